@@ -1,0 +1,59 @@
+// Batches of authenticated bits, structure of arrays, as one party sees them (NNOB12 Fig. 3).
+//
+//   AuthBitsMine    bits of mine: I am the MAC holder and have (x, M_x) for each.
+//   AuthBitsPeers   bits of the peer: I am the key holder and have K_x for each; the global key is kept beside, once a session.
+//
+// Batches are move-only: material is consumed by being moved. Views are spans into a batch; a view of mine starts at a
+// multiple of 64, so that its bits are whole words.
+#pragma once
+
+#include "base/bit_vector.h"
+#include "base/block.h"
+#include "base/secret.h"
+
+namespace tinyot {
+
+struct MineView {
+  std::span<std::uint64_t> bits;
+  std::span<Mac> macs;
+
+  std::size_t size() const { return macs.size(); }
+  bool bit(std::size_t index) const { return get_bit(bits, index); }
+  MineView part(std::size_t first, std::size_t count) const {
+    ENSURE(first % 64 == 0 && first + count <= size());
+    return {bits.subspan(first / 64, words_for(count)), macs.subspan(first, count)};
+  }
+};
+
+using PeersView = std::span<Key>;
+
+class AuthBitsMine {
+ public:
+  AuthBitsMine() = default;
+  explicit AuthBitsMine(std::size_t size) : bits(size), macs(size) {}
+  AuthBitsMine(AuthBitsMine&&) = default;
+  AuthBitsMine& operator=(AuthBitsMine&&) = default;
+
+  std::size_t size() const { return macs.size(); }
+  MineView view() { return {bits.words(), macs}; }
+  MineView view(std::size_t first, std::size_t count) { return view().part(first, count); }
+
+  BitVector bits;
+  SecretVector<Mac> macs;
+};
+
+class AuthBitsPeers {
+ public:
+  AuthBitsPeers() = default;
+  explicit AuthBitsPeers(std::size_t size) : keys(size) {}
+  AuthBitsPeers(AuthBitsPeers&&) = default;
+  AuthBitsPeers& operator=(AuthBitsPeers&&) = default;
+
+  std::size_t size() const { return keys.size(); }
+  PeersView view() { return keys; }
+  PeersView view(std::size_t first, std::size_t count) { return PeersView(keys).subspan(first, count); }
+
+  SecretVector<Key> keys;
+};
+
+}  // namespace tinyot

@@ -1,0 +1,86 @@
+// The three ways in which things go wrong, and who is to blame for each.
+//
+//   ENSURE            our own bug; active in every build
+//   PeerCheated       the peer deviated from the protocol: if and only if received data break it. Ends the session.
+//   everything else   the world failed; the message says what happened and what to do next
+//
+// No message carries a secret. What the peer is told about a PeerCheated is one opaque abort.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace tinyot {
+
+// Exit statuses of the `tinyot` command; every error knows its own.
+enum class ExitStatus : int {
+  Done = 0,
+  Failure = 1,
+  Usage = 2,
+  Network = 3,
+  PeerCheated = 4,
+  Store = 5,
+  Disagreement = 6,
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ExitStatus status, const std::string& message) : std::runtime_error(message), status_(status) {}
+  ExitStatus status() const { return status_; }
+
+ private:
+  ExitStatus status_;
+};
+
+// `check` is the name of the check that failed, as doc/protocol_map.md lists it.
+class PeerCheated : public Error {
+ public:
+  explicit PeerCheated(const std::string& check)
+      : Error(ExitStatus::PeerCheated,
+              "the peer deviated from the protocol (check: " + check + "); the session is dead, start a new one in a new store"),
+        check_(check) {}
+  const std::string& check() const { return check_; }
+
+ private:
+  std::string check_;
+};
+
+class NetworkError : public Error {
+ public:
+  explicit NetworkError(const std::string& message) : Error(ExitStatus::Network, message) {}
+};
+
+// The peer told us that one of its checks failed. It names no reason, and the session is dead for both.
+class PeerAborted : public NetworkError {
+ public:
+  PeerAborted() : NetworkError("the peer aborted the session: one of its checks failed; the session is dead, start a new one in a new store") {}
+};
+
+class UsageError : public Error {
+ public:
+  explicit UsageError(const std::string& message) : Error(ExitStatus::Usage, message) {}
+};
+
+class StoreError : public Error {
+ public:
+  explicit StoreError(const std::string& message) : Error(ExitStatus::Store, message) {}
+};
+
+class OutOfMaterial : public StoreError {
+ public:
+  explicit OutOfMaterial(const std::string& message) : StoreError(message) {}
+};
+
+class Disagreement : public Error {
+ public:
+  explicit Disagreement(const std::string& message) : Error(ExitStatus::Disagreement, message) {}
+};
+
+[[noreturn]] void ensure_failed(const char* condition, const char* file, int line);
+
+}  // namespace tinyot
+
+#define ENSURE(condition) \
+  do {                                                                              \
+    if (!(condition)) ::tinyot::ensure_failed(#condition, __FILE__, __LINE__);      \
+  } while (false)

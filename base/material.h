@@ -1,0 +1,92 @@
+// Preprocessed material, and the two ends of the pipe between the phases: offline pours it into a MaterialSink, online draws
+// it from a MaterialSource; the store is both. Source: NNOB12 Fig. 5 (the dealer's outputs).
+//
+// A kind is a fixed list of columns of authenticated bits. Which columns are mine depends on who I am:
+//
+//   auth_bits_a    A: [r]                    auth_bits_b    B: [r]
+//   auth_ands_a    A: [x], [y], [z = xy]     auth_ands_b    B: [x], [y], [z = xy]
+//   auth_ots_ab    A: [x0], [x1]  B: [c], [z = x_c]         (A sends, B chooses)
+//   auth_ots_ba    B: [x0], [x1]  A: [c], [z = x_c]         (B sends, A chooses)
+//   triples        A and B: [a], [b], [c = ab], both shares of each
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/auth_bits.h"
+#include "base/party.h"
+
+namespace tinyot {
+
+enum class MaterialKind : std::uint8_t {
+  AuthBitsA = 0,
+  AuthBitsB = 1,
+  AuthAndsA = 2,
+  AuthAndsB = 3,
+  AuthOtsAB = 4,
+  AuthOtsBA = 5,
+  Triples = 6,
+};
+inline constexpr std::array kAllMaterialKinds = {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB, MaterialKind::AuthAndsA,
+                                                 MaterialKind::AuthAndsB, MaterialKind::AuthOtsAB, MaterialKind::AuthOtsBA,
+                                                 MaterialKind::Triples};
+inline constexpr std::size_t kMaterialKinds = kAllMaterialKinds.size();
+
+// The name in reports and messages: "auth_bits_a", ..., "triples".
+std::string_view name_of(MaterialKind kind);
+
+// How many columns of a kind I hold as MAC holder and as key holder.
+struct MaterialShape {
+  std::size_t mine;
+  std::size_t peers;
+};
+MaterialShape shape_of(MaterialKind kind, Party me);
+
+constexpr MaterialKind auth_bits_of(Party owner) { return owner == Party::A ? MaterialKind::AuthBitsA : MaterialKind::AuthBitsB; }
+constexpr MaterialKind auth_ands_of(Party owner) { return owner == Party::A ? MaterialKind::AuthAndsA : MaterialKind::AuthAndsB; }
+constexpr MaterialKind auth_ots_from(Party sender) { return sender == Party::A ? MaterialKind::AuthOtsAB : MaterialKind::AuthOtsBA; }
+
+// `count` objects of one kind, as one party holds them. Columns stand in the order of the table above, mine and the
+// peer's apart; every column has `count` entries. Move-only.
+struct MaterialBatch {
+  MaterialBatch() = default;
+  MaterialBatch(MaterialKind kind, Party me, std::size_t count);
+  MaterialBatch(MaterialBatch&&) = default;
+  MaterialBatch& operator=(MaterialBatch&&) = default;
+
+  MaterialKind kind = MaterialKind::AuthBitsA;
+  std::size_t count = 0;
+  std::vector<AuthBitsMine> mine;
+  std::vector<AuthBitsPeers> peers;
+};
+
+// How many objects of each kind, indexed by MaterialKind.
+struct MaterialCounts {
+  std::array<std::uint64_t, kMaterialKinds> of{};
+
+  std::uint64_t& operator[](MaterialKind kind) { return of[static_cast<std::size_t>(kind)]; }
+  std::uint64_t operator[](MaterialKind kind) const { return of[static_cast<std::size_t>(kind)]; }
+  friend bool operator==(const MaterialCounts&, const MaterialCounts&) = default;
+};
+
+// Where offline pours. Batches of one unit may come in any order of kinds; nothing of a unit counts as made before
+// finish_unit has returned.
+class MaterialSink {
+ public:
+  virtual ~MaterialSink() = default;
+  virtual void pour(MaterialBatch batch) = 0;
+  virtual void finish_unit() = 0;
+};
+
+// Where online draws. Both parties draw the same kinds and counts in the same order, and so get the two halves of the same
+// objects. Fails: OutOfMaterial.
+class MaterialSource {
+ public:
+  virtual ~MaterialSource() = default;
+  virtual MaterialBatch draw(MaterialKind kind, std::size_t count) = 0;
+};
+
+}  // namespace tinyot

@@ -1,0 +1,13 @@
+// Who a process is. A party is a person (A or B); what it does in a protocol is a role, and roles are class names.
+#pragma once
+
+#include <cstdint>
+
+namespace tinyot {
+
+enum class Party : std::uint8_t { A = 0, B = 1 };
+
+constexpr Party peer_of(Party party) { return party == Party::A ? Party::B : Party::A; }
+constexpr char letter(Party party) { return party == Party::A ? 'A' : 'B'; }
+
+}  // namespace tinyot

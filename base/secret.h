@@ -1,0 +1,51 @@
+// Memory for secrets: wiped before it goes back to the system, and not zero-filled on allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace tinyot {
+
+// Overwrites memory with zeros in a way that the compiler may not remove.
+void wipe(void* data, std::size_t bytes);
+
+template <class T>
+void wipe_object(T& object) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  wipe(&object, sizeof object);
+}
+
+// Allocator of SecretVector: 64-byte aligned, wiped on deallocation; resize leaves trivial elements uninitialised.
+template <class T>
+struct WipingAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+
+  WipingAllocator() = default;
+  template <class U>
+  WipingAllocator(const WipingAllocator<U>&) {}
+
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAlignment)); }
+  void deallocate(T* data, std::size_t n) {
+    wipe(data, n * sizeof(T));
+    ::operator delete(data, kAlignment);
+  }
+  template <class U>
+  void construct(U* element) {
+    ::new (static_cast<void*>(element)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* element, Args&&... args) {
+    ::new (static_cast<void*>(element)) U(std::forward<Args>(args)...);
+  }
+  friend bool operator==(const WipingAllocator&, const WipingAllocator&) { return true; }
+};
+
+template <class T>
+using SecretVector = std::vector<T, WipingAllocator<T>>;
+
+}  // namespace tinyot
