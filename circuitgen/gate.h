@@ -1,0 +1,81 @@
+// The vocabulary of circuits: a stream of gates, pushed by whoever makes a circuit and never held as a whole.
+//
+// A wire has one writer: its id is given out once, in increasing order, and a Free event says that no later gate reads it.
+// Ids need not be dense. Everything here is public: a circuit holds no input values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/party.h"
+
+namespace tinyot {
+
+using WireId = std::uint64_t;
+
+enum class GateKind : std::uint8_t {
+  Input,   // out = bit `in1` of input bundle `in0`
+  Const,   // out = public bit `in0`
+  Xor,     // out = in0 ^ in1
+  And,     // out = in0 & in1
+  Not,     // out = ~in0
+  Output,  // bit `in1` of output bundle `out` = wire in0
+  Free,    // wire in0 is read no more
+};
+
+struct Gate {
+  GateKind kind;
+  WireId out;
+  WireId in0;
+  WireId in1;
+};
+
+// Where gates go: layering, plain evaluation, counting, a file.
+class GateSink {
+ public:
+  virtual ~GateSink() = default;
+  virtual void emit(const Gate& gate) = 0;
+};
+
+// Who learns an output.
+enum class Receiver : std::uint8_t { A = 0, B = 1, Both = 2 };
+constexpr bool receives(Receiver receiver, Party party) {
+  return receiver == Receiver::Both || (receiver == Receiver::A) == (party == Party::A);
+}
+
+// How values of a bundle are written: Bytes as the hex string of a standard, byte k being wires 8k..8k+7, lowest bit first;
+// Integer as 0x..., bit j of the number being wire j.
+enum class ValueFormat : std::uint8_t { Bytes, Integer };
+
+struct InputBundle {
+  std::string name;
+  std::uint32_t bits;
+  Party owner;
+  ValueFormat format;
+  bool same_in_all_lanes;  // one value for all lanes, as the AES key; otherwise each lane has its own
+};
+
+struct OutputBundle {
+  std::string name;
+  std::uint32_t bits;
+  Receiver to;
+  ValueFormat format;
+};
+
+struct CircuitInfo {
+  std::string name;
+  std::vector<InputBundle> inputs;
+  std::vector<OutputBundle> outputs;
+};
+
+// A circuit is its interface and a program that emits its gates. generate() may be called any number of times and emits the
+// same stream each time; each input bit at most once and each output bit exactly once.
+class Circuit {
+ public:
+  virtual ~Circuit() = default;
+  virtual const CircuitInfo& info() const = 0;
+  virtual void generate(GateSink& sink) const = 0;
+};
+
+}  // namespace tinyot
