@@ -34,7 +34,7 @@ struct ParameterRequest {
   Columns columns = Columns::Theorem;
   std::uint32_t sigma = 40;                // bits, 40..128
   std::uint64_t unit = std::uint64_t{1} << 18;  // ANDs permuted together, 1..2^24
-  std::optional<std::uint32_t> bucket;     // smallest that reaches sigma if absent
+  std::optional<std::uint32_t> bucket = std::nullopt;  // smallest that reaches sigma if absent
   bool weak_allowed = false;
 };
 

@@ -1,0 +1,116 @@
+#include "base/bit_matrix.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "base/bit_matrix.cpp"
+#include "hwy/foreach_target.h"  // recompiles this file once for each target
+#include "hwy/highway.h"
+
+#include "base/error.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tinyot {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A tile is one group of 512 columns: 64 bytes of each row. The sixteen tables of a pass (64 rows of `right`) take 16 KiB.
+constexpr std::size_t kTileBytes = BitMatrix::kColumnGroup / 8;
+constexpr std::size_t kNibbles = 16;
+using Tile = std::uint8_t[kTileBytes];
+
+struct alignas(64) Tables {
+  Tile entry[kNibbles][16];
+};
+
+HWY_INLINE void xor_tiles(const std::uint8_t* HWY_RESTRICT a, const std::uint8_t* HWY_RESTRICT b, std::uint8_t* HWY_RESTRICT out) {
+  const hn::CappedTag<std::uint8_t, kTileBytes> d;
+  for (std::size_t at = 0; at < kTileBytes; at += hn::Lanes(d)) hn::Store(hn::Xor(hn::Load(d, a + at), hn::Load(d, b + at)), d, out + at);
+}
+
+// entry[n][i] = sum of the rows 4n + j of this pass whose bit j is set in i; rows beyond `rows` count as zero.
+HWY_INLINE void build_tables(const std::uint8_t* HWY_RESTRICT first_row, std::size_t row_bytes, std::size_t rows, Tables& tables) {
+  alignas(64) Tile zero = {};
+  for (std::size_t n = 0; n < kNibbles; ++n) {
+    xor_tiles(zero, zero, tables.entry[n][0]);
+    for (std::size_t j = 0; j < 4; ++j) {
+      const std::size_t row = 4 * n + j;
+      const std::uint8_t* source = row < rows ? first_row + row * row_bytes : zero;
+      for (std::size_t i = 0; i < (std::size_t{1} << j); ++i) xor_tiles(tables.entry[n][i], source, tables.entry[n][i | (1 << j)]);
+    }
+  }
+}
+
+void multiply(const BitMatrix& left, const BitMatrix& right, BitMatrix& product) {
+  const hn::CappedTag<std::uint8_t, kTileBytes> d;
+  const std::size_t row_bytes = right.row_words() * 8;
+  const auto* right_bytes = reinterpret_cast<const std::uint8_t*>(right.words().data());
+  auto* product_bytes = reinterpret_cast<std::uint8_t*>(product.words().data());
+  Tables tables;
+  for (std::size_t tile = 0; tile < row_bytes; tile += kTileBytes) {
+    for (std::size_t pass = 0; pass * 64 < right.rows(); ++pass) {
+      const std::size_t rows = HWY_MIN(std::size_t{64}, right.rows() - pass * 64);
+      build_tables(right_bytes + pass * 64 * row_bytes + tile, row_bytes, rows, tables);
+      for (std::size_t r = 0; r < product.rows(); ++r) {
+        const std::uint64_t selector = left.row(r)[pass];
+        std::uint8_t* out = product_bytes + r * row_bytes + tile;
+        for (std::size_t at = 0; at < kTileBytes; at += hn::Lanes(d)) {
+          auto sum = pass == 0 ? hn::Zero(d) : hn::Load(d, out + at);
+          for (std::size_t n = 0; n < kNibbles; ++n) sum = hn::Xor(sum, hn::Load(d, tables.entry[n][(selector >> (4 * n)) & 15] + at));
+          hn::Store(sum, d, out + at);
+        }
+      }
+    }
+  }
+  wipe(&tables, sizeof tables);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tinyot
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tinyot {
+namespace {
+
+// Transposes a 64 x 64 bit matrix in place by exchanging ever smaller off-diagonal squares.
+void transpose_64(std::uint64_t* rows) {
+  std::uint64_t mask = 0x00000000FFFFFFFF;
+  for (std::size_t half = 32; half != 0; half >>= 1, mask ^= mask << half) {
+    for (std::size_t base = 0; base < 64; base += 2 * half) {
+      for (std::size_t r = base; r < base + half; ++r) {
+        const std::uint64_t swapped = ((rows[r] >> half) ^ rows[r + half]) & mask;
+        rows[r] ^= swapped << half;
+        rows[r + half] ^= swapped;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+HWY_EXPORT(multiply);
+
+void multiply(const BitMatrix& left, const BitMatrix& right, BitMatrix& product) {
+  ENSURE(left.columns() == right.rows() && left.rows() == product.rows());
+  ENSURE(product.row_words() == right.row_words());
+  HWY_DYNAMIC_DISPATCH(multiply)(left, right, product);
+}
+
+void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns) {
+  ENSURE(matrix.rows() == 128 && columns.size() <= matrix.columns());
+  std::uint64_t low[64], high[64];
+  for (std::size_t word = 0; word * 64 < columns.size(); ++word) {
+    for (std::size_t r = 0; r < 64; ++r) {
+      low[r] = matrix.row(r)[word];
+      high[r] = matrix.row(r + 64)[word];
+    }
+    transpose_64(low);
+    transpose_64(high);
+    const std::size_t count = std::min<std::size_t>(64, columns.size() - word * 64);
+    for (std::size_t j = 0; j < count; ++j) columns[word * 64 + j] = {low[j], high[j]};
+  }
+  wipe(low, sizeof low);
+  wipe(high, sizeof high);
+}
+
+}  // namespace tinyot
+#endif  // HWY_ONCE

@@ -1,0 +1,51 @@
+// A matrix of bits, row-major, wiped on destruction; and the two products that turn LaBit's columns into MACs and keys.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/block.h"
+#include "base/secret.h"
+
+namespace tinyot {
+
+class BitMatrix {
+ public:
+  // Columns are rounded up to whole 512-bit groups in memory (row_bytes); the bits beyond `columns` are whatever was written.
+  static constexpr std::size_t kColumnGroup = 512;
+
+  BitMatrix() = default;
+  BitMatrix(std::size_t rows, std::size_t columns)
+      : rows_(rows), columns_(columns), row_words_((columns + kColumnGroup - 1) / kColumnGroup * (kColumnGroup / 64)),
+        words_(rows * row_words_) {}
+
+  std::size_t rows() const { return rows_; }
+  std::size_t columns() const { return columns_; }
+  std::size_t row_words() const { return row_words_; }
+
+  std::span<std::uint64_t> row(std::size_t r) { return std::span(words_).subspan(r * row_words_, row_words_); }
+  std::span<const std::uint64_t> row(std::size_t r) const { return std::span(words_).subspan(r * row_words_, row_words_); }
+  std::span<Block> row_blocks(std::size_t r) {
+    return {reinterpret_cast<Block*>(words_.data() + r * row_words_), row_words_ / 2};
+  }
+  std::span<std::uint64_t> words() { return words_; }
+  std::span<const std::uint64_t> words() const { return words_; }
+
+ private:
+  std::size_t rows_ = 0, columns_ = 0, row_words_ = 0;
+  SecretVector<std::uint64_t> words_;
+};
+
+// product = left . right over GF(2): `left` is a public matrix of 128 rows and t columns (its bits choose table entries),
+// `right` has t rows, `product` 128 rows and right's columns. Method of four Russians, four rows of `right` at a time.
+//
+// Shapes: left 128 x t, right t x n, product 128 x n (all columns of the padded rows are computed).
+// Timing: depends on the shapes and on `left`, not on `right`.
+void multiply(const BitMatrix& left, const BitMatrix& right, BitMatrix& product);
+
+// Column j of a matrix of 128 rows becomes block j, row r its bit r.
+// Shapes: matrix 128 x n, columns n' <= n.
+void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns);
+
+}  // namespace tinyot

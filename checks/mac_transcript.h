@@ -1,0 +1,68 @@
+// The amortised MAC check (NNOB12 section 3, "Amortized MAC checks"; PROTOCOL section 8).
+//
+// Each direction has one transcript N := G(N, H(M)) over the MACs of all revealed bits in the order of revealing. The MAC
+// holder absorbs M_x, the key holder K_x ^ x.Delta for the x it was told. The MAC holder then sends a digest of N and the key
+// holder compares: nothing that depends on a key ever leaves the key holder. H is the tweaked hash of M (so that M itself,
+// which is K or K ^ Delta, is not fed to G), G is SHA-256 run over the hashes with the previous digest in front.
+//
+// A constant bit, as the peer's share of an input, has M = 0, and the key holder absorbs 0 for the honest value; its digest
+// stays with it, so that the key of a constant bit is never sent nor revealed.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "base/block.h"
+#include "base/party.h"
+#include "base/session_id.h"
+#include "crypto/random_oracle.h"
+#include "crypto/tweak_hash.h"
+
+namespace tinyot {
+
+class Session;
+
+// One direction.
+class MacTranscript {
+ public:
+  MacTranscript(const SessionId& session, Party mac_holder);
+
+  // Appends MACs in order. `count` of all calls together is the same on both sides when a check is due.
+  void absorb(std::span<const Block> macs);
+
+  // The digest of everything so far. Both parties call it at the same points.
+  Digest settle();
+
+ private:
+  void rekey();
+
+  SessionId session_;
+  char direction_;
+  std::uint64_t batch_ = 0, in_batch_ = 0, settled_ = 0;
+  std::unique_ptr<TweakHash> hash_;
+  RandomOracle chain_;
+};
+
+// Proof that all bits opened so far have been checked. Only settle() makes one; outputs and stored material ask for it.
+class SettledCheck {
+ public:
+  SettledCheck(SettledCheck&&) = default;
+  SettledCheck& operator=(SettledCheck&&) = default;
+
+ private:
+  SettledCheck() = default;
+  friend SettledCheck settle_transcripts(Session& session);
+};
+
+struct MacTranscripts {
+  MacTranscripts(const SessionId& session, Party me) : mine(session, me), peers(session, peer_of(me)) {}
+  MacTranscript mine;   // of my bits: I am the MAC holder
+  MacTranscript peers;  // of the peer's bits: I am the key holder
+};
+
+// Role: both; each is MAC holder in one direction and key holder in the other.
+// Wire: 1 message of 32 bytes each way, 1 round.
+// Fails: PeerCheated("MAC transcript") if a bit that the peer revealed does not have the MAC it should have.
+SettledCheck settle_transcripts(Session& session);
+
+}  // namespace tinyot

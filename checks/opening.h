@@ -1,0 +1,26 @@
+// Opening: the one place where an authenticated bit becomes public (NNOB12 Fig. 3, "reveals"). Every bit that passes here puts
+// its MAC on the transcript of its direction; PROTOCOL section 8 settles it later.
+//
+// The MACs may be handed over piecewise (in the order of the bits), so that callers need not hold them all.
+#pragma once
+
+#include <span>
+
+#include "base/bit_vector.h"
+#include "base/block.h"
+#include "checks/session.h"
+
+namespace tinyot {
+
+// Role: MAC holder. Sends the bits, packed.
+// Wire: 1 message of ceil(n / 8) bytes.
+void reveal_bits(Session& session, const MessageTag& tag, const BitVector& bits);
+// The MACs of bits that were revealed, next in order.
+void absorb_my_macs(Session& session, std::span<const Mac> macs);
+
+// Role: key holder. Receives n bits that the peer reveals; they are not checked before the transcript is settled.
+BitVector receive_revealed_bits(Session& session, const MessageTag& tag, std::size_t n);
+// The keys of bits that the peer revealed, next in order: absorbs K ^ x.Delta for the x received. `keys` is overwritten.
+void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& revealed, std::size_t first);
+
+}  // namespace tinyot

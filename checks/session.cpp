@@ -1,0 +1,57 @@
+#include "checks/session.h"
+
+#include "base/error.h"
+#include "crypto/random_oracle.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kConfirm{0x0002, "handshake.confirm"};
+
+SessionId as_session_id(const Digest& digest) { return {digest.bytes}; }
+
+SessionId bind(const SessionId& base, std::string_view phase, char direction, const Handshake& handshake) {
+  return as_session_id(RandomOracle(base, {phase, direction, 0})
+                           .absorb_object(static_cast<std::uint64_t>(handshake.hello_a.size()))
+                           .absorb(handshake.hello_a)
+                           .absorb(handshake.hello_b)
+                           .digest());
+}
+
+}  // namespace
+
+SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<Parameter> parameters,
+                             const std::optional<SessionId>& existing) {
+  parameters.insert(parameters.begin(), {"session", existing ? hex_of(*existing) : "new"});
+  const Hello hello{me, rng.object<std::array<std::uint8_t, 32>>(), std::move(parameters)};
+  const Handshake handshake = shake_hands(channel, hello);
+
+  SessionIds ids;
+  ids.session = existing.value_or(bind({}, "session", '*', handshake));
+  ids.connection = bind(ids.session, "connection", '*', handshake);
+
+  // The confirmation names its sender, so that it cannot be sent back.
+  const SessionId mine = bind(ids.connection, "confirm", letter(me), handshake);
+  const SessionId expected = bind(ids.connection, "confirm", letter(peer_of(me)), handshake);
+  send_object(channel, kConfirm, mine);
+  const auto received = recv_object<SessionId>(channel, kConfirm);
+  if (!equal_constant_time({received.bytes}, {expected.bytes})) throw PeerCheated("handshake");
+  return ids;
+}
+
+std::string hex_of(const SessionId& id) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : id.bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return text;
+}
+
+std::string short_name(const SessionId& id) { return hex_of(id).substr(0, 16); }
+
+Session::Session(Party me, const SessionIds& ids, Delta global_key, Channel& channel, Rng rng, PhaseLog& log)
+    : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)), log_(log),
+      transcripts_(ids.connection, me) {}
+
+Session::~Session() { wipe_object(global_key_); }
+
+}  // namespace tinyot

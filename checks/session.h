@@ -1,0 +1,72 @@
+// One connection's worth of a session: who I am, what binds every hash and commitment, the channel, the randomness, the MAC
+// transcripts. Everything that a protocol role needs besides its inputs.
+//
+// A store's session lives on over many connections under one global key. Each connection has an id of its own, derived from
+// the store's session id and fresh nonces of both parties, and all hashing of the connection is bound to that: a resumed job
+// never repeats a tweak, and nothing can be replayed from one connection into another.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/block.h"
+#include "base/party.h"
+#include "base/session_id.h"
+#include "checks/mac_transcript.h"
+#include "crypto/rng.h"
+#include "net/channel.h"
+#include "net/handshake.h"
+#include "net/phase_log.h"
+
+namespace tinyot {
+
+struct SessionIds {
+  SessionId session;     // names the stores' session; fresh unless one was given
+  SessionId connection;  // names this connection of it
+};
+
+// Role: both. Runs the handshake over `parameters` (and the stores' session id, if they exist already), derives the ids and
+// has each party confirm them.
+// Wire: 2 messages each way, 2 rounds.
+// Fails: as shake_hands; PeerCheated("handshake") if the peer's confirmation is not of the same two Hellos.
+SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<Parameter> parameters,
+                             const std::optional<SessionId>& existing);
+
+// The first 16 hex digits, as reports name a session.
+std::string short_name(const SessionId& id);
+std::string hex_of(const SessionId& id);
+
+class Session {
+ public:
+  // `global_key` is the key under which this party checks the peer's bits (Delta_B for A, Delta_A for B).
+  Session(Party me, const SessionIds& ids, Delta global_key, Channel& channel, Rng rng, PhaseLog& log);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Party me() const { return me_; }
+  Party peer() const { return peer_of(me_); }
+  const SessionId& id() const { return ids_.connection; }
+  Delta global_key() const { return global_key_; }
+  Channel& channel() { return channel_; }
+  Rng& rng() { return rng_; }
+  PhaseLog& log() { return log_; }
+  MacTranscripts& transcripts() { return transcripts_; }
+
+  // A number that both parties count alike, for domains that occur many times.
+  std::uint64_t next_counter() { return counter_++; }
+
+ private:
+  Party me_;
+  SessionIds ids_;
+  Delta global_key_;
+  Channel& channel_;
+  Rng rng_;
+  PhaseLog& log_;
+  MacTranscripts transcripts_;
+  std::uint64_t counter_ = 0;
+};
+
+}  // namespace tinyot

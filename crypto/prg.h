@@ -1,0 +1,37 @@
+// PRG: a 128-bit seed stretched to a long string by AES-128 in counter mode; any part of it can be had at any time.
+// Source: NNOB12 Corollary 1 (seeds sent by the OTs, stretched to l bits).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/block.h"
+#include "base/secret.h"
+#include "crypto/aes.h"
+
+namespace tinyot {
+
+// Many generators of equal standing, one a seed, with their keys expanded once. Secret: wiped on destruction.
+class PrgRows {
+ public:
+  PrgRows() = default;
+  explicit PrgRows(std::span<const Seed> seeds) {
+    keys_.reserve(seeds.size());
+    for (const Seed& seed : seeds) keys_.push_back(expand_key(seed.value));
+  }
+
+  std::size_t size() const { return keys_.size(); }
+
+  // inout ^= blocks [first_block, first_block + inout.size()) of generator `row`.
+  void xor_into(std::size_t row, std::uint64_t first_block, std::span<Block> inout) const {
+    ctr_xor(keys_[row], {first_block, 0}, inout);
+  }
+  void fill(std::size_t row, std::uint64_t first_block, std::span<Block> out) const {
+    ctr_fill(keys_[row], {first_block, 0}, out);
+  }
+
+ private:
+  SecretVector<AesKey> keys_;
+};
+
+}  // namespace tinyot

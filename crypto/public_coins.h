@@ -1,0 +1,27 @@
+// Public random objects expanded from a 256-bit seed, the same on both sides: permutations of buckets, the pairing of LaBit.
+// Uniform: indices are drawn by rejection sampling, never by reduction modulo a bound.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/session_id.h"
+#include "crypto/random_oracle.h"
+#include "crypto/rng.h"
+
+namespace tinyot {
+
+using PublicSeed = std::array<std::uint8_t, 32>;
+
+// A uniform permutation of 0..n-1 (Fisher-Yates).
+std::vector<std::uint32_t> permutation_from(const SessionId& session, const Domain& domain, const PublicSeed& seed, std::uint32_t n);
+
+// A uniform pairing of 0..2n-1 as `n` pairs (i < partner), ordered by i. Source: NNOB12 Fig. 12, step 4.
+struct Pair {
+  std::uint32_t kept;
+  std::uint32_t partner;
+};
+std::vector<Pair> pairing_from(const SessionId& session, const Domain& domain, const PublicSeed& seed, std::uint32_t n);
+
+}  // namespace tinyot

@@ -1,0 +1,49 @@
+// RO: SHA-256 with a domain tag, session id, phase, direction and counter (PROTOCOL section 2).
+//
+// Used for commitments, EQ digests, key derivation and the MAC transcript. The header of every query is of fixed form
+// (length-prefixed label, 32 bytes of session, one of direction, 8 of counter), so two queries with different headers never
+// hash the same string.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/block.h"
+#include "base/session_id.h"
+#include "crypto/digest.h"
+
+namespace tinyot {
+
+// What a query is about. `direction` names a party ('A', 'B') or says that both are meant ('*').
+struct Domain {
+  std::string_view phase;
+  char direction;
+  std::uint64_t counter;
+};
+
+class RandomOracle {
+ public:
+  RandomOracle(const SessionId& session, const Domain& domain);
+  ~RandomOracle();
+  RandomOracle(RandomOracle&&) noexcept;
+  RandomOracle& operator=(RandomOracle&&) noexcept;
+
+  // Appends bytes; where several inputs of variable length follow each other, the caller makes their split unambiguous.
+  RandomOracle& absorb(std::span<const std::byte> bytes);
+  template <class T>
+  RandomOracle& absorb_object(const T& object) {
+    return absorb(bytes_of(object));
+  }
+
+  // Ends the query. The object may then only be destroyed or assigned to.
+  Digest digest();
+  // The first 128 bits of the digest, as a key.
+  Block block();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tinyot

@@ -1,0 +1,51 @@
+// Random numbers: AES-128 in counter mode from a 128-bit seed, taken from the operating system or given by a test.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/bit_vector.h"
+#include "base/block.h"
+#include "crypto/aes.h"
+
+namespace tinyot {
+
+class Rng {
+ public:
+  explicit Rng(Seed seed) : key_(expand_key(seed.value)) {}
+  static Rng from_system();
+  ~Rng();
+  Rng(const Rng&) = delete;
+  Rng& operator=(const Rng&) = delete;
+  Rng(Rng&& other) noexcept;
+
+  void fill(std::span<std::byte> out);
+  template <class Word>
+    requires(sizeof(Word) == sizeof(Block))
+  void fill_blocks(std::span<Word> out) {
+    fill(std::as_writable_bytes(out));
+  }
+  Block block();
+  BitVector bits(std::size_t size);
+
+  // An object of plain bytes, all of them random.
+  template <class T>
+  T object() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    fill(std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+  }
+
+  // Uniform in [0, bound), by rejection: no modulo bias.
+  std::uint64_t below(std::uint64_t bound);
+
+  // A generator of its own for another purpose or thread.
+  Rng fork() { return Rng(Seed{block()}); }
+
+ private:
+  AesKey key_;
+  std::uint64_t next_block_ = 0;
+};
+
+}  // namespace tinyot

@@ -1,0 +1,34 @@
+// A reliable, ordered stream of bytes between the two parties: TCP, memory; what a Channel frames its messages onto.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace tinyot {
+
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+
+  // Takes the bytes over; they leave at once or with the next write, read or flush. Both parties may write large amounts at
+  // the same time: a stream that is blocked in writing keeps reading.
+  // Fails: NetworkError (closed, reset, or no progress for the idle timeout).
+  virtual void write(std::span<const std::byte> bytes) = 0;
+
+  // Fills the span; sends what is still to be sent while it waits. Fails: as write.
+  virtual void read(std::span<std::byte> bytes) = 0;
+
+  // Returns when everything written has been handed to the system. Fails: as write.
+  virtual void flush() = 0;
+};
+
+// Two ends of a stream in memory, for two parties on two threads of one process. An end that is destroyed closes the stream.
+struct MemoryStreams {
+  std::unique_ptr<ByteStream> a;
+  std::unique_ptr<ByteStream> b;
+};
+MemoryStreams make_memory_streams();
+
+}  // namespace tinyot

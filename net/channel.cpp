@@ -1,0 +1,117 @@
+#include "net/channel.h"
+
+#include "base/error.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kAbort{0xFFFFFFFF, "abort"};
+
+struct Header {
+  std::uint64_t length;
+  std::uint32_t tag;
+  std::uint32_t sequence;
+};
+static_assert(sizeof(Header) == 16);
+
+class FramedChannel final : public Channel {
+ public:
+  explicit FramedChannel(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
+
+  void send(const MessageTag& tag, std::span<const std::byte> payload) override {
+    const Header header{payload.size(), tag.id, sequence_out_++};
+    within_phase([&] {
+      stream_->write(std::as_bytes(std::span(&header, 1)));
+      stream_->write(payload);
+    });
+    counters_.bytes_sent += sizeof header + payload.size();
+    ++counters_.messages_sent;
+    sent_since_receive_ = true;
+  }
+
+  void recv(const MessageTag& tag, std::span<std::byte> payload) override {
+    const Header header = recv_header(tag);
+    if (header.length != payload.size()) fail_framing(tag, std::to_string(payload.size()), header);
+    recv_payload(payload);
+  }
+
+  std::vector<std::byte> recv_variable(const MessageTag& tag, std::size_t bytes_max) override {
+    const Header header = recv_header(tag);
+    if (header.length > bytes_max) fail_framing(tag, "at most " + std::to_string(bytes_max), header);
+    std::vector<std::byte> payload(header.length);
+    recv_payload(payload);
+    return payload;
+  }
+
+  void flush() override {
+    within_phase([&] { stream_->flush(); });
+  }
+
+  void send_abort() noexcept override {
+    try {
+      send(kAbort, {});
+      stream_->flush();
+    } catch (...) {
+      // The connection may be gone already; the peer then sees it closed.
+    }
+  }
+
+  const ChannelCounters& counters() const override { return counters_; }
+  void set_phase(std::string_view phase) override { phase_ = phase; }
+
+ private:
+  Header recv_header(const MessageTag& tag) {
+    if (sent_since_receive_) ++counters_.rounds;
+    sent_since_receive_ = false;
+    Header header;
+    within_phase([&] { stream_->read(std::as_writable_bytes(std::span(&header, 1))); });
+    counters_.bytes_received += sizeof header;
+    if (header.tag == kAbort.id && header.length == 0) throw PeerAborted();
+    if (header.tag != tag.id || header.sequence != sequence_in_++) fail_framing(tag, "some", header);
+    return header;
+  }
+
+  void recv_payload(std::span<std::byte> payload) {
+    within_phase([&] { stream_->read(payload); });
+    counters_.bytes_received += payload.size();
+  }
+
+  [[noreturn]] void fail_framing(const MessageTag& tag, const std::string& bytes, const Header& header) const {
+    throw PeerCheated("framing: in phase " + phase_ + " expected message " + std::string(tag.name) + " of " + bytes +
+                      " bytes, got message number " + std::to_string(header.sequence) + " with tag " + std::to_string(header.tag) +
+                      " and length " + std::to_string(header.length));
+  }
+
+  template <class Action>
+  void within_phase(const Action& action) {
+    try {
+      action();
+    } catch (const NetworkError& error) {
+      throw NetworkError(std::string(error.what()) + " (phase " + phase_ + ", after " + std::to_string(counters_.bytes_sent) +
+                         " bytes sent and " + std::to_string(counters_.bytes_received) + " received)");
+    }
+  }
+
+  std::unique_ptr<ByteStream> stream_;
+  std::string phase_ = "handshake";
+  ChannelCounters counters_;
+  std::uint32_t sequence_out_ = 0, sequence_in_ = 0;
+  bool sent_since_receive_ = false;
+};
+
+}  // namespace
+
+void send_bits(Channel& channel, const MessageTag& tag, const BitVector& bits) { channel.send(tag, bits.bytes()); }
+
+BitVector recv_bits(Channel& channel, const MessageTag& tag, std::size_t size) {
+  BitVector bits(size);
+  channel.recv(tag, bits.bytes());
+  if (!bits.clear_padding()) throw PeerCheated("framing: padding bits of message " + std::string(tag.name) + " are not zero");
+  return bits;
+}
+
+std::unique_ptr<Channel> make_framed_channel(std::unique_ptr<ByteStream> stream) {
+  return std::make_unique<FramedChannel>(std::move(stream));
+}
+
+}  // namespace tinyot

@@ -1,0 +1,83 @@
+#include "net/handshake.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "handshake.pb.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kHello{0x0001, "handshake.hello"};
+constexpr std::size_t kHelloBytesMax = 16 << 10;
+constexpr int kParametersMax = 64;
+constexpr std::string_view kMagic = "TinyOT wire\n";
+
+std::vector<std::byte> encode(const Hello& hello) {
+  wire::Hello message;
+  message.set_wire_version(kWireVersion);
+  message.set_party(static_cast<std::uint32_t>(hello.party));
+  message.set_nonce(hello.nonce.data(), hello.nonce.size());
+  for (const Parameter& parameter : hello.parameters) {
+    auto* added = message.add_parameters();
+    added->set_name(parameter.name);
+    added->set_value(parameter.value);
+  }
+  std::vector<std::byte> bytes(kMagic.size() + message.ByteSizeLong());
+  std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
+  ENSURE(message.SerializeToArray(bytes.data() + kMagic.size(), static_cast<int>(bytes.size() - kMagic.size())));
+  return bytes;
+}
+
+wire::Hello decode(const std::vector<std::byte>& bytes) {
+  if (bytes.size() < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+    throw NetworkError("the other side does not speak the tinyot protocol; check the address");
+  wire::Hello message;
+  const int length = static_cast<int>(bytes.size() - kMagic.size());
+  if (!message.ParseFromArray(bytes.data() + kMagic.size(), length)) throw PeerCheated("handshake: malformed hello");
+  return message;
+}
+
+std::string quoted(const std::string& value) { return value.empty() ? "nothing" : value; }
+
+void compare(const Hello& mine, const wire::Hello& peers) {
+  if (peers.wire_version() != kWireVersion)
+    throw Disagreement("the parties disagree on the wire version: mine is " + std::to_string(kWireVersion) + ", the peer's " +
+                       std::to_string(peers.wire_version()) + "; run the same release on both sides");
+  if (peers.party() > 1 || peers.nonce().size() != mine.nonce.size() || peers.parameters_size() > kParametersMax)
+    throw PeerCheated("handshake: malformed hello");
+  if (peers.party() == static_cast<std::uint32_t>(mine.party))
+    throw Disagreement(std::string("the parties disagree on who is who: both are ") + letter(mine.party) + "; give one of them --party " +
+                       letter(peer_of(mine.party)));
+  const auto shared = std::min<std::size_t>(mine.parameters.size(), peers.parameters_size());
+  for (std::size_t i = 0; i < shared; ++i) {
+    const Parameter& ours = mine.parameters[i];
+    const auto& theirs = peers.parameters(static_cast<int>(i));
+    if (ours.name != theirs.name())
+      throw Disagreement("the parties disagree on what to compare: mine is " + ours.name + ", the peer's " + quoted(theirs.name().substr(0, 64)) +
+                         "; run the same command and release on both sides");
+    if (ours.value != theirs.value())
+      throw Disagreement("the parties disagree on " + ours.name + ": mine is " + quoted(ours.value) + ", the peer's " +
+                         quoted(theirs.value().substr(0, 256)));
+  }
+  if (mine.parameters.size() != static_cast<std::size_t>(peers.parameters_size()))
+    throw Disagreement("the parties disagree on the number of parameters; run the same command and release on both sides");
+}
+
+}  // namespace
+
+Handshake shake_hands(Channel& channel, const Hello& mine) {
+  auto ours = encode(mine);
+  ENSURE(ours.size() <= kHelloBytesMax);
+  channel.send(kHello, ours);
+  std::vector<std::byte> theirs;
+  try {
+    theirs = channel.recv_variable(kHello, kHelloBytesMax);
+  } catch (const PeerCheated&) {
+    throw NetworkError("the other side does not speak the tinyot protocol (its first bytes are no hello); check the address");
+  }
+  compare(mine, decode(theirs));
+  return mine.party == Party::A ? Handshake{std::move(ours), std::move(theirs)} : Handshake{std::move(theirs), std::move(ours)};
+}
+
+}  // namespace tinyot

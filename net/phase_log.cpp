@@ -1,0 +1,45 @@
+#include "net/phase_log.h"
+
+#include <time.h>
+
+namespace tinyot {
+namespace {
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace
+
+PhaseLog::Scope::Scope(PhaseLog& log, Channel& channel, std::string_view name, std::uint64_t items)
+    : log_(log), channel_(channel), name_(name), items_(items), counters_(channel.counters()),
+      wall_(std::chrono::steady_clock::now()), cpu_s_(cpu_seconds()) {
+  channel.set_phase(name);
+  advance(0);
+}
+
+PhaseLog::Scope::~Scope() {
+  PhaseCost& cost = log_.find(name_);
+  const ChannelCounters& now = channel_.counters();
+  cost.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_).count();
+  cost.cpu_s += cpu_seconds() - cpu_s_;
+  cost.bytes_sent += now.bytes_sent - counters_.bytes_sent;
+  cost.bytes_received += now.bytes_received - counters_.bytes_received;
+  cost.rounds += now.rounds - counters_.rounds;
+  cost.items += items_;
+}
+
+void PhaseLog::Scope::advance(std::uint64_t done) const {
+  if (log_.observer_) log_.observer_(name_, done, items_);
+}
+
+PhaseCost& PhaseLog::find(const std::string& name) {
+  for (PhaseCost& cost : phases_)
+    if (cost.name == name) return cost;
+  phases_.push_back({.name = name});
+  return phases_.back();
+}
+
+}  // namespace tinyot

@@ -1,0 +1,63 @@
+// What each phase cost: wall and CPU time, bytes, rounds, items; and the progress that a user watches meanwhile.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/channel.h"
+
+namespace tinyot {
+
+struct PhaseCost {
+  std::string name;
+  double wall_s = 0;
+  double cpu_s = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t rounds = 0;
+  std::uint64_t items = 0;
+};
+
+// Phases of the same name add up. One thread.
+class PhaseLog {
+ public:
+  // Called when a phase begins and whenever it advances; `done` of `total` items of the phase.
+  using Observer = std::function<void(std::string_view phase, std::uint64_t done, std::uint64_t total)>;
+
+  explicit PhaseLog(Observer observer = {}) : observer_(std::move(observer)) {}
+
+  // A phase lasts as long as the object. Phases do not nest.
+  class Scope {
+   public:
+    Scope(PhaseLog& log, Channel& channel, std::string_view name, std::uint64_t items);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+    // Tells the observer how far the phase is.
+    void advance(std::uint64_t done) const;
+
+   private:
+    PhaseLog& log_;
+    Channel& channel_;
+    std::string name_;
+    std::uint64_t items_;
+    ChannelCounters counters_;
+    std::chrono::steady_clock::time_point wall_;
+    double cpu_s_;
+  };
+
+  const std::vector<PhaseCost>& phases() const { return phases_; }
+
+ private:
+  PhaseCost& find(const std::string& name);
+
+  Observer observer_;
+  std::vector<PhaseCost> phases_;
+};
+
+}  // namespace tinyot

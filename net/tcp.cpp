@@ -1,0 +1,222 @@
+#include "net/tcp.h"
+
+#include <poll.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <charconv>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+
+namespace tinyot {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using Clock = std::chrono::steady_clock;
+using boost::system::error_code;
+
+constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;   // writing blocks beyond
+constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;   // read ahead, while writing blocks, up to here
+constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
+constexpr int kSocketBufferBytes = 4 << 20;
+constexpr auto kRetryInterval = std::chrono::milliseconds(50);
+
+// A queue of bytes: appended at the end, taken from the front.
+class ByteQueue {
+ public:
+  std::size_t size() const { return bytes_.size() - begin_; }
+  std::span<const std::byte> front() const { return std::span(bytes_).subspan(begin_); }
+  void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void drop(std::size_t count) {
+    begin_ += count;
+    if (begin_ == bytes_.size()) bytes_.clear(), begin_ = 0;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::size_t begin_ = 0;
+};
+
+class TcpStream final : public ByteStream {
+ public:
+  TcpStream(std::unique_ptr<asio::io_context> io, tcp::socket socket, std::chrono::milliseconds idle_timeout)
+      : io_(std::move(io)), socket_(std::move(socket)), idle_timeout_(idle_timeout) {
+    error_code ignored;
+    socket_.set_option(tcp::no_delay(true), ignored);
+    socket_.set_option(asio::socket_base::send_buffer_size(kSocketBufferBytes), ignored);
+    socket_.set_option(asio::socket_base::receive_buffer_size(kSocketBufferBytes), ignored);
+    socket_.non_blocking(true);
+  }
+
+  void write(std::span<const std::byte> bytes) override {
+    if (outbox_.size() == 0) bytes = bytes.subspan(write_some(bytes));
+    if (bytes.empty()) return;
+    outbox_.append(bytes);
+    drain_outbox();
+    while (outbox_.size() > kOutboxBytesMax) {
+      wait(inbox_.size() < kInboxBytesMax, true);
+      read_ahead();
+      drain_outbox();
+    }
+  }
+
+  void read(std::span<std::byte> bytes) override {
+    const std::size_t ready = std::min(bytes.size(), inbox_.size());
+    std::memcpy(bytes.data(), inbox_.front().data(), ready);
+    inbox_.drop(ready);
+    bytes = bytes.subspan(ready);
+    while (!bytes.empty()) {
+      drain_outbox();
+      const std::size_t got = read_some(bytes);
+      bytes = bytes.subspan(got);
+      if (got == 0) wait(true, outbox_.size() > 0);
+    }
+  }
+
+  void flush() override {
+    drain_outbox();
+    while (outbox_.size() > 0) {
+      wait(inbox_.size() < kInboxBytesMax, true);
+      read_ahead();
+      drain_outbox();
+    }
+  }
+
+ private:
+  // Each returns how many bytes moved, 0 if the socket is not ready.
+  std::size_t write_some(std::span<const std::byte> bytes) {
+    error_code error;
+    const std::size_t count = bytes.empty() ? 0 : socket_.write_some(asio::buffer(bytes.data(), bytes.size()), error);
+    check(error, "sending");
+    return count;
+  }
+  std::size_t read_some(std::span<std::byte> bytes) {
+    error_code error;
+    const std::size_t count = socket_.read_some(asio::buffer(bytes.data(), bytes.size()), error);
+    check(error, "receiving");
+    return count;
+  }
+
+  static void check(const error_code& error, const char* what) {
+    if (!error || error == asio::error::would_block || error == asio::error::try_again) return;
+    if (error == asio::error::eof || error == asio::error::connection_reset || error == asio::error::broken_pipe)
+      throw NetworkError("the peer closed the connection");
+    throw NetworkError(std::string(what) + " failed: " + error.message());
+  }
+
+  void drain_outbox() {
+    while (outbox_.size() > 0) {
+      const std::size_t count = write_some(outbox_.front());
+      if (count == 0) return;
+      outbox_.drop(count);
+    }
+  }
+
+  void read_ahead() {
+    if (inbox_.size() >= kInboxBytesMax) return;
+    ahead_.resize(kReadAheadBytes);
+    inbox_.append(std::span(ahead_).first(read_some(ahead_)));
+  }
+
+  // Sleeps until the socket can be read or written, as asked.
+  void wait(bool to_read, bool to_write) {
+    pollfd descriptor{socket_.native_handle(), static_cast<short>((to_read ? POLLIN : 0) | (to_write ? POLLOUT : 0)), 0};
+    const auto deadline = Clock::now() + idle_timeout_;
+    for (;;) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+      const int ready = left.count() <= 0 ? 0 : ::poll(&descriptor, 1, static_cast<int>(left.count()));
+      if (ready > 0) return;
+      if (ready == 0)
+        throw NetworkError("the peer has been silent for " + std::to_string(idle_timeout_.count() / 1000) +
+                           " s (--idle-timeout): it is gone or stuck");
+      if (errno != EINTR) throw NetworkError(std::string("waiting for the peer failed: ") + std::strerror(errno));
+    }
+  }
+
+  std::unique_ptr<asio::io_context> io_;
+  tcp::socket socket_;
+  std::chrono::milliseconds idle_timeout_;
+  ByteQueue outbox_, inbox_;
+  std::vector<std::byte> ahead_;
+};
+
+tcp::resolver::results_type resolve(asio::io_context& io, const Address& address) {
+  error_code error;
+  auto found = tcp::resolver(io).resolve(address.host, address.port, error);
+  if (error) throw NetworkError("cannot resolve " + text_of(address) + ": " + error.message());
+  return found;
+}
+
+std::string seconds(std::chrono::milliseconds time) { return std::to_string((time.count() + 999) / 1000) + " s (--connect-timeout)"; }
+
+}  // namespace
+
+Address parse_address(const std::string& text) {
+  const auto colon = text.rfind(':');
+  Address address;
+  if (colon != std::string::npos) address = {text.substr(0, colon), text.substr(colon + 1)};
+  if (address.host.size() > 2 && address.host.front() == '[' && address.host.back() == ']')
+    address.host = address.host.substr(1, address.host.size() - 2);
+  unsigned port = 0;
+  const auto* end = address.port.data() + address.port.size();
+  const auto [stop, error] = std::from_chars(address.port.data(), end, port);
+  if (address.host.empty() || address.port.empty() || error != std::errc() || stop != end || port > 65535)
+    throw UsageError("'" + text + "' is not an address: write HOST:PORT, as 127.0.0.1:7766");
+  return address;
+}
+
+std::string text_of(const Address& address) { return address.host + ":" + address.port; }
+
+std::unique_ptr<ByteStream> tcp_listen(const Address& address, const TcpTimeouts& timeouts) {
+  auto io = std::make_unique<asio::io_context>();
+  const auto endpoint = resolve(*io, address).begin()->endpoint();
+  error_code error;
+  tcp::acceptor acceptor(*io);
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(1, error);
+  if (error) throw NetworkError("cannot listen on " + text_of(address) + ": " + error.message() + "; choose another port or address");
+  tcp::socket socket(*io);
+  error_code accepted = asio::error::would_block;
+  acceptor.async_accept(socket, [&](const error_code& result) { accepted = result; });
+  io->run_for(timeouts.connect);
+  if (accepted == asio::error::would_block) {
+    acceptor.close(error);
+    io->restart();
+    io->run();
+    throw NetworkError("nobody connected to " + text_of(address) + " within " + seconds(timeouts.connect));
+  }
+  if (accepted) throw NetworkError("accepting on " + text_of(address) + " failed: " + accepted.message());
+  return std::make_unique<TcpStream>(std::move(io), std::move(socket), timeouts.idle);
+}
+
+std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts) {
+  auto io = std::make_unique<asio::io_context>();
+  const auto endpoints = resolve(*io, address);
+  const auto deadline = Clock::now() + timeouts.connect;
+  for (;;) {
+    tcp::socket socket(*io);
+    error_code result = asio::error::would_block;
+    asio::async_connect(socket, endpoints, [&](const error_code& error, const tcp::endpoint&) { result = error; });
+    io->restart();
+    io->run_until(deadline);
+    if (!result) return std::make_unique<TcpStream>(std::move(io), std::move(socket), timeouts.idle);
+    if (result == asio::error::would_block) {
+      error_code ignored;
+      socket.close(ignored);
+      io->restart();
+      io->run();
+    }
+    if (Clock::now() + kRetryInterval >= deadline)
+      throw NetworkError("nobody answers at " + text_of(address) + " within " + seconds(timeouts.connect) + ": " + result.message());
+    std::this_thread::sleep_for(kRetryInterval);
+  }
+}
+
+}  // namespace tinyot

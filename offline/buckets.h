@@ -1,0 +1,59 @@
+// Buckets: l groups of B leaky objects each, chosen by a uniform permutation (NNOB12 Fig. 16, step 2; PROTOCOL section 7).
+//
+// The victim of the leak draws the permutation, after the EQ of the leaky objects has passed, and sends a 256-bit seed that
+// both expand; no index is ever taken from the wire.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "checks/session.h"
+#include "crypto/public_coins.h"
+
+namespace tinyot {
+
+class Buckets {
+ public:
+  Buckets(std::vector<std::uint32_t> order, std::size_t bucket) : order_(std::move(order)), bucket_(bucket) {}
+
+  std::size_t count() const { return order_.size() / bucket_; }  // l
+  std::size_t bucket() const { return bucket_; }                 // B
+  // The leaky object at position k of bucket j.
+  std::uint32_t object(std::size_t j, std::size_t k) const { return order_[j * bucket_ + k]; }
+
+ private:
+  std::vector<std::uint32_t> order_;
+  std::size_t bucket_;
+};
+
+// What is permuted: `kind` ("LaAND", "LaOT"), whose direction, in which unit of the connection.
+struct BucketDomain {
+  std::string_view kind;
+  Party victim;
+  std::uint64_t unit;
+};
+
+// Role: victim. Wire: sends 32 bytes.
+Buckets draw_buckets(Session& session, const BucketDomain& domain, std::size_t count, std::size_t bucket);
+// Role: the other party. Wire: receives 32 bytes.
+Buckets receive_buckets(Session& session, const BucketDomain& domain, std::size_t count, std::size_t bucket);
+
+// A range of buckets, folded together.
+struct BucketRange {
+  std::size_t first;
+  std::size_t count;
+};
+
+// Folding left to right reads, for each bucket of the range, its objects in order. `first(out, object)` takes the object at
+// position 0, `next(out, object, d)` folds in a further one; `d` is the index of its combiner bit.
+template <class First, class Next>
+void fold(const Buckets& buckets, const BucketRange& range, First first, Next next) {
+  for (std::size_t out = 0; out < range.count; ++out) {
+    const std::size_t j = range.first + out;
+    first(out, buckets.object(j, 0));
+    for (std::size_t k = 1; k < buckets.bucket(); ++k) next(out, buckets.object(j, k), (k - 1) * buckets.count() + j);
+  }
+}
+
+}  // namespace tinyot

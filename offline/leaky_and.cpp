@@ -1,0 +1,66 @@
+#include "offline/leaky_and.h"
+
+#include "base/error.h"
+#include "crypto/tweak_hash.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kD{0x1301, "laand.d"};
+constexpr MessageTag kU{0x1302, "laand.u"};
+
+// Chunks of 2^14 objects: 2^10 units' worth of chunks fit between the counters of two units.
+TweakHash hash_of_chunk(Session& session, Party mac_holder, std::uint64_t unit, const ObjectChunk& chunk) {
+  return TweakHash(session.id(), {"LaAND", letter(mac_holder), (unit << 32) | (chunk.first / kChunkObjects)});
+}
+
+}  // namespace
+
+LeakyAndMacHolder::LeakyAndMacHolder(Session& session, std::uint64_t unit, MineView x, MineView y, MineView r)
+    : session_(session), unit_(unit), x_(x), y_(y), z_(r), digest_(session.id(), {"LaAND EQ", letter(session.me()), unit}) {}
+
+void LeakyAndMacHolder::announce(const ObjectChunk& chunk) {
+  const MineView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
+  BitVector d(chunk.count);
+  for (std::size_t w = 0; w < d.words().size(); ++w) {
+    const std::uint64_t product = x.bits[w] & y.bits[w];
+    d.words()[w] = product ^ z.bits[w];
+    z.bits[w] = product;
+  }
+  d.clear_padding();
+  send_bits(session_.channel(), kD, d);
+}
+
+void LeakyAndMacHolder::receive_u(const ObjectChunk& chunk) {
+  const MineView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
+  SecretVector<Block> u(chunk.count), v(chunk.count);
+  recv_words(session_.channel(), kU, std::span(u));
+  for (std::size_t i = 0; i < chunk.count; ++i)
+    v[i] = collapsed(x.macs[i].value, z.macs[i].value ^ times(y.macs[i].value, x.bit(i)));
+  hash_of_chunk(session_, session_.me(), unit_, chunk)(HashUse::LeakyAnd, 0, v, v);
+  for (std::size_t i = 0; i < chunk.count; ++i) v[i] ^= times(u[i], x.bit(i));
+  digest_.absorb(std::as_bytes(std::span(v)));
+}
+
+LeakyAndKeyHolder::LeakyAndKeyHolder(Session& session, std::uint64_t unit, PeersView x, PeersView y, PeersView r)
+    : session_(session), unit_(unit), x_(x), y_(y), z_(r), digest_(session.id(), {"LaAND EQ", letter(session.peer()), unit}) {}
+
+void LeakyAndKeyHolder::answer(const ObjectChunk& chunk) {
+  const PeersView x = x_.subspan(chunk.first, chunk.count), y = y_.subspan(chunk.first, chunk.count), z = z_.subspan(chunk.first, chunk.count);
+  const Delta delta = session_.global_key();
+  const BitVector d = recv_bits(session_.channel(), kD, chunk.count);
+  SecretVector<Block> zero(chunk.count), one(chunk.count);
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    z[i] = moved(z[i], delta, d[i]);
+    zero[i] = collapsed(x[i].value, z[i].value);
+    one[i] = collapsed(x[i].value ^ delta.value, y[i].value ^ z[i].value);
+  }
+  const TweakHash hash = hash_of_chunk(session_, session_.peer(), unit_, chunk);
+  hash(HashUse::LeakyAnd, 0, zero, zero);
+  hash(HashUse::LeakyAnd, 0, one, one);
+  digest_.absorb(std::as_bytes(std::span(zero)));
+  for (std::size_t i = 0; i < chunk.count; ++i) one[i] ^= zero[i];
+  send_words(session_.channel(), kU, std::span<const Block>(one));
+}
+
+}  // namespace tinyot

@@ -1,0 +1,136 @@
+#include "offline/leaky_bits.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "crypto/random_oracle.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kCorrections{0x1101, "labit.corrections"};
+constexpr MessageTag kPairing{0x1102, "labit.pairing"};
+constexpr MessageTag kDifferences{0x1103, "labit.d"};
+
+std::vector<Pair> expand_pairing(Session& session, Party receiver, std::uint64_t run, const PublicSeed& seed, std::size_t tau) {
+  return pairing_from(session.id(), {"LaBit pairing", letter(receiver), run}, seed, static_cast<std::uint32_t>(tau));
+}
+
+RandomOracle digest_of_run(Session& session, Party sender, std::uint64_t run) {
+  return RandomOracle(session.id(), {"LaBit EQ", letter(sender), run});
+}
+
+void resize(BitMatrix& matrix, std::size_t rows, std::size_t columns) {
+  if (matrix.rows() != rows || matrix.columns() != columns) matrix = BitMatrix(rows, columns);
+}
+
+void xor_masked(std::span<Block> target, std::span<const Block> source, bool bit) {
+  const std::uint64_t mask = mask_of(bit);
+  for (std::size_t i = 0; i < target.size(); ++i) target[i] ^= source[i] & Block{mask, mask};
+}
+
+std::span<const Block> blocks_of(const BitVector& bits, const ColumnChunk& chunk) {
+  return {reinterpret_cast<const Block*>(bits.words().data() + chunk.first / 64), chunk.bits / 128};
+}
+
+}  // namespace
+
+std::vector<ColumnChunk> chunks_of(std::size_t length) {
+  ENSURE(length % BitMatrix::kColumnGroup == 0);
+  std::vector<ColumnChunk> chunks;
+  for (std::size_t first = 0; first < length; first += kChunkBits) chunks.push_back({first, std::min(kChunkBits, length - first)});
+  return chunks;
+}
+
+LeakyBitSender::LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds, std::uint64_t run,
+                               std::size_t length)
+    : session_(session), tau_(params.columns_kept()), run_(run), gamma_(session.rng().bits(length)) {
+  ENSURE(seeds.pairs.size() == params.columns_made());
+  SecretVector<Seed> zero, one;
+  for (const SeedPair& pair : seeds.pairs) {
+    zero.push_back(pair.zero);
+    one.push_back(pair.one);
+  }
+  zero_ = PrgRows(zero);
+  one_ = PrgRows(one);
+}
+
+void LeakyBitSender::offer(const ColumnChunk& chunk) {
+  resize(corrections_, zero_.size(), chunk.bits);
+  const std::uint64_t first_block = chunk.first / 128;
+  const auto gamma = blocks_of(gamma_, chunk);
+  for (std::size_t i = 0; i < zero_.size(); ++i) {
+    const auto u = corrections_.row_blocks(i);
+    std::copy(gamma.begin(), gamma.end(), u.begin());
+    zero_.xor_into(i, first_block, u);
+    one_.xor_into(i, first_block, u);
+  }
+  send_words(session_.channel(), kCorrections, std::span<const std::uint64_t>(corrections_.words()));
+}
+
+void LeakyBitSender::receive_pairing() {
+  const auto seed = recv_object<PublicSeed>(session_.channel(), kPairing);
+  pairing_ = expand_pairing(session_, session_.peer(), run_, seed, tau_);
+  d_ = recv_bits(session_.channel(), kDifferences, tau_);
+}
+
+Digest LeakyBitSender::check_digest(const PhaseLog::Scope& progress) {
+  ENSURE(pairing_.size() == tau_);
+  RandomOracle digest = digest_of_run(session_, session_.me(), run_);
+  SecretVector<Block> z(kChunkBits / 128);
+  for (const ColumnChunk& chunk : chunks_of(gamma_.size())) {
+    const auto row = std::span(z).first(chunk.bits / 128);
+    for (std::size_t p = 0; p < tau_; ++p) {
+      // Z_i = L_i ^ L_pi(i) ^ d_i.Gamma_B
+      zero_.fill(pairing_[p].kept, chunk.first / 128, row);
+      zero_.xor_into(pairing_[p].partner, chunk.first / 128, row);
+      xor_masked(row, blocks_of(gamma_, chunk), d_[p]);
+      digest.absorb(std::as_bytes(row));
+    }
+    progress.advance(chunk.first + chunk.bits);
+  }
+  return digest.digest();
+}
+
+void LeakyBitSender::kept_rows(const ColumnChunk& chunk, LeakyKeyRows& rows) const {
+  resize(rows.matrix, tau_, chunk.bits);
+  for (std::size_t p = 0; p < tau_; ++p) zero_.fill(pairing_[p].kept, chunk.first / 128, rows.matrix.row_blocks(p));
+}
+
+LeakyBitReceiver::LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds, std::uint64_t run)
+    : session_(session), tau_(params.columns_kept()), seeds_(seeds.seeds), choices_(std::move(seeds.choices)),
+      pairing_seed_(session.rng().object<PublicSeed>()),
+      pairing_(expand_pairing(session, session.me(), run, pairing_seed_, tau_)), kept_choices_(tau_),
+      digest_(digest_of_run(session, session.peer(), run)) {
+  ENSURE(choices_.size() == params.columns_made() && seeds_.size() == params.columns_made());
+  for (std::size_t p = 0; p < tau_; ++p) kept_choices_.put(p, choices_[pairing_[p].kept]);
+}
+
+void LeakyBitReceiver::receive(const ColumnChunk& chunk, LeakyMacRows& rows) {
+  resize(columns_, seeds_.size(), chunk.bits);
+  recv_words(session_.channel(), kCorrections, columns_.words());
+  for (std::size_t i = 0; i < seeds_.size(); ++i) {
+    // N_i = PRG(s_{i,y_i}) ^ y_i.u_i
+    const std::uint64_t mask = mask_of(choices_[i]);
+    for (std::uint64_t& word : columns_.row(i)) word &= mask;
+    seeds_.xor_into(i, chunk.first / 128, columns_.row_blocks(i));
+  }
+  resize(rows.matrix, tau_, chunk.bits);
+  for (std::size_t p = 0; p < tau_; ++p) {
+    const auto kept = columns_.row_blocks(pairing_[p].kept), partner = columns_.row_blocks(pairing_[p].partner);
+    std::copy(kept.begin(), kept.end(), rows.matrix.row_blocks(p).begin());
+    // W_i = N_i ^ N_pi(i)
+    xor_masked(partner, kept, true);
+    digest_.absorb(std::as_bytes(partner));
+  }
+}
+
+void LeakyBitReceiver::send_pairing() {
+  send_object(session_.channel(), kPairing, pairing_seed_);
+  BitVector d(tau_);
+  for (std::size_t p = 0; p < tau_; ++p) d.put(p, choices_[pairing_[p].kept] ^ choices_[pairing_[p].partner]);
+  send_bits(session_.channel(), kDifferences, d);
+}
+
+}  // namespace tinyot

@@ -1,0 +1,108 @@
+// LaBit: authenticated bits of which a few may have leaked (NNOB12 Fig. 12; PROTOCOL section 5).
+//
+// The paper's A is the OT sender and holds Gamma_B and the L_i; its B is the OT receiver and holds the y_i and the N_i, with
+// N_i = L_i ^ y_i.Gamma_B, strings of l bits. Here they are the roles LeakyBitSender and LeakyBitReceiver.
+//
+// The T strings are never held as a whole: they are made, sent and used in chunks of columns, the PRG being run again where
+// the sender needs a column a second time. Memory: O(T . chunk), whatever l is.
+#pragma once
+
+#include <vector>
+
+#include "base/bit_matrix.h"
+#include "base/parameters.h"
+#include "checks/session.h"
+#include "crypto/prg.h"
+#include "crypto/public_coins.h"
+#include "offline/seed_ot.h"
+
+namespace tinyot {
+
+// A run of columns. `first` is a multiple of 512; `bits` too.
+struct ColumnChunk {
+  std::size_t first;
+  std::size_t bits;
+};
+inline constexpr std::size_t kChunkBits = 8192;
+
+// The chunks that make up `length` columns, a multiple of 512.
+std::vector<ColumnChunk> chunks_of(std::size_t length);
+
+// Rows of a chunk for the tau kept indices i in S(pi), in increasing order: L_i on the sender's side, N_i on the receiver's.
+struct LeakyKeyRows {
+  BitMatrix matrix;
+};
+struct LeakyMacRows {
+  BitMatrix matrix;
+};
+
+// Role: OT sender ("A" in Fig. 12). The calls follow the figure's order.
+class LeakyBitSender {
+ public:
+  // Step 1: draws Gamma_B, `length` bits (a multiple of 512).
+  // Shapes: seeds: params.columns_made() pairs. `run` counts the runs of the connection, alike on both sides.
+  LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds, std::uint64_t run, std::size_t length);
+
+  // Steps 2 and 3: offers (L_i, L_i ^ Gamma_B) for all i, for the columns of this chunk.
+  // Wire: sends T . bits / 8 bytes.
+  void offer(const ColumnChunk& chunk);
+
+  // Steps 4 and 5a: learns the pairing and the d_i, after every chunk has been offered.
+  // Wire: receives 32 + tau / 8 bytes.
+  void receive_pairing();
+
+  // Step 5c: the digest of all Z_i, for EQ.
+  Digest check_digest(const PhaseLog::Scope& progress);
+
+  // Step 6: L_i of the kept indices.
+  void kept_rows(const ColumnChunk& chunk, LeakyKeyRows& rows) const;
+
+  const BitVector& gamma() const { return gamma_; }
+
+ private:
+  Session& session_;
+  std::size_t tau_;
+  std::uint64_t run_;
+  PrgRows zero_, one_;
+  BitVector gamma_;
+  BitMatrix corrections_;
+  std::vector<Pair> pairing_;
+  BitVector d_;
+};
+
+// Role: OT receiver ("B" in Fig. 12).
+//
+// Differs: the pairing is drawn when the object is made, not in step 4. It is sent in step 4, after all corrections have
+// arrived, and nothing that the sender sees before depends on it; so the order of drawing cannot be told apart, and the W_i
+// can be digested while the corrections stream by.
+class LeakyBitReceiver {
+ public:
+  // Shapes: seeds: params.columns_made() choices and seeds. `run` as for the sender.
+  LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds, std::uint64_t run);
+
+  // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, digests the W_i and hands out the kept N_i.
+  // Wire: receives T . bits / 8 bytes.
+  void receive(const ColumnChunk& chunk, LeakyMacRows& rows);
+
+  // Steps 4 and 5a. Wire: sends 32 + tau / 8 bytes.
+  void send_pairing();
+
+  // The digest of all W_i, for EQ.
+  Digest check_digest() { return digest_.digest(); }
+
+  // Step 6: y_i of the kept indices.
+  const BitVector& kept_choices() const { return kept_choices_; }
+
+ private:
+  Session& session_;
+  std::size_t tau_;
+  PrgRows seeds_;
+  BitVector choices_;
+  PublicSeed pairing_seed_;
+  std::vector<Pair> pairing_;
+  BitVector kept_choices_;
+  BitMatrix columns_;
+  RandomOracle digest_;
+};
+
+}  // namespace tinyot

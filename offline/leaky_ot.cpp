@@ -1,0 +1,155 @@
+#include "offline/leaky_ot.h"
+
+#include "base/error.h"
+#include "crypto/tweak_hash.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kXBits{0x1401, "laot.x.bits"};
+constexpr MessageTag kXMacs{0x1402, "laot.x.macs"};
+constexpr MessageTag kXT{0x1403, "laot.x.t"};
+constexpr MessageTag kD{0x1404, "laot.d"};
+constexpr MessageTag kI{0x1405, "laot.i"};
+
+TweakHash hash_of_chunk(Session& session, Party sender, std::uint64_t unit, const ObjectChunk& chunk) {
+  return TweakHash(session.id(), {"LaOT", letter(sender), (unit << 32) | (chunk.first / kChunkObjects)});
+}
+
+constexpr Block select(Block if_zero, Block if_one, bool bit) { return if_zero ^ times(if_zero ^ if_one, bit); }
+
+// X_b without its two pads, in the order in which it travels: the bit, the MAC, T.
+struct Padded {
+  explicit Padded(std::size_t count) : bits(count), macs(count), t(count) {}
+  BitVector bits;
+  SecretVector<Block> macs, t;
+};
+
+// Pads (or unpads) with H(k): `k` is K_c for X_0, K_c ^ Delta for X_1, M_c for the one that the receiver opens.
+void pad(const TweakHash& hash, std::span<const Block> k, Padded& x) {
+  SecretVector<Block> mask(k.size());
+  hash(HashUse::LeakyOtBit, 0, k, mask);
+  for (std::size_t i = 0; i < k.size(); ++i) x.bits.put(i, x.bits[i] ^ (mask[i].lo & 1));
+  hash(HashUse::LeakyOtMac, 0, k, mask);
+  for (std::size_t i = 0; i < k.size(); ++i) x.macs[i] ^= mask[i];
+  hash(HashUse::LeakyOtT, 0, k, mask);
+  for (std::size_t i = 0; i < k.size(); ++i) x.t[i] ^= mask[i];
+}
+
+void send_padded(Channel& channel, const Padded& x) {
+  send_bits(channel, kXBits, x.bits);
+  send_words(channel, kXMacs, std::span<const Block>(x.macs));
+  send_words(channel, kXT, std::span<const Block>(x.t));
+}
+
+Padded recv_padded(Channel& channel, std::size_t count) {
+  Padded x(count);
+  x.bits = recv_bits(channel, kXBits, count);
+  recv_words(channel, kXMacs, std::span(x.macs));
+  recv_words(channel, kXT, std::span(x.t));
+  return x;
+}
+
+}  // namespace
+
+LeakyOtSender::LeakyOtSender(Session& session, std::uint64_t unit, MineView x0, MineView x1, PeersView c, PeersView r)
+    : session_(session), unit_(unit), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.me()), unit}) {}
+
+void LeakyOtSender::send_x(const ObjectChunk& chunk) {
+  const TweakHash hash = hash_of_chunk(session_, session_.me(), unit_, chunk);
+  // Step 3.
+  t0_.resize(chunk.count);
+  t1_.resize(chunk.count);
+  session_.rng().fill_blocks(std::span(t0_));
+  session_.rng().fill_blocks(std::span(t1_));
+  // Step 4: X_b = H(K_c ^ b.Delta) ^ (x_b || M_{x_b} || T_{x_b}); T is indexed by the value of the bit.
+  SecretVector<Block> key(chunk.count);
+  for (const bool b : {false, true}) {
+    const MineView x = (b ? x1_ : x0_).part(chunk.first, chunk.count);
+    Padded message(chunk.count);
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      key[i] = moved(c_[chunk.first + i], session_.global_key(), b).value;
+      message.bits.put(i, x.bit(i));
+      message.macs[i] = x.macs[i].value;
+      message.t[i] = select(t0_[i], t1_[i], x.bit(i));
+    }
+    pad(hash, key, message);
+    send_padded(session_.channel(), message);
+  }
+}
+
+void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
+  const TweakHash hash = hash_of_chunk(session_, session_.me(), unit_, chunk);
+  const PeersView z = z_.subspan(chunk.first, chunk.count);
+  const Delta delta = session_.global_key();
+  const BitVector d = recv_bits(session_.channel(), kD, chunk.count);
+  // Step 7: I_0 = H(K_z) ^ T_1, I_1 = H(K_z ^ Delta) ^ T_0.
+  SecretVector<Block> i0(chunk.count), i1(chunk.count);
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    z[i] = moved(z[i], delta, d[i]);
+    i0[i] = z[i].value;
+    i1[i] = moved(z[i], delta, true).value;
+  }
+  hash(HashUse::LeakyOtTransfer, 0, i0, i0);
+  hash(HashUse::LeakyOtTransfer, 0, i1, i1);
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    i0[i] ^= t1_[i];
+    i1[i] ^= t0_[i];
+  }
+  send_words(session_.channel(), kI, std::span<const Block>(i0));
+  send_words(session_.channel(), kI, std::span<const Block>(i1));
+  digest_.absorb(std::as_bytes(std::span(t0_))).absorb(std::as_bytes(std::span(t1_)));
+}
+
+LeakyOtReceiver::LeakyOtReceiver(Session& session, std::uint64_t unit, PeersView x0, PeersView x1, MineView c, MineView r)
+    : session_(session), unit_(unit), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.peer()), unit}) {}
+
+void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
+  const TweakHash hash = hash_of_chunk(session_, session_.peer(), unit_, chunk);
+  const MineView c = c_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
+  // Step 5: (x_c || M || T) = X_c ^ H(M_c).
+  const Padded x0 = recv_padded(session_.channel(), chunk.count), x1 = recv_padded(session_.channel(), chunk.count);
+  Padded opened(chunk.count);
+  for (std::size_t w = 0; w < opened.bits.words().size(); ++w)
+    opened.bits.words()[w] = x0.bits.words()[w] ^ ((x0.bits.words()[w] ^ x1.bits.words()[w]) & c.bits[w]);
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    opened.macs[i] = select(x0.macs[i], x1.macs[i], c.bit(i));
+    opened.t[i] = select(x0.t[i], x1.t[i], c.bit(i));
+  }
+  pad(hash, as_blocks(std::span<const Mac>(c.macs)), opened);
+  // The MAC of x_c must be K_{x_c} ^ x_c.Delta. All of the chunk are compared before anything is said.
+  Block difference{0, 0};
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const Key key{select(x0_[chunk.first + i].value, x1_[chunk.first + i].value, c.bit(i))};
+    const Block wrong = (key ^ session_.global_key() * opened.bits[i]).value ^ opened.macs[i];
+    difference = {difference.lo | wrong.lo, difference.hi | wrong.hi};
+  }
+  if ((difference.lo | difference.hi) != 0) throw PeerCheated("LaOT MAC");
+  // Step 6: d = x_c ^ r, z = r ^ d = x_c.
+  BitVector d(chunk.count);
+  for (std::size_t w = 0; w < d.words().size(); ++w) {
+    d.words()[w] = opened.bits.words()[w] ^ z.bits[w];
+    z.bits[w] = opened.bits.words()[w];
+  }
+  d.clear_padding();
+  send_bits(session_.channel(), kD, d);
+  t_ = std::move(opened.t);
+}
+
+void LeakyOtReceiver::receive_i(const ObjectChunk& chunk) {
+  const TweakHash hash = hash_of_chunk(session_, session_.peer(), unit_, chunk);
+  const MineView z = z_.part(chunk.first, chunk.count);
+  SecretVector<Block> i0(chunk.count), i1(chunk.count), other(chunk.count);
+  recv_words(session_.channel(), kI, std::span(i0));
+  recv_words(session_.channel(), kI, std::span(i1));
+  hash(HashUse::LeakyOtTransfer, 0, as_blocks(std::span<const Mac>(z.macs)), other);
+  // Step 8: T_{1-z} = I_z ^ H(M_z), beside T_z from step 5; then T_0 and T_1 in their places.
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    other[i] ^= select(i0[i], i1[i], z.bit(i));
+    i0[i] = select(t_[i], other[i], z.bit(i));
+    i1[i] = select(other[i], t_[i], z.bit(i));
+  }
+  digest_.absorb(std::as_bytes(std::span(i0))).absorb(std::as_bytes(std::span(i1)));
+}
+
+}  // namespace tinyot

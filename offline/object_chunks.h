@@ -1,0 +1,23 @@
+// Objects are handled in chunks: a chunk's messages stay small, its intermediate values stay in cache, and each chunk has a
+// hash key of its own (so tweaks count from 0 in it).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace tinyot {
+
+struct ObjectChunk {
+  std::size_t first;  // a multiple of 64
+  std::size_t count;
+};
+inline constexpr std::size_t kChunkObjects = std::size_t{1} << 14;
+
+inline std::vector<ObjectChunk> object_chunks(std::size_t total) {
+  std::vector<ObjectChunk> chunks;
+  for (std::size_t first = 0; first < total; first += kChunkObjects) chunks.push_back({first, std::min(kChunkObjects, total - first)});
+  return chunks;
+}
+
+}  // namespace tinyot

@@ -1,0 +1,38 @@
+// The dealer, for real: makes units of aANDs, aOTs and aBits in both directions and pours them into a sink (NNOB12 Fig. 5).
+//
+// A unit of l ANDs takes l objects of each kind, permuted together, from one aBit run: for each AND and direction 3B bits for
+// the LaANDs, 2B as sender and 2B as receiver of LaOTs, and one bit r. All checks of a unit have passed, and its MAC transcript
+// is settled, before any of it reaches the sink.
+#pragma once
+
+#include "base/material.h"
+#include "base/parameters.h"
+#include "checks/session.h"
+#include "offline/auth_bits.h"
+
+namespace tinyot {
+
+// What a unit is to yield: plan.ands objects of each kind, and plan.ands + inputs aBits of each party.
+struct UnitRequest {
+  UnitPlan plan;
+  std::uint64_t inputs;
+};
+
+class Preprocessor {
+ public:
+  Preprocessor(Session& session, const SecurityParameters& params) : session_(session), maker_(session, params) {}
+
+  // Role: both, symmetric.
+  // Fails: PeerCheated naming the check; then nothing of the unit has been poured.
+  void make_unit(const UnitRequest& request, MaterialSink& sink);
+
+  // aBits of one direction that the request takes, seed OTs for the next run not counted.
+  static std::size_t bits_needed(const UnitRequest& request);
+
+ private:
+  Session& session_;
+  AuthBitMaker maker_;
+  std::uint64_t units_ = 0;
+};
+
+}  // namespace tinyot

@@ -1,0 +1,78 @@
+#include "tests/support/oracle.h"
+
+#include <cmath>
+
+namespace tinyot::test {
+namespace {
+
+void expect_balanced(const std::vector<bool>& bits, const std::string& name) {
+  if (bits.size() < 1000) return;
+  const auto ones = static_cast<double>(std::count(bits.begin(), bits.end(), true)), n = static_cast<double>(bits.size());
+  EXPECT_LT(std::abs(ones - n / 2), 3 * std::sqrt(n)) << name;
+}
+
+void expect_and(const std::vector<bool>& x, const std::vector<bool>& y, const std::vector<bool>& z) {
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(z[i], x[i] && y[i]) << "object " << i;
+}
+
+void expect_ot(const std::vector<bool>& x0, const std::vector<bool>& x1, const std::vector<bool>& c, const std::vector<bool>& z) {
+  for (std::size_t i = 0; i < x0.size(); ++i) ASSERT_EQ(z[i], c[i] ? x1[i] : x0[i]) << "object " << i;
+}
+
+}  // namespace
+
+std::vector<bool> checked_bits(const AuthBitsMine& mine, const AuthBitsPeers& peers, Delta delta) {
+  std::vector<bool> bits(mine.size());
+  EXPECT_EQ(mine.size(), peers.size());
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    bits[i] = mine.bits[i];
+    if (!same(mine.macs[i].value, (peers.keys[i] ^ delta * bits[i]).value)) {
+      ADD_FAILURE() << "wrong MAC at object " << i;
+      break;
+    }
+  }
+  return bits;
+}
+
+void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta held_by_a, Delta held_by_b) {
+  ASSERT_EQ(of_a.kind, of_b.kind);
+  ASSERT_EQ(of_a.count, of_b.count);
+  std::vector<std::vector<bool>> a, b;  // columns that A and B own
+  ASSERT_EQ(of_a.mine.size(), of_b.peers.size());
+  ASSERT_EQ(of_b.mine.size(), of_a.peers.size());
+  for (std::size_t i = 0; i < of_a.mine.size(); ++i) a.push_back(checked_bits(of_a.mine[i], of_b.peers[i], held_by_b));
+  for (std::size_t i = 0; i < of_b.mine.size(); ++i) b.push_back(checked_bits(of_b.mine[i], of_a.peers[i], held_by_a));
+  switch (of_a.kind) {
+    case MaterialKind::AuthBitsA:
+    case MaterialKind::AuthBitsB: break;
+    case MaterialKind::AuthAndsA: expect_and(a[0], a[1], a[2]); break;
+    case MaterialKind::AuthAndsB: expect_and(b[0], b[1], b[2]); break;
+    case MaterialKind::AuthOtsAB: expect_ot(a[0], a[1], b[0], b[1]); break;
+    case MaterialKind::AuthOtsBA: expect_ot(b[0], b[1], a[0], a[1]); break;
+    case MaterialKind::Triples:
+      for (std::size_t i = 0; i < of_a.count; ++i)
+        ASSERT_EQ(a[2][i] ^ b[2][i], (a[0][i] ^ b[0][i]) && (a[1][i] ^ b[1][i])) << "triple " << i;
+      break;
+  }
+  const bool has_product = of_a.kind == MaterialKind::AuthAndsA || of_a.kind == MaterialKind::AuthAndsB;
+  const std::size_t random_columns = has_product ? 2 : 8;  // the product of two bits is no fair coin
+  for (std::size_t i = 0; i < std::min(a.size(), random_columns); ++i) expect_balanced(a[i], std::string(name_of(of_a.kind)) + ", A's column " + std::to_string(i));
+  for (std::size_t i = 0; i < std::min(b.size(), random_columns); ++i) expect_balanced(b[i], std::string(name_of(of_a.kind)) + ", B's column " + std::to_string(i));
+}
+
+MaterialCounts expect_good(const MemorySink& a, const MemorySink& b, Delta held_by_a, Delta held_by_b) {
+  MaterialCounts counts;
+  EXPECT_EQ(a.made.size(), b.made.size());
+  EXPECT_EQ(a.units, b.units);
+  for (const auto& [kind, batches] : a.made) {
+    const auto& others = b.made.at(kind);
+    EXPECT_EQ(batches.size(), others.size());
+    for (std::size_t i = 0; i < std::min(batches.size(), others.size()); ++i) {
+      expect_good(batches[i], others[i], held_by_a, held_by_b);
+      counts[kind] += batches[i].count;
+    }
+  }
+  return counts;
+}
+
+}  // namespace tinyot::test
