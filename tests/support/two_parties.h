@@ -25,7 +25,8 @@ using ChannelWrapper = std::function<std::unique_ptr<Channel>(std::unique_ptr<Ch
 
 struct PartyOptions {
   std::uint64_t seed = 1;
-  ChannelWrapper wrap_a, wrap_b;
+  ChannelWrapper wrap_a = {};
+  ChannelWrapper wrap_b = {};
 };
 
 // Runs `body` as A and as B, to the end of both. A party that ends with PeerCheated tells the peer, as the real ones do.

@@ -1,0 +1,27 @@
+// The ideal dealer of NNOB12 Fig. 5: material for both parties from one seed, without any protocol.
+#pragma once
+
+#include <map>
+
+#include "base/material.h"
+#include "crypto/rng.h"
+
+namespace tinyot::test {
+
+// One party's end. Two dealers of the same seed and opposite parties deal the two halves of the same objects, whatever the
+// order in which kinds are drawn.
+class IdealDealer : public MaterialSource {
+ public:
+  IdealDealer(Party me, std::uint64_t seed, Delta held_by_a, Delta held_by_b);
+
+  MaterialBatch draw(MaterialKind kind, std::size_t count) override;
+
+  MaterialCounts dealt;
+
+ private:
+  Party me_;
+  Delta held_by_a_, held_by_b_;
+  std::map<MaterialKind, Rng> streams_;
+};
+
+}  // namespace tinyot::test
