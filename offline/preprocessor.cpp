@@ -145,10 +145,18 @@ void Unit::make_buckets(MaterialSink& sink) {
 
 std::size_t Preprocessor::bits_needed(const UnitRequest& request) { return UnitLayout(request).end(); }
 
+bool Preprocessor::agree_to_continue(bool wanted) {
+  struct Wish {
+    std::uint64_t units;
+    std::uint64_t wanted;
+  };
+  send_object(session_.channel(), kUnit, Wish{units_, wanted});
+  const auto peers = recv_object<Wish>(session_.channel(), kUnit);
+  if (peers.units != units_ || peers.wanted > 1) throw PeerCheated("unit number");
+  return wanted && peers.wanted == 1;
+}
+
 void Preprocessor::make_unit(const UnitRequest& request, MaterialSink& sink) {
-  // Both are about to make the same unit.
-  send_object(session_.channel(), kUnit, units_);
-  if (recv_object<std::uint64_t>(session_.channel(), kUnit) != units_) throw PeerCheated("unit number");
   Unit unit(session_, request, units_, maker_.make(bits_needed(request)));
   ++units_;
   unit.make_leaky_objects();

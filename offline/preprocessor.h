@@ -22,6 +22,10 @@ class Preprocessor {
  public:
   Preprocessor(Session& session, const SecurityParameters& params) : session_(session), maker_(session, params) {}
 
+  // Role: both, symmetric. Whether to make another unit: true if both parties want to.
+  // Wire: 1 message each way. Fails: PeerCheated("unit number") if the peer has made another number of units.
+  bool agree_to_continue(bool wanted);
+
   // Role: both, symmetric.
   // Fails: PeerCheated naming the check; then nothing of the unit has been poured.
   void make_unit(const UnitRequest& request, MaterialSink& sink);

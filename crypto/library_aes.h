@@ -1,0 +1,14 @@
+// AES-128 by Crypto++: what oblivious AES is checked against. Not for anything secret.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace tinyot {
+
+using AesBytes = std::array<std::uint8_t, 16>;
+
+std::vector<AesBytes> aes128_by_library_vartime(const AesBytes& key, const std::vector<AesBytes>& blocks);
+
+}  // namespace tinyot

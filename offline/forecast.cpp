@@ -1,0 +1,75 @@
+#include "offline/forecast.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/block.h"
+#include "offline/object_chunks.h"
+
+namespace tinyot {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+constexpr std::uint64_t kHeader = 16;                     // of a message
+constexpr std::uint64_t kProgramBytes = 24 << 20;         // code, libraries, socket queues
+constexpr std::uint64_t kStoreBytes = std::uint64_t{150} << 20;  // material waiting for its commit, and its pages
+
+std::uint64_t leaky_bytes(std::uint64_t objects) {
+  const std::uint64_t chunks = (objects + kChunkObjects - 1) / kChunkObjects, bits = bytes_for(objects);
+  const std::uint64_t ands = bits + 16 * objects + chunks * 2 * kHeader;                            // d, U
+  const std::uint64_t ots = 2 * (bits + 32 * objects) + bits + 32 * objects + chunks * 9 * kHeader;  // X_0, X_1, d, I_0, I_1
+  return ands + ots;
+}
+
+}  // namespace
+
+UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& request) {
+  const std::uint64_t tau = params.columns_kept(), t = params.columns_made();
+  const std::uint64_t length = AuthBitMaker::run_length(params, Preprocessor::bits_needed(request));
+  const std::uint64_t leaky = request.plan.ands * request.plan.bucket;
+  const std::uint64_t matrix_bytes = 128 * BitMatrix(0, tau).row_words() * 8;
+
+  UnitForecast forecast;
+  forecast.auth_bits = length;
+  const std::uint64_t columns = t * length / 8 + chunks_of(length).size() * kHeader;
+  const std::uint64_t check = 32 + bytes_for(tau) + 3 * 32 + 4 * kHeader;
+  const std::uint64_t combiners = 2 * (32 + kHeader) + 2 * (bytes_for((request.plan.bucket - 1) * request.plan.ands) + kHeader);
+  forecast.bytes_sent = columns + check + matrix_bytes + kHeader + leaky_bytes(leaky) + 5 * 32 + 4 * kHeader + combiners;
+
+  const std::uint64_t bits = length * (sizeof(Mac) + sizeof(Key)) + 2 * bytes_for(length);
+  const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);
+  const std::uint64_t keys = 3 * t * sizeof(AesKey), chunk = (2 * t + 2 * tau) * kChunkBits / 8;
+  forecast.memory_bytes = bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * request.plan.ands), keys + chunk);
+  return forecast;
+}
+
+JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs) {
+  JobForecast job;
+  job.seed_ots = params.columns_made();
+  job.bytes_sent = 96 * job.seed_ots + 2 * kHeader;
+  job.paper_bound_bits = job.exact_bound_bits = std::numeric_limits<double>::infinity();
+  std::uint64_t first = 0, memory = 0;
+  for (const UnitPlan& plan : params.plan(ands)) {
+    const UnitForecast unit = forecast_unit(params, {plan, inputs_of_unit(inputs, ands, first, plan.ands)});
+    ++job.units;
+    job.bytes_sent += unit.bytes_sent;
+    memory = std::max(memory, unit.memory_bytes);
+    job.paper_bound_bits = std::min(job.paper_bound_bits, paper_bound_bits(plan.ands, plan.bucket));
+    job.exact_bound_bits = std::min(job.exact_bound_bits, exact_bound_bits(plan.ands, plan.bucket));
+    first += plan.ands;
+  }
+  job.memory_bytes = memory + kProgramBytes + kStoreBytes;
+  // Eight columns of mine and eight of the peer's an AND, one of each an input.
+  job.disk_bytes = (8 * ands + inputs) * (sizeof(Mac) + sizeof(Key)) + bytes_for(8 * ands + inputs);
+  return job;
+}
+
+std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first, std::uint64_t count) {
+  const auto share = [&](std::uint64_t upto) {
+    return static_cast<std::uint64_t>(static_cast<Wide>(inputs) * upto / std::max<std::uint64_t>(ands, 1));
+  };
+  return share(first + count) - share(first);
+}
+
+}  // namespace tinyot

@@ -1,0 +1,33 @@
+// What a preprocessing job will cost, counted on paper: traffic, disk, memory. `tinyot params` prints it; tests compare it with
+// what a job then used.
+#pragma once
+
+#include <cstdint>
+
+#include "base/parameters.h"
+#include "offline/preprocessor.h"
+
+namespace tinyot {
+
+struct UnitForecast {
+  std::uint64_t auth_bits = 0;        // of each direction, seed OTs for the next run included
+  std::uint64_t bytes_sent = 0;       // by each party, message headers included
+  std::uint64_t memory_bytes = 0;     // peak, beyond the program itself and the store
+};
+UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& request);
+
+struct JobForecast {
+  std::uint64_t units = 0;
+  std::uint64_t bytes_sent = 0;    // by each party, seed OTs included
+  std::uint64_t disk_bytes = 0;    // of each party's material
+  std::uint64_t memory_bytes = 0;  // peak resident memory of a party
+  std::uint64_t seed_ots = 0;      // by public-key cryptography, each direction
+  double paper_bound_bits = 0;     // least over the units
+  double exact_bound_bits = 0;
+};
+JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs);
+
+// aBits for inputs that a unit is given when `inputs` are spread over `ands` in all: cumulative shares, so that they add up.
+std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first, std::uint64_t count);
+
+}  // namespace tinyot

@@ -1,0 +1,127 @@
+// A thin layer over LMDB: one database file, transactions, cursors, and every error as a StoreError that names the operation
+// and the path. Nothing outside this folder sees it.
+//
+// The file is written in LMDB's default mode: a commit writes its pages with write(2), syncs them, and then syncs the page
+// that makes them count. The writable map (MDB_WRITEMAP) is no faster here, since both wait for the disk, and it is not safe:
+// on a full disk the process dies by SIGBUS in the middle of a store instruction, and a stray pointer can reach the file. What
+// does help is to allocate the file's blocks ahead of each transaction, so that a commit need not grow the file as it writes.
+// The same step keeps the file at least as long as its last page at any time, and so a shorter file has been cut off.
+#pragma once
+
+#include <lmdb.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace tinyot {
+
+using ByteView = std::span<const std::byte>;
+
+// An index as a database key: eight bytes, big-endian, so that keys sort as numbers.
+using IndexKey = std::array<std::byte, 8>;
+IndexKey index_key(std::uint64_t index);
+// Empty if the key is not an index.
+std::optional<std::uint64_t> index_of(ByteView key);
+
+enum class TableMode { Open, Create };
+enum class PutMode { Anywhere, Append };
+
+class Environment;
+
+// Valid inside the body that it is handed to. Views into the file are valid as long.
+class Transaction {
+ public:
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  // Empty if there is no such table. Tables that a committed transaction has opened stay open.
+  std::optional<MDB_dbi> table(const char* name, TableMode mode);
+
+  std::optional<ByteView> get(MDB_dbi table, ByteView key) const;
+  void put(MDB_dbi table, ByteView key, ByteView value);
+  // Room for a value inside the file's next page images. It is aligned to 2 bytes only, and valid until the next call.
+  std::span<std::byte> reserve(MDB_dbi table, ByteView key, std::size_t bytes, PutMode mode);
+  void erase(MDB_dbi table, ByteView key);
+  // Bytes of the pages of a table.
+  std::uint64_t table_bytes(MDB_dbi table) const;
+
+ private:
+  friend class Environment;
+  friend class Cursor;
+  Transaction(const Environment& environment, std::string operation, unsigned flags);
+  ~Transaction();
+  void commit();
+  void check(int status) const;
+
+  const Environment& environment_;
+  std::string operation_;
+  MDB_txn* txn_ = nullptr;
+};
+
+// Walks the keys of a table in order; the transaction outlives it.
+class Cursor {
+ public:
+  struct Entry {
+    ByteView key;
+    ByteView value;
+  };
+
+  Cursor(const Transaction& transaction, MDB_dbi table);
+  ~Cursor();
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
+
+  // Each is empty if there is no such entry.
+  std::optional<Entry> first() { return move(MDB_FIRST); }
+  std::optional<Entry> last() { return move(MDB_LAST); }
+  std::optional<Entry> next() { return move(MDB_NEXT); }
+  std::optional<Entry> at_or_after(ByteView key) { return move(MDB_SET_RANGE, key); }
+  // The entry with the largest key that is not above `key`.
+  std::optional<Entry> at_or_before(ByteView key);
+
+ private:
+  std::optional<Entry> move(MDB_cursor_op op, ByteView key = {});
+
+  const Transaction& transaction_;
+  MDB_cursor* cursor_ = nullptr;
+};
+
+enum class Locking { ByLmdb, None };
+
+class Environment {
+ public:
+  // Opens or makes the file. A map of 0 bytes leaves the size to the file. Fails: StoreError, for a file that is not LMDB's or
+  // that has been cut off.
+  Environment(const std::filesystem::path& file, std::uint64_t map_bytes, Locking locking);
+  ~Environment();
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+  // Runs the body in a write transaction, commits it and syncs. The body runs again, in a new transaction, if the map has
+  // become too small: it must not change anything but the database. `bytes` says about how much it adds.
+  void write(const std::string& operation, std::uint64_t bytes, const std::function<void(Transaction&)>& body);
+
+  // Runs the body in a read transaction.
+  void read(const std::string& operation, const std::function<void(Transaction&)>& body) const;
+
+  // From the start of the file to the end of its last page.
+  std::uint64_t used_bytes() const;
+
+ private:
+  friend class Transaction;
+  void make_room(std::uint64_t bytes);
+  void grow_map();
+  [[noreturn]] void fail(const std::string& operation, int status) const;
+
+  std::filesystem::path file_;
+  MDB_env* env_ = nullptr;
+  std::uint64_t pending_bytes_ = 0;  // what the transaction at hand was said to add
+};
+
+}  // namespace tinyot

@@ -1,0 +1,151 @@
+#include "storage/manifest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+#include "manifest.pb.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kNameMax = 32, kTextMax = 1024;
+constexpr std::uint32_t kSigmaMax = 128, kBucketMax = 4096;
+constexpr std::uint64_t kUnitMax = std::uint64_t{1} << 24;
+constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
+constexpr double kBitsMax = 1e6;
+
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+bool is_name(std::string_view text) {
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
+  return !text.empty() && text.size() <= kNameMax && std::all_of(text.begin(), text.end(), fits);
+}
+
+bool is_bits(double value) { return std::isfinite(value) && value >= 0 && value <= kBitsMax; }
+
+// The first field whose value no manifest can have; null if all is well.
+const char* nonsense_in(const Manifest& manifest) {
+  if (manifest.format_version == 0) return "format version";
+  if (manifest.peer.size() > kTextMax || !is_printable(manifest.peer)) return "peer";
+  if (!is_name(manifest.profile)) return "profile";
+  if (!is_name(manifest.columns)) return "columns";
+  if (manifest.kappa != kKappa) return "kappa";
+  if (manifest.sigma < 1 || manifest.sigma > kSigmaMax) return "sigma";
+  if (manifest.bucket < 1 || manifest.bucket > kBucketMax) return "bucket";
+  if (manifest.unit < 1 || manifest.unit > kUnitMax) return "unit";
+  if ((manifest.state == SessionState::Dead) == manifest.dead_reason.empty()) return "dead reason";
+  if (manifest.dead_reason.size() > kTextMax || !is_printable(manifest.dead_reason)) return "dead reason";
+  if (manifest.units_made > kCountMax) return "units made";
+  if (manifest.ands_requested > kCountMax) return "ANDs requested";
+  if (!is_bits(manifest.sigma_paper_bound)) return "sigma by the paper's bound";
+  if (!is_bits(manifest.sigma_exact)) return "exact sigma";
+  return nullptr;
+}
+
+[[noreturn]] void throw_corrupt(const std::string& field) { throw StoreError("manifest is corrupt: " + field); }
+
+stored::SessionStateName stored_state(SessionState state) {
+  switch (state) {
+    case SessionState::Open: return stored::STATE_OPEN;
+    case SessionState::Complete: return stored::STATE_COMPLETE;
+    case SessionState::Dead: return stored::STATE_DEAD;
+  }
+  ENSURE(!"a known state of a session");
+  return stored::STATE_UNKNOWN;
+}
+
+SessionState state_from(stored::SessionStateName state) {
+  switch (state) {
+    case stored::STATE_OPEN: return SessionState::Open;
+    case stored::STATE_COMPLETE: return SessionState::Complete;
+    case stored::STATE_DEAD: return SessionState::Dead;
+    default: throw_corrupt("state");
+  }
+}
+
+Party party_from(stored::PartyName party) {
+  switch (party) {
+    case stored::PARTY_A: return Party::A;
+    case stored::PARTY_B: return Party::B;
+    default: throw_corrupt("party");
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(SessionState state) {
+  switch (state) {
+    case SessionState::Open: return "open";
+    case SessionState::Complete: return "complete";
+    case SessionState::Dead: return "dead";
+  }
+  ENSURE(!"a known state of a session");
+  return {};
+}
+
+std::string serialize_manifest(const Manifest& manifest) {
+  if (const char* field = nonsense_in(manifest))
+    throw StoreError(std::string("a manifest cannot hold this value of its field: ") + field);
+  stored::ManifestRecord record;
+  record.set_format_version(manifest.format_version);
+  record.set_session_id(manifest.session_id.data(), manifest.session_id.size());
+  record.set_party(manifest.me == Party::A ? stored::PARTY_A : stored::PARTY_B);
+  record.set_peer(manifest.peer);
+  record.set_profile(manifest.profile);
+  record.set_columns(manifest.columns);
+  record.set_kappa(manifest.kappa);
+  record.set_sigma(manifest.sigma);
+  record.set_bucket(manifest.bucket);
+  record.set_unit(manifest.unit);
+  record.set_state(stored_state(manifest.state));
+  record.set_dead_reason(manifest.dead_reason);
+  record.set_units_made(manifest.units_made);
+  record.set_ands_requested(manifest.ands_requested);
+  record.set_sigma_paper_bound(manifest.sigma_paper_bound);
+  record.set_sigma_exact(manifest.sigma_exact);
+  return record.SerializeAsString();
+}
+
+Manifest parse_manifest(std::span<const std::byte> bytes) {
+  stored::ManifestRecord record;
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
+      !record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw_corrupt("not a manifest");
+  if (record.format_version() > kStoreFormat)
+    throw StoreError("this store was made by a newer version (format " + std::to_string(record.format_version()) +
+                     ", this program reads up to " + std::to_string(kStoreFormat) + "); use the version that made it");
+  if (record.format_version() == 0) throw_corrupt("format version");
+  Manifest manifest;
+  manifest.format_version = record.format_version();
+  if (record.session_id().size() != manifest.session_id.size()) throw_corrupt("session id");
+  std::memcpy(manifest.session_id.data(), record.session_id().data(), manifest.session_id.size());
+  manifest.me = party_from(record.party());
+  manifest.peer = record.peer();
+  manifest.profile = record.profile();
+  manifest.columns = record.columns();
+  manifest.kappa = record.kappa();
+  manifest.sigma = record.sigma();
+  manifest.bucket = record.bucket();
+  manifest.unit = record.unit();
+  manifest.state = state_from(record.state());
+  manifest.dead_reason = record.dead_reason();
+  manifest.units_made = record.units_made();
+  manifest.ands_requested = record.ands_requested();
+  manifest.sigma_paper_bound = record.sigma_paper_bound();
+  manifest.sigma_exact = record.sigma_exact();
+  if (const char* field = nonsense_in(manifest)) throw_corrupt(field);
+  return manifest;
+}
+
+std::string printable(std::string_view text) {
+  std::string result(text.substr(0, kTextMax));
+  std::replace_if(result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return result.empty() ? "no reason given" : result;
+}
+
+}  // namespace tinyot

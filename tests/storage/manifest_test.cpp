@@ -1,0 +1,97 @@
+#include "storage/manifest.h"
+
+#include <limits>
+
+#include "manifest.pb.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+std::string parsed_message(const std::string& coded) {
+  return message_of([&] { parse_manifest(std::as_bytes(std::span(coded))); });
+}
+
+// The message for a manifest whose record has been changed behind the coding's back.
+template <class Change>
+std::string message_after(const Change& change) {
+  stored::ManifestRecord record;
+  EXPECT_TRUE(record.ParseFromString(serialize_manifest(test_manifest(Party::A))));
+  change(record);
+  return parsed_message(record.SerializeAsString());
+}
+
+TEST(Manifest, RoundTripKeepsEveryField) {
+  for (const Party me : {Party::A, Party::B}) {
+    for (const SessionState state : {SessionState::Open, SessionState::Complete, SessionState::Dead}) {
+      Manifest manifest = test_manifest(me);
+      manifest.state = state;
+      manifest.dead_reason = state == SessionState::Dead ? "the peer deviated" : "";
+      manifest.units_made = 12345678901;
+      const std::string coded = serialize_manifest(manifest);
+      EXPECT_EQ(parse_manifest(std::as_bytes(std::span(coded))), manifest);
+    }
+  }
+}
+
+TEST(Manifest, NewerFormatNamesBothVersions) {
+  const std::string message = message_after([](auto& record) { record.set_format_version(kStoreFormat + 1); });
+  EXPECT_TRUE(mentions(message, "made by a newer version (format 2, this program reads up to 1)"));
+}
+
+TEST(Manifest, NonsenseNamesTheField) {
+  using Record = stored::ManifestRecord;
+  const auto field = [](const std::string& name, const auto& change) {
+    EXPECT_EQ(message_after(change), "manifest is corrupt: " + name);
+  };
+  field("format version", [](Record& r) { r.set_format_version(0); });
+  field("session id", [](Record& r) { r.set_session_id("short"); });
+  field("party", [](Record& r) { r.set_party(stored::PARTY_UNKNOWN); });
+  field("party", [](Record& r) { r.set_party(static_cast<stored::PartyName>(9)); });
+  field("peer", [](Record& r) { r.set_peer("\x1b[2J"); });
+  field("peer", [](Record& r) { r.set_peer("\xff\xfe"); });
+  field("peer", [](Record& r) { r.set_peer(std::string(100000, 'x')); });
+  field("profile", [](Record& r) { r.set_profile(""); });
+  field("profile", [](Record& r) { r.set_profile("NNOB 12"); });
+  field("columns", [](Record& r) { r.set_columns(std::string(33, 'x')); });
+  field("kappa", [](Record& r) { r.set_kappa(64); });
+  field("sigma", [](Record& r) { r.set_sigma(0); });
+  field("sigma", [](Record& r) { r.set_sigma(129); });
+  field("bucket", [](Record& r) { r.set_bucket(0); });
+  field("unit", [](Record& r) { r.set_unit(0); });
+  field("unit", [](Record& r) { r.set_unit((std::uint64_t{1} << 24) + 1); });
+  field("state", [](Record& r) { r.set_state(stored::STATE_UNKNOWN); });
+  field("dead reason", [](Record& r) { r.set_state(stored::STATE_DEAD); });
+  field("dead reason", [](Record& r) { r.set_dead_reason("but it is open"); });
+  field("units made", [](Record& r) { r.set_units_made(std::numeric_limits<std::uint64_t>::max()); });
+  field("ANDs requested", [](Record& r) { r.set_ands_requested(std::numeric_limits<std::uint64_t>::max()); });
+  field("sigma by the paper's bound", [](Record& r) { r.set_sigma_paper_bound(std::numeric_limits<double>::quiet_NaN()); });
+  field("exact sigma", [](Record& r) { r.set_sigma_exact(-1); });
+}
+
+TEST(Manifest, EveryPrefixAndEveryFlippedBitParsesOrIsRefused) {
+  const std::string coded = serialize_manifest(test_manifest(Party::B));
+  for (std::size_t size = 0; size < coded.size(); ++size) parsed_message(coded.substr(0, size));
+  for (std::size_t bit = 0; bit < coded.size() * 8; ++bit) {
+    std::string flipped = coded;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    parsed_message(flipped);
+  }
+  EXPECT_EQ(parsed_message(""), "manifest is corrupt: format version");
+}
+
+TEST(Manifest, TextIsMadePrintable) {
+  EXPECT_EQ(printable("EQ of LaBit"), "EQ of LaBit");
+  EXPECT_EQ(printable("a\nb\x1b\xc3"), "a?b??");
+  EXPECT_EQ(printable(""), "no reason given");
+  EXPECT_EQ(printable(std::string(5000, 'x')).size(), 1024u);
+}
+
+TEST(Manifest, WhatCannotBeReadBackIsNotWritten) {
+  Manifest manifest = test_manifest(Party::A);
+  manifest.profile = "";
+  EXPECT_TRUE(mentions(message_of([&] { serialize_manifest(manifest); }), "profile"));
+}
+
+}  // namespace
+}  // namespace tinyot

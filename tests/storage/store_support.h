@@ -1,0 +1,151 @@
+// What the storage tests share: a directory that goes away, material that says which object it is, and expectations on errors.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "storage/store.h"
+
+namespace tinyot {
+
+class StoreTest : public ::testing::Test {
+ protected:
+  StoreTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "tinyot_store_XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    root_ = name;
+    dir_ = root_ / "store";
+  }
+  ~StoreTest() override { std::filesystem::remove_all(root_); }
+
+  std::filesystem::path root_, dir_;
+};
+
+inline constexpr Delta kTestDelta{Block{0x0123456789abcdef, 0xfedcba9876543210}};
+
+inline Manifest test_manifest(Party me) {
+  Manifest manifest;
+  for (std::size_t i = 0; i < manifest.session_id.size(); ++i) manifest.session_id[i] = static_cast<std::byte>(i + 1);
+  manifest.me = me;
+  manifest.peer = "peer.example:7000";
+  manifest.profile = "nnob12";
+  manifest.columns = "theorem";
+  manifest.sigma = 40;
+  manifest.bucket = 4;
+  manifest.unit = std::uint64_t{1} << 18;
+  manifest.ands_requested = 1000000;
+  manifest.sigma_paper_bound = 57;
+  manifest.sigma_exact = 42.5;
+  return manifest;
+}
+
+// A word that differs for every kind, column and index.
+inline std::uint64_t word_of(MaterialKind kind, std::size_t column, std::uint64_t index) {
+  std::uint64_t x = index * 0x9e3779b97f4a7c15 + (static_cast<std::uint64_t>(kind) * 16 + column + 1) * 0xd1342543de82ef95;
+  x ^= x >> 29, x *= 0xbf58476d1ce4e5b9, x ^= x >> 32;
+  return x;
+}
+
+inline MaterialBatch test_batch(MaterialKind kind, Party me, std::uint64_t first, std::size_t count) {
+  MaterialBatch batch(kind, me, count);
+  for (std::size_t j = 0; j < count; ++j) {
+    for (std::size_t c = 0; c < batch.mine.size(); ++c) {
+      const std::uint64_t word = word_of(kind, c, first + j);
+      batch.mine[c].bits.put(j, word & 1);
+      batch.mine[c].macs[j] = Mac{{word, ~word}};
+    }
+    for (std::size_t c = 0; c < batch.peers.size(); ++c) {
+      const std::uint64_t word = word_of(kind, c + 8, first + j);
+      batch.peers[c].keys[j] = Key{{~word, word}};
+    }
+  }
+  return batch;
+}
+
+// Whether a batch is objects [first, first + count).
+inline ::testing::AssertionResult holds(MaterialBatch batch, MaterialKind kind, Party me, std::uint64_t first,
+                                        std::size_t count) {
+  const MaterialShape shape = shape_of(kind, me);
+  if (batch.kind != kind || batch.count != count || batch.mine.size() != shape.mine || batch.peers.size() != shape.peers)
+    return ::testing::AssertionFailure() << "wrong shape";
+  for (AuthBitsMine& column : batch.mine)
+    if (column.bits.size() != count || column.size() != count || !column.bits.clear_padding())
+      return ::testing::AssertionFailure() << "wrong size or padding";
+  for (std::size_t j = 0; j < count; ++j) {
+    for (std::size_t c = 0; c < shape.mine; ++c) {
+      const std::uint64_t word = word_of(kind, c, first + j);
+      const Block mac = batch.mine[c].macs[j].value;
+      if (batch.mine[c].bits[j] != ((word & 1) != 0) || mac.lo != word || mac.hi != ~word)
+        return ::testing::AssertionFailure() << name_of(kind) << " column " << c << " of mine differs at " << first + j;
+    }
+    for (std::size_t c = 0; c < shape.peers; ++c) {
+      const std::uint64_t word = word_of(kind, c + 8, first + j);
+      const Block key = batch.peers[c].keys[j].value;
+      if (key.lo != ~word || key.hi != word)
+        return ::testing::AssertionFailure() << name_of(kind) << " column " << c << " of the peer's differs at " << first + j;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+inline MaterialCounts counts_of(MaterialKind kind, std::uint64_t count) {
+  MaterialCounts counts;
+  counts[kind] = count;
+  return counts;
+}
+
+inline Store make_store(const std::filesystem::path& dir, Party me = Party::A) {
+  return Store::create(dir, test_manifest(me), kTestDelta, 0);
+}
+
+// One unit of one kind, continuing where the store stands.
+inline void add_unit(Store& store, MaterialKind kind, std::size_t count) {
+  store.pour(test_batch(kind, store.manifest().me, store.made()[kind], count));
+  store.finish_unit();
+}
+
+// The message of the error that `body` throws; empty if it throws none.
+template <class ExpectedError = StoreError, class Body>
+std::string message_of(const Body& body) {
+  try {
+    body();
+  } catch (const ExpectedError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+inline ::testing::AssertionResult mentions(const std::string& message, const std::string& part) {
+  if (message.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "\"" << message << "\" does not mention \"" << part << "\"";
+}
+
+inline std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_file(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+// Replaces every occurrence of a pattern in a file by one of the same length; how many there were.
+inline int replace_in_file(const std::filesystem::path& path, const std::string& pattern, const std::string& replacement) {
+  std::string bytes = read_file(path);
+  int replaced = 0;
+  for (std::size_t at = bytes.find(pattern); at != std::string::npos; at = bytes.find(pattern, at + pattern.size())) {
+    bytes.replace(at, pattern.size(), replacement);
+    ++replaced;
+  }
+  write_file(path, bytes);
+  return replaced;
+}
+
+}  // namespace tinyot

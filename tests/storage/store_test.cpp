@@ -1,0 +1,260 @@
+#include "storage/store.h"
+
+#include "storage/inventory.h"
+#include "storage/record.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kSizes[] = {1, 63, 64, 65, 1023, 1024, 1025};
+
+TEST_F(StoreTest, RoundTripOfEveryKindForBothParties) {
+  for (const Party me : {Party::A, Party::B}) {
+    const auto dir = root_ / std::string(1, letter(me));
+    Store store = make_store(dir, me);
+    MaterialCounts total;
+    for (const std::size_t count : kSizes) {
+      for (const MaterialKind kind : kAllMaterialKinds) {
+        store.pour(test_batch(kind, me, total[kind], count));
+        total[kind] += count;
+      }
+      store.finish_unit();
+    }
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      const std::size_t count = 2 * record_capacity(kind) + 17;
+      store.pour(test_batch(kind, me, total[kind], count));
+      total[kind] += count;
+    }
+    store.finish_unit();
+    EXPECT_EQ(store.made(), total);
+    EXPECT_EQ(store.left(), total);
+    EXPECT_EQ(store.manifest().units_made, std::size(kSizes) + 1);
+    Reservation reservation = store.reserve(store.position(), total);
+    for (const MaterialKind kind : kAllMaterialKinds)
+      EXPECT_TRUE(holds(reservation.draw(kind, total[kind]), kind, me, 0, total[kind]));
+    EXPECT_EQ(reservation.left(), MaterialCounts{});
+  }
+}
+
+TEST_F(StoreTest, DrawsAtOddOffsetsAndCounts) {
+  const MaterialKind kind = MaterialKind::AuthOtsAB;
+  const std::size_t total = record_capacity(kind) + 5000;
+  Store store = make_store(dir_, Party::B);
+  // Batches of all sizes, and units whose borders cut records short.
+  std::uint64_t poured = 0;
+  for (std::size_t count = 1; poured < total; count = count * 5 / 3 + 1) {
+    store.pour(test_batch(kind, Party::B, poured, count));
+    poured += count;
+    if (count % 3 == 0) store.finish_unit();
+  }
+  store.finish_unit();
+  Reservation reservation = store.reserve(store.position(), counts_of(kind, poured));
+  std::uint64_t drawn = 0;
+  for (std::size_t count = 1; drawn < poured; count = count * 7 / 4 + 1) {
+    const std::size_t part = std::min<std::uint64_t>(count, poured - drawn);
+    ASSERT_TRUE(holds(reservation.draw(kind, part), kind, Party::B, drawn, part));
+    drawn += part;
+  }
+  EXPECT_EQ(reservation.draw(kind, 0).count, 0u);
+}
+
+TEST_F(StoreTest, PositionsAndManifestSurviveReopening) {
+  const MaterialKind kind = MaterialKind::AuthAndsA;
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kind, 1000);
+    store.update_manifest([](Manifest& manifest) {
+      manifest.state = SessionState::Complete;
+      manifest.sigma_exact = 41;
+    });
+    Reservation reservation = store.reserve(store.position(), counts_of(kind, 300));
+    EXPECT_TRUE(holds(reservation.draw(kind, 100), kind, Party::A, 0, 100));
+  }
+  Store store = Store::open(dir_);
+  EXPECT_EQ(store.position(), counts_of(kind, 300));
+  EXPECT_EQ(store.left(), counts_of(kind, 700));
+  EXPECT_EQ(store.manifest().units_made, 1u);
+  EXPECT_EQ(store.manifest().state, SessionState::Complete);
+  EXPECT_EQ(store.manifest().sigma_exact, 41);
+  EXPECT_EQ(store.global_key().value.lo, kTestDelta.value.lo);
+  EXPECT_EQ(store.global_key().value.hi, kTestDelta.value.hi);
+  Reservation reservation = store.reserve(store.position(), counts_of(kind, 700));
+  EXPECT_TRUE(holds(reservation.draw(kind, 700), kind, Party::A, 300, 700));
+}
+
+TEST_F(StoreTest, UnfinishedUnitIsDropped) {
+  const MaterialKind kind = MaterialKind::Triples;
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kind, 100);
+    // More than one commit's worth, so that records of the open unit are in the file.
+    for (int i = 0; i < 8; ++i) store.pour(test_batch(kind, Party::A, 100 + 100000u * static_cast<unsigned>(i), 100000));
+    EXPECT_GT(store.bytes_of(kind), std::uint64_t{60} << 20);
+    EXPECT_EQ(store.made(), counts_of(kind, 100));
+  }
+  Store store = Store::open(dir_);
+  EXPECT_EQ(store.made(), counts_of(kind, 100));
+  EXPECT_EQ(store.manifest().units_made, 1u);
+  EXPECT_LT(store.bytes_of(kind), std::uint64_t{1} << 20);
+  add_unit(store, kind, 50);
+  Reservation reservation = store.reserve(store.position(), counts_of(kind, 150));
+  EXPECT_TRUE(holds(reservation.draw(kind, 150), kind, Party::A, 0, 150));
+}
+
+TEST_F(StoreTest, HigherStartBurns) {
+  const MaterialKind kind = MaterialKind::AuthBitsA;
+  Store store = make_store(dir_);
+  add_unit(store, kind, 1000);
+  add_unit(store, MaterialKind::AuthBitsB, 10);
+  MaterialCounts start = counts_of(kind, 130);
+  start[MaterialKind::AuthBitsB] = 10;
+  Reservation reservation = store.reserve(start, counts_of(kind, 70));
+  EXPECT_EQ(reservation.burnt(), start);
+  EXPECT_EQ(store.burnt(), start);
+  EXPECT_EQ(store.position()[kind], 200u);
+  EXPECT_EQ(store.left()[MaterialKind::AuthBitsB], 0u);
+  EXPECT_TRUE(holds(reservation.draw(kind, 70), kind, Party::A, 130, 70));
+  EXPECT_THROW(store.reserve(counts_of(kind, 199), {}), std::logic_error);
+}
+
+TEST_F(StoreTest, SecondReservationGetsFreshMaterialAndBothMayBeRead) {
+  const MaterialKind kind = MaterialKind::AuthAndsB;
+  Store store = make_store(dir_);
+  add_unit(store, kind, 3 * record_capacity(kind));
+  const std::size_t half = record_capacity(kind) * 3 / 2;
+  Reservation first = store.reserve(store.position(), counts_of(kind, half));
+  Reservation second = store.reserve(store.position(), counts_of(kind, half));
+  EXPECT_TRUE(holds(second.draw(kind, 100), kind, Party::A, half, 100));
+  second.finish();
+  EXPECT_THROW(second.draw(kind, 1), OutOfMaterial);
+  EXPECT_TRUE(holds(first.draw(kind, half), kind, Party::A, 0, half));
+  EXPECT_THROW(first.draw(kind, 1), OutOfMaterial);
+}
+
+TEST_F(StoreTest, ServedRecordsAreDroppedWhenTheReservationEnds) {
+  const MaterialKind kind = MaterialKind::AuthAndsA;
+  Store store = make_store(dir_);
+  const std::size_t capacity = record_capacity(kind);
+  add_unit(store, kind, 10 * capacity);
+  const std::uint64_t before = store.bytes_of(kind), file = store.store_bytes();
+  {
+    Reservation reservation = store.reserve(store.position(), counts_of(kind, 5 * capacity + 1));
+    Reservation moved = std::move(reservation);
+    EXPECT_EQ(store.bytes_of(kind), before);
+  }
+  EXPECT_NEAR(static_cast<double>(store.bytes_of(kind)), static_cast<double>(before) / 2, 8192);
+  EXPECT_TRUE(holds(store.reserve(store.position(), counts_of(kind, 9)).draw(kind, 9), kind, Party::A, 5 * capacity + 1, 9));
+  // The space of dropped records is used again.
+  add_unit(store, kind, 4 * capacity);
+  EXPECT_LT(store.store_bytes(), file + (file / 10));
+}
+
+TEST_F(StoreTest, OutOfMaterialNamesEveryShortKindAndChangesNothing) {
+  Store store = make_store(dir_);
+  add_unit(store, MaterialKind::AuthAndsA, 10);
+  add_unit(store, MaterialKind::AuthBitsB, 5);
+  MaterialCounts needed = counts_of(MaterialKind::AuthAndsA, 20);
+  needed[MaterialKind::AuthBitsB] = 5;
+  needed[MaterialKind::AuthOtsAB] = 1;
+  const std::string message = message_of<OutOfMaterial>([&] { store.reserve({}, needed); });
+  EXPECT_TRUE(mentions(message, "auth_ands_a has 10, needs 20, auth_ots_ab has 0, needs 1;"));
+  EXPECT_FALSE(mentions(message, "auth_bits_b"));
+  // A start beyond what was made, and sums that overflow.
+  EXPECT_THROW(store.reserve(counts_of(MaterialKind::AuthAndsA, 11), {}), OutOfMaterial);
+  EXPECT_THROW(store.reserve(counts_of(MaterialKind::AuthAndsA, 5), counts_of(MaterialKind::AuthAndsA, ~std::uint64_t{0})),
+               OutOfMaterial);
+  EXPECT_EQ(store.position(), MaterialCounts{});
+  EXPECT_EQ(store.burnt(), MaterialCounts{});
+  EXPECT_TRUE(holds(store.reserve({}, counts_of(MaterialKind::AuthAndsA, 10)).draw(MaterialKind::AuthAndsA, 10),
+                    MaterialKind::AuthAndsA, Party::A, 0, 10));
+}
+
+TEST_F(StoreTest, DrawBeyondTheReservationMovesNothing) {
+  const MaterialKind kind = MaterialKind::AuthBitsB;
+  Store store = make_store(dir_, Party::B);
+  add_unit(store, kind, 100);
+  Reservation reservation = store.reserve({}, counts_of(kind, 60));
+  EXPECT_TRUE(mentions(message_of<OutOfMaterial>([&] { reservation.draw(kind, 61); }), "auth_bits_b has 60, needs 61"));
+  EXPECT_TRUE(holds(reservation.draw(kind, 60), kind, Party::B, 0, 60));
+}
+
+TEST_F(StoreTest, ReservationOutlivesItsHandle) {
+  const MaterialKind kind = MaterialKind::AuthBitsA;
+  auto store = std::make_unique<Store>(make_store(dir_));
+  add_unit(*store, kind, 100);
+  auto reservation = std::make_unique<Reservation>(store->reserve({}, counts_of(kind, 60)));
+  store.reset();
+  EXPECT_TRUE(holds(reservation->draw(kind, 60), kind, Party::A, 0, 60));
+  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_); }), "in use"));
+  reservation.reset();
+  EXPECT_EQ(Store::open(dir_).left(), counts_of(kind, 40));
+}
+
+TEST_F(StoreTest, MapGrowsWithoutLosingAnything) {
+  const MaterialKind kind = MaterialKind::AuthAndsA;
+  Store store = make_store(dir_);  // a map of some 17 MiB
+  std::uint64_t made = 0;
+  for (int unit = 0; unit < 3; ++unit) {
+    add_unit(store, kind, 1000000);
+    made += 1000000;
+  }
+  EXPECT_GT(store.store_bytes(), std::uint64_t{130} << 20);
+  Reservation reservation = store.reserve({}, counts_of(kind, made));
+  for (std::uint64_t drawn = 0; drawn < made; drawn += 100000)
+    ASSERT_TRUE(holds(reservation.draw(kind, 100000), kind, Party::A, drawn, 100000));
+}
+
+TEST_F(StoreTest, DeadSessionServesNothing) {
+  const MaterialKind kind = MaterialKind::AuthBitsA;
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kind, 100);
+    Reservation reservation = store.reserve({}, counts_of(kind, 10));
+    store.mark_dead("EQ of LaBit\n");
+    store.mark_dead("a later reason");
+    EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kind, 1); }), "session is dead: EQ of LaBit?;"));
+  }
+  const std::string key_bytes(reinterpret_cast<const char*>(&kTestDelta), sizeof kTestDelta);
+  for (const auto& entry : std::filesystem::directory_iterator(dir_))
+    EXPECT_EQ(read_file(entry.path()).find(key_bytes), std::string::npos) << entry.path();
+  Store store = Store::open(dir_);
+  EXPECT_EQ(store.manifest().state, SessionState::Dead);
+  EXPECT_EQ(store.made(), counts_of(kind, 100));
+  const std::string messages[] = {
+      message_of([&] { store.reserve(store.position(), {}); }),
+      message_of([&] { (void)store.global_key(); }),
+      message_of([&] { store.pour(test_batch(kind, Party::A, 100, 1)); }),
+      message_of([&] { store.finish_unit(); }),
+      message_of([&] { store.update_manifest([](Manifest&) {}); }),
+  };
+  for (const std::string& message : messages) EXPECT_TRUE(mentions(message, "session is dead: EQ of LaBit?"));
+}
+
+TEST_F(StoreTest, InventoryAddsUp) {
+  Store store = make_store(dir_);
+  add_unit(store, MaterialKind::AuthAndsA, 1000);
+  Reservation reservation = store.reserve(counts_of(MaterialKind::AuthAndsA, 10), counts_of(MaterialKind::AuthAndsA, 90));
+  const Inventory inventory = take_inventory(store);
+  const KindInventory& ands = inventory.of(MaterialKind::AuthAndsA);
+  EXPECT_EQ(ands.made, 1000u);
+  EXPECT_EQ(ands.reserved, 100u);
+  EXPECT_EQ(ands.burnt, 10u);
+  EXPECT_EQ(ands.left, 900u);
+  EXPECT_GE(ands.bytes, 48000u);
+  EXPECT_EQ(inventory.of(MaterialKind::Triples).made, 0u);
+  EXPECT_EQ(inventory.manifest, store.manifest());
+  EXPECT_GE(inventory.store_bytes, ands.bytes);
+}
+
+TEST_F(StoreTest, BatchOfTheWrongShapeIsOurBug) {
+  Store store = make_store(dir_, Party::A);
+  EXPECT_THROW(store.pour(test_batch(MaterialKind::AuthBitsA, Party::B, 0, 10)), std::logic_error);
+  MaterialBatch lopsided = test_batch(MaterialKind::Triples, Party::A, 0, 10);
+  lopsided.peers[2] = AuthBitsPeers(9);
+  EXPECT_THROW(store.pour(std::move(lopsided)), std::logic_error);
+  EXPECT_THROW(store.update_manifest([](Manifest& manifest) { manifest.me = Party::B; }), std::logic_error);
+}
+
+}  // namespace
+}  // namespace tinyot

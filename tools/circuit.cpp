@@ -1,0 +1,93 @@
+#include "tools/circuit.h"
+
+#include "base/error.h"
+#include "circuitgen/evaluate.h"
+#include "circuitgen/registry.h"
+#include "tools/circuit_spec.h"
+
+namespace tinyot {
+namespace {
+
+int list(const Arguments& arguments) {
+  CommandLine line("tinyot circuit list", "tinyot circuit list --format json");
+  if (!line.parse(arguments)) return 0;
+  Json names = Json::array();
+  std::string text;
+  for (const std::string& name : circuit_names()) {
+    names.push_back(name);
+    text += name + "\n";
+  }
+  print_report(line.common().format, {{"circuits", names}}, text);
+  return 0;
+}
+
+std::string receiver_text(Receiver to) { return to == Receiver::Both ? "both" : to == Receiver::A ? "A" : "B"; }
+
+CommandLine circuit_line(const std::string& verb, const std::string& more, const std::string& example) {
+  CommandLine line("tinyot circuit " + verb + " NAME|FILE" + more, example);
+  line.options().add_options()("circuit", po::value<std::string>(), "name or Bristol Fashion file");
+  line.positional("circuit", 1);
+  add_circuit_options(line.options());
+  return line;
+}
+
+int info(const Arguments& arguments) {
+  CommandLine line = circuit_line("info", "", "tinyot circuit info aes128");
+  if (!line.parse(arguments)) return 0;
+  const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
+  const CircuitCost& cost = circuit.cost();
+  Json report = {{"name", circuit.info().name}, {"ands", cost.ands}, {"xors", cost.xors}, {"nots", cost.nots}, {"and_depth", cost.and_depth}};
+  std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " + grouped(cost.xors) + " XORs, " + grouped(cost.nots) + " NOTs, AND depth " +
+                     grouped(cost.and_depth) + "\n";
+  report["inputs"] = Json::array();
+  for (const InputBundle& bundle : circuit.info().inputs) {
+    report["inputs"].push_back({{"name", bundle.name}, {"bits", bundle.bits}, {"owner", std::string(1, letter(bundle.owner))}});
+    text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " + letter(bundle.owner) + "\n";
+  }
+  report["outputs"] = Json::array();
+  for (const OutputBundle& bundle : circuit.info().outputs) {
+    report["outputs"].push_back({{"name", bundle.name}, {"bits", bundle.bits}, {"to", receiver_text(bundle.to)}});
+    text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " + receiver_text(bundle.to) + "\n";
+  }
+  print_report(line.common().format, report, text);
+  return 0;
+}
+
+int eval(const Arguments& arguments) {
+  CommandLine line = circuit_line("eval", " --input NAME=HEX ...", "tinyot circuit eval adder64.txt --input 0=0x2a --input 1=0x17");
+  line.options().add_options()("input", po::value<std::vector<std::string>>(), "NAME=HEX, NAME=@FILE or NAME=- (stdin), for all inputs");
+  if (!line.parse(arguments)) return 0;
+  const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
+  auto given = parse_inputs(circuit, read_inputs(line.list("input")));
+  std::vector<LaneValues> inputs;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!given[i]) throw UsageError("--input " + circuit.info().inputs[i].name + "=... is missing");
+    inputs.push_back(std::move(*given[i]));
+  }
+  const auto outputs = evaluate(circuit.circuit(), circuit.lanes(), inputs);
+  Json values = Json::object();
+  std::string text;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = circuit.info().outputs[i].name;
+    values[name] = circuit.print(i, outputs[i]);
+    text += name + " = " + (values[name].is_string() ? values[name].get<std::string>() : values[name].dump()) + "\n";
+  }
+  print_report(line.common().format, {{"circuit", circuit.info().name}, {"lanes", circuit.lanes()}, {"outputs", values}}, text);
+  return 0;
+}
+
+}  // namespace
+
+int circuit_command(const Arguments& arguments) {
+  const std::string verb = arguments.empty() ? "" : arguments[0];
+  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (verb == "list") return list(rest);
+  if (verb == "info") return info(rest);
+  if (verb == "eval") return eval(rest);
+  const std::string help = "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ...; each has its own --help\n";
+  if (verb != "--help") throw UsageError("tinyot circuit wants list, info or eval; see tinyot circuit --help");
+  print_report(Format::Text, {}, help);
+  return 0;
+}
+
+}  // namespace tinyot

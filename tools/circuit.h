@@ -1,0 +1,10 @@
+// `tinyot circuit list | info | eval`: what circuits there are, what they cost, what they compute in the clear.
+#pragma once
+
+#include "tools/command_line.h"
+
+namespace tinyot {
+
+int circuit_command(const Arguments& arguments);
+
+}  // namespace tinyot

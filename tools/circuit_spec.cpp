@@ -1,0 +1,182 @@
+#include "tools/circuit_spec.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "base/error.h"
+#include "checks/session.h"
+#include "circuitgen/bristol_fashion.h"
+#include "circuitgen/registry.h"
+#include "circuitgen/values.h"
+#include "crypto/random_oracle.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kLanesMax = std::uint64_t{1} << 24;
+
+Party parse_party(const std::string& option, const std::string& text) {
+  if (text == "A" || text == "a") return Party::A;
+  if (text == "B" || text == "b") return Party::B;
+  throw UsageError("--" + option + " wants A or B, not '" + text + "'");
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.good() && !file.eof()) throw UsageError("cannot read " + path);
+  return text;
+}
+
+std::string digest_of_file(const std::string& path) {
+  const std::string text = read_file(path);
+  const Digest digest = RandomOracle({}, {"circuit file", '*', 0}).absorb(std::as_bytes(std::span(text))).digest();
+  return short_name({digest.bytes});
+}
+
+template <class Bundles>
+std::size_t index_of(const Bundles& bundles, const std::string& name, const std::string& what, const std::string& circuit) {
+  std::string known;
+  for (std::size_t i = 0; i < bundles.size(); ++i) {
+    if (bundles[i].name == name) return i;
+    known += (i == 0 ? "" : ", ") + bundles[i].name;
+  }
+  throw UsageError("circuit " + circuit + " has no " + what + " '" + name + "'; it has " + known);
+}
+
+// Splits at commas and white space; empty pieces do not count.
+std::vector<std::string> split_values(const std::string& text) {
+  std::vector<std::string> pieces(1);
+  for (const char c : text) {
+    if (c == ',' || c == '\n' || c == '\r' || c == ' ' || c == '\t') {
+      if (!pieces.back().empty()) pieces.emplace_back();
+    } else {
+      pieces.back() += c;
+    }
+  }
+  if (pieces.back().empty()) pieces.pop_back();
+  return pieces;
+}
+
+std::vector<std::string> split_blocks(const std::string& text, std::size_t digits) {
+  std::vector<std::string> pieces;
+  for (std::size_t at = 0; at < text.size(); at += digits) pieces.push_back(text.substr(at, digits));
+  return pieces;
+}
+
+}  // namespace
+
+void add_circuit_options(po::options_description& options) {
+  options.add_options()("lanes", po::value<std::string>(), "evaluate the circuit n times side by side; values are lists")(
+      "blocks", po::value<std::string>(), "lanes that are the blocks of one message (aes128)")(
+      "owner", po::value<std::vector<std::string>>(), "i=A|B: who gives input bundle i of a circuit file")(
+      "to", po::value<std::string>(), "A or B: who learns the outputs of a circuit file; default: both")(
+      "bit-order", po::value<std::string>()->default_value("lsb"), "lsb or msb: which bit of a value is wire 0 of a bundle");
+}
+
+CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) {
+  CircuitSpec spec;
+  spec.name = name;
+  spec.owners = line.list("owner");
+  if (line.has("to")) spec.receiver = line.get<std::string>("to");
+  const auto order = line.get<std::string>("bit-order");
+  if (order != "lsb" && order != "msb") throw UsageError("--bit-order is lsb or msb, not '" + order + "'");
+  spec.msb_first = order == "msb";
+  spec.lanes = line.optional_size("lanes");
+  spec.blocks = line.optional_size("blocks");
+  return spec;
+}
+
+NamedCircuit::NamedCircuit(const CircuitSpec& spec) : lanes_(spec.blocks.value_or(spec.lanes.value_or(1))),
+      list_of_lanes_(spec.lanes.has_value()), blocks_(false), msb_first_(spec.msb_first) {
+  if (spec.lanes && spec.blocks) throw UsageError("give --lanes or --blocks, not both");
+  if (lanes_ < 1 || lanes_ > kLanesMax) throw UsageError("--lanes and --blocks go from 1 to 2^24");
+  circuit_ = find_circuit(spec.name);
+  if (circuit_) {
+    if (!spec.owners.empty() || spec.receiver) throw UsageError("--owner and --to are for circuit files; " + spec.name + " has its own");
+    fingerprint_ = circuit_->info().name;
+  } else {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(spec.name, error))
+      throw UsageError("'" + spec.name + "' is neither a known circuit (see tinyot circuit list) nor a file");
+    BristolOptions options;
+    for (const std::string& owner : spec.owners) {
+      const auto [index, party] = split_assignment("owner", owner);
+      options.owners[static_cast<std::uint32_t>(std::min<std::uint64_t>(parse_size("owner", index), UINT32_MAX))] = parse_party("owner", party);
+    }
+    circuit_ = std::make_unique<BristolFashionCircuit>(spec.name, options);
+    if (spec.receiver) {
+      const Receiver to = parse_party("to", *spec.receiver) == Party::A ? Receiver::A : Receiver::B;
+      for (std::uint32_t i = 0; i < circuit_->info().outputs.size(); ++i) options.receivers[i] = to;
+      circuit_ = std::make_unique<BristolFashionCircuit>(spec.name, options);
+    }
+    fingerprint_ = circuit_->info().name + " " + digest_of_file(spec.name) + " inputs ";
+    for (const InputBundle& bundle : info().inputs) fingerprint_ += letter(bundle.owner);
+    fingerprint_ += " outputs to " + (spec.receiver ? *spec.receiver : "both");
+  }
+  const bool has_message = std::any_of(info().inputs.begin(), info().inputs.end(), [](const InputBundle& b) { return b.name == "message"; });
+  blocks_ = has_message && !spec.lanes;
+  if (spec.blocks && !has_message)
+    throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
+  cost_ = cost_of(*circuit_);
+}
+
+std::size_t NamedCircuit::input_index(const std::string& name) const { return index_of(info().inputs, name, "input", info().name); }
+
+std::size_t NamedCircuit::output_index(const std::string& name) const { return index_of(info().outputs, name, "output", info().name); }
+
+LaneValues NamedCircuit::parse(std::size_t input, const std::string& text) const {
+  const InputBundle& bundle = info().inputs[input];
+  const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes_, digits = bundle.bits / 4;
+  std::vector<std::string> pieces = split_values(text);
+  if (blocks_ && bundle.format == ValueFormat::Bytes && pieces.size() == 1 && wanted > 1 && pieces[0].size() == wanted * digits)
+    pieces = split_blocks(pieces[0], digits);
+  if (pieces.size() != wanted)
+    throw UsageError("input " + bundle.name + ": " + std::to_string(pieces.size()) + " values given, " + std::to_string(wanted) + " wanted" +
+                     (bundle.format == ValueFormat::Bytes ? " of " + std::to_string(digits) + " hex digits each" : ""));
+  LaneValues values;
+  for (const std::string& piece : pieces) {
+    try {
+      values.push_back(parse_value(piece, bundle.bits, bundle.format, msb_first_));
+    } catch (const UsageError& error) {
+      throw UsageError("input " + bundle.name + ": " + error.what());
+    }
+  }
+  return values;
+}
+
+Json NamedCircuit::print(std::size_t output, const LaneValues& values) const {
+  const OutputBundle& bundle = info().outputs[output];
+  std::vector<std::string> texts;
+  for (const BitVector& value : values) texts.push_back(print_value(value, bundle.format, msb_first_));
+  if (list_of_lanes_) return texts;
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  return all;
+}
+
+std::map<std::string, std::string> read_inputs(const std::vector<std::string>& assignments) {
+  std::map<std::string, std::string> texts;
+  for (const std::string& assignment : assignments) {
+    auto [name, value] = split_assignment("input", assignment);
+    if (value == "-")
+      value = std::string(std::istreambuf_iterator<char>(std::cin), {});
+    else if (value.starts_with("@"))
+      value = read_file(value.substr(1));
+    if (!texts.emplace(name, std::move(value)).second) throw UsageError("--input " + name + " is given twice");
+  }
+  return texts;
+}
+
+std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit, const std::map<std::string, std::string>& texts) {
+  std::vector<std::optional<LaneValues>> values(circuit.info().inputs.size());
+  for (const auto& [name, text] : texts) {
+    const std::size_t index = circuit.input_index(name);
+    values[index] = circuit.parse(index, text);
+  }
+  return values;
+}
+
+}  // namespace tinyot

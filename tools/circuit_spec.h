@@ -1,0 +1,71 @@
+// A circuit as a command line names it, and the values that go in and come out by name.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "circuitgen/cost.h"
+#include "circuitgen/evaluate.h"
+#include "circuitgen/gate.h"
+#include "tools/command_line.h"
+#include "tools/report.h"
+
+namespace tinyot {
+
+// Options that choose a circuit and say how its values are written.
+struct CircuitSpec {
+  std::string name;                         // of a generator, or a file
+  std::vector<std::string> owners;          // i=A|B
+  std::optional<std::string> receiver;      // A or B; both if absent
+  bool msb_first = false;
+  std::optional<std::uint64_t> lanes;       // --lanes
+  std::optional<std::uint64_t> blocks;      // --blocks: lanes that are the blocks of one message
+};
+void add_circuit_options(po::options_description& options);
+CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
+
+// A circuit ready to run, and how its values look.
+class NamedCircuit {
+ public:
+  // Fails: UsageError (unknown name, unreadable or malformed file, options that do not fit).
+  explicit NamedCircuit(const CircuitSpec& spec);
+
+  const Circuit& circuit() const { return *circuit_; }
+  const CircuitInfo& info() const { return circuit_->info(); }
+  const CircuitCost& cost() const { return cost_; }
+  std::size_t lanes() const { return lanes_; }
+  // The lanes are the blocks of one message: its value, and the outputs, are one string.
+  bool has_blocks() const { return blocks_; }
+
+  // What both parties compare: the name, and for a file a digest of its bytes and the owners and receivers.
+  const std::string& fingerprint() const { return fingerprint_; }
+
+  // Index of an input (output) bundle. Fails: UsageError with the names that there are.
+  std::size_t input_index(const std::string& name) const;
+  std::size_t output_index(const std::string& name) const;
+
+  // Values of one bundle from text: one value, or as many as there are lanes, separated by commas or line ends; with blocks
+  // also all of them in one hex string.  Fails: UsageError naming the bundle, never the value.
+  LaneValues parse(std::size_t input, const std::string& text) const;
+
+  // The same the other way: a list with --lanes, otherwise a string (with blocks, of all of them).
+  Json print(std::size_t output, const LaneValues& values) const;
+
+ private:
+  std::unique_ptr<Circuit> circuit_;
+  CircuitCost cost_;
+  std::string fingerprint_;
+  std::size_t lanes_;
+  bool list_of_lanes_, blocks_, msb_first_;
+};
+
+// --input NAME=HEX, NAME=@FILE, NAME=-: the text of each.  Fails: UsageError (unreadable file, a name given twice).
+std::map<std::string, std::string> read_inputs(const std::vector<std::string>& assignments);
+
+// Parsed values for each input bundle that is named; absent for the others.
+std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit, const std::map<std::string, std::string>& texts);
+
+}  // namespace tinyot

@@ -1,0 +1,110 @@
+#include "tools/demo.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <iostream>
+
+#include "base/error.h"
+#include "crypto/library_aes.h"
+#include "crypto/rng.h"
+#include "tools/local.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kBlocks = 27;              // as the paper's smallest amortised run
+constexpr std::uint64_t kAndsOfABlock = 6400;
+constexpr AesBytes kFipsKey = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
+constexpr AesBytes kFipsMessage = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
+constexpr const char* kFipsCiphertext = "69c4e0d86a7b0430d8cdb78070b4c55a";
+
+// A directory that goes away with the object.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tinyot-demo-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) throw Error(ExitStatus::Failure, "cannot make a temporary directory");
+    path_ = pattern;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string hex(const std::vector<AesBytes>& blocks) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const AesBytes& block : blocks)
+    for (const std::uint8_t byte : block) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return text;
+}
+
+struct Encryption {
+  AesBytes key;
+  std::vector<AesBytes> message;
+};
+
+void succeed(const JobResult& result, const std::string& step) {
+  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "the demo failed in: " + step);
+}
+
+// Shares the key between the parties, runs oblivious AES and returns B's report.
+Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::path& dir, const TcpTimeouts& timeouts, Rng& rng) {
+  const auto key_a = rng.object<AesBytes>();
+  AesBytes key_b;
+  for (std::size_t i = 0; i < key_b.size(); ++i) key_b[i] = encryption.key[i] ^ key_a[i];
+  RunJob job;
+  job.circuit = {.name = "aes128", .owners = {}, .receiver = {}, .msb_first = false, .lanes = {}, .blocks = encryption.message.size()};
+  job.inputs = {{"key_a", hex({key_a})}, {"key_b", hex({key_b})}, {"message", hex(encryption.message)}};
+  const JobResult result = run_locally(job, dir, timeouts);
+  succeed(result, "oblivious AES");
+  const std::string wanted = hex(aes128_by_library_vartime(encryption.key, encryption.message));
+  if (result.report["B"]["outputs"]["ciphertext"] != wanted) throw Error(ExitStatus::Failure, "the demo computed a wrong ciphertext, please report");
+  return result.report["B"];
+}
+
+}  // namespace
+
+int demo_command(const Arguments& arguments) {
+  CommandLine line("tinyot demo [options]", "tinyot demo");
+  add_timeout_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  const CommonOptions common = line.common();
+  const TcpTimeouts timeouts = timeouts_from(line);
+  const TemporaryDirectory dir;
+  Rng rng = Rng::from_system();
+
+  PreprocessJob job;
+  job.ands = (1 + kBlocks) * kAndsOfABlock;
+  job.inputs = (1 + kBlocks) * 256;
+  job.quiet = common.quiet;
+  if (!common.quiet) std::cerr << "two parties preprocess " << grouped(job.ands) << " ANDs over loopback ..." << std::endl;
+  const JobResult made = preprocess_locally(job, dir.path(), timeouts);
+  succeed(made, "preprocessing");
+
+  const Json fips = encrypt_obliviously({kFipsKey, {kFipsMessage}}, dir.path(), timeouts, rng);
+  if (fips["outputs"]["ciphertext"] != kFipsCiphertext) throw Error(ExitStatus::Failure, "the demo missed the FIPS-197 vector, please report");
+  std::vector<AesBytes> message(kBlocks);
+  for (AesBytes& block : message) block = rng.object<AesBytes>();
+  const Json many = encrypt_obliviously({rng.object<AesBytes>(), message}, dir.path(), timeouts, rng);
+
+  const Json& offline = made.report["A"];
+  const Json report = {{"command", "demo"}, {"preprocess", made.report}, {"fips_197", fips}, {"blocks_27", many}, {"version", version_text()}};
+  const std::string text =
+      preprocess_text(offline) + "oblivious AES, 1 block:   " + seconds_text(fips["wall_s"]) + "\n" +
+      "oblivious AES, 27 blocks: " + seconds_text(many["wall_s"]) + ", " + grouped(static_cast<std::uint64_t>(many["gates_per_s"].get<double>())) +
+      " gates/s; all equal to AES by Crypto++\n" + "FIPS-197 ciphertext, computed by two processes that know neither key nor message in full:\n" +
+      fips["outputs"]["ciphertext"].get<std::string>() + "\n";
+  print_report(common.format, report, text);
+  return 0;
+}
+
+}  // namespace tinyot

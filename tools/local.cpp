@@ -1,0 +1,87 @@
+#include "tools/local.h"
+
+#include "base/error.h"
+#include "tools/pair.h"
+
+namespace tinyot {
+namespace {
+
+std::filesystem::path store_of(const std::filesystem::path& dir, Party party) { return dir / std::string(1, letter(party)); }
+
+std::string pair_text(const Json& report, const std::function<std::string(const Json&)>& text) {
+  std::string all;
+  for (const char* party : {"A", "B"})
+    if (!report[party].is_null()) all += text(report[party]);
+  return all + "both parties: " + seconds_text(report["wall_s"]) + "\n";
+}
+
+int local_preprocess(const Arguments& arguments) {
+  CommandLine line("tinyot local preprocess --store DIR --ands N [options]", "tinyot local preprocess --store trial --ands 2^18");
+  line.options().add_options()("store", po::value<std::string>(), "directory for both stores, DIR/A and DIR/B");
+  add_preprocess_options(line.options());
+  add_timeout_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  const JobResult result = preprocess_locally(preprocess_job_from(line), line.required("store"), timeouts_from(line));
+  print_report(line.common().format, result.report, pair_text(result.report, preprocess_text));
+  return result.exit_status;
+}
+
+int local_run(const Arguments& arguments) {
+  CommandLine line("tinyot local run --store DIR --circuit NAME|FILE --input NAME=HEX ... [options]",
+                   "tinyot local run --store trial --circuit adder64.txt --input 0=0x2a --input 1=0x17");
+  line.options().add_options()("store", po::value<std::string>(), "directory of both stores, DIR/A and DIR/B");
+  add_run_options(line.options());
+  add_timeout_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  const JobResult result = run_locally(run_job_from(line), line.required("store"), timeouts_from(line));
+  print_report(line.common().format, result.report, pair_text(result.report, run_text));
+  return result.exit_status;
+}
+
+}  // namespace
+
+JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir, const TcpTimeouts& timeouts) {
+  SecurityParameters::make(job.parameters);  // refused once, before there are two processes to refuse it
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) throw StoreError("cannot make " + dir.string() + ": " + error.message());
+  return run_pair(
+      [&](Party party, const Endpoint& endpoint) {
+        PreprocessJob mine = job;
+        mine.party = party;
+        mine.endpoint = endpoint;
+        mine.store = store_of(dir, party);
+        mine.quiet = job.quiet || party == Party::B;  // one progress bar is enough
+        return preprocess(mine);
+      },
+      timeouts);
+}
+
+JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const TcpTimeouts& timeouts) {
+  const NamedCircuit circuit(job.circuit);
+  parse_inputs(circuit, job.inputs);  // unknown names and malformed values are refused once
+  return run_pair(
+      [&](Party party, const Endpoint& endpoint) {
+        RunJob mine = job;
+        mine.party = party;
+        mine.endpoint = endpoint;
+        mine.store = store_of(dir, party);
+        std::erase_if(mine.inputs, [&](const auto& input) { return circuit.info().inputs[circuit.input_index(input.first)].owner != party; });
+        std::erase_if(mine.outputs, [&](const auto& output) { return !receives(circuit.info().outputs[circuit.output_index(output.first)].to, party); });
+        return run(mine);
+      },
+      timeouts);
+}
+
+int local_command(const Arguments& arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || (arguments[0] != "preprocess" && arguments[0] != "run")) {
+    const std::string help = "Usage: tinyot local preprocess|run ...; each has its own --help\n";
+    if (arguments.empty() || arguments[0] != "--help") throw UsageError("tinyot local runs preprocess or run; see tinyot local --help");
+    print_report(Format::Text, {}, help);
+    return 0;
+  }
+  const Arguments rest(arguments.begin() + 1, arguments.end());
+  return arguments[0] == "preprocess" ? local_preprocess(rest) : local_run(rest);
+}
+
+}  // namespace tinyot

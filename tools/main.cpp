@@ -1,0 +1,72 @@
+// The `tinyot` command: finds the subcommand, and turns what goes wrong into a message and an exit status.
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <functional>
+#include <iostream>
+#include <map>
+
+#include "base/error.h"
+#include "net/handshake.h"
+#include "storage/manifest.h"
+#include "tools/circuit.h"
+#include "tools/demo.h"
+#include "tools/failure.h"
+#include "tools/local.h"
+#include "tools/params.h"
+#include "tools/preprocess.h"
+#include "tools/run.h"
+#include "tools/store_info.h"
+
+namespace tinyot {
+namespace {
+
+constexpr const char* kHelp =
+    "Usage: tinyot SUBCOMMAND ...\n\n"
+    "  demo        both parties on this machine: preprocess, store, oblivious AES\n"
+    "  preprocess  make material with the peer and store it\n"
+    "  run         evaluate a circuit with the peer on stored material\n"
+    "  local       preprocess or run, both parties as two processes on this machine\n"
+    "  params      what a preprocessing job reaches and costs, before anything runs\n"
+    "  store       info: what is left in a store\n"
+    "  circuit     list, info, eval\n\n"
+    "tinyot SUBCOMMAND --help has the options and an example; tinyot --version the build.\n"
+    "Exit status: 0 done, 2 usage, 3 peer or network, 4 the peer cheated, 5 store, 6 the parties disagree, 1 anything else.\n";
+
+std::string version() {
+  const Json machine = machine_json();
+  return "tinyot " + version_text() + ", vector instructions in use: " + machine["features"].get<std::string>() + ", wire version " +
+         std::to_string(kWireVersion) + ", store format " + std::to_string(kStoreFormat) + "\n";
+}
+
+int dispatch(const Arguments& arguments) {
+  static const std::map<std::string, std::function<int(const Arguments&)>> kSubcommands = {
+      {"demo", demo_command},     {"preprocess", preprocess_command}, {"run", run_command},        {"local", local_command},
+      {"params", params_command}, {"store", store_command},           {"circuit", circuit_command}};
+  const std::string name = arguments.empty() ? "" : arguments[0];
+  if (name == "--help" || name == "help") return std::cout << kHelp, 0;
+  if (name == "--version") return std::cout << version(), 0;
+  const auto found = kSubcommands.find(name);
+  if (found == kSubcommands.end())
+    throw UsageError(name.empty() ? "no subcommand; see tinyot --help" : "there is no subcommand '" + name + "'; see tinyot --help");
+  return found->second({arguments.begin() + 1, arguments.end()});
+}
+
+// A core dump would hold keys and inputs.
+void forbid_core_dumps() {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0);
+}
+
+}  // namespace
+}  // namespace tinyot
+
+int main(int argc, char** argv) {
+  tinyot::forbid_core_dumps();
+  try {
+    return tinyot::dispatch({argv + 1, argv + argc});
+  } catch (...) {
+    return tinyot::report_failure("tinyot: ");
+  }
+}

@@ -1,0 +1,133 @@
+#include "tools/pair.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cstring>
+#include <iostream>
+
+#include "base/error.h"
+#include "tools/failure.h"
+
+namespace tinyot {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kGraceAfterFailure = std::chrono::seconds(3);  // for the other party to notice
+
+Address free_loopback_address() {
+  boost::asio::io_context io;
+  boost::asio::ip::tcp::acceptor acceptor(io, {boost::asio::ip::make_address("127.0.0.1"), 0});
+  return {"127.0.0.1", std::to_string(acceptor.local_endpoint().port())};
+}
+
+struct Child {
+  Party party;
+  pid_t pid = -1;
+  int pipe = -1;
+  std::string output;
+  bool ended = false;
+  int status = 0;
+};
+
+[[noreturn]] void be_party(Party party, const Endpoint& endpoint, const PartyJob& job, int pipe, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);
+  int status = 1;
+  try {
+    const JobResult result = job(party, endpoint);
+    const std::string text = result.report.dump();
+    for (std::size_t at = 0; at < text.size();) {
+      const ssize_t count = ::write(pipe, text.data() + at, text.size() - at);
+      if (count < 0) _exit(1);
+      at += static_cast<std::size_t>(count);
+    }
+    status = result.exit_status;
+  } catch (...) {
+    status = report_failure(std::string(1, letter(party)) + ": ");
+  }
+  std::cerr << std::flush;
+  _exit(status);
+}
+
+Child start(Party party, const Endpoint& endpoint, const PartyJob& job) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw Error(ExitStatus::Failure, std::string("cannot make a pipe: ") + std::strerror(errno));
+  const pid_t parent = getpid(), pid = ::fork();
+  if (pid < 0) throw Error(ExitStatus::Failure, std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid == 0) {
+    ::close(ends[0]);
+    be_party(party, endpoint, job, ends[1], parent);
+  }
+  ::close(ends[1]);
+  return {party, pid, ends[0], {}, false, 0};
+}
+
+// Reads what is there; true while the child still has its end open.
+bool read_some(Child& child) {
+  char buffer[65536];
+  const ssize_t count = ::read(child.pipe, buffer, sizeof buffer);
+  if (count > 0) child.output.append(buffer, static_cast<std::size_t>(count));
+  return count > 0 || (count < 0 && errno == EINTR);
+}
+
+void end(Child& child) {
+  ::close(child.pipe);
+  int status = 0;
+  while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) continue;
+  child.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  child.ended = true;
+}
+
+void wait_for_both(std::array<Child, 2>& children) {
+  std::optional<Clock::time_point> give_up;
+  while (!children[0].ended || !children[1].ended) {
+    pollfd descriptors[2];
+    for (std::size_t i = 0; i < 2; ++i) descriptors[i] = {children[i].ended ? -1 : children[i].pipe, POLLIN, 0};
+    ::poll(descriptors, 2, give_up ? 100 : -1);
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (children[i].ended || descriptors[i].revents == 0 || read_some(children[i])) continue;
+      end(children[i]);
+      if (children[i].status != 0 && !give_up) give_up = Clock::now() + kGraceAfterFailure;
+    }
+    if (give_up && Clock::now() > *give_up) {
+      for (const Child& child : children)
+        if (!child.ended) ::kill(child.pid, SIGTERM);
+      give_up = Clock::now() + std::chrono::hours(1);
+    }
+  }
+}
+
+// A party that was stopped because of the other says least, then a lost connection.
+int joint_status(int a, int b) {
+  const auto weight = [](int status) {
+    if (status == 0) return 0;
+    if (status == 128 + SIGTERM) return 1;
+    return status == static_cast<int>(ExitStatus::Network) ? 2 : 3 + (status == static_cast<int>(ExitStatus::PeerCheated));
+  };
+  return weight(a) >= weight(b) ? a : b;
+}
+
+}  // namespace
+
+JobResult run_pair(const PartyJob& job, const TcpTimeouts& timeouts) {
+  const Address address = free_loopback_address();
+  const auto begin = Clock::now();
+  std::array<Child, 2> children = {start(Party::A, {true, address, timeouts}, job), start(Party::B, {false, address, timeouts}, job)};
+  wait_for_both(children);
+  JobResult result;
+  for (const Child& child : children)
+    result.report[std::string(1, letter(child.party))] = child.output.empty() ? Json() : Json::parse(child.output);
+  result.report["wall_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
+  result.exit_status = joint_status(children[0].status, children[1].status);
+  return result;
+}
+
+}  // namespace tinyot

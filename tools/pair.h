@@ -1,0 +1,18 @@
+// Both parties on this machine, as two processes over loopback: for trying and measuring.
+#pragma once
+
+#include <functional>
+
+#include "tools/preprocess.h"
+
+namespace tinyot {
+
+// A party's job, given who it is and where it finds its peer.
+using PartyJob = std::function<JobResult(Party, const Endpoint&)>;
+
+// Runs the job as A and as B, each in a child process, and joins their reports: {"A": ..., "B": ..., "wall_s": ...}.
+// The exit status is 0 if both are 0, otherwise the one that says most about the cause. Errors are printed to stderr by the
+// children, each line with its party's letter. Call it before the process has threads.
+JobResult run_pair(const PartyJob& job, const TcpTimeouts& timeouts);
+
+}  // namespace tinyot

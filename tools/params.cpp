@@ -1,0 +1,48 @@
+#include "tools/params.h"
+
+#include "offline/forecast.h"
+#include "tools/preprocess.h"
+
+namespace tinyot {
+
+int params_command(const Arguments& arguments) {
+  CommandLine line("tinyot params --ands N [options]", "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
+  add_preprocess_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  const PreprocessJob job = preprocess_job_from(line);
+  const SecurityParameters params = SecurityParameters::make(job.parameters);
+  const JobForecast forecast = forecast_job(params, job.ands, job.inputs);
+  const double per_and = static_cast<double>(forecast.bytes_sent) * 2 / static_cast<double>(job.ands);
+
+  Json report = {{"command", "params"},
+                 {"profile", std::string(name_of(params.profile()))},
+                 {"columns", std::string(name_of(params.columns()))},
+                 {"ands", job.ands},
+                 {"inputs", job.inputs},
+                 {"sigma", params.sigma()},
+                 {"sigma_paper_bound", forecast.paper_bound_bits},
+                 {"sigma_exact", forecast.exact_bound_bits},
+                 {"kappa", kKappa},
+                 {"bucket", params.bucket()},
+                 {"unit", params.unit()},
+                 {"units", forecast.units},
+                 {"labit_columns", params.columns_kept()},
+                 {"seed_ots", forecast.seed_ots},
+                 {"bytes_sent", forecast.bytes_sent},
+                 {"bytes_per_and", per_and},
+                 {"disk_bytes", forecast.disk_bytes},
+                 {"memory_bytes", forecast.memory_bytes},
+                 {"version", version_text()}};
+  const std::string text =
+      grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " + grouped(params.unit()) + ", bucket " +
+      std::to_string(params.bucket()) + "\n" + "security: sigma " + std::to_string(params.sigma()) + ", reached " + decimals(forecast.paper_bound_bits, 1) +
+      " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) + "); kappa " + std::to_string(kKappa) + "\n" +
+      "LaBit: tau = " + std::to_string(params.columns_kept()) + " columns (" + std::string(name_of(params.columns())) + "), " + grouped(forecast.seed_ots) +
+      " seed OTs each way, once\n" + "traffic: each party sends " + bytes_text(static_cast<double>(forecast.bytes_sent)) + ", " + bytes_text(per_and) +
+      " an AND both ways together\n" + "memory: " + bytes_text(static_cast<double>(forecast.memory_bytes)) + " a party; disk: " +
+      bytes_text(static_cast<double>(forecast.disk_bytes)) + " a party\n";
+  print_report(line.common().format, report, text);
+  return 0;
+}
+
+}  // namespace tinyot

@@ -1,0 +1,226 @@
+#include "tools/preprocess.h"
+
+#include <cstring>
+#include <iostream>
+
+#include "base/error.h"
+#include "offline/forecast.h"
+#include "offline/preprocessor.h"
+#include "tools/connection.h"
+#include "tools/progress.h"
+#include "tools/signals.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
+
+// What both parties must agree on before a unit is made.
+std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, std::uint64_t units_made) {
+  return {{"command", "preprocess"},
+          {"profile", std::string(name_of(params.profile()))},
+          {"columns", std::string(name_of(params.columns()))},
+          {"kappa", std::to_string(kKappa)},
+          {"sigma", std::to_string(params.sigma())},
+          {"unit", std::to_string(params.unit())},
+          {"bucket", std::to_string(params.bucket())},
+          {"allow-weak", params.weak_allowed() ? "yes" : "no"},
+          {"ands", std::to_string(job.ands)},
+          {"inputs", std::to_string(job.inputs)},
+          {"units made", std::to_string(units_made)}};
+}
+
+Manifest new_manifest(const PreprocessJob& job, const SecurityParameters& params, const SessionId& session, const JobForecast& forecast) {
+  Manifest manifest;
+  std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
+  manifest.me = job.party;
+  manifest.profile = name_of(params.profile());
+  manifest.columns = name_of(params.columns());
+  manifest.sigma = params.sigma();
+  manifest.bucket = params.bucket();
+  manifest.unit = params.unit();
+  manifest.ands_requested = job.ands;
+  manifest.sigma_paper_bound = forecast.paper_bound_bits;
+  manifest.sigma_exact = forecast.exact_bound_bits;
+  return manifest;
+}
+
+// A store to be resumed keeps the parameters that it was begun with.
+void check_same_parameters(const Manifest& manifest, const PreprocessJob& job, const SecurityParameters& params) {
+  const auto differ = [&](const std::string& what, const std::string& stored, const std::string& asked) {
+    if (stored != asked)
+      throw StoreError("the store in " + job.store.string() + " was begun with " + what + " " + stored + ", not " + asked +
+                       ": repeat it, or use another store");
+  };
+  differ("--party", std::string(1, letter(manifest.me)), std::string(1, letter(job.party)));
+  differ("--profile", manifest.profile, std::string(name_of(params.profile())));
+  differ("--labit-columns", manifest.columns, std::string(name_of(params.columns())));
+  differ("--sigma", std::to_string(manifest.sigma), std::to_string(params.sigma()));
+  differ("--unit", std::to_string(manifest.unit), std::to_string(params.unit()));
+  differ("--bucket", std::to_string(manifest.bucket), std::to_string(params.bucket()));
+  differ("--ands", std::to_string(manifest.ands_requested), std::to_string(job.ands));
+}
+
+Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_now, double wall_s, const PhaseLog& log) {
+  const Manifest& manifest = store.manifest();
+  Json report = {{"party", std::string(1, letter(job.party))},
+                 {"command", "preprocess"},
+                 {"profile", manifest.profile},
+                 {"columns", manifest.columns},
+                 {"session", hex_of(session_id_of(manifest))},
+                 {"ands", ands_now},
+                 {"sigma", manifest.sigma},
+                 {"sigma_paper_bound", manifest.sigma_paper_bound},
+                 {"sigma_exact", manifest.sigma_exact},
+                 {"kappa", manifest.kappa},
+                 {"bucket", manifest.bucket},
+                 {"unit", manifest.unit},
+                 {"threads", 1},
+                 {"complete", manifest.state == SessionState::Complete},
+                 {"wall_s", wall_s},
+                 {"ands_per_s", wall_s > 0 ? static_cast<double>(ands_now) / wall_s : 0},
+                 {"store_bytes", store.store_bytes()}};
+  add_measurements(report, log.phases());
+  return report;
+}
+
+class PreprocessRun {
+ public:
+  PreprocessRun(const PreprocessJob& job, const SecurityParameters& params)
+      : job_(job), params_(params), forecast_(forecast_job(params, job.ands, job.inputs)), progress_("ANDs", job.ands, job.quiet),
+        log_([this](std::string_view phase, std::uint64_t done, std::uint64_t total) { progress_.observe(phase, done, total); }) {}
+
+  JobResult run();
+
+ private:
+  // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
+  void connect();
+  void make_units();
+
+  const PreprocessJob& job_;
+  const SecurityParameters& params_;
+  JobForecast forecast_;
+  Progress progress_;
+  PhaseLog log_;
+  std::optional<Store> store_;
+  std::unique_ptr<Channel> channel_;
+  std::optional<Session> session_;
+  std::uint64_t ands_now_ = 0;
+};
+
+void PreprocessRun::connect() {
+  channel_ = open_channel(job_.endpoint);
+  Rng rng = Rng::from_system();
+  std::optional<SessionId> existing;
+  if (store_) existing = session_id_of(store_->manifest());
+  const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, store_ ? store_->manifest().units_made : 0), existing);
+  if (!store_) store_ = Store::create(job_.store, new_manifest(job_, params_, ids.session, forecast_), Delta{rng.block()}, forecast_.disk_bytes);
+  session_.emplace(job_.party, ids, store_->global_key(), *channel_, std::move(rng), log_);
+}
+
+void PreprocessRun::make_units() {
+  Preprocessor preprocessor(*session_, params_);
+  const auto units = params_.plan(job_.ands);
+  std::uint64_t first = 0;
+  const std::uint64_t already_made = store_->manifest().units_made;
+  for (std::size_t u = 0; u < units.size(); first += units[u].ands, ++u) {
+    if (u < already_made) continue;
+    if (!preprocessor.agree_to_continue(StopSignals::received() == 0)) return;
+    progress_.begin_part(first, units[u].ands);
+    preprocessor.make_unit({units[u], inputs_of_unit(job_.inputs, job_.ands, first, units[u].ands)}, *store_);
+    ands_now_ += units[u].ands;
+  }
+  store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+}
+
+JobResult PreprocessRun::run() {
+  if (job_.resume) {
+    store_ = Store::open(job_.store);
+    check_same_parameters(store_->manifest(), job_, params_);
+    if (store_->manifest().state == SessionState::Complete) return {report_of(job_, *store_, 0, 0, log_), 0};
+  } else {
+    Store::check_absent(job_.store);
+  }
+  connect();
+  const StopSignals signals;
+  const auto start = std::chrono::steady_clock::now();
+  within_session(*store_, *channel_, [&] {
+    make_units();
+    channel_->flush();
+  });
+  const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {report_of(job_, *store_, ands_now_, wall_s, log_), StopSignals::received() == 0 ? 0 : 128 + StopSignals::received()};
+}
+
+}  // namespace
+
+void add_preprocess_options(po::options_description& options) {
+  options.add_options()("ands", po::value<std::string>(), "ANDs that the store is to have in all: N or 2^k")(
+      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12")(
+      "sigma", po::value<std::string>()->default_value("40"), "statistical security in bits, 40 to 128")(
+      "bucket", po::value<std::string>(), "bucket size B; default: the smallest that reaches sigma by the paper's bound")(
+      "unit", po::value<std::string>()->default_value("2^18"), "ANDs that are permuted together; memory grows with it")(
+      "labit-columns", po::value<std::string>()->default_value("theorem"), "theorem (22 psi / 3) or experiment (8 psi / 3, as the paper measured)")(
+      "inputs", po::value<std::string>(), "authenticated bits of each party for inputs; default: 1024 + ands / 16")(
+      "threads", po::value<std::string>()->default_value("1"), "worker threads: 1")("allow-weak", "accept a bucket that misses sigma, for measurements")(
+      "resume", "continue a store that was interrupted");
+}
+
+PreprocessJob preprocess_job_from(const CommandLine& line) {
+  PreprocessJob job;
+  job.ands = line.size("ands");
+  if (job.ands < 1 || job.ands > kAndsMax) throw UsageError("--ands is out of range: 1 to 2^40");
+  job.inputs = line.optional_size("inputs").value_or(1024 + job.ands / 16);
+  if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
+  if (line.get<std::string>("profile") != "nnob12") throw UsageError("--profile is nnob12, not '" + line.get<std::string>("profile") + "'");
+  const auto columns = line.get<std::string>("labit-columns");
+  if (columns != "theorem" && columns != "experiment") throw UsageError("--labit-columns is theorem or experiment, not '" + columns + "'");
+  if (line.size("threads") != 1) throw UsageError("--threads is 1: this build preprocesses with one worker a party");
+  const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
+  job.parameters.columns = columns == "theorem" ? Columns::Theorem : Columns::Experiment;
+  job.parameters.sigma = small("sigma");
+  job.parameters.unit = line.size("unit");
+  if (line.has("bucket")) job.parameters.bucket = small("bucket");
+  job.parameters.weak_allowed = line.has("allow-weak");
+  job.resume = line.has("resume");
+  job.quiet = line.common().quiet;
+  return job;
+}
+
+JobResult preprocess(const PreprocessJob& job) {
+  const SecurityParameters params = SecurityParameters::make(job.parameters);
+  return PreprocessRun(job, params).run();
+}
+
+std::string preprocess_text(const Json& report) {
+  std::uint64_t sent = 0, received = 0;
+  for (const Json& phase : report["phases"]) {
+    sent += phase["bytes_sent"].get<std::uint64_t>();
+    received += phase["bytes_received"].get<std::uint64_t>();
+  }
+  return "party " + report["party"].get<std::string>() + ": made " + grouped(report["ands"]) + " ANDs in " + seconds_text(report["wall_s"]) + " (" +
+         grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + "/s), sent " + bytes_text(static_cast<double>(sent)) +
+         ", received " + bytes_text(static_cast<double>(received)) + "\n" + "security: sigma " + std::to_string(report["sigma"].get<unsigned>()) +
+         ", reached " + decimals(report["sigma_paper_bound"], 1) + " bits by the paper's bound (exact: " + decimals(report["sigma_exact"], 1) +
+         "), bucket " + std::to_string(report["bucket"].get<unsigned>()) + ", unit " + grouped(report["unit"]) + ", " +
+         report["columns"].get<std::string>() + " columns\n" + "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
+         bytes_text(report["peak_rss_bytes"]) + (report["complete"].get<bool>() ? "\n" : "; interrupted, continue with --resume\n");
+}
+
+int preprocess_command(const Arguments& arguments) {
+  CommandLine line("tinyot preprocess --party A|B (--listen | --connect) HOST:PORT --store DIR --ands N [options]",
+                   "tinyot preprocess --party A --listen 127.0.0.1:7766 --store store-a --ands 2^18");
+  add_endpoint_options(line.options());
+  line.options().add_options()("store", po::value<std::string>(), "directory of this party's store");
+  add_preprocess_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  PreprocessJob job = preprocess_job_from(line);
+  job.party = party_from(line);
+  job.endpoint = endpoint_from(line);
+  job.store = line.required("store");
+  const JobResult result = preprocess(job);
+  print_report(line.common().format, result.report, preprocess_text(result.report));
+  return result.exit_status;
+}
+
+}  // namespace tinyot

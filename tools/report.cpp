@@ -1,0 +1,90 @@
+#include "tools/report.h"
+
+#include <sys/resource.h>
+
+#include <fstream>
+#include <hwy/targets.h>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "net/handshake.h"
+#include "storage/manifest.h"
+#include "tools/version.h"
+
+namespace tinyot {
+namespace {
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+}  // namespace
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Json machine_json() {
+  std::int64_t targets = hwy::SupportedTargets();
+  // The best target is the lowest bit: it is the one in use.
+  return {{"cpu", cpu_model()}, {"features", hwy::TargetName(targets & -targets)}, {"cores", std::thread::hardware_concurrency()}};
+}
+
+std::string version_text() { return kVersion; }
+
+void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
+  report["phases"] = Json::array();
+  for (const PhaseCost& phase : phases)
+    report["phases"].push_back({{"name", phase.name},
+                                {"wall_s", phase.wall_s},
+                                {"cpu_s", phase.cpu_s},
+                                {"bytes_sent", phase.bytes_sent},
+                                {"bytes_received", phase.bytes_received},
+                                {"rounds", phase.rounds},
+                                {"items", phase.items}});
+  report["peak_rss_bytes"] = peak_rss_bytes();
+  report["machine"] = machine_json();
+  report["version"] = version_text();
+}
+
+void print_report(Format format, const Json& report, const std::string& text) {
+  if (format == Format::Json)
+    std::cout << report.dump() << std::endl;
+  else
+    std::cout << text << std::flush;
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+std::string decimals(double value, int digits) {
+  std::ostringstream out;
+  out << std::fixed;
+  out.precision(digits);
+  out << value;
+  return out.str();
+}
+
+std::string bytes_text(double bytes) {
+  static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  while (bytes >= 1000 && unit < 4) bytes /= 1000, ++unit;
+  return decimals(bytes, unit == 0 ? 0 : 1) + " " + kUnits[unit];
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 1) return decimals(seconds * 1000, 1) + " ms";
+  if (seconds < 120) return decimals(seconds, 1) + " s";
+  return decimals(seconds / 60, 1) + " min";
+}
+
+}  // namespace tinyot

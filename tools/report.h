@@ -1,0 +1,31 @@
+// Reports: what a command says when it is done, as one JSON object or as a few lines for people (INTERFACE: JSON report).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/parameters.h"
+#include "net/phase_log.h"
+#include "tools/command_line.h"
+
+namespace tinyot {
+
+using Json = nlohmann::ordered_json;
+
+// The fields that every report ends with: phases, peak_rss_bytes, machine, version.
+void add_measurements(Json& report, const std::vector<PhaseCost>& phases);
+
+Json machine_json();
+std::string version_text();  // the source's git id
+std::uint64_t peak_rss_bytes();
+
+// Prints JSON on one line, or `text`.
+void print_report(Format format, const Json& report, const std::string& text);
+
+// 12345678 -> "12,345,678"; bytes -> "1.2 GB"; seconds -> "3.4 s".
+std::string grouped(std::uint64_t number);
+std::string bytes_text(double bytes);
+std::string seconds_text(double seconds);
+std::string decimals(double value, int digits);
+
+}  // namespace tinyot

@@ -1,0 +1,180 @@
+#include "tools/run.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "online/runtime.h"
+#include "tools/connection.h"
+#include "tools/store_agreement.h"
+
+namespace tinyot {
+namespace {
+
+std::vector<Parameter> parameters_to_agree(const NamedCircuit& circuit, const Manifest& manifest) {
+  return {{"command", "run"},
+          {"circuit", circuit.fingerprint()},
+          {"lanes", std::to_string(circuit.lanes())},
+          {"profile", manifest.profile},
+          {"kappa", std::to_string(manifest.kappa)},
+          {"sigma", std::to_string(manifest.sigma)}};
+}
+
+// This party's values, all of them and no others.
+std::vector<std::optional<BundleValues>> my_values(const NamedCircuit& circuit, const RunJob& job) {
+  auto values = parse_inputs(circuit, job.inputs);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const InputBundle& bundle = circuit.info().inputs[i];
+    const bool mine = bundle.owner == job.party;
+    if (mine && !values[i]) throw UsageError("--input " + bundle.name + "=... is missing: it is party " + letter(job.party) + "'s");
+    if (!mine && values[i]) throw UsageError("--input " + bundle.name + " is not party " + letter(job.party) + "'s to give");
+  }
+  return values;
+}
+
+void write_output(const std::string& path, const std::string& text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const std::string line = text + "\n";
+  const bool written = file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  const int reason = errno;
+  if (file >= 0) ::close(file);
+  if (!written) throw Error(ExitStatus::Failure, "cannot write the output to " + path + ": " + std::strerror(reason));
+}
+
+std::string lines_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  std::string text;
+  for (const Json& entry : value) text += (text.empty() ? "" : "\n") + entry.get<std::string>();
+  return text;
+}
+
+// Outputs that have a file go there, the others into the report.
+Json hand_out(const NamedCircuit& circuit, const RunJob& job, const RunResult& result) {
+  Json outputs = Json::object();
+  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+    if (!result.outputs[i]) continue;
+    const std::string& name = circuit.info().outputs[i].name;
+    const Json value = circuit.print(i, *result.outputs[i]);
+    if (const auto file = job.outputs.find(name); file != job.outputs.end())
+      write_output(file->second, lines_of(value));
+    else
+      outputs[name] = value;
+  }
+  return outputs;
+}
+
+Json report_of(const RunJob& job, const NamedCircuit& circuit, const Store& store, const RunResult& result, double wall_s) {
+  const Manifest& manifest = store.manifest();
+  const std::uint64_t ands = circuit.cost().ands * circuit.lanes(), gates = ands + circuit.cost().xors * circuit.lanes();
+  const auto rate = [&](std::uint64_t count) { return wall_s > 0 ? static_cast<double>(count) / wall_s : 0; };
+  Json report = {{"party", std::string(1, letter(job.party))},
+                 {"command", "run"},
+                 {"profile", manifest.profile},
+                 {"session", hex_of(session_id_of(manifest))},
+                 {"circuit", circuit.info().name},
+                 {"ands", ands},
+                 {"gates", gates}};
+  if (circuit.has_blocks()) report["blocks"] = circuit.lanes();
+  report["lanes"] = circuit.lanes();
+  report["and_rounds"] = result.and_rounds;
+  report["sigma"] = manifest.sigma;
+  report["sigma_paper_bound"] = manifest.sigma_paper_bound;
+  report["sigma_exact"] = manifest.sigma_exact;
+  report["kappa"] = manifest.kappa;
+  report["bucket"] = manifest.bucket;
+  report["unit"] = manifest.unit;
+  report["threads"] = 1;
+  report["wall_s"] = wall_s;
+  report["ands_per_s"] = rate(ands);
+  report["gates_per_s"] = rate(gates);
+  report["store_bytes"] = store.store_bytes();
+  return report;
+}
+
+}  // namespace
+
+void add_run_options(po::options_description& options) {
+  options.add_options()("circuit", po::value<std::string>(), "name of a circuit (tinyot circuit list) or a Bristol Fashion file")(
+      "input", po::value<std::vector<std::string>>(),
+      "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since command lines can be seen by others")(
+      "output", po::value<std::vector<std::string>>(), "NAME=@FILE: write this output there (mode 0600) instead of to the report");
+  add_circuit_options(options);
+}
+
+RunJob run_job_from(const CommandLine& line) {
+  RunJob job;
+  job.circuit = circuit_spec_from(line, line.required("circuit"));
+  job.inputs = read_inputs(line.list("input"));
+  for (const std::string& assignment : line.list("output")) {
+    const auto [name, value] = split_assignment("output", assignment);
+    if (!value.starts_with("@") || value.size() == 1) throw UsageError("--output wants NAME=@FILE");
+    job.outputs[name] = value.substr(1);
+  }
+  return job;
+}
+
+JobResult run(const RunJob& job) {
+  // All that can go wrong on this side is found before the first byte is sent.
+  const NamedCircuit circuit(job.circuit);
+  const auto inputs = my_values(circuit, job);
+  for (const auto& [name, file] : job.outputs) {
+    if (!receives(circuit.info().outputs[circuit.output_index(name)].to, job.party))
+      throw UsageError("--output " + name + ": party " + letter(job.party) + " does not learn it");
+  }
+  Store store = Store::open(job.store);
+  if (store.manifest().me != job.party)
+    throw StoreError("the store in " + job.store.string() + " is party " + letter(store.manifest().me) + "'s; run with --party " + letter(store.manifest().me));
+  const MaterialCounts needed = material_for(circuit.circuit(), circuit.cost(), circuit.lanes());
+  const Delta global_key = store.global_key();
+  check_enough(store, needed);
+
+  const auto channel = open_channel(job.endpoint);
+  Rng rng = Rng::from_system();
+  const SessionIds ids = establish_session(*channel, rng, job.party, parameters_to_agree(circuit, store.manifest()), session_id_of(store.manifest()));
+  PhaseLog log;
+  Session session(job.party, ids, global_key, *channel, std::move(rng), log);
+  RunResult result;
+  double wall_s = 0;
+  within_session(store, *channel, [&] {
+    Reservation material = [&] {
+      const PhaseLog::Scope phase(log, *channel, "reserve", needed[auth_ands_of(job.party)]);
+      return reserve_together(session, store, needed);
+    }();
+    const auto start = std::chrono::steady_clock::now();
+    result = run_circuit(session, material, circuit.circuit(), circuit.lanes(), inputs);
+    wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    channel->flush();
+  });
+  Json report = report_of(job, circuit, store, result, wall_s);
+  add_measurements(report, log.phases());
+  report["outputs"] = hand_out(circuit, job, result);
+  return {report, 0};
+}
+
+std::string run_text(const Json& report) {
+  std::string text = "party " + report["party"].get<std::string>() + ": " + report["circuit"].get<std::string>() + ", " + grouped(report["ands"]) + " ANDs (" +
+                     grouped(report["gates"]) + " gates) in " + seconds_text(report["wall_s"]) + ", " +
+                     grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + " ANDs/s\n";
+  for (const auto& [name, value] : report["outputs"].items()) text += name + " = " + lines_of(value) + "\n";
+  return text;
+}
+
+int run_command(const Arguments& arguments) {
+  CommandLine line("tinyot run --party A|B (--listen | --connect) HOST:PORT --store DIR --circuit NAME|FILE [options]",
+                   "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input key_a=@key.hex --input message=@message.hex");
+  add_endpoint_options(line.options());
+  line.options().add_options()("store", po::value<std::string>(), "directory of this party's store");
+  add_run_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  RunJob job = run_job_from(line);
+  job.party = party_from(line);
+  job.endpoint = endpoint_from(line);
+  job.store = line.required("store");
+  const JobResult result = run(job);
+  print_report(line.common().format, result.report, run_text(result.report));
+  return result.exit_status;
+}
+
+}  // namespace tinyot

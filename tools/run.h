@@ -1,0 +1,30 @@
+// `tinyot run`: evaluates a circuit with the peer on stored material.
+#pragma once
+
+#include <filesystem>
+#include <map>
+
+#include "tools/circuit_spec.h"
+#include "tools/preprocess.h"
+
+namespace tinyot {
+
+struct RunJob {
+  Party party = Party::A;
+  Endpoint endpoint;
+  std::filesystem::path store;
+  CircuitSpec circuit;
+  std::map<std::string, std::string> inputs;   // texts of this party's bundles
+  std::map<std::string, std::string> outputs;  // file of an output by name; the others go into the report
+};
+
+void add_run_options(po::options_description& options);
+// All but party, endpoint and store. `inputs` are those given, of whichever party.
+RunJob run_job_from(const CommandLine& line);
+
+JobResult run(const RunJob& job);
+std::string run_text(const Json& report);
+
+int run_command(const Arguments& arguments);
+
+}  // namespace tinyot
