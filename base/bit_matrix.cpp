@@ -1,11 +1,14 @@
 #include "base/bit_matrix.h"
 
+#include <vector>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "base/bit_matrix.cpp"
 #include "hwy/foreach_target.h"  // recompiles this file once for each target
 #include "hwy/highway.h"
 
 #include "base/error.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tinyot {
@@ -29,6 +32,8 @@ HWY_INLINE void xor_tiles(const std::uint8_t* HWY_RESTRICT a, const std::uint8_t
 // entry[n][i] = sum of the rows 4n + j of this pass whose bit j is set in i; rows beyond `rows` count as zero.
 HWY_INLINE void build_tables(const std::uint8_t* HWY_RESTRICT first_row, std::size_t row_bytes, std::size_t rows, Tables& tables) {
   alignas(64) Tile zero = {};
+  // The rows of the next pass are far apart in memory; they are fetched while this one works.
+  for (std::size_t row = 64; row < HWY_MIN(rows, std::size_t{128}); ++row) hwy::Prefetch(first_row + row * row_bytes);
   for (std::size_t n = 0; n < kNibbles; ++n) {
     xor_tiles(zero, zero, tables.entry[n][0]);
     for (std::size_t j = 0; j < 4; ++j) {
@@ -39,26 +44,50 @@ HWY_INLINE void build_tables(const std::uint8_t* HWY_RESTRICT first_row, std::si
   }
 }
 
-void multiply(const BitMatrix& left, const BitMatrix& right, BitMatrix& product) {
+// Where in Tables the entries stand that one row of `left` names in one pass: found once, used for every tile.
+struct Selection {
+  std::uint16_t offsets[kNibbles];
+};
+
+HWY_INLINE Selection select(std::uint64_t word) {
+  Selection selection;
+  for (std::size_t n = 0; n < kNibbles; ++n)
+    selection.offsets[n] = static_cast<std::uint16_t>((n * 16 + ((word >> (4 * n)) & 15)) * kTileBytes);
+  return selection;
+}
+
+// out (+)= the sum of the 64 rows of this pass that `selection` names. The tile stays in registers meanwhile.
+HWY_INLINE void add_selected(const Tables& tables, const Selection& selection, bool first_pass, std::uint8_t* HWY_RESTRICT out) {
   const hn::CappedTag<std::uint8_t, kTileBytes> d;
-  const std::size_t row_bytes = right.row_words() * 8;
+  constexpr std::size_t kWidth = HWY_MIN(HWY_MAX_BYTES, kTileBytes), kVectors = kTileBytes / kWidth;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(&tables);
+  hn::Vec<decltype(d)> sum[kVectors];
+  for (std::size_t v = 0; v < kVectors; ++v) sum[v] = first_pass ? hn::Zero(d) : hn::Load(d, out + v * kWidth);
+  for (std::size_t n = 0; n < kNibbles; ++n) {
+    const std::uint8_t* entry = bytes + selection.offsets[n];
+    for (std::size_t v = 0; v < kVectors; ++v) sum[v] = hn::Xor(sum[v], hn::Load(d, entry + v * kWidth));
+  }
+  for (std::size_t v = 0; v < kVectors; ++v) hn::Store(sum[v], d, out + v * kWidth);
+}
+
+void multiply(const BitMatrix& left, const BitMatrix& right, BitMatrix& product) {
+  const std::size_t row_bytes = right.row_words() * 8, passes = (right.rows() + 63) / 64;
   const auto* right_bytes = reinterpret_cast<const std::uint8_t*>(right.words().data());
   auto* product_bytes = reinterpret_cast<std::uint8_t*>(product.words().data());
+  std::vector<Selection> selections;
+  selections.reserve(passes * product.rows());
+  for (std::size_t pass = 0; pass < passes; ++pass)
+    for (std::size_t r = 0; r < product.rows(); ++r) selections.push_back(select(left.row(r)[pass]));
   Tables tables;
+  // The tile of all rows of the product, side by side: rows of a matrix are apart by powers of two, which caches do not like.
+  SecretVector<std::uint8_t> sums(product.rows() * kTileBytes);
   for (std::size_t tile = 0; tile < row_bytes; tile += kTileBytes) {
-    for (std::size_t pass = 0; pass * 64 < right.rows(); ++pass) {
-      const std::size_t rows = HWY_MIN(std::size_t{64}, right.rows() - pass * 64);
-      build_tables(right_bytes + pass * 64 * row_bytes + tile, row_bytes, rows, tables);
-      for (std::size_t r = 0; r < product.rows(); ++r) {
-        const std::uint64_t selector = left.row(r)[pass];
-        std::uint8_t* out = product_bytes + r * row_bytes + tile;
-        for (std::size_t at = 0; at < kTileBytes; at += hn::Lanes(d)) {
-          auto sum = pass == 0 ? hn::Zero(d) : hn::Load(d, out + at);
-          for (std::size_t n = 0; n < kNibbles; ++n) sum = hn::Xor(sum, hn::Load(d, tables.entry[n][(selector >> (4 * n)) & 15] + at));
-          hn::Store(sum, d, out + at);
-        }
-      }
+    for (std::size_t pass = 0; pass < passes; ++pass) {
+      build_tables(right_bytes + pass * 64 * row_bytes + tile, row_bytes, right.rows() - pass * 64, tables);
+      for (std::size_t r = 0; r < product.rows(); ++r)
+        add_selected(tables, selections[pass * product.rows() + r], pass == 0, sums.data() + r * kTileBytes);
     }
+    for (std::size_t r = 0; r < product.rows(); ++r) std::memcpy(product_bytes + r * row_bytes + tile, sums.data() + r * kTileBytes, kTileBytes);
   }
   wipe(&tables, sizeof tables);
 }

@@ -16,21 +16,31 @@ Rng Rng::from_system() {
   return rng;
 }
 
-Rng::~Rng() { wipe_object(key_); }
+Rng::~Rng() {
+  wipe_object(key_);
+  wipe(buffer_, sizeof buffer_);
+}
 
-Rng::Rng(Rng&& other) noexcept : key_(other.key_), next_block_(other.next_block_) { wipe_object(other.key_); }
+Rng::Rng(Rng&& other) noexcept : key_(other.key_), next_block_(other.next_block_), used_bytes_(other.used_bytes_) {
+  std::memcpy(buffer_, other.buffer_, sizeof buffer_);
+  wipe_object(other.key_);
+  wipe(other.buffer_, sizeof other.buffer_);
+}
+
+void Rng::refill() {
+  ctr_fill(key_, {next_block_, 0}, buffer_);
+  next_block_ += kBufferBlocks;
+  used_bytes_ = 0;
+}
 
 void Rng::fill(std::span<std::byte> out) {
-  constexpr std::size_t kStep = 64;
-  Block buffer[kStep];
   while (!out.empty()) {
-    const std::size_t bytes = std::min(out.size(), sizeof buffer), blocks = (bytes + sizeof(Block) - 1) / sizeof(Block);
-    ctr_fill(key_, {next_block_, 0}, std::span(buffer, blocks));
-    next_block_ += blocks;
-    std::memcpy(out.data(), buffer, bytes);
-    out = out.subspan(bytes);
+    if (used_bytes_ == sizeof buffer_) refill();
+    const std::size_t count = std::min(out.size(), sizeof buffer_ - used_bytes_);
+    std::memcpy(out.data(), reinterpret_cast<std::byte*>(buffer_) + used_bytes_, count);
+    used_bytes_ += count;
+    out = out.subspan(count);
   }
-  wipe(buffer, sizeof buffer);
 }
 
 Block Rng::block() { return object<Block>(); }

@@ -44,8 +44,14 @@ class Rng {
   Rng fork() { return Rng(Seed{block()}); }
 
  private:
+  static constexpr std::size_t kBufferBlocks = 64;
+  void refill();
+
   AesKey key_;
   std::uint64_t next_block_ = 0;
+  // Requests are served from here, front to back.
+  Block buffer_[kBufferBlocks];
+  std::size_t used_bytes_ = sizeof buffer_;
 };
 
 }  // namespace tinyot

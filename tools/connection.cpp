@@ -11,14 +11,21 @@ std::unique_ptr<Channel> open_channel(const Endpoint& endpoint) {
 }
 
 void within_session(Store& store, Channel& channel, const std::function<void()>& work) {
+  const auto bury = [&](const std::string& reason) {
+    try {
+      store.mark_dead(reason);
+    } catch (const StoreError&) {
+      // The global key is gone even where the reason could not be written; the check's own failure is what to report.
+    }
+  };
   try {
     work();
   } catch (const PeerCheated& error) {
     channel.send_abort();
-    store.mark_dead("the peer cheated, check: " + error.check());
+    bury("the peer cheated, check: " + error.check());
     throw;
   } catch (const PeerAborted&) {
-    store.mark_dead("the peer aborted the session");
+    bury("the peer aborted the session");
     throw;
   }
 }

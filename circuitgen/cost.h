@@ -1,0 +1,28 @@
+// What a circuit costs, counted from its stream. Memory: O(live wires).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "circuitgen/gate.h"
+
+namespace tinyot {
+
+// All per lane. A bundle that is the same in all lanes counts like any other.
+struct CircuitCost {
+  std::uint64_t ands = 0;
+  std::uint64_t xors = 0;
+  std::uint64_t nots = 0;
+  std::uint64_t and_depth = 0;  // the most ANDs on a path: rounds if the window is large enough
+
+  // Bits of the bundles, read by a gate or not.
+  std::array<std::uint64_t, 2> input_bits{};  // by owner, see input_bits_of
+  std::uint64_t output_bits = 0;
+
+  std::uint64_t input_bits_of(Party owner) const { return input_bits[static_cast<std::size_t>(owner)]; }
+};
+
+// Fails: std::logic_error by ENSURE on a malformed stream.
+CircuitCost cost_of(const Circuit& circuit);
+
+}  // namespace tinyot

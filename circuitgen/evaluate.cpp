@@ -1,0 +1,136 @@
+#include "circuitgen/evaluate.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "circuitgen/wire_numbers.h"
+
+namespace tinyot {
+namespace {
+
+void check_shapes(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs) {
+  if (lanes == 0) throw UsageError("the number of lanes must be at least 1");
+  if (inputs.size() != info.inputs.size()) {
+    throw UsageError("circuit " + info.name + " has " + std::to_string(info.inputs.size()) +
+                     " input bundles, but values are given for " + std::to_string(inputs.size()));
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const InputBundle& bundle = info.inputs[i];
+    const std::size_t values = bundle.same_in_all_lanes ? 1 : lanes;
+    if (inputs[i].size() != values) {
+      throw UsageError("input " + bundle.name + " needs " + std::to_string(values) +
+                       (bundle.same_in_all_lanes ? " value (the same in all lanes)" : " values (one a lane)") + ", but " +
+                       std::to_string(inputs[i].size()) + " are given");
+    }
+    for (std::size_t lane = 0; lane < values; ++lane) {
+      if (inputs[i][lane].size() == bundle.bits) continue;
+      throw UsageError("input " + bundle.name + " has " + std::to_string(bundle.bits) + " bits, but the value of lane " +
+                       std::to_string(lane) + " has " + std::to_string(inputs[i][lane].size()));
+    }
+  }
+}
+
+// A wire is a row of words, one bit a lane; what stands beyond the lanes in its last word means nothing.
+class Evaluator final : public GateSink {
+ public:
+  Evaluator(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs)
+      : info_(info), lanes_(lanes), row_words_(words_for(lanes)), inputs_(inputs) {
+    for (const OutputBundle& bundle : info.outputs) {
+      outputs_.emplace_back();
+      for (std::size_t lane = 0; lane < lanes; ++lane) outputs_.back().emplace_back(bundle.bits);
+      written_.emplace_back(bundle.bits, false);
+    }
+  }
+
+  void emit(const Gate& gate) override {
+    switch (gate.kind) {
+      case GateKind::Input:
+        return take_input(gate);
+      case GateKind::Const:
+        ENSURE(gate.in0 <= 1);
+        std::fill_n(make_row(gate.out), row_words_, std::uint64_t{0} - gate.in0);
+        return;
+      case GateKind::Xor:
+      case GateKind::And:
+        return combine(gate);
+      case GateKind::Not: {
+        const WireNumber in0 = numbers_.number_of(gate.in0);
+        std::uint64_t* out = make_row(gate.out);
+        for (std::size_t w = 0; w < row_words_; ++w) out[w] = ~row(in0)[w];
+        return;
+      }
+      case GateKind::Output:
+        return give_output(gate);
+      case GateKind::Free:
+        return numbers_.recycle(numbers_.forget(gate.in0));
+    }
+  }
+
+  std::vector<LaneValues> finish() && {
+    for (const std::vector<bool>& bits : written_) ENSURE(std::find(bits.begin(), bits.end(), false) == bits.end());
+    return std::move(outputs_);
+  }
+
+ private:
+  std::uint64_t* row(WireNumber number) { return rows_.data() + number * row_words_; }
+  // Rows move when a new one is made: numbers of inputs are looked up before, their rows after.
+  std::uint64_t* make_row(WireId id) {
+    const WireNumber number = numbers_.add(id);
+    if (numbers_.limit() * row_words_ > rows_.size()) rows_.resize(numbers_.limit() * row_words_);
+    return row(number);
+  }
+
+  void take_input(const Gate& gate) {
+    ENSURE(gate.in0 < info_.inputs.size() && gate.in1 < info_.inputs[gate.in0].bits);
+    const LaneValues& values = inputs_[gate.in0];
+    std::uint64_t* out = make_row(gate.out);
+    if (info_.inputs[gate.in0].same_in_all_lanes) {
+      std::fill_n(out, row_words_, std::uint64_t{0} - std::uint64_t{values[0][gate.in1]});
+      return;
+    }
+    std::fill_n(out, row_words_, 0);
+    for (std::size_t lane = 0; lane < lanes_; ++lane) out[lane / 64] |= std::uint64_t{values[lane][gate.in1]} << (lane % 64);
+  }
+
+  void combine(const Gate& gate) {
+    const WireNumber in0 = numbers_.number_of(gate.in0), in1 = numbers_.number_of(gate.in1);
+    std::uint64_t* out = make_row(gate.out);
+    const std::uint64_t *x = row(in0), *y = row(in1);
+    if (gate.kind == GateKind::And) {
+      for (std::size_t w = 0; w < row_words_; ++w) out[w] = x[w] & y[w];
+    } else {
+      for (std::size_t w = 0; w < row_words_; ++w) out[w] = x[w] ^ y[w];
+    }
+  }
+
+  void give_output(const Gate& gate) {
+    ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits && !written_[gate.out][gate.in1]);
+    written_[gate.out][gate.in1] = true;
+    const std::uint64_t* value = row(numbers_.number_of(gate.in0));
+    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+      outputs_[gate.out][lane].put(gate.in1, ((value[lane / 64] >> (lane % 64)) & 1) != 0);
+    }
+  }
+
+  const CircuitInfo& info_;
+  const std::size_t lanes_;
+  const std::size_t row_words_;
+  const std::vector<LaneValues>& inputs_;
+  std::vector<LaneValues> outputs_;
+  std::vector<std::vector<bool>> written_;  // output bits that have come
+  WireNumbers numbers_;
+  SecretVector<std::uint64_t> rows_;
+};
+
+}  // namespace
+
+std::vector<LaneValues> evaluate(const Circuit& circuit, std::size_t lanes, const std::vector<LaneValues>& inputs) {
+  check_shapes(circuit.info(), lanes, inputs);
+  Evaluator evaluator(circuit.info(), lanes, inputs);
+  circuit.generate(evaluator);
+  return std::move(evaluator).finish();
+}
+
+}  // namespace tinyot

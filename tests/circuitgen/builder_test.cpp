@@ -1,0 +1,119 @@
+#include "circuitgen/builder.h"
+
+#include <gtest/gtest.h>
+
+#include "circuits.h"
+
+namespace tinyot {
+namespace {
+
+std::vector<GateKind> kinds(const RecordingSink& sink) {
+  std::vector<GateKind> result;
+  for (const Gate& gate : sink.gates) result.push_back(gate.kind);
+  return result;
+}
+
+TEST(Builder, FoldsWhatIsKnown) {
+  RecordingSink sink;
+  const CircuitInfo info = test_info({1}, {1});
+  Builder builder(sink, info);
+  const Bit x = builder.input_bit(0, 0), zero(false), one(true);
+  const std::size_t before = sink.gates.size();
+
+  EXPECT_TRUE((x ^ x).is_constant());
+  EXPECT_FALSE((x ^ x).constant());
+  EXPECT_FALSE((x & zero).constant());
+  EXPECT_FALSE((zero & x).constant());
+  EXPECT_TRUE((x | one).constant());
+  EXPECT_TRUE((one | x).constant());
+  EXPECT_TRUE((~zero).constant());
+  EXPECT_TRUE((one ^ zero).constant());
+  EXPECT_FALSE((x ^ zero).is_constant());
+  EXPECT_FALSE((x & one).is_constant());
+  EXPECT_FALSE((x & x).is_constant());
+  EXPECT_FALSE((zero | x).is_constant());
+  EXPECT_FALSE((x | x).is_constant());
+  EXPECT_THROW(x.constant(), std::logic_error);
+  EXPECT_EQ(sink.gates.size(), before);
+
+  const Bit not_x = x ^ one;
+  EXPECT_EQ(sink.gates.back().kind, GateKind::Not);
+}
+
+TEST(Builder, FreesAWireWhenItsLastHandleDies) {
+  RecordingSink sink;
+  const CircuitInfo info = test_info({2}, {1});
+  Builder builder(sink, info);
+  Bit x = builder.input_bit(0, 0);
+  const Bit y = builder.input_bit(0, 1);
+  Bit copy = x;
+  x = x ^ y;
+  x = ~x;        // x ^ y dies
+  copy = Bit();  // input 0 dies
+  builder.output_bit(0, 0, x);
+  EXPECT_EQ(kinds(sink), (std::vector{GateKind::Input, GateKind::Input, GateKind::Xor, GateKind::Not, GateKind::Free,
+                                      GateKind::Free, GateKind::Output}));
+  EXPECT_EQ(sink.gates[4].in0 + sink.gates[5].in0, 2u);  // wires 0 and 2, in either order
+}
+
+TEST(Builder, HandlesSurviveMovesAndSelfAssignment) {
+  RecordingSink sink;
+  const CircuitInfo info = test_info({1}, {1});
+  Builder builder(sink, info);
+  Bit x = builder.input_bit(0, 0);
+  Bit& alias = x;
+  x = alias;
+  x = std::move(alias);
+  const Bit moved = std::move(x);
+  builder.output_bit(0, 0, moved);
+  EXPECT_EQ(sink.count(GateKind::Free), 0u);
+}
+
+TEST(Builder, WritesConstantsOnlyAsOutputs) {
+  RecordingSink sink;
+  const CircuitInfo info = test_info({}, {2});
+  Builder builder(sink, info);
+  builder.output(0, std::vector{Bit(true), Bit(false)});
+  const TestCircuit circuit(info, sink.gates);
+  const std::vector<LaneValues> outputs = evaluate(circuit, 1, {});
+  EXPECT_TRUE(outputs[0][0][0]);
+  EXPECT_FALSE(outputs[0][0][1]);
+}
+
+TEST(Builder, RefusesWrongBundles) {
+  RecordingSink sink;
+  const CircuitInfo info = test_info({1}, {1});
+  Builder builder(sink, info);
+  EXPECT_THROW(builder.input(1), std::logic_error);
+  EXPECT_THROW(builder.input_bit(0, 1), std::logic_error);
+  EXPECT_THROW(builder.output(1, {}), std::logic_error);
+  EXPECT_THROW(builder.output(0, {}), std::logic_error);
+  EXPECT_THROW(builder.input_word<2>(0), std::logic_error);
+}
+
+TEST(Word, OperatorsAreThoseOfIntegers) {
+  const TestCircuit circuit(test_info({16, 16}, {16, 16, 16, 16, 16, 16, 16}), [](GateSink& sink) {
+    const CircuitInfo info = test_info({16, 16}, {16, 16, 16, 16, 16, 16, 16});
+    Builder builder(sink, info);
+    const auto x = builder.input_word<16>(0), y = builder.input_word<16>(1);
+    builder.output(0, (x ^ y).bits());
+    builder.output(1, (x & y).bits());
+    builder.output(2, (x | y).bits());
+    builder.output(3, (~x).bits());
+    builder.output(4, rotated_left(x, 5).bits());
+    builder.output(5, rotated_right(x, 5).bits());
+    builder.output(6, (x ^ Word<16>::constant(0xa5c3)).bits());
+  });
+  std::mt19937_64 rng(2);
+  const std::vector<LaneValues> inputs = random_inputs(circuit.info(), 100, rng);
+  const std::vector<LaneValues> outputs = evaluate(circuit, 100, inputs);
+  for (std::size_t lane = 0; lane < 100; ++lane) {
+    const std::uint64_t x = inputs[0][lane].words()[0], y = inputs[1][lane].words()[0];
+    const std::uint64_t left = ((x << 5) | (x >> 11)) & 0xffff, right = ((x >> 5) | (x << 11)) & 0xffff;
+    const std::uint64_t expected[] = {x ^ y, x & y, x | y, ~x & 0xffff, left, right, x ^ 0xa5c3};
+    for (std::size_t i = 0; i < 7; ++i) EXPECT_EQ(outputs[i][lane].words()[0], expected[i]) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tinyot

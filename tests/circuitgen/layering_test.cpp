@@ -1,0 +1,207 @@
+#include "circuitgen/layering.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "circuitgen/aes128.h"
+#include "circuitgen/cost.h"
+#include "circuits.h"
+
+namespace tinyot {
+namespace {
+
+// Carries rounds out over slots, up to 64 lanes in a word, and checks what the header promises of them.
+class SlotInterpreter final : public RoundSink {
+ public:
+  SlotInterpreter(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs)
+      : info_(info), lanes_(lanes), inputs_(inputs) {
+    for (const OutputBundle& bundle : info.outputs) outputs.emplace_back(lanes, BitVector(bundle.bits));
+  }
+
+  void round(const Round& round) override {
+    ++rounds;
+    rounds_without_ands += round.ands.empty();
+    EXPECT_FALSE(round.inputs.empty() && round.local.empty() && round.outputs.empty() && round.ands.empty());
+    EXPECT_GE(round.slots, slots_.size());
+    slots_.resize(round.slots, 0);
+    for (const RoundInput& input : round.inputs) slots_.at(input.out) = input_word(input.bundle, input.bit);
+    for (const LocalGate& gate : round.local) {
+      switch (gate.kind) {
+        case GateKind::Const:
+          slots_.at(gate.out) = std::uint64_t{0} - gate.in0;
+          break;
+        case GateKind::Xor:
+          slots_.at(gate.out) = slots_.at(gate.in0) ^ slots_.at(gate.in1);
+          break;
+        case GateKind::Not:
+          slots_.at(gate.out) = ~slots_.at(gate.in0);
+          break;
+        default:
+          ADD_FAILURE() << "not a local gate";
+      }
+    }
+    for (const RoundOutput& output : round.outputs) {
+      for (std::size_t lane = 0; lane < lanes_; ++lane) {
+        outputs[output.bundle][lane].put(output.bit, ((slots_.at(output.in) >> lane) & 1) != 0);
+      }
+    }
+    std::set<Slot> ins, outs;
+    for (const RoundAnd& gate : round.ands) ins.insert({gate.in0, gate.in1});
+    for (const RoundAnd& gate : round.ands) {
+      EXPECT_TRUE(outs.insert(gate.out).second);
+      EXPECT_FALSE(ins.contains(gate.out));
+      slots_.at(gate.out) = slots_.at(gate.in0) & slots_.at(gate.in1);
+    }
+  }
+
+  std::size_t slots() const { return slots_.size(); }
+
+  std::vector<LaneValues> outputs;
+  std::size_t rounds = 0;
+  std::size_t rounds_without_ands = 0;
+
+ private:
+  std::uint64_t input_word(std::uint32_t bundle, std::uint32_t bit) const {
+    std::uint64_t word = 0;
+    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+      word |= std::uint64_t{inputs_[bundle][info_.inputs[bundle].same_in_all_lanes ? 0 : lane][bit]} << lane;
+    }
+    return word;
+  }
+
+  const CircuitInfo& info_;
+  const std::size_t lanes_;
+  const std::vector<LaneValues>& inputs_;
+  std::vector<std::uint64_t> slots_;
+};
+
+struct CountingSink final : RoundSink {
+  void round(const Round& round) override {
+    ++rounds;
+    ands += round.ands.size();
+    local += round.local.size();
+    slots = round.slots;
+  }
+  std::size_t rounds = 0, ands = 0, local = 0, slots = 0;
+};
+
+void expect_equal(const std::vector<LaneValues>& x, const std::vector<LaneValues>& y) {
+  ASSERT_EQ(x.size(), y.size());
+  for (std::size_t b = 0; b < x.size(); ++b) {
+    ASSERT_EQ(x[b].size(), y[b].size());
+    for (std::size_t lane = 0; lane < x[b].size(); ++lane) {
+      ASSERT_TRUE(std::ranges::equal(x[b][lane].words(), y[b][lane].words())) << "bundle " << b << ", lane " << lane;
+    }
+  }
+}
+
+constexpr std::size_t kWide = std::size_t{1} << 24;
+
+TEST(Layering, RandomCircuitsEqualTheEvaluatorInEveryWindow) {
+  std::mt19937_64 rng(4);
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t gap = std::vector<std::uint64_t>{1, 4, 1000, std::uint64_t{1} << 45}[rng() % 4];
+    const TestCircuit circuit = random_circuit(rng, 20 + rng() % 400, gap);
+    const std::size_t lanes = 1 + rng() % 64;
+    const std::vector<LaneValues> inputs = random_inputs(circuit.info(), lanes, rng);
+    const std::vector<LaneValues> expected = evaluate(circuit, lanes, inputs);
+    const std::uint64_t depth = cost_of(circuit).and_depth;
+    for (const std::size_t window : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{50}, kWide}) {
+      SlotInterpreter interpreter(circuit.info(), lanes, inputs);
+      generate_rounds(circuit, window, interpreter);
+      ASSERT_NO_FATAL_FAILURE(expect_equal(interpreter.outputs, expected)) << "circuit " << i << ", window " << window;
+      if (window == kWide) {
+        EXPECT_EQ(interpreter.rounds - interpreter.rounds_without_ands, depth);
+        EXPECT_LE(interpreter.rounds_without_ands, 1u);
+      }
+    }
+  }
+}
+
+TEST(Layering, AesHasAsManyAndRoundsAsItsDepthAndMoreInANarrowWindow) {
+  const auto circuit = make_aes128();
+  std::mt19937_64 rng(5);
+  const std::vector<LaneValues> inputs = random_inputs(circuit->info(), 17, rng);
+  const std::vector<LaneValues> expected = evaluate(*circuit, 17, inputs);
+  SlotInterpreter wide(circuit->info(), 17, inputs);
+  generate_rounds(*circuit, kWide, wide);
+  EXPECT_EQ(wide.rounds, 61u);
+  EXPECT_EQ(wide.rounds_without_ands, 1u);
+  expect_equal(wide.outputs, expected);
+  SlotInterpreter narrow(circuit->info(), 17, inputs);
+  generate_rounds(*circuit, 1000, narrow);
+  EXPECT_GT(narrow.rounds, wide.rounds);
+  EXPECT_LT(narrow.slots(), wide.slots());
+  expect_equal(narrow.outputs, expected);
+}
+
+TEST(Layering, ALongChainUsesFewSlots) {
+  const CircuitInfo info = test_info({2}, {1});
+  for (const GateKind kind : {GateKind::Xor, GateKind::And}) {
+    const TestCircuit chain(info, [kind](GateSink& sink) {
+      sink.emit({GateKind::Input, 0, 0, 0});
+      sink.emit({GateKind::Input, 1, 0, 1});
+      for (WireId id = 2; id < 1000002; ++id) {
+        sink.emit({kind, id, 0, id - 1});
+        sink.emit({GateKind::Free, 0, id - 1, 0});
+      }
+      sink.emit({GateKind::Output, 0, 1000001, 0});
+    });
+    for (const std::size_t window : {std::size_t{1}, std::size_t{100}, kWide}) {
+      CountingSink sink;
+      generate_rounds(chain, window, sink);
+      EXPECT_LE(sink.slots, 3u);
+      EXPECT_EQ(sink.ands + sink.local, 1000000u);
+      // Windows cut the chain at no cost; a window of one hands out each of the two inputs and the output in its own round.
+      if (kind == GateKind::And) {
+        EXPECT_EQ(sink.rounds, window == 1 ? 1000003u : 1000001u);
+      }
+    }
+  }
+}
+
+TEST(Layering, IndependentAndsShareARoundOfTheWindow) {
+  const TestCircuit wide(test_info({2}, {1}), [](GateSink& sink) {
+    sink.emit({GateKind::Input, 0, 0, 0});
+    sink.emit({GateKind::Input, 1, 0, 1});
+    for (WireId id = 2; id < 1002; ++id) sink.emit({GateKind::And, id, 0, 1});
+    sink.emit({GateKind::Output, 0, 1001, 0});
+  });
+  CountingSink all, narrow;
+  generate_rounds(wide, kWide, all);
+  EXPECT_EQ(all.rounds, 2u);
+  EXPECT_EQ(all.slots, 1002u);
+  generate_rounds(wide, 102, narrow);
+  EXPECT_EQ(narrow.rounds, 11u);  // the output waits for the last AND
+  EXPECT_EQ(narrow.ands, 1000u);
+}
+
+TEST(Layering, AnEmptyCircuitHasNoRounds) {
+  CountingSink sink;
+  generate_rounds(TestCircuit(test_info({}, {}), std::vector<Gate>{}), 10, sink);
+  EXPECT_EQ(sink.rounds, 0u);
+}
+
+TEST(Layering, RefusesMalformedStreams) {
+  const CircuitInfo info = test_info({1}, {1});
+  const std::vector<std::vector<Gate>> streams = {
+      {{GateKind::Not, 1, 0, 0}},                                                           // read before written
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Free, 0, 0, 0}, {GateKind::Not, 1, 0, 0}},    // read after freed
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Free, 0, 0, 0}, {GateKind::Free, 0, 0, 0}},   // freed twice
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Not, 0, 0, 0}},                               // written twice
+      {{GateKind::Input, 0, 0, 1}},                                                         // no such input bit
+      {{GateKind::Input, 0, 1, 0}},                                                         // no such input bundle
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Output, 1, 0, 0}},                            // no such output bundle
+      {{GateKind::Const, 0, 2, 0}},                                                         // not a bit
+  };
+  for (const std::vector<Gate>& stream : streams) {
+    CountingSink sink;
+    EXPECT_THROW(generate_rounds(TestCircuit(info, stream), 10, sink), std::logic_error);
+  }
+  CountingSink sink;
+  EXPECT_THROW(generate_rounds(TestCircuit(info, std::vector<Gate>{}), 0, sink), std::logic_error);
+}
+
+}  // namespace
+}  // namespace tinyot

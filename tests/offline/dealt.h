@@ -1,0 +1,81 @@
+// What tests of single offline protocols start from: bits dealt without any protocol, a cheater that does not stop at its own
+// checks, and the comparison of how often a guess survives with what it should.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "base/auth_bits.h"
+#include "checks/equality.h"
+#include "tests/support/cheating_channel.h"
+#include "tests/support/oracle.h"
+#include "tests/support/two_parties.h"
+
+namespace tinyot::test {
+
+// `count` authenticated bits of `owner`, the same on both sides for the same seed and number. `truth` is the test's knowledge.
+struct Dealt {
+  Dealt(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number) {
+    Rng rng(Seed{{seed, 500 + number}});
+    const Delta delta = global_key_of(peer_of(owner), seed);
+    truth = rng.bits(count);
+    AuthBitsPeers keys(count);
+    rng.fill_blocks(std::span(keys.keys));
+    if (me != owner) {
+      peers = std::move(keys);
+      return;
+    }
+    mine = AuthBitsMine(count);
+    mine.bits = truth;
+    for (std::size_t i = 0; i < count; ++i) mine.macs[i] = keys.keys[i] ^ delta * truth[i];
+  }
+
+  BitVector truth;
+  AuthBitsMine mine;
+  AuthBitsPeers peers;
+};
+
+// EQ of one digest. An A that is the cheater opens whatever B's digest is, so that B has something to find.
+inline void compare_digests(Session& session, const std::string& name, const Digest& digest, Party cheater) {
+  if (session.me() == Party::B || cheater == Party::B) {
+    EqualityCheck equality;
+    equality.add(name, digest);
+    equality.run(session);
+    return;
+  }
+  const Digest salt{};
+  send_object(session.channel(), {0x0201, "eq.commitment"},
+              RandomOracle(session.id(), {"EQ commit", 'A', session.next_counter()}).absorb_object(digest).absorb_object(salt).digest());
+  recv_object<Digest>(session.channel(), {0x0202, "eq.answer"});
+  send_words(session.channel(), {0x0203, "eq.opening"}, std::span<const Digest>(std::array{digest, salt}));
+}
+
+inline ChannelWrapper cheating(Deviation deviation) {
+  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), deviation); };
+}
+
+inline PartyOptions options_with(Party cheater, std::uint64_t seed, const Deviation& deviation) {
+  PartyOptions options{.seed = seed};
+  (cheater == Party::A ? options.wrap_a : options.wrap_b) = cheating(deviation);
+  return options;
+}
+
+inline const Outcome& of(const Outcomes& outcomes, Party party) { return party == Party::A ? outcomes.a : outcomes.b; }
+
+// True if `party` ended with PeerCheated; it is an error if that was another check, or if it ended in a third way.
+inline bool caught_by(const Outcome& outcome, const std::string& check) {
+  if (outcome.kind == Outcome::Kind::Done) return false;
+  EXPECT_EQ(outcome.kind, Outcome::Kind::PeerCheated) << outcome.message;
+  EXPECT_EQ(outcome.check, check);
+  return true;
+}
+
+// A guess at a fair coin: within five standard deviations of one half.
+inline void expect_half(std::size_t caught, std::size_t runs) {
+  const double n = static_cast<double>(runs);
+  EXPECT_LT(std::abs(static_cast<double>(caught) - n / 2), 2.5 * std::sqrt(n)) << caught << " of " << runs;
+}
+
+}  // namespace tinyot::test

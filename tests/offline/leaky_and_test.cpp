@@ -1,0 +1,136 @@
+// LaAND driven directly on dealt bits: honest runs, and one wrong message at a time.
+#include "offline/leaky_and.h"
+
+#include "crypto/tweak_hash.h"
+#include "tests/offline/dealt.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+constexpr std::size_t kCount = 65;
+
+struct LeakyAnds {
+  BitVector x, y;  // the dealt ones
+  AuthBitsMine mine[3];
+  AuthBitsPeers peers[3];
+  Outcomes outcomes;
+};
+
+std::string check_of(Party holder) { return std::string("EQ of LaAND of ") + letter(holder); }
+
+// The key holder's digest; a cheating one may have another.
+using DigestOf = std::function<Digest(Session&, const Digest& honest, PeersView x, PeersView z)>;
+
+LeakyAnds make(Party holder, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kCount,
+               const DigestOf& digest_of = {}) {
+  LeakyAnds made;
+  const std::string name = check_of(holder).substr(6);
+  made.outcomes = run_sessions(
+      [&](Session& session) {
+        Dealt x(session.me(), holder, count, seed, 0), y(session.me(), holder, count, seed, 1), r(session.me(), holder, count, seed, 2);
+        if (session.me() == holder) {
+          LeakyAndMacHolder role(session, 0, x.mine.view(), y.mine.view(), r.mine.view());
+          for (const ObjectChunk& chunk : object_chunks(count)) role.announce(chunk), role.receive_u(chunk);
+          compare_digests(session, name, role.check_digest(), cheater);
+          made.x = x.truth, made.y = y.truth;
+          made.mine[0] = std::move(x.mine), made.mine[1] = std::move(y.mine), made.mine[2] = std::move(r.mine);
+        } else {
+          LeakyAndKeyHolder role(session, 0, x.peers.view(), y.peers.view(), r.peers.view());
+          for (const ObjectChunk& chunk : object_chunks(count)) role.answer(chunk);
+          Digest digest = role.check_digest();
+          if (digest_of) digest = digest_of(session, digest, x.peers.view(), r.peers.view());
+          compare_digests(session, name, digest, cheater);
+          made.peers[0] = std::move(x.peers), made.peers[1] = std::move(y.peers), made.peers[2] = std::move(r.peers);
+        }
+      },
+      options_with(cheater, seed, deviation), false);
+  return made;
+}
+
+void expect_products(const LeakyAnds& made, Party holder, std::uint64_t seed) {
+  std::vector<bool> bits[3];
+  for (std::size_t i = 0; i < 3; ++i) bits[i] = checked_bits(made.mine[i], made.peers[i], global_key_of(peer_of(holder), seed));
+  for (std::size_t i = 0; i < bits[0].size(); ++i) {
+    ASSERT_EQ(bits[0][i], made.x[i]);
+    ASSERT_EQ(bits[1][i], made.y[i]);
+    ASSERT_EQ(bits[2][i], bits[0][i] && bits[1][i]) << i;
+  }
+}
+
+void nothing(std::string_view, std::size_t, std::vector<std::byte>&) {}
+
+TEST(LeakyAnd, HonestRunsGiveProducts) {
+  for (const Party holder : {Party::A, Party::B}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, kChunkObjects, kChunkObjects + 1}) {
+      const LeakyAnds made = make(holder, peer_of(holder), count, nothing, count);
+      EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
+      EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
+      expect_products(made, holder, count);
+    }
+  }
+}
+
+// The MAC holder uses U only where x = 1: a wrong U is a guess at x = 0, and one that survives has changed nothing.
+TEST(LeakyAnd, AWrongUIsAGuessAtX) {
+  constexpr std::size_t kRuns = 200;
+  for (const Party holder : {Party::A, Party::B}) {
+    std::size_t caught = 0;
+    for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+      const std::size_t object = seed % kCount;
+      const LeakyAnds made = make(holder, peer_of(holder), seed, flip_bit("laand.u", 0, 128 * object + seed % 128));
+      const bool was_caught = caught_by(of(made.outcomes, holder), check_of(holder));
+      EXPECT_EQ(was_caught, Dealt(holder, holder, kCount, seed, 0).truth[object]) << seed;
+      caught += was_caught;
+      if (!was_caught) expect_products(made, holder, seed);
+    }
+    expect_half(caught, kRuns);
+  }
+}
+
+// The other guess: the key holder expects x = 1, where V carries the error of U, and claims the digest that fits.
+TEST(LeakyAnd, AWrongUWithTheDigestThatFitsIsTheOtherGuess) {
+  constexpr std::size_t kRuns = 100, kObject = 7;
+  std::size_t caught = 0;
+  const DigestOf fitting = [](Session& session, const Digest&, PeersView x, PeersView z) {
+    std::vector<Block> v(kCount);
+    for (std::size_t i = 0; i < kCount; ++i) v[i] = collapsed(x[i].value, z[i].value);
+    TweakHash(session.id(), {"LaAND", letter(session.peer()), 0})(HashUse::LeakyAnd, 0, v, v);
+    v[kObject].lo ^= 1;
+    return RandomOracle(session.id(), {"LaAND EQ", letter(session.peer()), 0}).absorb(std::as_bytes(std::span(v))).digest();
+  };
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const LeakyAnds made = make(Party::A, Party::B, seed, flip_bit("laand.u", 0, 128 * kObject), kCount, fitting);
+    const bool was_caught = caught_by(made.outcomes.a, check_of(Party::A));
+    EXPECT_EQ(was_caught, !Dealt(Party::A, Party::A, kCount, seed, 0).truth[kObject]) << seed;
+    caught += was_caught;
+    if (!was_caught) expect_products(made, Party::A, seed);
+  }
+  expect_half(caught, kRuns);
+}
+
+TEST(LeakyAnd, AWrongDIsAlwaysFound) {
+  for (const Party holder : {Party::A, Party::B})
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+      EXPECT_TRUE(caught_by(of(make(holder, holder, seed, flip_bit("laand.d", 0, seed * 3 % kCount)).outcomes, peer_of(holder)), check_of(holder)));
+}
+
+TEST(LeakyAnd, CostsWhatTheHeaderSays) {
+  run_sessions([](Session& session) {
+    Dealt x(session.me(), Party::A, kCount, 1, 0), y(session.me(), Party::A, kCount, 1, 1), r(session.me(), Party::A, kCount, 1, 2);
+    const std::uint64_t before = session.channel().counters().bytes_sent;
+    const ObjectChunk chunk{0, kCount};
+    if (session.me() == Party::A) {
+      LeakyAndMacHolder role(session, 0, x.mine.view(), y.mine.view(), r.mine.view());
+      role.announce(chunk), role.receive_u(chunk);
+      EXPECT_EQ(session.channel().counters().bytes_sent - before, 16 + (kCount + 7) / 8);
+    } else {
+      LeakyAndKeyHolder(session, 0, x.peers.view(), y.peers.view(), r.peers.view()).answer(chunk);
+      EXPECT_EQ(session.channel().counters().bytes_sent - before, 16 + 16 * kCount);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,120 @@
+// Seed OTs from either supply: the chosen seed is equal, the other one is not; bad points are refused.
+#include "offline/seed_ot.h"
+
+#include "crypto/group.h"
+#include "tests/offline/dealt.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+constexpr std::size_t kCount = 64;
+
+struct BothSides {
+  SeedOts a, b;
+  Outcomes outcomes;
+};
+
+BothSides by_public_key(const PartyOptions& options = {}, bool expect_done = true) {
+  BothSides sides;
+  sides.outcomes = run_sessions(
+      [&](Session& session) { (session.me() == Party::A ? sides.a : sides.b) = seed_ots_by_public_key(session, kCount); }, options, expect_done);
+  return sides;
+}
+
+bool same(Seed a, Seed b) { return test::same(a.value, b.value); }
+
+void expect_random_ots(const SentSeeds& sent, const ReceivedSeeds& received) {
+  ASSERT_EQ(sent.pairs.size(), received.choices.size());
+  ASSERT_EQ(sent.pairs.size(), received.seeds.size());
+  std::size_t ones = 0;
+  for (std::size_t i = 0; i < sent.pairs.size(); ++i) {
+    const bool choice = received.choices[i];
+    ones += choice;
+    EXPECT_TRUE(same(received.seeds[i], choice ? sent.pairs[i].one : sent.pairs[i].zero)) << i;
+    EXPECT_FALSE(same(received.seeds[i], choice ? sent.pairs[i].zero : sent.pairs[i].one)) << i;
+    if (i > 0) {
+      EXPECT_FALSE(same(received.seeds[i - 1], received.seeds[i])) << i;
+    }
+  }
+  EXPECT_GT(ones, sent.pairs.size() / 4);
+  EXPECT_LT(ones, sent.pairs.size() * 3 / 4);
+}
+
+TEST(SeedOt, PublicKeySeedsAgreeInTheChosenOne) {
+  const BothSides sides = by_public_key();
+  expect_random_ots(sides.a.sent, sides.b.received);
+  expect_random_ots(sides.b.sent, sides.a.received);
+}
+
+TEST(SeedOt, CostsWhatTheHeaderSays) {
+  run_sessions([](Session& session) {
+    const ChannelCounters before = session.channel().counters();
+    seed_ots_by_public_key(session, kCount);
+    EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent, 2 * 16 + (64 + 32) * kCount);
+    EXPECT_EQ(session.channel().counters().rounds - before.rounds, 2u);
+  });
+}
+
+TEST(SeedOt, AuthBitsMakeSeedsWithoutTraffic) {
+  SeedOts of[2];
+  run_sessions([&](Session& session) {
+    Dealt of_a(session.me(), Party::A, kCount, 1, 0), of_b(session.me(), Party::B, kCount, 1, 1);
+    Dealt& mine = session.me() == Party::A ? of_a : of_b;
+    Dealt& peers = session.me() == Party::A ? of_b : of_a;
+    const std::uint64_t before = session.channel().counters().bytes_sent;
+    of[static_cast<int>(session.me())] = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
+    EXPECT_EQ(session.channel().counters().bytes_sent, before);
+  });
+  expect_random_ots(of[0].sent, of[1].received);
+  expect_random_ots(of[1].sent, of[0].received);
+}
+
+TEST(SeedOt, TheSameBitsMakeOtherSeedsTheSecondTime) {
+  run_sessions([](Session& session) {
+    Dealt of_a(session.me(), Party::A, kCount, 1, 0), of_b(session.me(), Party::B, kCount, 1, 1);
+    Dealt& mine = session.me() == Party::A ? of_a : of_b;
+    Dealt& peers = session.me() == Party::A ? of_b : of_a;
+    const SeedOts first = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
+    const SeedOts second = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
+    for (std::size_t i = 0; i < kCount; ++i) EXPECT_FALSE(same(first.received.seeds[i], second.received.seeds[i]));
+  });
+}
+
+// Point `index` of a message is replaced.
+Deviation replace_point(const char* tag, std::size_t index, const Point& point) {
+  return [=](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+    if (sent == tag) std::memcpy(payload.data() + 32 * index, &point, 32);
+  };
+}
+
+TEST(SeedOt, InvalidPointsAreADeviationOnEitherSide) {
+  Point identity{}, ones{}, odd{};
+  ones.bytes.fill(0xFF);
+  odd.bytes[0] = 1;
+  for (const Party cheater : {Party::A, Party::B}) {
+    for (const Point& point : {identity, ones, odd}) {
+      for (const std::size_t index : {std::size_t{0}, kCount - 1, 2 * kCount - 1})
+        EXPECT_TRUE(caught_by(of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.r", index, point)), false).outcomes, peer_of(cheater)),
+                              "seed OT point"));
+      for (const std::size_t index : {std::size_t{0}, kCount - 1})
+        EXPECT_TRUE(caught_by(of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.s", index, point)), false).outcomes, peer_of(cheater)),
+                              "seed OT point"));
+    }
+  }
+}
+
+// Another valid point spoils this OT for both and no other.
+TEST(SeedOt, AnotherPointSpoilsOneOtOnly) {
+  const BothSides sides = by_public_key(options_with(Party::B, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    if (tag == "seed_ot.r") std::swap_ranges(payload.begin(), payload.begin() + 32, payload.begin() + 32);
+  }));
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const SeedPair& pair = sides.a.sent.pairs[i];
+    EXPECT_EQ(same(sides.b.received.seeds[i], sides.b.received.choices[i] ? pair.one : pair.zero), i != 0) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tinyot
