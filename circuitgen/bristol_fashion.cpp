@@ -227,11 +227,11 @@ void BristolFashionCircuit::name_bundles(const std::vector<std::uint32_t>& input
     info_.outputs.push_back({std::to_string(i), outputs[i], Receiver::Both, ValueFormat::Integer});
   }
   for (const auto& [bundle, owner] : options.owners) {
-    if (bundle >= inputs.size()) throw UsageError(file + ": no input bundle " + std::to_string(bundle) + " to give an owner to");
+    if (bundle >= inputs.size()) throw UsageError(file + ": no input bundle " + std::to_string(bundle) + " to give an owner");
     info_.inputs[bundle].owner = owner;
   }
   for (const auto& [bundle, receiver] : options.receivers) {
-    if (bundle >= outputs.size()) throw UsageError(file + ": no output bundle " + std::to_string(bundle) + " to give a receiver to");
+    if (bundle >= outputs.size()) throw UsageError(file + ": no output bundle " + std::to_string(bundle) + " to give to a party");
     info_.outputs[bundle].to = receiver;
   }
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/secret.h"
+#include "crypto/aes_vaes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tinyot {
@@ -27,6 +28,9 @@ using Bytes = hn::CappedTag<std::uint8_t, 16>;
 #endif
 using Words = hn::Repartition<std::uint64_t, Bytes>;
 using Vec = hn::Vec<Bytes>;
+
+// Where this target has AES for single blocks only, but the processor has VAES for two.
+HWY_INLINE bool use_vaes() { return HWY_TARGET == HWY_AVX2 && vaes::is_usable(); }
 
 constexpr std::size_t kStreams = 8;  // vectors in flight: covers the latency of an AES round
 
@@ -98,9 +102,15 @@ HWY_INLINE void counter_mode(const AesKey& key, Block counter, Block* data, std:
   for (std::size_t i = 0; done + i < blocks; ++i) data[done + i] = mode == Mode::Xor ? data[done + i] ^ blocks_left[i] : blocks_left[i];
 }
 
-void ctr_xor(const AesKey& key, Block counter, Block* data, std::size_t blocks) { counter_mode<Mode::Xor>(key, counter, data, blocks); }
+void ctr_xor(const AesKey& key, Block counter, Block* data, std::size_t blocks) {
+  if (use_vaes()) return vaes::ctr_xor(key, counter, data, blocks);
+  counter_mode<Mode::Xor>(key, counter, data, blocks);
+}
 
-void ctr_fill(const AesKey& key, Block counter, Block* data, std::size_t blocks) { counter_mode<Mode::Fill>(key, counter, data, blocks); }
+void ctr_fill(const AesKey& key, Block counter, Block* data, std::size_t blocks) {
+  if (use_vaes()) return vaes::ctr_fill(key, counter, data, blocks);
+  counter_mode<Mode::Fill>(key, counter, data, blocks);
+}
 
 HWY_INLINE void hash_group(const Schedule& schedule, Counters& tweaks, const std::uint8_t* in, std::uint8_t* out) {
   const Bytes d;
@@ -114,6 +124,7 @@ HWY_INLINE void hash_group(const Schedule& schedule, Counters& tweaks, const std
 }
 
 void tweaked_hash(const AesKey& key, Block tweak, const Block* in, Block* out, std::size_t blocks) {
+  if (use_vaes()) return vaes::tweaked_hash(key, tweak, in, out, blocks);
   const std::size_t step = hn::Lanes(Bytes()) / sizeof(Block) * kStreams;
   const Schedule schedule{reinterpret_cast<const std::uint8_t*>(key.round_keys)};
   Counters tweaks(tweak);

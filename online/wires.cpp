@@ -34,6 +34,7 @@ void Wires::set_xor(std::size_t out, std::size_t in0, std::size_t in1) {
 
 void Wires::set_not(std::size_t out, std::size_t in) {
   const WireView z = (*this)[out], x = (*this)[in];
+  if (out == in) return flip(z);
   std::copy(x.bits.begin(), x.bits.end(), z.bits.begin());
   std::copy(x.macs.begin(), x.macs.end(), z.macs.begin());
   std::copy(x.keys.begin(), x.keys.end(), z.keys.begin());

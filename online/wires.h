@@ -1,6 +1,7 @@
 // Shared bits on wires: [x] = [x_A | x_B] for every lane of every slot, as one party holds them (NNOB12 Fig. 3).
 //
-// A slot holds `lanes` shares: my bits and their MACs, and the keys of the peer's bits. XOR, NOT and constants are local.
+// A slot holds `lanes` shares: my bits and their MACs, and the keys of the peer's bits. XOR, NOT and constants are local; the
+// result may take the slot of an operand.
 #pragma once
 
 #include <cstddef>

@@ -1,43 +1,20 @@
 #include "tools/demo.h"
 
-#include <stdlib.h>
-
-#include <filesystem>
 #include <iostream>
 
 #include "base/error.h"
 #include "crypto/library_aes.h"
 #include "crypto/rng.h"
+#include "tools/bench.h"
 #include "tools/local.h"
 
 namespace tinyot {
 namespace {
 
 constexpr std::size_t kBlocks = 27;              // as the paper's smallest amortised run
-constexpr std::uint64_t kAndsOfABlock = 6400;
 constexpr AesBytes kFipsKey = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
 constexpr AesBytes kFipsMessage = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
 constexpr const char* kFipsCiphertext = "69c4e0d86a7b0430d8cdb78070b4c55a";
-
-// A directory that goes away with the object.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tinyot-demo-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) throw Error(ExitStatus::Failure, "cannot make a temporary directory");
-    path_ = pattern;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string hex(const std::vector<AesBytes>& blocks) {
   static constexpr char kDigits[] = "0123456789abcdef";

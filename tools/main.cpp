@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "net/handshake.h"
 #include "storage/manifest.h"
+#include "tools/bench.h"
 #include "tools/circuit.h"
 #include "tools/demo.h"
 #include "tools/failure.h"
@@ -29,7 +30,8 @@ constexpr const char* kHelp =
     "  local       preprocess or run, both parties as two processes on this machine\n"
     "  params      what a preprocessing job reaches and costs, before anything runs\n"
     "  store       info: what is left in a store\n"
-    "  circuit     list, info, eval\n\n"
+    "  circuit     list, info, eval\n"
+    "  bench       offline, fig17: measures on this machine\n\n"
     "tinyot SUBCOMMAND --help has the options and an example; tinyot --version the build.\n"
     "Exit status: 0 done, 2 usage, 3 peer or network, 4 the peer cheated, 5 store, 6 the parties disagree, 1 anything else.\n";
 
@@ -42,7 +44,7 @@ std::string version() {
 int dispatch(const Arguments& arguments) {
   static const std::map<std::string, std::function<int(const Arguments&)>> kSubcommands = {
       {"demo", demo_command},     {"preprocess", preprocess_command}, {"run", run_command},        {"local", local_command},
-      {"params", params_command}, {"store", store_command},           {"circuit", circuit_command}};
+      {"params", params_command}, {"store", store_command},           {"circuit", circuit_command}, {"bench", bench_command}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "help") return std::cout << kHelp, 0;
   if (name == "--version") return std::cout << version(), 0;

@@ -1,0 +1,17 @@
+// The AES kernels of aes.h for x86 processors with VAES but without AVX-512, which Highway has no target for: two blocks an
+// instruction. Internal to aes.cpp, whose AVX2 target asks is_usable() first.
+#pragma once
+
+#include <cstddef>
+
+#include "crypto/aes.h"
+
+namespace tinyot::vaes {
+
+bool is_usable();
+
+void ctr_xor(const AesKey& key, Block counter, Block* data, std::size_t blocks);
+void ctr_fill(const AesKey& key, Block counter, Block* data, std::size_t blocks);
+void tweaked_hash(const AesKey& key, Block tweak, const Block* in, Block* out, std::size_t blocks);
+
+}  // namespace tinyot::vaes

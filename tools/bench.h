@@ -1,0 +1,55 @@
+// `tinyot bench`: measures the engine on this machine, both parties as two processes over loopback.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tools/command_line.h"
+#include "tools/report.h"
+
+namespace tinyot {
+
+int bench_command(const Arguments& arguments);
+int bench_offline(const Arguments& arguments);
+int bench_fig17(const Arguments& arguments);
+
+// A directory for stores that goes away with the object.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Rows of a table as they come: JSON lines, CSV, or columns for people. All rows have the same scalar fields; in CSV and text
+// nested fields (the per-phase split) are left out.
+class Table {
+ public:
+  enum class Style { Columns, JsonLines, Csv };
+  // text, json or csv. Fails: UsageError.
+  static Style style_from(const std::string& format);
+
+  explicit Table(Style style) : style_(style) {}
+  void add(const Json& row);
+
+ private:
+  Style style_;
+  bool first_ = true;
+};
+
+// 3,4,5 or 2^14..2^20 (each twice the one before), mixed.  Fails: UsageError naming the option.
+std::vector<std::uint64_t> parse_sizes(const std::string& option, const std::string& text);
+std::vector<std::string> parse_names(const std::string& text);
+
+double median(std::vector<double> values);
+
+// Gates of one AES block as the paper counts them, and ANDs of one block here.
+inline constexpr double kPaperGatesOfABlock = 34520;
+inline constexpr std::uint64_t kAndsOfABlock = 6400;
+
+}  // namespace tinyot

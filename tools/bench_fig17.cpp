@@ -1,0 +1,86 @@
+// `tinyot bench fig17`: the table of the paper's experiments (NNOB12 Fig. 17), with the paper's figures beside the measured ones.
+#include "base/error.h"
+#include "crypto/rng.h"
+#include "tools/bench.h"
+#include "tools/local.h"
+
+namespace tinyot {
+namespace {
+
+// Fig. 17: blocks, gates, seconds of preprocessing, seconds online. Java, two machines of two 2.4 GHz cores on a LAN.
+struct PaperRow {
+  std::uint64_t blocks;
+  double gates;
+  double offline_s;
+  double online_s;
+};
+constexpr PaperRow kPaper[] = {{1, 34520, 38, 4},          {27, 922056, 38, 5},        {54, 1842728, 79, 6},         {81, 2765400, 126, 10},
+                               {108, 3721208, 170, 12},    {135, 4642880, 210, 15},    {256, 8739200, 406, 16},      {512, 17478016, 907, 26},
+                               {1024, 34955648, 2303, 52}, {2048, 69910912, 5324, 143}, {4096, 139821440, 11238, 194}, {8192, 279642496, 22720, 258},
+                               {16384, 559284608, 46584, 517}};
+
+std::string random_hex(Rng& rng, std::size_t bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < 2 * bytes; ++i) text += kDigits[rng.below(16)];
+  return text;
+}
+
+Json succeed(const JobResult& result) {
+  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+  return result.report;
+}
+
+Json measure(const PaperRow& paper, const ParameterRequest& parameters, const TcpTimeouts& timeouts) {
+  const TemporaryDirectory dir;
+  PreprocessJob offline;
+  offline.parameters = parameters;
+  offline.ands = paper.blocks * kAndsOfABlock;
+  offline.inputs = 128 * (paper.blocks + 1);
+  offline.quiet = true;
+  const Json made = succeed(preprocess_locally(offline, dir.path(), timeouts));
+
+  Rng rng = Rng::from_system();
+  RunJob online;
+  online.circuit.name = "aes128";
+  online.circuit.blocks = paper.blocks;
+  online.inputs = {{"key_a", random_hex(rng, 16)}, {"key_b", random_hex(rng, 16)}, {"message", random_hex(rng, 16 * paper.blocks)}};
+  const Json run = succeed(run_locally(online, dir.path(), timeouts));
+
+  const auto slower = [](const Json& report) { return std::max(report["A"]["wall_s"].get<double>(), report["B"]["wall_s"].get<double>()); };
+  const double offline_s = slower(made), online_s = slower(run), total_s = offline_s + online_s, blocks = static_cast<double>(paper.blocks);
+  return {{"blocks", paper.blocks},
+          {"paper_gates", paper.gates},
+          {"sigma_bits", made["A"]["sigma_paper_bound"]},
+          {"offline_s", offline_s},
+          {"online_s", online_s},
+          {"s_per_block", total_s / blocks},
+          {"gates_per_s", paper.gates / total_s},
+          {"paper_offline_s", paper.offline_s},
+          {"paper_online_s", paper.online_s},
+          {"paper_gates_per_s", paper.gates / (paper.offline_s + paper.online_s)},
+          {"speedup", (paper.offline_s + paper.online_s) / total_s}};
+}
+
+}  // namespace
+
+int bench_fig17(const Arguments& arguments) {
+  CommandLine line("tinyot bench fig17 [options]", "tinyot bench fig17 --max-blocks 135 --labit-columns experiment");
+  line.options().add_options()("max-blocks", po::value<std::string>()->default_value("135"), "the largest row to run")(
+      "labit-columns", po::value<std::string>()->default_value("theorem"), "theorem, or experiment as the paper's own runs")(
+      "unit", po::value<std::string>()->default_value("2^18"), "ANDs that are permuted together");
+  add_timeout_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  Table table(Table::style_from(line.get<std::string>("format")));
+  ParameterRequest parameters;
+  const auto columns = line.get<std::string>("labit-columns");
+  if (columns != "theorem" && columns != "experiment") throw UsageError("--labit-columns is theorem or experiment, not '" + columns + "'");
+  parameters.columns = columns == "theorem" ? Columns::Theorem : Columns::Experiment;
+  parameters.unit = line.size("unit");
+  SecurityParameters::make(parameters);
+  for (const PaperRow& row : kPaper)
+    if (row.blocks <= line.size("max-blocks")) table.add(measure(row, parameters, timeouts_from(line)));
+  return 0;
+}
+
+}  // namespace tinyot
