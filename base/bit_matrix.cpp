@@ -59,7 +59,7 @@ HWY_INLINE Selection select(std::uint64_t word) {
 // out (+)= the sum of the 64 rows of this pass that `selection` names. The tile stays in registers meanwhile.
 HWY_INLINE void add_selected(const Tables& tables, const Selection& selection, bool first_pass, std::uint8_t* HWY_RESTRICT out) {
   const hn::CappedTag<std::uint8_t, kTileBytes> d;
-  constexpr std::size_t kWidth = HWY_MIN(HWY_MAX_BYTES, kTileBytes), kVectors = kTileBytes / kWidth;
+  constexpr std::size_t kWidth = hn::MaxLanes(d), kVectors = kTileBytes / kWidth;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&tables);
   hn::Vec<decltype(d)> sum[kVectors];
   for (std::size_t v = 0; v < kVectors; ++v) sum[v] = first_pass ? hn::Zero(d) : hn::Load(d, out + v * kWidth);

@@ -75,7 +75,7 @@ std::uint32_t SecurityParameters::columns_kept() const {
 std::vector<UnitPlan> SecurityParameters::plan(std::uint64_t ands) const {
   std::vector<UnitPlan> units(ands / unit(), UnitPlan{unit(), bucket_});
   if (const std::uint64_t rest = ands % unit(); rest > 0)
-    units.push_back({rest, weak_allowed() ? bucket_ : std::max(bucket_, smallest_bucket(rest, sigma()))});
+    units.push_back({rest, weak_allowed() && request_.bucket ? bucket_ : std::max(bucket_, smallest_bucket(rest, sigma()))});
   return units;
 }
 

@@ -19,20 +19,27 @@ void wipe_object(T& object) {
   wipe(&object, sizeof object);
 }
 
+// Memory for allocators: 64-byte aligned; large pieces ask for huge pages, which random access needs.
+void* allocate_aligned(std::size_t bytes);
+void deallocate_aligned(void* data, std::size_t bytes);
+
 // Allocator of SecretVector: 64-byte aligned, wiped on deallocation; resize leaves trivial elements uninitialised.
 template <class T>
 struct WipingAllocator {
   using value_type = T;
-  static constexpr std::align_val_t kAlignment{64};
 
   WipingAllocator() = default;
   template <class U>
   WipingAllocator(const WipingAllocator<U>&) {}
 
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kAlignment)); }
+  T* allocate(std::size_t n) {
+    static_assert(alignof(T) <= 64);
+    if (n > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(allocate_aligned(n * sizeof(T)));
+  }
   void deallocate(T* data, std::size_t n) {
     wipe(data, n * sizeof(T));
-    ::operator delete(data, kAlignment);
+    deallocate_aligned(data, n * sizeof(T));
   }
   template <class U>
   void construct(U* element) {

@@ -17,7 +17,9 @@ void ensure_sodium() {
 
 bool is_valid(const Point& point) {
   ensure_sodium();
-  return crypto_core_ristretto255_is_valid_point(point.bytes.data()) == 1 && sodium_is_zero(point.bytes.data(), 32) == 0;
+  // The library ignores the highest bit, which a canonical encoding does not have.
+  return (point.bytes[31] & 0x80) == 0 && crypto_core_ristretto255_is_valid_point(point.bytes.data()) == 1 &&
+         sodium_is_zero(point.bytes.data(), 32) == 0;
 }
 
 Scalar random_scalar(Rng& rng) {

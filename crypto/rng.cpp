@@ -25,9 +25,12 @@ Rng::Rng(Rng&& other) noexcept : key_(other.key_), next_block_(other.next_block_
   std::memcpy(buffer_, other.buffer_, sizeof buffer_);
   wipe_object(other.key_);
   wipe(other.buffer_, sizeof other.buffer_);
+  other.used_bytes_ = sizeof other.buffer_;
+  other.moved_from_ = true;
 }
 
 void Rng::refill() {
+  ENSURE(!moved_from_);
   ctr_fill(key_, {next_block_, 0}, buffer_);
   next_block_ += kBufferBlocks;
   used_bytes_ = 0;
@@ -37,7 +40,9 @@ void Rng::fill(std::span<std::byte> out) {
   while (!out.empty()) {
     if (used_bytes_ == sizeof buffer_) refill();
     const std::size_t count = std::min(out.size(), sizeof buffer_ - used_bytes_);
-    std::memcpy(out.data(), reinterpret_cast<std::byte*>(buffer_) + used_bytes_, count);
+    std::byte* source = reinterpret_cast<std::byte*>(buffer_) + used_bytes_;
+    std::memcpy(out.data(), source, count);
+    wipe(source, count);  // what has been handed out is not kept
     used_bytes_ += count;
     out = out.subspan(count);
   }

@@ -52,6 +52,7 @@ class Rng {
   // Requests are served from here, front to back.
   Block buffer_[kBufferBlocks];
   std::size_t used_bytes_ = sizeof buffer_;
+  bool moved_from_ = false;
 };
 
 }  // namespace tinyot

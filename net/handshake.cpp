@@ -38,7 +38,14 @@ wire::Hello decode(const std::vector<std::byte>& bytes) {
   return message;
 }
 
-std::string quoted(const std::string& value) { return value.empty() ? "nothing" : value; }
+// A text of the peer's as it may stand in a message: printable ASCII, not too long.
+std::string quoted(const std::string& value) {
+  constexpr std::size_t kShownMax = 128;
+  std::string shown = value.substr(0, kShownMax);
+  for (char& c : shown)
+    if (c < ' ' || c > '~') c = '?';
+  return shown.empty() ? "nothing" : shown;
+}
 
 void compare(const Hello& mine, const wire::Hello& peers) {
   if (peers.wire_version() != kWireVersion)
@@ -54,11 +61,11 @@ void compare(const Hello& mine, const wire::Hello& peers) {
     const Parameter& ours = mine.parameters[i];
     const auto& theirs = peers.parameters(static_cast<int>(i));
     if (ours.name != theirs.name())
-      throw Disagreement("the parties disagree on what to compare: mine is " + ours.name + ", the peer's " + quoted(theirs.name().substr(0, 64)) +
+      throw Disagreement("the parties disagree on what to compare: mine is " + ours.name + ", the peer's " + quoted(theirs.name()) +
                          "; run the same command and release on both sides");
     if (ours.value != theirs.value())
       throw Disagreement("the parties disagree on " + ours.name + ": mine is " + quoted(ours.value) + ", the peer's " +
-                         quoted(theirs.value().substr(0, 256)));
+                         quoted(theirs.value()));
   }
   if (mine.parameters.size() != static_cast<std::size_t>(peers.parameters_size()))
     throw Disagreement("the parties disagree on the number of parameters; run the same command and release on both sides");

@@ -34,7 +34,10 @@ class ByteQueue {
   void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   void drop(std::size_t count) {
     begin_ += count;
-    if (begin_ == bytes_.size()) bytes_.clear(), begin_ = 0;
+    // What has left gives its room back, at a cost of one copy a byte at most.
+    if (2 * begin_ < bytes_.size()) return;
+    bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(begin_));
+    begin_ = 0;
   }
 
  private:
@@ -206,6 +209,9 @@ std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeout
     asio::async_connect(socket, endpoints, [&](const error_code& error, const tcp::endpoint&) { result = error; });
     io->restart();
     io->run_until(deadline);
+    // A port that nobody listens on may connect to itself when it is given out as the local one.
+    error_code local, remote;
+    if (!result && socket.local_endpoint(local) == socket.remote_endpoint(remote)) result = asio::error::connection_refused;
     if (!result) return std::make_unique<TcpStream>(std::move(io), std::move(socket), timeouts.idle);
     if (result == asio::error::would_block) {
       error_code ignored;

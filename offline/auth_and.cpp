@@ -11,8 +11,13 @@ constexpr MessageTag kD{0x1601, "aand.d"};
 template <class Word>
 void fold_words(const Buckets& buckets, const BucketRange& range, const BitVector& d, std::span<const Word> x, std::span<const Word> y,
                 std::span<const Word> z, std::span<Word> out_x, std::span<Word> out_y, std::span<Word> out_z) {
+  const auto ahead = [&](std::uint32_t object) {
+    fetch(x[object]);
+    fetch(y[object]);
+    fetch(z[object]);
+  };
   fold(
-      buckets, range,
+      buckets, range, ahead,
       [&](std::size_t out, std::uint32_t object) {
         out_x[out] = x[object];
         out_y[out] = y[object];
@@ -32,14 +37,15 @@ void AuthAndMacHolder::reveal(Session& session) {
   });
   reveal_bits(session, kD, d_);
   for_each_combiner_word<Mac>(
-      buckets_, [&](std::uint32_t first, std::uint32_t, std::uint32_t object) { return y_.macs[first] ^ y_.macs[object]; },
+      buckets_, [&](std::uint32_t object) { fetch(y_.macs[object]); },
+      [&](std::uint32_t first, std::uint32_t, std::uint32_t object) { return y_.macs[first] ^ y_.macs[object]; },
       [&](std::span<Mac> macs, std::size_t) { absorb_my_macs(session, macs); });
 }
 
 void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y, AuthBitsMine& z) const {
   fold_words<Mac>(buckets_, range, d_, x_.macs, y_.macs, z_.macs, x.macs, y.macs, z.macs);
   fold(
-      buckets_, range,
+      buckets_, range, [](std::uint32_t) {},
       [&](std::size_t out, std::uint32_t object) {
         x.bits.put(out, x_.bit(object));
         y.bits.put(out, y_.bit(object));
@@ -54,7 +60,8 @@ void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, Auth
 void AuthAndKeyHolder::receive(Session& session) {
   d_ = receive_revealed_bits(session, kD, combiner_count(buckets_));
   for_each_combiner_word<Key>(
-      buckets_, [&](std::uint32_t first, std::uint32_t, std::uint32_t object) { return y_[first] ^ y_[object]; },
+      buckets_, [&](std::uint32_t object) { fetch(y_[object]); },
+      [&](std::uint32_t first, std::uint32_t, std::uint32_t object) { return y_[first] ^ y_[object]; },
       [&](std::span<Key> keys, std::size_t first) { absorb_peers_keys(session, keys, d_, first); });
 }
 

@@ -1,5 +1,6 @@
 #include "offline/auth_bits.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
@@ -11,6 +12,21 @@ namespace {
 constexpr MessageTag kMatrix{0x1201, "abit.r"};
 
 std::size_t rounded_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
+
+// Where the parts of a run begin: the wanted bits, the next run's seed OTs, the tie. Views begin at multiples of 64.
+struct RunLayout {
+  RunLayout(const SecurityParameters& params, std::size_t wanted)
+      : seeds(rounded_up(wanted, 64)), tie(rounded_up(seeds + params.columns_made(), 64)), length(rounded_up(tie + kTieBits, BitMatrix::kColumnGroup)) {}
+  std::size_t seeds, tie, length;
+};
+
+AuthBits copy_of(MineView mine, PeersView peers) {
+  AuthBits copy{AuthBitsMine(mine.size()), AuthBitsPeers(peers.size())};
+  copy_bits(mine.bits, 0, copy.mine.bits.words(), 0, mine.size());
+  std::copy(mine.macs.begin(), mine.macs.end(), copy.mine.macs.begin());
+  std::copy(peers.begin(), peers.end(), copy.peers.keys.begin());
+  return copy;
+}
 
 bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
 
@@ -42,8 +58,11 @@ class AuthBitRun {
   void exchange_columns() {
     const PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: columns", length_);
     LeakyMacRows rows;
-    for (const ColumnChunk& chunk : chunks_of(length_)) {
-      sender_.offer(chunk);
+    const auto chunks = chunks_of(length_);
+    for (std::size_t i = 0; i < chunks.size() + kChunksAhead; ++i) {
+      if (i < chunks.size()) sender_.offer(chunks[i]);
+      if (i < kChunksAhead) continue;
+      const ColumnChunk& chunk = chunks[i - kChunksAhead];
       receiver_.receive(chunk, rows);
       amplify(r_, flip_role(rows), bits_.peers.view(chunk.first, chunk.bits));
       phase.advance(chunk.first + chunk.bits);
@@ -123,15 +142,22 @@ void amplify(const AmplificationMatrix& r, WeakMacColumns weak, std::span<Mac> m
 void amplify(const AmplificationMatrix& r, WeakKeyColumns weak, std::span<Key> keys) { amplify_columns(r, weak.matrix, keys); }
 
 std::size_t AuthBitMaker::run_length(const SecurityParameters& params, std::size_t wanted) {
-  return rounded_up(rounded_up(wanted, 64) + params.columns_made(), BitMatrix::kColumnGroup);
+  return RunLayout(params, wanted).length;
 }
 
 AuthBits AuthBitMaker::make(std::size_t wanted) {
   if (runs_ == 0) seeds_ = seed_ots_by_public_key(session_, params_.columns_made());
-  AuthBits bits = AuthBitRun(session_, params_, std::move(seeds_), runs_, run_length(params_, wanted)).make();
+  const RunLayout layout(params_, wanted);
+  AuthBits bits = AuthBitRun(session_, params_, std::move(seeds_), runs_, layout.length).make();
   ++runs_;
-  const std::size_t spare = rounded_up(wanted, 64), count = params_.columns_made();
-  seeds_ = seed_ots_from_auth_bits(session_, bits.mine.view(spare, count), bits.peers.view(spare, count));
+  const MineView tie_mine = bits.mine.view(layout.tie, kTieBits);
+  const PeersView tie_peers = bits.peers.view(layout.tie, kTieBits);
+  if (tie_.has_anchor())
+    tie_.check(session_, tie_mine, tie_peers);
+  else
+    tie_.set_anchor(copy_of(tie_mine, tie_peers));
+  const std::size_t count = params_.columns_made();
+  seeds_ = seed_ots_from_auth_bits(session_, bits.mine.view(layout.seeds, count), bits.peers.view(layout.seeds, count));
   return bits;
 }
 

@@ -5,12 +5,13 @@
 //
 // Differs: Delta_A is drawn first, once for all runs of a session, and R uniformly subject to R.Gamma_A = Delta_A, as PROTOCOL
 // section 5 has it for later runs. For Gamma_A != 0 the triple (R, Gamma_A, Delta_A) has the same distribution either way. R
-// itself is sent (psi tau bits), after LaBit's check.
+// itself is sent (psi rows of tau bits, padded to whole 512-bit groups), after LaBit's check.
 #pragma once
 
 #include "base/auth_bits.h"
 #include "base/parameters.h"
 #include "checks/session.h"
+#include "offline/global_key.h"
 #include "offline/leaky_bits.h"
 #include "offline/seed_ot.h"
 #include "offline/weak_bits.h"
@@ -29,14 +30,8 @@ AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, Delta delt
 void amplify(const AmplificationMatrix& r, WeakMacColumns weak, std::span<Mac> macs);
 void amplify(const AmplificationMatrix& r, WeakKeyColumns weak, std::span<Key> keys);
 
-// Authenticated bits of both directions, equally many.
-struct AuthBits {
-  AuthBitsMine mine;
-  AuthBitsPeers peers;
-};
-
-// Makes authenticated bits run by run: LaBit, WaBit, aBit in both directions at once, under the session's global keys. Keeps
-// the seed OTs for the next run: T bits of each run are set aside for that.
+// Makes authenticated bits run by run: LaBit, WaBit, aBit in both directions at once, under the session's global keys. Of each
+// run T bits are set aside as the seed OTs of the next one, and kTieBits to tie the runs to one global key.
 class AuthBitMaker {
  public:
   AuthBitMaker(Session& session, const SecurityParameters& params) : session_(session), params_(params) {}
@@ -45,14 +40,19 @@ class AuthBitMaker {
   static std::size_t run_length(const SecurityParameters& params, std::size_t wanted);
 
   // Role: both are MAC holder of their own bits and key holder of the peer's. `wanted` is public and the same on both sides.
-  // Wire: (T / 8) bytes a bit each way, + 15 KB; 5 rounds a run and 2 more before the first.
-  // Fails: PeerCheated("EQ of LaBit of A", "... of B", "seed OT point").
+  // Wire: (T / 8) bytes a bit each way, + 16 KB. Before the first run 2 rounds; a run takes a round for its columns, which
+  // stream in chunks of kChunkBits with kChunksAhead on their way, 4 for the check and R, and 3 for the tie to earlier runs.
+  // Fails: PeerCheated("EQ of LaBit of A", "... of B", "seed OT point"), and as GlobalKeyTie::check.
   AuthBits make(std::size_t wanted);
+
+  // Ties the runs of this connection to those of an earlier one of the session, to be called before the first run.
+  void set_anchor(AuthBits anchor) { tie_.set_anchor(std::move(anchor)); }
 
  private:
   Session& session_;
   const SecurityParameters& params_;
   SeedOts seeds_;
+  GlobalKeyTie tie_;
   std::uint64_t runs_ = 0;
 };
 

@@ -11,8 +11,12 @@ constexpr MessageTag kD{0x1701, "aot.d"};
 template <class Word>
 void fold_messages(const Buckets& buckets, const BucketRange& range, std::span<const Word> x0, std::span<const Word> x1,
                    std::span<Word> out_x0, std::span<Word> out_x1) {
+  const auto ahead = [&](std::uint32_t object) {
+    fetch(x0[object]);
+    fetch(x1[object]);
+  };
   fold(
-      buckets, range,
+      buckets, range, ahead,
       [&](std::size_t out, std::uint32_t object) {
         out_x0[out] = x0[object];
         out_x1[out] = x1[object];
@@ -27,8 +31,12 @@ void fold_messages(const Buckets& buckets, const BucketRange& range, std::span<c
 template <class Word>
 void fold_choices(const Buckets& buckets, const BucketRange& range, const BitVector& d, std::span<const Word> c, std::span<const Word> z,
                   std::span<Word> out_c, std::span<Word> out_z) {
+  const auto ahead = [&](std::uint32_t object) {
+    fetch(c[object]);
+    fetch(z[object]);
+  };
   fold(
-      buckets, range,
+      buckets, range, ahead,
       [&](std::size_t out, std::uint32_t object) {
         out_c[out] = c[object];
         out_z[out] = z[object];
@@ -48,6 +56,10 @@ void AuthOtSender::reveal(Session& session) {
   reveal_bits(session, kD, d_);
   for_each_combiner_word<Mac>(
       buckets_,
+      [&](std::uint32_t object) {
+        fetch(x0_.macs[object]);
+        fetch(x1_.macs[object]);
+      },
       [&](std::uint32_t, std::uint32_t previous, std::uint32_t object) {
         return x0_.macs[previous] ^ x1_.macs[previous] ^ x0_.macs[object] ^ x1_.macs[object];
       },
@@ -58,7 +70,7 @@ void AuthOtSender::fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBit
   fold_messages<Mac>(buckets_, range, x0_.macs, x1_.macs, x0.macs, x1.macs);
   fold_choices<Key>(buckets_, range, d_, c_, z_, c.keys, z.keys);
   fold(
-      buckets_, range,
+      buckets_, range, [](std::uint32_t) {},
       [&](std::size_t out, std::uint32_t object) {
         x0.bits.put(out, x0_.bit(object));
         x1.bits.put(out, x1_.bit(object));
@@ -73,6 +85,10 @@ void AuthOtReceiver::receive(Session& session) {
   d_ = receive_revealed_bits(session, kD, combiner_count(buckets_));
   for_each_combiner_word<Key>(
       buckets_,
+      [&](std::uint32_t object) {
+        fetch(x0_[object]);
+        fetch(x1_[object]);
+      },
       [&](std::uint32_t, std::uint32_t previous, std::uint32_t object) {
         return x0_[previous] ^ x1_[previous] ^ x0_[object] ^ x1_[object];
       },
@@ -83,7 +99,7 @@ void AuthOtReceiver::fold_into(const BucketRange& range, AuthBitsPeers& x0, Auth
   fold_messages<Key>(buckets_, range, x0_, x1_, x0.keys, x1.keys);
   fold_choices<Mac>(buckets_, range, d_, c_.macs, z_.macs, c.macs, z.macs);
   fold(
-      buckets_, range,
+      buckets_, range, [](std::uint32_t) {},
       [&](std::size_t out, std::uint32_t object) {
         c.bits.put(out, c_.bit(object));
         z.bits.put(out, z_.bit(object));

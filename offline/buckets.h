@@ -45,12 +45,23 @@ struct BucketRange {
   std::size_t count;
 };
 
+// Objects lie at random places, mostly outside the caches: what is needed this many buckets later is fetched meanwhile.
+inline constexpr std::size_t kFetchAhead = 8;
+
+template <class Word>
+void fetch(const Word& word) {
+  __builtin_prefetch(&word);
+}
+
 // Folding left to right reads, for each bucket of the range, its objects in order. `first(out, object)` takes the object at
-// position 0, `next(out, object, d)` folds in a further one; `d` is the index of its combiner bit.
-template <class First, class Next>
-void fold(const Buckets& buckets, const BucketRange& range, First first, Next next) {
+// position 0, `next(out, object, d)` folds in a further one; `d` is the index of its combiner bit. `ahead(object)` is told of
+// an object some time before.
+template <class Ahead, class First, class Next>
+void fold(const Buckets& buckets, const BucketRange& range, Ahead ahead, First first, Next next) {
   for (std::size_t out = 0; out < range.count; ++out) {
     const std::size_t j = range.first + out;
+    if (j + kFetchAhead < buckets.count())
+      for (std::size_t k = 0; k < buckets.bucket(); ++k) ahead(buckets.object(j + kFetchAhead, k));
     first(out, buckets.object(j, 0));
     for (std::size_t k = 1; k < buckets.bucket(); ++k) next(out, buckets.object(j, k), (k - 1) * buckets.count() + j);
   }

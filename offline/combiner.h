@@ -23,9 +23,10 @@ BitVector combiner_bits(const Buckets& buckets, Bit bit) {
   return d;
 }
 
-// word(first, previous, object): the MAC or key of the same bit. `sink(words, first_index)` gets them in order, some at a time.
-template <class Word, class Make, class Sink>
-void for_each_combiner_word(const Buckets& buckets, Make make, Sink sink) {
+// make(first, previous, object): the MAC or key of the same bit. `sink(words, first_index)` gets them in order, some at a time;
+// `ahead(object)` is told of an object some time before.
+template <class Word, class Ahead, class Make, class Sink>
+void for_each_combiner_word(const Buckets& buckets, Ahead ahead, Make make, Sink sink) {
   constexpr std::size_t kStep = 4096;
   SecretVector<Word> words(kStep);
   std::size_t filled = 0, first = 0;
@@ -36,6 +37,11 @@ void for_each_combiner_word(const Buckets& buckets, Make make, Sink sink) {
   };
   for (std::size_t k = 1; k < buckets.bucket(); ++k)
     for (std::size_t j = 0; j < buckets.count(); ++j) {
+      if (j + kFetchAhead < buckets.count()) {
+        ahead(buckets.object(j + kFetchAhead, 0));
+        ahead(buckets.object(j + kFetchAhead, k - 1));
+        ahead(buckets.object(j + kFetchAhead, k));
+      }
       words[filled++] = make(buckets.object(j, 0), buckets.object(j, k - 1), buckets.object(j, k));
       if (filled == kStep) hand_over();
     }

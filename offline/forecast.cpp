@@ -35,7 +35,8 @@ UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& 
   const std::uint64_t columns = t * length / 8 + chunks_of(length).size() * kHeader;
   const std::uint64_t check = 32 + bytes_for(tau) + 3 * 32 + 4 * kHeader;
   const std::uint64_t combiners = 2 * (32 + kHeader) + 2 * (bytes_for((request.plan.bucket - 1) * request.plan.ands) + kHeader);
-  forecast.bytes_sent = columns + check + matrix_bytes + kHeader + leaky_bytes(leaky) + 5 * 32 + 4 * kHeader + combiners;
+  const std::uint64_t tie = bytes_for(kTieBits) + 3 * 32 + 3 * kHeader;
+  forecast.bytes_sent = tie + columns + check + matrix_bytes + kHeader + leaky_bytes(leaky) + 5 * 32 + 4 * kHeader + combiners;
 
   const std::uint64_t bits = length * (sizeof(Mac) + sizeof(Key)) + 2 * bytes_for(length);
   const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);

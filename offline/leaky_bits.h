@@ -24,6 +24,8 @@ struct ColumnChunk {
   std::size_t bits;
 };
 inline constexpr std::size_t kChunkBits = 8192;
+// Chunks that are sent before the peer's first one is waited for, so that the columns flow without a pause for each chunk.
+inline constexpr std::size_t kChunksAhead = 2;
 
 // The chunks that make up `length` columns, a multiple of 512.
 std::vector<ColumnChunk> chunks_of(std::size_t length);

@@ -145,6 +145,12 @@ void Unit::make_buckets(MaterialSink& sink) {
 
 std::size_t Preprocessor::bits_needed(const UnitRequest& request) { return UnitLayout(request).end(); }
 
+void Preprocessor::continue_from(MaterialSource& earlier) {
+  MaterialBatch of_mine = earlier.draw(auth_bits_of(session_.me()), kTieBits);
+  MaterialBatch of_peers = earlier.draw(auth_bits_of(session_.peer()), kTieBits);
+  maker_.set_anchor({std::move(of_mine.mine[0]), std::move(of_peers.peers[0])});
+}
+
 bool Preprocessor::agree_to_continue(bool wanted) {
   struct Wish {
     std::uint64_t units;

@@ -22,6 +22,10 @@ class Preprocessor {
  public:
   Preprocessor(Session& session, const SecurityParameters& params) : session_(session), maker_(session, params) {}
 
+  // Ties the units of this connection to those of the session's earlier ones: kTieBits aBits of each direction are drawn from
+  // what was made then. To be called before the first unit if there are earlier ones.
+  void continue_from(MaterialSource& earlier);
+
   // Role: both, symmetric. Whether to make another unit: true if both parties want to.
   // Wire: 1 message each way. Fails: PeerCheated("unit number") if the peer has made another number of units.
   bool agree_to_continue(bool wanted);

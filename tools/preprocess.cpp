@@ -9,6 +9,7 @@
 #include "tools/connection.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
+#include "tools/store_agreement.h"
 
 namespace tinyot {
 namespace {
@@ -123,6 +124,12 @@ void PreprocessRun::make_units() {
   const auto units = params_.plan(job_.ands);
   std::uint64_t first = 0;
   const std::uint64_t already_made = store_->manifest().units_made;
+  if (already_made > 0 && already_made < units.size()) {
+    MaterialCounts tie;
+    for (const Party party : {Party::A, Party::B}) tie[auth_bits_of(party)] = kTieBits;
+    Reservation earlier = reserve_together(*session_, *store_, tie);
+    preprocessor.continue_from(earlier);
+  }
   for (std::size_t u = 0; u < units.size(); first += units[u].ands, ++u) {
     if (u < already_made) continue;
     if (!preprocessor.agree_to_continue(StopSignals::received() == 0)) return;

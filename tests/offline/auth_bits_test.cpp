@@ -132,21 +132,25 @@ TEST(AuthBitMaker, RunsAreGoodAndCostWhatTheHeaderSays) {
     const std::size_t length = AuthBitMaker::run_length(params, wanted[run]), chunks = chunks_of(length).size();
     const std::size_t columns = 16 * chunks + t * length / 8, matrix = 16 + 128 * 512 / 8;
     const std::size_t pairing = 16 + 32 + 16 + (params.columns_kept() + 7) / 8, seeds = run == 0 ? 32 + 96 * t : 0;
-    EXPECT_EQ(of[0][run].cost.bytes_sent, seeds + columns + pairing + (16 + 32 + 16 + 96) + matrix);
-    EXPECT_EQ(of[1][run].cost.bytes_sent, seeds + columns + pairing + (16 + 64) + matrix);
+    const std::size_t eq_of_a = 16 + 32 + 16 + 96, eq_of_b = 16 + 64, tie = run == 0 ? 0 : 16 + 16;
+    EXPECT_EQ(of[0][run].cost.bytes_sent, seeds + columns + pairing + eq_of_a + matrix + (run == 0 ? 0 : tie + eq_of_a));
+    EXPECT_EQ(of[1][run].cost.bytes_sent, seeds + columns + pairing + eq_of_b + matrix + (run == 0 ? 0 : tie + eq_of_b));
     EXPECT_EQ(of[0][run].bits.mine.size(), length);
   }
   EXPECT_LE(of[0][0].cost.rounds, 7u);
 }
 
-// The header promises five rounds a run, whatever its length.
-TEST(AuthBitMaker, RoundsDoNotGrowWithTheLength) {
+// Chunks are sent ahead, so a party waits for the peer's first chunk only after its own first ones.
+TEST(AuthBitMaker, ChunksAreSentAheadOfThePeers) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   run_sessions([&](Session& session) {
     AuthBitMaker maker(session, params);
-    const std::uint64_t before = session.channel().counters().rounds;
-    maker.make(4 * kChunkBits);
-    EXPECT_LE(session.channel().counters().rounds - before, 7u);
+    maker.make(4 * kChunkBits);  // in five chunks
+    for (const PhaseCost& phase : session.log().phases()) {
+      if (phase.name == "aBits: columns") {
+        EXPECT_LE(phase.rounds, 5u - kChunksAhead + 1);
+      }
+    }
   });
 }
 
@@ -155,8 +159,8 @@ TEST(AuthBitMaker, RunLengthHoldsTheBitsAndTheNextSeeds) {
   for (const std::size_t wanted : {0u, 1u, 63u, 64u, 65u, 511u, 512u, 513u, 100000u}) {
     const std::size_t length = AuthBitMaker::run_length(params, wanted);
     EXPECT_EQ(length % 512, 0u);
-    EXPECT_GE(length, (wanted + 63) / 64 * 64 + params.columns_made());
-    EXPECT_LT(length, wanted + 64 + params.columns_made() + 512);
+    EXPECT_GE(length, (wanted + 63) / 64 * 64 + params.columns_made() + kTieBits);
+    EXPECT_LT(length, wanted + 64 + params.columns_made() + 64 + kTieBits + 512);
   }
 }
 

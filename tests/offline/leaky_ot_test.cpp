@@ -115,7 +115,6 @@ TEST(LeakyOt, AWrongDOfTheReceiverIsAlwaysFound) {
 TEST(LeakyOt, WrongMacsInBothAreAlwaysFoundBeforeAnythingIsAnswered) {
   std::size_t answers = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    PartyOptions options;
     const LeakyOts made = make(Party::A, Party::A, seed, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
       if (tag == "laot.x.macs") payload[0] ^= std::byte{1};
     });

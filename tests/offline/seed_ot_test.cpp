@@ -9,7 +9,7 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr std::size_t kCount = 64;
+constexpr std::size_t kCount = 32;
 
 struct BothSides {
   SeedOts a, b;
@@ -38,8 +38,8 @@ void expect_random_ots(const SentSeeds& sent, const ReceivedSeeds& received) {
       EXPECT_FALSE(same(received.seeds[i - 1], received.seeds[i])) << i;
     }
   }
-  EXPECT_GT(ones, sent.pairs.size() / 4);
-  EXPECT_LT(ones, sent.pairs.size() * 3 / 4);
+  EXPECT_GT(ones, sent.pairs.size() / 8);
+  EXPECT_LT(ones, sent.pairs.size() * 7 / 8);
 }
 
 TEST(SeedOt, PublicKeySeedsAgreeInTheChosenOne) {

@@ -1,0 +1,45 @@
+#include "offline/global_key.h"
+
+#include "base/error.h"
+#include "checks/equality.h"
+#include "crypto/random_oracle.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kE{0x1202, "global_key.e"};
+
+Digest digest_of(Session& session, Party owner, std::uint64_t counter, std::span<const Block> string) {
+  return RandomOracle(session.id(), {"global key EQ", letter(owner), counter}).absorb(std::as_bytes(string)).digest();
+}
+
+}  // namespace
+
+void GlobalKeyTie::set_anchor(AuthBits anchor) {
+  ENSURE(anchor.mine.size() == kTieBits && anchor.peers.size() == kTieBits);
+  anchor_ = std::move(anchor);
+}
+
+void GlobalKeyTie::check(Session& session, MineView mine, PeersView peers) const {
+  ENSURE(anchor_ && mine.size() == kTieBits && peers.size() == kTieBits);
+  // Step 2.
+  BitVector e(kTieBits);
+  for (std::size_t w = 0; w < e.words().size(); ++w) e.words()[w] = anchor_->mine.bits.words()[w] ^ mine.bits[w];
+  send_bits(session.channel(), kE, e);
+  const BitVector peers_e = recv_bits(session.channel(), kE, kTieBits);
+  // Step 3.
+  SecretVector<Block> of_mine(kTieBits), of_peers(kTieBits);
+  for (std::size_t j = 0; j < kTieBits; ++j) {
+    of_mine[j] = (anchor_->mine.macs[j] ^ mine.macs[j]).value;
+    of_peers[j] = moved(anchor_->peers.keys[j] ^ peers[j], session.global_key(), peers_e[j]).value;
+  }
+  const std::uint64_t counter = session.next_counter();
+  const Digest digest_of_mine = digest_of(session, session.me(), counter, of_mine), digest_of_peers = digest_of(session, session.peer(), counter, of_peers);
+  EqualityCheck equality;
+  const bool a = session.me() == Party::A;
+  equality.add("global key of A's bits", a ? digest_of_mine : digest_of_peers);
+  equality.add("global key of B's bits", a ? digest_of_peers : digest_of_mine);
+  equality.run(session);
+}
+
+}  // namespace tinyot

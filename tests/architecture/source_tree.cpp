@@ -1,0 +1,133 @@
+#include "tests/architecture/source_tree.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <stdexcept>
+
+namespace tinyot::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_word(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Blanks what is not code, one character at a time; newlines stay where they are.
+class CodeFilter {
+ public:
+  char next(char c, char following) {
+    const char before = before_;
+    before_ = c;
+    if (c == '\n') {
+      if (state_ == State::LineComment) state_ = State::Code;
+      return c;
+    }
+    switch (state_) {
+      case State::Code: return from_code(c, following, before);
+      case State::LineComment: return ' ';
+      case State::BlockComment:
+        if (before == '*' && c == '/') state_ = State::Code;
+        return ' ';
+      case State::Literal: return from_literal(c);
+    }
+    return c;
+  }
+
+ private:
+  enum class State { Code, LineComment, BlockComment, Literal };
+
+  char from_code(char c, char following, char before) {
+    if (c == '/' && (following == '/' || following == '*')) {
+      state_ = following == '/' ? State::LineComment : State::BlockComment;
+      before_ = ' ';
+      return ' ';
+    }
+    // A quote between digits separates them.
+    if (c == '"' || (c == '\'' && !is_word(before))) state_ = State::Literal, quote_ = c;
+    return c;
+  }
+
+  char from_literal(char c) {
+    if (escaped_) {
+      escaped_ = false;
+      return ' ';
+    }
+    if (c == '\\') escaped_ = true;
+    if (c != quote_) return ' ';
+    state_ = State::Code;
+    return c;
+  }
+
+  State state_ = State::Code;
+  char quote_ = '"', before_ = ' ';
+  bool escaped_ = false;
+};
+
+}  // namespace
+
+const std::vector<std::string>& product_folders() {
+  static const std::vector<std::string> kFolders = {"base",    "crypto",     "net",    "checks", "offline",
+                                                    "storage", "circuitgen", "online", "tools"};
+  return kFolders;
+}
+
+std::vector<SourceFile> product_files() {
+  std::vector<SourceFile> files;
+  for (const std::string& folder : product_folders()) {
+    const std::size_t before = files.size();
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / folder)) {
+      if (!entry.is_regular_file()) continue;
+      files.push_back({fs::relative(entry.path(), TINYOT_SOURCE_DIR).generic_string(), folder, lines_of(read(entry.path()))});
+    }
+    if (files.size() == before) throw std::runtime_error("no sources in " + folder);
+  }
+  std::sort(files.begin(), files.end(), [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
+  return files;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::vector<std::string> code_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  CodeFilter filter;
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = filter.next(text[i], i + 1 < text.size() ? text[i + 1] : ' ');
+  return lines_of(text);
+}
+
+std::vector<Include> includes_of(const std::vector<std::string>& lines) {
+  static const std::regex kPattern(R"(^\s*#\s*include\s*(["<])([^">]*)[">].*)");
+  std::vector<Include> includes;
+  std::smatch match;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (std::regex_match(lines[i], match, kPattern)) includes.push_back({i + 1, match[2].str(), match[1].str() == "<"});
+  return includes;
+}
+
+bool calls(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    if (at > 0 && is_word(text[at - 1])) continue;
+    std::size_t end = at + word.size();
+    while (end < text.size() && text[end] == ' ') ++end;
+    if (end < text.size() && text[end] == '(') return true;
+  }
+  return false;
+}
+
+}  // namespace tinyot::test

@@ -1,0 +1,41 @@
+// The product's sources as text: what the rules of the house are checked against.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tinyot::test {
+
+struct SourceFile {
+  std::string path;    // below the root, as base/block.h
+  std::string folder;  // base
+  std::vector<std::string> lines;
+
+  bool is_header() const { return path.ends_with(".h"); }
+  bool is_code() const { return is_header() || path.ends_with(".cpp"); }
+};
+
+// The folders that the product is made of.
+const std::vector<std::string>& product_folders();
+
+// Every file of the product, sorted by path. Fails: std::runtime_error if a folder is missing or empty.
+std::vector<SourceFile> product_files();
+
+std::vector<std::string> lines_of(std::string_view text);
+
+// The file with comments and the contents of string and character literals blanked out, so that only code is left. Raw string
+// literals are not understood; the product has none.
+std::vector<std::string> code_lines(const std::vector<std::string>& lines);
+
+struct Include {
+  std::size_t line;  // from 1
+  std::string path;
+  bool angled;
+};
+std::vector<Include> includes_of(const std::vector<std::string>& lines);
+
+// Whether `word` stands in the text as a whole identifier that is followed by an opening parenthesis.
+bool calls(std::string_view text, std::string_view word);
+
+}  // namespace tinyot::test

@@ -1,0 +1,149 @@
+// Security parameters: the tables of the protocol page, the exact bound against enumeration, refusals.
+#include "base/parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "base/error.h"
+
+namespace tinyot {
+namespace {
+
+struct BucketRow {
+  int log2_l;
+  std::uint32_t sigma, exact, paper;
+};
+
+class BucketTable : public testing::TestWithParam<BucketRow> {};
+
+TEST_P(BucketTable, Holds) {
+  const auto [log2_l, sigma, exact, paper] = GetParam();
+  const std::uint64_t l = std::uint64_t{1} << log2_l;
+  EXPECT_EQ(smallest_bucket(l, sigma), paper);
+  EXPECT_GE(paper_bound_bits(l, paper), sigma);
+  EXPECT_LT(paper_bound_bits(l, paper - 1), sigma);
+  EXPECT_GE(exact_bound_bits(l, exact), sigma);
+  EXPECT_LT(exact_bound_bits(l, exact - 1), sigma);
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocol, BucketTable,
+                         testing::Values(BucketRow{10, 40, 5, 5}, BucketRow{12, 40, 4, 5}, BucketRow{15, 40, 4, 4}, BucketRow{18, 40, 4, 4},
+                                         BucketRow{19, 40, 3, 3}, BucketRow{20, 40, 3, 3}, BucketRow{10, 64, 7, 7},
+                                         BucketRow{15, 64, 5, 5}, BucketRow{20, 64, 4, 5}));
+
+TEST(ExactBound, MeetsTheKnownThresholds) {
+  for (const auto& [l, bucket] : {std::pair{320u, 5u}, {3100u, 4u}, {280000u, 3u}}) {
+    EXPECT_NEAR(exact_bound_bits(l, bucket), 40, 0.15) << l;
+  }
+}
+
+// Expected number of wholly attacked buckets over all permutations, if objects 0..t-1 are attacked.
+double owned_buckets(std::size_t l, std::size_t bucket, std::size_t t) {
+  std::vector<std::size_t> order(l * bucket);
+  std::iota(order.begin(), order.end(), 0u);
+  double owned = 0, permutations = 0;
+  do {
+    ++permutations;
+    for (std::size_t j = 0; j < l; ++j)
+      owned += std::all_of(order.begin() + static_cast<long>(j * bucket), order.begin() + static_cast<long>((j + 1) * bucket),
+                           [&](std::size_t object) { return object < t; });
+  } while (std::next_permutation(order.begin(), order.end()));
+  return owned / permutations;
+}
+
+TEST(ExactBound, EqualsTheBestAttackByEnumeration) {
+  for (const auto& [l, bucket] : {std::pair<std::size_t, std::size_t>{1, 2}, {2, 2}, {3, 2}, {4, 2}, {1, 3}, {2, 3}, {3, 3}, {2, 4}}) {
+    double best = 0;
+    for (std::size_t t = 0; t <= l * bucket; ++t)
+      best = std::max(best, std::exp2(-static_cast<double>(t)) * owned_buckets(l, bucket, t));
+    EXPECT_NEAR(exact_bound_bits(l, static_cast<std::uint32_t>(bucket)), -std::log2(best), 1e-9) << "l = " << l << ", B = " << bucket;
+  }
+}
+
+TEST(ExactBound, IsNeverWorseThanThePapers) {
+  for (std::uint64_t l = 1; l <= (std::uint64_t{1} << 24); l *= 2)
+    for (std::uint32_t bucket = 2; bucket < 12; ++bucket) EXPECT_GE(exact_bound_bits(l, bucket) + 1e-6, paper_bound_bits(l, bucket)) << l;
+}
+
+TEST(SecurityParameters, Columns) {
+  const auto theorem = SecurityParameters::make({});
+  EXPECT_EQ(theorem.columns_kept(), 939u);
+  EXPECT_EQ(theorem.columns_made(), 1878u);
+  EXPECT_GE(3 * theorem.columns_kept(), 22u * 128);
+  const auto experiment = SecurityParameters::make({.columns = Columns::Experiment});
+  EXPECT_EQ(experiment.columns_kept(), 342u);
+  EXPECT_EQ(experiment.columns_made(), 684u);
+  EXPECT_GE(3 * experiment.columns_kept(), 8u * 128);
+}
+
+TEST(SecurityParameters, PlanCoversTheAndsAndTheLastUnitReachesSigma) {
+  for (const std::uint64_t unit : {1ull, 2ull, 1000ull, 1ull << 18}) {
+    for (const std::uint32_t sigma : {40u, 64u, 128u}) {
+      const auto params = SecurityParameters::make({.sigma = sigma, .unit = unit});
+      for (const std::uint64_t ands : {std::uint64_t{0}, std::uint64_t{1}, unit - 1, unit, unit + 1, 3 * unit, 3 * unit + unit / 2}) {
+        std::uint64_t total = 0;
+        for (const UnitPlan& plan : params.plan(ands)) {
+          total += plan.ands;
+          EXPECT_GT(plan.ands, 0u);
+          EXPECT_LE(plan.ands, unit);
+          EXPECT_GE(paper_bound_bits(plan.ands, plan.bucket), sigma);
+          EXPECT_GE(plan.bucket, params.bucket());
+        }
+        EXPECT_EQ(total, ands);
+        EXPECT_EQ(params.plan(ands).size(), (ands + unit - 1) / unit);
+      }
+    }
+  }
+}
+
+TEST(SecurityParameters, ASmallLastUnitGetsALargerBucketOfItsOwn) {
+  const auto params = SecurityParameters::make({.unit = 1 << 18});
+  const auto units = params.plan((1 << 18) + 1);
+  ASSERT_EQ(units.size(), 2u);
+  EXPECT_EQ(units[0].bucket, 4u);
+  EXPECT_EQ(units[1].ands, 1u);
+  EXPECT_EQ(units[1].bucket, 41u);
+}
+
+std::string refusal(const ParameterRequest& request) {
+  try {
+    SecurityParameters::make(request);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void expect_in(const std::string& message, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' not in '" << message << "'";
+}
+
+TEST(SecurityParameters, RefusalsNameTheOptionTheValueAndTheRange) {
+  expect_in(refusal({.sigma = 39}), {"--sigma 39", "40 to 128"});
+  expect_in(refusal({.sigma = 129}), {"--sigma 129", "40 to 128"});
+  expect_in(refusal({.unit = 0}), {"--unit 0", "1 to 2^24"});
+  expect_in(refusal({.unit = (1 << 24) + 1}), {"--unit 16777217", "1 to 2^24"});
+  expect_in(refusal({.bucket = 1}), {"--bucket 1", "2 to 129"});
+  expect_in(refusal({.bucket = 0, .weak_allowed = true}), {"--bucket 0", "2 to 129"});
+  expect_in(refusal({.bucket = 130}), {"--bucket 130", "2 to 129"});
+  EXPECT_EQ(refusal({.sigma = 128, .unit = 1}), "");
+  EXPECT_EQ(refusal({.unit = 1 << 24}), "");
+}
+
+TEST(SecurityParameters, ABucketTooSmallIsRefusedWithBothFigures) {
+  // l = 2^12, B = 4: 39 bits by the paper, 40.3 or so exactly.
+  char exact[16];
+  std::snprintf(exact, sizeof exact, "%.1f", exact_bound_bits(4096, 4));
+  expect_in(refusal({.unit = 4096, .bucket = 4}), {"--bucket 4", "4096", "39.0 bits", std::string("exact: ") + exact, "sigma = 40", "--bucket 5", "--allow-weak"});
+  const auto weak = SecurityParameters::make({.unit = 4096, .bucket = 4, .weak_allowed = true});
+  EXPECT_EQ(weak.bucket(), 4u);
+  EXPECT_EQ(weak.plan(5000).back().bucket, 4u);
+  EXPECT_EQ(SecurityParameters::make({.unit = 4096, .bucket = 9}).bucket(), 9u);
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,204 @@
+// The amortised MAC check: honest openings settle, everything else ends the session.
+#include "checks/mac_transcript.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "checks/opening.h"
+#include "tests/checks/transit_channel.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using Kind = Outcome::Kind;
+
+constexpr MessageTag kRevealed{0x7101, "test.revealed"};
+
+// Bits of `owner` and their MACs or keys, dealt from one seed on both sides.
+struct Dealt {
+  Dealt(Session& session, Party owner, std::size_t count) : bits(count), macs(count), keys(count) {
+    Rng rng(Seed{{count, 5u + static_cast<std::uint64_t>(owner)}});
+    const Delta delta = global_key_of(peer_of(owner), 1);
+    bits = rng.bits(count);
+    rng.fill_blocks(std::span(keys));
+    if (owner != session.me()) return;
+    for (std::size_t i = 0; i < count; ++i) macs[i] = keys[i] ^ delta * bits[i];
+  }
+  BitVector bits;
+  SecretVector<Mac> macs;
+  SecretVector<Key> keys;
+};
+
+// What a party that reveals may do to its bits and MACs first.
+using Alteration = std::function<void(Dealt&)>;
+
+void open(Session& session, Party owner, std::size_t count, const Alteration& alteration = {}) {
+  Dealt dealt(session, owner, count);
+  if (owner == session.me()) {
+    if (alteration) alteration(dealt);
+    reveal_bits(session, kRevealed, dealt.bits);
+    absorb_my_macs(session, dealt.macs);
+  } else {
+    const BitVector revealed = receive_revealed_bits(session, kRevealed, count);
+    absorb_peers_keys(session, dealt.keys, revealed, 0);
+  }
+}
+
+Outcomes attack(Party owner, std::size_t count, const Alteration& alteration) {
+  return run_sessions([&](Session& session) { open(session, owner, count, alteration), settle_transcripts(session); }, {}, false);
+}
+
+void expect_caught(const Outcomes& outcomes, Party honest) {
+  const Outcome& outcome = honest == Party::A ? outcomes.a : outcomes.b;
+  EXPECT_EQ(outcome.kind, Kind::PeerCheated) << outcome.message;
+  EXPECT_EQ(outcome.check, "MAC transcript");
+}
+
+TEST(MacTranscript, HonestOpeningsSettle) {
+  run_sessions([](Session& session) {
+    settle_transcripts(session);  // of nothing
+    for (const std::size_t count : {1u, 63u, 511u, 512u, 513u, 1025u}) {
+      open(session, Party::A, count);
+      open(session, Party::B, count + 1);
+      settle_transcripts(session);
+    }
+    settle_transcripts(session);
+  });
+}
+
+TEST(MacTranscript, CostsWhatTheHeaderSays) {
+  run_sessions([](Session& session) {
+    const ChannelCounters before = session.channel().counters();
+    settle_transcripts(session);
+    EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent, 16u + 32);
+    EXPECT_EQ(session.channel().counters().messages_sent - before.messages_sent, 1u);
+    EXPECT_EQ(session.channel().counters().rounds - before.rounds, 1u);
+  });
+}
+
+TEST(MacTranscript, OneFlippedBitIsFound) {
+  for (const Party owner : {Party::A, Party::B})
+    for (const std::size_t index : {0u, 511u, 512u, 599u})
+      expect_caught(attack(owner, 600, [=](Dealt& dealt) { dealt.bits.put(index, !dealt.bits[index]); }), peer_of(owner));
+}
+
+TEST(MacTranscript, OneWrongMacIsFound) {
+  for (const Party owner : {Party::A, Party::B})
+    for (const std::size_t index : {0u, 599u}) expect_caught(attack(owner, 600, [=](Dealt& dealt) { dealt.macs[index].value.hi ^= 1; }), peer_of(owner));
+}
+
+TEST(MacTranscript, AnOmittedAbsorbIsFound) {
+  for (const Party owner : {Party::A, Party::B}) {
+    expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.pop_back(); }), peer_of(owner));
+    expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.clear(); }), peer_of(owner));
+    expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.push_back({}); }), peer_of(owner));
+  }
+}
+
+TEST(MacTranscript, AnotherOrderIsFound) {
+  for (const Party owner : {Party::A, Party::B})
+    expect_caught(attack(owner, 600, [](Dealt& dealt) { std::swap(dealt.macs[3], dealt.macs[4]); }), peer_of(owner));
+}
+
+// A bit that has been revealed has its MAC on the transcript at the next settlement, not at a later one.
+TEST(MacTranscript, MacsCannotMovePastASettlement) {
+  const Outcomes outcomes = run_sessions(
+      [](Session& session) {
+        Dealt dealt(session, Party::B, 10);
+        if (session.me() == Party::A) {
+          absorb_peers_keys(session, dealt.keys, receive_revealed_bits(session, kRevealed, 10), 0);
+          settle_transcripts(session);
+          return;
+        }
+        reveal_bits(session, kRevealed, dealt.bits);
+        absorb_my_macs(session, std::span(dealt.macs).first(9));
+        settle_transcripts(session);
+        absorb_my_macs(session, std::span(dealt.macs).subspan(9));
+      },
+      {}, false);
+  expect_caught(outcomes, Party::A);
+}
+
+TEST(MacTranscript, TheDigestOfOneDirectionIsNoneOfTheOther) {
+  for (const bool opened : {false, true}) {
+    for (const Party honest : {Party::A, Party::B}) {
+      const auto wrapper = in_transit(reflect("mac_transcript.digest"));
+      const PartyOptions options = honest == Party::A ? PartyOptions{.wrap_a = wrapper} : PartyOptions{.wrap_b = wrapper};
+      const Outcomes outcomes = run_sessions(
+          [&](Session& session) {
+            if (opened) open(session, Party::A, 5), open(session, Party::B, 5);
+            settle_transcripts(session);
+          },
+          options, false);
+      expect_caught(outcomes, honest);
+    }
+  }
+}
+
+TEST(MacTranscript, AnEarlierDigestIsNoLaterOne) {
+  std::vector<std::byte> first;
+  PartyOptions options;
+  options.wrap_a = in_transit([&](const Arrival& arrival) {
+    if (arrival.tag != "mac_transcript.digest") return;
+    if (arrival.occurrence == 0) first.assign(arrival.received.begin(), arrival.received.end());
+    if (arrival.occurrence == 1) std::copy(first.begin(), first.end(), arrival.received.begin());
+  });
+  expect_caught(run_sessions([](Session& session) { settle_transcripts(session), settle_transcripts(session); }, options, false), Party::A);
+}
+
+// The transcripts themselves, without sessions: the same blocks give the same digest however they are cut, across the change of
+// hash keys; another block anywhere gives another one.
+constexpr std::size_t kEdge = TweakHash::kObjectsMax;
+
+Digest digest_of(std::span<const Block> blocks, std::span<const std::size_t> cuts) {
+  MacTranscript transcript({}, Party::A);
+  for (const std::size_t cut : cuts) {
+    transcript.absorb(blocks.first(cut));
+    blocks = blocks.subspan(cut);
+  }
+  transcript.absorb(blocks);
+  return transcript.settle();
+}
+
+TEST(MacTranscript, TheCutsDoNotMatterAcrossTheChangeOfKeys) {
+  std::vector<Block> blocks(kEdge + 700);
+  Rng(Seed{{1, 1}}).fill_blocks(std::span(blocks));
+  const Digest whole = digest_of(blocks, {});
+  for (const auto& cuts : {std::vector<std::size_t>{kEdge - 1, 2}, {kEdge, 1}, {kEdge + 1}, {1, kEdge - 513}})
+    EXPECT_TRUE(equal_constant_time(whole, digest_of(blocks, cuts)));
+  for (const std::size_t index : {kEdge - 1, kEdge, kEdge + 699}) {
+    blocks[index].lo ^= 1;
+    EXPECT_FALSE(equal_constant_time(whole, digest_of(blocks, {}))) << index;
+    blocks[index].lo ^= 1;
+  }
+}
+
+// N by its definition: the hashes of each batch under a key of its own, tweaks counting from 0 in it, in one chain.
+TEST(MacTranscript, EqualsItsDefinition) {
+  const SessionId session{{1, 2, 3}};
+  std::vector<Block> blocks(kEdge + 700);
+  Rng(Seed{{2, 1}}).fill_blocks(std::span(blocks));
+  MacTranscript transcript(session, Party::B);
+  transcript.absorb(blocks);
+  const Digest settled = transcript.settle();
+  const auto all = std::span(blocks), first = all.first(kEdge), second = all.subspan(kEdge);
+  TweakHash(session, {"MAC transcript", 'B', 0})(HashUse::MacTranscript, 0, first, first);
+  TweakHash(session, {"MAC transcript", 'B', 1})(HashUse::MacTranscript, 0, second, second);
+  const Digest chain = RandomOracle(session, {"MAC chain", 'B', 0}).absorb(std::as_bytes(all)).digest();
+  EXPECT_TRUE(equal_constant_time(settled, RandomOracle(session, {"MAC digest", 'B', 1}).absorb_object(chain).digest()));
+}
+
+TEST(MacTranscript, HonestOpeningsSettleAcrossTheChangeOfKeys) {
+  run_sessions([](Session& session) {
+    open(session, Party::A, kEdge - 100);
+    open(session, Party::A, 300);
+    settle_transcripts(session);
+    open(session, Party::A, 5);
+    settle_transcripts(session);
+  });
+}
+
+}  // namespace
+}  // namespace tinyot

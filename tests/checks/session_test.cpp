@@ -1,0 +1,178 @@
+// Establishing a session: both parties end with the same fresh ids, or with an error.
+#include "checks/session.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tests/checks/transit_channel.h"
+#include "tests/support/cheating_channel.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using Kind = Outcome::Kind;
+
+struct Established {
+  SessionIds of[2];
+  Outcomes outcomes;
+};
+
+// Each party may know a session from earlier.
+Established establish(const PartyOptions& options = {}, std::optional<SessionId> of_a = {}, std::optional<SessionId> of_b = {}) {
+  Established result;
+  result.outcomes = run_channels(
+      [&](Party party, Channel& channel) {
+        Rng rng(Seed{{options.seed, static_cast<std::uint64_t>(party)}});
+        try {
+          result.of[static_cast<int>(party)] = establish_session(channel, rng, party, {{"sigma", "40"}}, party == Party::A ? of_a : of_b);
+        } catch (const Disagreement& error) {
+          throw std::runtime_error("disagreement: " + std::string(error.what()));
+        }
+      },
+      options);
+  return result;
+}
+
+SessionId session_of(std::uint8_t fill) {
+  SessionId session;
+  session.bytes.fill(fill);
+  return session;
+}
+
+void expect_done(const Established& established) {
+  EXPECT_EQ(established.outcomes.a.kind, Kind::Done) << established.outcomes.a.message;
+  EXPECT_EQ(established.outcomes.b.kind, Kind::Done) << established.outcomes.b.message;
+  EXPECT_EQ(established.of[0].session, established.of[1].session);
+  EXPECT_EQ(established.of[0].connection, established.of[1].connection);
+}
+
+TEST(EstablishSession, BothAgreeOnFreshIds) {
+  const Established first = establish({.seed = 1}), second = establish({.seed = 2});
+  expect_done(first);
+  expect_done(second);
+  EXPECT_NE(first.of[0].session, first.of[0].connection);
+  EXPECT_NE(first.of[0].session, second.of[0].session);
+  EXPECT_NE(first.of[0].connection, second.of[0].connection);
+}
+
+TEST(EstablishSession, AnExistingSessionStaysAndTheConnectionIsNew) {
+  const Established first = establish({.seed = 1}, session_of(7), session_of(7)), second = establish({.seed = 2}, session_of(7), session_of(7));
+  expect_done(first);
+  expect_done(second);
+  EXPECT_EQ(first.of[0].session, session_of(7));
+  EXPECT_EQ(second.of[1].session, session_of(7));
+  EXPECT_NE(first.of[0].connection, second.of[0].connection);
+}
+
+TEST(EstablishSession, OneNonceAloneMakesTheConnectionNew) {
+  for (const bool by_a : {false, true}) {
+    SessionIds of[2];
+    for (const std::uint64_t run : {0, 1}) {
+      run_channels([&](Party party, Channel& channel) {
+        Rng rng(Seed{{(party == Party::A) == by_a ? run : 0, static_cast<std::uint64_t>(party)}});
+        const SessionIds ids = establish_session(channel, rng, party, {}, session_of(3));
+        if (party == Party::A) of[run] = ids;
+      });
+    }
+    EXPECT_NE(of[0].connection, of[1].connection);
+  }
+}
+
+TEST(EstablishSession, AnotherSessionIsADisagreement) {
+  for (const auto& [of_a, of_b] : {std::pair<std::optional<SessionId>, std::optional<SessionId>>{session_of(1), session_of(2)},
+                                   {session_of(1), std::nullopt}, {std::nullopt, session_of(1)}}) {
+    const Established established = establish({}, of_a, of_b);
+    for (const Outcome& outcome : {established.outcomes.a, established.outcomes.b})
+      EXPECT_NE(outcome.message.find("disagreement: the parties disagree on session"), std::string::npos) << outcome.message;
+  }
+}
+
+void expect_handshake_cheated(const Outcome& outcome) {
+  EXPECT_EQ(outcome.kind, Kind::PeerCheated) << outcome.message;
+  EXPECT_EQ(outcome.check, "handshake");
+}
+
+PartyOptions attacked(Party honest, const InTransit& alter) {
+  return honest == Party::A ? PartyOptions{.wrap_a = in_transit(alter)} : PartyOptions{.wrap_b = in_transit(alter)};
+}
+
+const Outcome& of(const Outcomes& outcomes, Party party) { return party == Party::A ? outcomes.a : outcomes.b; }
+
+TEST(EstablishSession, AnAlteredConfirmationIsFound) {
+  for (const Party honest : {Party::A, Party::B}) {
+    for (const std::size_t byte : {0u, 15u, 31u}) {
+      const Established established = establish(attacked(honest, [=](const Arrival& arrival) {
+        if (arrival.tag == "handshake.confirm") arrival.received[byte] ^= std::byte{0x80};
+      }));
+      expect_handshake_cheated(of(established.outcomes, honest));
+    }
+  }
+}
+
+TEST(EstablishSession, AReflectedConfirmationIsFound) {
+  for (const Party honest : {Party::A, Party::B})
+    expect_handshake_cheated(of(establish(attacked(honest, reflect("handshake.confirm"))).outcomes, honest));
+}
+
+TEST(EstablishSession, AConfirmationFromAnotherConnectionIsFound) {
+  for (const Party honest : {Party::A, Party::B}) {
+    std::vector<std::byte> old;
+    establish(attacked(honest, [&](const Arrival& arrival) {
+      if (arrival.tag == "handshake.confirm") old.assign(arrival.received.begin(), arrival.received.end());
+    }), session_of(1), session_of(1));
+    PartyOptions options = attacked(honest, [&](const Arrival& arrival) {
+      if (arrival.tag == "handshake.confirm") std::copy(old.begin(), old.end(), arrival.received.begin());
+    });
+    options.seed = 2;
+    expect_handshake_cheated(of(establish(options, session_of(1), session_of(1)).outcomes, honest));
+  }
+}
+
+// A bit of the nonce flipped in transit: the Hello is still well formed, but the parties have not seen the same two.
+TEST(EstablishSession, AHelloAlteredInTransitIsFoundByBoth) {
+  for (const Party receiver : {Party::A, Party::B}) {
+    for (const std::size_t byte_of_nonce : {0u, 31u}) {
+      const Established established = establish(attacked(receiver, [=](const Arrival& arrival) {
+        if (arrival.tag != "handshake.hello") return;
+        constexpr std::byte kNonceField[] = {std::byte{0x1a}, std::byte{32}};
+        const auto field = std::search(arrival.received.begin(), arrival.received.end(), std::begin(kNonceField), std::end(kNonceField));
+        ASSERT_NE(field, arrival.received.end());
+        *(field + 2 + static_cast<long>(byte_of_nonce)) ^= std::byte{1};
+      }));
+      expect_handshake_cheated(established.outcomes.a);
+      expect_handshake_cheated(established.outcomes.b);
+    }
+  }
+}
+
+TEST(EstablishSession, CostsWhatTheHeaderSays) {
+  run_channels([](Party party, Channel& channel) {
+    Rng rng(Seed{{1, static_cast<std::uint64_t>(party)}});
+    establish_session(channel, rng, party, {}, std::nullopt);
+    EXPECT_EQ(channel.counters().messages_sent, 2u);
+    EXPECT_EQ(channel.counters().rounds, 2u);
+  });
+}
+
+TEST(Session, CountsAlikeOnBothSidesAndHoldsTheKeyItWasGiven) {
+  run_sessions([](Session& session) {
+    EXPECT_EQ(session.next_counter(), 0u);
+    EXPECT_EQ(session.next_counter(), 1u);
+    EXPECT_EQ(session.peer(), peer_of(session.me()));
+    EXPECT_EQ(session.global_key().value.lo, global_key_of(session.me(), 1).value.lo);
+  });
+}
+
+TEST(Session, NamesAreHexDigits) {
+  SessionId id;
+  for (std::size_t i = 0; i < 32; ++i) id.bytes[i] = static_cast<std::uint8_t>(i * 9);
+  EXPECT_EQ(hex_of(id).size(), 64u);
+  EXPECT_EQ(hex_of(id).substr(0, 16), "0009121b242d363f");
+  EXPECT_EQ(short_name(id), "0009121b242d363f");
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,70 @@
+// A channel on which messages are altered after they have arrived: what an attacker in transit does, or a peer whose deviation
+// needs something that only the receiving side has seen.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/two_parties.h"
+
+namespace tinyot::test {
+
+// `received` is what came; `sent` what this side itself sent last under the same tag (empty if nothing).
+struct Arrival {
+  std::string tag;
+  std::size_t occurrence;
+  std::span<std::byte> received;
+  const std::vector<std::byte>& sent;
+};
+using InTransit = std::function<void(const Arrival&)>;
+
+class TransitChannel final : public Channel {
+ public:
+  TransitChannel(std::unique_ptr<Channel> inner, InTransit alter) : inner_(std::move(inner)), alter_(std::move(alter)) {}
+
+  void send(const MessageTag& tag, std::span<const std::byte> payload) override {
+    sent_[std::string(tag.name)].assign(payload.begin(), payload.end());
+    inner_->send(tag, payload);
+  }
+  void recv(const MessageTag& tag, std::span<std::byte> payload) override {
+    inner_->recv(tag, payload);
+    alter(tag, payload);
+  }
+  std::vector<std::byte> recv_variable(const MessageTag& tag, std::size_t bytes_max) override {
+    auto payload = inner_->recv_variable(tag, bytes_max);
+    alter(tag, payload);
+    return payload;
+  }
+  void flush() override { inner_->flush(); }
+  void send_abort() noexcept override { inner_->send_abort(); }
+  const ChannelCounters& counters() const override { return inner_->counters(); }
+  void set_phase(std::string_view phase) override { inner_->set_phase(phase); }
+
+ private:
+  void alter(const MessageTag& tag, std::span<std::byte> payload) {
+    const std::string name(tag.name);
+    alter_({name, arrived_[name]++, payload, sent_[name]});
+  }
+
+  std::unique_ptr<Channel> inner_;
+  InTransit alter_;
+  std::map<std::string, std::vector<std::byte>> sent_;
+  std::map<std::string, std::size_t> arrived_;
+};
+
+inline ChannelWrapper in_transit(InTransit alter) {
+  return [alter = std::move(alter)](std::unique_ptr<Channel> inner) { return std::make_unique<TransitChannel>(std::move(inner), alter); };
+}
+
+// The peer's own message comes back to it.
+inline InTransit reflect(std::string tag) {
+  return [tag = std::move(tag)](const Arrival& arrival) {
+    if (arrival.tag == tag && arrival.sent.size() == arrival.received.size())
+      std::copy(arrival.sent.begin(), arrival.sent.end(), arrival.received.begin());
+  };
+}
+
+}  // namespace tinyot::test

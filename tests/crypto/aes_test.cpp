@@ -1,0 +1,191 @@
+// AES, counter mode and the fixed-key hash: the standard's answers and Crypto++ as an independent reference, on every instruction
+// set that this processor has.
+#include "crypto/aes.h"
+
+#include <cryptopp/aes.h>
+#include <gtest/gtest.h>
+
+// The same choice of targets as crypto/aes.cpp makes.
+#define HWY_BROKEN_EMU128 0
+#define HWY_WANT_AVX3_DL 1
+#include <hwy/targets.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "crypto/tweak_hash.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kSizes[] = {0, 1, 7, 8, 9, 31, 32, 33, 1000};
+
+class Aes : public testing::Test {
+ protected:
+  void TearDown() override { choose(0); }
+
+  static void choose(std::int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  template <class Body>
+  static void for_each_target(Body body) {
+    const auto targets = hwy::SupportedAndGeneratedTargets();
+    ASSERT_GE(targets.size(), 2u) << "the portable one and what the processor has";
+    for (const std::int64_t target : targets) {
+      SCOPED_TRACE(hwy::TargetName(target));
+      choose(target);
+      body();
+      choose(0);
+    }
+  }
+};
+
+Block block_from_hex(const std::string& hex) {
+  std::array<std::uint8_t, 16> bytes;
+  for (std::size_t i = 0; i < 16; ++i) bytes[i] = static_cast<std::uint8_t>(std::stoul(hex.substr(2 * i, 2), nullptr, 16));
+  Block block;
+  std::memcpy(&block, bytes.data(), 16);
+  return block;
+}
+
+std::string hex_of(Block block) {
+  std::string text;
+  for (std::size_t i = 0; i < 16; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", reinterpret_cast<const unsigned char*>(&block)[i]);
+    text += digits;
+  }
+  return text;
+}
+
+Block encrypted_by_library(Block key, Block plain) {
+  CryptoPP::AES::Encryption cipher(reinterpret_cast<const CryptoPP::byte*>(&key), 16);
+  Block out;
+  cipher.ProcessBlock(reinterpret_cast<const CryptoPP::byte*>(&plain), reinterpret_cast<CryptoPP::byte*>(&out));
+  return out;
+}
+
+std::vector<Block> random_blocks(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  std::vector<Block> blocks(count);
+  for (Block& block : blocks) block = {engine(), engine()};
+  return blocks;
+}
+
+// AES(key, plain) by way of counter mode: the counter is the plaintext.
+std::string encrypted(const std::string& key, const std::string& plain) {
+  Block out;
+  ctr_fill(expand_key(block_from_hex(key)), block_from_hex(plain), std::span(&out, 1));
+  return hex_of(out);
+}
+
+TEST_F(Aes, AnswersOfTheStandard) {
+  for_each_target([] {
+    EXPECT_EQ(encrypted("000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"), "69c4e0d86a7b0430d8cdb78070b4c55a");
+    EXPECT_EQ(encrypted("2b7e151628aed2a6abf7158809cf4f3c", "3243f6a8885a308d313198a2e0370734"), "3925841d02dc09fbdc118597196a0b32");
+  });
+}
+
+TEST_F(Aes, KeyScheduleOfTheStandard) {
+  for_each_target([] {
+    const AesKey key = expand_key(block_from_hex("2b7e151628aed2a6abf7158809cf4f3c"));
+    EXPECT_EQ(hex_of(key.round_keys[0]), "2b7e151628aed2a6abf7158809cf4f3c");
+    EXPECT_EQ(hex_of(key.round_keys[1]), "a0fafe1788542cb123a339392a6c7605");
+    EXPECT_EQ(hex_of(key.round_keys[10]), "d014f9a8c9ee2589e13f0cc8b6630ca6");
+  });
+}
+
+// Ordinary counters, and one whose low half wraps: it wraps without a carry.
+const std::vector<Block> kCounters = {{0, 0}, {5, 7}, {0xFFFFFFFFFFFFFFFD, 3}};
+
+TEST_F(Aes, CounterModeEqualsTheLibrarys) {
+  const Block key{0x1122334455667788, 0x99aabbccddeeff00};
+  for (const Block counter : kCounters) {
+    for (const std::size_t size : kSizes) {
+      std::vector<Block> expected(size);
+      for (std::size_t i = 0; i < size; ++i) expected[i] = encrypted_by_library(key, {counter.lo + i, counter.hi});
+      for_each_target([&] {
+        const auto before = random_blocks(size + 1, 4);
+        auto filled = before, mixed = before;
+        ctr_fill(expand_key(key), counter, std::span(filled).first(size));
+        ctr_xor(expand_key(key), counter, std::span(mixed).first(size));
+        for (std::size_t i = 0; i < size; ++i) {
+          ASSERT_EQ(hex_of(filled[i]), hex_of(expected[i])) << size << ", " << i;
+          ASSERT_EQ(hex_of(mixed[i]), hex_of(expected[i] ^ before[i])) << size << ", " << i;
+        }
+        ASSERT_EQ(hex_of(filled[size]), hex_of(before[size])) << "written beyond the end";
+        ASSERT_EQ(hex_of(mixed[size]), hex_of(before[size])) << "written beyond the end";
+      });
+    }
+  }
+}
+
+TEST_F(Aes, TweakedHashEqualsItsDefinition) {
+  const Block key{42, 43};
+  for (const Block tweak : kCounters) {
+    for (const std::size_t size : kSizes) {
+      const auto in = random_blocks(size + 1, 9);
+      std::vector<Block> expected(size);
+      for (std::size_t i = 0; i < size; ++i) {
+        const Block once = encrypted_by_library(key, in[i]);
+        expected[i] = encrypted_by_library(key, once ^ Block{tweak.lo + i, tweak.hi}) ^ once;
+      }
+      for_each_target([&] {
+        std::vector<Block> apart(size + 1, Block{1, 2});
+        auto in_place = in;
+        tweaked_hash(expand_key(key), tweak, std::span(in).first(size), std::span(apart).first(size));
+        tweaked_hash(expand_key(key), tweak, std::span(in_place).first(size), std::span(in_place).first(size));
+        for (std::size_t i = 0; i < size; ++i) {
+          ASSERT_EQ(hex_of(apart[i]), hex_of(expected[i])) << size << ", " << i;
+          ASSERT_EQ(hex_of(in_place[i]), hex_of(expected[i])) << size << ", " << i;
+        }
+        ASSERT_EQ(hex_of(apart[size]), hex_of(Block{1, 2})) << "written beyond the end";
+        ASSERT_EQ(hex_of(in_place[size]), hex_of(in[size])) << "written beyond the end";
+      });
+    }
+  }
+}
+
+TEST(TweakHash, UsesIndicesAndDomainsAllSeparate) {
+  const SessionId session{};
+  const Block input{77, 78};
+  const auto hashed = [&](const Domain& domain, HashUse use, std::uint64_t index) {
+    Block out;
+    TweakHash(session, domain)(use, index, std::span(&input, 1), std::span(&out, 1));
+    return hex_of(out);
+  };
+  const Domain domain{"test", 'A', 0};
+  const std::string first = hashed(domain, HashUse::LeakyAnd, 0);
+  EXPECT_EQ(first, hashed(domain, HashUse::LeakyAnd, 0));
+  EXPECT_NE(first, hashed(domain, HashUse::LeakyAnd, 1));
+  EXPECT_NE(first, hashed(domain, HashUse::LeakyOtBit, 0));
+  EXPECT_NE(first, hashed({"test", 'B', 0}, HashUse::LeakyAnd, 0));
+  EXPECT_NE(first, hashed({"test", 'A', 1}, HashUse::LeakyAnd, 0));
+  EXPECT_NE(first, hashed({"tess", 'A', 0}, HashUse::LeakyAnd, 0));
+}
+
+TEST(TweakHash, AnIndexIsTheSameWhereverTheCallBegins) {
+  const TweakHash hash({}, {"test", '*', 0});
+  const auto in = random_blocks(100, 1);
+  std::vector<Block> whole(100), part(100);
+  hash(HashUse::SeedOt, 50, in, whole);
+  hash(HashUse::SeedOt, 50, std::span(in).first(37), std::span(part).first(37));
+  hash(HashUse::SeedOt, 87, std::span(in).subspan(37), std::span(part).subspan(37));
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(hex_of(whole[i]), hex_of(part[i]));
+}
+
+TEST(TweakHash, TheCollapseIsLinearAndTellsTheDifferencesApart) {
+  const Block x{5, 6}, z{7, 8};
+  EXPECT_EQ(hex_of(collapsed(x, z)), hex_of(doubled(x) ^ doubled(doubled(z))));
+  const Block delta{0x0123, 0x4567};
+  const std::string a = hex_of(collapsed(delta, {})), b = hex_of(collapsed({}, delta)), c = hex_of(collapsed(delta, delta));
+  EXPECT_NE(a, b);
+  EXPECT_NE(a, c);
+  EXPECT_NE(b, c);
+  for (const std::string& difference : {a, b, c}) EXPECT_NE(difference, hex_of(Block{}));
+}
+
+}  // namespace
+}  // namespace tinyot

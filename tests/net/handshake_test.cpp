@@ -1,0 +1,143 @@
+// The handshake: what must agree, and which error names what does not.
+#include "net/handshake.h"
+
+#include "tests/net/raw_peer.h"
+#include "tests/support/two_parties.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+constexpr std::string_view kMagic = "TinyOT wire\n";
+constexpr std::uint32_t kHelloTag = 0x0001;
+
+Hello hello_of(Party party, std::vector<Parameter> parameters) {
+  Hello hello{party, {}, std::move(parameters)};
+  hello.nonce.fill(static_cast<std::uint8_t>(party) + 1);
+  return hello;
+}
+
+const std::vector<Parameter> kParameters = {{"profile", "nnob12"}, {"sigma", "40"}};
+
+// A with the usual parameters meets B with these, in either direction.
+Outcomes meet(const Hello& of_b) {
+  return run_channels([&](Party party, Channel& channel) {
+    try {
+      shake_hands(channel, party == Party::A ? hello_of(Party::A, kParameters) : of_b);
+    } catch (const Disagreement& error) {
+      throw std::runtime_error("disagreement: " + std::string(error.what()));
+    }
+  });
+}
+
+TEST(Handshake, BothGetTheBytesOfBothHellos) {
+  Handshake of[2];
+  const Outcomes outcomes = run_channels([&](Party party, Channel& channel) {
+    of[static_cast<int>(party)] = shake_hands(channel, hello_of(party, kParameters));
+  });
+  EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
+  EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
+  EXPECT_EQ(of[0].hello_a, of[1].hello_a);
+  EXPECT_EQ(of[0].hello_b, of[1].hello_b);
+  EXPECT_NE(of[0].hello_a, of[0].hello_b);
+}
+
+void expect_disagreement(const Hello& of_b, const std::vector<std::string>& said_by_a, const std::vector<std::string>& said_by_b) {
+  const Outcomes outcomes = meet(of_b);
+  for (const auto& [message, parts] : {std::pair{outcomes.a.message, said_by_a}, {outcomes.b.message, said_by_b}}) {
+    expect_contains(message, "disagreement: ");
+    for (const std::string& part : parts) expect_contains(message, part);
+  }
+}
+
+TEST(Handshake, AnotherValueIsNamedWithBoth) {
+  expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"sigma", "64"}}), {"sigma", "mine is 40", "peer's 64"},
+                      {"sigma", "mine is 64", "peer's 40"});
+  expect_disagreement(hello_of(Party::B, {{"profile", ""}, {"sigma", "40"}}), {"profile", "mine is nnob12", "peer's nothing"},
+                      {"profile", "mine is nothing", "peer's nnob12"});
+}
+
+TEST(Handshake, AnotherParameterIsNamed) {
+  expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"unit", "40"}}), {"sigma", "unit"}, {"sigma", "unit"});
+}
+
+TEST(Handshake, MoreOrFewerParametersAreNoticed) {
+  expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}}), {"number of parameters"}, {"number of parameters"});
+  expect_disagreement(hello_of(Party::B, {}), {"number of parameters"}, {"number of parameters"});
+}
+
+TEST(Handshake, TwoOfTheSamePartyAreNoticed) {
+  expect_disagreement(hello_of(Party::A, kParameters), {"both are A", "--party B"}, {"both are A", "--party B"});
+}
+
+std::string protobuf_hello(std::uint8_t version, std::uint8_t party, std::size_t nonce_bytes, std::size_t parameters) {
+  std::string hello{'\x08', static_cast<char>(version), '\x10', static_cast<char>(party), '\x1a', static_cast<char>(nonce_bytes)};
+  hello += std::string(nonce_bytes, 'n');
+  for (std::size_t i = 0; i < parameters; ++i) hello += std::string{'\x22', 0};
+  return std::string(kMagic) + hello;
+}
+
+// What A makes of a hello that a peer writes by hand.
+template <class Exception>
+std::string reaction_to(const std::string& hello, std::uint32_t tag = kHelloTag) {
+  ChannelAndRawPeer peers;
+  std::vector<std::byte> bytes(hello.size());
+  std::memcpy(bytes.data(), hello.data(), hello.size());
+  peers.write_frame({bytes.size(), tag, 0}, bytes);
+  return message_of<Exception>([&] { shake_hands(*peers.channel, hello_of(Party::A, {})); });
+}
+
+TEST(Handshake, AHelloByHandIsAccepted) {
+  ChannelAndRawPeer peers;
+  const std::string hello = protobuf_hello(kWireVersion, 1, 32, 0);
+  std::vector<std::byte> bytes(hello.size());
+  std::memcpy(bytes.data(), hello.data(), hello.size());
+  peers.write_frame({bytes.size(), kHelloTag, 0}, bytes);
+  EXPECT_EQ(shake_hands(*peers.channel, hello_of(Party::A, {})).hello_b, bytes);
+}
+
+TEST(Handshake, AnotherVersionIsNamedWithBoth) {
+  const std::string message = reaction_to<Disagreement>(protobuf_hello(kWireVersion + 6, 1, 32, 0));
+  expect_contains(message, "wire version");
+  expect_contains(message, "mine is 1");
+  expect_contains(message, "peer's 7");
+}
+
+TEST(Handshake, MalformedHellosAreADeviation) {
+  for (const std::string& hello : {protobuf_hello(kWireVersion, 2, 32, 0), protobuf_hello(kWireVersion, 1, 31, 0), protobuf_hello(kWireVersion, 1, 33, 0),
+                                   protobuf_hello(kWireVersion, 1, 32, 65), std::string(kMagic) + "\x1a\x7f", std::string(kMagic) + "\xff\xff\xff"})
+    expect_contains(reaction_to<PeerCheated>(hello), "handshake");
+}
+
+TEST(Handshake, AnotherProtocolIsANetworkError) {
+  for (const std::string& hello : {std::string("SSH-2.0-OpenSSH_9.2"), std::string(), std::string("TinyOT wir"), std::string("HTTP/1.1 400 Bad Request\r\n")})
+    expect_contains(reaction_to<NetworkError>(hello), "does not speak");
+  expect_contains(reaction_to<NetworkError>(protobuf_hello(kWireVersion, 1, 32, 0), kHelloTag + 1), "does not speak");
+}
+
+TEST(Handshake, AnOversizedHelloIsNeverRead) {
+  expect_contains(reaction_to<NetworkError>(std::string((16 << 10) + 1, 'x')), "does not speak");
+  ChannelAndRawPeer peers;
+  peers.write_frame({std::uint64_t{1} << 60, kHelloTag, 0});
+  expect_contains(message_of<NetworkError>([&] { shake_hands(*peers.channel, hello_of(Party::A, {})); }), "does not speak");
+}
+
+TEST(Handshake, RawGarbageIsANetworkError) {
+  ChannelAndRawPeer peers;
+  peers.raw->write(payload_of(64));
+  message_of<NetworkError>([&] { shake_hands(*peers.channel, hello_of(Party::A, {})); });
+}
+
+TEST(Handshake, WhatThePeerSaysCannotSpoilTheTerminal) {
+  const std::string hello = protobuf_hello(kWireVersion, 1, 32, 0) + std::string("\x22\x0a\x0a\x01p\x12\x05\x1b[31m", 12);
+  ChannelAndRawPeer peers;
+  std::vector<std::byte> bytes(hello.size());
+  std::memcpy(bytes.data(), hello.data(), hello.size());
+  peers.write_frame({bytes.size(), kHelloTag, 0}, bytes);
+  const std::string message = message_of<Disagreement>([&] { shake_hands(*peers.channel, hello_of(Party::A, {{"p", "value"}})); });
+  EXPECT_EQ(message.find('\x1b'), std::string::npos) << "an escape sequence of the peer's reaches the message";
+}
+
+}  // namespace
+}  // namespace tinyot

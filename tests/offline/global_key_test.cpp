@@ -1,0 +1,95 @@
+// One global key for all aBit runs of a session: a key holder that takes another one in a later run must be found.
+//
+// Otherwise it learns the MAC holder's bits. A revealed f = u ^ x, u of one run and x of the other, has the MAC
+// K ^ f.Delta' ^ x.(Delta ^ Delta'), and the digest of the MAC transcript tells the key holder which x it was.
+#include <algorithm>
+
+#include "offline/auth_bits.h"
+#include "tests/offline/dealt.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+constexpr std::size_t kWanted = 64;
+constexpr MessageTag kMatrix{0x1201, "abit.r"};
+
+SecurityParameters parameters() { return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1}); }
+
+// One run as B, by hand, with R.Gamma = `delta` for any delta.
+AuthBits run_as_b(Session& session, const SecurityParameters& params, SeedOts seeds, std::uint64_t run, Delta delta) {
+  const std::size_t length = AuthBitMaker::run_length(params, kWanted);
+  LeakyBitSender sender(session, params, std::move(seeds.sent), run, length);
+  LeakyBitReceiver receiver(session, params, std::move(seeds.received), run);
+  const AmplificationMatrix r = draw_amplification(session.rng(), flip_role(receiver), delta);
+  AuthBits bits{AuthBitsMine(length), AuthBitsPeers(length)};
+  const ColumnChunk chunk = chunks_of(length).at(0);
+  LeakyMacRows mac_rows;
+  sender.offer(chunk);
+  receiver.receive(chunk, mac_rows);
+  amplify(r, flip_role(mac_rows), bits.peers.view());
+  receiver.send_pairing();
+  sender.receive_pairing();
+  const PhaseLog::Scope scope(session.log(), session.channel(), "test", length);
+  EqualityCheck equality;
+  equality.add("LaBit of A", receiver.check_digest());
+  equality.add("LaBit of B", sender.check_digest(scope));
+  equality.run(session);
+  send_words(session.channel(), kMatrix, r.matrix.words());
+  AmplificationMatrix peers_r{BitMatrix(kKappa, params.columns_kept())};
+  recv_words(session.channel(), kMatrix, peers_r.matrix.words());
+  LeakyKeyRows key_rows;
+  sender.kept_rows(chunk, key_rows);
+  amplify(peers_r, flip_role(key_rows), bits.mine.macs);
+  copy_bits(sender.gamma().words(), 0, bits.mine.bits.words(), 0, length);
+  return bits;
+}
+
+// A makes two runs as it always does; B's second one is under its first global key plus `change`.
+Outcomes two_runs(Block change) {
+  AuthBits of_a[2], of_b[2];
+  const Delta first = global_key_of(Party::B, 1), second{first.value ^ change};
+  const Outcomes outcomes = run_sessions(
+      [&](Session& session) {
+        const auto params = parameters();
+        const std::size_t t = params.columns_made();
+        if (session.me() == Party::A) {
+          AuthBitMaker maker(session, params);
+          for (AuthBits& bits : of_a) bits = maker.make(kWanted);
+          return;
+        }
+        of_b[0] = run_as_b(session, params, seed_ots_by_public_key(session, t), 0, first);
+        SeedOts seeds = seed_ots_from_auth_bits(session, of_b[0].mine.view(kWanted, t), of_b[0].peers.view(kWanted, t));
+        of_b[1] = run_as_b(session, params, std::move(seeds), 1, second);
+        const std::size_t tie = (kWanted + t + 63) / 64 * 64;
+        AuthBits anchor{AuthBitsMine(kTieBits), AuthBitsPeers(kTieBits)};
+        copy_bits(of_b[0].mine.view(tie, kTieBits).bits, 0, anchor.mine.bits.words(), 0, kTieBits);
+        std::ranges::copy(of_b[0].mine.view(tie, kTieBits).macs, anchor.mine.macs.begin());
+        std::ranges::copy(of_b[0].peers.view(tie, kTieBits), anchor.peers.keys.begin());
+        GlobalKeyTie key_tie;
+        key_tie.set_anchor(std::move(anchor));
+        key_tie.check(session, of_b[1].mine.view(tie, kTieBits), of_b[1].peers.view(tie, kTieBits));
+      },
+      {}, false);
+  if (outcomes.a.kind == Outcome::Kind::Done) {
+    checked_bits(of_a[0].mine, of_b[0].peers, first);
+    checked_bits(of_a[1].mine, of_b[1].peers, second);
+  }
+  return outcomes;
+}
+
+TEST(GlobalKey, OneKeyInBothRunsPasses) {
+  const Outcomes outcomes = two_runs({0, 0});
+  EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
+  EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
+}
+
+TEST(GlobalKey, AnotherKeyInTheSecondRunIsFound) {
+  const Outcomes outcomes = two_runs({1, 0});
+  EXPECT_EQ(outcomes.a.kind, Outcome::Kind::PeerCheated) << "A takes both runs for good, although they are under different keys";
+  EXPECT_EQ(outcomes.a.check, "EQ of global key of A's bits");
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,63 @@
+// What the tests of the `tinyot` command share: a directory that goes away, a port, both parties' command lines, and
+// expectations on how a process ended.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/tools/process.h"
+#include "tests/tools/sockets.h"
+
+namespace tinyot::test {
+
+using Json = nlohmann::json;
+
+// Runs the command to its end.
+Ended tinyot(const Arguments& arguments, const std::string& input = {}, std::chrono::seconds deadline = Process::kDeadline);
+
+// Whether it ended with this status, saying `part` on stderr and, if it failed, nothing on stdout.
+::testing::AssertionResult ended_with(const Ended& ended, int status, const std::string& part = {});
+
+// What a command printed with --format json: one object, on one line, and nothing else. Fails the test otherwise.
+Json json_of(const Ended& ended);
+
+// A circuit file that comes with the tests.
+std::string circuit_file(const std::string& name);
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& text);
+std::string random_hex(std::size_t bytes);
+
+Arguments operator+(Arguments first, const Arguments& second);
+
+struct BothEnded {
+  Ended a, b;
+};
+
+// Each test has a directory of its own, with the stores of the parties in A and B, and a port. A listens unless told otherwise.
+class CommandTest : public ::testing::Test {
+ protected:
+  CommandTest();
+  ~CommandTest() override;
+
+  std::string path(const std::string& name) const { return (dir_ / name).string(); }
+  // The command line of one party: command, party, address, store, JSON, and `more`.
+  Arguments as(char party, const std::string& command, const Arguments& more) const;
+  // Both parties as two processes, B after A.
+  BothEnded both(const std::string& command, const Arguments& more_of_a, const Arguments& more_of_b) const;
+  // Both stores, made by `tinyot local preprocess` with few columns.
+  void preprocess(const std::string& ands, const Arguments& more = {}) const;
+  Json store_info(char party) const;
+
+  std::filesystem::path dir_;
+  std::string port_ = free_port();
+  std::string peer_port_ = port_;  // where the connecting side goes: elsewhere if there is a relay
+  char listener_ = 'A';
+};
+
+inline const Arguments kFewColumns = {"--labit-columns", "experiment"};
+
+}  // namespace tinyot::test

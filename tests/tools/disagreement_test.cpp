@@ -1,0 +1,91 @@
+// Parties that want different things: both end with exit status 6, and both name both values.
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+class DisagreementTest : public CommandTest {
+ protected:
+  // What A has and what B has; both must say both.
+  static void expect_disagreement(const BothEnded& ended, const std::string& what, const std::string& of_a, const std::string& of_b) {
+    EXPECT_TRUE(ended_with(ended.a, 6, what + ": mine is " + of_a + ", the peer's " + of_b));
+    EXPECT_TRUE(ended_with(ended.b, 6, what + ": mine is " + of_b + ", the peer's " + of_a));
+  }
+};
+
+TEST_F(DisagreementTest, OnWhoIsWho) {
+  Arguments second = as('B', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns);
+  std::replace(second.begin(), second.end(), std::string("B"), std::string("A"));
+  Process a(TINYOT_BINARY, as('A', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns)), also_a(TINYOT_BINARY, second);
+  EXPECT_TRUE(ended_with(a.end(), 6, "both are A"));
+  EXPECT_TRUE(ended_with(also_a.end(), 6, "both are A"));
+}
+
+TEST_F(DisagreementTest, OnWhatToMake) {
+  const Arguments small = Arguments{"--ands", "2^10"} + kFewColumns;
+  expect_disagreement(both("preprocess", small, small + Arguments{"--sigma", "64"}), "sigma", "40", "64");
+  expect_disagreement(both("preprocess", small, Arguments{"--ands", "2^11"} + kFewColumns), "ands", "1024", "2048");
+  expect_disagreement(both("preprocess", small, {"--ands", "2^10"}), "columns", "experiment", "theorem");
+  expect_disagreement(both("preprocess", small + Arguments{"--unit", "2^12"}, small + Arguments{"--unit", "2^13"}), "unit", "4096", "8192");
+  expect_disagreement(both("preprocess", small + Arguments{"--bucket", "4"}, small + Arguments{"--bucket", "5"}), "bucket", "4", "5");
+  expect_disagreement(both("preprocess", small + Arguments{"--inputs", "10"}, small + Arguments{"--inputs", "11"}), "inputs", "10", "11");
+  EXPECT_FALSE(std::filesystem::exists(path("A")));
+  EXPECT_FALSE(std::filesystem::exists(path("B")));
+}
+
+TEST_F(DisagreementTest, OnWhatToRun) {
+  preprocess("2^10");
+  const std::string adder = circuit_file("adder64.txt"), sub = circuit_file("sub64.txt");
+  const Arguments a = {"--circuit", adder, "--input", "0=1"}, b = {"--circuit", adder, "--input", "1=1"};
+  expect_disagreement(both("run", Arguments{"--circuit", adder, "--lanes", "2", "--input", "0=1,2"}, b), "lanes", "2", "1");
+
+  BothEnded ended = both("run", a, {"--circuit", sub, "--input", "1=1"});
+  for (const Ended& each : {ended.a, ended.b}) {
+    EXPECT_TRUE(ended_with(each, 6, "circuit: mine is "));
+    EXPECT_TRUE(ended_with(each, 6, "adder64"));
+    EXPECT_TRUE(ended_with(each, 6, "sub64"));
+  }
+  // The same name, and one gate of another kind.
+  std::string text = read_file(adder);
+  text.replace(text.rfind("XOR"), 3, "AND");
+  std::filesystem::create_directory(path("other"));
+  write_file(path("other/adder64.txt"), text);
+  ended = both("run", a, {"--circuit", path("other/adder64.txt"), "--input", "1=1"});
+  EXPECT_TRUE(ended_with(ended.a, 6, "circuit: mine is adder64 "));
+  EXPECT_TRUE(ended_with(ended.b, 6, "circuit: mine is adder64 "));
+  ended = both("run", a + Arguments{"--to", "A"}, b);
+  EXPECT_TRUE(ended_with(ended.a, 6, "outputs to A"));
+  EXPECT_TRUE(ended_with(ended.b, 6, "outputs to A"));
+
+  for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 0) << party;
+  ended = both("run", a, b);
+  EXPECT_EQ(json_of(ended.a)["outputs"]["0"], "0x0000000000000002");
+}
+
+TEST_F(DisagreementTest, OnTheSession) {
+  preprocess("2^10");
+  const Json of_a = store_info('A');
+  std::filesystem::rename(path("A"), path("kept"));
+  std::filesystem::remove_all(path("B"));
+  preprocess("2^10");
+  const Json of_b = store_info('B');
+  std::filesystem::remove_all(path("A"));
+  std::filesystem::rename(path("kept"), path("A"));
+  const std::string adder = circuit_file("adder64.txt");
+  expect_disagreement(both("run", {"--circuit", adder, "--input", "0=1"}, {"--circuit", adder, "--input", "1=1"}), "session", of_a["session"],
+                      of_b["session"]);
+}
+
+TEST_F(DisagreementTest, OnTheCommand) {
+  preprocess("2^10");
+  Process a(TINYOT_BINARY, as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"}));
+  Arguments other = as('B', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns);
+  std::replace(other.begin(), other.end(), path("B"), path("new"));
+  Process b(TINYOT_BINARY, other);
+  EXPECT_TRUE(ended_with(a.end(), 6));
+  EXPECT_TRUE(ended_with(b.end(), 6));
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+}
+
+}  // namespace
+}  // namespace tinyot::test

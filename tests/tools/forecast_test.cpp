@@ -1,0 +1,89 @@
+// `tinyot params` foretells what `tinyot preprocess` then reports.
+#include "tests/tools/command_test.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TINYOT_SANITIZED 1
+#else
+#define TINYOT_SANITIZED 0
+#endif
+
+namespace tinyot::test {
+namespace {
+
+class ForecastTest : public CommandTest {
+ protected:
+  // Makes both stores; what was foretold, and what each party reports.
+  void make(const std::string& ands, const Arguments& more = {}) {
+    const Arguments options = Arguments{"--ands", ands, "--format", "json"} + kFewColumns + more;
+    forecast_ = json_of(tinyot(Arguments{"params"} + options));
+    report_ = json_of(tinyot(Arguments{"local", "preprocess", "--store", dir_.string()} + options));
+    for (const char* field : {"ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit", "profile", "columns"})
+      EXPECT_EQ(forecast_[field], report_["A"][field]) << field;
+  }
+
+  void expect_traffic() const {
+    for (const char* party : {"A", "B"}) {
+      double sent = 0;
+      for (const Json& phase : report_[party]["phases"]) sent += phase["bytes_sent"].get<double>();
+      EXPECT_NEAR(forecast_["bytes_sent"].get<double>() / sent, 1, 0.01) << party;
+    }
+  }
+
+  void expect_disk() const {
+    for (const char* party : {"A", "B"}) {
+      const double stored = report_[party]["store_bytes"];
+      EXPECT_NEAR(forecast_["disk_bytes"].get<double>() / stored, 1, 0.1) << party << " stores " << stored;
+    }
+  }
+
+  void expect_memory() const {
+    if (TINYOT_SANITIZED) GTEST_SKIP() << "sanitizers take memory of their own";
+    for (const char* party : {"A", "B"}) {
+      const double peak = report_[party]["peak_rss_bytes"], foretold = forecast_["memory_bytes"];
+      EXPECT_GE(foretold, peak) << party;
+      EXPECT_LE(foretold, 1.3 * peak + 100e6) << party << " peaks at " << peak;
+    }
+  }
+
+  Json forecast_, report_;
+};
+
+TEST_F(ForecastTest, NamesAllThatAJobCosts) {
+  const Json json = json_of(tinyot({"params", "--ands", "2^20", "--sigma", "64", "--unit", "2^18", "--format", "json"}));
+  EXPECT_EQ(json["ands"], 1 << 20);
+  EXPECT_EQ(json["units"], 4);
+  EXPECT_EQ(json["sigma"], 64);
+  EXPECT_GE(json["sigma_paper_bound"], 64.0);
+  EXPECT_GE(json["sigma_exact"], 40.0);
+  EXPECT_EQ(json["bucket"], 5);  // 4 would give (18 + 1) 3 = 57 bits
+  EXPECT_EQ(json["labit_columns"], 939);
+  EXPECT_EQ(json["seed_ots"], 2 * 939);
+  for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"}) EXPECT_GT(json[field], 1 << 20) << field;
+}
+
+TEST_F(ForecastTest, TrafficAndDiskOfASmallJob) {
+  make("2^13");
+  expect_traffic();
+  expect_disk();
+}
+
+TEST_F(ForecastTest, TrafficOfSeveralUnitsAndAnOddRest) {
+  make("2500", {"--unit", "2^10"});
+  expect_traffic();
+}
+
+TEST_F(ForecastTest, MemoryOfATinyJob) {
+  make("2^10");
+  expect_traffic();
+  expect_memory();
+}
+
+TEST_F(ForecastTest, AllOfAMiddlingJob) {
+  make("2^16");
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+}  // namespace
+}  // namespace tinyot::test

@@ -1,0 +1,178 @@
+// Jobs that are cut off at a known byte: killed, asked to stop, garbled. The other side learns of it, both stores stay good, and
+// what can be continued is.
+#include <signal.h>
+
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+// Sixteen units; each costs B the same number of bytes, known well enough to stop in the middle of one.
+const Arguments kUnits = Arguments{"--ands", "2^14", "--unit", "2^10"} + kFewColumns;
+constexpr std::uint64_t kUnitAnds = 1 << 10, kUnits16 = 16;
+const Arguments kResume = kUnits + Arguments{"--resume"};
+
+class InterruptionTest : public CommandTest {
+ protected:
+  InterruptionTest() {
+    const Json json = json_of(tinyot(Arguments{"params", "--format", "json"} + kUnits));
+    unit_bytes_ = json["bytes_sent"].get<std::uint64_t>() / kUnits16;
+  }
+
+  // B's bytes at the middle of the unit that follows `units` whole ones.
+  Relay::Plan hold_after(std::uint64_t units) const { return {.hold_at = units * unit_bytes_ + unit_bytes_ / 2}; }
+
+  // Both parties at work on `command`, B through a relay that holds them there.
+  struct Held {
+    std::unique_ptr<Relay> relay;
+    std::unique_ptr<Process> a, b;
+  };
+  Held start_held(const Arguments& of_a, const Arguments& of_b, const Relay::Plan& plan, const std::string& command = "preprocess") {
+    Held held;
+    held.relay = std::make_unique<Relay>(port_, plan);
+    peer_port_ = held.relay->port();
+    held.a = std::make_unique<Process>(TINYOT_BINARY, as('A', command, of_a));
+    held.b = std::make_unique<Process>(TINYOT_BINARY, as('B', command, of_b));
+    peer_port_ = port_;
+    if (plan.hold_at != Relay::kNever) held.relay->wait_until_held();
+    return held;
+  }
+
+  // B dies without a word; A must notice, and name the phase it was in.
+  void kill_b_after(std::uint64_t units, const Arguments& options) {
+    Held held = start_held(options, options, hold_after(units));
+    held.b->signal(SIGKILL);
+    EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
+    held.relay->drop();
+    EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase aBits: columns, after "));
+  }
+
+  // Both ask to resume, and finish.
+  void expect_resumed(std::uint64_t units_missing) const {
+    const BothEnded ended = both("preprocess", kResume, kResume);
+    for (const Ended& each : {ended.a, ended.b}) {
+      ASSERT_TRUE(ended_with(each, 0));
+      const Json report = json_of(each);
+      EXPECT_EQ(report["ands"], units_missing * kUnitAnds);
+      EXPECT_EQ(report["complete"], true);
+    }
+    for (const char party : {'A', 'B'}) {
+      const Json info = store_info(party);
+      EXPECT_EQ(info["units_made"], kUnits16) << party;
+      EXPECT_EQ(info["kinds"]["auth_ots_ba"]["made"], kUnits16 * kUnitAnds) << party;
+    }
+  }
+
+  // The stores hold a session that works.
+  void expect_sums() const {
+    const Arguments local = {"local", "run", "--store", dir_.string(), "--circuit", circuit_file("adder64.txt"), "--format", "json"};
+    EXPECT_EQ(json_of(tinyot(local + Arguments{"--input", "0=0x2a", "--input", "1=0x17"}))["B"]["outputs"]["0"], "0x0000000000000041");
+  }
+
+  void expect_stopped_by(char party, int signal);
+
+  std::uint64_t unit_bytes_ = 0;
+};
+
+TEST_F(InterruptionTest, PeerKilledWhilePreprocessing) {
+  kill_b_after(5, kUnits);
+  for (const char party : {'A', 'B'}) {
+    const Json info = store_info(party);
+    EXPECT_EQ(info["units_made"], 5) << party;
+    EXPECT_EQ(info["kinds"]["auth_ands_b"]["made"], 5 * kUnitAnds) << party;
+  }
+  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kUnits)), 5, "--resume"));
+  expect_resumed(11);
+  expect_sums();
+}
+
+TEST_F(InterruptionTest, StoresThatStandAtDifferentUnitsAreNotContinued) {
+  kill_b_after(3, kUnits);
+  std::filesystem::copy(path("B"), path("older"), std::filesystem::copy_options::recursive);
+  kill_b_after(2, kResume);
+  std::filesystem::remove_all(path("B"));
+  std::filesystem::rename(path("older"), path("B"));
+  const BothEnded ended = both("preprocess", kResume, kResume);
+  EXPECT_TRUE(ended_with(ended.a, 6, "units made: mine is 5, the peer's 3"));
+  EXPECT_TRUE(ended_with(ended.b, 6, "units made: mine is 3, the peer's 5"));
+}
+
+TEST_F(InterruptionTest, PeerKilledWhileRunning) {
+  preprocess("2^13");
+  const Arguments aes = {"--circuit", "aes128"};
+  Held held = start_held(aes + Arguments{"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)},
+                         aes + Arguments{"--input", "key_b=" + random_hex(16)}, {.hold_at = 3500}, "run");
+  held.b->signal(SIGKILL);
+  EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
+  held.relay->drop();
+  EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase gates, after "));
+  // What the run had taken is gone on both sides, and the rest is good.
+  for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 6400) << party;
+  expect_sums();
+}
+
+// One party is asked to stop in the sixth unit: it ends after it, and so does the other.
+void InterruptionTest::expect_stopped_by(char party, int signal) {
+  Held held = start_held(kUnits, kUnits, hold_after(5));
+  (party == 'A' ? held.a : held.b)->signal(signal);
+  held.relay->release();
+  const Ended a = held.a->end(), b = held.b->end();
+  const Ended &stopped = party == 'A' ? a : b, &other = party == 'A' ? b : a;
+  EXPECT_TRUE(ended_with(stopped, 128 + signal));
+  EXPECT_TRUE(ended_with(other, 0));
+  for (const Ended& each : {a, b}) {
+    const Json report = json_of(each);
+    EXPECT_EQ(report["complete"], false);
+    EXPECT_EQ(report["ands"], 6 * kUnitAnds);
+  }
+  EXPECT_EQ(store_info('A')["units_made"], 6);
+}
+
+TEST_F(InterruptionTest, SigintEndsAfterTheUnitAndCanBeResumed) {
+  expect_stopped_by('A', SIGINT);
+  expect_resumed(10);
+  expect_sums();
+}
+
+TEST_F(InterruptionTest, SigtermOfTheOtherParty) { expect_stopped_by('B', SIGTERM); }
+
+TEST_F(InterruptionTest, ASecondSigintDropsTheUnit) {
+  Held held = start_held(kUnits, kUnits, hold_after(5));
+  held.a->signal(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  held.a->signal(SIGINT);
+  EXPECT_EQ(held.a->end().status, 128 + SIGINT);
+  held.relay->drop();
+  EXPECT_TRUE(ended_with(held.b->end(), 3, "phase"));
+  for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["units_made"], 5) << party;
+}
+
+TEST_F(InterruptionTest, SigintWhileWaitingForThePeer) {
+  Process a(TINYOT_BINARY, as('A', "preprocess", kUnits));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  a.signal(SIGINT);
+  EXPECT_EQ(a.end().status, 128 + SIGINT);
+  EXPECT_FALSE(std::filesystem::exists(path("A")));
+}
+
+TEST_F(InterruptionTest, APeerThatStopsAnsweringIsGivenUp) {
+  const Arguments impatient = kUnits + Arguments{"--idle-timeout", "1"};
+  Held held = start_held(impatient, impatient, hold_after(1));
+  EXPECT_TRUE(ended_with(held.a->end(), 3, "silent for 1 s"));
+  EXPECT_TRUE(ended_with(held.b->end(), 3, "silent for 1 s"));
+}
+
+// The bytes of a whole stretch of columns arrive inverted: the honest receiver ends with 4, and its session is over.
+TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
+  Held held = start_held(kUnits, kUnits, {.garble_from = unit_bytes_ + 100000, .garble_to = unit_bytes_ + 200000});
+  EXPECT_TRUE(ended_with(held.a->end(), 4, "the session is dead"));
+  EXPECT_TRUE(ended_with(held.b->end(), 3));
+  const Json info = store_info('A');
+  EXPECT_EQ(info["state"], "dead");
+  EXPECT_FALSE(info["dead_reason"].get<std::string>().empty());
+  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kResume + Arguments{"--connect-timeout", "1"})), 5, "session is dead"));
+  EXPECT_TRUE(ended_with(tinyot(as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"})), 5, "session is dead"));
+}
+
+}  // namespace
+}  // namespace tinyot::test

@@ -1,0 +1,110 @@
+// Peers that are absent, silent, or no peers at all: the party ends with exit status 3, says which it was, and leaves no store.
+#include <functional>
+
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kSoon = std::chrono::seconds(15);
+
+const Arguments kSmall = Arguments{"--ands", "2^10"} + kFewColumns;
+
+// A frame as the wire has it: length, tag, number, all little-endian; tag 1 is the hello.
+std::string frame_header(std::uint64_t length, std::uint32_t tag, std::uint32_t number) {
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(length >> (8 * i));
+  for (const std::uint32_t word : {tag, number})
+    for (int i = 0; i < 4; ++i) bytes += static_cast<char>(word >> (8 * i));
+  return bytes;
+}
+
+std::string noise(std::size_t size) {
+  std::string bytes;
+  std::uint64_t state = 0x2545f4914f6cdd1d;
+  for (std::size_t i = 0; i < size; ++i) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    bytes += static_cast<char>(state);
+  }
+  return bytes;
+}
+
+class PeerTest : public CommandTest {
+ protected:
+  // How a party ends whose peer says this and then waits: once as the one who listens, once as the one who connects.
+  void expect_refused(const std::string& bytes, const std::string& message) {
+    for (const bool listens : {true, false}) {
+      SCOPED_TRACE(listens ? "listening" : "connecting");
+      Listener listener;
+      port_ = free_port();
+      peer_port_ = listener.port();
+      listener_ = listens ? 'A' : 'B';
+      Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--idle-timeout", "1"}), {}, kSoon);
+      const Socket peer = listens ? connect_to(port_) : listener.accept(std::chrono::seconds(10));
+      ASSERT_TRUE(peer.valid());
+      EXPECT_TRUE(peer.send_all(bytes));
+      EXPECT_TRUE(ended_with(party.end(), 3, message));
+      EXPECT_FALSE(std::filesystem::exists(path("A")));
+    }
+  }
+};
+
+TEST_F(PeerTest, Absent) {
+  for (const char listener : {'A', 'B'}) {
+    listener_ = listener;
+    const auto start = Clock::now();
+    const Ended ended = tinyot(as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
+    EXPECT_TRUE(ended_with(ended, 3, std::string(listener == 'A' ? "nobody connected to" : "nobody answers at") + " 127.0.0.1:" + port_ + " within 1 s"));
+    EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(800));
+    EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
+    EXPECT_FALSE(std::filesystem::exists(path("A")));
+  }
+}
+
+TEST_F(PeerTest, PortInUse) {
+  const Listener other;
+  port_ = other.port();
+  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kSmall), {}, kSoon), 3, "cannot listen on 127.0.0.1:" + port_));
+}
+
+TEST_F(PeerTest, HostThatDoesNotExist) {
+  const Ended ended = tinyot({"preprocess", "--party", "A", "--connect", "no-such-host.invalid:7766", "--store", path("A"), "--ands", "2^10",
+                              "--connect-timeout", "1"}, {}, kSoon);
+  EXPECT_TRUE(ended_with(ended, 3, "no-such-host.invalid"));
+}
+
+TEST_F(PeerTest, Silent) { expect_refused("", "silent for 1 s"); }
+
+TEST_F(PeerTest, SilentInTheMiddleOfItsFirstMessage) { expect_refused(frame_header(100, 1, 0) + "TinyOT", "silent for 1 s"); }
+
+TEST_F(PeerTest, RandomBytes) { expect_refused(noise(4096), "does not speak the tinyot protocol"); }
+
+TEST_F(PeerTest, ALengthOf2To60) { expect_refused(frame_header(std::uint64_t{1} << 60, 1, 0), "does not speak the tinyot protocol"); }
+
+TEST_F(PeerTest, AnHttpRequest) { expect_refused("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "does not speak the tinyot protocol"); }
+
+TEST_F(PeerTest, AWellFramedMessageThatIsNoHello) { expect_refused(frame_header(64, 1, 0) + noise(64), "does not speak the tinyot protocol"); }
+
+TEST_F(PeerTest, HangsUpAtOnce) {
+  Process party(TINYOT_BINARY, as('A', "preprocess", kSmall), {}, kSoon);
+  connect_to(port_).close();
+  EXPECT_TRUE(ended_with(party.end(), 3, "closed the connection"));
+  EXPECT_FALSE(std::filesystem::exists(path("A")));
+}
+
+TEST_F(PeerTest, RunIsAsCarefulAsPreprocess) {
+  preprocess("2^10");
+  const Arguments run = {"--circuit", circuit_file("adder64.txt"), "--input", "0=1", "--idle-timeout", "1", "--connect-timeout", "1"};
+  EXPECT_TRUE(ended_with(tinyot(as('A', "run", run), {}, kSoon), 3, "nobody connected"));
+  for (const std::string& bytes : {std::string(), noise(4096), frame_header(std::uint64_t{1} << 60, 1, 0)}) {
+    Process party(TINYOT_BINARY, as('A', "run", run), {}, kSoon);
+    const Socket peer = connect_to(port_);
+    EXPECT_TRUE(peer.send_all(bytes));
+    EXPECT_TRUE(ended_with(party.end(), 3));
+  }
+  EXPECT_EQ(store_info('A')["kinds"]["auth_ands_a"]["reserved"], 0);
+}
+
+}  // namespace
+}  // namespace tinyot::test

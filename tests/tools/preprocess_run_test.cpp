@@ -1,0 +1,117 @@
+// The two commands that a user types on each side: preprocess, then run, as long as the material lasts.
+#include <array>
+
+#include "crypto/library_aes.h"
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+// An AND takes one object of each of these, and one aBit of each party; an input bit takes an aBit of its owner.
+constexpr std::array kKindsOfAnAnd = {"auth_ands_a", "auth_ands_b", "auth_ots_ab", "auth_ots_ba"};
+
+AesBytes bytes_of(const std::string& hex) {
+  AesBytes bytes;
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(std::stoul(hex.substr(2 * i, 2), nullptr, 16));
+  return bytes;
+}
+
+std::string hex_of(const std::vector<AesBytes>& blocks) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const AesBytes& block : blocks)
+    for (const std::uint8_t byte : block) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return text;
+}
+
+class PreprocessRunTest : public CommandTest {
+ protected:
+  // Random keys and blocks; B learns what a library's AES says.
+  void encrypt(std::size_t blocks) const {
+    const std::string key_a = random_hex(16), key_b = random_hex(16), message = random_hex(16 * blocks);
+    const Arguments common = {"--circuit", "aes128", "--blocks", std::to_string(blocks)};
+    const BothEnded ended = both("run", common + Arguments{"--input", "key_a=" + key_a, "--input", "message=" + message},
+                                 common + Arguments{"--input", "key_b=" + key_b});
+    ASSERT_TRUE(ended_with(ended.a, 0));
+    ASSERT_TRUE(ended_with(ended.b, 0));
+
+    AesBytes key = bytes_of(key_a);
+    for (std::size_t i = 0; i < key.size(); ++i) key[i] ^= bytes_of(key_b)[i];
+    std::vector<AesBytes> plain;
+    for (std::size_t i = 0; i < blocks; ++i) plain.push_back(bytes_of(message.substr(32 * i, 32)));
+    EXPECT_EQ(json_of(ended.b)["outputs"], Json({{"ciphertext", hex_of(aes128_by_library_vartime(key, plain))}}));
+    EXPECT_EQ(json_of(ended.a)["outputs"], Json::object());
+  }
+
+  // Both stores stand at what `blocks` blocks of AES take in all, by the circuit's own account.
+  void expect_used(std::uint64_t blocks) const {
+    const Json cost = json_of(tinyot({"circuit", "info", "aes128", "--format", "json"}));
+    std::map<std::string, std::uint64_t> bits;
+    for (const Json& input : cost["inputs"]) bits[input["owner"]] += input["bits"].get<std::uint64_t>();
+    const std::uint64_t ands = cost["ands"];
+    for (const char party : {'A', 'B'}) {
+      const Json kinds = store_info(party)["kinds"];
+      for (const char* kind : kKindsOfAnAnd) EXPECT_EQ(kinds[kind]["reserved"], ands * blocks) << party << " " << kind;
+      EXPECT_EQ(kinds["auth_bits_a"]["reserved"], (ands + bits["A"]) * blocks) << party;
+      EXPECT_EQ(kinds["auth_bits_b"]["reserved"], (ands + bits["B"]) * blocks) << party;
+      for (const auto& [name, kind] : kinds.items()) {
+        EXPECT_EQ(kind["made"].get<std::uint64_t>(), kind["reserved"].get<std::uint64_t>() + kind["left"].get<std::uint64_t>()) << name;
+        EXPECT_EQ(kind["burnt"], 0) << name;
+      }
+    }
+  }
+
+  void preprocess_in_order(char first, const std::string& ands, const Arguments& more) const {
+    const Arguments options = Arguments{"--ands", ands} + more;
+    const char second = first == 'A' ? 'B' : 'A';
+    Process early(TINYOT_BINARY, as(first, "preprocess", options));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    Process late(TINYOT_BINARY, as(second, "preprocess", options));
+    EXPECT_TRUE(ended_with(early.end(), 0));
+    EXPECT_TRUE(ended_with(late.end(), 0));
+  }
+
+  // A run that its own store cannot feed says so before it looks for a peer.
+  void expect_short(char party, const Arguments& inputs, const std::string& left) {
+    Listener nobody;
+    listener_ = party == 'A' ? 'B' : 'A';
+    peer_port_ = nobody.port();
+    const Ended ended = tinyot(as(party, "run", Arguments{"--circuit", "aes128"} + inputs));
+    EXPECT_TRUE(ended_with(ended, 5, "auth_ands_a has " + left + ", needs 6400"));
+    EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
+  }
+};
+
+TEST_F(PreprocessRunTest, MaterialIsUsedOnceAndThenRunsOut) {
+  preprocess_in_order('A', "2^15", Arguments{"--unit", "2^14"} + kFewColumns);
+  expect_used(0);
+  const Json made = store_info('A');
+  EXPECT_EQ(made["kinds"]["auth_ands_a"]["made"], 1 << 15);
+  EXPECT_EQ(made["session"], store_info('B')["session"]);
+
+  encrypt(3);
+  expect_used(3);
+  encrypt(2);
+  expect_used(5);
+
+  // 32,768 made, 32,000 used.
+  expect_short('A', {"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)}, "768");
+  expect_short('B', {"--input", "key_b=" + random_hex(16)}, "768");
+  expect_used(5);
+}
+
+TEST_F(PreprocessRunTest, TheConnectingSideMayStartFirst) {
+  preprocess_in_order('B', "2^10", {});  // by the theorem's columns
+  EXPECT_EQ(store_info('A')["columns"], "theorem");
+  EXPECT_EQ(store_info('B')["kinds"]["auth_ands_a"]["left"], 1 << 10);
+}
+
+TEST_F(PreprocessRunTest, EitherPartyMayListen) {
+  listener_ = 'B';
+  preprocess_in_order('A', "2^13", kFewColumns);
+  encrypt(1);
+  expect_used(1);
+}
+
+}  // namespace
+}  // namespace tinyot::test

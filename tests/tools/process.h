@@ -1,0 +1,46 @@
+// A program as a child process: its arguments and standard input go in, its output and exit status come out. Nothing hangs:
+// a child that outlives its deadline is killed, and the test fails.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tinyot::test {
+
+using Arguments = std::vector<std::string>;
+
+struct Ended {
+  int status = -1;  // the exit status; 128 + the signal that ended it, as a shell says it
+  std::string out, err;
+};
+
+class Process {
+ public:
+  static constexpr std::chrono::seconds kDeadline{60};
+
+  Process(const std::string& program, const Arguments& arguments, const std::string& input = {}, std::chrono::seconds deadline = kDeadline);
+  // Kills what is still running.
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void signal(int number) const;
+  // Waits for the end. If the deadline passes first, the child is killed and the test fails.
+  Ended end();
+
+ private:
+  void read_until_closed(int out, int err);
+  bool reap_until_deadline();
+
+  std::string name_;
+  std::chrono::steady_clock::time_point deadline_;
+  pid_t pid_ = -1;
+  Ended ended_;
+  std::thread reader_;
+};
+
+}  // namespace tinyot::test
