@@ -12,8 +12,8 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kHeader = 16;                     // of a message
-constexpr std::uint64_t kProgramBytes = 24 << 20;         // code, libraries, socket queues
-constexpr std::uint64_t kStoreBytes = std::uint64_t{150} << 20;  // material waiting for its commit, and its pages
+constexpr std::uint64_t kProgramBytes = 32 << 20;         // code, libraries, socket queues
+constexpr std::uint64_t kCommitBytes = 64 << 20;          // material that waits for its commit in the store, at most
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
   const std::uint64_t chunks = (objects + kChunkObjects - 1) / kChunkObjects, bits = bytes_for(objects);
@@ -60,9 +60,10 @@ JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, s
     job.exact_bound_bits = std::min(job.exact_bound_bits, exact_bound_bits(plan.ands, plan.bucket));
     first += plan.ands;
   }
-  job.memory_bytes = memory + kProgramBytes + kStoreBytes;
   // Eight columns of mine and eight of the peer's an AND, one of each an input.
   job.disk_bytes = (8 * ands + inputs) * (sizeof(Mac) + sizeof(Key)) + bytes_for(8 * ands + inputs);
+  // Material waits as it was poured, and once more as the pages that it is written to.
+  job.memory_bytes = memory + kProgramBytes + 2 * std::min(kCommitBytes, job.disk_bytes);
   return job;
 }
 

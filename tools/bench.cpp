@@ -84,7 +84,7 @@ int bench_command(const Arguments& arguments) {
   if (verb == "offline") return bench_offline(rest);
   if (verb == "fig17") return bench_fig17(rest);
   if (verb != "--help") throw UsageError("tinyot bench wants offline or fig17; see tinyot bench --help");
-  std::cout << "Usage: tinyot bench offline | fig17; each has its own --help\n";
+  std::cout << "Usage: tinyot bench offline | fig17; each has its own --help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
   return 0;
 }
 

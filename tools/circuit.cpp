@@ -84,7 +84,8 @@ int circuit_command(const Arguments& arguments) {
   if (verb == "list") return list(rest);
   if (verb == "info") return info(rest);
   if (verb == "eval") return eval(rest);
-  const std::string help = "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ...; each has its own --help\n";
+  const std::string help = "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ...; each has its own --help\n\n"
+                           "Example:\n  tinyot circuit info aes128\n";
   if (verb != "--help") throw UsageError("tinyot circuit wants list, info or eval; see tinyot circuit --help");
   print_report(Format::Text, {}, help);
   return 0;

@@ -25,9 +25,12 @@ Party parse_party(const std::string& option, const std::string& text) {
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof()) throw UsageError("cannot read " + path);
-  return text;
+  if (!file || std::filesystem::is_directory(path)) throw UsageError("cannot read " + path);
+  try {
+    return {std::istreambuf_iterator<char>(file), {}};
+  } catch (const std::ios_base::failure&) {
+    throw UsageError("cannot read " + path);
+  }
 }
 
 std::string digest_of_file(const std::string& path) {

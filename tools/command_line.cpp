@@ -15,6 +15,15 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   return value;
 }
 
+// A message about an option may quote what was typed behind its "=", which may be secret.
+std::string without_values(std::string message) {
+  for (auto equals = message.find('='); equals != std::string::npos; equals = message.find('=', equals + 1)) {
+    const auto end = message.find('\'', equals);
+    message.erase(equals, end == std::string::npos ? std::string::npos : end - equals);
+  }
+  return message;
+}
+
 }  // namespace
 
 CommandLine::CommandLine(std::string usage, std::string example)
@@ -33,7 +42,7 @@ bool CommandLine::parse(const Arguments& arguments) {
               values_);
     po::notify(values_);
   } catch (const po::error& error) {
-    throw UsageError(std::string(error.what()) + "; see --help");
+    throw UsageError(without_values(error.what()) + "; see --help");
   }
   if (!has("help")) return true;
   std::cout << "Usage: " << usage_ << "\n\n" << options_ << "\nExample:\n  " << example_ << "\n";

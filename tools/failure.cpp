@@ -9,7 +9,7 @@ namespace tinyot {
 
 int report_failure(const std::string& prefix) {
   const auto say = [&](const std::string& message, ExitStatus status) {
-    std::cerr << prefix << message << std::endl;
+    std::cerr << prefix + message + "\n" << std::flush;  // one write, so that lines of two processes do not mix
     return static_cast<int>(status);
   };
   try {

@@ -67,7 +67,9 @@ void forbid_core_dumps() {
 int main(int argc, char** argv) {
   tinyot::forbid_core_dumps();
   try {
-    return tinyot::dispatch({argv + 1, argv + argc});
+    const int status = tinyot::dispatch({argv + 1, argv + argc});
+    if (!std::cout.flush()) throw tinyot::Error(tinyot::ExitStatus::Failure, "cannot write the result to stdout");
+    return status;
   } catch (...) {
     return tinyot::report_failure("tinyot: ");
   }

@@ -143,6 +143,7 @@ void PreprocessRun::make_units() {
 JobResult PreprocessRun::run() {
   if (job_.resume) {
     store_ = Store::open(job_.store);
+    (void)store_->global_key();  // a dead session is refused here
     check_same_parameters(store_->manifest(), job_, params_);
     if (store_->manifest().state == SessionState::Complete) return {report_of(job_, *store_, 0, 0, log_), 0};
   } else {

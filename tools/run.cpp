@@ -1,6 +1,7 @@
 #include "tools/run.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -34,13 +35,46 @@ std::vector<std::optional<BundleValues>> my_values(const NamedCircuit& circuit, 
   return values;
 }
 
-void write_output(const std::string& path, const std::string& text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  const std::string line = text + "\n";
-  const bool written = file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  const int reason = errno;
-  if (file >= 0) ::close(file);
-  if (!written) throw Error(ExitStatus::Failure, "cannot write the output to " + path + ": " + std::strerror(reason));
+// A file for an output: opened, and made private, before the run costs anything; written when there is something to write.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {
+    if (descriptor_ < 0 || ::fchmod(descriptor_, 0600) != 0) fail();
+  }
+  ~OutputFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OutputFile(OutputFile&& other) noexcept : path_(other.path_), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  OutputFile& operator=(OutputFile&&) = delete;
+
+  void write(const std::string& text) {
+    if (::ftruncate(descriptor_, 0) != 0) fail();
+    for (std::size_t at = 0; at < text.size();) {
+      const ssize_t count = ::write(descriptor_, text.data() + at, text.size() - at);
+      if (count < 0 && errno != EINTR) fail();
+      if (count > 0) at += static_cast<std::size_t>(count);
+    }
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw Error(ExitStatus::Failure, "cannot write the output to " + path_ + ": " + std::strerror(errno));
+  }
+
+  std::string path_;
+  int descriptor_;
+};
+using OutputFiles = std::map<std::string, OutputFile>;
+
+// Fails: UsageError if the party does not learn an output that it wants in a file.
+OutputFiles open_outputs(const NamedCircuit& circuit, const RunJob& job) {
+  OutputFiles files;
+  for (const auto& [name, path] : job.outputs) {
+    if (!receives(circuit.info().outputs[circuit.output_index(name)].to, job.party))
+      throw UsageError("--output " + name + ": party " + letter(job.party) + " does not learn it");
+    files.emplace(name, OutputFile(path));
+  }
+  return files;
 }
 
 std::string lines_of(const Json& value) {
@@ -51,14 +85,14 @@ std::string lines_of(const Json& value) {
 }
 
 // Outputs that have a file go there, the others into the report.
-Json hand_out(const NamedCircuit& circuit, const RunJob& job, const RunResult& result) {
+Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const RunResult& result) {
   Json outputs = Json::object();
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     if (!result.outputs[i]) continue;
     const std::string& name = circuit.info().outputs[i].name;
     const Json value = circuit.print(i, *result.outputs[i]);
-    if (const auto file = job.outputs.find(name); file != job.outputs.end())
-      write_output(file->second, lines_of(value));
+    if (const auto file = files.find(name); file != files.end())
+      file->second.write(lines_of(value) + "\n");
     else
       outputs[name] = value;
   }
@@ -119,10 +153,7 @@ JobResult run(const RunJob& job) {
   // All that can go wrong on this side is found before the first byte is sent.
   const NamedCircuit circuit(job.circuit);
   const auto inputs = my_values(circuit, job);
-  for (const auto& [name, file] : job.outputs) {
-    if (!receives(circuit.info().outputs[circuit.output_index(name)].to, job.party))
-      throw UsageError("--output " + name + ": party " + letter(job.party) + " does not learn it");
-  }
+  OutputFiles files = open_outputs(circuit, job);
   Store store = Store::open(job.store);
   if (store.manifest().me != job.party)
     throw StoreError("the store in " + job.store.string() + " is party " + letter(store.manifest().me) + "'s; run with --party " + letter(store.manifest().me));
@@ -149,7 +180,7 @@ JobResult run(const RunJob& job) {
   });
   Json report = report_of(job, circuit, store, result, wall_s);
   add_measurements(report, log.phases());
-  report["outputs"] = hand_out(circuit, job, result);
+  report["outputs"] = hand_out(circuit, files, result);
   return {report, 0};
 }
 

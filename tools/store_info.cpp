@@ -54,7 +54,7 @@ int info(const Arguments& arguments) {
 int store_command(const Arguments& arguments) {
   if (!arguments.empty() && arguments[0] == "info") return info({arguments.begin() + 1, arguments.end()});
   if (arguments.empty() || arguments[0] != "--help") throw UsageError("tinyot store wants info DIR; see tinyot store --help");
-  print_report(Format::Text, {}, "Usage: tinyot store info DIR; it has its own --help\n");
+  print_report(Format::Text, {}, "Usage: tinyot store info DIR; it has its own --help\n\nExample:\n  tinyot store info store-a\n");
   return 0;
 }
 

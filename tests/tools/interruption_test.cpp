@@ -95,6 +95,7 @@ TEST_F(InterruptionTest, StoresThatStandAtDifferentUnitsAreNotContinued) {
   const BothEnded ended = both("preprocess", kResume, kResume);
   EXPECT_TRUE(ended_with(ended.a, 6, "units made: mine is 5, the peer's 3"));
   EXPECT_TRUE(ended_with(ended.b, 6, "units made: mine is 3, the peer's 5"));
+  expect_sums();  // what both have made is still good
 }
 
 TEST_F(InterruptionTest, PeerKilledWhileRunning) {
@@ -162,14 +163,17 @@ TEST_F(InterruptionTest, APeerThatStopsAnsweringIsGivenUp) {
   EXPECT_TRUE(ended_with(held.b->end(), 3, "silent for 1 s"));
 }
 
-// The bytes of a whole stretch of columns arrive inverted: the honest receiver ends with 4, and its session is over.
+// The bytes of a whole stretch of columns arrive inverted: the honest receiver ends with 4 and tells the other side, and the
+// session is over for both.
 TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
   Held held = start_held(kUnits, kUnits, {.garble_from = unit_bytes_ + 100000, .garble_to = unit_bytes_ + 200000});
   EXPECT_TRUE(ended_with(held.a->end(), 4, "the session is dead"));
-  EXPECT_TRUE(ended_with(held.b->end(), 3));
-  const Json info = store_info('A');
-  EXPECT_EQ(info["state"], "dead");
-  EXPECT_FALSE(info["dead_reason"].get<std::string>().empty());
+  EXPECT_TRUE(ended_with(held.b->end(), 3, "the peer aborted the session"));
+  for (const char party : {'A', 'B'}) {
+    const Json info = store_info(party);
+    EXPECT_EQ(info["state"], "dead") << party;
+    EXPECT_FALSE(info["dead_reason"].get<std::string>().empty()) << party;
+  }
   EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kResume + Arguments{"--connect-timeout", "1"})), 5, "session is dead"));
   EXPECT_TRUE(ended_with(tinyot(as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"})), 5, "session is dead"));
 }
