@@ -22,7 +22,7 @@ SessionId bind(const SessionId& base, std::string_view phase, char direction, co
 
 SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<Parameter> parameters,
                              const std::optional<SessionId>& existing) {
-  parameters.insert(parameters.begin(), {"session", existing ? hex_of(*existing) : "new"});
+  parameters.push_back({"session", existing ? hex_of(*existing) : "new"});
   const Hello hello{me, rng.object<std::array<std::uint8_t, 32>>(), std::move(parameters)};
   const Handshake handshake = shake_hands(channel, hello);
 

@@ -93,8 +93,12 @@ class TcpStream final : public ByteStream {
  private:
   // Each returns how many bytes moved, 0 if the socket is not ready.
   std::size_t write_some(std::span<const std::byte> bytes) {
+    // What a peer that is gone has said before, as that it aborts, is still to be read: its silence shows there.
+    if (peer_takes_nothing_) return bytes.size();
     error_code error;
     const std::size_t count = bytes.empty() ? 0 : socket_.write_some(asio::buffer(bytes.data(), bytes.size()), error);
+    peer_takes_nothing_ = error == asio::error::broken_pipe || error == asio::error::connection_reset;
+    if (peer_takes_nothing_) return bytes.size();
     check(error, "sending");
     return count;
   }
@@ -145,6 +149,7 @@ class TcpStream final : public ByteStream {
   tcp::socket socket_;
   std::chrono::milliseconds idle_timeout_;
   ByteQueue outbox_, inbox_;
+  bool peer_takes_nothing_ = false;
   std::vector<std::byte> ahead_;
 };
 

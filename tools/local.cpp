@@ -12,7 +12,7 @@ std::string pair_text(const Json& report, const std::function<std::string(const 
   std::string all;
   for (const char* party : {"A", "B"})
     if (!report[party].is_null()) all += text(report[party]);
-  return all + "both parties: " + seconds_text(report["wall_s"]) + "\n";
+  return all.empty() ? all : all + "both parties: " + seconds_text(report["wall_s"]) + "\n";
 }
 
 int local_preprocess(const Arguments& arguments) {
