@@ -64,23 +64,13 @@ void check_same_parameters(const Manifest& manifest, const PreprocessJob& job, c
 
 Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_now, double wall_s, const PhaseLog& log) {
   const Manifest& manifest = store.manifest();
-  Json report = {{"party", std::string(1, letter(job.party))},
-                 {"command", "preprocess"},
-                 {"profile", manifest.profile},
-                 {"columns", manifest.columns},
-                 {"session", hex_of(session_id_of(manifest))},
-                 {"ands", ands_now},
-                 {"sigma", manifest.sigma},
-                 {"sigma_paper_bound", manifest.sigma_paper_bound},
-                 {"sigma_exact", manifest.sigma_exact},
-                 {"kappa", manifest.kappa},
-                 {"bucket", manifest.bucket},
-                 {"unit", manifest.unit},
-                 {"threads", 1},
-                 {"complete", manifest.state == SessionState::Complete},
-                 {"wall_s", wall_s},
-                 {"ands_per_s", wall_s > 0 ? static_cast<double>(ands_now) / wall_s : 0},
-                 {"store_bytes", store.store_bytes()}};
+  Json report = {{"party", std::string(1, letter(job.party))}, {"command", "preprocess"}, {"session", hex_of(session_id_of(manifest))}, {"ands", ands_now}};
+  add_security(report, manifest);
+  report["threads"] = 1;
+  report["complete"] = manifest.state == SessionState::Complete;
+  report["wall_s"] = wall_s;
+  report["ands_per_s"] = wall_s > 0 ? static_cast<double>(ands_now) / wall_s : 0;
+  report["store_bytes"] = store.store_bytes();
   add_measurements(report, log.phases());
   return report;
 }

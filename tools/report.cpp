@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "net/handshake.h"
-#include "storage/manifest.h"
 #include "tools/version.h"
 
 namespace tinyot {
@@ -37,6 +36,17 @@ Json machine_json() {
 }
 
 std::string version_text() { return kVersion; }
+
+void add_security(Json& report, const Manifest& manifest) {
+  report["profile"] = manifest.profile;
+  report["columns"] = manifest.columns;
+  report["sigma"] = manifest.sigma;
+  report["sigma_paper_bound"] = manifest.sigma_paper_bound;
+  report["sigma_exact"] = manifest.sigma_exact;
+  report["kappa"] = manifest.kappa;
+  report["bucket"] = manifest.bucket;
+  report["unit"] = manifest.unit;
+}
 
 void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
   report["phases"] = Json::array();

@@ -4,13 +4,16 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/parameters.h"
 #include "net/phase_log.h"
+#include "storage/manifest.h"
 #include "tools/command_line.h"
 
 namespace tinyot {
 
 using Json = nlohmann::ordered_json;
+
+// Which security a session's material has: profile, columns, sigma and what was reached, kappa, bucket, unit.
+void add_security(Json& report, const Manifest& manifest);
 
 // The fields that every report ends with: phases, peak_rss_bytes, machine, version.
 void add_measurements(Json& report, const std::vector<PhaseCost>& phases);

@@ -105,7 +105,6 @@ Json report_of(const RunJob& job, const NamedCircuit& circuit, const Store& stor
   const auto rate = [&](std::uint64_t count) { return wall_s > 0 ? static_cast<double>(count) / wall_s : 0; };
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run"},
-                 {"profile", manifest.profile},
                  {"session", hex_of(session_id_of(manifest))},
                  {"circuit", circuit.info().name},
                  {"ands", ands},
@@ -113,12 +112,7 @@ Json report_of(const RunJob& job, const NamedCircuit& circuit, const Store& stor
   if (circuit.has_blocks()) report["blocks"] = circuit.lanes();
   report["lanes"] = circuit.lanes();
   report["and_rounds"] = result.and_rounds;
-  report["sigma"] = manifest.sigma;
-  report["sigma_paper_bound"] = manifest.sigma_paper_bound;
-  report["sigma_exact"] = manifest.sigma_exact;
-  report["kappa"] = manifest.kappa;
-  report["bucket"] = manifest.bucket;
-  report["unit"] = manifest.unit;
+  add_security(report, manifest);
   report["threads"] = 1;
   report["wall_s"] = wall_s;
   report["ands_per_s"] = rate(ands);
@@ -187,7 +181,8 @@ JobResult run(const RunJob& job) {
 std::string run_text(const Json& report) {
   std::string text = "party " + report["party"].get<std::string>() + ": " + report["circuit"].get<std::string>() + ", " + grouped(report["ands"]) + " ANDs (" +
                      grouped(report["gates"]) + " gates) in " + seconds_text(report["wall_s"]) + ", " +
-                     grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + " ANDs/s\n";
+                     grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + " ANDs/s" +
+                     (report["columns"] == "experiment" ? ", on material with experiment columns" : "") + "\n";
   for (const auto& [name, value] : report["outputs"].items()) text += name + " = " + lines_of(value) + "\n";
   return text;
 }

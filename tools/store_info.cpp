@@ -18,18 +18,11 @@ int info(const Arguments& arguments) {
   Json report = {{"session", hex_of(session_id_of(manifest))},
                  {"state", std::string(name_of(manifest.state))},
                  {"party", std::string(1, letter(manifest.me))},
-                 {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me))) : manifest.peer},
-                 {"profile", manifest.profile},
-                 {"columns", manifest.columns},
-                 {"sigma", manifest.sigma},
-                 {"sigma_paper_bound", manifest.sigma_paper_bound},
-                 {"sigma_exact", manifest.sigma_exact},
-                 {"kappa", manifest.kappa},
-                 {"bucket", manifest.bucket},
-                 {"unit", manifest.unit},
-                 {"units_made", manifest.units_made},
-                 {"ands_requested", manifest.ands_requested},
-                 {"store_bytes", inventory.store_bytes}};
+                 {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me))) : manifest.peer}};
+  add_security(report, manifest);
+  report["units_made"] = manifest.units_made;
+  report["ands_requested"] = manifest.ands_requested;
+  report["store_bytes"] = inventory.store_bytes;
   if (manifest.state == SessionState::Dead) report["dead_reason"] = manifest.dead_reason;
   std::string text = "session " + short_name(session_id_of(manifest)) + ", party " + letter(manifest.me) + ", " + std::string(name_of(manifest.state)) +
                      (manifest.state == SessionState::Dead ? ": " + manifest.dead_reason : "") + "\n" + manifest.profile + ", " + manifest.columns +
