@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -70,7 +71,7 @@ class TcpStream final : public ByteStream {
 
   void read(std::span<std::byte> bytes) override {
     const std::size_t ready = std::min(bytes.size(), inbox_.size());
-    std::memcpy(bytes.data(), inbox_.front().data(), ready);
+    std::ranges::copy(inbox_.front().first(ready), bytes.begin());
     inbox_.drop(ready);
     bytes = bytes.subspan(ready);
     while (!bytes.empty()) {

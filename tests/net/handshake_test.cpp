@@ -83,7 +83,7 @@ template <class Exception>
 std::string reaction_to(const std::string& hello, std::uint32_t tag = kHelloTag) {
   ChannelAndRawPeer peers;
   std::vector<std::byte> bytes(hello.size());
-  std::memcpy(bytes.data(), hello.data(), hello.size());
+  std::ranges::transform(hello, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
   peers.write_frame({bytes.size(), tag, 0}, bytes);
   return message_of<Exception>([&] { shake_hands(*peers.channel, hello_of(Party::A, {})); });
 }
@@ -92,7 +92,7 @@ TEST(Handshake, AHelloByHandIsAccepted) {
   ChannelAndRawPeer peers;
   const std::string hello = protobuf_hello(kWireVersion, 1, 32, 0);
   std::vector<std::byte> bytes(hello.size());
-  std::memcpy(bytes.data(), hello.data(), hello.size());
+  std::ranges::transform(hello, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
   peers.write_frame({bytes.size(), kHelloTag, 0}, bytes);
   EXPECT_EQ(shake_hands(*peers.channel, hello_of(Party::A, {})).hello_b, bytes);
 }
@@ -133,7 +133,7 @@ TEST(Handshake, WhatThePeerSaysCannotSpoilTheTerminal) {
   const std::string hello = protobuf_hello(kWireVersion, 1, 32, 0) + std::string("\x22\x0a\x0a\x01p\x12\x05\x1b[31m", 12);
   ChannelAndRawPeer peers;
   std::vector<std::byte> bytes(hello.size());
-  std::memcpy(bytes.data(), hello.data(), hello.size());
+  std::ranges::transform(hello, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
   peers.write_frame({bytes.size(), kHelloTag, 0}, bytes);
   const std::string message = message_of<Disagreement>([&] { shake_hands(*peers.channel, hello_of(Party::A, {{"p", "value"}})); });
   EXPECT_EQ(message.find('\x1b'), std::string::npos) << "an escape sequence of the peer's reaches the message";
