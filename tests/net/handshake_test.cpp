@@ -1,4 +1,6 @@
 // The handshake: what must agree, and which error names what does not.
+#include <algorithm>
+
 #include "net/handshake.h"
 
 #include "tests/net/raw_peer.h"
