@@ -20,6 +20,11 @@ Digest commit(const Session& session, std::uint64_t counter, std::span<const Dig
 
 void EqualityCheck::add(std::string name, const Digest& digest) { comparisons_.push_back({std::move(name), digest}); }
 
+void EqualityCheck::add_both(Party me, std::string name_of_a, std::string name_of_b, const Digest& of_mine, const Digest& of_peers) {
+  add(std::move(name_of_a), me == Party::A ? of_mine : of_peers);
+  add(std::move(name_of_b), me == Party::A ? of_peers : of_mine);
+}
+
 void EqualityCheck::run(Session& session) {
   Channel& channel = session.channel();
   const std::uint64_t counter = session.next_counter();

@@ -17,6 +17,10 @@ class EqualityCheck {
   // same names in the same order.
   void add(std::string name, const Digest& digest);
 
+  // Adds the comparisons of a protocol that ran in both directions, A's first: `of_mine` is this party's digest of the direction
+  // in which it owns the bits, `of_peers` of the other.
+  void add_both(Party me, std::string name_of_a, std::string name_of_b, const Digest& of_mine, const Digest& of_peers);
+
   // Role: A commits, B answers, A opens.
   // Wire: A sends 32 and (32 n + 32) bytes, B sends 32 n; 3 messages.
   // Fails: PeerCheated("EQ of <name>") for the first comparison that differs, PeerCheated("EQ commitment") if A's opening is

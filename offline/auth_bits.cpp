@@ -76,9 +76,7 @@ class AuthBitRun {
     sender_.receive_pairing();
     const Digest of_mine = sender_.check_digest(phase), of_peers = receiver_.check_digest();
     EqualityCheck equality;
-    const bool a = session_.me() == Party::A;
-    equality.add("LaBit of A", a ? of_mine : of_peers);
-    equality.add("LaBit of B", a ? of_peers : of_mine);
+    equality.add_both(session_.me(), "LaBit of A", "LaBit of B", of_mine, of_peers);
     equality.run(session_);
   }
 

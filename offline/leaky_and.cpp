@@ -9,10 +9,7 @@ namespace {
 constexpr MessageTag kD{0x1301, "laand.d"};
 constexpr MessageTag kU{0x1302, "laand.u"};
 
-// Chunks of 2^14 objects: 2^10 units' worth of chunks fit between the counters of two units.
-TweakHash hash_of_chunk(Session& session, Party mac_holder, std::uint64_t unit, const ObjectChunk& chunk) {
-  return TweakHash(session.id(), {"LaAND", letter(mac_holder), (unit << 32) | (chunk.first / kChunkObjects)});
-}
+constexpr std::string_view kKind = "LaAND";
 
 }  // namespace
 
@@ -37,7 +34,7 @@ void LeakyAndMacHolder::receive_u(const ObjectChunk& chunk) {
   recv_words(session_.channel(), kU, std::span(u));
   for (std::size_t i = 0; i < chunk.count; ++i)
     v[i] = collapsed(x.macs[i].value, z.macs[i].value ^ times(y.macs[i].value, x.bit(i)));
-  hash_of_chunk(session_, session_.me(), unit_, chunk)(HashUse::LeakyAnd, 0, v, v);
+  hash_of_chunk(session_, kKind, session_.me(), unit_, chunk)(HashUse::LeakyAnd, 0, v, v);
   for (std::size_t i = 0; i < chunk.count; ++i) v[i] ^= times(u[i], x.bit(i));
   digest_.absorb(std::as_bytes(std::span(v)));
 }
@@ -55,7 +52,7 @@ void LeakyAndKeyHolder::answer(const ObjectChunk& chunk) {
     zero[i] = collapsed(x[i].value, z[i].value);
     one[i] = collapsed(x[i].value ^ delta.value, y[i].value ^ z[i].value);
   }
-  const TweakHash hash = hash_of_chunk(session_, session_.peer(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), unit_, chunk);
   hash(HashUse::LeakyAnd, 0, zero, zero);
   hash(HashUse::LeakyAnd, 0, one, one);
   digest_.absorb(std::as_bytes(std::span(zero)));

@@ -12,9 +12,7 @@ constexpr MessageTag kXT{0x1403, "laot.x.t"};
 constexpr MessageTag kD{0x1404, "laot.d"};
 constexpr MessageTag kI{0x1405, "laot.i"};
 
-TweakHash hash_of_chunk(Session& session, Party sender, std::uint64_t unit, const ObjectChunk& chunk) {
-  return TweakHash(session.id(), {"LaOT", letter(sender), (unit << 32) | (chunk.first / kChunkObjects)});
-}
+constexpr std::string_view kKind = "LaOT";
 
 constexpr Block select(Block if_zero, Block if_one, bool bit) { return if_zero ^ times(if_zero ^ if_one, bit); }
 
@@ -56,7 +54,7 @@ LeakyOtSender::LeakyOtSender(Session& session, std::uint64_t unit, MineView x0, 
     : session_(session), unit_(unit), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.me()), unit}) {}
 
 void LeakyOtSender::send_x(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, session_.me(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.me(), unit_, chunk);
   // Step 3.
   t0_.resize(chunk.count);
   t1_.resize(chunk.count);
@@ -79,7 +77,7 @@ void LeakyOtSender::send_x(const ObjectChunk& chunk) {
 }
 
 void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, session_.me(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.me(), unit_, chunk);
   const PeersView z = z_.subspan(chunk.first, chunk.count);
   const Delta delta = session_.global_key();
   const BitVector d = recv_bits(session_.channel(), kD, chunk.count);
@@ -105,7 +103,7 @@ LeakyOtReceiver::LeakyOtReceiver(Session& session, std::uint64_t unit, PeersView
     : session_(session), unit_(unit), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.peer()), unit}) {}
 
 void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, session_.peer(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), unit_, chunk);
   const MineView c = c_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
   // Step 5: (x_c || M || T) = X_c ^ H(M_c).
   const Padded x0 = recv_padded(session_.channel(), chunk.count), x1 = recv_padded(session_.channel(), chunk.count);
@@ -137,7 +135,7 @@ void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
 }
 
 void LeakyOtReceiver::receive_i(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, session_.peer(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), unit_, chunk);
   const MineView z = z_.part(chunk.first, chunk.count);
   SecretVector<Block> i0(chunk.count), i1(chunk.count), other(chunk.count);
   recv_words(session_.channel(), kI, std::span(i0));

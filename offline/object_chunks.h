@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <vector>
+
+#include "checks/session.h"
+#include "crypto/tweak_hash.h"
 
 namespace tinyot {
 
@@ -18,6 +22,12 @@ inline std::vector<ObjectChunk> object_chunks(std::size_t total) {
   std::vector<ObjectChunk> chunks;
   for (std::size_t first = 0; first < total; first += kChunkObjects) chunks.push_back({first, std::min(kChunkObjects, total - first)});
   return chunks;
+}
+
+// H for one chunk of the leaky objects of a unit. `owner` says which direction; a unit has fewer than 2^32 chunks, so units do
+// not meet in the counter.
+inline TweakHash hash_of_chunk(const Session& session, std::string_view kind, Party owner, std::uint64_t unit, const ObjectChunk& chunk) {
+  return TweakHash(session.id(), {kind, letter(owner), (unit << 32) | (chunk.first / kChunkObjects)});
 }
 
 }  // namespace tinyot

@@ -38,9 +38,6 @@ class Unit {
  private:
   MineView mine(UnitLayout::Part part) { return bits_.mine.view(layout_.begin(part), layout_.leaky); }
   PeersView peers(UnitLayout::Part part) { return bits_.peers.view(layout_.begin(part), layout_.leaky); }
-  // The name of a direction in EQ: both parties add the digests of A's direction first.
-  void add(EqualityCheck& equality, const std::string& name, const Digest& of_mine, const Digest& of_peers) const;
-
   // Nothing is poured before the check that it depends on.
   template <class Fold>
   void pour(const SettledCheck& settled, MaterialSink& sink, MaterialKind kind, Fold fold);
@@ -52,12 +49,6 @@ class Unit {
   UnitLayout layout_;
   AuthBits bits_;
 };
-
-void Unit::add(EqualityCheck& equality, const std::string& name, const Digest& of_mine, const Digest& of_peers) const {
-  const bool a = session_.me() == Party::A;
-  equality.add(name + " A", a ? of_mine : of_peers);
-  equality.add(name + " B", a ? of_peers : of_mine);
-}
 
 void Unit::make_leaky_objects() {
   EqualityCheck equality;
@@ -71,7 +62,7 @@ void Unit::make_leaky_objects() {
       holder.receive_u(chunk);
       phase.advance(chunk.first + chunk.count);
     }
-    add(equality, "LaAND of", holder.check_digest(), checker.check_digest());
+    equality.add_both(session_.me(), "LaAND of A", "LaAND of B", holder.check_digest(), checker.check_digest());
   }
   const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky OTs", layout_.leaky);
   LeakyOtSender sender(session_, number_, mine(UnitLayout::SentX0), mine(UnitLayout::SentX1), peers(UnitLayout::ChosenC),
@@ -85,7 +76,7 @@ void Unit::make_leaky_objects() {
     receiver.receive_i(chunk);
     phase.advance(chunk.first + chunk.count);
   }
-  add(equality, "LaOT from", sender.check_digest(), receiver.check_digest());
+  equality.add_both(session_.me(), "LaOT from A", "LaOT from B", sender.check_digest(), receiver.check_digest());
   equality.run(session_);
 }
 
