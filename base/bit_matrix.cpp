@@ -1,7 +1,5 @@
 #include "base/bit_matrix.h"
 
-#include <vector>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "base/bit_matrix.cpp"
 #include "hwy/foreach_target.h"  // recompiles this file once for each target
@@ -17,11 +15,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // A tile is one group of 512 columns: 64 bytes of each row. The sixteen tables of a pass (64 rows of `right`) take 16 KiB.
 constexpr std::size_t kTileBytes = BitMatrix::kColumnGroup / 8;
-constexpr std::size_t kNibbles = 16;
+constexpr std::size_t kTables = LeftFactor::kTables;
+using Selection = LeftFactor::Selection;
 using Tile = std::uint8_t[kTileBytes];
 
 struct alignas(64) Tables {
-  Tile entry[kNibbles][16];
+  Tile entry[kTables][16];
 };
 
 HWY_INLINE void xor_tiles(const std::uint8_t* HWY_RESTRICT a, const std::uint8_t* HWY_RESTRICT b, std::uint8_t* HWY_RESTRICT out) {
@@ -34,7 +33,7 @@ HWY_INLINE void build_tables(const std::uint8_t* HWY_RESTRICT first_row, std::si
   alignas(64) Tile zero = {};
   // The rows of the next pass are far apart in memory; they are fetched while this one works.
   for (std::size_t row = 64; row < HWY_MIN(rows, std::size_t{128}); ++row) hwy::Prefetch(first_row + row * row_bytes);
-  for (std::size_t n = 0; n < kNibbles; ++n) {
+  for (std::size_t n = 0; n < kTables; ++n) {
     xor_tiles(zero, zero, tables.entry[n][0]);
     for (std::size_t j = 0; j < 4; ++j) {
       const std::size_t row = 4 * n + j;
@@ -44,18 +43,6 @@ HWY_INLINE void build_tables(const std::uint8_t* HWY_RESTRICT first_row, std::si
   }
 }
 
-// Where in Tables the entries stand that one row of `left` names in one pass: found once, used for every tile.
-struct Selection {
-  std::uint16_t offsets[kNibbles];
-};
-
-HWY_INLINE Selection select(std::uint64_t word) {
-  Selection selection;
-  for (std::size_t n = 0; n < kNibbles; ++n)
-    selection.offsets[n] = static_cast<std::uint16_t>((n * 16 + ((word >> (4 * n)) & 15)) * kTileBytes);
-  return selection;
-}
-
 // out (+)= the sum of the 64 rows of this pass that `selection` names. The tile stays in registers meanwhile.
 HWY_INLINE void add_selected(const Tables& tables, const Selection& selection, bool first_pass, std::uint8_t* HWY_RESTRICT out) {
   const hn::CappedTag<std::uint8_t, kTileBytes> d;
@@ -63,31 +50,28 @@ HWY_INLINE void add_selected(const Tables& tables, const Selection& selection, b
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(&tables);
   hn::Vec<decltype(d)> sum[kVectors];
   for (std::size_t v = 0; v < kVectors; ++v) sum[v] = first_pass ? hn::Zero(d) : hn::Load(d, out + v * kWidth);
-  for (std::size_t n = 0; n < kNibbles; ++n) {
+  // Unrolled no further: more addresses at a time than there are registers would go through memory.
+#pragma GCC unroll 2
+  for (std::size_t n = 0; n < kTables; ++n) {
     const std::uint8_t* entry = bytes + selection.offsets[n];
     for (std::size_t v = 0; v < kVectors; ++v) sum[v] = hn::Xor(sum[v], hn::Load(d, entry + v * kWidth));
   }
   for (std::size_t v = 0; v < kVectors; ++v) hn::Store(sum[v], d, out + v * kWidth);
 }
 
-void multiply(const BitMatrix& left, const BitMatrix& right, BitMatrix& product) {
-  const std::size_t row_bytes = right.row_words() * 8, passes = (right.rows() + 63) / 64;
+void multiply(std::span<const Selection> selections, const BitMatrix& right, BitMatrix& product) {
+  const std::size_t row_bytes = right.row_words() * 8, rows = product.rows();
   const auto* right_bytes = reinterpret_cast<const std::uint8_t*>(right.words().data());
   auto* product_bytes = reinterpret_cast<std::uint8_t*>(product.words().data());
-  std::vector<Selection> selections;
-  selections.reserve(passes * product.rows());
-  for (std::size_t pass = 0; pass < passes; ++pass)
-    for (std::size_t r = 0; r < product.rows(); ++r) selections.push_back(select(left.row(r)[pass]));
   Tables tables;
   // The tile of all rows of the product, side by side: rows of a matrix are apart by powers of two, which caches do not like.
-  SecretVector<std::uint8_t> sums(product.rows() * kTileBytes);
+  SecretVector<std::uint8_t> sums(rows * kTileBytes);
   for (std::size_t tile = 0; tile < row_bytes; tile += kTileBytes) {
-    for (std::size_t pass = 0; pass < passes; ++pass) {
+    for (std::size_t pass = 0; pass * rows < selections.size(); ++pass) {
       build_tables(right_bytes + pass * 64 * row_bytes + tile, row_bytes, right.rows() - pass * 64, tables);
-      for (std::size_t r = 0; r < product.rows(); ++r)
-        add_selected(tables, selections[pass * product.rows() + r], pass == 0, sums.data() + r * kTileBytes);
+      for (std::size_t r = 0; r < rows; ++r) add_selected(tables, selections[pass * rows + r], pass == 0, sums.data() + r * kTileBytes);
     }
-    for (std::size_t r = 0; r < product.rows(); ++r) std::memcpy(product_bytes + r * row_bytes + tile, sums.data() + r * kTileBytes, kTileBytes);
+    for (std::size_t r = 0; r < rows; ++r) std::memcpy(product_bytes + r * row_bytes + tile, sums.data() + r * kTileBytes, kTileBytes);
   }
   wipe(&tables, sizeof tables);
 }
@@ -118,10 +102,23 @@ void transpose_64(std::uint64_t* rows) {
 
 HWY_EXPORT(multiply);
 
-void multiply(const BitMatrix& left, const BitMatrix& right, BitMatrix& product) {
-  ENSURE(left.columns() == right.rows() && left.rows() == product.rows());
+LeftFactor::LeftFactor(const BitMatrix& left) : columns_(left.columns()) {
+  ENSURE(left.rows() == kKappa);
+  const std::size_t passes = (columns_ + 63) / 64;
+  selections_.reserve(passes * left.rows());
+  for (std::size_t pass = 0; pass < passes; ++pass) {
+    for (std::size_t r = 0; r < left.rows(); ++r) {
+      Selection& selection = selections_.emplace_back();
+      for (std::size_t n = 0; n < kTables; ++n)
+        selection.offsets[n] = static_cast<std::uint16_t>((n * 16 + ((left.row(r)[pass] >> (4 * n)) & 15)) * (BitMatrix::kColumnGroup / 8));
+    }
+  }
+}
+
+void LeftFactor::multiply(const BitMatrix& right, BitMatrix& product) const {
+  ENSURE(columns_ == right.rows() && product.rows() == kKappa);
   ENSURE(product.row_words() == right.row_words());
-  HWY_DYNAMIC_DISPATCH(multiply)(left, right, product);
+  HWY_DYNAMIC_DISPATCH(multiply)(selections_, right, product);
 }
 
 void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/block.h"
 #include "base/secret.h"
@@ -37,12 +38,28 @@ class BitMatrix {
   SecretVector<std::uint64_t> words_;
 };
 
-// product = left . right over GF(2): `left` is a public matrix of 128 rows and t columns (its bits choose table entries),
-// `right` has t rows, `product` 128 rows and right's columns. Method of four Russians, four rows of `right` at a time.
-//
-// Shapes: left 128 x t, right t x n, product 128 x n (all columns of the padded rows are computed).
-// Timing: depends on the shapes and on `left`, not on `right`.
-void multiply(const BitMatrix& left, const BitMatrix& right, BitMatrix& product);
+// The left factor of products over GF(2): a public matrix of 128 rows, made ready once for many right factors. Its bits choose
+// table entries (method of four Russians, four rows of the right factor at a time).
+class LeftFactor {
+ public:
+  static constexpr std::size_t kTables = 16;  // of 16 entries each, for the 64 rows of a pass
+  // Where the entries stand that one row of the factor names in one pass, in bytes from the first table.
+  struct Selection {
+    std::uint16_t offsets[kTables];
+  };
+
+  // Shapes: 128 x t.
+  explicit LeftFactor(const BitMatrix& left);
+
+  // product = left . right.
+  // Shapes: right t x n, product 128 x n (all columns of the padded rows are computed).
+  // Timing: depends on the shapes and on the factor, not on `right`.
+  void multiply(const BitMatrix& right, BitMatrix& product) const;
+
+ private:
+  std::size_t columns_;
+  std::vector<Selection> selections_;  // pass by pass, the rows of a pass side by side
+};
 
 // Column j of a matrix of 128 rows becomes block j, row r its bit r.
 // Shapes: matrix 128 x n, columns n' <= n.

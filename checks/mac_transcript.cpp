@@ -10,6 +10,13 @@ constexpr MessageTag kTranscript{0x0301, "mac_transcript.digest"};
 constexpr std::string_view kPhase = "MAC transcript";
 constexpr std::size_t kStep = 512;  // MACs hashed at a time, on the stack
 
+void exchange_and_compare(MacTranscripts& transcripts, Channel& channel) {
+  const Digest mine = transcripts.mine.settle(), expected = transcripts.peers.settle();
+  send_object(channel, kTranscript, mine);
+  const auto received = recv_object<Digest>(channel, kTranscript);
+  if (!equal_constant_time(received, expected)) throw PeerCheated("MAC transcript");
+}
+
 }  // namespace
 
 MacTranscript::MacTranscript(const SessionId& session, Party mac_holder)
@@ -42,12 +49,17 @@ Digest MacTranscript::settle() {
   return RandomOracle(session_, {"MAC digest", direction_, settled_}).absorb_object(digest).digest();
 }
 
+void MacTranscript::absorb_part(MacTranscript& part) { chain_.absorb_object(part.settle()); }
+
 SettledCheck settle_transcripts(Session& session) {
-  const Digest mine = session.transcripts().mine.settle();
-  const Digest expected = session.transcripts().peers.settle();
-  send_object(session.channel(), kTranscript, mine);
-  const auto received = recv_object<Digest>(session.channel(), kTranscript);
-  if (!equal_constant_time(received, expected)) throw PeerCheated("MAC transcript");
+  exchange_and_compare(session.transcripts(), session.channel());
+  return SettledCheck();
+}
+
+SettledCheck settle_part(Session& whole, Session& part) {
+  whole.transcripts().mine.absorb_part(part.transcripts().mine);
+  whole.transcripts().peers.absorb_part(part.transcripts().peers);
+  exchange_and_compare(whole.transcripts(), part.channel());
   return SettledCheck();
 }
 

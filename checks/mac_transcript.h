@@ -30,6 +30,9 @@ class MacTranscript {
   // Appends MACs in order. `count` of all calls together is the same on both sides when a check is due.
   void absorb(std::span<const Block> macs);
 
+  // Appends all of another transcript of the same direction, which then begins anew.
+  void absorb_part(MacTranscript& part);
+
   // The digest of everything so far. Both parties call it at the same points.
   Digest settle();
 
@@ -52,6 +55,7 @@ class SettledCheck {
  private:
   SettledCheck() = default;
   friend SettledCheck settle_transcripts(Session& session);
+  friend SettledCheck settle_part(Session& whole, Session& part);
 };
 
 struct MacTranscripts {
@@ -64,5 +68,9 @@ struct MacTranscripts {
 // Wire: 1 message of 32 bytes each way, 1 round.
 // Fails: PeerCheated("MAC transcript") if a bit that the peer revealed does not have the MAC it should have.
 SettledCheck settle_transcripts(Session& session);
+
+// The same for a session that is worked at in parts: takes the part's transcripts into those of the whole, and settles these on
+// the part's channel. Both parties take the parts in the same order, one at a time.
+SettledCheck settle_part(Session& whole, Session& part);
 
 }  // namespace tinyot

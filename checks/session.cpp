@@ -7,6 +7,7 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kConfirm{0x0002, "handshake.confirm"};
+constexpr MessageTag kJoin{0x0003, "session.join"};
 
 SessionId as_session_id(const Digest& digest) { return {digest.bytes}; }
 
@@ -39,6 +40,13 @@ SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<P
   return ids;
 }
 
+void join_session(Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker) {
+  const auto proof = [&](Party party) { return RandomOracle(ids.connection, {"worker", letter(party), worker}).digest(); };
+  send_object(channel, kJoin, proof(me));
+  const auto received = recv_object<Digest>(channel, kJoin);
+  if (!equal_constant_time(received, proof(peer_of(me)))) throw NetworkError("a connection that does not belong to this session");
+}
+
 std::string hex_of(const SessionId& id) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -49,9 +57,20 @@ std::string hex_of(const SessionId& id) {
 std::string short_name(const SessionId& id) { return hex_of(id).substr(0, 16); }
 
 Session::Session(Party me, const SessionIds& ids, Delta global_key, Channel& channel, Rng rng, PhaseLog& log)
-    : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)), log_(log),
+    : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)), parts_seed_(rng_.block()), log_(log),
       transcripts_(ids.connection, me) {}
 
-Session::~Session() { wipe_object(global_key_); }
+Session::Session(const Session& whole, std::string_view kind, std::uint64_t number, Channel& channel, PhaseLog& log)
+    : Session(whole.me_, {whole.ids_.session, as_session_id(RandomOracle(whole.id(), {kind, '*', number}).digest())}, whole.global_key_, channel,
+              Rng(Seed{RandomOracle(whole.id(), {"randomness of a part", letter(whole.me_), number})
+                           .absorb(std::as_bytes(std::span(kind)))
+                           .absorb_object(whole.parts_seed_)
+                           .block()}),
+              log) {}
+
+Session::~Session() {
+  wipe_object(global_key_);
+  wipe_object(parts_seed_);
+}
 
 }  // namespace tinyot

@@ -34,6 +34,12 @@ struct SessionIds {
 SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<Parameter> parameters,
                              const std::optional<SessionId>& existing);
 
+// Role: both. Joins a further channel to the session, for worker `worker` of both parties: each proves that it knows the session's
+// connection.
+// Wire: 1 message of 32 bytes each way.
+// Fails: NetworkError if it is another session's, or somebody else's; as Channel::recv.
+void join_session(Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker);
+
 // The first 16 hex digits, as reports name a session.
 std::string short_name(const SessionId& id);
 std::string hex_of(const SessionId& id);
@@ -42,6 +48,9 @@ class Session {
  public:
   // `global_key` is the key under which this party checks the peer's bits (Delta_B for A, Delta_A for B).
   Session(Party me, const SessionIds& ids, Delta global_key, Channel& channel, Rng rng, PhaseLog& log);
+  // A part of `whole`, for one unit of its work on a channel of its own: an id, randomness, counters and MAC transcripts of its own,
+  // derived from those of `whole`, `kind` and `number`. Parts of different numbers may live on different threads.
+  Session(const Session& whole, std::string_view kind, std::uint64_t number, Channel& channel, PhaseLog& log);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -50,9 +59,9 @@ class Session {
   Party peer() const { return peer_of(me_); }
   const SessionId& id() const { return ids_.connection; }
   Delta global_key() const { return global_key_; }
+  PhaseLog& log() { return log_; }
   Channel& channel() { return channel_; }
   Rng& rng() { return rng_; }
-  PhaseLog& log() { return log_; }
   MacTranscripts& transcripts() { return transcripts_; }
 
   // A number that both parties count alike, for domains that occur many times.
@@ -64,6 +73,7 @@ class Session {
   Delta global_key_;
   Channel& channel_;
   Rng rng_;
+  Block parts_seed_;  // of the randomness of parts
   PhaseLog& log_;
   MacTranscripts transcripts_;
   std::uint64_t counter_ = 0;

@@ -1,6 +1,7 @@
 // A reliable, ordered stream of bytes between the two parties: TCP, memory; what a Channel frames its messages onto.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -22,6 +23,10 @@ class ByteStream {
 
   // Returns when everything written has been handed to the system. Fails: as write.
   virtual void flush() = 0;
+
+  // From any thread: whoever waits on the stream at `deadline` or later, now or in future, ends with NetworkError, within a
+  // tenth of a second.
+  virtual void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 };
 
 // Two ends of a stream in memory, for two parties on two threads of one process. An end that is destroyed closes the stream.

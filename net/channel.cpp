@@ -1,5 +1,7 @@
 #include "net/channel.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace tinyot {
@@ -13,6 +15,10 @@ struct Header {
   std::uint32_t sequence;
 };
 static_assert(sizeof(Header) == 16);
+
+constexpr std::size_t kDroppedBytes = std::size_t{64} << 10;
+
+bool is_abort(const Header& header) { return header.tag == kAbort.id && header.length == 0; }
 
 class FramedChannel final : public Channel {
  public:
@@ -56,6 +62,26 @@ class FramedChannel final : public Channel {
     }
   }
 
+  bool await_abort() noexcept override {
+    std::vector<std::byte> dropped(kDroppedBytes);
+    try {
+      for (;;) {
+        Header header;
+        stream_->read(std::as_writable_bytes(std::span(&header, 1)));
+        if (is_abort(header)) return true;
+        for (std::uint64_t left = header.length; left > 0;) {
+          const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(left, dropped.size()));
+          stream_->read(std::span(dropped).first(count));
+          left -= count;
+        }
+      }
+    } catch (const NetworkError&) {
+      return false;
+    }
+  }
+
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { stream_->set_deadline(deadline); }
+
   const ChannelCounters& counters() const override { return counters_; }
   void set_phase(std::string_view phase) override { phase_ = phase; }
 
@@ -66,7 +92,7 @@ class FramedChannel final : public Channel {
     Header header;
     within_phase([&] { stream_->read(std::as_writable_bytes(std::span(&header, 1))); });
     counters_.bytes_received += sizeof header;
-    if (header.tag == kAbort.id && header.length == 0) throw PeerAborted();
+    if (is_abort(header)) throw PeerAborted();
     if (header.tag != tag.id || header.sequence != sequence_in_++) fail_framing(tag, "some", header);
     return header;
   }

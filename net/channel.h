@@ -48,6 +48,12 @@ class Channel {
   // Tells the peer, as well as it still can, that the session is dead. Never throws.
   virtual void send_abort() noexcept = 0;
 
+  // Drops what arrives until the peer's abort comes (true) or the connection or the time is over (false).
+  virtual bool await_abort() noexcept = 0;
+
+  // From any thread, as ByteStream::set_deadline.
+  virtual void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept = 0;
+
   virtual const ChannelCounters& counters() const = 0;
 
   // The phase that network errors name.

@@ -17,11 +17,24 @@ struct Pipe {
   std::deque<std::vector<std::byte>> writes;
   std::size_t front_offset = 0;
   bool closed = false;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();  // of the reader
 
   void close() {
     const std::lock_guard lock(mutex);
     closed = true;
     changed.notify_all();
+  }
+
+  void wait_for_bytes(std::unique_lock<std::mutex>& lock) {
+    const auto ready = [&] { return closed || !writes.empty(); };
+    while (!ready()) {
+      const auto until = deadline;
+      if (until <= std::chrono::steady_clock::now()) return;
+      if (until == std::chrono::steady_clock::time_point::max())
+        changed.wait(lock);
+      else
+        changed.wait_until(lock, until);
+    }
   }
 };
 
@@ -44,8 +57,8 @@ class MemoryStream final : public ByteStream {
   void read(std::span<std::byte> bytes) override {
     std::unique_lock lock(in_->mutex);
     while (!bytes.empty()) {
-      in_->changed.wait(lock, [&] { return in_->closed || !in_->writes.empty(); });
-      if (in_->writes.empty()) throw NetworkError("the peer closed the connection");
+      in_->wait_for_bytes(lock);
+      if (in_->writes.empty()) throw NetworkError(in_->closed ? "the peer closed the connection" : "stopped");
       const auto& front = in_->writes.front();
       const std::size_t count = std::min(bytes.size(), front.size() - in_->front_offset);
       std::memcpy(bytes.data(), front.data() + in_->front_offset, count);
@@ -59,6 +72,12 @@ class MemoryStream final : public ByteStream {
   }
 
   void flush() override {}
+
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
+    const std::lock_guard lock(in_->mutex);
+    in_->deadline = deadline;
+    in_->changed.notify_all();
+  }
 
  private:
   std::shared_ptr<Pipe> out_, in_;

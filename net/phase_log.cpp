@@ -7,7 +7,7 @@ namespace {
 
 double cpu_seconds() {
   timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
@@ -33,6 +33,18 @@ PhaseLog::Scope::~Scope() {
 
 void PhaseLog::Scope::advance(std::uint64_t done) const {
   if (log_.observer_) log_.observer_(name_, done, items_);
+}
+
+void PhaseLog::add(const PhaseLog& other) {
+  for (const PhaseCost& more : other.phases_) {
+    PhaseCost& cost = find(more.name);
+    cost.wall_s += more.wall_s;
+    cost.cpu_s += more.cpu_s;
+    cost.bytes_sent += more.bytes_sent;
+    cost.bytes_received += more.bytes_received;
+    cost.rounds += more.rounds;
+    cost.items += more.items;
+  }
 }
 
 PhaseCost& PhaseLog::find(const std::string& name) {

@@ -22,7 +22,7 @@ struct PhaseCost {
   std::uint64_t items = 0;
 };
 
-// Phases of the same name add up. One thread.
+// Phases of the same name add up. A log belongs to one thread, whose CPU time it counts; logs of several threads are added.
 class PhaseLog {
  public:
   // Called when a phase begins and whenever it advances; `done` of `total` items of the phase.
@@ -52,6 +52,9 @@ class PhaseLog {
   };
 
   const std::vector<PhaseCost>& phases() const { return phases_; }
+
+  // Adds the costs of a log of another thread.
+  void add(const PhaseLog& other);
 
  private:
   PhaseCost& find(const std::string& name);

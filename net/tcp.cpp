@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -26,6 +27,7 @@ constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;   // read ahead, w
 constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
 constexpr int kSocketBufferBytes = 4 << 20;
 constexpr auto kRetryInterval = std::chrono::milliseconds(50);
+constexpr auto kWaitSlice = std::chrono::milliseconds(100);
 
 // A queue of bytes: appended at the end, taken from the front.
 class ByteQueue {
@@ -91,6 +93,8 @@ class TcpStream final : public ByteStream {
     }
   }
 
+  void set_deadline(Clock::time_point deadline) noexcept override { deadline_ = deadline; }
+
  private:
   // Each returns how many bytes moved, 0 if the socket is not ready.
   std::size_t write_some(std::span<const std::byte> bytes) {
@@ -134,21 +138,24 @@ class TcpStream final : public ByteStream {
   // Sleeps until the socket can be read or written, as asked.
   void wait(bool to_read, bool to_write) {
     pollfd descriptor{socket_.native_handle(), static_cast<short>((to_read ? POLLIN : 0) | (to_write ? POLLOUT : 0)), 0};
-    const auto deadline = Clock::now() + idle_timeout_;
+    const auto silent_until = Clock::now() + idle_timeout_;
     for (;;) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+      if (deadline_.load() <= Clock::now()) throw NetworkError("stopped");
+      // In slices, so that a deadline that another thread sets is seen.
+      const auto left = std::min(std::chrono::ceil<std::chrono::milliseconds>(silent_until - Clock::now()), kWaitSlice);
       const int ready = left.count() <= 0 ? 0 : ::poll(&descriptor, 1, static_cast<int>(left.count()));
       if (ready > 0) return;
-      if (ready == 0)
+      if (ready == 0 && Clock::now() >= silent_until)
         throw NetworkError("the peer has been silent for " + std::to_string(idle_timeout_.count() / 1000) +
                            " s (--idle-timeout): it is gone or stuck");
-      if (errno != EINTR) throw NetworkError(std::string("waiting for the peer failed: ") + std::strerror(errno));
+      if (ready < 0 && errno != EINTR) throw NetworkError(std::string("waiting for the peer failed: ") + std::strerror(errno));
     }
   }
 
   std::unique_ptr<asio::io_context> io_;
   tcp::socket socket_;
   std::chrono::milliseconds idle_timeout_;
+  std::atomic<Clock::time_point> deadline_ = Clock::time_point::max();
   ByteQueue outbox_, inbox_;
   bool peer_takes_nothing_ = false;
   std::vector<std::byte> ahead_;
@@ -181,28 +188,42 @@ Address parse_address(const std::string& text) {
 
 std::string text_of(const Address& address) { return address.host + ":" + address.port; }
 
-std::unique_ptr<ByteStream> tcp_listen(const Address& address, const TcpTimeouts& timeouts) {
-  auto io = std::make_unique<asio::io_context>();
-  const auto endpoint = resolve(*io, address).begin()->endpoint();
+struct TcpListener::State {
+  Address address;
+  TcpTimeouts timeouts;
+  asio::io_context io = {};
+  tcp::acceptor acceptor = tcp::acceptor(io);
+};
+
+TcpListener::TcpListener(const Address& address, const TcpTimeouts& timeouts) : state_(std::make_unique<State>(address, timeouts)) {
+  tcp::acceptor& acceptor = state_->acceptor;
+  const auto endpoint = resolve(state_->io, address).begin()->endpoint();
   error_code error;
-  tcp::acceptor acceptor(*io);
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(1, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) throw NetworkError("cannot listen on " + text_of(address) + ": " + error.message() + "; choose another port or address");
+}
+
+TcpListener::~TcpListener() = default;
+
+std::unique_ptr<ByteStream> TcpListener::accept() {
+  auto io = std::make_unique<asio::io_context>();  // of the stream, which may outlive the listener
   tcp::socket socket(*io);
   error_code accepted = asio::error::would_block;
-  acceptor.async_accept(socket, [&](const error_code& result) { accepted = result; });
-  io->run_for(timeouts.connect);
+  state_->acceptor.async_accept(socket, [&](const error_code& result) { accepted = result; });
+  state_->io.restart();
+  state_->io.run_for(state_->timeouts.connect);
   if (accepted == asio::error::would_block) {
-    acceptor.close(error);
-    io->restart();
-    io->run();
-    throw NetworkError("nobody connected to " + text_of(address) + " within " + seconds(timeouts.connect));
+    error_code ignored;
+    state_->acceptor.cancel(ignored);
+    state_->io.restart();
+    state_->io.run();
+    throw NetworkError("nobody connected to " + text_of(state_->address) + " within " + seconds(state_->timeouts.connect));
   }
-  if (accepted) throw NetworkError("accepting on " + text_of(address) + " failed: " + accepted.message());
-  return std::make_unique<TcpStream>(std::move(io), std::move(socket), timeouts.idle);
+  if (accepted) throw NetworkError("accepting on " + text_of(state_->address) + " failed: " + accepted.message());
+  return std::make_unique<TcpStream>(std::move(io), std::move(socket), state_->timeouts.idle);
 }
 
 std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts) {

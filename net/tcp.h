@@ -24,8 +24,19 @@ struct TcpTimeouts {
   std::chrono::milliseconds idle;     // without any byte moving either way
 };
 
-// Waits for one connection. Fails: NetworkError (address in use or not ours, nobody came).
-std::unique_ptr<ByteStream> tcp_listen(const Address& address, const TcpTimeouts& timeouts);
+// Listens from its construction on. Fails: NetworkError (address in use or not ours).
+class TcpListener {
+ public:
+  TcpListener(const Address& address, const TcpTimeouts& timeouts);
+  ~TcpListener();
+
+  // Waits for the next connection. Fails: NetworkError (nobody came within the connect timeout).
+  std::unique_ptr<ByteStream> accept();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // Connects. Fails: NetworkError (unknown host, nobody listens until the timeout).
 std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts);

@@ -13,13 +13,6 @@ constexpr MessageTag kMatrix{0x1201, "abit.r"};
 
 std::size_t rounded_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
 
-// Where the parts of a run begin: the wanted bits, the next run's seed OTs, the tie. Views begin at multiples of 64.
-struct RunLayout {
-  RunLayout(const SecurityParameters& params, std::size_t wanted)
-      : seeds(rounded_up(wanted, 64)), tie(rounded_up(seeds + params.columns_made(), 64)), length(rounded_up(tie + kTieBits, BitMatrix::kColumnGroup)) {}
-  std::size_t seeds, tie, length;
-};
-
 AuthBits copy_of(MineView mine, PeersView peers) {
   AuthBits copy{AuthBitsMine(mine.size()), AuthBitsPeers(peers.size())};
   copy_bits(mine.bits, 0, copy.mine.bits.words(), 0, mine.size());
@@ -30,27 +23,21 @@ AuthBits copy_of(MineView mine, PeersView peers) {
 
 bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
 
-template <class Word>
-void amplify_columns(const AmplificationMatrix& r, const BitMatrix& weak, std::span<Word> out) {
-  BitMatrix product(kKappa, weak.columns());
-  multiply(r.matrix, weak, product);
-  transpose_to_blocks(product, as_blocks(out));
-}
-
 // One direction each of a run, in step with each other.
 class AuthBitRun {
  public:
-  AuthBitRun(Session& session, const SecurityParameters& params, SeedOts seeds, std::uint64_t run, std::size_t length)
-      : session_(session), length_(length), sender_(session, params, std::move(seeds.sent), run, length),
-        receiver_(session, params, std::move(seeds.received), run),
-        r_(draw_amplification(session.rng(), flip_role(receiver_), session.global_key())), bits_{AuthBitsMine(length), AuthBitsPeers(length)} {}
+  AuthBitRun(Session& session, const SecurityParameters& params, SeedOts seeds, std::size_t length, AuthBits& bits)
+      : session_(session), length_(length), sender_(session, params, std::move(seeds.sent), length),
+        receiver_(session, params, std::move(seeds.received)),
+        r_(draw_amplification(session.rng(), flip_role(receiver_), session.global_key())), bits_(bits) {
+    if (bits_.mine.size() != length) bits_ = AuthBits{AuthBitsMine(length), AuthBitsPeers(length)};
+  }
 
-  AuthBits make() {
+  void make() {
     exchange_columns();
     check();
     finish_macs();
     copy_bits(sender_.gamma().words(), 0, bits_.mine.bits.words(), 0, length_);
-    return std::move(bits_);
   }
 
  private:
@@ -58,13 +45,14 @@ class AuthBitRun {
   void exchange_columns() {
     const PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: columns", length_);
     LeakyMacRows rows;
+    Amplifier amplifier(r_);
     const auto chunks = chunks_of(length_);
     for (std::size_t i = 0; i < chunks.size() + kChunksAhead; ++i) {
       if (i < chunks.size()) sender_.offer(chunks[i]);
       if (i < kChunksAhead) continue;
       const ColumnChunk& chunk = chunks[i - kChunksAhead];
       receiver_.receive(chunk, rows);
-      amplify(r_, flip_role(rows), bits_.peers.view(chunk.first, chunk.bits));
+      amplifier.amplify(flip_role(rows), bits_.peers.view(chunk.first, chunk.bits));
       phase.advance(chunk.first + chunk.bits);
     }
   }
@@ -87,9 +75,10 @@ class AuthBitRun {
     AmplificationMatrix peers_r{BitMatrix(r_.matrix.rows(), r_.matrix.columns())};
     recv_words(session_.channel(), kMatrix, peers_r.matrix.words());
     LeakyKeyRows rows;
+    Amplifier amplifier(peers_r);
     for (const ColumnChunk& chunk : chunks_of(length_)) {
       sender_.kept_rows(chunk, rows);
-      amplify(peers_r, flip_role(rows), std::span(bits_.mine.macs).subspan(chunk.first, chunk.bits));
+      amplifier.amplify(flip_role(rows), std::span(bits_.mine.macs).subspan(chunk.first, chunk.bits));
       phase.advance(chunk.first + chunk.bits);
     }
   }
@@ -99,7 +88,7 @@ class AuthBitRun {
   LeakyBitSender sender_;
   LeakyBitReceiver receiver_;
   AmplificationMatrix r_;
-  AuthBits bits_;
+  AuthBits& bits_;
 };
 
 }  // namespace
@@ -135,28 +124,50 @@ AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, Delta delt
   return r;
 }
 
-void amplify(const AmplificationMatrix& r, WeakMacColumns weak, std::span<Mac> macs) { amplify_columns(r, weak.matrix, macs); }
-
-void amplify(const AmplificationMatrix& r, WeakKeyColumns weak, std::span<Key> keys) { amplify_columns(r, weak.matrix, keys); }
-
-std::size_t AuthBitMaker::run_length(const SecurityParameters& params, std::size_t wanted) {
-  return RunLayout(params, wanted).length;
+void Amplifier::amplify(const BitMatrix& weak, std::span<Block> out) {
+  if (product_.columns() != weak.columns()) product_ = BitMatrix(kKappa, weak.columns());
+  left_.multiply(weak, product_);
+  transpose_to_blocks(product_, out);
 }
 
-AuthBits AuthBitMaker::make(std::size_t wanted) {
-  if (runs_ == 0) seeds_ = seed_ots_by_public_key(session_, params_.columns_made());
-  const RunLayout layout(params_, wanted);
-  AuthBits bits = AuthBitRun(session_, params_, std::move(seeds_), runs_, layout.length).make();
-  ++runs_;
-  const MineView tie_mine = bits.mine.view(layout.tie, kTieBits);
-  const PeersView tie_peers = bits.peers.view(layout.tie, kTieBits);
+void Amplifier::amplify(WeakMacColumns weak, std::span<Mac> macs) { amplify(weak.matrix, as_blocks(macs)); }
+
+void Amplifier::amplify(WeakKeyColumns weak, std::span<Key> keys) { amplify(weak.matrix, as_blocks(keys)); }
+
+RunLayout::RunLayout(const SecurityParameters& params, std::size_t wanted, std::size_t seed_sets)
+    : first_seeds(rounded_up(wanted, 64)), seeds_stride(rounded_up(params.columns_made(), 64)), tie(first_seeds + seed_sets * seeds_stride),
+      length(rounded_up(tie + kTieBits, BitMatrix::kColumnGroup)) {}
+
+void AuthBitMaker::prepare(std::size_t runs) {
+  runs_ = runs;
+  SeedOts seeds = seed_ots_by_public_key(session_, params_.columns_made());
+  if (runs <= 1) return lanes_.put(0, std::move(seeds));
+  const std::size_t lanes = std::min(runs, kLanes);
+  const RunLayout layout(params_, 0, lanes);
+  AuthBits bits;
+  AuthBitRun(session_, params_, std::move(seeds), layout.length, bits).make();
   if (tie_.has_anchor())
-    tie_.check(session_, tie_mine, tie_peers);
+    tie(session_, layout, bits);
   else
-    tie_.set_anchor(copy_of(tie_mine, tie_peers));
-  const std::size_t count = params_.columns_made();
-  seeds_ = seed_ots_from_auth_bits(session_, bits.mine.view(layout.seeds, count), bits.peers.view(layout.seeds, count));
-  return bits;
+    tie_.set_anchor(copy_of(bits.mine.view(layout.tie, kTieBits), bits.peers.view(layout.tie, kTieBits)));
+  for (std::size_t lane = 0; lane < lanes; ++lane) lanes_.put(lane, seeds_from(session_, layout, lane, bits));
+}
+
+void AuthBitMaker::make(Session& session, std::size_t run, std::size_t wanted, AuthBits& bits) {
+  ENSURE(run < runs_);
+  const RunLayout layout(params_, wanted, 1);
+  AuthBitRun(session, params_, lanes_.take(run), layout.length, bits).make();
+  if (tie_.has_anchor()) tie(session, layout, bits);
+  if (run + kLanes < runs_) lanes_.put(run + kLanes, seeds_from(session, layout, 0, bits));
+}
+
+void AuthBitMaker::tie(Session& session, const RunLayout& layout, AuthBits& bits) const {
+  tie_.check(session, bits.mine.view(layout.tie, kTieBits), bits.peers.view(layout.tie, kTieBits));
+}
+
+SeedOts AuthBitMaker::seeds_from(Session& session, const RunLayout& layout, std::size_t set, AuthBits& bits) const {
+  const std::size_t first = layout.seeds(set), count = params_.columns_made();
+  return seed_ots_from_auth_bits(session, bits.mine.view(first, count), bits.peers.view(first, count));
 }
 
 }  // namespace tinyot

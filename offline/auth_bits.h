@@ -13,6 +13,7 @@
 #include "checks/session.h"
 #include "offline/global_key.h"
 #include "offline/leaky_bits.h"
+#include "offline/schedule.h"
 #include "offline/seed_ot.h"
 #include "offline/weak_bits.h"
 
@@ -22,38 +23,74 @@ namespace tinyot {
 struct AmplificationMatrix {
   BitMatrix matrix;
 };
+// The same, made ready for the products with many chunks of columns.
+class Amplifier {
+ public:
+  explicit Amplifier(const AmplificationMatrix& r) : left_(r.matrix) {}
+
+  // Step 3: MAC j = R.M'_j.  Step 4: key j = R.K'_j.
+  void amplify(WeakMacColumns weak, std::span<Mac> macs);
+  void amplify(WeakKeyColumns weak, std::span<Key> keys);
+
+ private:
+  void amplify(const BitMatrix& weak, std::span<Block> out);
+  LeftFactor left_;
+  BitMatrix product_;
+};
 
 // Step 2, key holder: R uniform subject to R.gamma = delta.  Timing: constant in gamma and delta.
 AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, Delta delta);
 
-// Step 3: MAC j = R.M'_j.  Step 4: key j = R.K'_j.
-void amplify(const AmplificationMatrix& r, WeakMacColumns weak, std::span<Mac> macs);
-void amplify(const AmplificationMatrix& r, WeakKeyColumns weak, std::span<Key> keys);
+// Which bits of a run are for what. Each part begins at a multiple of 64.
+struct RunLayout {
+  // `seed_sets` times T bits become the seed OTs of as many later runs.
+  RunLayout(const SecurityParameters& params, std::size_t wanted, std::size_t seed_sets);
+  std::size_t seeds(std::size_t set) const { return first_seeds + set * seeds_stride; }
 
-// Makes authenticated bits run by run: LaBit, WaBit, aBit in both directions at once, under the session's global keys. Of each
-// run T bits are set aside as the seed OTs of the next one, and kTieBits to tie the runs to one global key.
+  std::size_t first_seeds, seeds_stride;
+  std::size_t tie;  // kTieBits that tie the run to the session's global key
+  std::size_t length;
+};
+
+// Makes authenticated bits run by run: LaBit, WaBit, aBit in both directions at once, under the session's global keys.
+//
+// Public-key OTs are needed once. If there is more than one run, they feed a short run that makes the seed OTs of the first
+// kLanes runs and the bits that all runs are tied to; run r then makes those of run r + kLanes. So up to kLanes runs may go on
+// at a time, and which bits a run makes does not depend on how many do.
 class AuthBitMaker {
  public:
+  static constexpr std::size_t kLanes = 64;
+
   AuthBitMaker(Session& session, const SecurityParameters& params) : session_(session), params_(params) {}
 
-  // Bits that a run makes in all for `wanted` usable ones.
-  static std::size_t run_length(const SecurityParameters& params, std::size_t wanted);
-
-  // Role: both are MAC holder of their own bits and key holder of the peer's. `wanted` is public and the same on both sides.
-  // Wire: (T / 8) bytes a bit each way, + 16 KB. Before the first run 2 rounds; a run takes a round for its columns, which
-  // stream in chunks of kChunkBits with kChunksAhead on their way, 4 for the check and R, and 3 for the tie to earlier runs.
-  // Fails: PeerCheated("EQ of LaBit of A", "... of B", "seed OT point"), and as GlobalKeyTie::check.
-  AuthBits make(std::size_t wanted);
-
-  // Ties the runs of this connection to those of an earlier one of the session, to be called before the first run.
+  // Ties the runs of this connection to those of an earlier one of the session, to be called before prepare.
   void set_anchor(AuthBits anchor) { tie_.set_anchor(std::move(anchor)); }
 
+  // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more than one run, as make().
+  void prepare(std::size_t runs);
+
+  // Makes `wanted` usable bits; `bits` takes them and the others of RunLayout(params, wanted, 1), and its memory is used again if
+  // it has the size already. Runs of different numbers may be made by different threads, each on a session part of its own.
+  //
+  // Role: both are MAC holder of their own bits and key holder of the peer's. `run` and `wanted` are public and the same on both
+  // sides.
+  // Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes a round for its columns, which stream in chunks of kChunkBits with
+  // kChunksAhead on their way, 4 for the check and R, and 3 for the tie to earlier runs.
+  // Fails: PeerCheated("EQ of LaBit of A", "... of B", "seed OT point"), and as GlobalKeyTie::check; WorkerStopped.
+  void make(Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
+
+  // From any thread: whoever waits for another run's seeds ends with WorkerStopped.
+  void stop() noexcept { lanes_.stop(); }
+
  private:
+  void tie(Session& session, const RunLayout& layout, AuthBits& bits) const;
+  SeedOts seeds_from(Session& session, const RunLayout& layout, std::size_t set, AuthBits& bits) const;
+
   Session& session_;
   const SecurityParameters& params_;
-  SeedOts seeds_;
+  SeedLanes lanes_;
   GlobalKeyTie tie_;
-  std::uint64_t runs_ = 0;
+  std::size_t runs_ = 0;
 };
 
 }  // namespace tinyot

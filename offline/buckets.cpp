@@ -7,7 +7,7 @@ constexpr MessageTag kSeed{0x1501, "bucket.permutation_seed"};
 
 Buckets expand(Session& session, const BucketDomain& domain, const PublicSeed& seed, std::size_t count, std::size_t bucket) {
   const std::string phase = "bucket permutation " + std::string(domain.kind);
-  return Buckets(permutation_from(session.id(), {phase, letter(domain.victim), domain.unit}, seed, static_cast<std::uint32_t>(count * bucket)),
+  return Buckets(permutation_from(session.id(), {phase, letter(domain.victim), 0}, seed, static_cast<std::uint32_t>(count * bucket)),
                  bucket);
 }
 

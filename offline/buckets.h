@@ -27,11 +27,10 @@ class Buckets {
   std::size_t bucket_;
 };
 
-// What is permuted: `kind` ("LaAND", "LaOT"), whose direction, in which unit of the connection.
+// What is permuted: `kind` ("LaAND", "LaOT"), and who the victim is. A session permutes each once.
 struct BucketDomain {
   std::string_view kind;
   Party victim;
-  std::uint64_t unit;
 };
 
 // Role: victim. Wire: sends 32 bytes.

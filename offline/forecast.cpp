@@ -23,21 +23,26 @@ std::uint64_t leaky_bytes(std::uint64_t objects) {
   return ands + ots;
 }
 
+// LaBit, its check, and R.
+std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) {
+  const std::uint64_t columns = params.columns_made() * length / 8 + chunks_of(length).size() * kHeader;
+  const std::uint64_t check = 32 + bytes_for(params.columns_kept()) + 3 * 32 + 4 * kHeader;
+  return columns + check + 128 * BitMatrix(0, params.columns_kept()).row_words() * 8 + kHeader;
+}
+
+std::uint64_t tie_bytes() { return bytes_for(kTieBits) + 3 * 32 + 3 * kHeader; }
+
 }  // namespace
 
 UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& request) {
   const std::uint64_t tau = params.columns_kept(), t = params.columns_made();
-  const std::uint64_t length = AuthBitMaker::run_length(params, Preprocessor::bits_needed(request));
+  const std::uint64_t length = RunLayout(params, UnitLayout(request).end(), 1).length;
   const std::uint64_t leaky = request.plan.ands * request.plan.bucket;
-  const std::uint64_t matrix_bytes = 128 * BitMatrix(0, tau).row_words() * 8;
 
   UnitForecast forecast;
   forecast.auth_bits = length;
-  const std::uint64_t columns = t * length / 8 + chunks_of(length).size() * kHeader;
-  const std::uint64_t check = 32 + bytes_for(tau) + 3 * 32 + 4 * kHeader;
   const std::uint64_t combiners = 2 * (32 + kHeader) + 2 * (bytes_for((request.plan.bucket - 1) * request.plan.ands) + kHeader);
-  const std::uint64_t tie = bytes_for(kTieBits) + 3 * 32 + 3 * kHeader;
-  forecast.bytes_sent = tie + columns + check + matrix_bytes + kHeader + leaky_bytes(leaky) + 5 * 32 + 4 * kHeader + combiners;
+  forecast.bytes_sent = run_bytes(params, length) + tie_bytes() + leaky_bytes(leaky) + 5 * 32 + 4 * kHeader + combiners + 32 + kHeader;
 
   const std::uint64_t bits = length * (sizeof(Mac) + sizeof(Key)) + 2 * bytes_for(length);
   const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);
@@ -46,13 +51,15 @@ UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& 
   return forecast;
 }
 
-JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs) {
+JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs, std::uint64_t threads) {
   JobForecast job;
   job.seed_ots = params.columns_made();
   job.bytes_sent = 96 * job.seed_ots + 2 * kHeader;
+  const auto plans = params.plan(ands);
+  if (plans.size() > 1) job.bytes_sent += run_bytes(params, RunLayout(params, 0, std::min(plans.size(), AuthBitMaker::kLanes)).length);
   job.paper_bound_bits = job.exact_bound_bits = std::numeric_limits<double>::infinity();
   std::uint64_t first = 0, memory = 0;
-  for (const UnitPlan& plan : params.plan(ands)) {
+  for (const UnitPlan& plan : plans) {
     const UnitForecast unit = forecast_unit(params, {plan, inputs_of_unit(inputs, ands, first, plan.ands)});
     ++job.units;
     job.bytes_sent += unit.bytes_sent;
@@ -64,7 +71,7 @@ JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, s
   // Eight columns of mine and eight of the peer's an AND, one of each an input.
   job.disk_bytes = (8 * ands + inputs) * (sizeof(Mac) + sizeof(Key)) + bytes_for(8 * ands + inputs) + kEmptyStoreBytes;
   // Material waits as it was poured, and once more as the pages that it is written to.
-  job.memory_bytes = memory + kProgramBytes + 2 * std::min(kCommitBytes, job.disk_bytes);
+  job.memory_bytes = memory * std::min(threads, job.units) + kProgramBytes + 2 * std::min(kCommitBytes, job.disk_bytes);
   return job;
 }
 

@@ -25,7 +25,7 @@ struct JobForecast {
   double paper_bound_bits = 0;     // least over the units
   double exact_bound_bits = 0;
 };
-JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs);
+JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs, std::uint64_t threads);
 
 // aBits for inputs that a unit is given when `inputs` are spread over `ands` in all: cumulative shares, so that they add up.
 std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first, std::uint64_t count);

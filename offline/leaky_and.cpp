@@ -13,8 +13,8 @@ constexpr std::string_view kKind = "LaAND";
 
 }  // namespace
 
-LeakyAndMacHolder::LeakyAndMacHolder(Session& session, std::uint64_t unit, MineView x, MineView y, MineView r)
-    : session_(session), unit_(unit), x_(x), y_(y), z_(r), digest_(session.id(), {"LaAND EQ", letter(session.me()), unit}) {}
+LeakyAndMacHolder::LeakyAndMacHolder(Session& session, MineView x, MineView y, MineView r)
+    : session_(session), x_(x), y_(y), z_(r), digest_(session.id(), {"LaAND EQ", letter(session.me()), 0}) {}
 
 void LeakyAndMacHolder::announce(const ObjectChunk& chunk) {
   const MineView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
@@ -34,13 +34,13 @@ void LeakyAndMacHolder::receive_u(const ObjectChunk& chunk) {
   recv_words(session_.channel(), kU, std::span(u));
   for (std::size_t i = 0; i < chunk.count; ++i)
     v[i] = collapsed(x.macs[i].value, z.macs[i].value ^ times(y.macs[i].value, x.bit(i)));
-  hash_of_chunk(session_, kKind, session_.me(), unit_, chunk)(HashUse::LeakyAnd, 0, v, v);
+  hash_of_chunk(session_, kKind, session_.me(), chunk)(HashUse::LeakyAnd, 0, v, v);
   for (std::size_t i = 0; i < chunk.count; ++i) v[i] ^= times(u[i], x.bit(i));
   digest_.absorb(std::as_bytes(std::span(v)));
 }
 
-LeakyAndKeyHolder::LeakyAndKeyHolder(Session& session, std::uint64_t unit, PeersView x, PeersView y, PeersView r)
-    : session_(session), unit_(unit), x_(x), y_(y), z_(r), digest_(session.id(), {"LaAND EQ", letter(session.peer()), unit}) {}
+LeakyAndKeyHolder::LeakyAndKeyHolder(Session& session, PeersView x, PeersView y, PeersView r)
+    : session_(session), x_(x), y_(y), z_(r), digest_(session.id(), {"LaAND EQ", letter(session.peer()), 0}) {}
 
 void LeakyAndKeyHolder::answer(const ObjectChunk& chunk) {
   const PeersView x = x_.subspan(chunk.first, chunk.count), y = y_.subspan(chunk.first, chunk.count), z = z_.subspan(chunk.first, chunk.count);
@@ -52,7 +52,7 @@ void LeakyAndKeyHolder::answer(const ObjectChunk& chunk) {
     zero[i] = collapsed(x[i].value, z[i].value);
     one[i] = collapsed(x[i].value ^ delta.value, y[i].value ^ z[i].value);
   }
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), chunk);
   hash(HashUse::LeakyAnd, 0, zero, zero);
   hash(HashUse::LeakyAnd, 0, one, one);
   digest_.absorb(std::as_bytes(std::span(zero)));

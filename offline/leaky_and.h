@@ -17,8 +17,8 @@ namespace tinyot {
 // Role: MAC holder, who owns the bits.
 class LeakyAndMacHolder {
  public:
-  // `unit` counts the units of the connection, alike on both sides. Shapes: x, y, r equally long.
-  LeakyAndMacHolder(Session& session, std::uint64_t unit, MineView x, MineView y, MineView r);
+  // Shapes: x, y, r equally long. A session makes one such batch in each direction.
+  LeakyAndMacHolder(Session& session, MineView x, MineView y, MineView r);
 
   // Step 1: announces d = xy ^ r and turns r into z.  Wire: sends count / 8 bytes.
   void announce(const ObjectChunk& chunk);
@@ -29,7 +29,6 @@ class LeakyAndMacHolder {
 
  private:
   Session& session_;
-  std::uint64_t unit_;
   MineView x_, y_, z_;
   RandomOracle digest_;
 };
@@ -37,7 +36,7 @@ class LeakyAndMacHolder {
 // Role: key holder.
 class LeakyAndKeyHolder {
  public:
-  LeakyAndKeyHolder(Session& session, std::uint64_t unit, PeersView x, PeersView y, PeersView r);
+  LeakyAndKeyHolder(Session& session, PeersView x, PeersView y, PeersView r);
 
   // Steps 1 and 2: receives d, turns r into z, sends U, digests H(K_x, K_z).
   void answer(const ObjectChunk& chunk);
@@ -46,7 +45,6 @@ class LeakyAndKeyHolder {
 
  private:
   Session& session_;
-  std::uint64_t unit_;
   PeersView x_, y_, z_;
   RandomOracle digest_;
 };

@@ -13,21 +13,18 @@ constexpr MessageTag kCorrections{0x1101, "labit.corrections"};
 constexpr MessageTag kPairing{0x1102, "labit.pairing"};
 constexpr MessageTag kDifferences{0x1103, "labit.d"};
 
-std::vector<Pair> expand_pairing(Session& session, Party receiver, std::uint64_t run, const PublicSeed& seed, std::size_t tau) {
-  return pairing_from(session.id(), {"LaBit pairing", letter(receiver), run}, seed, static_cast<std::uint32_t>(tau));
+std::vector<Pair> expand_pairing(const Session& session, Party receiver, const PublicSeed& seed, std::size_t tau) {
+  return pairing_from(session.id(), {"LaBit pairing", letter(receiver), 0}, seed, static_cast<std::uint32_t>(tau));
 }
 
-RandomOracle digest_of_run(Session& session, Party sender, std::uint64_t run) {
-  return RandomOracle(session.id(), {"LaBit EQ", letter(sender), run});
+RowHashes row_hashes(const Session& session, Party receiver, const PublicSeed& seed, std::size_t rows) {
+  return RowHashes(session.id(), {"LaBit chi", letter(receiver), 0}, seed, rows);
 }
+
+RandomOracle digest_of_run(const Session& session, Party sender) { return RandomOracle(session.id(), {"LaBit EQ", letter(sender), 0}); }
 
 void resize(BitMatrix& matrix, std::size_t rows, std::size_t columns) {
   if (matrix.rows() != rows || matrix.columns() != columns) matrix = BitMatrix(rows, columns);
-}
-
-void xor_masked(std::span<Block> target, std::span<const Block> source, bool bit) {
-  const std::uint64_t mask = mask_of(bit);
-  for (std::size_t i = 0; i < target.size(); ++i) target[i] ^= source[i] & Block{mask, mask};
 }
 
 std::span<const Block> blocks_of(const BitVector& bits, const ColumnChunk& chunk) {
@@ -43,9 +40,8 @@ std::vector<ColumnChunk> chunks_of(std::size_t length) {
   return chunks;
 }
 
-LeakyBitSender::LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds, std::uint64_t run,
-                               std::size_t length)
-    : session_(session), tau_(params.columns_kept()), run_(run), gamma_(session.rng().bits(length)) {
+LeakyBitSender::LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds, std::size_t length)
+    : session_(session), tau_(params.columns_kept()), gamma_(session.rng().bits(length)) {
   ENSURE(seeds.pairs.size() == params.columns_made());
   SecretVector<Seed> zero, one;
   for (const SeedPair& pair : seeds.pairs) {
@@ -70,26 +66,29 @@ void LeakyBitSender::offer(const ColumnChunk& chunk) {
 }
 
 void LeakyBitSender::receive_pairing() {
-  const auto seed = recv_object<PublicSeed>(session_.channel(), kPairing);
-  pairing_ = expand_pairing(session_, session_.peer(), run_, seed, tau_);
+  pairing_seed_ = recv_object<PublicSeed>(session_.channel(), kPairing);
+  pairing_ = expand_pairing(session_, session_.peer(), pairing_seed_, tau_);
   d_ = recv_bits(session_.channel(), kDifferences, tau_);
 }
 
 Digest LeakyBitSender::check_digest(const PhaseLog::Scope& progress) {
   ENSURE(pairing_.size() == tau_);
-  RandomOracle digest = digest_of_run(session_, session_.me(), run_);
+  RowHashes hashes = row_hashes(session_, session_.peer(), pairing_seed_, tau_ + 1);  // the last one is of Gamma
   SecretVector<Block> z(kChunkBits / 128);
   for (const ColumnChunk& chunk : chunks_of(gamma_.size())) {
     const auto row = std::span(z).first(chunk.bits / 128);
+    hashes.begin(chunk.first / 128, row.size());
     for (std::size_t p = 0; p < tau_; ++p) {
-      // Z_i = L_i ^ L_pi(i) ^ d_i.Gamma_B
       zero_.fill(pairing_[p].kept, chunk.first / 128, row);
       zero_.xor_into(pairing_[p].partner, chunk.first / 128, row);
-      xor_masked(row, blocks_of(gamma_, chunk), d_[p]);
-      digest.absorb(std::as_bytes(row));
+      hashes.absorb(p, row);
     }
+    hashes.absorb(tau_, blocks_of(gamma_, chunk));
     progress.advance(chunk.first + chunk.bits);
   }
+  RandomOracle digest = digest_of_run(session_, session_.me());
+  // Z_i = L_i ^ L_pi(i) ^ d_i.Gamma_B, and so for the hashes.
+  for (std::size_t p = 0; p < tau_; ++p) digest.absorb_object(hashes.of(p) ^ times(hashes.of(tau_), d_[p]));
   return digest.digest();
 }
 
@@ -98,11 +97,11 @@ void LeakyBitSender::kept_rows(const ColumnChunk& chunk, LeakyKeyRows& rows) con
   for (std::size_t p = 0; p < tau_; ++p) zero_.fill(pairing_[p].kept, chunk.first / 128, rows.matrix.row_blocks(p));
 }
 
-LeakyBitReceiver::LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds, std::uint64_t run)
+LeakyBitReceiver::LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds)
     : session_(session), tau_(params.columns_kept()), seeds_(seeds.seeds), choices_(std::move(seeds.choices)),
       pairing_seed_(session.rng().object<PublicSeed>()),
-      pairing_(expand_pairing(session, session.me(), run, pairing_seed_, tau_)), kept_choices_(tau_),
-      digest_(digest_of_run(session, session.peer(), run)) {
+      pairing_(expand_pairing(session, session.me(), pairing_seed_, tau_)), kept_choices_(tau_),
+      hashes_(row_hashes(session, session.me(), pairing_seed_, tau_)) {
   ENSURE(choices_.size() == params.columns_made() && seeds_.size() == params.columns_made());
   for (std::size_t p = 0; p < tau_; ++p) kept_choices_.put(p, choices_[pairing_[p].kept]);
 }
@@ -117,13 +116,20 @@ void LeakyBitReceiver::receive(const ColumnChunk& chunk, LeakyMacRows& rows) {
     seeds_.xor_into(i, chunk.first / 128, columns_.row_blocks(i));
   }
   resize(rows.matrix, tau_, chunk.bits);
+  hashes_.begin(chunk.first / 128, chunk.bits / 128);
   for (std::size_t p = 0; p < tau_; ++p) {
     const auto kept = columns_.row_blocks(pairing_[p].kept), partner = columns_.row_blocks(pairing_[p].partner);
     std::copy(kept.begin(), kept.end(), rows.matrix.row_blocks(p).begin());
     // W_i = N_i ^ N_pi(i)
-    xor_masked(partner, kept, true);
-    digest_.absorb(std::as_bytes(partner));
+    for (std::size_t i = 0; i < partner.size(); ++i) partner[i] ^= kept[i];
+    hashes_.absorb(p, partner);
   }
+}
+
+Digest LeakyBitReceiver::check_digest() {
+  RandomOracle digest = digest_of_run(session_, session_.peer());
+  for (std::size_t p = 0; p < tau_; ++p) digest.absorb_object(hashes_.of(p));
+  return digest.digest();
 }
 
 void LeakyBitReceiver::send_pairing() {

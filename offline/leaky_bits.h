@@ -5,6 +5,14 @@
 //
 // The T strings are never held as a whole: they are made, sent and used in chunks of columns, the PRG being run again where
 // the sender needs a column a second time. Memory: O(T . chunk), whatever l is.
+//
+// Differs: EQ compares h(Z_i) with h(W_i), 128 bits of each row (row_hashes.h), and not the rows. chi comes from the pairing's
+// seed, which the receiver sends when every correction has arrived.
+//   A cheating sender has then fixed the corrections, and with them what its Gammas differ by in a pair, delta != 0: W_i is one
+//   of two strings that differ by delta, and the sender must know which. h(delta) = 0 has probability 2^-128 over chi.
+//   A cheating receiver chooses chi. Whatever it announces, Z_i is W_i or W_i ^ Gamma, and h(Gamma) is 0 if all chi_j are, and
+//   otherwise uniform to the receiver, since Gamma is uniform and multiplication by chi_j != 0 is a bijection. So it passes with
+//   a wrong d_i by guessing 128 bits, or with chi = 0, where EQ says nothing about Gamma; d_i is used for nothing else.
 #pragma once
 
 #include <vector>
@@ -14,6 +22,7 @@
 #include "checks/session.h"
 #include "crypto/prg.h"
 #include "crypto/public_coins.h"
+#include "offline/row_hashes.h"
 #include "offline/seed_ot.h"
 
 namespace tinyot {
@@ -23,9 +32,9 @@ struct ColumnChunk {
   std::size_t first;
   std::size_t bits;
 };
-inline constexpr std::size_t kChunkBits = 8192;
+inline constexpr std::size_t kChunkBits = 4096;
 // Chunks that are sent before the peer's first one is waited for, so that the columns flow without a pause for each chunk.
-inline constexpr std::size_t kChunksAhead = 2;
+inline constexpr std::size_t kChunksAhead = 4;
 
 // The chunks that make up `length` columns, a multiple of 512.
 std::vector<ColumnChunk> chunks_of(std::size_t length);
@@ -42,8 +51,8 @@ struct LeakyMacRows {
 class LeakyBitSender {
  public:
   // Step 1: draws Gamma_B, `length` bits (a multiple of 512).
-  // Shapes: seeds: params.columns_made() pairs. `run` counts the runs of the connection, alike on both sides.
-  LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds, std::uint64_t run, std::size_t length);
+  // Shapes: seeds: params.columns_made() pairs. A session has one run of LaBit in each direction.
+  LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds, std::size_t length);
 
   // Steps 2 and 3: offers (L_i, L_i ^ Gamma_B) for all i, for the columns of this chunk.
   // Wire: sends T . bits / 8 bytes.
@@ -53,7 +62,7 @@ class LeakyBitSender {
   // Wire: receives 32 + tau / 8 bytes.
   void receive_pairing();
 
-  // Step 5c: the digest of all Z_i, for EQ.
+  // Step 5c: the digest of all h(Z_i), for EQ.
   Digest check_digest(const PhaseLog::Scope& progress);
 
   // Step 6: L_i of the kept indices.
@@ -64,10 +73,10 @@ class LeakyBitSender {
  private:
   Session& session_;
   std::size_t tau_;
-  std::uint64_t run_;
   PrgRows zero_, one_;
   BitVector gamma_;
   BitMatrix corrections_;
+  PublicSeed pairing_seed_{};
   std::vector<Pair> pairing_;
   BitVector d_;
 };
@@ -76,21 +85,21 @@ class LeakyBitSender {
 //
 // Differs: the pairing is drawn when the object is made, not in step 4. It is sent in step 4, after all corrections have
 // arrived, and nothing that the sender sees before depends on it; so the order of drawing cannot be told apart, and the W_i
-// can be digested while the corrections stream by.
+// can be hashed while the corrections stream by.
 class LeakyBitReceiver {
  public:
-  // Shapes: seeds: params.columns_made() choices and seeds. `run` as for the sender.
-  LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds, std::uint64_t run);
+  // Shapes: seeds: params.columns_made() choices and seeds.
+  LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds);
 
-  // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, digests the W_i and hands out the kept N_i.
+  // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, hashes the W_i and hands out the kept N_i.
   // Wire: receives T . bits / 8 bytes.
   void receive(const ColumnChunk& chunk, LeakyMacRows& rows);
 
   // Steps 4 and 5a. Wire: sends 32 + tau / 8 bytes.
   void send_pairing();
 
-  // The digest of all W_i, for EQ.
-  Digest check_digest() { return digest_.digest(); }
+  // Step 5c: the digest of all h(W_i), for EQ.
+  Digest check_digest();
 
   // Step 6: y_i of the kept indices.
   const BitVector& kept_choices() const { return kept_choices_; }
@@ -104,7 +113,7 @@ class LeakyBitReceiver {
   std::vector<Pair> pairing_;
   BitVector kept_choices_;
   BitMatrix columns_;
-  RandomOracle digest_;
+  RowHashes hashes_;
 };
 
 }  // namespace tinyot

@@ -50,16 +50,15 @@ Padded recv_padded(Channel& channel, std::size_t count) {
 
 }  // namespace
 
-LeakyOtSender::LeakyOtSender(Session& session, std::uint64_t unit, MineView x0, MineView x1, PeersView c, PeersView r)
-    : session_(session), unit_(unit), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.me()), unit}) {}
+LeakyOtSender::LeakyOtSender(Session& session, MineView x0, MineView x1, PeersView c, PeersView r)
+    : session_(session), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.me()), 0}) {}
 
 void LeakyOtSender::send_x(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.me(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.me(), chunk);
   // Step 3.
-  t0_.resize(chunk.count);
-  t1_.resize(chunk.count);
-  session_.rng().fill_blocks(std::span(t0_));
-  session_.rng().fill_blocks(std::span(t1_));
+  Transferred t{SecretVector<Block>(chunk.count), SecretVector<Block>(chunk.count)};
+  session_.rng().fill_blocks(std::span(t.t0));
+  session_.rng().fill_blocks(std::span(t.t1));
   // Step 4: X_b = H(K_c ^ b.Delta) ^ (x_b || M_{x_b} || T_{x_b}); T is indexed by the value of the bit.
   SecretVector<Block> key(chunk.count);
   for (const bool b : {false, true}) {
@@ -69,18 +68,21 @@ void LeakyOtSender::send_x(const ObjectChunk& chunk) {
       key[i] = moved(c_[chunk.first + i], session_.global_key(), b).value;
       message.bits.put(i, x.bit(i));
       message.macs[i] = x.macs[i].value;
-      message.t[i] = select(t0_[i], t1_[i], x.bit(i));
+      message.t[i] = select(t.t0[i], t.t1[i], x.bit(i));
     }
     pad(hash, key, message);
     send_padded(session_.channel(), message);
   }
+  under_way_.push(std::move(t));
 }
 
 void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.me(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.me(), chunk);
   const PeersView z = z_.subspan(chunk.first, chunk.count);
   const Delta delta = session_.global_key();
   const BitVector d = recv_bits(session_.channel(), kD, chunk.count);
+  const Transferred t = std::move(under_way_.front());
+  under_way_.pop();
   // Step 7: I_0 = H(K_z) ^ T_1, I_1 = H(K_z ^ Delta) ^ T_0.
   SecretVector<Block> i0(chunk.count), i1(chunk.count);
   for (std::size_t i = 0; i < chunk.count; ++i) {
@@ -91,19 +93,19 @@ void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
   hash(HashUse::LeakyOtTransfer, 0, i0, i0);
   hash(HashUse::LeakyOtTransfer, 0, i1, i1);
   for (std::size_t i = 0; i < chunk.count; ++i) {
-    i0[i] ^= t1_[i];
-    i1[i] ^= t0_[i];
+    i0[i] ^= t.t1[i];
+    i1[i] ^= t.t0[i];
   }
   send_words(session_.channel(), kI, std::span<const Block>(i0));
   send_words(session_.channel(), kI, std::span<const Block>(i1));
-  digest_.absorb(std::as_bytes(std::span(t0_))).absorb(std::as_bytes(std::span(t1_)));
+  digest_.absorb(std::as_bytes(std::span(t.t0))).absorb(std::as_bytes(std::span(t.t1)));
 }
 
-LeakyOtReceiver::LeakyOtReceiver(Session& session, std::uint64_t unit, PeersView x0, PeersView x1, MineView c, MineView r)
-    : session_(session), unit_(unit), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.peer()), unit}) {}
+LeakyOtReceiver::LeakyOtReceiver(Session& session, PeersView x0, PeersView x1, MineView c, MineView r)
+    : session_(session), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.peer()), 0}) {}
 
 void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), chunk);
   const MineView c = c_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
   // Step 5: (x_c || M || T) = X_c ^ H(M_c).
   const Padded x0 = recv_padded(session_.channel(), chunk.count), x1 = recv_padded(session_.channel(), chunk.count);
@@ -131,21 +133,23 @@ void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
   }
   d.clear_padding();
   send_bits(session_.channel(), kD, d);
-  t_ = std::move(opened.t);
+  opened_.push(std::move(opened.t));
 }
 
 void LeakyOtReceiver::receive_i(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), unit_, chunk);
+  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), chunk);
   const MineView z = z_.part(chunk.first, chunk.count);
   SecretVector<Block> i0(chunk.count), i1(chunk.count), other(chunk.count);
   recv_words(session_.channel(), kI, std::span(i0));
   recv_words(session_.channel(), kI, std::span(i1));
   hash(HashUse::LeakyOtTransfer, 0, as_blocks(std::span<const Mac>(z.macs)), other);
+  const SecretVector<Block> t = std::move(opened_.front());
+  opened_.pop();
   // Step 8: T_{1-z} = I_z ^ H(M_z), beside T_z from step 5; then T_0 and T_1 in their places.
   for (std::size_t i = 0; i < chunk.count; ++i) {
     other[i] ^= select(i0[i], i1[i], z.bit(i));
-    i0[i] = select(t_[i], other[i], z.bit(i));
-    i1[i] = select(other[i], t_[i], z.bit(i));
+    i0[i] = select(t[i], other[i], z.bit(i));
+    i1[i] = select(other[i], t[i], z.bit(i));
   }
   digest_.absorb(std::as_bytes(std::span(i0))).absorb(std::as_bytes(std::span(i1)));
 }

@@ -1,8 +1,12 @@
 // LaOT: leaky authenticated OTs [x0]_S, [x1]_S, [c]_R, [z]_R with z = x_c, of which c may leak to the sender.
 // Source: NNOB12 Fig. 15; PROTOCOL section 6. The paper's A is the sender, its B the receiver.
 //
-// The receiver's second bit [r] becomes [z] = [r] ^ d in place. T_0 and T_1 live for one chunk and only their digest is kept.
+// The receiver's second bit [r] becomes [z] = [r] ^ d in place. T_0 and T_1 live until their chunk is done; only their digest is
+// kept. Each step is called for all chunks in order; how many chunks one step is behind another is the caller's choice, the same
+// on both sides.
 #pragma once
+
+#include <queue>
 
 #include "base/auth_bits.h"
 #include "checks/session.h"
@@ -14,8 +18,8 @@ namespace tinyot {
 // Role: sender: MAC holder of x0, x1, key holder of c, z.
 class LeakyOtSender {
  public:
-  // `unit` counts the units of the connection, alike on both sides. Shapes: all equally long.
-  LeakyOtSender(Session& session, std::uint64_t unit, MineView x0, MineView x1, PeersView c, PeersView r);
+  // Shapes: all equally long. A session makes one such batch in each direction.
+  LeakyOtSender(Session& session, MineView x0, MineView x1, PeersView c, PeersView r);
 
   // Steps 3 and 4: draws T_0, T_1, sends X_0, X_1.  Wire: sends 2 (count / 8 + 32 count) bytes.
   void send_x(const ObjectChunk& chunk);
@@ -26,17 +30,19 @@ class LeakyOtSender {
 
  private:
   Session& session_;
-  std::uint64_t unit_;
   MineView x0_, x1_;
   PeersView c_, z_;
-  SecretVector<Block> t0_, t1_;  // of the chunk at hand
+  struct Transferred {
+    SecretVector<Block> t0, t1;
+  };
+  std::queue<Transferred> under_way_;  // of the chunks that wait for d
   RandomOracle digest_;
 };
 
 // Role: receiver: key holder of x0, x1, MAC holder of c, z.
 class LeakyOtReceiver {
  public:
-  LeakyOtReceiver(Session& session, std::uint64_t unit, PeersView x0, PeersView x1, MineView c, MineView r);
+  LeakyOtReceiver(Session& session, PeersView x0, PeersView x1, MineView c, MineView r);
 
   // Steps 5 and 6: opens X_c, checks its MAC, announces d, turns r into z.
   // Fails: PeerCheated("LaOT MAC"), before d is sent.
@@ -48,10 +54,9 @@ class LeakyOtReceiver {
 
  private:
   Session& session_;
-  std::uint64_t unit_;
   PeersView x0_, x1_;
   MineView c_, z_;
-  SecretVector<Block> t_;  // T_{x_c} of the chunk at hand
+  std::queue<SecretVector<Block>> opened_;  // T_{x_c} of the chunks that wait for I
   RandomOracle digest_;
 };
 

@@ -24,10 +24,9 @@ inline std::vector<ObjectChunk> object_chunks(std::size_t total) {
   return chunks;
 }
 
-// H for one chunk of the leaky objects of a unit. `owner` says which direction; a unit has fewer than 2^32 chunks, so units do
-// not meet in the counter.
-inline TweakHash hash_of_chunk(const Session& session, std::string_view kind, Party owner, std::uint64_t unit, const ObjectChunk& chunk) {
-  return TweakHash(session.id(), {kind, letter(owner), (unit << 32) | (chunk.first / kChunkObjects)});
+// H for one chunk of a session's leaky objects. `owner` says which direction.
+inline TweakHash hash_of_chunk(const Session& session, std::string_view kind, Party owner, const ObjectChunk& chunk) {
+  return TweakHash(session.id(), {kind, letter(owner), chunk.first / kChunkObjects});
 }
 
 }  // namespace tinyot

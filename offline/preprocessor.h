@@ -1,46 +1,54 @@
 // The dealer, for real: makes units of aANDs, aOTs and aBits in both directions and pours them into a sink (NNOB12 Fig. 5).
 //
-// A unit of l ANDs takes l objects of each kind, permuted together, from one aBit run: for each AND and direction 3B bits for
-// the LaANDs, 2B as sender and 2B as receiver of LaOTs, and one bit r. All checks of a unit have passed, and its MAC transcript
-// is settled, before any of it reaches the sink.
+// Units are independent but for their seed OTs and the global key (auth_bits.h), so several workers can make them at a time,
+// each on its own thread and channel: worker w of n makes units w, w + n, w + 2n, ... Every unit has a part of the session to
+// itself, whose randomness depends on its number only; so the material is the same whatever n is. Units end in order: their
+// parts of the two MAC transcripts are settled, and they are poured, one after the other.
 #pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
 
 #include "base/material.h"
 #include "base/parameters.h"
 #include "checks/session.h"
 #include "offline/auth_bits.h"
+#include "offline/unit.h"
 
 namespace tinyot {
 
-// What a unit is to yield: plan.ands objects of each kind, and plan.ands + inputs aBits of each party.
-struct UnitRequest {
-  UnitPlan plan;
-  std::uint64_t inputs;
-};
-
 class Preprocessor {
  public:
-  Preprocessor(Session& session, const SecurityParameters& params) : session_(session), maker_(session, params) {}
+  static constexpr std::size_t kWorkersMax = AuthBitMaker::kLanes;
+
+  // The session's own channel is the first worker's; `more` are those of further workers, joined to the session.
+  Preprocessor(Session& session, const SecurityParameters& params, std::span<const std::unique_ptr<Channel>> more = {});
 
   // Ties the units of this connection to those of the session's earlier ones: kTieBits aBits of each direction are drawn from
-  // what was made then. To be called before the first unit if there are earlier ones.
+  // what was made then. To be called before make_units if there are earlier ones.
   void continue_from(MaterialSource& earlier);
 
-  // Role: both, symmetric. Whether to make another unit: true if both parties want to.
-  // Wire: 1 message each way. Fails: PeerCheated("unit number") if the peer has made another number of units.
-  bool agree_to_continue(bool wanted);
+  // Asked before each unit, from the worker's thread: is it still wanted?
+  using Wanted = std::function<bool()>;
+  // Told of each worker's progress, from its thread: unit, phase, items done of the phase's total.
+  using Observer = std::function<void(std::size_t unit, std::string_view phase, std::uint64_t done, std::uint64_t total)>;
 
-  // Role: both, symmetric.
-  // Fails: PeerCheated naming the check; then nothing of the unit has been poured.
-  void make_unit(const UnitRequest& request, MaterialSink& sink);
-
-  // aBits of one direction that the request takes, seed OTs for the next run not counted.
-  static std::size_t bits_needed(const UnitRequest& request);
+  // Role: both, symmetric, once a session. Makes the units in order, as long as both parties want them, and pours them into the
+  // sink, one unit at a time. Returns how many. The workers' costs are added to the session's log.
+  // Fails: PeerCheated naming the check, and as the channels; then all workers have stopped, and of the units that were not
+  // finished nothing counts.
+  std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink, const Wanted& wanted = {}, const Observer& observer = {});
 
  private:
+  struct Job;
+  void work(Job& job, std::size_t worker);
+  bool agree_to_continue(Session& part, std::size_t unit, bool wanted);
+  bool make_unit(Job& job, Session& part, std::size_t unit, AuthBits& bits);
+
   Session& session_;
   AuthBitMaker maker_;
-  std::uint64_t units_ = 0;
+  std::vector<Channel*> channels_;  // of the workers
 };
 
 }  // namespace tinyot

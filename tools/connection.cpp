@@ -6,8 +6,36 @@
 
 namespace tinyot {
 
-std::unique_ptr<Channel> open_channel(const Endpoint& endpoint) {
-  return make_framed_channel(endpoint.listen ? tcp_listen(endpoint.address, endpoint.timeouts) : tcp_connect(endpoint.address, endpoint.timeouts));
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kJoinTime = std::chrono::seconds(5);
+
+}  // namespace
+
+MeetingPlace::MeetingPlace(const Endpoint& endpoint) : endpoint_(endpoint) {
+  if (endpoint.listen) listener_.emplace(endpoint.address, endpoint.timeouts);
+}
+
+std::unique_ptr<Channel> MeetingPlace::open() {
+  return make_framed_channel(listener_ ? listener_->accept() : tcp_connect(endpoint_.address, endpoint_.timeouts));
+}
+
+std::unique_ptr<Channel> MeetingPlace::open_worker(const SessionIds& ids, Party me, std::uint64_t worker) {
+  const auto give_up = Clock::now() + endpoint_.timeouts.connect;
+  for (;;) {
+    auto channel = open();
+    channel->set_phase("joining worker " + std::to_string(worker));
+    channel->set_deadline(Clock::now() + kJoinTime);
+    try {
+      join_session(*channel, ids, me, worker);
+      channel->set_deadline(Clock::time_point::max());
+      return channel;
+    } catch (const Error&) {
+      // Whoever this was, it was not the peer: nothing of the session has been said to it.
+      if (!listener_ || Clock::now() >= give_up) throw NetworkError("worker " + std::to_string(worker) + " of the peer did not join the session");
+    }
+  }
 }
 
 void within_session(Store& store, Channel& channel, const std::function<void()>& work) {

@@ -12,8 +12,22 @@
 
 namespace tinyot {
 
-// Listens or connects, and frames messages.
-std::unique_ptr<Channel> open_channel(const Endpoint& endpoint);
+// Where this party meets the other one: it listens or connects, and frames messages.
+class MeetingPlace {
+ public:
+  // Listens from now on, if that is its part.
+  explicit MeetingPlace(const Endpoint& endpoint);
+
+  // The session's channel.
+  std::unique_ptr<Channel> open();
+
+  // A further channel of the session, for worker `worker`. Strangers who connect meanwhile are turned away.
+  std::unique_ptr<Channel> open_worker(const SessionIds& ids, Party me, std::uint64_t worker);
+
+ private:
+  Endpoint endpoint_;
+  std::optional<TcpListener> listener_;
+};
 
 // Runs `work` inside an established session. If a check fails, or the peer says that one of its checks did, the session is
 // dead: the peer is told, and the store's material is never served again. Errors go on to the caller.

@@ -11,7 +11,7 @@ int params_command(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const PreprocessJob job = preprocess_job_from(line);
   const SecurityParameters params = SecurityParameters::make(job.parameters);
-  const JobForecast forecast = forecast_job(params, job.ands, job.inputs);
+  const JobForecast forecast = forecast_job(params, job.ands, job.inputs, job.threads);
   const double per_and = static_cast<double>(forecast.bytes_sent) * 2 / static_cast<double>(job.ands);
 
   Json report = {{"command", "params"},

@@ -28,6 +28,7 @@ std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const Secur
           {"allow-weak", params.weak_allowed() ? "yes" : "no"},
           {"ands", std::to_string(job.ands)},
           {"inputs", std::to_string(job.inputs)},
+          {"threads", std::to_string(job.threads)},
           {"units made", std::to_string(units_made)}};
 }
 
@@ -44,6 +45,16 @@ Manifest new_manifest(const PreprocessJob& job, const SecurityParameters& params
   manifest.sigma_paper_bound = forecast.paper_bound_bits;
   manifest.sigma_exact = forecast.exact_bound_bits;
   return manifest;
+}
+
+std::vector<UnitRequest> requests_of(const SecurityParameters& params, const PreprocessJob& job) {
+  std::vector<UnitRequest> requests;
+  std::uint64_t first = 0;
+  for (const UnitPlan& plan : params.plan(job.ands)) {
+    requests.push_back({plan, inputs_of_unit(job.inputs, job.ands, first, plan.ands)});
+    first += plan.ands;
+  }
+  return requests;
 }
 
 // A store to be resumed keeps the parameters that it was begun with.
@@ -66,7 +77,7 @@ Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_
   const Manifest& manifest = store.manifest();
   Json report = {{"party", std::string(1, letter(job.party))}, {"command", "preprocess"}, {"session", hex_of(session_id_of(manifest))}, {"ands", ands_now}};
   add_security(report, manifest);
-  report["threads"] = 1;
+  report["threads"] = job.threads;
   report["complete"] = manifest.state == SessionState::Complete;
   report["wall_s"] = wall_s;
   report["ands_per_s"] = wall_s > 0 ? static_cast<double>(ands_now) / wall_s : 0;
@@ -78,8 +89,8 @@ Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_
 class PreprocessRun {
  public:
   PreprocessRun(const PreprocessJob& job, const SecurityParameters& params)
-      : job_(job), params_(params), forecast_(forecast_job(params, job.ands, job.inputs)), progress_("ANDs", job.ands, job.quiet),
-        log_([this](std::string_view phase, std::uint64_t done, std::uint64_t total) { progress_.observe(phase, done, total); }) {}
+      : job_(job), params_(params), forecast_(forecast_job(params, job.ands, job.inputs, job.threads)), progress_("ANDs", job.ands, job.quiet),
+        requests_(requests_of(params, job)) {}
 
   JobResult run();
 
@@ -92,42 +103,45 @@ class PreprocessRun {
   const SecurityParameters& params_;
   JobForecast forecast_;
   Progress progress_;
+  std::vector<UnitRequest> requests_;
   PhaseLog log_;
   std::optional<Store> store_;
   std::unique_ptr<Channel> channel_;
+  std::vector<std::unique_ptr<Channel>> more_channels_;  // of the workers but the first
   std::optional<Session> session_;
   std::uint64_t ands_now_ = 0;
 };
 
 void PreprocessRun::connect() {
-  channel_ = open_channel(job_.endpoint);
+  MeetingPlace meeting(job_.endpoint);
+  channel_ = meeting.open();
   Rng rng = Rng::from_system();
   std::optional<SessionId> existing;
   if (store_) existing = session_id_of(store_->manifest());
   const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, store_ ? store_->manifest().units_made : 0), existing);
   if (!store_) store_ = Store::create(job_.store, new_manifest(job_, params_, ids.session, forecast_), Delta{rng.block()}, forecast_.disk_bytes);
   session_.emplace(job_.party, ids, store_->global_key(), *channel_, std::move(rng), log_);
+  for (std::uint64_t worker = 1; worker < job_.threads; ++worker) more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
 }
 
 void PreprocessRun::make_units() {
-  Preprocessor preprocessor(*session_, params_);
-  const auto units = params_.plan(job_.ands);
-  std::uint64_t first = 0;
-  const std::uint64_t already_made = store_->manifest().units_made;
-  if (already_made > 0 && already_made < units.size()) {
+  Preprocessor preprocessor(*session_, params_, more_channels_);
+  const auto already_made = static_cast<std::size_t>(std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()));
+  const auto still_to_make = std::span(requests_).subspan(already_made);
+  if (already_made > 0 && !still_to_make.empty()) {
     MaterialCounts tie;
     for (const Party party : {Party::A, Party::B}) tie[auth_bits_of(party)] = kTieBits;
     Reservation earlier = reserve_together(*session_, *store_, tie);
     preprocessor.continue_from(earlier);
   }
-  for (std::size_t u = 0; u < units.size(); first += units[u].ands, ++u) {
-    if (u < already_made) continue;
-    if (!preprocessor.agree_to_continue(StopSignals::received() == 0)) return;
-    progress_.begin_part(first, units[u].ands);
-    preprocessor.make_unit({units[u], inputs_of_unit(job_.inputs, job_.ands, first, units[u].ands)}, *store_);
-    ands_now_ += units[u].ands;
-  }
-  store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+  for (std::size_t u = 0; u < already_made; ++u) progress_.skip(requests_[u].plan.ands);
+  const std::size_t made = preprocessor.make_units(
+      still_to_make, *store_, [] { return StopSignals::received() == 0; },
+      [&](std::size_t unit, std::string_view phase, std::uint64_t done, std::uint64_t total) {
+        progress_.observe(unit, still_to_make[unit].plan.ands, phase, done, total);
+      });
+  for (const UnitRequest& request : still_to_make.first(made)) ands_now_ += request.plan.ands;
+  if (made == still_to_make.size()) store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
 }
 
 JobResult PreprocessRun::run() {
@@ -160,7 +174,7 @@ void add_preprocess_options(po::options_description& options) {
       "unit", po::value<std::string>()->default_value("2^18"), "ANDs that are permuted together; memory grows with it")(
       "labit-columns", po::value<std::string>()->default_value("theorem"), "theorem (22 psi / 3) or experiment (8 psi / 3, as the paper measured)")(
       "inputs", po::value<std::string>(), "authenticated bits of each party for inputs; default: 1024 + ands / 16")(
-      "threads", po::value<std::string>()->default_value("1"), "worker threads: 1")("allow-weak", "accept a bucket that misses sigma, for measurements")(
+      "threads", po::value<std::string>()->default_value("1"), "workers, each with its own thread and connection; the material is the same, memory grows")("allow-weak", "accept a bucket that misses sigma, for measurements")(
       "resume", "continue a store that was interrupted");
 }
 
@@ -173,7 +187,9 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   if (line.get<std::string>("profile") != "nnob12") throw UsageError("--profile is nnob12, not '" + line.get<std::string>("profile") + "'");
   const auto columns = line.get<std::string>("labit-columns");
   if (columns != "theorem" && columns != "experiment") throw UsageError("--labit-columns is theorem or experiment, not '" + columns + "'");
-  if (line.size("threads") != 1) throw UsageError("--threads is 1: this build preprocesses with one worker a party");
+  job.threads = line.size("threads");
+  if (job.threads < 1 || job.threads > Preprocessor::kWorkersMax)
+    throw UsageError("--threads is out of range: 1 to " + std::to_string(Preprocessor::kWorkersMax));
   const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
   job.parameters.columns = columns == "theorem" ? Columns::Theorem : Columns::Experiment;
   job.parameters.sigma = small("sigma");

@@ -16,6 +16,7 @@ struct PreprocessJob {
   ParameterRequest parameters;
   std::uint64_t ands = 0;    // that the store is to have made in all
   std::uint64_t inputs = 0;  // aBits of each party beyond one an AND
+  std::uint64_t threads = 1;
   bool resume = false;
   bool quiet = false;
 };

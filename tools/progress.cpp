@@ -19,8 +19,8 @@ struct PhaseWeight {
   std::string_view name;
   double weight;
 };
-constexpr PhaseWeight kWeights[] = {{"aBits: columns", 0.52}, {"aBits: check", 0.14}, {"aBits: amplification", 0.13}, {"leaky ANDs", 0.02},
-                                    {"leaky OTs", 0.04},      {"buckets", 0.13},      {"store", 0.02}};
+constexpr PhaseWeight kWeights[] = {{"aBits: columns", 0.52}, {"aBits: check", 0.14},   {"aBits: amplification", 0.13},
+                                    {"leaky objects", 0.06},  {"buckets", 0.07}, {"fold and store", 0.08}};
 
 double weight_of(std::string_view phase) {
   for (const PhaseWeight& entry : kWeights)
@@ -37,33 +37,32 @@ Progress::~Progress() {
   if (shown_ && terminal_) std::cerr << "\r\033[K" << std::flush;
 }
 
-void Progress::begin_part(std::uint64_t first, std::uint64_t count) {
-  first_ = first;
-  count_ = count;
-  before_ = 0;
-  phase_.clear();
-}
-
-void Progress::observe(std::string_view phase, std::uint64_t done, std::uint64_t total) {
+void Progress::observe(std::size_t number, std::uint64_t items, std::string_view phase, std::uint64_t done, std::uint64_t total) {
   if (quiet_) return;
-  if (phase != phase_) {
-    before_ += weight_of(phase_);
-    phase_ = phase;
+  const std::lock_guard lock(mutex_);
+  if (parts_.empty()) start_ = Clock::now();  // not the wait for the peer
+  Part& part = parts_[number];
+  part.items = items;
+  if (phase != part.phase) {
+    part.before += weight_of(part.phase);
+    part.phase = phase;
   }
+  part.fraction = part.before + weight_of(phase) * (total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total));
   const auto now = Clock::now();
   if (now - last_shown_ < (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kLineInterval))) return;
   last_shown_ = now;
-  const double in_part = before_ + weight_of(phase) * (total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total));
-  show(phase, (static_cast<double>(first_) + in_part * static_cast<double>(count_)) / static_cast<double>(total_));
+  show(phase);
 }
 
-void Progress::show(std::string_view phase, double fraction) {
-  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-  const auto rate = static_cast<std::uint64_t>(fraction * static_cast<double>(total_) / elapsed);
-  const std::string numbers = decimals(100 * fraction, 1) + " %, " + grouped(rate) + " " + what_ + "/s, " +
-                              (fraction > 0 ? seconds_text(elapsed * (1 - fraction) / fraction) : "unknown time") + " left (" + std::string(phase) + ")";
+void Progress::show(std::string_view phase) {
+  double made = 0;
+  for (const auto& [number, part] : parts_) made += part.fraction * static_cast<double>(part.items);
+  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count(), to_make = static_cast<double>(total_ - skipped_);
+  const std::string numbers = decimals(100 * (static_cast<double>(skipped_) + made) / static_cast<double>(total_), 1) + " %, " +
+                              grouped(static_cast<std::uint64_t>(made / elapsed)) + " " + what_ + "/s, " +
+                              (made > 0 ? seconds_text(elapsed * (to_make - made) / made) : "unknown time") + " left (" + std::string(phase) + ")";
   if (terminal_) {
-    const int full = static_cast<int>(fraction * kBarWidth);
+    const int full = static_cast<int>((static_cast<double>(skipped_) + made) / static_cast<double>(total_) * kBarWidth);
     std::cerr << "\r\033[K[" << std::string(static_cast<std::size_t>(full), '#') << std::string(static_cast<std::size_t>(kBarWidth - full), '.') << "] "
               << numbers << std::flush;
   } else {

@@ -3,29 +3,40 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 
 namespace tinyot {
 
+// The work comes in parts, several of which may be under way on threads of their own. skip() belongs before the first of them.
 class Progress {
  public:
   // `what` is what `total` items are made of ("ANDs"). A quiet one shows nothing.
   Progress(std::string what, std::uint64_t total, bool quiet);
   ~Progress();
 
-  // The part of the work at hand covers items [first, first + count); phases of it follow with PhaseLog's observations.
-  void begin_part(std::uint64_t first, std::uint64_t count);
-  void observe(std::string_view phase, std::uint64_t done, std::uint64_t total);
+  // Items of the total that were made before.
+  void skip(std::uint64_t items) { skipped_ += items; }
+
+  // From any thread: part `number`, of `items` items, is in this phase, and has done `done` of the phase's `total`.
+  void observe(std::size_t number, std::uint64_t items, std::string_view phase, std::uint64_t done, std::uint64_t total);
 
  private:
-  void show(std::string_view phase, double fraction);
+  struct Part {
+    std::string phase;
+    double before = 0;    // weight of the phases of this part that are over
+    double fraction = 0;  // of the whole part
+    std::uint64_t items = 0;
+  };
+  void show(std::string_view phase);
 
+  std::mutex mutex_;
   std::string what_;
-  std::uint64_t total_, first_ = 0, count_ = 0;
+  std::uint64_t total_, skipped_ = 0;
   bool quiet_, terminal_;
-  double before_ = 0;  // weight of the phases of this part that are over
-  std::string phase_;
+  std::map<std::size_t, Part> parts_;
   std::chrono::steady_clock::time_point start_, last_shown_;
   bool shown_ = false;
 };

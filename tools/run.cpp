@@ -155,7 +155,7 @@ JobResult run(const RunJob& job) {
   const Delta global_key = store.global_key();
   check_enough(store, needed);
 
-  const auto channel = open_channel(job.endpoint);
+  const auto channel = MeetingPlace(job.endpoint).open();
   Rng rng = Rng::from_system();
   const SessionIds ids = establish_session(*channel, rng, job.party, parameters_to_agree(circuit, store.manifest()), session_id_of(store.manifest()));
   PhaseLog log;

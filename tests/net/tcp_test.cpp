@@ -38,7 +38,7 @@ Address free_address() {
 struct TcpPair {
   explicit TcpPair(const TcpTimeouts& timeouts = kPatient) {
     const Address address = free_address();
-    auto listening = std::async(std::launch::async, [&] { return tcp_listen(address, kPatient); });
+    auto listening = std::async(std::launch::async, [&] { return TcpListener(address, kPatient).accept(); });
     b = tcp_connect(address, timeouts);
     a = listening.get();
   }
@@ -112,7 +112,7 @@ TEST(Tcp, AConnectorWaitsForItsListener) {
   const Address address = free_address();
   auto connecting = std::async(std::launch::async, [&] { return tcp_connect(address, kPatient); });
   std::this_thread::sleep_for(300ms);
-  const auto a = tcp_listen(address, kPatient);
+  const auto a = TcpListener(address, kPatient).accept();
   const auto b = connecting.get();
   a->write(payload_of(3));
   std::vector<std::byte> received(3);
@@ -132,15 +132,15 @@ TEST(Tcp, NobodyListens) {
 TEST(Tcp, NobodyConnects) {
   const Address address = free_address();
   const auto begin = Clock::now();
-  expect_contains(message_of<NetworkError>([&] { tcp_listen(address, {200ms, 1s}); }), "nobody connected to " + text_of(address));
+  expect_contains(message_of<NetworkError>([&] { TcpListener(address, {200ms, 1s}).accept(); }), "nobody connected to " + text_of(address));
   EXPECT_LT(Clock::now() - begin, 2s);
 }
 
 TEST(Tcp, APortInUse) {
   const Address address = free_address();
-  auto waiting = std::async(std::launch::async, [&] { return tcp_listen(address, {700ms, 1s}); });
+  auto waiting = std::async(std::launch::async, [&] { return TcpListener(address, {700ms, 1s}).accept(); });
   std::this_thread::sleep_for(150ms);
-  const std::string message = message_of<NetworkError>([&] { tcp_listen(address, {1s, 1s}); });
+  const std::string message = message_of<NetworkError>([&] { TcpListener(address, {1s, 1s}); });
   expect_contains(message, "cannot listen on " + text_of(address));
   expect_contains(message, "another port");
   message_of<NetworkError>([&] { waiting.get(); });

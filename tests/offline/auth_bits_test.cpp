@@ -87,8 +87,9 @@ TEST(Amplification, MacsAndKeysAreProductsWithTheWeakOnes) {
   const AmplificationMatrix r = draw_amplification(rng, {gamma}, delta);
   AuthBitsMine mine(kBits);
   AuthBitsPeers peers(kBits);
-  amplify(r, WeakMacColumns{weak_macs}, mine.macs);
-  amplify(r, WeakKeyColumns{weak_keys}, peers.keys);
+  Amplifier amplifier(r);
+  amplifier.amplify(WeakMacColumns{weak_macs}, mine.macs);
+  amplifier.amplify(WeakKeyColumns{weak_keys}, peers.keys);
   mine.bits = x;
   checked_bits(mine, peers, delta);
 }
@@ -114,30 +115,69 @@ void expect_good(const MadeBits& a, const MadeBits& b) {
   }
 }
 
-// Two runs: the first from public-key seeds, the second from the first one's spare bits. Both under the same global keys.
+// Two runs, each from seeds of the short run before them, under the same global keys and tied to them.
 TEST(AuthBitMaker, RunsAreGoodAndCostWhatTheHeaderSays) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   const std::size_t t = params.columns_made(), wanted[] = {100, 9000};
   std::vector<MadeBits> of[2];
+  ChannelCounters before_runs[2];
   run_sessions([&](Session& session) {
     AuthBitMaker maker(session, params);
-    for (const std::size_t count : wanted) {
+    const ChannelCounters at_first = session.channel().counters();
+    maker.prepare(2);
+    before_runs[static_cast<int>(session.me())] = difference(session.channel().counters(), at_first);
+    for (const std::size_t run : {0u, 1u}) {
       const ChannelCounters before = session.channel().counters();
-      AuthBits bits = maker.make(count);
+      Session part(session, "unit", run, session.channel(), session.log());
+      AuthBits bits;
+      maker.make(part, run, wanted[run], bits);
       of[static_cast<int>(session.me())].push_back({std::move(bits), difference(session.channel().counters(), before)});
     }
   });
+  const std::size_t matrix = 16 + 128 * 512 / 8, pairing = 16 + 32 + 16 + (params.columns_kept() + 7) / 8;
+  const std::size_t eq_of_a = 16 + 32 + 16 + 96, eq_of_b = 16 + 64, tie = 16 + 16;
+  const auto columns = [&](std::size_t length) { return 16 * chunks_of(length).size() + t * length / 8; };
   for (std::size_t run = 0; run < 2; ++run) {
     expect_good(of[0][run], of[1][run]);
-    const std::size_t length = AuthBitMaker::run_length(params, wanted[run]), chunks = chunks_of(length).size();
-    const std::size_t columns = 16 * chunks + t * length / 8, matrix = 16 + 128 * 512 / 8;
-    const std::size_t pairing = 16 + 32 + 16 + (params.columns_kept() + 7) / 8, seeds = run == 0 ? 32 + 96 * t : 0;
-    const std::size_t eq_of_a = 16 + 32 + 16 + 96, eq_of_b = 16 + 64, tie = run == 0 ? 0 : 16 + 16;
-    EXPECT_EQ(of[0][run].cost.bytes_sent, seeds + columns + pairing + eq_of_a + matrix + (run == 0 ? 0 : tie + eq_of_a));
-    EXPECT_EQ(of[1][run].cost.bytes_sent, seeds + columns + pairing + eq_of_b + matrix + (run == 0 ? 0 : tie + eq_of_b));
+    const std::size_t length = RunLayout(params, wanted[run], 1).length;
+    EXPECT_EQ(of[0][run].cost.bytes_sent, columns(length) + pairing + eq_of_a + matrix + tie + eq_of_a);
+    EXPECT_EQ(of[1][run].cost.bytes_sent, columns(length) + pairing + eq_of_b + matrix + tie + eq_of_b);
     EXPECT_EQ(of[0][run].bits.mine.size(), length);
   }
-  EXPECT_LE(of[0][0].cost.rounds, 7u);
+  EXPECT_EQ(before_runs[0].bytes_sent, 32 + 96 * t + columns(RunLayout(params, 0, 2).length) + pairing + eq_of_a + matrix);
+  EXPECT_LE(before_runs[0].rounds, 7u);
+}
+
+TEST(AuthBitMaker, ALoneRunNeedsNoOtherBeforeIt) {
+  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
+  MadeBits of[2];
+  run_sessions([&](Session& session) {
+    AuthBitMaker maker(session, params);
+    const ChannelCounters before = session.channel().counters();
+    maker.prepare(1);
+    EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent, 32 + 96 * params.columns_made());
+    Session part(session, "unit", 0, session.channel(), session.log());
+    maker.make(part, 0, 1000, of[static_cast<int>(session.me())].bits);
+  });
+  expect_good(of[0], of[1]);
+}
+
+// Runs beyond the lanes take their seeds from the runs that many before them.
+TEST(AuthBitMaker, RunsBeyondTheLanesAreGood) {
+  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
+  constexpr std::size_t kRuns = AuthBitMaker::kLanes + 2;
+  MadeBits of[2];
+  run_sessions([&](Session& session) {
+    AuthBitMaker maker(session, params);
+    maker.prepare(kRuns);
+    AuthBits bits;
+    for (std::size_t run = 0; run < kRuns; ++run) {
+      Session part(session, "unit", run, session.channel(), session.log());
+      maker.make(part, run, 10, bits);
+    }
+    of[static_cast<int>(session.me())].bits = std::move(bits);
+  });
+  expect_good(of[0], of[1]);
 }
 
 // Chunks are sent ahead, so a party waits for the peer's first chunk only after its own first ones.
@@ -145,22 +185,28 @@ TEST(AuthBitMaker, ChunksAreSentAheadOfThePeers) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   run_sessions([&](Session& session) {
     AuthBitMaker maker(session, params);
-    maker.make(4 * kChunkBits);  // in five chunks
+    maker.prepare(1);
+    AuthBits bits;
+    maker.make(session, 0, 8 * kChunkBits, bits);  // in nine chunks
     for (const PhaseCost& phase : session.log().phases()) {
       if (phase.name == "aBits: columns") {
-        EXPECT_LE(phase.rounds, 5u - kChunksAhead + 1);
+        EXPECT_LE(phase.rounds, 9u - kChunksAhead + 1);
       }
     }
   });
 }
 
-TEST(AuthBitMaker, RunLengthHoldsTheBitsAndTheNextSeeds) {
+TEST(RunLayout, HoldsTheBitsTheSeedsAndTheTie) {
   const auto params = SecurityParameters::make({});
   for (const std::size_t wanted : {0u, 1u, 63u, 64u, 65u, 511u, 512u, 513u, 100000u}) {
-    const std::size_t length = AuthBitMaker::run_length(params, wanted);
-    EXPECT_EQ(length % 512, 0u);
-    EXPECT_GE(length, (wanted + 63) / 64 * 64 + params.columns_made() + kTieBits);
-    EXPECT_LT(length, wanted + 64 + params.columns_made() + 64 + kTieBits + 512);
+    for (const std::size_t sets : {1u, 2u, 64u}) {
+      const RunLayout layout(params, wanted, sets);
+      EXPECT_EQ(layout.length % 512, 0u);
+      EXPECT_GE(layout.first_seeds, wanted);
+      for (std::size_t set = 0; set < sets; ++set) EXPECT_LE(layout.seeds(set) + params.columns_made(), set + 1 < sets ? layout.seeds(set + 1) : layout.tie);
+      EXPECT_LE(layout.tie + kTieBits, layout.length);
+      EXPECT_LT(layout.length, wanted + 64 + sets * (params.columns_made() + 64) + kTieBits + 512);
+    }
   }
 }
 

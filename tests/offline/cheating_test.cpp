@@ -82,8 +82,8 @@ UnitRun run(const PartyOptions& options) {
   made.outcomes = run_sessions(
       [&](Session& session) {
         Preprocessor preprocessor(session, params);
-        if (preprocessor.agree_to_continue(true))
-          preprocessor.make_unit({params.plan(64).at(0), 3}, made.sinks[static_cast<int>(session.me())]);
+        const UnitRequest request{params.plan(64).at(0), 3};
+        preprocessor.make_units({&request, 1}, made.sinks[static_cast<int>(session.me())]);
       },
       options, false);
   return made;

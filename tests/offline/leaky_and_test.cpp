@@ -31,13 +31,13 @@ LeakyAnds make(Party holder, Party cheater, std::uint64_t seed, const Deviation&
       [&](Session& session) {
         Dealt x(session.me(), holder, count, seed, 0), y(session.me(), holder, count, seed, 1), r(session.me(), holder, count, seed, 2);
         if (session.me() == holder) {
-          LeakyAndMacHolder role(session, 0, x.mine.view(), y.mine.view(), r.mine.view());
+          LeakyAndMacHolder role(session, x.mine.view(), y.mine.view(), r.mine.view());
           for (const ObjectChunk& chunk : object_chunks(count)) role.announce(chunk), role.receive_u(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
           made.x = x.truth, made.y = y.truth;
           made.mine[0] = std::move(x.mine), made.mine[1] = std::move(y.mine), made.mine[2] = std::move(r.mine);
         } else {
-          LeakyAndKeyHolder role(session, 0, x.peers.view(), y.peers.view(), r.peers.view());
+          LeakyAndKeyHolder role(session, x.peers.view(), y.peers.view(), r.peers.view());
           for (const ObjectChunk& chunk : object_chunks(count)) role.answer(chunk);
           Digest digest = role.check_digest();
           if (digest_of) digest = digest_of(session, digest, x.peers.view(), r.peers.view());
@@ -122,11 +122,11 @@ TEST(LeakyAnd, CostsWhatTheHeaderSays) {
     const std::uint64_t before = session.channel().counters().bytes_sent;
     const ObjectChunk chunk{0, kCount};
     if (session.me() == Party::A) {
-      LeakyAndMacHolder role(session, 0, x.mine.view(), y.mine.view(), r.mine.view());
+      LeakyAndMacHolder role(session, x.mine.view(), y.mine.view(), r.mine.view());
       role.announce(chunk), role.receive_u(chunk);
       EXPECT_EQ(session.channel().counters().bytes_sent - before, 16 + (kCount + 7) / 8);
     } else {
-      LeakyAndKeyHolder(session, 0, x.peers.view(), y.peers.view(), r.peers.view()).answer(chunk);
+      LeakyAndKeyHolder(session, x.peers.view(), y.peers.view(), r.peers.view()).answer(chunk);
       EXPECT_EQ(session.channel().counters().bytes_sent - before, 16 + 16 * kCount);
     }
   });

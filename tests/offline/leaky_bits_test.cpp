@@ -43,7 +43,7 @@ LeakyBits make(Party sender, Party cheater, std::uint64_t seed, const Deviation&
         DealtSeeds seeds(seed);
         const ColumnChunk chunk = chunks_of(length).at(0);
         if (session.me() == sender) {
-          LeakyBitSender role(session, params, std::move(seeds.sent), 0, length);
+          LeakyBitSender role(session, params, std::move(seeds.sent), length);
           role.offer(chunk);
           role.receive_pairing();
           const PhaseLog::Scope scope(session.log(), session.channel(), "test", length);
@@ -51,7 +51,7 @@ LeakyBits make(Party sender, Party cheater, std::uint64_t seed, const Deviation&
           role.kept_rows(chunk, made.l);
           made.gamma = role.gamma();
         } else {
-          LeakyBitReceiver role(session, params, std::move(seeds.received), 0);
+          LeakyBitReceiver role(session, params, std::move(seeds.received));
           role.receive(chunk, made.n);
           role.send_pairing();
           compare_digests(session, name, role.check_digest(), cheater);
@@ -147,13 +147,13 @@ TEST(LeakyBits, CostsWhatTheHeaderSays) {
       const ColumnChunk chunk = chunks_of(length).at(0);
       LeakyMacRows rows;
       if (session.me() == Party::A) {
-        LeakyBitSender role(session, params, std::move(seeds.sent), 0, length);
+        LeakyBitSender role(session, params, std::move(seeds.sent), length);
         role.offer(chunk);
         EXPECT_EQ(sent(), 16 + kMade * length / 8);
         role.receive_pairing();
         EXPECT_EQ(sent(), 16 + kMade * length / 8);
       } else {
-        LeakyBitReceiver role(session, params, std::move(seeds.received), 0);
+        LeakyBitReceiver role(session, params, std::move(seeds.received));
         role.receive(chunk, rows);
         EXPECT_EQ(sent(), 0u);
         role.send_pairing();

@@ -27,13 +27,13 @@ LeakyOts make(Party sender, Party cheater, std::uint64_t seed, const Deviation& 
         Dealt x0(session.me(), sender, count, seed, 0), x1(session.me(), sender, count, seed, 1);
         Dealt c(session.me(), receiver, count, seed, 2), r(session.me(), receiver, count, seed, 3);
         if (session.me() == sender) {
-          LeakyOtSender role(session, 0, x0.mine.view(), x1.mine.view(), c.peers.view(), r.peers.view());
+          LeakyOtSender role(session, x0.mine.view(), x1.mine.view(), c.peers.view(), r.peers.view());
           for (const ObjectChunk& chunk : object_chunks(count)) role.send_x(chunk), role.answer_d(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
           made.x0 = std::move(x0.mine), made.x1 = std::move(x1.mine);
           made.c_keys = std::move(c.peers), made.z_keys = std::move(r.peers);
         } else {
-          LeakyOtReceiver role(session, 0, x0.peers.view(), x1.peers.view(), c.mine.view(), r.mine.view());
+          LeakyOtReceiver role(session, x0.peers.view(), x1.peers.view(), c.mine.view(), r.mine.view());
           for (const ObjectChunk& chunk : object_chunks(count)) role.open_x(chunk), role.receive_i(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
           made.x0_keys = std::move(x0.peers), made.x1_keys = std::move(x1.peers);
@@ -133,13 +133,13 @@ TEST(LeakyOt, CostsWhatTheHeaderSays) {
     const auto bytes = [&] { return session.channel().counters().bytes_sent - before.bytes_sent; };
     const ObjectChunk chunk{0, kCount};
     if (session.me() == Party::A) {
-      LeakyOtSender role(session, 0, x0.mine.view(), x1.mine.view(), c.peers.view(), r.peers.view());
+      LeakyOtSender role(session, x0.mine.view(), x1.mine.view(), c.peers.view(), r.peers.view());
       role.send_x(chunk);
       EXPECT_EQ(bytes(), 6 * 16 + 2 * ((kCount + 7) / 8 + 32 * kCount));
       role.answer_d(chunk);
       EXPECT_EQ(bytes(), 8 * 16 + 2 * ((kCount + 7) / 8 + 32 * kCount) + 32 * kCount);
     } else {
-      LeakyOtReceiver role(session, 0, x0.peers.view(), x1.peers.view(), c.mine.view(), r.mine.view());
+      LeakyOtReceiver role(session, x0.peers.view(), x1.peers.view(), c.mine.view(), r.mine.view());
       role.open_x(chunk), role.receive_i(chunk);
       EXPECT_EQ(bytes(), 16 + (kCount + 7) / 8);
     }

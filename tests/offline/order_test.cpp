@@ -40,7 +40,8 @@ class Order : public testing::Test {
         [&](Session& session) {
           Preprocessor preprocessor(session, params);
           NotingSink sink(events_[static_cast<int>(session.me())]);
-          preprocessor.make_unit({params.plan(64).at(0), 3}, sink);
+          const UnitRequest request{params.plan(64).at(0), 3};
+          preprocessor.make_units({&request, 1}, sink);
         },
         {.wrap_a = noting(events_[0]), .wrap_b = noting(events_[1])});
   }

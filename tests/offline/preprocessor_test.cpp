@@ -22,8 +22,9 @@ Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t
   made.outcomes = run_sessions(
       [&](Session& session) {
         Preprocessor preprocessor(session, params);
-        for (const UnitPlan& plan : params.plan(ands))
-          preprocessor.make_unit({plan, inputs}, session.me() == Party::A ? made.a : made.b);
+        std::vector<UnitRequest> requests;
+        for (const UnitPlan& plan : params.plan(ands)) requests.push_back({plan, inputs});
+        preprocessor.make_units(requests, session.me() == Party::A ? made.a : made.b);
       },
       options);
   return made;

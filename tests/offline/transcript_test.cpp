@@ -26,7 +26,9 @@ Transcripts transcripts_of(std::uint64_t seed) {
       [&](Session& session) {
         Preprocessor preprocessor(session, params);
         MemorySink sink;
-        for (const UnitPlan& plan : params.plan(100)) preprocessor.make_unit({plan, 3}, sink);
+        std::vector<UnitRequest> requests;
+        for (const UnitPlan& plan : params.plan(100)) requests.push_back({plan, 3});
+        preprocessor.make_units(requests, sink);
       },
       {.seed = seed, .wrap_a = record(of_a), .wrap_b = record(of_b)});
   return {of_a.digest(), of_b.digest()};

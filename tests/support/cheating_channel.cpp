@@ -18,6 +18,8 @@ class CheatingChannel final : public Channel {
   std::vector<std::byte> recv_variable(const MessageTag& tag, std::size_t bytes_max) override { return inner_->recv_variable(tag, bytes_max); }
   void flush() override { inner_->flush(); }
   void send_abort() noexcept override { inner_->send_abort(); }
+  bool await_abort() noexcept override { return inner_->await_abort(); }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
   const ChannelCounters& counters() const override { return inner_->counters(); }
   void set_phase(std::string_view phase) override { inner_->set_phase(phase); }
 

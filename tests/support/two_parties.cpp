@@ -26,15 +26,24 @@ Outcome run_one(Party party, std::unique_ptr<Channel> channel, const std::functi
   }
 }
 
+struct Channels {
+  std::unique_ptr<Channel> a, b;
+};
+
+Channels make_channels(const PartyOptions& options) {
+  MemoryStreams streams = make_memory_streams();
+  Channels channels{make_framed_channel(std::move(streams.a)), make_framed_channel(std::move(streams.b))};
+  if (options.wrap_a) channels.a = options.wrap_a(std::move(channels.a));
+  if (options.wrap_b) channels.b = options.wrap_b(std::move(channels.b));
+  return channels;
+}
+
 }  // namespace
 
 Outcomes run_channels(const std::function<void(Party, Channel&)>& body, const PartyOptions& options) {
-  MemoryStreams streams = make_memory_streams();
-  auto a = make_framed_channel(std::move(streams.a)), b = make_framed_channel(std::move(streams.b));
-  if (options.wrap_a) a = options.wrap_a(std::move(a));
-  if (options.wrap_b) b = options.wrap_b(std::move(b));
+  auto [a, b] = make_channels(options);
   Outcomes outcomes;
-  std::thread thread([&] { outcomes.b = run_one(Party::B, std::move(b), body); });
+  std::thread thread([&, b = std::move(b)]() mutable { outcomes.b = run_one(Party::B, std::move(b), body); });
   outcomes.a = run_one(Party::A, std::move(a), body);
   thread.join();
   return outcomes;
@@ -45,14 +54,23 @@ Delta global_key_of(Party holder, std::uint64_t seed) {
   return {rng.block()};
 }
 
-Outcomes run_sessions(const std::function<void(Session&)>& body, const PartyOptions& options, bool expect_done) {
+Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOptions& options, bool expect_done) {
+  std::vector<std::unique_ptr<Channel>> more[2];
+  for (std::size_t worker = 1; worker < workers; ++worker) {
+    auto [a, b] = make_channels(options);
+    more[0].push_back(std::move(a));
+    more[1].push_back(std::move(b));
+  }
   const Outcomes outcomes = run_channels(
       [&](Party party, Channel& channel) {
         Rng rng(Seed{{options.seed, static_cast<std::uint64_t>(party)}});
         const SessionIds ids = establish_session(channel, rng, party, {}, std::nullopt);
+        // Ends with the party: the peer's workers see its channels closed.
+        const auto channels = std::move(more[static_cast<int>(party)]);
+        for (std::size_t worker = 1; worker < workers; ++worker) join_session(*channels[worker - 1], ids, party, worker);
         PhaseLog log;
         Session session(party, ids, global_key_of(party, options.seed), channel, std::move(rng), log);
-        body(session);
+        body(session, channels);
       },
       options);
   if (expect_done) {
@@ -60,6 +78,10 @@ Outcomes run_sessions(const std::function<void(Session&)>& body, const PartyOpti
     EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
   }
   return outcomes;
+}
+
+Outcomes run_sessions(const std::function<void(Session&)>& body, const PartyOptions& options, bool expect_done) {
+  return run_workers(1, [&](Session& session, std::span<const std::unique_ptr<Channel>>) { body(session); }, options, expect_done);
 }
 
 }  // namespace tinyot::test

@@ -38,4 +38,8 @@ Delta global_key_of(Party holder, std::uint64_t seed);
 // The same with an established session. Fails the test if a party ends otherwise than Done, if `expect_done`.
 Outcomes run_sessions(const std::function<void(Session&)>& body, const PartyOptions& options = {}, bool expect_done = true);
 
+// The same for a party with several workers: `more` are the channels of all but the first. Both parties wrap them like their own.
+using WorkersBody = std::function<void(Session&, std::span<const std::unique_ptr<Channel>> more)>;
+Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOptions& options = {}, bool expect_done = true);
+
 }  // namespace tinyot::test

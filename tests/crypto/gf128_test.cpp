@@ -1,0 +1,97 @@
+// GF(2^128): sums of products against multiplication bit by bit, on every instruction set that this processor has.
+#include "crypto/gf128.h"
+
+#include <gtest/gtest.h>
+
+// The same choice of targets as crypto/gf128.cpp makes.
+#define HWY_BROKEN_EMU128 0
+#define HWY_WANT_AVX3_DL 1
+#include <hwy/targets.h>
+
+#include <random>
+#include <vector>
+
+namespace tinyot {
+namespace {
+
+std::vector<Block> random_blocks(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  std::vector<Block> blocks(count);
+  for (Block& block : blocks) block = {engine(), engine()};
+  return blocks;
+}
+
+bool same(Block a, Block b) { return a.lo == b.lo && a.hi == b.hi; }
+
+// Horner's rule over the bits of b.
+Block product_bit_by_bit(Block a, Block b) {
+  Block product{0, 0};
+  for (std::size_t i = 128; i-- > 0;) product = doubled(product) ^ times(a, ((i < 64 ? b.lo : b.hi) >> (i % 64)) & 1);
+  return product;
+}
+
+Block sum_of_products(std::span<const Block> a, std::span<const Block> b) {
+  WideBlock sum{};
+  add_products(a, b, sum);
+  return reduced(sum);
+}
+
+class Gf128 : public testing::Test {
+ protected:
+  void TearDown() override { choose(0); }
+  static void choose(std::int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  template <class Body>
+  static void for_each_target(Body body) {
+    const auto targets = hwy::SupportedAndGeneratedTargets();
+    ASSERT_GE(targets.size(), 2u) << "the portable one and what the processor has";
+    for (const std::int64_t target : targets) {
+      SCOPED_TRACE(hwy::TargetName(target));
+      choose(target);
+      body();
+      choose(0);
+    }
+  }
+};
+
+TEST_F(Gf128, SumsOfProductsEqualThoseBitByBit) {
+  for (const std::size_t count : {0u, 1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 127u, 128u, 129u, 1023u, 1024u, 1025u}) {
+    const auto a = random_blocks(count, 2 * count), b = random_blocks(count, 2 * count + 1);
+    Block expected{0, 0};
+    for (std::size_t i = 0; i < count; ++i) expected ^= product_bit_by_bit(a[i], b[i]);
+    for_each_target([&] { EXPECT_TRUE(same(sum_of_products(a, b), expected)) << count; });
+  }
+}
+
+TEST_F(Gf128, EveryPairOfPowersOfXIsMultiplied) {
+  const auto power = [](std::size_t i) { return i < 64 ? Block{std::uint64_t{1} << i, 0} : Block{0, std::uint64_t{1} << (i - 64)}; };
+  for_each_target([&] {
+    for (std::size_t i = 0; i < 128; ++i) {
+      Block expected = power(i);
+      for (std::size_t j = 0; j < 128; ++j, expected = doubled(expected)) {
+        const Block a = power(i), b = power(j);
+        ASSERT_TRUE(same(sum_of_products({&a, 1}, {&b, 1}), expected)) << i << ", " << j;
+      }
+    }
+  });
+}
+
+TEST_F(Gf128, ProductsAddUpOverSeveralCalls) {
+  const auto a = random_blocks(64, 1), b = random_blocks(64, 2);
+  for_each_target([&] {
+    WideBlock sum{};
+    for (std::size_t first = 0; first < 64; first += 16) add_products(std::span(a).subspan(first, 16), std::span(b).subspan(first, 16), sum);
+    EXPECT_TRUE(same(reduced(sum), sum_of_products(a, b)));
+  });
+}
+
+TEST_F(Gf128, SpansOfDifferentLengthAreOurBug) {
+  const auto a = random_blocks(3, 1);
+  WideBlock sum{};
+  EXPECT_THROW(add_products(a, std::span(a).first(2), sum), std::logic_error);
+}
+
+}  // namespace
+}  // namespace tinyot
