@@ -1,5 +1,6 @@
 #include "offline/preprocessor.h"
 
+#include <algorithm>
 #include <mutex>
 #include <thread>
 
@@ -40,33 +41,36 @@ struct Preprocessor::Job {
   const Observer& observer;
   UnitTurns turns = {};
   std::mutex mutex = {};
-  std::vector<std::exception_ptr> failures = {};  // of the workers, null for one that has not failed
-  std::size_t made = 0;                           // changed by turns
+  struct Failure {
+    std::size_t worker;
+    std::exception_ptr error;
+  };
+  std::vector<Failure> failures = {};  // in the order in which they came
+  std::size_t made = 0;                // changed by turns
 
   // Stops the other workers: those that wait for one another at once, those that wait for the peer soon.
-  void fail(Preprocessor& preprocessor, std::size_t worker, std::exception_ptr failure) {
+  void fail(Preprocessor& preprocessor, std::size_t worker, std::exception_ptr error) {
     const std::lock_guard lock(mutex);
-    const auto until = std::chrono::steady_clock::now() + (rank_of(failure) == Rank::Network ? kGrace : std::chrono::seconds(0));
-    failures[worker] = std::move(failure);
+    const auto until = std::chrono::steady_clock::now() + (rank_of(error) == Rank::Network ? kGrace : std::chrono::seconds(0));
+    failures.push_back({worker, std::move(error)});
     turns.stop();
     preprocessor.maker_.stop();
-    for (std::size_t other = 0; other < failures.size(); ++other)
-      if (!failures[other]) preprocessor.channels_[other]->set_deadline(until);
+    if (failures.size() > 1) return;
+    for (std::size_t other = 0; other < preprocessor.channels_.size(); ++other)
+      if (other != worker) preprocessor.channels_[other]->set_deadline(until);
   }
 
   // Once all workers have ended: tells the peer, or hears from it, if a check was the cause, and throws what is to be reported.
   void rethrow_failure(Preprocessor& preprocessor) {
-    std::exception_ptr worst;
-    for (const std::exception_ptr& failure : failures)
-      if (failure && (!worst || rank_of(failure) > rank_of(worst))) worst = failure;
-    if (!worst) return;
+    if (failures.empty()) return;
+    const auto by_rank = [](const Failure& a, const Failure& b) { return rank_of(a.error) < rank_of(b.error); };
+    std::exception_ptr worst = std::ranges::max_element(failures, by_rank)->error;
     const auto until = std::chrono::steady_clock::now() + kGrace;
-    for (std::size_t worker = 0; worker < failures.size(); ++worker) {
+    for (const auto& [worker, error] : failures) {
       Channel& channel = *preprocessor.channels_[worker];
       channel.set_deadline(until);
       if (rank_of(worst) == Rank::Cheated && worker > 0) channel.send_abort();  // on the session's own channel its owner does
-      const bool stopped = failures[worker] && rank_of(failures[worker]) == Rank::Stopped;
-      if (rank_of(worst) == Rank::Network && stopped && channel.await_abort()) worst = std::make_exception_ptr(PeerAborted());
+      if (rank_of(worst) == Rank::Network && rank_of(error) == Rank::Stopped && channel.await_abort()) worst = std::make_exception_ptr(PeerAborted());
     }
     std::rethrow_exception(worst);
   }
@@ -88,7 +92,6 @@ std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, Mate
   if (requests.empty()) return 0;
   maker_.prepare(requests.size());
   Job job{requests, sink, wanted, observer};
-  job.failures.resize(channels_.size());
   {
     std::vector<std::jthread> threads;
     for (std::size_t worker = 1; worker < channels_.size(); ++worker) threads.emplace_back([this, &job, worker] { work(job, worker); });

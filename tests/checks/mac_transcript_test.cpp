@@ -56,6 +56,35 @@ void expect_caught(const Outcomes& outcomes, Party honest) {
   EXPECT_EQ(outcome.check, "MAC transcript");
 }
 
+// Three parts of one session, each with an opening of its own; `alter` is for the part of that number.
+Outcomes open_in_parts(std::size_t altered, const Alteration& alteration, const std::vector<std::size_t>& order_of_b = {0, 1, 2}) {
+  return run_sessions(
+      [&](Session& session) {
+        PhaseLog log;
+        std::vector<std::unique_ptr<Session>> parts;
+        for (std::size_t number = 0; number < 3; ++number) {
+          parts.push_back(std::make_unique<Session>(session, "test", number, session.channel(), log));
+          open(*parts.back(), Party::A, 65, number == altered ? alteration : Alteration());
+          open(*parts.back(), Party::B, 64);
+        }
+        for (std::size_t i = 0; i < 3; ++i) settle_part(session, *parts[session.me() == Party::B ? order_of_b[i] : i]);
+      },
+      {}, false);
+}
+
+TEST(MacTranscript, PartsAreSettledWithTheWhole) {
+  const Outcomes honest = open_in_parts(3, {});
+  EXPECT_EQ(honest.a.kind, Kind::Done) << honest.a.message;
+  EXPECT_EQ(honest.b.kind, Kind::Done) << honest.b.message;
+  for (const std::size_t altered : {0u, 1u, 2u}) expect_caught(open_in_parts(altered, [](Dealt& dealt) { dealt.bits.put(64, !dealt.bits[64]); }), Party::B);
+}
+
+TEST(MacTranscript, PartsTakenInAnotherOrderAreFound) {
+  const Outcomes outcomes = open_in_parts(3, {}, {0, 2, 1});
+  EXPECT_EQ(outcomes.a.check, "MAC transcript");
+  EXPECT_EQ(outcomes.b.check, "MAC transcript");
+}
+
 TEST(MacTranscript, HonestOpeningsSettle) {
   run_sessions([](Session& session) {
     settle_transcripts(session);  // of nothing

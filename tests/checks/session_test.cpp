@@ -49,6 +49,28 @@ void expect_done(const Established& established) {
   EXPECT_EQ(established.of[0].connection, established.of[1].connection);
 }
 
+// Joins a further channel, A as worker `of_a` and B as worker `of_b`, of session parts that may differ.
+Outcomes join(std::uint64_t of_a, std::uint64_t of_b, const PartyOptions& options = {}, std::uint8_t connection_of_b = 1) {
+  return run_channels(
+      [&](Party party, Channel& channel) {
+        const SessionIds ids{session_of(9), session_of(party == Party::A ? 1 : connection_of_b)};
+        join_session(channel, ids, party, party == Party::A ? of_a : of_b);
+      },
+      options);
+}
+
+TEST(JoinSession, LetsThePeersWorkerIn) {
+  const Outcomes outcomes = join(3, 3);
+  EXPECT_EQ(outcomes.a.kind, Kind::Done) << outcomes.a.message;
+  EXPECT_EQ(outcomes.b.kind, Kind::Done) << outcomes.b.message;
+}
+
+TEST(JoinSession, TurnsEverybodyElseAway) {
+  for (const Outcomes& outcomes : {join(1, 2), join(1, 1, {}, 2), join(1, 1, {.wrap_b = [](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), flip_bit("session.join", 0, 7)); }}),
+                                   join(1, 1, {.wrap_a = in_transit(reflect("session.join"))})})
+    EXPECT_EQ(outcomes.a.kind, Kind::Network) << outcomes.a.message;
+}
+
 TEST(EstablishSession, BothAgreeOnFreshIds) {
   const Established first = establish({.seed = 1}), second = establish({.seed = 2});
   expect_done(first);

@@ -29,6 +29,7 @@ TEST_F(DisagreementTest, OnWhatToMake) {
   expect_disagreement(both("preprocess", small + Arguments{"--unit", "2^12"}, small + Arguments{"--unit", "2^13"}), "unit", "4096", "8192");
   expect_disagreement(both("preprocess", small + Arguments{"--bucket", "4"}, small + Arguments{"--bucket", "5"}), "bucket", "4", "5");
   expect_disagreement(both("preprocess", small + Arguments{"--inputs", "10"}, small + Arguments{"--inputs", "11"}), "inputs", "10", "11");
+  expect_disagreement(both("preprocess", small + Arguments{"--threads", "2"}, small + Arguments{"--threads", "3"}), "threads", "2", "3");
   EXPECT_FALSE(std::filesystem::exists(path("A")));
   EXPECT_FALSE(std::filesystem::exists(path("B")));
 }

@@ -1,0 +1,78 @@
+// What the workers wait for each other by.
+#include "offline/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace tinyot {
+namespace {
+
+SeedOts seeds_of(std::uint64_t number) {
+  SeedOts seeds;
+  seeds.sent.pairs.push_back({Seed{{number, 0}}, Seed{{number, 1}}});
+  return seeds;
+}
+
+TEST(UnitTurns, ComeInOrderWhoeverWaits) {
+  constexpr std::size_t kUnits = 60, kWorkers = 5;
+  UnitTurns turns;
+  std::vector<std::size_t> order;
+  {
+    std::vector<std::jthread> workers;
+    for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+      workers.emplace_back([&, worker] {
+        for (std::size_t unit = worker; unit < kUnits; unit += kWorkers) {
+          ASSERT_TRUE(turns.begin(unit));
+          order.push_back(unit);
+          turns.end(unit);
+        }
+      });
+    }
+  }
+  EXPECT_EQ(order.size(), kUnits);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(UnitTurns, EndWithTheJob) {
+  UnitTurns turns;
+  std::jthread waiting([&] { EXPECT_FALSE(turns.begin(2)); });
+  turns.end_job_before(3);
+  turns.end_job_before(1);
+  turns.end_job_before(5);
+  EXPECT_TRUE(turns.job_ends_before(1));
+  EXPECT_FALSE(turns.job_ends_before(0));
+  EXPECT_TRUE(turns.begin(0));
+}
+
+TEST(UnitTurns, AFailureStopsThoseThatWaitAndThoseThatCome) {
+  UnitTurns turns;
+  std::jthread waiting([&] { EXPECT_THROW(turns.begin(1), WorkerStopped); });
+  EXPECT_TRUE(turns.begin(0));
+  EXPECT_NO_THROW(turns.check());
+  turns.stop();
+  EXPECT_THROW(turns.check(), WorkerStopped);
+  EXPECT_THROW(turns.begin(0), WorkerStopped);
+}
+
+TEST(SeedLanes, HandOverEachSetOnce) {
+  SeedLanes lanes;
+  std::jthread waiting([&] { EXPECT_EQ(lanes.take(7).sent.pairs.at(0).zero.value.lo, 7u); });
+  lanes.put(3, seeds_of(3));
+  lanes.put(7, seeds_of(7));
+  waiting.join();
+  EXPECT_EQ(lanes.take(3).sent.pairs.at(0).zero.value.lo, 3u);
+  std::jthread in_vain([&] { EXPECT_THROW(lanes.take(3), WorkerStopped) << "a set of seeds feeds one run"; });
+  lanes.stop();
+}
+
+TEST(SeedLanes, TwoSetsForOneRunAreOurBug) {
+  SeedLanes lanes;
+  lanes.put(1, seeds_of(1));
+  EXPECT_THROW(lanes.put(1, seeds_of(2)), std::logic_error);
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,143 @@
+// Several workers a party: the material does not depend on how many, and what stops one stops all.
+#include <atomic>
+
+#include "offline/preprocessor.h"
+#include "tests/offline/dealt.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+constexpr std::uint64_t kUnit = 64, kUnits = 7, kInputs = 3;
+
+struct Made {
+  MemorySink sinks[2];
+  std::size_t units[2] = {};
+  Outcomes outcomes;
+};
+
+// What a party wants before each unit; by default everything.
+using Wanted = std::function<bool(Party)>;
+
+Made preprocess(std::size_t workers, const PartyOptions& options = {}, const Wanted& wanted = {}) {
+  Made made;
+  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = kUnit});
+  const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
+  made.outcomes = run_workers(
+      workers,
+      [&](Session& session, std::span<const std::unique_ptr<Channel>> more) {
+        const auto me = static_cast<int>(session.me());
+        Preprocessor preprocessor(session, params, more);
+        made.units[me] = preprocessor.make_units(requests, made.sinks[me], [&] { return !wanted || wanted(session.me()); });
+      },
+      options, false);
+  return made;
+}
+
+// All that one party has, as one string of bytes.
+Digest digest_of(const MemorySink& sink) {
+  RandomOracle digest({}, {"sink", '*', 0});
+  for (const auto& [kind, batches] : sink.made) {
+    for (const MaterialBatch& batch : batches) {
+      digest.absorb_object(kind).absorb_object(batch.count);
+      for (const AuthBitsMine& column : batch.mine) digest.absorb(std::as_bytes(column.bits.words())).absorb(std::as_bytes(std::span(column.macs)));
+      for (const AuthBitsPeers& column : batch.peers) digest.absorb(std::as_bytes(std::span(column.keys)));
+    }
+  }
+  return digest.digest();
+}
+
+// Wraps the channels of one worker only: those of the others come back as they are. Further workers' channels are made first.
+ChannelWrapper for_worker(std::size_t worker, std::size_t workers, ChannelWrapper wrapper) {
+  auto made = std::make_shared<std::size_t>(0);
+  return [=](std::unique_ptr<Channel> inner) {
+    const std::size_t now = ++*made % workers;  // 1, 2, ..., 0
+    return now == worker ? wrapper(std::move(inner)) : std::move(inner);
+  };
+}
+
+void expect_same_units_and_good(const Made& made) {
+  EXPECT_EQ(made.sinks[0].units, made.sinks[1].units);
+  expect_good(made.sinks[0], made.sinks[1], global_key_of(Party::A, 1), global_key_of(Party::B, 1));
+}
+
+TEST(Workers, MakeTheSameMaterialHoweverManyTheyAre) {
+  const Made alone = preprocess(1);
+  ASSERT_EQ(alone.outcomes.a.kind, Outcome::Kind::Done) << alone.outcomes.a.message;
+  expect_same_units_and_good(alone);
+  for (const std::size_t workers : {2u, 3u, 8u}) {
+    const Made several = preprocess(workers);
+    EXPECT_EQ(several.outcomes.a.kind, Outcome::Kind::Done) << several.outcomes.a.message;
+    EXPECT_EQ(several.outcomes.b.kind, Outcome::Kind::Done) << several.outcomes.b.message;
+    for (const int party : {0, 1}) {
+      EXPECT_EQ(several.units[party], kUnits);
+      EXPECT_TRUE(equal_constant_time(digest_of(several.sinks[party]), digest_of(alone.sinks[party]))) << workers << " workers";
+    }
+  }
+}
+
+TEST(Workers, EndTogetherWhenOnePartyWantsNoMore) {
+  for (const std::size_t workers : {1u, 2u, 3u}) {
+    std::atomic<int> asked = 0;
+    const Made made = preprocess(workers, {}, [&](Party party) { return party == Party::B || ++asked < 4; });
+    EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
+    EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
+    EXPECT_EQ(made.units[0], made.units[1]);
+    EXPECT_LT(made.units[0], kUnits);
+    expect_same_units_and_good(made);
+  }
+}
+
+TEST(Workers, AllStopWhenTheConnectionOfOneDies) {
+  for (const std::size_t worker : {0u, 1u, 2u}) {
+    const Made made = preprocess(3, {.wrap_b = for_worker(worker, 3, cheating([](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
+                                      if (tag == "laand.u" && occurrence == 1) throw NetworkError("the cable is cut");
+                                    }))});
+    EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Network);
+    EXPECT_NE(made.outcomes.b.message.find("the cable is cut"), std::string::npos) << made.outcomes.b.message;
+    EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Network) << made.outcomes.a.message;
+    // The second unit of this worker is one that neither has.
+    for (const MemorySink& sink : made.sinks) EXPECT_LE(sink.units, static_cast<int>(3 + worker));
+    // A party may have finished one unit more than the other by the time that it stops.
+    EXPECT_LE(std::abs(made.sinks[0].units - made.sinks[1].units), 1);
+  }
+}
+
+TEST(Workers, ACheckThatFailsForOneEndsAllAndIsToldToThePeer) {
+  for (const Party cheater : {Party::A, Party::B}) {
+    for (const std::size_t worker : {0u, 1u, 2u}) {
+      PartyOptions options;
+      (cheater == Party::A ? options.wrap_a : options.wrap_b) = for_worker(worker, 3, cheating(flip_bit("aand.d", 0, 5)));
+      const Made made = preprocess(3, options);
+      const auto honest = static_cast<int>(peer_of(cheater));
+      EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "MAC transcript"));
+      EXPECT_EQ(of(made.outcomes, cheater).kind, Outcome::Kind::PeerAborted) << of(made.outcomes, cheater).message;
+      EXPECT_EQ(made.sinks[honest].units, static_cast<int>(worker)) << "units before the altered one are good, and no later one counts";
+    }
+  }
+}
+
+TEST(Workers, AFailureOfTheSinkIsTheOneReported) {
+  class FullSink : public MaterialSink {
+   public:
+    void pour(MaterialBatch) override {}
+    void finish_unit() override { throw StoreError("the disk is full"); }
+  };
+  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = kUnit});
+  const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
+  const Outcomes outcomes = run_workers(
+      2,
+      [&](Session& session, std::span<const std::unique_ptr<Channel>> more) {
+        FullSink full;
+        MemorySink empty;
+        Preprocessor preprocessor(session, params, more);
+        preprocessor.make_units(requests, session.me() == Party::A ? static_cast<MaterialSink&>(full) : empty);
+      },
+      {}, false);
+  EXPECT_EQ(outcomes.a.message, "the disk is full");
+  EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Network) << outcomes.b.message;
+}
+
+}  // namespace
+}  // namespace tinyot
