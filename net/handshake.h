@@ -13,7 +13,7 @@
 
 namespace tinyot {
 
-inline constexpr std::uint32_t kWireVersion = 1;
+inline constexpr std::uint32_t kWireVersion = 2;
 
 struct Parameter {
   std::string name;

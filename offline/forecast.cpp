@@ -13,6 +13,7 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kHeader = 16;                     // of a message
 constexpr std::uint64_t kProgramBytes = 32 << 20;         // code, libraries, socket queues
+constexpr std::uint64_t kWorkerBytes = 48 << 20;          // of each further worker, for its queues and its allocator
 constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;      // the store's own pages
 constexpr std::uint64_t kCommitBytes = 64 << 20;          // material that waits for its commit in the store, at most
 
@@ -71,7 +72,8 @@ JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, s
   // Eight columns of mine and eight of the peer's an AND, one of each an input.
   job.disk_bytes = (8 * ands + inputs) * (sizeof(Mac) + sizeof(Key)) + bytes_for(8 * ands + inputs) + kEmptyStoreBytes;
   // Material waits as it was poured, and once more as the pages that it is written to.
-  job.memory_bytes = memory * std::min(threads, job.units) + kProgramBytes + 2 * std::min(kCommitBytes, job.disk_bytes);
+  const std::uint64_t workers = std::min(threads, job.units);
+  job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes + 2 * std::min(kCommitBytes, job.disk_bytes);
   return job;
 }
 

@@ -47,8 +47,7 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Tc
   online.inputs = {{"key_a", random_hex(rng, 16)}, {"key_b", random_hex(rng, 16)}, {"message", random_hex(rng, 16 * paper.blocks)}};
   const Json run = succeed(run_locally(online, dir.path(), timeouts));
 
-  const auto slower = [](const Json& report) { return std::max(report["A"]["wall_s"].get<double>(), report["B"]["wall_s"].get<double>()); };
-  const double offline_s = slower(made), online_s = slower(run), total_s = offline_s + online_s, blocks = static_cast<double>(paper.blocks);
+  const double offline_s = slower_of(made)["wall_s"], online_s = slower_of(run)["wall_s"], total_s = offline_s + online_s, blocks = static_cast<double>(paper.blocks);
   return {{"blocks", paper.blocks},
           {"paper_gates", paper.gates},
           {"sigma_bits", made["A"]["sigma_paper_bound"]},
@@ -73,9 +72,7 @@ int bench_fig17(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.get<std::string>("format")));
   ParameterRequest parameters;
-  const auto columns = line.get<std::string>("labit-columns");
-  if (columns != "theorem" && columns != "experiment") throw UsageError("--labit-columns is theorem or experiment, not '" + columns + "'");
-  parameters.columns = columns == "theorem" ? Columns::Theorem : Columns::Experiment;
+  parameters.columns = columns_from("labit-columns", line.get<std::string>("labit-columns"));
   parameters.unit = line.size("unit");
   SecurityParameters::make(parameters);
   for (const PaperRow& row : kPaper)

@@ -8,10 +8,18 @@
 namespace tinyot {
 namespace {
 
-struct Point {
-  ParameterRequest parameters;
-  std::uint64_t ands;
-};
+// Each value for each point there is.
+template <class Value, class Set>
+void vary(std::vector<PreprocessJob>& points, const std::vector<Value>& values, Set set) {
+  std::vector<PreprocessJob> varied;
+  for (const PreprocessJob& point : points) {
+    for (const Value& value : values) {
+      varied.push_back(point);
+      set(varied.back(), value);
+    }
+  }
+  points = std::move(varied);
+}
 
 double sum_over_phases(const Json& report, const char* field) {
   double sum = 0;
@@ -20,36 +28,38 @@ double sum_over_phases(const Json& report, const char* field) {
 }
 
 // One job into stores that are thrown away; its report.
-Json measure(const Point& point, const TcpTimeouts& timeouts) {
+Json measure(const PreprocessJob& job, const TcpTimeouts& timeouts) {
   const TemporaryDirectory dir;
-  PreprocessJob job;
-  job.parameters = point.parameters;
-  job.ands = point.ands;
-  job.quiet = true;
   const JobResult result = preprocess_locally(job, dir.path(), timeouts);
   if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
   return result.report;
 }
 
-Json row_of(const Point& point, const std::vector<Json>& runs) {
-  std::vector<double> rates, cpu_a, cpu_b;
+Json row_of(const PreprocessJob& job, const std::vector<Json>& runs) {
+  std::vector<double> rates, set_up, after_set_up, cpu_a, cpu_b;
   for (const Json& run : runs) {
-    rates.push_back(std::min(run["A"]["ands_per_s"].get<double>(), run["B"]["ands_per_s"].get<double>()));
+    const Json& slower = slower_of(run);
+    rates.push_back(slower["ands_per_s"]);
+    set_up.push_back(wall_of_phase(slower, "seed OTs"));
+    after_set_up.push_back(1e6 * (slower["wall_s"].get<double>() - set_up.back()) / static_cast<double>(job.ands));
     cpu_a.push_back(sum_over_phases(run["A"], "cpu_s"));
     cpu_b.push_back(sum_over_phases(run["B"], "cpu_s"));
   }
   const Json& a = runs.front()["A"];
-  const double ands = static_cast<double>(point.ands), rate = median(rates);
+  const double ands = static_cast<double>(job.ands), rate = median(rates);
   const double traffic = sum_over_phases(a, "bytes_sent") + sum_over_phases(a, "bytes_received");
   Json row = {{"profile", a["profile"]},
               {"columns", a["columns"]},
               {"unit", a["unit"]},
-              {"ands", point.ands},
+              {"ands", job.ands},
+              {"threads", a["threads"]},
               {"bucket", a["bucket"]},
               {"sigma", a["sigma"]},
               {"sigma_paper_bound", a["sigma_paper_bound"]},
               {"sigma_exact", a["sigma_exact"]},
               {"ands_per_s", rate},
+              {"set_up_s", median(set_up)},
+              {"us_per_and_then", median(after_set_up)},
               {"gates_per_s", rate / static_cast<double>(kAndsOfABlock) * kPaperGatesOfABlock},
               {"bytes_per_and", traffic / ands},
               {"peak_rss_bytes", std::max(a["peak_rss_bytes"].get<std::uint64_t>(), runs.front()["B"]["peak_rss_bytes"].get<std::uint64_t>())},
@@ -70,33 +80,35 @@ int bench_offline(const Arguments& arguments) {
       "sigma", po::value<std::string>()->default_value("40"), "statistical security")(
       "unit", po::value<std::string>()->default_value("2^18"), "ANDs that are permuted together: a list, or 2^14..2^20")(
       "columns", po::value<std::string>()->default_value("theorem"), "theorem, experiment or both")(
-      "ands", po::value<std::string>(), "ANDs of each job; default: one unit")("repeat", po::value<std::string>()->default_value("1"), "runs of each row; the median is shown");
+      "ands", po::value<std::string>(), "ANDs of each job, a list; default: one unit")("threads", po::value<std::string>()->default_value("1"),
+                                                                                    "workers of each party, a list")("repeat", po::value<std::string>()->default_value("1"), "runs of each row; the median is shown");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.get<std::string>("format")));
   const TcpTimeouts timeouts = timeouts_from(line);
   const std::uint64_t repeat = line.size("repeat");
   if (repeat < 1 || repeat > 100) throw UsageError("--repeat goes from 1 to 100");
-  std::vector<std::optional<std::uint64_t>> buckets = {std::nullopt};
+  const auto sizes = [&](const std::string& option) { return parse_sizes(option, line.get<std::string>(option)); };
+  const auto small = [](std::uint64_t value) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX)); };
+
+  std::vector<PreprocessJob> points(1);
+  points[0].quiet = true;
+  vary(points, parse_names(line.get<std::string>("columns")), [](PreprocessJob& point, const std::string& name) { point.parameters.columns = columns_from("columns", name); });
+  vary(points, sizes("unit"), [](PreprocessJob& point, std::uint64_t unit) { point.parameters.unit = point.ands = unit; });
+  vary(points, sizes("sigma"), [&](PreprocessJob& point, std::uint64_t sigma) { point.parameters.sigma = small(sigma); });
   if (line.has("bucket")) {
-    const auto sizes = parse_sizes("bucket", line.get<std::string>("bucket"));
-    buckets.assign(sizes.begin(), sizes.end());
+    vary(points, sizes("bucket"), [&](PreprocessJob& point, std::uint64_t bucket) {
+      point.parameters.bucket = small(bucket);
+      point.parameters.weak_allowed = true;  // the row says what it reaches
+    });
   }
-  for (const std::string& columns : parse_names(line.get<std::string>("columns"))) {
-    if (columns != "theorem" && columns != "experiment") throw UsageError("--columns is theorem, experiment or both, not '" + columns + "'");
-    for (const std::uint64_t unit : parse_sizes("unit", line.get<std::string>("unit")))
-      for (const std::uint64_t sigma : parse_sizes("sigma", line.get<std::string>("sigma")))
-        for (const auto& bucket : buckets) {
-          Point point{{}, line.optional_size("ands").value_or(unit)};
-          point.parameters.columns = columns == "theorem" ? Columns::Theorem : Columns::Experiment;
-          point.parameters.sigma = static_cast<std::uint32_t>(std::min<std::uint64_t>(sigma, UINT32_MAX));
-          point.parameters.unit = unit;
-          if (bucket) point.parameters.bucket = static_cast<std::uint32_t>(std::min<std::uint64_t>(*bucket, UINT32_MAX));
-          point.parameters.weak_allowed = bucket.has_value();  // the row says what it reaches
-          std::vector<Json> runs;
-          for (std::uint64_t i = 0; i < repeat; ++i) runs.push_back(measure(point, timeouts));
-          table.add(row_of(point, runs));
-        }
+  if (line.has("ands")) vary(points, sizes("ands"), [](PreprocessJob& point, std::uint64_t ands) { point.ands = ands; });
+  vary(points, sizes("threads"), [](PreprocessJob& point, std::uint64_t threads) { point.threads = threads; });
+
+  for (const PreprocessJob& point : points) {
+    std::vector<Json> runs;
+    for (std::uint64_t i = 0; i < repeat; ++i) runs.push_back(measure(point, timeouts));
+    table.add(row_of(point, runs));
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "tools/local.h"
 
 #include "base/error.h"
+#include "tools/memory.h"
 #include "tools/pair.h"
 
 namespace tinyot {
@@ -41,7 +42,9 @@ int local_run(const Arguments& arguments) {
 }  // namespace
 
 JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir, const TcpTimeouts& timeouts) {
-  SecurityParameters::make(job.parameters);  // refused once, before there are two processes to refuse it
+  // Refused once, before there are two processes to refuse it.
+  SecurityParameters::make(job.parameters);
+  check_memory(job, 2, available_memory_bytes());
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error) throw StoreError("cannot make " + dir.string() + ": " + error.message());

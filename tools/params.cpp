@@ -1,6 +1,8 @@
 #include "tools/params.h"
 
 #include "offline/forecast.h"
+#include "tools/calibration.h"
+#include "tools/memory.h"
 #include "tools/preprocess.h"
 
 namespace tinyot {
@@ -8,6 +10,8 @@ namespace tinyot {
 int params_command(const Arguments& arguments) {
   CommandLine line("tinyot params --ands N [options]", "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
   add_preprocess_options(line.options());
+  add_timeout_options(line.options());
+  line.options().add_options()("no-calibration", "foretell no time; otherwise a short job is run on this machine to find the rate");
   if (!line.parse(arguments)) return 0;
   const PreprocessJob job = preprocess_job_from(line);
   const SecurityParameters params = SecurityParameters::make(job.parameters);
@@ -32,8 +36,10 @@ int params_command(const Arguments& arguments) {
                  {"bytes_per_and", per_and},
                  {"disk_bytes", forecast.disk_bytes},
                  {"memory_bytes", forecast.memory_bytes},
+                 {"threads", job.threads},
+                 {"memory_available_bytes", available_memory_bytes()},
                  {"version", version_text()}};
-  const std::string text =
+  std::string text =
       grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " + grouped(params.unit()) + ", bucket " +
       std::to_string(params.bucket()) + "\n" + "security: sigma " + std::to_string(params.sigma()) + ", reached " + decimals(forecast.paper_bound_bits, 1) +
       " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) + "); kappa " + std::to_string(kKappa) + "\n" +
@@ -41,6 +47,16 @@ int params_command(const Arguments& arguments) {
       " seed OTs each way, once\n" + "traffic: each party sends " + bytes_text(static_cast<double>(forecast.bytes_sent)) + ", " + bytes_text(per_and) +
       " an AND both ways together\n" + "memory: " + bytes_text(static_cast<double>(forecast.memory_bytes)) + " a party; disk: " +
       bytes_text(static_cast<double>(forecast.disk_bytes)) + " a party\n";
+  if (!line.has("no-calibration")) {
+    const Calibration calibration = calibrate(job, timeouts_from(line));
+    const double seconds = foretold_s(job, calibration);
+    report["set_up_s"] = calibration.set_up_s;
+    report["wall_s"] = seconds;
+    report["ands_per_s"] = static_cast<double>(job.ands) / seconds;
+    text += "time: " + seconds_text(seconds) + " (" + grouped(static_cast<std::uint64_t>(static_cast<double>(job.ands) / seconds)) +
+            " ANDs/s) where both parties share a machine like this one, as " + grouped(calibration.ands) +
+            " ANDs have just shown; a network may need more for the traffic\n";
+  }
   print_report(line.common().format, report, text);
   return 0;
 }

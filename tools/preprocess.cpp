@@ -7,6 +7,7 @@
 #include "offline/forecast.h"
 #include "offline/preprocessor.h"
 #include "tools/connection.h"
+#include "tools/memory.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 #include "tools/store_agreement.h"
@@ -15,6 +16,7 @@ namespace tinyot {
 namespace {
 
 constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
+constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
 
 // What both parties must agree on before a unit is made.
 std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, std::uint64_t units_made) {
@@ -178,6 +180,12 @@ void add_preprocess_options(po::options_description& options) {
       "resume", "continue a store that was interrupted");
 }
 
+Columns columns_from(const std::string& option, const std::string& name) {
+  for (const Columns columns : {Columns::Theorem, Columns::Experiment})
+    if (name == name_of(columns)) return columns;
+  throw UsageError("--" + option + " is theorem or experiment, not '" + name + "'");
+}
+
 PreprocessJob preprocess_job_from(const CommandLine& line) {
   PreprocessJob job;
   job.ands = line.size("ands");
@@ -185,15 +193,16 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   job.inputs = line.optional_size("inputs").value_or(1024 + job.ands / 16);
   if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
   if (line.get<std::string>("profile") != "nnob12") throw UsageError("--profile is nnob12, not '" + line.get<std::string>("profile") + "'");
-  const auto columns = line.get<std::string>("labit-columns");
-  if (columns != "theorem" && columns != "experiment") throw UsageError("--labit-columns is theorem or experiment, not '" + columns + "'");
   job.threads = line.size("threads");
   if (job.threads < 1 || job.threads > Preprocessor::kWorkersMax)
     throw UsageError("--threads is out of range: 1 to " + std::to_string(Preprocessor::kWorkersMax));
   const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
-  job.parameters.columns = columns == "theorem" ? Columns::Theorem : Columns::Experiment;
+  job.parameters.columns = columns_from("labit-columns", line.get<std::string>("labit-columns"));
   job.parameters.sigma = small("sigma");
   job.parameters.unit = line.size("unit");
+  if (job.parameters.unit > 0 && job.ands / job.parameters.unit >= kUnitsMax)
+    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(job.parameters.unit) +
+                     " would be more than 2^20 units: use a larger --unit");
   if (line.has("bucket")) job.parameters.bucket = small("bucket");
   job.parameters.weak_allowed = line.has("allow-weak");
   job.resume = line.has("resume");
@@ -232,6 +241,7 @@ int preprocess_command(const Arguments& arguments) {
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
   job.store = line.required("store");
+  check_memory(job, 1, available_memory_bytes());
   const JobResult result = preprocess(job);
   print_report(line.common().format, result.report, preprocess_text(result.report));
   return result.exit_status;

@@ -22,6 +22,8 @@ struct PreprocessJob {
 };
 
 void add_preprocess_options(po::options_description& options);
+// By name. Fails: UsageError naming the option.
+Columns columns_from(const std::string& option, const std::string& name);
 // All but party, endpoint and store.
 PreprocessJob preprocess_job_from(const CommandLine& line);
 

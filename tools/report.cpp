@@ -63,6 +63,14 @@ void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
   report["version"] = version_text();
 }
 
+const Json& slower_of(const Json& both) { return both["A"]["wall_s"] > both["B"]["wall_s"] ? both["A"] : both["B"]; }
+
+double wall_of_phase(const Json& report, std::string_view name) {
+  for (const Json& phase : report["phases"])
+    if (phase["name"] == name) return phase["wall_s"];
+  return 0;
+}
+
 void print_report(Format format, const Json& report, const std::string& text) {
   if (format == Format::Json)
     std::cout << report.dump() << std::endl;

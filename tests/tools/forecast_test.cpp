@@ -61,6 +61,14 @@ TEST_F(ForecastTest, NamesAllThatAJobCosts) {
   for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"}) EXPECT_GT(json[field], 1 << 20) << field;
 }
 
+TEST_F(ForecastTest, TimeComesFromAShortRun) {
+  const Arguments small = {"params", "--ands", "2^16", "--labit-columns", "experiment", "--format", "json"}, large = {"params", "--ands", "2^26", "--labit-columns", "experiment", "--format", "json"};
+  const Json few = json_of(tinyot(small)), many = json_of(tinyot(large)), none = json_of(tinyot(small + Arguments{"--no-calibration"}));
+  EXPECT_GT(few["wall_s"], few["set_up_s"]);
+  EXPECT_GT(many["wall_s"].get<double>(), 20 * few["wall_s"].get<double>()) << "a thousand times the work, and the set-up once";
+  EXPECT_FALSE(none.contains("wall_s"));
+}
+
 TEST_F(ForecastTest, TrafficAndDiskOfASmallJob) {
   make("2^13");
   expect_traffic();

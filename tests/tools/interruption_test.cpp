@@ -69,6 +69,13 @@ class InterruptionTest : public CommandTest {
     EXPECT_EQ(json_of(tinyot(local + Arguments{"--input", "0=0x2a", "--input", "1=0x17"}))["B"]["outputs"]["0"], "0x0000000000000041");
   }
 
+  // Until the party has made its store, and a little longer.
+  void wait_for_store(char party) const {
+    for (int i = 0; i < 1000 && !std::filesystem::exists(std::filesystem::path(path(std::string(1, party))) / "global.key"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  }
+
   void expect_stopped_by(char party, int signal);
 
   std::uint64_t unit_bytes_ = 0;
@@ -109,6 +116,36 @@ TEST_F(InterruptionTest, PeerKilledWhileRunning) {
   EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase gates, after "));
   // What the run had taken is gone on both sides, and the rest is good.
   for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 6400) << party;
+  expect_sums();
+}
+
+// Long enough to be cut off in the middle of several units at a time.
+const Arguments kThreeWorkers = Arguments{"--ands", "2^17", "--unit", "2^10", "--threads", "3"} + kFewColumns;
+
+TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
+  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)), b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
+  wait_for_store('B');
+  b.signal(SIGKILL);
+  EXPECT_EQ(b.end().status, 128 + SIGKILL);
+  EXPECT_TRUE(ended_with(a.end(), 3, "closed the connection"));
+  // Only whole units count, in order.
+  const Json info = store_info('A');
+  EXPECT_LT(info["units_made"], 128);
+  EXPECT_EQ(info["kinds"]["auth_ands_a"]["made"].get<std::uint64_t>(), info["units_made"].get<std::uint64_t>() * kUnitAnds);
+}
+
+TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
+  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)), b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
+  wait_for_store('B');
+  a.signal(SIGINT);
+  EXPECT_TRUE(ended_with(a.end(), 130));
+  EXPECT_TRUE(ended_with(b.end(), 0));
+  EXPECT_EQ(store_info('A')["units_made"], store_info('B')["units_made"]);
+  EXPECT_LT(store_info('A')["units_made"], 128);
+  const Arguments resume = Arguments{"--ands", "2^17", "--unit", "2^10", "--resume"} + kFewColumns;
+  const BothEnded ended = both("preprocess", resume, resume);
+  for (const Ended& each : {ended.a, ended.b}) EXPECT_EQ(json_of(each)["complete"], true);
+  EXPECT_EQ(store_info('B')["kinds"]["auth_ots_ab"]["made"], 1 << 17);
   expect_sums();
 }
 

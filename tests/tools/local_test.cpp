@@ -31,6 +31,12 @@ TEST_F(LocalTest, Sha256OfAbcAndAesByAFileWithMirroredBits) {
             Json({{"0", "0x69c4e0d86a7b0430d8cdb78070b4c55a"}}));
 }
 
+TEST_F(LocalTest, MaterialOfSeveralWorkersServesARun) {
+  preprocess("20000", {"--unit", "2^11", "--threads", "3"});
+  EXPECT_EQ(outputs('B', circuit_file("aes_128.txt"), {"--input", "0=0x000102030405060708090a0b0c0d0e0f", "--input", "1=0x00112233445566778899aabbccddeeff"}),
+            Json({{"0", "0x69c4e0d86a7b0430d8cdb78070b4c55a"}}));
+}
+
 TEST_F(LocalTest, AesByAFileInFipsOrder) {
   preprocess("2^13");
   EXPECT_EQ(outputs('B', circuit_file("aes_128.txt"), {"--input", "0=0x000102030405060708090a0b0c0d0e0f", "--input", "1=0x00112233445566778899aabbccddeeff"}),

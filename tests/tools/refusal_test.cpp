@@ -69,6 +69,16 @@ TEST_F(RefusalTest, ParametersThatAreNotSecureEnough) {
   EXPECT_TRUE(ended_with(tinyot({"params", "--ands", "2^10", "--bucket", "3", "--allow-weak"}), 0));
 }
 
+TEST_F(RefusalTest, JobsThatAreTooLargeForTheMachine) {
+  const Arguments huge = {"--ands", "2^30", "--unit", "2^24", "--threads", "64", "--sigma", "128"};  // terabytes
+  expect_refusals({{as('A', "preprocess", huge), 2, "would fit"},
+                   {Arguments{"local", "preprocess", "--store", dir_.string()} + huge, 2, "free here for 2 parties"},
+                   {{"params", "--ands", "2^10", "--threads", "0"}, 2, "--threads is out of range: 1 to 64"},
+                   {{"params", "--ands", "2^10", "--threads", "65"}, 2, "--threads is out of range"},
+                   {{"params", "--ands", "2^30", "--unit", "1"}, 2, "use a larger --unit"}});
+  EXPECT_FALSE(std::filesystem::exists(path("A")));
+}
+
 TEST_F(RefusalTest, CircuitsThatAreUnknownOrMalformed) {
   write_file(path("number"), "1 3\n2 1 1\n1 1\n\n2 1 0 1 x AND\n");
   write_file(path("gate"), "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 NAND\n");

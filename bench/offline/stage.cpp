@@ -1,0 +1,114 @@
+#include "bench/offline/stage.h"
+
+#include "bench/offline/floor.h"
+#include "tests/support/two_parties.h"
+
+namespace tinyot::bench {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;  // of both parties' randomness and of the global keys
+constexpr std::size_t kColumnsMax = 8;
+constexpr MessageTag kCosts{0x7F01, "bench.costs"};
+
+// Seconds of a repetition: all of it first, then its phases.
+struct Costs {
+  std::vector<std::string> names;
+  std::vector<double> seconds;
+  double bytes_sent = 0;
+};
+
+Costs measured_repetition(StageParty& party, Session& whole, std::uint64_t number) {
+  Channel& channel = whole.channel();
+  const std::uint64_t bytes = channel.counters().bytes_sent;
+  PhaseLog log;
+  Session part(whole, "stage", number, channel, log);
+  const double begin = thread_seconds();
+  party.repeat(part);
+  Costs costs{{"all"}, {thread_seconds() - begin}, static_cast<double>(channel.counters().bytes_sent - bytes)};
+  for (const PhaseCost& phase : log.phases()) {
+    costs.names.push_back(phase.name);
+    costs.seconds.push_back(phase.cpu_s);
+  }
+  return costs;
+}
+
+// Party A keeps the state's loop and the sums; B tells it after each repetition what that took.
+class Protocol {
+ public:
+  Protocol(benchmark::State& state, StageCost& sum) : state_(state), sum_(sum) {}
+
+  void run(Session& whole, StageParty& party) {
+    std::uint64_t number = 0;
+    measured_repetition(party, whole, number++);
+    if (whole.me() == Party::A) {
+      for (auto _ : state_) add(whole.channel(), measured_repetition(party, whole, number++));
+    } else {
+      for (benchmark::IterationCount i = 0; i < state_.max_iterations; ++i) {
+        const Costs costs = measured_repetition(party, whole, number++);
+        send_words(whole.channel(), kCosts, std::span(costs.seconds));
+      }
+    }
+  }
+
+ private:
+  void add(Channel& channel, const Costs& mine) {
+    std::vector<double> peers(mine.seconds.size());
+    recv_words(channel, kCosts, std::span(peers));
+    sum_.phases.resize(mine.seconds.size() - 1);
+    for (std::size_t i = 1; i < peers.size(); ++i) {
+      sum_.phases[i - 1].first = mine.names[i];
+      sum_.phases[i - 1].second += (mine.seconds[i] + peers[i]) / 2;
+    }
+    const double seconds = (mine.seconds[0] + peers[0]) / 2;
+    sum_.seconds += seconds;
+    sum_.bytes_sent += mine.bytes_sent;
+    state_.SetIterationTime(seconds);
+  }
+
+  benchmark::State& state_;
+  StageCost& sum_;
+};
+
+// "aBits: check" is the counter check_ns.
+std::string counter_name(const std::string& phase) {
+  const std::size_t colon = phase.find(": ");
+  return (colon == std::string::npos ? phase : phase.substr(colon + 2)) + "_ns";
+}
+
+}  // namespace
+
+StageCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
+  StageCost cost;
+  Protocol protocol(state, cost);
+  const test::Outcomes outcomes = test::run_sessions(
+      [&](Session& whole) {
+        const std::unique_ptr<StageParty> party = make_party(whole);
+        protocol.run(whole, *party);
+      },
+      {.seed = kSeed}, false);
+  for (const test::Outcome& outcome : {outcomes.a, outcomes.b})
+    if (outcome.kind != test::Outcome::Kind::Done && !state.error_occurred()) state.SkipWithError(outcome.message.c_str());
+  const double repetitions = static_cast<double>(state.max_iterations);
+  cost.seconds /= repetitions;
+  cost.bytes_sent /= repetitions;
+  for (auto& [name, seconds] : cost.phases) seconds /= repetitions;
+  return cost;
+}
+
+void report(benchmark::State& state, const StageCost& cost, std::size_t items, const StageFloor& floor) {
+  if (state.error_occurred()) return;
+  const double count = static_cast<double>(items), seconds = cost.seconds / count;
+  state.counters["ns_per_item"] = 1e9 * seconds;
+  state.counters["bytes_per_item"] = cost.bytes_sent / count;
+  state.counters["of_floor"] = floor.floor / seconds;
+  state.counters["of_kernels"] = floor.kernels / seconds;
+  if (cost.phases.size() < 2) return;
+  for (const auto& [name, phase_seconds] : cost.phases) state.counters[counter_name(name)] = 1e9 * phase_seconds / count;
+}
+
+test::Dealt dealt(const Session& whole, Party owner, std::size_t column, std::size_t count) {
+  ENSURE(column < kColumnsMax);
+  return test::Dealt(whole.me(), owner, count, kSeed, kColumnsMax * static_cast<std::uint64_t>(owner) + column);
+}
+
+}  // namespace tinyot::bench

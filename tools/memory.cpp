@@ -1,0 +1,68 @@
+#include "tools/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <fstream>
+#include <limits>
+#include <optional>
+
+#include "base/error.h"
+#include "offline/forecast.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+// The number in a file that holds one; none if there is no such file, or it says "max".
+std::uint64_t number_in(const std::string& path) {
+  std::ifstream file(path);
+  std::uint64_t number = 0;
+  return file >> number ? number : kNoLimit;
+}
+
+std::uint64_t free_in_machine() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("MemAvailable:")) return std::stoull(line.substr(line.find(':') + 1)) * 1024;
+  return kNoLimit;
+}
+
+std::uint64_t free_in_control_group() {
+  const std::uint64_t limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
+  return limit == kNoLimit || used == kNoLimit ? kNoLimit : limit - std::min(limit, used);
+}
+
+std::uint64_t needed_by(const PreprocessJob& job) {
+  return forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads).memory_bytes;
+}
+
+// The job with the largest unit, a power of two below its own, that fits; with one thread if it must be.
+std::optional<PreprocessJob> fitting(PreprocessJob job, std::uint64_t bytes) {
+  job.parameters.bucket.reset();  // another unit needs another bucket
+  for (const std::uint64_t threads : {job.threads, std::uint64_t{1}}) {
+    job.threads = threads;
+    for (std::uint64_t unit = std::bit_floor(std::min(job.parameters.unit, job.ands)); unit >= 1024; unit /= 2) {
+      job.parameters.unit = unit;
+      if (needed_by(job) <= bytes) return job;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::uint64_t available_memory_bytes() { return std::min(free_in_machine(), free_in_control_group()); }
+
+void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t available_bytes) {
+  const std::uint64_t needed = needed_by(job);
+  if (needed <= available_bytes / parties) return;
+  const auto fits = fitting(job, available_bytes / parties);
+  throw UsageError("a party needs " + bytes_text(static_cast<double>(needed)) + " of memory with --unit " + std::to_string(job.parameters.unit) +
+                   " and --threads " + std::to_string(job.threads) + ", and " + bytes_text(static_cast<double>(available_bytes)) + " are free here" +
+                   (parties > 1 ? " for " + std::to_string(parties) + " parties" : "") +
+                   (fits ? ": --unit " + std::to_string(fits->parameters.unit) + " --threads " + std::to_string(fits->threads) + " would fit"
+                         : ": no unit fits, free some memory"));
+}
+
+}  // namespace tinyot
