@@ -76,30 +76,54 @@ void multiply(std::span<const Selection> selections, const BitMatrix& right, Bit
   wipe(&tables, sizeof tables);
 }
 
+// Transposes as many 64 x 64 bit matrices as a vector has lanes, by exchanging ever smaller off-diagonal squares. Lane i of
+// rows[r] is row r of matrix i.
+template <int kHalf, class D, class V>
+HWY_INLINE void exchange_squares(D d, V* HWY_RESTRICT rows) {
+  constexpr std::uint64_t kMask = ~std::uint64_t{0} / ((std::uint64_t{1} << kHalf) + 1);
+  const V mask = hn::Set(d, kMask);
+  for (std::size_t base = 0; base < 64; base += 2 * kHalf) {
+    for (std::size_t r = base; r < base + kHalf; ++r) {
+      const V swapped = hn::And(hn::Xor(hn::ShiftRight<kHalf>(rows[r]), rows[r + kHalf]), mask);
+      rows[r] = hn::Xor(rows[r], hn::ShiftLeft<kHalf>(swapped));
+      rows[r + kHalf] = hn::Xor(rows[r + kHalf], swapped);
+    }
+  }
+}
+
+void transpose_to_blocks(const BitMatrix& matrix, Block* columns, std::size_t count) {
+  const hn::CappedTag<std::uint64_t, 8> d;
+  using V = hn::Vec<decltype(d)>;
+  const std::size_t lanes = hn::Lanes(d), row_words = matrix.row_words();
+  V rows[64];
+  alignas(64) std::uint64_t halves[2][64 * 8];  // of the blocks: lane by lane for each column
+  for (std::size_t word = 0; word * 64 < count; word += lanes) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      for (std::size_t r = 0; r < 64; ++r) rows[r] = hn::Load(d, matrix.words().data() + (64 * half + r) * row_words + word);
+      exchange_squares<32>(d, rows);
+      exchange_squares<16>(d, rows);
+      exchange_squares<8>(d, rows);
+      exchange_squares<4>(d, rows);
+      exchange_squares<2>(d, rows);
+      exchange_squares<1>(d, rows);
+      for (std::size_t r = 0; r < 64; ++r) hn::Store(rows[r], d, halves[half] + r * lanes);
+    }
+    for (std::size_t lane = 0; lane < lanes && (word + lane) * 64 < count; ++lane) {
+      Block* out = columns + (word + lane) * 64;
+      const std::size_t here = HWY_MIN(std::size_t{64}, count - (word + lane) * 64);
+      for (std::size_t j = 0; j < here; ++j) out[j] = {halves[0][j * lanes + lane], halves[1][j * lanes + lane]};
+    }
+  }
+  wipe(rows, sizeof rows);
+  wipe(halves, sizeof halves);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tinyot
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tinyot {
-namespace {
-
-// Transposes a 64 x 64 bit matrix in place by exchanging ever smaller off-diagonal squares.
-void transpose_64(std::uint64_t* rows) {
-  std::uint64_t mask = 0x00000000FFFFFFFF;
-  for (std::size_t half = 32; half != 0; half >>= 1, mask ^= mask << half) {
-    for (std::size_t base = 0; base < 64; base += 2 * half) {
-      for (std::size_t r = base; r < base + half; ++r) {
-        const std::uint64_t swapped = ((rows[r] >> half) ^ rows[r + half]) & mask;
-        rows[r] ^= swapped << half;
-        rows[r + half] ^= swapped;
-      }
-    }
-  }
-}
-
-}  // namespace
-
 HWY_EXPORT(multiply);
 
 LeftFactor::LeftFactor(const BitMatrix& left) : columns_(left.columns()) {
@@ -121,21 +145,11 @@ void LeftFactor::multiply(const BitMatrix& right, BitMatrix& product) const {
   HWY_DYNAMIC_DISPATCH(multiply)(selections_, right, product);
 }
 
+HWY_EXPORT(transpose_to_blocks);
+
 void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns) {
-  ENSURE(matrix.rows() == 128 && columns.size() <= matrix.columns());
-  std::uint64_t low[64], high[64];
-  for (std::size_t word = 0; word * 64 < columns.size(); ++word) {
-    for (std::size_t r = 0; r < 64; ++r) {
-      low[r] = matrix.row(r)[word];
-      high[r] = matrix.row(r + 64)[word];
-    }
-    transpose_64(low);
-    transpose_64(high);
-    const std::size_t count = std::min<std::size_t>(64, columns.size() - word * 64);
-    for (std::size_t j = 0; j < count; ++j) columns[word * 64 + j] = {low[j], high[j]};
-  }
-  wipe(low, sizeof low);
-  wipe(high, sizeof high);
+  ENSURE(matrix.rows() == kKappa && columns.size() <= matrix.columns());
+  HWY_DYNAMIC_DISPATCH(transpose_to_blocks)(matrix, columns.data(), columns.size());
 }
 
 }  // namespace tinyot

@@ -14,7 +14,9 @@ namespace tinyot {
 
 using PublicSeed = std::array<std::uint8_t, 32>;
 
-// A uniform permutation of 0..n-1 (Fisher-Yates).
+// A uniform permutation of 0..n-1: each element goes into one of 256 bins by a random byte of its own, and each bin, small enough
+// for a cache, is shuffled (Rao 1961, Sandelius 1962; Fisher-Yates within a bin). Uniform, since given the sizes of the bins every
+// way to distribute the elements over them is equally likely, and so is every order within a bin.
 std::vector<std::uint32_t> permutation_from(const SessionId& session, const Domain& domain, const PublicSeed& seed, std::uint32_t n);
 
 // A uniform pairing of 0..2n-1 as `n` pairs (i < partner), ordered by i. Source: NNOB12 Fig. 12, step 4.

@@ -10,9 +10,11 @@
 // hundred times closer together and are not counted.
 //
 // Wire: (B - 1) / 8 bytes an item and party.
+#include <algorithm>
+
+#include "base/material.h"
 #include "bench/offline/floor.h"
 #include "bench/offline/stage.h"
-#include "base/material.h"
 #include "offline/auth_and.h"
 #include "offline/auth_ot.h"
 

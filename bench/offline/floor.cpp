@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -15,6 +16,7 @@
 #include "crypto/group.h"
 #include "crypto/random_oracle.h"
 #include "crypto/rng.h"
+#include "net/channel.h"
 #include "offline/buckets.h"
 
 namespace tinyot::bench {
@@ -117,6 +119,19 @@ double measured_gather(std::size_t blocks) {
          static_cast<double>(blocks);
 }
 
+double measured_stream() {
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  constexpr MessageTag kMessage{0x7F02, "bench.message"};
+  MemoryStreams streams = make_memory_streams();
+  const auto from = make_framed_channel(std::move(streams.a)), to = make_framed_channel(std::move(streams.b));
+  std::vector<std::byte> sent(kBytes), received(kBytes);
+  return seconds_of([&] {
+           from->send(kMessage, sent);
+           to->recv(kMessage, received);
+         }) /
+         kBytes;
+}
+
 // Of an operation of the group: tens of microseconds.
 template <class Operation>
 double seconds_in_group(Operation operation) {
@@ -180,6 +195,11 @@ double digest_seconds() {
 double gather_seconds(std::size_t blocks) {
   static std::map<std::size_t, double> seconds;
   return remembered(seconds, blocks, measured_gather);
+}
+
+double stream_seconds() {
+  static const double kSeconds = measured_stream();
+  return kSeconds;
 }
 
 double times_base_seconds() {

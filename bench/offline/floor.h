@@ -26,6 +26,8 @@ double row_hash_seconds();
 double digest_seconds();
 // A block at a random place among `blocks`, fetched as long before as the buckets do it.
 double gather_seconds(std::size_t blocks);
+// A channel in memory, by messages of 1 MB: a byte sent and received.
+double stream_seconds();
 // The group of the seed OTs: a multiple of the base point, of any point, a hash to the group.
 double times_base_seconds();
 double times_seconds();

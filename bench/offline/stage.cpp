@@ -1,5 +1,8 @@
 #include "bench/offline/stage.h"
 
+#include <malloc.h>
+
+#include "base/error.h"
 #include "bench/offline/floor.h"
 #include "tests/support/two_parties.h"
 
@@ -9,6 +12,13 @@ namespace {
 constexpr std::uint64_t kSeed = 1;  // of both parties' randomness and of the global keys
 constexpr std::size_t kColumnsMax = 8;
 constexpr MessageTag kCosts{0x7F01, "bench.costs"};
+
+// A stream in memory allocates each message and frees it on the other thread. The allocator is told to keep what is freed: it
+// would otherwise give pages of such messages back to the system and fetch them again, more often in one process than in another.
+void keep_freed_memory() {
+  ENSURE(mallopt(M_MMAP_THRESHOLD, 32 << 20) == 1);
+  ENSURE(mallopt(M_TRIM_THRESHOLD, 1 << 30) == 1);
+}
 
 // Seconds of a repetition: all of it first, then its phases.
 struct Costs {
@@ -78,6 +88,7 @@ std::string counter_name(const std::string& phase) {
 }  // namespace
 
 StageCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
+  keep_freed_memory();
   StageCost cost;
   Protocol protocol(state, cost);
   const test::Outcomes outcomes = test::run_sessions(
@@ -97,9 +108,10 @@ StageCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
 
 void report(benchmark::State& state, const StageCost& cost, std::size_t items, const StageFloor& floor) {
   if (state.error_occurred()) return;
-  const double count = static_cast<double>(items), seconds = cost.seconds / count;
+  const double count = static_cast<double>(items), seconds = cost.seconds / count, bytes = cost.bytes_sent / count;
   state.counters["ns_per_item"] = 1e9 * seconds;
-  state.counters["bytes_per_item"] = cost.bytes_sent / count;
+  state.counters["bytes_per_item"] = bytes;
+  state.counters["stream_ns"] = 1e9 * bytes * stream_seconds();
   state.counters["of_floor"] = floor.floor / seconds;
   state.counters["of_kernels"] = floor.kernels / seconds;
   if (cost.phases.size() < 2) return;

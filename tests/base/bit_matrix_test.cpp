@@ -83,24 +83,28 @@ TEST_F(EveryTarget, MultiplyByZeroAndByUnitRows) {
   });
 }
 
-TEST(BitMatrix, TransposeEqualsTheNaiveOne) {
+TEST_F(EveryTarget, TransposeEqualsTheNaiveOne) {
   for (const std::size_t columns : kColumns) {
     const BitMatrix matrix = random_matrix(128, columns, columns);
-    std::vector<Block> blocks(columns);
-    transpose_to_blocks(matrix, blocks);
-    for (std::size_t j = 0; j < columns; ++j)
-      for (std::size_t r = 0; r < 128; ++r)
-        ASSERT_EQ(((r < 64 ? blocks[j].lo : blocks[j].hi) >> (r % 64)) & 1, get_bit(matrix.row(r), j) ? 1u : 0u) << r << ", " << j;
+    for_each_target([&] {
+      std::vector<Block> blocks(columns);
+      transpose_to_blocks(matrix, blocks);
+      for (std::size_t j = 0; j < columns; ++j)
+        for (std::size_t r = 0; r < 128; ++r)
+          ASSERT_EQ(((r < 64 ? blocks[j].lo : blocks[j].hi) >> (r % 64)) & 1, get_bit(matrix.row(r), j) ? 1u : 0u) << r << ", " << j;
+    });
   }
 }
 
-TEST(BitMatrix, TransposeOfAPartLeavesTheRest) {
+TEST_F(EveryTarget, TransposeOfAPartLeavesTheRest) {
   const BitMatrix matrix = random_matrix(128, 200, 7);
-  std::vector<Block> all(200), some(131, Block{1, 2});
-  transpose_to_blocks(matrix, all);
-  transpose_to_blocks(matrix, std::span(some).first(129));
-  for (std::size_t j = 0; j < 129; ++j) EXPECT_TRUE(all[j].lo == some[j].lo && all[j].hi == some[j].hi);
-  for (std::size_t j = 129; j < 131; ++j) EXPECT_TRUE(some[j].lo == 1 && some[j].hi == 2);
+  for_each_target([&] {
+    std::vector<Block> all(200), some(131, Block{1, 2});
+    transpose_to_blocks(matrix, all);
+    transpose_to_blocks(matrix, std::span(some).first(129));
+    for (std::size_t j = 0; j < 129; ++j) EXPECT_TRUE(all[j].lo == some[j].lo && all[j].hi == some[j].hi);
+    for (std::size_t j = 129; j < 131; ++j) EXPECT_TRUE(some[j].lo == 1 && some[j].hi == 2);
+  });
 }
 
 TEST(BitMatrix, ShapesAreEnsured) {
