@@ -29,6 +29,10 @@ class PrgRows {
   void fill(std::size_t row, std::uint64_t first_block, std::span<Block> out) const {
     ctr_fill(keys_[row], {first_block, 0}, out);
   }
+  // The same in stream `stream` of generator `row`: each generator has 2^64 streams that have nothing to do with each other.
+  void fill_of_stream(std::size_t row, std::uint64_t stream, std::uint64_t first_block, std::span<Block> out) const {
+    ctr_fill(keys_[row], {first_block, stream}, out);
+  }
 
  private:
   SecretVector<AesKey> keys_;

@@ -7,25 +7,32 @@ namespace {
 
 constexpr MessageTag kD{0x1601, "aand.d"};
 
+// An AND while it is folded: bits, MACs or keys.
+template <class T>
+struct Folded {
+  T x, y, z;
+};
+
 // The fold of MACs or of keys: the same linear map.
 template <class Word>
 void fold_words(const Buckets& buckets, const BucketRange& range, const BitVector& d, std::span<const Word> x, std::span<const Word> y,
                 std::span<const Word> z, std::span<Word> out_x, std::span<Word> out_y, std::span<Word> out_z) {
-  const auto ahead = [&](std::uint32_t object) {
-    fetch(x[object]);
-    fetch(y[object]);
-    fetch(z[object]);
-  };
   fold(
-      buckets, range, ahead,
-      [&](std::size_t out, std::uint32_t object) {
-        out_x[out] = x[object];
-        out_y[out] = y[object];
-        out_z[out] = z[object];
+      buckets, range,
+      [&](std::uint32_t object, std::size_t position) {
+        fetch(x[object]);
+        if (position == 0) fetch(y[object]);
+        fetch(z[object]);
       },
-      [&](std::size_t out, std::uint32_t object, std::size_t combiner) {
-        out_x[out] ^= x[object];
-        out_z[out] ^= z[object] ^ Word{times(x[object].value, d[combiner])};
+      [&](std::uint32_t object) { return Folded<Word>{x[object], y[object], z[object]}; },
+      [&](Folded<Word>& folded, std::uint32_t object, std::size_t combiner) {
+        folded.x ^= x[object];
+        folded.z ^= z[object] ^ Word{times(x[object].value, d[combiner])};
+      },
+      [&](std::size_t out, const Folded<Word>& folded) {
+        out_x[out] = folded.x;
+        out_y[out] = folded.y;
+        out_z[out] = folded.z;
       });
 }
 
@@ -45,15 +52,15 @@ void AuthAndMacHolder::reveal(Session& session) {
 void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y, AuthBitsMine& z) const {
   fold_words<Mac>(buckets_, range, d_, x_.macs, y_.macs, z_.macs, x.macs, y.macs, z.macs);
   fold(
-      buckets_, range, [](std::uint32_t) {},
-      [&](std::size_t out, std::uint32_t object) {
-        x.bits.put(out, x_.bit(object));
-        y.bits.put(out, y_.bit(object));
-        z.bits.put(out, z_.bit(object));
+      buckets_, range, [](std::uint32_t, std::size_t) {}, [&](std::uint32_t object) { return Folded<bool>{x_.bit(object), y_.bit(object), z_.bit(object)}; },
+      [&](Folded<bool>& folded, std::uint32_t object, std::size_t combiner) {
+        folded.x ^= x_.bit(object);
+        folded.z ^= z_.bit(object) ^ (d_[combiner] & x_.bit(object));
       },
-      [&](std::size_t out, std::uint32_t object, std::size_t combiner) {
-        x.bits.put(out, x.bits[out] ^ x_.bit(object));
-        z.bits.put(out, z.bits[out] ^ z_.bit(object) ^ (d_[combiner] & x_.bit(object)));
+      [&](std::size_t out, const Folded<bool>& folded) {
+        x.bits.put(out, folded.x);
+        y.bits.put(out, folded.y);
+        z.bits.put(out, folded.z);
       });
 }
 

@@ -7,44 +7,57 @@ namespace {
 
 constexpr MessageTag kD{0x1701, "aot.d"};
 
+// x0 and x1, or c and z, while they are folded: bits, MACs or keys.
+template <class T>
+struct Folded {
+  T first, second;
+};
+
+template <class Word, class Next>
+void fold_words(const Buckets& buckets, const BucketRange& range, std::span<const Word> first, std::span<const Word> second, std::span<Word> out_first,
+                std::span<Word> out_second, Next next) {
+  fold(
+      buckets, range,
+      [&](std::uint32_t object, std::size_t) {
+        fetch(first[object]);
+        fetch(second[object]);
+      },
+      [&](std::uint32_t object) { return Folded<Word>{first[object], second[object]}; }, next,
+      [&](std::size_t out, const Folded<Word>& folded) {
+        out_first[out] = folded.first;
+        out_second[out] = folded.second;
+      });
+}
+
+template <class Next>
+void fold_bits(const Buckets& buckets, const BucketRange& range, const MineView& first, const MineView& second, BitVector& out_first, BitVector& out_second,
+               Next next) {
+  fold(
+      buckets, range, [](std::uint32_t, std::size_t) {}, [&](std::uint32_t object) { return Folded<bool>{first.bit(object), second.bit(object)}; }, next,
+      [&](std::size_t out, const Folded<bool>& folded) {
+        out_first.put(out, folded.first);
+        out_second.put(out, folded.second);
+      });
+}
+
 // x0 and x1: the same linear map for MACs and keys.
 template <class Word>
-void fold_messages(const Buckets& buckets, const BucketRange& range, std::span<const Word> x0, std::span<const Word> x1,
-                   std::span<Word> out_x0, std::span<Word> out_x1) {
-  const auto ahead = [&](std::uint32_t object) {
-    fetch(x0[object]);
-    fetch(x1[object]);
-  };
-  fold(
-      buckets, range, ahead,
-      [&](std::size_t out, std::uint32_t object) {
-        out_x0[out] = x0[object];
-        out_x1[out] = x1[object];
-      },
-      [&](std::size_t out, std::uint32_t object, std::size_t) {
-        out_x1[out] = out_x0[out] ^ x1[object];
-        out_x0[out] ^= x0[object];
-      });
+void fold_messages(const Buckets& buckets, const BucketRange& range, std::span<const Word> x0, std::span<const Word> x1, std::span<Word> out_x0,
+                   std::span<Word> out_x1) {
+  fold_words(buckets, range, x0, x1, out_x0, out_x1, [&](Folded<Word>& folded, std::uint32_t object, std::size_t) {
+    folded.second = folded.first ^ x1[object];
+    folded.first ^= x0[object];
+  });
 }
 
 // c and z, likewise.
 template <class Word>
 void fold_choices(const Buckets& buckets, const BucketRange& range, const BitVector& d, std::span<const Word> c, std::span<const Word> z,
                   std::span<Word> out_c, std::span<Word> out_z) {
-  const auto ahead = [&](std::uint32_t object) {
-    fetch(c[object]);
-    fetch(z[object]);
-  };
-  fold(
-      buckets, range, ahead,
-      [&](std::size_t out, std::uint32_t object) {
-        out_c[out] = c[object];
-        out_z[out] = z[object];
-      },
-      [&](std::size_t out, std::uint32_t object, std::size_t combiner) {
-        out_z[out] ^= z[object] ^ Word{times(out_c[out].value, d[combiner])};
-        out_c[out] ^= c[object];
-      });
+  fold_words(buckets, range, c, z, out_c, out_z, [&](Folded<Word>& folded, std::uint32_t object, std::size_t combiner) {
+    folded.second ^= z[object] ^ Word{times(folded.first.value, d[combiner])};
+    folded.first ^= c[object];
+  });
 }
 
 }  // namespace
@@ -69,16 +82,10 @@ void AuthOtSender::reveal(Session& session) {
 void AuthOtSender::fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBitsMine& x1, AuthBitsPeers& c, AuthBitsPeers& z) const {
   fold_messages<Mac>(buckets_, range, x0_.macs, x1_.macs, x0.macs, x1.macs);
   fold_choices<Key>(buckets_, range, d_, c_, z_, c.keys, z.keys);
-  fold(
-      buckets_, range, [](std::uint32_t) {},
-      [&](std::size_t out, std::uint32_t object) {
-        x0.bits.put(out, x0_.bit(object));
-        x1.bits.put(out, x1_.bit(object));
-      },
-      [&](std::size_t out, std::uint32_t object, std::size_t) {
-        x1.bits.put(out, x0.bits[out] ^ x1_.bit(object));
-        x0.bits.put(out, x0.bits[out] ^ x0_.bit(object));
-      });
+  fold_bits(buckets_, range, x0_, x1_, x0.bits, x1.bits, [&](Folded<bool>& folded, std::uint32_t object, std::size_t) {
+    folded.second = folded.first ^ x1_.bit(object);
+    folded.first ^= x0_.bit(object);
+  });
 }
 
 void AuthOtReceiver::receive(Session& session) {
@@ -98,16 +105,10 @@ void AuthOtReceiver::receive(Session& session) {
 void AuthOtReceiver::fold_into(const BucketRange& range, AuthBitsPeers& x0, AuthBitsPeers& x1, AuthBitsMine& c, AuthBitsMine& z) const {
   fold_messages<Key>(buckets_, range, x0_, x1_, x0.keys, x1.keys);
   fold_choices<Mac>(buckets_, range, d_, c_.macs, z_.macs, c.macs, z.macs);
-  fold(
-      buckets_, range, [](std::uint32_t) {},
-      [&](std::size_t out, std::uint32_t object) {
-        c.bits.put(out, c_.bit(object));
-        z.bits.put(out, z_.bit(object));
-      },
-      [&](std::size_t out, std::uint32_t object, std::size_t combiner) {
-        z.bits.put(out, z.bits[out] ^ z_.bit(object) ^ (d_[combiner] & c.bits[out]));
-        c.bits.put(out, c.bits[out] ^ c_.bit(object));
-      });
+  fold_bits(buckets_, range, c_, z_, c.bits, z.bits, [&](Folded<bool>& folded, std::uint32_t object, std::size_t combiner) {
+    folded.second ^= z_.bit(object) ^ (d_[combiner] & folded.first);
+    folded.first ^= c_.bit(object);
+  });
 }
 
 }  // namespace tinyot

@@ -52,17 +52,18 @@ void fetch(const Word& word) {
   __builtin_prefetch(&word);
 }
 
-// Folding left to right reads, for each bucket of the range, its objects in order. `first(out, object)` takes the object at
-// position 0, `next(out, object, d)` folds in a further one; `d` is the index of its combiner bit. `ahead(object)` is told of
-// an object some time before.
-template <class Ahead, class First, class Next>
-void fold(const Buckets& buckets, const BucketRange& range, Ahead ahead, First first, Next next) {
+// Folding left to right takes, for each bucket of the range, its objects in order: first(object) begins with the one at position
+// 0, next(folded, object, d) folds in a further one, `d` being the index of its combiner bit, and last(out, folded) has the result.
+// ahead(object, position) is told of an object some time before.
+template <class Ahead, class First, class Next, class Last>
+void fold(const Buckets& buckets, const BucketRange& range, Ahead ahead, First first, Next next, Last last) {
   for (std::size_t out = 0; out < range.count; ++out) {
     const std::size_t j = range.first + out;
     if (j + kFetchAhead < buckets.count())
-      for (std::size_t k = 0; k < buckets.bucket(); ++k) ahead(buckets.object(j + kFetchAhead, k));
-    first(out, buckets.object(j, 0));
-    for (std::size_t k = 1; k < buckets.bucket(); ++k) next(out, buckets.object(j, k), (k - 1) * buckets.count() + j);
+      for (std::size_t k = 0; k < buckets.bucket(); ++k) ahead(buckets.object(j + kFetchAhead, k), k);
+    auto folded = first(buckets.object(j, 0));
+    for (std::size_t k = 1; k < buckets.bucket(); ++k) next(folded, buckets.object(j, k), (k - 1) * buckets.count() + j);
+    last(out, folded);
   }
 }
 

@@ -46,8 +46,8 @@ void validate(std::span<const Point> points) {
 
 class EndemicOtReceiver {
  public:
-  EndemicOtReceiver(Session& session, std::size_t count)
-      : direction_{session.id(), letter(session.peer())}, choices_(session.rng().bits(count)), scalars_(count) {}
+  EndemicOtReceiver(Session& session, BitVector choices)
+      : direction_{session.id(), letter(session.peer())}, choices_(std::move(choices)), scalars_(choices_.size()) {}
 
   // Step 1: r; R_{1-c} random, R_c = r.G - Hash2Group(i, c, R_{1-c}).
   std::vector<PointPair> choose(Rng& rng) {
@@ -116,10 +116,15 @@ class EndemicOtSender {
 }  // namespace
 
 SeedOts seed_ots_by_public_key(Session& session, std::size_t count) {
+  return seed_ots_by_public_key(session, count, session.rng().bits(count));
+}
+
+SeedOts seed_ots_by_public_key(Session& session, std::size_t count, BitVector choices) {
+  ENSURE(choices.size() == count);
   const PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", count);
   Channel& channel = session.channel();
   SeedOts ots;
-  EndemicOtReceiver receiver(session, count);
+  EndemicOtReceiver receiver(session, std::move(choices));
   EndemicOtSender sender(session);
 
   send_words(channel, kReceiverPoints, std::span<const PointPair>(receiver.choose(session.rng())));

@@ -42,6 +42,8 @@ struct SeedOts {
 // Secret: choices, scalars, all seeds.  Timing: constant in them.
 // Fails: PeerCheated("seed OT point") on anything that is not a canonical group element.
 SeedOts seed_ots_by_public_key(Session& session, std::size_t count);
+// The same with this party's choices as a receiver given.  Shapes: choices: count.
+SeedOts seed_ots_by_public_key(Session& session, std::size_t count, BitVector choices);
 
 // Turns authenticated bits into OTs: for a bit of the peer the key holder has H(K), H(K ^ Delta), the MAC holder H(M).
 // Shapes: mine.size() == peers.size() == number of OTs. No traffic.

@@ -5,26 +5,13 @@
 #include "offline/auth_ot.h"
 #include "offline/leaky_and.h"
 #include "offline/leaky_ot.h"
+#include "offline/steps.h"
 
 namespace tinyot {
 namespace {
 
 constexpr std::size_t kPourCount = std::size_t{1} << 14;  // objects of a poured batch
-constexpr std::size_t kChunksAhead = 2;                   // that a step is behind the one before it
-
-// Calls step s for each chunk, in order, kChunksAhead chunks after step s - 1: what a step waits for is then on its way. The
-// steps of one time are called in their order, so both parties send and receive in the same one.
-template <class... Steps>
-void in_steps(const std::vector<ObjectChunk>& chunks, Steps... steps) {
-  for (std::size_t time = 0; time < chunks.size() + kChunksAhead * (sizeof...(steps) - 1); ++time) {
-    std::size_t behind = 0;
-    const auto call = [&](auto& step) {
-      if (time >= behind && time - behind < chunks.size()) step(chunks[time - behind]);
-      behind += kChunksAhead;
-    };
-    (call(steps), ...);
-  }
-}
+constexpr std::size_t kObjectChunksAhead = 2;              // that a step is behind the one before it
 
 template <class Fold>
 void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t total, Fold fold) {
@@ -69,7 +56,7 @@ void Unit::make_leaky_objects() {
   LeakyOtSender sender(session_, mine(UnitLayout::SentX0), mine(UnitLayout::SentX1), peers(UnitLayout::ChosenC), peers(UnitLayout::ChosenR));
   LeakyOtReceiver receiver(session_, peers(UnitLayout::SentX0), peers(UnitLayout::SentX1), mine(UnitLayout::ChosenC), mine(UnitLayout::ChosenR));
   in_steps(
-      object_chunks(layout_.leaky),
+      object_chunks(layout_.leaky), kObjectChunksAhead,
       [&](const ObjectChunk& chunk) {
         holder.announce(chunk);
         sender.send_x(chunk);

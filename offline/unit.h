@@ -42,7 +42,7 @@ class Unit {
 
   // LaANDs and LaOTs of both directions, with one EQ over all of them.
   // Wire: sends 112.5 bytes a leaky object of each kind (16 + 1/8 for an AND, 96 + 3/8 for an OT). The chunks of all kinds and
-  // directions flow together, each step kChunksAhead chunks behind the one before; then 3 messages for EQ.
+  // directions flow together, each step two chunks behind the one before; then 3 messages for EQ.
   // Fails: PeerCheated("LaOT MAC", "EQ of LaAND of A", "... of B", "EQ of LaOT from A", "... from B").
   void make_leaky_objects();
 

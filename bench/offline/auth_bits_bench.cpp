@@ -21,7 +21,9 @@ constexpr std::size_t kWanted = std::size_t{1} << 18;
 class AuthBitParty final : public StageParty {
  public:
   // The seed OTs of all runs are made here.
-  AuthBitParty(Session& whole, const SecurityParameters& params, std::size_t runs) : maker_(whole, params) { maker_.prepare(runs); }
+  AuthBitParty(Session& whole, const SecurityParameters& params, std::size_t runs) : maker_(whole, params) {
+    maker_.prepare(runs);
+  }
 
   void repeat(Session& part) override { maker_.make(part, run_++, kWanted, bits_); }
 
@@ -34,8 +36,8 @@ class AuthBitParty final : public StageParty {
 StageFloor floor_of(const SecurityParameters& params) {
   const double made = params.columns_made(), kept = params.columns_kept();
   return {.floor = 3 * made / 8 * prg_seconds(),
-          .kernels = 4.5 * made / 8 * prg_seconds() + 2 * amplification_seconds(params.columns_kept()) + 2 * transposition_seconds() +
-                     2 * kept / 8 * row_hash_seconds()};
+          .kernels = 4.5 * made / 8 * prg_seconds() + 2 * amplification_seconds(params.columns_kept()) +
+                     2 * transposition_seconds() + 2 * kept / 8 * row_hash_seconds()};
 }
 
 void auth_bits(benchmark::State& state, Columns columns) {

@@ -1,5 +1,5 @@
-// Buckets of B = 3: aANDs and aOTs in both directions; the combiner bits are revealed and settled, then the buckets are folded into
-// batches as a unit pours them. An item is one aAND (or aOT) of each direction. The permutations are drawn beforehand:
+// Buckets of B = 3: aANDs and aOTs in both directions; the combiner bits are revealed and settled, then the buckets are folded
+// into batches as a unit pours them. An item is one aAND (or aOT) of each direction. The permutations are drawn beforehand:
 // kernel_bench measures them.
 //
 // Floor, counted on paper, a party and item: each of the B - 1 combiner bits of either direction has a MAC or a key that goes
@@ -81,7 +81,8 @@ class AuthOtParty final : public StageParty {
 
   void repeat(Session& part) override {
     AuthOtSender sender(sent_buckets_, sent_.x0.mine.view(), sent_.x1.mine.view(), sent_.c.peers.view(), sent_.z.peers.view());
-    AuthOtReceiver receiver(chosen_buckets_, chosen_.x0.peers.view(), chosen_.x1.peers.view(), chosen_.c.mine.view(), chosen_.z.mine.view());
+    AuthOtReceiver receiver(chosen_buckets_, chosen_.x0.peers.view(), chosen_.x1.peers.view(), chosen_.c.mine.view(),
+                            chosen_.z.mine.view());
     {
       const PhaseLog::Scope phase(part.log(), part.channel(), "reveal", sent_buckets_.count());
       sender.reveal(part);
@@ -103,7 +104,8 @@ class AuthOtParty final : public StageParty {
   };
   static Columns columns(const Session& whole, Party sender, std::size_t leaky) {
     const Party receiver = peer_of(sender);
-    return {dealt(whole, sender, 0, leaky), dealt(whole, sender, 1, leaky), dealt(whole, receiver, 2, leaky), dealt(whole, receiver, 3, leaky)};
+    return {dealt(whole, sender, 0, leaky), dealt(whole, sender, 1, leaky),
+            dealt(whole, receiver, 2, leaky), dealt(whole, receiver, 3, leaky)};
   }
 
   Columns sent_, chosen_;

@@ -41,7 +41,8 @@ class LeakyOtParty final : public StageParty {
   };
   static Columns columns(const Session& whole, Party sender) {
     const Party receiver = peer_of(sender);
-    return {dealt(whole, sender, 0, kCount), dealt(whole, sender, 1, kCount), dealt(whole, receiver, 2, kCount), dealt(whole, receiver, 3, kCount)};
+    return {dealt(whole, sender, 0, kCount), dealt(whole, sender, 1, kCount),
+            dealt(whole, receiver, 2, kCount), dealt(whole, receiver, 3, kCount)};
   }
 
   // The r are z after the first repetition: authenticated bits as good as before.

@@ -16,8 +16,8 @@ constexpr MessageTag kCosts{0x7F01, "bench.costs"};
 // A stream in memory allocates each message and frees it on the other thread. The allocator is told to keep what is freed: it
 // would otherwise give pages of such messages back to the system and fetch them again, more often in one process than in another.
 void keep_freed_memory() {
-  ENSURE(mallopt(M_MMAP_THRESHOLD, 32 << 20) == 1);
-  ENSURE(mallopt(M_TRIM_THRESHOLD, 1 << 30) == 1);
+  (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
 // Seconds of a repetition: all of it first, then its phases.
@@ -43,9 +43,9 @@ Costs measured_repetition(StageParty& party, Session& whole, std::uint64_t numbe
 }
 
 // Party A keeps the state's loop and the sums; B tells it after each repetition what that took.
-class Protocol {
+class Repetitions {
  public:
-  Protocol(benchmark::State& state, StageCost& sum) : state_(state), sum_(sum) {}
+  Repetitions(benchmark::State& state, StageCost& sum) : state_(state), sum_(sum) {}
 
   void run(Session& whole, StageParty& party) {
     std::uint64_t number = 0;
@@ -90,19 +90,19 @@ std::string counter_name(const std::string& phase) {
 StageCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
   keep_freed_memory();
   StageCost cost;
-  Protocol protocol(state, cost);
+  Repetitions repetitions(state, cost);
   const test::Outcomes outcomes = test::run_sessions(
       [&](Session& whole) {
         const std::unique_ptr<StageParty> party = make_party(whole);
-        protocol.run(whole, *party);
+        repetitions.run(whole, *party);
       },
       {.seed = kSeed}, false);
   for (const test::Outcome& outcome : {outcomes.a, outcomes.b})
     if (outcome.kind != test::Outcome::Kind::Done && !state.error_occurred()) state.SkipWithError(outcome.message.c_str());
-  const double repetitions = static_cast<double>(state.max_iterations);
-  cost.seconds /= repetitions;
-  cost.bytes_sent /= repetitions;
-  for (auto& [name, seconds] : cost.phases) seconds /= repetitions;
+  const double count = static_cast<double>(state.max_iterations);
+  cost.seconds /= count;
+  cost.bytes_sent /= count;
+  for (auto& [name, seconds] : cost.phases) seconds /= count;
   return cost;
 }
 

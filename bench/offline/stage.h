@@ -47,8 +47,8 @@ struct StageFloor {
 StageCost measure_stage(benchmark::State& state, const MakeParty& make_party);
 
 // Counters: ns_per_item, bytes_per_item (sent by one party), of_floor and of_kernels (floor / measured), stream_ns (what the
-// stream in memory takes of ns_per_item at least), and the nanoseconds an item of each phase, if there are several. `items` is of a
-// repetition.
+// stream in memory takes of ns_per_item at least), and the nanoseconds an item of each phase, if there are several. `items` is
+// of a repetition.
 void report(benchmark::State& state, const StageCost& cost, std::size_t items, const StageFloor& floor);
 
 // Column `column` of `owner`'s bits, dealt to the party that the session is of, under its global keys.

@@ -102,8 +102,8 @@ TEST(Handshake, AHelloByHandIsAccepted) {
 TEST(Handshake, AnotherVersionIsNamedWithBoth) {
   const std::string message = reaction_to<Disagreement>(protobuf_hello(kWireVersion + 6, 1, 32, 0));
   expect_contains(message, "wire version");
-  expect_contains(message, "mine is 1");
-  expect_contains(message, "peer's 7");
+  expect_contains(message, "mine is " + std::to_string(kWireVersion));
+  expect_contains(message, "peer's " + std::to_string(kWireVersion + 6));
 }
 
 TEST(Handshake, MalformedHellosAreADeviation) {

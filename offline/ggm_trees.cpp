@@ -1,0 +1,149 @@
+#include "offline/ggm_trees.h"
+
+#include "base/error.h"
+#include "crypto/aes.h"
+#include "offline/seed_ot.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kSums{0x1901, "ggm.sums"};
+constexpr MessageTag kCheck{0x1902, "ggm.check"};
+
+// What a tree's check is made of: the sum of all t_x, and a digest of all of them in order.
+struct TreeCheck {
+  Digest sum;
+  Digest digest;
+};
+
+// All ones if a == b. Values below 2^63.
+std::uint64_t mask_if_equal(std::uint64_t a, std::uint64_t b) { return mask_of((((a ^ b) - 1) >> 63) != 0); }
+
+Block masked(Block block, std::uint64_t mask) { return block & Block{mask, mask}; }
+
+Digest masked_sum(const Digest& a, const Digest& b, std::uint64_t mask) {
+  Digest sum;
+  for (std::size_t i = 0; i < sum.bytes.size(); ++i) sum.bytes[i] = static_cast<std::uint8_t>(a.bytes[i] ^ (b.bytes[i] & mask));
+  return sum;
+}
+
+// The next level: both children of each node.
+SecretVector<Block> children_of(const SecretVector<Block>& nodes) {
+  SecretVector<Block> children(2 * nodes.size());
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    AesKey key = expand_key(nodes[n]);
+    ctr_fill(key, {0, 0}, std::span(children).subspan(2 * n, 2));
+    wipe_object(key);
+  }
+  return children;
+}
+
+// The leaf check's RO: (t_x, s'_x) from s_x. Two queries, since together they are longer than a digest.
+struct CheckedLeaf {
+  Digest t;
+  Seed seed;
+};
+CheckedLeaf checked_leaf(const Session& session, Party mac_holder, std::size_t number, Block leaf) {
+  return {RandomOracle(session.id(), {"GGM leaf check", letter(mac_holder), number}).absorb_object(leaf).digest(),
+          {RandomOracle(session.id(), {"GGM leaf seed", letter(mac_holder), number}).absorb_object(leaf).block()}};
+}
+
+Digest digest_of(const Session& session, Party mac_holder, std::size_t tree, std::span<const Digest> t) {
+  return RandomOracle(session.id(), {"GGM tree check", letter(mac_holder), tree}).absorb(std::as_bytes(t)).digest();
+}
+
+// MAC holder: tree `tree` from its OTs. Level 1 is the first OT's two strings; from level 2 on the sums of all left and of all
+// right nodes are offered under the level's OT.
+void grow(const Session& session, const TreeShape& shape, std::size_t tree, const SentSeeds& ots, std::span<Block> sums, std::span<Seed> leaves,
+          TreeCheck& check) {
+  const auto ot = [&](std::uint32_t level) -> const SeedPair& { return ots.pairs[tree * shape.k + level - 1]; };
+  SecretVector<Block> nodes = {ot(1).zero.value, ot(1).one.value};
+  for (std::uint32_t level = 2; level <= shape.k; ++level) {
+    nodes = children_of(nodes);
+    Block left = ot(level).zero.value, right = ot(level).one.value;
+    for (std::size_t n = 0; n < nodes.size(); n += 2) left ^= nodes[n], right ^= nodes[n + 1];
+    sums[2 * (level - 2)] = left;
+    sums[2 * (level - 2) + 1] = right;
+  }
+  SecretVector<Digest> t(shape.leaves());
+  check.sum = {};
+  for (std::size_t x = 0; x < shape.leaves(); ++x) {
+    const CheckedLeaf leaf = checked_leaf(session, session.me(), tree * shape.leaves() + x, nodes[x]);
+    leaves[x] = leaf.seed;
+    t[x] = leaf.t;
+    check.sum = masked_sum(check.sum, leaf.t, ~std::uint64_t{0});
+  }
+  check.digest = digest_of(session, session.me(), tree, t);
+}
+
+// Key holder: the same tree but for the path to the leaf at Delta_i. Nodes that it does not have are zero; what lies where is
+// decided by masks. Returns whether the check passes.
+bool grow_punctured(const Session& session, const TreeShape& shape, std::size_t tree, const ReceivedSeeds& ots, std::span<const Block> sums,
+                    const TreeCheck& check, std::span<Seed> leaves) {
+  const Block delta = session.global_key().value;
+  const std::size_t first_bit = tree * shape.k;
+  const std::uint64_t path = ((first_bit < 64 ? delta.lo : delta.hi) >> (first_bit % 64)) & (shape.leaves() - 1);
+  SecretVector<Block> nodes = {{0, 0}};
+  for (std::uint32_t level = 1; level <= shape.k; ++level) {
+    if (level > 1) nodes = children_of(nodes); else nodes.assign(2, Block{0, 0});
+    const std::uint64_t parent = path >> (shape.k - level + 1), sibling = (path >> (shape.k - level)) ^ 1;
+    // The sum of all nodes on the sibling's side, less those that are known, is the sibling.
+    const Seed& key = ots.seeds[tree * shape.k + level - 1];
+    Block missing = key.value;
+    if (level > 1) missing ^= sums[2 * (level - 2)] ^ times(sums[2 * (level - 2)] ^ sums[2 * (level - 2) + 1], sibling & 1);
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      nodes[n] = masked(nodes[n], ~mask_if_equal(n >> 1, parent));
+      missing ^= masked(nodes[n], mask_if_equal(n & 1, sibling & 1));
+    }
+    for (std::size_t n = 0; n < nodes.size(); ++n) nodes[n] ^= masked(missing, mask_if_equal(n, sibling));
+  }
+
+  SecretVector<Digest> t(shape.leaves());
+  Digest missing = check.sum;
+  for (Seed& leaf : leaves) leaf = {{0, 0}};
+  for (std::size_t x = 0; x < shape.leaves(); ++x) {
+    const std::uint64_t known = ~mask_if_equal(x, path);
+    const CheckedLeaf leaf = checked_leaf(session, session.peer(), tree * shape.leaves() + x, nodes[x]);
+    t[x] = masked_sum({}, leaf.t, known);
+    missing = masked_sum(missing, t[x], known);
+    for (std::size_t y = 0; y < shape.leaves(); ++y) leaves[y].value ^= masked(leaf.seed.value, known & mask_if_equal(x ^ path, y));
+  }
+  for (std::size_t x = 0; x < shape.leaves(); ++x) t[x] = masked_sum(t[x], missing, mask_if_equal(x, path));
+  return equal_constant_time(digest_of(session, session.peer(), tree, t), check.digest);
+}
+
+// The OTs' choices: on each level the side that the path does not take.
+BitVector sides_off_the_path(const TreeShape& shape, Delta delta) {
+  BitVector choices(kKappa);
+  const std::uint64_t words[2] = {delta.value.lo, delta.value.hi};
+  for (std::size_t tree = 0; tree < shape.trees(); ++tree)
+    for (std::uint32_t level = 1; level <= shape.k; ++level)
+      choices.put(tree * shape.k + level - 1, !get_bit(words, tree * shape.k + shape.k - level));
+  return choices;
+}
+
+}  // namespace
+
+Trees make_trees(Session& session, std::uint32_t k) {
+  const TreeShape shape{k};
+  ENSURE(k == 1 || k == 2 || k == 4);
+  const SeedOts ots = seed_ots_by_public_key(session, kKappa, sides_off_the_path(shape, session.global_key()));
+  const std::size_t sums_of_tree = 2 * (k - 1);
+  Trees trees{{shape, SecretVector<Seed>(shape.trees() * shape.leaves())}, {shape, SecretVector<Seed>(shape.trees() * shape.leaves()), true}};
+
+  SecretVector<Block> sums(shape.trees() * sums_of_tree), peers_sums(sums.size());
+  std::vector<TreeCheck> checks(shape.trees()), peers_checks(shape.trees());
+  const auto leaves_of = [&](SecretVector<Seed>& leaves, std::size_t tree) { return std::span(leaves).subspan(tree * shape.leaves(), shape.leaves()); };
+  for (std::size_t tree = 0; tree < shape.trees(); ++tree)
+    grow(session, shape, tree, ots.sent, std::span(sums).subspan(tree * sums_of_tree, sums_of_tree), leaves_of(trees.mine.leaves, tree), checks[tree]);
+  send_words(session.channel(), kSums, std::span<const Block>(sums));
+  send_words(session.channel(), kCheck, std::span<const TreeCheck>(checks));
+  recv_words(session.channel(), kSums, std::span(peers_sums));
+  recv_words(session.channel(), kCheck, std::span(peers_checks));
+  for (std::size_t tree = 0; tree < shape.trees(); ++tree)
+    trees.peers.consistent &= grow_punctured(session, shape, tree, ots.received, std::span<const Block>(peers_sums).subspan(tree * sums_of_tree, sums_of_tree),
+                                             peers_checks[tree], leaves_of(trees.peers.leaves, tree));
+  return trees;
+}
+
+}  // namespace tinyot

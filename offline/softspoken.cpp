@@ -1,0 +1,137 @@
+#include "offline/softspoken.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kCorrections{0x1A01, "softspoken.corrections"};
+constexpr MessageTag kChallenge{0x1A02, "softspoken.challenge"};
+constexpr MessageTag kAnswer{0x1A03, "softspoken.answer"};
+
+// Blocks of a batch in each row, the mask included.
+std::size_t blocks_of(const SoftSpokenBatch& batch) { return batch.bits / 128 + 1; }
+
+// PRG blocks of a part of a session, batch after batch.
+void expand(const PrgRows& leaves, std::size_t leaf, std::uint64_t domain, const SoftSpokenBatch& batch, std::span<Block> out) {
+  leaves.fill_of_stream(leaf, domain, batch.number * (kBatchBits / 128 + 1), out);
+}
+
+void add(std::span<Block> sum, std::span<const Block> more) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] ^= more[i];
+}
+
+// chi_1, ..., chi_m and the mask's 1.
+std::vector<Block> coefficients(const Session& session, Party mac_holder, const SoftSpokenBatch& batch, const PublicSeed& challenge) {
+  const AesKey key = expand_key(RandomOracle(session.id(), {"SoftSpoken chi", letter(mac_holder), batch.number}).absorb_object(challenge).block());
+  std::vector<Block> chi(blocks_of(batch));
+  ctr_fill(key, {0, 0}, chi);
+  chi.back() = {1, 0};
+  return chi;
+}
+
+Block combined(std::span<const Block> chi, std::span<const Block> row) {
+  WideBlock sum{};
+  add_products(chi, row, sum);
+  return reduced(sum);
+}
+
+// u~, then V~ or W~ row by row.
+using Answer = std::array<Block, 1 + kKappa>;
+
+}  // namespace
+
+std::vector<SoftSpokenBatch> softspoken_batches(std::size_t bits) {
+  ENSURE(bits % kKappa == 0);
+  std::vector<SoftSpokenBatch> batches;
+  for (std::size_t first = 0; first < bits; first += kBatchBits) batches.push_back({batches.size(), first, std::min(kBatchBits, bits - first)});
+  return batches;
+}
+
+SoftSpokenMacHolder::SoftSpokenMacHolder(Session& session, const FullTrees& trees, std::uint64_t domain)
+    : session_(session), shape_(trees.shape), leaves_(trees.leaves), domain_(domain) {}
+
+void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, MineView out) {
+  const std::size_t blocks = blocks_of(batch), leaves = shape_.leaves();
+  ENSURE(out.size() == batch.bits);
+  Waiting batch_rows{SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
+  SecretVector<Block> corrections((shape_.trees() - 1) * blocks), u_of_tree(blocks), r(blocks);
+  for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
+    const std::span<Block> u = tree == 0 ? std::span(batch_rows.u) : std::span(corrections).subspan((tree - 1) * blocks, blocks);
+    expand(leaves_, tree * leaves, domain_, batch, u);
+    for (std::uint32_t b = 0; b < shape_.k; ++b) std::ranges::fill(batch_rows.v.row_blocks(tree * shape_.k + b).first(blocks), Block{0, 0});
+    for (std::size_t x = 1; x < leaves; ++x) {
+      expand(leaves_, tree * leaves + x, domain_, batch, r);
+      add(u, r);
+      for (std::uint32_t b = 0; b < shape_.k; ++b)
+        if ((x >> b) & 1) add(batch_rows.v.row_blocks(tree * shape_.k + b).first(blocks), r);
+    }
+    if (tree > 0) add(u, batch_rows.u);
+  }
+  send_words(session_.channel(), kCorrections, std::span<const Block>(corrections));
+  copy_bits({reinterpret_cast<const std::uint64_t*>(batch_rows.u.data()), 2 * blocks}, 0, out.bits, 0, batch.bits);
+  transpose_to_blocks(batch_rows.v, as_blocks(out.macs));
+  waiting_.push(std::move(batch_rows));
+}
+
+void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch) {
+  Waiting rows = std::move(waiting_.front());
+  waiting_.pop();
+  const auto chi = coefficients(session_, session_.me(), batch, recv_object<PublicSeed>(session_.channel(), kChallenge));
+  Answer answer;
+  answer[0] = combined(chi, rows.u);
+  for (std::size_t r = 0; r < kKappa; ++r) answer[1 + r] = combined(chi, rows.v.row_blocks(r).first(chi.size()));
+  send_object(session_.channel(), kAnswer, answer);
+}
+
+SoftSpokenKeyHolder::SoftSpokenKeyHolder(Session& session, const PuncturedTrees& trees, std::uint64_t domain)
+    : session_(session), shape_(trees.shape), leaves_(trees.leaves), consistent_(trees.consistent), domain_(domain) {}
+
+void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, PeersView out) {
+  const std::size_t blocks = blocks_of(batch), leaves = shape_.leaves();
+  ENSURE(out.size() == batch.bits);
+  const Block delta = session_.global_key().value;
+  SecretVector<Block> corrections((shape_.trees() - 1) * blocks), r(blocks);
+  recv_words(session_.channel(), kCorrections, std::span(corrections));
+  BitMatrix w(kKappa, 128 * blocks);
+  for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
+    // c_i.Delta_i, to begin with; c_0 = 0.
+    for (std::uint32_t b = 0; b < shape_.k; ++b) {
+      const std::size_t row = tree * shape_.k + b;
+      const bool bit = ((row < 64 ? delta.lo : delta.hi) >> (row % 64)) & 1;
+      const auto target = w.row_blocks(row).first(blocks);
+      for (std::size_t i = 0; i < blocks; ++i) target[i] = tree == 0 ? Block{0, 0} : times(corrections[(tree - 1) * blocks + i], bit);
+    }
+    // Leaf y = x ^ Delta_i is there for y = 1, 2, ...
+    for (std::size_t y = 1; y < leaves; ++y) {
+      expand(leaves_, tree * leaves + y, domain_, batch, r);
+      for (std::uint32_t b = 0; b < shape_.k; ++b)
+        if ((y >> b) & 1) add(w.row_blocks(tree * shape_.k + b).first(blocks), r);
+    }
+  }
+  const auto challenge = session_.rng().object<PublicSeed>();
+  send_object(session_.channel(), kChallenge, challenge);
+  const auto chi = coefficients(session_, session_.peer(), batch, challenge);
+  SecretVector<Block> expected(kKappa);
+  for (std::size_t r_index = 0; r_index < kKappa; ++r_index) expected[r_index] = combined(chi, w.row_blocks(r_index).first(blocks));
+  expected_.push(std::move(expected));
+  transpose_to_blocks(w, as_blocks(out));
+}
+
+void SoftSpokenKeyHolder::verify(const SoftSpokenBatch&) {
+  const auto answer = recv_object<Answer>(session_.channel(), kAnswer);
+  const SecretVector<Block> expected = std::move(expected_.front());
+  expected_.pop();
+  const Block delta = session_.global_key().value;
+  Block wrong{mask_of(!consistent_), 0};
+  for (std::size_t r = 0; r < kKappa; ++r) {
+    const bool bit = ((r < 64 ? delta.lo : delta.hi) >> (r % 64)) & 1;
+    const Block difference = expected[r] ^ answer[1 + r] ^ times(answer[0], bit);
+    wrong = {wrong.lo | difference.lo, wrong.hi | difference.hi};
+  }
+  if ((wrong.lo | wrong.hi) != 0) throw PeerCheated("SoftSpoken check");
+}
+
+}  // namespace tinyot

@@ -1,0 +1,87 @@
+// SoftSpokenOT: authenticated bits from GGM trees, with the repetition code (Roy, CRYPTO 2022; PROTOCOL section 10). F = GF(2^k),
+// N = 128 / k trees. The paper's sender, who has Delta, is the key holder here; its receiver, who has the choice bits, the MAC
+// holder.
+//
+// Bits come in batches. Of each tree i the MAC holder has u_i = sum of r_x and V_i = sum of x.r_x over the PRG outputs r_x of all
+// leaves x, the key holder W_i = sum of (Delta_i ^ x).r_x = V_i ^ u_i.Delta_i. The bits are u_0 of a batch; c_i = u_i ^ u_0 turns the
+// other W_i into keys of the same bits, and c_0 = 0 is not sent. The 128 rows of V, transposed, are MACs, those of W keys.
+//
+// The check, once a batch, over GF(2^128): a batch ends with one block of bits as a mask. After all corrections of the batch the
+// key holder sends a challenge, from which chi_1, ..., chi_m; the MAC holder answers with u~ = u^(m+1) + sum chi_j.u^(j) and, for each
+// row r, V~_r = V_r^(m+1) + sum chi_j.V_r^(j), and the key holder compares W~_r with V~_r ^ Delta_r.u~.
+#pragma once
+
+#include <queue>
+
+#include "base/auth_bits.h"
+#include "base/bit_matrix.h"
+#include "crypto/gf128.h"
+#include "crypto/prg.h"
+#include "crypto/public_coins.h"
+#include "offline/ggm_trees.h"
+
+namespace tinyot {
+
+// A batch: bits [first, first + bits) of what a session makes. `first` is a multiple of 64, `bits` of 128.
+struct SoftSpokenBatch {
+  std::size_t number;
+  std::size_t first;
+  std::size_t bits;
+};
+// With the mask 2^15 bits, 256 blocks a row.
+inline constexpr std::size_t kBatchBits = (std::size_t{1} << 15) - kKappa;
+
+// The batches that make up `bits` bits, a multiple of 128.
+std::vector<SoftSpokenBatch> softspoken_batches(std::size_t bits);
+
+// Role: MAC holder. The calls are made for all batches in order; an answer may come some batches after the corrections.
+class SoftSpokenMacHolder {
+ public:
+  // `session` is a part of the whole session that no other bits are made in; `domain` is its number, the same on both sides, and
+  // no two parts of a session have the same: it keeps their PRG outputs apart.
+  SoftSpokenMacHolder(Session& session, const FullTrees& trees, std::uint64_t domain);
+
+  // Makes the batch's bits and MACs, and sends the c_i.  Shapes: out of batch.bits.
+  // Wire: sends (N - 1) (bits + 128) / 8 bytes.
+  void send_corrections(const SoftSpokenBatch& batch, MineView out);
+
+  // Answers the challenge for the batch. The bits may be used when this has been sent.
+  // Wire: receives 32 bytes, sends 129 blocks.
+  void answer(const SoftSpokenBatch& batch);
+
+ private:
+  struct Waiting {
+    SecretVector<Block> u;  // with the mask
+    BitMatrix v;
+  };
+
+  Session& session_;
+  TreeShape shape_;
+  PrgRows leaves_;
+  std::uint64_t domain_;
+  std::queue<Waiting> waiting_;  // for their challenges
+};
+
+// Role: key holder.
+class SoftSpokenKeyHolder {
+ public:
+  SoftSpokenKeyHolder(Session& session, const PuncturedTrees& trees, std::uint64_t domain);
+
+  // Receives the c_i, makes the keys, and challenges. The keys must not be used before verify.  Shapes: out of batch.bits.
+  // Wire: receives (N - 1) (bits + 128) / 8 bytes, sends 32.
+  void receive_corrections(const SoftSpokenBatch& batch, PeersView out);
+
+  // Wire: receives 129 blocks.  Timing: constant.
+  // Fails: PeerCheated("SoftSpoken check") if the answer is not the one it must be, or the trees were not consistent.
+  void verify(const SoftSpokenBatch& batch);
+
+ private:
+  Session& session_;
+  TreeShape shape_;
+  PrgRows leaves_;
+  bool consistent_;
+  std::uint64_t domain_;
+  std::queue<SecretVector<Block>> expected_;  // W~ of the batches that wait for their answers
+};
+
+}  // namespace tinyot

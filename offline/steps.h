@@ -1,0 +1,23 @@
+// Steps of a protocol over many pieces, such that no step waits for a round trip of its own.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace tinyot {
+
+// Calls step s for each piece, in order, `ahead` pieces after step s - 1: what it waits for is then on its way. The steps of one
+// time are called in their order, so both parties send and receive in the same one.
+template <class Piece, class... Steps>
+void in_steps(const std::vector<Piece>& pieces, std::size_t ahead, Steps... steps) {
+  for (std::size_t time = 0; time < pieces.size() + ahead * (sizeof...(steps) - 1); ++time) {
+    std::size_t behind = 0;
+    const auto call = [&](auto& step) {
+      if (time >= behind && time - behind < pieces.size()) step(pieces[time - behind]);
+      behind += ahead;
+    };
+    (call(steps), ...);
+  }
+}
+
+}  // namespace tinyot

@@ -1,0 +1,224 @@
+// GGM trees and SoftSpokenOT driven directly: honest runs, and one wrong message at a time.
+#include "offline/softspoken.h"
+
+#include "offline/steps.h"
+#include "tests/offline/dealt.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+constexpr std::size_t kBits = 640;
+
+struct Bits {
+  AuthBitsMine mine[2];
+  AuthBitsPeers peers[2];
+  Trees trees[2];
+  Outcomes outcomes;
+};
+
+void nothing(std::string_view, std::size_t, std::vector<std::byte>&) {}
+
+// Both directions, each step `ahead` batches after the one before it.
+Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint64_t seed = 1, const Deviation& deviation = nothing, std::size_t ahead = 1) {
+  Bits made;
+  made.outcomes = run_sessions(
+      [&](Session& session) {
+        const auto me = static_cast<int>(session.me());
+        made.trees[me] = make_trees(session, k);
+        AuthBitsMine& mine = made.mine[me] = AuthBitsMine(bits);
+        AuthBitsPeers& peers = made.peers[me] = AuthBitsPeers(bits);
+        SoftSpokenMacHolder holder(session, made.trees[me].mine, 3);
+        SoftSpokenKeyHolder checker(session, made.trees[me].peers, 3);
+        in_steps(
+            softspoken_batches(bits), ahead, [&](const SoftSpokenBatch& batch) { holder.send_corrections(batch, mine.view(batch.first, batch.bits)); },
+            [&](const SoftSpokenBatch& batch) { checker.receive_corrections(batch, peers.view(batch.first, batch.bits)); },
+            [&](const SoftSpokenBatch& batch) { holder.answer(batch); }, [&](const SoftSpokenBatch& batch) { checker.verify(batch); });
+      },
+      options_with(cheater, seed, deviation), false);
+  return made;
+}
+
+void expect_good(const Bits& made, std::uint64_t seed = 1) {
+  ASSERT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
+  ASSERT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
+  checked_bits(made.mine[0], made.peers[1], global_key_of(Party::B, seed));
+  checked_bits(made.mine[1], made.peers[0], global_key_of(Party::A, seed));
+}
+
+bool delta_bit(Party holder, std::uint64_t seed, std::size_t bit) {
+  const Block delta = global_key_of(holder, seed).value;
+  return ((bit < 64 ? delta.lo : delta.hi) >> (bit % 64)) & 1;
+}
+
+TEST(GgmTrees, TheKeyHolderHasAllLeavesButTheOneAtDelta) {
+  for (const std::uint32_t k : {1u, 2u, 4u}) {
+    const Bits made = make(k, 128);
+    expect_good(made);
+    for (const int holder : {0, 1}) {
+      const FullTrees& full = made.trees[1 - holder].mine;
+      const PuncturedTrees& punctured = made.trees[holder].peers;
+      EXPECT_TRUE(punctured.consistent);
+      ASSERT_EQ(full.leaves.size(), full.shape.trees() * full.shape.leaves());
+      for (std::size_t tree = 0; tree < full.shape.trees(); ++tree) {
+        std::size_t path = 0;
+        for (std::uint32_t b = 0; b < k; ++b) path |= std::size_t{delta_bit(static_cast<Party>(holder), 1, tree * k + b)} << b;
+        const auto leaf = [&](const SecretVector<Seed>& leaves, std::size_t x) { return leaves[tree * full.shape.leaves() + x].value; };
+        EXPECT_TRUE(same(leaf(punctured.leaves, 0), {0, 0}));
+        for (std::size_t y = 1; y < full.shape.leaves(); ++y) EXPECT_TRUE(same(leaf(punctured.leaves, y), leaf(full.leaves, y ^ path))) << tree << ", " << y;
+        for (std::size_t x = 1; x < full.shape.leaves(); ++x) EXPECT_FALSE(same(leaf(full.leaves, x), leaf(full.leaves, x - 1)));
+      }
+    }
+  }
+}
+
+TEST(SoftSpoken, BitsAreGoodAtTheEdgesOfBatches) {
+  for (const std::uint32_t k : {1u, 2u, 4u})
+    for (const std::size_t bits : {std::size_t{128}, std::size_t{1024}, kBatchBits - 128, kBatchBits, kBatchBits + 128, 3 * kBatchBits})
+      expect_good(make(k, bits));
+}
+
+TEST(SoftSpoken, StepsMayBeApart) {
+  for (const std::size_t ahead : {0u, 2u, 5u}) expect_good(make(2, 3 * kBatchBits + 128, Party::A, 1, nothing, ahead));
+}
+
+TEST(SoftSpoken, BitsMacsAndKeysAreBalancedInEveryWindow) {
+  const Bits made = make(2, kBatchBits + 1280);
+  for (const int party : {0, 1}) {
+    for (std::size_t first = 0; first + 256 <= made.mine[party].size(); first += 256) {
+      std::size_t ones = 0, mac_ones = 0, key_ones = 0;
+      for (std::size_t j = first; j < first + 256; ++j) {
+        ones += made.mine[party].bits[j];
+        mac_ones += static_cast<std::size_t>(std::popcount(made.mine[party].macs[j].value.lo) + std::popcount(made.mine[party].macs[j].value.hi));
+        key_ones += static_cast<std::size_t>(std::popcount(made.peers[party].keys[j].value.lo) + std::popcount(made.peers[party].keys[j].value.hi));
+      }
+      EXPECT_LT(std::abs(static_cast<double>(ones) - 128), 6 * 8) << first;
+      EXPECT_LT(std::abs(static_cast<double>(mac_ones) - 128 * 128), 6 * 90.5) << first;
+      EXPECT_LT(std::abs(static_cast<double>(key_ones) - 128 * 128), 6 * 90.5) << first;
+    }
+  }
+}
+
+TEST(SoftSpoken, PartsOfASessionMakeDifferentBits) {
+  AuthBitsMine of[2] = {AuthBitsMine(128), AuthBitsMine(128)};
+  run_sessions([&](Session& session) {
+    const Trees trees = make_trees(session, 2);
+    for (const std::uint64_t domain : {0u, 1u}) {
+      Session part(session, "unit", domain, session.channel(), session.log());
+      AuthBitsMine mine(128);
+      AuthBitsPeers peers(128);
+      SoftSpokenMacHolder holder(part, trees.mine, domain);
+      SoftSpokenKeyHolder checker(part, trees.peers, domain);
+      const SoftSpokenBatch batch = softspoken_batches(128).at(0);
+      holder.send_corrections(batch, mine.view());
+      checker.receive_corrections(batch, peers.view());
+      holder.answer(batch);
+      checker.verify(batch);
+      if (session.me() == Party::A) of[domain] = std::move(mine);
+    }
+  });
+  EXPECT_FALSE(same(of[0].macs[0].value, of[1].macs[0].value));
+  EXPECT_NE(of[0].bits.words()[0], of[1].bits.words()[0]);
+}
+
+// Corrections of tree i under another x in one bit: a key holder with Delta_i = 0 does not see it, any other one finds it. So the
+// attack is a guess at k bits of Delta; if it is right, nothing has changed.
+TEST(SoftSpoken, CorrectionsUnderAnotherXAreAGuessAtTheKey) {
+  for (const std::uint32_t k : {1u, 2u}) {
+    constexpr std::size_t kRuns = 120;
+    std::size_t caught = 0;
+    for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+      const std::size_t tree = 1 + seed * 5 % (kKappa / k - 1), row_bits = kBits + 128;
+      const Bits made = make(k, kBits, Party::A, seed, flip_bit("softspoken.corrections", 0, (tree - 1) * row_bits + seed % kBits));
+      bool zero = true;
+      for (std::uint32_t b = 0; b < k; ++b) zero &= !delta_bit(Party::B, seed, tree * k + b);
+      const bool was_caught = caught_by(made.outcomes.b, "SoftSpoken check");
+      EXPECT_EQ(was_caught, !zero) << seed;
+      caught += was_caught;
+      if (!was_caught) checked_bits(made.mine[0], made.peers[1], global_key_of(Party::B, seed));
+    }
+    const double n = kRuns, expected = n * (1 - std::pow(0.5, k));
+    EXPECT_LT(std::abs(static_cast<double>(caught) - expected), 5 * std::sqrt(n / 4)) << k;
+  }
+}
+
+TEST(SoftSpoken, OtherCorrectionsInAllTreesAreAlwaysFound) {
+  for (const Party cheater : {Party::A, Party::B}) {
+    const Bits made = make(2, kBits, cheater, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+      if (tag != "softspoken.corrections") return;
+      for (std::size_t at = 0; at < payload.size(); at += (kBits + 128) / 8) payload[at] ^= std::byte{1};
+    });
+    EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "SoftSpoken check"));
+  }
+}
+
+TEST(SoftSpoken, AWrongAnswerIsAlwaysFoundButForGuessesAtTheKey) {
+  // A wrong V~_r is always found; a wrong u~ is found unless all of Delta is zero.
+  for (const Party cheater : {Party::A, Party::B})
+    for (const std::size_t block : {0u, 1u, 64u, 128u})
+      EXPECT_TRUE(caught_by(of(make(2, kBits, cheater, 1, flip_bit("softspoken.answer", 0, 128 * block + 17)).outcomes, peer_of(cheater)), "SoftSpoken check")) << block;
+}
+
+TEST(SoftSpoken, AnotherChallengeThanTheKeyHoldersOwnHarmsTheKeyHolder) {
+  const Bits made = make(2, kBits, Party::B, 1, flip_bit("softspoken.challenge", 0, 3));
+  EXPECT_TRUE(caught_by(made.outcomes.b, "SoftSpoken check"));
+}
+
+// A tree that is not what its check says: found, but only where the first batch is checked, and under the same name.
+TEST(GgmTrees, AWrongTreeIsFoundWithTheFirstBatch) {
+  for (const Party cheater : {Party::A, Party::B}) {
+    for (const char* tag : {"ggm.sums", "ggm.check"}) {
+      bool challenged = false;
+      const Bits made = make(2, kBits, cheater, 1, [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+        if (sent == "softspoken.answer") challenged = true;
+        if (sent != tag) return;
+        // Both sums of a level, or the digest, of every tree: no guess survives.
+        for (std::byte& byte : payload) byte ^= std::byte{1};
+      });
+      EXPECT_TRUE(challenged) << "the honest party must go on until the check";
+      EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "SoftSpoken check")) << tag;
+    }
+  }
+}
+
+// One sum of one level: the key holder uses one of the two, so this is a guess at a bit of Delta.
+TEST(GgmTrees, OneWrongSumIsAGuessAtOneBit) {
+  constexpr std::size_t kRuns = 100;
+  std::size_t caught = 0;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const std::size_t tree = seed % 64;
+    const Bits made = make(2, 128, Party::A, seed, flip_bit("ggm.sums", 0, 256 * tree + 5));  // of the left nodes
+    const bool was_caught = caught_by(made.outcomes.b, "SoftSpoken check");
+    // The left sum is used where the path goes right.
+    EXPECT_EQ(was_caught, delta_bit(Party::B, seed, 2 * tree)) << seed;
+    caught += was_caught;
+  }
+  expect_half(caught, kRuns);
+}
+
+TEST(SoftSpoken, CostsWhatTheHeadersSay) {
+  for (const std::uint32_t k : {1u, 2u, 4u}) {
+    run_sessions([&](Session& session) {
+      const auto sent = [&, before = session.channel().counters().bytes_sent] { return session.channel().counters().bytes_sent - before; };
+      const Trees trees = make_trees(session, k);
+      const std::size_t n = kKappa / k;
+      EXPECT_EQ(sent(), 32 + 96 * kKappa + 32 + 32 * (k - 1) * n + 64 * n);
+      const std::uint64_t before = sent();
+      const SoftSpokenBatch batch = softspoken_batches(kBits).at(0);
+      AuthBitsMine mine(kBits);
+      AuthBitsPeers peers(kBits);
+      SoftSpokenMacHolder holder(session, trees.mine, 0);
+      SoftSpokenKeyHolder checker(session, trees.peers, 0);
+      holder.send_corrections(batch, mine.view());
+      EXPECT_EQ(sent() - before, 16 + (n - 1) * (kBits + 128) / 8);
+      checker.receive_corrections(batch, peers.view());
+      holder.answer(batch);
+      EXPECT_EQ(sent() - before, 16 + (n - 1) * (kBits + 128) / 8 + 16 + 32 + 16 + 129 * 16);
+      checker.verify(batch);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace tinyot
