@@ -91,15 +91,17 @@ HWY_INLINE void exchange_squares(D d, V* HWY_RESTRICT rows) {
   }
 }
 
-void transpose_to_blocks(const BitMatrix& matrix, Block* columns, std::size_t count) {
+void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, Block* columns, std::size_t count) {
   const hn::CappedTag<std::uint64_t, 8> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t lanes = hn::Lanes(d), row_words = matrix.row_words();
   V rows[64];
   alignas(64) std::uint64_t halves[2][64 * 8];  // of the blocks: lane by lane for each column
-  for (std::size_t word = 0; word * 64 < count; word += lanes) {
+  for (std::size_t done = 0; done < count;) {
+    // Whole vectors are read, at the end of a row those before its last word.
+    const std::size_t word = (first + done) / 64, begin = HWY_MIN(word, row_words - lanes);
     for (std::size_t half = 0; half < 2; ++half) {
-      for (std::size_t r = 0; r < 64; ++r) rows[r] = hn::Load(d, matrix.words().data() + (64 * half + r) * row_words + word);
+      for (std::size_t r = 0; r < 64; ++r) rows[r] = hn::LoadU(d, matrix.words().data() + (64 * half + r) * row_words + begin);
       exchange_squares<32>(d, rows);
       exchange_squares<16>(d, rows);
       exchange_squares<8>(d, rows);
@@ -108,10 +110,10 @@ void transpose_to_blocks(const BitMatrix& matrix, Block* columns, std::size_t co
       exchange_squares<1>(d, rows);
       for (std::size_t r = 0; r < 64; ++r) hn::Store(rows[r], d, halves[half] + r * lanes);
     }
-    for (std::size_t lane = 0; lane < lanes && (word + lane) * 64 < count; ++lane) {
-      Block* out = columns + (word + lane) * 64;
-      const std::size_t here = HWY_MIN(std::size_t{64}, count - (word + lane) * 64);
-      for (std::size_t j = 0; j < here; ++j) out[j] = {halves[0][j * lanes + lane], halves[1][j * lanes + lane]};
+    for (std::size_t lane = word - begin; lane < lanes && done < count; ++lane) {
+      const std::size_t here = HWY_MIN(std::size_t{64}, count - done);
+      for (std::size_t j = 0; j < here; ++j) columns[done + j] = {halves[0][j * lanes + lane], halves[1][j * lanes + lane]};
+      done += here;
     }
   }
   wipe(rows, sizeof rows);
@@ -147,9 +149,9 @@ void LeftFactor::multiply(const BitMatrix& right, BitMatrix& product) const {
 
 HWY_EXPORT(transpose_to_blocks);
 
-void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns) {
-  ENSURE(matrix.rows() == kKappa && columns.size() <= matrix.columns());
-  HWY_DYNAMIC_DISPATCH(transpose_to_blocks)(matrix, columns.data(), columns.size());
+void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, std::span<Block> columns) {
+  ENSURE(matrix.rows() == kKappa && first % 64 == 0 && first + columns.size() <= matrix.columns());
+  HWY_DYNAMIC_DISPATCH(transpose_to_blocks)(matrix, first, columns.data(), columns.size());
 }
 
 }  // namespace tinyot

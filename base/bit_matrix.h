@@ -61,8 +61,9 @@ class LeftFactor {
   std::vector<Selection> selections_;  // pass by pass, the rows of a pass side by side
 };
 
-// Column j of a matrix of 128 rows becomes block j, row r its bit r.
-// Shapes: matrix 128 x n, columns n' <= n.
-void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns);
+// Column first + j of a matrix of 128 rows becomes block j, row r its bit r.
+// Shapes: matrix 128 x n, first a multiple of 64, first + number of blocks <= n.
+void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, std::span<Block> columns);
+inline void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns) { transpose_to_blocks(matrix, 0, columns); }
 
 }  // namespace tinyot

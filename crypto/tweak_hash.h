@@ -31,6 +31,7 @@ enum class HashUse : std::uint64_t {
   LeakyOtTransfer = 5,   // mask of I
   SeedOt = 6,
   MacTranscript = 7,
+  LeakyTriple = 8,
 };
 
 class TweakHash {

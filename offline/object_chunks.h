@@ -15,18 +15,20 @@ namespace tinyot {
 struct ObjectChunk {
   std::size_t first;  // a multiple of 64
   std::size_t count;
+  std::size_t number = 0;  // of the chunk among those of its batch
 };
 inline constexpr std::size_t kChunkObjects = std::size_t{1} << 14;
 
 inline std::vector<ObjectChunk> object_chunks(std::size_t total) {
   std::vector<ObjectChunk> chunks;
-  for (std::size_t first = 0; first < total; first += kChunkObjects) chunks.push_back({first, std::min(kChunkObjects, total - first)});
+  for (std::size_t first = 0; first < total; first += kChunkObjects) chunks.push_back({first, std::min(kChunkObjects, total - first), chunks.size()});
   return chunks;
 }
 
-// H for one chunk of a session's leaky objects. `owner` says which direction.
-inline TweakHash hash_of_chunk(const Session& session, std::string_view kind, Party owner, const ObjectChunk& chunk) {
-  return TweakHash(session.id(), {kind, letter(owner), chunk.first / kChunkObjects});
+// H for one chunk of a session's leaky objects. `owner` says which direction; `batch` which of several batches of the kind, of
+// fewer than 2^32 chunks each.
+inline TweakHash hash_of_chunk(const Session& session, std::string_view kind, Party owner, const ObjectChunk& chunk, std::uint64_t batch = 0) {
+  return TweakHash(session.id(), {kind, letter(owner), (batch << 32) | chunk.number});
 }
 
 }  // namespace tinyot

@@ -43,19 +43,12 @@ using Answer = std::array<Block, 1 + kKappa>;
 
 }  // namespace
 
-std::vector<SoftSpokenBatch> softspoken_batches(std::size_t bits) {
-  ENSURE(bits % kKappa == 0);
-  std::vector<SoftSpokenBatch> batches;
-  for (std::size_t first = 0; first < bits; first += kBatchBits) batches.push_back({batches.size(), first, std::min(kBatchBits, bits - first)});
-  return batches;
-}
-
 SoftSpokenMacHolder::SoftSpokenMacHolder(Session& session, const FullTrees& trees, std::uint64_t domain)
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), domain_(domain) {}
 
-void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, MineView out) {
+void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, std::span<const MineView> out) {
   const std::size_t blocks = blocks_of(batch), leaves = shape_.leaves();
-  ENSURE(out.size() == batch.bits);
+  ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   Waiting batch_rows{SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
   SecretVector<Block> corrections((shape_.trees() - 1) * blocks), u_of_tree(blocks), r(blocks);
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
@@ -71,8 +64,13 @@ void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, MineVie
     if (tree > 0) add(u, batch_rows.u);
   }
   send_words(session_.channel(), kCorrections, std::span<const Block>(corrections));
-  copy_bits({reinterpret_cast<const std::uint64_t*>(batch_rows.u.data()), 2 * blocks}, 0, out.bits, 0, batch.bits);
-  transpose_to_blocks(batch_rows.v, as_blocks(out.macs));
+  std::size_t first = 0;
+  for (const MineView& part : out) {
+    copy_bits({reinterpret_cast<const std::uint64_t*>(batch_rows.u.data()), 2 * blocks}, first, part.bits, 0, part.size());
+    transpose_to_blocks(batch_rows.v, first, as_blocks(part.macs));
+    first += part.size();
+  }
+  ENSURE(first == batch.bits);
   waiting_.push(std::move(batch_rows));
 }
 
@@ -89,9 +87,9 @@ void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch) {
 SoftSpokenKeyHolder::SoftSpokenKeyHolder(Session& session, const PuncturedTrees& trees, std::uint64_t domain)
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), consistent_(trees.consistent), domain_(domain) {}
 
-void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, PeersView out) {
+void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std::span<const PeersView> out) {
   const std::size_t blocks = blocks_of(batch), leaves = shape_.leaves();
-  ENSURE(out.size() == batch.bits);
+  ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   const Block delta = session_.global_key().value;
   SecretVector<Block> corrections((shape_.trees() - 1) * blocks), r(blocks);
   recv_words(session_.channel(), kCorrections, std::span(corrections));
@@ -117,7 +115,12 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, Peer
   SecretVector<Block> expected(kKappa);
   for (std::size_t r_index = 0; r_index < kKappa; ++r_index) expected[r_index] = combined(chi, w.row_blocks(r_index).first(blocks));
   expected_.push(std::move(expected));
-  transpose_to_blocks(w, as_blocks(out));
+  std::size_t first = 0;
+  for (const PeersView& part : out) {
+    transpose_to_blocks(w, first, as_blocks(part));
+    first += part.size();
+  }
+  ENSURE(first == batch.bits);
 }
 
 void SoftSpokenKeyHolder::verify(const SoftSpokenBatch&) {

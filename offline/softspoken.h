@@ -22,17 +22,13 @@
 
 namespace tinyot {
 
-// A batch: bits [first, first + bits) of what a session makes. `first` is a multiple of 64, `bits` of 128.
+// A batch of bits, a multiple of 128 and at most kBatchBits. Its number among those of the session keeps its PRG outputs apart.
 struct SoftSpokenBatch {
   std::size_t number;
-  std::size_t first;
   std::size_t bits;
 };
 // With the mask 2^15 bits, 256 blocks a row.
 inline constexpr std::size_t kBatchBits = (std::size_t{1} << 15) - kKappa;
-
-// The batches that make up `bits` bits, a multiple of 128.
-std::vector<SoftSpokenBatch> softspoken_batches(std::size_t bits);
 
 // Role: MAC holder. The calls are made for all batches in order; an answer may come some batches after the corrections.
 class SoftSpokenMacHolder {
@@ -41,9 +37,9 @@ class SoftSpokenMacHolder {
   // no two parts of a session have the same: it keeps their PRG outputs apart.
   SoftSpokenMacHolder(Session& session, const FullTrees& trees, std::uint64_t domain);
 
-  // Makes the batch's bits and MACs, and sends the c_i.  Shapes: out of batch.bits.
+  // Makes the batch's bits and MACs, and sends the c_i.  Shapes: out: batch.bits together, each but the last a multiple of 64.
   // Wire: sends (N - 1) (bits + 128) / 8 bytes.
-  void send_corrections(const SoftSpokenBatch& batch, MineView out);
+  void send_corrections(const SoftSpokenBatch& batch, std::span<const MineView> out);
 
   // Answers the challenge for the batch. The bits may be used when this has been sent.
   // Wire: receives 32 bytes, sends 129 blocks.
@@ -67,9 +63,9 @@ class SoftSpokenKeyHolder {
  public:
   SoftSpokenKeyHolder(Session& session, const PuncturedTrees& trees, std::uint64_t domain);
 
-  // Receives the c_i, makes the keys, and challenges. The keys must not be used before verify.  Shapes: out of batch.bits.
+  // Receives the c_i, makes the keys, and challenges. The keys must not be used before verify.  Shapes: out: as for the other role.
   // Wire: receives (N - 1) (bits + 128) / 8 bytes, sends 32.
-  void receive_corrections(const SoftSpokenBatch& batch, PeersView out);
+  void receive_corrections(const SoftSpokenBatch& batch, std::span<const PeersView> out);
 
   // Wire: receives 129 blocks.  Timing: constant.
   // Fails: PeerCheated("SoftSpoken check") if the answer is not the one it must be, or the trees were not consistent.

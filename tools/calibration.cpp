@@ -1,8 +1,10 @@
 #include "tools/calibration.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "tools/bench.h"
 #include "tools/local.h"
 
@@ -17,6 +19,17 @@ std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands
   std::uint64_t objects = 0;
   for (const UnitPlan& plan : params.plan(ands)) objects += plan.ands * plan.bucket;
   return objects;
+}
+
+JobForecast forecast(const PreprocessJob& job) { return forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads); }
+
+// On a virtual machine the first use of memory can cost more than what is then done with it.
+double measured_s_per_fresh_byte() {
+  constexpr std::size_t kBytes = std::size_t{128} << 20, kPage = 4096;
+  const auto begin = std::chrono::steady_clock::now();
+  SecretVector<std::uint8_t> memory(kBytes);
+  for (std::size_t at = 0; at < kBytes; at += kPage) memory[at] = 1;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / kBytes;
 }
 
 }  // namespace
@@ -37,7 +50,7 @@ Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts) {
   const JobResult result = preprocess_locally(small, dir.path(), timeouts);
   if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "the calibration failed; --no-calibration goes without it");
   const Json& report = slower_of(result.report);
-  Calibration calibration{wall_of_phase(report, "seed OTs"), 0, small.ands};
+  Calibration calibration{wall_of_phase(report, "seed OTs"), 0, measured_s_per_fresh_byte(), forecast(small).memory_bytes + forecast(small).disk_bytes, small.ands};
   const SecurityParameters params = SecurityParameters::make(small.parameters);
   calibration.leaky_objects_per_s =
       static_cast<double>(leaky_objects(params, small.ands)) / (report["wall_s"].get<double>() - calibration.set_up_s);
@@ -45,7 +58,11 @@ Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts) {
 }
 
 double foretold_s(const PreprocessJob& job, const Calibration& calibration) {
-  return calibration.set_up_s + static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands)) / calibration.leaky_objects_per_s;
+  const double objects = static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands));
+  // The store is written through memory as well.
+  const JobForecast whole = forecast(job);
+  const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) - static_cast<double>(calibration.fresh_bytes);
+  return calibration.set_up_s + objects / calibration.leaky_objects_per_s + std::max(0.0, fresh_bytes) * calibration.s_per_fresh_byte;
 }
 
 }  // namespace tinyot

@@ -9,8 +9,10 @@ namespace tinyot {
 
 struct Calibration {
   double set_up_s;           // the seed OTs, once a session
-  double leaky_objects_per_s;  // rate of a party, leaky objects of each kind and direction with all that belongs to them
-  std::uint64_t ands;        // that were made to find out
+  double leaky_objects_per_s;    // rate of a party, leaky objects of each kind and direction with all that belongs to them
+  double s_per_fresh_byte;       // of memory that is used for the first time
+  std::uint64_t fresh_bytes;     // that the short job took, for itself and for what it wrote
+  std::uint64_t ands;            // that it made
 };
 
 // Runs a job like this one with few ANDs.  Fails: as preprocess_locally.

@@ -107,6 +107,24 @@ TEST_F(EveryTarget, TransposeOfAPartLeavesTheRest) {
   });
 }
 
+TEST_F(EveryTarget, TransposeOfAWindowIsThatPartOfTheWhole) {
+  for (const std::size_t columns : {200u, 512u, 1025u, 1600u}) {
+    const BitMatrix matrix = random_matrix(128, columns, columns);
+    std::vector<Block> all(columns);
+    transpose_to_blocks(matrix, all);
+    for_each_target([&] {
+      for (std::size_t first = 0; first < columns; first += 64) {
+        for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{130}, columns - first}) {
+          if (first + count > columns) continue;
+          std::vector<Block> part(count);
+          transpose_to_blocks(matrix, first, part);
+          for (std::size_t j = 0; j < count; ++j) ASSERT_TRUE(part[j].lo == all[first + j].lo && part[j].hi == all[first + j].hi) << first << " + " << j;
+        }
+      }
+    });
+  }
+}
+
 TEST(BitMatrix, ShapesAreEnsured) {
   BitMatrix left = random_matrix(128, 64, 1), right = random_matrix(65, 128, 2), product(128, 128);
   EXPECT_THROW(LeftFactor(left).multiply(right, product), std::logic_error);

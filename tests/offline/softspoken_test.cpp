@@ -11,6 +11,24 @@ using namespace tinyot::test;
 
 constexpr std::size_t kBits = 640;
 
+// The batches that make up `bits` bits, and where each begins.
+struct PlacedBatch {
+  SoftSpokenBatch batch;
+  std::size_t first;
+};
+std::vector<PlacedBatch> batches_of(std::size_t bits) {
+  std::vector<PlacedBatch> batches;
+  for (std::size_t first = 0; first < bits; first += kBatchBits) batches.push_back({{batches.size(), std::min(kBatchBits, bits - first)}, first});
+  return batches;
+}
+
+// A batch's part of all bits, cut in three.
+template <class View>
+std::vector<View> in_three(View all, std::size_t size, auto part) {
+  const std::size_t third = size / 3 / 64 * 64;
+  return {part(all, 0, third), part(all, third, third), part(all, 2 * third, size - 2 * third)};
+}
+
 struct Bits {
   AuthBitsMine mine[2];
   AuthBitsPeers peers[2];
@@ -32,9 +50,16 @@ Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint
         SoftSpokenMacHolder holder(session, made.trees[me].mine, 3);
         SoftSpokenKeyHolder checker(session, made.trees[me].peers, 3);
         in_steps(
-            softspoken_batches(bits), ahead, [&](const SoftSpokenBatch& batch) { holder.send_corrections(batch, mine.view(batch.first, batch.bits)); },
-            [&](const SoftSpokenBatch& batch) { checker.receive_corrections(batch, peers.view(batch.first, batch.bits)); },
-            [&](const SoftSpokenBatch& batch) { holder.answer(batch); }, [&](const SoftSpokenBatch& batch) { checker.verify(batch); });
+            batches_of(bits), ahead,
+            [&](const PlacedBatch& placed) {
+              holder.send_corrections(placed.batch, in_three(mine.view(placed.first, placed.batch.bits), placed.batch.bits,
+                                                             [](MineView all, std::size_t first, std::size_t count) { return all.part(first, count); }));
+            },
+            [&](const PlacedBatch& placed) {
+              checker.receive_corrections(placed.batch, in_three(peers.view(placed.first, placed.batch.bits), placed.batch.bits,
+                                                                 [](PeersView all, std::size_t first, std::size_t count) { return all.subspan(first, count); }));
+            },
+            [&](const PlacedBatch& placed) { holder.answer(placed.batch); }, [&](const PlacedBatch& placed) { checker.verify(placed.batch); });
       },
       options_with(cheater, seed, deviation), false);
   return made;
@@ -110,9 +135,9 @@ TEST(SoftSpoken, PartsOfASessionMakeDifferentBits) {
       AuthBitsPeers peers(128);
       SoftSpokenMacHolder holder(part, trees.mine, domain);
       SoftSpokenKeyHolder checker(part, trees.peers, domain);
-      const SoftSpokenBatch batch = softspoken_batches(128).at(0);
-      holder.send_corrections(batch, mine.view());
-      checker.receive_corrections(batch, peers.view());
+      const SoftSpokenBatch batch{0, 128};
+      holder.send_corrections(batch, {{mine.view()}});
+      checker.receive_corrections(batch, {{peers.view()}});
       holder.answer(batch);
       checker.verify(batch);
       if (session.me() == Party::A) of[domain] = std::move(mine);
@@ -205,14 +230,14 @@ TEST(SoftSpoken, CostsWhatTheHeadersSay) {
       const std::size_t n = kKappa / k;
       EXPECT_EQ(sent(), 32 + 96 * kKappa + 32 + 32 * (k - 1) * n + 64 * n);
       const std::uint64_t before = sent();
-      const SoftSpokenBatch batch = softspoken_batches(kBits).at(0);
+      const SoftSpokenBatch batch{0, kBits};
       AuthBitsMine mine(kBits);
       AuthBitsPeers peers(kBits);
       SoftSpokenMacHolder holder(session, trees.mine, 0);
       SoftSpokenKeyHolder checker(session, trees.peers, 0);
-      holder.send_corrections(batch, mine.view());
+      holder.send_corrections(batch, {{mine.view()}});
       EXPECT_EQ(sent() - before, 16 + (n - 1) * (kBits + 128) / 8);
-      checker.receive_corrections(batch, peers.view());
+      checker.receive_corrections(batch, {{peers.view()}});
       holder.answer(batch);
       EXPECT_EQ(sent() - before, 16 + (n - 1) * (kBits + 128) / 8 + 16 + 32 + 16 + 129 * 16);
       checker.verify(batch);
