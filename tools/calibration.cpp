@@ -11,9 +11,9 @@
 namespace tinyot {
 namespace {
 
-// ANDs to make: an eighth of the job, so that units that do not fit into the caches show what that costs; enough for the rate
-// to show, and few enough to be over in a second or two.
-constexpr std::uint64_t kAndsMin = std::uint64_t{1} << 15, kAndsMax = std::uint64_t{1} << 17;
+// ANDs to make: a quarter of the job, so that units that do not fit into the caches show what that costs; enough for the rate
+// to show, and few enough to be over in a few seconds.
+constexpr std::uint64_t kAndsMin = std::uint64_t{1} << 15, kAndsMax = std::uint64_t{1} << 18;
 
 std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands) {
   std::uint64_t objects = 0;
@@ -42,7 +42,7 @@ Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts) {
   small.threads = std::min(job.threads, (job.ands + job.parameters.unit - 1) / job.parameters.unit);
   small.parameters.bucket = SecurityParameters::make(job.parameters).bucket();
   small.parameters.weak_allowed = true;
-  small.parameters.unit = std::min(job.parameters.unit, std::clamp(job.ands / 8, kAndsMin, kAndsMax) / small.threads);
+  small.parameters.unit = std::min(job.parameters.unit, std::clamp(job.ands / 4, kAndsMin, kAndsMax) / small.threads);
   small.ands = small.parameters.unit * small.threads;
   small.inputs = small.ands / 16;
 
