@@ -27,7 +27,7 @@ std::string one_decimal(double value) {
 
 }  // namespace
 
-std::string_view name_of(Profile) { return "nnob12"; }
+std::string_view name_of(Profile profile) { return profile == Profile::Nnob12 ? "nnob12" : "fast"; }
 
 std::string_view name_of(Columns columns) { return columns == Columns::Theorem ? "theorem" : "experiment"; }
 
@@ -41,6 +41,8 @@ double exact_bound_bits(std::uint64_t l, std::uint32_t bucket) {
   return attacked - std::log2(static_cast<double>(l)) - log2_binomial(attacked, b) + log2_binomial(objects, b);
 }
 
+double layers_bound_bits(std::uint64_t l, std::uint32_t bucket) { return bucket + (bucket - 1.0) * std::log2(static_cast<double>(l)); }
+
 std::uint32_t smallest_bucket(std::uint64_t l, std::uint32_t sigma) {
   std::uint32_t bucket = kBucketMin;
   while (paper_bound_bits(l, bucket) < sigma) ++bucket;
@@ -52,6 +54,8 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
     throw UsageError("--sigma " + std::to_string(request.sigma) + " is out of range: 40 to 128 bits (40, 64 and 80 are the usual ones)");
   if (request.unit < 1 || request.unit > kUnitMax)
     throw UsageError("--unit " + std::to_string(request.unit) + " is out of range: 1 to 2^24 ANDs are permuted together");
+  if (request.softspoken_k != 1 && request.softspoken_k != 2 && request.softspoken_k != 4)
+    throw UsageError("--softspoken-k " + std::to_string(request.softspoken_k) + " is not 1, 2 or 4");
   SecurityParameters parameters;
   parameters.request_ = request;
   const std::uint32_t needed = smallest_bucket(request.unit, request.sigma);
@@ -61,10 +65,14 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   if (parameters.bucket_ < needed && !request.weak_allowed)
     throw UsageError("--bucket " + std::to_string(parameters.bucket_) + " with units of " + std::to_string(request.unit) +
                      " ANDs reaches " + one_decimal(paper_bound_bits(request.unit, parameters.bucket_)) +
-                     " bits by the paper's bound (exact: " + one_decimal(exact_bound_bits(request.unit, parameters.bucket_)) +
+                     " bits by the paper's bound (exact: " + one_decimal(parameters.exact_bits(request.unit, parameters.bucket_)) +
                      "), less than sigma = " + std::to_string(request.sigma) + "; use --bucket " + std::to_string(needed) +
                      " or more, or a larger --unit, or --allow-weak for measurements");
   return parameters;
+}
+
+double SecurityParameters::exact_bits(std::uint64_t l, std::uint32_t bucket) const {
+  return profile() == Profile::Fast ? layers_bound_bits(l, bucket) : exact_bound_bits(l, bucket);
 }
 
 std::uint32_t SecurityParameters::columns_kept() const {

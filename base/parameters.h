@@ -11,7 +11,7 @@
 
 namespace tinyot {
 
-enum class Profile : std::uint8_t { Nnob12 = 0 };
+enum class Profile : std::uint8_t { Nnob12 = 0, Fast = 1 };
 std::string_view name_of(Profile profile);
 
 // How many columns tau LaBit keeps: by Theorem 2 (tau = 22 psi / 3), or as the paper's own experiments did (tau = 8 psi / 3).
@@ -25,6 +25,9 @@ double paper_bound_bits(std::uint64_t l, std::uint32_t bucket);
 //   eps(l, B) = max over t of 2^-t . l . C(t, B) / C(B l, B), reached at t = 2B - 1 (as far as there are that many objects).
 double exact_bound_bits(std::uint64_t l, std::uint32_t bucket);
 
+// The same for layers that are shifted cyclically instead of permuted, one attack a layer: 2^-B . l^(1-B). PROTOCOL section 7.
+double layers_bound_bits(std::uint64_t l, std::uint32_t bucket);
+
 // Smallest B with paper_bound_bits(l, B) >= sigma.
 std::uint32_t smallest_bucket(std::uint64_t l, std::uint32_t sigma);
 
@@ -36,6 +39,7 @@ struct ParameterRequest {
   std::uint64_t unit = std::uint64_t{1} << 18;  // ANDs permuted together, 1..2^24
   std::optional<std::uint32_t> bucket = std::nullopt;  // smallest that reaches sigma if absent
   bool weak_allowed = false;
+  std::uint32_t softspoken_k = 2;  // bits of the global key a GGM tree, 1, 2 or 4: traffic falls and work grows with it
 };
 
 // One unit of preprocessing: `ands` objects of each kind made from `bucket` times as many leaky ones.
@@ -55,6 +59,10 @@ class SecurityParameters {
   std::uint64_t unit() const { return request_.unit; }
   std::uint32_t bucket() const { return bucket_; }
   bool weak_allowed() const { return request_.weak_allowed; }
+  std::uint32_t softspoken_k() const { return request_.softspoken_k; }
+
+  // What a unit of l ANDs reaches exactly, by the way in which this profile combines its objects.
+  double exact_bits(std::uint64_t l, std::uint32_t bucket) const;
 
   // tau: columns that LaBit outputs. Theorem: >= 22 psi / 3, so that after a quarter of them leaked R still hides Delta.
   std::uint32_t columns_kept() const;

@@ -49,7 +49,8 @@ class MemoryStream final : public ByteStream {
   void write(std::span<const std::byte> bytes) override {
     if (bytes.empty()) return;
     const std::lock_guard lock(out_->mutex);
-    if (out_->closed) throw NetworkError("the peer closed the connection");
+    // What a peer that is gone has said before, as that it aborts, is still to be read: its silence shows there.
+    if (out_->closed) return;
     out_->writes.emplace_back(bytes.begin(), bytes.end());
     out_->changed.notify_one();
   }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/block.h"
+#include "offline/nnob12_unit.h"
 #include "offline/object_chunks.h"
 
 namespace tinyot {

@@ -54,7 +54,7 @@ struct Preprocessor::Job {
     const auto until = std::chrono::steady_clock::now() + (rank_of(error) == Rank::Network ? kGrace : std::chrono::seconds(0));
     failures.push_back({worker, std::move(error)});
     turns.stop();
-    preprocessor.maker_.stop();
+    preprocessor.maker_->stop();
     if (failures.size() > 1) return;
     for (std::size_t other = 0; other < preprocessor.channels_.size(); ++other)
       if (other != worker) preprocessor.channels_[other]->set_deadline(until);
@@ -77,7 +77,7 @@ struct Preprocessor::Job {
 };
 
 Preprocessor::Preprocessor(Session& session, const SecurityParameters& params, std::span<const std::unique_ptr<Channel>> more)
-    : session_(session), maker_(session, params), channels_{&session.channel()} {
+    : session_(session), maker_(make_unit_maker(session, params)), channels_{&session.channel()} {
   for (const auto& channel : more) channels_.push_back(channel.get());
   ENSURE(channels_.size() <= kWorkersMax);
 }
@@ -85,12 +85,12 @@ Preprocessor::Preprocessor(Session& session, const SecurityParameters& params, s
 void Preprocessor::continue_from(MaterialSource& earlier) {
   MaterialBatch of_mine = earlier.draw(auth_bits_of(session_.me()), kTieBits);
   MaterialBatch of_peers = earlier.draw(auth_bits_of(session_.peer()), kTieBits);
-  maker_.set_anchor({std::move(of_mine.mine[0]), std::move(of_peers.peers[0])});
+  maker_->set_anchor({std::move(of_mine.mine[0]), std::move(of_peers.peers[0])});
 }
 
 std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink, const Wanted& wanted, const Observer& observer) {
   if (requests.empty()) return 0;
-  maker_.prepare(requests.size());
+  maker_->prepare(requests.size());
   Job job{requests, sink, wanted, observer};
   {
     std::vector<std::jthread> threads;
@@ -107,10 +107,9 @@ void Preprocessor::work(Job& job, std::size_t worker) {
     if (job.observer) job.observer(unit, phase, done, total);
   });
   try {
-    AuthBits bits;  // the memory of a unit, used for one after the other
     for (; unit < job.requests.size(); unit += channels_.size()) {
       Session part(session_, "unit", unit, *channels_[worker], log);
-      if (!make_unit(job, part, unit, bits)) break;
+      if (!make_unit(job, part, unit)) break;
     }
     channels_[worker]->flush();
   } catch (...) {
@@ -134,21 +133,17 @@ bool Preprocessor::agree_to_continue(Session& part, std::size_t unit, bool wante
 }
 
 // False if the job ends before this unit.
-bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number, AuthBits& bits) {
+bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number) {
   const bool wanted = !job.turns.job_ends_before(number) && (!job.wanted || job.wanted());
   if (!agree_to_continue(part, number, wanted)) {
     job.turns.end_job_before(number);
     return false;
   }
   const UnitRequest& request = job.requests[number];
-  maker_.make(part, number, UnitLayout(request).end(), bits);
-  Unit unit(part, request, bits);
-  unit.make_leaky_objects();
-  unit.reveal_combiners();
-
+  const auto unit = maker_->make(part, number, request);
   if (!job.turns.begin(number)) return false;
   const PhaseLog::Scope phase(part.log(), part.channel(), "fold and store", request.plan.ands);
-  unit.pour(settle_part(session_, part), job.sink);
+  unit->pour(settle_part(session_, part), job.sink);
   job.turns.check();
   job.sink.finish_unit();
   ++job.made;

@@ -1,6 +1,6 @@
 // The dealer, for real: makes units of aANDs, aOTs and aBits in both directions and pours them into a sink (NNOB12 Fig. 5).
 //
-// Units are independent but for their seed OTs and the global key (auth_bits.h), so several workers can make them at a time,
+// Units are independent but for what is made before them and the global key (unit_maker.h), so several workers can make them at a time,
 // each on its own thread and channel: worker w of n makes units w, w + n, w + 2n, ... Every unit has a part of the session to
 // itself, whose randomness depends on its number only; so the material is the same whatever n is. Units end in order: their
 // parts of the two MAC transcripts are settled, and they are poured, one after the other.
@@ -14,7 +14,8 @@
 #include "base/parameters.h"
 #include "checks/session.h"
 #include "offline/auth_bits.h"
-#include "offline/unit.h"
+#include "offline/schedule.h"
+#include "offline/unit_maker.h"
 
 namespace tinyot {
 
@@ -44,10 +45,10 @@ class Preprocessor {
   struct Job;
   void work(Job& job, std::size_t worker);
   bool agree_to_continue(Session& part, std::size_t unit, bool wanted);
-  bool make_unit(Job& job, Session& part, std::size_t unit, AuthBits& bits);
+  bool make_unit(Job& job, Session& part, std::size_t unit);
 
   Session& session_;
-  AuthBitMaker maker_;
+  std::unique_ptr<UnitMaker> maker_;
   std::vector<Channel*> channels_;  // of the workers
 };
 

@@ -1,4 +1,4 @@
-#include "offline/unit.h"
+#include "offline/nnob12_unit.h"
 
 #include "checks/equality.h"
 #include "offline/auth_and.h"
@@ -10,24 +10,36 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kPourCount = std::size_t{1} << 14;  // objects of a poured batch
-constexpr std::size_t kObjectChunksAhead = 2;              // that a step is behind the one before it
+constexpr std::size_t kObjectChunksAhead = 2;  // that a step is behind the one before it
 
-template <class Fold>
-void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t total, Fold fold) {
-  for (std::size_t first = 0; first < total; first += kPourCount) {
-    const BucketRange range{first, std::min(kPourCount, total - first)};
-    MaterialBatch batch(kind, me, range.count);
-    fold(range, batch);
-    sink.pour(std::move(batch));
-  }
-}
+class Nnob12Unit final : public MadeUnit {
+ public:
+  // Shapes: bits: at least UnitLayout(request).end() of each direction.
+  Nnob12Unit(Session& session, const UnitRequest& request, AuthBits bits, std::function<void(AuthBits)> give_back)
+      : session_(session), request_(request), layout_(request), bits_(std::move(bits)), give_back_(std::move(give_back)) {}
+  ~Nnob12Unit() override { give_back_(std::move(bits_)); }
 
-}  // namespace
+  void make_leaky_objects();
+  // The MACs of the combiner bits are on the session's transcripts.
+  void reveal_combiners();
+  void pour(const SettledCheck&, MaterialSink& sink) override;
+
+ private:
+  struct BucketRoles;
+  MineView mine(UnitLayout::Part part) { return bits_.mine.view(layout_.begin(part), layout_.leaky); }
+  PeersView peers(UnitLayout::Part part) { return bits_.peers.view(layout_.begin(part), layout_.leaky); }
+
+  Session& session_;
+  UnitRequest request_;
+  UnitLayout layout_;
+  AuthBits bits_;
+  std::function<void(AuthBits)> give_back_;
+  std::unique_ptr<BucketRoles> roles_;
+};
 
 // The buckets, and the roles that fold them.
-struct Unit::BucketRoles {
-  BucketRoles(Unit& unit, std::size_t l, std::size_t b, Party me, Party peer)
+struct Nnob12Unit::BucketRoles {
+  BucketRoles(Nnob12Unit& unit, std::size_t l, std::size_t b, Party me, Party peer)
       // I am the victim of the leaks of my ANDs' x and of the c's that I choose.
       : my_ands(draw_buckets(unit.session_, {"LaAND", me}, l, b)),
         chosen_ots(draw_buckets(unit.session_, {"LaOT", me}, l, b)),
@@ -45,11 +57,7 @@ struct Unit::BucketRoles {
   AuthOtReceiver ots_chosen;
 };
 
-Unit::Unit(Session& session, const UnitRequest& request, AuthBits& bits) : session_(session), request_(request), layout_(request), bits_(bits) {}
-
-Unit::~Unit() = default;
-
-void Unit::make_leaky_objects() {
+void Nnob12Unit::make_leaky_objects() {
   const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky objects", layout_.leaky);
   LeakyAndMacHolder holder(session_, mine(UnitLayout::AndX), mine(UnitLayout::AndY), mine(UnitLayout::AndR));
   LeakyAndKeyHolder checker(session_, peers(UnitLayout::AndX), peers(UnitLayout::AndY), peers(UnitLayout::AndR));
@@ -79,7 +87,7 @@ void Unit::make_leaky_objects() {
   equality.run(session_);
 }
 
-void Unit::reveal_combiners() {
+void Nnob12Unit::reveal_combiners() {
   const PhaseLog::Scope phase(session_.log(), session_.channel(), "buckets", request_.plan.ands);
   roles_ = std::make_unique<BucketRoles>(*this, request_.plan.ands, request_.plan.bucket, session_.me(), session_.peer());
   roles_->ands_of_mine.reveal(session_);
@@ -88,22 +96,37 @@ void Unit::reveal_combiners() {
   roles_->ots_chosen.receive(session_);
 }
 
-void Unit::pour(const SettledCheck&, MaterialSink& sink) const {
+void Nnob12Unit::pour(const SettledCheck&, MaterialSink& sink) {
   const Party me = session_.me(), peer = session_.peer();
-  const auto objects = [&](MaterialKind kind, auto fold) { pour_objects(sink, kind, me, request_.plan.ands, fold); };
+  const auto objects = [&](MaterialKind kind, auto fold) {
+    pour_objects(sink, kind, me, request_.plan.ands, [&](std::size_t first, MaterialBatch& out) { fold(BucketRange{first, out.count}, out); });
+  };
   objects(auth_ands_of(me), [&](const BucketRange& range, MaterialBatch& out) { roles_->ands_of_mine.fold_into(range, out.mine[0], out.mine[1], out.mine[2]); });
   objects(auth_ands_of(peer), [&](const BucketRange& range, MaterialBatch& out) { roles_->ands_of_peers.fold_into(range, out.peers[0], out.peers[1], out.peers[2]); });
   objects(auth_ots_from(me), [&](const BucketRange& range, MaterialBatch& out) { roles_->ots_sent.fold_into(range, out.mine[0], out.mine[1], out.peers[0], out.peers[1]); });
   objects(auth_ots_from(peer), [&](const BucketRange& range, MaterialBatch& out) { roles_->ots_chosen.fold_into(range, out.peers[0], out.peers[1], out.mine[0], out.mine[1]); });
+  pour_bits(sink, me, layout_.plain, bits_, layout_.begin(UnitLayout::Plain));
+}
 
-  const std::size_t begin = layout_.begin(UnitLayout::Plain);
-  pour_objects(sink, auth_bits_of(me), me, layout_.plain, [&](const BucketRange& range, MaterialBatch& out) {
-    out.mine[0].bits.copy_from(bits_.mine.bits, begin + range.first, 0, range.count);
-    std::copy_n(bits_.mine.macs.begin() + static_cast<std::ptrdiff_t>(begin + range.first), range.count, out.mine[0].macs.begin());
+}  // namespace
+
+std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(Session& part, std::size_t number, const UnitRequest& request) {
+  AuthBits bits;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      bits = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  maker_.make(part, number, UnitLayout(request).end(), bits);
+  auto unit = std::make_unique<Nnob12Unit>(part, request, std::move(bits), [this](AuthBits used) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(used));
   });
-  pour_objects(sink, auth_bits_of(peer), me, layout_.plain, [&](const BucketRange& range, MaterialBatch& out) {
-    std::copy_n(bits_.peers.keys.begin() + static_cast<std::ptrdiff_t>(begin + range.first), range.count, out.peers[0].keys.begin());
-  });
+  unit->make_leaky_objects();
+  unit->reveal_combiners();
+  return unit;
 }
 
 }  // namespace tinyot

@@ -1,0 +1,27 @@
+#include "offline/unit_maker.h"
+
+#include "offline/fast_unit.h"
+#include "offline/nnob12_unit.h"
+
+namespace tinyot {
+
+void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to) {
+  to.bits.copy_from(from.bits, first, 0, to.size());
+  std::copy_n(from.macs.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.macs.begin());
+}
+
+void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to) {
+  std::copy_n(from.keys.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.keys.begin());
+}
+
+void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits, std::size_t first) {
+  pour_objects(sink, auth_bits_of(me), me, count, [&](std::size_t at, MaterialBatch& out) { copy_part(bits.mine, first + at, out.mine[0]); });
+  pour_objects(sink, auth_bits_of(peer_of(me)), me, count, [&](std::size_t at, MaterialBatch& out) { copy_part(bits.peers, first + at, out.peers[0]); });
+}
+
+std::unique_ptr<UnitMaker> make_unit_maker(Session& session, const SecurityParameters& params) {
+  if (params.profile() == Profile::Fast) return std::make_unique<FastUnitMaker>(session, params);
+  return std::make_unique<Nnob12UnitMaker>(session, params);
+}
+
+}  // namespace tinyot

@@ -1,0 +1,65 @@
+// What the preprocessor needs of a profile: something that makes units.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "base/material.h"
+#include "base/parameters.h"
+#include "checks/session.h"
+#include "offline/global_key.h"
+
+namespace tinyot {
+
+// Pours `total` objects of a kind, some at a time: fill(first, batch) makes the batch's objects [first, first + batch.count).
+template <class Fill>
+void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t total, Fill fill) {
+  constexpr std::size_t kPourCount = std::size_t{1} << 14;
+  for (std::size_t first = 0; first < total; first += kPourCount) {
+    MaterialBatch batch(kind, me, std::min(kPourCount, total - first));
+    fill(first, batch);
+    sink.pour(std::move(batch));
+  }
+}
+
+// Copies bits [first, first + to.size()) of a batch.
+void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to);
+void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to);
+
+// Pours `count` bits of each party from `first` on as what they are.
+void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits, std::size_t first);
+
+// What a unit is to yield: plan.ands objects of each kind, and `inputs` aBits of each party beyond those that go with the ANDs.
+struct UnitRequest {
+  UnitPlan plan;
+  std::uint64_t inputs;
+};
+
+// A unit whose checks have passed, but for the MAC transcript of its session part.
+class MadeUnit {
+ public:
+  virtual ~MadeUnit() = default;
+  // Asks for the check that all of it depends on.
+  virtual void pour(const SettledCheck&, MaterialSink& sink) = 0;
+};
+
+class UnitMaker {
+ public:
+  virtual ~UnitMaker() = default;
+
+  // Ties the units to the session's earlier ones, to be called before prepare: kTieBits bits of each direction made then.
+  virtual void set_anchor(AuthBits anchor) = 0;
+
+  // What is made once for all units, on the session's own channel.
+  virtual void prepare(std::size_t units) = 0;
+
+  // Units of different numbers may be made by different threads, each on a part of the session that is the unit's own.
+  virtual std::unique_ptr<MadeUnit> make(Session& part, std::size_t number, const UnitRequest& request) = 0;
+
+  // From any thread: whoever waits for another unit ends with WorkerStopped.
+  virtual void stop() noexcept = 0;
+};
+
+std::unique_ptr<UnitMaker> make_unit_maker(Session& session, const SecurityParameters& params);
+
+}  // namespace tinyot
