@@ -7,9 +7,12 @@
 #include <random>
 
 #include "base/bit_vector.h"
+#include "tests/support/every_target.h"
 
 namespace tinyot {
 namespace {
+
+using test::EveryTarget;
 
 constexpr std::size_t kColumns[] = {1, 127, 128, 129, 511, 512, 513, 1023, 1024, 1025};
 constexpr std::size_t kRows[] = {1, 63, 64, 65, 342, 939};
@@ -31,27 +34,6 @@ BitMatrix multiply_naively(const BitMatrix& left, const BitMatrix& right) {
         for (std::size_t w = 0; w < right.row_words(); ++w) product.row(r)[w] ^= right.row(t)[w];
   return product;
 }
-
-class EveryTarget : public testing::Test {
- protected:
-  void TearDown() override { choose(0); }
-
-  static void choose(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  template <class Body>
-  static void for_each_target(Body body) {
-    const auto targets = hwy::SupportedAndGeneratedTargets();
-    ASSERT_FALSE(targets.empty());
-    for (const std::int64_t target : targets) {
-      SCOPED_TRACE(hwy::TargetName(target));
-      choose(target);
-      body();
-      choose(0);
-    }
-  }
-};
 
 TEST_F(EveryTarget, MultiplyEqualsTheNaiveProduct) {
   for (const std::size_t columns : kColumns) {

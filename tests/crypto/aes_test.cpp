@@ -15,32 +15,14 @@
 #include <vector>
 
 #include "crypto/tweak_hash.h"
+#include "tests/support/every_target.h"
 
 namespace tinyot {
 namespace {
 
 constexpr std::size_t kSizes[] = {0, 1, 7, 8, 9, 31, 32, 33, 1000};
 
-class Aes : public testing::Test {
- protected:
-  void TearDown() override { choose(0); }
-
-  static void choose(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  template <class Body>
-  static void for_each_target(Body body) {
-    const auto targets = hwy::SupportedAndGeneratedTargets();
-    ASSERT_GE(targets.size(), 2u) << "the portable one and what the processor has";
-    for (const std::int64_t target : targets) {
-      SCOPED_TRACE(hwy::TargetName(target));
-      choose(target);
-      body();
-      choose(0);
-    }
-  }
-};
+class Aes : public test::EveryTarget {};
 
 Block block_from_hex(const std::string& hex) {
   std::array<std::uint8_t, 16> bytes;

@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/support/every_target.h"
+
 namespace tinyot {
 namespace {
 
@@ -36,25 +38,7 @@ Block sum_of_products(std::span<const Block> a, std::span<const Block> b) {
   return reduced(sum);
 }
 
-class Gf128 : public testing::Test {
- protected:
-  void TearDown() override { choose(0); }
-  static void choose(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  template <class Body>
-  static void for_each_target(Body body) {
-    const auto targets = hwy::SupportedAndGeneratedTargets();
-    ASSERT_GE(targets.size(), 2u) << "the portable one and what the processor has";
-    for (const std::int64_t target : targets) {
-      SCOPED_TRACE(hwy::TargetName(target));
-      choose(target);
-      body();
-      choose(0);
-    }
-  }
-};
+class Gf128 : public test::EveryTarget {};
 
 TEST_F(Gf128, SumsOfProductsEqualThoseBitByBit) {
   for (const std::size_t count : {0u, 1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 127u, 128u, 129u, 1023u, 1024u, 1025u}) {

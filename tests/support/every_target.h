@@ -1,0 +1,33 @@
+// A fixture for kernels that Highway compiles once for each instruction set: runs a test's body on every one that this processor has.
+//
+// Include it after <hwy/targets.h>, and that after the same choice of targets (HWY_WANT_..., HWY_BROKEN_...) as the kernel makes.
+#pragma once
+
+#include <gtest/gtest.h>
+
+namespace tinyot::test {
+
+class EveryTarget : public testing::Test {
+ protected:
+  void TearDown() override { choose(0); }
+
+  template <class Body>
+  static void for_each_target(Body body) {
+    const auto targets = hwy::SupportedAndGeneratedTargets();
+    ASSERT_GE(targets.size(), 2u) << "the simplest one and what the processor has";
+    for (const std::int64_t target : targets) {
+      SCOPED_TRACE(hwy::TargetName(target));
+      choose(target);
+      body();
+      choose(0);
+    }
+  }
+
+ private:
+  static void choose(std::int64_t target) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+};
+
+}  // namespace tinyot::test
