@@ -1,6 +1,7 @@
 #include "offline/softspoken.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
 
@@ -14,14 +15,38 @@ constexpr MessageTag kAnswer{0x1A03, "softspoken.answer"};
 // Blocks of a batch in each row, the mask included.
 std::size_t blocks_of(const SoftSpokenBatch& batch) { return batch.bits / 128 + 1; }
 
-// PRG blocks of a part of a session, batch after batch.
-void expand(const PrgRows& leaves, std::size_t leaf, std::uint64_t domain, const SoftSpokenBatch& batch, std::span<Block> out) {
-  leaves.fill_of_stream(leaf, domain, batch.number * (kBatchBits / 128 + 1), out);
+void add(std::span<Block> sum, std::span<const Block> more) {
+  Block* __restrict to = sum.data();
+  const Block* __restrict from = more.data();
+  for (std::size_t i = 0; i < sum.size(); ++i) to[i] ^= from[i];
 }
 
-void add(std::span<Block> sum, std::span<const Block> more) {
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] ^= more[i];
-}
+// Where a session part's PRG outputs are taken from, batch after batch.
+struct Expansion {
+  const PrgRows& leaves;
+  TreeShape shape;
+  std::uint64_t domain;
+  const SoftSpokenBatch& batch;
+
+  void fill(std::size_t tree, std::size_t leaf, std::span<Block> out) const {
+    leaves.fill_of_stream(tree * shape.leaves() + leaf, domain, batch.number * (kBatchBits / 128 + 1), out);
+  }
+
+  // Row b = sum of the r_x whose x has bit b, for one tree, and each r_x but r_0 to `take` as well.
+  template <class Take>
+  void sum_rows(std::size_t tree, BitMatrix& matrix, std::span<Block> scratch, Take take) const {
+    const auto row = [&](std::uint32_t b) { return matrix.row_blocks(tree * shape.k + b).first(scratch.size()); };
+    for (std::size_t x = 1; x < shape.leaves(); ++x) {
+      // The first r_x that goes into a row, x = 2^b, is made in its place.
+      const std::span<Block> r = std::has_single_bit(x) ? row(static_cast<std::uint32_t>(std::countr_zero(x))) : scratch;
+      fill(tree, x, r);
+      take(r);
+      if (std::has_single_bit(x)) continue;
+      for (std::uint32_t b = 0; b < shape.k; ++b)
+        if ((x >> b) & 1) add(row(b), r);
+    }
+  }
+};
 
 // chi_1, ..., chi_m and the mask's 1.
 std::vector<Block> coefficients(const Session& session, Party mac_holder, const SoftSpokenBatch& batch, const PublicSeed& challenge) {
@@ -47,20 +72,15 @@ SoftSpokenMacHolder::SoftSpokenMacHolder(Session& session, const FullTrees& tree
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), domain_(domain) {}
 
 void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, std::span<const MineView> out) {
-  const std::size_t blocks = blocks_of(batch), leaves = shape_.leaves();
+  const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   Waiting batch_rows{SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
-  SecretVector<Block> corrections((shape_.trees() - 1) * blocks), u_of_tree(blocks), r(blocks);
+  SecretVector<Block> corrections((shape_.trees() - 1) * blocks), scratch(blocks);
+  const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
     const std::span<Block> u = tree == 0 ? std::span(batch_rows.u) : std::span(corrections).subspan((tree - 1) * blocks, blocks);
-    expand(leaves_, tree * leaves, domain_, batch, u);
-    for (std::uint32_t b = 0; b < shape_.k; ++b) std::ranges::fill(batch_rows.v.row_blocks(tree * shape_.k + b).first(blocks), Block{0, 0});
-    for (std::size_t x = 1; x < leaves; ++x) {
-      expand(leaves_, tree * leaves + x, domain_, batch, r);
-      add(u, r);
-      for (std::uint32_t b = 0; b < shape_.k; ++b)
-        if ((x >> b) & 1) add(batch_rows.v.row_blocks(tree * shape_.k + b).first(blocks), r);
-    }
+    expansion.fill(tree, 0, u);
+    expansion.sum_rows(tree, batch_rows.v, scratch, [&](std::span<const Block> r) { add(u, r); });
     if (tree > 0) add(u, batch_rows.u);
   }
   send_words(session_.channel(), kCorrections, std::span<const Block>(corrections));
@@ -88,25 +108,23 @@ SoftSpokenKeyHolder::SoftSpokenKeyHolder(Session& session, const PuncturedTrees&
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), consistent_(trees.consistent), domain_(domain) {}
 
 void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std::span<const PeersView> out) {
-  const std::size_t blocks = blocks_of(batch), leaves = shape_.leaves();
+  const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   const Block delta = session_.global_key().value;
-  SecretVector<Block> corrections((shape_.trees() - 1) * blocks), r(blocks);
+  SecretVector<Block> corrections((shape_.trees() - 1) * blocks), scratch(blocks);
   recv_words(session_.channel(), kCorrections, std::span(corrections));
   BitMatrix w(kKappa, 128 * blocks);
+  const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
-    // c_i.Delta_i, to begin with; c_0 = 0.
-    for (std::uint32_t b = 0; b < shape_.k; ++b) {
-      const std::size_t row = tree * shape_.k + b;
-      const bool bit = ((row < 64 ? delta.lo : delta.hi) >> (row % 64)) & 1;
-      const auto target = w.row_blocks(row).first(blocks);
-      for (std::size_t i = 0; i < blocks; ++i) target[i] = tree == 0 ? Block{0, 0} : times(corrections[(tree - 1) * blocks + i], bit);
-    }
     // Leaf y = x ^ Delta_i is there for y = 1, 2, ...
-    for (std::size_t y = 1; y < leaves; ++y) {
-      expand(leaves_, tree * leaves + y, domain_, batch, r);
-      for (std::uint32_t b = 0; b < shape_.k; ++b)
-        if ((y >> b) & 1) add(w.row_blocks(tree * shape_.k + b).first(blocks), r);
+    expansion.sum_rows(tree, w, scratch, [](std::span<const Block>) {});
+    // c_i.Delta_i; c_0 = 0.
+    for (std::uint32_t b = 0; tree > 0 && b < shape_.k; ++b) {
+      const std::size_t row = tree * shape_.k + b;
+      const std::uint64_t mask = mask_of(((row < 64 ? delta.lo : delta.hi) >> (row % 64)) & 1);
+      Block* __restrict to = w.row_blocks(row).data();
+      const Block* __restrict from = corrections.data() + (tree - 1) * blocks;
+      for (std::size_t i = 0; i < blocks; ++i) to[i] ^= from[i] & Block{mask, mask};
     }
   }
   const auto challenge = session_.rng().object<PublicSeed>();
