@@ -33,8 +33,10 @@ std::uint64_t free_in_control_group() {
   return limit == kNoLimit || used == kNoLimit ? kNoLimit : limit - std::min(limit, used);
 }
 
+// As many full units as there are workers take as much as the whole job.
 std::uint64_t needed_by(const PreprocessJob& job) {
-  return forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads).memory_bytes;
+  const std::uint64_t ands = std::min(job.ands, job.parameters.unit * job.threads);
+  return forecast_job(SecurityParameters::make(job.parameters), ands, inputs_of_unit(job.inputs, job.ands, 0, ands), job.threads).memory_bytes;
 }
 
 // The job with the largest unit, a power of two below its own, that fits; with one thread if it must be.

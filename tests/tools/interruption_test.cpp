@@ -15,7 +15,7 @@ const Arguments kResume = kUnits + Arguments{"--resume"};
 class InterruptionTest : public CommandTest {
  protected:
   InterruptionTest() {
-    const Json json = json_of(tinyot(Arguments{"params", "--format", "json"} + kUnits));
+    const Json json = json_of(tinyot(Arguments{"params", "--no-calibration", "--format", "json"} + kUnits));
     unit_bytes_ = json["bytes_sent"].get<std::uint64_t>() / kUnits16;
   }
 
@@ -131,7 +131,9 @@ TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
   // Only whole units count, in order.
   const Json info = store_info('A');
   EXPECT_LT(info["units_made"], 128);
-  EXPECT_EQ(info["kinds"]["auth_ands_a"]["made"].get<std::uint64_t>(), info["units_made"].get<std::uint64_t>() * kUnitAnds);
+  const Json& kinds = info["kinds"];
+  const std::uint64_t made = kinds.contains("auth_ands_a") ? kinds["auth_ands_a"]["made"].get<std::uint64_t>() : 0;
+  EXPECT_EQ(made, info["units_made"].get<std::uint64_t>() * kUnitAnds);
 }
 
 TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
