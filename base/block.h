@@ -29,6 +29,9 @@ static_assert(sizeof(Block) == 16 && std::is_trivial_v<Block>);
 constexpr std::uint64_t mask_of(bool bit) { return ~(std::uint64_t{bit} - 1); }
 constexpr Block times(Block block, bool bit) { return {block.lo & mask_of(bit), block.hi & mask_of(bit)}; }
 
+// Bit `index` of a block. `index` is public.
+constexpr bool bit_of(Block block, std::size_t index) { return ((index < 64 ? block.lo : block.hi) >> (index % 64)) & 1; }
+
 // 2.x in GF(2^128) = GF(2)[X] / (X^128 + X^7 + X^2 + X + 1), bit i of the block being the coefficient of X^i.
 constexpr Block doubled(Block x) {
   const std::uint64_t carry = mask_of((x.hi >> 63) != 0) & 0x87;

@@ -27,7 +27,7 @@ class PrgRows {
     ctr_xor(keys_[row], {first_block, 0}, inout);
   }
   void fill(std::size_t row, std::uint64_t first_block, std::span<Block> out) const {
-    ctr_fill(keys_[row], {first_block, 0}, out);
+    fill_of_stream(row, 0, first_block, out);
   }
   // The same in stream `stream` of generator `row`: each generator has 2^64 streams that have nothing to do with each other.
   void fill_of_stream(std::size_t row, std::uint64_t stream, std::uint64_t first_block, std::span<Block> out) const {

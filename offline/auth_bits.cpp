@@ -117,8 +117,7 @@ AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, Delta delt
     std::uint64_t product = 0;
     for (std::size_t w = 0; w < key.size(); ++w) product ^= words[w] & key[w];
     // Column i with gamma[i] = 1 is set to what makes the product right.
-    const bool wanted = ((row < 64 ? delta.value.lo : delta.value.hi) >> (row % 64)) & 1;
-    const std::uint64_t flip = mask_of(parity(product) ^ wanted);
+    const std::uint64_t flip = mask_of(parity(product) ^ bit_of(delta.value, row));
     for (std::size_t w = 0; w < key.size(); ++w) words[w] ^= lowest[w] & flip;
   }
   return r;

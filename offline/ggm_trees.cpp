@@ -115,10 +115,9 @@ bool grow_punctured(const Session& session, const TreeShape& shape, std::size_t 
 // The OTs' choices: on each level the side that the path does not take.
 BitVector sides_off_the_path(const TreeShape& shape, Delta delta) {
   BitVector choices(kKappa);
-  const std::uint64_t words[2] = {delta.value.lo, delta.value.hi};
   for (std::size_t tree = 0; tree < shape.trees(); ++tree)
     for (std::uint32_t level = 1; level <= shape.k; ++level)
-      choices.put(tree * shape.k + level - 1, !get_bit(words, tree * shape.k + shape.k - level));
+      choices.put(tree * shape.k + level - 1, !bit_of(delta.value, tree * shape.k + shape.k - level));
   return choices;
 }
 

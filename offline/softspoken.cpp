@@ -121,7 +121,7 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std:
     // c_i.Delta_i; c_0 = 0.
     for (std::uint32_t b = 0; tree > 0 && b < shape_.k; ++b) {
       const std::size_t row = tree * shape_.k + b;
-      const std::uint64_t mask = mask_of(((row < 64 ? delta.lo : delta.hi) >> (row % 64)) & 1);
+      const std::uint64_t mask = mask_of(bit_of(delta, row));
       Block* __restrict to = w.row_blocks(row).data();
       const Block* __restrict from = corrections.data() + (tree - 1) * blocks;
       for (std::size_t i = 0; i < blocks; ++i) to[i] ^= from[i] & Block{mask, mask};
@@ -148,8 +148,7 @@ void SoftSpokenKeyHolder::verify(const SoftSpokenBatch&) {
   const Block delta = session_.global_key().value;
   Block wrong{mask_of(!consistent_), 0};
   for (std::size_t r = 0; r < kKappa; ++r) {
-    const bool bit = ((r < 64 ? delta.lo : delta.hi) >> (r % 64)) & 1;
-    const Block difference = expected[r] ^ answer[1 + r] ^ times(answer[0], bit);
+    const Block difference = expected[r] ^ answer[1 + r] ^ times(answer[0], bit_of(delta, r));
     wrong = {wrong.lo | difference.lo, wrong.hi | difference.hi};
   }
   if ((wrong.lo | wrong.hi) != 0) throw PeerCheated("SoftSpoken check");

@@ -37,6 +37,13 @@ struct Dealt {
   AuthBitsPeers peers;
 };
 
+// The keys of test sessions with the low bits that triples ask for.
+inline Delta key_for_triples(Party holder, std::uint64_t seed = 1) {
+  Delta delta = global_key_of(holder, seed);
+  delta.value.lo = (delta.value.lo & ~std::uint64_t{1}) | (holder == Party::B ? 1 : 0);
+  return delta;
+}
+
 // EQ of one digest. An A that is the cheater opens whatever B's digest is, so that B has something to find.
 inline void compare_digests(Session& session, const std::string& name, const Digest& digest, Party cheater) {
   if (session.me() == Party::B || cheater == Party::B) {

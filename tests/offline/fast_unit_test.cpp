@@ -8,13 +8,6 @@ namespace {
 
 using namespace tinyot::test;
 
-// The keys of test sessions with the low bits that triples ask for.
-Delta key_for_triples(Party holder) {
-  Delta delta = global_key_of(holder, 1);
-  delta.value.lo = (delta.value.lo & ~std::uint64_t{1}) | (holder == Party::B ? 1 : 0);
-  return delta;
-}
-
 struct Made {
   MemorySink sinks[2];
   Outcomes outcomes;

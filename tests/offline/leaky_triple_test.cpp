@@ -11,13 +11,6 @@ using namespace tinyot::test;
 
 constexpr std::size_t kCount = 65;
 
-// The low bits of the global keys as triples ask for them.
-Delta key_for_triples(Party holder, std::uint64_t seed) {
-  Delta delta = global_key_of(holder, seed);
-  delta.value.lo = (delta.value.lo & ~std::uint64_t{1}) | (holder == Party::B ? 1 : 0);
-  return delta;
-}
-
 // Bits of `owner` under such a key.
 struct DealtBits {
   DealtBits(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number) : dealt(me, owner, count, seed, number) {

@@ -73,8 +73,7 @@ void expect_good(const Bits& made, std::uint64_t seed = 1) {
 }
 
 bool delta_bit(Party holder, std::uint64_t seed, std::size_t bit) {
-  const Block delta = global_key_of(holder, seed).value;
-  return ((bit < 64 ? delta.lo : delta.hi) >> (bit % 64)) & 1;
+  return bit_of(global_key_of(holder, seed).value, bit);
 }
 
 TEST(GgmTrees, TheKeyHolderHasAllLeavesButTheOneAtDelta) {
