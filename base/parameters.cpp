@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
 constexpr std::uint64_t kUnitMax = std::uint64_t{1} << 24;
+constexpr std::uint64_t kUnitOfNnob12 = std::uint64_t{1} << 18, kUnitOfFast = std::uint64_t{1} << 20;
+constexpr double kShortStringBits = 64;
 constexpr std::uint32_t kBucketMin = 2, kBucketMax = 129;  // (log2(1) + 1)(129 - 1) = 128
 
 double log2_binomial(double n, double k) {
@@ -31,6 +33,10 @@ std::string_view name_of(Profile profile) { return profile == Profile::Nnob12 ? 
 
 std::string_view name_of(Columns columns) { return columns == Columns::Theorem ? "theorem" : "experiment"; }
 
+std::string_view name_of(MaterialForm form) { return form == MaterialForm::Pairs ? "pairs" : "triples"; }
+
+std::string_view name_of(TripleCheck check) { return check == TripleCheck::Each ? "each" : "deferred"; }
+
 double paper_bound_bits(std::uint64_t l, std::uint32_t bucket) {
   return (std::log2(static_cast<double>(l)) + 1) * (bucket - 1.0);
 }
@@ -41,38 +47,58 @@ double exact_bound_bits(std::uint64_t l, std::uint32_t bucket) {
   return attacked - std::log2(static_cast<double>(l)) - log2_binomial(attacked, b) + log2_binomial(objects, b);
 }
 
-double layers_bound_bits(std::uint64_t l, std::uint32_t bucket) { return bucket + (bucket - 1.0) * std::log2(static_cast<double>(l)); }
-
-std::uint32_t smallest_bucket(std::uint64_t l, std::uint32_t sigma) {
-  std::uint32_t bucket = kBucketMin;
-  while (paper_bound_bits(l, bucket) < sigma) ++bucket;
-  return bucket;
+double layers_bound_bits(std::uint64_t l, std::uint32_t bucket, TripleCheck check) {
+  return (check == TripleCheck::Each ? bucket : 1) + (bucket - 1.0) * std::log2(static_cast<double>(l));
 }
 
 SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
-  if (request.sigma < kSigmaMin || request.sigma > kSigmaMax)
-    throw UsageError("--sigma " + std::to_string(request.sigma) + " is out of range: 40 to 128 bits (40, 64 and 80 are the usual ones)");
-  if (request.unit < 1 || request.unit > kUnitMax)
-    throw UsageError("--unit " + std::to_string(request.unit) + " is out of range: 1 to 2^24 ANDs are permuted together");
-  if (request.softspoken_k != 1 && request.softspoken_k != 2 && request.softspoken_k != 4)
-    throw UsageError("--softspoken-k " + std::to_string(request.softspoken_k) + " is not 1, 2 or 4");
   SecurityParameters parameters;
   parameters.request_ = request;
-  const std::uint32_t needed = smallest_bucket(request.unit, request.sigma);
+  const bool fast = request.profile == Profile::Fast;
+  const std::uint64_t unit = parameters.request_.unit.emplace(request.unit.value_or(fast ? kUnitOfFast : kUnitOfNnob12));
+  const MaterialForm material = parameters.request_.material.emplace(request.material.value_or(fast ? MaterialForm::Triples : MaterialForm::Pairs));
+  if (request.sigma < kSigmaMin || request.sigma > kSigmaMax)
+    throw UsageError("--sigma " + std::to_string(request.sigma) + " is out of range: 40 to 128 bits (40, 64 and 80 are the usual ones)");
+  if (unit < 1 || unit > kUnitMax)
+    throw UsageError("--unit " + std::to_string(unit) + " is out of range: 1 to 2^24 ANDs are permuted together");
+  if (request.softspoken_k != 1 && request.softspoken_k != 2 && request.softspoken_k != 4)
+    throw UsageError("--softspoken-k " + std::to_string(request.softspoken_k) + " is not 1, 2 or 4");
+  if (fast && material != MaterialForm::Triples) throw UsageError("--profile fast makes --material triples only");
+  if (!fast && request.check != TripleCheck::Each) throw UsageError("--check deferred goes with --profile fast");
+  if (!fast && request.short_strings) throw UsageError("--short-strings goes with --profile fast");
+  if (request.short_strings && request.sigma > kShortStringBits)
+    throw UsageError("--short-strings leaves 64 bits, less than sigma = " + std::to_string(request.sigma));
+  const std::uint32_t needed = parameters.smallest_bucket(unit);
   parameters.bucket_ = request.bucket.value_or(needed);
   if (parameters.bucket_ < kBucketMin || parameters.bucket_ > kBucketMax)
     throw UsageError("--bucket " + std::to_string(parameters.bucket_) + " is out of range: 2 to 129");
   if (parameters.bucket_ < needed && !request.weak_allowed)
-    throw UsageError("--bucket " + std::to_string(parameters.bucket_) + " with units of " + std::to_string(request.unit) +
-                     " ANDs reaches " + one_decimal(paper_bound_bits(request.unit, parameters.bucket_)) +
-                     " bits by the paper's bound (exact: " + one_decimal(parameters.exact_bits(request.unit, parameters.bucket_)) +
-                     "), less than sigma = " + std::to_string(request.sigma) + "; use --bucket " + std::to_string(needed) +
-                     " or more, or a larger --unit, or --allow-weak for measurements");
+    throw UsageError("--bucket " + std::to_string(parameters.bucket_) + " with units of " + std::to_string(unit) + " ANDs reaches " +
+                     one_decimal(parameters.bound_bits(unit, parameters.bucket_)) + " bits by the paper's bound (exact: " +
+                     one_decimal(parameters.exact_bits(unit, parameters.bucket_)) + "), less than sigma = " + std::to_string(request.sigma) +
+                     "; use --bucket " + std::to_string(needed) + " or more, or a larger --unit, or --allow-weak for measurements");
   return parameters;
 }
 
-double SecurityParameters::exact_bits(std::uint64_t l, std::uint32_t bucket) const {
-  return profile() == Profile::Fast ? layers_bound_bits(l, bucket) : exact_bound_bits(l, bucket);
+std::uint64_t SecurityParameters::population(std::uint64_t ands) const {
+  return profile() == Profile::Fast ? (ands + kKappa - 1) / kKappa * kKappa : ands;
+}
+
+double SecurityParameters::bound_bits(std::uint64_t ands, std::uint32_t bucket) const {
+  const double paper = paper_bound_bits(population(ands), bucket);
+  return check() == TripleCheck::Each && !short_strings() ? paper : std::min(paper, exact_bits(ands, bucket));
+}
+
+double SecurityParameters::exact_bits(std::uint64_t ands, std::uint32_t bucket) const {
+  const std::uint64_t l = population(ands);
+  const double bits = profile() == Profile::Fast ? layers_bound_bits(l, bucket, check()) : exact_bound_bits(l, bucket);
+  return short_strings() ? std::min(bits, kShortStringBits) : bits;
+}
+
+std::uint32_t SecurityParameters::smallest_bucket(std::uint64_t ands) const {
+  std::uint32_t bucket = kBucketMin;
+  while (bound_bits(ands, bucket) < sigma() && bucket < kBucketMax) ++bucket;
+  return bucket;
 }
 
 std::uint32_t SecurityParameters::columns_kept() const {
@@ -83,7 +109,7 @@ std::uint32_t SecurityParameters::columns_kept() const {
 std::vector<UnitPlan> SecurityParameters::plan(std::uint64_t ands) const {
   std::vector<UnitPlan> units(ands / unit(), UnitPlan{unit(), bucket_});
   if (const std::uint64_t rest = ands % unit(); rest > 0)
-    units.push_back({rest, weak_allowed() && request_.bucket ? bucket_ : std::max(bucket_, smallest_bucket(rest, sigma()))});
+    units.push_back({rest, weak_allowed() && request_.bucket ? bucket_ : std::max(bucket_, smallest_bucket(rest))});
   return units;
 }
 

@@ -1,6 +1,7 @@
 // Security parameters and every size derived from them, each beside the inequality that it satisfies.
 //
-// Source: NNOB12 Theorem 2 (columns), Theorem 6 (buckets), section 6 (the experiment's columns).
+// Source: NNOB12 Theorem 2 (columns), Theorem 6 (buckets), section 6 (the experiment's columns); PROTOCOL sections 7 and 10 (layers, the
+// deferred check).
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,14 @@ std::string_view name_of(Profile profile);
 enum class Columns : std::uint8_t { Theorem = 0, Experiment = 1 };
 std::string_view name_of(Columns columns);
 
+// What an AND takes online: two aANDs, two aOTs and two aBits, or one triple.
+enum class MaterialForm : std::uint8_t { Pairs = 0, Triples = 1 };
+std::string_view name_of(MaterialForm form);
+
+// What the fast profile's EQ covers: each leaky triple, or each bucket of them (doc/deferred_check.md).
+enum class TripleCheck : std::uint8_t { Each = 0, Deferred = 1 };
+std::string_view name_of(TripleCheck check);
+
 // Theorem 6: l leaky objects of each bucket position, permuted together, are secure to (log2(l) + 1)(B - 1) bits.
 double paper_bound_bits(std::uint64_t l, std::uint32_t bucket);
 
@@ -25,21 +34,22 @@ double paper_bound_bits(std::uint64_t l, std::uint32_t bucket);
 //   eps(l, B) = max over t of 2^-t . l . C(t, B) / C(B l, B), reached at t = 2B - 1 (as far as there are that many objects).
 double exact_bound_bits(std::uint64_t l, std::uint32_t bucket);
 
-// The same for layers that are shifted cyclically instead of permuted, one attack a layer: 2^-B . l^(1-B). PROTOCOL section 7.
-double layers_bound_bits(std::uint64_t l, std::uint32_t bucket);
-
-// Smallest B with paper_bound_bits(l, B) >= sigma.
-std::uint32_t smallest_bucket(std::uint64_t l, std::uint32_t sigma);
+// The same for layers that are shifted cyclically instead of permuted, one attack a layer: 2^-B . l^(1-B), and 2^-1 . l^(1-B) if the
+// check is deferred.
+double layers_bound_bits(std::uint64_t l, std::uint32_t bucket, TripleCheck check);
 
 // What is asked for; make() turns it into parameters or refuses.
 struct ParameterRequest {
   Profile profile = Profile::Nnob12;
   Columns columns = Columns::Theorem;
-  std::uint32_t sigma = 40;                // bits, 40..128
-  std::uint64_t unit = std::uint64_t{1} << 18;  // ANDs permuted together, 1..2^24
-  std::optional<std::uint32_t> bucket = std::nullopt;  // smallest that reaches sigma if absent
+  std::uint32_t sigma = 40;                              // bits, 40..128
+  std::optional<std::uint64_t> unit = std::nullopt;      // ANDs permuted together, 1..2^24; 2^18 if absent, 2^20 with the fast profile
+  std::optional<std::uint32_t> bucket = std::nullopt;    // smallest that reaches sigma if absent
   bool weak_allowed = false;
+  std::optional<MaterialForm> material = std::nullopt;   // pairs if absent, triples with the fast profile, which makes nothing else
   std::uint32_t softspoken_k = 2;  // bits of the global key a GGM tree, 1, 2 or 4: traffic falls and work grows with it
+  TripleCheck check = TripleCheck::Each;
+  bool short_strings = false;      // 64 bits instead of 128 in the leaky triples
 };
 
 // One unit of preprocessing: `ands` objects of each kind made from `bucket` times as many leaky ones.
@@ -56,13 +66,22 @@ class SecurityParameters {
   Profile profile() const { return request_.profile; }
   Columns columns() const { return request_.columns; }
   std::uint32_t sigma() const { return request_.sigma; }
-  std::uint64_t unit() const { return request_.unit; }
+  std::uint64_t unit() const { return *request_.unit; }
   std::uint32_t bucket() const { return bucket_; }
   bool weak_allowed() const { return request_.weak_allowed; }
+  MaterialForm material() const { return *request_.material; }
   std::uint32_t softspoken_k() const { return request_.softspoken_k; }
+  TripleCheck check() const { return request_.check; }
+  bool short_strings() const { return request_.short_strings; }
 
-  // What a unit of l ANDs reaches exactly, by the way in which this profile combines its objects.
-  double exact_bits(std::uint64_t l, std::uint32_t bucket) const;
+  // l, the leaky objects of each bucket position that a unit of so many ANDs combines: with the fast profile they fill blocks.
+  std::uint64_t population(std::uint64_t ands) const;
+  // What such a unit reaches, by the bound that sigma is held to: the paper's, unless the deferred check or short strings leave less.
+  double bound_bits(std::uint64_t ands, std::uint32_t bucket) const;
+  // The same exactly, by the way in which this profile combines its objects.
+  double exact_bits(std::uint64_t ands, std::uint32_t bucket) const;
+  // Smallest B with bound_bits >= sigma.
+  std::uint32_t smallest_bucket(std::uint64_t ands) const;
 
   // tau: columns that LaBit outputs. Theorem: >= 22 psi / 3, so that after a quarter of them leaked R still hides Delta.
   std::uint32_t columns_kept() const;

@@ -66,7 +66,7 @@ class FastUnit final : public MadeUnit {
 };
 
 void FastUnit::make(const GlobalKeyTie& tie) {
-  const std::size_t count = request_.plan.ands, size = whole_blocks(count);
+  const std::size_t size = whole_blocks(request_.plan.ands);
   {
     const PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits", request_.inputs);
     const std::size_t inputs = whole_blocks(request_.inputs);
@@ -78,12 +78,12 @@ void FastUnit::make(const GlobalKeyTie& tie) {
   TripleLayer more(size);
   for (std::size_t k = 1; k < request_.plan.bucket; ++k) {
     make_layer(k, more);
-    const PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", count);
-    fold_layer(session_, toss_shift(session_, k, count), count, more, triples_);
+    const PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", size);
+    fold_layer(session_, toss_shift(session_, k, size), size, more, triples_);
   }
 }
 
-// The triples of one layer, a few more than are needed so that they fill blocks; then their EQ.
+// The triples of one layer, and their EQ.
 void FastUnit::make_layer(std::size_t number, TripleLayer& layer) {
   struct Piece {
     SoftSpokenBatch batch;

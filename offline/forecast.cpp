@@ -66,8 +66,8 @@ JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, s
     ++job.units;
     job.bytes_sent += unit.bytes_sent;
     memory = std::max(memory, unit.memory_bytes);
-    job.paper_bound_bits = std::min(job.paper_bound_bits, paper_bound_bits(plan.ands, plan.bucket));
-    job.exact_bound_bits = std::min(job.exact_bound_bits, exact_bound_bits(plan.ands, plan.bucket));
+    job.paper_bound_bits = std::min(job.paper_bound_bits, params.bound_bits(plan.ands, plan.bucket));
+    job.exact_bound_bits = std::min(job.exact_bound_bits, params.exact_bits(plan.ands, plan.bucket));
     first += plan.ands;
   }
   // Eight columns of mine and eight of the peer's an AND, one of each an input.

@@ -10,9 +10,16 @@ constexpr MessageTag kD{0x1B02, "latriple.d"};
 
 constexpr std::string_view kKind = "LaTriple";
 
+std::uint64_t low_bit_of(Party me) { return me == Party::B ? 1 : 0; }
+
 }  // namespace
 
-bool fits_triples(const Session& session) { return (session.global_key().value.lo & 1) == (session.me() == Party::B ? 1 : 0); }
+bool fits_triples(const Session& session) { return (session.global_key().value.lo & 1) == low_bit_of(session.me()); }
+
+Delta fitted_to_triples(Delta key, Party me) {
+  key.value.lo = (key.value.lo & ~std::uint64_t{1}) | low_bit_of(me);
+  return key;
+}
 
 LeakyTriples::LeakyTriples(Session& session, std::uint64_t batch, SharedView x, SharedView y, SharedView r)
     : session_(session), batch_(batch), x_(x), y_(y), z_(r), digest_(session.id(), {"LaTriple EQ", '*', batch}) {

@@ -25,6 +25,7 @@ struct SharedView {
 
 // Whether a party's global key has the low bit that its role asks for: 1 for B's (which authenticates A's bits), 0 for A's.
 bool fits_triples(const Session& session);
+Delta fitted_to_triples(Delta key, Party me);
 
 // Role: both, symmetric. Each step is called for all chunks in order; how many chunks one step is behind another is the caller's
 // choice, the same on both sides.

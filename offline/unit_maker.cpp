@@ -19,6 +19,11 @@ void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& 
   pour_objects(sink, auth_bits_of(peer_of(me)), me, count, [&](std::size_t at, MaterialBatch& out) { copy_part(bits.peers, first + at, out.peers[0]); });
 }
 
+Delta draw_global_key(Rng& rng, Party me, Profile profile) {
+  const Delta key{rng.block()};
+  return profile == Profile::Fast ? fitted_to_triples(key, me) : key;
+}
+
 std::unique_ptr<UnitMaker> make_unit_maker(Session& session, const SecurityParameters& params) {
   if (params.profile() == Profile::Fast) return std::make_unique<FastUnitMaker>(session, params);
   return std::make_unique<Nnob12UnitMaker>(session, params);

@@ -60,6 +60,9 @@ class UnitMaker {
   virtual void stop() noexcept = 0;
 };
 
+// A fresh global key for the peer's bits, as the profile needs it: for triples the lowest bits of both parties' keys differ.
+Delta draw_global_key(Rng& rng, Party me, Profile profile);
+
 std::unique_ptr<UnitMaker> make_unit_maker(Session& session, const SecurityParameters& params);
 
 }  // namespace tinyot

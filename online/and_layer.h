@@ -1,19 +1,10 @@
-// ANDs of shared bits from aANDs, aOTs and aBits, a whole layer at a time (NNOB12 Fig. 6, "AND"; PROTOCOL section 9).
-//
-// For each AND and as party P with peer Q, from [u],[v],[w] (P's aAND), [u0],[u1],[c],[w'] (aOTs, P sends in one and chooses
-// in the other) and [r] (P's aBit):
-//   f = u ^ x_P, g = v ^ y_P               then [x_P y_P] = f.[y_P] ^ g.[x_P] ^ [w] ^ fg
-//   d = c ^ y_P   (P chooses)              with the peer's h = u0 ^ u1 ^ x_Q and e = r_Q ^ u0 ^ d.x_Q:
-//                                               [s_P] = [w'] ^ h.[c] ^ e,  s_P = r_Q ^ x_Q y_P
-//   z_P = r_P ^ s_P ^ x_P y_P
-// All of f, g, d, h, e are revealed, with MACs, never announced. The first message of a layer carries f, g, d, h, the second
-// e, which needs the peer's d: 5 bits of each party, 10 in all, two rounds.
+// A layer of ANDs over all lanes: gathers the operands from the wires, and has them multiplied by the kind of material there is.
 #pragma once
 
-#include <cstddef>
 #include <span>
 
 #include "base/material.h"
+#include "base/parameters.h"
 #include "checks/session.h"
 #include "circuitgen/layering.h"
 #include "online/wires.h"
@@ -21,8 +12,7 @@
 namespace tinyot {
 
 // Role: both, symmetric. Evaluates one round's ANDs over all lanes.
-// Wire: 2 messages each way, of 4n / 8 and n / 8 bytes for n = ands.size() * lanes; 2 rounds.
-// Fails: OutOfMaterial; wrong bits are found when the transcript is settled.
-void evaluate_and_layer(Session& session, MaterialSource& source, std::span<const RoundAnd> ands, Wires& wires);
+// Wire, Fails: as ands_from_pairs or ands_from_triples.
+void evaluate_and_layer(Session& session, MaterialSource& source, MaterialForm form, std::span<const RoundAnd> ands, Wires& wires);
 
 }  // namespace tinyot

@@ -88,9 +88,9 @@ std::vector<std::optional<BundleValues>> OutputShares::reveal(Session& session, 
 
 class Runtime final : public RoundSink {
  public:
-  Runtime(Session& session, MaterialSource& source, const CircuitInfo& info, std::size_t lanes,
+  Runtime(Session& session, MaterialSource& source, MaterialForm form, const CircuitInfo& info, std::size_t lanes,
           const std::vector<std::optional<BundleValues>>& inputs)
-      : session_(session), source_(source), info_(info), inputs_(inputs), wires_(session.me(), session.global_key(), lanes),
+      : session_(session), source_(source), form_(form), info_(info), inputs_(inputs), wires_(session.me(), session.global_key(), lanes),
         outputs_(info, lanes) {}
 
   void round(const Round& round) override {
@@ -99,7 +99,7 @@ class Runtime final : public RoundSink {
     for (const LocalGate& gate : round.local) evaluate(gate);
     for (const RoundOutput& output : round.outputs) outputs_.take(output, wires_[output.in]);
     if (round.ands.empty()) return;
-    evaluate_and_layer(session_, source_, round.ands, wires_);
+    evaluate_and_layer(session_, source_, form_, round.ands, wires_);
     ++result.and_rounds;
   }
 
@@ -179,6 +179,7 @@ class Runtime final : public RoundSink {
 
   Session& session_;
   MaterialSource& source_;
+  MaterialForm form_;
   const CircuitInfo& info_;
   const std::vector<std::optional<BundleValues>>& inputs_;
   Wires wires_;
@@ -187,11 +188,13 @@ class Runtime final : public RoundSink {
 
 }  // namespace
 
-MaterialCounts material_for(const Circuit& circuit, const CircuitCost& cost, std::size_t lanes) {
+MaterialCounts material_for(const Circuit& circuit, const CircuitCost& cost, MaterialForm form, std::size_t lanes) {
   MaterialCounts counts;
-  for (const Party party : {Party::A, Party::B}) {
-    const std::uint64_t ands = cost.ands * lanes;
-    counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = counts[auth_bits_of(party)] = ands;
+  const std::uint64_t ands = cost.ands * lanes;
+  if (form == MaterialForm::Triples) {
+    counts[MaterialKind::Triples] = ands;
+  } else {
+    for (const Party party : {Party::A, Party::B}) counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = counts[auth_bits_of(party)] = ands;
   }
   for (const InputBundle& bundle : circuit.info().inputs)
     counts[auth_bits_of(bundle.owner)] += std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
@@ -202,7 +205,7 @@ std::size_t window_for(std::size_t lanes) {
   return std::clamp(kWindowWireBytes / (lanes * (sizeof(Mac) + sizeof(Key))), kWindowMin, kWindowMax);
 }
 
-RunResult run_circuit(Session& session, MaterialSource& source, const Circuit& circuit, std::size_t lanes,
+RunResult run_circuit(Session& session, MaterialSource& source, MaterialForm form, const Circuit& circuit, std::size_t lanes,
                       const std::vector<std::optional<BundleValues>>& inputs) {
   const CircuitInfo& info = circuit.info();
   ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
@@ -211,7 +214,7 @@ RunResult run_circuit(Session& session, MaterialSource& source, const Circuit& c
     ENSURE(inputs[b] && inputs[b]->size() == (info.inputs[b].same_in_all_lanes ? 1 : lanes));
     for (const BitVector& value : *inputs[b]) ENSURE(value.size() == info.inputs[b].bits);
   }
-  Runtime runtime(session, source, info, lanes, inputs);
+  Runtime runtime(session, source, form, info, lanes, inputs);
   {
     const PhaseLog::Scope phase(session.log(), session.channel(), "gates", lanes);
     generate_rounds(circuit, window_for(lanes), runtime);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/material.h"
+#include "base/parameters.h"
 #include "checks/session.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/gate.h"
@@ -23,17 +24,17 @@ struct RunResult {
   std::uint64_t and_rounds = 0;                      // rounds that had ANDs
 };
 
-// What a run takes out of the store: one object of each kind an AND, and an aBit of its owner an input bit.
-MaterialCounts material_for(const Circuit& circuit, const CircuitCost& cost, std::size_t lanes);
+// What a run takes out of the store: a triple, or an object of each other kind, an AND, and an aBit of its owner an input bit.
+MaterialCounts material_for(const Circuit& circuit, const CircuitCost& cost, MaterialForm form, std::size_t lanes);
 
 // Gates that are layered together: fewer with more lanes, so that the wires of a window stay within a few hundred megabytes.
 std::size_t window_for(std::size_t lanes);
 
 // Role: both, symmetric. `inputs` has the values of my bundles, and nothing for the peer's.
 // Shapes: inputs[bundle]: lanes vectors (1 if same_in_all_lanes) of info().inputs[bundle].bits bits.
-// Wire: 2 rounds a layer of ANDs, 1 message an owner for inputs, 3 rounds for the outputs.
+// Wire: 2 rounds a layer of ANDs, 1 from triples, 1 message an owner for inputs, 3 rounds for the outputs.
 // Fails: PeerCheated("MAC transcript") before anything is returned; OutOfMaterial; NetworkError.
-RunResult run_circuit(Session& session, MaterialSource& source, const Circuit& circuit, std::size_t lanes,
+RunResult run_circuit(Session& session, MaterialSource& source, MaterialForm form, const Circuit& circuit, std::size_t lanes,
                       const std::vector<std::optional<BundleValues>>& inputs);
 
 }  // namespace tinyot

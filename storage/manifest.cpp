@@ -33,7 +33,11 @@ const char* nonsense_in(const Manifest& manifest) {
   if (manifest.format_version == 0) return "format version";
   if (manifest.peer.size() > kTextMax || !is_printable(manifest.peer)) return "peer";
   if (!is_name(manifest.profile)) return "profile";
-  if (!is_name(manifest.columns)) return "columns";
+  if (!is_name(manifest.material)) return "material";
+  if (!manifest.columns.empty() && !is_name(manifest.columns)) return "columns";
+  if (!manifest.check.empty() && !is_name(manifest.check)) return "check";
+  if (manifest.softspoken_k > kKappa) return "SoftSpoken k";
+  if (manifest.string_bits > kKappa) return "string bits";
   if (manifest.kappa != kKappa) return "kappa";
   if (manifest.sigma < 1 || manifest.sigma > kSigmaMax) return "sigma";
   if (manifest.bucket < 1 || manifest.bucket > kBucketMax) return "bucket";
@@ -97,7 +101,11 @@ std::string serialize_manifest(const Manifest& manifest) {
   record.set_party(manifest.me == Party::A ? stored::PARTY_A : stored::PARTY_B);
   record.set_peer(manifest.peer);
   record.set_profile(manifest.profile);
+  record.set_material(manifest.material);
   record.set_columns(manifest.columns);
+  record.set_check(manifest.check);
+  record.set_softspoken_k(manifest.softspoken_k);
+  record.set_string_bits(manifest.string_bits);
   record.set_kappa(manifest.kappa);
   record.set_sigma(manifest.sigma);
   record.set_bucket(manifest.bucket);
@@ -127,7 +135,11 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.me = party_from(record.party());
   manifest.peer = record.peer();
   manifest.profile = record.profile();
+  manifest.material = record.material();
   manifest.columns = record.columns();
+  manifest.check = record.check();
+  manifest.softspoken_k = record.softspoken_k();
+  manifest.string_bits = record.string_bits();
   manifest.kappa = record.kappa();
   manifest.sigma = record.sigma();
   manifest.bucket = record.bucket();

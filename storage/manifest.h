@@ -30,7 +30,11 @@ struct Manifest {
   Party me = Party::A;
   std::string peer;  // the peer's name or fingerprint, empty if it has none
   std::string profile;
-  std::string columns;
+  std::string material;  // what an AND takes: pairs or triples
+  std::string columns;   // of LaBit; empty where the profile has none
+  std::string check;     // of leaky triples; empty where the profile has none
+  std::uint32_t softspoken_k = 0;  // 0 where the profile has none
+  std::uint32_t string_bits = 0;   // of the leaky triples' strings; 0 where there are none
   std::uint32_t kappa = kKappa;
   std::uint32_t sigma = 0;   // bits
   std::uint32_t bucket = 0;  // B

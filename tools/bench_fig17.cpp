@@ -72,7 +72,7 @@ int bench_fig17(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.get<std::string>("format")));
   ParameterRequest parameters;
-  parameters.columns = columns_from("labit-columns", line.get<std::string>("labit-columns"));
+  parameters.columns = value_named("labit-columns", line.get<std::string>("labit-columns"), {Columns::Theorem, Columns::Experiment});
   parameters.unit = line.size("unit");
   SecurityParameters::make(parameters);
   for (const PaperRow& row : kPaper)

@@ -8,11 +8,19 @@
 namespace tinyot {
 namespace {
 
-// Each value for each point there is.
+bool is_fast(const PreprocessJob& point) { return point.parameters.profile == Profile::Fast; }
+bool is_nnob12(const PreprocessJob& point) { return !is_fast(point); }
+bool is_any(const PreprocessJob&) { return true; }
+
+// Each value for each point there is, of those that the option concerns.
 template <class Value, class Set>
-void vary(std::vector<PreprocessJob>& points, const std::vector<Value>& values, Set set) {
+void vary(std::vector<PreprocessJob>& points, const std::vector<Value>& values, Set set, bool (*concerned)(const PreprocessJob&) = is_any) {
   std::vector<PreprocessJob> varied;
   for (const PreprocessJob& point : points) {
+    if (!concerned(point)) {
+      varied.push_back(point);
+      continue;
+    }
     for (const Value& value : values) {
       varied.push_back(point);
       set(varied.back(), value);
@@ -49,7 +57,11 @@ Json row_of(const PreprocessJob& job, const std::vector<Json>& runs) {
   const double ands = static_cast<double>(job.ands), rate = median(rates);
   const double traffic = sum_over_phases(a, "bytes_sent") + sum_over_phases(a, "bytes_received");
   Json row = {{"profile", a["profile"]},
-              {"columns", a["columns"]},
+              {"material", a["material"]},
+              {"columns", a.value("columns", "-")},
+              {"softspoken_k", a.value("softspoken_k", 0)},
+              {"check", a.value("check", "-")},
+              {"string_bits", a.value("string_bits", 0)},
               {"unit", a["unit"]},
               {"ands", job.ands},
               {"threads", a["threads"]},
@@ -75,11 +87,16 @@ Json row_of(const PreprocessJob& job, const std::vector<Json>& runs) {
 }  // namespace
 
 int bench_offline(const Arguments& arguments) {
-  CommandLine line("tinyot bench offline [options]", "tinyot bench offline --unit 2^14..2^20 --columns theorem,experiment --repeat 3 --format csv");
+  CommandLine line("tinyot bench offline [options]", "tinyot bench offline --profile nnob12,fast --unit 2^14..2^20 --repeat 3 --format csv");
   line.options().add_options()("bucket", po::value<std::string>(), "bucket sizes; default: the smallest that reaches sigma")(
       "sigma", po::value<std::string>()->default_value("40"), "statistical security")(
-      "unit", po::value<std::string>()->default_value("2^18"), "ANDs that are permuted together: a list, or 2^14..2^20")(
-      "columns", po::value<std::string>()->default_value("theorem"), "theorem, experiment or both")(
+      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12, fast or both")(
+      "unit", po::value<std::string>(), "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")(
+      "columns", po::value<std::string>()->default_value("theorem"), "nnob12: theorem, experiment or both")(
+      "material", po::value<std::string>()->default_value("pairs"), "nnob12: pairs, triples or both")(
+      "softspoken-k", po::value<std::string>()->default_value("2"), "fast: 1, 2, 4, a list")(
+      "check", po::value<std::string>()->default_value("each"), "fast: each, deferred or both")(
+      "string-bits", po::value<std::string>()->default_value("128"), "fast: 128, 64 or both")(
       "ands", po::value<std::string>(), "ANDs of each job, a list; default: one unit")("threads", po::value<std::string>()->default_value("1"),
                                                                                     "workers of each party, a list")("repeat", po::value<std::string>()->default_value("1"), "runs of each row; the median is shown");
   add_timeout_options(line.options());
@@ -93,8 +110,26 @@ int bench_offline(const Arguments& arguments) {
 
   std::vector<PreprocessJob> points(1);
   points[0].quiet = true;
-  vary(points, parse_names(line.get<std::string>("columns")), [](PreprocessJob& point, const std::string& name) { point.parameters.columns = columns_from("columns", name); });
-  vary(points, sizes("unit"), [](PreprocessJob& point, std::uint64_t unit) { point.parameters.unit = point.ands = unit; });
+  const auto names = [&](const std::string& option) { return parse_names(line.get<std::string>(option)); };
+  vary(points, names("profile"), [](PreprocessJob& point, const std::string& name) {
+    point.parameters.profile = value_named("profile", name, {Profile::Nnob12, Profile::Fast});
+  });
+  vary(points, names("columns"), [](PreprocessJob& point, const std::string& name) {
+    point.parameters.columns = value_named("columns", name, {Columns::Theorem, Columns::Experiment});
+  }, is_nnob12);
+  vary(points, names("material"), [](PreprocessJob& point, const std::string& name) {
+    point.parameters.material = value_named("material", name, {MaterialForm::Pairs, MaterialForm::Triples});
+  }, is_nnob12);
+  vary(points, sizes("softspoken-k"), [&](PreprocessJob& point, std::uint64_t k) { point.parameters.softspoken_k = small(k); }, is_fast);
+  vary(points, names("check"), [](PreprocessJob& point, const std::string& name) {
+    point.parameters.check = value_named("check", name, {TripleCheck::Each, TripleCheck::Deferred});
+  }, is_fast);
+  vary(points, sizes("string-bits"), [](PreprocessJob& point, std::uint64_t bits) {
+    if (bits != 64 && bits != 128) throw UsageError("--string-bits is 128 or 64");
+    point.parameters.short_strings = bits == 64;
+  }, is_fast);
+  if (line.has("unit")) vary(points, sizes("unit"), [](PreprocessJob& point, std::uint64_t unit) { point.parameters.unit = unit; });
+  for (PreprocessJob& point : points) point.ands = SecurityParameters::make(point.parameters).unit();
   vary(points, sizes("sigma"), [&](PreprocessJob& point, std::uint64_t sigma) { point.parameters.sigma = small(sigma); });
   if (line.has("bucket")) {
     vary(points, sizes("bucket"), [&](PreprocessJob& point, std::uint64_t bucket) {

@@ -38,12 +38,13 @@ Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts) {
   PreprocessJob small = job;
   small.quiet = true;
   small.resume = false;
+  const SecurityParameters whole = SecurityParameters::make(job.parameters);
   // As many units at a time as the job will have, and the bucket that its units have.
-  small.threads = std::min(job.threads, (job.ands + job.parameters.unit - 1) / job.parameters.unit);
-  small.parameters.bucket = SecurityParameters::make(job.parameters).bucket();
+  small.threads = std::min(job.threads, (job.ands + whole.unit() - 1) / whole.unit());
+  small.parameters.bucket = whole.bucket();
   small.parameters.weak_allowed = true;
-  small.parameters.unit = std::min(job.parameters.unit, std::clamp(job.ands / 4, kAndsMin, kAndsMax) / small.threads);
-  small.ands = small.parameters.unit * small.threads;
+  small.parameters.unit = std::min(whole.unit(), std::clamp(job.ands / 4, kAndsMin, kAndsMax) / small.threads);
+  small.ands = *small.parameters.unit * small.threads;
   small.inputs = small.ands / 16;
 
   const TemporaryDirectory dir;

@@ -35,8 +35,9 @@ std::uint64_t free_in_control_group() {
 
 // As many full units as there are workers take as much as the whole job.
 std::uint64_t needed_by(const PreprocessJob& job) {
-  const std::uint64_t ands = std::min(job.ands, job.parameters.unit * job.threads);
-  return forecast_job(SecurityParameters::make(job.parameters), ands, inputs_of_unit(job.inputs, job.ands, 0, ands), job.threads).memory_bytes;
+  const SecurityParameters params = SecurityParameters::make(job.parameters);
+  const std::uint64_t ands = std::min(job.ands, params.unit() * job.threads);
+  return forecast_job(params, ands, inputs_of_unit(job.inputs, job.ands, 0, ands), job.threads).memory_bytes;
 }
 
 // The job with the largest unit, a power of two below its own, that fits; with one thread if it must be.
@@ -44,7 +45,7 @@ std::optional<PreprocessJob> fitting(PreprocessJob job, std::uint64_t bytes) {
   job.parameters.bucket.reset();  // another unit needs another bucket
   for (const std::uint64_t threads : {job.threads, std::uint64_t{1}}) {
     job.threads = threads;
-    for (std::uint64_t unit = std::bit_floor(std::min(job.parameters.unit, job.ands)); unit >= 1024; unit /= 2) {
+    for (std::uint64_t unit = std::bit_floor(std::min(SecurityParameters::make(job.parameters).unit(), job.ands)); unit >= 1024; unit /= 2) {
       job.parameters.unit = unit;
       if (needed_by(job) <= bytes) return job;
     }
@@ -60,10 +61,10 @@ void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t
   const std::uint64_t needed = needed_by(job);
   if (needed <= available_bytes / parties) return;
   const auto fits = fitting(job, available_bytes / parties);
-  throw UsageError("a party needs " + bytes_text(static_cast<double>(needed)) + " of memory with --unit " + std::to_string(job.parameters.unit) +
+  throw UsageError("a party needs " + bytes_text(static_cast<double>(needed)) + " of memory with --unit " + std::to_string(SecurityParameters::make(job.parameters).unit()) +
                    " and --threads " + std::to_string(job.threads) + ", and " + bytes_text(static_cast<double>(available_bytes)) + " are free here" +
                    (parties > 1 ? " for " + std::to_string(parties) + " parties" : "") +
-                   (fits ? ": --unit " + std::to_string(fits->parameters.unit) + " --threads " + std::to_string(fits->threads) + " would fit"
+                   (fits ? ": --unit " + std::to_string(*fits->parameters.unit) + " --threads " + std::to_string(fits->threads) + " would fit"
                          : ": no unit fits, free some memory"));
 }
 

@@ -18,32 +18,24 @@ int params_command(const Arguments& arguments) {
   const JobForecast forecast = forecast_job(params, job.ands, job.inputs, job.threads);
   const double per_and = static_cast<double>(forecast.bytes_sent) * 2 / static_cast<double>(job.ands);
 
-  Json report = {{"command", "params"},
-                 {"profile", std::string(name_of(params.profile()))},
-                 {"columns", std::string(name_of(params.columns()))},
-                 {"ands", job.ands},
-                 {"inputs", job.inputs},
-                 {"sigma", params.sigma()},
-                 {"sigma_paper_bound", forecast.paper_bound_bits},
-                 {"sigma_exact", forecast.exact_bound_bits},
-                 {"kappa", kKappa},
-                 {"bucket", params.bucket()},
-                 {"unit", params.unit()},
-                 {"units", forecast.units},
-                 {"labit_columns", params.columns_kept()},
-                 {"seed_ots", forecast.seed_ots},
-                 {"bytes_sent", forecast.bytes_sent},
-                 {"bytes_per_and", per_and},
-                 {"disk_bytes", forecast.disk_bytes},
-                 {"memory_bytes", forecast.memory_bytes},
-                 {"threads", job.threads},
-                 {"memory_available_bytes", available_memory_bytes()},
-                 {"version", version_text()}};
+  Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", job.inputs}};
+  add_security(report, security_of(params, forecast));
+  report["units"] = forecast.units;
+  if (params.profile() == Profile::Nnob12) report["labit_columns"] = params.columns_kept();
+  report["seed_ots"] = forecast.seed_ots;
+  report["bytes_sent"] = forecast.bytes_sent;
+  report["bytes_per_and"] = per_and;
+  report["disk_bytes"] = forecast.disk_bytes;
+  report["memory_bytes"] = forecast.memory_bytes;
+  report["threads"] = job.threads;
+  report["memory_available_bytes"] = available_memory_bytes();
+  report["version"] = version_text();
   std::string text =
       grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " + grouped(params.unit()) + ", bucket " +
       std::to_string(params.bucket()) + "\n" + "security: sigma " + std::to_string(params.sigma()) + ", reached " + decimals(forecast.paper_bound_bits, 1) +
       " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) + "); kappa " + std::to_string(kKappa) + "\n" +
-      "LaBit: tau = " + std::to_string(params.columns_kept()) + " columns (" + std::string(name_of(params.columns())) + "), " + grouped(forecast.seed_ots) +
+      profile_text(report) + ": " +
+      (params.profile() == Profile::Nnob12 ? "tau = " + std::to_string(params.columns_kept()) + " columns, " : "") + grouped(forecast.seed_ots) +
       " seed OTs each way, once\n" + "traffic: each party sends " + bytes_text(static_cast<double>(forecast.bytes_sent)) + ", " + bytes_text(per_and) +
       " an AND both ways together\n" + "memory: " + bytes_text(static_cast<double>(forecast.memory_bytes)) + " a party; disk: " +
       bytes_text(static_cast<double>(forecast.disk_bytes)) + " a party\n";

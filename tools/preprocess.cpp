@@ -19,10 +19,14 @@ constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
 constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
 
 // What both parties must agree on before a unit is made.
-std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, std::uint64_t units_made) {
+std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security, std::uint64_t units_made) {
   return {{"command", "preprocess"},
-          {"profile", std::string(name_of(params.profile()))},
-          {"columns", std::string(name_of(params.columns()))},
+          {"profile", security.profile},
+          {"material", security.material},
+          {"columns", security.columns},
+          {"softspoken-k", std::to_string(security.softspoken_k)},
+          {"check", security.check},
+          {"string bits", std::to_string(security.string_bits)},
           {"kappa", std::to_string(kKappa)},
           {"sigma", std::to_string(params.sigma())},
           {"unit", std::to_string(params.unit())},
@@ -34,18 +38,10 @@ std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const Secur
           {"units made", std::to_string(units_made)}};
 }
 
-Manifest new_manifest(const PreprocessJob& job, const SecurityParameters& params, const SessionId& session, const JobForecast& forecast) {
-  Manifest manifest;
+Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session) {
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
-  manifest.profile = name_of(params.profile());
-  manifest.columns = name_of(params.columns());
-  manifest.sigma = params.sigma();
-  manifest.bucket = params.bucket();
-  manifest.unit = params.unit();
   manifest.ands_requested = job.ands;
-  manifest.sigma_paper_bound = forecast.paper_bound_bits;
-  manifest.sigma_exact = forecast.exact_bound_bits;
   return manifest;
 }
 
@@ -60,18 +56,22 @@ std::vector<UnitRequest> requests_of(const SecurityParameters& params, const Pre
 }
 
 // A store to be resumed keeps the parameters that it was begun with.
-void check_same_parameters(const Manifest& manifest, const PreprocessJob& job, const SecurityParameters& params) {
+void check_same_parameters(const Manifest& manifest, const PreprocessJob& job, const Manifest& wanted) {
   const auto differ = [&](const std::string& what, const std::string& stored, const std::string& asked) {
     if (stored != asked)
       throw StoreError("the store in " + job.store.string() + " was begun with " + what + " " + stored + ", not " + asked +
                        ": repeat it, or use another store");
   };
   differ("--party", std::string(1, letter(manifest.me)), std::string(1, letter(job.party)));
-  differ("--profile", manifest.profile, std::string(name_of(params.profile())));
-  differ("--labit-columns", manifest.columns, std::string(name_of(params.columns())));
-  differ("--sigma", std::to_string(manifest.sigma), std::to_string(params.sigma()));
-  differ("--unit", std::to_string(manifest.unit), std::to_string(params.unit()));
-  differ("--bucket", std::to_string(manifest.bucket), std::to_string(params.bucket()));
+  differ("--profile", manifest.profile, wanted.profile);
+  differ("--material", manifest.material, wanted.material);
+  differ("--labit-columns", manifest.columns, wanted.columns);
+  differ("--softspoken-k", std::to_string(manifest.softspoken_k), std::to_string(wanted.softspoken_k));
+  differ("--check", manifest.check, wanted.check);
+  differ("strings of so many bits (--short-strings): ", std::to_string(manifest.string_bits), std::to_string(wanted.string_bits));
+  differ("--sigma", std::to_string(manifest.sigma), std::to_string(wanted.sigma));
+  differ("--unit", std::to_string(manifest.unit), std::to_string(wanted.unit));
+  differ("--bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));
   differ("--ands", std::to_string(manifest.ands_requested), std::to_string(job.ands));
 }
 
@@ -91,7 +91,7 @@ Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_
 class PreprocessRun {
  public:
   PreprocessRun(const PreprocessJob& job, const SecurityParameters& params)
-      : job_(job), params_(params), forecast_(forecast_job(params, job.ands, job.inputs, job.threads)), progress_("ANDs", job.ands, job.quiet),
+      : job_(job), params_(params), forecast_(forecast_job(params, job.ands, job.inputs, job.threads)), security_(security_of(params, forecast_)), progress_("ANDs", job.ands, job.quiet),
         requests_(requests_of(params, job)) {}
 
   JobResult run();
@@ -104,6 +104,7 @@ class PreprocessRun {
   const PreprocessJob& job_;
   const SecurityParameters& params_;
   JobForecast forecast_;
+  Manifest security_;
   Progress progress_;
   std::vector<UnitRequest> requests_;
   PhaseLog log_;
@@ -120,8 +121,8 @@ void PreprocessRun::connect() {
   Rng rng = Rng::from_system();
   std::optional<SessionId> existing;
   if (store_) existing = session_id_of(store_->manifest());
-  const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, store_ ? store_->manifest().units_made : 0), existing);
-  if (!store_) store_ = Store::create(job_.store, new_manifest(job_, params_, ids.session, forecast_), Delta{rng.block()}, forecast_.disk_bytes);
+  const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, security_, store_ ? store_->manifest().units_made : 0), existing);
+  if (!store_) store_ = Store::create(job_.store, new_manifest(job_, security_, ids.session), draw_global_key(rng, job_.party, params_.profile()), forecast_.disk_bytes);
   session_.emplace(job_.party, ids, store_->global_key(), *channel_, std::move(rng), log_);
   for (std::uint64_t worker = 1; worker < job_.threads; ++worker) more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
 }
@@ -150,7 +151,7 @@ JobResult PreprocessRun::run() {
   if (job_.resume) {
     store_ = Store::open(job_.store);
     (void)store_->global_key();  // a dead session is refused here
-    check_same_parameters(store_->manifest(), job_, params_);
+    check_same_parameters(store_->manifest(), job_, security_);
     if (store_->manifest().state == SessionState::Complete) return {report_of(job_, *store_, 0, 0, log_), 0};
   } else {
     Store::check_absent(job_.store);
@@ -170,21 +171,49 @@ JobResult PreprocessRun::run() {
 
 void add_preprocess_options(po::options_description& options) {
   options.add_options()("ands", po::value<std::string>(), "ANDs that the store is to have in all: N or 2^k")(
-      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12")(
+      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT")(
+      "material", po::value<std::string>(), "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples (one an AND; fast makes no others)")(
       "sigma", po::value<std::string>()->default_value("40"), "statistical security in bits, 40 to 128")(
       "bucket", po::value<std::string>(), "bucket size B; default: the smallest that reaches sigma by the paper's bound")(
-      "unit", po::value<std::string>()->default_value("2^18"), "ANDs that are permuted together; memory grows with it")(
-      "labit-columns", po::value<std::string>()->default_value("theorem"), "theorem (22 psi / 3) or experiment (8 psi / 3, as the paper measured)")(
+      "unit", po::value<std::string>(), "ANDs that are permuted together; memory grows with it; default: 2^18, with --profile fast 2^20")(
+      "labit-columns", po::value<std::string>(), "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper measured)")(
+      "softspoken-k", po::value<std::string>(), "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; default: 2")(
+      "check", po::value<std::string>(), "fast: each leaky triple (the default, as published) or deferred, once a bucket (ours, see doc/)")(
+      "short-strings", "fast: 64 bits instead of 128 in the leaky triples (ours, see doc/)")(
       "inputs", po::value<std::string>(), "authenticated bits of each party for inputs; default: 1024 + ands / 16")(
       "threads", po::value<std::string>()->default_value("1"), "workers, each with its own thread and connection; the material is the same, memory grows")("allow-weak", "accept a bucket that misses sigma, for measurements")(
       "resume", "continue a store that was interrupted");
 }
 
-Columns columns_from(const std::string& option, const std::string& name) {
-  for (const Columns columns : {Columns::Theorem, Columns::Experiment})
-    if (name == name_of(columns)) return columns;
-  throw UsageError("--" + option + " is theorem or experiment, not '" + name + "'");
+namespace {
+
+// Of the options of one profile only.
+void refuse_options_of_another_profile(const CommandLine& line, Profile profile) {
+  const std::vector<std::string> of_fast = {"softspoken-k", "check", "short-strings"}, of_nnob12 = {"labit-columns"};
+  const bool fast = profile == Profile::Fast;
+  for (const std::string& option : fast ? of_nnob12 : of_fast)
+    if (line.has(option)) throw UsageError("--" + option + " goes with --profile " + (fast ? "nnob12" : "fast"));
 }
+
+ParameterRequest parameters_from(const CommandLine& line) {
+  const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
+  const auto text = [&](const std::string& name) { return line.get<std::string>(name); };
+  ParameterRequest request;
+  request.profile = value_named("profile", text("profile"), {Profile::Nnob12, Profile::Fast});
+  refuse_options_of_another_profile(line, request.profile);
+  if (line.has("material")) request.material = value_named("material", text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
+  if (line.has("labit-columns")) request.columns = value_named("labit-columns", text("labit-columns"), {Columns::Theorem, Columns::Experiment});
+  if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
+  if (line.has("check")) request.check = value_named("check", text("check"), {TripleCheck::Each, TripleCheck::Deferred});
+  request.short_strings = line.has("short-strings");
+  request.sigma = small("sigma");
+  request.unit = line.optional_size("unit");
+  if (line.has("bucket")) request.bucket = small("bucket");
+  request.weak_allowed = line.has("allow-weak");
+  return request;
+}
+
+}  // namespace
 
 PreprocessJob preprocess_job_from(const CommandLine& line) {
   PreprocessJob job;
@@ -192,22 +221,35 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   if (job.ands < 1 || job.ands > kAndsMax) throw UsageError("--ands is out of range: 1 to 2^40");
   job.inputs = line.optional_size("inputs").value_or(1024 + job.ands / 16);
   if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
-  if (line.get<std::string>("profile") != "nnob12") throw UsageError("--profile is nnob12, not '" + line.get<std::string>("profile") + "'");
   job.threads = line.size("threads");
   if (job.threads < 1 || job.threads > Preprocessor::kWorkersMax)
     throw UsageError("--threads is out of range: 1 to " + std::to_string(Preprocessor::kWorkersMax));
-  const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
-  job.parameters.columns = columns_from("labit-columns", line.get<std::string>("labit-columns"));
-  job.parameters.sigma = small("sigma");
-  job.parameters.unit = line.size("unit");
-  if (job.parameters.unit > 0 && job.ands / job.parameters.unit >= kUnitsMax)
-    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(job.parameters.unit) +
-                     " would be more than 2^20 units: use a larger --unit");
-  if (line.has("bucket")) job.parameters.bucket = small("bucket");
-  job.parameters.weak_allowed = line.has("allow-weak");
+  job.parameters = parameters_from(line);
+  const std::uint64_t unit = SecurityParameters::make(job.parameters).unit();
+  if (job.ands / unit >= kUnitsMax)
+    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) + " would be more than 2^20 units: use a larger --unit");
   job.resume = line.has("resume");
   job.quiet = line.common().quiet;
   return job;
+}
+
+Manifest security_of(const SecurityParameters& params, const JobForecast& forecast) {
+  Manifest manifest;
+  manifest.profile = name_of(params.profile());
+  manifest.material = name_of(params.material());
+  manifest.sigma = params.sigma();
+  manifest.bucket = params.bucket();
+  manifest.unit = params.unit();
+  manifest.sigma_paper_bound = forecast.paper_bound_bits;
+  manifest.sigma_exact = forecast.exact_bound_bits;
+  if (params.profile() == Profile::Fast) {
+    manifest.softspoken_k = params.softspoken_k();
+    manifest.check = name_of(params.check());
+    manifest.string_bits = params.short_strings() ? 64 : kKappa;
+  } else {
+    manifest.columns = name_of(params.columns());
+  }
+  return manifest;
 }
 
 JobResult preprocess(const PreprocessJob& job) {
@@ -226,7 +268,7 @@ std::string preprocess_text(const Json& report) {
          ", received " + bytes_text(static_cast<double>(received)) + "\n" + "security: sigma " + std::to_string(report["sigma"].get<unsigned>()) +
          ", reached " + decimals(report["sigma_paper_bound"], 1) + " bits by the paper's bound (exact: " + decimals(report["sigma_exact"], 1) +
          "), bucket " + std::to_string(report["bucket"].get<unsigned>()) + ", unit " + grouped(report["unit"]) + ", " +
-         report["columns"].get<std::string>() + " columns\n" + "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
+         profile_text(report) + "\n" + "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
          bytes_text(report["peak_rss_bytes"]) + (report["complete"].get<bool>() ? "\n" : "; interrupted, continue with --resume\n");
 }
 

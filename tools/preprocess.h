@@ -3,7 +3,9 @@
 
 #include <filesystem>
 
+#include "base/error.h"
 #include "base/parameters.h"
+#include "offline/forecast.h"
 #include "tools/command_line.h"
 #include "tools/report.h"
 
@@ -22,8 +24,16 @@ struct PreprocessJob {
 };
 
 void add_preprocess_options(po::options_description& options);
-// By name. Fails: UsageError naming the option.
-Columns columns_from(const std::string& option, const std::string& name);
+// Which of `values` is called so. Fails: UsageError naming the option and all of them.
+template <class Value>
+Value value_named(const std::string& option, const std::string& name, std::initializer_list<Value> values) {
+  std::string known;
+  for (const Value value : values) {
+    if (name == name_of(value)) return value;
+    known += (known.empty() ? "" : " or ") + std::string(name_of(value));
+  }
+  throw UsageError("--" + option + " is " + known + ", not '" + name + "'");
+}
 // All but party, endpoint and store.
 PreprocessJob preprocess_job_from(const CommandLine& line);
 
@@ -31,6 +41,9 @@ struct JobResult {
   Json report;
   int exit_status = 0;  // 0, or 130 / 143 if a signal ended the job after a unit
 };
+// The parameters as a manifest names them, which leaves out what their profile does not have.
+Manifest security_of(const SecurityParameters& params, const JobForecast& forecast);
+
 JobResult preprocess(const PreprocessJob& job);
 
 std::string preprocess_text(const Json& report);

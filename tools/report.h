@@ -12,8 +12,10 @@ namespace tinyot {
 
 using Json = nlohmann::ordered_json;
 
-// Which security a session's material has: profile, columns, sigma and what was reached, kappa, bucket, unit.
+// Which security a session's material has: profile and its options, sigma and what was reached, kappa, bucket, unit.
 void add_security(Json& report, const Manifest& manifest);
+// The profile and its options, of such a report.
+std::string profile_text(const Json& report);
 
 // The fields that every report ends with: phases, peak_rss_bytes, machine, version.
 void add_measurements(Json& report, const std::vector<PhaseCost>& phases);

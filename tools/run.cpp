@@ -19,8 +19,15 @@ std::vector<Parameter> parameters_to_agree(const NamedCircuit& circuit, const Ma
           {"circuit", circuit.fingerprint()},
           {"lanes", std::to_string(circuit.lanes())},
           {"profile", manifest.profile},
+          {"material", manifest.material},
           {"kappa", std::to_string(manifest.kappa)},
           {"sigma", std::to_string(manifest.sigma)}};
+}
+
+MaterialForm form_of(const Manifest& manifest) {
+  for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples})
+    if (manifest.material == name_of(form)) return form;
+  throw StoreError("this store has material of an unknown kind: " + manifest.material);
 }
 
 // This party's values, all of them and no others.
@@ -151,7 +158,8 @@ JobResult run(const RunJob& job) {
   Store store = Store::open(job.store);
   if (store.manifest().me != job.party)
     throw StoreError("the store in " + job.store.string() + " is party " + letter(store.manifest().me) + "'s; run with --party " + letter(store.manifest().me));
-  const MaterialCounts needed = material_for(circuit.circuit(), circuit.cost(), circuit.lanes());
+  const MaterialForm form = form_of(store.manifest());
+  const MaterialCounts needed = material_for(circuit.circuit(), circuit.cost(), form, circuit.lanes());
   const Delta global_key = store.global_key();
   check_enough(store, needed);
 
@@ -164,11 +172,11 @@ JobResult run(const RunJob& job) {
   double wall_s = 0;
   within_session(store, *channel, [&] {
     Reservation material = [&] {
-      const PhaseLog::Scope phase(log, *channel, "reserve", needed[auth_ands_of(job.party)]);
+      const PhaseLog::Scope phase(log, *channel, "reserve", circuit.cost().ands * circuit.lanes());
       return reserve_together(session, store, needed);
     }();
     const auto start = std::chrono::steady_clock::now();
-    result = run_circuit(session, material, circuit.circuit(), circuit.lanes(), inputs);
+    result = run_circuit(session, material, form, circuit.circuit(), circuit.lanes(), inputs);
     wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     channel->flush();
   });
@@ -182,7 +190,7 @@ std::string run_text(const Json& report) {
   std::string text = "party " + report["party"].get<std::string>() + ": " + report["circuit"].get<std::string>() + ", " + grouped(report["ands"]) + " ANDs (" +
                      grouped(report["gates"]) + " gates) in " + seconds_text(report["wall_s"]) + ", " +
                      grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + " ANDs/s" +
-                     (report["columns"] == "experiment" ? ", on material with experiment columns" : "") + "\n";
+                     ", on material of " + profile_text(report) + "\n";
   for (const auto& [name, value] : report["outputs"].items()) text += name + " = " + lines_of(value) + "\n";
   return text;
 }

@@ -25,8 +25,7 @@ int info(const Arguments& arguments) {
   report["store_bytes"] = inventory.store_bytes;
   if (manifest.state == SessionState::Dead) report["dead_reason"] = manifest.dead_reason;
   std::string text = "session " + short_name(session_id_of(manifest)) + ", party " + letter(manifest.me) + ", " + std::string(name_of(manifest.state)) +
-                     (manifest.state == SessionState::Dead ? ": " + manifest.dead_reason : "") + "\n" + manifest.profile + ", " + manifest.columns +
-                     " columns, sigma " + std::to_string(manifest.sigma) + " (reached " + decimals(manifest.sigma_paper_bound, 1) + ", exact " +
+                     (manifest.state == SessionState::Dead ? ": " + manifest.dead_reason : "") + "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " + decimals(manifest.sigma_paper_bound, 1) + ", exact " +
                      decimals(manifest.sigma_exact, 1) + "), kappa " + std::to_string(manifest.kappa) + ", bucket " + std::to_string(manifest.bucket) +
                      ", unit " + grouped(manifest.unit) + "\n";
   report["kinds"] = Json::object();

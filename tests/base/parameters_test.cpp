@@ -23,7 +23,7 @@ class BucketTable : public testing::TestWithParam<BucketRow> {};
 TEST_P(BucketTable, Holds) {
   const auto [log2_l, sigma, exact, paper] = GetParam();
   const std::uint64_t l = std::uint64_t{1} << log2_l;
-  EXPECT_EQ(smallest_bucket(l, sigma), paper);
+  EXPECT_EQ(SecurityParameters::make({.sigma = sigma, .unit = l}).bucket(), paper);
   EXPECT_GE(paper_bound_bits(l, paper), sigma);
   EXPECT_LT(paper_bound_bits(l, paper - 1), sigma);
   EXPECT_GE(exact_bound_bits(l, exact), sigma);

@@ -9,6 +9,7 @@
 
 #include "base/auth_bits.h"
 #include "checks/equality.h"
+#include "offline/leaky_triple.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/oracle.h"
 #include "tests/support/two_parties.h"
@@ -39,9 +40,7 @@ struct Dealt {
 
 // The keys of test sessions with the low bits that triples ask for.
 inline Delta key_for_triples(Party holder, std::uint64_t seed = 1) {
-  Delta delta = global_key_of(holder, seed);
-  delta.value.lo = (delta.value.lo & ~std::uint64_t{1}) | (holder == Party::B ? 1 : 0);
-  return delta;
+  return fitted_to_triples(global_key_of(holder, seed), holder);
 }
 
 // EQ of one digest. An A that is the cheater opens whatever B's digest is, so that B has something to find.

@@ -15,17 +15,18 @@ struct Attack {
   const char* tag;
   std::size_t occurrence;
   std::size_t bit;
+  MaterialForm form = MaterialForm::Pairs;
 };
 
 class OnlineAttack : public testing::TestWithParam<Attack> {
  protected:
   // B cheats if `by_b`, otherwise A.
-  static OnlineRun attack(const Deviation& deviation, bool by_b) {
+  static OnlineRun attack(const Deviation& deviation, MaterialForm form, bool by_b) {
     const RandomCircuit circuit(11, 120);
     Rng rng(Seed{{11, 5}});
     PartyOptions options{.seed = 11};
     (by_b ? options.wrap_b : options.wrap_a) = [&](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), deviation); };
-    return run_online(circuit, 7, random_inputs(circuit, 7, rng), options, false);
+    return run_online(circuit, 7, random_inputs(circuit, 7, rng), options, false, form);
   }
 };
 
@@ -39,7 +40,7 @@ TEST_P(OnlineAttack, IsCaughtBeforeAnyOutput) {
           done |= tag == attacked.tag && occurrence == attacked.occurrence;
           flip(tag, occurrence, payload);
         },
-        by_b);
+        attacked.form, by_b);
     ASSERT_TRUE(done) << "the attacked message is never sent";
     const Outcome& honest = by_b ? run.outcomes.a : run.outcomes.b;
     EXPECT_EQ(honest.kind, Outcome::Kind::PeerCheated) << honest.message;
@@ -52,6 +53,9 @@ INSTANTIATE_TEST_SUITE_P(EveryRevealedBit, OnlineAttack,
                          testing::Values(Attack{"and.fgdh", 0, 0},   // f
                                          Attack{"and.fgdh", 0, 7},   // another lane or gate
                                          Attack{"and.fgdh", 1, 9}, Attack{"and.fgdh", 2, 13}, Attack{"and.e", 0, 0}, Attack{"and.e", 2, 3},
+                                         Attack{"and.de", 0, 0, MaterialForm::Triples},  // d
+                                         Attack{"and.de", 0, 8, MaterialForm::Triples}, Attack{"and.de", 1, 9, MaterialForm::Triples},
+                                         Attack{"and.de", 2, 6, MaterialForm::Triples}, Attack{"output.shares", 0, 3, MaterialForm::Triples},
                                          Attack{"output.shares", 0, 0}, Attack{"output.shares", 0, 20},
                                          Attack{"mac_transcript.digest", 0, 0}, Attack{"mac_transcript.digest", 0, 255}));
 

@@ -13,46 +13,51 @@ namespace {
 
 using namespace tinyot::test;
 
-TEST(Runtime, RandomCircuitsEqualThePlainEvaluator) {
+class Runtime : public testing::TestWithParam<MaterialForm> {};
+
+INSTANTIATE_TEST_SUITE_P(FromEachForm, Runtime, testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
+                         [](const auto& form) { return std::string(name_of(form.param)); });
+
+TEST_P(Runtime, RandomCircuitsEqualThePlainEvaluator) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     const RandomCircuit circuit(seed, 10 + 3 * (seed % 40));
     const std::size_t lanes = 1 + seed % 70;
     Rng rng(Seed{{seed, 5}});
     const auto inputs = random_inputs(circuit, lanes, rng);
-    const OnlineRun run = run_online(circuit, lanes, inputs, {.seed = seed});
+    const OnlineRun run = run_online(circuit, lanes, inputs, {.seed = seed}, true, GetParam());
     expect_outputs(circuit, run, evaluate(circuit, lanes, inputs));
     if (HasFailure()) FAIL() << "seed " << seed;
   }
 }
 
-TEST(Runtime, DrawsWhatMaterialForForetells) {
+TEST_P(Runtime, DrawsWhatMaterialForForetells) {
   const RandomCircuit circuit(3, 200);
   Rng rng(Seed{{1, 1}});
   const auto inputs = random_inputs(circuit, 9, rng);
-  const OnlineRun run = run_online(circuit, 9, inputs);
-  const MaterialCounts foretold = material_for(circuit, cost_of(circuit), 9);
+  const OnlineRun run = run_online(circuit, 9, inputs, {}, true, GetParam());
+  const MaterialCounts foretold = material_for(circuit, cost_of(circuit), GetParam(), 9);
   EXPECT_EQ(run.dealt_a, foretold);
   EXPECT_EQ(run.dealt_b, foretold);
 }
 
-TEST(Runtime, AesOfThreeBlocks) {
+TEST_P(Runtime, AesOfThreeBlocks) {
   const auto circuit = find_circuit("aes128");
   ASSERT_NE(circuit, nullptr);
   Rng rng(Seed{{2, 2}});
   const auto inputs = random_inputs(*circuit, 3, rng);
-  const OnlineRun run = run_online(*circuit, 3, inputs);
+  const OnlineRun run = run_online(*circuit, 3, inputs, {}, true, GetParam());
   expect_outputs(*circuit, run, evaluate(*circuit, 3, inputs));
   EXPECT_EQ(run.a.and_rounds, cost_of(*circuit).and_depth);
 }
 
-TEST(Runtime, CircuitFile) {
+TEST_P(Runtime, CircuitFile) {
   const BristolFashionCircuit circuit(TINYOT_CIRCUITS_DIR "/adder64.txt");
   Rng rng(Seed{{3, 3}});
   const auto inputs = random_inputs(circuit, 5, rng);
-  expect_outputs(circuit, run_online(circuit, 5, inputs), evaluate(circuit, 5, inputs));
+  expect_outputs(circuit, run_online(circuit, 5, inputs, {}, true, GetParam()), evaluate(circuit, 5, inputs));
 }
 
-TEST(Runtime, TenBitsAnAndOnTheWire) {
+TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {
   const auto circuit = find_circuit("aes128");
   Rng rng(Seed{{2, 2}});
   const std::size_t lanes = 64;
@@ -63,10 +68,11 @@ TEST(Runtime, TenBitsAnAndOnTheWire) {
     std::vector<std::optional<BundleValues>> mine(inputs.size());
     for (std::size_t b = 0; b < inputs.size(); ++b)
       if (circuit->info().inputs[b].owner == session.me()) mine[b] = inputs[b];
-    run_circuit(session, dealer, *circuit, lanes, mine);
+    run_circuit(session, dealer, GetParam(), *circuit, lanes, mine);
     if (session.me() == Party::A) sent = session.log().phases().front().bytes_sent;
   });
-  const double floor = 5.0 / 8 * 6400 * lanes + 128.0 / 8 * (lanes + 1);  // 5 bits an AND, and A's inputs
+  const double bits_of_an_and = GetParam() == MaterialForm::Pairs ? 5 : 2;  // of each party
+  const double floor = bits_of_an_and / 8 * 6400 * lanes + 128.0 / 8 * (lanes + 1);  // and A's inputs
   EXPECT_GE(static_cast<double>(sent), floor);
   EXPECT_LT(static_cast<double>(sent), 1.02 * floor);
 }

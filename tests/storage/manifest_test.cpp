@@ -54,6 +54,10 @@ TEST(Manifest, NonsenseNamesTheField) {
   field("profile", [](Record& r) { r.set_profile(""); });
   field("profile", [](Record& r) { r.set_profile("NNOB 12"); });
   field("columns", [](Record& r) { r.set_columns(std::string(33, 'x')); });
+  field("material", [](Record& r) { r.set_material(""); });
+  field("check", [](Record& r) { r.set_check("Each"); });
+  field("SoftSpoken k", [](Record& r) { r.set_softspoken_k(129); });
+  field("string bits", [](Record& r) { r.set_string_bits(129); });
   field("kappa", [](Record& r) { r.set_kappa(64); });
   field("sigma", [](Record& r) { r.set_sigma(0); });
   field("sigma", [](Record& r) { r.set_sigma(129); });

@@ -35,6 +35,7 @@ inline Manifest test_manifest(Party me) {
   manifest.me = me;
   manifest.peer = "peer.example:7000";
   manifest.profile = "nnob12";
+  manifest.material = "pairs";
   manifest.columns = "theorem";
   manifest.sigma = 40;
   manifest.bucket = 4;
