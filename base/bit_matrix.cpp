@@ -76,18 +76,39 @@ void multiply(std::span<const Selection> selections, const BitMatrix& right, Bit
   wipe(&tables, sizeof tables);
 }
 
-// Transposes as many 64 x 64 bit matrices as a vector has lanes, by exchanging ever smaller off-diagonal squares. Lane i of
-// rows[r] is row r of matrix i.
+// As many 64 x 64 bit matrices as a vector has lanes are transposed at a time, by exchanging ever smaller off-diagonal squares: lane i
+// of row r is row r of matrix i. Squares of 32, 16 and 8 bits are exchanged among rows that are 8 apart, those of 4, 2 and 1 among
+// 8 neighbours; so 8 rows at a time stay in registers for three exchanges.
 template <int kHalf, class D, class V>
-HWY_INLINE void exchange_squares(D d, V* HWY_RESTRICT rows) {
+HWY_INLINE void exchange_squares(D d, V& upper, V& lower) {
   constexpr std::uint64_t kMask = ~std::uint64_t{0} / ((std::uint64_t{1} << kHalf) + 1);
-  const V mask = hn::Set(d, kMask);
-  for (std::size_t base = 0; base < 64; base += 2 * kHalf) {
-    for (std::size_t r = base; r < base + kHalf; ++r) {
-      const V swapped = hn::And(hn::Xor(hn::ShiftRight<kHalf>(rows[r]), rows[r + kHalf]), mask);
-      rows[r] = hn::Xor(rows[r], hn::ShiftLeft<kHalf>(swapped));
-      rows[r + kHalf] = hn::Xor(rows[r + kHalf], swapped);
-    }
+  const V swapped = hn::And(hn::Xor(hn::ShiftRight<kHalf>(upper), lower), hn::Set(d, kMask));
+  upper = hn::Xor(upper, hn::ShiftLeft<kHalf>(swapped));
+  lower = hn::Xor(lower, swapped);
+}
+
+// Rows r, r + step, ..., r + 7 step, where kSquare = 4 step is the largest square.
+template <int kSquare, class D, class V>
+HWY_INLINE void exchange_three(D d, V (&rows)[8]) {
+  for (std::size_t i = 0; i < 4; ++i) exchange_squares<kSquare>(d, rows[i], rows[i + 4]);
+  for (const std::size_t i : {0, 1, 4, 5}) exchange_squares<kSquare / 2>(d, rows[i], rows[i + 2]);
+  for (const std::size_t i : {0, 2, 4, 6}) exchange_squares<kSquare / 4>(d, rows[i], rows[i + 1]);
+}
+
+// Reads the rows of one half of the matrix, `step` words apart.
+template <class D, class V>
+HWY_INLINE void transpose_lanes(D d, const std::uint64_t* HWY_RESTRICT first_row, std::size_t step, V* HWY_RESTRICT rows) {
+  for (std::size_t r = 0; r < 8; ++r) {
+    V some[8];
+    for (std::size_t i = 0; i < 8; ++i) some[i] = hn::LoadU(d, first_row + (r + 8 * i) * step);
+    exchange_three<32>(d, some);
+    for (std::size_t i = 0; i < 8; ++i) rows[r + 8 * i] = some[i];
+  }
+  for (std::size_t r = 0; r < 64; r += 8) {
+    V some[8];
+    for (std::size_t i = 0; i < 8; ++i) some[i] = rows[r + i];
+    exchange_three<4>(d, some);
+    for (std::size_t i = 0; i < 8; ++i) rows[r + i] = some[i];
   }
 }
 
@@ -95,29 +116,27 @@ void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, Block* colu
   const hn::CappedTag<std::uint64_t, 8> d;
   using V = hn::Vec<decltype(d)>;
   const std::size_t lanes = hn::Lanes(d), row_words = matrix.row_words();
-  V rows[64];
-  alignas(64) std::uint64_t halves[2][64 * 8];  // of the blocks: lane by lane for each column
+  constexpr std::size_t kMaxLanes = hn::MaxLanes(d);
+  V halves[2][64];
+  alignas(64) Block blocks[kMaxLanes];  // one column of each matrix
   for (std::size_t done = 0; done < count;) {
     // Whole vectors are read, at the end of a row those before its last word.
-    const std::size_t word = (first + done) / 64, begin = HWY_MIN(word, row_words - lanes);
-    for (std::size_t half = 0; half < 2; ++half) {
-      for (std::size_t r = 0; r < 64; ++r) rows[r] = hn::LoadU(d, matrix.words().data() + (64 * half + r) * row_words + begin);
-      exchange_squares<32>(d, rows);
-      exchange_squares<16>(d, rows);
-      exchange_squares<8>(d, rows);
-      exchange_squares<4>(d, rows);
-      exchange_squares<2>(d, rows);
-      exchange_squares<1>(d, rows);
-      for (std::size_t r = 0; r < 64; ++r) hn::Store(rows[r], d, halves[half] + r * lanes);
+    const std::size_t word = (first + done) / 64, begin = HWY_MIN(word, row_words - lanes), stale = word - begin;
+    for (std::size_t half = 0; half < 2; ++half) transpose_lanes(d, matrix.words().data() + 64 * half * row_words + begin, row_words, halves[half]);
+    Block* const out = columns + done;
+    const std::size_t left = count - done;
+    for (std::size_t j = 0; j < 64; ++j) {
+      hn::StoreInterleaved2(halves[0][j], halves[1][j], d, reinterpret_cast<std::uint64_t*>(blocks));
+      if (stale == 0 && left >= 64 * kMaxLanes) {
+        for (std::size_t lane = 0; lane < kMaxLanes; ++lane) out[64 * lane + j] = blocks[lane];
+      } else {
+        for (std::size_t lane = stale; lane < lanes && 64 * (lane - stale) + j < left; ++lane) out[64 * (lane - stale) + j] = blocks[lane];
+      }
     }
-    for (std::size_t lane = word - begin; lane < lanes && done < count; ++lane) {
-      const std::size_t here = HWY_MIN(std::size_t{64}, count - done);
-      for (std::size_t j = 0; j < here; ++j) columns[done + j] = {halves[0][j * lanes + lane], halves[1][j * lanes + lane]};
-      done += here;
-    }
+    done += HWY_MIN(64 * (lanes - stale), left);
   }
-  wipe(rows, sizeof rows);
   wipe(halves, sizeof halves);
+  wipe(blocks, sizeof blocks);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -65,8 +65,8 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
     throw UsageError("--softspoken-k " + std::to_string(request.softspoken_k) + " is not 1, 2 or 4");
   if (fast && material != MaterialForm::Triples) throw UsageError("--profile fast makes --material triples only");
   if (!fast && request.check != TripleCheck::Each) throw UsageError("--check deferred goes with --profile fast");
-  if (!fast && request.short_strings) throw UsageError("--short-strings goes with --profile fast");
-  if (request.short_strings && request.sigma > kShortStringBits)
+  if (!fast && request.strings == StringBits::Short) throw UsageError("--short-strings goes with --profile fast");
+  if (request.strings == StringBits::Short && request.sigma > kShortStringBits)
     throw UsageError("--short-strings leaves 64 bits, less than sigma = " + std::to_string(request.sigma));
   const std::uint32_t needed = parameters.smallest_bucket(unit);
   parameters.bucket_ = request.bucket.value_or(needed);
@@ -86,13 +86,13 @@ std::uint64_t SecurityParameters::population(std::uint64_t ands) const {
 
 double SecurityParameters::bound_bits(std::uint64_t ands, std::uint32_t bucket) const {
   const double paper = paper_bound_bits(population(ands), bucket);
-  return check() == TripleCheck::Each && !short_strings() ? paper : std::min(paper, exact_bits(ands, bucket));
+  return check() == TripleCheck::Each && strings() == StringBits::Full ? paper : std::min(paper, exact_bits(ands, bucket));
 }
 
 double SecurityParameters::exact_bits(std::uint64_t ands, std::uint32_t bucket) const {
   const std::uint64_t l = population(ands);
   const double bits = profile() == Profile::Fast ? layers_bound_bits(l, bucket, check()) : exact_bound_bits(l, bucket);
-  return short_strings() ? std::min(bits, kShortStringBits) : bits;
+  return strings() == StringBits::Short ? std::min(bits, kShortStringBits) : bits;
 }
 
 std::uint32_t SecurityParameters::smallest_bucket(std::uint64_t ands) const {

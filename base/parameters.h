@@ -23,9 +23,12 @@ std::string_view name_of(Columns columns);
 enum class MaterialForm : std::uint8_t { Pairs = 0, Triples = 1 };
 std::string_view name_of(MaterialForm form);
 
-// What the fast profile's EQ covers: each leaky triple, or each bucket of them (doc/deferred_check.md).
+// What the fast profile's EQ covers: each leaky triple, or each bucket of them (doc/fast_profile.md).
 enum class TripleCheck : std::uint8_t { Each = 0, Deferred = 1 };
 std::string_view name_of(TripleCheck check);
+
+// Length of the strings in the fast profile's leaky triples (doc/fast_profile.md).
+enum class StringBits : std::uint8_t { Short = 64, Full = 128 };
 
 // Theorem 6: l leaky objects of each bucket position, permuted together, are secure to (log2(l) + 1)(B - 1) bits.
 double paper_bound_bits(std::uint64_t l, std::uint32_t bucket);
@@ -49,7 +52,7 @@ struct ParameterRequest {
   std::optional<MaterialForm> material = std::nullopt;   // pairs if absent, triples with the fast profile, which makes nothing else
   std::uint32_t softspoken_k = 2;  // bits of the global key a GGM tree, 1, 2 or 4: traffic falls and work grows with it
   TripleCheck check = TripleCheck::Each;
-  bool short_strings = false;      // 64 bits instead of 128 in the leaky triples
+  StringBits strings = StringBits::Full;
 };
 
 // One unit of preprocessing: `ands` objects of each kind made from `bucket` times as many leaky ones.
@@ -72,7 +75,7 @@ class SecurityParameters {
   MaterialForm material() const { return *request_.material; }
   std::uint32_t softspoken_k() const { return request_.softspoken_k; }
   TripleCheck check() const { return request_.check; }
-  bool short_strings() const { return request_.short_strings; }
+  StringBits strings() const { return request_.strings; }
 
   // l, the leaky objects of each bucket position that a unit of so many ANDs combines: with the fast profile they fill blocks.
   std::uint64_t population(std::uint64_t ands) const;

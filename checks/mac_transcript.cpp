@@ -7,8 +7,6 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kTranscript{0x0301, "mac_transcript.digest"};
-constexpr std::string_view kPhase = "MAC transcript";
-constexpr std::size_t kStep = 512;  // MACs hashed at a time, on the stack
 
 void exchange_and_compare(MacTranscripts& transcripts, Channel& channel) {
   const Digest mine = transcripts.mine.settle(), expected = transcripts.peers.settle();
@@ -20,29 +18,13 @@ void exchange_and_compare(MacTranscripts& transcripts, Channel& channel) {
 }  // namespace
 
 MacTranscript::MacTranscript(const SessionId& session, Party mac_holder)
-    : session_(session), direction_(letter(mac_holder)), chain_(session, {"MAC chain", direction_, 0}) {
-  rekey();
-}
+    : session_(session), direction_(letter(mac_holder)), sum_(session, {"MAC transcript", direction_, 0}, HashUse::MacTranscript),
+      chain_(session, {"MAC chain", direction_, 0}) {}
 
-void MacTranscript::rekey() {
-  hash_ = std::make_unique<TweakHash>(session_, Domain{kPhase, direction_, batch_++});
-  in_batch_ = 0;
-}
-
-void MacTranscript::absorb(std::span<const Block> macs) {
-  Block hashed[kStep];
-  while (!macs.empty()) {
-    if (in_batch_ == TweakHash::kObjectsMax) rekey();
-    const std::size_t count = std::min({macs.size(), kStep, static_cast<std::size_t>(TweakHash::kObjectsMax - in_batch_)});
-    (*hash_)(HashUse::MacTranscript, in_batch_, macs.first(count), std::span(hashed, count));
-    chain_.absorb(std::as_bytes(std::span(hashed, count)));
-    in_batch_ += count;
-    macs = macs.subspan(count);
-  }
-}
+void MacTranscript::absorb(std::span<const Block> macs) { sum_.absorb(macs); }
 
 Digest MacTranscript::settle() {
-  const Digest digest = chain_.digest();
+  const Digest digest = chain_.absorb_object(sum_.take()).digest();
   chain_ = RandomOracle(session_, {"MAC chain", direction_, ++settled_});
   chain_.absorb_object(digest);
   // What is sent is a hash of the chain's state under another domain, so that the chain itself stays with the parties.

@@ -1,22 +1,23 @@
 // The amortised MAC check (NNOB12 section 3, "Amortized MAC checks"; PROTOCOL section 8).
 //
-// Each direction has one transcript N := G(N, H(M)) over the MACs of all revealed bits in the order of revealing. The MAC
-// holder absorbs M_x, the key holder K_x ^ x.Delta for the x it was told. The MAC holder then sends a digest of N and the key
-// holder compares: nothing that depends on a key ever leaves the key holder. H is the tweaked hash of M (so that M itself,
-// which is K or K ^ Delta, is not fed to G), G is SHA-256 run over the hashes with the previous digest in front.
+// Each direction has one transcript over the MACs of all revealed bits in the order of revealing. The MAC holder absorbs M_x,
+// the key holder K_x ^ x.Delta for the x it was told. The MAC holder then sends a digest and the key holder compares: nothing that
+// depends on a key ever leaves the key holder.
+//
+// Differs: between two settlements the paper's chain N := G(N, H(M)) is the sum of H(i, M_i), G being applied where it is settled.
+// Whoever revealed a wrong bit holds M_i where the key holder has M_i ^ Delta, and must foretell H(i, M_i ^ Delta): crypto/hash_sum.h.
 //
 // A constant bit, as the peer's share of an input, has M = 0, and the key holder absorbs 0 for the honest value; its digest
 // stays with it, so that the key of a constant bit is never sent nor revealed.
 #pragma once
 
-#include <memory>
 #include <span>
 
 #include "base/block.h"
 #include "base/party.h"
 #include "base/session_id.h"
+#include "crypto/hash_sum.h"
 #include "crypto/random_oracle.h"
-#include "crypto/tweak_hash.h"
 
 namespace tinyot {
 
@@ -37,12 +38,10 @@ class MacTranscript {
   Digest settle();
 
  private:
-  void rekey();
-
   SessionId session_;
   char direction_;
-  std::uint64_t batch_ = 0, in_batch_ = 0, settled_ = 0;
-  std::unique_ptr<TweakHash> hash_;
+  std::uint64_t settled_ = 0;
+  HashSum sum_;
   RandomOracle chain_;
 };
 

@@ -1,6 +1,7 @@
 #include "offline/fast_unit.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
 #include "checks/equality.h"
@@ -9,9 +10,9 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kObjectsOfBatch = kBatchBits / 3;  // x, y and r of each
-constexpr std::size_t kBatchesAhead = 1;                 // that a step is behind the one before it
-static_assert(kObjectsOfBatch % kKappa == 0);
+constexpr std::size_t kBatchesAhead = 1;  // that a step is behind the one before it
+constexpr std::size_t kFoldObjects = std::size_t{1} << 12;
+static_assert(kBatchBits % (3 * kKappa) == 0);
 
 std::size_t whole_blocks(std::size_t count) { return (count + kKappa - 1) / kKappa * kKappa; }
 
@@ -49,82 +50,198 @@ class BitSource {
 
 class FastUnit final : public MadeUnit {
  public:
-  FastUnit(Session& session, const Trees& trees, std::uint64_t number, const UnitRequest& request)
-      : session_(session), request_(request), source_(session, trees, number) {}
+  using GiveBack = std::function<void(std::vector<TripleLayer>)>;
+
+  // `memory` of an earlier unit is used again: the first use of memory costs as much as what is then done with it.
+  FastUnit(Session& session, const SecurityParameters& params, const Trees& trees, std::uint64_t number, const UnitRequest& request,
+           std::vector<TripleLayer> memory, GiveBack give_back)
+      : session_(session), params_(params), request_(request), size_(params.population(request.plan.ands)), source_(session, trees, number),
+        layers_(std::move(memory)), give_back_(std::move(give_back)), product_bits_(session, params.strings()) {}
+  ~FastUnit() override { give_back_(std::move(layers_)); }
 
   void make(const GlobalKeyTie& tie);
   void pour(const SettledCheck&, MaterialSink& sink) override;
 
  private:
-  void make_layer(std::size_t number, TripleLayer& layer);
+  struct Piece {
+    SoftSpokenBatch batch;
+    std::size_t layer;
+    ObjectChunk chunk;
+  };
+  bool is_deferred() const { return params_.check() == TripleCheck::Deferred; }
+
+  void make_plain_bits(const GlobalKeyTie& tie);
+  void make_room();
+  std::vector<Piece> pieces();
+  void make_layers();
+  void make_leaky_triples(const PhaseLog::Scope& phase);
+  void make_half_products(const PhaseLog::Scope& phase);
+  void fold();
+  void check_products();
+
+  // The columns of a piece: x, y, and z or r where its layer has them.
+  std::vector<SharedView> columns(const Piece& piece);
+  void send_corrections(const Piece& piece);
+  void receive_corrections(const Piece& piece);
+  void offer(const Piece& piece, std::span<Block> s);
+  void receive(const Piece& piece, std::span<Block> s);
 
   Session& session_;
+  const SecurityParameters& params_;
   UnitRequest request_;
+  std::size_t size_;  // of a layer
   BitSource source_;
   AuthBits plain_;  // for inputs, then for the tie
-  TripleLayer triples_;
+  std::vector<TripleLayer> layers_;
+  GiveBack give_back_;
+  ProductBits product_bits_;
 };
 
 void FastUnit::make(const GlobalKeyTie& tie) {
-  const std::size_t size = whole_blocks(request_.plan.ands);
-  {
-    const PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits", request_.inputs);
-    const std::size_t inputs = whole_blocks(request_.inputs);
-    plain_ = source_.make(inputs + kTieBits);
-    tie.check(session_, plain_.mine.view(inputs, kTieBits), plain_.peers.view(inputs, kTieBits));
-  }
-  triples_ = TripleLayer(size);
-  make_layer(0, triples_);
-  TripleLayer more(size);
-  for (std::size_t k = 1; k < request_.plan.bucket; ++k) {
-    make_layer(k, more);
-    const PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", size);
-    fold_layer(session_, toss_shift(session_, k, size), size, more, triples_);
+  make_plain_bits(tie);
+  make_room();
+  make_layers();
+  fold();
+}
+
+void FastUnit::make_plain_bits(const GlobalKeyTie& tie) {
+  const PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits", request_.inputs);
+  const std::size_t inputs = whole_blocks(request_.inputs);
+  plain_ = source_.make(inputs + kTieBits);
+  tie.check(session_, plain_.mine.view(inputs, kTieBits), plain_.peers.view(inputs, kTieBits));
+}
+
+void FastUnit::make_room() {
+  layers_.resize(request_.plan.bucket);
+  for (std::size_t k = 0; k < layers_.size(); ++k) {
+    const bool announces = !is_deferred() || k == 0;
+    const auto resize = [](SharedBits& bits, std::size_t size) {
+      if (bits.size() != size) bits = SharedBits(size);
+    };
+    resize(layers_[k].x, size_);
+    resize(layers_[k].y, size_);
+    resize(layers_[k].z, announces ? size_ : 0);
+    layers_[k].s.resize(is_deferred() ? size_ : 0);
   }
 }
 
-// The triples of one layer, and their EQ.
-void FastUnit::make_layer(std::size_t number, TripleLayer& layer) {
-  struct Piece {
-    SoftSpokenBatch batch;
-    ObjectChunk chunk;
-  };
-  const std::size_t size = layer.x.peers.size();
-  const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples", size);
+// The unit in batches of bits, x and y of each object, and r of those whose product is announced.
+std::vector<FastUnit::Piece> FastUnit::pieces() {
   std::vector<Piece> pieces;
-  for (std::size_t first = 0; first < size; first += kObjectsOfBatch) {
-    const std::size_t count = std::min(kObjectsOfBatch, size - first);
-    pieces.push_back({source_.next(3 * count), {first, count, pieces.size()}});
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    const std::size_t columns = layers_[layer].z.size() > 0 ? 3 : 2, objects = kBatchBits / columns / kKappa * kKappa;
+    for (std::size_t first = 0; first < size_; first += objects) {
+      const std::size_t count = std::min(objects, size_ - first);
+      pieces.push_back({source_.next(columns * count), layer, {first, count, first / objects}});
+    }
   }
-  const SharedView x = layer.x.view(), y = layer.y.view(), z = layer.z.view();
-  LeakyTriples triples(session_, number, x, y, z);
+  return pieces;
+}
+
+std::vector<SharedView> FastUnit::columns(const Piece& piece) {
+  TripleLayer& layer = layers_[piece.layer];
+  std::vector<SharedView> columns = {layer.x.view().part(piece.chunk), layer.y.view().part(piece.chunk)};
+  if (layer.z.size() > 0) columns.push_back(layer.z.view().part(piece.chunk));
+  return columns;
+}
+
+void FastUnit::send_corrections(const Piece& piece) {
+  std::vector<MineView> mine;
+  for (const SharedView& column : columns(piece)) mine.push_back(column.mine);
+  source_.mac_holder().send_corrections(piece.batch, mine);
+}
+
+void FastUnit::receive_corrections(const Piece& piece) {
+  std::vector<PeersView> peers;
+  for (const SharedView& column : columns(piece)) peers.push_back(column.peers);
+  source_.key_holder().receive_corrections(piece.batch, peers);
+}
+
+void FastUnit::offer(const Piece& piece, std::span<Block> s) {
+  const auto views = columns(piece);
+  HalfProducts(session_, piece.layer, params_.strings()).offer(piece.chunk, views[0], views[1], s);
+}
+
+void FastUnit::receive(const Piece& piece, std::span<Block> s) {
+  HalfProducts(session_, piece.layer, params_.strings()).receive(piece.chunk, columns(piece)[0], s);
+}
+
+void FastUnit::make_layers() {
+  const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples", layers_.size() * size_);
+  if (is_deferred()) return make_half_products(phase);
+  make_leaky_triples(phase);
+  check_products();
+}
+
+void FastUnit::make_leaky_triples(const PhaseLog::Scope& phase) {
+  std::queue<SecretVector<Block>> offered, announced;  // the strings S_P of pieces on their way
+  const auto pop = [](std::queue<SecretVector<Block>>& strings) {
+    SecretVector<Block> s = std::move(strings.front());
+    strings.pop();
+    return s;
+  };
   in_steps(
-      pieces, kBatchesAhead,
-      [&](const Piece& piece) {
-        const auto part = [&](const SharedView& bits) { return bits.mine.part(piece.chunk.first, piece.chunk.count); };
-        source_.mac_holder().send_corrections(piece.batch, {{part(x), part(y), part(z)}});
-      },
-      [&](const Piece& piece) {
-        const auto part = [&](const SharedView& bits) { return bits.peers.subspan(piece.chunk.first, piece.chunk.count); };
-        source_.key_holder().receive_corrections(piece.batch, {{part(x), part(y), part(z)}});
-      },
+      pieces(), kBatchesAhead, [&](const Piece& piece) { send_corrections(piece); }, [&](const Piece& piece) { receive_corrections(piece); },
       [&](const Piece& piece) { source_.mac_holder().answer(piece.batch); },
       [&](const Piece& piece) {
         source_.key_holder().verify(piece.batch);
-        triples.offer(piece.chunk);
+        offered.emplace(piece.chunk.count);
+        offer(piece, offered.back());
       },
-      [&](const Piece& piece) { triples.announce(piece.chunk); },
       [&](const Piece& piece) {
-        triples.finish(piece.chunk);
-        phase.advance(piece.chunk.first + piece.chunk.count);
+        SecretVector<Block> s = pop(offered);
+        receive(piece, s);
+        product_bits_.announce(s, columns(piece)[2]);
+        announced.push(std::move(s));
+      },
+      [&](const Piece& piece) {
+        SecretVector<Block> s = pop(announced);
+        product_bits_.finish(s, columns(piece)[2]);
+        phase.advance(piece.layer * size_ + piece.chunk.first + piece.chunk.count);
       });
+}
+
+void FastUnit::make_half_products(const PhaseLog::Scope& phase) {
+  const auto strings = [&](const Piece& piece) { return std::span(layers_[piece.layer].s).subspan(piece.chunk.first, piece.chunk.count); };
+  in_steps(
+      pieces(), kBatchesAhead, [&](const Piece& piece) { send_corrections(piece); }, [&](const Piece& piece) { receive_corrections(piece); },
+      [&](const Piece& piece) { source_.mac_holder().answer(piece.batch); },
+      [&](const Piece& piece) {
+        source_.key_holder().verify(piece.batch);
+        offer(piece, strings(piece));
+      },
+      [&](const Piece& piece) {
+        receive(piece, strings(piece));
+        phase.advance(piece.layer * size_ + piece.chunk.first + piece.chunk.count);
+      });
+}
+
+void FastUnit::check_products() {
   EqualityCheck equality;
-  equality.add("leaky triples", triples.check_digest());
+  equality.add("leaky triples", product_bits_.check_digest());
   equality.run(session_);
 }
 
+void FastUnit::fold() {
+  const PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", size_);
+  LayerFold layers(session_, layers_, toss_shifts(session_, layers_.size(), size_));
+  const auto chunks = object_chunks(size_, kFoldObjects);
+  const auto reveal = [&](const ObjectChunk& chunk) { layers.reveal(chunk); };
+  if (!is_deferred()) return in_steps(chunks, 1, reveal, [&](const ObjectChunk& chunk) { layers.fold(chunk); });
+
+  const auto strings = [&](const ObjectChunk& chunk) { return std::span(layers_[0].s).subspan(chunk.first, chunk.count); };
+  in_steps(
+      chunks, 1, reveal,
+      [&](const ObjectChunk& chunk) {
+        layers.fold_strings(chunk);
+        product_bits_.announce(strings(chunk), layers_[0].z.view().part(chunk));
+      },
+      [&](const ObjectChunk& chunk) { product_bits_.finish(strings(chunk), layers_[0].z.view().part(chunk)); });
+  check_products();
+}
+
 void FastUnit::pour(const SettledCheck&, MaterialSink& sink) {
-  const SharedBits* const columns[] = {&triples_.x, &triples_.y, &triples_.z};
+  const SharedBits* const columns[] = {&layers_[0].x, &layers_[0].y, &layers_[0].z};
   pour_objects(sink, MaterialKind::Triples, session_.me(), request_.plan.ands, [&](std::size_t first, MaterialBatch& out) {
     for (std::size_t i = 0; i < 3; ++i) {
       copy_part(columns[i]->mine, first, out.mine[i]);
@@ -137,7 +254,7 @@ void FastUnit::pour(const SettledCheck&, MaterialSink& sink) {
 }  // namespace
 
 void FastUnitMaker::prepare(std::size_t) {
-  trees_ = make_trees(session_, k_);
+  trees_ = make_trees(session_, params_.softspoken_k());
   // A domain that no unit has.
   AuthBits first = BitSource(session_, trees_, ~std::uint64_t{0}).make(kTieBits);
   if (tie_.has_anchor())
@@ -147,7 +264,18 @@ void FastUnitMaker::prepare(std::size_t) {
 }
 
 std::unique_ptr<MadeUnit> FastUnitMaker::make(Session& part, std::size_t number, const UnitRequest& request) {
-  auto unit = std::make_unique<FastUnit>(part, trees_, number, request);
+  std::vector<TripleLayer> memory;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      memory = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  auto unit = std::make_unique<FastUnit>(part, params_, trees_, number, request, std::move(memory), [this](std::vector<TripleLayer> layers) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(layers));
+  });
   unit->make(tie_);
   return unit;
 }

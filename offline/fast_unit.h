@@ -1,8 +1,12 @@
 // Units of the fast profile: triples from SoftSpoken bits, and aBits for inputs (PROTOCOL section 10).
 //
-// B layers of l leaky triples, each from 3 l bits a direction: made batch by batch in one pass, checked by one EQ, then shifted and
-// folded into layer 0. Two layers are held at a time, whatever B is.
+// B layers of l leaky triples, each from 3 l bits a direction, are made batch by batch in one pass; then, shifted, they are folded into
+// layer 0 in another. One EQ checks all leaky triples before the shifts are tossed. With the deferred check the layers but the first
+// take 2 l bits a direction, and the EQ comes last, on the folded triples.
 #pragma once
+
+#include <mutex>
+#include <vector>
 
 #include "offline/auth_triple.h"
 #include "offline/ggm_trees.h"
@@ -13,19 +17,25 @@ namespace tinyot {
 
 class FastUnitMaker final : public UnitMaker {
  public:
-  FastUnitMaker(Session& session, const SecurityParameters& params) : session_(session), k_(params.softspoken_k()) {}
+  FastUnitMaker(Session& session, const SecurityParameters& params) : session_(session), params_(params) {}
 
   void set_anchor(AuthBits anchor) override { tie_.set_anchor(std::move(anchor)); }
   // Role: both. Wire: as make_trees; and without an anchor of an earlier connection, a batch of bits that becomes it.
   void prepare(std::size_t units) override;
+
+  // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple (8 of short strings, 1/8 a bucket if the check is
+  // deferred); 1/8 a leaky triple but those of layer 0; an EQ and a coin toss.
+  // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key of ...").
   std::unique_ptr<MadeUnit> make(Session& part, std::size_t number, const UnitRequest& request) override;
   void stop() noexcept override {}
 
  private:
   Session& session_;
-  std::uint32_t k_;
+  SecurityParameters params_;
   Trees trees_;
   GlobalKeyTie tie_;
+  std::mutex mutex_;
+  std::vector<std::vector<TripleLayer>> spare_;  // memory of units that are done, to be used again
 };
 
 }  // namespace tinyot

@@ -16,7 +16,7 @@ constexpr std::uint64_t kHeader = 16;                     // of a message
 constexpr std::uint64_t kProgramBytes = 32 << 20;         // code, libraries, socket queues
 constexpr std::uint64_t kWorkerBytes = 128 << 20;         // of each further worker: what it reads ahead of need, its allocator
 constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;      // the store's own pages
-constexpr std::uint64_t kCommitBytes = 64 << 20;          // material that waits for its commit in the store, at most
+constexpr std::uint64_t kCommitBytes = 16 << 20;          // material that waits for its commit in the store, at most
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
   const std::uint64_t chunks = (objects + kChunkObjects - 1) / kChunkObjects, bits = bytes_for(objects);

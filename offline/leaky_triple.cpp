@@ -9,8 +9,13 @@ constexpr MessageTag kG{0x1B01, "latriple.g"};
 constexpr MessageTag kD{0x1B02, "latriple.d"};
 
 constexpr std::string_view kKind = "LaTriple";
+constexpr std::string_view kCheck = "LaTriple EQ";
 
 std::uint64_t low_bit_of(Party me) { return me == Party::B ? 1 : 0; }
+
+TweakHash hash_of(const Session& session, Party owner, const ObjectChunk& chunk, std::uint64_t layer) {
+  return hash_of_chunk(session, kKind, owner, chunk, layer);
+}
 
 }  // namespace
 
@@ -21,68 +26,72 @@ Delta fitted_to_triples(Delta key, Party me) {
   return key;
 }
 
-LeakyTriples::LeakyTriples(Session& session, std::uint64_t batch, SharedView x, SharedView y, SharedView r)
-    : session_(session), batch_(batch), x_(x), y_(y), z_(r), digest_(session.id(), {"LaTriple EQ", '*', batch}) {
+HalfProducts::HalfProducts(Session& session, std::uint64_t layer, StringBits strings) : session_(session), layer_(layer), strings_(strings) {
   ENSURE(fits_triples(session));
 }
 
-void LeakyTriples::offer(const ObjectChunk& chunk) {
-  const SharedView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count);
-  const Delta delta = session_.global_key();
-  SecretVector<Block> zero(chunk.count), one(chunk.count);
-  for (std::size_t i = 0; i < chunk.count; ++i) {
-    zero[i] = x.peers[i].value;
-    one[i] = moved(x.peers[i], delta, true).value;
-  }
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), chunk, batch_);
-  hash(HashUse::LeakyTriple, 0, zero, zero);
-  hash(HashUse::LeakyTriple, 0, one, one);
+void HalfProducts::offer(const ObjectChunk& chunk, const SharedView& x, const SharedView& y, std::span<Block> s) {
+  const Block delta = session_.global_key().value;
+  SecretVector<Block> g(chunk.count), hashed(chunk.count);
+  for (std::size_t i = 0; i < chunk.count; ++i) g[i] = x.peers[i].value ^ delta;
+  const TweakHash hash = hash_of(session_, session_.peer(), chunk, layer_);
+  hash(HashUse::LeakyTriple, 0, as_blocks(std::span<const Key>(x.peers)), s);
+  hash(HashUse::LeakyTriple, 0, g, g);
+  hash_of(session_, session_.me(), chunk, layer_)(HashUse::LeakyTriple, 0, as_blocks(std::span<const Mac>(x.mine.macs)), hashed);
   for (std::size_t i = 0; i < chunk.count; ++i) {
     // Step 1: C_P = y_P.Delta^P ^ M[y_P] ^ K[y'].
-    const Block c = times(delta.value, y.mine.bit(i)) ^ y.mine.macs[i].value ^ y.peers[i].value;
-    // Step 2.
-    one[i] ^= zero[i] ^ c;
-    zero[i] ^= times(c, x.mine.bit(i));
+    const Block c = times(delta, y.mine.bit(i)) ^ y.mine.macs[i].value ^ y.peers[i].value;
+    // Step 2: G_P = H(K[x']) ^ H(K[x'] ^ Delta^P) ^ C_P.
+    g[i] ^= s[i] ^ c;
+    // Step 3, without G: H(M[x_P]) ^ H(K[x']) ^ x_P.C_P.
+    s[i] ^= hashed[i] ^ times(c, x.mine.bit(i));
   }
-  send_words(session_.channel(), kG, std::span<const Block>(one));
-  offered_.push(std::move(zero));
+  if (strings_ == StringBits::Full) return send_words(session_.channel(), kG, std::span<const Block>(g));
+  SecretVector<std::uint64_t> halves(chunk.count);
+  for (std::size_t i = 0; i < chunk.count; ++i) halves[i] = g[i].lo;
+  send_words(session_.channel(), kG, std::span<const std::uint64_t>(halves));
 }
 
-void LeakyTriples::announce(const ObjectChunk& chunk) {
-  const SharedView x = x_.part(chunk.first, chunk.count), r = z_.part(chunk.first, chunk.count);
-  SecretVector<Block> g(chunk.count), s = std::move(offered_.front()), hashed(chunk.count);
-  offered_.pop();
-  recv_words(session_.channel(), kG, std::span(g));
-  hash_of_chunk(session_, kKind, session_.me(), chunk, batch_)(HashUse::LeakyTriple, 0, as_blocks(std::span<const Mac>(x.mine.macs)), hashed);
-  BitVector d(chunk.count);
-  for (std::size_t first = 0; first < chunk.count; first += 64) {
+void HalfProducts::receive(const ObjectChunk& chunk, const SharedView& x, std::span<Block> s) {
+  SecretVector<Block> g(chunk.count);
+  if (strings_ == StringBits::Full) {
+    recv_words(session_.channel(), kG, std::span(g));
+  } else {
+    SecretVector<std::uint64_t> halves(chunk.count);
+    recv_words(session_.channel(), kG, std::span(halves));
+    for (std::size_t i = 0; i < chunk.count; ++i) g[i] = {halves[i], 0};
+  }
+  for (std::size_t i = 0; i < chunk.count; ++i) s[i] ^= times(g[i], x.mine.bit(i));
+}
+
+ProductBits::ProductBits(Session& session, StringBits strings)
+    : session_(session), strings_(strings), sum_(session.id(), {kCheck, '*', 0}, HashUse::LeakyTripleCheck) {}
+
+void ProductBits::announce(std::span<const Block> s, const SharedView& r) {
+  BitVector d(s.size());
+  for (std::size_t first = 0; first < s.size(); first += 64) {
     std::uint64_t z = 0;
-    for (std::size_t i = first; i < std::min(first + 64, chunk.count); ++i) {
-      // Step 3: S_P = H(M[x_P]) ^ x_P.G ^ H(K[x']) ^ x_P.C_P.
-      s[i] ^= hashed[i] ^ times(g[i], x.mine.bit(i));
-      z |= (s[i].lo & 1) << (i - first);
-    }
-    // Step 4: z_P = lsb(S_P).
+    for (std::size_t i = first; i < std::min(first + 64, s.size()); ++i) z |= (s[i].lo & 1) << (i - first);
     d.words()[first / 64] = z ^ r.mine.bits[first / 64];
     r.mine.bits[first / 64] = z;
   }
   d.clear_padding();
   send_bits(session_.channel(), kD, d);
-  announced_.push(std::move(s));
 }
 
-void LeakyTriples::finish(const ObjectChunk& chunk) {
-  const SharedView z = z_.part(chunk.first, chunk.count);
+void ProductBits::finish(std::span<Block> s, const SharedView& z) {
   const Delta delta = session_.global_key();
-  const BitVector d = recv_bits(session_.channel(), kD, chunk.count);
-  SecretVector<Block> l = std::move(announced_.front());
-  announced_.pop();
-  for (std::size_t i = 0; i < chunk.count; ++i) {
+  const BitVector d = recv_bits(session_.channel(), kD, s.size());
+  for (std::size_t i = 0; i < s.size(); ++i) {
     z.peers[i] = moved(z.peers[i], delta, d[i]);
-    // Step 5: L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z'].
-    l[i] ^= times(delta.value, z.mine.bit(i)) ^ z.mine.macs[i].value ^ z.peers[i].value;
+    // L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z'].
+    s[i] ^= times(delta.value, z.mine.bit(i)) ^ z.mine.macs[i].value ^ z.peers[i].value;
   }
-  digest_.absorb(std::as_bytes(std::span(l)));
+  if (strings_ == StringBits::Short)
+    for (Block& l : s) l.hi = 0;
+  sum_.absorb(s);
 }
+
+Digest ProductBits::check_digest() { return RandomOracle(session_.id(), {kCheck, '*', 0}).absorb_object(sum_.take()).digest(); }
 
 }  // namespace tinyot

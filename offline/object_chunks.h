@@ -19,9 +19,9 @@ struct ObjectChunk {
 };
 inline constexpr std::size_t kChunkObjects = std::size_t{1} << 14;
 
-inline std::vector<ObjectChunk> object_chunks(std::size_t total) {
+inline std::vector<ObjectChunk> object_chunks(std::size_t total, std::size_t objects = kChunkObjects) {
   std::vector<ObjectChunk> chunks;
-  for (std::size_t first = 0; first < total; first += kChunkObjects) chunks.push_back({first, std::min(kChunkObjects, total - first), chunks.size()});
+  for (std::size_t first = 0; first < total; first += objects) chunks.push_back({first, std::min(objects, total - first), chunks.size()});
   return chunks;
 }
 

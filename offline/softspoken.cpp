@@ -74,34 +74,41 @@ SoftSpokenMacHolder::SoftSpokenMacHolder(Session& session, const FullTrees& tree
 void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, std::span<const MineView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
-  Waiting batch_rows{SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
-  SecretVector<Block> corrections((shape_.trees() - 1) * blocks), scratch(blocks);
+  Rows rows;
+  if (!spare_.empty()) {
+    rows = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  if (rows.u.size() != blocks) rows = {SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
+  corrections_.resize((shape_.trees() - 1) * blocks);
+  scratch_.resize(blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
-    const std::span<Block> u = tree == 0 ? std::span(batch_rows.u) : std::span(corrections).subspan((tree - 1) * blocks, blocks);
+    const std::span<Block> u = tree == 0 ? std::span(rows.u) : std::span(corrections_).subspan((tree - 1) * blocks, blocks);
     expansion.fill(tree, 0, u);
-    expansion.sum_rows(tree, batch_rows.v, scratch, [&](std::span<const Block> r) { add(u, r); });
-    if (tree > 0) add(u, batch_rows.u);
+    expansion.sum_rows(tree, rows.v, scratch_, [&](std::span<const Block> r) { add(u, r); });
+    if (tree > 0) add(u, rows.u);
   }
-  send_words(session_.channel(), kCorrections, std::span<const Block>(corrections));
+  send_words(session_.channel(), kCorrections, std::span<const Block>(corrections_));
   std::size_t first = 0;
   for (const MineView& part : out) {
-    copy_bits({reinterpret_cast<const std::uint64_t*>(batch_rows.u.data()), 2 * blocks}, first, part.bits, 0, part.size());
-    transpose_to_blocks(batch_rows.v, first, as_blocks(part.macs));
+    copy_bits({reinterpret_cast<const std::uint64_t*>(rows.u.data()), 2 * blocks}, first, part.bits, 0, part.size());
+    transpose_to_blocks(rows.v, first, as_blocks(part.macs));
     first += part.size();
   }
   ENSURE(first == batch.bits);
-  waiting_.push(std::move(batch_rows));
+  waiting_.push(std::move(rows));
 }
 
 void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch) {
-  Waiting rows = std::move(waiting_.front());
+  Rows rows = std::move(waiting_.front());
   waiting_.pop();
   const auto chi = coefficients(session_, session_.me(), batch, recv_object<PublicSeed>(session_.channel(), kChallenge));
   Answer answer;
   answer[0] = combined(chi, rows.u);
   for (std::size_t r = 0; r < kKappa; ++r) answer[1 + r] = combined(chi, rows.v.row_blocks(r).first(chi.size()));
   send_object(session_.channel(), kAnswer, answer);
+  spare_.push_back(std::move(rows));
 }
 
 SoftSpokenKeyHolder::SoftSpokenKeyHolder(Session& session, const PuncturedTrees& trees, std::uint64_t domain)
@@ -111,19 +118,20 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std:
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   const Block delta = session_.global_key().value;
-  SecretVector<Block> corrections((shape_.trees() - 1) * blocks), scratch(blocks);
-  recv_words(session_.channel(), kCorrections, std::span(corrections));
-  BitMatrix w(kKappa, 128 * blocks);
+  corrections_.resize((shape_.trees() - 1) * blocks);
+  scratch_.resize(blocks);
+  recv_words(session_.channel(), kCorrections, std::span(corrections_));
+  if (w_.columns() != 128 * blocks) w_ = BitMatrix(kKappa, 128 * blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
     // Leaf y = x ^ Delta_i is there for y = 1, 2, ...
-    expansion.sum_rows(tree, w, scratch, [](std::span<const Block>) {});
+    expansion.sum_rows(tree, w_, scratch_, [](std::span<const Block>) {});
     // c_i.Delta_i; c_0 = 0.
     for (std::uint32_t b = 0; tree > 0 && b < shape_.k; ++b) {
       const std::size_t row = tree * shape_.k + b;
       const std::uint64_t mask = mask_of(bit_of(delta, row));
-      Block* __restrict to = w.row_blocks(row).data();
-      const Block* __restrict from = corrections.data() + (tree - 1) * blocks;
+      Block* __restrict to = w_.row_blocks(row).data();
+      const Block* __restrict from = corrections_.data() + (tree - 1) * blocks;
       for (std::size_t i = 0; i < blocks; ++i) to[i] ^= from[i] & Block{mask, mask};
     }
   }
@@ -131,11 +139,11 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std:
   send_object(session_.channel(), kChallenge, challenge);
   const auto chi = coefficients(session_, session_.peer(), batch, challenge);
   SecretVector<Block> expected(kKappa);
-  for (std::size_t r_index = 0; r_index < kKappa; ++r_index) expected[r_index] = combined(chi, w.row_blocks(r_index).first(blocks));
+  for (std::size_t r_index = 0; r_index < kKappa; ++r_index) expected[r_index] = combined(chi, w_.row_blocks(r_index).first(blocks));
   expected_.push(std::move(expected));
   std::size_t first = 0;
   for (const PeersView& part : out) {
-    transpose_to_blocks(w, first, as_blocks(part));
+    transpose_to_blocks(w_, first, as_blocks(part));
     first += part.size();
   }
   ENSURE(first == batch.bits);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <queue>
+#include <vector>
 
 #include "base/auth_bits.h"
 #include "base/bit_matrix.h"
@@ -27,8 +28,9 @@ struct SoftSpokenBatch {
   std::size_t number;
   std::size_t bits;
 };
-// With the mask 2^15 bits, 256 blocks a row.
-inline constexpr std::size_t kBatchBits = (std::size_t{1} << 15) - kKappa;
+// With the mask 100 blocks a row: few enough for the caches, an odd number of cache lines apart, so that the rows of a matrix do not
+// get in each other's way there, and so many that the answers are little of the traffic.
+inline constexpr std::size_t kBatchBits = 99 * kKappa;
 
 // Role: MAC holder. The calls are made for all batches in order; an answer may come some batches after the corrections.
 class SoftSpokenMacHolder {
@@ -46,7 +48,7 @@ class SoftSpokenMacHolder {
   void answer(const SoftSpokenBatch& batch);
 
  private:
-  struct Waiting {
+  struct Rows {
     SecretVector<Block> u;  // with the mask
     BitMatrix v;
   };
@@ -55,7 +57,9 @@ class SoftSpokenMacHolder {
   TreeShape shape_;
   PrgRows leaves_;
   std::uint64_t domain_;
-  std::queue<Waiting> waiting_;  // for their challenges
+  std::queue<Rows> waiting_;  // for their challenges
+  std::vector<Rows> spare_;   // to be used again
+  SecretVector<Block> corrections_, scratch_;
 };
 
 // Role: key holder.
@@ -77,6 +81,8 @@ class SoftSpokenKeyHolder {
   PrgRows leaves_;
   bool consistent_;
   std::uint64_t domain_;
+  BitMatrix w_;
+  SecretVector<Block> corrections_, scratch_;
   std::queue<SecretVector<Block>> expected_;  // W~ of the batches that wait for their answers
 };
 

@@ -10,7 +10,7 @@ namespace tinyot {
 namespace {
 
 // Records of about this many bytes are committed together: enough that the sync at the end costs little beside the writing.
-constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kCommitBytes = std::uint64_t{16} << 20;
 
 // Tree and free-list pages that erasing one record touches, at most.
 constexpr std::uint64_t kEraseBytes = 8192;

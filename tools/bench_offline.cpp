@@ -126,7 +126,7 @@ int bench_offline(const Arguments& arguments) {
   }, is_fast);
   vary(points, sizes("string-bits"), [](PreprocessJob& point, std::uint64_t bits) {
     if (bits != 64 && bits != 128) throw UsageError("--string-bits is 128 or 64");
-    point.parameters.short_strings = bits == 64;
+    point.parameters.strings = static_cast<StringBits>(bits);
   }, is_fast);
   if (line.has("unit")) vary(points, sizes("unit"), [](PreprocessJob& point, std::uint64_t unit) { point.parameters.unit = unit; });
   for (PreprocessJob& point : points) point.ands = SecurityParameters::make(point.parameters).unit();

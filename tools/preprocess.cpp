@@ -205,7 +205,7 @@ ParameterRequest parameters_from(const CommandLine& line) {
   if (line.has("labit-columns")) request.columns = value_named("labit-columns", text("labit-columns"), {Columns::Theorem, Columns::Experiment});
   if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
   if (line.has("check")) request.check = value_named("check", text("check"), {TripleCheck::Each, TripleCheck::Deferred});
-  request.short_strings = line.has("short-strings");
+  if (line.has("short-strings")) request.strings = StringBits::Short;
   request.sigma = small("sigma");
   request.unit = line.optional_size("unit");
   if (line.has("bucket")) request.bucket = small("bucket");
@@ -245,7 +245,7 @@ Manifest security_of(const SecurityParameters& params, const JobForecast& foreca
   if (params.profile() == Profile::Fast) {
     manifest.softspoken_k = params.softspoken_k();
     manifest.check = name_of(params.check());
-    manifest.string_bits = params.short_strings() ? 64 : kKappa;
+    manifest.string_bits = static_cast<std::uint32_t>(params.strings());
   } else {
     manifest.columns = name_of(params.columns());
   }
