@@ -32,6 +32,7 @@ enum class HashUse : std::uint64_t {
   SeedOt = 6,
   MacTranscript = 7,
   LeakyTriple = 8,
+  OtExtension = 9,
 };
 
 class TweakHash {
