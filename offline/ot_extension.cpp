@@ -18,6 +18,8 @@ constexpr std::size_t kBatchesAhead = 1;
 constexpr std::size_t kSlots = kBatchesAhead + 1;
 static_assert(kBatchBits <= TweakHash::kObjectsMax && kBatchBits % 64 == 0);
 
+constexpr std::size_t kPieceOts = 512;  // whose keys and strings stay in the innermost cache
+
 constexpr std::uint64_t kDomainsMax = std::uint64_t{1} << 32;
 constexpr std::uint64_t kBatchesMax = std::uint64_t{1} << 32;
 
@@ -51,9 +53,13 @@ TweakHash hash_of(const Session& session, Party receiver, std::uint64_t domain, 
 
 // x0 = H(i, K), x1 = H(i, K ^ Delta).
 void hash_both(const TweakHash& hash, Delta delta, PeersView keys, std::span<Block> x0, std::span<Block> x1) {
-  for (std::size_t i = 0; i < keys.size(); ++i) x1[i] = moved(keys[i], delta, true).value;
-  hash(HashUse::OtExtension, 0, as_blocks(keys), x0);
-  hash(HashUse::OtExtension, 0, x1, x1);
+  for (std::size_t first = 0; first < keys.size(); first += kPieceOts) {
+    const std::size_t count = std::min(kPieceOts, keys.size() - first);
+    const std::span<Block> zero = as_blocks(keys.subspan(first, count)), one = x1.subspan(first, count);
+    for (std::size_t i = 0; i < count; ++i) one[i] = zero[i] ^ delta.value;
+    hash(HashUse::OtExtension, first, zero, x0.subspan(first, count));
+    hash(HashUse::OtExtension, first, one, one);
+  }
 }
 
 // x_c = H(i, M).
@@ -128,7 +134,7 @@ void OtSender::correlated(std::span<const Block> offsets, std::span<Block> x0) {
   SecretVector<Block> scratch(std::min(x0.size(), kBatchBits));
   stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const TweakHash& hash) {
     receive_choices(session_, keys);
-    // H(i, K ^ Delta) ^ x1, x1 = x0 ^ offset.
+    // H(i, K ^ Delta) ^ x1, where x1 = x0 ^ offset.
     const std::span<Block> corrected = std::span(scratch).first(batch.count);
     hash_both(hash, session_.global_key(), keys, batch.of(x0), corrected);
     add(corrected, batch.of(x0));

@@ -170,11 +170,14 @@ Json row_of(const OtJob& job, const Json& report) {
 
 int bench_ot(const Arguments& arguments) {
   CommandLine line("tinyot bench ot [options]", "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
-  line.options().add_options()("count", po::value<std::string>()->default_value("2^22"), "OTs of a row; beyond 2^20 rounded up to a multiple of that")(
-      "kind", po::value<std::string>()->default_value("abits,delta,random,random-for,correlated,chosen"),
+  auto add = line.options().add_options();
+  const auto text = [](const char* by_default) { return po::value<std::string>()->default_value(by_default); };
+  add("count", text("2^22"), "OTs of a row; beyond 2^20 rounded up to a multiple of that");
+  add("kind", text("abits,delta,random,random-for,correlated,chosen"),
       "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated (given offsets), chosen (given messages), and abits: "
-      "delta both ways at once, OTs of both counted")("softspoken-k", po::value<std::string>()->default_value("2"), "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic")(
-      "repeat", po::value<std::string>()->default_value("1"), "runs of each row; the median is shown");
+      "delta both ways at once, OTs of both counted");
+  add("softspoken-k", text("2"), "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic");
+  add("repeat", text("1"), "runs of each row; the median is shown");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.get<std::string>("format")));

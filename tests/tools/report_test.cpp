@@ -184,7 +184,8 @@ TEST_F(ReportTest, OfBenchOt) {
     EXPECT_EQ(row["kind"], (std::array{"abits", "delta", "random", "random-for", "correlated", "chosen"}[i / 2]));
     EXPECT_EQ(row["softspoken_k"], i % 2 == 0 ? 2 : 4);
     EXPECT_EQ(row["ots"], i < 2 ? 2048 : 1024);
-    for (const char* field : {"ots_per_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver", "bytes_per_ot", "set_up_s"}) EXPECT_GT(row[field], 0.0) << field;
+    for (const char* field : {"ots_per_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver", "bytes_per_ot", "set_up_s"})
+      EXPECT_GT(row[field], 0.0) << field;
     EXPECT_EQ(row["repeats"], 2);
     EXPECT_EQ(row["rates"].size(), 2u);
   }
