@@ -33,6 +33,7 @@ enum class HashUse : std::uint64_t {
   MacTranscript = 7,
   LeakyTriple = 8,
   LeakyTripleCheck = 9,
+  OtExtension = 10,
 };
 
 class TweakHash {

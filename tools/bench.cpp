@@ -83,8 +83,9 @@ int bench_command(const Arguments& arguments) {
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (verb == "offline") return bench_offline(rest);
   if (verb == "fig17") return bench_fig17(rest);
-  if (verb != "--help") throw UsageError("tinyot bench wants offline or fig17; see tinyot bench --help");
-  std::cout << "Usage: tinyot bench offline | fig17; each has its own --help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
+  if (verb == "ot") return bench_ot(rest);
+  if (verb != "--help") throw UsageError("tinyot bench wants offline, fig17 or ot; see tinyot bench --help");
+  std::cout << "Usage: tinyot bench offline | fig17 | ot; each has its own --help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
   return 0;
 }
 

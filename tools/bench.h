@@ -12,6 +12,7 @@ namespace tinyot {
 int bench_command(const Arguments& arguments);
 int bench_offline(const Arguments& arguments);
 int bench_fig17(const Arguments& arguments);
+int bench_ot(const Arguments& arguments);
 
 // A directory for stores that goes away with the object.
 class TemporaryDirectory {

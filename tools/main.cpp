@@ -32,7 +32,7 @@ constexpr const char* kHelp =
     "  params      what a preprocessing job reaches and costs, before anything runs\n"
     "  store       info: what is left in a store\n"
     "  circuit     list, info, eval\n"
-    "  bench       offline, fig17: measures on this machine\n\n"
+    "  bench       offline, fig17, ot: measures on this machine\n\n"
     "tinyot SUBCOMMAND --help has the options and an example; tinyot --version the build.\n"
     "Exit status: 0 done, 2 usage, 3 peer or network, 4 the peer cheated, 5 store, 6 the parties disagree, 1 anything else.\n";
 

@@ -7,7 +7,8 @@ namespace tinyot::test {
 namespace {
 
 const std::vector<Arguments> kLeaves = {{"demo"},          {"preprocess"},   {"run"},          {"local", "preprocess"}, {"local", "run"}, {"params"},
-                                        {"store", "info"}, {"circuit", "list"}, {"circuit", "info"}, {"circuit", "eval"}};
+                                        {"store", "info"}, {"circuit", "list"}, {"circuit", "info"}, {"circuit", "eval"},
+                                        {"bench", "offline"}, {"bench", "fig17"}, {"bench", "ot"}};
 
 TEST(HelpTest, EverySubcommandHasAnExample) {
   for (const Arguments& leaf : kLeaves) {
@@ -23,7 +24,7 @@ TEST(HelpTest, EverySubcommandHasAnExample) {
 }
 
 TEST(HelpTest, SubcommandsOfSubcommandsHaveOneToo) {
-  for (const char* group : {"local", "store", "circuit"}) {
+  for (const char* group : {"local", "store", "circuit", "bench"}) {
     const Ended ended = tinyot({group, "--help"});
     EXPECT_TRUE(ended_with(ended, 0));
     EXPECT_NE(ended.out.find(std::string("Usage: tinyot ") + group), std::string::npos) << ended.out;

@@ -1,5 +1,7 @@
 // The JSON of the commands: every field that applies, with values that can be true.
+#include <array>
 #include <set>
+#include <sstream>
 
 #include "tests/tools/command_test.h"
 
@@ -162,6 +164,36 @@ TEST_F(ReportTest, OfCircuitInfo) {
 
   const Json list = json_of(tinyot({"circuit", "list", "--format", "json"}));
   EXPECT_NE(std::find(list["circuits"].begin(), list["circuits"].end(), "aes128"), list["circuits"].end());
+}
+
+// One JSON object a line.
+std::vector<Json> rows_of(const Ended& ended) {
+  std::vector<Json> rows;
+  std::istringstream lines(ended.out);
+  for (std::string line; std::getline(lines, line);) rows.push_back(Json::parse(line));
+  return rows;
+}
+
+TEST_F(ReportTest, OfBenchOt) {
+  const Ended ended = tinyot({"bench", "ot", "--count", "1024", "--softspoken-k", "2,4", "--repeat", "2", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const std::vector<Json> rows = rows_of(ended);
+  ASSERT_EQ(rows.size(), 12u);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json& row = rows[i];
+    EXPECT_EQ(row["kind"], (std::array{"abits", "delta", "random", "random-for", "correlated", "chosen"}[i / 2]));
+    EXPECT_EQ(row["softspoken_k"], i % 2 == 0 ? 2 : 4);
+    EXPECT_EQ(row["ots"], i < 2 ? 2048 : 1024);
+    for (const char* field : {"ots_per_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver", "bytes_per_ot", "set_up_s"})
+      EXPECT_GT(row[field], 0.0) << field;
+    EXPECT_EQ(row["repeats"], 2);
+    EXPECT_EQ(row["rates"].size(), 2u);
+  }
+  // The masked blocks: one an OT, then two.
+  EXPECT_NEAR(rows[8]["bytes_per_ot_to_receiver"].get<double>() - rows[2]["bytes_per_ot_to_receiver"].get<double>(), 16, 0.1);
+  EXPECT_NEAR(rows[10]["bytes_per_ot_to_receiver"].get<double>() - rows[2]["bytes_per_ot_to_receiver"].get<double>(), 32, 0.1);
+  EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--kind", "oblivious"}), 2, "--kind is"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--softspoken-k", "3"}), 2, "--softspoken-k is"));
 }
 
 TEST_F(ReportTest, OfCircuitEval) {

@@ -1,0 +1,210 @@
+// `tinyot bench ot`: the OT extension, A the sender and B the receiver, one row a kind and k.
+#include <algorithm>
+
+#include "base/error.h"
+#include "offline/ot_extension.h"
+#include "offline/steps.h"
+#include "tools/bench.h"
+#include "tools/connection.h"
+#include "tools/pair.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kCountMax = std::uint64_t{1} << 36;
+constexpr std::uint64_t kRoundOts = std::uint64_t{1} << 20;  // made into the same memory again and again
+constexpr std::uint64_t kDomain = 0;
+
+struct OtJob {
+  std::string kind;
+  std::uint32_t k = 2;
+  std::uint64_t rounds = 1, round_ots = 1;
+  std::uint64_t repeat = 1;
+
+  std::uint64_t directions() const { return kind == "abits" ? 2 : 1; }
+  std::uint64_t ots() const { return directions() * rounds * round_ots; }
+};
+
+// A party's work of one round, in memory of its own.
+using Round = std::function<void()>;
+
+SecretVector<Block> random_blocks(Session& session, std::size_t count) {
+  SecretVector<Block> blocks(count);
+  session.rng().fill_blocks(std::span(blocks));
+  return blocks;
+}
+
+Round sending(Session& session, const Trees& trees, const OtJob& job) {
+  const auto ots = std::make_shared<OtSender>(session, trees.peers, kDomain);
+  if (job.kind == "delta") return [ots, keys = std::make_shared<AuthBitsPeers>(job.round_ots)] { ots->delta_correlated(keys->view()); };
+  const auto zero = std::make_shared<SecretVector<Block>>(random_blocks(session, job.round_ots));
+  const auto one = std::make_shared<SecretVector<Block>>(random_blocks(session, job.round_ots));
+  if (job.kind == "random") return [=] { ots->random(*zero, *one); };
+  if (job.kind == "random-for") return [=] { ots->random_for(*zero, *one); };
+  if (job.kind == "correlated") return [=] { ots->correlated(*one, *zero); };
+  return [=] { ots->chosen(*zero, *one); };
+}
+
+Round receiving(Session& session, const Trees& trees, const OtJob& job) {
+  const auto ots = std::make_shared<OtReceiver>(session, trees.mine, kDomain);
+  if (job.kind == "delta") return [ots, bits = std::make_shared<AuthBitsMine>(job.round_ots)] { ots->delta_correlated(bits->view()); };
+  const auto choices = std::make_shared<BitVector>(session.rng().bits(job.round_ots));
+  const auto x = std::make_shared<SecretVector<Block>>(job.round_ots);
+  if (job.kind == "random") return [=] { ots->random(*choices, *x); };
+  if (job.kind == "random-for") return [=] { ots->random_for(*choices, *x); };
+  if (job.kind == "correlated") return [=] { ots->correlated(*choices, *x); };
+  return [=] { ots->chosen(*choices, *x); };
+}
+
+// Both directions at the same time, as preprocessing makes its bits.
+class BothWays {
+ public:
+  BothWays(Session& session, const Trees& trees, const OtJob& job)
+      : session_(session), holder_(session, trees.mine, kDomain), checker_(session, trees.peers, kDomain), mine_(whole_blocks(job.round_ots)),
+        peers_(mine_.size()) {}
+
+  void make() {
+    struct Placed {
+      SoftSpokenBatch batch;
+      std::size_t first;
+    };
+    std::vector<Placed> batches;
+    for (std::size_t first = 0; first < mine_.size(); first += kBatchBits) batches.push_back({{number_++, std::min(kBatchBits, mine_.size() - first)}, first});
+    in_steps(
+        batches, 1, [&](const Placed& placed) { holder_.send_corrections(placed.batch, {{mine_.view(placed.first, placed.batch.bits)}}); },
+        [&](const Placed& placed) { checker_.receive_corrections(placed.batch, {{peers_.view(placed.first, placed.batch.bits)}}); },
+        [&](const Placed& placed) { holder_.answer(placed.batch); }, [&](const Placed& placed) { checker_.verify(placed.batch); });
+    session_.channel().flush();
+  }
+
+ private:
+  static std::size_t whole_blocks(std::size_t count) { return (count + kKappa - 1) / kKappa * kKappa; }
+
+  Session& session_;
+  SoftSpokenMacHolder holder_;
+  SoftSpokenKeyHolder checker_;
+  AuthBitsMine mine_;
+  AuthBitsPeers peers_;
+  std::size_t number_ = 0;
+};
+
+struct Kind {
+  const char* name;
+  Round (*of_a)(Session&, const Trees&, const OtJob&);
+  Round (*of_b)(Session&, const Trees&, const OtJob&);
+};
+Round both_ways(Session& session, const Trees& trees, const OtJob& job) {
+  return [both = std::make_shared<BothWays>(session, trees, job)] { both->make(); };
+}
+constexpr Kind kKinds[] = {{"abits", both_ways, both_ways},         {"delta", sending, receiving},      {"random", sending, receiving},
+                           {"random-for", sending, receiving}, {"correlated", sending, receiving}, {"chosen", sending, receiving}};
+
+const Kind& kind_from(const std::string& name) {
+  for (const Kind& kind : kKinds)
+    if (kind.name == name) return kind;
+  throw UsageError("--kind is abits, delta, random, random-for, correlated or chosen, not '" + name + "'");
+}
+
+std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_string(number); }
+
+// One party's part of a row: a session, the trees, a round that is not measured, the rounds that are.
+JobResult be_party(const OtJob& job, Party party, const Endpoint& endpoint) {
+  MeetingPlace meeting(endpoint);
+  const std::unique_ptr<Channel> channel = meeting.open();
+  Rng rng = Rng::from_system();
+  const std::vector<Parameter> parameters = {{"command", "bench ot"}, {"kind", job.kind}, {"softspoken-k", std::to_string(job.k)}};
+  const SessionIds ids = establish_session(*channel, rng, party, parameters, std::nullopt);
+  PhaseLog log;
+  const Delta delta{rng.block()};
+  Session session(party, ids, delta, *channel, std::move(rng), log);
+  const auto within = [&](const std::string& name, std::uint64_t items, const auto& work) {
+    const PhaseLog::Scope phase(log, *channel, name, items);
+    return work();
+  };
+  const Trees trees = within("set-up", 0, [&] { return make_trees(session, job.k); });
+  const Kind& kind = kind_from(job.kind);
+  const Round round = (party == Party::A ? kind.of_a : kind.of_b)(session, trees, job);
+  within("warm-up", job.round_ots, round);
+  for (std::uint64_t i = 0; i < job.repeat; ++i) {
+    within(name_of_repeat(i), job.ots(), [&] {
+      for (std::uint64_t r = 0; r < job.rounds; ++r) round();
+    });
+  }
+  JobResult result;
+  add_measurements(result.report, log.phases());
+  return result;
+}
+
+const Json& phase_of(const Json& report, const std::string& name) {
+  for (const Json& phase : report["phases"])
+    if (phase["name"] == name) return phase;
+  throw Error(ExitStatus::Failure, "a measured job has no phase " + name);
+}
+
+Json row_of(const OtJob& job, const Json& report) {
+  const Json &a = report["A"], &b = report["B"];
+  std::vector<double> rates, rates_of_a, rates_of_b;
+  const double ots = static_cast<double>(job.ots());
+  for (std::uint64_t i = 0; i < job.repeat; ++i) {
+    const Json &of_a = phase_of(a, name_of_repeat(i)), &of_b = phase_of(b, name_of_repeat(i));
+    rates.push_back(ots / std::max(of_a["wall_s"].get<double>(), of_b["wall_s"].get<double>()));
+    rates_of_a.push_back(ots / of_a["cpu_s"].get<double>());
+    rates_of_b.push_back(ots / of_b["cpu_s"].get<double>());
+  }
+  const double to_receiver = phase_of(a, name_of_repeat(0))["bytes_sent"], to_sender = phase_of(b, name_of_repeat(0))["bytes_sent"];
+  return {{"kind", job.kind},
+          {"softspoken_k", job.k},
+          {"ots", job.ots()},
+          {"ots_per_s", median(rates)},
+          {"ots_per_cpu_s_sender", median(rates_of_a)},
+          {"ots_per_cpu_s_receiver", median(rates_of_b)},
+          {"bytes_per_ot", (to_receiver + to_sender) / ots},
+          {"bytes_per_ot_to_sender", to_sender / ots},
+          {"bytes_per_ot_to_receiver", to_receiver / ots},
+          {"set_up_s", std::max(wall_of_phase(a, "set-up"), wall_of_phase(b, "set-up"))},
+          {"repeats", job.repeat},
+          {"rates", rates}};
+}
+
+}  // namespace
+
+int bench_ot(const Arguments& arguments) {
+  CommandLine line("tinyot bench ot [options]", "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
+  auto add = line.options().add_options();
+  const auto text = [](const char* by_default) { return po::value<std::string>()->default_value(by_default); };
+  add("count", text("2^22"), "OTs of a row; beyond 2^20 rounded up to a multiple of that");
+  add("kind", text("abits,delta,random,random-for,correlated,chosen"),
+      "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated (given offsets), chosen (given messages), and abits: "
+      "delta both ways at once, OTs of both counted");
+  add("softspoken-k", text("2"), "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic");
+  add("repeat", text("1"), "runs of each row; the median is shown");
+  add_timeout_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  Table table(Table::style_from(line.get<std::string>("format")));
+  const TcpTimeouts timeouts = timeouts_from(line);
+  const std::uint64_t count = line.size("count");
+  if (count < 1 || count > kCountMax) throw UsageError("--count is out of range: 1 to 2^36");
+  OtJob job;
+  job.round_ots = std::min(count, kRoundOts);
+  job.rounds = (count + job.round_ots - 1) / job.round_ots;
+  job.repeat = line.size("repeat");
+  if (job.repeat < 1 || job.repeat > 100) throw UsageError("--repeat goes from 1 to 100");
+  const std::vector<std::string> kinds = parse_names(line.get<std::string>("kind"));
+  for (const std::string& kind : kinds) kind_from(kind);
+  const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.get<std::string>("softspoken-k"));
+  for (const std::uint64_t k : ks)
+    if (k != 1 && k != 2 && k != 4) throw UsageError("--softspoken-k is 1, 2 or 4, not " + std::to_string(k));
+
+  for (const std::string& kind : kinds) {
+    for (const std::uint64_t k : ks) {
+      job.kind = kind;
+      job.k = static_cast<std::uint32_t>(k);
+      const JobResult result = run_pair([&](Party party, const Endpoint& endpoint) { return be_party(job, party, endpoint); }, timeouts);
+      if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+      table.add(row_of(job, result.report));
+    }
+  }
+  return 0;
+}
+
+}  // namespace tinyot
