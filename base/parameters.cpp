@@ -15,6 +15,7 @@ constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
 constexpr std::uint64_t kUnitMax = std::uint64_t{1} << 24;
 constexpr std::uint64_t kUnitOfNnob12 = std::uint64_t{1} << 18, kUnitOfFast = std::uint64_t{1} << 20;
 constexpr double kShortStringBits = 64;
+constexpr double kAttacksMax = 4096;  // beyond, t^B.2^-t falls whatever B is
 constexpr std::uint32_t kBucketMin = 2, kBucketMax = 129;  // (log2(1) + 1)(129 - 1) = 128
 
 double log2_binomial(double n, double k) {
@@ -48,7 +49,21 @@ double exact_bound_bits(std::uint64_t l, std::uint32_t bucket) {
 }
 
 double layers_bound_bits(std::uint64_t l, std::uint32_t bucket, TripleCheck check) {
-  return (check == TripleCheck::Each ? bucket : 1) + (bucket - 1.0) * std::log2(static_cast<double>(l));
+  const double b = bucket, aligned = (b - 1) * std::log2(static_cast<double>(l));
+  if (check == TripleCheck::Each) return b + aligned;
+  double worst = -1;  // log2 of f
+  for (double t = 1; t <= kAttacksMax; ++t) {
+    const double together = b * std::log2(t) - t;
+    double bound = together;
+    if (t < kSegmentTriples) {
+      const double collision = std::log2(1 + b * (t - 1) / (kSegmentTriples - t));
+      double scattered = 0;  // of the largest factor of a layer
+      for (double s = 1; s <= t; ++s) scattered = std::max(scattered, std::log2(s) - (s - 1) * (1 - collision));
+      bound = std::min(together, b * scattered - 1);
+    }
+    worst = std::max(worst, bound);
+  }
+  return aligned - worst;
 }
 
 SecurityParameters SecurityParameters::make(const ParameterRequest& request) {

@@ -37,9 +37,16 @@ double paper_bound_bits(std::uint64_t l, std::uint32_t bucket);
 //   eps(l, B) = max over t of 2^-t . l . C(t, B) / C(B l, B), reached at t = 2B - 1 (as far as there are that many objects).
 double exact_bound_bits(std::uint64_t l, std::uint32_t bucket);
 
-// The same for layers that are shifted cyclically instead of permuted, one attack a layer: 2^-B . l^(1-B), and 2^-1 . l^(1-B) if the
-// check is deferred.
+// The same for layers that are folded in the orders of offline/layer_order instead of permuted together:
+//   each triple checked   2^-B . l^(1-B), one attack a layer
+//   deferred              f . l^(1-B), where f = max over t of f_t, t attacks on the most attacked layer at most, and f_t the lesser of
+//                         t^B.2^-t (a bucket for each attacked triple of a layer), and
+//                         1/2.(max over s <= t of s.2^(1-s).(1 + B(t - 1) / (kSegmentTriples - t))^(s-1))^B: other attacked triples fall
+//                         into buckets of their own but for collisions, whose chance in a segment is the fraction here. f is 0.5 and a bit.
 double layers_bound_bits(std::uint64_t l, std::uint32_t bucket, TripleCheck check);
+
+// Triples of a layer that are permuted among each other if the check is deferred.
+inline constexpr std::size_t kSegmentTriples = 128;
 
 // What is asked for; make() turns it into parameters or refuses.
 struct ParameterRequest {

@@ -1,149 +1,159 @@
 #include "offline/auth_triple.h"
 
-#include <algorithm>
+#include <array>
 
 #include "base/error.h"
-#include "checks/coin_toss.h"
 #include "checks/opening.h"
 
 namespace tinyot {
 namespace {
 
 constexpr MessageTag kD{0x1C01, "triple.d"};
-constexpr std::size_t kStep = 512;  // MACs absorbed at a time
 
-// Where the triples of a chunk lie in a layer that is shifted: at most two runs, take(at, from, count) for [at, at + count) of the chunk
-// at [from, from + count) of the layer.
+// Calls take(at, segment) for each segment of a chunk, `at` being where it begins in layer 0.
 template <class Take>
-void for_each_run(const ObjectChunk& chunk, std::size_t shift, std::size_t size, Take take) {
-  const std::size_t from = chunk.first + shift < size ? chunk.first + shift : chunk.first + shift - size;
-  const std::size_t count = std::min(chunk.count, size - from);
-  take(std::size_t{0}, from, count);
-  if (count < chunk.count) take(count, std::size_t{0}, chunk.count - count);
+void for_each_segment(const ObjectChunk& chunk, const std::vector<LayerSegment>& segments, Take take) {
+  for (std::size_t s = 0; s < segments.size(); ++s) take(chunk.first + s * kSegmentTriples, segments[s]);
 }
 
-BitVector bits_of(const BitVector& bits, const ObjectChunk& chunk, std::size_t shift) {
-  BitVector result(chunk.count);
-  for_each_run(chunk, shift, bits.size(), [&](std::size_t at, std::size_t from, std::size_t count) { result.copy_from(bits, from, at, count); });
-  return result;
+template <class Word>
+using Buffer = std::array<Word, kSegmentTriples>;
+using SegmentBits = std::array<std::uint64_t, kSegmentTriples / 64>;
+
+// The bits of layer 0 that a segment meets.
+std::span<std::uint64_t, kSegmentTriples / 64> bits_at(BitVector& bits, std::size_t at) {
+  return std::span(bits.words()).subspan(at / 64).first<kSegmentTriples / 64>();
 }
 
-// Hands out y_0 ^ y_k of MACs or keys, some at a time, for the transcript.
+// Hands out y_0 ^ y_k of MACs or keys, a segment at a time, for the transcript.
 template <class Word, class Take>
-void for_each_combiner(std::span<const Word> y, std::span<const Word> more_y, const ObjectChunk& chunk, std::size_t shift, Take take) {
-  alignas(64) Word words[kStep];
-  for_each_run(chunk, shift, more_y.size(), [&](std::size_t at, std::size_t from, std::size_t count) {
-    for (std::size_t done = 0; done < count; done += kStep) {
-      const std::size_t here = std::min(kStep, count - done);
-      const Word *a = y.data() + chunk.first + at + done, *b = more_y.data() + from + done;
-      for (std::size_t i = 0; i < here; ++i) words[i] = a[i] ^ b[i];
-      take(std::span(words, here), at + done);
-    }
+void for_each_combiner(std::span<const Word> y, std::span<const Word> more_y, const ObjectChunk& chunk, const std::vector<LayerSegment>& segments, Take take) {
+  Buffer<Word> buffer, words;
+  for_each_segment(chunk, segments, [&](std::size_t at, const LayerSegment& segment) {
+    const Word *a = y.data() + at, *b = segment.words_of<Word>(more_y, buffer);
+    for (std::size_t i = 0; i < kSegmentTriples; ++i) words[i] = a[i] ^ b[i];
+    take(std::span(words), at - chunk.first);
   });
-  wipe(words, sizeof words);
+  wipe_object(buffer);
+  wipe_object(words);
 }
 
 // x_0 ^= x_k and z_0 ^= z_k ^ d_k.x_k, of MACs or of keys.
 template <class Word>
 void fold_words(std::span<Word> x, std::span<Word> z, std::span<const Word> more_x, std::span<const Word> more_z, const BitVector& d,
-                const ObjectChunk& chunk, std::size_t shift) {
-  for_each_run(chunk, shift, more_x.size(), [&](std::size_t at, std::size_t from, std::size_t count) {
-    Word *to_x = x.data() + chunk.first + at, *to_z = z.data() + chunk.first + at;
-    const Word *from_x = more_x.data() + from, *from_z = more_z.data() + from;
-    for (std::size_t i = 0; i < count; ++i) {
+                const ObjectChunk& chunk, const std::vector<LayerSegment>& segments) {
+  Buffer<Word> x_buffer, z_buffer;
+  for_each_segment(chunk, segments, [&](std::size_t at, const LayerSegment& segment) {
+    const Word *from_x = segment.words_of<Word>(more_x, x_buffer), *from_z = segment.words_of<Word>(more_z, z_buffer);
+    Word *to_x = x.data() + at, *to_z = z.data() + at;
+    for (std::size_t i = 0; i < kSegmentTriples; ++i) {
       const Word more = from_x[i];
       to_x[i] ^= more;
-      to_z[i] ^= from_z[i] ^ Word{times(more.value, d[at + i])};
+      to_z[i] ^= from_z[i] ^ Word{times(more.value, d[at - chunk.first + i])};
     }
   });
+  wipe_object(x_buffer);
+  wipe_object(z_buffer);
 }
 
 }  // namespace
 
-std::vector<std::size_t> toss_shifts(Session& session, std::size_t layers, std::size_t size) {
-  const PublicSeed coins = toss_coins(session, "shifts of layers of triples");
-  Rng rng(Seed{RandomOracle(session.id(), {"layer shifts", '*', 0}).absorb_object(coins).block()});
-  std::vector<std::size_t> shifts(layers, 0);
-  for (std::size_t k = 1; k < layers; ++k) shifts[k] = rng.below(size);
-  return shifts;
-}
-
-LayerFold::LayerFold(Session& session, std::span<TripleLayer> layers, std::vector<std::size_t> shifts)
-    : session_(session), layers_(layers), shifts_(std::move(shifts)) {
-  ENSURE(shifts_.size() == layers.size() && shifts_[0] == 0);
+LayerFold::LayerFold(Session& session, std::span<TripleLayer> layers, std::vector<LayerOrder> orders)
+    : session_(session), layers_(layers), orders_(std::move(orders)) {
+  ENSURE(orders_.size() + 1 == layers.size());
   for (const TripleLayer& layer : layers) ENSURE(layer.x.size() == layers[0].x.size() && layer.y.size() == layers[0].x.size());
 }
 
 void LayerFold::reveal(const ObjectChunk& chunk) {
-  const SharedBits& y = layers_[0].y;
-  std::vector<BitVector> d;
-  BitVector message((layers_.size() - 1) * chunk.count);
+  ENSURE(chunk.first % kSegmentTriples == 0 && chunk.count % kSegmentTriples == 0);
+  SharedBits& y = layers_[0].y;
+  std::vector<Meeting> meetings;
+  BitVector message(orders_.size() * chunk.count);
   for (std::size_t k = 1; k < layers_.size(); ++k) {
-    d.push_back(bits_of(layers_[k].y.mine.bits, chunk, shifts_[k]));
-    d.back() ^= bits_of(y.mine.bits, chunk, 0);
-    message.copy_from(d.back(), 0, (k - 1) * chunk.count, chunk.count);
+    Meeting& meeting = meetings.emplace_back(Meeting{{}, BitVector(chunk.count)});
+    for (std::size_t done = 0; done < chunk.count; done += kSegmentTriples) {
+      const LayerSegment& segment = meeting.segments.emplace_back(orders_[k - 1].next());
+      const auto d = bits_at(meeting.d, done), of_y = bits_at(y.mine.bits, chunk.first + done);
+      segment.bits_of(layers_[k].y.mine.bits, d);
+      for (std::size_t w = 0; w < d.size(); ++w) d[w] ^= of_y[w];
+    }
+    message.copy_from(meeting.d, 0, (k - 1) * chunk.count, chunk.count);
   }
   reveal_bits(session_, kD, message);
   for (std::size_t k = 1; k < layers_.size(); ++k)
-    for_each_combiner<Mac>(y.mine.macs, layers_[k].y.mine.macs, chunk, shifts_[k], [&](std::span<Mac> some, std::size_t) { absorb_my_macs(session_, some); });
-  revealed_.push(std::move(d));
+    for_each_combiner<Mac>(y.mine.macs, layers_[k].y.mine.macs, chunk, meetings[k - 1].segments, [&](std::span<Mac> some, std::size_t) { absorb_my_macs(session_, some); });
+  revealed_.push(std::move(meetings));
 }
 
-std::vector<BitVector> LayerFold::open(const ObjectChunk& chunk) {
-  const BitVector received = receive_revealed_bits(session_, kD, (layers_.size() - 1) * chunk.count);
-  std::vector<BitVector> d = std::move(revealed_.front());
+std::vector<LayerFold::Meeting> LayerFold::open(const ObjectChunk& chunk) {
+  const BitVector received = receive_revealed_bits(session_, kD, orders_.size() * chunk.count);
+  std::vector<Meeting> meetings = std::move(revealed_.front());
   revealed_.pop();
+  BitVector peers(chunk.count);
   for (std::size_t k = 1; k < layers_.size(); ++k) {
     const std::size_t first = (k - 1) * chunk.count;
-    for_each_combiner<Key>(layers_[0].y.peers.keys, layers_[k].y.peers.keys, chunk, shifts_[k],
+    for_each_combiner<Key>(layers_[0].y.peers.keys, layers_[k].y.peers.keys, chunk, meetings[k - 1].segments,
                            [&](std::span<Key> some, std::size_t at) { absorb_peers_keys(session_, some, received, first + at); });
-    BitVector peers(chunk.count);
     peers.copy_from(received, first, 0, chunk.count);
-    d[k - 1] ^= peers;
+    meetings[k - 1].d ^= peers;
   }
-  return d;
+  return meetings;
 }
 
 void LayerFold::fold(const ObjectChunk& chunk) {
-  const std::vector<BitVector> ds = open(chunk);
+  const std::vector<Meeting> meetings = open(chunk);
   SharedBits &x = layers_[0].x, &z = layers_[0].z;
   for (std::size_t k = 1; k < layers_.size(); ++k) {
     const TripleLayer& layer = layers_[k];
-    const BitVector& d = ds[k - 1];
-    const BitVector more_x = bits_of(layer.x.mine.bits, chunk, shifts_[k]), more_z = bits_of(layer.z.mine.bits, chunk, shifts_[k]);
-    for (std::size_t w = 0; w < d.words().size(); ++w) {
-      x.mine.bits.words()[chunk.first / 64 + w] ^= more_x.words()[w];
-      z.mine.bits.words()[chunk.first / 64 + w] ^= more_z.words()[w] ^ (more_x.words()[w] & d.words()[w]);
-    }
-    fold_words<Mac>(x.mine.macs, z.mine.macs, layer.x.mine.macs, layer.z.mine.macs, d, chunk, shifts_[k]);
-    fold_words<Key>(x.peers.keys, z.peers.keys, layer.x.peers.keys, layer.z.peers.keys, d, chunk, shifts_[k]);
+    const auto& [segments, d] = meetings[k - 1];
+    for_each_segment(chunk, segments, [&](std::size_t at, const LayerSegment& segment) {
+      SegmentBits more_x, more_z;
+      segment.bits_of(layer.x.mine.bits, more_x);
+      segment.bits_of(layer.z.mine.bits, more_z);
+      const auto to_x = bits_at(x.mine.bits, at), to_z = bits_at(z.mine.bits, at);
+      for (std::size_t w = 0; w < more_x.size(); ++w) {
+        to_x[w] ^= more_x[w];
+        to_z[w] ^= more_z[w] ^ (more_x[w] & d.words()[(at - chunk.first) / 64 + w]);
+      }
+    });
+    fold_words<Mac>(x.mine.macs, z.mine.macs, layer.x.mine.macs, layer.z.mine.macs, d, chunk, segments);
+    fold_words<Key>(x.peers.keys, z.peers.keys, layer.x.peers.keys, layer.z.peers.keys, d, chunk, segments);
   }
 }
 
 void LayerFold::fold_strings(const ObjectChunk& chunk) {
-  const std::vector<BitVector> ds = open(chunk);
+  const std::vector<Meeting> meetings = open(chunk);
   const Block delta = session_.global_key().value;
   SharedBits& x = layers_[0].x;
+  Buffer<Mac> mac_buffer;
+  Buffer<Key> key_buffer;
+  Buffer<Block> s_buffer;
   for (std::size_t k = 1; k < layers_.size(); ++k) {
     const TripleLayer& layer = layers_[k];
-    const BitVector& d = ds[k - 1];
-    const BitVector more_x = bits_of(layer.x.mine.bits, chunk, shifts_[k]);
-    for (std::size_t w = 0; w < d.words().size(); ++w) x.mine.bits.words()[chunk.first / 64 + w] ^= more_x.words()[w];
-    for_each_run(chunk, shifts_[k], layer.x.size(), [&](std::size_t at, std::size_t from, std::size_t count) {
-      Mac* macs = x.mine.macs.data() + chunk.first + at;
-      Key* keys = x.peers.keys.data() + chunk.first + at;
-      Block* s = layers_[0].s.data() + chunk.first + at;
-      for (std::size_t i = 0; i < count; ++i) {
-        const Mac mac = layer.x.mine.macs[from + i];
-        const Key key = layer.x.peers.keys[from + i];
-        macs[i] ^= mac;
-        keys[i] ^= key;
+    const auto& [segments, d] = meetings[k - 1];
+    for_each_segment(chunk, segments, [&](std::size_t at, const LayerSegment& segment) {
+      SegmentBits more_x;
+      segment.bits_of(layer.x.mine.bits, more_x);
+      const auto to_x = bits_at(x.mine.bits, at);
+      for (std::size_t w = 0; w < more_x.size(); ++w) to_x[w] ^= more_x[w];
+      const Mac* more_macs = segment.words_of<Mac>(layer.x.mine.macs, mac_buffer);
+      const Key* more_keys = segment.words_of<Key>(layer.x.peers.keys, key_buffer);
+      const Block* more_s = segment.words_of<Block>(layer.s, s_buffer);
+      Mac* macs = x.mine.macs.data() + at;
+      Key* keys = x.peers.keys.data() + at;
+      Block* s = layers_[0].s.data() + at;
+      for (std::size_t i = 0; i < kSegmentTriples; ++i) {
+        macs[i] ^= more_macs[i];
+        keys[i] ^= more_keys[i];
         // m_P(x) = x_P.Delta^P ^ M[x_P] ^ K[x'].
-        const Block m = times(delta, more_x[at + i]) ^ mac.value ^ key.value;
-        s[i] ^= layer.s[from + i] ^ times(m, d[at + i]);
+        const Block m = times(delta, get_bit(more_x, i)) ^ more_macs[i].value ^ more_keys[i].value;
+        s[i] ^= more_s[i] ^ times(m, d[at - chunk.first + i]);
       }
     });
   }
+  wipe_object(mac_buffer);
+  wipe_object(key_buffer);
+  wipe_object(s_buffer);
 }
 
 }  // namespace tinyot

@@ -224,7 +224,7 @@ void FastUnit::check_products() {
 
 void FastUnit::fold() {
   const PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", size_);
-  LayerFold layers(session_, layers_, toss_shifts(session_, layers_.size(), size_));
+  LayerFold layers(session_, layers_, toss_orders(session_, layers_.size(), size_, params_.check()));
   const auto chunks = object_chunks(size_, kFoldObjects);
   const auto reveal = [&](const ObjectChunk& chunk) { layers.reveal(chunk); };
   if (!is_deferred()) return in_steps(chunks, 1, reveal, [&](const ObjectChunk& chunk) { layers.fold(chunk); });
