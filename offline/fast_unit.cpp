@@ -11,8 +11,6 @@ namespace tinyot {
 namespace {
 
 constexpr std::size_t kBatchesAhead = 1;  // that a step is behind the one before it
-constexpr std::size_t kFoldObjects = std::size_t{1} << 12;
-static_assert(kBatchBits % (3 * kKappa) == 0);
 
 std::size_t whole_blocks(std::size_t count) { return (count + kKappa - 1) / kKappa * kKappa; }
 
@@ -114,13 +112,12 @@ void FastUnit::make_plain_bits(const GlobalKeyTie& tie) {
 void FastUnit::make_room() {
   layers_.resize(request_.plan.bucket);
   for (std::size_t k = 0; k < layers_.size(); ++k) {
-    const bool announces = !is_deferred() || k == 0;
     const auto resize = [](SharedBits& bits, std::size_t size) {
       if (bits.size() != size) bits = SharedBits(size);
     };
     resize(layers_[k].x, size_);
     resize(layers_[k].y, size_);
-    resize(layers_[k].z, announces ? size_ : 0);
+    resize(layers_[k].z, columns_of_layer(params_.check(), k) == 3 ? size_ : 0);
     layers_[k].s.resize(is_deferred() ? size_ : 0);
   }
 }
@@ -129,7 +126,7 @@ void FastUnit::make_room() {
 std::vector<FastUnit::Piece> FastUnit::pieces() {
   std::vector<Piece> pieces;
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    const std::size_t columns = layers_[layer].z.size() > 0 ? 3 : 2, objects = kBatchBits / columns / kKappa * kKappa;
+    const std::size_t columns = columns_of_layer(params_.check(), layer), objects = objects_of_batch(columns);
     for (std::size_t first = 0; first < size_; first += objects) {
       const std::size_t count = std::min(objects, size_ - first);
       pieces.push_back({source_.next(columns * count), layer, {first, count, first / objects}});

@@ -15,6 +15,12 @@
 
 namespace tinyot {
 
+// x and y of each object, and r of those whose product is announced.
+constexpr std::size_t columns_of_layer(TripleCheck check, std::size_t layer) { return check == TripleCheck::Each || layer == 0 ? 3 : 2; }
+// Objects that are made from one batch of bits, and that are folded at a time.
+constexpr std::size_t objects_of_batch(std::size_t columns) { return kBatchBits / columns / kKappa * kKappa; }
+inline constexpr std::size_t kFoldObjects = std::size_t{1} << 12;
+
 class FastUnitMaker final : public UnitMaker {
  public:
   FastUnitMaker(Session& session, const SecurityParameters& params) : session_(session), params_(params) {}

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/block.h"
+#include "offline/fast_unit.h"
 #include "offline/nnob12_unit.h"
 #include "offline/object_chunks.h"
 
@@ -13,7 +14,9 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kHeader = 16;                     // of a message
-constexpr std::uint64_t kProgramBytes = 32 << 20;         // code, libraries, socket queues
+constexpr std::uint64_t kBitBytes = sizeof(Mac) + sizeof(Key);  // of a bit of each party, but for the bit itself
+constexpr std::uint64_t kBatchesBytes = 8 << 20;          // SoftSpoken's rows and what is on its way
+constexpr std::uint64_t kProgramBytes = 40 << 20;         // code, libraries, socket queues
 constexpr std::uint64_t kWorkerBytes = 128 << 20;         // of each further worker: what it reads ahead of need, its allocator
 constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;      // the store's own pages
 constexpr std::uint64_t kCommitBytes = 16 << 20;          // material that waits for its commit in the store, at most
@@ -34,31 +37,75 @@ std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) 
 
 std::uint64_t tie_bytes() { return bytes_for(kTieBits) + 3 * 32 + 3 * kHeader; }
 
-}  // namespace
+std::uint64_t chunks_in(std::uint64_t total, std::uint64_t chunk) { return (total + chunk - 1) / chunk; }
 
-UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& request) {
-  const std::uint64_t tau = params.columns_kept(), t = params.columns_made();
+UnitForecast forecast_nnob12(const SecurityParameters& params, const UnitRequest& request) {
+  const std::uint64_t tau = params.columns_kept(), t = params.columns_made(), ands = request.plan.ands;
   const std::uint64_t length = RunLayout(params, UnitLayout(request).end(), 1).length;
-  const std::uint64_t leaky = request.plan.ands * request.plan.bucket;
+  const std::uint64_t leaky = ands * request.plan.bucket;
 
   UnitForecast forecast;
-  forecast.auth_bits = length;
-  const std::uint64_t combiners = 2 * (32 + kHeader) + 2 * (bytes_for((request.plan.bucket - 1) * request.plan.ands) + kHeader);
+  const std::uint64_t combiners = 2 * (32 + kHeader) + 2 * (bytes_for((request.plan.bucket - 1) * ands) + kHeader);
   forecast.bytes_sent = run_bytes(params, length) + tie_bytes() + leaky_bytes(leaky) + 5 * 32 + 4 * kHeader + combiners + 32 + kHeader;
 
-  const std::uint64_t bits = length * (sizeof(Mac) + sizeof(Key)) + 2 * bytes_for(length);
+  const std::uint64_t bits = length * kBitBytes + 2 * bytes_for(length);
   const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);
   const std::uint64_t keys = 3 * t * sizeof(AesKey), chunk = (2 * t + 2 * tau) * kChunkBits / 8;
-  forecast.memory_bytes = bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * request.plan.ands), keys + chunk);
+  forecast.memory_bytes = bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
+  if (params.material() == MaterialForm::Triples) {
+    forecast.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kPourCount) * kHeader;
+    forecast.memory_bytes += 3 * (ands * kBitBytes + bytes_for(ands));
+  }
   return forecast;
 }
 
+// Corrections, challenge and answer of bits that are made in batches of `batch` at most.
+std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t bits, std::uint64_t batch) {
+  const std::uint64_t batches = chunks_in(bits, batch), trees = kKappa / params.softspoken_k();
+  return (trees - 1) * (bits + batches * kKappa) / 8 + batches * (sizeof(PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
+}
+
+std::uint64_t whole_blocks(std::uint64_t bits) { return (bits + kKappa - 1) / kKappa * kKappa; }
+
+UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& request) {
+  const std::uint64_t l = params.population(request.plan.ands), plain = whole_blocks(request.inputs) + kTieBits;
+  const std::uint64_t string_bytes = static_cast<std::uint64_t>(params.strings()) / 8, folds = chunks_in(l, kFoldObjects);
+  UnitForecast forecast;
+  // The joint coins, the EQ and the transcript, beside the bits for inputs and the tie.
+  forecast.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + tie_bytes() + 2 * (3 * 32 + 2 * kHeader) + 32 + 2 * kHeader + 16;
+  forecast.memory_bytes = plain * kBitBytes + 2 * bytes_for(plain) + kBatchesBytes;
+  for (std::uint64_t layer = 0; layer < request.plan.bucket; ++layer) {
+    const std::uint64_t columns = columns_of_layer(params.check(), layer), objects = objects_of_batch(columns);
+    forecast.bytes_sent += softspoken_bytes(params, columns * l, columns * objects) + l * string_bytes + chunks_in(l, objects) * kHeader;
+    if (params.check() == TripleCheck::Each) forecast.bytes_sent += l / 8 + chunks_in(l, objects) * kHeader;
+    forecast.memory_bytes += columns * (l * kBitBytes + 2 * bytes_for(l)) + (params.check() == TripleCheck::Deferred ? l * sizeof(Block) : 0);
+  }
+  if (params.check() == TripleCheck::Deferred) forecast.bytes_sent += l / 8 + folds * kHeader;
+  forecast.bytes_sent += (request.plan.bucket - 1) * l / 8 + folds * kHeader;
+  return forecast;
+}
+
+// What is sent once: seed OTs; and the first run of later ones' seeds, or the trees and the tie of the first bits.
+std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
+  if (params.profile() == Profile::Nnob12) {
+    const std::uint64_t seeds = 96 * params.columns_made() + 2 * kHeader;
+    return units > 1 ? seeds + run_bytes(params, RunLayout(params, 0, std::min(units, AuthBitMaker::kLanes)).length) : seeds;
+  }
+  const std::uint64_t k = params.softspoken_k(), trees = kKappa / k;
+  return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(Digest) + 4 * kHeader + softspoken_bytes(params, kTieBits, kTieBits);
+}
+
+}  // namespace
+
+UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& request) {
+  return params.profile() == Profile::Fast ? forecast_fast(params, request) : forecast_nnob12(params, request);
+}
+
 JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs, std::uint64_t threads) {
-  JobForecast job;
-  job.seed_ots = params.columns_made();
-  job.bytes_sent = 96 * job.seed_ots + 2 * kHeader;
   const auto plans = params.plan(ands);
-  if (plans.size() > 1) job.bytes_sent += run_bytes(params, RunLayout(params, 0, std::min(plans.size(), AuthBitMaker::kLanes)).length);
+  JobForecast job;
+  job.seed_ots = params.profile() == Profile::Fast ? kKappa : params.columns_made();
+  job.bytes_sent = set_up_bytes(params, plans.size());
   job.paper_bound_bits = job.exact_bound_bits = std::numeric_limits<double>::infinity();
   std::uint64_t first = 0, memory = 0;
   for (const UnitPlan& plan : plans) {
@@ -70,8 +117,9 @@ JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, s
     job.exact_bound_bits = std::min(job.exact_bound_bits, params.exact_bits(plan.ands, plan.bucket));
     first += plan.ands;
   }
-  // Eight columns of mine and eight of the peer's an AND, one of each an input.
-  job.disk_bytes = (8 * ands + inputs) * (sizeof(Mac) + sizeof(Key)) + bytes_for(8 * ands + inputs) + kEmptyStoreBytes;
+  // Eight columns of mine and eight of the peer's an AND, three of a triple, one of each an input.
+  const std::uint64_t columns = (params.material() == MaterialForm::Triples ? 3 : 8) * ands + inputs;
+  job.disk_bytes = columns * kBitBytes + bytes_for(columns) + kEmptyStoreBytes;
   // Material waits as it was poured, and once more as the pages that it is written to.
   const std::uint64_t workers = std::min(threads, job.units);
   job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes + 2 * std::min(kCommitBytes, job.disk_bytes);

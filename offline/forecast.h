@@ -10,7 +10,6 @@
 namespace tinyot {
 
 struct UnitForecast {
-  std::uint64_t auth_bits = 0;        // of each direction, seed OTs for the next run included
   std::uint64_t bytes_sent = 0;       // by each party, message headers included
   std::uint64_t memory_bytes = 0;     // peak, beyond the program itself and the store
 };

@@ -5,12 +5,14 @@
 #include "offline/auth_ot.h"
 #include "offline/leaky_and.h"
 #include "offline/leaky_ot.h"
+#include "offline/product_triple.h"
 #include "offline/steps.h"
 
 namespace tinyot {
 namespace {
 
 constexpr std::size_t kObjectChunksAhead = 2;  // that a step is behind the one before it
+constexpr std::size_t kTriplesAhead = 1;
 
 class Nnob12Unit final : public MadeUnit {
  public:
@@ -22,10 +24,14 @@ class Nnob12Unit final : public MadeUnit {
   void make_leaky_objects();
   // The MACs of the combiner bits are on the session's transcripts.
   void reveal_combiners();
+  // Differs: the paper's dealer has no triples; they are the figure's AND, run on random bits.
+  void make_triples();
   void pour(const SettledCheck&, MaterialSink& sink) override;
 
  private:
   struct BucketRoles;
+  // Objects of all kinds, folded, and one bit of each party for each.
+  ProductMaterial folded(const BucketRange& range);
   MineView mine(UnitLayout::Part part) { return bits_.mine.view(layout_.begin(part), layout_.leaky); }
   PeersView peers(UnitLayout::Part part) { return bits_.peers.view(layout_.begin(part), layout_.leaky); }
 
@@ -35,6 +41,7 @@ class Nnob12Unit final : public MadeUnit {
   AuthBits bits_;
   std::function<void(AuthBits)> give_back_;
   std::unique_ptr<BucketRoles> roles_;
+  std::vector<MaterialBatch> triples_;  // if they are what the unit is for
 };
 
 // The buckets, and the roles that fold them.
@@ -96,16 +103,41 @@ void Nnob12Unit::reveal_combiners() {
   roles_->ots_chosen.receive(session_);
 }
 
-void Nnob12Unit::pour(const SettledCheck&, MaterialSink& sink) {
+ProductMaterial Nnob12Unit::folded(const BucketRange& range) {
   const Party me = session_.me(), peer = session_.peer();
-  const auto objects = [&](MaterialKind kind, auto fold) {
-    pour_objects(sink, kind, me, request_.plan.ands, [&](std::size_t first, MaterialBatch& out) { fold(BucketRange{first, out.count}, out); });
-  };
-  objects(auth_ands_of(me), [&](const BucketRange& range, MaterialBatch& out) { roles_->ands_of_mine.fold_into(range, out.mine[0], out.mine[1], out.mine[2]); });
-  objects(auth_ands_of(peer), [&](const BucketRange& range, MaterialBatch& out) { roles_->ands_of_peers.fold_into(range, out.peers[0], out.peers[1], out.peers[2]); });
-  objects(auth_ots_from(me), [&](const BucketRange& range, MaterialBatch& out) { roles_->ots_sent.fold_into(range, out.mine[0], out.mine[1], out.peers[0], out.peers[1]); });
-  objects(auth_ots_from(peer), [&](const BucketRange& range, MaterialBatch& out) { roles_->ots_chosen.fold_into(range, out.peers[0], out.peers[1], out.mine[0], out.mine[1]); });
-  pour_bits(sink, me, layout_.plain, bits_, layout_.begin(UnitLayout::Plain));
+  const auto batch = [&](MaterialKind kind) { return MaterialBatch(kind, me, range.count); };
+  ProductMaterial m{batch(auth_ands_of(me)),       batch(auth_ands_of(peer)), batch(auth_ots_from(me)),
+                    batch(auth_ots_from(peer)), batch(auth_bits_of(me)),   batch(auth_bits_of(peer))};
+  roles_->ands_of_mine.fold_into(range, m.my_and.mine[0], m.my_and.mine[1], m.my_and.mine[2]);
+  roles_->ands_of_peers.fold_into(range, m.peers_and.peers[0], m.peers_and.peers[1], m.peers_and.peers[2]);
+  roles_->ots_sent.fold_into(range, m.sent.mine[0], m.sent.mine[1], m.sent.peers[0], m.sent.peers[1]);
+  roles_->ots_chosen.fold_into(range, m.chosen.peers[0], m.chosen.peers[1], m.chosen.mine[0], m.chosen.mine[1]);
+  copy_part(bits_.mine, layout_.begin(UnitLayout::Plain) + range.first, m.my_bit.mine[0]);
+  copy_part(bits_.peers, layout_.begin(UnitLayout::Plain) + range.first, m.peers_bit.peers[0]);
+  return m;
+}
+
+void Nnob12Unit::make_triples() {
+  const PhaseLog::Scope phase(session_.log(), session_.channel(), "triples", request_.plan.ands);
+  ProductTriples products(session_);
+  in_steps(
+      object_chunks(request_.plan.ands, kPourCount), kTriplesAhead,
+      [&](const ObjectChunk& chunk) { products.reveal_first(folded({chunk.first, chunk.count})); },
+      [&](const ObjectChunk&) { products.reveal_second(); },
+      [&](const ObjectChunk& chunk) {
+        triples_.push_back(products.finish());
+        phase.advance(chunk.first + chunk.count);
+      });
+}
+
+void Nnob12Unit::pour(const SettledCheck&, MaterialSink& sink) {
+  for (const ObjectChunk& chunk : object_chunks(triples_.empty() ? request_.plan.ands : 0, kPourCount)) {
+    ProductMaterial material = folded({chunk.first, chunk.count});
+    for (MaterialBatch* batch : {&material.my_and, &material.peers_and, &material.sent, &material.chosen, &material.my_bit, &material.peers_bit})
+      sink.pour(std::move(*batch));
+  }
+  for (MaterialBatch& batch : triples_) sink.pour(std::move(batch));
+  pour_bits(sink, session_.me(), request_.inputs, bits_, layout_.begin(UnitLayout::Plain) + request_.plan.ands);
 }
 
 }  // namespace
@@ -126,6 +158,7 @@ std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(Session& part, std::size_t numbe
   });
   unit->make_leaky_objects();
   unit->reveal_combiners();
+  if (material_ == MaterialForm::Triples) unit->make_triples();
   return unit;
 }
 

@@ -1,4 +1,5 @@
-// Units of the profile nnob12: l objects of each kind, permuted together, from one run of authenticated bits (NNOB12 Fig. 5).
+// Units of the profile nnob12: l objects of each kind, permuted together, from one run of authenticated bits (NNOB12 Fig. 5); or
+// l triples, one from an object of each kind.
 //
 // For each AND and direction a unit takes 3B bits for the LaANDs, 2B as sender and 2B as receiver of LaOTs, and one bit r.
 #pragma once
@@ -27,7 +28,7 @@ struct UnitLayout {
 
 class Nnob12UnitMaker final : public UnitMaker {
  public:
-  Nnob12UnitMaker(Session& session, const SecurityParameters& params) : maker_(session, params) {}
+  Nnob12UnitMaker(Session& session, const SecurityParameters& params) : maker_(session, params), material_(params.material()) {}
 
   void set_anchor(AuthBits anchor) override { maker_.set_anchor(std::move(anchor)); }
   void prepare(std::size_t units) override { maker_.prepare(units); }
@@ -42,6 +43,7 @@ class Nnob12UnitMaker final : public UnitMaker {
 
  private:
   AuthBitMaker maker_;
+  MaterialForm material_;
   std::mutex mutex_;
   std::vector<AuthBits> spare_;  // memory of units that are done, to be used again
 };

@@ -11,10 +11,11 @@
 
 namespace tinyot {
 
+inline constexpr std::size_t kPourCount = std::size_t{1} << 14;  // objects poured at a time
+
 // Pours `total` objects of a kind, some at a time: fill(first, batch) makes the batch's objects [first, first + batch.count).
 template <class Fill>
 void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t total, Fill fill) {
-  constexpr std::size_t kPourCount = std::size_t{1} << 14;
   for (std::size_t first = 0; first < total; first += kPourCount) {
     MaterialBatch batch(kind, me, std::min(kPourCount, total - first));
     fill(first, batch);

@@ -4,9 +4,9 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "base/secret.h"
 #include "tools/bench.h"
 #include "tools/local.h"
+#include "tools/memory.h"
 
 namespace tinyot {
 namespace {
@@ -14,6 +14,7 @@ namespace {
 // ANDs to make: a quarter of the job, so that units that do not fit into the caches show what that costs; enough for the rate
 // to show, and few enough to be over in a few seconds.
 constexpr std::uint64_t kAndsMin = std::uint64_t{1} << 15, kAndsMax = std::uint64_t{1} << 18;
+constexpr std::uint64_t kFasterBy = 8;  // the fast profile, at least
 
 std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands) {
   std::uint64_t objects = 0;
@@ -23,12 +24,10 @@ std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands
 
 JobForecast forecast(const PreprocessJob& job) { return forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads); }
 
-// On a virtual machine the first use of memory can cost more than what is then done with it.
 double measured_s_per_fresh_byte() {
-  constexpr std::size_t kBytes = std::size_t{128} << 20, kPage = 4096;
+  constexpr std::size_t kBytes = std::size_t{128} << 20;
   const auto begin = std::chrono::steady_clock::now();
-  SecretVector<std::uint8_t> memory(kBytes);
-  for (std::size_t at = 0; at < kBytes; at += kPage) memory[at] = 1;
+  use_memory_once(kBytes);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / kBytes;
 }
 
@@ -39,11 +38,12 @@ Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts) {
   small.quiet = true;
   small.resume = false;
   const SecurityParameters whole = SecurityParameters::make(job.parameters);
+  const std::uint64_t faster = whole.profile() == Profile::Fast ? kFasterBy : 1;
   // As many units at a time as the job will have, and the bucket that its units have.
   small.threads = std::min(job.threads, (job.ands + whole.unit() - 1) / whole.unit());
   small.parameters.bucket = whole.bucket();
   small.parameters.weak_allowed = true;
-  small.parameters.unit = std::min(whole.unit(), std::clamp(job.ands / 4, kAndsMin, kAndsMax) / small.threads);
+  small.parameters.unit = std::min(whole.unit(), std::clamp(job.ands / 4, faster * kAndsMin, faster * kAndsMax) / small.threads);
   small.ands = *small.parameters.unit * small.threads;
   small.inputs = small.ands / 16;
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "offline/forecast.h"
 
 namespace tinyot {
@@ -56,6 +57,12 @@ std::optional<PreprocessJob> fitting(PreprocessJob job, std::uint64_t bytes) {
 }  // namespace
 
 std::uint64_t available_memory_bytes() { return std::min(free_in_machine(), free_in_control_group()); }
+
+void use_memory_once(std::uint64_t bytes) {
+  constexpr std::uint64_t kPage = 4096;
+  SecretVector<std::uint8_t> memory(bytes);
+  for (std::uint64_t at = 0; at < bytes; at += kPage) memory[at] = 1;
+}
 
 void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t available_bytes) {
   const std::uint64_t needed = needed_by(job);
