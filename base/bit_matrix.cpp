@@ -125,6 +125,8 @@ void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, Block* colu
     for (std::size_t half = 0; half < 2; ++half) transpose_lanes(d, matrix.words().data() + 64 * half * row_words + begin, row_words, halves[half]);
     Block* const out = columns + done;
     const std::size_t left = count - done;
+    // What the next vectors will be written to is fetched while these are.
+    for (std::size_t ahead = 64 * kMaxLanes; ahead < HWY_MIN(left, 128 * kMaxLanes); ahead += 4) hwy::Prefetch(out + ahead);
     for (std::size_t j = 0; j < 64; ++j) {
       hn::StoreInterleaved2(halves[0][j], halves[1][j], d, reinterpret_cast<std::uint64_t*>(blocks));
       if (stale == 0 && left >= 64 * kMaxLanes) {

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
@@ -25,6 +26,8 @@ using boost::system::error_code;
 constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;   // writing blocks beyond
 constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;   // read ahead, while writing blocks, up to here
 constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
+constexpr std::size_t kReadBeyondBytes = std::size_t{4} << 10;
+constexpr std::size_t kGatherBytes = std::size_t{16} << 10;  // fewer wait to be sent together with what follows
 constexpr int kSocketBufferBytes = 4 << 20;
 constexpr auto kRetryInterval = std::chrono::milliseconds(50);
 constexpr auto kWaitSlice = std::chrono::milliseconds(100);
@@ -59,11 +62,14 @@ class TcpStream final : public ByteStream {
     socket_.non_blocking(true);
   }
 
+  // Few bytes wait for more: those of the next message, or for the moment when this party reads.
   void write(std::span<const std::byte> bytes) override {
-    if (outbox_.size() == 0) bytes = bytes.subspan(write_some(bytes));
-    if (bytes.empty()) return;
+    if (outbox_.size() + bytes.size() >= kGatherBytes) {
+      const std::size_t waiting = outbox_.size(), count = write_some(outbox_.front(), bytes);
+      outbox_.drop(std::min(count, waiting));
+      bytes = bytes.subspan(count - std::min(count, waiting));
+    }
     outbox_.append(bytes);
-    drain_outbox();
     while (outbox_.size() > kOutboxBytesMax) {
       wait(inbox_.size() < kInboxBytesMax, true);
       read_ahead();
@@ -78,8 +84,12 @@ class TcpStream final : public ByteStream {
     bytes = bytes.subspan(ready);
     while (!bytes.empty()) {
       drain_outbox();
-      const std::size_t got = read_some(bytes);
-      bytes = bytes.subspan(got);
+      // What is there already of the messages behind this one comes along.
+      ahead_.resize(kReadAheadBytes);
+      const std::span<std::byte> beyond = std::span(ahead_).first(kReadBeyondBytes);
+      const std::size_t got = read_some(bytes, beyond), wanted = std::min(got, bytes.size());
+      inbox_.append(beyond.first(got - wanted));
+      bytes = bytes.subspan(wanted);
       if (got == 0) wait(true, outbox_.size() > 0);
     }
   }
@@ -97,19 +107,21 @@ class TcpStream final : public ByteStream {
 
  private:
   // Each returns how many bytes moved, 0 if the socket is not ready.
-  std::size_t write_some(std::span<const std::byte> bytes) {
+  std::size_t write_some(std::span<const std::byte> bytes, std::span<const std::byte> more) {
     // What a peer that is gone has said before, as that it aborts, is still to be read: its silence shows there.
-    if (peer_takes_nothing_) return bytes.size();
+    if (peer_takes_nothing_) return bytes.size() + more.size();
     error_code error;
-    const std::size_t count = bytes.empty() ? 0 : socket_.write_some(asio::buffer(bytes.data(), bytes.size()), error);
+    const std::array buffers = {asio::buffer(bytes.data(), bytes.size()), asio::buffer(more.data(), more.size())};
+    const std::size_t count = socket_.write_some(buffers, error);
     peer_takes_nothing_ = error == asio::error::broken_pipe || error == asio::error::connection_reset;
-    if (peer_takes_nothing_) return bytes.size();
+    if (peer_takes_nothing_) return bytes.size() + more.size();
     check(error, "sending");
     return count;
   }
-  std::size_t read_some(std::span<std::byte> bytes) {
+  std::size_t read_some(std::span<std::byte> bytes, std::span<std::byte> beyond) {
     error_code error;
-    const std::size_t count = socket_.read_some(asio::buffer(bytes.data(), bytes.size()), error);
+    const std::array buffers = {asio::buffer(bytes.data(), bytes.size()), asio::buffer(beyond.data(), beyond.size())};
+    const std::size_t count = socket_.read_some(buffers, error);
     check(error, "receiving");
     return count;
   }
@@ -123,7 +135,7 @@ class TcpStream final : public ByteStream {
 
   void drain_outbox() {
     while (outbox_.size() > 0) {
-      const std::size_t count = write_some(outbox_.front());
+      const std::size_t count = write_some(outbox_.front(), {});
       if (count == 0) return;
       outbox_.drop(count);
     }
@@ -132,7 +144,7 @@ class TcpStream final : public ByteStream {
   void read_ahead() {
     if (inbox_.size() >= kInboxBytesMax) return;
     ahead_.resize(kReadAheadBytes);
-    inbox_.append(std::span(ahead_).first(read_some(ahead_)));
+    inbox_.append(std::span(ahead_).first(read_some(ahead_, {})));
   }
 
   // Sleeps until the socket can be read or written, as asked.

@@ -16,10 +16,11 @@ __extension__ using Wide = unsigned __int128;
 constexpr std::uint64_t kHeader = 16;                     // of a message
 constexpr std::uint64_t kBitBytes = sizeof(Mac) + sizeof(Key);  // of a bit of each party, but for the bit itself
 constexpr std::uint64_t kBatchesBytes = 8 << 20;          // SoftSpoken's rows and what is on its way
-constexpr std::uint64_t kProgramBytes = 40 << 20;         // code, libraries, socket queues
+constexpr std::uint64_t kProgramBytes = 64 << 20;         // code, libraries, socket queues
 constexpr std::uint64_t kWorkerBytes = 128 << 20;         // of each further worker: what it reads ahead of need, its allocator
 constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;      // the store's own pages
 constexpr std::uint64_t kCommitBytes = 16 << 20;          // material that waits for its commit in the store, at most
+constexpr std::uint64_t kWaitingBytes = 64 << 20;         // and for the store, at most
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
   const std::uint64_t chunks = (objects + kChunkObjects - 1) / kChunkObjects, bits = bytes_for(objects);
@@ -27,6 +28,9 @@ std::uint64_t leaky_bytes(std::uint64_t objects) {
   const std::uint64_t ots = 2 * (bits + 32 * objects) + bits + 32 * objects + chunks * 9 * kHeader;  // X_0, X_1, d, I_0, I_1
   return ands + ots;
 }
+
+// Of material, of mine and as many of the peer's. An input has one.
+std::uint64_t columns_of_and(const SecurityParameters& params) { return params.material() == MaterialForm::Triples ? 3 : 8; }
 
 // LaBit, its check, and R.
 std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) {
@@ -85,6 +89,12 @@ UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& 
   return forecast;
 }
 
+// Material that waits to be written while the next unit is made: with the fast profile the triples of a whole unit, in one batch.
+std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t units, std::uint64_t ands) {
+  if (params.profile() == Profile::Fast) return units > 1 ? 3 * ands * kBitBytes : 0;
+  return std::min(kWaitingBytes, columns_of_and(params) * ands * kBitBytes);
+}
+
 // What is sent once: seed OTs; and the first run of later ones' seeds, or the trees and the tie of the first bits.
 std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
   if (params.profile() == Profile::Nnob12) {
@@ -117,12 +127,12 @@ JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, s
     job.exact_bound_bits = std::min(job.exact_bound_bits, params.exact_bits(plan.ands, plan.bucket));
     first += plan.ands;
   }
-  // Eight columns of mine and eight of the peer's an AND, three of a triple, one of each an input.
-  const std::uint64_t columns = (params.material() == MaterialForm::Triples ? 3 : 8) * ands + inputs;
+  const std::uint64_t columns = columns_of_and(params) * ands + inputs;
   job.disk_bytes = columns * kBitBytes + bytes_for(columns) + kEmptyStoreBytes;
-  // Material waits as it was poured, and once more as the pages that it is written to.
+  // Material waits as it was poured, for its transaction, and as the pages that it is written to.
   const std::uint64_t workers = std::min(threads, job.units);
-  job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes + 2 * std::min(kCommitBytes, job.disk_bytes);
+  job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes + 2 * std::min(kCommitBytes, job.disk_bytes) +
+                     waiting_bytes(params, job.units, std::min(ands, params.unit()));
   return job;
 }
 

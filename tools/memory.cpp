@@ -4,10 +4,10 @@
 #include <bit>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
-#include "base/secret.h"
 #include "offline/forecast.h"
 
 namespace tinyot {
@@ -60,8 +60,8 @@ std::uint64_t available_memory_bytes() { return std::min(free_in_machine(), free
 
 void use_memory_once(std::uint64_t bytes) {
   constexpr std::uint64_t kPage = 4096;
-  SecretVector<std::uint8_t> memory(bytes);
-  for (std::uint64_t at = 0; at < bytes; at += kPage) memory[at] = 1;
+  const std::unique_ptr<std::byte[]> memory(new std::byte[bytes]);
+  for (std::uint64_t at = 0; at < bytes; at += kPage) memory[at] = std::byte{1};
 }
 
 void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t available_bytes) {

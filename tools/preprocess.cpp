@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "offline/forecast.h"
 #include "offline/preprocessor.h"
+#include "storage/background_sink.h"
 #include "tools/connection.h"
 #include "tools/memory.h"
 #include "tools/progress.h"
@@ -138,11 +139,16 @@ void PreprocessRun::make_units() {
     preprocessor.continue_from(earlier);
   }
   for (std::size_t u = 0; u < already_made; ++u) progress_.skip(requests_[u].plan.ands);
+  BackgroundSink sink(*store_);
   const std::size_t made = preprocessor.make_units(
-      still_to_make, *store_, [] { return StopSignals::received() == 0; },
+      still_to_make, sink, [] { return StopSignals::received() == 0; },
       [&](std::size_t unit, std::string_view phase, std::uint64_t done, std::uint64_t total) {
         progress_.observe(unit, still_to_make[unit].plan.ands, phase, done, total);
       });
+  {
+    const PhaseLog::Scope phase(log_, *channel_, "end of store", made);
+    sink.flush();
+  }
   for (const UnitRequest& request : still_to_make.first(made)) ands_now_ += request.plan.ands;
   if (made == still_to_make.size()) store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
 }

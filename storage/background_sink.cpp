@@ -1,0 +1,77 @@
+#include "storage/background_sink.h"
+
+#include <utility>
+
+namespace tinyot {
+namespace {
+
+std::uint64_t bytes_of(const MaterialBatch& batch) { return batch.count * (batch.mine.size() + batch.peers.size()) * sizeof(Block); }
+
+}  // namespace
+
+BackgroundSink::BackgroundSink(MaterialSink& sink) : sink_(sink), thread_([this] { work(); }) {}
+
+BackgroundSink::~BackgroundSink() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void BackgroundSink::pour(MaterialBatch batch) {
+  const std::uint64_t bytes = bytes_of(batch);
+  add(std::move(batch), bytes);
+}
+
+void BackgroundSink::finish_unit() { add(std::nullopt, 0); }
+
+void BackgroundSink::add(Step step, std::uint64_t bytes) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return failure_ || bytes == 0 || waiting_bytes_ <= kWaitingBytesMax; });
+  rethrow_failure();
+  steps_.push_back(std::move(step));
+  waiting_bytes_ += bytes;
+  changed_.notify_all();
+}
+
+void BackgroundSink::flush() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return failure_ || (steps_.empty() && !busy_); });
+  rethrow_failure();
+}
+
+void BackgroundSink::rethrow_failure() {
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void BackgroundSink::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return ends_ || !steps_.empty(); });
+    if (steps_.empty() || failure_) return;
+    Step step = std::move(steps_.front());
+    steps_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    const std::uint64_t bytes = step ? bytes_of(*step) : 0;
+    std::exception_ptr failure;
+    try {
+      if (step)
+        sink_.pour(std::move(*step));
+      else
+        sink_.finish_unit();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    busy_ = false;
+    waiting_bytes_ -= bytes;
+    failure_ = failure;
+    changed_.notify_all();
+    if (failure_) return;
+  }
+}
+
+}  // namespace tinyot

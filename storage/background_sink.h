@@ -1,0 +1,50 @@
+// Pours into another sink from a thread of its own, so that the next unit is made while the last one is written and synced.
+//
+// A unit that is finished here is finished there a little later; flush() waits for that. Whoever is told of a failure is told late,
+// by the next call: nothing of the unit that failed then counts, nor of later ones.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/material.h"
+
+namespace tinyot {
+
+class BackgroundSink final : public MaterialSink {
+ public:
+  // While more bytes than this wait, so does whoever pours.
+  static constexpr std::uint64_t kWaitingBytesMax = std::uint64_t{64} << 20;
+
+  // Nobody else uses `sink` while this object lives.
+  explicit BackgroundSink(MaterialSink& sink);
+  // Writes what waits, unless something has failed.
+  ~BackgroundSink() override;
+
+  void pour(MaterialBatch batch) override;
+  void finish_unit() override;
+  // Returns when everything is in the sink. Fails: as the sink has.
+  void flush();
+
+ private:
+  using Step = std::optional<MaterialBatch>;  // none: the unit is finished
+
+  void add(Step step, std::uint64_t bytes);
+  void work();
+  void rethrow_failure();
+
+  MaterialSink& sink_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Step> steps_;
+  std::uint64_t waiting_bytes_ = 0;
+  bool busy_ = false, ends_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;  // last: it uses all the others
+};
+
+}  // namespace tinyot
