@@ -1,9 +1,10 @@
 #include "offline/softspoken.h"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 
 #include "base/error.h"
+#include "base/subset_sums.h"
 
 namespace tinyot {
 namespace {
@@ -15,12 +16,6 @@ constexpr MessageTag kAnswer{0x1A03, "softspoken.answer"};
 // Blocks of a batch in each row, the mask included.
 std::size_t blocks_of(const SoftSpokenBatch& batch) { return batch.bits / 128 + 1; }
 
-void add(std::span<Block> sum, std::span<const Block> more) {
-  Block* __restrict to = sum.data();
-  const Block* __restrict from = more.data();
-  for (std::size_t i = 0; i < sum.size(); ++i) to[i] ^= from[i];
-}
-
 // Where a session part's PRG outputs are taken from, batch after batch.
 struct Expansion {
   const PrgRows& leaves;
@@ -28,24 +23,25 @@ struct Expansion {
   std::uint64_t domain;
   const SoftSpokenBatch& batch;
 
-  void fill(std::size_t tree, std::size_t leaf, std::span<Block> out) const {
-    leaves.fill_of_stream(tree * shape.leaves() + leaf, domain, batch.number * (kBatchBits / 128 + 1), out);
+  // r_x for the leaves x = first, first + 1, ... of a tree, each `blocks` long, at x.blocks.
+  void fill(std::size_t tree, std::size_t first, std::size_t blocks, std::span<Block> out) const {
+    for (std::size_t x = first; x < shape.leaves(); ++x)
+      leaves.fill_of_stream(tree * shape.leaves() + x, domain, batch.number * (kBatchBits / 128 + 1), out.subspan(x * blocks, blocks));
   }
+};
 
-  // Row b = sum of the r_x whose x has bit b, for one tree, and each r_x but r_0 to `take` as well.
-  template <class Take>
-  void sum_rows(std::size_t tree, BitMatrix& matrix, std::span<Block> scratch, Take take) const {
-    const auto row = [&](std::uint32_t b) { return matrix.row_blocks(tree * shape.k + b).first(scratch.size()); };
-    for (std::size_t x = 1; x < shape.leaves(); ++x) {
-      // The first r_x that goes into a row, x = 2^b, is made in its place.
-      const std::span<Block> r = std::has_single_bit(x) ? row(static_cast<std::uint32_t>(std::countr_zero(x))) : scratch;
-      fill(tree, x, r);
-      take(r);
-      if (std::has_single_bit(x)) continue;
-      for (std::uint32_t b = 0; b < shape.k; ++b)
-        if ((x >> b) & 1) add(row(b), r);
-    }
+// Bits `first`, first + 1, ... of a block, 32 of them; the caller uses those that lie in the same half. `first` is public.
+std::uint32_t bits_from(Block block, std::size_t first) { return static_cast<std::uint32_t>((first < 64 ? block.lo : block.hi) >> (first % 64)); }
+
+// The rows of a matrix that belong to a tree.
+struct TreeRows {
+  TreeRows(BitMatrix& matrix, const TreeShape& shape, std::size_t tree) : k(shape.k) {
+    for (std::uint32_t b = 0; b < k; ++b) rows[b] = matrix.row_blocks(tree * k + b).data();
   }
+  operator std::span<Block* const>() const { return std::span(rows).first(k); }
+
+  std::uint32_t k;
+  std::array<Block*, 4> rows;
 };
 
 // chi_1, ..., chi_m and the mask's 1.
@@ -81,13 +77,12 @@ void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, std::sp
   }
   if (rows.u.size() != blocks) rows = {SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
   corrections_.resize((shape_.trees() - 1) * blocks);
-  scratch_.resize(blocks);
+  leaf_strings_.resize(shape_.leaves() * blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
     const std::span<Block> u = tree == 0 ? std::span(rows.u) : std::span(corrections_).subspan((tree - 1) * blocks, blocks);
-    expansion.fill(tree, 0, u);
-    expansion.sum_rows(tree, rows.v, scratch_, [&](std::span<const Block> r) { add(u, r); });
-    if (tree > 0) add(u, rows.u);
+    expansion.fill(tree, 0, blocks, leaf_strings_);
+    subset_sums(shape_.k, leaf_strings_, tree == 0 ? std::span<const Block>() : rows.u, u, TreeRows(rows.v, shape_, tree));
   }
   send_words(session_.channel(), kCorrections, std::span<const Block>(corrections_));
   std::size_t first = 0;
@@ -118,22 +113,18 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std:
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   const Block delta = session_.global_key().value;
-  corrections_.resize((shape_.trees() - 1) * blocks);
-  scratch_.resize(blocks);
-  recv_words(session_.channel(), kCorrections, std::span(corrections_));
+  corrections_.resize(shape_.trees() * blocks);
+  std::fill_n(corrections_.begin(), blocks, Block{0, 0});  // c_0 = 0
+  leaf_strings_.resize(shape_.leaves() * blocks);
+  recv_words(session_.channel(), kCorrections, std::span(corrections_).subspan(blocks));
   if (w_.columns() != 128 * blocks) w_ = BitMatrix(kKappa, 128 * blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
-    // Leaf y = x ^ Delta_i is there for y = 1, 2, ...
-    expansion.sum_rows(tree, w_, scratch_, [](std::span<const Block>) {});
-    // c_i.Delta_i; c_0 = 0.
-    for (std::uint32_t b = 0; tree > 0 && b < shape_.k; ++b) {
-      const std::size_t row = tree * shape_.k + b;
-      const std::uint64_t mask = mask_of(bit_of(delta, row));
-      Block* __restrict to = w_.row_blocks(row).data();
-      const Block* __restrict from = corrections_.data() + (tree - 1) * blocks;
-      for (std::size_t i = 0; i < blocks; ++i) to[i] ^= from[i] & Block{mask, mask};
-    }
+    // Leaf y = x ^ Delta_i is there for y = 1, 2, ...; c_i.Delta_i is added.
+    expansion.fill(tree, 1, blocks, leaf_strings_);
+    const std::uint32_t delta_of_tree = bits_from(delta, tree * shape_.k) & (static_cast<std::uint32_t>(shape_.leaves()) - 1);
+    subset_sums_with(shape_.k, leaf_strings_, std::span<const Block>(corrections_).subspan(tree * blocks, blocks), delta_of_tree,
+                     TreeRows(w_, shape_, tree));
   }
   const auto challenge = session_.rng().object<PublicSeed>();
   send_object(session_.channel(), kChallenge, challenge);

@@ -59,7 +59,7 @@ class SoftSpokenMacHolder {
   std::uint64_t domain_;
   std::queue<Rows> waiting_;  // for their challenges
   std::vector<Rows> spare_;   // to be used again
-  SecretVector<Block> corrections_, scratch_;
+  SecretVector<Block> corrections_, leaf_strings_;
 };
 
 // Role: key holder.
@@ -82,7 +82,7 @@ class SoftSpokenKeyHolder {
   bool consistent_;
   std::uint64_t domain_;
   BitMatrix w_;
-  SecretVector<Block> corrections_, scratch_;
+  SecretVector<Block> corrections_, leaf_strings_;
   std::queue<SecretVector<Block>> expected_;  // W~ of the batches that wait for their answers
 };
 

@@ -12,7 +12,7 @@ namespace tinyot {
 namespace {
 
 constexpr std::uint64_t kCountMax = std::uint64_t{1} << 36;
-constexpr std::uint64_t kRoundOts = std::uint64_t{1} << 20;  // made into the same memory again and again
+constexpr std::uint64_t kRoundOts = std::uint64_t{1} << 17;  // made into the same memory again and again
 constexpr std::uint64_t kDomain = 0;
 
 struct OtJob {
