@@ -96,7 +96,7 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
 }
 
 std::uint64_t SecurityParameters::population(std::uint64_t ands) const {
-  return profile() == Profile::Fast ? (ands + kKappa - 1) / kKappa * kKappa : ands;
+  return profile() == Profile::Fast ? (ands + kSegmentTriples - 1) / kSegmentTriples * kSegmentTriples : ands;
 }
 
 double SecurityParameters::bound_bits(std::uint64_t ands, std::uint32_t bucket) const {

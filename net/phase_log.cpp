@@ -36,15 +36,17 @@ void PhaseLog::Scope::advance(std::uint64_t done) const {
 }
 
 void PhaseLog::add(const PhaseLog& other) {
-  for (const PhaseCost& more : other.phases_) {
-    PhaseCost& cost = find(more.name);
-    cost.wall_s += more.wall_s;
-    cost.cpu_s += more.cpu_s;
-    cost.bytes_sent += more.bytes_sent;
-    cost.bytes_received += more.bytes_received;
-    cost.rounds += more.rounds;
-    cost.items += more.items;
-  }
+  for (const PhaseCost& cost : other.phases_) add(cost);
+}
+
+void PhaseLog::add(const PhaseCost& more) {
+  PhaseCost& cost = find(more.name);
+  cost.wall_s += more.wall_s;
+  cost.cpu_s += more.cpu_s;
+  cost.bytes_sent += more.bytes_sent;
+  cost.bytes_received += more.bytes_received;
+  cost.rounds += more.rounds;
+  cost.items += more.items;
 }
 
 PhaseCost& PhaseLog::find(const std::string& name) {

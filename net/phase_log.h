@@ -53,8 +53,9 @@ class PhaseLog {
 
   const std::vector<PhaseCost>& phases() const { return phases_; }
 
-  // Adds the costs of a log of another thread.
+  // Adds the costs of a log of another thread, or of work that was measured elsewhere.
   void add(const PhaseLog& other);
+  void add(const PhaseCost& cost);
 
  private:
   PhaseCost& find(const std::string& name);

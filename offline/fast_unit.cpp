@@ -11,41 +11,6 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kBatchesAhead = 1;  // that a step is behind the one before it
-
-std::size_t whole_blocks(std::size_t count) { return (count + kKappa - 1) / kKappa * kKappa; }
-
-// The bits of one session part, numbered batch after batch.
-class BitSource {
- public:
-  BitSource(Session& session, const Trees& trees, std::uint64_t domain) : mac_holder_(session, trees.mine, domain), key_holder_(session, trees.peers, domain) {}
-
-  SoftSpokenMacHolder& mac_holder() { return mac_holder_; }
-  SoftSpokenKeyHolder& key_holder() { return key_holder_; }
-  SoftSpokenBatch next(std::size_t bits) { return {number_++, bits}; }
-
-  // `count` checked bits of each direction.
-  AuthBits make(std::size_t count) {
-    const std::size_t total = whole_blocks(count);
-    AuthBits bits{AuthBitsMine(total), AuthBitsPeers(total)};
-    struct Placed {
-      SoftSpokenBatch batch;
-      std::size_t first;
-    };
-    std::vector<Placed> batches;
-    for (std::size_t first = 0; first < total; first += kBatchBits) batches.push_back({next(std::min(kBatchBits, total - first)), first});
-    in_steps(
-        batches, kBatchesAhead, [&](const Placed& placed) { mac_holder_.send_corrections(placed.batch, {{bits.mine.view(placed.first, placed.batch.bits)}}); },
-        [&](const Placed& placed) { key_holder_.receive_corrections(placed.batch, {{bits.peers.view(placed.first, placed.batch.bits)}}); },
-        [&](const Placed& placed) { mac_holder_.answer(placed.batch); }, [&](const Placed& placed) { key_holder_.verify(placed.batch); });
-    return bits;
-  }
-
- private:
-  SoftSpokenMacHolder mac_holder_;
-  SoftSpokenKeyHolder key_holder_;
-  std::size_t number_ = 0;
-};
 
 class FastUnit final : public MadeUnit {
  public:

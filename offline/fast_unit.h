@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "offline/auth_triple.h"
+#include "offline/bit_source.h"
 #include "offline/ggm_trees.h"
-#include "offline/softspoken.h"
 #include "offline/unit_maker.h"
 
 namespace tinyot {

@@ -69,8 +69,6 @@ std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t b
   return (trees - 1) * (bits + batches * kKappa) / 8 + batches * (sizeof(PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
 }
 
-std::uint64_t whole_blocks(std::uint64_t bits) { return (bits + kKappa - 1) / kKappa * kKappa; }
-
 UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& request) {
   const std::uint64_t l = params.population(request.plan.ands), plain = whole_blocks(request.inputs) + kTieBits;
   const std::uint64_t string_bytes = static_cast<std::uint64_t>(params.strings()) / 8, folds = chunks_in(l, kFoldObjects);

@@ -23,7 +23,7 @@
 // Both sides make the same calls in the same order with the same counts; any count, 0 too. A call works batch by batch, a batch
 // under way while the next is made; its last batch is rounded up to a multiple of 128 OTs.
 // Wire, with N = 128 / k trees: the receiver sends (N - 1) / 8 bytes an OT, 1 bit more if it gives choices; the sender what the
-//   table says. A batch of 32640 OTs: (N - 1) 16 + 2064 bytes to the sender, 32 to the receiver, and 16 a message.
+//   table says. A batch of kBatchBits OTs: (N - 1) 16 + 2064 bytes to the sender, 32 to the receiver, and 16 a message.
 // Rounds: a batch takes 1, or 2 for correlated and chosen; those of neighbouring batches overlap, two batches a round trip.
 // Fails: PeerCheated("SoftSpoken check") at the sender, ("framing") at both; as Channel::send and recv. The session is then dead and
 //   must not be tried again with the same trees or Delta. What a failed call has written to the caller's spans is worth nothing.

@@ -1,11 +1,20 @@
 #include "storage/background_sink.h"
 
+#include <time.h>
+
+#include <chrono>
 #include <utility>
 
 namespace tinyot {
 namespace {
 
 std::uint64_t bytes_of(const MaterialBatch& batch) { return batch.count * (batch.mine.size() + batch.peers.size()) * sizeof(Block); }
+
+double cpu_seconds_of_thread() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 }  // namespace
 
@@ -46,6 +55,11 @@ void BackgroundSink::rethrow_failure() {
   if (failure_) std::rethrow_exception(failure_);
 }
 
+BackgroundSink::Cost BackgroundSink::cost() {
+  const std::lock_guard lock(mutex_);
+  return cost_;
+}
+
 void BackgroundSink::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -55,6 +69,7 @@ void BackgroundSink::work() {
     steps_.pop_front();
     busy_ = true;
     lock.unlock();
+    const auto begin = std::chrono::steady_clock::now();
     const std::uint64_t bytes = step ? bytes_of(*step) : 0;
     std::exception_ptr failure;
     try {
@@ -69,6 +84,8 @@ void BackgroundSink::work() {
     busy_ = false;
     waiting_bytes_ -= bytes;
     failure_ = failure;
+    cost_.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    cost_.cpu_s = cpu_seconds_of_thread();
     changed_.notify_all();
     if (failure_) return;
   }

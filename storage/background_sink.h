@@ -30,6 +30,13 @@ class BackgroundSink final : public MaterialSink {
   // Returns when everything is in the sink. Fails: as the sink has.
   void flush();
 
+  // Seconds that the sink has taken so far, of the clock and of the processor.
+  struct Cost {
+    double wall_s = 0;
+    double cpu_s = 0;
+  };
+  Cost cost();
+
  private:
   using Step = std::optional<MaterialBatch>;  // none: the unit is finished
 
@@ -43,6 +50,7 @@ class BackgroundSink final : public MaterialSink {
   std::deque<Step> steps_;
   std::uint64_t waiting_bytes_ = 0;
   bool busy_ = false, ends_ = false;
+  Cost cost_;
   std::exception_ptr failure_;
   std::thread thread_;  // last: it uses all the others
 };

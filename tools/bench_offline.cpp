@@ -87,6 +87,7 @@ Json row_of(const PreprocessJob& job, const std::vector<Json>& runs) {
               {"peak_rss_bytes", std::max(a["peak_rss_bytes"].get<std::uint64_t>(), (*of_median)["B"]["peak_rss_bytes"].get<std::uint64_t>())},
               {"cpu_s", median(cpu_a)},
               {"cpu_us_per_and", 1e6 * (median(cpu_a) + median(cpu_b)) / 2 / ands}};
+  row["stored"] = job.stores ? "yes" : "no";
   row["repeats"] = runs.size();
   row["rates"] = rates;
   row["phases"] = Json::object();
@@ -108,7 +109,8 @@ int bench_offline(const Arguments& arguments) {
       "check", po::value<std::string>()->default_value("each"), "fast: each, deferred or both")(
       "string-bits", po::value<std::string>()->default_value("128"), "fast: 128, 64 or both")(
       "ands", po::value<std::string>(), "ANDs of each job, a list; default: one unit")("threads", po::value<std::string>()->default_value("1"),
-                                                                                    "workers of each party, a list")("repeat", po::value<std::string>()->default_value("1"), "runs of each row; the median is shown");
+                                                                                    "workers of each party, a list")("repeat", po::value<std::string>()->default_value("1"), "runs of each row; the median is shown")(
+      "store", po::value<std::string>()->default_value("yes"), "yes, or no: material is made and dropped; a list");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.get<std::string>("format")));
@@ -149,6 +151,11 @@ int bench_offline(const Arguments& arguments) {
   }
   if (line.has("ands")) vary(points, sizes("ands"), [](PreprocessJob& point, std::uint64_t ands) { point.ands = ands; });
   vary(points, sizes("threads"), [](PreprocessJob& point, std::uint64_t threads) { point.threads = threads; });
+
+  vary(points, names("store"), [](PreprocessJob& point, const std::string& name) {
+    if (name != "yes" && name != "no") throw UsageError("--store is yes or no, not '" + name + "'");
+    point.stores = name == "yes";
+  });
 
   for (const PreprocessJob& point : points) {
     warm_up(point);

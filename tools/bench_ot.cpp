@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "offline/bit_source.h"
 #include "offline/ot_extension.h"
-#include "offline/steps.h"
 #include "tools/bench.h"
 #include "tools/connection.h"
 #include "tools/pair.h"
@@ -56,46 +56,22 @@ Round receiving(Session& session, const Trees& trees, const OtJob& job) {
   return [=] { ots->chosen(*choices, *x); };
 }
 
-// Both directions at the same time, as preprocessing makes its bits.
-class BothWays {
- public:
-  BothWays(Session& session, const Trees& trees, const OtJob& job)
-      : session_(session), holder_(session, trees.mine, kDomain), checker_(session, trees.peers, kDomain), mine_(whole_blocks(job.round_ots)),
-        peers_(mine_.size()) {}
-
-  void make() {
-    struct Placed {
-      SoftSpokenBatch batch;
-      std::size_t first;
-    };
-    std::vector<Placed> batches;
-    for (std::size_t first = 0; first < mine_.size(); first += kBatchBits) batches.push_back({{number_++, std::min(kBatchBits, mine_.size() - first)}, first});
-    in_steps(
-        batches, 1, [&](const Placed& placed) { holder_.send_corrections(placed.batch, {{mine_.view(placed.first, placed.batch.bits)}}); },
-        [&](const Placed& placed) { checker_.receive_corrections(placed.batch, {{peers_.view(placed.first, placed.batch.bits)}}); },
-        [&](const Placed& placed) { holder_.answer(placed.batch); }, [&](const Placed& placed) { checker_.verify(placed.batch); });
-    session_.channel().flush();
-  }
-
- private:
-  static std::size_t whole_blocks(std::size_t count) { return (count + kKappa - 1) / kKappa * kKappa; }
-
-  Session& session_;
-  SoftSpokenMacHolder holder_;
-  SoftSpokenKeyHolder checker_;
-  AuthBitsMine mine_;
-  AuthBitsPeers peers_;
-  std::size_t number_ = 0;
-};
-
 struct Kind {
   const char* name;
   Round (*of_a)(Session&, const Trees&, const OtJob&);
   Round (*of_b)(Session&, const Trees&, const OtJob&);
 };
+// Both directions at the same time, as preprocessing makes its bits.
 Round both_ways(Session& session, const Trees& trees, const OtJob& job) {
-  return [both = std::make_shared<BothWays>(session, trees, job)] { both->make(); };
+  const auto bits = std::make_shared<BitSource>(session, trees, kDomain);
+  const auto mine = std::make_shared<AuthBitsMine>(whole_blocks(job.round_ots));
+  const auto peers = std::make_shared<AuthBitsPeers>(mine->size());
+  return [=, &session] {
+    bits->make(mine->view(), peers->view());
+    session.channel().flush();
+  };
 }
+
 constexpr Kind kKinds[] = {{"abits", both_ways, both_ways},         {"delta", sending, receiving},      {"random", sending, receiving},
                            {"random-for", sending, receiving}, {"correlated", sending, receiving}, {"chosen", sending, receiving}};
 
@@ -172,7 +148,7 @@ int bench_ot(const Arguments& arguments) {
   CommandLine line("tinyot bench ot [options]", "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
   auto add = line.options().add_options();
   const auto text = [](const char* by_default) { return po::value<std::string>()->default_value(by_default); };
-  add("count", text("2^22"), "OTs of a row; beyond 2^20 rounded up to a multiple of that");
+  add("count", text("2^22"), "OTs of a row; beyond 2^17 rounded up to a multiple of that");
   add("kind", text("abits,delta,random,random-for,correlated,chosen"),
       "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated (given offsets), chosen (given messages), and abits: "
       "delta both ways at once, OTs of both counted");

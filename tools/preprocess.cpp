@@ -56,6 +56,13 @@ std::vector<UnitRequest> requests_of(const SecurityParameters& params, const Pre
   return requests;
 }
 
+// Where material goes that nobody keeps.
+class NoSink final : public MaterialSink {
+ public:
+  void pour(MaterialBatch) override {}
+  void finish_unit() override {}
+};
+
 // A store to be resumed keeps the parameters that it was begun with.
 void check_same_parameters(const Manifest& manifest, const PreprocessJob& job, const Manifest& wanted) {
   const auto differ = [&](const std::string& what, const std::string& stored, const std::string& asked) {
@@ -139,7 +146,8 @@ void PreprocessRun::make_units() {
     preprocessor.continue_from(earlier);
   }
   for (std::size_t u = 0; u < already_made; ++u) progress_.skip(requests_[u].plan.ands);
-  BackgroundSink sink(*store_);
+  NoSink no_sink;
+  BackgroundSink sink(job_.stores ? static_cast<MaterialSink&>(*store_) : no_sink);
   const std::size_t made = preprocessor.make_units(
       still_to_make, sink, [] { return StopSignals::received() == 0; },
       [&](std::size_t unit, std::string_view phase, std::uint64_t done, std::uint64_t total) {
@@ -149,8 +157,10 @@ void PreprocessRun::make_units() {
     const PhaseLog::Scope phase(log_, *channel_, "end of store", made);
     sink.flush();
   }
+  const BackgroundSink::Cost cost = sink.cost();
+  log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
   for (const UnitRequest& request : still_to_make.first(made)) ands_now_ += request.plan.ands;
-  if (made == still_to_make.size()) store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+  if (job_.stores && made == still_to_make.size()) store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
 }
 
 JobResult PreprocessRun::run() {

@@ -20,6 +20,7 @@ struct PreprocessJob {
   std::uint64_t inputs = 0;  // aBits of each party beyond one an AND
   std::uint64_t threads = 1;
   bool resume = false;
+  bool stores = true;  // false: the material is dropped, to measure what making it takes
   bool quiet = false;
 };
 
