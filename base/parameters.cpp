@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
 constexpr std::uint64_t kUnitMax = std::uint64_t{1} << 24;
 constexpr std::uint64_t kUnitOfNnob12 = std::uint64_t{1} << 18, kUnitOfFast = std::uint64_t{1} << 20;
-constexpr double kShortStringBits = 64;
+constexpr double kShortStringBits = 63;  // of half a key, the lowest of which is known
 constexpr double kAttacksMax = 4096;  // beyond, t^B.2^-t falls whatever B is
 constexpr std::uint32_t kBucketMin = 2, kBucketMax = 129;  // (log2(1) + 1)(129 - 1) = 128
 
@@ -82,7 +82,7 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   if (!fast && request.check != TripleCheck::Each) throw UsageError("--check deferred goes with --profile fast");
   if (!fast && request.strings == StringBits::Short) throw UsageError("--short-strings goes with --profile fast");
   if (request.strings == StringBits::Short && request.sigma > kShortStringBits)
-    throw UsageError("--short-strings leaves 64 bits, less than sigma = " + std::to_string(request.sigma));
+    throw UsageError("--short-strings leaves 63 bits, less than sigma = " + std::to_string(request.sigma));
   const std::uint32_t needed = parameters.smallest_bucket(unit);
   parameters.bucket_ = request.bucket.value_or(needed);
   if (parameters.bucket_ < kBucketMin || parameters.bucket_ > kBucketMax)
