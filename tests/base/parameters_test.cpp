@@ -162,7 +162,8 @@ TEST(FastParameters, DefaultsAreLargeUnitsOfTriples) {
 
 TEST(FastParameters, APopulationIsWholeBlocks) {
   const auto params = SecurityParameters::make(fast());
-  for (const auto& [ands, population] : {std::pair{1u, 128u}, {127u, 128u}, {128u, 128u}, {129u, 256u}, {1u << 20, 1u << 20}}) EXPECT_EQ(params.population(ands), population);
+  for (const auto& [ands, population] : {std::pair{1u, 128u}, {127u, 128u}, {128u, 128u}, {129u, 256u}, {1u << 20, 1u << 20}})
+    EXPECT_EQ(params.population(ands), population);
   EXPECT_EQ(SecurityParameters::make({}).population(129), 129u);
   // A unit of one AND is 128 triples, of which the bucket follows.
   EXPECT_EQ(params.smallest_bucket(1), params.smallest_bucket(128));

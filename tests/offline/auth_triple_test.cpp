@@ -39,7 +39,8 @@ struct Folded {
   Outcomes outcomes;
 };
 
-Folded fold(std::size_t count, std::size_t layers, TripleCheck check, Fold what, std::size_t chunk_size, Party cheater = Party::A, const Deviation& deviation = no_deviation) {
+Folded fold(std::size_t count, std::size_t layers, TripleCheck check, Fold what, std::size_t chunk_size, Party cheater = Party::A,
+            const Deviation& deviation = no_deviation) {
   Folded folded;
   const auto body = [&](Session& session) {
     std::vector<TripleLayer> own;

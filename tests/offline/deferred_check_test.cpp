@@ -114,9 +114,10 @@ TEST(DeferredCheck, HonestRunsGiveProducts) {
   }
 }
 
-// The attacks on one bucket with wrong G: triples of some layers of it, under errors of the cheater's choice. `is_caught` foretells the
+// Attacks on one bucket with wrong G: triples of some layers of it, under errors of the cheater's choice. `is_caught` foretells the
 // outcome from the honest party's x of what was attacked, and `share` how often that is.
-void expect_caught(const std::vector<std::size_t>& layers, const std::vector<Block>& errors, const std::function<bool(const std::vector<bool>&)>& is_caught, double share) {
+using Foretold = std::function<bool(const std::vector<bool>&)>;
+void expect_caught(const std::vector<std::size_t>& layers, const std::vector<Block>& errors, const Foretold& is_caught, double share) {
   constexpr std::size_t kRuns = 64;
   for (const StringBits strings : kStrings) {
     for (const Party cheater : {Party::A, Party::B}) {

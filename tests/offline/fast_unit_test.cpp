@@ -64,14 +64,14 @@ void expect_unit(const Kind& kind, std::uint64_t ands) {
 constexpr std::uint64_t kInABatch = kBatchBits / 3, kHalvesInABatch = kBatchBits / 2 / kKappa * kKappa;
 
 TEST(FastUnit, MaterialIsGoodAtBlockAndBatchEdges) {
-  for (const std::uint64_t ands : {std::uint64_t{1}, std::uint64_t{127}, std::uint64_t{128}, std::uint64_t{129}, kInABatch - 128, kInABatch, kInABatch + 1, kInABatch + 128})
-    expect_unit({}, ands);
+  for (const std::uint64_t ands : {1ull, 127ull, 128ull, 129ull}) expect_unit({}, ands);
+  for (const std::uint64_t ands : {kInABatch - 128, kInABatch, kInABatch + 1, kInABatch + 128}) expect_unit({}, ands);
 }
 
 TEST(FastUnit, MaterialIsGoodAtBlockAndBatchEdgesWithTheDeferredCheck) {
-  for (const std::uint64_t ands : {std::uint64_t{1}, std::uint64_t{128}, std::uint64_t{129}, kInABatch - 128, kInABatch, kInABatch + 128, kHalvesInABatch - 128, kHalvesInABatch,
-                                   kHalvesInABatch + 128})
-    expect_unit(kDeferred, ands);
+  for (const std::uint64_t ands : {1ull, 128ull, 129ull}) expect_unit(kDeferred, ands);
+  for (const std::uint64_t in_a_batch : {kInABatch, kHalvesInABatch})
+    for (const std::uint64_t ands : {in_a_batch - 128, in_a_batch, in_a_batch + 128}) expect_unit(kDeferred, ands);
 }
 
 TEST(FastUnit, EveryKindMakesGoodMaterial) {
@@ -148,7 +148,10 @@ TEST(FastUnit, KeysThatDoNotFitAreOurBug) {
           Preprocessor(session, params).make_units({&request, 1}, sinks[static_cast<int>(session.me())]);
         },
         {}, false);
-    for (const Outcome* outcome : {&outcomes.a, &outcomes.b}) EXPECT_TRUE(outcome->kind == Outcome::Kind::Other || outcome->kind == Outcome::Kind::Network) << outcome->message;
+    // Whichever is slower finds the channel closed.
+    for (const Outcome* outcome : {&outcomes.a, &outcomes.b})
+      EXPECT_TRUE(outcome->kind == Outcome::Kind::Other || outcome->kind == Outcome::Kind::Network) << outcome->message;
+    EXPECT_TRUE(outcomes.a.kind == Outcome::Kind::Other || outcomes.b.kind == Outcome::Kind::Other);
     EXPECT_EQ(sinks[0].units + sinks[1].units, 0);
   }
 }

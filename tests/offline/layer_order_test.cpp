@@ -1,7 +1,7 @@
 // Orders of layers: every triple once, uniformly, as the two kinds of order are defined.
 #include "offline/layer_order.h"
 
-#include <numeric>
+#include <algorithm>
 #include <set>
 
 #include "tests/crypto/statistics.h"
@@ -18,7 +18,9 @@ constexpr TripleCheck kChecks[] = {TripleCheck::Each, TripleCheck::Deferred};
 LayerOrder order_of(std::size_t size, TripleCheck check, std::uint64_t seed) { return LayerOrder(size, check, Rng(Seed{{seed, size}})); }
 
 // Where in its layer a segment's triple i is, by the definition.
-std::size_t place(const LayerSegment& segment, std::size_t size, std::size_t i) { return segment.permuted ? segment.first + segment.order[i] : (segment.first + i) % size; }
+std::size_t place(const LayerSegment& segment, std::size_t size, std::size_t i) {
+  return segment.permuted ? segment.first + segment.order[i] : (segment.first + i) % size;
+}
 
 // The whole order: the triple of layer k that meets each one of layer 0.
 std::vector<std::size_t> walk(LayerOrder& order, std::size_t size) {
