@@ -70,7 +70,7 @@ TEST(AuthTriple, FoldedLayersAreProducts) {
       for (const std::size_t layers : {2u, 3u, 4u}) {
         for (const std::size_t chunk_size : {128u, 256u, 4096u}) {
           const Folded folded = fold(count, layers, check, Fold::Bits, chunk_size);
-          expect_done(folded.outcomes);
+          ASSERT_TRUE(both_done(folded.outcomes));
           expect_products(folded.of[0], folded.of[1], kSeed);
         }
       }
@@ -83,7 +83,7 @@ TEST(AuthTriple, FoldedStringsAreSharesOfProducts) {
     for (const std::size_t count : {128u, 640u, 4096u + 128u}) {
       for (const std::size_t layers : {2u, 4u}) {
         const Folded folded = fold(count, layers, check, Fold::Strings, 512);
-        expect_done(folded.outcomes);
+        ASSERT_TRUE(both_done(folded.outcomes));
         expect_strings(folded.of[0], folded.of[1]);
       }
     }
@@ -98,6 +98,7 @@ TEST(AuthTriple, EveryTripleOfEveryLayerIsFoldedInOnce) {
   for (const TripleCheck check : kChecks) {
     for (const Fold what : {Fold::Bits, Fold::Strings}) {
       const Folded folded = fold(640, 3, check, what, 256);
+      ASSERT_TRUE(both_done(folded.outcomes));
       for (const Party party : {Party::A, Party::B}) {
         Block sum{0, 0}, expected{0, 0};
         add(sum, folded.of[static_cast<int>(party)]);

@@ -70,6 +70,8 @@ inline TripleLayer dealt_layer(Party me, std::size_t count, std::uint64_t seed, 
 
 // Checks all MACs under the keys for triples, and that z = xy.
 inline void expect_products(const TripleLayer& of_a, const TripleLayer& of_b, std::uint64_t seed) {
+  for (const auto column : {&TripleLayer::x, &TripleLayer::y, &TripleLayer::z})
+    for (const TripleLayer* layer : {&of_a, &of_b}) ASSERT_EQ((layer->*column).size(), of_a.x.size()) << "not all of it was made";
   const auto opened = [&](SharedBits TripleLayer::* column) {
     const auto a = checked_bits((of_a.*column).mine, (of_b.*column).peers, key_for_triples(Party::B, seed));
     auto b = checked_bits((of_b.*column).mine, (of_a.*column).peers, key_for_triples(Party::A, seed));
@@ -109,9 +111,9 @@ inline void no_deviation(std::string_view, std::size_t, std::vector<std::byte>&)
 
 inline const Outcome& of(const Outcomes& outcomes, Party party) { return party == Party::A ? outcomes.a : outcomes.b; }
 
-inline void expect_done(const Outcomes& outcomes) {
-  EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
-  EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
+inline testing::AssertionResult both_done(const Outcomes& outcomes) {
+  if (outcomes.a.kind == Outcome::Kind::Done && outcomes.b.kind == Outcome::Kind::Done) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "A: " << outcomes.a.message << "; B: " << outcomes.b.message;
 }
 
 // True if `party` ended with PeerCheated; it is an error if that was another check, or if it ended in a third way.

@@ -97,7 +97,7 @@ TEST(DeferredCheck, HonestRunsGiveProducts) {
   for (const StringBits strings : kStrings) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const Made made = make(strings, seed);
-      expect_done(made.outcomes);
+      ASSERT_TRUE(both_done(made.outcomes));
       expect_products(made.of[0], made.of[1], seed);
       const auto buckets = buckets_of(seed);
       for (const int party : {0, 1}) {
@@ -197,7 +197,7 @@ TEST(DeferredCheck, AWrongProductCostsTheGlobalKey) {
       const std::size_t at = buckets_of(seed)[9][2];
       Block e = key_for_triples(Party::A, seed).value ^ key_for_triples(Party::B, seed).value;
       const Made made = make(strings, seed, {.cheater = Party::A, .deviation = with_errors(strings, {{2, at, e}})});
-      expect_done(made.outcomes);
+      ASSERT_TRUE(both_done(made.outcomes));
       const auto opened = [&](SharedBits TripleLayer::* column) { return (made.of[0].*column).mine.bits[9] != (made.of[1].*column).mine.bits[9]; };
       const bool is_wrong = opened(&TripleLayer::z) != (opened(&TripleLayer::x) && opened(&TripleLayer::y));
       EXPECT_EQ(is_wrong, made.x[1][2][at]) << seed;

@@ -59,7 +59,7 @@ TEST(LayerOrder, WhereEachTripleIsCheckedItIsACyclicShift) {
 TEST(LayerOrder, EveryCyclicShiftIsAsLikely) {
   for (const std::size_t size : {128u, 384u}) {
     std::vector<double> seen(size);
-    for (std::uint64_t seed = 0; seed < 40 * size; ++seed) ++seen[order_of(size, TripleCheck::Each, seed).next().first];
+    for (std::uint64_t seed = 0; seed < 400 * size; ++seed) ++seen[order_of(size, TripleCheck::Each, seed).next().first];
     EXPECT_LT(chi_square(seen), chi_square_bound(size));
   }
 }
