@@ -1,4 +1,4 @@
-// Security parameters: the tables of the protocol page, the exact bound against enumeration, refusals.
+// Security parameters: the tables of the protocol page, the exact bounds against enumeration, refusals. Bounds of layers: layers_bound_test.
 #include "base/parameters.h"
 
 #include <gtest/gtest.h>
@@ -143,6 +143,88 @@ TEST(SecurityParameters, ABucketTooSmallIsRefusedWithBothFigures) {
   EXPECT_EQ(weak.bucket(), 4u);
   EXPECT_EQ(weak.plan(5000).back().bucket, 4u);
   EXPECT_EQ(SecurityParameters::make({.unit = 4096, .bucket = 9}).bucket(), 9u);
+}
+
+ParameterRequest fast() { return {.profile = Profile::Fast}; }
+
+TEST(FastParameters, DefaultsAreLargeUnitsOfTriples) {
+  const auto params = SecurityParameters::make(fast());
+  EXPECT_EQ(params.unit(), 1u << 20);
+  EXPECT_EQ(params.bucket(), 3u);
+  EXPECT_EQ(params.material(), MaterialForm::Triples);
+  EXPECT_EQ(params.softspoken_k(), 2u);
+  EXPECT_EQ(params.check(), TripleCheck::Each);
+  EXPECT_EQ(params.strings(), StringBits::Full);
+  const auto nnob12 = SecurityParameters::make({});
+  EXPECT_EQ(nnob12.unit(), 1u << 18);
+  EXPECT_EQ(nnob12.material(), MaterialForm::Pairs);
+}
+
+TEST(FastParameters, APopulationIsWholeBlocks) {
+  const auto params = SecurityParameters::make(fast());
+  for (const auto& [ands, population] : {std::pair{1u, 128u}, {127u, 128u}, {128u, 128u}, {129u, 256u}, {1u << 20, 1u << 20}})
+    EXPECT_EQ(params.population(ands), population);
+  EXPECT_EQ(SecurityParameters::make({}).population(129), 129u);
+  // A unit of one AND is 128 triples, of which the bucket follows.
+  EXPECT_EQ(params.smallest_bucket(1), params.smallest_bucket(128));
+  EXPECT_EQ(params.bound_bits(1, 6), paper_bound_bits(128, 6));
+}
+
+TEST(FastParameters, TheDeferredCheckIsHeldToItsOwnBound) {
+  ParameterRequest request = fast();
+  request.check = TripleCheck::Deferred;
+  const auto params = SecurityParameters::make(request);
+  EXPECT_EQ(params.bucket(), 3u);
+  EXPECT_EQ(params.exact_bits(1 << 20, 3), layers_bound_bits(1 << 20, 3, TripleCheck::Deferred));
+  EXPECT_EQ(params.bound_bits(1 << 20, 3), params.exact_bits(1 << 20, 3));
+  EXPECT_GE(params.bound_bits(1 << 20, 3), 40.0);
+  // Half as large a unit reaches 40 by the paper's bound, and with the deferred check only with one layer more.
+  EXPECT_EQ(SecurityParameters::make({.profile = Profile::Fast, .unit = 1 << 19}).bucket(), 3u);
+  request.unit = 1 << 19;
+  EXPECT_EQ(SecurityParameters::make(request).bucket(), 4u);
+  request.bucket = 3;
+  expect_in(refusal(request), {"--bucket 3", "use --bucket 4", "--allow-weak"});
+}
+
+TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByTheBoundItIsHeldTo) {
+  for (const TripleCheck check : {TripleCheck::Each, TripleCheck::Deferred}) {
+    for (const StringBits strings : {StringBits::Full, StringBits::Short}) {
+      for (const std::uint32_t sigma : {40u, 64u}) {
+        const auto params = SecurityParameters::make({.profile = Profile::Fast, .sigma = sigma, .unit = 5000, .check = check, .strings = strings});
+        std::uint64_t total = 0;
+        for (const UnitPlan& plan : params.plan(12345)) {
+          total += plan.ands;
+          EXPECT_GE(params.bound_bits(plan.ands, plan.bucket), sigma);
+          EXPECT_GE(params.exact_bits(plan.ands, plan.bucket), sigma);
+        }
+        EXPECT_EQ(total, 12345u);
+      }
+    }
+  }
+}
+
+TEST(FastParameters, ShortStringsLeave64BitsAtMost) {
+  ParameterRequest request = fast();
+  request.strings = StringBits::Short;
+  request.sigma = 64;
+  const auto params = SecurityParameters::make(request);
+  EXPECT_EQ(params.exact_bits(1 << 20, 20), 64.0);
+  EXPECT_EQ(params.bound_bits(1 << 20, 20), 64.0);
+  EXPECT_LT(params.bound_bits(1 << 20, 3), 64.0);
+  EXPECT_GT(SecurityParameters::make(fast()).bound_bits(1 << 20, 20), 64.0);
+  request.sigma = 65;
+  expect_in(refusal(request), {"--short-strings", "64 bits", "sigma = 65"});
+  request.strings = StringBits::Full;
+  EXPECT_EQ(refusal(request), "");
+}
+
+TEST(FastParameters, OptionsOfTheOtherProfileAreRefused) {
+  expect_in(refusal({.check = TripleCheck::Deferred}), {"--check deferred", "--profile fast"});
+  expect_in(refusal({.strings = StringBits::Short}), {"--short-strings", "--profile fast"});
+  expect_in(refusal({.profile = Profile::Fast, .material = MaterialForm::Pairs}), {"--profile fast", "--material triples only"});
+  EXPECT_EQ(refusal({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
+  for (const std::uint32_t k : {0u, 3u, 5u, 8u}) expect_in(refusal({.profile = Profile::Fast, .softspoken_k = k}), {"--softspoken-k " + std::to_string(k), "1, 2 or 4"});
+  for (const std::uint32_t k : {1u, 2u, 4u}) EXPECT_EQ(refusal({.profile = Profile::Fast, .softspoken_k = k}), "");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Folding layers of triples, on dealt ones.
 #include "offline/auth_triple.h"
 
+#include "offline/steps.h"
 #include "tests/offline/dealt.h"
 
 namespace tinyot {
@@ -8,102 +9,146 @@ namespace {
 
 using namespace tinyot::test;
 
-// Layers of good triples, dealt alike to both: number `number`, of `count`.
-TripleLayer dealt_layer(Party me, std::size_t count, std::uint64_t number) {
-  TripleLayer layer(count);
-  BitVector share[2][3];
-  for (const Party owner : {Party::A, Party::B})
-    for (std::size_t i = 0; i < 3; ++i) share[static_cast<int>(owner)][i] = Dealt(owner, owner, count, number, 10 * static_cast<std::uint64_t>(owner) + i).truth;
-  for (const Party owner : {Party::A, Party::B}) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      Dealt dealt(me, owner, count, number, 10 * static_cast<std::uint64_t>(owner) + i);
-      const Delta delta = global_key_of(peer_of(owner), 1);
-      SharedBits& bits = i == 0 ? layer.x : i == 1 ? layer.y : layer.z;
-      for (std::size_t j = 0; j < count; ++j) {
-        // A's share of z makes z the product.
-        bool bit = share[static_cast<int>(owner)][i][j];
-        if (i == 2 && owner == Party::A)
-          bit = ((share[0][0][j] ^ share[1][0][j]) & (share[0][1][j] ^ share[1][1][j])) ^ share[1][2][j];
-        if (me == owner) {
-          const Key key = Dealt(peer_of(owner), owner, count, number, 10 * static_cast<std::uint64_t>(owner) + i).peers.keys[j];
-          bits.mine.bits.put(j, bit);
-          bits.mine.macs[j] = key ^ delta * bit;
-        } else {
-          bits.peers.keys[j] = dealt.peers.keys[j];
-        }
-      }
-    }
+constexpr std::uint64_t kSeed = 1;
+constexpr TripleCheck kChecks[] = {TripleCheck::Each, TripleCheck::Deferred};
+
+// A layer of good triples: A's share of z makes z the product, A's S_P makes S_A ^ S_B = z.(Delta_A ^ Delta_B).
+TripleLayer good_layer(Party me, std::size_t count, std::uint64_t number) {
+  TripleLayer layer = dealt_layer(me, count, kSeed, number);
+  Rng rng(Seed{{kSeed, number}});
+  layer.s.resize(count);
+  rng.fill_blocks(std::span(layer.s));
+  if (me == Party::B) return layer;
+  const TripleLayer peers = dealt_layer(Party::B, count, kSeed, number);
+  const Block delta_a = key_for_triples(Party::A).value, delta_b = key_for_triples(Party::B).value;
+  for (std::size_t j = 0; j < count; ++j) {
+    const auto opened = [&](SharedBits TripleLayer::* column) { return (layer.*column).mine.bits[j] != (peers.*column).mine.bits[j]; };
+    const bool product = opened(&TripleLayer::x) && opened(&TripleLayer::y);
+    layer.s[j] ^= times(delta_a ^ delta_b, product);
+    if (opened(&TripleLayer::z) == product) continue;
+    layer.z.mine.bits.put(j, !layer.z.mine.bits[j]);
+    layer.z.mine.macs[j].value ^= delta_b;
   }
   return layer;
 }
 
+enum class Fold { Bits, Strings };
+
 struct Folded {
   TripleLayer of[2];
-  std::size_t shifts[2][3] = {};
   Outcomes outcomes;
 };
 
-Folded fold(std::size_t count, std::size_t layers, Party cheater = Party::A, const Deviation& deviation = [](std::string_view, std::size_t, std::vector<std::byte>&) {}) {
+Folded fold(std::size_t count, std::size_t layers, TripleCheck check, Fold what, std::size_t chunk_size, Party cheater = Party::A,
+            const Deviation& deviation = no_deviation) {
   Folded folded;
-  folded.outcomes = run_sessions(
-      [&](Session& session) {
-        const auto me = static_cast<int>(session.me());
-        TripleLayer into = dealt_layer(session.me(), count, 1);
-        for (std::size_t k = 1; k < layers; ++k) {
-          TripleLayer layer = dealt_layer(session.me(), count, 1 + k);
-          folded.shifts[me][k] = toss_shift(session, k, count);
-          fold_layer(session, folded.shifts[me][k], count, layer, into);
-        }
-        settle_transcripts(session);
-        folded.of[me] = std::move(into);
-      },
-      options_with(cheater, 1, deviation), false);
+  const auto body = [&](Session& session) {
+    std::vector<TripleLayer> own;
+    for (std::size_t k = 0; k < layers; ++k) own.push_back(good_layer(session.me(), count, k));
+    LayerFold fold(session, own, toss_orders(session, layers, count, check));
+    in_steps(
+        object_chunks(count, chunk_size), count / chunk_size % 3, [&](const ObjectChunk& chunk) { fold.reveal(chunk); },
+        [&](const ObjectChunk& chunk) { what == Fold::Bits ? fold.fold(chunk) : fold.fold_strings(chunk); });
+    settle_transcripts(session);
+    folded.of[static_cast<int>(session.me())] = std::move(own[0]);
+  };
+  folded.outcomes = run_sessions([&](Session& outer) { with_key_for_triples(outer, kSeed, body); }, options_with(cheater, kSeed, deviation), false);
   return folded;
 }
 
-void expect_products(const Folded& folded) {
-  std::vector<bool> bits[2][3];
-  for (const int party : {0, 1}) {
-    const TripleLayer &holder = folded.of[party], &checker = folded.of[1 - party];
-    const Delta delta = global_key_of(static_cast<Party>(1 - party), 1);
-    bits[party][0] = checked_bits(holder.x.mine, checker.x.peers, delta);
-    bits[party][1] = checked_bits(holder.y.mine, checker.y.peers, delta);
-    bits[party][2] = checked_bits(holder.z.mine, checker.z.peers, delta);
-  }
-  for (std::size_t j = 0; j < bits[0][0].size(); ++j)
-    ASSERT_EQ(bits[0][2][j] ^ bits[1][2][j], (bits[0][0][j] ^ bits[1][0][j]) && (bits[0][1][j] ^ bits[1][1][j])) << j;
+void expect_strings(const TripleLayer& of_a, const TripleLayer& of_b) {
+  const Delta delta_a = key_for_triples(Party::A), delta_b = key_for_triples(Party::B);
+  const auto x_a = checked_bits(of_a.x.mine, of_b.x.peers, delta_b), x_b = checked_bits(of_b.x.mine, of_a.x.peers, delta_a);
+  const auto y_a = checked_bits(of_a.y.mine, of_b.y.peers, delta_b), y_b = checked_bits(of_b.y.mine, of_a.y.peers, delta_a);
+  for (std::size_t j = 0; j < x_a.size(); ++j)
+    ASSERT_TRUE(same(of_a.s[j] ^ of_b.s[j], times(delta_a.value ^ delta_b.value, (x_a[j] ^ x_b[j]) && (y_a[j] ^ y_b[j])))) << j;
 }
 
 TEST(AuthTriple, FoldedLayersAreProducts) {
-  for (const std::size_t count : {1u, 2u, 63u, 64u, 65u, 200u, 513u}) {
-    for (const std::size_t layers : {2u, 3u}) {
-      const Folded folded = fold(count, layers);
-      ASSERT_EQ(folded.outcomes.a.kind, Outcome::Kind::Done) << folded.outcomes.a.message;
-      ASSERT_EQ(folded.outcomes.b.kind, Outcome::Kind::Done) << folded.outcomes.b.message;
-      EXPECT_EQ(folded.shifts[0][1], folded.shifts[1][1]);
-      EXPECT_LT(folded.shifts[0][1], count);
-      expect_products(folded);
+  for (const TripleCheck check : kChecks) {
+    for (const std::size_t count : {128u, 256u, 640u, 4096u + 128u}) {
+      for (const std::size_t layers : {2u, 3u, 4u}) {
+        for (const std::size_t chunk_size : {128u, 256u, 4096u}) {
+          const Folded folded = fold(count, layers, check, Fold::Bits, chunk_size);
+          ASSERT_TRUE(both_done(folded.outcomes));
+          expect_products(folded.of[0], folded.of[1], kSeed);
+        }
+      }
+    }
+  }
+}
+
+TEST(AuthTriple, FoldedStringsAreSharesOfProducts) {
+  for (const TripleCheck check : kChecks) {
+    for (const std::size_t count : {128u, 640u, 4096u + 128u}) {
+      for (const std::size_t layers : {2u, 4u}) {
+        const Folded folded = fold(count, layers, check, Fold::Strings, 512);
+        ASSERT_TRUE(both_done(folded.outcomes));
+        expect_strings(folded.of[0], folded.of[1]);
+      }
+    }
+  }
+}
+
+// So the MACs of all folded x sum up to those of all layers.
+TEST(AuthTriple, EveryTripleOfEveryLayerIsFoldedInOnce) {
+  const auto add = [](Block& sum, const TripleLayer& layer) {
+    for (const Mac& mac : layer.x.mine.macs) sum ^= mac.value;
+  };
+  for (const TripleCheck check : kChecks) {
+    for (const Fold what : {Fold::Bits, Fold::Strings}) {
+      const Folded folded = fold(640, 3, check, what, 256);
+      ASSERT_TRUE(both_done(folded.outcomes));
+      for (const Party party : {Party::A, Party::B}) {
+        Block sum{0, 0}, expected{0, 0};
+        add(sum, folded.of[static_cast<int>(party)]);
+        for (std::size_t k = 0; k < 3; ++k) add(expected, good_layer(party, 640, k));
+        EXPECT_TRUE(same(sum, expected));
+      }
     }
   }
 }
 
 TEST(AuthTriple, AWrongCombinerBitIsFound) {
-  for (const Party cheater : {Party::A, Party::B})
-    for (const std::size_t bit : {0u, 99u})
-      for (const std::size_t layer : {0u, 1u})
-        EXPECT_TRUE(caught_by(of(fold(100, 3, cheater, flip_bit("triple.d", layer, bit)).outcomes, peer_of(cheater)), "MAC transcript"));
+  constexpr std::size_t kChunk = 128, kLayers = 3, kBits = (kLayers - 1) * kChunk;
+  for (const TripleCheck check : kChecks)
+    for (const Fold what : {Fold::Bits, Fold::Strings})
+      for (const Party cheater : {Party::A, Party::B})
+        for (const std::size_t chunk : {0u, 1u})
+          for (const std::size_t bit : {std::size_t{0}, kChunk - 1, kChunk, kBits - 1})
+            EXPECT_TRUE(caught_by(of(fold(256, kLayers, check, what, kChunk, cheater, flip_bit("triple.d", chunk, bit)).outcomes, peer_of(cheater)), "MAC transcript"))
+                << chunk << ", " << bit;
 }
 
-TEST(AuthTriple, EveryShiftIsAsLikely) {
-  constexpr std::size_t kCount = 7, kTosses = 1400;
-  std::size_t seen[kCount] = {};
-  run_sessions([&](Session& session) {
-    for (std::size_t i = 0; i < kTosses; ++i) {
-      const std::size_t shift = toss_shift(session, 1, kCount);
-      if (session.me() == Party::A) ++seen[shift];
-    }
+TEST(AuthTriple, LayersOfDifferentSizesOrMissingOrdersAreOurBug) {
+  const auto refused = [](std::size_t of_second, std::size_t orders) {
+    const Outcomes outcomes = run_sessions(
+        [&](Session& session) {
+          std::vector<TripleLayer> layers;
+          layers.push_back(dealt_layer(session.me(), 256, kSeed));
+          layers.push_back(dealt_layer(session.me(), of_second, kSeed, 1));
+          std::vector<LayerOrder> some;
+          for (std::size_t k = 0; k < orders; ++k) some.emplace_back(256, TripleCheck::Each, Rng(Seed{{k, 0}}));
+          LayerFold(session, layers, std::move(some));
+        },
+        {}, false);
+    return outcomes.a.kind == Outcome::Kind::Other && outcomes.b.kind == Outcome::Kind::Other;
+  };
+  EXPECT_FALSE(refused(256, 1));
+  EXPECT_TRUE(refused(128, 1));
+  EXPECT_TRUE(refused(256, 0));
+  EXPECT_TRUE(refused(256, 2));
+}
+
+TEST(AuthTriple, CostsWhatTheHeaderSays) {
+  std::uint64_t sent = 0, messages = 0;
+  fold(640, 3, TripleCheck::Each, Fold::Bits, 256, Party::A, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    if (tag != "triple.d") return;
+    sent += payload.size();
+    ++messages;
   });
-  for (const std::size_t count : seen) EXPECT_LT(std::abs(static_cast<double>(count) - 200), 6 * std::sqrt(200));
+  EXPECT_EQ(sent, 2 * 640 / 8);
+  EXPECT_EQ(messages, 3u);
 }
 
 }  // namespace

@@ -1,15 +1,16 @@
-// What tests of single offline protocols start from: bits dealt without any protocol, a cheater that does not stop at its own
-// checks, and the comparison of how often a guess survives with what it should.
+// What tests of single offline protocols start from: bits and layers of triples dealt without any protocol, a cheater that does not
+// stop at its own checks, and the comparison of how often a guess survives with what it should.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <string>
 
 #include "base/auth_bits.h"
 #include "checks/equality.h"
-#include "offline/leaky_triple.h"
+#include "offline/auth_triple.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/oracle.h"
 #include "tests/support/two_parties.h"
@@ -18,9 +19,10 @@ namespace tinyot::test {
 
 // `count` authenticated bits of `owner`, the same on both sides for the same seed and number. `truth` is the test's knowledge.
 struct Dealt {
-  Dealt(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number) {
+  Dealt(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number)
+      : Dealt(me, owner, count, seed, number, global_key_of(peer_of(owner), seed)) {}
+  Dealt(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number, Delta delta) {
     Rng rng(Seed{{seed, 500 + number}});
-    const Delta delta = global_key_of(peer_of(owner), seed);
     truth = rng.bits(count);
     AuthBitsPeers keys(count);
     rng.fill_blocks(std::span(keys.keys));
@@ -41,6 +43,43 @@ struct Dealt {
 // The keys of test sessions with the low bits that triples ask for.
 inline Delta key_for_triples(Party holder, std::uint64_t seed = 1) {
   return fitted_to_triples(global_key_of(holder, seed), holder);
+}
+
+// Runs `body` in a session under the keys for triples.
+inline void with_key_for_triples(Session& outer, std::uint64_t seed, const std::function<void(Session&)>& body) {
+  PhaseLog log;
+  Session session(outer.me(), {outer.id(), outer.id()}, key_for_triples(outer.me(), seed), outer.channel(), outer.rng().fork(), log);
+  body(session);
+}
+
+// `count` shared bits under the keys for triples.
+inline SharedBits dealt_shared(Party me, std::size_t count, std::uint64_t seed, std::uint64_t number) {
+  const auto halves = [&](Party owner) {
+    return Dealt(me, owner, count, seed, 2 * number + static_cast<std::uint64_t>(owner), key_for_triples(peer_of(owner), seed));
+  };
+  SharedBits bits;
+  bits.mine = halves(me).mine;
+  bits.peers = halves(peer_of(me)).peers;
+  return bits;
+}
+
+// Shared bits x, y and r: what a leaky triple starts from. The layers of a session differ in their numbers.
+inline TripleLayer dealt_layer(Party me, std::size_t count, std::uint64_t seed, std::uint64_t number = 0) {
+  return {dealt_shared(me, count, seed, 3 * number), dealt_shared(me, count, seed, 3 * number + 1), dealt_shared(me, count, seed, 3 * number + 2), {}};
+}
+
+// Checks all MACs under the keys for triples, and that z = xy.
+inline void expect_products(const TripleLayer& of_a, const TripleLayer& of_b, std::uint64_t seed) {
+  for (const auto column : {&TripleLayer::x, &TripleLayer::y, &TripleLayer::z})
+    for (const TripleLayer* layer : {&of_a, &of_b}) ASSERT_EQ((layer->*column).size(), of_a.x.size()) << "not all of it was made";
+  const auto opened = [&](SharedBits TripleLayer::* column) {
+    const auto a = checked_bits((of_a.*column).mine, (of_b.*column).peers, key_for_triples(Party::B, seed));
+    auto b = checked_bits((of_b.*column).mine, (of_a.*column).peers, key_for_triples(Party::A, seed));
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = a[i] ^ b[i];
+    return b;
+  };
+  const auto x = opened(&TripleLayer::x), y = opened(&TripleLayer::y), z = opened(&TripleLayer::z);
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(z[i], x[i] && y[i]) << i;
 }
 
 // EQ of one digest. An A that is the cheater opens whatever B's digest is, so that B has something to find.
@@ -68,7 +107,14 @@ inline PartyOptions options_with(Party cheater, std::uint64_t seed, const Deviat
   return options;
 }
 
+inline void no_deviation(std::string_view, std::size_t, std::vector<std::byte>&) {}
+
 inline const Outcome& of(const Outcomes& outcomes, Party party) { return party == Party::A ? outcomes.a : outcomes.b; }
+
+inline testing::AssertionResult both_done(const Outcomes& outcomes) {
+  if (outcomes.a.kind == Outcome::Kind::Done && outcomes.b.kind == Outcome::Kind::Done) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "A: " << outcomes.a.message << "; B: " << outcomes.b.message;
+}
 
 // True if `party` ended with PeerCheated; it is an error if that was another check, or if it ended in a third way.
 inline bool caught_by(const Outcome& outcome, const std::string& check) {

@@ -10,110 +10,144 @@ namespace {
 using namespace tinyot::test;
 
 constexpr std::size_t kCount = 65;
-
-// Bits of `owner` under such a key.
-struct DealtBits {
-  DealtBits(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number) : dealt(me, owner, count, seed, number) {
-    if (me != owner) return;
-    // The MACs of dealt bits are under the key that has not been adjusted yet.
-    const Block change = key_for_triples(peer_of(owner), seed).value ^ global_key_of(peer_of(owner), seed).value;
-    for (std::size_t i = 0; i < count; ++i) dealt.mine.macs[i].value ^= times(change, dealt.truth[i]);
-  }
-  Dealt dealt;
-};
+constexpr StringBits kStrings[] = {StringBits::Full, StringBits::Short};
 
 struct Triples {
   BitVector truth[2][2];  // of x and y, by party
-  AuthBitsMine mine[2][3];
-  AuthBitsPeers peers[2][3];
+  TripleLayer of[2];
   Outcomes outcomes;
 };
 
-void nothing(std::string_view, std::size_t, std::vector<std::byte>&) {}
+// One chunk on its way: the strings S_P.
+using Strings = std::queue<SecretVector<Block>>;
 
-Triples make(Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kCount, std::size_t ahead = 1) {
+Triples make(StringBits strings, Party cheater, std::uint64_t seed, const Deviation& deviation = no_deviation, std::size_t count = kCount, std::size_t ahead = 1) {
   Triples made;
-  made.outcomes = run_sessions(
-      [&](Session& outer) {
-        const Party me = outer.me();
-        const SessionIds ids{outer.id(), outer.id()};
-        PhaseLog log;
-        Session session(me, ids, key_for_triples(me, seed), outer.channel(), outer.rng().fork(), log);
-        const auto index = static_cast<int>(me);
-        for (std::size_t i = 0; i < 3; ++i) {
-          DealtBits own(me, me, count, seed, 10 * index + i), others(me, peer_of(me), count, seed, 10 * (1 - index) + i);
-          if (i < 2) made.truth[index][i] = own.dealt.truth;
-          made.mine[index][i] = std::move(own.dealt.mine);
-          made.peers[index][i] = std::move(others.dealt.peers);
-        }
-        const auto view = [&](std::size_t i) { return SharedView{made.mine[index][i].view(), made.peers[index][i].view()}; };
-        LeakyTriples triples(session, 0, view(0), view(1), view(2));
-        in_steps(
-            object_chunks(count), ahead, [&](const ObjectChunk& chunk) { triples.offer(chunk); }, [&](const ObjectChunk& chunk) { triples.announce(chunk); },
-            [&](const ObjectChunk& chunk) { triples.finish(chunk); });
-        compare_digests(session, "LaTriple", triples.check_digest(), cheater);
-      },
-      options_with(cheater, seed, deviation), false);
+  const auto body = [&](Session& session) {
+    const auto me = static_cast<int>(session.me());
+    TripleLayer& layer = made.of[me] = dealt_layer(session.me(), count, seed);
+    for (std::size_t i = 0; i < 2; ++i) (made.truth[me][i] = BitVector(count)).copy_from((i == 0 ? layer.x : layer.y).mine.bits, 0, 0, count);
+    HalfProducts halves(session, 0, strings);
+    ProductBits products(session, strings);
+    Strings offered, announced;
+    in_steps(
+        object_chunks(count), ahead,
+        [&](const ObjectChunk& chunk) {
+          offered.emplace(chunk.count);
+          halves.offer(chunk, layer.x.view().part(chunk), layer.y.view().part(chunk), offered.back());
+        },
+        [&](const ObjectChunk& chunk) {
+          halves.receive(chunk, layer.x.view().part(chunk), offered.front());
+          products.announce(offered.front(), layer.z.view().part(chunk));
+          announced.push(std::move(offered.front()));
+          offered.pop();
+        },
+        [&](const ObjectChunk& chunk) {
+          products.finish(announced.front(), layer.z.view().part(chunk));
+          announced.pop();
+        });
+    compare_digests(session, "LaTriple", products.check_digest(), cheater);
+  };
+  made.outcomes = run_sessions([&](Session& outer) { with_key_for_triples(outer, seed, body); }, options_with(cheater, seed, deviation), false);
   return made;
 }
 
-void expect_products(const Triples& made, std::uint64_t seed) {
-  std::vector<bool> bits[2][3];
-  for (const int party : {0, 1})
-    for (std::size_t i = 0; i < 3; ++i)
-      bits[party][i] = checked_bits(made.mine[party][i], made.peers[1 - party][i], key_for_triples(static_cast<Party>(1 - party), seed));
-  for (std::size_t j = 0; j < bits[0][0].size(); ++j) {
-    const bool x = bits[0][0][j] ^ bits[1][0][j], y = bits[0][1][j] ^ bits[1][1][j], z = bits[0][2][j] ^ bits[1][2][j];
-    ASSERT_EQ(z, x && y) << j;
-    for (const int party : {0, 1}) {
-      ASSERT_EQ(bits[party][0][j], made.truth[party][0][j]);
-      ASSERT_EQ(bits[party][1][j], made.truth[party][1][j]);
+void expect_good(const Triples& made, std::uint64_t seed) {
+  expect_products(made.of[0], made.of[1], seed);
+  for (const int party : {0, 1}) {
+    for (std::size_t j = 0; j < made.of[party].x.size(); ++j) {
+      ASSERT_EQ(made.of[party].x.mine.bits[j], made.truth[party][0][j]);
+      ASSERT_EQ(made.of[party].y.mine.bits[j], made.truth[party][1][j]);
     }
   }
 }
 
 TEST(LeakyTriple, HonestRunsGiveProducts) {
-  for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, kChunkObjects, kChunkObjects + 1, 3 * kChunkObjects}) {
-    const Triples made = make(Party::A, count, nothing, count, count % 3);
-    EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
-    EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
-    expect_products(made, count);
+  for (const StringBits strings : kStrings) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, kChunkObjects, kChunkObjects + 1, 3 * kChunkObjects}) {
+      const Triples made = make(strings, Party::A, count, no_deviation, count, count % 3);
+      ASSERT_TRUE(both_done(made.outcomes));
+      expect_good(made, count);
+    }
   }
 }
 
 TEST(LeakyTriple, SharesOfZAreBalanced) {
-  const Triples made = make(Party::A, 1, nothing, 4096);
-  for (const int party : {0, 1}) {
-    for (std::size_t first = 0; first < 4096; first += 512) {
-      int ones = 0;
-      for (std::size_t j = first; j < first + 512; ++j) ones += made.mine[party][2].bits[j];
-      EXPECT_LT(std::abs(ones - 256), 6 * 12) << first;
+  for (const StringBits strings : kStrings) {
+    const Triples made = make(strings, Party::A, 1, no_deviation, 4096);
+    for (const int party : {0, 1}) {
+      for (std::size_t first = 0; first < 4096; first += 512) {
+        int ones = 0;
+        for (std::size_t j = first; j < first + 512; ++j) ones += made.of[party].z.mine.bits[j];
+        EXPECT_LT(std::abs(ones - 256), 6 * 12) << first;
+      }
     }
   }
 }
 
 // The other party uses G only where its x is 1: a wrong G is a guess at that bit, whichever of its bits is wrong, the lowest too.
 TEST(LeakyTriple, AWrongGIsAGuessAtX) {
-  constexpr std::size_t kRuns = 200;
-  for (const Party cheater : {Party::A, Party::B}) {
-    const Party honest = peer_of(cheater);
-    std::size_t caught = 0;
-    for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-      const std::size_t object = seed % kCount, bit = seed % 5 == 0 ? 0 : seed % 128;
-      const Triples made = make(cheater, seed, flip_bit("latriple.g", 0, 128 * object + bit));
-      const bool was_caught = caught_by(of(made.outcomes, honest), "EQ of LaTriple");
-      EXPECT_EQ(was_caught, made.truth[static_cast<int>(honest)][0][object]) << seed;
-      caught += was_caught;
-      if (!was_caught) expect_products(made, seed);
+  for (const StringBits strings : kStrings) {
+    const auto bits = static_cast<std::size_t>(strings);
+    const std::size_t runs = bits + 64;
+    for (const Party cheater : {Party::A, Party::B}) {
+      const Party honest = peer_of(cheater);
+      std::size_t caught = 0;
+      for (std::uint64_t seed = 0; seed < runs; ++seed) {
+        const std::size_t object = seed % kCount, bit = seed % bits;
+        const Triples made = make(strings, cheater, seed, flip_bit("latriple.g", 0, bits * object + bit));
+        const bool was_caught = caught_by(of(made.outcomes, honest), "EQ of LaTriple");
+        EXPECT_EQ(was_caught, made.truth[static_cast<int>(honest)][0][object]) << seed;
+        caught += was_caught;
+        if (!was_caught) expect_good(made, seed);
+      }
+      expect_half(caught, runs);
     }
-    expect_half(caught, kRuns);
   }
 }
 
 TEST(LeakyTriple, AWrongDIsAlwaysFound) {
-  for (const Party cheater : {Party::A, Party::B})
-    for (std::uint64_t seed = 0; seed < 20; ++seed)
-      EXPECT_TRUE(caught_by(of(make(cheater, seed, flip_bit("latriple.d", 0, seed * 3 % kCount)).outcomes, peer_of(cheater)), "EQ of LaTriple"));
+  for (const StringBits strings : kStrings)
+    for (const Party cheater : {Party::A, Party::B})
+      for (std::uint64_t seed = 0; seed < 20; ++seed)
+        EXPECT_TRUE(caught_by(of(make(strings, cheater, seed, flip_bit("latriple.d", 0, seed * 3 % kCount)).outcomes, peer_of(cheater)), "EQ of LaTriple"));
+}
+
+// A cheater that knows both global keys makes wrong triples: an error of Delta_A ^ Delta_B is what the check takes for a product.
+TEST(LeakyTriple, AWrongProductCostsTheGlobalKey) {
+  for (const StringBits strings : kStrings) {
+    const auto bits = static_cast<std::size_t>(strings);
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const Block delta = key_for_triples(Party::A, seed).value ^ key_for_triples(Party::B, seed).value;
+      const auto add_delta = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+        for (std::size_t bit = 0; tag == "latriple.g" && bit < bits; ++bit)
+          if (bit_of(delta, bit)) payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
+      };
+      const Triples made = make(strings, Party::A, seed, add_delta);
+      ASSERT_TRUE(both_done(made.outcomes));
+      const auto z = [&](int party) { return made.of[party].z.mine.bits[0]; };
+      const auto share = [&](int party, int i) { return made.truth[party][i][0]; };
+      const bool product = (share(0, 0) ^ share(1, 0)) && (share(0, 1) ^ share(1, 1));
+      EXPECT_EQ(z(0) ^ z(1) ^ product, share(1, 0)) << seed;
+    }
+  }
+}
+
+// Layers of a session hash apart: the same bits in another layer give other strings.
+TEST(LeakyTriple, LayersHashApart) {
+  SecretVector<Block> s[2];
+  run_sessions([&](Session& outer) {
+    with_key_for_triples(outer, 1, [&](Session& session) {
+      TripleLayer layer = dealt_layer(session.me(), 64, 1);
+      for (const std::uint64_t number : {0u, 1u}) {
+        SecretVector<Block> strings(64);
+        HalfProducts(session, number, StringBits::Full).offer({0, 64}, layer.x.view(), layer.y.view(), strings);
+        HalfProducts(session, number, StringBits::Full).receive({0, 64}, layer.x.view(), strings);
+        if (session.me() == Party::A) s[number] = std::move(strings);
+      }
+    });
+  });
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_FALSE(same(s[0][i], s[1][i])) << i;
 }
 
 TEST(LeakyTriple, KeysThatDoNotFitAreOurBug) {
@@ -123,7 +157,7 @@ TEST(LeakyTriple, KeysThatDoNotFitAreOurBug) {
         Delta wrong = key_for_triples(session.me(), 1);
         wrong.value.lo ^= 1;
         Session other(session.me(), {session.id(), session.id()}, wrong, session.channel(), session.rng().fork(), log);
-        LeakyTriples(other, 0, {}, {}, {});
+        HalfProducts(other, 0, StringBits::Full);
       },
       {}, false);
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Other) << outcomes.a.message;
@@ -131,13 +165,15 @@ TEST(LeakyTriple, KeysThatDoNotFitAreOurBug) {
 }
 
 TEST(LeakyTriple, CostsWhatTheHeaderSays) {
-  std::uint64_t sent[2] = {};
-  make(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-    if (tag == "latriple.g") sent[0] += payload.size();
-    if (tag == "latriple.d") sent[1] += payload.size();
-  });
-  EXPECT_EQ(sent[0], 16 * kCount);
-  EXPECT_EQ(sent[1], (kCount + 7) / 8);
+  for (const StringBits strings : kStrings) {
+    std::uint64_t sent[2] = {};
+    make(strings, Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+      if (tag == "latriple.g") sent[0] += payload.size();
+      if (tag == "latriple.d") sent[1] += payload.size();
+    });
+    EXPECT_EQ(sent[0], (strings == StringBits::Full ? 16 : 8) * kCount);
+    EXPECT_EQ(sent[1], (kCount + 7) / 8);
+  }
 }
 
 }  // namespace

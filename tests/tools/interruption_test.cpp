@@ -8,7 +8,7 @@ namespace tinyot::test {
 namespace {
 
 // Sixteen units; each costs B the same number of bytes, known well enough to stop in the middle of one.
-const Arguments kUnits = Arguments{"--ands", "2^14", "--unit", "2^10"} + kFewColumns;
+const Arguments kSixteen = {"--ands", "2^14", "--unit", "2^10"}, kUnits = kSixteen + kFewColumns;
 constexpr std::uint64_t kUnitAnds = 1 << 10, kUnits16 = 16;
 const Arguments kResume = kUnits + Arguments{"--resume"};
 
@@ -17,6 +17,14 @@ class InterruptionTest : public CommandTest {
   InterruptionTest() {
     const Json json = json_of(tinyot(Arguments{"params", "--no-calibration", "--format", "json"} + kUnits));
     unit_bytes_ = json["bytes_sent"].get<std::uint64_t>() / kUnits16;
+  }
+
+  // The same for a job of other units, from one that ran to its end.
+  void measure_unit_bytes(const Arguments& units) {
+    const Json json = json_of(tinyot(Arguments{"local", "preprocess", "--store", path("measured"), "--format", "json"} + units));
+    unit_bytes_ = 0;
+    for (const Json& phase : json["B"]["phases"]) unit_bytes_ += phase["bytes_sent"].get<std::uint64_t>() / kUnits16;
+    std::filesystem::remove_all(path("measured"));
   }
 
   // B's bytes at the middle of the unit that follows `units` whole ones.
@@ -39,17 +47,17 @@ class InterruptionTest : public CommandTest {
   }
 
   // B dies without a word; A must notice, and name the phase it was in.
-  void kill_b_after(std::uint64_t units, const Arguments& options) {
+  void kill_b_after(std::uint64_t units, const Arguments& options, const std::string& phase = "aBits: columns") {
     Held held = start_held(options, options, hold_after(units));
     held.b->signal(SIGKILL);
     EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
     held.relay->drop();
-    EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase aBits: columns, after "));
+    EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase " + phase + ", after "));
   }
 
   // Both ask to resume, and finish.
-  void expect_resumed(std::uint64_t units_missing) const {
-    const BothEnded ended = both("preprocess", kResume, kResume);
+  void expect_resumed(std::uint64_t units_missing, const Arguments& resume = kResume, const std::string& last_kind = "auth_ots_ba") const {
+    const BothEnded ended = both("preprocess", resume, resume);
     for (const Ended& each : {ended.a, ended.b}) {
       ASSERT_TRUE(ended_with(each, 0));
       const Json report = json_of(each);
@@ -59,7 +67,7 @@ class InterruptionTest : public CommandTest {
     for (const char party : {'A', 'B'}) {
       const Json info = store_info(party);
       EXPECT_EQ(info["units_made"], kUnits16) << party;
-      EXPECT_EQ(info["kinds"]["auth_ots_ba"]["made"], kUnits16 * kUnitAnds) << party;
+      EXPECT_EQ(info["kinds"][last_kind]["made"], kUnits16 * kUnitAnds) << party;
     }
   }
 
@@ -91,6 +99,23 @@ TEST_F(InterruptionTest, PeerKilledWhilePreprocessing) {
   EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kUnits)), 5, "--resume"));
   expect_resumed(11);
   expect_sums();
+}
+
+TEST_F(InterruptionTest, PeerKilledWhileMakingTriples) {
+  for (const Arguments& more : {Arguments{}, Arguments{"--check", "deferred", "--short-strings"}}) {
+    const Arguments fast = kSixteen + Arguments{"--profile", "fast"} + more;
+    measure_unit_bytes(fast);
+    kill_b_after(5, fast, "leaky triples");
+    for (const char party : {'A', 'B'}) {
+      const Json info = store_info(party);
+      EXPECT_EQ(info["units_made"], 5) << party;
+      EXPECT_EQ(info["kinds"]["triples"]["made"], 5 * kUnitAnds) << party;
+    }
+    EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", fast)), 5, "--resume"));
+    expect_resumed(11, fast + Arguments{"--resume"}, "triples");
+    expect_sums();
+    for (const char* store : {"A", "B"}) std::filesystem::remove_all(path(store));
+  }
 }
 
 TEST_F(InterruptionTest, StoresThatStandAtDifferentUnitsAreNotContinued) {

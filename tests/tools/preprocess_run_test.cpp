@@ -7,7 +7,7 @@
 namespace tinyot::test {
 namespace {
 
-// An AND takes one object of each of these, and one aBit of each party; an input bit takes an aBit of its owner.
+// Of pairs, an AND takes one object of each of these, and one aBit of each party; an input bit takes an aBit of its owner.
 constexpr std::array kKindsOfAnAnd = {"auth_ands_a", "auth_ands_b", "auth_ots_ab", "auth_ots_ba"};
 
 AesBytes bytes_of(const std::string& hex) {
@@ -43,22 +43,47 @@ class PreprocessRunTest : public CommandTest {
     EXPECT_EQ(json_of(ended.a)["outputs"], Json::object());
   }
 
-  // Both stores stand at what `runs` runs over `blocks` blocks of AES take in all, by the circuit's own account. The keys of a
+  // What `runs` runs over `blocks` blocks of AES take in all, by the circuit's own account: ANDs, and input bits by owner. The keys of a
   // run are the same for all of its blocks.
-  void expect_used(std::uint64_t runs, std::uint64_t blocks) const {
-    const Json cost = json_of(tinyot({"circuit", "info", "aes128", "--format", "json"}));
+  struct Cost {
+    std::uint64_t ands;
     std::map<std::string, std::uint64_t> bits;
-    for (const Json& input : cost["inputs"]) bits[input["owner"]] += input["bits"].get<std::uint64_t>() * (input["name"] == "message" ? blocks : runs);
-    const std::uint64_t ands = cost["ands"];
+  };
+  static Cost cost_of(std::uint64_t runs, std::uint64_t blocks) {
+    const Json aes = json_of(tinyot({"circuit", "info", "aes128", "--format", "json"}));
+    Cost cost{aes["ands"].get<std::uint64_t>() * blocks, {}};
+    for (const Json& input : aes["inputs"]) cost.bits[input["owner"]] += input["bits"].get<std::uint64_t>() * (input["name"] == "message" ? blocks : runs);
+    return cost;
+  }
+
+  static void expect_all_accounted_for(const Json& kinds) {
+    for (const auto& [name, kind] : kinds.items()) {
+      EXPECT_EQ(kind["made"].get<std::uint64_t>(), kind["reserved"].get<std::uint64_t>() + kind["left"].get<std::uint64_t>()) << name;
+      EXPECT_EQ(kind["burnt"], 0) << name;
+    }
+  }
+
+  void expect_used(std::uint64_t runs, std::uint64_t blocks) const {
+    Cost cost = cost_of(runs, blocks);
     for (const char party : {'A', 'B'}) {
       const Json kinds = store_info(party)["kinds"];
-      for (const char* kind : kKindsOfAnAnd) EXPECT_EQ(kinds[kind]["reserved"], ands * blocks) << party << " " << kind;
-      EXPECT_EQ(kinds["auth_bits_a"]["reserved"], ands * blocks + bits["A"]) << party;
-      EXPECT_EQ(kinds["auth_bits_b"]["reserved"], ands * blocks + bits["B"]) << party;
-      for (const auto& [name, kind] : kinds.items()) {
-        EXPECT_EQ(kind["made"].get<std::uint64_t>(), kind["reserved"].get<std::uint64_t>() + kind["left"].get<std::uint64_t>()) << name;
-        EXPECT_EQ(kind["burnt"], 0) << name;
-      }
+      for (const char* kind : kKindsOfAnAnd) EXPECT_EQ(kinds[kind]["reserved"], cost.ands) << party << " " << kind;
+      EXPECT_EQ(kinds["auth_bits_a"]["reserved"], cost.ands + cost.bits["A"]) << party;
+      EXPECT_EQ(kinds["auth_bits_b"]["reserved"], cost.ands + cost.bits["B"]) << party;
+      expect_all_accounted_for(kinds);
+    }
+  }
+
+  // The same where the store has triples.
+  void expect_triples_used(std::uint64_t runs, std::uint64_t blocks) const {
+    Cost cost = cost_of(runs, blocks);
+    for (const char party : {'A', 'B'}) {
+      const Json kinds = store_info(party)["kinds"];
+      EXPECT_EQ(kinds.size(), 3u) << kinds;
+      EXPECT_EQ(kinds["triples"]["reserved"], cost.ands) << party;
+      EXPECT_EQ(kinds["auth_bits_a"]["reserved"], cost.bits["A"]) << party;
+      EXPECT_EQ(kinds["auth_bits_b"]["reserved"], cost.bits["B"]) << party;
+      expect_all_accounted_for(kinds);
     }
   }
 
@@ -73,12 +98,12 @@ class PreprocessRunTest : public CommandTest {
   }
 
   // A run that its own store cannot feed says so before it looks for a peer.
-  void expect_short(char party, const Arguments& inputs, const std::string& left) {
+  void expect_short(char party, const Arguments& inputs, const std::string& left, const std::string& kind = "auth_ands_a") {
     Listener nobody;
     listener_ = party == 'A' ? 'B' : 'A';
     peer_port_ = nobody.port();
     const Ended ended = tinyot(as(party, "run", Arguments{"--circuit", "aes128"} + inputs));
-    EXPECT_TRUE(ended_with(ended, 5, "auth_ands_a has " + left + ", needs 6400"));
+    EXPECT_TRUE(ended_with(ended, 5, kind + " has " + left + ", needs 6400"));
     EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
   }
 };
@@ -112,6 +137,34 @@ TEST_F(PreprocessRunTest, EitherPartyMayListen) {
   preprocess_in_order('A', "2^13", kFewColumns);
   encrypt(1);
   expect_used(1, 1);
+}
+
+// Units of 6,144, of which the last is smaller.
+TEST_F(PreprocessRunTest, TriplesOfTheFastProfileAreUsedOnceAndThenRunOut) {
+  preprocess_in_order('A', "2^14", {"--profile", "fast", "--unit", "6144"});
+  expect_triples_used(0, 0);
+  const Json made = store_info('A');
+  EXPECT_EQ(made["kinds"]["triples"]["made"], 1 << 14);
+  EXPECT_EQ(made["units_made"], 3);
+  EXPECT_EQ(made["session"], store_info('B')["session"]);
+
+  encrypt(2);
+  expect_triples_used(1, 2);
+  expect_short('A', {"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)}, "3584", "triples");
+  expect_short('B', {"--input", "key_b=" + random_hex(16)}, "3584", "triples");
+  expect_triples_used(1, 2);
+}
+
+TEST_F(PreprocessRunTest, TriplesOfTheDeferredCheckAndShortStringsEncryptAsWell) {
+  preprocess_in_order('B', "2^13", {"--profile", "fast", "--check", "deferred", "--short-strings", "--softspoken-k", "4"});
+  encrypt(1);
+  expect_triples_used(1, 1);
+}
+
+TEST_F(PreprocessRunTest, SeveralWorkersMakeTriplesOfOneSession) {
+  preprocess_in_order('A', "2^13", {"--profile", "fast", "--unit", "2^11", "--threads", "3", "--softspoken-k", "1"});
+  encrypt(1);
+  expect_triples_used(1, 1);
 }
 
 }  // namespace

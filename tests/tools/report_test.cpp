@@ -19,12 +19,12 @@ void expect_fields(const Json& object, const std::set<std::string>& fields) {
 }
 
 // What every report of a job ends with, and what it says of the parameters.
-void expect_measured(const Json& report, const std::string& party, const std::string& command) {
+void expect_measured(const Json& report, const std::string& party, const std::string& command, const std::string& profile = "nnob12") {
   expect_fields(report, {"party", "command", "profile", "ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit", "threads",
                          "phases", "ands_per_s", "peak_rss_bytes", "store_bytes", "machine", "version"});
   EXPECT_EQ(report["party"], party);
   EXPECT_EQ(report["command"], command);
-  EXPECT_EQ(report["profile"], "nnob12");
+  EXPECT_EQ(report["profile"], profile);
   EXPECT_EQ(report["sigma"], 40);
   EXPECT_GE(report["sigma_paper_bound"], 40.0);
   EXPECT_GE(report["sigma_exact"], 40.0);
@@ -85,6 +85,45 @@ TEST_F(ReportTest, OfPreprocess) {
   EXPECT_EQ(info["session"], a["session"]);
   EXPECT_EQ(info["store_bytes"], a["store_bytes"]);
   for (const char* field : {"party", "profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"}) EXPECT_EQ(info[field], a[field]) << field;
+}
+
+TEST_F(ReportTest, OfTheFastProfile) {
+  const Arguments deferred = {"--check", "deferred", "--short-strings", "--softspoken-k", "4"};
+  for (const Arguments& more : {Arguments{}, deferred}) {
+    const Arguments options = Arguments{"--ands", "1000", "--inputs", "500", "--profile", "fast"} + more;
+    const BothEnded ended = both("preprocess", options, options);
+    ASSERT_TRUE(ended_with(ended.a, 0));
+    ASSERT_TRUE(ended_with(ended.b, 0));
+    const Json a = json_of(ended.a), b = json_of(ended.b), info = store_info('A');
+    expect_measured(a, "A", "preprocess", "fast");
+    expect_measured(b, "B", "preprocess", "fast");
+    expect_phases(a);
+    expect_two_ends_of_one_wire(a, b);
+    EXPECT_EQ(a["ands"], 1000);
+    EXPECT_EQ(a["unit"], 1 << 20);
+    for (const Json& report : {a, b, info}) {
+      EXPECT_EQ(report["material"], "triples");
+      EXPECT_EQ(report["softspoken_k"], more.empty() ? 2 : 4);
+      EXPECT_EQ(report["check"], more.empty() ? "each" : "deferred");
+      EXPECT_EQ(report["string_bits"], more.empty() ? 128 : 64);
+      EXPECT_FALSE(report.contains("columns"));
+    }
+    for (const char* field : {"profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"}) EXPECT_EQ(info[field], a[field]) << field;
+    std::set<std::string> kinds;
+    for (const auto& [name, kind] : info["kinds"].items()) kinds.insert(name);
+    EXPECT_EQ(kinds, (std::set<std::string>{"triples", "auth_bits_a", "auth_bits_b"}));
+    EXPECT_EQ(info["kinds"]["triples"]["left"], 1000);
+    EXPECT_EQ(info["kinds"]["auth_bits_a"]["left"], 500);
+    for (const char* store : {"A", "B"}) std::filesystem::remove_all(path(store));
+  }
+}
+
+TEST_F(ReportTest, OfNnob12HasNothingOfTheFastProfile) {
+  preprocess("2^10");
+  const Json info = store_info('A');
+  EXPECT_EQ(info["material"], "pairs");
+  EXPECT_EQ(info["columns"], "experiment");
+  for (const char* field : {"softspoken_k", "check", "string_bits"}) EXPECT_FALSE(info.contains(field)) << field;
 }
 
 TEST_F(ReportTest, OfRun) {
