@@ -42,7 +42,7 @@ double exact_bound_bits(std::uint64_t l, std::uint32_t bucket);
 //   deferred              f . l^(1-B), where f = max over t of f_t, t attacks on the most attacked layer at most, and f_t the lesser of
 //                         t^B.2^-t (a bucket for each attacked triple of a layer), and
 //                         1/2.(max over s <= t of s.2^(1-s).(1 + B(t - 1) / (kSegmentTriples - t))^(s-1))^B: other attacked triples fall
-//                         into buckets of their own but for collisions, whose chance in a segment is the fraction here. f is 0.5 and a bit.
+//                         into buckets of their own but for collisions, whose chance in a segment is the fraction here. f is 0.93 for B = 3.
 double layers_bound_bits(std::uint64_t l, std::uint32_t bucket, TripleCheck check);
 
 // Triples of a layer that are permuted among each other if the check is deferred.

@@ -8,9 +8,9 @@
 //
 //   The check is deferred. Differs: PROTOCOL section 10 gives 2^-1.l^(1-B) for cyclic shifts, but they do not reach it, since what is
 //   attacked in a bucket costs one coin together: triples side by side stay side by side under a shift. Two neighbours in each of three
-//   layers yield l^-2, twice as much; a coset of four, where 4 divides l, 17/16 l^-2. So the layer is shifted by whole segments, uniformly, and
-//   in each segment the triples are permuted, uniformly and independently. Then one aligned bucket says next to nothing about the
-//   others, and the bound holds up to a few hundredths of a bit: SecurityParameters::exact_bits, doc/fast_profile.md.
+//   layers own a bucket with l^-2, twice as much; three of a coset of four, where 4 divides l, with 17/16 l^-2. So the layer is shifted by
+//   whole segments, uniformly, and in each segment the triples are permuted, uniformly and independently. Then one aligned bucket says next
+//   to nothing about the others: layers_bound_bits has the bound, doc/fast_profile.md the argument.
 #pragma once
 
 #include <array>
