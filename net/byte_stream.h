@@ -13,10 +13,11 @@ class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  // Takes the bytes over; they leave at once or with the next write, read or flush. Both parties may write large amounts at
-  // the same time: a stream that is blocked in writing keeps reading.
+  // Takes the bytes over, and `more` right behind them; they leave at once, what the system does not take with the next write, read or
+  // flush. Both parties may write large amounts at the same time: a stream that is blocked in writing keeps reading.
   // Fails: NetworkError (closed, reset, or no progress for the idle timeout).
-  virtual void write(std::span<const std::byte> bytes) = 0;
+  virtual void write(std::span<const std::byte> bytes, std::span<const std::byte> more) = 0;
+  void write(std::span<const std::byte> bytes) { write(bytes, {}); }
 
   // Fills the span; sends what is still to be sent while it waits. Fails: as write.
   virtual void read(std::span<std::byte> bytes) = 0;

@@ -27,8 +27,7 @@ class FramedChannel final : public Channel {
   void send(const MessageTag& tag, std::span<const std::byte> payload) override {
     const Header header{payload.size(), tag.id, sequence_out_++};
     within_phase([&] {
-      stream_->write(std::as_bytes(std::span(&header, 1)));
-      stream_->write(payload);
+      stream_->write(std::as_bytes(std::span(&header, 1)), payload);
     });
     counters_.bytes_sent += sizeof header + payload.size();
     ++counters_.messages_sent;

@@ -46,12 +46,13 @@ class MemoryStream final : public ByteStream {
     in_->close();
   }
 
-  void write(std::span<const std::byte> bytes) override {
-    if (bytes.empty()) return;
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
+    if (bytes.empty() && more.empty()) return;
     const std::lock_guard lock(out_->mutex);
     // What a peer that is gone has said before, as that it aborts, is still to be read: its silence shows there.
     if (out_->closed) return;
     out_->writes.emplace_back(bytes.begin(), bytes.end());
+    out_->writes.back().insert(out_->writes.back().end(), more.begin(), more.end());
     out_->changed.notify_one();
   }
 

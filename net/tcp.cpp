@@ -27,7 +27,6 @@ constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;   // writing block
 constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;   // read ahead, while writing blocks, up to here
 constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
 constexpr std::size_t kReadBeyondBytes = std::size_t{4} << 10;
-constexpr std::size_t kGatherBytes = std::size_t{16} << 10;  // fewer wait to be sent together with what follows
 constexpr int kSocketBufferBytes = 4 << 20;
 constexpr auto kRetryInterval = std::chrono::milliseconds(50);
 constexpr auto kWaitSlice = std::chrono::milliseconds(100);
@@ -62,14 +61,16 @@ class TcpStream final : public ByteStream {
     socket_.non_blocking(true);
   }
 
-  // Few bytes wait for more: those of the next message, or for the moment when this party reads.
-  void write(std::span<const std::byte> bytes) override {
-    if (outbox_.size() + bytes.size() >= kGatherBytes) {
-      const std::size_t waiting = outbox_.size(), count = write_some(outbox_.front(), bytes);
-      outbox_.drop(std::min(count, waiting));
-      bytes = bytes.subspan(count - std::min(count, waiting));
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
+    if (outbox_.size() == 0) {
+      const std::size_t count = write_some(bytes, more), of_bytes = std::min(count, bytes.size());
+      bytes = bytes.subspan(of_bytes);
+      more = more.subspan(count - of_bytes);
+      if (more.empty() && bytes.empty()) return;
     }
     outbox_.append(bytes);
+    outbox_.append(more);
+    drain_outbox();
     while (outbox_.size() > kOutboxBytesMax) {
       wait(inbox_.size() < kInboxBytesMax, true);
       read_ahead();

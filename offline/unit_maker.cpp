@@ -19,6 +19,18 @@ void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& 
   pour_objects(sink, auth_bits_of(peer_of(me)), me, count, [&](std::size_t at, MaterialBatch& out) { copy_part(bits.peers, first + at, out.peers[0]); });
 }
 
+MaterialCounts counts_of(const UnitRequest& request, MaterialForm form) {
+  MaterialCounts counts;
+  for (const Party party : {Party::A, Party::B}) {
+    counts[auth_bits_of(party)] = request.inputs;
+    if (form == MaterialForm::Triples) continue;
+    counts[auth_bits_of(party)] += request.plan.ands;
+    counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = request.plan.ands;
+  }
+  if (form == MaterialForm::Triples) counts[MaterialKind::Triples] = request.plan.ands;
+  return counts;
+}
+
 Delta draw_global_key(Rng& rng, Party me, Profile profile) {
   const Delta key{rng.block()};
   return profile == Profile::Fast ? fitted_to_triples(key, me) : key;

@@ -36,6 +36,9 @@ struct UnitRequest {
   std::uint64_t inputs;
 };
 
+// The objects that such a unit pours.
+MaterialCounts counts_of(const UnitRequest& request, MaterialForm form);
+
 // A unit whose checks have passed, but for the MAC transcript of its session part.
 class MadeUnit {
  public:

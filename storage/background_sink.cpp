@@ -38,8 +38,9 @@ void BackgroundSink::finish_unit() { add(std::nullopt, 0); }
 
 void BackgroundSink::add(Step step, std::uint64_t bytes) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return failure_ || bytes == 0 || waiting_bytes_ <= kWaitingBytesMax; });
+  changed_.wait(lock, [&] { return failure_ || bytes == 0 || (waiting_bytes_ <= kWaitingBytesMax && waiting_units_ == 0); });
   rethrow_failure();
+  waiting_units_ += !step;
   steps_.push_back(std::move(step));
   waiting_bytes_ += bytes;
   changed_.notify_all();
@@ -83,6 +84,7 @@ void BackgroundSink::work() {
     lock.lock();
     busy_ = false;
     waiting_bytes_ -= bytes;
+    waiting_units_ -= !step;
     failure_ = failure;
     cost_.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     cost_.cpu_s = cpu_seconds_of_thread();

@@ -1,6 +1,6 @@
 // Pours into another sink from a thread of its own, so that the next unit is made while the last one is written and synced.
 //
-// A unit that is finished here is finished there a little later; flush() waits for that. Whoever is told of a failure is told late,
+// A unit that is finished here is finished there a little later, before anything of the next one is taken; flush() waits for it. Whoever is told of a failure is told late,
 // by the next call: nothing of the unit that failed then counts, nor of later ones.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace tinyot {
 
 class BackgroundSink final : public MaterialSink {
  public:
-  // While more bytes than this wait, so does whoever pours.
+  // While more bytes than this wait, or a finished unit does, whoever pours waits too.
   static constexpr std::uint64_t kWaitingBytesMax = std::uint64_t{64} << 20;
 
   // Nobody else uses `sink` while this object lives.
@@ -49,6 +49,7 @@ class BackgroundSink final : public MaterialSink {
   std::condition_variable changed_;
   std::deque<Step> steps_;
   std::uint64_t waiting_bytes_ = 0;
+  std::size_t waiting_units_ = 0;  // finished ones
   bool busy_ = false, ends_ = false;
   Cost cost_;
   std::exception_ptr failure_;

@@ -76,6 +76,7 @@ std::uint64_t Store::bytes_of(MaterialKind kind) const { return state_->bytes_of
 std::uint64_t Store::store_bytes() const { return state_->store_bytes(); }
 void Store::pour(MaterialBatch batch) { state_->pour(std::move(batch)); }
 void Store::finish_unit() { state_->finish_unit(); }
+void Store::cut_back(std::uint64_t units, const MaterialCounts& made) { state_->cut_back(units, made); }
 void Store::update_manifest(const std::function<void(Manifest&)>& change) { state_->update_manifest(change); }
 void Store::mark_dead(const std::string& reason) { state_->mark_dead(reason); }
 

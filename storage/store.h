@@ -62,6 +62,10 @@ class Store : public MaterialSink {
   // Commits what was poured since the last unit, and with the last of it the counts and the manifest's units_made; synced.
   void finish_unit() override;
 
+  // Drops the units beyond the first `units`, which had `made` objects, for a peer that has no more of them; durable on return. The
+  // store is open for more units then. Fails: StoreError if some of what would go has been served; then nothing has changed.
+  void cut_back(std::uint64_t units, const MaterialCounts& made);
+
   // Changes what does not say which session this is; one synced transaction. units_made belongs to finish_unit, and a session
   // dies by mark_dead only. Whoever lowers a sigma does it before the unit that lowers it is finished.
   void update_manifest(const std::function<void(Manifest&)>& change);

@@ -133,6 +133,26 @@ void StoreState::check_alive() const {
     throw StoreError("session is dead: " + manifest_.dead_reason + "; start a new session in a new store");
 }
 
+void StoreState::cut_back(std::uint64_t units, const MaterialCounts& made) {
+  check_alive();
+  ENSURE(units <= manifest_.units_made && reservations_.empty());
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    ENSURE(made[kind] <= made_[kind]);
+    if (position_[kind] > made[kind])
+      throw StoreError("the peer has only the first " + std::to_string(units) + " of the " + std::to_string(manifest_.units_made) +
+                       " units in " + files_.directory.string() + ", and of the others some " + std::string(name_of(kind)) +
+                       " have been served: the session cannot go on, start a new one in a new store");
+  }
+  Manifest changed = manifest_;
+  changed.units_made = units;
+  changed.state = SessionState::Open;
+  const std::string coded = serialize_manifest(changed);
+  environment_.write("cut back the store", coded.size(), [&](Transaction& transaction) { put_unit(transaction, made, coded); });
+  made_ = written_ = made;
+  manifest_ = std::move(changed);
+  drop_unfinished();
+}
+
 void StoreState::update_manifest(const std::function<void(Manifest&)>& change) {
   check_alive();
   Manifest changed = manifest_;

@@ -52,6 +52,7 @@ class StoreState {
 
   void pour(MaterialBatch batch);
   void finish_unit();
+  void cut_back(std::uint64_t units, const MaterialCounts& made);
   void update_manifest(const std::function<void(Manifest&)>& change);
   void mark_dead(const std::string& reason);
 

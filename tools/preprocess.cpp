@@ -16,11 +16,8 @@
 namespace tinyot {
 namespace {
 
-constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
-constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
-
 // What both parties must agree on before a unit is made.
-std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security, std::uint64_t units_made) {
+std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security) {
   return {{"command", "preprocess"},
           {"profile", security.profile},
           {"material", security.material},
@@ -35,8 +32,7 @@ std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const Secur
           {"allow-weak", params.weak_allowed() ? "yes" : "no"},
           {"ands", std::to_string(job.ands)},
           {"inputs", std::to_string(job.inputs)},
-          {"threads", std::to_string(job.threads)},
-          {"units made", std::to_string(units_made)}};
+          {"threads", std::to_string(job.threads)}};
 }
 
 Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session) {
@@ -107,6 +103,7 @@ class PreprocessRun {
  private:
   // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
   void connect();
+  std::size_t agree_on_units();
   void make_units();
 
   const PreprocessJob& job_;
@@ -129,15 +126,28 @@ void PreprocessRun::connect() {
   Rng rng = Rng::from_system();
   std::optional<SessionId> existing;
   if (store_) existing = session_id_of(store_->manifest());
-  const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, security_, store_ ? store_->manifest().units_made : 0), existing);
+  const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, security_), existing);
   if (!store_) store_ = Store::create(job_.store, new_manifest(job_, security_, ids.session), draw_global_key(rng, job_.party, params_.profile()), forecast_.disk_bytes);
   session_.emplace(job_.party, ids, store_->global_key(), *channel_, std::move(rng), log_);
   for (std::uint64_t worker = 1; worker < job_.threads; ++worker) more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
 }
 
+// A party that died may have lost units that the other one has: both go on from those that both have.
+std::size_t PreprocessRun::agree_on_units() {
+  const std::uint64_t mine = store_->manifest().units_made, common = common_units(*session_, mine);
+  if (common == mine) return static_cast<std::size_t>(mine);
+  MaterialCounts made;
+  for (const UnitRequest& request : std::span(requests_).first(static_cast<std::size_t>(common))) {
+    const MaterialCounts of_unit = counts_of(request, params_.material());
+    for (const MaterialKind kind : kAllMaterialKinds) made[kind] += of_unit[kind];
+  }
+  store_->cut_back(common, made);
+  return static_cast<std::size_t>(common);
+}
+
 void PreprocessRun::make_units() {
   Preprocessor preprocessor(*session_, params_, more_channels_);
-  const auto already_made = static_cast<std::size_t>(std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()));
+  const std::size_t already_made = agree_on_units();
   const auto still_to_make = std::span(requests_).subspan(already_made);
   if (already_made > 0 && !still_to_make.empty()) {
     MaterialCounts tie;
@@ -160,7 +170,8 @@ void PreprocessRun::make_units() {
   const BackgroundSink::Cost cost = sink.cost();
   log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
   for (const UnitRequest& request : still_to_make.first(made)) ands_now_ += request.plan.ands;
-  if (job_.stores && made == still_to_make.size()) store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+  // Complete means that the peer has all units too.
+  if (job_.stores && common_units(*session_, store_->manifest().units_made) == requests_.size()) store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
 }
 
 JobResult PreprocessRun::run() {
@@ -184,70 +195,6 @@ JobResult PreprocessRun::run() {
 }
 
 }  // namespace
-
-void add_preprocess_options(po::options_description& options) {
-  options.add_options()("ands", po::value<std::string>(), "ANDs that the store is to have in all: N or 2^k")(
-      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT")(
-      "material", po::value<std::string>(), "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples (one an AND; fast makes no others)")(
-      "sigma", po::value<std::string>()->default_value("40"), "statistical security in bits, 40 to 128")(
-      "bucket", po::value<std::string>(), "bucket size B; default: the smallest that reaches sigma by the paper's bound")(
-      "unit", po::value<std::string>(), "ANDs that are permuted together; memory grows with it; default: 2^18, with --profile fast 2^20")(
-      "labit-columns", po::value<std::string>(), "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper measured)")(
-      "softspoken-k", po::value<std::string>(), "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; default: 2")(
-      "check", po::value<std::string>(), "fast: each leaky triple (the default, as published) or deferred, once a bucket (ours, see doc/)")(
-      "short-strings", "fast: 64 bits instead of 128 in the leaky triples (ours, see doc/)")(
-      "inputs", po::value<std::string>(), "authenticated bits of each party for inputs; default: 1024 + ands / 16")(
-      "threads", po::value<std::string>()->default_value("1"), "workers, each with its own thread and connection; the material is the same, memory grows")("allow-weak", "accept a bucket that misses sigma, for measurements")(
-      "resume", "continue a store that was interrupted");
-}
-
-namespace {
-
-// Of the options of one profile only.
-void refuse_options_of_another_profile(const CommandLine& line, Profile profile) {
-  const std::vector<std::string> of_fast = {"softspoken-k", "check", "short-strings"}, of_nnob12 = {"labit-columns"};
-  const bool fast = profile == Profile::Fast;
-  for (const std::string& option : fast ? of_nnob12 : of_fast)
-    if (line.has(option)) throw UsageError("--" + option + " goes with --profile " + (fast ? "nnob12" : "fast"));
-}
-
-ParameterRequest parameters_from(const CommandLine& line) {
-  const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
-  const auto text = [&](const std::string& name) { return line.get<std::string>(name); };
-  ParameterRequest request;
-  request.profile = value_named("profile", text("profile"), {Profile::Nnob12, Profile::Fast});
-  refuse_options_of_another_profile(line, request.profile);
-  if (line.has("material")) request.material = value_named("material", text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
-  if (line.has("labit-columns")) request.columns = value_named("labit-columns", text("labit-columns"), {Columns::Theorem, Columns::Experiment});
-  if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
-  if (line.has("check")) request.check = value_named("check", text("check"), {TripleCheck::Each, TripleCheck::Deferred});
-  if (line.has("short-strings")) request.strings = StringBits::Short;
-  request.sigma = small("sigma");
-  request.unit = line.optional_size("unit");
-  if (line.has("bucket")) request.bucket = small("bucket");
-  request.weak_allowed = line.has("allow-weak");
-  return request;
-}
-
-}  // namespace
-
-PreprocessJob preprocess_job_from(const CommandLine& line) {
-  PreprocessJob job;
-  job.ands = line.size("ands");
-  if (job.ands < 1 || job.ands > kAndsMax) throw UsageError("--ands is out of range: 1 to 2^40");
-  job.inputs = line.optional_size("inputs").value_or(1024 + job.ands / 16);
-  if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
-  job.threads = line.size("threads");
-  if (job.threads < 1 || job.threads > Preprocessor::kWorkersMax)
-    throw UsageError("--threads is out of range: 1 to " + std::to_string(Preprocessor::kWorkersMax));
-  job.parameters = parameters_from(line);
-  const std::uint64_t unit = SecurityParameters::make(job.parameters).unit();
-  if (job.ands / unit >= kUnitsMax)
-    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) + " would be more than 2^20 units: use a larger --unit");
-  job.resume = line.has("resume");
-  job.quiet = line.common().quiet;
-  return job;
-}
 
 Manifest security_of(const SecurityParameters& params, const JobForecast& forecast) {
   Manifest manifest;

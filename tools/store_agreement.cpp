@@ -8,6 +8,7 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kPositions{0x3001, "store.positions"};
+constexpr MessageTag kUnits{0x3002, "store.units"};
 
 struct Positions {
   MaterialCounts position;
@@ -28,6 +29,11 @@ void check_range(const MaterialCounts& start, const MaterialCounts& made, const 
 }  // namespace
 
 void check_enough(const Store& store, const MaterialCounts& needed) { check_range(store.position(), store.made(), needed, "this"); }
+
+std::uint64_t common_units(Session& session, std::uint64_t mine) {
+  send_object(session.channel(), kUnits, mine);
+  return std::min(mine, recv_object<std::uint64_t>(session.channel(), kUnits));
+}
 
 Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed) {
   const Positions mine{store.position(), store.made()};

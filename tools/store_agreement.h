@@ -11,6 +11,10 @@ namespace tinyot {
 // Fails: OutOfMaterial if one of the two stores is short from there; it says whose, what it has and what is needed.
 Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed);
 
+// Role: both, symmetric. How many units both stores have; the peer's count may be smaller or larger than `mine`.
+// Wire: 1 message each way.
+std::uint64_t common_units(Session& session, std::uint64_t mine);
+
 // Fails: OutOfMaterial if `store` cannot serve `needed` from its own position; for a check before the first byte is sent.
 void check_enough(const Store& store, const MaterialCounts& needed);
 

@@ -1,0 +1,74 @@
+// The options of a preprocessing job.
+#include "base/error.h"
+#include "offline/preprocessor.h"
+#include "tools/preprocess.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
+constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
+
+// Of the options of one profile only.
+void refuse_options_of_another_profile(const CommandLine& line, Profile profile) {
+  const std::vector<std::string> of_fast = {"softspoken-k", "check", "short-strings"}, of_nnob12 = {"labit-columns"};
+  const bool fast = profile == Profile::Fast;
+  for (const std::string& option : fast ? of_nnob12 : of_fast)
+    if (line.has(option)) throw UsageError("--" + option + " goes with --profile " + (fast ? "nnob12" : "fast"));
+}
+
+ParameterRequest parameters_from(const CommandLine& line) {
+  const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
+  const auto text = [&](const std::string& name) { return line.get<std::string>(name); };
+  ParameterRequest request;
+  request.profile = value_named("profile", text("profile"), {Profile::Nnob12, Profile::Fast});
+  refuse_options_of_another_profile(line, request.profile);
+  if (line.has("material")) request.material = value_named("material", text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
+  if (line.has("labit-columns")) request.columns = value_named("labit-columns", text("labit-columns"), {Columns::Theorem, Columns::Experiment});
+  if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
+  if (line.has("check")) request.check = value_named("check", text("check"), {TripleCheck::Each, TripleCheck::Deferred});
+  if (line.has("short-strings")) request.strings = StringBits::Short;
+  request.sigma = small("sigma");
+  request.unit = line.optional_size("unit");
+  if (line.has("bucket")) request.bucket = small("bucket");
+  request.weak_allowed = line.has("allow-weak");
+  return request;
+}
+
+}  // namespace
+
+void add_preprocess_options(po::options_description& options) {
+  options.add_options()("ands", po::value<std::string>(), "ANDs that the store is to have in all: N or 2^k")(
+      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT")(
+      "material", po::value<std::string>(), "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples (one an AND; fast makes no others)")(
+      "sigma", po::value<std::string>()->default_value("40"), "statistical security in bits, 40 to 128")(
+      "bucket", po::value<std::string>(), "bucket size B; default: the smallest that reaches sigma by the paper's bound")(
+      "unit", po::value<std::string>(), "ANDs that are permuted together; memory grows with it; default: 2^18, with --profile fast 2^20")(
+      "labit-columns", po::value<std::string>(), "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper measured)")(
+      "softspoken-k", po::value<std::string>(), "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; default: 2")(
+      "check", po::value<std::string>(), "fast: each leaky triple (the default, as published) or deferred, once a bucket (ours, see doc/)")(
+      "short-strings", "fast: 64 bits instead of 128 in the leaky triples (ours, see doc/)")(
+      "inputs", po::value<std::string>(), "authenticated bits of each party for inputs; default: 1024 + ands / 16")(
+      "threads", po::value<std::string>()->default_value("1"), "workers, each with its own thread and connection; the material is the same, memory grows")("allow-weak", "accept a bucket that misses sigma, for measurements")(
+      "resume", "continue a store that was interrupted");
+}
+
+PreprocessJob preprocess_job_from(const CommandLine& line) {
+  PreprocessJob job;
+  job.ands = line.size("ands");
+  if (job.ands < 1 || job.ands > kAndsMax) throw UsageError("--ands is out of range: 1 to 2^40");
+  job.inputs = line.optional_size("inputs").value_or(1024 + job.ands / 16);
+  if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
+  job.threads = line.size("threads");
+  if (job.threads < 1 || job.threads > Preprocessor::kWorkersMax)
+    throw UsageError("--threads is out of range: 1 to " + std::to_string(Preprocessor::kWorkersMax));
+  job.parameters = parameters_from(line);
+  const std::uint64_t unit = SecurityParameters::make(job.parameters).unit();
+  if (job.ands / unit >= kUnitsMax)
+    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) + " would be more than 2^20 units: use a larger --unit");
+  job.resume = line.has("resume");
+  job.quiet = line.common().quiet;
+  return job;
+}
+
+}  // namespace tinyot
