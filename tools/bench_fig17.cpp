@@ -66,14 +66,16 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Tc
 int bench_fig17(const Arguments& arguments) {
   CommandLine line("tinyot bench fig17 [options]", "tinyot bench fig17 --max-blocks 135 --labit-columns experiment");
   line.options().add_options()("max-blocks", po::value<std::string>()->default_value("135"), "the largest row to run")(
-      "labit-columns", po::value<std::string>()->default_value("theorem"), "theorem, or experiment as the paper's own runs")(
-      "unit", po::value<std::string>()->default_value("2^18"), "ANDs that are permuted together");
+      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12 or fast")(
+      "labit-columns", po::value<std::string>()->default_value("theorem"), "nnob12: theorem, or experiment as the paper's own runs")(
+      "unit", po::value<std::string>(), "ANDs that are permuted together; default: the profile's");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.get<std::string>("format")));
   ParameterRequest parameters;
+  parameters.profile = value_named("profile", line.get<std::string>("profile"), {Profile::Nnob12, Profile::Fast});
   parameters.columns = value_named("labit-columns", line.get<std::string>("labit-columns"), {Columns::Theorem, Columns::Experiment});
-  parameters.unit = line.size("unit");
+  parameters.unit = line.optional_size("unit");
   SecurityParameters::make(parameters);
   for (const PaperRow& row : kPaper)
     if (row.blocks <= line.size("max-blocks")) table.add(measure(row, parameters, timeouts_from(line)));

@@ -20,16 +20,25 @@ struct Made {
 // What a party wants before each unit; by default everything.
 using Wanted = std::function<bool(Party)>;
 
-Made preprocess(std::size_t workers, const PartyOptions& options = {}, const Wanted& wanted = {}) {
+const ParameterRequest kNnob12{.columns = Columns::Experiment, .unit = kUnit}, kFast{.profile = Profile::Fast, .unit = kUnit},
+    kFastDeferred{.profile = Profile::Fast, .unit = kUnit, .check = TripleCheck::Deferred};
+
+Made preprocess(std::size_t workers, const PartyOptions& options = {}, const Wanted& wanted = {}, const ParameterRequest& request = kNnob12) {
   Made made;
-  const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = kUnit});
+  const auto params = SecurityParameters::make(request);
   const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
   made.outcomes = run_workers(
       workers,
-      [&](Session& session, std::span<const std::unique_ptr<Channel>> more) {
-        const auto me = static_cast<int>(session.me());
-        Preprocessor preprocessor(session, params, more);
-        made.units[me] = preprocessor.make_units(requests, made.sinks[me], [&] { return !wanted || wanted(session.me()); });
+      [&](Session& outer, std::span<const std::unique_ptr<Channel>> more) {
+        const auto work = [&](Session& session) {
+          const auto me = static_cast<int>(session.me());
+          Preprocessor preprocessor(session, params, more);
+          made.units[me] = preprocessor.make_units(requests, made.sinks[me], [&] { return !wanted || wanted(session.me()); });
+        };
+        if (params.profile() == Profile::Fast)
+          with_key_for_triples(outer, 1, work);
+        else
+          work(outer);
       },
       options, false);
   return made;
@@ -62,12 +71,17 @@ void expect_same_units_and_good(const Made& made) {
   expect_good(made.sinks[0], made.sinks[1], global_key_of(Party::A, 1), global_key_of(Party::B, 1));
 }
 
-TEST(Workers, MakeTheSameMaterialHoweverManyTheyAre) {
-  const Made alone = preprocess(1);
+class WorkersOf : public testing::TestWithParam<ParameterRequest> {};
+
+INSTANTIATE_TEST_SUITE_P(EachProfile, WorkersOf, testing::Values(kNnob12, kFast, kFastDeferred), [](const auto& info) {
+  return std::string(name_of(info.param.profile)) + "_" + std::string(name_of(info.param.check));
+});
+
+TEST_P(WorkersOf, MakeTheSameMaterialHoweverManyTheyAre) {
+  const Made alone = preprocess(1, {}, {}, GetParam());
   ASSERT_EQ(alone.outcomes.a.kind, Outcome::Kind::Done) << alone.outcomes.a.message;
-  expect_same_units_and_good(alone);
   for (const std::size_t workers : {2u, 3u, 8u}) {
-    const Made several = preprocess(workers);
+    const Made several = preprocess(workers, {}, {}, GetParam());
     EXPECT_EQ(several.outcomes.a.kind, Outcome::Kind::Done) << several.outcomes.a.message;
     EXPECT_EQ(several.outcomes.b.kind, Outcome::Kind::Done) << several.outcomes.b.message;
     for (const int party : {0, 1}) {
