@@ -13,8 +13,8 @@ class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  // Takes the bytes over; they leave at once or with the next write, read or flush. Both parties may write large amounts at
-  // the same time: a stream that is blocked in writing keeps reading.
+  // Takes the bytes over; they leave at once or with the next write, flush, or read that has to wait: whoever turns to anything
+  // else flushes. Both parties may write large amounts at the same time: a stream that is blocked in writing keeps reading.
   // Fails: NetworkError (closed, reset, or no progress for the idle timeout).
   virtual void write(std::span<const std::byte> bytes) = 0;
 
