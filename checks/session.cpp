@@ -37,6 +37,7 @@ SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<P
   send_object(channel, kConfirm, mine);
   const auto received = recv_object<SessionId>(channel, kConfirm);
   if (!equal_constant_time({received.bytes}, {expected.bytes})) throw PeerCheated("handshake");
+  channel.flush();  // whoever goes on with another channel must not leave the peer waiting
   return ids;
 }
 
@@ -45,6 +46,7 @@ void join_session(Channel& channel, const SessionIds& ids, Party me, std::uint64
   send_object(channel, kJoin, proof(me));
   const auto received = recv_object<Digest>(channel, kJoin);
   if (!equal_constant_time(received, proof(peer_of(me)))) throw NetworkError("a connection that does not belong to this session");
+  channel.flush();
 }
 
 std::string hex_of(const SessionId& id) {

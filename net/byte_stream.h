@@ -13,8 +13,9 @@ class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  // Takes the bytes over, and `more` right behind them; they leave at once, what the system does not take with the next write, read or
-  // flush. Both parties may write large amounts at the same time: a stream that is blocked in writing keeps reading.
+  // Takes the bytes over, and `more` right behind them; what the system does not take at once leaves with the next write, flush, or read
+  // that has to wait: whoever turns to anything else flushes. Both parties may write large amounts at the same time: a stream that is
+  // blocked in writing keeps reading.
   // Fails: NetworkError (closed, reset, or no progress for the idle timeout).
   virtual void write(std::span<const std::byte> bytes, std::span<const std::byte> more) = 0;
   void write(std::span<const std::byte> bytes) { write(bytes, {}); }

@@ -225,6 +225,7 @@ void FastUnit::pour(const SettledCheck&, MaterialSink& sink) {
 
 void FastUnitMaker::prepare(std::size_t) {
   trees_ = make_trees(session_, params_.softspoken_k());
+  const PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits", kTieBits);
   // A domain that no unit has.
   AuthBits first = BitSource(session_, trees_, ~std::uint64_t{0}).make(kTieBits);
   if (tie_.has_anchor())

@@ -141,9 +141,12 @@ bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number) {
   }
   const UnitRequest& request = job.requests[number];
   const auto unit = maker_->make(part, number, request);
+  part.channel().flush();  // the peer need not wait for our turn
   if (!job.turns.begin(number)) return false;
   const PhaseLog::Scope phase(part.log(), part.channel(), "fold and store", request.plan.ands);
-  unit->pour(settle_part(session_, part), job.sink);
+  const SettledCheck settled = settle_part(session_, part);
+  part.channel().flush();  // nor for our sink
+  unit->pour(settled, job.sink);
   job.turns.check();
   job.sink.finish_unit();
   ++job.made;

@@ -189,7 +189,7 @@ TEST(FastParameters, TheDeferredCheckIsHeldToItsOwnBound) {
 TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByTheBoundItIsHeldTo) {
   for (const TripleCheck check : {TripleCheck::Each, TripleCheck::Deferred}) {
     for (const StringBits strings : {StringBits::Full, StringBits::Short}) {
-      for (const std::uint32_t sigma : {40u, 64u}) {
+      for (const std::uint32_t sigma : {40u, 63u}) {
         const auto params = SecurityParameters::make({.profile = Profile::Fast, .sigma = sigma, .unit = 5000, .check = check, .strings = strings});
         std::uint64_t total = 0;
         for (const UnitPlan& plan : params.plan(12345)) {
@@ -203,19 +203,23 @@ TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByTheBoundItIsHeldTo) {
   }
 }
 
-TEST(FastParameters, ShortStringsLeave64BitsAtMost) {
+// Half a key, the lowest bit of which is known.
+TEST(FastParameters, ShortStringsLeave63BitsAtMost) {
   ParameterRequest request = fast();
   request.strings = StringBits::Short;
-  request.sigma = 64;
+  request.sigma = 63;
   const auto params = SecurityParameters::make(request);
-  EXPECT_EQ(params.exact_bits(1 << 20, 20), 64.0);
-  EXPECT_EQ(params.bound_bits(1 << 20, 20), 64.0);
-  EXPECT_LT(params.bound_bits(1 << 20, 3), 64.0);
+  EXPECT_EQ(params.exact_bits(1 << 20, 20), 63.0);
+  EXPECT_EQ(params.bound_bits(1 << 20, 20), 63.0);
+  EXPECT_LT(params.bound_bits(1 << 20, 3), 63.0);
   EXPECT_GT(SecurityParameters::make(fast()).bound_bits(1 << 20, 20), 64.0);
-  request.sigma = 65;
-  expect_in(refusal(request), {"--short-strings", "64 bits", "sigma = 65"});
-  request.strings = StringBits::Full;
-  EXPECT_EQ(refusal(request), "");
+  for (const std::uint32_t sigma : {64u, 65u, 128u}) {
+    request.strings = StringBits::Short;
+    request.sigma = sigma;
+    expect_in(refusal(request), {"--short-strings", "63 bits", "sigma = " + std::to_string(sigma)});
+    request.strings = StringBits::Full;
+    EXPECT_EQ(refusal(request), "");
+  }
 }
 
 TEST(FastParameters, OptionsOfTheOtherProfileAreRefused) {

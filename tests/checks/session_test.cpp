@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "base/error.h"
 #include "tests/checks/transit_channel.h"
@@ -177,6 +178,44 @@ TEST(EstablishSession, CostsWhatTheHeaderSays) {
     EXPECT_EQ(channel.counters().messages_sent, 2u);
     EXPECT_EQ(channel.counters().rounds, 2u);
   });
+}
+
+// A stream that may hold back what is written until it is flushed, as TCP's does with what the system does not take at once.
+class HoldingStream final : public ByteStream {
+ public:
+  HoldingStream(std::unique_ptr<ByteStream> inner, bool& holds) : inner_(std::move(inner)), holds_(holds) {}
+
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
+    holds_ = true;
+    inner_->write(bytes, more);
+  }
+  void read(std::span<std::byte> bytes) override { inner_->read(bytes); }
+  void flush() override {
+    inner_->flush();
+    holds_ = false;
+  }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
+
+ private:
+  std::unique_ptr<ByteStream> inner_;
+  bool& holds_;
+};
+
+// Two parties that go on with other channels: neither may wait for what the other holds back.
+TEST(EstablishSession, NothingIsHeldBackWhenItStandsOrAWorkerHasJoined) {
+  MemoryStreams streams = make_memory_streams();
+  const auto establish_and_join = [](Party party, std::unique_ptr<ByteStream> stream) {
+    bool holds = false;
+    const auto channel = make_framed_channel(std::make_unique<HoldingStream>(std::move(stream), holds));
+    Rng rng(Seed{{1, static_cast<std::uint64_t>(party)}});
+    const SessionIds ids = establish_session(*channel, rng, party, {{"sigma", "40"}}, {});
+    EXPECT_FALSE(holds) << letter(party);
+    join_session(*channel, ids, party, 1);
+    EXPECT_FALSE(holds) << letter(party);
+  };
+  std::thread thread([&] { establish_and_join(Party::B, std::move(streams.b)); });
+  establish_and_join(Party::A, std::move(streams.a));
+  thread.join();
 }
 
 TEST(Session, CountsAlikeOnBothSidesAndHoldsTheKeyItWasGiven) {

@@ -79,6 +79,140 @@ TEST(Tcp, ManyMessagesOfOddSizesArriveInOrder) {
   thread.join();
 }
 
+// Sizes around those of a header and of what a read takes along.
+constexpr std::size_t kEdgeSizes[] = {1, 15, 16, 4095, 4096, 4097, 16383, 16384, 100000};
+
+std::vector<std::byte> read_bytes(ByteStream& stream, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  stream.read(bytes);
+  return bytes;
+}
+
+void write_in_pieces(ByteStream& stream, std::span<const std::byte> payload, std::size_t piece) {
+  for (std::size_t first = 0; first < payload.size(); first += piece) stream.write(payload.subspan(first, std::min(piece, payload.size() - first)));
+}
+
+TEST(Tcp, WhatIsWrittenLeavesAtOnce) {
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{100}, std::size_t{5000}}) {
+    TcpPair pair;
+    write_in_pieces(*pair.a, payload_of(10000), piece);
+    EXPECT_EQ(read_bytes(*pair.b, 10000), payload_of(10000)) << piece;
+  }
+}
+
+TEST(Tcp, TwoPartsOfAWriteFollowEachOther) {
+  TcpPair pair;
+  const auto payload = payload_of(100000);
+  for (const std::size_t first : {0u, 1u, 16u, 99999u, 100000u}) {
+    pair.a->write(std::span(payload).first(first), std::span(payload).subspan(first));
+    EXPECT_EQ(read_bytes(*pair.b, payload.size()), payload) << first;
+  }
+}
+
+TEST(Tcp, WhoeverOnlyWritesSmallMessagesIsHeardOnceItFlushes) {
+  TcpPair pair;
+  const auto a = make_framed_channel(std::move(pair.a)), b = make_framed_channel(std::move(pair.b));
+  for (int round = 0; round < 3; ++round) {
+    for (const std::size_t size : {0u, 1u, 15u, 200u}) a->send(kGreeting, payload_of(size));
+    a->flush();
+    for (const std::size_t size : {0u, 1u, 15u, 200u}) {
+      std::vector<std::byte> payload(size);
+      b->recv(kGreeting, payload);
+      EXPECT_EQ(payload, payload_of(size));
+    }
+  }
+}
+
+TEST(Tcp, WhoeverReadsIsHeard) {
+  TcpPair pair;
+  std::thread thread([&] {
+    EXPECT_EQ(read_bytes(*pair.b, 5), payload_of(5));
+    pair.b->write(payload_of(7));
+    EXPECT_EQ(read_bytes(*pair.b, 1), payload_of(1));
+  });
+  pair.a->write(payload_of(5));
+  EXPECT_EQ(read_bytes(*pair.a, 7), payload_of(7));
+  pair.a->write(payload_of(1));
+  pair.a->flush();
+  thread.join();
+}
+
+TEST(Tcp, WhatIsReadBeyondAMessageIsKept) {
+  for (const std::size_t total : {100000u, 300001u}) {
+    const auto payload = payload_of(total);
+    for (const std::size_t piece : kEdgeSizes) {
+      TcpPair pair;
+      pair.a->write(payload);
+      pair.a->flush();
+      pair.a.reset();  // nothing more comes
+      std::vector<std::byte> received(total);
+      for (std::size_t first = 0; first < total; first += piece) pair.b->read(std::span(received).subspan(first, std::min(piece, total - first)));
+      EXPECT_EQ(received, payload) << piece;
+      message_of<NetworkError>([&] { read_bytes(*pair.b, 1); });
+    }
+  }
+}
+
+TEST(Tcp, WhatIsReadBeyondAMessageIsKeptWhileWriting) {
+  TcpPair pair;
+  constexpr std::size_t kLarge = std::size_t{32} << 20;
+  std::thread thread([&] {
+    for (const std::size_t size : kEdgeSizes) pair.b->write(payload_of(size));
+    pair.b->flush();
+    EXPECT_EQ(read_bytes(*pair.b, kLarge), payload_of(kLarge));
+    for (const std::size_t size : kEdgeSizes) pair.b->write(payload_of(size));
+    pair.b->flush();
+  });
+  EXPECT_EQ(read_bytes(*pair.a, 1), payload_of(1));
+  pair.a->write(payload_of(kLarge));  // blocks, and reads ahead
+  pair.a->flush();
+  for (const std::size_t size : std::span(kEdgeSizes).subspan(1)) EXPECT_EQ(read_bytes(*pair.a, size), payload_of(size)) << size;
+  for (const std::size_t size : kEdgeSizes) EXPECT_EQ(read_bytes(*pair.a, size), payload_of(size)) << size;
+  thread.join();
+}
+
+// Both parties send message i of `sizes`, and receive some time later, up to `ahead` messages behind.
+void talk_in_turns(std::unique_ptr<ByteStream> stream, const std::vector<std::size_t>& sizes, std::size_t ahead) {
+  const auto channel = make_framed_channel(std::move(stream));
+  std::size_t received = 0;
+  const auto receive = [&] {
+    const std::size_t size = sizes[received++];
+    std::vector<std::byte> payload(size);
+    channel->recv(kGreeting, payload);
+    EXPECT_EQ(payload, payload_of(size)) << "message " << received - 1;
+  };
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    channel->send(kGreeting, payload_of(sizes[i]));
+    if (i >= ahead) receive();
+  }
+  while (received < sizes.size()) receive();
+  channel->flush();
+}
+
+TEST(Tcp, InterleavedMessagesOfAllSizesArriveWholeAndInOrder) {
+  std::vector<std::size_t> sizes;
+  for (const std::size_t before : kEdgeSizes)
+    for (const std::size_t size : kEdgeSizes) sizes.insert(sizes.end(), {before, size});
+  for (const std::size_t ahead : {0u, 1u, 2u, 7u, 1000u}) {
+    TcpPair pair;
+    std::thread thread([&] { talk_in_turns(std::move(pair.b), sizes, ahead); });
+    talk_in_turns(std::move(pair.a), sizes, ahead);
+    thread.join();
+  }
+}
+
+// One party is a message ahead of the other, so that their reads and writes meet in other ways.
+TEST(Tcp, PartiesThatReadAtDifferentTimesGetAllMessages) {
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < 12; ++i) sizes.insert(sizes.end(), std::begin(kEdgeSizes), std::end(kEdgeSizes));
+  for (const auto& [of_a, of_b] : {std::pair{0u, 3u}, {1u, 0u}, {40u, 1u}, {1000u, 0u}}) {
+    TcpPair pair;
+    std::thread thread([&, ahead = of_b] { talk_in_turns(std::move(pair.b), sizes, ahead); });
+    talk_in_turns(std::move(pair.a), sizes, of_a);
+    thread.join();
+  }
+}
+
 std::size_t resident_bytes() {
   std::size_t program = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> program >> resident;
@@ -115,6 +249,7 @@ TEST(Tcp, AConnectorWaitsForItsListener) {
   const auto a = TcpListener(address, kPatient).accept();
   const auto b = connecting.get();
   a->write(payload_of(3));
+  a->flush();
   std::vector<std::byte> received(3);
   b->read(received);
   EXPECT_EQ(received, payload_of(3));
@@ -168,6 +303,7 @@ TEST(Tcp, APeerThatTakesNothingIsLeftAfterTheIdleTimeout) {
 TEST(Tcp, AClosedPeer) {
   TcpPair pair;
   pair.a->write(payload_of(2));
+  pair.a->flush();
   pair.a.reset();
   const auto channel = make_framed_channel(std::move(pair.b));
   channel->set_phase("buckets");

@@ -1,7 +1,9 @@
 // What must not leave before something else is certain: the order of messages, as each party sees it, and of the material.
 #include <algorithm>
+#include <array>
 
 #include "offline/preprocessor.h"
+#include "offline/softspoken.h"
 #include "tests/checks/transit_channel.h"
 #include "tests/offline/dealt.h"
 
@@ -31,38 +33,67 @@ class NotingSink : public MaterialSink {
   Events& events_;
 };
 
+// Of both parties, while they make one unit.
+using EventsOfBoth = std::array<Events, 2>;
+
+EventsOfBoth make_unit(const ParameterRequest& request, std::uint64_t inputs) {
+  EventsOfBoth events;
+  const auto params = SecurityParameters::make(request);
+  const UnitRequest unit{params.plan(params.unit()).at(0), inputs};
+  const auto outcomes = run_sessions(
+      [&](Session& outer) {
+        with_key_for_triples(outer, 1, [&](Session& session) {
+          NotingSink sink(events[static_cast<std::size_t>(session.me())]);
+          Preprocessor(session, params).make_units({&unit, 1}, sink);
+        });
+      },
+      {.wrap_a = noting(events[0]), .wrap_b = noting(events[1])});
+  EXPECT_TRUE(both_done(outcomes));
+  return events;
+}
+
+std::ptrdiff_t first(const Events& events, const std::string& event) {
+  const auto at = std::find(events.begin(), events.end(), event);
+  EXPECT_NE(at, events.end()) << event << " never happens";
+  return at - events.begin();
+}
+
+std::ptrdiff_t last(const Events& events, const std::string& event) {
+  const auto at = std::find(events.rbegin(), events.rend(), event);
+  EXPECT_NE(at, events.rend()) << event << " never happens";
+  return events.rend() - at - 1;
+}
+
+// Where an event happens, each time.
+std::vector<std::ptrdiff_t> all(const Events& events, const std::string& event) {
+  std::vector<std::ptrdiff_t> times;
+  for (std::size_t i = 0; i < events.size(); ++i)
+    if (events[i] == event) times.push_back(static_cast<std::ptrdiff_t>(i));
+  return times;
+}
+
+// The end of an EQ: A knows by B's answer, B by A's opening.
+std::string end_of_eq(std::size_t party) { return party == 0 ? "-eq.answer" : "-eq.opening"; }
+// A coin toss: the first message that a party sends in it, and the one after which it knows the coins.
+std::string begin_of_toss(std::size_t party) { return party == 0 ? "+coin_toss.commitment" : "+coin_toss.answer"; }
+std::string end_of_toss(std::size_t party) { return party == 0 ? "-coin_toss.answer" : "-coin_toss.opening"; }
+
+// Nothing is poured before the peer's digest has come, which it sends and compares when all that it covers has been revealed.
+void expect_poured_when_settled(const Events& events, std::initializer_list<const char*> revealed) {
+  EXPECT_GT(first(events, "pour"), last(events, "-mac_transcript.digest"));
+  for (const std::string tag : revealed) {
+    EXPECT_GT(first(events, "+mac_transcript.digest"), last(events, "+" + tag)) << tag;
+    EXPECT_GT(last(events, "-mac_transcript.digest"), last(events, "-" + tag)) << tag;
+  }
+}
+
 class Order : public testing::Test {
  protected:
   // One unit, so one LaBit run, and a first and a second EQ.
-  static void SetUpTestSuite() {
-    const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 64});
-    run_sessions(
-        [&](Session& session) {
-          Preprocessor preprocessor(session, params);
-          NotingSink sink(events_[static_cast<int>(session.me())]);
-          const UnitRequest request{params.plan(64).at(0), 3};
-          preprocessor.make_units({&request, 1}, sink);
-        },
-        {.wrap_a = noting(events_[0]), .wrap_b = noting(events_[1])});
-  }
-  static void TearDownTestSuite() {
-    for (Events& events : events_) events.clear();
-  }
+  static void SetUpTestSuite() { events_ = make_unit({.columns = Columns::Experiment, .unit = 64}, 3); }
+  static void TearDownTestSuite() { events_ = {}; }
 
-  static std::ptrdiff_t first(const Events& events, const std::string& event) {
-    const auto at = std::find(events.begin(), events.end(), event);
-    EXPECT_NE(at, events.end()) << event << " never happens";
-    return at - events.begin();
-  }
-  static std::ptrdiff_t last(const Events& events, const std::string& event) {
-    const auto at = std::find(events.rbegin(), events.rend(), event);
-    EXPECT_NE(at, events.rend()) << event << " never happens";
-    return events.rend() - at - 1;
-  }
-  // The end of an EQ: A knows by B's answer, B by A's opening.
-  static std::string end_of_eq(int party) { return party == 0 ? "-eq.answer" : "-eq.opening"; }
-
-  static inline Events events_[2];
+  static inline EventsOfBoth events_;
 };
 
 TEST_F(Order, ThePairingIsSentWhenAllCorrectionsHaveArrived) {
@@ -73,11 +104,11 @@ TEST_F(Order, ThePairingIsSentWhenAllCorrectionsHaveArrived) {
 }
 
 TEST_F(Order, TheAmplificationMatrixIsSentWhenLaBitIsChecked) {
-  for (int party = 0; party < 2; ++party) EXPECT_GT(first(events_[party], "+abit.r"), first(events_[party], end_of_eq(party)));
+  for (const std::size_t party : {0u, 1u}) EXPECT_GT(first(events_[party], "+abit.r"), first(events_[party], end_of_eq(party)));
 }
 
 TEST_F(Order, ThePermutationIsSentWhenTheLeakyObjectsAreChecked) {
-  for (int party = 0; party < 2; ++party) {
+  for (const std::size_t party : {0u, 1u}) {
     const Events& events = events_[party];
     EXPECT_GT(first(events, "+bucket.permutation_seed"), last(events, end_of_eq(party)));
     EXPECT_GT(last(events, end_of_eq(party)), last(events, "-laand.u"));
@@ -92,13 +123,126 @@ TEST_F(Order, TheReceiverOfALeakyOtAnswersAfterItHasSeenAllOfX) {
 }
 
 TEST_F(Order, NothingIsPouredBeforeTheTranscriptsAreSettled) {
-  for (const Events& events : events_) {
-    EXPECT_GT(first(events, "pour"), last(events, "-mac_transcript.digest"));
-    EXPECT_GT(last(events, "-mac_transcript.digest"), last(events, "-aand.d"));
-    EXPECT_GT(last(events, "-mac_transcript.digest"), last(events, "-aot.d"));
-    EXPECT_GT(first(events, "+mac_transcript.digest"), last(events, "+aot.d"));
+  for (const Events& events : events_) expect_poured_when_settled(events, {"aand.d", "aot.d"});
+}
+
+class OrderOfProducts : public testing::Test {
+ protected:
+  // The unit's triples go in two chunks, so that the steps overlap.
+  static void SetUpTestSuite() { events_ = make_unit({.columns = Columns::Experiment, .unit = kPourCount + 65, .material = MaterialForm::Triples}, 3); }
+  static void TearDownTestSuite() { events_ = {}; }
+
+  static inline EventsOfBoth events_;
+};
+
+TEST_F(OrderOfProducts, NothingIsRevealedBeforeTheObjectsAreCheckedAndCombined) {
+  for (const std::size_t party : {0u, 1u}) {
+    const Events& events = events_[party];
+    EXPECT_GT(first(events, "+product.dh"), last(events, end_of_eq(party)));
+    EXPECT_GT(first(events, "+product.dh"), last(events, "-aand.d"));
+    EXPECT_GT(first(events, "+product.dh"), last(events, "-aot.d"));
   }
 }
+
+TEST_F(OrderOfProducts, EachEFollowsThePeersDOfItsChunk) {
+  for (const Events& events : events_) {
+    const auto d = all(events, "-product.dh"), e = all(events, "+product.e");
+    ASSERT_EQ(d.size(), 2u);
+    ASSERT_EQ(e.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_GT(e[i], d[i]);
+  }
+}
+
+TEST_F(OrderOfProducts, NothingIsPouredBeforeTheTranscriptsAreSettled) {
+  for (const Events& events : events_) expect_poured_when_settled(events, {"aand.d", "aot.d", "product.dh", "product.e"});
+}
+
+// Layers of several batches, the last of them smaller.
+class OrderOfFast : public testing::TestWithParam<TripleCheck> {
+ protected:
+  static constexpr std::uint64_t kUnit = 2 * (kBatchBits / 3) + 1;
+
+  void SetUp() override { events_ = make_unit({.profile = Profile::Fast, .unit = kUnit, .check = GetParam()}, 3); }
+
+  EventsOfBoth events_;
+};
+
+TEST_P(OrderOfFast, ABatchIsChallengedWhenItsCorrectionsHaveArrived) {
+  for (const Events& events : events_) {
+    const auto corrections = all(events, "-softspoken.corrections"), challenges = all(events, "+softspoken.challenge");
+    ASSERT_EQ(challenges.size(), corrections.size());
+    ASSERT_GT(challenges.size(), 6u);
+    for (std::size_t i = 0; i < challenges.size(); ++i) EXPECT_GT(challenges[i], corrections[i]) << "batch " << i;
+  }
+}
+
+TEST_P(OrderOfFast, ABatchIsAnsweredWhenItsChallengeHasArrived) {
+  for (const Events& events : events_) {
+    const auto corrections = all(events, "+softspoken.corrections"), challenges = all(events, "-softspoken.challenge"),
+               answers = all(events, "+softspoken.answer");
+    ASSERT_EQ(challenges.size(), answers.size());
+    ASSERT_EQ(corrections.size(), answers.size());
+    for (std::size_t i = 0; i < challenges.size(); ++i) {
+      EXPECT_GT(answers[i], challenges[i]) << "batch " << i;
+      EXPECT_GT(challenges[i], corrections[i]) << "batch " << i;
+    }
+  }
+}
+
+// A party uses bits when it has answered for them, and keys when it has checked the peer's answer. The unit's first batches are plain.
+TEST_P(OrderOfFast, ABatchIsUsedWhenItIsChecked) {
+  for (const Events& events : events_) {
+    const auto sent = all(events, "+softspoken.answer"), received = all(events, "-softspoken.answer"), used = all(events, "+latriple.g");
+    ASSERT_EQ(sent.size(), received.size());
+    ASSERT_LT(used.size(), received.size());
+    ASSERT_GT(used.size(), 4u);
+    const std::size_t plain = received.size() - used.size();
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      EXPECT_GT(used[i], received[plain + i]) << "batch " << i;
+      EXPECT_GT(used[i], sent[plain + i]) << "batch " << i;
+    }
+  }
+}
+
+TEST_P(OrderOfFast, TheOrdersAreTossedWhenTheLayersAreFixed) {
+  for (const std::size_t party : {0u, 1u}) {
+    const Events& events = events_[party];
+    const std::ptrdiff_t toss = first(events, begin_of_toss(party));
+    EXPECT_EQ(last(events, begin_of_toss(party)), toss) << "one toss a unit";
+    for (const char* event : {"+latriple.g", "-latriple.g", "-softspoken.answer", "+softspoken.answer"}) EXPECT_GT(toss, last(events, event)) << event;
+    if (GetParam() == TripleCheck::Deferred) continue;
+    for (const std::string& event : {std::string("+latriple.d"), std::string("-latriple.d"), end_of_eq(party)}) EXPECT_GT(toss, last(events, event)) << event;
+  }
+}
+
+TEST_P(OrderOfFast, NothingIsRevealedBeforeTheOrdersAreTossed) {
+  for (const std::size_t party : {0u, 1u}) {
+    const Events& events = events_[party];
+    EXPECT_GT(first(events, "+triple.d"), last(events, end_of_toss(party)));
+    if (GetParam() == TripleCheck::Each) continue;
+    EXPECT_GT(first(events, "+latriple.d"), last(events, end_of_toss(party)));
+  }
+}
+
+TEST_P(OrderOfFast, TheProductsAreComparedWhenAllOfThemAreAnnounced) {
+  for (const std::size_t party : {0u, 1u}) {
+    const Events& events = events_[party];
+    EXPECT_GT(last(events, end_of_eq(party)), last(events, "-latriple.d"));
+    EXPECT_GT(last(events, end_of_eq(party)), last(events, "+latriple.d"));
+    if (GetParam() == TripleCheck::Each) continue;
+    EXPECT_GT(last(events, end_of_eq(party)), last(events, "-triple.d"));
+  }
+}
+
+TEST_P(OrderOfFast, NothingIsPouredBeforeTheTranscriptsAreSettled) {
+  for (const std::size_t party : {0u, 1u}) {
+    expect_poured_when_settled(events_[party], {"triple.d"});
+    EXPECT_GT(first(events_[party], "pour"), last(events_[party], end_of_eq(party)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Checks, OrderOfFast, testing::Values(TripleCheck::Each, TripleCheck::Deferred),
+                         [](const auto& check) { return std::string(name_of(check.param)); });
 
 }  // namespace
 }  // namespace tinyot

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/oracle.h"
-#include "tests/support/two_parties.h"
+#include "tests/offline/dealt.h"
 
 namespace tinyot {
 namespace {
@@ -16,7 +15,7 @@ struct Made {
   Outcomes outcomes;
 };
 
-Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs, const PartyOptions& options = {}) {
+Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs, const PartyOptions& options = {}, bool expect_done = true) {
   Made made;
   const auto params = SecurityParameters::make(asked);
   made.outcomes = run_sessions(
@@ -26,7 +25,7 @@ Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t
         for (const UnitPlan& plan : params.plan(ands)) requests.push_back({plan, inputs});
         preprocessor.make_units(requests, session.me() == Party::A ? made.a : made.b);
       },
-      options);
+      options, expect_done);
   return made;
 }
 
@@ -59,6 +58,72 @@ TEST(Preprocessor, SeveralUnitsUseOneGlobalKey) {
 TEST(Preprocessor, TheoremColumnsMakeGoodMaterial) {
   const Made made = preprocess({.unit = 300}, 300, 0);
   EXPECT_EQ(expect_good(made)[MaterialKind::AuthOtsAB], 300u);
+}
+
+// Units that make their pairs into triples.
+ParameterRequest of_triples(std::uint64_t unit) { return {.columns = Columns::Experiment, .unit = unit, .material = MaterialForm::Triples}; }
+
+void expect_triples(const MaterialCounts& counts, std::uint64_t ands, std::uint64_t inputs) {
+  MaterialCounts wanted;
+  wanted[MaterialKind::Triples] = ands;
+  wanted[MaterialKind::AuthBitsA] = wanted[MaterialKind::AuthBitsB] = inputs;
+  EXPECT_EQ(counts, wanted) << "neither pairs nor the aBits that go with them are left";
+}
+
+TEST_P(UnitSizes, TriplesAreGoodAtBlockEdges) {
+  const std::uint64_t ands = GetParam();
+  expect_triples(expect_good(preprocess(of_triples(ands), ands, 7)), ands, 7);
+}
+
+TEST(Preprocessor, TriplesNeedNoInputs) { expect_triples(expect_good(preprocess(of_triples(100), 100, 0)), 100, 0); }
+
+TEST(Preprocessor, TriplesOfSeveralUnitsUseOneGlobalKey) {
+  const Made made = preprocess(of_triples(1000), 2500, 3);
+  EXPECT_EQ(made.a.units, 3);
+  expect_triples(expect_good(made), 2500, 9);
+}
+
+// A unit that is poured in several batches, the last of them smaller.
+TEST(Preprocessor, TriplesOfManyChunksAreGood) {
+  const std::uint64_t ands = 2 * kPourCount + 65;
+  const Made made = preprocess(of_triples(ands), ands, 7);
+  EXPECT_EQ(made.a.made.at(MaterialKind::Triples).size(), 3u);
+  expect_triples(expect_good(made), ands, 7);
+}
+
+TEST(Preprocessor, TheoremColumnsMakeGoodTriples) {
+  ParameterRequest request = of_triples(300);
+  request.columns = Columns::Theorem;
+  expect_triples(expect_good(preprocess(request, 300, 0)), 300, 0);
+}
+
+TEST(Preprocessor, AWrongRevealedBitOfATripleYieldsNothing) {
+  constexpr std::size_t kUnit = 65;
+  for (const auto& [tag, bit] : {std::pair{"product.dh", std::size_t{0}}, {"product.dh", kUnit - 1}, {"product.dh", kUnit}, {"product.dh", 2 * kUnit - 1},
+                                 {"product.e", std::size_t{0}}, {"product.e", kUnit - 1}}) {
+    for (const Party cheater : {Party::A, Party::B}) {
+      SCOPED_TRACE(std::string(tag) + ", bit " + std::to_string(bit) + " by " + letter(cheater));
+      const Made made = preprocess(of_triples(kUnit), kUnit, 7, options_with(cheater, 1, flip_bit(tag, 0, bit)), false);
+      EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "MAC transcript"));
+      const MemorySink& sink = cheater == Party::A ? made.b : made.a;
+      EXPECT_EQ(sink.units, 0);
+      EXPECT_TRUE(sink.made.empty());
+    }
+  }
+}
+
+// The unit before the wrong one is good, and stays.
+TEST(Preprocessor, AWrongTripleOfASecondUnitLeavesTheFirst) {
+  for (const char* tag : {"product.dh", "product.e"}) {
+    for (const Party cheater : {Party::A, Party::B}) {
+      const Made made = preprocess(of_triples(65), 130, 7, options_with(cheater, 1, flip_bit(tag, 1, 40)), false);
+      EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "MAC transcript"));
+      const MemorySink& sink = cheater == Party::A ? made.b : made.a;
+      EXPECT_EQ(sink.units, 1);
+      ASSERT_EQ(sink.made.at(MaterialKind::Triples).size(), 1u);
+      EXPECT_EQ(sink.made.at(MaterialKind::Triples)[0].count, 65u);
+    }
+  }
 }
 
 }  // namespace

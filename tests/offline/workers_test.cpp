@@ -73,8 +73,8 @@ void expect_same_units_and_good(const Made& made) {
 
 class WorkersOf : public testing::TestWithParam<ParameterRequest> {};
 
-INSTANTIATE_TEST_SUITE_P(EachProfile, WorkersOf, testing::Values(kNnob12, kFast, kFastDeferred), [](const auto& info) {
-  return std::string(name_of(info.param.profile)) + "_" + std::string(name_of(info.param.check));
+INSTANTIATE_TEST_SUITE_P(EachProfile, WorkersOf, testing::Values(kNnob12, kFast, kFastDeferred), [](const auto& tested) {
+  return std::string(name_of(tested.param.profile)) + "_" + std::string(name_of(tested.param.check));
 });
 
 TEST_P(WorkersOf, MakeTheSameMaterialHoweverManyTheyAre) {

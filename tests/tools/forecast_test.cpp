@@ -10,15 +10,23 @@
 namespace tinyot::test {
 namespace {
 
+const Arguments kFast = {"--profile", "fast"};
+const Arguments kDeferred = {"--profile", "fast", "--check", "deferred"};
+const Arguments kShort = {"--profile", "fast", "--short-strings"};
+const Arguments kTriples = kFewColumns + Arguments{"--material", "triples"};
+
 class ForecastTest : public CommandTest {
  protected:
   // Makes both stores; what was foretold, and what each party reports.
-  void make(const std::string& ands, const Arguments& more = {}) {
-    const Arguments options = Arguments{"--ands", ands, "--format", "json"} + kFewColumns + more;
+  void make(const std::string& ands, const Arguments& more = kFewColumns) {
+    const Arguments options = Arguments{"--ands", ands, "--format", "json"} + more;
     forecast_ = json_of(tinyot(Arguments{"params", "--no-calibration"} + options));
     report_ = json_of(tinyot(Arguments{"local", "preprocess", "--store", dir_.string()} + options));
-    for (const char* field : {"ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit", "profile", "columns"})
+    for (const char* field : {"ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit", "profile", "material"})
       EXPECT_EQ(forecast_[field], report_["A"][field]) << field;
+    // Those that the profile has.
+    for (const char* field : {"columns", "softspoken_k", "check", "string_bits"})
+      EXPECT_EQ(forecast_.value(field, Json()), report_["A"].value(field, Json())) << field;
   }
 
   void expect_traffic() const {
@@ -77,7 +85,7 @@ TEST_F(ForecastTest, TrafficAndDiskOfASmallJob) {
 }
 
 TEST_F(ForecastTest, TrafficOfSeveralUnitsAndAnOddRest) {
-  make("2500", {"--unit", "2^10"});
+  make("2500", kFewColumns + Arguments{"--unit", "2^10"});
   expect_traffic();
 }
 
@@ -92,6 +100,98 @@ TEST_F(ForecastTest, AllOfAMiddlingJob) {
   expect_traffic();
   expect_disk();
   expect_memory();
+}
+
+TEST_F(ForecastTest, NamesTheFieldsOfTheFastProfile) {
+  const Arguments params = {"params", "--ands", "2^21", "--no-calibration", "--format", "json"};
+  const Json json = json_of(tinyot(params + kFast));
+  EXPECT_EQ(json["profile"], "fast");
+  EXPECT_EQ(json["material"], "triples");
+  EXPECT_EQ(json["softspoken_k"], 2);
+  EXPECT_EQ(json["check"], "each");
+  EXPECT_EQ(json["string_bits"], 128);
+  EXPECT_EQ(json["seed_ots"], 128);
+  EXPECT_EQ(json["unit"], 1 << 20);
+  EXPECT_EQ(json["units"], 2);
+  EXPECT_EQ(json["bucket"], 3);
+  for (const char* field : {"columns", "labit_columns"}) EXPECT_FALSE(json.contains(field)) << field;
+  const Json other = json_of(tinyot(params + kDeferred + Arguments{"--short-strings", "--softspoken-k", "4"}));
+  EXPECT_EQ(other["softspoken_k"], 4);
+  EXPECT_EQ(other["check"], "deferred");
+  EXPECT_EQ(other["string_bits"], 64);
+  EXPECT_EQ(other["seed_ots"], 128);
+  for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"}) EXPECT_GT(json[field], 1 << 20) << field;
+  EXPECT_LT(other["bytes_sent"], json["bytes_sent"]);
+  EXPECT_EQ(other["disk_bytes"], json["disk_bytes"]) << "the same triples";
+}
+
+TEST_F(ForecastTest, TimeOfTheFastProfileComesFromAShortRun) {
+  const auto of = [](const char* ands) { return Arguments{"params", "--ands", ands, "--format", "json"} + kFast; };
+  const Json few = json_of(tinyot(of("2^13"))), many = json_of(tinyot(of("2^22")));
+  EXPECT_GT(few["wall_s"], few["set_up_s"]);
+  EXPECT_GT(few["set_up_s"], 0.0);
+  EXPECT_GT(many["wall_s"].get<double>(), 1.5 * few["wall_s"].get<double>()) << "many times the work, and the set-up once";
+  EXPECT_GT(many["ands_per_s"], 0.0);
+}
+
+TEST_F(ForecastTest, AllOfAFastJob) {
+  make("2^17", kFast);
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+TEST_F(ForecastTest, AllOfAFastJobWithTheDeferredCheck) {
+  make("2^17", kDeferred);
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+TEST_F(ForecastTest, TrafficAndDiskOfAFastJobWithShortStrings) {
+  make("2^16", kShort);
+  expect_traffic();
+  expect_disk();
+}
+
+TEST_F(ForecastTest, TrafficAndDiskOfAFastJobWithFewerTrees) {
+  make("2^16", kFast + Arguments{"--softspoken-k", "4"});
+  expect_traffic();
+  expect_disk();
+}
+
+TEST_F(ForecastTest, AllOfAFastJobWithEveryOption) {
+  make("2^17", kDeferred + Arguments{"--short-strings", "--softspoken-k", "4"});
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+TEST_F(ForecastTest, AllOfSeveralFastUnitsAndAnOddRest) {
+  make("100001", kFast + Arguments{"--unit", "2^15"});
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+TEST_F(ForecastTest, TrafficOfSmallFastUnitsAndAnOddRest) {
+  for (const Arguments& kind : {kFast, kDeferred + Arguments{"--short-strings", "--softspoken-k", "4"}}) {
+    make("2501", kind + Arguments{"--unit", "2^10", "--inputs", "333"});
+    expect_traffic();
+    for (const char* store : {"A", "B"}) std::filesystem::remove_all(path(store));
+  }
+}
+
+TEST_F(ForecastTest, AllOfTriplesOfPairs) {
+  make("2^15", kTriples);
+  expect_traffic();
+  expect_disk();
+  expect_memory();
+}
+
+TEST_F(ForecastTest, TrafficOfTriplesOfSeveralUnitsAndAnOddRest) {
+  make("2500", kTriples + Arguments{"--unit", "2^10"});
+  expect_traffic();
 }
 
 }  // namespace

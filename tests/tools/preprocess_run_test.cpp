@@ -161,6 +161,32 @@ TEST_F(PreprocessRunTest, TriplesOfTheDeferredCheckAndShortStringsEncryptAsWell)
   expect_triples_used(1, 1);
 }
 
+// Units of 4,096, of which the last is smaller.
+TEST_F(PreprocessRunTest, TriplesOfPairsAreUsedOnceAndThenRunOut) {
+  preprocess_in_order('A', "14000", Arguments{"--profile", "nnob12", "--material", "triples", "--unit", "2^12"} + kFewColumns);
+  expect_triples_used(0, 0);
+  for (const char party : {'A', 'B'}) {
+    const Json info = store_info(party);
+    EXPECT_EQ(info["profile"], "nnob12");
+    EXPECT_EQ(info["material"], "triples");
+    EXPECT_EQ(info["kinds"]["triples"]["made"], 14000);
+    EXPECT_EQ(info["units_made"], 4);
+  }
+  encrypt(1);
+  expect_triples_used(1, 1);
+  encrypt(1);
+  expect_triples_used(2, 2);
+  expect_short('A', {"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)}, "1200", "triples");
+  expect_short('B', {"--input", "key_b=" + random_hex(16)}, "1200", "triples");
+  expect_triples_used(2, 2);
+}
+
+TEST_F(PreprocessRunTest, SeveralWorkersMakeTriplesOfPairs) {
+  preprocess_in_order('B', "2^13", Arguments{"--material", "triples", "--unit", "2^11", "--threads", "3"} + kFewColumns);
+  encrypt(1);
+  expect_triples_used(1, 1);
+}
+
 TEST_F(PreprocessRunTest, SeveralWorkersMakeTriplesOfOneSession) {
   preprocess_in_order('A', "2^13", {"--profile", "fast", "--unit", "2^11", "--threads", "3", "--softspoken-k", "1"});
   encrypt(1);

@@ -78,7 +78,7 @@ TEST_F(RefusalTest, OptionsOfAnotherProfile) {
                      {fast + Arguments{"--check", "other"}, 2, "--check"},
                      {fast + Arguments{"--labit-columns", "theorem"}, 2, "--labit-columns goes with --profile nnob12"},
                      {fast + Arguments{"--material", "pairs"}, 2, "--profile fast makes --material triples only"},
-                     {fast + Arguments{"--short-strings", "--sigma", "65"}, 2, "--short-strings leaves 63 bits"},
+                     {fast + Arguments{"--short-strings", "--sigma", "64"}, 2, "--short-strings leaves 63 bits"},
                      {fast + Arguments{"--unit", "2^10", "--bucket", "3"}, 2, "use --bucket 5"},
                      {fast + Arguments{"--unit", "2^19", "--bucket", "3", "--check", "deferred"}, 2, "use --bucket 4"},
                      {paper + Arguments{"--softspoken-k", "2"}, 2, "--softspoken-k goes with --profile fast"},

@@ -235,6 +235,61 @@ TEST_F(ReportTest, OfBenchOt) {
   EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--softspoken-k", "3"}), 2, "--softspoken-k is"));
 }
 
+// Each option goes with its profile only, so that no row is measured twice.
+TEST_F(ReportTest, OfBenchOffline) {
+  const Ended ended = tinyot({"bench", "offline", "--profile", "fast,nnob12", "--ands", "2^10", "--unit", "2^10", "--columns", "experiment", "--material",
+                              "pairs,triples", "--softspoken-k", "2,4", "--check", "each,deferred", "--string-bits", "64", "--store", "yes,no", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const std::vector<Json> rows = rows_of(ended);
+  std::set<std::string> points;
+  for (const Json& row : rows) {
+    const bool fast = row["profile"] == "fast";
+    points.insert(row["profile"].get<std::string>() + " " + row["material"].get<std::string>() + " " + row["check"].get<std::string>() + " " +
+                  row["softspoken_k"].dump() + " " + row["stored"].get<std::string>());
+    EXPECT_EQ(row["columns"], fast ? "-" : "experiment");
+    EXPECT_EQ(row["string_bits"], fast ? 64 : 0);
+    EXPECT_EQ(row["ands"], 1 << 10);
+    EXPECT_EQ(row["unit"], 1 << 10);
+    EXPECT_EQ(row["repeats"], 1);
+    for (const char* field : {"ands_per_s", "bytes_per_and", "cpu_s", "cpu_us_per_and", "set_up_s", "sigma_exact", "bucket", "peak_rss_bytes"})
+      EXPECT_GT(row[field], 0.0) << field;
+    EXPECT_FALSE(row["phases"].empty());
+  }
+  std::set<std::string> wanted;
+  for (const std::string stored : {"yes", "no"}) {
+    for (const std::string material : {"pairs", "triples"}) wanted.insert("nnob12 " + material + " - 0 " + stored);
+    for (const std::string check : {"each", "deferred"})
+      for (const std::string k : {"2", "4"}) wanted.insert("fast triples " + check + " " + k + " " + stored);
+  }
+  EXPECT_EQ(points, wanted);
+  EXPECT_EQ(rows.size(), wanted.size());
+}
+
+TEST_F(ReportTest, OfBenchOfflineByDefault) {
+  const Ended ended = tinyot({"bench", "offline", "--profile", "fast,nnob12", "--unit", "2^10", "--columns", "experiment", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const std::vector<Json> rows = rows_of(ended);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const auto& [field, of_fast, of_nnob12] : {std::tuple<const char*, Json, Json>{"profile", "fast", "nnob12"},
+                                                  {"material", "triples", "pairs"},
+                                                  {"check", "each", "-"},
+                                                  {"softspoken_k", 2, 0},
+                                                  {"string_bits", 128, 0},
+                                                  {"stored", "yes", "yes"},
+                                                  {"ands", 1 << 10, 1 << 10}}) {
+    EXPECT_EQ(rows[0][field], of_fast) << field;
+    EXPECT_EQ(rows[1][field], of_nnob12) << field;
+  }
+}
+
+TEST_F(ReportTest, OfBenchOfflineRefusesWhatItDoesNotKnow) {
+  for (const auto& [option, value] : {std::pair{"--profile", "quick"}, {"--check", "never"}, {"--string-bits", "96"}, {"--softspoken-k", "3"}})
+    EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--profile", "fast", option, value}), 2, option)) << option;
+  EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--material", "quads"}), 2, "--material"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--store", "perhaps"}), 2, "--store is yes or no"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--profile", "quick"}), 2, "--profile"));
+}
+
 TEST_F(ReportTest, OfCircuitEval) {
   const Json json = json_of(tinyot({"circuit", "eval", "aes128", "--format", "json", "--input", "key_a=000102030405060708090a0b0c0d0e0f", "--input",
                                     "key_b=00000000000000000000000000000000", "--input", "message=00112233445566778899aabbccddeeff"}));
