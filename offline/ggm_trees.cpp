@@ -127,6 +127,7 @@ Trees make_trees(Session& session, std::uint32_t k) {
   const TreeShape shape{k};
   ENSURE(k == 1 || k == 2 || k == 4);
   const SeedOts ots = seed_ots_by_public_key(session, kKappa, sides_off_the_path(shape, session.global_key()));
+  const PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", 0);  // once, as they are
   const std::size_t sums_of_tree = 2 * (k - 1);
   Trees trees{{shape, SecretVector<Seed>(shape.trees() * shape.leaves())}, {shape, SecretVector<Seed>(shape.trees() * shape.leaves()), true}};
 
