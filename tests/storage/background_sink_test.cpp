@@ -65,6 +65,9 @@ std::vector<std::size_t> steps_of_units(std::size_t units) {
   return steps;
 }
 
+// One unit of several batches.
+const std::vector<std::size_t> kUnit = {1, 2, 3, 4, NotingSink::kFinished};
+
 void take(MaterialSink& sink, std::size_t step) {
   if (step == NotingSink::kFinished)
     sink.finish_unit();
@@ -100,11 +103,29 @@ TEST(BackgroundSink, WhoeverPoursDoesNotWaitForTheSink) {
   NotingSink sink;
   sink.close();
   BackgroundSink background(sink);
-  for (const std::size_t step : steps_of_units(5)) take(background, step);
+  for (const std::size_t step : kUnit) take(background, step);
   EXPECT_TRUE(sink.steps().empty());
   sink.open();
   background.flush();
-  EXPECT_EQ(sink.steps(), steps_of_units(5));
+  EXPECT_EQ(sink.steps(), kUnit);
+}
+
+TEST(BackgroundSink, TheNextUnitWaitsUntilTheLastOneIsWritten) {
+  NotingSink sink;
+  sink.close();
+  BackgroundSink background(sink);
+  for (const std::size_t step : kUnit) take(background, step);
+  std::atomic<bool> taken = false;
+  std::thread thread([&] {
+    background.pour(bits(9));
+    taken = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(taken);
+  sink.open();
+  thread.join();
+  background.flush();
+  EXPECT_EQ(sink.steps().back(), 9u);
 }
 
 TEST(BackgroundSink, FlushReturnsWhenTheLastStepIsDone) {
@@ -140,14 +161,14 @@ TEST(BackgroundSink, TheDestructorWritesWhatWaits) {
   std::thread opener;
   {
     BackgroundSink background(sink);
-    for (const std::size_t step : steps_of_units(6)) take(background, step);
+    for (const std::size_t step : kUnit) take(background, step);
     opener = std::thread([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       sink.open();
     });
   }
   opener.join();
-  EXPECT_EQ(sink.steps(), steps_of_units(6));
+  EXPECT_EQ(sink.steps(), kUnit);
 }
 
 TEST(BackgroundSink, AFailureIsToldByEveryLaterCallAndEndsAllPouring) {
@@ -169,7 +190,7 @@ TEST(BackgroundSink, AFailureIsToldByEveryLaterCallAndEndsAllPouring) {
 }
 
 TEST(BackgroundSink, WhatWaitsBehindAFailureIsNotPoured) {
-  const auto steps = steps_of_units(5);
+  const auto& steps = kUnit;
   for (const std::size_t failing : {0u, 1u, 4u}) {
     NotingSink sink;
     sink.fail_at(failing);
