@@ -4,7 +4,8 @@
 // a_P = u and b_P = v, so that the figure's f and g are 0, and
 //   d = c ^ v   (P chooses)    h = u0 ^ u1 ^ u and, with the peer's d, e = r ^ u0 ^ d.u   (P sends)       all revealed
 //   c_P = r ^ w ^ s ^ h.c ^ e  with the peer's h and e: [a_Q b_P ^ r_Q] = [s] ^ h.[c] ^ e
-// 3 bits of each party, two rounds; chunks of triples overlap.
+// 3 bits of each party, two rounds; chunks of triples overlap. The combiner bits of the buckets may still be unsettled: no input is near,
+// every mask is a random bit of its own, and a settlement that fails drops all of it.
 #pragma once
 
 #include <queue>

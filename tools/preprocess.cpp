@@ -95,8 +95,8 @@ Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_
 class PreprocessRun {
  public:
   PreprocessRun(const PreprocessJob& job, const SecurityParameters& params)
-      : job_(job), params_(params), forecast_(forecast_job(params, job.ands, job.inputs, job.threads)), security_(security_of(params, forecast_)), progress_("ANDs", job.ands, job.quiet),
-        requests_(requests_of(params, job)) {}
+      : job_(job), params_(params), forecast_(forecast_job(params, job.ands, job.inputs, job.threads)), security_(security_of(params, forecast_)),
+        progress_("ANDs", job.ands, job.quiet), requests_(requests_of(params, job)) {}
 
   JobResult run();
 
@@ -134,7 +134,7 @@ void PreprocessRun::connect() {
 
 // A party that died may have lost units that the other one has: both go on from those that both have.
 std::size_t PreprocessRun::agree_on_units() {
-  const std::uint64_t mine = store_->manifest().units_made, common = common_units(*session_, mine);
+  const std::uint64_t mine = store_->manifest().units_made, common = std::min<std::uint64_t>(common_units(*session_, mine), requests_.size());
   if (common == mine) return static_cast<std::size_t>(mine);
   MaterialCounts made;
   for (const UnitRequest& request : std::span(requests_).first(static_cast<std::size_t>(common))) {
@@ -171,7 +171,8 @@ void PreprocessRun::make_units() {
   log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
   for (const UnitRequest& request : still_to_make.first(made)) ands_now_ += request.plan.ands;
   // Complete means that the peer has all units too.
-  if (job_.stores && common_units(*session_, store_->manifest().units_made) == requests_.size()) store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+  if (job_.stores && common_units(*session_, store_->manifest().units_made) == requests_.size())
+    store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
 }
 
 JobResult PreprocessRun::run() {
