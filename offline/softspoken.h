@@ -28,9 +28,9 @@ struct SoftSpokenBatch {
   std::size_t number;
   std::size_t bits;
 };
-// With the mask 148 blocks a row: few enough for the caches, an odd number of cache lines apart, so that the rows of a matrix do not
-// get in each other's way there, and so many that the answers are little of the traffic.
-inline constexpr std::size_t kBatchBits = 147 * kKappa;
+// With the mask 112 blocks a row: few enough for the caches, whole groups of the AES kernels, no power of two apart, so that the rows of
+// a matrix do not get in each other's way in the caches, and so many that the answers are little of the traffic.
+inline constexpr std::size_t kBatchBits = 111 * kKappa;
 
 // Role: MAC holder. The calls are made for all batches in order; an answer may come some batches after the corrections.
 class SoftSpokenMacHolder {
