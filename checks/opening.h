@@ -23,4 +23,18 @@ BitVector receive_revealed_bits(Session& session, const MessageTag& tag, std::si
 // The keys of bits that the peer revealed, next in order: absorbs K ^ x.Delta for the x received. `keys` is overwritten.
 void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& revealed, std::size_t first);
 
+// The same for n MACs, or a key for each revealed bit, that are made one by one: make(i) is the one of bit i.
+template <class Make>
+void absorb_my_macs_of(Session& session, std::size_t n, Make make) {
+  SecretVector<Mac> macs(n);
+  for (std::size_t i = 0; i < n; ++i) macs[i] = make(i);
+  absorb_my_macs(session, macs);
+}
+template <class Make>
+void absorb_peers_keys_of(Session& session, const BitVector& revealed, Make make) {
+  SecretVector<Key> keys(revealed.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = make(i);
+  absorb_peers_keys(session, keys, revealed, 0);
+}
+
 }  // namespace tinyot

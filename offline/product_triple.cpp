@@ -31,20 +31,6 @@ BitVector part(const BitVector& bits, std::size_t first, std::size_t count) {
   return result;
 }
 
-// Absorbs the MACs (keys) of n bits, made one by one.
-template <class Make>
-void absorb_mine(Session& session, std::size_t n, Make make) {
-  SecretVector<Mac> macs(n);
-  for (std::size_t i = 0; i < n; ++i) macs[i] = make(i);
-  absorb_my_macs(session, macs);
-}
-template <class Make>
-void absorb_peers(Session& session, const BitVector& revealed, Make make) {
-  SecretVector<Key> keys(revealed.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = make(i);
-  absorb_peers_keys(session, keys, revealed, 0);
-}
-
 template <class Queue>
 auto pop(Queue& queue) {
   auto front = std::move(queue.front());
@@ -67,8 +53,8 @@ void ProductTriples::reveal_first(ProductMaterial material) {
   message.copy_from(chunk.d, 0, 0, n);
   message.copy_from(chunk.h, 0, n, n);
   reveal_bits(session_, kFirst, message);
-  absorb_mine(session_, n, [&](std::size_t i) { return mine.c.macs[i] ^ mine.v.macs[i]; });
-  absorb_mine(session_, n, [&](std::size_t i) { return mine.u0.macs[i] ^ mine.u1.macs[i] ^ mine.u.macs[i]; });
+  absorb_my_macs_of(session_, n, [&](std::size_t i) { return mine.c.macs[i] ^ mine.v.macs[i]; });
+  absorb_my_macs_of(session_, n, [&](std::size_t i) { return mine.u0.macs[i] ^ mine.u1.macs[i] ^ mine.u.macs[i]; });
   first_.push(std::move(chunk));
 }
 
@@ -80,13 +66,13 @@ void ProductTriples::reveal_second() {
   const BitVector received = receive_revealed_bits(session_, kFirst, 2 * n);
   chunk.peers_d = part(received, 0, n);
   chunk.peers_h = part(received, n, n);
-  absorb_peers(session_, chunk.peers_d, [&](std::size_t i) { return peers.c[i] ^ peers.v[i]; });
-  absorb_peers(session_, chunk.peers_h, [&](std::size_t i) { return peers.u0[i] ^ peers.u1[i] ^ peers.u[i]; });
+  absorb_peers_keys_of(session_, chunk.peers_d, [&](std::size_t i) { return peers.c[i] ^ peers.v[i]; });
+  absorb_peers_keys_of(session_, chunk.peers_h, [&](std::size_t i) { return peers.u0[i] ^ peers.u1[i] ^ peers.u[i]; });
   chunk.e = part(mine.r.bits, 0, n);
   chunk.e ^= mine.u0.bits;
   for (std::size_t w = 0; w < chunk.e.words().size(); ++w) chunk.e.words()[w] ^= chunk.peers_d.words()[w] & mine.u.bits.words()[w];
   reveal_bits(session_, kSecond, chunk.e);
-  absorb_mine(session_, n, [&](std::size_t i) { return mine.r.macs[i] ^ mine.u0.macs[i] ^ Mac{times(mine.u.macs[i].value, chunk.peers_d[i])}; });
+  absorb_my_macs_of(session_, n, [&](std::size_t i) { return mine.r.macs[i] ^ mine.u0.macs[i] ^ Mac{times(mine.u.macs[i].value, chunk.peers_d[i])}; });
   second_.push(std::move(chunk));
 }
 
@@ -97,7 +83,7 @@ MaterialBatch ProductTriples::finish() {
   const std::size_t n = mine.u.size();
   const Delta delta = session_.global_key();
   const BitVector peers_e = receive_revealed_bits(session_, kSecond, n);
-  absorb_peers(session_, peers_e, [&](std::size_t i) { return peers.r[i] ^ peers.u0[i] ^ Key{times(peers.u[i].value, chunk.d[i])}; });
+  absorb_peers_keys_of(session_, peers_e, [&](std::size_t i) { return peers.r[i] ^ peers.u0[i] ^ Key{times(peers.u[i].value, chunk.d[i])}; });
 
   MaterialBatch triples(MaterialKind::Triples, session_.me(), n);
   AuthBitsMine& c = triples.mine[2];

@@ -64,20 +64,6 @@ class PairLayer {
   void exchange_second();
   Operand combine();
 
-  // Absorbs the MACs (keys) of n bits, made one by one.
-  template <class Make>
-  void absorb_mine(Make make) {
-    SecretVector<Mac> macs(n_);
-    for (std::size_t i = 0; i < n_; ++i) macs[i] = make(i);
-    absorb_my_macs(session_, macs);
-  }
-  template <class Make>
-  void absorb_peers(const BitVector& revealed, Make make) {
-    SecretVector<Key> keys(n_);
-    for (std::size_t i = 0; i < n_; ++i) keys[i] = make(i);
-    absorb_peers_keys(session_, keys, revealed, 0);
-  }
-
   static BitVector sum(const BitVector& a, const BitVector& b) {
     BitVector out(a.size());
     for (std::size_t w = 0; w < out.words().size(); ++w) out.words()[w] = a.words()[w] ^ b.words()[w];
@@ -105,30 +91,30 @@ void PairLayer::exchange_first() {
   place(message, 2, d_);
   place(message, 3, h_);
   reveal_bits(session_, kFirst, message);
-  absorb_mine([&](std::size_t i) { return mine_.u.macs[i] ^ x.macs[i]; });
-  absorb_mine([&](std::size_t i) { return mine_.v.macs[i] ^ y.macs[i]; });
-  absorb_mine([&](std::size_t i) { return mine_.c.macs[i] ^ y.macs[i]; });
-  absorb_mine([&](std::size_t i) { return mine_.u0.macs[i] ^ mine_.u1.macs[i] ^ x.macs[i]; });
+  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.u.macs[i] ^ x.macs[i]; });
+  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.v.macs[i] ^ y.macs[i]; });
+  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.c.macs[i] ^ y.macs[i]; });
+  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.u0.macs[i] ^ mine_.u1.macs[i] ^ x.macs[i]; });
 
   const BitVector received = receive_revealed_bits(session_, kFirst, 4 * n_);
   peer_f_ = segment(received, 0);
   peer_g_ = segment(received, 1);
   peer_d_ = segment(received, 2);
   peer_h_ = segment(received, 3);
-  absorb_peers(peer_f_, [&](std::size_t i) { return peers_.u[i] ^ x.keys[i]; });
-  absorb_peers(peer_g_, [&](std::size_t i) { return peers_.v[i] ^ y.keys[i]; });
-  absorb_peers(peer_d_, [&](std::size_t i) { return peers_.c[i] ^ y.keys[i]; });
-  absorb_peers(peer_h_, [&](std::size_t i) { return peers_.u0[i] ^ peers_.u1[i] ^ x.keys[i]; });
+  absorb_peers_keys_of(session_, peer_f_, [&](std::size_t i) { return peers_.u[i] ^ x.keys[i]; });
+  absorb_peers_keys_of(session_, peer_g_, [&](std::size_t i) { return peers_.v[i] ^ y.keys[i]; });
+  absorb_peers_keys_of(session_, peer_d_, [&](std::size_t i) { return peers_.c[i] ^ y.keys[i]; });
+  absorb_peers_keys_of(session_, peer_h_, [&](std::size_t i) { return peers_.u0[i] ^ peers_.u1[i] ^ x.keys[i]; });
 }
 
 void PairLayer::exchange_second() {
   e_ = sum(mine_.r.bits, mine_.u0.bits);
   for (std::size_t w = 0; w < e_.words().size(); ++w) e_.words()[w] ^= peer_d_.words()[w] & x.bits.words()[w];
   reveal_bits(session_, kSecond, e_);
-  absorb_mine([&](std::size_t i) { return mine_.r.macs[i] ^ mine_.u0.macs[i] ^ Mac{times(x.macs[i].value, peer_d_[i])}; });
+  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.r.macs[i] ^ mine_.u0.macs[i] ^ Mac{times(x.macs[i].value, peer_d_[i])}; });
 
   peer_e_ = receive_revealed_bits(session_, kSecond, n_);
-  absorb_peers(peer_e_, [&](std::size_t i) { return peers_.r[i] ^ peers_.u0[i] ^ Key{times(x.keys[i].value, d_[i])}; });
+  absorb_peers_keys_of(session_, peer_e_, [&](std::size_t i) { return peers_.r[i] ^ peers_.u0[i] ^ Key{times(x.keys[i].value, d_[i])}; });
 }
 
 Operand PairLayer::combine() {
