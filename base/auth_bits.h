@@ -2,6 +2,7 @@
 //
 //   AuthBitsMine    bits of mine: I am the MAC holder and have (x, M_x) for each.
 //   AuthBitsPeers   bits of the peer: I am the key holder and have K_x for each; the global key is kept beside, once a session.
+//   AuthShares      shared bits x = x_A ^ x_B: my x_P, and my share of x.(Delta_A ^ Delta_B) in place of a MAC and a key.
 //
 // Batches are move-only: material is consumed by being moved. Views are spans into a batch; a view of mine starts at a
 // multiple of 64, so that its bits are whole words.
@@ -54,6 +55,19 @@ class AuthBitsPeers {
   PeersView view(std::size_t first, std::size_t count) { return PeersView(keys).subspan(first, count); }
 
   SecretVector<Key> keys;
+};
+
+class AuthShares {
+ public:
+  AuthShares() = default;
+  explicit AuthShares(std::size_t size) : bits(size), macs(size) {}
+  AuthShares(AuthShares&&) = default;
+  AuthShares& operator=(AuthShares&&) = default;
+
+  std::size_t size() const { return macs.size(); }
+
+  BitVector bits;
+  SecretVector<MacShare> macs;
 };
 
 }  // namespace tinyot

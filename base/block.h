@@ -66,12 +66,27 @@ constexpr Mac operator^(Key key, Delta::Multiple multiple) { return {key.value ^
 // [x] ^ b for a public constant b, on the key holder's side: K := K ^ b.Delta.
 constexpr Key moved(Key key, Delta delta, bool public_bit) { return {key.value ^ times(delta.value, public_bit)}; }
 
+// A party's additive share of x.(Delta_A ^ Delta_B) for a bit x = x_A ^ x_B that both have authenticated shares of.
+struct MacShare {
+  Block value;
+  friend constexpr MacShare operator^(MacShare a, MacShare b) { return {a.value ^ b.value}; }
+  constexpr MacShare& operator^=(MacShare b) { return *this = *this ^ b; }
+};
+
+// As party P with the global key Delta^P: x_P.Delta^P ^ M[x_P] ^ K[x']. The two of a bit add up, because M[x_P] = K[x_P] ^ x_P.Delta^Q.
+constexpr MacShare mac_share(bool my_bit, Mac mac, Key peers_key, Delta delta) {
+  return {times(delta.value, my_bit) ^ mac.value ^ peers_key.value};
+}
+
+// The share of x ^ b for a public constant b.
+constexpr MacShare moved(MacShare share, Delta delta, bool public_bit) { return {share.value ^ times(delta.value, public_bit)}; }
+
 // A 128-bit seed of a pseudorandom generator.
 struct Seed {
   Block value;
 };
 
-static_assert(std::is_trivial_v<Mac> && std::is_trivial_v<Key> && std::is_trivial_v<Delta>);
+static_assert(std::is_trivial_v<Mac> && std::is_trivial_v<Key> && std::is_trivial_v<Delta> && std::is_trivial_v<MacShare>);
 
 // The same words seen as plain blocks, for kernels that do not care what they mean.
 template <class Word>

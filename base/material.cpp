@@ -19,13 +19,13 @@ std::string_view name_of(MaterialKind kind) {
 MaterialShape shape_of(MaterialKind kind, Party me) {
   const bool a = me == Party::A;
   switch (kind) {
-    case MaterialKind::AuthBitsA: return a ? MaterialShape{1, 0} : MaterialShape{0, 1};
-    case MaterialKind::AuthBitsB: return a ? MaterialShape{0, 1} : MaterialShape{1, 0};
-    case MaterialKind::AuthAndsA: return a ? MaterialShape{3, 0} : MaterialShape{0, 3};
-    case MaterialKind::AuthAndsB: return a ? MaterialShape{0, 3} : MaterialShape{3, 0};
+    case MaterialKind::AuthBitsA: return a ? MaterialShape{.mine = 1} : MaterialShape{.peers = 1};
+    case MaterialKind::AuthBitsB: return a ? MaterialShape{.peers = 1} : MaterialShape{.mine = 1};
+    case MaterialKind::AuthAndsA: return a ? MaterialShape{.mine = 3} : MaterialShape{.peers = 3};
+    case MaterialKind::AuthAndsB: return a ? MaterialShape{.peers = 3} : MaterialShape{.mine = 3};
     case MaterialKind::AuthOtsAB:
-    case MaterialKind::AuthOtsBA: return {2, 2};
-    case MaterialKind::Triples: return {3, 3};
+    case MaterialKind::AuthOtsBA: return {.mine = 2, .peers = 2};
+    case MaterialKind::Triples: return {.shares = 3};
   }
   ENSURE(!"a known kind of material");
   return {};
@@ -35,6 +35,12 @@ MaterialBatch::MaterialBatch(MaterialKind kind_of_batch, Party me, std::size_t o
   const MaterialShape shape = shape_of(kind, me);
   for (std::size_t column = 0; column < shape.mine; ++column) mine.emplace_back(objects);
   for (std::size_t column = 0; column < shape.peers; ++column) peers.emplace_back(objects);
+  for (std::size_t column = 0; column < shape.shares; ++column) shares.emplace_back(objects);
+}
+
+std::uint64_t bytes_of(const MaterialBatch& batch) {
+  const std::size_t with_bits = batch.mine.size() + batch.shares.size();
+  return batch.count * (with_bits + batch.peers.size()) * sizeof(Block) + with_bits * words_for(batch.count) * sizeof(std::uint64_t);
 }
 
 }  // namespace tinyot

@@ -7,7 +7,7 @@
 //   auth_ands_a    A: [x], [y], [z = xy]     auth_ands_b    B: [x], [y], [z = xy]
 //   auth_ots_ab    A: [x0], [x1]  B: [c], [z = x_c]         (A sends, B chooses)
 //   auth_ots_ba    B: [x0], [x1]  A: [c], [z = x_c]         (B sends, A chooses)
-//   triples        A and B: [a], [b], [c = ab], both shares of each
+//   triples        A and B: a, b, c = ab as shared bits with shares of their MACs
 #pragma once
 
 #include <array>
@@ -38,10 +38,11 @@ inline constexpr std::size_t kMaterialKinds = kAllMaterialKinds.size();
 // The name in reports and messages: "auth_bits_a", ..., "triples".
 std::string_view name_of(MaterialKind kind);
 
-// How many columns of a kind I hold as MAC holder and as key holder.
+// How many columns of a kind I hold as MAC holder, as key holder, and shared.
 struct MaterialShape {
-  std::size_t mine;
-  std::size_t peers;
+  std::size_t mine = 0;
+  std::size_t peers = 0;
+  std::size_t shares = 0;
 };
 MaterialShape shape_of(MaterialKind kind, Party me);
 
@@ -49,8 +50,8 @@ constexpr MaterialKind auth_bits_of(Party owner) { return owner == Party::A ? Ma
 constexpr MaterialKind auth_ands_of(Party owner) { return owner == Party::A ? MaterialKind::AuthAndsA : MaterialKind::AuthAndsB; }
 constexpr MaterialKind auth_ots_from(Party sender) { return sender == Party::A ? MaterialKind::AuthOtsAB : MaterialKind::AuthOtsBA; }
 
-// `count` objects of one kind, as one party holds them. Columns stand in the order of the table above, mine and the
-// peer's apart; every column has `count` entries. Move-only.
+// `count` objects of one kind, as one party holds them. Columns stand in the order of the table above, mine, the peer's and shared
+// ones apart; every column has `count` entries. Move-only.
 struct MaterialBatch {
   MaterialBatch() = default;
   MaterialBatch(MaterialKind kind, Party me, std::size_t count);
@@ -61,7 +62,11 @@ struct MaterialBatch {
   std::size_t count = 0;
   std::vector<AuthBitsMine> mine;
   std::vector<AuthBitsPeers> peers;
+  std::vector<AuthShares> shares;
 };
+
+// Bytes of the batch's columns in memory.
+std::uint64_t bytes_of(const MaterialBatch& batch);
 
 // How many objects of each kind, indexed by MaterialKind.
 struct MaterialCounts {

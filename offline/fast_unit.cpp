@@ -204,21 +204,11 @@ void FastUnit::fold() {
 }
 
 void FastUnit::pour(const SettledCheck&, MaterialSink& sink) {
-  // The columns go as they are, all triples at a time; what filled their last block is cut off.
-  MaterialBatch triples(MaterialKind::Triples, session_.me(), 0);
-  triples.count = request_.plan.ands;
-  SharedBits* const columns[] = {&layers_[0].x, &layers_[0].y, &layers_[0].z};
-  for (std::size_t i = 0; i < 3; ++i) {
-    AuthBitsMine& mine = triples.mine[i] = std::move(columns[i]->mine);
-    const BitVector bits = std::exchange(mine.bits, BitVector(triples.count));
-    mine.bits.copy_from(bits, 0, 0, triples.count);
-    mine.macs.resize(triples.count);
-    triples.peers[i] = std::move(columns[i]->peers);
-    triples.peers[i].keys.resize(triples.count);
-    *columns[i] = {};
-  }
   pour_bits(sink, session_.me(), request_.inputs, plain_, 0);
-  sink.pour(std::move(triples));
+  pour_objects(sink, MaterialKind::Triples, session_.me(), request_.plan.ands, [&](std::size_t first, MaterialBatch& out) {
+    const SharedBits* const columns[] = {&layers_[0].x, &layers_[0].y, &layers_[0].z};
+    for (std::size_t i = 0; i < 3; ++i) share_part(columns[i]->mine, columns[i]->peers, first, session_.global_key(), out.shares[i]);
+  });
 }
 
 }  // namespace

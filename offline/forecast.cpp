@@ -29,8 +29,15 @@ std::uint64_t leaky_bytes(std::uint64_t objects) {
   return ands + ots;
 }
 
-// Of material, of mine and as many of the peer's. An input has one.
-std::uint64_t columns_of_and(const SecurityParameters& params) { return params.material() == MaterialForm::Triples ? 3 : 8; }
+// Of the material of an AND: columns, and the bytes beside its bits. Of aANDs, aOTs and aBits a party holds as many columns of the
+// peer's as of its own, of triples a share of the MAC for each bit.
+struct AndMaterial {
+  std::uint64_t columns;
+  std::uint64_t block_bytes;
+};
+AndMaterial material_of_and(const SecurityParameters& params) {
+  return params.material() == MaterialForm::Triples ? AndMaterial{3, 3 * sizeof(MacShare)} : AndMaterial{8, 8 * kBitBytes};
+}
 
 // LaBit, its check, and R.
 std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) {
@@ -58,7 +65,7 @@ UnitForecast forecast_nnob12(const SecurityParameters& params, const UnitRequest
   forecast.memory_bytes = bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
   if (params.material() == MaterialForm::Triples) {
     forecast.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kPourCount) * kHeader;
-    forecast.memory_bytes += 3 * (ands * kBitBytes + bytes_for(ands));
+    forecast.memory_bytes += ands * material_of_and(params).block_bytes + 3 * bytes_for(ands);
   }
   return forecast;
 }
@@ -87,10 +94,10 @@ UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& 
   return forecast;
 }
 
-// Material that waits to be written while the next unit is made: with the fast profile the triples of a whole unit, in one batch.
+// Material that waits to be written while the next unit is made.
 std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t units, std::uint64_t ands) {
-  if (params.profile() == Profile::Fast) return units > 1 ? 3 * ands * kBitBytes : 0;
-  return std::min(kWaitingBytes, columns_of_and(params) * ands * kBitBytes);
+  if (params.profile() == Profile::Fast && units == 1) return 0;
+  return std::min(kWaitingBytes, material_of_and(params).block_bytes * ands);
 }
 
 // What is sent once: seed OTs; and the first run of later ones' seeds, or the trees and the tie of the first bits.
@@ -125,8 +132,8 @@ JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, s
     job.exact_bound_bits = std::min(job.exact_bound_bits, params.exact_bits(plan.ands, plan.bucket));
     first += plan.ands;
   }
-  const std::uint64_t columns = columns_of_and(params) * ands + inputs;
-  job.disk_bytes = columns * kBitBytes + bytes_for(columns) + kEmptyStoreBytes;
+  const AndMaterial material = material_of_and(params);
+  job.disk_bytes = material.block_bytes * ands + inputs * kBitBytes + bytes_for(material.columns * ands + inputs) + kEmptyStoreBytes;
   // Material waits as it was poured, for its transaction, and as the pages that it is written to.
   const std::uint64_t workers = std::min(threads, job.units);
   job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes + 2 * std::min(kCommitBytes, job.disk_bytes) +

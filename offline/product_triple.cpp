@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "checks/opening.h"
+#include "offline/unit_maker.h"
 
 namespace tinyot {
 namespace {
@@ -85,21 +86,20 @@ MaterialBatch ProductTriples::finish() {
   const BitVector peers_e = receive_revealed_bits(session_, kSecond, n);
   absorb_peers_keys_of(session_, peers_e, [&](std::size_t i) { return peers.r[i] ^ peers.u0[i] ^ Key{times(peers.u[i].value, chunk.d[i])}; });
 
-  MaterialBatch triples(MaterialKind::Triples, session_.me(), n);
-  AuthBitsMine& c = triples.mine[2];
-  SecretVector<Key>& c_keys = triples.peers[2].keys;
+  AuthBitsMine c(n);
+  AuthBitsPeers peers_c(n);
   for (std::size_t w = 0; w < c.bits.words().size(); ++w) {
     const auto word = [w](const BitVector& bits) { return bits.words()[w]; };
     c.bits.words()[w] = word(mine.r.bits) ^ word(mine.w.bits) ^ word(mine.s.bits) ^ (word(chunk.peers_h) & word(mine.c.bits)) ^ word(peers_e);
   }
   for (std::size_t i = 0; i < n; ++i) {
     c.macs[i] = mine.r.macs[i] ^ mine.w.macs[i] ^ mine.s.macs[i] ^ Mac{times(mine.c.macs[i].value, chunk.peers_h[i])};
-    c_keys[i] = peers.r[i] ^ peers.w[i] ^ peers.s[i] ^ moved(Key{times(peers.c[i].value, chunk.h[i])}, delta, chunk.e[i]);
+    peers_c.keys[i] = peers.r[i] ^ peers.w[i] ^ peers.s[i] ^ moved(Key{times(peers.c[i].value, chunk.h[i])}, delta, chunk.e[i]);
   }
-  for (const std::size_t column : {0, 1}) {
-    triples.mine[column] = std::move(chunk.material.my_and.mine[column]);
-    triples.peers[column] = std::move(chunk.material.peers_and.peers[column]);
-  }
+  MaterialBatch triples(MaterialKind::Triples, session_.me(), n);
+  for (const std::size_t column : {0, 1})
+    share_part(chunk.material.my_and.mine[column], chunk.material.peers_and.peers[column], 0, delta, triples.shares[column]);
+  share_part(c, peers_c, 0, delta, triples.shares[2]);
   return triples;
 }
 

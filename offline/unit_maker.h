@@ -27,6 +27,9 @@ void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t t
 void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to);
 void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to);
 
+// Bits [first, first + to.size()) of both parties as shared bits, with their MACs and keys taken together.
+void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first, Delta global_key, AuthShares& to);
+
 // Pours `count` bits of each party from `first` on as what they are.
 void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits, std::size_t first);
 

@@ -8,8 +8,6 @@
 namespace tinyot {
 namespace {
 
-std::uint64_t bytes_of(const MaterialBatch& batch) { return batch.count * (batch.mine.size() + batch.peers.size()) * sizeof(Block); }
-
 double cpu_seconds_of_thread() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -17,7 +17,7 @@ std::uint64_t PourQueue::bytes() const {
   for (const Line& line : lines_) {
     if (line.batches.empty()) continue;
     const MaterialBatch& batch = line.batches.front();
-    total += line.count * (batch.mine.size() + batch.peers.size()) * sizeof(Block) + line.count * batch.mine.size() / 8;
+    total += line.count * bytes_of(batch) / batch.count;
   }
   return total;
 }
@@ -60,6 +60,7 @@ void PourQueue::drop_front(MaterialKind kind, std::uint64_t count) {
   shorter.count = rest;
   for (std::size_t column = 0; column < front.mine.size(); ++column) shorter.mine.emplace_back(rest);
   for (std::size_t column = 0; column < front.peers.size(); ++column) shorter.peers.emplace_back(rest);
+  for (std::size_t column = 0; column < front.shares.size(); ++column) shorter.shares.emplace_back(rest);
   copy_objects(front, line.taken, rest, shorter, 0);
   front = std::move(shorter);
   line.taken = 0;

@@ -18,8 +18,8 @@ struct StoredHeader {
   std::uint32_t magic;
   std::uint8_t kind;
   std::uint8_t party;
-  std::uint8_t columns_mine;
-  std::uint8_t columns_peers;
+  std::uint8_t columns_with_bits;
+  std::uint8_t columns_of_keys;
   std::uint64_t first;
   std::uint32_t count;
   std::uint32_t encoding;
@@ -27,12 +27,24 @@ struct StoredHeader {
 };
 static_assert(sizeof(StoredHeader) == kRecordHeaderBytes && std::is_trivially_copyable_v<StoredHeader>);
 
+// Mine, then shared ones: of both there are bits and a block each.
+std::size_t columns_with_bits(const MaterialShape& shape) { return shape.mine + shape.shares; }
+
+template <class Batch>
+auto& bits_of_column(Batch& batch, std::size_t column) {
+  return column < batch.mine.size() ? batch.mine[column].bits : batch.shares[column - batch.mine.size()].bits;
+}
+template <class Batch>
+auto* blocks_of_column(Batch& batch, std::size_t column) {
+  return column < batch.mine.size() ? &batch.mine[column].macs.data()->value : &batch.shares[column - batch.mine.size()].macs.data()->value;
+}
+
 StoredHeader stored(const RecordHeader& header) {
   const MaterialShape shape = shape_of(header.kind, header.me);
   return {kRecordMagic,
           static_cast<std::uint8_t>(header.kind),
           static_cast<std::uint8_t>(header.me),
-          static_cast<std::uint8_t>(shape.mine),
+          static_cast<std::uint8_t>(columns_with_bits(shape)),
           static_cast<std::uint8_t>(shape.peers),
           header.first,
           header.count,
@@ -50,7 +62,7 @@ struct Layout {
 
   std::size_t bits(std::size_t column) const { return kRecordHeaderBytes + column * (bits_bytes(count) + blocks_bytes(count)); }
   std::size_t macs(std::size_t column) const { return bits(column) + bits_bytes(count); }
-  std::size_t keys(std::size_t column) const { return bits(shape.mine) + column * blocks_bytes(count); }
+  std::size_t keys(std::size_t column) const { return bits(columns_with_bits(shape)) + column * blocks_bytes(count); }
   std::size_t end() const { return keys(shape.peers); }
 };
 
@@ -72,13 +84,12 @@ void encode_record(const RecordHeader& header, std::span<const Segment> segments
   const StoredHeader head = stored(header);
   std::memcpy(record.data(), &head, sizeof head);
   SecretVector<std::uint64_t> words(words_for(header.count));
-  for (std::size_t column = 0; column < layout.shape.mine; ++column) {
+  for (std::size_t column = 0; column < columns_with_bits(layout.shape); ++column) {
     std::fill(words.begin(), words.end(), 0);
     std::size_t done = 0;
     for (const Segment& segment : segments) {
-      const AuthBitsMine& source = segment.batch->mine[column];
-      copy_bits(source.bits.words(), segment.from, words, done, segment.count);
-      std::memcpy(&record[layout.macs(column)] + blocks_bytes(done), source.macs.data() + segment.from,
+      copy_bits(bits_of_column(*segment.batch, column).words(), segment.from, words, done, segment.count);
+      std::memcpy(&record[layout.macs(column)] + blocks_bytes(done), blocks_of_column(*segment.batch, column) + segment.from,
                   blocks_bytes(segment.count));
       done += segment.count;
     }
@@ -115,13 +126,12 @@ void decode_objects(const RecordHeader& header, std::span<const std::byte> recor
   const Layout layout{header.count, shape_of(header.kind, header.me)};
   const std::size_t first_word = from / 64;
   SecretVector<std::uint64_t> words(words_for(from + count) - first_word);
-  for (std::size_t column = 0; column < layout.shape.mine; ++column) {
-    AuthBitsMine& mine = target.mine[column];
+  for (std::size_t column = 0; column < columns_with_bits(layout.shape); ++column) {
     // The value may lie at any even address, so the words are copied before they are read as words.
     std::memcpy(words.data(), &record[layout.bits(column)] + first_word * sizeof(std::uint64_t),
                 words.size() * sizeof(std::uint64_t));
-    copy_bits(words, from % 64, mine.bits.words(), to, count);
-    std::memcpy(mine.macs.data() + to, &record[layout.macs(column)] + blocks_bytes(from), blocks_bytes(count));
+    copy_bits(words, from % 64, bits_of_column(target, column).words(), to, count);
+    std::memcpy(blocks_of_column(target, column) + to, &record[layout.macs(column)] + blocks_bytes(from), blocks_bytes(count));
   }
   for (std::size_t column = 0; column < layout.shape.peers; ++column)
     std::memcpy(target.peers[column].keys.data() + to, &record[layout.keys(column)] + blocks_bytes(from), blocks_bytes(count));
@@ -129,10 +139,9 @@ void decode_objects(const RecordHeader& header, std::span<const std::byte> recor
 
 void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count, MaterialBatch& target, std::size_t to) {
   ENSURE(from + count <= source.count && to + count <= target.count);
-  for (std::size_t column = 0; column < source.mine.size(); ++column) {
-    target.mine[column].bits.copy_from(source.mine[column].bits, from, to, count);
-    std::copy_n(source.mine[column].macs.begin() + static_cast<std::ptrdiff_t>(from), count,
-                target.mine[column].macs.begin() + static_cast<std::ptrdiff_t>(to));
+  for (std::size_t column = 0; column < source.mine.size() + source.shares.size(); ++column) {
+    bits_of_column(target, column).copy_from(bits_of_column(source, column), from, to, count);
+    std::copy_n(blocks_of_column(source, column) + from, count, blocks_of_column(target, column) + to);
   }
   for (std::size_t column = 0; column < source.peers.size(); ++column)
     std::copy_n(source.peers[column].keys.begin() + static_cast<std::ptrdiff_t>(from), count,

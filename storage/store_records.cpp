@@ -25,9 +25,10 @@ struct DroppedRecord {
 void StoreState::pour(MaterialBatch batch) {
   check_alive();
   const MaterialShape shape = shape_of(batch.kind, manifest_.me);
-  ENSURE(batch.mine.size() == shape.mine && batch.peers.size() == shape.peers);
+  ENSURE(batch.mine.size() == shape.mine && batch.peers.size() == shape.peers && batch.shares.size() == shape.shares);
   for (const AuthBitsMine& column : batch.mine) ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
   for (const AuthBitsPeers& column : batch.peers) ENSURE(column.size() == batch.count);
+  for (const AuthShares& column : batch.shares) ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
   queue_.add(std::move(batch));
   while (queue_.bytes() >= kCommitBytes) {
     const std::vector<PlannedRecord> records = plan_records(Rest::StaysQueued);

@@ -103,10 +103,24 @@ TEST(FastUnit, UnitsOfOtherSizesUseTheMemoryOfEarlierOnes) {
     // None of the memory shows what it held before.
     std::vector<std::uint64_t> seen;
     for (const MaterialBatch& batch : made.sinks[0].made.at(MaterialKind::Triples))
-      for (const AuthBitsPeers& column : batch.peers)
-        for (const Key& key : column.keys) seen.push_back(key.value.hi);
+      for (const AuthShares& column : batch.shares)
+        for (const MacShare& share : column.macs) seen.push_back(share.value.hi);
     std::sort(seen.begin(), seen.end());
     EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
+  }
+}
+
+// The bits and the MACs, or shares of MACs, of a column.
+template <class Column>
+void expect_balanced(const Column& column, const std::string& name) {
+  for (std::size_t first = 0; first + 250 <= column.size(); first += 250) {
+    std::size_t ones = 0, mac_ones = 0;
+    for (std::size_t j = first; j < first + 250; ++j) {
+      ones += column.bits[j];
+      mac_ones += static_cast<std::size_t>(std::popcount(column.macs[j].value.lo) + std::popcount(column.macs[j].value.hi));
+    }
+    EXPECT_LT(std::abs(static_cast<double>(ones) - 125), 3 * std::sqrt(250)) << name << " from " << first;
+    EXPECT_LT(std::abs(static_cast<double>(mac_ones) - 125 * 128), 3 * std::sqrt(250 * 128)) << name << " from " << first;
   }
 }
 
@@ -117,17 +131,8 @@ TEST(FastUnit, EveryVectorIsBalancedFromEndToEnd) {
     for (const int party : {0, 1}) {
       for (const auto& [material, batches] : made.sinks[party].made) {
         for (const MaterialBatch& batch : batches) {
-          for (const AuthBitsMine& column : batch.mine) {
-            for (std::size_t first = 0; first + 250 <= column.size(); first += 250) {
-              std::size_t ones = 0, mac_ones = 0;
-              for (std::size_t j = first; j < first + 250; ++j) {
-                ones += column.bits[j];
-                mac_ones += static_cast<std::size_t>(std::popcount(column.macs[j].value.lo) + std::popcount(column.macs[j].value.hi));
-              }
-              EXPECT_LT(std::abs(static_cast<double>(ones) - 125), 3 * std::sqrt(250)) << name_of(material) << " from " << first;
-              EXPECT_LT(std::abs(static_cast<double>(mac_ones) - 125 * 128), 3 * std::sqrt(250 * 128)) << name_of(material) << " from " << first;
-            }
-          }
+          for (const AuthBitsMine& column : batch.mine) expect_balanced(column, std::string(name_of(material)));
+          for (const AuthShares& column : batch.shares) expect_balanced(column, std::string(name_of(material)));
         }
       }
     }

@@ -81,7 +81,7 @@ TEST(ProductTriple, FactorsAreThoseOfTheAnds) {
     IdealDealer dealer(party, 1, global_key_of(Party::A, 1), global_key_of(Party::B, 1));
     const MaterialBatch ands = dealer.draw(auth_ands_of(party), 1000);
     for (const std::size_t column : {0u, 1u})
-      for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(made.of[static_cast<int>(party)][0].mine[column].bits[i], ands.mine[column].bits[i]) << i;
+      for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(made.of[static_cast<int>(party)][0].shares[column].bits[i], ands.mine[column].bits[i]) << i;
   }
 }
 
@@ -91,7 +91,7 @@ TEST(ProductTriple, SharesOfTheProductAreBalanced) {
   for (const auto& batches : made.of) {
     for (std::size_t first = 0; first < 4096; first += 512) {
       int ones = 0;
-      for (std::size_t i = first; i < first + 512; ++i) ones += batches[0].mine[2].bits[i];
+      for (std::size_t i = first; i < first + 512; ++i) ones += batches[0].shares[2].bits[i];
       EXPECT_LT(std::abs(ones - 256), 6 * 12) << first;
     }
   }

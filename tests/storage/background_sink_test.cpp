@@ -219,7 +219,7 @@ TEST(BackgroundSink, AnUntoldFailureLeavesTheDestructorQuiet) {
 class SlowSink : public MaterialSink {
  public:
   static constexpr std::size_t kBatch = std::size_t{1} << 19;  // aBits
-  static constexpr std::uint64_t kBatchBytes = kBatch * sizeof(Block);
+  static constexpr std::uint64_t kBatchBytes = kBatch * sizeof(Block) + kBatch / 8;
   // So many wait at most: one that takes them beyond the bound, and all before it.
   static constexpr std::uint64_t kBatchesMax = BackgroundSink::kWaitingBytesMax / kBatchBytes + 1;
 

@@ -65,6 +65,11 @@ inline MaterialBatch test_batch(MaterialKind kind, Party me, std::uint64_t first
       const std::uint64_t word = word_of(kind, c + 8, first + j);
       batch.peers[c].keys[j] = Key{{~word, word}};
     }
+    for (std::size_t c = 0; c < batch.shares.size(); ++c) {
+      const std::uint64_t word = word_of(kind, c, first + j);
+      batch.shares[c].bits.put(j, word & 1);
+      batch.shares[c].macs[j] = MacShare{{word, ~word}};
+    }
   }
   return batch;
 }
@@ -73,17 +78,22 @@ inline MaterialBatch test_batch(MaterialKind kind, Party me, std::uint64_t first
 inline ::testing::AssertionResult holds(MaterialBatch batch, MaterialKind kind, Party me, std::uint64_t first,
                                         std::size_t count) {
   const MaterialShape shape = shape_of(kind, me);
-  if (batch.kind != kind || batch.count != count || batch.mine.size() != shape.mine || batch.peers.size() != shape.peers)
+  if (batch.kind != kind || batch.count != count || batch.mine.size() != shape.mine || batch.peers.size() != shape.peers ||
+      batch.shares.size() != shape.shares)
     return ::testing::AssertionFailure() << "wrong shape";
   for (AuthBitsMine& column : batch.mine)
     if (column.bits.size() != count || column.size() != count || !column.bits.clear_padding())
       return ::testing::AssertionFailure() << "wrong size or padding";
+  for (AuthShares& column : batch.shares)
+    if (column.bits.size() != count || column.size() != count || !column.bits.clear_padding())
+      return ::testing::AssertionFailure() << "wrong size or padding";
   for (std::size_t j = 0; j < count; ++j) {
-    for (std::size_t c = 0; c < shape.mine; ++c) {
+    for (std::size_t c = 0; c < shape.mine + shape.shares; ++c) {
       const std::uint64_t word = word_of(kind, c, first + j);
-      const Block mac = batch.mine[c].macs[j].value;
-      if (batch.mine[c].bits[j] != ((word & 1) != 0) || mac.lo != word || mac.hi != ~word)
-        return ::testing::AssertionFailure() << name_of(kind) << " column " << c << " of mine differs at " << first + j;
+      const Block mac = shape.shares > 0 ? batch.shares[c].macs[j].value : batch.mine[c].macs[j].value;
+      const bool bit = shape.shares > 0 ? batch.shares[c].bits[j] : batch.mine[c].bits[j];
+      if (bit != ((word & 1) != 0) || mac.lo != word || mac.hi != ~word)
+        return ::testing::AssertionFailure() << name_of(kind) << " column " << c << " of mine or shared differs at " << first + j;
     }
     for (std::size_t c = 0; c < shape.peers; ++c) {
       const std::uint64_t word = word_of(kind, c + 8, first + j);

@@ -27,12 +27,22 @@ std::vector<Column> deal_object(MaterialKind kind, Rng& rng) {
     case MaterialKind::AuthAndsB: return product(Party::B);
     case MaterialKind::AuthOtsAB: return transfer(Party::A);
     case MaterialKind::AuthOtsBA: return transfer(Party::B);
-    case MaterialKind::Triples: {
-      const bool a = coin(), b = coin(), a_a = coin(), b_a = coin(), c_a = coin();
-      return {{Party::A, a_a}, {Party::A, b_a}, {Party::A, c_a}, {Party::B, a != a_a}, {Party::B, b != b_a}, {Party::B, (a && b) != c_a}};
-    }
+    case MaterialKind::Triples: break;
   }
   return {};
+}
+
+// B's part is what A's lacks.
+void deal_triple(Rng& rng, Party me, Delta sum, MaterialBatch& batch, std::size_t i) {
+  const bool a = rng.below(2) == 1, b = rng.below(2) == 1;
+  const bool opened[] = {a, b, a && b};
+  for (std::size_t column = 0; column < 3; ++column) {
+    AuthShares& shares = batch.shares[column];
+    const bool of_a = rng.below(2) == 1;
+    const MacShare mac_of_a{rng.block()};
+    shares.bits.put(i, me == Party::A ? of_a : of_a != opened[column]);
+    shares.macs[i] = me == Party::A ? mac_of_a : moved(mac_of_a, sum, opened[column]);
+  }
 }
 
 }  // namespace
@@ -45,6 +55,10 @@ MaterialBatch IdealDealer::draw(MaterialKind kind, std::size_t count) {
   Rng& rng = streams_.at(kind);
   MaterialBatch batch(kind, me_, count);
   for (std::size_t i = 0; i < count; ++i) {
+    if (kind == MaterialKind::Triples) {
+      deal_triple(rng, me_, {held_by_a_.value ^ held_by_b_.value}, batch, i);
+      continue;
+    }
     std::size_t mine = 0, peers = 0;
     for (const Column& column : deal_object(kind, rng)) {
       const Key key{rng.block()};

@@ -11,6 +11,12 @@ void expect_balanced(const std::vector<bool>& bits, const std::string& name) {
   EXPECT_LT(std::abs(ones - n / 2), 3 * std::sqrt(n)) << name;
 }
 
+std::vector<bool> bits_of(const BitVector& bits) {
+  std::vector<bool> result(bits.size());
+  for (std::size_t i = 0; i < bits.size(); ++i) result[i] = bits[i];
+  return result;
+}
+
 void expect_and(const std::vector<bool>& x, const std::vector<bool>& y, const std::vector<bool>& z) {
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(z[i], x[i] && y[i]) << "object " << i;
 }
@@ -34,6 +40,19 @@ std::vector<bool> checked_bits(const AuthBitsMine& mine, const AuthBitsPeers& pe
   return bits;
 }
 
+std::vector<bool> checked_bits(const AuthShares& of_a, const AuthShares& of_b, Delta held_by_a, Delta held_by_b) {
+  std::vector<bool> bits(of_a.size());
+  EXPECT_EQ(of_a.size(), of_b.size());
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    bits[i] = of_a.bits[i] != of_b.bits[i];
+    if (!same((of_a.macs[i] ^ of_b.macs[i]).value, times(held_by_a.value ^ held_by_b.value, bits[i]))) {
+      ADD_FAILURE() << "wrong shares of a MAC at object " << i;
+      break;
+    }
+  }
+  return bits;
+}
+
 void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta held_by_a, Delta held_by_b) {
   ASSERT_EQ(of_a.kind, of_b.kind);
   ASSERT_EQ(of_a.count, of_b.count);
@@ -42,6 +61,9 @@ void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta hel
   ASSERT_EQ(of_b.mine.size(), of_a.peers.size());
   for (std::size_t i = 0; i < of_a.mine.size(); ++i) a.push_back(checked_bits(of_a.mine[i], of_b.peers[i], held_by_b));
   for (std::size_t i = 0; i < of_b.mine.size(); ++i) b.push_back(checked_bits(of_b.mine[i], of_a.peers[i], held_by_a));
+  ASSERT_EQ(of_a.shares.size(), of_b.shares.size());
+  std::vector<std::vector<bool>> opened;
+  for (std::size_t i = 0; i < of_a.shares.size(); ++i) opened.push_back(checked_bits(of_a.shares[i], of_b.shares[i], held_by_a, held_by_b));
   switch (of_a.kind) {
     case MaterialKind::AuthBitsA:
     case MaterialKind::AuthBitsB: break;
@@ -50,8 +72,9 @@ void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta hel
     case MaterialKind::AuthOtsAB: expect_ot(a[0], a[1], b[0], b[1]); break;
     case MaterialKind::AuthOtsBA: expect_ot(b[0], b[1], a[0], a[1]); break;
     case MaterialKind::Triples:
-      for (std::size_t i = 0; i < of_a.count; ++i)
-        ASSERT_EQ(a[2][i] ^ b[2][i], (a[0][i] ^ b[0][i]) && (a[1][i] ^ b[1][i])) << "triple " << i;
+      expect_and(opened[0], opened[1], opened[2]);
+      for (std::size_t i = 0; i < 3; ++i)
+        for (const MaterialBatch* half : {&of_a, &of_b}) expect_balanced(bits_of(half->shares[i].bits), "a party's column " + std::to_string(i) + " of triples");
       break;
   }
   const bool has_product = of_a.kind == MaterialKind::AuthAndsA || of_a.kind == MaterialKind::AuthAndsB;
