@@ -7,6 +7,11 @@
 // Differs: between two settlements the paper's chain N := G(N, H(M)) is the sum of H(i, M_i), G being applied where it is settled.
 // Whoever revealed a wrong bit holds M_i where the key holder has M_i ^ Delta, and must foretell H(i, M_i ^ Delta): crypto/hash_sum.h.
 //
+// A shared bit x = x_A ^ x_B of which both hold shares of the MAC, m_A ^ m_B = x.(Delta_A ^ Delta_B), is opened by both sending their bits,
+// and both absorb m_P ^ x.Delta_P for the x that came out: the same block, if both told the truth. That sum enters both digests. Whoever
+// told a wrong bit knows its own side's block, V, where the other has V ^ Delta with the other's global key, and must foretell
+// H(i, V ^ Delta), as above.
+//
 // A constant bit, as the peer's share of an input, has M = 0, and the key holder absorbs 0 for the honest value; its digest
 // stays with it, so that the key of a constant bit is never sent nor revealed.
 #pragma once
@@ -30,6 +35,9 @@ class MacTranscript {
 
   // Appends MACs in order. `count` of all calls together is the same on both sides when a check is due.
   void absorb(std::span<const Block> macs);
+
+  // Appends a sum of H over further blocks.
+  void absorb_sum(Block sum) { chain_.absorb_object(sum); }
 
   // Appends all of another transcript of the same direction, which then begins anew.
   void absorb_part(MacTranscript& part);
@@ -58,9 +66,15 @@ class SettledCheck {
 };
 
 struct MacTranscripts {
-  MacTranscripts(const SessionId& session, Party me) : mine(session, me), peers(session, peer_of(me)) {}
+  MacTranscripts(const SessionId& session, Party me)
+      : mine(session, me), peers(session, peer_of(me)), shared(session, {"shared MAC transcript", '*', 0}, HashUse::MacTranscript) {}
+
+  // Puts what has been opened of shared bits on the transcripts of both directions.
+  void join_shared();
+
   MacTranscript mine;   // of my bits: I am the MAC holder
   MacTranscript peers;  // of the peer's bits: I am the key holder
+  HashSum shared;       // of shared bits, since they last joined
 };
 
 // Role: both; each is MAC holder in one direction and key holder in the other.

@@ -22,6 +22,11 @@ void absorb_my_macs(Session& session, std::span<const Mac> macs);
 BitVector receive_revealed_bits(Session& session, const MessageTag& tag, std::size_t n);
 // The keys of bits that the peer revealed, next in order: absorbs K ^ x.Delta for the x received. `keys` is overwritten.
 void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& revealed, std::size_t first);
+// The same for the first bits of words.
+void absorb_peers_keys(Session& session, std::span<Key> keys, const std::uint64_t* revealed);
+
+// Role: both. What shared bits came out as, next in order: m_P ^ x.Delta_P for each opened x.
+void absorb_opened(Session& session, std::span<const MacShare> differences);
 
 // The same for n MACs, or a key for each revealed bit, that are made one by one: make(i) is the one of bit i.
 template <class Make>

@@ -8,9 +8,12 @@
 
 namespace tinyot {
 
-// All per lane. A bundle that is the same in all lanes counts like any other.
+// Of one lane. What is the same in all lanes counts like anything else, and of gates once more by itself: several lanes carry these
+// out once.
 struct CircuitCost {
   std::uint64_t ands = 0;
+  std::uint64_t common_ands = 0;
+  std::uint64_t common_xors = 0;
   std::uint64_t xors = 0;
   std::uint64_t nots = 0;
   std::uint64_t and_depth = 0;  // the most ANDs on a path: rounds if the window is large enough
@@ -18,6 +21,10 @@ struct CircuitCost {
   // Bits of the bundles, read by a gate or not.
   std::array<std::uint64_t, 2> input_bits{};  // by owner, see input_bits_of
   std::uint64_t output_bits = 0;
+
+  // Gates that `lanes` lanes carry out.
+  std::uint64_t ands_of(std::size_t lanes) const { return lanes == 1 ? ands : common_ands + (ands - common_ands) * lanes; }
+  std::uint64_t xors_of(std::size_t lanes) const { return lanes == 1 ? xors : common_xors + (xors - common_xors) * lanes; }
 
   std::uint64_t input_bits_of(Party owner) const { return input_bits[static_cast<std::size_t>(owner)]; }
 };

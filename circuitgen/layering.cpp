@@ -11,35 +11,63 @@ namespace tinyot {
 namespace {
 
 constexpr Slot kNoSlot = ~Slot{0};
-constexpr std::size_t kWindowMax = std::size_t{1} << 28;  // a round and a kind fit in the 32 bits of Item::key
+constexpr std::size_t kWindowMax = std::size_t{1} << 28;  // a round, a kind and a flag fit in the 32 bits of Item::key
 
 // The phases of a round, in the order in which they are carried out.
-enum Phase : std::uint32_t { kInputs = 0, kLocal = 1, kOutputs = 2, kAnds = 3, kPhases = 4 };
-constexpr std::array<std::uint32_t, 7> kPhaseOf = {kInputs, kLocal, kLocal, kAnds, kLocal, kOutputs, kPhases};  // by GateKind
+enum Phase : std::uint32_t { kInputs, kCommonLocal, kLocal, kOutputs, kCommonAnds, kAnds, kPhases };
+// By GateKind, of lanes and common.
+constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kInputs},
+                                                                   {kLocal, kCommonLocal},
+                                                                   {kLocal, kCommonLocal},
+                                                                   {kAnds, kCommonAnds},
+                                                                   {kLocal, kCommonLocal},
+                                                                   {kOutputs, kOutputs},
+                                                                   {kPhases, kPhases}}};
 
 // A buffered gate; wires are numbers. Input: in0, in1 are bundle and bit. Output: out is the bundle, in1 the bit.
 struct Item {
-  std::uint32_t key;  // round in the window . 8 + kind
+  std::uint32_t key;  // round in the window . 16 + kind . 2 + common
   std::uint32_t out;
   std::uint32_t in0;
   std::uint32_t in1;
 
-  GateKind kind() const { return static_cast<GateKind>(key % 8); }
-  std::size_t bucket() const { return std::size_t{key / 8} * kPhases + kPhaseOf[key % 8]; }
+  GateKind kind() const { return static_cast<GateKind>(key / 2 % 8); }
+  std::size_t bucket() const { return std::size_t{key / 16} * kPhases + kPhaseOf[key / 2 % 8][key % 2]; }
 };
 
 struct Wire {
   std::uint64_t level;  // counted from the first round of the circuit on
   Slot slot;            // kNoSlot until the writer is scheduled
-  std::uint32_t readers : 31;  // buffered and not yet scheduled
+  std::uint32_t readers : 30;  // buffered and not yet scheduled
   std::uint32_t freed : 1;     // no reader comes any more
+  std::uint32_t common : 1;
 };
 static_assert(sizeof(Wire) == 16);
 
+// Slots, the ones returned last first: they are the ones in the cache.
+class SlotPool {
+ public:
+  Slot give() {
+    if (free_.empty()) {
+      ENSURE(used_ < kCommonBit - 1);
+      return used_++;
+    }
+    const Slot slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  void take_back(Slot slot) { free_.push_back(slot); }
+  std::size_t used() const { return used_; }
+
+ private:
+  std::vector<Slot> free_;
+  Slot used_ = 0;
+};
+
 class Layering final : public GateSink {
  public:
-  Layering(const CircuitInfo& info, std::size_t window, RoundSink& sink)
-      : info_(info), window_(std::min(window, kWindowMax)), sink_(sink) {
+  Layering(const CircuitInfo& info, std::size_t lanes, std::size_t window, RoundSink& sink)
+      : info_(info), several_lanes_(lanes > 1), window_(std::min(window, kWindowMax)), sink_(sink) {
     ENSURE(window >= 1);
   }
 
@@ -47,10 +75,15 @@ class Layering final : public GateSink {
   void finish() { hand_out_window(); }
 
  private:
-  WireNumber make_wire(WireId id, std::uint64_t level) {
+  // A wire that is made on a level, be it by several lanes or not.
+  struct Place {
+    std::uint64_t level;
+    bool common;
+  };
+  WireNumber make_wire(WireId id, const Place& place) {
     const WireNumber number = numbers_.add(id);
     if (number >= wires_.size()) wires_.resize(numbers_.limit());
-    wires_[number] = {level, kNoSlot, 0, 0};
+    wires_[number] = {place.level, kNoSlot, 0, 0, place.common};
     return number;
   }
   WireNumber read_wire(WireId id) {
@@ -58,15 +91,18 @@ class Layering final : public GateSink {
     ++wires_[number].readers;
     return number;
   }
-  // A wire made before the window is there at its first round.
-  std::uint64_t level_of(WireNumber number) const { return std::max(wires_[number].level, first_round_); }
+  // Where a gate of these operands stands. A wire made before the window is there at its first round.
+  Place place_of(WireNumber in) const { return {std::max(wires_[in].level, first_round_), wires_[in].common != 0}; }
+  Place place_of(WireNumber in0, WireNumber in1) const {
+    return {std::max({wires_[in0].level, wires_[in1].level, first_round_}), (wires_[in0].common & wires_[in1].common) != 0};
+  }
   void free_wire(WireId id) {
     const WireNumber number = numbers_.forget(id);
     wires_[number].freed = 1;
     if (wires_[number].slot != kNoSlot) release_if_dead(number);
   }
 
-  void buffer(GateKind kind, std::uint64_t level, std::uint32_t out, std::uint32_t in0, std::uint32_t in1);
+  void buffer(GateKind kind, const Place& place, std::uint32_t out, std::uint32_t in0, std::uint32_t in1);
   void hand_out_window();
   void sort_window();
   std::span<const Item> bucket(std::size_t round, Phase phase) const {
@@ -75,24 +111,18 @@ class Layering final : public GateSink {
     return std::span(sorted_).subspan(first, bucket_ends_[index] - first);
   }
   void schedule_inputs(std::span<const Item> items);
-  void schedule_local(std::span<const Item> items);
+  void schedule_local(std::span<const Item> items, std::vector<LocalGate>& local);
   void schedule_outputs(std::span<const Item> items);
-  void schedule_ands(std::span<const Item> items);
+  void schedule_ands(std::span<const Item> items, std::vector<RoundAnd>& ands);
 
   Slot give_slot(WireNumber number) {
-    Slot slot;
-    if (free_slots_.empty()) {
-      ENSURE(slots_ < kNoSlot);
-      slot = slots_++;
-    } else {
-      slot = free_slots_.back();
-      free_slots_.pop_back();
-    }
-    return wires_[number].slot = slot;
+    Wire& wire = wires_[number];
+    return wire.slot = wire.common ? common_slots_.give() | kCommonBit : slots_.give();
   }
   void release_if_dead(WireNumber number) {
-    if (wires_[number].readers != 0 || !wires_[number].freed) return;
-    free_slots_.push_back(wires_[number].slot);
+    const Wire& wire = wires_[number];
+    if (wire.readers != 0 || !wire.freed) return;
+    (wire.common ? common_slots_ : slots_).take_back(static_cast<Slot>(index_of(wire.slot)));
     numbers_.recycle(number);
   }
   Slot last_read(WireNumber number) {
@@ -103,19 +133,19 @@ class Layering final : public GateSink {
   }
 
   const CircuitInfo& info_;
+  const bool several_lanes_;
   const std::size_t window_;
   RoundSink& sink_;
 
   WireNumbers numbers_;
   std::vector<Wire> wires_;
-  std::vector<Slot> free_slots_;
-  Slot slots_ = 0;
+  SlotPool slots_, common_slots_;
 
   std::uint64_t first_round_ = 0;  // of the window
   std::vector<Item> items_;
   std::vector<Item> sorted_;
   std::vector<std::uint32_t> bucket_ends_;  // sizes while the window fills
-  Round round_{};
+  Round round_;
 };
 
 void Layering::emit(const Gate& gate) {
@@ -124,28 +154,31 @@ void Layering::emit(const Gate& gate) {
   if (items_.size() == window_) hand_out_window();
 
   switch (gate.kind) {
-    case GateKind::Input:
+    case GateKind::Input: {
       ENSURE(gate.in0 < info_.inputs.size() && gate.in1 < info_.inputs[gate.in0].bits);
-      return buffer(gate.kind, first_round_, make_wire(gate.out, first_round_), static_cast<std::uint32_t>(gate.in0),
-                    static_cast<std::uint32_t>(gate.in1));
-    case GateKind::Const:
+      const Place place{first_round_, several_lanes_ && info_.inputs[gate.in0].same_in_all_lanes};
+      return buffer(gate.kind, place, make_wire(gate.out, place), static_cast<std::uint32_t>(gate.in0), static_cast<std::uint32_t>(gate.in1));
+    }
+    case GateKind::Const: {
       ENSURE(gate.in0 <= 1);
-      return buffer(gate.kind, first_round_, make_wire(gate.out, first_round_), static_cast<std::uint32_t>(gate.in0), 0);
+      const Place place{first_round_, several_lanes_};
+      return buffer(gate.kind, place, make_wire(gate.out, place), static_cast<std::uint32_t>(gate.in0), 0);
+    }
     case GateKind::Not: {
       const WireNumber in0 = read_wire(gate.in0);
-      const std::uint64_t level = level_of(in0);
-      return buffer(gate.kind, level, make_wire(gate.out, level), in0, 0);
+      const Place place = place_of(in0);
+      return buffer(gate.kind, place, make_wire(gate.out, place), in0, 0);
     }
     case GateKind::Xor:
     case GateKind::And: {
       const WireNumber in0 = read_wire(gate.in0), in1 = read_wire(gate.in1);
-      const std::uint64_t level = std::max(level_of(in0), level_of(in1));
-      return buffer(gate.kind, level, make_wire(gate.out, level + (gate.kind == GateKind::And)), in0, in1);
+      const Place place = place_of(in0, in1);
+      return buffer(gate.kind, place, make_wire(gate.out, {place.level + (gate.kind == GateKind::And), place.common}), in0, in1);
     }
     case GateKind::Output: {
       ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
       const WireNumber in0 = read_wire(gate.in0);
-      return buffer(gate.kind, level_of(in0), static_cast<std::uint32_t>(gate.out), in0, static_cast<std::uint32_t>(gate.in1));
+      return buffer(gate.kind, place_of(in0), static_cast<std::uint32_t>(gate.out), in0, static_cast<std::uint32_t>(gate.in1));
     }
     case GateKind::Free:
       break;
@@ -153,9 +186,9 @@ void Layering::emit(const Gate& gate) {
   ENSURE(!"a known kind of gate");
 }
 
-void Layering::buffer(GateKind kind, std::uint64_t level, std::uint32_t out, std::uint32_t in0, std::uint32_t in1) {
-  const std::uint32_t round = static_cast<std::uint32_t>(level - first_round_);
-  const Item& item = items_.emplace_back(Item{round * 8 + static_cast<std::uint32_t>(kind), out, in0, in1});
+void Layering::buffer(GateKind kind, const Place& place, std::uint32_t out, std::uint32_t in0, std::uint32_t in1) {
+  const std::uint32_t round = static_cast<std::uint32_t>(place.level - first_round_);
+  const Item& item = items_.emplace_back(Item{round * 16 + static_cast<std::uint32_t>(kind) * 2 + place.common, out, in0, in1});
   if (item.bucket() >= bucket_ends_.size()) bucket_ends_.resize(std::size_t{round + 1} * kPhases, 0);
   ++bucket_ends_[item.bucket()];
 }
@@ -178,10 +211,13 @@ void Layering::hand_out_window() {
   const std::size_t rounds = bucket_ends_.size() / kPhases;
   for (std::size_t round = 0; round < rounds; ++round) {
     schedule_inputs(bucket(round, kInputs));
-    schedule_local(bucket(round, kLocal));
+    schedule_local(bucket(round, kCommonLocal), round_.common_local);
+    schedule_local(bucket(round, kLocal), round_.local);
     schedule_outputs(bucket(round, kOutputs));
-    schedule_ands(bucket(round, kAnds));
-    round_.slots = slots_;
+    schedule_ands(bucket(round, kCommonAnds), round_.common_ands);
+    schedule_ands(bucket(round, kAnds), round_.ands);
+    round_.slots = slots_.used();
+    round_.common_slots = common_slots_.used();
     sink_.round(round_);
   }
   first_round_ += rounds;
@@ -197,13 +233,13 @@ void Layering::schedule_inputs(std::span<const Item> items) {
 }
 
 // One after the other: the result may take the slot of an input that is read here for the last time.
-void Layering::schedule_local(std::span<const Item> items) {
-  round_.local.clear();
+void Layering::schedule_local(std::span<const Item> items, std::vector<LocalGate>& local) {
+  local.clear();
   for (const Item& item : items) {
     const GateKind kind = item.kind();
     const Slot in0 = kind == GateKind::Const ? item.in0 : last_read(item.in0);
     const Slot in1 = kind == GateKind::Xor ? last_read(item.in1) : 0;
-    round_.local.push_back({kind, give_slot(item.out), in0, in1});
+    local.push_back({kind, give_slot(item.out), in0, in1});
     release_if_dead(item.out);
   }
 }
@@ -214,10 +250,10 @@ void Layering::schedule_outputs(std::span<const Item> items) {
 }
 
 // All at once: inputs keep their slots until every output has one, and an output that nobody reads holds its own as well.
-void Layering::schedule_ands(std::span<const Item> items) {
-  round_.ands.clear();
+void Layering::schedule_ands(std::span<const Item> items, std::vector<RoundAnd>& ands) {
+  ands.clear();
   for (const Item& item : items) {
-    round_.ands.push_back({give_slot(item.out), wires_[item.in0].slot, wires_[item.in1].slot});
+    ands.push_back({give_slot(item.out), wires_[item.in0].slot, wires_[item.in1].slot});
   }
   for (const Item& item : items) {
     last_read(item.in0);
@@ -228,8 +264,8 @@ void Layering::schedule_ands(std::span<const Item> items) {
 
 }  // namespace
 
-void generate_rounds(const Circuit& circuit, std::size_t window, RoundSink& sink) {
-  Layering layering(circuit.info(), window, sink);
+void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t window, RoundSink& sink) {
+  Layering layering(circuit.info(), lanes, window, sink);
   circuit.generate(layering);
   layering.finish();
 }

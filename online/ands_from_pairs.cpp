@@ -8,144 +8,207 @@ namespace {
 
 constexpr MessageTag kFirst{0x2001, "and.fgdh"};
 constexpr MessageTag kSecond{0x2002, "and.e"};
+constexpr std::size_t kStep = 256;  // entries whose MACs and keys are computed at a time, on the stack
 
 // The material of a layer, by what it is to me.
 struct LayerMaterial {
-  LayerMaterial(MaterialSource& source, Party me, std::size_t n)
-      : my_and(source.draw(first_of(auth_ands_of, me), n)), peers_and(source.draw(second_of(auth_ands_of, me), n)),
-        sent(source.draw(first_of(auth_ots_from, me), n)), chosen(source.draw(second_of(auth_ots_from, me), n)),
-        my_bit(source.draw(first_of(auth_bits_of, me), n)), peers_bit(source.draw(second_of(auth_bits_of, me), n)) {}
+  LayerMaterial(MaterialReader& reader, Party me, std::size_t n)
+      : my_and(reader.take(auth_ands_of(me), n)), peers_and(reader.take(auth_ands_of(peer_of(me)), n)), sent(reader.take(auth_ots_from(me), n)),
+        chosen(reader.take(auth_ots_from(peer_of(me)), n)), my_bit(reader.take(auth_bits_of(me), n)), peers_bit(reader.take(auth_bits_of(peer_of(me)), n)) {}
 
-  MaterialBatch my_and, peers_and, sent, chosen, my_bit, peers_bit;
-
- private:
-  static MaterialKind first_of(MaterialKind (*kind)(Party), Party me) { return kind(me); }
-  static MaterialKind second_of(MaterialKind (*kind)(Party), Party me) { return kind(peer_of(me)); }
+  MaterialSlices my_and, peers_and, sent, chosen, my_bit, peers_bit;
 };
 
-// Names for the columns of LayerMaterial, in the figure's letters.
-struct Mine {
-  explicit Mine(LayerMaterial& m)
-      : u(m.my_and.mine[0]), v(m.my_and.mine[1]), w(m.my_and.mine[2]), u0(m.sent.mine[0]), u1(m.sent.mine[1]), c(m.chosen.mine[0]),
-        s(m.chosen.mine[1]), r(m.my_bit.mine[0]) {}
-  AuthBitsMine &u, &v, &w;   // my aAND
-  AuthBitsMine &u0, &u1;     // of the aOT that I send
-  AuthBitsMine &c, &s;       // of the aOT that I choose in
-  AuthBitsMine& r;
-};
-struct Peers {
-  explicit Peers(LayerMaterial& m)
-      : u(m.peers_and.peers[0].keys), v(m.peers_and.peers[1].keys), w(m.peers_and.peers[2].keys), u0(m.chosen.peers[0].keys),
-        u1(m.chosen.peers[1].keys), c(m.sent.peers[0].keys), s(m.sent.peers[1].keys), r(m.peers_bit.peers[0].keys) {}
-  SecretVector<Key> &u, &v, &w, &u0, &u1, &c, &s, &r;
+// My bits of it, in the figure's letters.
+struct MyBits {
+  explicit MyBits(const LayerMaterial& m)
+      : u(bits_of(m.my_and, mine_bits, 0)), v(bits_of(m.my_and, mine_bits, 1)), w(bits_of(m.my_and, mine_bits, 2)), u0(bits_of(m.sent, mine_bits, 0)),
+        u1(bits_of(m.sent, mine_bits, 1)), c(bits_of(m.chosen, mine_bits, 0)), s(bits_of(m.chosen, mine_bits, 1)), r(bits_of(m.my_bit, mine_bits, 0)) {}
+  BitVector u, v, w;  // my aAND
+  BitVector u0, u1;   // of the aOT that I send
+  BitVector c, s;     // of the aOT that I choose in
+  BitVector r;
 };
 
-class PairLayer {
+// What a party reveals in a layer, of one direction.
+struct Revealed {
+  explicit Revealed(std::size_t n) : f(n), g(n), d(n), h(n), e(n) {}
+  BitVector f, g, d, h, e;
+};
+
+// The same for a few entries, bit by bit.
+struct RevealedStep {
+  std::uint64_t f[kStep / 64], g[kStep / 64], d[kStep / 64], h[kStep / 64], e[kStep / 64];
+
+  void load(const Revealed& all, std::size_t first, std::size_t count) {
+    copy_bits(all.f.words(), first, f, 0, count);
+    copy_bits(all.g.words(), first, g, 0, count);
+    copy_bits(all.d.words(), first, d, 0, count);
+    copy_bits(all.h.words(), first, h, 0, count);
+    copy_bits(all.e.words(), first, e, 0, count);
+  }
+};
+
+BitVector sum(const BitVector& a, const BitVector& b) {
+  BitVector out = a;
+  return out ^= b;
+}
+
+// Cursors along the material's blocks. Columns of mine are MACs, the peer's are keys.
+struct Cursors {
+  explicit Cursors(const LayerMaterial& m) : my_and(m.my_and), peers_and(m.peers_and), sent(m.sent), chosen(m.chosen), my_bit(m.my_bit), peers_bit(m.peers_bit) {}
+
+  std::size_t left() const { return std::min({my_and.left(), peers_and.left(), sent.left(), chosen.left(), my_bit.left(), peers_bit.left()}); }
+  void advance(std::size_t count) {
+    for (SliceCursor* cursor : {&my_and, &peers_and, &sent, &chosen, &my_bit, &peers_bit}) cursor->advance(count);
+  }
+  static const Mac* mine(const SliceCursor& cursor, std::size_t column) { return &cursor.batch().mine[column].macs[cursor.at()]; }
+  static const Key* peers(const SliceCursor& cursor, std::size_t column) { return &cursor.batch().peers[column].keys[cursor.at()]; }
+
+  SliceCursor my_and, peers_and, sent, chosen, my_bit, peers_bit;
+};
+
+// The blocks that go on the transcripts, in the order of the figure's letters.
+template <class Word>
+struct TranscriptStep {
+  Word f[kStep], g[kStep], d[kStep], h[kStep], e[kStep];
+};
+
+class PairLayer final : public AndLayer {
  public:
-  PairLayer(Session& session, MaterialSource& source, Operand x_, Operand y_)
-      : x(std::move(x_)), y(std::move(y_)), session_(session), n_(x.size()), material_(source, session.me(), n_), mine_(material_), peers_(material_) {}
-
-  Operand evaluate() {
-    exchange_first();
-    exchange_second();
-    return combine();
+  PairLayer(Session& session, MaterialReader& reader, const BitVector& x, const BitVector& y)
+      : session_(session), n_(x.size()), x_(x), y_(y), material_(reader, session.me(), n_), bits_(material_), cursors_(material_), mine_(n_), peers_(n_) {
+    mine_.f = sum(bits_.u, x_);
+    mine_.g = sum(bits_.v, y_);
+    mine_.d = sum(bits_.c, y_);
+    mine_.h = sum(sum(bits_.u0, bits_.u1), x_);
+    for_each_flight(n_, [&](std::size_t first, std::size_t count) {
+      BitVector message(4 * count);
+      std::size_t segment = 0;
+      for (const BitVector* part : {&mine_.f, &mine_.g, &mine_.d, &mine_.h}) message.copy_from(*part, first, segment++ * count, count);
+      reveal_bits(session_, kFirst, message);
+    });
   }
+
+  BitVector open() override {
+    for_each_flight(n_, [&](std::size_t first, std::size_t count) {
+      const BitVector message = receive_revealed_bits(session_, kFirst, 4 * count);
+      std::size_t segment = 0;
+      for (BitVector* part : {&peers_.f, &peers_.g, &peers_.d, &peers_.h}) part->copy_from(message, segment++ * count, first, count);
+    });
+    reveal_second();
+    return product_bits();
+  }
+
+  void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) override;
 
  private:
-  // Puts n bits in segment `segment` of a message.
-  void place(BitVector& message, std::size_t segment, const BitVector& bits) const { message.copy_from(bits, 0, segment * n_, n_); }
-  BitVector segment(const BitVector& message, std::size_t segment) const {
-    BitVector bits(n_);
-    bits.copy_from(message, segment * n_, 0, n_);
-    return bits;
-  }
+  void reveal_second();
+  BitVector product_bits() const;
+  void combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z, TranscriptStep<Mac>& out, std::size_t at) const;
+  void combine_peers(std::size_t count, const Key* x, const Key* y, Key* z, TranscriptStep<Key>& out, std::size_t at) const;
 
-  void exchange_first();
-  void exchange_second();
-  Operand combine();
-
-  static BitVector sum(const BitVector& a, const BitVector& b) {
-    BitVector out(a.size());
-    for (std::size_t w = 0; w < out.words().size(); ++w) out.words()[w] = a.words()[w] ^ b.words()[w];
-    return out;
-  }
-
-  Operand x, y;
   Session& session_;
   std::size_t n_;
+  BitVector x_, y_;
   LayerMaterial material_;
-  Mine mine_;
-  Peers peers_;
-  BitVector f_, g_, d_, h_, e_;                // mine, revealed
-  BitVector peer_f_, peer_g_, peer_d_, peer_h_, peer_e_;  // the peer's
+  MyBits bits_;
+  Cursors cursors_;
+  Revealed mine_, peers_;
+  RevealedStep my_step_{}, peers_step_{};
+  std::size_t combined_ = 0;
 };
 
-void PairLayer::exchange_first() {
-  f_ = sum(mine_.u.bits, x.bits);
-  g_ = sum(mine_.v.bits, y.bits);
-  d_ = sum(mine_.c.bits, y.bits);
-  h_ = sum(sum(mine_.u0.bits, mine_.u1.bits), x.bits);
-  BitVector message(4 * n_);
-  place(message, 0, f_);
-  place(message, 1, g_);
-  place(message, 2, d_);
-  place(message, 3, h_);
-  reveal_bits(session_, kFirst, message);
-  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.u.macs[i] ^ x.macs[i]; });
-  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.v.macs[i] ^ y.macs[i]; });
-  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.c.macs[i] ^ y.macs[i]; });
-  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.u0.macs[i] ^ mine_.u1.macs[i] ^ x.macs[i]; });
-
-  const BitVector received = receive_revealed_bits(session_, kFirst, 4 * n_);
-  peer_f_ = segment(received, 0);
-  peer_g_ = segment(received, 1);
-  peer_d_ = segment(received, 2);
-  peer_h_ = segment(received, 3);
-  absorb_peers_keys_of(session_, peer_f_, [&](std::size_t i) { return peers_.u[i] ^ x.keys[i]; });
-  absorb_peers_keys_of(session_, peer_g_, [&](std::size_t i) { return peers_.v[i] ^ y.keys[i]; });
-  absorb_peers_keys_of(session_, peer_d_, [&](std::size_t i) { return peers_.c[i] ^ y.keys[i]; });
-  absorb_peers_keys_of(session_, peer_h_, [&](std::size_t i) { return peers_.u0[i] ^ peers_.u1[i] ^ x.keys[i]; });
+void PairLayer::reveal_second() {
+  mine_.e = sum(bits_.r, bits_.u0);
+  for (std::size_t w = 0; w < mine_.e.words().size(); ++w) mine_.e.words()[w] ^= peers_.d.words()[w] & x_.words()[w];
+  for_each_flight(n_, [&](std::size_t first, std::size_t count) {
+    BitVector message(count);
+    message.copy_from(mine_.e, first, 0, count);
+    reveal_bits(session_, kSecond, message);
+  });
+  for_each_flight(n_, [&](std::size_t first, std::size_t count) { peers_.e.copy_from(receive_revealed_bits(session_, kSecond, count), 0, first, count); });
 }
 
-void PairLayer::exchange_second() {
-  e_ = sum(mine_.r.bits, mine_.u0.bits);
-  for (std::size_t w = 0; w < e_.words().size(); ++w) e_.words()[w] ^= peer_d_.words()[w] & x.bits.words()[w];
-  reveal_bits(session_, kSecond, e_);
-  absorb_my_macs_of(session_, n_, [&](std::size_t i) { return mine_.r.macs[i] ^ mine_.u0.macs[i] ^ Mac{times(x.macs[i].value, peer_d_[i])}; });
-
-  peer_e_ = receive_revealed_bits(session_, kSecond, n_);
-  absorb_peers_keys_of(session_, peer_e_, [&](std::size_t i) { return peers_.r[i] ^ peers_.u0[i] ^ Key{times(x.keys[i].value, d_[i])}; });
-}
-
-Operand PairLayer::combine() {
-  Operand z(n_);
-  const Delta delta = session_.global_key();
-  for (std::size_t w = 0; w < z.bits.words().size(); ++w) {
-    const auto word = [w](const BitVector& bits) { return bits.words()[w]; };
-    const std::uint64_t product = (word(f_) & word(y.bits)) ^ (word(g_) & word(x.bits)) ^ word(mine_.w.bits) ^ (word(f_) & word(g_));
-    const std::uint64_t cross = word(mine_.s.bits) ^ (word(peer_h_) & word(mine_.c.bits)) ^ word(peer_e_);
-    z.bits.words()[w] = word(mine_.r.bits) ^ cross ^ product;
-  }
-  z.bits.clear_padding();
-  for (std::size_t i = 0; i < n_; ++i) {
-    const bool f = f_[i], g = g_[i];
-    const Mac product = Mac{times(y.macs[i].value, f)} ^ Mac{times(x.macs[i].value, g)} ^ mine_.w.macs[i];
-    const Mac cross = mine_.s.macs[i] ^ Mac{times(mine_.c.macs[i].value, peer_h_[i])};
-    z.macs[i] = mine_.r.macs[i] ^ cross ^ product;
-  }
-  for (std::size_t i = 0; i < n_; ++i) {
-    const bool f = peer_f_[i], g = peer_g_[i];
-    const Key product = Key{times(y.keys[i].value, f)} ^ Key{times(x.keys[i].value, g)} ^ moved(peers_.w[i], delta, f & g);
-    const Key cross = peers_.s[i] ^ moved(Key{times(peers_.c[i].value, h_[i])}, delta, e_[i]);
-    z.keys[i] = peers_.r[i] ^ cross ^ product;
+BitVector PairLayer::product_bits() const {
+  BitVector z(n_);
+  for (std::size_t i = 0; i < z.words().size(); ++i) {
+    const auto word = [i](const BitVector& bits) { return bits.words()[i]; };
+    const std::uint64_t product = (word(mine_.f) & word(y_)) ^ (word(mine_.g) & word(x_)) ^ word(bits_.w) ^ (word(mine_.f) & word(mine_.g));
+    const std::uint64_t cross = word(bits_.s) ^ (word(peers_.h) & word(bits_.c)) ^ word(peers_.e);
+    z.words()[i] = word(bits_.r) ^ cross ^ product;
   }
   return z;
 }
 
+void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) {
+  const auto macs = [](Block* blocks) { return reinterpret_cast<Mac*>(blocks); };
+  const auto keys = [](Block* blocks) { return reinterpret_cast<Key*>(blocks); };
+  for (std::size_t done = 0; done < count; done += kStep) {
+    const std::size_t step = std::min(count - done, kStep);
+    TranscriptStep<Mac> of_macs;
+    TranscriptStep<Key> of_keys;
+    RevealedStep peers_all;
+    peers_all.load(peers_, combined_, step);
+    for (std::size_t i = 0; i < step;) {
+      const std::size_t some = std::min(step - i, cursors_.left()), at = done + i;
+      my_step_.load(mine_, combined_, some);
+      peers_step_.load(peers_, combined_, some);
+      combine_mine(some, macs(x.plane[0] + at), macs(y.plane[0] + at), macs(z.plane[0] + at), of_macs, i);
+      combine_peers(some, keys(x.plane[1] + at), keys(y.plane[1] + at), keys(z.plane[1] + at), of_keys, i);
+      cursors_.advance(some);
+      combined_ += some;
+      i += some;
+    }
+    for (const Mac* of : {of_macs.f, of_macs.g, of_macs.d, of_macs.h, of_macs.e}) absorb_my_macs(session_, std::span(of, step));
+    const auto absorb = [&](Key* of, const std::uint64_t* revealed) { absorb_peers_keys(session_, std::span(of, step), revealed); };
+    absorb(of_keys.f, peers_all.f);
+    absorb(of_keys.g, peers_all.g);
+    absorb(of_keys.d, peers_all.d);
+    absorb(of_keys.h, peers_all.h);
+    absorb(of_keys.e, peers_all.e);
+  }
+}
+
+void PairLayer::combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z, TranscriptStep<Mac>& out, std::size_t at) const {
+  const Mac *u = Cursors::mine(cursors_.my_and, 0), *v = Cursors::mine(cursors_.my_and, 1), *w = Cursors::mine(cursors_.my_and, 2);
+  const Mac *u0 = Cursors::mine(cursors_.sent, 0), *u1 = Cursors::mine(cursors_.sent, 1);
+  const Mac *c = Cursors::mine(cursors_.chosen, 0), *s = Cursors::mine(cursors_.chosen, 1), *r = Cursors::mine(cursors_.my_bit, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto times_bit = [i](Mac mac, const std::uint64_t* bits) { return Mac{times(mac.value, get_bit({bits, kStep / 64}, i))}; };
+    out.f[at + i] = u[i] ^ x[i];
+    out.g[at + i] = v[i] ^ y[i];
+    out.d[at + i] = c[i] ^ y[i];
+    out.h[at + i] = u0[i] ^ u1[i] ^ x[i];
+    out.e[at + i] = r[i] ^ u0[i] ^ times_bit(x[i], peers_step_.d);
+    const Mac product = times_bit(y[i], my_step_.f) ^ times_bit(x[i], my_step_.g) ^ w[i];
+    z[i] = r[i] ^ s[i] ^ times_bit(c[i], peers_step_.h) ^ product;
+  }
+}
+
+void PairLayer::combine_peers(std::size_t count, const Key* x, const Key* y, Key* z, TranscriptStep<Key>& out, std::size_t at) const {
+  const Key *u = Cursors::peers(cursors_.peers_and, 0), *v = Cursors::peers(cursors_.peers_and, 1), *w = Cursors::peers(cursors_.peers_and, 2);
+  const Key *u0 = Cursors::peers(cursors_.chosen, 0), *u1 = Cursors::peers(cursors_.chosen, 1);
+  const Key *c = Cursors::peers(cursors_.sent, 0), *s = Cursors::peers(cursors_.sent, 1), *r = Cursors::peers(cursors_.peers_bit, 0);
+  const Delta delta = session_.global_key();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto bit = [i](const std::uint64_t* bits) { return get_bit({bits, kStep / 64}, i); };
+    const auto times_bit = [&](Key key, const std::uint64_t* bits) { return Key{times(key.value, bit(bits))}; };
+    out.f[at + i] = u[i] ^ x[i];
+    out.g[at + i] = v[i] ^ y[i];
+    out.d[at + i] = c[i] ^ y[i];
+    out.h[at + i] = u0[i] ^ u1[i] ^ x[i];
+    out.e[at + i] = r[i] ^ u0[i] ^ times_bit(x[i], my_step_.d);
+    const Key product = times_bit(y[i], peers_step_.f) ^ times_bit(x[i], peers_step_.g) ^ w[i];
+    const bool moves = (bit(peers_step_.f) && bit(peers_step_.g)) != bit(my_step_.e);
+    z[i] = r[i] ^ s[i] ^ times_bit(c[i], my_step_.h) ^ moved(product, delta, moves);
+  }
+}
+
 }  // namespace
 
-Operand ands_from_pairs(Session& session, MaterialSource& source, Operand x, Operand y) {
-  return PairLayer(session, source, std::move(x), std::move(y)).evaluate();
+std::unique_ptr<AndLayer> begin_pair_layer(Session& session, MaterialReader& material, const BitVector& x, const BitVector& y) {
+  return std::make_unique<PairLayer>(session, material, x, y);
 }
 
 }  // namespace tinyot

@@ -6,19 +6,17 @@
 //   d = c ^ y_P   (P chooses)              with the peer's h = u0 ^ u1 ^ x_Q and e = r_Q ^ u0 ^ d.x_Q:
 //                                               [s_P] = [w'] ^ h.[c] ^ e,  s_P = r_Q ^ x_Q y_P
 //   z_P = r_P ^ s_P ^ x_P y_P
-// All of f, g, d, h, e are revealed, with MACs, never announced. The first message of a layer carries f, g, d, h, the second
+// All of f, g, d, h, e are revealed, with MACs, never announced. The first flight of a layer carries f, g, d, h, the second
 // e, which needs the peer's d: 5 bits of each party, 10 in all, two rounds.
 #pragma once
 
-#include "base/material.h"
-#include "checks/session.h"
-#include "online/operand.h"
+#include "online/and_layer.h"
 
 namespace tinyot {
 
-// Role: both, symmetric. The ANDs of x and y, entry by entry.
-// Wire: 2 messages each way, of 4n / 8 and n / 8 bytes for n = x.size(); 2 rounds.
+// Role: both, symmetric.
+// Wire: 2 flights each way, of 4n / 8 and n / 8 bytes for n = x.size(), in messages of kFlightEntries; 2 rounds.
 // Fails: OutOfMaterial; wrong bits are found when the transcript is settled.
-Operand ands_from_pairs(Session& session, MaterialSource& source, Operand x, Operand y);
+std::unique_ptr<AndLayer> begin_pair_layer(Session& session, MaterialReader& material, const BitVector& x, const BitVector& y);
 
 }  // namespace tinyot

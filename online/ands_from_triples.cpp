@@ -1,5 +1,6 @@
 #include "online/ands_from_triples.h"
 
+#include "base/block_sums.h"
 #include "base/error.h"
 #include "checks/opening.h"
 
@@ -7,63 +8,85 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kMasked{0x2003, "and.de"};
+constexpr std::size_t kStep = 256;  // entries whose blocks are computed at a time, on the stack
 
-template <class Word>
-void add(SecretVector<Word>& sum, const SecretVector<Word>& more) {
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] ^= more[i];
-}
+class TripleLayer final : public AndLayer {
+ public:
+  TripleLayer(Session& session, MaterialReader& material, const BitVector& x, const BitVector& y)
+      : session_(session), n_(x.size()), triples_(material.take(MaterialKind::Triples, n_)), at_(triples_), a_(bits_of(triples_, shared_bits, 0)),
+        b_(bits_of(triples_, shared_bits, 1)), d_(x), e_(y) {
+    d_ ^= a_;
+    e_ ^= b_;
+    for_each_flight(n_, [&](std::size_t first, std::size_t count) {
+      BitVector message(2 * count);
+      message.copy_from(d_, first, 0, count);
+      message.copy_from(e_, first, count, count);
+      reveal_bits(session_, kMasked, message);
+    });
+  }
 
-// MACs or keys of e.[a] ^ d.[b], the same linear map for both, added to those of [c].
-template <class Word>
-void add_products(SecretVector<Word>& c, const SecretVector<Word>& a, const BitVector& e, const SecretVector<Word>& b, const BitVector& d) {
-  for (std::size_t i = 0; i < c.size(); ++i) c[i] ^= Word{times(a[i].value, e[i])} ^ Word{times(b[i].value, d[i])};
-}
+  BitVector open() override {
+    BitVector peers_d(n_), peers_e(n_);
+    for_each_flight(n_, [&](std::size_t first, std::size_t count) {
+      const BitVector message = receive_revealed_bits(session_, kMasked, 2 * count);
+      peers_d.copy_from(message, 0, first, count);
+      peers_e.copy_from(message, count, first, count);
+    });
+    d_ ^= peers_d;
+    e_ ^= peers_e;
+    BitVector z = bits_of(triples_, shared_bits, 2);
+    const bool adds_constant = session_.me() == Party::A;
+    for (std::size_t w = 0; w < z.words().size(); ++w) {
+      const std::uint64_t d = d_.words()[w], e = e_.words()[w];
+      z.words()[w] ^= (e & a_.words()[w]) ^ (d & b_.words()[w]) ^ (adds_constant ? d & e : 0);
+    }
+    return z;
+  }
+
+  void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) override {
+    for (std::size_t done = 0; done < count; done += kStep) {
+      const std::size_t part = std::min(count - done, kStep);
+      MacShare of_d[kStep], of_e[kStep];
+      for (std::size_t i = 0; i < part;) i += combine_some(part - i, {x, y, z, done + i}, of_d + i, of_e + i);
+      absorb_opened(session_, std::span(of_d, part));
+      absorb_opened(session_, std::span(of_e, part));
+    }
+  }
+
+ private:
+  struct Operands {
+    const ShareBlocks &x, &y, &z;
+    std::size_t at;
+  };
+
+  // The next entries, as many as lie side by side in the material. Returns how many.
+  std::size_t combine_some(std::size_t most, const Operands& operands, MacShare* of_d, MacShare* of_e) {
+    const std::size_t count = std::min(most, at_.left()), at = operands.at;
+    const auto column = [&](std::size_t index) { return &at_.batch().shares[index].macs[at_.at()].value; };
+    std::uint64_t d[kStep / 64], e[kStep / 64];
+    copy_bits(d_.words(), combined_, d, 0, count);
+    copy_bits(e_.words(), combined_, e, 0, count);
+    combine_triples({operands.x.plane[0] + at, operands.y.plane[0] + at, column(0), column(1), column(2), d, e, &of_d->value, &of_e->value,
+                     operands.z.plane[0] + at},
+                    count, session_.global_key().value);
+    at_.advance(count);
+    combined_ += count;
+    return count;
+  }
+
+  Session& session_;
+  std::size_t n_;
+  MaterialSlices triples_;
+  SliceCursor at_;
+  BitVector a_, b_;
+  BitVector d_, e_;  // my shares; when they are open, what came out
+  std::size_t combined_ = 0;
+};
 
 }  // namespace
 
-Operand ands_from_triples(Session& session, MaterialSource& source, Operand x, Operand y) {
-  const std::size_t n = x.size();
-  MaterialBatch triples = source.draw(MaterialKind::Triples, n);
-  AuthBitsMine &a = triples.mine[0], &b = triples.mine[1], &c = triples.mine[2];
-  SecretVector<Key> &a_keys = triples.peers[0].keys, &b_keys = triples.peers[1].keys, &c_keys = triples.peers[2].keys;
-
-  // My shares of d and e, then the peer's.
-  BitVector& d = x.bits ^= a.bits;
-  BitVector& e = y.bits ^= b.bits;
-  BitVector message(2 * n);
-  message.copy_from(d, 0, 0, n);
-  message.copy_from(e, 0, n, n);
-  reveal_bits(session, kMasked, message);
-  add(x.macs, a.macs);
-  add(y.macs, b.macs);
-  absorb_my_macs(session, x.macs);
-  absorb_my_macs(session, y.macs);
-
-  const BitVector peers = receive_revealed_bits(session, kMasked, 2 * n);
-  add(x.keys, a_keys);
-  add(y.keys, b_keys);
-  absorb_peers_keys(session, x.keys, peers, 0);
-  absorb_peers_keys(session, y.keys, peers, n);
-  BitVector peers_share(n);
-  peers_share.copy_from(peers, 0, 0, n);
-  d ^= peers_share;
-  peers_share.copy_from(peers, n, 0, n);
-  e ^= peers_share;
-
-  const bool adds_constant = session.me() == Party::A;
-  for (std::size_t w = 0; w < c.bits.words().size(); ++w) {
-    const std::uint64_t product = d.words()[w] & e.words()[w];
-    c.bits.words()[w] ^= (e.words()[w] & a.bits.words()[w]) ^ (d.words()[w] & b.bits.words()[w]) ^ (adds_constant ? product : 0);
-  }
-  add_products(c.macs, a.macs, e, b.macs, d);
-  add_products(c_keys, a_keys, e, b_keys, d);
-  if (!adds_constant)
-    for (std::size_t i = 0; i < n; ++i) c_keys[i] = moved(c_keys[i], session.global_key(), d[i] & e[i]);
-  Operand z(0);
-  z.bits = std::move(c.bits);
-  z.macs = std::move(c.macs);
-  z.keys = std::move(c_keys);
-  return z;
+std::unique_ptr<AndLayer> begin_triple_layer(Session& session, MaterialReader& material, const BitVector& x, const BitVector& y) {
+  return std::make_unique<TripleLayer>(session, material, x, y);
 }
 
 }  // namespace tinyot

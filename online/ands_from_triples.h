@@ -1,19 +1,21 @@
-// ANDs of shared bits from triples [a], [b], [c = ab], a whole layer at a time (Beaver, CRYPTO 1991; PROTOCOL section 9):
+// ANDs of shared bits from triples a, b, c = ab, a whole layer at a time (Beaver, CRYPTO 1991; PROTOCOL section 9):
 //
-//   d = x ^ a and e = y ^ b are revealed, both shares of each; then [z] = [c] ^ e.[a] ^ d.[b] ^ de.
+//   d = x ^ a and e = y ^ b are opened; then z = c ^ e.a ^ d.b ^ de.
 //
 // Two bits of each party, 4 in all, one round. The constant de is added to A's share.
+//
+// Differs: of a bit x = x_A ^ x_B a party does not hold a MAC and a key, but their sum with x_P.Delta_P, a share of
+// x.(Delta_A ^ Delta_B) (base/block.h). All of the above is linear in these shares, so they are what is computed with: half the
+// memory and half the hashes. What is opened is checked as checks/mac_transcript.h says.
 #pragma once
 
-#include "base/material.h"
-#include "checks/session.h"
-#include "online/operand.h"
+#include "online/and_layer.h"
 
 namespace tinyot {
 
-// Role: both, symmetric. The ANDs of x and y, entry by entry.
-// Wire: 1 message each way of 2n / 8 bytes for n = x.size(); 1 round.
+// Role: both, symmetric.
+// Wire: 1 flight each way of 2n / 8 bytes for n = x.size(), in messages of kFlightEntries; 1 round.
 // Fails: OutOfMaterial; wrong bits are found when the transcript is settled.
-Operand ands_from_triples(Session& session, MaterialSource& source, Operand x, Operand y);
+std::unique_ptr<AndLayer> begin_triple_layer(Session& session, MaterialReader& material, const BitVector& x, const BitVector& y);
 
 }  // namespace tinyot

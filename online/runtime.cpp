@@ -1,198 +1,205 @@
 #include "online/runtime.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.h"
-#include "checks/opening.h"
 #include "circuitgen/layering.h"
 #include "online/and_layer.h"
+#include "online/outputs.h"
 #include "online/wires.h"
 
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kInputs{0x2101, "input.masked"};
-constexpr MessageTag kOutputs{0x2102, "output.shares"};
 constexpr std::size_t kWindowWireBytes = std::size_t{256} << 20;
 constexpr std::size_t kWindowMin = 4096, kWindowMax = std::size_t{1} << 20;
+constexpr std::size_t kChunkEntries = 512;  // ANDs of a tile whose blocks are gathered at a time
 
-// Shares of all output bits, kept until they may be revealed: entry (bundle, bit) holds all lanes.
-class OutputShares {
+// Adds the time that passes in its life.
+class Stopwatch {
  public:
-  OutputShares(const CircuitInfo& info, std::size_t lanes) : info_(info), lanes_(lanes) {
-    for (const OutputBundle& bundle : info.outputs) {
-      offsets_.push_back(bits_);
-      bits_ += bundle.bits;
-    }
-    shares_ = BitVector(bits_ * lanes);
-    macs_.resize(bits_ * lanes);
-    keys_.resize(bits_ * lanes);
-  }
-
-  void take(const RoundOutput& output, const WireView& wire) {
-    const std::size_t at = (offsets_[output.bundle] + output.bit) * lanes_;
-    copy_bits(wire.bits, 0, shares_.words(), at, lanes_);
-    std::copy(wire.macs.begin(), wire.macs.end(), macs_.begin() + at);
-    std::copy(wire.keys.begin(), wire.keys.end(), keys_.begin() + at);
-  }
-
-  // Reveals my shares of what the peer receives and takes the peer's of what I receive.
-  std::vector<std::optional<BundleValues>> reveal(Session& session, SettledCheck before);
+  explicit Stopwatch(double& total) : total_(total), begin_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 
  private:
-  std::size_t first(std::size_t bundle) const { return offsets_[bundle] * lanes_; }
-  std::size_t count(std::size_t bundle) const { return info_.outputs[bundle].bits * lanes_; }
-  std::size_t received_by(Party party) const {
-    std::size_t total = 0;
-    for (std::size_t b = 0; b < info_.outputs.size(); ++b)
-      if (receives(info_.outputs[b].to, party)) total += count(b);
-    return total;
-  }
-
-  const CircuitInfo& info_;
-  std::size_t lanes_, bits_ = 0;
-  std::vector<std::size_t> offsets_;
-  BitVector shares_;
-  SecretVector<Mac> macs_;
-  SecretVector<Key> keys_;
+  double& total_;
+  std::chrono::steady_clock::time_point begin_;
 };
 
-std::vector<std::optional<BundleValues>> OutputShares::reveal(Session& session, SettledCheck) {
-  BitVector sent(received_by(session.peer()));
-  std::size_t at = 0;
-  for (std::size_t b = 0; b < info_.outputs.size(); ++b) {
-    if (!receives(info_.outputs[b].to, session.peer())) continue;
-    sent.copy_from(shares_, first(b), at, count(b));
-    at += count(b);
-  }
-  reveal_bits(session, kOutputs, sent);
-  for (std::size_t b = 0; b < info_.outputs.size(); ++b)
-    if (receives(info_.outputs[b].to, session.peer())) absorb_my_macs(session, std::span(macs_).subspan(first(b), count(b)));
+// Operands and products of some ANDs, gathered.
+class BlockChunk {
+ public:
+  explicit BlockChunk(std::size_t planes) : planes_(planes), blocks_(3 * planes * kCapacity) {}
 
-  const BitVector received = receive_revealed_bits(session, kOutputs, received_by(session.me()));
-  at = 0;
-  std::vector<std::optional<BundleValues>> values(info_.outputs.size());
-  for (std::size_t b = 0; b < info_.outputs.size(); ++b) {
-    if (!receives(info_.outputs[b].to, session.me())) continue;
-    absorb_peers_keys(session, std::span(keys_).subspan(first(b), count(b)), received, at);
-    BundleValues& lanes = values[b].emplace(lanes_, BitVector(info_.outputs[b].bits));
-    for (std::size_t bit = 0; bit < info_.outputs[b].bits; ++bit)
-      for (std::size_t lane = 0; lane < lanes_; ++lane) {
-        const std::size_t i = bit * lanes_ + lane;
-        lanes[lane].put(bit, received[at + i] ^ shares_[first(b) + i]);
-      }
-    at += count(b);
-  }
-  return values;
-}
+  static constexpr std::size_t kCapacity = kChunkEntries + Lanes::kTileLanes;
+  // x, y and z, by number.
+  Block* plane(std::size_t operand, std::size_t p) { return blocks_.data() + (operand * planes_ + p) * kCapacity; }
+  ShareBlocks operand(std::size_t number) { return {{plane(number, 0), planes_ == 2 ? plane(number, 1) : nullptr}}; }
+
+ private:
+  std::size_t planes_;
+  SecretVector<Block> blocks_;
+};
 
 class Runtime final : public RoundSink {
  public:
-  Runtime(Session& session, MaterialSource& source, MaterialForm form, const CircuitInfo& info, std::size_t lanes,
-          const std::vector<std::optional<BundleValues>>& inputs)
-      : session_(session), source_(source), form_(form), info_(info), inputs_(inputs), wires_(session.me(), session.global_key(), lanes),
-        outputs_(info, lanes) {}
+  Runtime(Session& session, MaterialReader& material, const RunShape& shape, const CircuitInfo& info, const InputValues& inputs)
+      : session_(session), material_(material), form_(shape.form), info_(info), inputs_(inputs), lanes_(shape.lanes), bits_(session.me(), lanes_),
+        blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)), outputs_(info, form_, lanes_) {}
 
-  void round(const Round& round) override {
-    wires_.grow(round.slots);
-    for (const Party owner : {Party::A, Party::B}) take_inputs(round, owner);
-    for (const LocalGate& gate : round.local) evaluate(gate);
-    for (const RoundOutput& output : round.outputs) outputs_.take(output, wires_[output.in]);
-    if (round.ands.empty()) return;
-    evaluate_and_layer(session_, source_, form_, round.ands, wires_);
-    ++result.and_rounds;
-  }
-
-  void reveal_outputs() {
-    SettledCheck settled = settle_transcripts(session_);
-    auto values = outputs_.reveal(session_, std::move(settled));
-    hand_out(std::move(values), settle_transcripts(session_));
-  }
+  void round(Round& round) override;
+  void finish_blocks();
+  void reveal_outputs();
 
   RunResult result;
 
  private:
-  void hand_out(std::vector<std::optional<BundleValues>> values, SettledCheck) { result.outputs = std::move(values); }
+  // A round whose bits have been evaluated.
+  struct Evaluated {
+    Round round;
+    std::vector<InputLayer> inputs;
+    std::unique_ptr<AndLayer> ands;
+  };
 
-  void evaluate(const LocalGate& gate) {
-    switch (gate.kind) {
-      case GateKind::Const: return wires_.set_constant(gate.out, gate.in0 != 0);
-      case GateKind::Xor: return wires_.set_xor(gate.out, gate.in0, gate.in1);
-      case GateKind::Not: return wires_.set_not(gate.out, gate.in0);
-      default: ENSURE(!"a local gate");
-    }
-  }
+  BitVector gather(const Round& round, Slot RoundAnd::* operand) const;
+  void scatter(const Round& round, const BitVector& z);
+  void combine(std::span<const RoundAnd> ands, std::size_t tile, std::size_t width, AndLayer& layer);
+  void hand_out(InputValues values, SettledCheck) { result.outputs = std::move(values); }
 
-  std::size_t copies(const RoundInput& input) const { return info_.inputs[input.bundle].same_in_all_lanes ? 1 : wires_.lanes(); }
-
-  // Input of `owner`: fresh [r]; the owner announces m = x ^ r; [x] = [r ^ m | 0].
-  void take_inputs(const Round& round, Party owner) {
-    std::vector<RoundInput> inputs;
-    std::size_t n = 0;
-    for (const RoundInput& input : round.inputs) {
-      if (info_.inputs[input.bundle].owner != owner) continue;
-      inputs.push_back(input);
-      n += copies(input);
-    }
-    if (n == 0) return;
-    MaterialBatch mask = source_.draw(auth_bits_of(owner), n);
-    if (owner == session_.me())
-      give_inputs(inputs, mask.mine[0]);
-    else
-      receive_inputs(inputs, mask.peers[0]);
-  }
-
-  void give_inputs(const std::vector<RoundInput>& inputs, const AuthBitsMine& mask) {
-    BitVector masked(mask.size());
+  // Calls use(tile, gate, first, width) for the ANDs in the order of their entries: tile by tile, then common ones, whose results may
+  // take slots that were read until then.
+  template <class Use>
+  void for_each_and(const Round& round, Use use) const {
     std::size_t at = 0;
-    for (const RoundInput& input : inputs) {
-      const WireView wire = wires_[input.out];
-      const std::size_t given = copies(input);
-      for (std::size_t lane = 0; lane < wires_.lanes(); ++lane) {
-        const std::size_t from = given == 1 ? 0 : lane;
-        const bool x = (*inputs_[input.bundle])[from][input.bit];
-        masked.put(at + from, x ^ mask.bits[at + from]);
-        put_bit(wire.bits, lane, x);
-        wire.macs[lane] = mask.macs[at + from];
-        wire.keys[lane] = Key{{0, 0}};
+    for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
+      const std::size_t width = lanes_.width(tile);
+      for (const RoundAnd& gate : round.ands) {
+        use(tile, gate, at, width);
+        at += width;
       }
-      at += given;
     }
-    send_bits(session_.channel(), kInputs, masked);
-  }
-
-  void receive_inputs(const std::vector<RoundInput>& inputs, const AuthBitsPeers& mask) {
-    const BitVector masked = recv_bits(session_.channel(), kInputs, mask.size());
-    std::size_t at = 0;
-    for (const RoundInput& input : inputs) {
-      const WireView wire = wires_[input.out];
-      const std::size_t given = copies(input);
-      std::fill(wire.bits.begin(), wire.bits.end(), 0);
-      for (std::size_t lane = 0; lane < wires_.lanes(); ++lane) {
-        const std::size_t from = at + (given == 1 ? 0 : lane);
-        wire.macs[lane] = Mac{{0, 0}};
-        wire.keys[lane] = moved(mask.keys[from], session_.global_key(), masked[from]);
-      }
-      at += given;
-    }
+    for (const RoundAnd& gate : round.common_ands) use(0, gate, at++, 1);
   }
 
   Session& session_;
-  MaterialSource& source_;
+  MaterialReader& material_;
   MaterialForm form_;
   const CircuitInfo& info_;
-  const std::vector<std::optional<BundleValues>>& inputs_;
-  Wires wires_;
+  const InputValues& inputs_;
+  Lanes lanes_;
+  WireBits bits_;
+  WireBlocks blocks_;
+  BlockChunk chunk_;
   OutputShares outputs_;
+  std::optional<Evaluated> evaluated_;  // its blocks are still to be computed
 };
+
+BitVector Runtime::gather(const Round& round, Slot RoundAnd::* operand) const {
+  BitVector bits(round.and_count(lanes_.count()));
+  for_each_and(round, [&](std::size_t tile, const RoundAnd& gate, std::size_t at, std::size_t width) {
+    const std::uint64_t word[1] = {bits_.get(tile, gate.*operand)};
+    copy_bits(word, 0, bits.words(), at, width);
+  });
+  return bits;
+}
+
+void Runtime::scatter(const Round& round, const BitVector& z) {
+  for_each_and(round, [&](std::size_t tile, const RoundAnd& gate, std::size_t at, std::size_t width) {
+    std::uint64_t word[1] = {0};
+    copy_bits(z.words(), at, word, 0, width);
+    bits_.put(tile, gate.out, is_common(gate.out) ? std::uint64_t{0} - word[0] : word[0]);
+  });
+}
+
+void Runtime::round(Round& round) {
+  Evaluated now;
+  bits_.grow(round);
+  for (const Party owner : {Party::A, Party::B}) {
+    std::vector<RoundInput> given;
+    std::copy_if(round.inputs.begin(), round.inputs.end(), std::back_inserter(given), [&](const RoundInput& input) { return info_.inputs[input.bundle].owner == owner; });
+    if (given.empty()) continue;
+    now.inputs.emplace_back(session_, material_, owner, info_, lanes_.count(), std::move(given), inputs_);
+    now.inputs.back().set_bits(lanes_, bits_);
+  }
+  bits_.evaluate(round);
+  for (const RoundOutput& output : round.outputs) outputs_.take_bits(output, bits_);
+  const std::size_t ands = round.and_count(lanes_.count());
+  if (ands > 0) now.ands = begin_and_layer(session_, material_, form_, gather(round, &RoundAnd::in0), gather(round, &RoundAnd::in1));
+  finish_blocks();
+  if (ands > 0) {
+    const Stopwatch waiting(result.wire_s);
+    scatter(round, now.ands->open());
+    ++result.and_rounds;
+  }
+  std::swap(now.round, round);
+  evaluated_ = std::move(now);
+}
+
+void Runtime::finish_blocks() {
+  if (!evaluated_) return;
+  const Stopwatch computing(result.blocks_s);
+  const Evaluated& last = *evaluated_;
+  blocks_.grow(last.round);
+  for (const InputLayer& inputs : last.inputs) inputs.set_blocks(lanes_, form_, session_.global_key(), blocks_);
+  blocks_.evaluate_common(last.round.common_local);
+  for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
+    blocks_.evaluate_tile(last.round.local, tile);
+    for (const RoundOutput& output : last.round.outputs) outputs_.take_blocks(output, tile, blocks_);
+    if (last.ands) combine(last.round.ands, tile, lanes_.width(tile), *last.ands);
+  }
+  if (last.ands) combine(last.round.common_ands, 0, 1, *last.ands);
+  evaluated_.reset();
+}
+
+void Runtime::combine(std::span<const RoundAnd> ands, std::size_t tile, std::size_t width, AndLayer& layer) {
+  const std::size_t planes = blocks_.planes(), step = std::max<std::size_t>(1, kChunkEntries / width);
+  for (std::size_t first = 0; first < ands.size(); first += step) {
+    const auto some = ands.subspan(first, std::min(step, ands.size() - first));
+    for (std::size_t p = 0; p < planes; ++p) {
+      Block *x = chunk_.plane(0, p), *y = chunk_.plane(1, p);
+      for (const RoundAnd& gate : some) {
+        blocks_.read(tile, gate.in0, p, width, x);
+        blocks_.read(tile, gate.in1, p, width, y);
+        x += width;
+        y += width;
+      }
+    }
+    layer.combine(some.size() * width, chunk_.operand(0), chunk_.operand(1), chunk_.operand(2));
+    for (std::size_t p = 0; p < planes; ++p) {
+      const Block* z = chunk_.plane(2, p);
+      for (const RoundAnd& gate : some) {
+        std::copy_n(z, width, blocks_.plane(tile, gate.out, p));
+        z += width;
+      }
+    }
+  }
+}
+
+void Runtime::reveal_outputs() {
+  SettledCheck settled = settle_transcripts(session_);
+  auto values = outputs_.reveal(session_, material_, std::move(settled));
+  hand_out(std::move(values), settle_transcripts(session_));
+}
+
+void check_inputs(const Session& session, const CircuitInfo& info, std::size_t lanes, const InputValues& inputs) {
+  ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
+  for (std::size_t b = 0; b < inputs.size(); ++b) {
+    if (info.inputs[b].owner != session.me()) continue;
+    ENSURE(inputs[b] && inputs[b]->size() == (info.inputs[b].same_in_all_lanes ? 1 : lanes));
+    for (const BitVector& value : *inputs[b]) ENSURE(value.size() == info.inputs[b].bits);
+  }
+}
 
 }  // namespace
 
 MaterialCounts material_for(const Circuit& circuit, const CircuitCost& cost, MaterialForm form, std::size_t lanes) {
   MaterialCounts counts;
-  const std::uint64_t ands = cost.ands * lanes;
+  const std::uint64_t ands = cost.ands_of(lanes);
   if (form == MaterialForm::Triples) {
     counts[MaterialKind::Triples] = ands;
+    for (const OutputBundle& bundle : circuit.info().outputs)
+      if (bundle.to != Receiver::Both) counts[auth_bits_of(bundle.to == Receiver::A ? Party::A : Party::B)] += std::uint64_t{bundle.bits} * lanes;
   } else {
     for (const Party party : {Party::A, Party::B}) counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = counts[auth_bits_of(party)] = ands;
   }
@@ -205,22 +212,19 @@ std::size_t window_for(std::size_t lanes) {
   return std::clamp(kWindowWireBytes / (lanes * (sizeof(Mac) + sizeof(Key))), kWindowMin, kWindowMax);
 }
 
-RunResult run_circuit(Session& session, MaterialSource& source, MaterialForm form, const Circuit& circuit, std::size_t lanes,
-                      const std::vector<std::optional<BundleValues>>& inputs) {
-  const CircuitInfo& info = circuit.info();
-  ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
-  for (std::size_t b = 0; b < inputs.size(); ++b) {
-    if (info.inputs[b].owner != session.me()) continue;
-    ENSURE(inputs[b] && inputs[b]->size() == (info.inputs[b].same_in_all_lanes ? 1 : lanes));
-    for (const BitVector& value : *inputs[b]) ENSURE(value.size() == info.inputs[b].bits);
-  }
-  Runtime runtime(session, source, form, info, lanes, inputs);
+RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted, const RunShape& shape, const Circuit& circuit,
+                      const InputValues& inputs) {
+  check_inputs(session, circuit.info(), shape.lanes, inputs);
+  MaterialReader material(source, wanted);
+  Runtime runtime(session, material, shape, circuit.info(), inputs);
   {
-    const PhaseLog::Scope phase(session.log(), session.channel(), "gates", lanes);
-    generate_rounds(circuit, window_for(lanes), runtime);
+    const PhaseLog::Scope phase(session.log(), session.channel(), "gates", shape.lanes);
+    generate_rounds(circuit, shape.lanes, shape.window, runtime);
+    runtime.finish_blocks();
   }
-  const PhaseLog::Scope phase(session.log(), session.channel(), "outputs", lanes);
+  const PhaseLog::Scope phase(session.log(), session.channel(), "outputs", shape.lanes);
   runtime.reveal_outputs();
+  runtime.result.store_s = material.waited_s();
   return std::move(runtime.result);
 }
 

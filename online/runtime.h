@@ -1,6 +1,9 @@
 // The online phase (NNOB12 Fig. 6): pulls a circuit round by round, draws material as it goes, evaluates all lanes side by
 // side and reveals the outputs after the MAC check.
 //
+// Of a round, the bits are evaluated at once and their openings sent; while the peer's are on their way, the MACs and keys of the
+// round before are computed. Nothing that is sent depends on them before the check.
+//
 // Outputs are revealed only after the transcript of everything before them has settled, and the caller gets them only after
 // their own MACs have settled too.
 #pragma once
@@ -13,28 +16,37 @@
 #include "checks/session.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/gate.h"
+#include "online/inputs.h"
 
 namespace tinyot {
 
-// Values of one bundle: one BitVector a lane; a single one for a bundle that is the same in all lanes.
-using BundleValues = std::vector<BitVector>;
-
-struct RunResult {
-  std::vector<std::optional<BundleValues>> outputs;  // by output bundle; absent where only the peer receives
-  std::uint64_t and_rounds = 0;                      // rounds that had ANDs
+struct RunShape {
+  MaterialForm form;
+  std::size_t lanes;
+  std::size_t window;  // gates that are layered together, the same for both parties
 };
 
-// What a run takes out of the store: a triple, or an object of each other kind, an AND, and an aBit of its owner an input bit.
+struct RunResult {
+  InputValues outputs;           // by output bundle; absent where only the peer receives
+  std::uint64_t and_rounds = 0;  // rounds that had ANDs
+  double wire_s = 0;             // waited for the peer's openings
+  double store_s = 0;            // waited for material
+  double blocks_s = 0;           // computed MACs and keys, and hashed what was opened
+};
+
+// What a run takes out of the store: a triple, or an object of each other kind, an AND; an aBit of its owner an input bit; and with
+// triples an aBit of its receiver for each output bit that only one party learns.
 MaterialCounts material_for(const Circuit& circuit, const CircuitCost& cost, MaterialForm form, std::size_t lanes);
 
-// Gates that are layered together: fewer with more lanes, so that the wires of a window stay within a few hundred megabytes.
+// Gates that are layered together unless a user says otherwise: fewer with more lanes, so that the wires of a window stay within a
+// few hundred megabytes.
 std::size_t window_for(std::size_t lanes);
 
-// Role: both, symmetric. `inputs` has the values of my bundles, and nothing for the peer's.
+// Role: both, symmetric. `inputs` has the values of my bundles, and nothing for the peer's; `wanted` is material_for of the run.
 // Shapes: inputs[bundle]: lanes vectors (1 if same_in_all_lanes) of info().inputs[bundle].bits bits.
 // Wire: 2 rounds a layer of ANDs, 1 from triples, 1 message an owner for inputs, 3 rounds for the outputs.
 // Fails: PeerCheated("MAC transcript") before anything is returned; OutOfMaterial; NetworkError.
-RunResult run_circuit(Session& session, MaterialSource& source, MaterialForm form, const Circuit& circuit, std::size_t lanes,
-                      const std::vector<std::optional<BundleValues>>& inputs);
+RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted, const RunShape& shape, const Circuit& circuit,
+                      const InputValues& inputs);
 
 }  // namespace tinyot

@@ -2,51 +2,82 @@
 
 #include <algorithm>
 
+#include "base/block_sums.h"
+#include "base/error.h"
+
 namespace tinyot {
 
-void Wires::grow(std::size_t slots) {
-  if (slots <= slots_) return;
-  slots_ = slots;
-  bits_.resize(slots * words_);
-  macs_.resize(slots * lanes_);
-  keys_.resize(slots * lanes_);
+void WireBits::grow(const Round& round) {
+  for (auto& tile : tiles_)
+    if (tile.size() < round.slots) tile.resize(round.slots);
+  if (common_.size() < round.common_slots) common_.resize(round.common_slots);
 }
 
-WireView Wires::operator[](std::size_t slot) {
-  return {std::span(bits_).subspan(slot * words_, words_), std::span(macs_).subspan(slot * lanes_, lanes_),
-          std::span(keys_).subspan(slot * lanes_, lanes_)};
+void WireBits::evaluate(const Round& round) {
+  evaluate(round.common_local, 0);
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) evaluate(round.local, tile);
 }
 
-void Wires::set_constant(std::size_t out, bool value) {
-  const WireView wire = (*this)[out];
-  std::fill(wire.bits.begin(), wire.bits.end(), 0);
-  std::fill(wire.macs.begin(), wire.macs.end(), Mac{{0, 0}});
-  std::fill(wire.keys.begin(), wire.keys.end(), Key{{0, 0}});
-  if (value) flip(wire);
-}
-
-void Wires::set_xor(std::size_t out, std::size_t in0, std::size_t in1) {
-  const WireView z = (*this)[out], x = (*this)[in0], y = (*this)[in1];
-  for (std::size_t w = 0; w < words_; ++w) z.bits[w] = x.bits[w] ^ y.bits[w];
-  for (std::size_t i = 0; i < lanes_; ++i) z.macs[i] = x.macs[i] ^ y.macs[i];
-  for (std::size_t i = 0; i < lanes_; ++i) z.keys[i] = x.keys[i] ^ y.keys[i];
-}
-
-void Wires::set_not(std::size_t out, std::size_t in) {
-  const WireView z = (*this)[out], x = (*this)[in];
-  if (out == in) return flip(z);
-  std::copy(x.bits.begin(), x.bits.end(), z.bits.begin());
-  std::copy(x.macs.begin(), x.macs.end(), z.macs.begin());
-  std::copy(x.keys.begin(), x.keys.end(), z.keys.begin());
-  flip(z);
-}
-
-void Wires::flip(const WireView& wire) {
-  if (me_ == Party::A) {
-    for (std::uint64_t& word : wire.bits) word = ~word;
-  } else {
-    for (Key& key : wire.keys) key = moved(key, global_key_, true);
+void WireBits::evaluate(std::span<const LocalGate> gates, std::size_t tile) {
+  for (const LocalGate& gate : gates) {
+    switch (gate.kind) {
+      case GateKind::Xor: put(tile, gate.out, get(tile, gate.in0) ^ get(tile, gate.in1)); break;
+      case GateKind::Not: put(tile, gate.out, get(tile, gate.in0) ^ not_mask_); break;
+      case GateKind::Const: put(tile, gate.out, gate.in0 != 0 ? not_mask_ : 0); break;
+      default: ENSURE(!"a local gate");
+    }
   }
+}
+
+// A constant 1 moves A's bit: of pairs B's key of it, of shared bits both parties' shares of the MAC.
+WireBlocks::WireBlocks(Party me, MaterialForm form, Delta global_key, const Lanes& lanes)
+    : lanes_(lanes), planes_(planes_of(form)), flip_{}, tiles_(lanes.tiles()) {
+  if (form == MaterialForm::Triples) flip_[0] = global_key.value;
+  if (form == MaterialForm::Pairs && me == Party::B) flip_[1] = global_key.value;
+}
+
+void WireBlocks::grow(const Round& round) {
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    const std::size_t blocks = round.slots * planes_ * lanes_.width(tile);
+    if (tiles_[tile].size() < blocks) tiles_[tile].resize(blocks);
+  }
+  if (common_.size() < round.common_slots * planes_) common_.resize(round.common_slots * planes_);
+}
+
+void WireBlocks::evaluate(std::span<const LocalGate> gates, const Table& table) {
+  const std::size_t blocks = planes_ * table.width;
+  const auto row = [&](Slot slot) { return table.blocks + index_of(slot) * blocks; };
+  for (const LocalGate& gate : gates) {
+    Block* out = row(gate.out);
+    switch (gate.kind) {
+      case GateKind::Xor: set_xor(gate, table); break;
+      case GateKind::Not:
+        for (std::size_t p = 0; p < planes_; ++p) xor_block_to_each(std::span<const Block>(row(gate.in0) + p * table.width, table.width), flip_[p], out + p * table.width);
+        break;
+      case GateKind::Const:
+        for (std::size_t p = 0; p < planes_; ++p) std::fill_n(out + p * table.width, table.width, times(flip_[p], gate.in0 != 0));
+        break;
+      default: ENSURE(!"a local gate");
+    }
+  }
+}
+
+void WireBlocks::set_xor(const LocalGate& gate, const Table& table) {
+  const std::size_t blocks = planes_ * table.width;
+  const auto row = [&](Slot slot) { return table.blocks + index_of(slot) * blocks; };
+  Block* out = row(gate.out);
+  // A common gate's table is that of common wires; elsewhere a common operand is spread over the lanes.
+  const bool mixed = !is_common(gate.out) && (is_common(gate.in0) || is_common(gate.in1));
+  if (!mixed) {
+    if (blocks == 1)
+      *out = *row(gate.in0) ^ *row(gate.in1);
+    else
+      xor_blocks({row(gate.in0), blocks}, row(gate.in1), out);
+    return;
+  }
+  const auto [common, other] = is_common(gate.in0) ? std::pair(gate.in0, gate.in1) : std::pair(gate.in1, gate.in0);
+  for (std::size_t p = 0; p < planes_; ++p)
+    xor_block_to_each(std::span<const Block>(row(other) + p * table.width, table.width), common_[index_of(common) * planes_ + p], out + p * table.width);
 }
 
 }  // namespace tinyot

@@ -1,53 +1,89 @@
-// Shared bits on wires: [x] = [x_A | x_B] for every lane of every slot, as one party holds them (NNOB12 Fig. 3).
+// Shared bits on wires, as one party holds them: what every lane of every slot carries, tile by tile, and common wires once.
 //
-// A slot holds `lanes` shares: my bits and their MACs, and the keys of the peer's bits. XOR, NOT and constants are local; the
-// result may take the slot of an operand.
+// My share's bits and what authenticates them are kept apart, because the runtime evaluates a round's bits first and its blocks
+// behind, while the peer's message is on its way. A lane has
+//   from pairs     [x_A | x_B] (NNOB12 Fig. 3): the MAC of my bit and the key of the peer's
+//   from triples   a share of x.(Delta_A ^ Delta_B)
+// XOR, NOT and constants are local; the result may take the slot of an operand.
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <span>
+#include <vector>
 
-#include "base/bit_vector.h"
 #include "base/block.h"
+#include "base/parameters.h"
 #include "base/party.h"
 #include "base/secret.h"
+#include "circuitgen/layering.h"
+#include "online/lanes.h"
 
 namespace tinyot {
 
-// One wire's shares over all lanes.
-struct WireView {
-  std::span<std::uint64_t> bits;
-  std::span<Mac> macs;
-  std::span<Key> keys;
-};
+// Blocks of a share: planes side by side, all lanes of the first, then all of the second.
+constexpr std::size_t planes_of(MaterialForm form) { return form == MaterialForm::Pairs ? 2 : 1; }
 
-class Wires {
+// My bits, those of a tile in one word; beyond its width anything. Of a common wire all 64 bits are the same.
+class WireBits {
  public:
-  // `global_key` is the one under which I check the peer's bits.
-  Wires(Party me, Delta global_key, std::size_t lanes) : me_(me), global_key_(global_key), lanes_(lanes), words_(words_for(lanes)) {}
-  ~Wires() { wipe_object(global_key_); }
-  Wires(const Wires&) = delete;
-  Wires& operator=(const Wires&) = delete;
+  WireBits(Party me, const Lanes& lanes) : not_mask_(me == Party::A ? ~std::uint64_t{0} : 0), tiles_(lanes.tiles()) {}
 
-  std::size_t lanes() const { return lanes_; }
-  // Makes room for `slots` slots; never shrinks. Views are invalid afterwards.
-  void grow(std::size_t slots);
-  WireView operator[](std::size_t slot);
+  // Makes room; never shrinks.
+  void grow(const Round& round);
+  void evaluate(const Round& round);
 
-  void set_constant(std::size_t out, bool value);
-  void set_xor(std::size_t out, std::size_t in0, std::size_t in1);
-  void set_not(std::size_t out, std::size_t in);
+  std::uint64_t get(std::size_t tile, Slot slot) const { return is_common(slot) ? common_[index_of(slot)] : tiles_[tile][slot]; }
+  void put(std::size_t tile, Slot slot, std::uint64_t word) { (is_common(slot) ? common_[index_of(slot)] : tiles_[tile][slot]) = word; }
 
  private:
-  // [x] ^ 1: A's share flips, so its bit moves at A and its key at B.
-  void flip(const WireView& wire);
+  void evaluate(std::span<const LocalGate> gates, std::size_t tile);
 
-  Party me_;
-  Delta global_key_;
-  std::size_t lanes_, words_, slots_ = 0;
-  SecretVector<std::uint64_t> bits_;
-  SecretVector<Mac> macs_;
-  SecretVector<Key> keys_;
+  std::uint64_t not_mask_;  // A's share is the one that flips
+  std::vector<SecretVector<std::uint64_t>> tiles_;
+  SecretVector<std::uint64_t> common_;
+};
+
+// What authenticates them.
+class WireBlocks {
+ public:
+  // `global_key` is mine.
+  WireBlocks(Party me, MaterialForm form, Delta global_key, const Lanes& lanes);
+  ~WireBlocks() { wipe_object(flip_); }
+  WireBlocks(const WireBlocks&) = delete;
+  WireBlocks& operator=(const WireBlocks&) = delete;
+
+  std::size_t planes() const { return planes_; }
+
+  void grow(const Round& round);
+  void evaluate_common(std::span<const LocalGate> gates) { evaluate(gates, {common_.data(), 1}); }
+  void evaluate_tile(std::span<const LocalGate> gates, std::size_t tile) { evaluate(gates, {tiles_[tile].data(), lanes_.width(tile)}); }
+
+  // A plane of a slot: width(tile) blocks, or one of a common wire.
+  Block* plane(std::size_t tile, Slot slot, std::size_t plane) {
+    return is_common(slot) ? common_.data() + index_of(slot) * planes_ + plane : tiles_[tile].data() + (slot * planes_ + plane) * lanes_.width(tile);
+  }
+  // Copies a plane to `width` blocks, a common one as often as there are lanes.
+  void read(std::size_t tile, Slot slot, std::size_t plane, std::size_t width, Block* to) {
+    const Block* from = this->plane(tile, slot, plane);
+    if (is_common(slot))
+      std::fill_n(to, width, *from);
+    else
+      std::copy_n(from, width, to);
+  }
+
+ private:
+  struct Table {
+    Block* blocks;
+    std::size_t width;
+  };
+  void evaluate(std::span<const LocalGate> gates, const Table& table);
+  void set_xor(const LocalGate& gate, const Table& table);
+
+  Lanes lanes_;
+  std::size_t planes_;
+  std::array<Block, 2> flip_;  // what a NOT adds to each plane
+  std::vector<SecretVector<Block>> tiles_;
+  SecretVector<Block> common_;
 };
 
 }  // namespace tinyot

@@ -14,10 +14,13 @@
 namespace tinyot {
 namespace {
 
-std::vector<Parameter> parameters_to_agree(const NamedCircuit& circuit, const Manifest& manifest) {
+constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
+
+std::vector<Parameter> parameters_to_agree(const NamedCircuit& circuit, const RunShape& shape, const Manifest& manifest) {
   return {{"command", "run"},
           {"circuit", circuit.fingerprint()},
-          {"lanes", std::to_string(circuit.lanes())},
+          {"lanes", std::to_string(shape.lanes)},
+          {"window", std::to_string(shape.window)},
           {"profile", manifest.profile},
           {"material", manifest.material},
           {"kappa", std::to_string(manifest.kappa)},
@@ -106,9 +109,9 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const RunResult& 
   return outputs;
 }
 
-Json report_of(const RunJob& job, const NamedCircuit& circuit, const Store& store, const RunResult& result, double wall_s) {
+Json report_of(const RunJob& job, const NamedCircuit& circuit, const RunShape& shape, const Store& store, const RunResult& result, double wall_s) {
   const Manifest& manifest = store.manifest();
-  const std::uint64_t ands = circuit.cost().ands * circuit.lanes(), gates = ands + circuit.cost().xors * circuit.lanes();
+  const std::uint64_t ands = circuit.cost().ands_of(shape.lanes), gates = ands + circuit.cost().xors_of(shape.lanes);
   const auto rate = [&](std::uint64_t count) { return wall_s > 0 ? static_cast<double>(count) / wall_s : 0; };
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run"},
@@ -117,13 +120,17 @@ Json report_of(const RunJob& job, const NamedCircuit& circuit, const Store& stor
                  {"ands", ands},
                  {"gates", gates}};
   if (circuit.has_blocks()) report["blocks"] = circuit.lanes();
-  report["lanes"] = circuit.lanes();
+  report["lanes"] = shape.lanes;
+  report["window"] = shape.window;
   report["and_rounds"] = result.and_rounds;
   add_security(report, manifest);
   report["threads"] = 1;
   report["wall_s"] = wall_s;
   report["ands_per_s"] = rate(ands);
   report["gates_per_s"] = rate(gates);
+  report["wire_wait_s"] = result.wire_s;
+  report["store_wait_s"] = result.store_s;
+  report["blocks_s"] = result.blocks_s;
   report["store_bytes"] = store.store_bytes();
   return report;
 }
@@ -135,6 +142,7 @@ void add_run_options(po::options_description& options) {
       "input", po::value<std::vector<std::string>>(),
       "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since command lines can be seen by others")(
       "output", po::value<std::vector<std::string>>(), "NAME=@FILE: write this output there (mode 0600) instead of to the report");
+  options.add_options()("window", po::value<std::string>(), "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
   add_circuit_options(options);
 }
 
@@ -147,6 +155,8 @@ RunJob run_job_from(const CommandLine& line) {
     if (!value.starts_with("@") || value.size() == 1) throw UsageError("--output wants NAME=@FILE");
     job.outputs[name] = value.substr(1);
   }
+  job.window = line.optional_size("window");
+  if (job.window && (*job.window < 1 || *job.window > kWindowMax)) throw UsageError("--window is out of range: 1 to 2^26 gates");
   return job;
 }
 
@@ -158,29 +168,29 @@ JobResult run(const RunJob& job) {
   Store store = Store::open(job.store);
   if (store.manifest().me != job.party)
     throw StoreError("the store in " + job.store.string() + " is party " + letter(store.manifest().me) + "'s; run with --party " + letter(store.manifest().me));
-  const MaterialForm form = form_of(store.manifest());
-  const MaterialCounts needed = material_for(circuit.circuit(), circuit.cost(), form, circuit.lanes());
+  const RunShape shape{form_of(store.manifest()), circuit.lanes(), job.window.value_or(window_for(circuit.lanes()))};
+  const MaterialCounts needed = material_for(circuit.circuit(), circuit.cost(), shape.form, shape.lanes);
   const Delta global_key = store.global_key();
   check_enough(store, needed);
 
   const auto channel = MeetingPlace(job.endpoint).open();
   Rng rng = Rng::from_system();
-  const SessionIds ids = establish_session(*channel, rng, job.party, parameters_to_agree(circuit, store.manifest()), session_id_of(store.manifest()));
+  const SessionIds ids = establish_session(*channel, rng, job.party, parameters_to_agree(circuit, shape, store.manifest()), session_id_of(store.manifest()));
   PhaseLog log;
   Session session(job.party, ids, global_key, *channel, std::move(rng), log);
   RunResult result;
   double wall_s = 0;
   within_session(store, *channel, [&] {
     Reservation material = [&] {
-      const PhaseLog::Scope phase(log, *channel, "reserve", circuit.cost().ands * circuit.lanes());
+      const PhaseLog::Scope phase(log, *channel, "reserve", circuit.cost().ands_of(shape.lanes));
       return reserve_together(session, store, needed);
     }();
     const auto start = std::chrono::steady_clock::now();
-    result = run_circuit(session, material, form, circuit.circuit(), circuit.lanes(), inputs);
+    result = run_circuit(session, material, needed, shape, circuit.circuit(), inputs);
     wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     channel->flush();
   });
-  Json report = report_of(job, circuit, store, result, wall_s);
+  Json report = report_of(job, circuit, shape, store, result, wall_s);
   add_measurements(report, log.phases());
   report["outputs"] = hand_out(circuit, files, result);
   return {report, 0};

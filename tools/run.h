@@ -16,6 +16,7 @@ struct RunJob {
   CircuitSpec circuit;
   std::map<std::string, std::string> inputs;   // texts of this party's bundles
   std::map<std::string, std::string> outputs;  // file of an output by name; the others go into the report
+  std::optional<std::uint64_t> window;         // gates that are layered together
 };
 
 void add_run_options(po::options_description& options);

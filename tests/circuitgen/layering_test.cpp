@@ -19,40 +19,28 @@ class SlotInterpreter final : public RoundSink {
     for (const OutputBundle& bundle : info.outputs) outputs.emplace_back(lanes, BitVector(bundle.bits));
   }
 
-  void round(const Round& round) override {
+  void round(Round& round) override {
     ++rounds;
-    rounds_without_ands += round.ands.empty();
-    EXPECT_FALSE(round.inputs.empty() && round.local.empty() && round.outputs.empty() && round.ands.empty());
+    const bool has_ands = round.and_count(1) > 0;
+    rounds_without_ands += !has_ands;
+    EXPECT_FALSE(round.inputs.empty() && round.common_local.empty() && round.local.empty() && round.outputs.empty() && !has_ands);
     EXPECT_GE(round.slots, slots_.size());
+    EXPECT_GE(round.common_slots, common_.size());
     slots_.resize(round.slots, 0);
-    for (const RoundInput& input : round.inputs) slots_.at(input.out) = input_word(input.bundle, input.bit);
-    for (const LocalGate& gate : round.local) {
-      switch (gate.kind) {
-        case GateKind::Const:
-          slots_.at(gate.out) = std::uint64_t{0} - gate.in0;
-          break;
-        case GateKind::Xor:
-          slots_.at(gate.out) = slots_.at(gate.in0) ^ slots_.at(gate.in1);
-          break;
-        case GateKind::Not:
-          slots_.at(gate.out) = ~slots_.at(gate.in0);
-          break;
-        default:
-          ADD_FAILURE() << "not a local gate";
-      }
+    common_.resize(round.common_slots, 0);
+    for (const RoundInput& input : round.inputs) {
+      EXPECT_EQ(is_common(input.out), lanes_ > 1 && info_.inputs[input.bundle].same_in_all_lanes);
+      at(input.out) = input_word(input.bundle, input.bit);
     }
+    for (const LocalGate& gate : round.common_local) carry_out(gate, true);
+    for (const LocalGate& gate : round.local) carry_out(gate, false);
     for (const RoundOutput& output : round.outputs) {
       for (std::size_t lane = 0; lane < lanes_; ++lane) {
-        outputs[output.bundle][lane].put(output.bit, ((slots_.at(output.in) >> lane) & 1) != 0);
+        outputs[output.bundle][lane].put(output.bit, ((at(output.in) >> lane) & 1) != 0);
       }
     }
-    std::set<Slot> ins, outs;
-    for (const RoundAnd& gate : round.ands) ins.insert({gate.in0, gate.in1});
-    for (const RoundAnd& gate : round.ands) {
-      EXPECT_TRUE(outs.insert(gate.out).second);
-      EXPECT_FALSE(ins.contains(gate.out));
-      slots_.at(gate.out) = slots_.at(gate.in0) & slots_.at(gate.in1);
-    }
+    carry_out(round.common_ands, true);
+    carry_out(round.ands, false);
   }
 
   std::size_t slots() const { return slots_.size(); }
@@ -73,17 +61,57 @@ class SlotInterpreter final : public RoundSink {
   const CircuitInfo& info_;
   const std::size_t lanes_;
   const std::vector<LaneValues>& inputs_;
-  std::vector<std::uint64_t> slots_;
+  std::uint64_t& at(Slot slot) { return is_common(slot) ? common_.at(index_of(slot)) : slots_.at(slot); }
+
+  // A gate of common operands is common, and no other; of one lane none is.
+  void expect_place(Slot out, Slot in0, Slot in1, bool common) const {
+    EXPECT_EQ(is_common(out), common);
+    EXPECT_EQ(is_common(in0) && is_common(in1), common);
+    EXPECT_TRUE(lanes_ > 1 || !common);
+  }
+
+  void carry_out(const LocalGate& gate, bool common) {
+    switch (gate.kind) {
+      case GateKind::Const:
+        EXPECT_EQ(is_common(gate.out), lanes_ > 1);
+        at(gate.out) = std::uint64_t{0} - gate.in0;
+        break;
+      case GateKind::Xor:
+        expect_place(gate.out, gate.in0, gate.in1, common);
+        at(gate.out) = at(gate.in0) ^ at(gate.in1);
+        break;
+      case GateKind::Not:
+        expect_place(gate.out, gate.in0, gate.in0, common);
+        at(gate.out) = ~at(gate.in0);
+        break;
+      default:
+        ADD_FAILURE() << "not a local gate";
+    }
+  }
+
+  void carry_out(const std::vector<RoundAnd>& ands, bool common) {
+    std::set<Slot> ins, outs;
+    for (const RoundAnd& gate : ands) ins.insert({gate.in0, gate.in1});
+    for (const RoundAnd& gate : ands) {
+      expect_place(gate.out, gate.in0, gate.in1, common);
+      EXPECT_TRUE(outs.insert(gate.out).second);
+      EXPECT_FALSE(ins.contains(gate.out));
+      at(gate.out) = at(gate.in0) & at(gate.in1);
+    }
+  }
+
+  std::vector<std::uint64_t> slots_, common_;
 };
 
 struct CountingSink final : RoundSink {
-  void round(const Round& round) override {
+  void round(Round& round) override {
     ++rounds;
-    ands += round.ands.size();
-    local += round.local.size();
+    ands += round.and_count(1);
+    common_ands += round.common_ands.size();
+    local += round.common_local.size() + round.local.size();
     slots = round.slots;
   }
-  std::size_t rounds = 0, ands = 0, local = 0, slots = 0;
+  std::size_t rounds = 0, ands = 0, common_ands = 0, local = 0, slots = 0;
 };
 
 void expect_equal(const std::vector<LaneValues>& x, const std::vector<LaneValues>& y) {
@@ -109,7 +137,7 @@ TEST(Layering, RandomCircuitsEqualTheEvaluatorInEveryWindow) {
     const std::uint64_t depth = cost_of(circuit).and_depth;
     for (const std::size_t window : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{50}, kWide}) {
       SlotInterpreter interpreter(circuit.info(), lanes, inputs);
-      generate_rounds(circuit, window, interpreter);
+      generate_rounds(circuit, lanes, window, interpreter);
       ASSERT_NO_FATAL_FAILURE(expect_equal(interpreter.outputs, expected)) << "circuit " << i << ", window " << window;
       if (window == kWide) {
         EXPECT_EQ(interpreter.rounds - interpreter.rounds_without_ands, depth);
@@ -119,18 +147,32 @@ TEST(Layering, RandomCircuitsEqualTheEvaluatorInEveryWindow) {
   }
 }
 
+TEST(Layering, TheKeyScheduleIsCommonToAllLanes) {
+  const auto circuit = make_aes128();
+  const CircuitCost cost = cost_of(*circuit);
+  EXPECT_EQ(cost.common_ands, 40u * 32);
+  EXPECT_EQ(cost.ands_of(1), 200u * 32);
+  EXPECT_EQ(cost.ands_of(5), (40u + 5 * 160) * 32);
+  for (const std::size_t lanes : {1, 2, 300}) {
+    CountingSink sink;
+    generate_rounds(*circuit, lanes, kWide, sink);
+    EXPECT_EQ(sink.ands, cost.ands);
+    EXPECT_EQ(sink.common_ands, lanes == 1 ? 0 : cost.common_ands);
+  }
+}
+
 TEST(Layering, AesHasAsManyAndRoundsAsItsDepthAndMoreInANarrowWindow) {
   const auto circuit = make_aes128();
   std::mt19937_64 rng(5);
   const std::vector<LaneValues> inputs = random_inputs(circuit->info(), 17, rng);
   const std::vector<LaneValues> expected = evaluate(*circuit, 17, inputs);
   SlotInterpreter wide(circuit->info(), 17, inputs);
-  generate_rounds(*circuit, kWide, wide);
+  generate_rounds(*circuit, 17, kWide, wide);
   EXPECT_EQ(wide.rounds, 61u);
   EXPECT_EQ(wide.rounds_without_ands, 1u);
   expect_equal(wide.outputs, expected);
   SlotInterpreter narrow(circuit->info(), 17, inputs);
-  generate_rounds(*circuit, 1000, narrow);
+  generate_rounds(*circuit, 17, 1000, narrow);
   EXPECT_GT(narrow.rounds, wide.rounds);
   EXPECT_LT(narrow.slots(), wide.slots());
   expect_equal(narrow.outputs, expected);
@@ -150,7 +192,7 @@ TEST(Layering, ALongChainUsesFewSlots) {
     });
     for (const std::size_t window : {std::size_t{1}, std::size_t{100}, kWide}) {
       CountingSink sink;
-      generate_rounds(chain, window, sink);
+      generate_rounds(chain, 1, window, sink);
       EXPECT_LE(sink.slots, 3u);
       EXPECT_EQ(sink.ands + sink.local, 1000000u);
       // Windows cut the chain at no cost; a window of one hands out each of the two inputs and the output in its own round.
@@ -169,17 +211,17 @@ TEST(Layering, IndependentAndsShareARoundOfTheWindow) {
     sink.emit({GateKind::Output, 0, 1001, 0});
   });
   CountingSink all, narrow;
-  generate_rounds(wide, kWide, all);
+  generate_rounds(wide, 1, kWide, all);
   EXPECT_EQ(all.rounds, 2u);
   EXPECT_EQ(all.slots, 1002u);
-  generate_rounds(wide, 102, narrow);
+  generate_rounds(wide, 1, 102, narrow);
   EXPECT_EQ(narrow.rounds, 11u);  // the output waits for the last AND
   EXPECT_EQ(narrow.ands, 1000u);
 }
 
 TEST(Layering, AnEmptyCircuitHasNoRounds) {
   CountingSink sink;
-  generate_rounds(TestCircuit(test_info({}, {}), std::vector<Gate>{}), 10, sink);
+  generate_rounds(TestCircuit(test_info({}, {}), std::vector<Gate>{}), 1, 10, sink);
   EXPECT_EQ(sink.rounds, 0u);
 }
 
@@ -197,10 +239,10 @@ TEST(Layering, RefusesMalformedStreams) {
   };
   for (const std::vector<Gate>& stream : streams) {
     CountingSink sink;
-    EXPECT_THROW(generate_rounds(TestCircuit(info, stream), 10, sink), std::logic_error);
+    EXPECT_THROW(generate_rounds(TestCircuit(info, stream), 1, 10, sink), std::logic_error);
   }
   CountingSink sink;
-  EXPECT_THROW(generate_rounds(TestCircuit(info, std::vector<Gate>{}), 0, sink), std::logic_error);
+  EXPECT_THROW(generate_rounds(TestCircuit(info, std::vector<Gate>{}), 1, 0, sink), std::logic_error);
 }
 
 }  // namespace

@@ -68,11 +68,11 @@ TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {
     std::vector<std::optional<BundleValues>> mine(inputs.size());
     for (std::size_t b = 0; b < inputs.size(); ++b)
       if (circuit->info().inputs[b].owner == session.me()) mine[b] = inputs[b];
-    run_circuit(session, dealer, GetParam(), *circuit, lanes, mine);
+    run_circuit(session, dealer, material_for(*circuit, cost_of(*circuit), GetParam(), lanes), {GetParam(), lanes, window_for(lanes)}, *circuit, mine);
     if (session.me() == Party::A) sent = session.log().phases().front().bytes_sent;
   });
   const double bits_of_an_and = GetParam() == MaterialForm::Pairs ? 5 : 2;  // of each party
-  const double floor = bits_of_an_and / 8 * 6400 * lanes + 128.0 / 8 * (lanes + 1);  // and A's inputs
+  const double floor = bits_of_an_and / 8 * static_cast<double>(cost_of(*circuit).ands_of(lanes)) + 128.0 / 8 * (lanes + 1);  // and A's inputs
   EXPECT_GE(static_cast<double>(sent), floor);
   EXPECT_LT(static_cast<double>(sent), 1.02 * floor);
 }

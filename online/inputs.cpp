@@ -1,0 +1,82 @@
+#include "online/inputs.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kInputs{0x2101, "input.masked"};
+
+}  // namespace
+
+InputLayer::InputLayer(Session& session, MaterialReader& material, Party owner, const CircuitInfo& info, std::size_t lanes, std::vector<RoundInput> inputs,
+                       const InputValues& values)
+    : info_(info), lanes_(lanes), mine_(owner == session.me()), inputs_(std::move(inputs)) {
+  std::size_t n = 0;
+  for (const RoundInput& input : inputs_) n += entries_of(input);
+  mask_ = material.take(auth_bits_of(owner), n);
+  if (!mine_) {
+    bits_ = BitVector(n);
+    masked_ = recv_bits(session.channel(), kInputs, n);
+    return;
+  }
+  bits_ = gather(values, n);
+  masked_ = bits_of(mask_, mine_bits, 0);
+  masked_ ^= bits_;
+  send_bits(session.channel(), kInputs, masked_);
+}
+
+BitVector InputLayer::gather(const InputValues& values, std::size_t n) const {
+  BitVector bits(n);
+  std::size_t at = 0;
+  for (const RoundInput& input : inputs_) {
+    const BundleValues& bundle = *values[input.bundle];
+    for (std::size_t lane = 0; lane < entries_of(input); ++lane) bits.put(at++, bundle[lane][input.bit]);
+  }
+  return bits;
+}
+
+void InputLayer::set_bits(const Lanes& lanes, WireBits& wires) const {
+  std::size_t at = 0;
+  for (const RoundInput& input : inputs_) {
+    if (entries_of(input) == 1) {
+      wires.put(0, input.out, std::uint64_t{0} - std::uint64_t{bits_[at++]});
+      continue;
+    }
+    for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) {
+      std::uint64_t word[1] = {0};
+      copy_bits(bits_.words(), at, word, 0, lanes.width(tile));
+      wires.put(tile, input.out, word[0]);
+      at += lanes.width(tile);
+    }
+  }
+}
+
+void InputLayer::set_blocks(const Lanes& lanes, MaterialForm form, Delta global_key, WireBlocks& wires) const {
+  SliceCursor mask(mask_);
+  std::size_t at = 0;
+  const auto set = [&](const RoundInput& input, std::size_t tile, std::size_t width) {
+    Block* first = wires.plane(tile, input.out, 0);
+    Block* second = form == MaterialForm::Pairs ? wires.plane(tile, input.out, 1) : nullptr;
+    for (std::size_t i = 0; i < width; ++i, ++at, mask.advance(1)) {
+      const Mac mac = mine_ ? mask.batch().mine[0].macs[mask.at()] : Mac{{0, 0}};
+      const Key key = mine_ ? Key{{0, 0}} : moved(mask.batch().peers[0].keys[mask.at()], global_key, masked_[at]);
+      if (second != nullptr) {
+        first[i] = mac.value;
+        second[i] = key.value;
+      } else {
+        first[i] = mac_share(bits_[at], mac, key, global_key).value;
+      }
+    }
+  };
+  for (const RoundInput& input : inputs_) {
+    if (entries_of(input) == 1)
+      set(input, 0, 1);
+    else
+      for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) set(input, tile, lanes.width(tile));
+  }
+}
+
+}  // namespace tinyot

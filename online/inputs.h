@@ -1,0 +1,43 @@
+// Inputs of one party in a round (NNOB12 Fig. 6, "Input"): with a fresh aBit [r] of its own, the owner announces m = x ^ r, and
+// [x] = [r] ^ m, the other party's share being 0. A bundle that is the same in all lanes takes one bit for all of them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/parameters.h"
+#include "checks/session.h"
+#include "circuitgen/layering.h"
+#include "online/material_reader.h"
+#include "online/wires.h"
+
+namespace tinyot {
+
+// Values of one bundle: one BitVector a lane; a single one for a bundle that is the same in all lanes.
+using BundleValues = std::vector<BitVector>;
+using InputValues = std::vector<std::optional<BundleValues>>;  // by bundle; absent where the peer gives them
+
+class InputLayer {
+ public:
+  // Role: `owner`'s, or the other one. Wire: 1 message of n / 8 bytes from the owner.
+  // Fails: OutOfMaterial, NetworkError.
+  InputLayer(Session& session, MaterialReader& material, Party owner, const CircuitInfo& info, std::size_t lanes, std::vector<RoundInput> inputs,
+             const InputValues& values);
+
+  void set_bits(const Lanes& lanes, WireBits& wires) const;
+  void set_blocks(const Lanes& lanes, MaterialForm form, Delta global_key, WireBlocks& wires) const;
+
+ private:
+  std::size_t entries_of(const RoundInput& input) const { return info_.inputs[input.bundle].same_in_all_lanes ? 1 : lanes_; }
+  BitVector gather(const InputValues& values, std::size_t n) const;
+
+  const CircuitInfo& info_;
+  std::size_t lanes_;
+  bool mine_;
+  std::vector<RoundInput> inputs_;
+  MaterialSlices mask_;
+  BitVector bits_;    // my shares
+  BitVector masked_;  // as announced
+};
+
+}  // namespace tinyot

@@ -1,0 +1,25 @@
+// How lanes lie in memory: in tiles of up to kTileLanes, so that what a round works at stays in the cache, tile by tile.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tinyot {
+
+class Lanes {
+ public:
+  static constexpr std::size_t kTileLanes = 64;
+
+  explicit Lanes(std::size_t count) : count_(count), tiles_((count + kTileLanes - 1) / kTileLanes) {}
+
+  std::size_t count() const { return count_; }
+  std::size_t tiles() const { return tiles_; }
+  std::size_t first(std::size_t tile) const { return tile * kTileLanes; }
+  std::size_t width(std::size_t tile) const { return std::min(kTileLanes, count_ - first(tile)); }
+
+ private:
+  std::size_t count_;
+  std::size_t tiles_;
+};
+
+}  // namespace tinyot

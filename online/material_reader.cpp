@@ -1,0 +1,108 @@
+#include "online/material_reader.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+
+namespace tinyot {
+
+MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wanted) : source_(source) {
+  for (const MaterialKind kind : kAllMaterialKinds) lines_[static_cast<std::size_t>(kind)].unread = wanted[kind];
+  thread_ = std::thread([this] { work(); });
+}
+
+MaterialReader::~MaterialReader() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+MaterialSlices MaterialReader::take(MaterialKind kind, std::size_t count) {
+  Line& line = lines_[static_cast<std::size_t>(kind)];
+  MaterialSlices slices;
+  while (count > 0) {
+    if (!line.open) open_next(kind, line);
+    const std::size_t part = std::min(count, line.open->count - line.taken);
+    slices.push_back({line.open, line.taken, part});
+    line.taken += part;
+    count -= part;
+    if (line.taken == line.open->count) line.open.reset();
+  }
+  return slices;
+}
+
+void MaterialReader::open_next(MaterialKind kind, Line& line) {
+  std::unique_lock lock(mutex_);
+  if (line.ready.empty() && !failure_) {
+    if (line.unread == 0)
+      throw OutOfMaterial("more " + std::string(name_of(kind)) + " are needed than were reserved for this run");
+    const auto begin = std::chrono::steady_clock::now();
+    changed_.wait(lock, [&] { return !line.ready.empty() || failure_; });
+    waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  if (line.ready.empty()) std::rethrow_exception(failure_);
+  line.open = std::move(line.ready.front());
+  line.ready.pop_front();
+  line.taken = 0;
+  lock.unlock();
+  changed_.notify_all();
+}
+
+// The line of which the least is ready.
+MaterialReader::Line* MaterialReader::next_to_read() {
+  Line* next = nullptr;
+  for (Line& line : lines_) {
+    if (line.unread == 0 || line.ready.size() >= kBatchesAhead) continue;
+    if (next == nullptr || line.ready.size() < next->ready.size()) next = &line;
+  }
+  return next;
+}
+
+void MaterialReader::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    Line* line = nullptr;
+    changed_.wait(lock, [&] { return ends_ || (line = next_to_read()) != nullptr; });
+    if (ends_) return;
+    const auto kind = static_cast<MaterialKind>(line - lines_.data());
+    const std::size_t count = std::min<std::uint64_t>(kReadObjects, line->unread);
+    lock.unlock();
+    std::shared_ptr<const MaterialBatch> batch;
+    std::exception_ptr failure;
+    try {
+      batch = std::make_shared<const MaterialBatch>(source_.draw(kind, count));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    if (failure) {
+      failure_ = failure;
+      changed_.notify_all();
+      return;
+    }
+    line->unread -= count;
+    line->ready.push_back(std::move(batch));
+    changed_.notify_all();
+  }
+}
+
+const BitVector& mine_bits(const MaterialBatch& batch, std::size_t column) { return batch.mine[column].bits; }
+const BitVector& shared_bits(const MaterialBatch& batch, std::size_t column) { return batch.shares[column].bits; }
+
+BitVector bits_of(const MaterialSlices& slices, const BitVector& (*column)(const MaterialBatch&, std::size_t), std::size_t index) {
+  std::size_t count = 0;
+  for (const MaterialSlice& slice : slices) count += slice.count;
+  BitVector bits(count);
+  std::size_t at = 0;
+  for (const MaterialSlice& slice : slices) {
+    bits.copy_from(column(*slice.batch, index), slice.from, at, slice.count);
+    at += slice.count;
+  }
+  return bits;
+}
+
+}  // namespace tinyot

@@ -1,0 +1,124 @@
+#include "online/outputs.h"
+
+#include "base/error.h"
+#include "checks/opening.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MessageTag kOutputs{0x2102, "output.shares"};
+
+template <class Word>
+std::span<Word> words_of(SecretVector<Block>& plane, std::size_t first, std::size_t count) {
+  return {reinterpret_cast<Word*>(plane.data()) + first, count};
+}
+
+}  // namespace
+
+OutputShares::OutputShares(const CircuitInfo& info, MaterialForm form, const Lanes& lanes) : lanes_(lanes), form_(form) {
+  std::size_t entries = 0;
+  for (const OutputBundle& bundle : info.outputs) {
+    parts_.push_back({parts_.size(), entries, bundle.bits * lanes.count(), bundle.to});
+    entries += parts_.back().count;
+  }
+  bits_ = BitVector(entries);
+  for (std::size_t p = 0; p < planes_of(form); ++p) planes_.emplace_back(entries);
+}
+
+void OutputShares::take_bits(const RoundOutput& output, const WireBits& wires) {
+  const std::size_t first = parts_[output.bundle].first + output.bit * lanes_.count();
+  for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
+    const std::uint64_t word[1] = {wires.get(tile, output.in)};
+    copy_bits(word, 0, bits_.words(), first + lanes_.first(tile), lanes_.width(tile));
+  }
+}
+
+void OutputShares::take_blocks(const RoundOutput& output, std::size_t tile, WireBlocks& wires) {
+  const std::size_t first = parts_[output.bundle].first + output.bit * lanes_.count() + lanes_.first(tile);
+  for (std::size_t p = 0; p < planes_.size(); ++p) wires.read(tile, output.in, p, lanes_.width(tile), planes_[p].data() + first);
+}
+
+InputValues OutputShares::reveal(Session& session, MaterialReader& material, SettledCheck) {
+  return form_ == MaterialForm::Pairs ? reveal_pairs(session) : open_shared(session, material);
+}
+
+// Entry by entry of one bundle: bit, then lane.
+BundleValues OutputShares::values_of(const Part& part, const BitVector& bits) const {
+  const std::size_t lanes = lanes_.count(), width = part.count / lanes;
+  BundleValues values(lanes, BitVector(width));
+  for (std::size_t bit = 0; bit < width; ++bit)
+    for (std::size_t lane = 0; lane < lanes; ++lane) values[lane].put(bit, bits[bit * lanes + lane]);
+  return values;
+}
+
+InputValues OutputShares::reveal_pairs(Session& session) {
+  const auto received_by = [&](Party party) {
+    std::size_t total = 0;
+    for (const Part& part : parts_) total += receives(part.to, party) ? part.count : 0;
+    return total;
+  };
+  BitVector sent(received_by(session.peer()));
+  std::size_t at = 0;
+  for (const Part& part : parts_) {
+    if (!receives(part.to, session.peer())) continue;
+    sent.copy_from(bits_, part.first, at, part.count);
+    at += part.count;
+  }
+  reveal_bits(session, kOutputs, sent);
+  for (const Part& part : parts_)
+    if (receives(part.to, session.peer())) absorb_my_macs(session, words_of<Mac>(planes_[0], part.first, part.count));
+
+  const BitVector received = receive_revealed_bits(session, kOutputs, received_by(session.me()));
+  at = 0;
+  InputValues values(parts_.size());
+  for (const Part& part : parts_) {
+    if (!receives(part.to, session.me())) continue;
+    absorb_peers_keys(session, words_of<Key>(planes_[1], part.first, part.count), received, at);
+    BitVector bits(part.count), mine(part.count);
+    bits.copy_from(received, at, 0, part.count);
+    mine.copy_from(bits_, part.first, 0, part.count);
+    values[part.bundle] = values_of(part, bits ^= mine);
+    at += part.count;
+  }
+  return values;
+}
+
+InputValues OutputShares::open_shared(Session& session, MaterialReader& material) {
+  const Delta delta = session.global_key();
+  std::vector<BitVector> masks(parts_.size());  // those that hide what I receive
+  for (const Part& part : parts_) {
+    if (part.to == Receiver::Both) continue;
+    const bool mine = receives(part.to, session.me());
+    const MaterialSlices slices = material.take(auth_bits_of(mine ? session.me() : session.peer()), part.count);
+    SliceCursor mask(slices);
+    if (mine) {
+      masks[part.bundle] = bits_of(slices, mine_bits, 0);
+      BitVector hidden(part.count);
+      hidden.copy_from(bits_, part.first, 0, part.count);
+      bits_.copy_from(hidden ^= masks[part.bundle], 0, part.first, part.count);
+    }
+    for (std::size_t i = 0; i < part.count; ++i, mask.advance(1)) {
+      const MacShare share = mine ? mac_share(masks[part.bundle][i], mask.batch().mine[0].macs[mask.at()], Key{{0, 0}}, delta)
+                                  : mac_share(false, Mac{{0, 0}}, mask.batch().peers[0].keys[mask.at()], delta);
+      planes_[0][part.first + i] ^= share.value;
+    }
+  }
+  reveal_bits(session, kOutputs, bits_);
+  BitVector opened = receive_revealed_bits(session, kOutputs, bits_.size());
+  opened ^= bits_;
+  const std::span<MacShare> shares = words_of<MacShare>(planes_[0], 0, bits_.size());
+  for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = moved(shares[i], delta, opened[i]);
+  absorb_opened(session, shares);
+
+  InputValues values(parts_.size());
+  for (const Part& part : parts_) {
+    if (!receives(part.to, session.me())) continue;
+    BitVector bits(part.count);
+    bits.copy_from(opened, part.first, 0, part.count);
+    if (part.to != Receiver::Both) bits ^= masks[part.bundle];
+    values[part.bundle] = values_of(part, bits);
+  }
+  return values;
+}
+
+}  // namespace tinyot
