@@ -22,6 +22,8 @@ struct CircuitCost {
   std::array<std::uint64_t, 2> input_bits{};  // by owner, see input_bits_of
   std::uint64_t output_bits = 0;
 
+  std::uint64_t gates() const { return ands + xors + nots; }
+
   // Gates that `lanes` lanes carry out.
   std::uint64_t ands_of(std::size_t lanes) const { return lanes == 1 ? ands : common_ands + (ands - common_ands) * lanes; }
   std::uint64_t xors_of(std::size_t lanes) const { return lanes == 1 ? xors : common_xors + (xors - common_xors) * lanes; }

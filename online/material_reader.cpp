@@ -8,8 +8,17 @@
 namespace tinyot {
 
 MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wanted) : source_(source) {
-  for (const MaterialKind kind : kAllMaterialKinds) lines_[static_cast<std::size_t>(kind)].unread = wanted[kind];
+  if (std::ranges::all_of(wanted.of, [](std::uint64_t count) { return count <= kReadObjects; })) {
+    read_all(wanted);
+    return;
+  }
+  for (const MaterialKind kind : kAllMaterialKinds) line_of(kind).unread = wanted[kind];
   thread_ = std::thread([this] { work(); });
+}
+
+void MaterialReader::read_all(const MaterialCounts& wanted) {
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (wanted[kind] > 0) line_of(kind).ready.push_back(std::make_shared<const MaterialBatch>(source_.draw(kind, wanted[kind])));
 }
 
 MaterialReader::~MaterialReader() {
@@ -18,11 +27,11 @@ MaterialReader::~MaterialReader() {
     ends_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 MaterialSlices MaterialReader::take(MaterialKind kind, std::size_t count) {
-  Line& line = lines_[static_cast<std::size_t>(kind)];
+  Line& line = line_of(kind);
   MaterialSlices slices;
   while (count > 0) {
     if (!line.open) open_next(kind, line);

@@ -1,4 +1,5 @@
-// Reads material ahead of need, by a thread of its own, and hands it out in order, without copying it again.
+// Reads material ahead of need, by a thread of its own, and hands it out in order, without copying it again. What a small run wants is
+// read at once: to wait for another thread would take longer.
 #pragma once
 
 #include <array>
@@ -49,6 +50,8 @@ class MaterialReader {
     std::size_t taken = 0;  // of the open batch
   };
 
+  Line& line_of(MaterialKind kind) { return lines_[static_cast<std::size_t>(kind)]; }
+  void read_all(const MaterialCounts& wanted);
   void work();
   Line* next_to_read();
   void open_next(MaterialKind kind, Line& line);

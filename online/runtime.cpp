@@ -44,9 +44,9 @@ class BlockChunk {
 
 class Runtime final : public RoundSink {
  public:
-  Runtime(Session& session, MaterialReader& material, const RunShape& shape, const CircuitInfo& info, const InputValues& inputs)
-      : session_(session), material_(material), form_(shape.form), info_(info), inputs_(inputs), lanes_(shape.lanes), bits_(session.me(), lanes_),
-        blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)), outputs_(info, form_, lanes_) {}
+  Runtime(Session& session, MaterialReader& material, MaterialForm form, const CircuitRounds& rounds, const InputValues& inputs)
+      : session_(session), material_(material), form_(form), info_(rounds.circuit().info()), inputs_(inputs), lanes_(rounds.lanes()), bits_(session.me(), lanes_),
+        blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)), outputs_(info_, form_, lanes_) {}
 
   void round(Round& round) override;
   void finish_blocks();
@@ -212,17 +212,17 @@ std::size_t window_for(std::size_t lanes) {
   return std::clamp(kWindowWireBytes / (lanes * (sizeof(Mac) + sizeof(Key))), kWindowMin, kWindowMax);
 }
 
-RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted, const RunShape& shape, const Circuit& circuit,
+RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted, MaterialForm form, CircuitRounds& rounds,
                       const InputValues& inputs) {
-  check_inputs(session, circuit.info(), shape.lanes, inputs);
+  check_inputs(session, rounds.circuit().info(), rounds.lanes(), inputs);
   MaterialReader material(source, wanted);
-  Runtime runtime(session, material, shape, circuit.info(), inputs);
+  Runtime runtime(session, material, form, rounds, inputs);
   {
-    const PhaseLog::Scope phase(session.log(), session.channel(), "gates", shape.lanes);
-    generate_rounds(circuit, shape.lanes, shape.window, runtime);
+    const PhaseLog::Scope phase(session.log(), session.channel(), "gates", rounds.lanes());
+    rounds.run(runtime);
     runtime.finish_blocks();
   }
-  const PhaseLog::Scope phase(session.log(), session.channel(), "outputs", shape.lanes);
+  const PhaseLog::Scope phase(session.log(), session.channel(), "outputs", rounds.lanes());
   runtime.reveal_outputs();
   runtime.result.store_s = material.waited_s();
   return std::move(runtime.result);

@@ -16,15 +16,10 @@
 #include "checks/session.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/gate.h"
+#include "circuitgen/layering.h"
 #include "online/inputs.h"
 
 namespace tinyot {
-
-struct RunShape {
-  MaterialForm form;
-  std::size_t lanes;
-  std::size_t window;  // gates that are layered together, the same for both parties
-};
 
 struct RunResult {
   InputValues outputs;           // by output bundle; absent where only the peer receives
@@ -42,11 +37,12 @@ MaterialCounts material_for(const Circuit& circuit, const CircuitCost& cost, Mat
 // few hundred megabytes.
 std::size_t window_for(std::size_t lanes);
 
-// Role: both, symmetric. `inputs` has the values of my bundles, and nothing for the peer's; `wanted` is material_for of the run.
+// Role: both, symmetric. `inputs` has the values of my bundles, and nothing for the peer's; `wanted` is material_for of the run. Both
+// parties have the same rounds: circuit, lanes and window.
 // Shapes: inputs[bundle]: lanes vectors (1 if same_in_all_lanes) of info().inputs[bundle].bits bits.
 // Wire: 2 rounds a layer of ANDs, 1 from triples, 1 message an owner for inputs, 3 rounds for the outputs.
 // Fails: PeerCheated("MAC transcript") before anything is returned; OutOfMaterial; NetworkError.
-RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted, const RunShape& shape, const Circuit& circuit,
+RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted, MaterialForm form, CircuitRounds& rounds,
                       const InputValues& inputs);
 
 }  // namespace tinyot

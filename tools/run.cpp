@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
 
-std::vector<Parameter> parameters_to_agree(const NamedCircuit& circuit, const RunShape& shape, const Manifest& manifest) {
+std::vector<Parameter> parameters_to_agree(const NamedCircuit& circuit, const CircuitRounds& rounds, std::size_t window, const Manifest& manifest) {
   return {{"command", "run"},
           {"circuit", circuit.fingerprint()},
-          {"lanes", std::to_string(shape.lanes)},
-          {"window", std::to_string(shape.window)},
+          {"lanes", std::to_string(rounds.lanes())},
+          {"window", std::to_string(window)},
           {"profile", manifest.profile},
           {"material", manifest.material},
           {"kappa", std::to_string(manifest.kappa)},
@@ -109,9 +109,9 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const RunResult& 
   return outputs;
 }
 
-Json report_of(const RunJob& job, const NamedCircuit& circuit, const RunShape& shape, const Store& store, const RunResult& result, double wall_s) {
+Json report_of(const RunJob& job, const NamedCircuit& circuit, std::size_t window, const Store& store, const RunResult& result, double wall_s) {
   const Manifest& manifest = store.manifest();
-  const std::uint64_t ands = circuit.cost().ands_of(shape.lanes), gates = ands + circuit.cost().xors_of(shape.lanes);
+  const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes()), gates = ands + circuit.cost().xors_of(circuit.lanes());
   const auto rate = [&](std::uint64_t count) { return wall_s > 0 ? static_cast<double>(count) / wall_s : 0; };
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run"},
@@ -120,8 +120,8 @@ Json report_of(const RunJob& job, const NamedCircuit& circuit, const RunShape& s
                  {"ands", ands},
                  {"gates", gates}};
   if (circuit.has_blocks()) report["blocks"] = circuit.lanes();
-  report["lanes"] = shape.lanes;
-  report["window"] = shape.window;
+  report["lanes"] = circuit.lanes();
+  report["window"] = window;
   report["and_rounds"] = result.and_rounds;
   add_security(report, manifest);
   report["threads"] = 1;
@@ -168,29 +168,31 @@ JobResult run(const RunJob& job) {
   Store store = Store::open(job.store);
   if (store.manifest().me != job.party)
     throw StoreError("the store in " + job.store.string() + " is party " + letter(store.manifest().me) + "'s; run with --party " + letter(store.manifest().me));
-  const RunShape shape{form_of(store.manifest()), circuit.lanes(), job.window.value_or(window_for(circuit.lanes()))};
-  const MaterialCounts needed = material_for(circuit.circuit(), circuit.cost(), shape.form, shape.lanes);
+  const MaterialForm form = form_of(store.manifest());
+  const std::size_t window = job.window.value_or(window_for(circuit.lanes()));
+  CircuitRounds rounds(circuit.circuit(), circuit.cost().gates(), circuit.lanes(), window);
+  const MaterialCounts needed = material_for(circuit.circuit(), circuit.cost(), form, circuit.lanes());
   const Delta global_key = store.global_key();
   check_enough(store, needed);
 
   const auto channel = MeetingPlace(job.endpoint).open();
   Rng rng = Rng::from_system();
-  const SessionIds ids = establish_session(*channel, rng, job.party, parameters_to_agree(circuit, shape, store.manifest()), session_id_of(store.manifest()));
+  const SessionIds ids = establish_session(*channel, rng, job.party, parameters_to_agree(circuit, rounds, window, store.manifest()), session_id_of(store.manifest()));
   PhaseLog log;
   Session session(job.party, ids, global_key, *channel, std::move(rng), log);
   RunResult result;
   double wall_s = 0;
   within_session(store, *channel, [&] {
     Reservation material = [&] {
-      const PhaseLog::Scope phase(log, *channel, "reserve", circuit.cost().ands_of(shape.lanes));
+      const PhaseLog::Scope phase(log, *channel, "reserve", circuit.cost().ands_of(circuit.lanes()));
       return reserve_together(session, store, needed);
     }();
     const auto start = std::chrono::steady_clock::now();
-    result = run_circuit(session, material, needed, shape, circuit.circuit(), inputs);
+    result = run_circuit(session, material, needed, form, rounds, inputs);
     wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     channel->flush();
   });
-  Json report = report_of(job, circuit, shape, store, result, wall_s);
+  Json report = report_of(job, circuit, window, store, result, wall_s);
   add_measurements(report, log.phases());
   report["outputs"] = hand_out(circuit, files, result);
   return {report, 0};

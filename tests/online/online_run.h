@@ -36,7 +36,9 @@ inline OnlineRun run_online(const Circuit& circuit, std::size_t lanes, const std
         std::vector<std::optional<BundleValues>> mine(inputs.size());
         for (std::size_t b = 0; b < inputs.size(); ++b)
           if (circuit.info().inputs[b].owner == session.me()) mine[b] = inputs[b];
-        RunResult result = run_circuit(session, dealer, material_for(circuit, cost_of(circuit), form, lanes), {form, lanes, window_for(lanes)}, circuit, mine);
+        const CircuitCost cost = cost_of(circuit);
+        CircuitRounds rounds(circuit, cost.gates(), lanes, window_for(lanes));
+        RunResult result = run_circuit(session, dealer, material_for(circuit, cost, form, lanes), form, rounds, mine);
         (session.me() == Party::A ? run.a : run.b) = std::move(result);
         (session.me() == Party::A ? run.dealt_a : run.dealt_b) = dealer.dealt;
       },

@@ -68,7 +68,9 @@ TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {
     std::vector<std::optional<BundleValues>> mine(inputs.size());
     for (std::size_t b = 0; b < inputs.size(); ++b)
       if (circuit->info().inputs[b].owner == session.me()) mine[b] = inputs[b];
-    run_circuit(session, dealer, material_for(*circuit, cost_of(*circuit), GetParam(), lanes), {GetParam(), lanes, window_for(lanes)}, *circuit, mine);
+    const CircuitCost cost = cost_of(*circuit);
+    CircuitRounds rounds(*circuit, cost.gates(), lanes, window_for(lanes));
+    run_circuit(session, dealer, material_for(*circuit, cost, GetParam(), lanes), GetParam(), rounds, mine);
     if (session.me() == Party::A) sent = session.log().phases().front().bytes_sent;
   });
   const double bits_of_an_and = GetParam() == MaterialForm::Pairs ? 5 : 2;  // of each party
