@@ -1,4 +1,4 @@
-#include "circuitgen/bristol_fashion.h"
+#include "circuitgen/circuit_file.h"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,11 @@
 namespace tinyot {
 namespace {
 
-BristolFashionCircuit parse(const std::string& text, const BristolOptions& options = {}) {
-  std::istringstream stream(text);
-  return BristolFashionCircuit(stream, text.size(), "test.txt", options);
+std::unique_ptr<Circuit> parse(const std::string& text, const CircuitFileOptions& options = {}) {
+  return read_circuit(text_in_memory("test.txt", text), "test", options);
 }
 
-std::string message_of(const std::string& text, const BristolOptions& options = {}) {
+std::string message_of(const std::string& text, const CircuitFileOptions& options = {}) {
   try {
     parse(text, options);
   } catch (const UsageError& error) {
@@ -44,20 +43,20 @@ TEST(BristolFashion, ReadsEveryOperation) {
   std::string crlf;
   for (const char c : text) crlf += c == '\n' ? std::string("\r\n\r\n") : std::string(1, c);
   for (const std::string& variant : {text, crlf, text.substr(0, text.size() - 1), "\n \n" + text + "\n\t\n"}) {
-    const BristolFashionCircuit circuit = parse(variant);
+    const auto circuit = parse(variant);
     for (std::uint64_t a = 0; a < 4; ++a) {
       for (std::uint64_t b = 0; b < 4; ++b) {
         const std::uint64_t w4 = a & b & 1, w5 = (a & b) >> 1, w10 = (w4 ^ w5) ^ 1;
-        EXPECT_EQ(result(circuit, {a, b}), (a & 1) | ((w10 ^ w4) << 1));
+        EXPECT_EQ(result(*circuit, {a, b}), (a & 1) | ((w10 ^ w4) << 1));
       }
     }
   }
 }
 
 TEST(BristolFashion, FreesEachWireAfterItsLastUse) {
-  const BristolFashionCircuit circuit = parse("4 7\n1 3\n1 2\n2 1 0 0 3 AND\n2 1 0 1 4 XOR\n1 1 3 5 EQW\n1 1 5 6 EQW\n");
+  const auto circuit = parse("4 7\n1 3\n1 2\n2 1 0 0 3 AND\n2 1 0 1 4 XOR\n1 1 3 5 EQW\n1 1 5 6 EQW\n");
   RecordingSink sink;
-  circuit.generate(sink);
+  circuit->generate(sink);
   const Gate expected[] = {{GateKind::Input, 0, 0, 0},  {GateKind::Input, 1, 0, 1},  {GateKind::And, 3, 0, 0},
                            {GateKind::Xor, 4, 0, 1},    {GateKind::Free, 0, 0, 0},   {GateKind::Free, 0, 1, 0},
                            {GateKind::Free, 0, 4, 0},   {GateKind::Output, 0, 3, 0}, {GateKind::Output, 0, 3, 1},
@@ -73,26 +72,26 @@ TEST(BristolFashion, FreesEachWireAfterItsLastUse) {
 
 TEST(BristolFashion, GivesOwnersAndReceivers) {
   const std::string text = "1 7\n3 2 1 3\n2 1 1\n2 1 0 1 6 AND\n";
-  const BristolFashionCircuit plain = parse(text);
-  ASSERT_EQ(plain.info().inputs.size(), 3u);
-  EXPECT_EQ(plain.info().inputs[0].owner, Party::A);
-  EXPECT_EQ(plain.info().inputs[1].owner, Party::B);
-  EXPECT_EQ(plain.info().inputs[2].owner, Party::A);
-  EXPECT_EQ(plain.info().inputs[2].name, "2");
-  EXPECT_EQ(plain.info().inputs[2].bits, 3u);
-  EXPECT_EQ(plain.info().outputs[1].to, Receiver::Both);
-  const BristolFashionCircuit chosen = parse(text, {.owners = {{0, Party::B}, {2, Party::B}}, .receivers = {{1, Receiver::A}}});
-  EXPECT_EQ(chosen.info().inputs[0].owner, Party::B);
-  EXPECT_EQ(chosen.info().inputs[2].owner, Party::B);
-  EXPECT_EQ(chosen.info().outputs[0].to, Receiver::Both);
-  EXPECT_EQ(chosen.info().outputs[1].to, Receiver::A);
-  EXPECT_NE(message_of(text, {.owners = {{3, Party::B}}, .receivers = {}}).find("no input bundle 3"), std::string::npos);
-  EXPECT_NE(message_of(text, {.owners = {}, .receivers = {{2, Receiver::A}}}).find("no output bundle 2"), std::string::npos);
+  const auto plain = parse(text);
+  ASSERT_EQ(plain->info().inputs.size(), 3u);
+  EXPECT_EQ(plain->info().inputs[0].owner, Party::A);
+  EXPECT_EQ(plain->info().inputs[1].owner, Party::B);
+  EXPECT_EQ(plain->info().inputs[2].owner, Party::A);
+  EXPECT_EQ(plain->info().inputs[2].name, "2");
+  EXPECT_EQ(plain->info().inputs[2].bits, 3u);
+  EXPECT_EQ(plain->info().outputs[1].to, Receiver::Both);
+  const auto chosen = parse(text, {.owners = {{0, Party::B}, {2, Party::B}}, .receivers = {{1, Receiver::A}}, .bundles = {}});
+  EXPECT_EQ(chosen->info().inputs[0].owner, Party::B);
+  EXPECT_EQ(chosen->info().inputs[2].owner, Party::B);
+  EXPECT_EQ(chosen->info().outputs[0].to, Receiver::Both);
+  EXPECT_EQ(chosen->info().outputs[1].to, Receiver::A);
+  EXPECT_NE(message_of(text, {.owners = {{3, Party::B}}, .receivers = {}, .bundles = {}}).find("no input bundle 3"), std::string::npos);
+  EXPECT_NE(message_of(text, {.owners = {}, .receivers = {{2, Receiver::A}}, .bundles = {}}).find("no output bundle 2"), std::string::npos);
 }
 
 TEST(BristolFashion, ToleratesGapsAndInputsThatAreOutputs) {
-  EXPECT_EQ(result(parse("1 20\n1 2\n1 1\n2 1 0 1 19 AND\n"), {3}), 1u);
-  EXPECT_EQ(result(parse("0 3\n1 3\n1 3\n"), {5}), 5u);
+  EXPECT_EQ(result(*parse("1 20\n1 2\n1 1\n2 1 0 1 19 AND\n"), {3}), 1u);
+  EXPECT_EQ(result(*parse("0 3\n1 3\n1 3\n"), {5}), 5u);
 }
 
 TEST(BristolFashion, RefusesMalformedFilesWithLineAndReason) {
@@ -160,10 +159,10 @@ TEST(BristolFashion, EveryTruncationAndEveryChangedByteIsRefusedOrHarmless) {
         changed[i] = static_cast<char>(c);
       }
       try {
-        const BristolFashionCircuit circuit = parse(changed);
-        evaluate(circuit, 1, [&] {
+        const auto circuit = parse(changed);
+        evaluate(*circuit, 1, [&] {
           std::mt19937_64 rng(8);
-          return random_inputs(circuit.info(), 1, rng);
+          return random_inputs(circuit->info(), 1, rng);
         }());
       } catch (const UsageError&) {
       }
@@ -174,7 +173,7 @@ TEST(BristolFashion, EveryTruncationAndEveryChangedByteIsRefusedOrHarmless) {
 TEST(BristolFashion, NamesTheFileThatCannotBeRead) {
   for (const std::string path : {"/no/such/file.txt", "/tmp", "/dev/null"}) {
     try {
-      const BristolFashionCircuit circuit{std::filesystem::path(path)};
+      open_circuit_file(path);
       ADD_FAILURE() << path;
     } catch (const UsageError& error) {
       EXPECT_EQ(std::string(error.what()).find(path + ": "), 0u);
