@@ -24,13 +24,13 @@ namespace tinyot {
 
 // What a file does not say, by bundle number. Absent: input bundle 1 is B's, all others are A's.
 struct CircuitFileOptions {
-  std::map<std::uint32_t, Party> owners;
-  std::map<std::uint32_t, Receiver> receivers;
+  std::map<std::uint32_t, Party> owners = {};
+  std::map<std::uint32_t, Receiver> receivers = {};
   Receiver other_receivers = Receiver::Both;
 
   // Widths of the input bundles of a file with truth tables, which is the only one that has no widths itself; for how inputs are
   // counted see file_check.h. Empty: all inputs are one bundle.
-  std::vector<std::uint32_t> bundles;
+  std::vector<std::uint32_t> bundles = {};
 };
 
 // Named after the file, without its extension. generate() fails with UsageError if the file has changed: before the first gate

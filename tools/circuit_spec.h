@@ -20,7 +20,7 @@ struct CircuitSpec {
   std::string name;                         // of a generator, or a file
   std::vector<std::string> owners;          // i=A|B
   std::optional<std::string> receiver;      // A or B; both if absent
-  std::optional<std::string> bundles;       // widths of input bundles, W0,W1,...
+  std::optional<std::string> bundles = {};  // widths of input bundles, W0,W1,...
   bool msb_first = false;
   std::optional<std::uint64_t> lanes;       // --lanes
   std::optional<std::uint64_t> blocks;      // --blocks: lanes that are the blocks of one message

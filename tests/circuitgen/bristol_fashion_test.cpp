@@ -80,13 +80,13 @@ TEST(BristolFashion, GivesOwnersAndReceivers) {
   EXPECT_EQ(plain->info().inputs[2].name, "2");
   EXPECT_EQ(plain->info().inputs[2].bits, 3u);
   EXPECT_EQ(plain->info().outputs[1].to, Receiver::Both);
-  const auto chosen = parse(text, {.owners = {{0, Party::B}, {2, Party::B}}, .receivers = {{1, Receiver::A}}, .bundles = {}});
+  const auto chosen = parse(text, {.owners = {{0, Party::B}, {2, Party::B}}, .receivers = {{1, Receiver::A}}});
   EXPECT_EQ(chosen->info().inputs[0].owner, Party::B);
   EXPECT_EQ(chosen->info().inputs[2].owner, Party::B);
   EXPECT_EQ(chosen->info().outputs[0].to, Receiver::Both);
   EXPECT_EQ(chosen->info().outputs[1].to, Receiver::A);
-  EXPECT_NE(message_of(text, {.owners = {{3, Party::B}}, .receivers = {}, .bundles = {}}).find("no input bundle 3"), std::string::npos);
-  EXPECT_NE(message_of(text, {.owners = {}, .receivers = {{2, Receiver::A}}, .bundles = {}}).find("no output bundle 2"), std::string::npos);
+  EXPECT_NE(message_of(text, {.owners = {{3, Party::B}}, .receivers = {}}).find("no input bundle 3"), std::string::npos);
+  EXPECT_NE(message_of(text, {.owners = {}, .receivers = {{2, Receiver::A}}}).find("no output bundle 2"), std::string::npos);
 }
 
 TEST(BristolFashion, ToleratesGapsAndInputsThatAreOutputs) {
@@ -130,7 +130,8 @@ TEST(BristolFashion, RefusesMalformedFilesWithLineAndReason) {
       {header + "2 1 0 1 3\n", "line 4: unknown operation '3'"},
       {header + "2 1 0 1 3 4 AND\n", "line 4: the gate announces 2 inputs and 1 outputs, but 4 wires are given"},
       {header + "2 1 0 1 AND\n", "line 4: the gate announces 2 inputs and 1 outputs, but 2 wires are given"},
-      {header + "18446744073709551615 4 0 1 3 AND\n", "line 4: the gate announces 18446744073709551615 inputs"},
+      {header + "18446744073709551615 4 0 1 3 AND\n", "line 4: the number '18446744073709551615' has too many digits"},
+      {header + "4000000000 4 0 1 3 AND\n", "line 4: the gate announces 4000000000 inputs"},
       {header + "2 AND\n", "line 4: a gate needs"},
       {header + "3 1 0 1 2 3 AND\n", "line 4: AND cannot have 3 inputs and 1 outputs"},
       {header + "2 1 0 1 3 INV\n", "line 4: INV cannot have 2 inputs"},
@@ -139,7 +140,12 @@ TEST(BristolFashion, RefusesMalformedFilesWithLineAndReason) {
       {header + "1 1 2 3 EQ\n", "line 4: the constant of EQ must be 0 or 1"},
       {header + "2 1 0x0 1 3 AND\n", "line 4: '0x0' is not a number"},
       {header + "2 1 0 1 3 \x01\x02" + std::string(100, 'A') + "\n", "line 4: unknown operation '??AAAAAAAAAAAAAAAAAAAAAA...'"},
-      {"375 439\n32 32   33\n\n2 1 0 32 406 XOR\n" + std::string(500, ' '), "line 2: 32 input bundles are announced"},
+      {"3 6\n32 32 33\n1 33\n", "line 2: 32 input bundles are announced, but 2 widths are given"},
+      {header + "2 1 0 00000000001 3 AND\n", "line 4: the number '00000000001' has too many digits"},
+      {header + "2 1 0 4294967295 3 AND\n", "line 4: wire 4294967295 is out of range for any circuit"},
+      {"0 4294967295\n0\n0\n", "line 1: the header announces 4294967295 wires, too many for a file of"},
+      {"LICENSE\n", "line 1: the first line must be two numbers, gates and wires, or a gate with a truth table"},
+      {"2 1 0 1 3 XOR\n", "line 1: the first line must be two numbers"},
   };
   for (const auto& [text, expected] : rows) {
     const std::string message = message_of(text);
