@@ -1,38 +1,9 @@
-#include "circuitgen/circuit_file.h"
-
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <sstream>
-
-#include "base/error.h"
-#include "circuitgen/values.h"
+// Bristol Fashion: what it reads and what it refuses.
+#include "circuit_texts.h"
 #include "circuits.h"
 
 namespace tinyot {
 namespace {
-
-std::unique_ptr<Circuit> parse(const std::string& text, const CircuitFileOptions& options = {}) {
-  return read_circuit(text_in_memory("test.txt", text), "test", options);
-}
-
-std::string message_of(const std::string& text, const CircuitFileOptions& options = {}) {
-  try {
-    parse(text, options);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-std::uint64_t result(const Circuit& circuit, std::initializer_list<std::uint64_t> values, std::size_t output = 0) {
-  std::vector<LaneValues> inputs;
-  for (const std::uint64_t value : values) {
-    const std::uint32_t bits = circuit.info().inputs[inputs.size()].bits;
-    inputs.push_back({parse_value(std::to_string(value), bits, ValueFormat::Integer, false)});
-  }
-  return evaluate(circuit, 1, inputs)[output][0].words()[0];
-}
 
 TEST(BristolFashion, ReadsEveryOperation) {
   // 4..5 = two ANDs, 6 = 1, 7 = w4 ^ w5, 8 = ~w7, 9 = copy of w8, 10 = w9 & w6, outputs 11 = copy of w0, 12 = w10 ^ w4.
@@ -96,7 +67,7 @@ TEST(BristolFashion, ToleratesGapsAndInputsThatAreOutputs) {
 
 TEST(BristolFashion, RefusesMalformedFilesWithLineAndReason) {
   const std::string header = "2 6\n2 2 1\n1 1\n";
-  const std::pair<std::string, const char*> rows[] = {
+  const std::vector<RefusedText> rows = {
       {"", "line 0: the file ends before its header"},
       {"2 6\n2 2 1\n", "line 2: the file ends before its header"},
       {"2\n2 2 1\n1 1\n", "line 1: the first line must be two numbers"},
@@ -147,11 +118,7 @@ TEST(BristolFashion, RefusesMalformedFilesWithLineAndReason) {
       {"LICENSE\n", "line 1: the first line must be two numbers, gates and wires, or a gate with a truth table"},
       {"2 1 0 1 3 XOR\n", "line 1: the first line must be two numbers"},
   };
-  for (const auto& [text, expected] : rows) {
-    const std::string message = message_of(text);
-    EXPECT_EQ(message.find("test.txt, "), 0u) << text;
-    EXPECT_NE(message.find(expected), std::string::npos) << "wanted: " << expected << "\ngot: " << message;
-  }
+  expect_refused(rows);
 }
 
 TEST(BristolFashion, EveryTruncationAndEveryChangedByteIsRefusedOrHarmless) {
@@ -172,17 +139,6 @@ TEST(BristolFashion, EveryTruncationAndEveryChangedByteIsRefusedOrHarmless) {
         }());
       } catch (const UsageError&) {
       }
-    }
-  }
-}
-
-TEST(BristolFashion, NamesTheFileThatCannotBeRead) {
-  for (const std::string path : {"/no/such/file.txt", "/tmp", "/dev/null"}) {
-    try {
-      open_circuit_file(path);
-      ADD_FAILURE() << path;
-    } catch (const UsageError& error) {
-      EXPECT_EQ(std::string(error.what()).find(path + ": "), 0u);
     }
   }
 }

@@ -36,7 +36,9 @@ TEST(CircuitFiles, CostWhatTheirTableSays) {
                             {"sub64.txt", 63, 0, 0, 63},
                             {"mult64.txt", 4033, 0, 0, 63},
                             {"neg64.txt", 62, 0, 0, 62},
-                            {"zero_equal.txt", 63, 0, 0, 6}};
+                            {"zero_equal.txt", 63, 0, 0, 6},
+                            {"adder_32bit.bristol-format.txt", 127, 0, 0, 63},
+                            {"lt16.lps", 16, 0, 0, 16}};
   for (const Row& row : arithmetic) {
     const CircuitCost cost = cost_of(*read(row.file));
     EXPECT_EQ(cost.ands, row.ands) << row.file;
@@ -77,6 +79,55 @@ void expect_function(const std::string& file, std::size_t operands, std::uint64_
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     const std::uint64_t x = inputs[0][lane].words()[0], y = operands == 2 ? inputs[1][lane].words()[0] : 0;
     ASSERT_EQ(outputs[0][lane].words()[0], function(x, y)) << file << ", lane " << lane;
+  }
+}
+
+TEST(CircuitFiles, TheOldAdderAddsAndCarries) {
+  const auto circuit = read("adder_32bit.bristol-format.txt");
+  std::mt19937_64 rng(9);
+  constexpr std::size_t kLanes = 300;
+  std::vector<LaneValues> inputs = random_inputs(circuit->info(), kLanes, rng);
+  ASSERT_EQ(inputs.size(), 2u);
+  const std::uint64_t edges[] = {0, 1, 0xffffffff, 0x80000000};
+  for (std::size_t lane = 0; lane < 16; ++lane) {
+    inputs[0][lane].words()[0] = edges[lane / 4];
+    inputs[1][lane].words()[0] = edges[lane % 4];
+  }
+  const auto outputs = evaluate(*circuit, kLanes, inputs);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    ASSERT_EQ(outputs[0][lane].words()[0], inputs[0][lane].words()[0] + inputs[1][lane].words()[0]) << lane;
+  }
+}
+
+// A million pairs: all neighbours of powers of two, pairs one apart, and random ones.
+TEST(CircuitFiles, TheOldComparisonCompares) {
+  const auto circuit = open_circuit_file(std::filesystem::path(TINYOT_CIRCUITS_DIR) / "lt16.lps", {.bundles = {16, 16}});
+  std::vector<std::uint64_t> edges = {0};
+  for (std::uint64_t power = 1; power <= 0x10000; power *= 2) {
+    for (const std::uint64_t value : {power - 1, power, power + 1}) edges.push_back(value & 0xffff);
+  }
+  std::mt19937_64 rng(10);
+  std::size_t pair = 0;
+  const auto next_pair = [&] {
+    const std::size_t i = pair++;
+    const std::uint64_t random = rng() & 0xffffffff;
+    if (i < edges.size() * edges.size()) return edges[i / edges.size()] | edges[i % edges.size()] << 16;
+    if (i % 8 == 0) return (random & 0xffff) | ((random + i % 3) & 0xffff) << 16;
+    return random;
+  };
+  constexpr std::size_t kLanes = 10'000, kPairs = 1'000'000;
+  std::vector<LaneValues> inputs(2, LaneValues(kLanes, BitVector(16)));
+  while (pair < kPairs) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::uint64_t both = next_pair();
+      inputs[0][lane].words()[0] = both & 0xffff;
+      inputs[1][lane].words()[0] = both >> 16;
+    }
+    const auto outputs = evaluate(*circuit, kLanes, inputs);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::uint64_t a = inputs[0][lane].words()[0], b = inputs[1][lane].words()[0];
+      ASSERT_EQ(outputs[0][lane][0], a < b) << a << " < " << b;
+    }
   }
 }
 
