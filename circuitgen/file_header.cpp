@@ -90,7 +90,9 @@ class HeaderReader {
     return sum;
   }
 
+  // The format was found in an earlier look at the file, which may have changed since.
   void read_old_widths() {
+    if (words_.size() != 3) lines_.fail_changed();
     for (std::size_t i = 0; i < 2; ++i) {
       header_.inputs.push_back(width(i, "input", header_.input_wires));
       header_.input_wires += header_.inputs.back();
