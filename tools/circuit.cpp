@@ -34,7 +34,8 @@ std::string receiver_text(Receiver to) { return to == Receiver::Both ? "both" : 
 
 CommandLine circuit_line(const std::string& verb, const std::string& more, const std::string& example) {
   CommandLine line("tinyot circuit " + verb + " NAME|FILE" + more, example);
-  line.options().add_options()("circuit", po::value<std::string>(), "name of a circuit (tinyot circuit list), or a file: Bristol Fashion, old Bristol format, or gates with truth tables");
+  line.options().add_options()("circuit", po::value<std::string>(),
+                                     "name of a circuit (tinyot circuit list), or a file: Bristol Fashion, old Bristol, gates with truth tables");
   line.positional("circuit", 1);
   add_circuit_options(line.options());
   return line;
@@ -145,9 +146,11 @@ int circuit_command(const Arguments& arguments) {
   if (verb == "eval") return eval(rest);
   if (verb == "convert") return convert(rest);
   const std::string help =
-      "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ... | convert NAME|FILE --output FILE; each has its own --help\n\n"
-      "A FILE is in the Bristol Fashion, in the older Bristol format, or a list of gates with truth tables (Lindell, Pinkas, Smart 2008; the widths of its\n"
-      "input bundles are given by --bundles 16,16). Which one it is shows in its text. convert writes Bristol Fashion.\n\n"
+      "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ... | convert NAME|FILE --output FILE\n"
+      "Each has its own --help.\n\n"
+      "A FILE is in the Bristol Fashion, in the older Bristol format, or a list of gates with truth tables (Lindell, Pinkas,\n"
+      "Smart 2008; the widths of its input bundles are given by --bundles 16,16). Which one it is shows in its text.\n"
+      "convert writes Bristol Fashion.\n\n"
       "Example:\n  tinyot circuit info aes128\n";
   if (verb != "--help") throw UsageError("tinyot circuit wants list, info, eval or convert; see tinyot circuit --help");
   print_report(Format::Text, {}, help);

@@ -71,7 +71,8 @@ TEST(OldBristol, RefusesMalformedFilesWithLineAndReason) {
       {header + "2 1 0 1 3 AND\n1 1 0 4 INV\n", "line 5: output wire 5 is never written"},
       {header + "2 1 0 1 3 NAND\n", "line 4: unknown operation 'NAND'"},
   });
-  EXPECT_NE(message_of("1 3\n1 1 1\n2 1 0 1 2 AND\n", {.bundles = {1, 1}}).find("has a header that says how wide its bundles are"), std::string::npos);
+  const std::string with_widths = message_of("1 3\n1 1 1\n2 1 0 1 2 AND\n", {.bundles = {1, 1}});
+  EXPECT_NE(with_widths.find("has a header that says how wide its bundles are"), std::string::npos);
 }
 
 }  // namespace

@@ -89,8 +89,9 @@ class Mutator {
     const auto from = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(place_in(text)), text.end(), is_digit);
     const auto to = std::find_if_not(from, text.end(), is_digit);
     if (from == text.end()) return;
-    static const char* const kNumbers[] = {"0", "1", "2", "3", "7", "31", "64", "1000", "1048576", "1048700", "4294967294", "4294967295", "4294967296",
-                                           "9999999999", "18446744073709551615", "18446744073709551616", "00", "-1", "01", "0001", "01110001"};
+    static const char* const kNumbers[] = {"0", "1", "2", "3", "7", "31", "64", "1000", "1048576", "1048700", "4294967294",
+                                           "4294967295", "4294967296", "9999999999", "18446744073709551615",
+                                           "18446744073709551616", "00", "-1", "01", "0001", "01110001"};
     text.replace(from, to, below(3) == 0 ? std::to_string(below(100)) : kNumbers[below(std::size(kNumbers))]);
   }
 
