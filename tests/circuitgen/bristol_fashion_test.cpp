@@ -41,6 +41,19 @@ TEST(BristolFashion, FreesEachWireAfterItsLastUse) {
   }
 }
 
+TEST(BristolFashion, AWireIsAliveUntilAllAndsOfALineHaveReadIt) {
+  const auto circuit = parse("1 4\n1 2\n1 2\n4 2 0 1 1 0 2 3 MAND\n");
+  for (std::uint64_t value = 0; value < 4; ++value) EXPECT_EQ(result(*circuit, {value}), value == 3 ? 3u : 0u);
+}
+
+TEST(BristolFashion, ANameOutlivesTheWireThatItCopies) {
+  // 2 and 3 are names of w0, which is not read any more when they are; 4 is a name that nothing reads.
+  const auto circuit = parse("5 7\n2 1 1\n1 2\n1 1 0 2 EQW\n1 1 2 3 EQW\n1 1 3 4 EQW\n2 1 2 1 5 AND\n2 1 3 1 6 XOR\n");
+  for (std::uint64_t x = 0; x < 2; ++x) {
+    for (std::uint64_t y = 0; y < 2; ++y) EXPECT_EQ(result(*circuit, {x, y}), (x & y) | (x ^ y) << 1);
+  }
+}
+
 TEST(BristolFashion, GivesOwnersAndReceivers) {
   const std::string text = "1 7\n3 2 1 3\n2 1 1\n2 1 0 1 6 AND\n";
   const auto plain = parse(text);

@@ -46,6 +46,15 @@ TEST(CircuitFiles, CostWhatTheirTableSays) {
   }
 }
 
+TEST(CircuitFiles, EveryWireIsFreedOnce) {
+  for (const char* file : {"aes_128.txt", "sha256.txt", "neg64.txt", "adder_32bit.bristol-format.txt", "lt16.lps"}) {
+    RecordingSink sink;
+    read(file)->generate(sink);
+    const std::size_t made = sink.gates.size() - sink.count(GateKind::Free) - sink.count(GateKind::Output);
+    EXPECT_EQ(sink.count(GateKind::Free), made) << file;
+  }
+}
+
 TEST(CircuitFiles, AesEncryptsTheVectorOfFips197) {
   const std::string key = "0x000102030405060708090a0b0c0d0e0f", plaintext = "0x00112233445566778899aabbccddeeff";
   const std::string ciphertext = "0x69c4e0d86a7b0430d8cdb78070b4c55a";
