@@ -1,6 +1,15 @@
 #include "tools/circuit.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
 #include "base/error.h"
+#include "circuitgen/bristol_writer.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/registry.h"
 #include "tools/circuit_spec.h"
@@ -25,7 +34,8 @@ std::string receiver_text(Receiver to) { return to == Receiver::Both ? "both" : 
 
 CommandLine circuit_line(const std::string& verb, const std::string& more, const std::string& example) {
   CommandLine line("tinyot circuit " + verb + " NAME|FILE" + more, example);
-  line.options().add_options()("circuit", po::value<std::string>(), "name or Bristol Fashion file");
+  line.options().add_options()("circuit", po::value<std::string>(),
+                                     "name of a circuit (tinyot circuit list), or a file: Bristol Fashion, old Bristol, gates with truth tables");
   line.positional("circuit", 1);
   add_circuit_options(line.options());
   return line;
@@ -76,6 +86,56 @@ int eval(const Arguments& arguments) {
   return 0;
 }
 
+// A file that appears under its name when it is whole, and replaces what had the name; until then it stands beside it.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& path) : path_(path), part_(path + ".part-" + std::to_string(::getpid())) {
+    if (std::error_code error; std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error))
+      throw UsageError(path + " is there and is not a regular file");
+    stream_.open(part_, std::ios::binary | std::ios::trunc);
+    if (!stream_) fail();
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile() {
+    std::error_code error;
+    std::filesystem::remove(part_, error);
+  }
+
+  std::ostream& stream() { return stream_; }
+
+  void finish() {
+    stream_.close();
+    if (!stream_) fail();
+    const int descriptor = ::open(part_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) fail();
+    const bool safe = ::fsync(descriptor) == 0;
+    ::close(descriptor);
+    if (!safe || ::rename(part_.c_str(), path_.c_str()) != 0) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const { throw Error(ExitStatus::Failure, "cannot write " + path_ + ": " + std::strerror(errno)); }
+
+  std::string path_, part_;
+  std::ofstream stream_;
+};
+
+int convert(const Arguments& arguments) {
+  CommandLine line = circuit_line("convert", " --output FILE", "tinyot circuit convert aes128 --output aes128.txt");
+  line.options().add_options()("output", po::value<std::string>(), "Bristol Fashion file to write; it appears under its name when it is whole");
+  if (!line.parse(arguments)) return 0;
+  const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
+  const std::string path = line.required("output");
+  NewFile file(path);
+  write_bristol_fashion(circuit.circuit(), file.stream());
+  file.finish();
+  const std::uint64_t bytes = std::filesystem::file_size(path);
+  print_report(line.common().format, {{"circuit", circuit.info().name}, {"ands", circuit.cost().ands}, {"output", path}, {"bytes", bytes}},
+               circuit.info().name + ": " + grouped(circuit.cost().ands) + " ANDs in " + path + ", " + grouped(bytes) + " bytes\n");
+  return 0;
+}
+
 }  // namespace
 
 int circuit_command(const Arguments& arguments) {
@@ -84,9 +144,15 @@ int circuit_command(const Arguments& arguments) {
   if (verb == "list") return list(rest);
   if (verb == "info") return info(rest);
   if (verb == "eval") return eval(rest);
-  const std::string help = "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ...; each has its own --help\n\n"
-                           "Example:\n  tinyot circuit info aes128\n";
-  if (verb != "--help") throw UsageError("tinyot circuit wants list, info or eval; see tinyot circuit --help");
+  if (verb == "convert") return convert(rest);
+  const std::string help =
+      "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ... | convert NAME|FILE --output FILE\n"
+      "Each has its own --help.\n\n"
+      "A FILE is in the Bristol Fashion, in the older Bristol format, or a list of gates with truth tables (Lindell, Pinkas,\n"
+      "Smart 2008; the widths of its input bundles are given by --bundles 16,16). Which one it is shows in its text.\n"
+      "convert writes Bristol Fashion.\n\n"
+      "Example:\n  tinyot circuit info aes128\n";
+  if (verb != "--help") throw UsageError("tinyot circuit wants list, info, eval or convert; see tinyot circuit --help");
   print_report(Format::Text, {}, help);
   return 0;
 }

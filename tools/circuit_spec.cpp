@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "checks/session.h"
-#include "circuitgen/bristol_fashion.h"
+#include "circuitgen/circuit_file.h"
 #include "circuitgen/registry.h"
 #include "circuitgen/values.h"
 #include "crypto/random_oracle.h"
@@ -33,20 +33,15 @@ std::string read_file(const std::string& path) {
   }
 }
 
-std::string digest_of_file(const std::string& path) {
-  const std::string text = read_file(path);
-  const Digest digest = RandomOracle({}, {"circuit file", '*', 0}).absorb(std::as_bytes(std::span(text))).digest();
-  return short_name({digest.bytes});
-}
-
-template <class Bundles>
-std::size_t index_of(const Bundles& bundles, const std::string& name, const std::string& what, const std::string& circuit) {
-  std::string known;
-  for (std::size_t i = 0; i < bundles.size(); ++i) {
-    if (bundles[i].name == name) return i;
-    known += (i == 0 ? "" : ", ") + bundles[i].name;
+std::string digest_of(const TextSource& text) {
+  RandomOracle oracle({}, {"circuit file", '*', 0});
+  std::vector<char> block(std::size_t{1} << 18);
+  for (std::uint64_t at = 0; at < text.bytes(); at += block.size()) {
+    block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), text.bytes() - at)));
+    text.read(at, block);
+    oracle.absorb(std::as_bytes(std::span(block)));
   }
-  throw UsageError("circuit " + circuit + " has no " + what + " '" + name + "'; it has " + known);
+  return short_name({oracle.digest().bytes});
 }
 
 // Splits at commas and white space; empty pieces do not count.
@@ -63,6 +58,39 @@ std::vector<std::string> split_values(const std::string& text) {
   return pieces;
 }
 
+// W0,W1,...
+std::vector<std::uint32_t> parse_widths(const std::string& text) {
+  std::vector<std::uint32_t> widths;
+  for (const std::string& piece : split_values(text)) {
+    const std::uint64_t width = parse_size("bundles", piece);
+    if (width == 0 || width > UINT32_MAX) throw UsageError("--bundles wants widths in bits as 16,16, not '" + text + "'");
+    widths.push_back(static_cast<std::uint32_t>(width));
+  }
+  if (widths.empty()) throw UsageError("--bundles wants widths in bits as 16,16");
+  return widths;
+}
+
+CircuitFileOptions file_options(const CircuitSpec& spec) {
+  CircuitFileOptions options;
+  for (const std::string& owner : spec.owners) {
+    const auto [index, party] = split_assignment("owner", owner);
+    options.owners[static_cast<std::uint32_t>(std::min<std::uint64_t>(parse_size("owner", index), UINT32_MAX))] = parse_party("owner", party);
+  }
+  if (spec.receiver) options.other_receivers = parse_party("to", *spec.receiver) == Party::A ? Receiver::A : Receiver::B;
+  if (spec.bundles) options.bundles = parse_widths(*spec.bundles);
+  return options;
+}
+
+template <class Bundles>
+std::size_t index_of(const Bundles& bundles, const std::string& name, const std::string& what, const std::string& circuit) {
+  std::string known;
+  for (std::size_t i = 0; i < bundles.size(); ++i) {
+    if (bundles[i].name == name) return i;
+    known += (i == 0 ? "" : ", ") + bundles[i].name;
+  }
+  throw UsageError("circuit " + circuit + " has no " + what + " '" + name + "'; it has " + known);
+}
+
 std::vector<std::string> split_blocks(const std::string& text, std::size_t digits) {
   std::vector<std::string> pieces;
   for (std::size_t at = 0; at < text.size(); at += digits) pieces.push_back(text.substr(at, digits));
@@ -76,6 +104,7 @@ void add_circuit_options(po::options_description& options) {
       "blocks", po::value<std::string>(), "lanes that are the blocks of one message (aes128)")(
       "owner", po::value<std::vector<std::string>>(), "i=A|B: who gives input bundle i of a circuit file")(
       "to", po::value<std::string>(), "A or B: who learns the outputs of a circuit file; default: both")(
+      "bundles", po::value<std::string>(), "widths of the input bundles, as 16,16, of a file that has only gates with truth tables")(
       "bit-order", po::value<std::string>()->default_value("lsb"), "lsb or msb: which bit of a value is wire 0 of a bundle");
 }
 
@@ -84,6 +113,7 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
   spec.name = name;
   spec.owners = line.list("owner");
   if (line.has("to")) spec.receiver = line.get<std::string>("to");
+  if (line.has("bundles")) spec.bundles = line.get<std::string>("bundles");
   const auto order = line.get<std::string>("bit-order");
   if (order != "lsb" && order != "msb") throw UsageError("--bit-order is lsb or msb, not '" + order + "'");
   spec.msb_first = order == "msb";
@@ -98,32 +128,28 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec) : lanes_(spec.blocks.value_o
   if (lanes_ < 1 || lanes_ > kLanesMax) throw UsageError("--lanes and --blocks go from 1 to 2^24");
   circuit_ = find_circuit(spec.name);
   if (circuit_) {
-    if (!spec.owners.empty() || spec.receiver) throw UsageError("--owner and --to are for circuit files; " + spec.name + " has its own");
+    if (!spec.owners.empty() || spec.receiver || spec.bundles)
+      throw UsageError("--owner, --to and --bundles are for circuit files; " + spec.name + " has its own");
     fingerprint_ = circuit_->info().name;
   } else {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(spec.name, error))
-      throw UsageError("'" + spec.name + "' is neither a known circuit (see tinyot circuit list) nor a file");
-    BristolOptions options;
-    for (const std::string& owner : spec.owners) {
-      const auto [index, party] = split_assignment("owner", owner);
-      options.owners[static_cast<std::uint32_t>(std::min<std::uint64_t>(parse_size("owner", index), UINT32_MAX))] = parse_party("owner", party);
-    }
-    circuit_ = std::make_unique<BristolFashionCircuit>(spec.name, options);
-    if (spec.receiver) {
-      const Receiver to = parse_party("to", *spec.receiver) == Party::A ? Receiver::A : Receiver::B;
-      for (std::uint32_t i = 0; i < circuit_->info().outputs.size(); ++i) options.receivers[i] = to;
-      circuit_ = std::make_unique<BristolFashionCircuit>(spec.name, options);
-    }
-    fingerprint_ = circuit_->info().name + " " + digest_of_file(spec.name) + " inputs ";
-    for (const InputBundle& bundle : info().inputs) fingerprint_ += letter(bundle.owner);
-    fingerprint_ += " outputs to " + (spec.receiver ? *spec.receiver : "both");
+    open_file(spec);
   }
   const bool has_message = std::any_of(info().inputs.begin(), info().inputs.end(), [](const InputBundle& b) { return b.name == "message"; });
   blocks_ = has_message && !spec.lanes;
   if (spec.blocks && !has_message)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
   cost_ = cost_of(*circuit_);
+}
+
+void NamedCircuit::open_file(const CircuitSpec& spec) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(spec.name, error))
+    throw UsageError("'" + spec.name + "' is neither a known circuit (see tinyot circuit list) nor a file");
+  const auto text = open_text_file(spec.name);
+  circuit_ = read_circuit(text, std::filesystem::path(spec.name).stem().string(), file_options(spec));
+  fingerprint_ = circuit_->info().name + " " + digest_of(*text) + " inputs";
+  for (const InputBundle& bundle : info().inputs) fingerprint_ += std::string(" ") + letter(bundle.owner) + std::to_string(bundle.bits);
+  fingerprint_ += " outputs to " + (spec.receiver ? *spec.receiver : "both");
 }
 
 std::size_t NamedCircuit::input_index(const std::string& name) const { return index_of(info().inputs, name, "input", info().name); }

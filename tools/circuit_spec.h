@@ -20,6 +20,7 @@ struct CircuitSpec {
   std::string name;                         // of a generator, or a file
   std::vector<std::string> owners;          // i=A|B
   std::optional<std::string> receiver;      // A or B; both if absent
+  std::optional<std::string> bundles = {};  // widths of input bundles, W0,W1,...
   bool msb_first = false;
   std::optional<std::uint64_t> lanes;       // --lanes
   std::optional<std::uint64_t> blocks;      // --blocks: lanes that are the blocks of one message
@@ -40,7 +41,7 @@ class NamedCircuit {
   // The lanes are the blocks of one message: its value, and the outputs, are one string.
   bool has_blocks() const { return blocks_; }
 
-  // What both parties compare: the name, and for a file a digest of its bytes and the owners and receivers.
+  // What both parties compare: the name, and for a file a digest of its bytes, owners and widths of inputs, and the receivers.
   const std::string& fingerprint() const { return fingerprint_; }
 
   // Index of an input (output) bundle. Fails: UsageError with the names that there are.
@@ -55,6 +56,8 @@ class NamedCircuit {
   Json print(std::size_t output, const LaneValues& values) const;
 
  private:
+  void open_file(const CircuitSpec& spec);
+
   std::unique_ptr<Circuit> circuit_;
   CircuitCost cost_;
   std::string fingerprint_;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "circuitgen/bristol_fashion.h"
+#include "circuitgen/circuit_file.h"
 #include "circuitgen/registry.h"
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
@@ -51,10 +51,10 @@ TEST_P(Runtime, AesOfThreeBlocks) {
 }
 
 TEST_P(Runtime, CircuitFile) {
-  const BristolFashionCircuit circuit(TINYOT_CIRCUITS_DIR "/adder64.txt");
+  const auto circuit = open_circuit_file(TINYOT_CIRCUITS_DIR "/adder64.txt");
   Rng rng(Seed{{3, 3}});
-  const auto inputs = random_inputs(circuit, 5, rng);
-  expect_outputs(circuit, run_online(circuit, 5, inputs, {}, true, GetParam()), evaluate(circuit, 5, inputs));
+  const auto inputs = random_inputs(*circuit, 5, rng);
+  expect_outputs(*circuit, run_online(*circuit, 5, inputs, {}, true, GetParam()), evaluate(*circuit, 5, inputs));
 }
 
 TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {

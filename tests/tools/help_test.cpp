@@ -7,7 +7,7 @@ namespace tinyot::test {
 namespace {
 
 const std::vector<Arguments> kLeaves = {{"demo"},          {"preprocess"},   {"run"},          {"local", "preprocess"}, {"local", "run"}, {"params"},
-                                        {"store", "info"}, {"circuit", "list"}, {"circuit", "info"}, {"circuit", "eval"},
+                                        {"store", "info"}, {"circuit", "list"}, {"circuit", "info"}, {"circuit", "eval"}, {"circuit", "convert"},
                                         {"bench", "offline"}, {"bench", "fig17"}, {"bench", "ot"}};
 
 TEST(HelpTest, EverySubcommandHasAnExample) {

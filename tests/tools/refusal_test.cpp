@@ -30,8 +30,8 @@ TEST_F(RefusalTest, WordsThatAreNoSubcommand) {
                    {{"local", "demo"}, 2, "preprocess or run"},
                    {{"store"}, 2, "info"},
                    {{"store", "inof", "x"}, 2, "info"},
-                   {{"circuit"}, 2, "list, info or eval"},
-                   {{"circuit", "lst"}, 2, "list, info or eval"}});
+                   {{"circuit"}, 2, "list, info, eval or convert"},
+                   {{"circuit", "lst"}, 2, "list, info, eval or convert"}});
 }
 
 TEST_F(RefusalTest, OptionsThatAreUnknownMissingOrMalformed) {

@@ -1,0 +1,83 @@
+// What is written is read again as the same function at the same cost.
+#include "circuitgen/bristol_writer.h"
+
+#include <sstream>
+
+#include "circuit_texts.h"
+#include "circuitgen/cost.h"
+#include "circuitgen/registry.h"
+#include "circuits.h"
+
+namespace tinyot {
+namespace {
+
+std::string written(const Circuit& circuit) {
+  std::ostringstream out;
+  write_bristol_fashion(circuit, out);
+  return out.str();
+}
+
+void expect_round_trip(const Circuit& circuit, std::mt19937_64& rng) {
+  const auto again = parse(written(circuit));
+  const CircuitInfo &before = circuit.info(), &after = again->info();
+  ASSERT_EQ(before.inputs.size(), after.inputs.size());
+  ASSERT_EQ(before.outputs.size(), after.outputs.size());
+  const CircuitCost cost = cost_of(circuit), cost_again = cost_of(*again);
+  EXPECT_EQ(cost.ands, cost_again.ands);
+  EXPECT_EQ(cost.xors, cost_again.xors);
+  EXPECT_EQ(cost.nots, cost_again.nots);
+  EXPECT_EQ(cost.and_depth, cost_again.and_depth);
+
+  constexpr std::size_t kLanes = 70;
+  const std::vector<LaneValues> inputs = random_inputs(circuit.info(), kLanes, rng);
+  std::vector<LaneValues> each = inputs;  // the file knows nothing of a value that is the same in all lanes
+  for (LaneValues& values : each) values.resize(kLanes, values.front());
+  const auto expected = evaluate(circuit, kLanes, inputs), got = evaluate(*again, kLanes, each);
+  for (std::size_t b = 0; b < expected.size(); ++b) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      ASSERT_TRUE(std::ranges::equal(expected[b][lane].words(), got[b][lane].words())) << "output " << b << ", lane " << lane;
+    }
+  }
+}
+
+TEST(BristolWriter, RandomCircuitsComeBack) {
+  std::mt19937_64 rng(4);
+  for (int i = 0; i < 60; ++i) expect_round_trip(random_circuit(rng, 40 + rng() % 400, 1 + rng() % 5), rng);
+}
+
+TEST(BristolWriter, EveryGeneratorComesBack) {
+  std::mt19937_64 rng(5);
+  expect_round_trip(*find_circuit("aes128"), rng);
+}
+
+TEST(BristolWriter, EveryFormatComesBack) {
+  std::mt19937_64 rng(6);
+  for (const char* name : {"adder64.txt", "neg64.txt", "adder_32bit.bristol-format.txt", "zero_equal.txt", "lt16.lps"}) {
+    expect_round_trip(*open_circuit_file(std::filesystem::path(TINYOT_CIRCUITS_DIR) / name), rng);
+  }
+}
+
+TEST(BristolWriter, WritesInputsInOrderAndCopiesOutputsToTheEnd) {
+  // Input bits come in any order or never, an output before the last gate, two outputs are one wire.
+  const TestCircuit circuit(test_info({2, 2}, {1, 2}), std::vector<Gate>{{GateKind::Input, 3, 1, 1},
+                                                                         {GateKind::Input, 5, 0, 0},
+                                                                         {GateKind::And, 6, 3, 5},
+                                                                         {GateKind::Output, 1, 6, 1},
+                                                                         {GateKind::Free, 0, 6, 0},
+                                                                         {GateKind::Not, 8, 3, 0},
+                                                                         {GateKind::Const, 9, 1, 0},
+                                                                         {GateKind::Xor, 10, 8, 9},
+                                                                         {GateKind::Output, 0, 10, 0},
+                                                                         {GateKind::Output, 1, 10, 0}});
+  EXPECT_EQ(written(circuit),
+            "7 11 \n2 2 2 \n2 1 2 \n\n"
+            "2 1 3 0 4 AND\n1 1 4 10 EQW\n1 1 3 5 INV\n1 1 1 6 EQ\n2 1 5 6 7 XOR\n1 1 7 8 EQW\n1 1 7 9 EQW\n");
+}
+
+TEST(BristolWriter, RefusesAStreamThatLacksAnOutput) {
+  const TestCircuit circuit(test_info({1}, {2}), std::vector<Gate>{{GateKind::Input, 0, 0, 0}, {GateKind::Output, 0, 0, 0}});
+  EXPECT_THROW(written(circuit), std::logic_error);
+}
+
+}  // namespace
+}  // namespace tinyot
