@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "circuitgen/builder.h"
+#include "circuitgen/word.h"
 
 namespace tinyot {
 

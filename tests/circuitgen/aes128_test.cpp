@@ -41,7 +41,7 @@ TEST(Aes128, SboxIsTheInverseAndTheAffineMapOnAllBytes) {
   const CircuitInfo info = test_info({8}, {8});
   const TestCircuit circuit(info, [&info](GateSink& sink) {
     Builder builder(sink, info);
-    builder.output(0, aes_sbox(builder.input_word<8>(0)).bits());
+    builder.output(0, aes_sbox(ByteWord(builder.input(0))));
   });
   LaneValues inputs;
   for (std::uint32_t x = 0; x < 256; ++x) inputs.push_back(parse_value(std::to_string(x), 8, ValueFormat::Integer, false));
