@@ -75,6 +75,15 @@ void select(std::span<Bit> out, const Bit& condition, BitSpan x, BitSpan y) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = select(condition, x[i], y[i]);
 }
 
+void exchange(const Bit& condition, std::span<Bit> x, std::span<Bit> y) {
+  ENSURE(x.size() == y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Bit change = condition & (x[i] ^ y[i]);
+    x[i] ^= change;
+    y[i] ^= change;
+  }
+}
+
 void add(std::span<Bit> out, BitSpan x, BitSpan y) { ripple<full_add>(out, x, y); }
 
 void subtract(std::span<Bit> out, BitSpan x, BitSpan y) { ripple<full_subtract>(out, x, y); }
@@ -99,10 +108,23 @@ void multiply(std::span<Bit> out, BitSpan x, BitSpan y) {
 }
 
 Bit less(BitSpan x, BitSpan y) {
-  ENSURE(x.size() == y.size());
-  Bit borrow;
-  for (std::size_t i = 0; i < x.size(); ++i) borrow = next_borrow(x[i], y[i], borrow);
-  return borrow;
+  const Operands pair{x, y};
+  return std::move(less_each({&pair, 1})[0]);
+}
+
+Bits less_each(std::span<const Operands> pairs) {
+  std::size_t longest = 0;
+  for (const Operands& pair : pairs) {
+    ENSURE(pair.x.size() == pair.y.size());
+    longest = std::max(longest, pair.x.size());
+  }
+  Bits borrows(pairs.size());
+  for (std::size_t i = 0; i < longest; ++i) {
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      if (i < pairs[k].x.size()) borrows[k] = next_borrow(pairs[k].x[i], pairs[k].y[i], borrows[k]);
+    }
+  }
+  return borrows;
 }
 
 Bit any(BitSpan x) { return fold(Bits(x.begin(), x.end()), false, [](const Bit& a, const Bit& b) { return a | b; }); }

@@ -26,6 +26,9 @@ Bit next_borrow(const Bit& x, const Bit& y, const Bit& borrow);      // of x - y
 Bit select(const Bit& condition, const Bit& x, const Bit& y);
 void select(std::span<Bit> out, const Bit& condition, BitSpan x, BitSpan y);
 
+// Swaps x and y if `condition` is 1. One AND a bit.
+void exchange(const Bit& condition, std::span<Bit> x, std::span<Bit> y);
+
 // Modulo 2^n: n - 1 ANDs at depth n - 1.
 void add(std::span<Bit> out, BitSpan x, BitSpan y);
 void subtract(std::span<Bit> out, BitSpan x, BitSpan y);
@@ -40,6 +43,15 @@ Bit less(BitSpan x, BitSpan y);   // x < y: n ANDs at depth n
 Bit equal(BitSpan x, BitSpan y);  // n - 1 ANDs at depth log n
 Bit any(BitSpan x);               // some bit is 1: n - 1 ANDs at depth log n
 Bit all(BitSpan x);               // no bit is 0: the same
+
+// x < y for each of many pairs, bit by bit: the ANDs of one bit stand side by side, so that a window over the stream has wide
+// rounds. kSideBySide pairs are a good number: more would only make more wires live at once.
+struct Operands {
+  BitSpan x;
+  BitSpan y;
+};
+inline constexpr std::size_t kSideBySide = std::size_t{1} << 12;
+Bits less_each(std::span<const Operands> pairs);
 
 // Towards the high bits, towards the low bits, zeros coming in; any count. A public count costs nothing. A secret one, of any
 // width, costs n ANDs for each of its lowest ceil(log2 n) bits, and if it has more, n for them all and one for each.

@@ -1,0 +1,68 @@
+#include "circuitgen/comparisons.h"
+
+#include <algorithm>
+
+#include "circuitgen/word.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kLinesMax = std::uint64_t{1} << 14;
+
+// Row by row; a row's comparisons stand side by side, and as many rows as there is room for.
+void emit_matrix(Builder& builder, std::size_t rows, std::size_t columns, std::size_t bits) {
+  std::vector<Number> b;
+  for (std::size_t j = 0; j < columns; ++j) b.emplace_back(builder.input_bits(1, j * bits, bits));
+  const std::size_t rows_at_once = std::max<std::size_t>(1, kSideBySide / columns);
+  for (std::size_t first = 0; first < rows; first += rows_at_once) {
+    std::vector<Number> a;
+    for (std::size_t i = first; i < std::min(rows, first + rows_at_once); ++i) a.emplace_back(builder.input_bits(0, i * bits, bits));
+    std::vector<Operands> pairs;
+    for (const Number& x : a) {
+      for (const Number& y : b) pairs.push_back({x, y});
+    }
+    builder.output_bits(0, first * columns, less_each(pairs));
+  }
+}
+
+}  // namespace
+
+CircuitFamily millionaires_family() {
+  CircuitFamily family;
+  family.name = "millionaires";
+  family.description = "whether A's number is larger than B's; both learn it";
+  family.parameters = {CircuitParameter::number("bits", 32, 1, 1 << 20, "of each number")};
+  family.make = [](const CircuitArguments& arguments) {
+    const auto bits = static_cast<std::uint32_t>(arguments.number("bits"));
+    CircuitInfo info{arguments.spec(),
+                     {{"a", bits, Party::A, ValueFormat::Integer, false}, {"b", bits, Party::B, ValueFormat::Integer, false}},
+                     {{"a_has_more", 1, Receiver::Both, ValueFormat::Integer}}};
+    return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
+      Bit borrow;
+      for (std::uint32_t i = 0; i < bits; ++i) borrow = next_borrow(builder.input_bit(1, i), builder.input_bit(0, i), borrow);
+      builder.output_bit(0, 0, borrow);
+    });
+  };
+  return family;
+}
+
+CircuitFamily comparisons_family() {
+  CircuitFamily family;
+  family.name = "comparisons";
+  family.description = "which of A's numbers are less than which of B's; both learn the matrix";
+  family.parameters = {CircuitParameter::number("rows", 100, 1, kLinesMax, "how many numbers A has"),
+                       CircuitParameter::number("columns", 100, 1, kLinesMax, "how many numbers B has"),
+                       CircuitParameter::number("bits", 32, 1, 1 << 12, "of each number")};
+  family.make = [](const CircuitArguments& arguments) {
+    const auto rows = static_cast<std::uint32_t>(arguments.number("rows"));
+    const auto columns = static_cast<std::uint32_t>(arguments.number("columns"));
+    const auto bits = static_cast<std::uint32_t>(arguments.number("bits"));
+    CircuitInfo info{arguments.spec(),
+                     {{"a", rows * bits, Party::A, ValueFormat::Integer, false}, {"b", columns * bits, Party::B, ValueFormat::Integer, false}},
+                     {{"less", rows * columns, Receiver::Both, ValueFormat::Integer}}};
+    return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) { emit_matrix(builder, rows, columns, bits); });
+  };
+  return family;
+}
+
+}  // namespace tinyot
