@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "circuitgen/word.h"
+#include "circuitgen/columns.h"
+#include "circuitgen/integer.h"
 
 namespace tinyot {
 namespace {
@@ -11,17 +12,18 @@ constexpr std::uint64_t kLinesMax = std::uint64_t{1} << 14;
 
 // Row by row; a row's comparisons stand side by side, and as many rows as there is room for.
 void emit_matrix(Builder& builder, std::size_t rows, std::size_t columns, std::size_t bits) {
-  std::vector<Number> b;
-  for (std::size_t j = 0; j < columns; ++j) b.emplace_back(builder.input_bits(1, j * bits, bits));
+  Columns values(bits);  // B's, then those of A's whose rows are at hand
+  append_inputs(values, builder, 1, 0, columns);
   const std::size_t rows_at_once = std::max<std::size_t>(1, kSideBySide / columns);
   for (std::size_t first = 0; first < rows; first += rows_at_once) {
-    std::vector<Number> a;
-    for (std::size_t i = first; i < std::min(rows, first + rows_at_once); ++i) a.emplace_back(builder.input_bits(0, i * bits, bits));
-    std::vector<Operands> pairs;
-    for (const Number& x : a) {
-      for (const Number& y : b) pairs.push_back({x, y});
+    const std::size_t count = std::min(rows_at_once, rows - first);
+    append_inputs(values, builder, 0, first, count);
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < columns; ++j) pairs.push_back({columns + i, j});
     }
-    builder.output_bits(0, first * columns, less_each(pairs));
+    builder.output_bits(0, first * columns, less_each(values, pairs));
+    for (Bits& column : values) column.resize(columns);
   }
 }
 

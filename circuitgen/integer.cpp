@@ -108,23 +108,10 @@ void multiply(std::span<Bit> out, BitSpan x, BitSpan y) {
 }
 
 Bit less(BitSpan x, BitSpan y) {
-  const Operands pair{x, y};
-  return std::move(less_each({&pair, 1})[0]);
-}
-
-Bits less_each(std::span<const Operands> pairs) {
-  std::size_t longest = 0;
-  for (const Operands& pair : pairs) {
-    ENSURE(pair.x.size() == pair.y.size());
-    longest = std::max(longest, pair.x.size());
-  }
-  Bits borrows(pairs.size());
-  for (std::size_t i = 0; i < longest; ++i) {
-    for (std::size_t k = 0; k < pairs.size(); ++k) {
-      if (i < pairs[k].x.size()) borrows[k] = next_borrow(pairs[k].x[i], pairs[k].y[i], borrows[k]);
-    }
-  }
-  return borrows;
+  ENSURE(x.size() == y.size());
+  Bit borrow;
+  for (std::size_t i = 0; i < x.size(); ++i) borrow = next_borrow(x[i], y[i], borrow);
+  return borrow;
 }
 
 Bit any(BitSpan x) { return fold(Bits(x.begin(), x.end()), false, [](const Bit& a, const Bit& b) { return a | b; }); }

@@ -44,15 +44,6 @@ Bit equal(BitSpan x, BitSpan y);  // n - 1 ANDs at depth log n
 Bit any(BitSpan x);               // some bit is 1: n - 1 ANDs at depth log n
 Bit all(BitSpan x);               // no bit is 0: the same
 
-// x < y for each of many pairs, bit by bit: the ANDs of one bit stand side by side, so that a window over the stream has wide
-// rounds. kSideBySide pairs are a good number: more would only make more wires live at once.
-struct Operands {
-  BitSpan x;
-  BitSpan y;
-};
-inline constexpr std::size_t kSideBySide = std::size_t{1} << 12;
-Bits less_each(std::span<const Operands> pairs);
-
 // Towards the high bits, towards the low bits, zeros coming in; any count. A public count costs nothing. A secret one, of any
 // width, costs n ANDs for each of its lowest ceil(log2 n) bits, and if it has more, n for them all and one for each.
 void shift_left(std::span<Bit> out, BitSpan x, std::size_t count);

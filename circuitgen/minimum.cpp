@@ -2,48 +2,59 @@
 
 #include <algorithm>
 
-#include "circuitgen/word.h"
+#include "circuitgen/columns.h"
+#include "circuitgen/integer.h"
 
 namespace tinyot {
 namespace {
 
+// At each level 2 . kSideBySide integers play when they are there.
 class Tournament {
  public:
-  void add(Number value) {
-    waiting_[0].push_back(std::move(value));
-    for (std::size_t level = 0; waiting_[level].size() == 2 * kSideBySide; ++level) play(level);
+  explicit Tournament(std::size_t bits) : bits_(bits), waiting_{Columns(bits)} {}
+
+  // The next inputs of a bundle: 2 . kSideBySide in all but the last calls together.
+  void add(Builder& builder, std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
+    append_inputs(waiting_[0], builder, bundle, first, count);
+    for (std::size_t level = 0; waiting_[level][0].size() == 2 * kSideBySide; ++level) play(level);
   }
 
-  // At least one value has been added.
-  Number smallest() && {
-    for (std::size_t level = 0; level + 1 < waiting_.size() || waiting_[level].size() > 1; ++level) play(level);
-    return std::move(waiting_.back()[0]);
+  // At least one integer has been added.
+  Bits smallest() && {
+    for (std::size_t level = 0; level + 1 < waiting_.size() || waiting_[level][0].size() > 1; ++level) play(level);
+    Bits result;
+    for (Bits& column : waiting_.back()) result.push_back(std::move(column[0]));
+    return result;
   }
 
  private:
   // The smaller one of each two neighbours goes up a level; a last one without a neighbour goes up as it is.
   void play(std::size_t level) {
-    if (level + 1 == waiting_.size()) waiting_.emplace_back();
-    std::vector<Number> values = std::exchange(waiting_[level], {});
-    std::vector<Operands> pairs;
-    for (std::size_t i = 0; i + 1 < values.size(); i += 2) pairs.push_back({values[i + 1], values[i]});
-    const Bits second_is_less = less_each(pairs);
-    std::vector<Number>& next = waiting_[level + 1];
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      Number &first = values[2 * i], &second = values[2 * i + 1];
-      next.push_back(select(second_is_less[i], second, first));
-      first = second = Number();
+    if (level + 1 == waiting_.size()) waiting_.emplace_back(bits_);
+    Columns values = std::exchange(waiting_[level], Columns(bits_));
+    std::vector<Pair> pairs;
+    for (std::size_t k = 0; k + 1 < values[0].size(); k += 2) pairs.push_back({k + 1, k});
+    const Bits second_is_less = less_each(values, pairs);
+    for (std::size_t i = 0; i < bits_; ++i) {
+      Bits &column = values[i], &next = waiting_[level + 1][i];
+      for (std::size_t k = 0; k < pairs.size(); ++k) {
+        next.push_back(select(second_is_less[k], column[2 * k + 1], column[2 * k]));
+        column[2 * k] = column[2 * k + 1] = Bit();
+      }
+      if (column.size() % 2 == 1) next.push_back(std::move(column.back()));
     }
-    if (values.size() % 2 == 1) next.push_back(std::move(values.back()));
   }
 
-  std::vector<std::vector<Number>> waiting_{1};  // by level
+  std::size_t bits_;
+  std::vector<Columns> waiting_;  // by level
 };
 
 void emit_minimum(Builder& builder, std::uint64_t count, std::uint64_t bits) {
-  Tournament tournament;
-  for (std::uint64_t k = 0; k < count; ++k) {
-    tournament.add(Number(builder.input_bits(static_cast<std::uint32_t>(k % 2), k / 2 * bits, bits)));
+  Tournament tournament(bits);
+  for (std::uint64_t first = 0; first < (count + 1) / 2; first += kSideBySide) {
+    for (const std::uint32_t bundle : {0, 1}) {
+      tournament.add(builder, bundle, first, std::min<std::uint64_t>(kSideBySide, (count + 1 - bundle) / 2 - first));
+    }
   }
   builder.output(0, std::move(tournament).smallest());
 }

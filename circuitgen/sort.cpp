@@ -3,35 +3,29 @@
 #include <algorithm>
 #include <bit>
 
-#include "circuitgen/word.h"
+#include "circuitgen/columns.h"
+#include "circuitgen/integer.h"
 
 namespace tinyot {
 namespace {
 
-struct Comparator {
-  std::size_t low;
-  std::size_t high;  // gets the larger value
-};
-
-// Comparators that touch no value twice, so all of them stand side by side.
-void exchange_each(std::vector<Number>& values, std::span<const Comparator> comparators) {
-  std::vector<Operands> pairs;
-  for (const Comparator& c : comparators) pairs.push_back({values[c.high], values[c.low]});
-  const Bits swap = less_each(pairs);
-  for (std::size_t k = 0; k < comparators.size(); ++k) {
-    exchange(swap[k], values[comparators[k].low].bits(), values[comparators[k].high].bits());
+// Each pair touches other integers, so all of them stand side by side. The larger one becomes `x`.
+void exchange_each(Columns& values, std::span<const Pair> comparators) {
+  const Bits swap = less_each(values, comparators);
+  for (Bits& column : values) {
+    for (std::size_t k = 0; k < comparators.size(); ++k) exchange(swap[k], {&column[comparators[k].x], 1}, {&column[comparators[k].y], 1});
   }
 }
 
 // Algorithm M, with its names.
-void merge_exchange(std::vector<Number>& values) {
-  const std::size_t n = values.size(), top = std::bit_ceil(n) / 2;
+void merge_exchange(Columns& values) {
+  const std::size_t n = values[0].size(), top = std::bit_ceil(n) / 2;
   for (std::size_t p = top; p > 0; p /= 2) {
     std::size_t q = top, r = 0, d = p;
     while (true) {
-      std::vector<Comparator> stage;
+      std::vector<Pair> stage;
       for (std::size_t i = 0; i + d < n; ++i) {
-        if ((i & p) == r) stage.push_back({i, i + d});
+        if ((i & p) == r) stage.push_back({i + d, i});
       }
       for (std::size_t first = 0; first < stage.size(); first += kSideBySide) {
         exchange_each(values, std::span(stage).subspan(first, std::min(kSideBySide, stage.size() - first)));
@@ -45,12 +39,13 @@ void merge_exchange(std::vector<Number>& values) {
 }
 
 void emit_sorted(Builder& builder, std::uint64_t count, std::uint64_t bits) {
-  std::vector<Number> values;
-  for (std::uint64_t k = 0; k < count; ++k) {
-    values.emplace_back(builder.input_bits(static_cast<std::uint32_t>(k % 2), k / 2 * bits, bits));
-  }
+  Columns values(bits);
+  append_inputs(values, builder, 0, 0, (count + 1) / 2);
+  append_inputs(values, builder, 1, 0, count / 2);
   merge_exchange(values);
-  for (std::uint64_t k = 0; k < count; ++k) builder.output_bits(0, k * bits, values[k]);
+  for (std::uint64_t k = 0; k < count; ++k) {
+    for (std::uint64_t i = 0; i < bits; ++i) builder.output_bit(0, static_cast<std::uint32_t>(k * bits + i), values[i][k]);
+  }
 }
 
 }  // namespace

@@ -158,13 +158,6 @@ TEST(Integer, ExchangesAtOneAndABit) {
   EXPECT_EQ(cost_of_function(20, 20, sorted_difference).ands, 20u + 20 + 19);
 }
 
-TEST(Integer, ComparesManyPairsOfDifferentWidths) {
-  expect_function(5, 3, [](const Number& x, const Number& y) {
-    const Operands pairs[] = {{x.bits().first(2), y.bits().first(2)}, {y, x}, {{}, {}}};
-    return Number(less_each(pairs));
-  }, [](auto x, auto y) { return std::uint64_t{x % 4 < y % 4} | std::uint64_t{y < x} << 1; });
-}
-
 TEST(Integer, ShiftsByPublicCountsCostNothing) {
   for (const std::uint32_t bits : {1, 4, 64}) {
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{63}, std::size_t{64}, ~std::size_t{0}}) {
