@@ -1,5 +1,7 @@
 #include "circuitgen/builder.h"
 
+#include <bit>
+
 namespace tinyot {
 
 Bit operator^(const Bit& x, const Bit& y) {
@@ -69,17 +71,28 @@ void Builder::output(std::uint32_t bundle, BitSpan bits) {
   output_bits(bundle, 0, bits);
 }
 
+std::uint32_t Builder::take_node() {
+  // One in eight stays unused, so that the search costs a constant a node.
+  if (8 * unused_count_ <= nodes_.size()) [[unlikely]] grow();
+  while (unused_[cursor_] == 0) cursor_ = cursor_ + 1 == unused_.size() ? 0 : cursor_ + 1;
+  const int bit = std::countr_zero(unused_[cursor_]);
+  unused_[cursor_] &= unused_[cursor_] - 1;
+  --unused_count_;
+  return static_cast<std::uint32_t>(cursor_ * 64 + static_cast<std::size_t>(bit));
+}
+
+void Builder::grow() {
+  cursor_ = unused_.size();
+  unused_.resize(unused_.size() + 1 + unused_.size() / 8, ~std::uint64_t{0});
+  unused_count_ += 64 * (unused_.size() - cursor_);
+  nodes_.resize(64 * unused_.size());
+  ENSURE(nodes_.size() < kEnd);
+}
+
 Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
   free_dead();
   sink_.emit({kind, next_wire_, in0, in1});
-  std::uint32_t node = unused_;
-  if (node == kEnd) {
-    ENSURE(nodes_.size() < kEnd);
-    node = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.emplace_back();
-  } else {
-    unused_ = nodes_[node].next;
-  }
+  const std::uint32_t node = take_node();
   nodes_[node] = {next_wire_++, 1, kEnd};
   return Bit(this, node);
 }
@@ -87,9 +100,9 @@ Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
 void Builder::free_dead() {
   while (dead_ != kEnd) {
     const std::uint32_t node = dead_;
-    dead_ = nodes_[node].next;
-    nodes_[node].next = unused_;
-    unused_ = node;
+    dead_ = nodes_[node].next_dead;
+    unused_[node / 64] |= std::uint64_t{1} << (node % 64);
+    ++unused_count_;
     sink_.emit({GateKind::Free, 0, nodes_[node].wire, 0});
   }
 }

@@ -87,7 +87,7 @@ class Builder {
   struct Node {
     WireId wire;
     std::uint32_t handles;
-    std::uint32_t next;  // in the chain of dead or of unused nodes
+    std::uint32_t next_dead;
   };
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
@@ -98,17 +98,24 @@ class Builder {
   // Runs in destructors, so it only queues: the sink may throw, and does so from the next gate.
   void drop(std::uint32_t node) noexcept {
     if (--nodes_[node].handles != 0) return;
-    nodes_[node].next = dead_;
+    nodes_[node].next_dead = dead_;
     dead_ = node;
   }
   void free_dead();
+  std::uint32_t take_node();
+  void grow();
 
   GateSink& sink_;
   const CircuitInfo& info_;
   WireId next_wire_ = 0;
   std::vector<Node> nodes_;
   std::uint32_t dead_ = kEnd;
-  std::uint32_t unused_ = kEnd;
+
+  // Nodes are given out in ascending order, round and round over the unused ones, so that wires made one after the other stand
+  // side by side: with the node returned last, a generator of many live wires would miss the cache at every one.
+  std::vector<std::uint64_t> unused_;  // a bit a node
+  std::size_t unused_count_ = 0;
+  std::size_t cursor_ = 0;
 };
 
 inline Bit::Bit(const Bit& other) : builder_(other.builder_), node_(other.node_) {

@@ -12,10 +12,11 @@ void append_inputs(Columns& values, Builder& builder, std::uint32_t bundle, std:
   }
 }
 
-Bits less_each(const Columns& values, std::span<const Pair> pairs) {
+Bits less_each(const Columns& xs, const Columns& ys, std::span<const Pair> pairs) {
+  ENSURE(xs.size() == ys.size());
   Bits borrows(pairs.size());
-  for (const Bits& column : values) {
-    for (std::size_t k = 0; k < pairs.size(); ++k) borrows[k] = next_borrow(column[pairs[k].x], column[pairs[k].y], borrows[k]);
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    for (std::size_t k = 0; k < pairs.size(); ++k) borrows[k] = next_borrow(xs[i][pairs[k].x], ys[i][pairs[k].y], borrows[k]);
   }
   return borrows;
 }

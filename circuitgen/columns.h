@@ -22,13 +22,13 @@ inline constexpr std::size_t kSideBySide = std::size_t{1} << 12;
 // Appends integers `first` to `first + count` of an input bundle, integer k from bit k . width on.
 void append_inputs(Columns& values, Builder& builder, std::uint32_t bundle, std::uint64_t first, std::uint64_t count);
 
-// Integers x and y, by number.
+// Two integers, by number.
 struct Pair {
   std::size_t x;
   std::size_t y;
 };
 
-// x < y for each pair: one AND a bit of each.
-Bits less_each(const Columns& values, std::span<const Pair> pairs);
+// xs[x] < ys[y] for each pair: one AND a bit of each. The widths are equal.
+Bits less_each(const Columns& xs, const Columns& ys, std::span<const Pair> pairs);
 
 }  // namespace tinyot

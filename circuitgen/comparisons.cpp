@@ -22,7 +22,7 @@ void emit_matrix(Builder& builder, std::size_t rows, std::size_t columns, std::s
     for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t j = 0; j < columns; ++j) pairs.push_back({columns + i, j});
     }
-    builder.output_bits(0, first * columns, less_each(values, pairs));
+    builder.output_bits(0, first * columns, less_each(values, values, pairs));
     for (Bits& column : values) column.resize(columns);
   }
 }

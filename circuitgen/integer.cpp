@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <utility>
 
 namespace tinyot {
@@ -22,19 +21,6 @@ void ripple(std::span<Bit> out, BitSpan x, BitSpan y) {
       carry = std::move(digit.carry);
     }
   }
-}
-
-// Combines all bits by an associative operation, neighbours first: depth log n.
-template <class Operation>
-Bit fold(Bits bits, bool neutral, Operation operation) {
-  if (bits.empty()) return Bit(neutral);
-  while (bits.size() > 1) {
-    const std::size_t pairs = bits.size() / 2;
-    for (std::size_t i = 0; i < pairs; ++i) bits[i] = operation(bits[2 * i], bits[2 * i + 1]);
-    if (bits.size() % 2 == 1) bits[pairs] = std::move(bits.back());
-    bits.resize(bits.size() - pairs);
-  }
-  return std::move(bits[0]);
 }
 
 // One stage a bit of the count; bits that shift everything out are joined first.
@@ -114,16 +100,24 @@ Bit less(BitSpan x, BitSpan y) {
   return borrow;
 }
 
-Bit any(BitSpan x) { return fold(Bits(x.begin(), x.end()), false, [](const Bit& a, const Bit& b) { return a | b; }); }
-
-Bit all(BitSpan x) { return fold(Bits(x.begin(), x.end()), true, std::bit_and<Bit>()); }
-
-Bit equal(BitSpan x, BitSpan y) {
-  ENSURE(x.size() == y.size());
-  Bits differences;
-  for (std::size_t i = 0; i < x.size(); ++i) differences.push_back(x[i] ^ y[i]);
-  return ~any(differences);
+Bit any(BitSpan x) {
+  if (x.size() < 2) return x.empty() ? Bit(false) : x[0];
+  return any(x.first(x.size() / 2)) | any(x.subspan(x.size() / 2));
 }
+
+Bit all(BitSpan x) {
+  if (x.size() < 2) return x.empty() ? Bit(true) : x[0];
+  return all(x.first(x.size() / 2)) & all(x.subspan(x.size() / 2));
+}
+
+Bit differ(BitSpan x, BitSpan y) {
+  ENSURE(x.size() == y.size());
+  if (x.size() < 2) return x.empty() ? Bit(false) : x[0] ^ y[0];
+  const std::size_t half = x.size() / 2;
+  return differ(x.first(half), y.first(half)) | differ(x.subspan(half), y.subspan(half));
+}
+
+Bit equal(BitSpan x, BitSpan y) { return ~differ(x, y); }
 
 void shift_left(std::span<Bit> out, BitSpan x, std::size_t count) {
   ENSURE(x.size() == out.size());
@@ -163,11 +157,11 @@ void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan i
     }
   }
   for (std::size_t j = 0; j < out.size(); ++j) {
-    Bits terms;
+    Bit sum;
     for (std::size_t s = 0; s < table.size(); ++s) {
-      if (((coefficients[s] >> j) & 1) != 0) terms.push_back(products[s]);
+      if (((coefficients[s] >> j) & 1) != 0) sum ^= products[s];
     }
-    out[j] = fold(std::move(terms), false, std::bit_xor<Bit>());
+    out[j] = std::move(sum);
   }
 }
 

@@ -39,10 +39,11 @@ void carry_save(std::span<Bit> sum, std::span<Bit> carries, BitSpan x, BitSpan y
 // Modulo 2^out.size(); x and y of any width. `out` is none of the operands.
 void multiply(std::span<Bit> out, BitSpan x, BitSpan y);
 
-Bit less(BitSpan x, BitSpan y);   // x < y: n ANDs at depth n
-Bit equal(BitSpan x, BitSpan y);  // n - 1 ANDs at depth log n
-Bit any(BitSpan x);               // some bit is 1: n - 1 ANDs at depth log n
-Bit all(BitSpan x);               // no bit is 0: the same
+Bit less(BitSpan x, BitSpan y);    // x < y: n ANDs at depth n
+Bit equal(BitSpan x, BitSpan y);   // n - 1 ANDs at depth log n, and so the others:
+Bit differ(BitSpan x, BitSpan y);  // not equal
+Bit any(BitSpan x);                // some bit is 1
+Bit all(BitSpan x);                // no bit is 0
 
 // Towards the high bits, towards the low bits, zeros coming in; any count. A public count costs nothing. A secret one, of any
 // width, costs n ANDs for each of its lowest ceil(log2 n) bits, and if it has more, n for them all and one for each.

@@ -34,7 +34,7 @@ class Tournament {
     Columns values = std::exchange(waiting_[level], Columns(bits_));
     std::vector<Pair> pairs;
     for (std::size_t k = 0; k + 1 < values[0].size(); k += 2) pairs.push_back({k + 1, k});
-    const Bits second_is_less = less_each(values, pairs);
+    const Bits second_is_less = less_each(values, values, pairs);
     for (std::size_t i = 0; i < bits_; ++i) {
       Bits &column = values[i], &next = waiting_[level + 1][i];
       for (std::size_t k = 0; k < pairs.size(); ++k) {

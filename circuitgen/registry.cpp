@@ -4,6 +4,7 @@
 #include "circuitgen/aes.h"
 #include "circuitgen/comparisons.h"
 #include "circuitgen/hamming.h"
+#include "circuitgen/levenshtein.h"
 #include "circuitgen/minimum.h"
 #include "circuitgen/set_intersection.h"
 #include "circuitgen/sha256.h"
@@ -13,8 +14,8 @@ namespace tinyot {
 
 const std::vector<CircuitFamily>& circuit_families() {
   static const std::vector<CircuitFamily> kFamilies = {
-      aes_family(128),       aes_family(192),           aes_family(256),  sha256_family(), hamming_family(),
-      millionaires_family(), set_intersection_family(), minimum_family(), sort_family(),   comparisons_family()};
+      aes_family(128),           aes_family(192),  aes_family(256),      sha256_family(), millionaires_family(), hamming_family(),
+      set_intersection_family(), minimum_family(), levenshtein_family(), sort_family(),   comparisons_family()};
   return kFamilies;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 // Each pair touches other integers, so all of them stand side by side. The larger one becomes `x`.
 void exchange_each(Columns& values, std::span<const Pair> comparators) {
-  const Bits swap = less_each(values, comparators);
+  const Bits swap = less_each(values, values, comparators);
   for (Bits& column : values) {
     for (std::size_t k = 0; k < comparators.size(); ++k) exchange(swap[k], {&column[comparators[k].x], 1}, {&column[comparators[k].y], 1});
   }
