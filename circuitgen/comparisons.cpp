@@ -35,10 +35,10 @@ CircuitFamily millionaires_family() {
   family.description = "whether A's number is larger than B's; both learn it";
   family.parameters = {CircuitParameter::number("bits", 32, 1, 1 << 20, "of each number")};
   family.make = [](const CircuitArguments& arguments) {
-    const auto bits = static_cast<std::uint32_t>(arguments.number("bits"));
+    const std::uint32_t bits = bundle_bits(arguments.number("bits"));
     CircuitInfo info{arguments.spec(),
-                     {{"a", bits, Party::A, ValueFormat::Integer, false}, {"b", bits, Party::B, ValueFormat::Integer, false}},
-                     {{"a_has_more", 1, Receiver::Both, ValueFormat::Integer}}};
+                     {integer_input("a", bits, Party::A), integer_input("b", bits, Party::B)},
+                     {integer_output("a_has_more", 1)}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
       Bit borrow;
       for (std::uint32_t i = 0; i < bits; ++i) borrow = next_borrow(builder.input_bit(1, i), builder.input_bit(0, i), borrow);
@@ -54,14 +54,14 @@ CircuitFamily comparisons_family() {
   family.description = "which of A's numbers are less than which of B's; both learn the matrix";
   family.parameters = {CircuitParameter::number("rows", 100, 1, kLinesMax, "how many numbers A has"),
                        CircuitParameter::number("columns", 100, 1, kLinesMax, "how many numbers B has"),
-                       CircuitParameter::number("bits", 32, 1, 1 << 12, "of each number")};
+                       CircuitParameter::number("bits", 32, 1, 256, "of each number")};
   family.make = [](const CircuitArguments& arguments) {
-    const auto rows = static_cast<std::uint32_t>(arguments.number("rows"));
-    const auto columns = static_cast<std::uint32_t>(arguments.number("columns"));
-    const auto bits = static_cast<std::uint32_t>(arguments.number("bits"));
+    const std::uint64_t rows = arguments.number("rows");
+    const std::uint64_t columns = arguments.number("columns");
+    const std::uint64_t bits = arguments.number("bits");
     CircuitInfo info{arguments.spec(),
-                     {{"a", rows * bits, Party::A, ValueFormat::Integer, false}, {"b", columns * bits, Party::B, ValueFormat::Integer, false}},
-                     {{"less", rows * columns, Receiver::Both, ValueFormat::Integer}}};
+                     {integer_input("a", rows * bits, Party::A), integer_input("b", columns * bits, Party::B)},
+                     {integer_output("less", rows * columns)}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) { emit_matrix(builder, rows, columns, bits); });
   };
   return family;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "circuitgen/builder.h"
 #include "circuitgen/gate.h"
 
@@ -61,6 +62,20 @@ struct CircuitFamily {
   // `text` is `key=value,key=value`, or empty for the defaults. Fails: UsageError with what is known and allowed.
   CircuitArguments parse(std::string_view text) const;
 };
+
+// The width of a bundle. Fails: std::logic_error by ENSURE if a bundle cannot be so wide: the ranges of parameters exclude it.
+inline std::uint32_t bundle_bits(std::uint64_t bits) {
+  ENSURE(bits < std::uint64_t{1} << 32);
+  return static_cast<std::uint32_t>(bits);
+}
+
+// A bundle of integers, of each lane its own; an output is to both.
+inline InputBundle integer_input(std::string name, std::uint64_t bits, Party owner) {
+  return {std::move(name), bundle_bits(bits), owner, ValueFormat::Integer, false};
+}
+inline OutputBundle integer_output(std::string name, std::uint64_t bits) {
+  return {std::move(name), bundle_bits(bits), Receiver::Both, ValueFormat::Integer};
+}
 
 // Case, '-' and '_' do not matter in names of circuits, parameters and choices: "AES-128" is "aes128".
 bool same_name(std::string_view x, std::string_view y);

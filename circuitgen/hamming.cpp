@@ -23,10 +23,10 @@ CircuitFamily hamming_family() {
   family.description = "Hamming distance of A's and B's strings of bits; both learn it";
   family.parameters = {CircuitParameter::number("bits", 900, 1, kBitsMax, "length of the strings")};
   family.make = [](const CircuitArguments& arguments) {
-    const auto bits = static_cast<std::uint32_t>(arguments.number("bits"));
+    const auto bits = bundle_bits(arguments.number("bits"));
     CircuitInfo info{arguments.spec(),
-                     {{"a", bits, Party::A, ValueFormat::Integer, false}, {"b", bits, Party::B, ValueFormat::Integer, false}},
-                     {{"distance", static_cast<std::uint32_t>(std::bit_width(bits)), Receiver::Both, ValueFormat::Integer}}};
+                     {integer_input("a", bits, Party::A), integer_input("b", bits, Party::B)},
+                     {integer_output("distance", static_cast<std::uint64_t>(std::bit_width(bits)))}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) { emit_distance(builder, bits); });
   };
   return family;

@@ -61,7 +61,10 @@ struct Sign {
 };
 
 // The vertical differences go along the rows, and the horizontal ones, negated, down the columns: both turn into their successors
-// in the same way. With d = D(i, j) - D(i - 1, j - 1), which is 0 or 1, the successors are d + down and across - d.
+// in the same way. With d = D(i, j) - D(i - 1, j - 1), which is 0 or 1, the successors are d + down and across - d; d is 1 unless
+// the symbols are equal or one of the ways over a neighbour is shorter (down = 1, across = -1).
+//
+// What comes down is waited for first: it is there one AND earlier than what comes across, which makes two ANDs an anti-diagonal.
 class Differences {
  public:
   Differences(Builder& builder, const Shape& shape)
@@ -92,16 +95,17 @@ class Differences {
   void emit_cell(std::size_t i, std::size_t j) {
     const Sign across = std::move(across_[i]), down = std::move(down_of(j));
     const Bit differ = symbols_.differ(i, j);
-    const Bit d = differ ^ (differ & (across.minus | down.plus));
+    const Bit not_down = differ ^ (differ & down.plus);
+    const Bit d = not_down ^ (not_down & across.minus);
+    if (i < shape_.rows) {
+      const Bit less = not_down & across.plus;  // d & across.plus: plus and minus exclude each other
+      down_of(j) = {across.plus ^ less, across.minus ^ d ^ less};
+    }
     if (j < shape_.columns) {
-      const Bit up = d & down.minus;
-      across_[i] = {down.plus ^ d ^ up, down.minus ^ up};
+      const Bit more = d & down.minus;
+      across_[i] = {down.plus ^ d ^ more, down.minus ^ more};
     } else {
       symbols_.end_row(i);
-    }
-    if (i < shape_.rows) {
-      const Bit less = d & across.plus;
-      down_of(j) = {across.plus ^ less, across.minus ^ d ^ less};
     }
     if (j - i == shape_.columns - shape_.rows) sum_.add(d);
   }
@@ -191,7 +195,7 @@ class Distances {
 }  // namespace
 
 CircuitFamily levenshtein_family() {
-  constexpr std::uint64_t kSymbolsMax = std::uint64_t{1} << 22;
+  constexpr std::uint64_t kSymbolsMax = std::uint64_t{1} << 20;
   CircuitFamily family;
   family.name = "levenshtein";
   family.description = "Levenshtein distance of A's and B's strings of symbols; both learn it";
@@ -204,9 +208,9 @@ CircuitFamily levenshtein_family() {
     const Shape shape = rows <= columns ? Shape{rows, columns, symbol_bits, 0, 1} : Shape{columns, rows, symbol_bits, 1, 0};
     const ValueFormat format = symbol_bits % 8 == 0 ? ValueFormat::Bytes : ValueFormat::Integer;
     CircuitInfo info{arguments.spec(),
-                     {{"a", static_cast<std::uint32_t>(rows * symbol_bits), Party::A, format, false},
-                      {"b", static_cast<std::uint32_t>(columns * symbol_bits), Party::B, format, false}},
-                     {{"distance", static_cast<std::uint32_t>(shape.distance_bits()), Receiver::Both, ValueFormat::Integer}}};
+                     {{"a", bundle_bits(rows * symbol_bits), Party::A, format, false},
+                      {"b", bundle_bits(columns * symbol_bits), Party::B, format, false}},
+                     {integer_output("distance", shape.distance_bits())}};
     const bool differences = arguments.choice("cells") == "differences";
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
       builder.output(0, differences ? Differences(builder, shape).distance() : Distances(builder, shape).distance());

@@ -12,8 +12,9 @@
 //                and symbol_bits - 1 to compare the symbols, less at the borders. Source: Huang, Evans, Katz, Malka, "Faster secure
 //                two-party computation using garbled circuits", USENIX Security 2011, which 7.4 of Asharov, Lindell, Schneider,
 //                Zohner, CCS 2013 take over: 1,290,653,042 for 2,000 and 10,000 symbols of 2 bits.
-//   differences  Only D(i, j) - D(i - 1, j) and D(i, j) - D(i, j - 1), both -1, 0 or 1: 4 ANDs a cell, and symbol_bits - 1. Source: the
-//                cell of Myers, "A fast bit-vector algorithm for approximate string matching", J. ACM 46 (1999).
+//   differences  Only D(i, j) - D(i - 1, j) and D(i, j) - D(i, j - 1), both -1, 0 or 1: 4 ANDs a cell, and symbol_bits - 1; two
+//                levels of ANDs an anti-diagonal. The distance is summed up along one diagonal. Source: the cell of Myers, "A fast
+//                bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM 46 (1999).
 #pragma once
 
 #include "circuitgen/family.h"

@@ -70,9 +70,9 @@ CircuitFamily minimum_family() {
   family.make = [](const CircuitArguments& arguments) {
     const std::uint64_t count = arguments.number("count"), bits = arguments.number("bits");
     CircuitInfo info{arguments.spec(),
-                     {{"values_a", static_cast<std::uint32_t>((count + 1) / 2 * bits), Party::A, ValueFormat::Integer, false},
-                      {"values_b", static_cast<std::uint32_t>(count / 2 * bits), Party::B, ValueFormat::Integer, false}},
-                     {{"minimum", static_cast<std::uint32_t>(bits), Receiver::Both, ValueFormat::Integer}}};
+                     {integer_input("values_a", (count + 1) / 2 * bits, Party::A),
+                      integer_input("values_b", count / 2 * bits, Party::B)},
+                     {integer_output("minimum", bits)}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) { emit_minimum(builder, count, bits); });
   };
   return family;

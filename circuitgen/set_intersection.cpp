@@ -10,8 +10,8 @@ CircuitFamily set_intersection_family() {
   family.make = [](const CircuitArguments& arguments) {
     const std::uint32_t elements = std::uint32_t{1} << arguments.number("element_bits");
     CircuitInfo info{arguments.spec(),
-                     {{"a", elements, Party::A, ValueFormat::Integer, false}, {"b", elements, Party::B, ValueFormat::Integer, false}},
-                     {{"intersection", elements, Receiver::Both, ValueFormat::Integer}}};
+                     {integer_input("a", elements, Party::A), integer_input("b", elements, Party::B)},
+                     {integer_output("intersection", elements)}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
       for (std::uint32_t e = 0; e < elements; ++e) builder.output_bit(0, e, builder.input_bit(0, e) & builder.input_bit(1, e));
     });

@@ -98,7 +98,7 @@ CircuitFamily sha256_family() {
   family.make = [](const CircuitArguments& arguments) {
     const std::uint64_t bytes = arguments.number("bytes");
     CircuitInfo info{arguments.spec(), {}, {{"digest", 256, Receiver::Both, ValueFormat::Bytes}}};
-    if (bytes > 0) info.inputs.push_back({"message", static_cast<std::uint32_t>(8 * bytes), Party::A, ValueFormat::Bytes, false});
+    if (bytes > 0) info.inputs.push_back({"message", bundle_bits(8 * bytes), Party::A, ValueFormat::Bytes, false});
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) { hash(builder, bytes); });
   };
   return family;

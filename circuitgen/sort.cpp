@@ -54,14 +54,14 @@ CircuitFamily sort_family() {
   CircuitFamily family;
   family.name = "sort";
   family.description = "sorts numbers of which A and B have half each; both learn the sorted list";
-  family.parameters = {CircuitParameter::number("count", 1024, 2, 1 << 20, "how many numbers A and B have together"),
+  family.parameters = {CircuitParameter::number("count", 1024, 2, 1 << 18, "how many numbers A and B have together"),
                        CircuitParameter::number("bits", 32, 1, 64, "of each number")};
   family.make = [](const CircuitArguments& arguments) {
     const std::uint64_t count = arguments.number("count"), bits = arguments.number("bits");
     CircuitInfo info{arguments.spec(),
-                     {{"values_a", static_cast<std::uint32_t>((count + 1) / 2 * bits), Party::A, ValueFormat::Integer, false},
-                      {"values_b", static_cast<std::uint32_t>(count / 2 * bits), Party::B, ValueFormat::Integer, false}},
-                     {{"sorted", static_cast<std::uint32_t>(count * bits), Receiver::Both, ValueFormat::Integer}}};
+                     {integer_input("values_a", (count + 1) / 2 * bits, Party::A),
+                      integer_input("values_b", count / 2 * bits, Party::B)},
+                     {integer_output("sorted", count * bits)}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) { emit_sorted(builder, count, bits); });
   };
   return family;
