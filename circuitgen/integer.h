@@ -1,7 +1,7 @@
 // Unsigned integers as spans of bits, bit 0 the lowest: the arithmetic that circuitgen/word.h wraps into types.
 //
-// Every function uses the fewest ANDs that are known for a circuit of its kind; where two have equally many, the one of less
-// depth. Spans of one call are equally wide unless it says otherwise, and `out` may be one of the operands.
+// ANDs are what counts, then depth, then XORs: n is the width of the operands where costs are stated. Spans of one call are
+// equally wide unless it says otherwise, and `out` may be one of the operands.
 // Fails: std::logic_error by ENSURE on wrong widths.
 #pragma once
 
@@ -36,7 +36,7 @@ void subtract(std::span<Bit> out, BitSpan x, BitSpan y);
 // x + y + z = sum + carries modulo 2^n, without waiting for any carry: n - 1 ANDs at depth 1.
 void carry_save(std::span<Bit> sum, std::span<Bit> carries, BitSpan x, BitSpan y, BitSpan z);
 
-// Modulo 2^out.size(); x and y of any width. `out` is none of the operands.
+// Modulo 2^out.size(); x and y of any width. All products of two bits, summed up place by place: at most 2 n^2 - n ANDs.
 void multiply(std::span<Bit> out, BitSpan x, BitSpan y);
 
 Bit less(BitSpan x, BitSpan y);    // x < y: n ANDs at depth n
