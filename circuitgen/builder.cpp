@@ -1,36 +1,8 @@
 #include "circuitgen/builder.h"
 
-#include <utility>
+#include <bit>
 
 namespace tinyot {
-
-Bit::Bit(const Bit& other) : builder_(other.builder_), node_(other.node_) {
-  if (builder_ != nullptr) builder_->hold(node_);
-}
-
-Bit::Bit(Bit&& other) noexcept : builder_(std::exchange(other.builder_, nullptr)), node_(std::exchange(other.node_, 0)) {}
-
-Bit& Bit::operator=(const Bit& other) {
-  Bit copy(other);
-  return *this = std::move(copy);
-}
-
-// Through a third handle, so that what this one held is let go at once and a move to itself changes nothing.
-Bit& Bit::operator=(Bit&& other) noexcept {
-  Bit taken(std::move(other));
-  std::swap(builder_, taken.builder_);
-  std::swap(node_, taken.node_);
-  return *this;
-}
-
-Bit::~Bit() {
-  if (builder_ != nullptr) builder_->drop(node_);
-}
-
-bool Bit::constant() const {
-  ENSURE(is_constant());
-  return node_ != 0;
-}
 
 Bit operator^(const Bit& x, const Bit& y) {
   if (x.is_constant()) return x.constant() ? ~y : y;
@@ -65,12 +37,17 @@ Bit Builder::input_bit(std::uint32_t bundle, std::uint32_t bit) {
   return make(GateKind::Input, bundle, bit);
 }
 
-std::vector<Bit> Builder::input(std::uint32_t bundle) {
-  ENSURE(bundle < info_.inputs.size());
-  std::vector<Bit> bits;
-  bits.reserve(info_.inputs[bundle].bits);
-  for (std::uint32_t bit = 0; bit < info_.inputs[bundle].bits; ++bit) bits.push_back(input_bit(bundle, bit));
+Bits Builder::input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
+  ENSURE(bundle < info_.inputs.size() && first <= info_.inputs[bundle].bits && count <= info_.inputs[bundle].bits - first);
+  Bits bits;
+  bits.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) bits.push_back(make(GateKind::Input, bundle, first + i));
   return bits;
+}
+
+Bits Builder::input(std::uint32_t bundle) {
+  ENSURE(bundle < info_.inputs.size());
+  return input_bits(bundle, 0, info_.inputs[bundle].bits);
 }
 
 void Builder::output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& value) {
@@ -84,39 +61,48 @@ void Builder::output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& val
   sink_.emit({GateKind::Output, bundle, wire_of(value), bit});
 }
 
-void Builder::output(std::uint32_t bundle, std::span<const Bit> bits) {
+void Builder::output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits) {
+  ENSURE(bundle < info_.outputs.size() && first <= info_.outputs[bundle].bits && bits.size() <= info_.outputs[bundle].bits - first);
+  for (std::size_t i = 0; i < bits.size(); ++i) output_bit(bundle, static_cast<std::uint32_t>(first + i), bits[i]);
+}
+
+void Builder::output(std::uint32_t bundle, BitSpan bits) {
   ENSURE(bundle < info_.outputs.size() && bits.size() == info_.outputs[bundle].bits);
-  for (std::uint32_t bit = 0; bit < bits.size(); ++bit) output_bit(bundle, bit, bits[bit]);
+  output_bits(bundle, 0, bits);
+}
+
+std::uint32_t Builder::take_node() {
+  // One in eight stays unused, so that the search costs a constant a node.
+  if (8 * unused_count_ <= nodes_.size()) [[unlikely]] grow();
+  while (unused_[cursor_] == 0) cursor_ = cursor_ + 1 == unused_.size() ? 0 : cursor_ + 1;
+  const int bit = std::countr_zero(unused_[cursor_]);
+  unused_[cursor_] &= unused_[cursor_] - 1;
+  --unused_count_;
+  return static_cast<std::uint32_t>(cursor_ * 64 + static_cast<std::size_t>(bit));
+}
+
+void Builder::grow() {
+  cursor_ = unused_.size();
+  unused_.resize(unused_.size() + 1 + unused_.size() / 8, ~std::uint64_t{0});
+  unused_count_ += 64 * (unused_.size() - cursor_);
+  nodes_.resize(64 * unused_.size());
+  ENSURE(nodes_.size() < kEnd);
 }
 
 Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
   free_dead();
   sink_.emit({kind, next_wire_, in0, in1});
-  std::uint32_t node = unused_;
-  if (node == kEnd) {
-    ENSURE(nodes_.size() < kEnd);
-    node = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.emplace_back();
-  } else {
-    unused_ = nodes_[node].next;
-  }
+  const std::uint32_t node = take_node();
   nodes_[node] = {next_wire_++, 1, kEnd};
   return Bit(this, node);
-}
-
-// Runs in destructors, so it only queues: the sink may throw, and does so from the next gate.
-void Builder::drop(std::uint32_t node) noexcept {
-  if (--nodes_[node].handles != 0) return;
-  nodes_[node].next = dead_;
-  dead_ = node;
 }
 
 void Builder::free_dead() {
   while (dead_ != kEnd) {
     const std::uint32_t node = dead_;
-    dead_ = nodes_[node].next;
-    nodes_[node].next = unused_;
-    unused_ = node;
+    dead_ = nodes_[node].next_dead;
+    unused_[node / 64] |= std::uint64_t{1} << (node % 64);
+    ++unused_count_;
     sink_.emit({GateKind::Free, 0, nodes_[node].wire, 0});
   }
 }

@@ -1,4 +1,5 @@
-// The language of generators: plain C++ functions over Bit and Word<n> that emit gates as they run.
+// The language of generators: plain C++ functions over Bit that emit gates as they run. Integers: circuitgen/integer.h, and
+// circuitgen/word.h over it.
 //
 // A Bit is a handle on a wire or a known constant. Handles are counted: when the last one of a wire dies, the wire is freed.
 // What is known is folded, so x ^ 0, x & 1, x ^ x and the like emit nothing. Both are public knowledge: a generator never
@@ -7,11 +8,10 @@
 // Lifetime: every handle dies before its Builder, and the sink outlives both. One thread.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -26,14 +26,17 @@ class Bit {
   Bit() = default;  // the constant 0
   explicit Bit(bool constant) : node_(constant) {}
   Bit(const Bit& other);
-  Bit(Bit&& other) noexcept;
-  Bit& operator=(const Bit& other);
-  Bit& operator=(Bit&& other) noexcept;
+  Bit(Bit&& other) noexcept : builder_(std::exchange(other.builder_, nullptr)), node_(std::exchange(other.node_, 0)) {}
+  Bit& operator=(const Bit& other) { return *this = Bit(other); }
+  Bit& operator=(Bit&& other) noexcept;  // what this handle was on is let go at once
   ~Bit();
 
   bool is_constant() const { return builder_ == nullptr; }
   // Fails: std::logic_error by ENSURE unless is_constant().
-  bool constant() const;
+  bool constant() const {
+    ENSURE(is_constant());
+    return node_ != 0;
+  }
 
   friend Bit operator^(const Bit& x, const Bit& y);
   friend Bit operator&(const Bit& x, const Bit& y);
@@ -47,67 +50,14 @@ class Bit {
   friend class Builder;
   Bit(Builder* builder, std::uint32_t node) : builder_(builder), node_(node) {}
   bool same_as(const Bit& other) const { return builder_ == other.builder_ && node_ == other.node_; }
+  void let_go() noexcept;
 
   Builder* builder_ = nullptr;  // null: a constant, and node_ is its value
   std::uint32_t node_ = 0;
 };
 
-// `n` bits, bit 0 the lowest. Operators work bit by bit.
-template <std::size_t n>
-class Word {
- public:
-  Word() = default;  // zero
-  explicit Word(std::span<const Bit> bits) {
-    ENSURE(bits.size() == n);
-    std::copy(bits.begin(), bits.end(), bits_.begin());
-  }
-  // The constant `value`; bits from 64 on are 0.
-  static Word constant(std::uint64_t value) {
-    Word word;
-    for (std::size_t i = 0; i < n && i < 64; ++i) word[i] = Bit(((value >> i) & 1) != 0);
-    return word;
-  }
-
-  static constexpr std::size_t size() { return n; }
-  Bit& operator[](std::size_t i) { return bits_[i]; }
-  const Bit& operator[](std::size_t i) const { return bits_[i]; }
-  std::span<const Bit> bits() const { return bits_; }
-
-  friend Word operator^(const Word& x, const Word& y) {
-    Word z;
-    for (std::size_t i = 0; i < n; ++i) z[i] = x[i] ^ y[i];
-    return z;
-  }
-  friend Word operator&(const Word& x, const Word& y) {
-    Word z;
-    for (std::size_t i = 0; i < n; ++i) z[i] = x[i] & y[i];
-    return z;
-  }
-  friend Word operator|(const Word& x, const Word& y) {
-    Word z;
-    for (std::size_t i = 0; i < n; ++i) z[i] = x[i] | y[i];
-    return z;
-  }
-  friend Word operator~(const Word& x) {
-    Word z;
-    for (std::size_t i = 0; i < n; ++i) z[i] = ~x[i];
-    return z;
-  }
-  Word& operator^=(const Word& y) { return *this = *this ^ y; }
-  Word& operator&=(const Word& y) { return *this = *this & y; }
-  Word& operator|=(const Word& y) { return *this = *this | y; }
-
-  // Rotations by `count` places, any count: towards the high bits, towards the low bits.
-  friend Word rotated_left(const Word& x, std::size_t count) {
-    Word z;
-    for (std::size_t i = 0; i < n; ++i) z[(i + count) % n] = x[i];
-    return z;
-  }
-  friend Word rotated_right(const Word& x, std::size_t count) { return rotated_left(x, n - count % n); }
-
- private:
-  std::array<Bit, n> bits_;
-};
+using Bits = std::vector<Bit>;
+using BitSpan = std::span<const Bit>;
 
 class Builder {
  public:
@@ -116,17 +66,16 @@ class Builder {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  // Bit `bit` of input bundle `bundle`, or all of the bundle. The stream may name an input bit only once, so keep the handle.
+  // Bit `bit` of input bundle `bundle`, `count` bits from `first` on, or all of the bundle. The stream may name an input bit
+  // only once, so keep the handle; the later it is asked for, the shorter its wire lives.
   Bit input_bit(std::uint32_t bundle, std::uint32_t bit);
-  std::vector<Bit> input(std::uint32_t bundle);
-  template <std::size_t n>
-  Word<n> input_word(std::uint32_t bundle) {
-    return Word<n>(input(bundle));
-  }
+  Bits input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_t count);
+  Bits input(std::uint32_t bundle);
 
   // Each bit of each output bundle exactly once.
   void output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& value);
-  void output(std::uint32_t bundle, std::span<const Bit> bits);
+  void output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits);
+  void output(std::uint32_t bundle, BitSpan bits);
 
  private:
   friend class Bit;
@@ -138,22 +87,53 @@ class Builder {
   struct Node {
     WireId wire;
     std::uint32_t handles;
-    std::uint32_t next;  // in the chain of dead or of unused nodes
+    std::uint32_t next_dead;
   };
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
   Bit make(GateKind kind, std::uint64_t in0, std::uint64_t in1);
   WireId wire_of(const Bit& bit) const { return nodes_[bit.node_].wire; }
   void hold(std::uint32_t node) { ++nodes_[node].handles; }
-  void drop(std::uint32_t node) noexcept;
+
+  // Runs in destructors, so it only queues: the sink may throw, and does so from the next gate.
+  void drop(std::uint32_t node) noexcept {
+    if (--nodes_[node].handles != 0) return;
+    nodes_[node].next_dead = dead_;
+    dead_ = node;
+  }
   void free_dead();
+  std::uint32_t take_node();
+  void grow();
 
   GateSink& sink_;
   const CircuitInfo& info_;
   WireId next_wire_ = 0;
   std::vector<Node> nodes_;
   std::uint32_t dead_ = kEnd;
-  std::uint32_t unused_ = kEnd;
+
+  // Nodes are given out in ascending order, round and round over the unused ones, so that wires made one after the other stand
+  // side by side: with the node returned last, a generator of many live wires would miss the cache at every one.
+  std::vector<std::uint64_t> unused_;  // a bit a node
+  std::size_t unused_count_ = 0;
+  std::size_t cursor_ = 0;
 };
+
+inline Bit::Bit(const Bit& other) : builder_(other.builder_), node_(other.node_) {
+  if (builder_ != nullptr) builder_->hold(node_);
+}
+
+inline void Bit::let_go() noexcept {
+  if (builder_ != nullptr) builder_->drop(node_);
+}
+
+inline Bit::~Bit() { let_go(); }
+
+inline Bit& Bit::operator=(Bit&& other) noexcept {
+  if (this == &other) return *this;
+  let_go();
+  builder_ = std::exchange(other.builder_, nullptr);
+  node_ = std::exchange(other.node_, 0);
+  return *this;
+}
 
 }  // namespace tinyot

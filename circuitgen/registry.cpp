@@ -1,37 +1,36 @@
 #include "circuitgen/registry.h"
 
-#include "circuitgen/aes128.h"
+#include "base/error.h"
+#include "circuitgen/aes.h"
+#include "circuitgen/comparisons.h"
+#include "circuitgen/hamming.h"
+#include "circuitgen/levenshtein.h"
+#include "circuitgen/minimum.h"
+#include "circuitgen/set_intersection.h"
+#include "circuitgen/sha256.h"
+#include "circuitgen/sort.h"
 
 namespace tinyot {
-namespace {
 
-struct Entry {
-  std::string_view name;
-  std::unique_ptr<Circuit> (*make)();
-};
-constexpr Entry kCircuits[] = {{"aes128", make_aes128}};
-
-std::string plain(std::string_view name) {
-  std::string result;
-  for (const char c : name) {
-    if (c == '-' || c == '_') continue;
-    result.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-  }
-  return result;
+const std::vector<CircuitFamily>& circuit_families() {
+  static const std::vector<CircuitFamily> kFamilies = {
+      aes_family(128),           aes_family(192),  aes_family(256),      sha256_family(), millionaires_family(), hamming_family(),
+      set_intersection_family(), minimum_family(), levenshtein_family(), sort_family(),   comparisons_family()};
+  return kFamilies;
 }
-
-}  // namespace
 
 std::vector<std::string> circuit_names() {
   std::vector<std::string> names;
-  for (const Entry& entry : kCircuits) names.emplace_back(entry.name);
+  for (const CircuitFamily& family : circuit_families()) names.push_back(family.name);
   return names;
 }
 
-std::unique_ptr<Circuit> find_circuit(std::string_view name) {
-  const std::string wanted = plain(name);
-  for (const Entry& entry : kCircuits) {
-    if (plain(entry.name) == wanted) return entry.make();
+std::unique_ptr<Circuit> find_circuit(std::string_view spec) {
+  const std::size_t colon = spec.find(':');
+  for (const CircuitFamily& family : circuit_families()) {
+    if (!same_name(family.name, spec.substr(0, colon))) continue;
+    const std::string_view text = colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
+    return family.make(family.parse(text));
   }
   return nullptr;
 }

@@ -6,14 +6,16 @@
 #include <string_view>
 #include <vector>
 
-#include "circuitgen/gate.h"
+#include "circuitgen/family.h"
 
 namespace tinyot {
 
-// In the order in which they are listed to a user.
+// What there is, with a line of description, the parameters and their defaults, in the order in which a user is told of them.
+const std::vector<CircuitFamily>& circuit_families();
 std::vector<std::string> circuit_names();
 
-// Null if no circuit has this name. Case, '-' and '_' do not matter: "AES-128" is "aes128".
-std::unique_ptr<Circuit> find_circuit(std::string_view name);
+// `spec` is `name` or `name:key=value,key=value`. Null if no family has this name; info().name of the circuit is the canonical
+// spec, see CircuitArguments. Fails: UsageError for a wrong key or value, with what is known and allowed.
+std::unique_ptr<Circuit> find_circuit(std::string_view spec);
 
 }  // namespace tinyot

@@ -52,6 +52,23 @@ struct RecordingSink final : GateSink {
   std::vector<Gate> gates;
 };
 
+// The most wires that are live at once: made and not yet freed.
+inline std::uint64_t most_live_wires(const Circuit& circuit) {
+  struct Sink final : GateSink {
+    void emit(const Gate& gate) override {
+      if (gate.kind == GateKind::Free) {
+        --live;
+      } else if (gate.kind != GateKind::Output) {
+        most = std::max(most, ++live);
+      }
+    }
+    std::uint64_t live = 0;
+    std::uint64_t most = 0;
+  } sink;
+  circuit.generate(sink);
+  return sink.most;
+}
+
 inline BitVector random_bits(std::size_t bits, std::mt19937_64& rng) {
   BitVector value(bits);
   for (std::size_t i = 0; i < bits; ++i) value.put(i, (rng() & 1) != 0);

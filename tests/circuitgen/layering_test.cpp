@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "circuitgen/aes128.h"
 #include "circuitgen/cost.h"
+#include "circuitgen/registry.h"
 #include "circuits.h"
 
 namespace tinyot {
@@ -148,7 +148,7 @@ TEST(Layering, RandomCircuitsEqualTheEvaluatorInEveryWindow) {
 }
 
 TEST(Layering, TheKeyScheduleIsCommonToAllLanes) {
-  const auto circuit = make_aes128();
+  const auto circuit = find_circuit("aes128");
   const CircuitCost cost = cost_of(*circuit);
   EXPECT_EQ(cost.common_ands, 40u * 32);
   EXPECT_EQ(cost.ands_of(1), 200u * 32);
@@ -162,7 +162,7 @@ TEST(Layering, TheKeyScheduleIsCommonToAllLanes) {
 }
 
 TEST(Layering, AesHasAsManyAndRoundsAsItsDepthAndMoreInANarrowWindow) {
-  const auto circuit = make_aes128();
+  const auto circuit = find_circuit("aes128");
   std::mt19937_64 rng(5);
   const std::vector<LaneValues> inputs = random_inputs(circuit->info(), 17, rng);
   const std::vector<LaneValues> expected = evaluate(*circuit, 17, inputs);

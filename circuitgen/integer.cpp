@@ -1,0 +1,204 @@
+#include "circuitgen/integer.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace tinyot {
+namespace {
+
+// The same ripple adds and subtracts; nobody reads the last carry.
+template <auto full>
+void ripple(std::span<Bit> out, BitSpan x, BitSpan y) {
+  ENSURE(x.size() == out.size() && y.size() == out.size());
+  Bit carry;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i + 1 == out.size()) {
+      out[i] = x[i] ^ carry ^ y[i];
+    } else {
+      Digit digit = full(x[i], y[i], carry);
+      out[i] = std::move(digit.value);
+      carry = std::move(digit.carry);
+    }
+  }
+}
+
+// One stage a bit of the count; bits that shift everything out are joined first.
+template <class Shift>
+void shift_by_secret(std::span<Bit> out, BitSpan x, BitSpan count, Shift shift) {
+  ENSURE(x.size() == out.size());
+  const std::size_t stages = std::min<std::size_t>(count.size(), static_cast<std::size_t>(std::bit_width(x.size() - (x.empty() ? 0 : 1))));
+  Bits value(x.begin(), x.end()), shifted(x.size());
+  for (std::size_t i = 0; i < stages; ++i) {
+    shift(shifted, value, std::size_t{1} << i);
+    select(value, count[i], shifted, value);
+  }
+  if (stages < count.size()) {
+    const Bit keep = ~any(count.subspan(stages));
+    for (Bit& bit : value) bit &= keep;
+  }
+  std::move(value.begin(), value.end(), out.begin());
+}
+
+}  // namespace
+
+Digit full_add(const Bit& x, const Bit& y, const Bit& carry) {
+  const Bit x_differs = x ^ carry, y_differs = y ^ carry;
+  return {x_differs ^ y, carry ^ (x_differs & y_differs)};
+}
+
+Digit full_subtract(const Bit& x, const Bit& y, const Bit& borrow) {
+  const Bit x_differs = x ^ borrow, y_differs = y ^ borrow;
+  return {x_differs ^ y, y ^ (x_differs & y_differs)};
+}
+
+Bit next_borrow(const Bit& x, const Bit& y, const Bit& borrow) { return y ^ ((x ^ borrow) & (y ^ borrow)); }
+
+Bit select(const Bit& condition, const Bit& x, const Bit& y) { return y ^ (condition & (x ^ y)); }
+
+void select(std::span<Bit> out, const Bit& condition, BitSpan x, BitSpan y) {
+  ENSURE(x.size() == out.size() && y.size() == out.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = select(condition, x[i], y[i]);
+}
+
+void exchange(const Bit& condition, std::span<Bit> x, std::span<Bit> y) {
+  ENSURE(x.size() == y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Bit change = condition & (x[i] ^ y[i]);
+    x[i] ^= change;
+    y[i] ^= change;
+  }
+}
+
+void add(std::span<Bit> out, BitSpan x, BitSpan y) { ripple<full_add>(out, x, y); }
+
+void subtract(std::span<Bit> out, BitSpan x, BitSpan y) { ripple<full_subtract>(out, x, y); }
+
+void carry_save(std::span<Bit> sum, std::span<Bit> carries, BitSpan x, BitSpan y, BitSpan z) {
+  ENSURE(x.size() == sum.size() && y.size() == sum.size() && z.size() == sum.size() && carries.size() == sum.size());
+  Bit carry;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    Digit digit = i + 1 < sum.size() ? full_add(x[i], y[i], z[i]) : Digit{x[i] ^ y[i] ^ z[i], {}};
+    sum[i] = std::move(digit.value);
+    carries[i] = std::exchange(carry, std::move(digit.carry));
+  }
+}
+
+void multiply(std::span<Bit> out, BitSpan x, BitSpan y) {
+  BitSum sum(out.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = 0; j < y.size() && i + j < out.size(); ++j) sum.add(x[i] & y[j], i + j);
+  }
+  Bits product = std::move(sum).total();
+  std::move(product.begin(), product.end(), out.begin());
+}
+
+Bit less(BitSpan x, BitSpan y) {
+  ENSURE(x.size() == y.size());
+  Bit borrow;
+  for (std::size_t i = 0; i < x.size(); ++i) borrow = next_borrow(x[i], y[i], borrow);
+  return borrow;
+}
+
+Bit any(BitSpan x) {
+  if (x.size() < 2) return x.empty() ? Bit(false) : x[0];
+  return any(x.first(x.size() / 2)) | any(x.subspan(x.size() / 2));
+}
+
+Bit all(BitSpan x) {
+  if (x.size() < 2) return x.empty() ? Bit(true) : x[0];
+  return all(x.first(x.size() / 2)) & all(x.subspan(x.size() / 2));
+}
+
+Bit differ(BitSpan x, BitSpan y) {
+  ENSURE(x.size() == y.size());
+  if (x.size() < 2) return x.empty() ? Bit(false) : x[0] ^ y[0];
+  const std::size_t half = x.size() / 2;
+  return differ(x.first(half), y.first(half)) | differ(x.subspan(half), y.subspan(half));
+}
+
+Bit equal(BitSpan x, BitSpan y) { return ~differ(x, y); }
+
+void shift_left(std::span<Bit> out, BitSpan x, std::size_t count) {
+  ENSURE(x.size() == out.size());
+  for (std::size_t i = out.size(); i-- > 0;) out[i] = i >= count ? x[i - count] : Bit();
+}
+
+void shift_right(std::span<Bit> out, BitSpan x, std::size_t count) {
+  ENSURE(x.size() == out.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = count < out.size() - i ? x[i + count] : Bit();
+}
+
+void shift_left(std::span<Bit> out, BitSpan x, BitSpan count) {
+  shift_by_secret(out, x, count, [](std::span<Bit> to, BitSpan from, std::size_t by) { shift_left(to, from, by); });
+}
+
+void shift_right(std::span<Bit> out, BitSpan x, BitSpan count) {
+  shift_by_secret(out, x, count, [](std::span<Bit> to, BitSpan from, std::size_t by) { shift_right(to, from, by); });
+}
+
+Bits population_count(BitSpan x) {
+  BitSum sum(static_cast<std::size_t>(std::bit_width(x.size())));
+  for (const Bit& bit : x) sum.add(bit);
+  return std::move(sum).total();
+}
+
+void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index) {
+  ENSURE(index.size() <= 16 && table.size() == std::size_t{1} << index.size() && out.size() <= 64);
+  // products[s] is the product of the index bits in the set s; coefficients[s] says in which output bits it occurs.
+  Bits products = {Bit(true)};
+  std::vector<std::uint64_t> coefficients(table.begin(), table.end());
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    const std::size_t bit = std::size_t{1} << i;
+    products.reserve(2 * bit);
+    for (std::size_t s = 0; s < bit; ++s) products.push_back(products[s] & index[i]);
+    for (std::size_t s = 0; s < table.size(); ++s) {
+      if ((s & bit) != 0) coefficients[s] ^= coefficients[s ^ bit];
+    }
+  }
+  for (std::size_t j = 0; j < out.size(); ++j) {
+    Bit sum;
+    for (std::size_t s = 0; s < table.size(); ++s) {
+      if (((coefficients[s] >> j) & 1) != 0) sum ^= products[s];
+    }
+    out[j] = std::move(sum);
+  }
+}
+
+void BitSum::add(Bit bit, std::size_t place) {
+  if (place >= columns_.size()) return;
+  columns_[place].push_back(std::move(bit));
+  if (columns_[place].size() >= kHeld) compress(place, 2);
+}
+
+// Adds up the bits of one column, three at a time and all triples of a pass side by side, until at most `keep` are left: 2, or
+// 1 with a half adder at the end. What leaves the highest column is not computed.
+void BitSum::compress(std::size_t place, std::size_t keep) {
+  const bool highest = place + 1 == columns_.size();
+  Bits bits = std::exchange(columns_[place], {});
+  while (bits.size() > keep) {
+    Bits sums;
+    std::size_t i = 0;
+    while (bits.size() - i >= 3 || (i == 0 && bits.size() == 2)) {
+      const Bit z = bits.size() == 2 ? Bit() : bits[i + 2];
+      Digit digit = highest ? Digit{bits[i] ^ bits[i + 1] ^ z, {}} : full_add(bits[i], bits[i + 1], z);
+      sums.push_back(std::move(digit.value));
+      if (!highest) add(std::move(digit.carry), place + 1);
+      i += bits.size() == 2 ? 2 : 3;
+    }
+    for (; i < bits.size(); ++i) sums.push_back(std::move(bits[i]));
+    bits = std::move(sums);
+  }
+  columns_[place] = std::move(bits);
+}
+
+Bits BitSum::total() && {
+  Bits result;
+  for (std::size_t place = 0; place < columns_.size(); ++place) {
+    compress(place, 1);
+    result.push_back(columns_[place].empty() ? Bit() : std::move(columns_[place][0]));
+  }
+  return result;
+}
+
+}  // namespace tinyot

@@ -1,0 +1,77 @@
+// Unsigned integers as spans of bits, bit 0 the lowest: the arithmetic that circuitgen/word.h wraps into types.
+//
+// ANDs are what counts, then depth, then XORs: n is the width of the operands where costs are stated. Spans of one call are
+// equally wide unless it says otherwise, and `out` may be one of the operands.
+// Fails: std::logic_error by ENSURE on wrong widths.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "circuitgen/builder.h"
+
+namespace tinyot {
+
+// One bit of an adder or a subtracter: one AND each.
+struct Digit {
+  Bit value;
+  Bit carry;  // or borrow
+};
+Digit full_add(const Bit& x, const Bit& y, const Bit& carry);        // x + y + carry
+Digit full_subtract(const Bit& x, const Bit& y, const Bit& borrow);  // x - y - borrow
+Bit next_borrow(const Bit& x, const Bit& y, const Bit& borrow);      // of x - y - borrow alone
+
+// condition ? x : y. One AND a bit.
+Bit select(const Bit& condition, const Bit& x, const Bit& y);
+void select(std::span<Bit> out, const Bit& condition, BitSpan x, BitSpan y);
+
+// Swaps x and y if `condition` is 1. One AND a bit.
+void exchange(const Bit& condition, std::span<Bit> x, std::span<Bit> y);
+
+// Modulo 2^n: n - 1 ANDs at depth n - 1.
+void add(std::span<Bit> out, BitSpan x, BitSpan y);
+void subtract(std::span<Bit> out, BitSpan x, BitSpan y);
+
+// x + y + z = sum + carries modulo 2^n, without waiting for any carry: n - 1 ANDs at depth 1.
+void carry_save(std::span<Bit> sum, std::span<Bit> carries, BitSpan x, BitSpan y, BitSpan z);
+
+// Modulo 2^out.size(); x and y of any width. All products of two bits, summed up place by place: at most 2 n^2 - n ANDs.
+void multiply(std::span<Bit> out, BitSpan x, BitSpan y);
+
+Bit less(BitSpan x, BitSpan y);    // x < y: n ANDs at depth n
+Bit equal(BitSpan x, BitSpan y);   // n - 1 ANDs at depth log n, and so the others:
+Bit differ(BitSpan x, BitSpan y);  // not equal
+Bit any(BitSpan x);                // some bit is 1
+Bit all(BitSpan x);                // no bit is 0
+
+// Towards the high bits, towards the low bits, zeros coming in; any count. A public count costs nothing. A secret one, of any
+// width, costs n ANDs for each of its lowest ceil(log2 n) bits, and if it has more, n for them all and one for each.
+void shift_left(std::span<Bit> out, BitSpan x, std::size_t count);
+void shift_right(std::span<Bit> out, BitSpan x, std::size_t count);
+void shift_left(std::span<Bit> out, BitSpan x, BitSpan count);
+void shift_right(std::span<Bit> out, BitSpan x, BitSpan count);
+
+// How many bits are 1, as bit_width(n) bits: n - popcount(n) ANDs.
+// Source: Boyar, Peralta, "Tight bounds for the multiplicative complexity of symmetric functions", TCS 396 (2008).
+Bits population_count(BitSpan x);
+
+// Bit j of table[index] for j < out.size(), from a public table of 2^index.size() entries: 2^n - n - 1 ANDs, however wide
+// the entries are. At most 16 index bits.
+void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index);
+
+// A sum of single bits, each worth a power of two. Memory: O(bits added and not yet summed up); bits of one weight are summed
+// up by full adders as soon as there are many, so a long sum does not hold all its bits.
+class BitSum {
+ public:
+  explicit BitSum(std::size_t width) : columns_(width) {}  // modulo 2^width
+  void add(Bit bit, std::size_t place = 0);                // worth 2^place
+  Bits total() &&;
+
+ private:
+  static constexpr std::size_t kHeld = std::size_t{1} << 12;
+  void compress(std::size_t place, std::size_t keep);
+  std::vector<Bits> columns_;  // by place
+};
+
+}  // namespace tinyot

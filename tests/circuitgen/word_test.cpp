@@ -1,0 +1,263 @@
+#include "circuitgen/word.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <functional>
+
+#include "circuitgen/cost.h"
+#include "circuits.h"
+
+namespace tinyot {
+namespace {
+
+using Program = std::function<Number(const Number& x, const Number& y)>;
+using Reference = std::function<std::uint64_t(std::uint64_t x, std::uint64_t y)>;
+
+// A circuit of two inputs of `bits` bits and one output of `out_bits`.
+TestCircuit binary(std::uint32_t bits, std::uint32_t out_bits, Program program) {
+  CircuitInfo info = test_info({bits, bits}, {out_bits});
+  return TestCircuit(info, [info, program = std::move(program)](GateSink& sink) {
+    Builder builder(sink, info);
+    const Number x(builder.input(0)), y(builder.input(1));
+    builder.output(0, program(x, y));
+  });
+}
+
+std::uint64_t mask(std::size_t bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+
+BitVector value_of(std::uint64_t value, std::size_t bits) {
+  BitVector result(bits);
+  if (bits > 0) result.words()[0] = value;
+  return result;
+}
+
+// All pairs up to 5 bits, as lanes; 300 random pairs above, with a small second operand now and then.
+void expect_function(std::uint32_t bits, std::uint32_t out_bits, const Program& program, const Reference& reference) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  if (bits <= 5) {
+    for (std::uint64_t x = 0; x <= mask(bits); ++x) {
+      for (std::uint64_t y = 0; y <= mask(bits); ++y) pairs.emplace_back(x, y);
+    }
+  } else {
+    std::mt19937_64 rng(bits);
+    for (int i = 0; i < 100; ++i) {
+      const std::uint64_t x = rng() & mask(bits);
+      for (const std::uint64_t y : {rng() & mask(bits), rng() % 80 & mask(bits), x}) pairs.emplace_back(x, y);
+    }
+  }
+  std::vector<LaneValues> inputs(2);
+  for (const auto& [x, y] : pairs) {
+    inputs[0].push_back(value_of(x, bits));
+    inputs[1].push_back(value_of(y, bits));
+  }
+  const std::vector<LaneValues> outputs = evaluate(binary(bits, out_bits, program), pairs.size(), inputs);
+  for (std::size_t lane = 0; lane < pairs.size(); ++lane) {
+    const auto [x, y] = pairs[lane];
+    EXPECT_EQ(outputs[0][lane].words()[0], reference(x, y) & mask(out_bits)) << bits << " bits, " << x << " and " << y;
+  }
+}
+
+void expect_function_of_all_widths(const Program& program, const Reference& reference) {
+  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 16, 63, 64}) expect_function(bits, bits, program, reference);
+}
+
+Number number_of(Bit bit) { return Number(Bits{std::move(bit)}); }
+
+CircuitCost cost_of_function(std::uint32_t bits, std::uint32_t out_bits, const Program& program) {
+  return cost_of(binary(bits, out_bits, program));
+}
+
+TEST(Integer, BitwiseOperatorsAreThoseOfIntegers) {
+  expect_function_of_all_widths([](const Number& x, const Number& y) { return x ^ y; }, std::bit_xor<>());
+  expect_function_of_all_widths([](const Number& x, const Number& y) { return x & y; }, std::bit_and<>());
+  expect_function_of_all_widths([](const Number& x, const Number& y) { return x | y; }, std::bit_or<>());
+  expect_function_of_all_widths([](const Number& x, const Number&) { return ~x; }, [](auto x, auto) { return ~x; });
+}
+
+TEST(Integer, ArithmeticIsModuloAPowerOfTwo) {
+  const Program add = [](const Number& x, const Number& y) { return x + y; };
+  const Program subtract = [](const Number& x, const Number& y) { return x - y; };
+  expect_function_of_all_widths(add, std::plus<>());
+  expect_function_of_all_widths(subtract, std::minus<>());
+  expect_function_of_all_widths([](const Number& x, const Number& y) { return x * y; }, std::multiplies<>());
+  for (const std::uint32_t bits : {1, 2, 7, 32}) {
+    for (const Program& program : {add, subtract}) {
+      const CircuitCost cost = cost_of_function(bits, bits, program);
+      EXPECT_EQ(cost.ands, bits - 1);
+      EXPECT_EQ(cost.and_depth, bits - 1);
+      EXPECT_LT(cost.xors, 4 * bits);
+    }
+  }
+}
+
+TEST(Integer, AFullProductHasAllItsBits) {
+  const Program full_product = [](const Number& x, const Number& y) {
+    Number product(2 * x.size());
+    multiply(product.bits(), x, y);
+    return product;
+  };
+  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 31}) {
+    expect_function(bits, 2 * bits, full_product, std::multiplies<>());
+    EXPECT_LE(cost_of_function(bits, 2 * bits, full_product).ands, 2 * bits * bits - bits);
+  }
+}
+
+TEST(Integer, AddsIntoAnOperand) {
+  expect_function_of_all_widths([](const Number& x, const Number& y) {
+    Number z = x;
+    add(z.bits(), z, y);
+    subtract(z.bits(), y, z);
+    return z;
+  }, [](auto x, auto) { return 0 - x; });
+}
+
+TEST(Integer, CarrySaveHasTheSameSum) {
+  const Program three = [](const Number& x, const Number& y) {
+    Number sum(x.size()), carries(x.size());
+    carry_save(sum.bits(), carries.bits(), x, y, x ^ y);
+    return sum + carries;
+  };
+  expect_function_of_all_widths(three, [](auto x, auto y) { return x + y + (x ^ y); });
+  EXPECT_EQ(cost_of_function(32, 32, three).ands, 31u + 30u);
+}
+
+TEST(Integer, ComparesAsUnsigned) {
+  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 16, 63, 64}) {
+    const Program less_than = [](const Number& x, const Number& y) { return number_of(less(x, y)); };
+    const Program equals = [](const Number& x, const Number& y) { return number_of(equal(x, y)); };
+    expect_function(bits, 1, less_than, std::less<>());
+    expect_function(bits, 1, equals, std::equal_to<>());
+    EXPECT_EQ(cost_of_function(bits, 1, less_than).ands, bits);
+    EXPECT_EQ(cost_of_function(bits, 1, equals).ands, bits - 1);
+    EXPECT_EQ(cost_of_function(bits, 1, equals).and_depth, static_cast<std::uint64_t>(std::bit_width(bits - 1)));
+  }
+}
+
+TEST(Integer, AnyAndAllBits) {
+  for (const std::uint32_t bits : {1, 2, 3, 5, 17}) {
+    expect_function(bits, 1, [](const Number& x, const Number&) { return number_of(any(x)); }, [](auto x, auto) { return x != 0; });
+    expect_function(bits, 1, [](const Number&, const Number& y) { return number_of(all(y)); },
+                    [bits](auto, auto y) { return y == mask(bits); });
+  }
+  EXPECT_FALSE(any({}).constant());
+  EXPECT_TRUE(all({}).constant());
+}
+
+TEST(Integer, SelectsAtOneAndABit) {
+  const Program larger = [](const Number& x, const Number& y) { return select(less(x, y), y, x); };
+  expect_function_of_all_widths(larger, [](auto x, auto y) { return std::max(x, y); });
+  EXPECT_EQ(cost_of_function(20, 20, larger).ands, 40u);
+}
+
+TEST(Integer, ExchangesAtOneAndABit) {
+  const Program sorted_difference = [](const Number& x, const Number& y) {
+    Number low = x, high = y;
+    exchange(less(high, low), low.bits(), high.bits());
+    return high - low;
+  };
+  expect_function_of_all_widths(sorted_difference, [](auto x, auto y) { return x < y ? y - x : x - y; });
+  EXPECT_EQ(cost_of_function(20, 20, sorted_difference).ands, 20u + 20 + 19);
+}
+
+TEST(Integer, ShiftsByPublicCountsCostNothing) {
+  for (const std::uint32_t bits : {1, 4, 64}) {
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{63}, std::size_t{64}, ~std::size_t{0}}) {
+      expect_function(bits, bits, [&](const Number& x, const Number&) { return shifted_left(x, count); },
+                      [&](auto x, auto) { return count < bits ? x << count : 0; });
+      expect_function(bits, bits, [&](const Number& x, const Number&) { return shifted_right(x, count); },
+                      [&](auto x, auto) { return count < bits ? x >> count : 0; });
+      const std::size_t turn = count % bits;
+      expect_function(bits, bits, [&](const Number& x, const Number&) { return rotated_left(x, turn); },
+                      [&](auto x, auto) { return turn == 0 ? x : x << turn | x >> (bits - turn); });
+      expect_function(bits, bits, [&](const Number& x, const Number&) { return rotated_right(x, turn); },
+                      [&](auto x, auto) { return turn == 0 ? x : x >> turn | x << (bits - turn); });
+    }
+  }
+  EXPECT_EQ(cost_of_function(64, 64, [](const Number& x, const Number&) { return shifted_left(x, 5u); }).ands, 0u);
+}
+
+TEST(Integer, ShiftsBySecretCounts) {
+  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 16, 33, 64}) {
+    const Program left = [](const Number& x, const Number& y) { return shifted_left(x, y); };
+    expect_function(bits, bits, left, [&](auto x, auto y) { return y < bits ? x << y : 0; });
+    expect_function(bits, bits, [](const Number& x, const Number& y) { return shifted_right(x, y); },
+                    [&](auto x, auto y) { return y < bits ? x >> y : 0; });
+    const std::uint64_t stages = static_cast<std::uint64_t>(std::bit_width(bits - 1));
+    EXPECT_LE(cost_of_function(bits, bits, left).ands, bits * stages + bits + (bits - stages - 1));
+  }
+}
+
+TEST(Integer, CountsBitsWithTheFewestAnds) {
+  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 7, 8, 15, 31, 64}) {
+    const std::uint32_t out_bits = static_cast<std::uint32_t>(std::bit_width(bits));
+    const Program count = [](const Number& x, const Number&) { return Number(population_count(x)); };
+    expect_function(bits, out_bits, count, [](auto x, auto) { return static_cast<std::uint64_t>(std::popcount(x)); });
+    EXPECT_EQ(cost_of_function(bits, out_bits, count).ands, bits - static_cast<std::uint32_t>(std::popcount(bits)));
+  }
+  // More bits than a sum holds.
+  const std::uint32_t many = 10000, out_bits = 14;
+  const Program count = [](const Number& x, const Number&) { return Number(population_count(x)); };
+  const TestCircuit circuit = binary(many, out_bits, count);
+  EXPECT_EQ(cost_of(circuit).ands, many - static_cast<std::uint32_t>(std::popcount(many)));
+  std::mt19937_64 rng(3);
+  const std::vector<LaneValues> inputs = random_inputs(circuit.info(), 2, rng);
+  const std::vector<LaneValues> outputs = evaluate(circuit, 2, inputs);
+  for (std::size_t lane = 0; lane < 2; ++lane) {
+    std::uint64_t ones = 0;
+    for (const std::uint64_t word : inputs[0][lane].words()) ones += static_cast<std::uint64_t>(std::popcount(word));
+    EXPECT_EQ(outputs[0][lane].words()[0], ones);
+  }
+}
+
+TEST(Integer, LooksUpInATable) {
+  for (const std::uint32_t bits : {1, 2, 3, 5, 8}) {
+    std::mt19937_64 rng(bits);
+    std::vector<std::uint64_t> table(std::size_t{1} << bits);
+    for (std::uint64_t& entry : table) entry = rng() & mask(12);
+    const Program program = [&table](const Number& x, const Number&) {
+      Number entry(12);
+      look_up(entry.bits(), table, x);
+      return entry;
+    };
+    expect_function(bits, 12, program, [&table](auto x, auto) { return table[x]; });
+    EXPECT_LE(cost_of_function(bits, 12, program).ands, table.size() - bits - 1);
+  }
+}
+
+TEST(Integer, RefusesOperandsOfDifferentWidths) {
+  const Number x(3), y(4);
+  EXPECT_THROW(x + y, std::logic_error);
+  EXPECT_THROW(y ^ x, std::logic_error);
+  EXPECT_THROW(x * y, std::logic_error);
+  EXPECT_THROW(less(x, y), std::logic_error);
+  EXPECT_THROW(equal(x, y), std::logic_error);
+  EXPECT_THROW(select(Bit(true), x, y), std::logic_error);
+  EXPECT_THROW(Word<3>(y.bits()), std::logic_error);
+}
+
+// Word<n> is the same wrapper, and what is known when the generator runs costs nothing.
+TEST(Word, ComputesOnConstants) {
+  using Byte = Word<8>;
+  const auto value = [](const Byte& word) {
+    std::uint64_t result = 0;
+    for (std::size_t i = 0; i < 8; ++i) result |= std::uint64_t{word[i].constant()} << i;
+    return result;
+  };
+  for (std::uint64_t a = 0; a < 256; a += 5) {
+    for (std::uint64_t b = 0; b < 256; b += 3) {
+      const Byte x = Byte::constant(a), y = Byte::constant(b);
+      EXPECT_EQ(value(x + y), (a + b) & 255);
+      EXPECT_EQ(value(x - y), (a - b) & 255);
+      EXPECT_EQ(value(x * y), (a * b) & 255);
+      EXPECT_EQ(value((x & y) ^ (x | y)), a ^ b);
+      EXPECT_EQ(value(select(less(x, y), x, y)), std::min(a, b));
+      EXPECT_EQ(value(rotated_left(x, 3)), (a << 3 | a >> 5) & 255);
+      EXPECT_EQ(value(shifted_right(x, y)), b < 8 ? a >> b : 0);
+      EXPECT_EQ(value(Byte(Number::constant(8, a).bits())), a);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tinyot
