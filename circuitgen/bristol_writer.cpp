@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "circuitgen/wire_numbers.h"
+#include "circuitgen/wire_ids.h"
 
 namespace tinyot {
 namespace {
@@ -98,7 +98,8 @@ class BristolWriter final : public GateSink {
         lines_.number(1).number(1).number(file_wire(gate.in0)).number(first_output_ + outputs_[gate.out] + gate.in1).end("EQW");
         return;
       case GateKind::Free:
-        return numbers_.recycle(numbers_.forget(gate.in0));
+        file_wires_.free(gate.in0);
+        return;
     }
   }
 
@@ -124,12 +125,8 @@ class BristolWriter final : public GateSink {
     name(out, next_wire_++);
   }
 
-  std::uint64_t file_wire(WireId id) const { return file_wires_[numbers_.number_of(id)]; }
-  void name(WireId id, std::uint64_t wire) {
-    const WireNumber number = numbers_.add(id);
-    if (number >= file_wires_.size()) file_wires_.resize(numbers_.limit());
-    file_wires_[number] = wire;
-  }
+  std::uint64_t file_wire(WireId id) const { return file_wires_.at(id); }
+  void name(WireId id, std::uint64_t wire) { file_wires_.make(id, wire); }
 
   const CircuitInfo& info_;
   const GateCounts counts_;
@@ -138,8 +135,7 @@ class BristolWriter final : public GateSink {
   std::uint64_t next_wire_;
   const std::uint64_t first_output_;
   std::uint64_t outputs_written_ = 0;
-  WireNumbers numbers_;
-  std::vector<std::uint64_t> file_wires_;  // by the number of a live wire
+  WireTable<std::uint64_t> file_wires_;
 };
 
 }  // namespace

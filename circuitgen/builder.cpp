@@ -1,7 +1,5 @@
 #include "circuitgen/builder.h"
 
-#include <bit>
-
 namespace tinyot {
 
 Bit operator^(const Bit& x, const Bit& y) {
@@ -9,7 +7,7 @@ Bit operator^(const Bit& x, const Bit& y) {
   if (y.is_constant()) return y.constant() ? ~x : x;
   if (x.same_as(y)) return Bit(false);
   ENSURE(x.builder_ == y.builder_);
-  return x.builder_->make(GateKind::Xor, x.builder_->wire_of(x), x.builder_->wire_of(y));
+  return x.builder_->make(GateKind::Xor, x.node_, y.node_);
 }
 
 Bit operator&(const Bit& x, const Bit& y) {
@@ -17,7 +15,7 @@ Bit operator&(const Bit& x, const Bit& y) {
   if (y.is_constant()) return y.constant() ? x : Bit(false);
   if (x.same_as(y)) return x;
   ENSURE(x.builder_ == y.builder_);
-  return x.builder_->make(GateKind::And, x.builder_->wire_of(x), x.builder_->wire_of(y));
+  return x.builder_->make(GateKind::And, x.node_, y.node_);
 }
 
 Bit operator|(const Bit& x, const Bit& y) {
@@ -29,7 +27,7 @@ Bit operator|(const Bit& x, const Bit& y) {
 
 Bit operator~(const Bit& x) {
   if (x.is_constant()) return Bit(!x.constant());
-  return x.builder_->make(GateKind::Not, x.builder_->wire_of(x), 0);
+  return x.builder_->make(GateKind::Not, x.node_, 0);
 }
 
 Bit Builder::input_bit(std::uint32_t bundle, std::uint32_t bit) {
@@ -58,7 +56,7 @@ void Builder::output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& val
   }
   ENSURE(value.builder_ == this);
   free_dead();
-  sink_.emit({GateKind::Output, bundle, wire_of(value), bit});
+  sink_.emit({GateKind::Output, bundle, value.node_, bit});
 }
 
 void Builder::output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits) {
@@ -71,29 +69,12 @@ void Builder::output(std::uint32_t bundle, BitSpan bits) {
   output_bits(bundle, 0, bits);
 }
 
-std::uint32_t Builder::take_node() {
-  // One in eight stays unused, so that the search costs a constant a node.
-  if (8 * unused_count_ <= nodes_.size()) [[unlikely]] grow();
-  while (unused_[cursor_] == 0) cursor_ = cursor_ + 1 == unused_.size() ? 0 : cursor_ + 1;
-  const int bit = std::countr_zero(unused_[cursor_]);
-  unused_[cursor_] &= unused_[cursor_] - 1;
-  --unused_count_;
-  return static_cast<std::uint32_t>(cursor_ * 64 + static_cast<std::size_t>(bit));
-}
-
-void Builder::grow() {
-  cursor_ = unused_.size();
-  unused_.resize(unused_.size() + 1 + unused_.size() / 8, ~std::uint64_t{0});
-  unused_count_ += 64 * (unused_.size() - cursor_);
-  nodes_.resize(64 * unused_.size());
-  ENSURE(nodes_.size() < kEnd);
-}
-
 Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
   free_dead();
-  sink_.emit({kind, next_wire_, in0, in1});
-  const std::uint32_t node = take_node();
-  nodes_[node] = {next_wire_++, 1, kEnd};
+  const auto node = static_cast<std::uint32_t>(ids_.take());
+  if (node >= nodes_.size()) [[unlikely]] nodes_.resize(ids_.limit());
+  sink_.emit({kind, node, in0, in1});
+  nodes_[node] = {1, kEnd};
   return Bit(this, node);
 }
 
@@ -101,9 +82,8 @@ void Builder::free_dead() {
   while (dead_ != kEnd) {
     const std::uint32_t node = dead_;
     dead_ = nodes_[node].next_dead;
-    unused_[node / 64] |= std::uint64_t{1} << (node % 64);
-    ++unused_count_;
-    sink_.emit({GateKind::Free, 0, nodes_[node].wire, 0});
+    ids_.give_back(node);
+    sink_.emit({GateKind::Free, 0, node, 0});
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "circuitgen/gate.h"
+#include "circuitgen/wire_ids.h"
 
 namespace tinyot {
 
@@ -83,16 +84,14 @@ class Builder {
   friend Bit operator&(const Bit& x, const Bit& y);
   friend Bit operator~(const Bit& x);
 
-  // A wire that some handle is on, or that waits for its Free event, or an unused entry.
+  // A wire that some handle is on, or that waits for its Free event, or an unused entry; by its id.
   struct Node {
-    WireId wire;
     std::uint32_t handles;
     std::uint32_t next_dead;
   };
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
   Bit make(GateKind kind, std::uint64_t in0, std::uint64_t in1);
-  WireId wire_of(const Bit& bit) const { return nodes_[bit.node_].wire; }
   void hold(std::uint32_t node) { ++nodes_[node].handles; }
 
   // Runs in destructors, so it only queues: the sink may throw, and does so from the next gate.
@@ -102,20 +101,12 @@ class Builder {
     dead_ = node;
   }
   void free_dead();
-  std::uint32_t take_node();
-  void grow();
 
   GateSink& sink_;
   const CircuitInfo& info_;
-  WireId next_wire_ = 0;
+  WireIds ids_;
   std::vector<Node> nodes_;
   std::uint32_t dead_ = kEnd;
-
-  // Nodes are given out in ascending order, round and round over the unused ones, so that wires made one after the other stand
-  // side by side: with the node returned last, a generator of many live wires would miss the cache at every one.
-  std::vector<std::uint64_t> unused_;  // a bit a node
-  std::size_t unused_count_ = 0;
-  std::size_t cursor_ = 0;
 };
 
 inline Bit::Bit(const Bit& other) : builder_(other.builder_), node_(other.node_) {

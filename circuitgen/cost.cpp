@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "circuitgen/wire_numbers.h"
+#include "circuitgen/wire_ids.h"
 
 namespace tinyot {
 namespace {
@@ -16,54 +16,48 @@ class CostSink final : public GateSink {
     switch (gate.kind) {
       case GateKind::Input:
         ENSURE(gate.in0 < info_.inputs.size());
-        return make_wire(gate.out, {0, info_.inputs[gate.in0].same_in_all_lanes});
+        return wires_.make(gate.out, {0, info_.inputs[gate.in0].same_in_all_lanes});
       case GateKind::Const:
-        return make_wire(gate.out, {0, true});
+        return wires_.make(gate.out, {0, true});
       case GateKind::Xor: {
         const Wire wire = joined(gate);
         ++cost_.xors;
         cost_.common_xors += wire.common;
-        return make_wire(gate.out, wire);
+        return wires_.make(gate.out, wire);
       }
       case GateKind::And: {
         const Wire wire = joined(gate);
         ++cost_.ands;
         cost_.common_ands += wire.common;
         cost_.and_depth = std::max<std::uint64_t>(cost_.and_depth, wire.depth + 1);
-        return make_wire(gate.out, {wire.depth + 1, wire.common});
+        return wires_.make(gate.out, {wire.depth + 1, wire.common});
       }
       case GateKind::Not:
         ++cost_.nots;
-        return make_wire(gate.out, wire_of(gate.in0));
+        return wires_.make(gate.out, Wire(wires_.at(gate.in0)));
       case GateKind::Output:
-        wire_of(gate.in0);
+        wires_.at(gate.in0);
         return;
       case GateKind::Free:
-        return numbers_.recycle(numbers_.forget(gate.in0));
+        wires_.free(gate.in0);
+        return;
     }
   }
 
  private:
   struct Wire {
-    std::uint64_t depth : 63 = 0;
-    std::uint64_t common : 1 = 0;
+    std::uint32_t depth = 0;
+    bool common = false;
   };
 
-  Wire wire_of(WireId id) const { return wires_[numbers_.number_of(id)]; }
   Wire joined(const Gate& gate) const {
-    const Wire x = wire_of(gate.in0), y = wire_of(gate.in1);
-    return {std::max<std::uint64_t>(x.depth, y.depth), static_cast<std::uint64_t>(x.common & y.common)};
-  }
-  void make_wire(WireId id, Wire wire) {
-    const WireNumber number = numbers_.add(id);
-    if (number >= wires_.size()) wires_.resize(numbers_.limit());
-    wires_[number] = wire;
+    const Wire &x = wires_.at(gate.in0), &y = wires_.at(gate.in1);
+    return {std::max(x.depth, y.depth), x.common && y.common};
   }
 
   const CircuitInfo& info_;
   CircuitCost& cost_;
-  WireNumbers numbers_;
-  std::vector<Wire> wires_;
+  WireTable<Wire> wires_;
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "circuitgen/wire_numbers.h"
+#include "circuitgen/wire_ids.h"
 
 namespace tinyot {
 namespace {
@@ -56,15 +56,16 @@ class Evaluator final : public GateSink {
       case GateKind::And:
         return combine(gate);
       case GateKind::Not: {
-        const WireNumber in0 = numbers_.number_of(gate.in0);
         std::uint64_t* out = make_row(gate.out);
-        for (std::size_t w = 0; w < row_words_; ++w) out[w] = ~row(in0)[w];
+        const std::uint64_t* x = row(gate.in0);
+        for (std::size_t w = 0; w < row_words_; ++w) out[w] = ~x[w];
         return;
       }
       case GateKind::Output:
         return give_output(gate);
       case GateKind::Free:
-        return numbers_.recycle(numbers_.forget(gate.in0));
+        wires_.free(gate.in0);
+        return;
     }
   }
 
@@ -74,12 +75,18 @@ class Evaluator final : public GateSink {
   }
 
  private:
-  std::uint64_t* row(WireNumber number) { return rows_.data() + number * row_words_; }
-  // Rows move when a new one is made: numbers of inputs are looked up before, their rows after.
+  struct Lives {};
+
+  std::uint64_t* row(WireId id) {
+    wires_.at(id);
+    return rows_.data() + id * row_words_;
+  }
+  // Rows may move when one is made.
   std::uint64_t* make_row(WireId id) {
-    const WireNumber number = numbers_.add(id);
-    if (numbers_.limit() * row_words_ > rows_.size()) rows_.resize(numbers_.limit() * row_words_);
-    return row(number);
+    wires_.make(id, {});
+    const std::size_t end = (id + 1) * row_words_;
+    if (end > rows_.size()) rows_.resize(std::max(end, rows_.size() + rows_.size() / 2));
+    return row(id);
   }
 
   void take_input(const Gate& gate) {
@@ -95,9 +102,8 @@ class Evaluator final : public GateSink {
   }
 
   void combine(const Gate& gate) {
-    const WireNumber in0 = numbers_.number_of(gate.in0), in1 = numbers_.number_of(gate.in1);
     std::uint64_t* out = make_row(gate.out);
-    const std::uint64_t *x = row(in0), *y = row(in1);
+    const std::uint64_t *x = row(gate.in0), *y = row(gate.in1);
     if (gate.kind == GateKind::And) {
       for (std::size_t w = 0; w < row_words_; ++w) out[w] = x[w] & y[w];
     } else {
@@ -108,7 +114,7 @@ class Evaluator final : public GateSink {
   void give_output(const Gate& gate) {
     ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits && !written_[gate.out][gate.in1]);
     written_[gate.out][gate.in1] = true;
-    const std::uint64_t* value = row(numbers_.number_of(gate.in0));
+    const std::uint64_t* value = row(gate.in0);
     for (std::size_t lane = 0; lane < lanes_; ++lane) {
       outputs_[gate.out][lane].put(gate.in1, ((value[lane / 64] >> (lane % 64)) & 1) != 0);
     }
@@ -120,7 +126,7 @@ class Evaluator final : public GateSink {
   const std::vector<LaneValues>& inputs_;
   std::vector<LaneValues> outputs_;
   std::vector<std::vector<bool>> written_;  // output bits that have come
-  WireNumbers numbers_;
+  WireTable<Lives> wires_;
   SecretVector<std::uint64_t> rows_;
 };
 

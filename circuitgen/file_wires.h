@@ -2,7 +2,7 @@
 // stream.
 //
 // Several wires of the file may be names of one wire of the stream, which lives as long as the last of them. A reader spends
-// its time here: unlike WireHash, the table is inline, has entries of half the size and tells on insertion what it found.
+// its time here, so the table is inline and tells on insertion what it found.
 // Memory: O(live wires).
 #pragma once
 

@@ -1,7 +1,8 @@
 // The vocabulary of circuits: a stream of gates, pushed by whoever makes a circuit and never held as a whole.
 //
-// A wire has one writer: its id is given out once, in increasing order, and a Free event says that no later gate reads it.
-// Ids need not be dense. Everything here is public: a circuit holds no input values.
+// A wire has one writer, and a Free event says that no later gate reads it; its id may then be given to another wire. Ids are small
+// numbers, so that they can index tables: their largest is of the order of the most wires that live at once. Everything here is
+// public: a circuit holds no input values.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 namespace tinyot {
 
 using WireId = std::uint64_t;
+inline constexpr WireId kWireIdMax = WireId{1} << 31;  // every id is below
 
 enum class GateKind : std::uint8_t {
   Input,   // out = bit `in1` of input bundle `in0`

@@ -33,10 +33,7 @@ TableFunction function_of(const FileGate& gate) {
 }  // namespace
 
 bool GateStream::input(FileWire wire, std::uint32_t bundle, std::uint32_t bit, bool read) {
-  const WireId id = next_id_++;
-  if (!read) return true;
-  sink_.emit({GateKind::Input, id, bundle, bit});
-  return wires_.add(wire, id);
+  return !read || wires_.add(wire, emit(GateKind::Input, bundle, bit));
 }
 
 bool GateStream::gate(const FileGate& gate) {
@@ -78,8 +75,9 @@ bool GateStream::write(FileWire wire, WireId id, bool read) {
 }
 
 WireId GateStream::emit(GateKind kind, WireId in0, WireId in1) {
-  sink_.emit({kind, next_id_, in0, in1});
-  return next_id_++;
+  const WireId id = ids_.take();
+  sink_.emit({kind, id, in0, in1});
+  return id;
 }
 
 // Nearly all gates are such.

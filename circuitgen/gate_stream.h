@@ -11,6 +11,7 @@
 #include "circuitgen/gate.h"
 #include "circuitgen/last_reads.h"
 #include "circuitgen/truth_table.h"
+#include "circuitgen/wire_ids.h"
 
 namespace tinyot {
 
@@ -21,7 +22,7 @@ class GateStream {
   // `reads` outlives the stream.
   GateStream(GateSink& sink, const LastReads& reads) : sink_(sink), reads_(reads.bits) {}
 
-  // In the order of the stream; an id stays unused for an input that nothing reads.
+  // In the order of the stream; an input that nothing reads is left out.
   bool input(FileWire wire, std::uint32_t bundle, std::uint32_t bit, bool read);
   bool gate(const FileGate& gate);
   bool output(FileWire wire, std::uint32_t bundle, std::uint32_t bit);
@@ -45,7 +46,10 @@ class GateStream {
   void release(const Operand& operand);
   bool write(FileWire wire, WireId id, bool read);
   WireId emit(GateKind kind, WireId in0, WireId in1);
-  void free(WireId wire) { sink_.emit({GateKind::Free, 0, wire, 0}); }
+  void free(WireId wire) {
+    sink_.emit({GateKind::Free, 0, wire, 0});
+    ids_.give_back(wire);
+  }
   void free_made(const Term& term) {
     if (term.made) free(term.id);
   }
@@ -60,7 +64,7 @@ class GateStream {
   GateSink& sink_;
   const std::vector<bool>& reads_;
   std::size_t next_read_ = 0;
-  WireId next_id_ = 0;
+  WireIds ids_;
   FileWires wires_;
   std::vector<Operand> operands_;       // of the gate at hand
   std::array<WireId, 5> term_wires_{};  // of the truth table at hand: three inputs, two products

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "circuitgen/wire_numbers.h"
+#include "circuitgen/wire_ids.h"
 
 namespace tinyot {
 namespace {
@@ -34,6 +34,8 @@ struct Item {
   GateKind kind() const { return static_cast<GateKind>(key / 2 % 8); }
   std::size_t bucket() const { return std::size_t{key / 16} * kPhases + kPhaseOf[key / 2 % 8][key % 2]; }
 };
+
+using WireNumber = std::uint32_t;
 
 struct Wire {
   std::uint64_t level;  // counted from the first round of the circuit on
@@ -81,13 +83,14 @@ class Layering final : public GateSink {
     bool common;
   };
   WireNumber make_wire(WireId id, const Place& place) {
-    const WireNumber number = numbers_.add(id);
-    if (number >= wires_.size()) wires_.resize(numbers_.limit());
+    const auto number = static_cast<WireNumber>(numbers_.take());
+    number_of_.make(id, number);
+    if (number >= wires_.size()) [[unlikely]] wires_.resize(numbers_.limit());
     wires_[number] = {place.level, kNoSlot, 0, 0, place.common};
     return number;
   }
   WireNumber read_wire(WireId id) {
-    const WireNumber number = numbers_.number_of(id);
+    const WireNumber number = number_of_.at(id);
     ++wires_[number].readers;
     return number;
   }
@@ -97,7 +100,7 @@ class Layering final : public GateSink {
     return {std::max({wires_[in0].level, wires_[in1].level, first_round_}), (wires_[in0].common & wires_[in1].common) != 0};
   }
   void free_wire(WireId id) {
-    const WireNumber number = numbers_.forget(id);
+    const WireNumber number = number_of_.free(id);
     wires_[number].freed = 1;
     if (wires_[number].slot != kNoSlot) release_if_dead(number);
   }
@@ -123,7 +126,7 @@ class Layering final : public GateSink {
     const Wire& wire = wires_[number];
     if (wire.readers != 0 || !wire.freed) return;
     (wire.common ? common_slots_ : slots_).take_back(static_cast<Slot>(index_of(wire.slot)));
-    numbers_.recycle(number);
+    numbers_.give_back(number);
   }
   Slot last_read(WireNumber number) {
     const Slot slot = wires_[number].slot;
@@ -137,7 +140,9 @@ class Layering final : public GateSink {
   const std::size_t window_;
   RoundSink& sink_;
 
-  WireNumbers numbers_;
+  // A wire keeps its number until nothing that is buffered reads it, when its id may be another wire's already.
+  WireTable<WireNumber> number_of_;
+  WireIds numbers_;
   std::vector<Wire> wires_;
   SlotPool slots_, common_slots_;
 

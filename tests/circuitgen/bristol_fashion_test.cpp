@@ -28,10 +28,10 @@ TEST(BristolFashion, FreesEachWireAfterItsLastUse) {
   const auto circuit = parse("4 7\n1 3\n1 2\n2 1 0 0 3 AND\n2 1 0 1 4 XOR\n1 1 3 5 EQW\n1 1 5 6 EQW\n");
   RecordingSink sink;
   circuit->generate(sink);
-  const Gate expected[] = {{GateKind::Input, 0, 0, 0},  {GateKind::Input, 1, 0, 1},  {GateKind::And, 3, 0, 0},
-                           {GateKind::Xor, 4, 0, 1},    {GateKind::Free, 0, 0, 0},   {GateKind::Free, 0, 1, 0},
-                           {GateKind::Free, 0, 4, 0},   {GateKind::Output, 0, 3, 0}, {GateKind::Output, 0, 3, 1},
-                           {GateKind::Free, 0, 3, 0}};
+  const Gate expected[] = {{GateKind::Input, 0, 0, 0},  {GateKind::Input, 1, 0, 1},  {GateKind::And, 2, 0, 0},
+                           {GateKind::Xor, 3, 0, 1},    {GateKind::Free, 0, 0, 0},   {GateKind::Free, 0, 1, 0},
+                           {GateKind::Free, 0, 3, 0},   {GateKind::Output, 0, 2, 0}, {GateKind::Output, 0, 2, 1},
+                           {GateKind::Free, 0, 2, 0}};
   ASSERT_EQ(sink.gates.size(), std::size(expected));
   for (std::size_t i = 0; i < sink.gates.size(); ++i) {
     EXPECT_EQ(sink.gates[i].kind, expected[i].kind) << i;

@@ -86,7 +86,7 @@ inline std::vector<LaneValues> random_inputs(const CircuitInfo& info, std::size_
   return inputs;
 }
 
-// Random gates of all kinds, with gaps between ids and wires freed at random, read or not. Reads prefer recent wires, so that
+// Random gates of all kinds, with gaps between ids, ids given out again, and wires freed at random, read or not. Reads prefer recent wires, so that
 // the circuit is deep, but any live wire may be read. `gap` is the longest step between two ids.
 inline TestCircuit random_circuit(std::mt19937_64& rng, std::size_t gates, std::uint64_t gap) {
   CircuitInfo info = test_info({5, 9}, {7, 3});
@@ -95,11 +95,22 @@ inline TestCircuit random_circuit(std::mt19937_64& rng, std::size_t gates, std::
 
   std::vector<Gate> stream;
   std::vector<WireId> live;
+  std::vector<WireId> freed;
   WireId next = below(gap);
-  const auto make = [&](GateKind kind, std::uint64_t in0, std::uint64_t in1) {
-    stream.push_back({kind, next, in0, in1});
-    live.push_back(next);
+  const auto take_id = [&] {
+    if (!freed.empty() && below(2) == 0) {
+      std::swap(freed[below(freed.size())], freed.back());
+      const WireId again = freed.back();
+      freed.pop_back();
+      return again;
+    }
+    const WireId id = next;
     next += 1 + below(gap);
+    return id;
+  };
+  const auto make = [&](GateKind kind, std::uint64_t in0, std::uint64_t in1) {
+    stream.push_back({kind, take_id(), in0, in1});
+    live.push_back(stream.back().out);
   };
   const auto pick = [&] {
     const bool recent = below(2) == 0;
@@ -136,6 +147,7 @@ inline TestCircuit random_circuit(std::mt19937_64& rng, std::size_t gates, std::
     } else if (live.size() > 1) {
       const std::size_t victim = below(live.size());
       stream.push_back({GateKind::Free, 0, live[victim], 0});
+      freed.push_back(live[victim]);
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
     }
   }
