@@ -92,6 +92,9 @@ class MaterialSource {
  public:
   virtual ~MaterialSource() = default;
   virtual MaterialBatch draw(MaterialKind kind, std::size_t count) = 0;
+
+  // How many objects can be drawn without waiting for them to be made.
+  virtual std::uint64_t ready(MaterialKind) { return ~std::uint64_t{0}; }
 };
 
 }  // namespace tinyot

@@ -50,7 +50,10 @@ void MaterialReader::open_next(MaterialKind kind, Line& line) {
     if (line.unread == 0)
       throw OutOfMaterial("more " + std::string(name_of(kind)) + " are needed than were reserved for this run");
     const auto begin = std::chrono::steady_clock::now();
+    asked_ = &line;
+    changed_.notify_all();
     changed_.wait(lock, [&] { return !line.ready.empty() || failure_; });
+    asked_ = nullptr;
     waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   if (line.ready.empty()) std::rethrow_exception(failure_);
@@ -61,11 +64,14 @@ void MaterialReader::open_next(MaterialKind kind, Line& line) {
   changed_.notify_all();
 }
 
-// The line of which the least is ready.
+// What is waited for; otherwise, of what the source has, that of which the least is ready here.
 MaterialReader::Line* MaterialReader::next_to_read() {
+  if (asked_ != nullptr && asked_->ready.empty() && asked_->unread > 0) return asked_;
   Line* next = nullptr;
   for (Line& line : lines_) {
     if (line.unread == 0 || line.ready.size() >= kBatchesAhead) continue;
+    const auto kind = static_cast<MaterialKind>(&line - lines_.data());
+    if (source_.ready(kind) < std::min<std::uint64_t>(kReadObjects, line.unread)) continue;
     if (next == nullptr || line.ready.size() < next->ready.size()) next = &line;
   }
   return next;

@@ -59,6 +59,7 @@ class MaterialReader {
   MaterialSource& source_;
   double waited_s_ = 0;
   std::array<Line, kMaterialKinds> lines_;
+  Line* asked_ = nullptr;  // what take() waits for
   std::mutex mutex_;
   std::condition_variable changed_;
   std::exception_ptr failure_;

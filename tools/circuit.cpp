@@ -20,13 +20,20 @@ namespace {
 int list(const Arguments& arguments) {
   CommandLine line("tinyot circuit list", "tinyot circuit list --format json");
   if (!line.parse(arguments)) return 0;
-  Json names = Json::array();
+  Json names = Json::array(), families = Json::array();
   std::string text;
-  for (const std::string& name : circuit_names()) {
-    names.push_back(name);
-    text += name + "\n";
+  for (const CircuitFamily& family : circuit_families()) {
+    names.push_back(family.name);
+    Json parameters = Json::array();
+    text += family.name + ": " + family.description + "\n";
+    for (const CircuitParameter& parameter : family.parameters) {
+      parameters.push_back({{"name", parameter.name}, {"description", parameter.description}, {"default", parameter.default_value}, {"allowed", parameter.allowed()}});
+      text += "    " + parameter.name + "=" + parameter.default_value + "    " + parameter.description + " (" + parameter.allowed() + ")\n";
+    }
+    families.push_back({{"name", family.name}, {"description", family.description}, {"parameters", parameters}});
   }
-  print_report(line.common().format, {{"circuits", names}}, text);
+  text += "Parameters are given behind the name, as in levenshtein:rows=200,columns=1000\n";
+  print_report(line.common().format, {{"circuits", names}, {"families", families}}, text);
   return 0;
 }
 
@@ -46,9 +53,10 @@ int info(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
   const CircuitCost& cost = circuit.cost();
-  Json report = {{"name", circuit.info().name}, {"ands", cost.ands}, {"xors", cost.xors}, {"nots", cost.nots}, {"and_depth", cost.and_depth}};
+  Json report = {{"name", circuit.info().name}, {"ands", cost.ands}, {"xors", cost.xors}, {"nots", cost.nots}, {"and_depth", cost.and_depth}, {"common_ands", cost.common_ands}};
   std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " + grouped(cost.xors) + " XORs, " + grouped(cost.nots) + " NOTs, AND depth " +
                      grouped(cost.and_depth) + "\n";
+  if (cost.common_ands > 0) text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
   report["inputs"] = Json::array();
   for (const InputBundle& bundle : circuit.info().inputs) {
     report["inputs"].push_back({{"name", bundle.name}, {"bits", bundle.bits}, {"owner", std::string(1, letter(bundle.owner))}});

@@ -102,6 +102,7 @@ std::vector<std::string> split_blocks(const std::string& text, std::size_t digit
 void add_circuit_options(po::options_description& options) {
   options.add_options()("lanes", po::value<std::string>(), "evaluate the circuit n times side by side; values are lists")(
       "blocks", po::value<std::string>(), "lanes that are the blocks of one message (aes128)")(
+      "sbox", po::value<std::string>(), "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")(
       "owner", po::value<std::vector<std::string>>(), "i=A|B: who gives input bundle i of a circuit file")(
       "to", po::value<std::string>(), "A or B: who learns the outputs of a circuit file; default: both")(
       "bundles", po::value<std::string>(), "widths of the input bundles, as 16,16, of a file that has only gates with truth tables")(
@@ -111,6 +112,7 @@ void add_circuit_options(po::options_description& options) {
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) {
   CircuitSpec spec;
   spec.name = name;
+  if (line.has("sbox")) spec.name += (spec.name.find(':') == std::string::npos ? ":sbox=" : ",sbox=") + line.get<std::string>("sbox");
   spec.owners = line.list("owner");
   if (line.has("to")) spec.receiver = line.get<std::string>("to");
   if (line.has("bundles")) spec.bundles = line.get<std::string>("bundles");
@@ -134,9 +136,11 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec) : lanes_(spec.blocks.value_o
   } else {
     open_file(spec);
   }
-  const bool has_message = std::any_of(info().inputs.begin(), info().inputs.end(), [](const InputBundle& b) { return b.name == "message"; });
-  blocks_ = has_message && !spec.lanes;
-  if (spec.blocks && !has_message)
+  // One key for all blocks of a message.
+  const auto has = [&](auto property) { return std::any_of(info().inputs.begin(), info().inputs.end(), property); };
+  const bool has_blocks = has([](const InputBundle& b) { return b.name == "message"; }) && has([](const InputBundle& b) { return b.same_in_all_lanes; });
+  blocks_ = has_blocks && !spec.lanes;
+  if (spec.blocks && !has_blocks)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
   cost_ = cost_of(*circuit_);
 }

@@ -39,6 +39,8 @@ class CommandLine {
   bool parse(const Arguments& arguments);
 
   bool has(const std::string& name) const { return values_.count(name) > 0; }
+  // It has been typed, and is not there by default.
+  bool given(const std::string& name) const { return has(name) && !values_[name].defaulted(); }
   template <class T>
   T get(const std::string& name) const {
     return values_[name].as<T>();

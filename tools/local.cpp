@@ -28,13 +28,15 @@ int local_preprocess(const Arguments& arguments) {
 }
 
 int local_run(const Arguments& arguments) {
-  CommandLine line("tinyot local run --store DIR --circuit NAME|FILE --input NAME=HEX ... [options]",
+  CommandLine line("tinyot local run (--store DIR | --live) --circuit NAME|FILE --input NAME=HEX ... [options]",
                    "tinyot local run --store trial --circuit adder64.txt --input 0=0x2a --input 1=0x17");
   line.options().add_options()("store", po::value<std::string>(), "directory of both stores, DIR/A and DIR/B");
   add_run_options(line.options());
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
-  const JobResult result = run_locally(run_job_from(line), line.required("store"), timeouts_from(line));
+  RunJob job = run_job_from(line);
+  set_store(job, line);
+  const JobResult result = run_locally(job, job.store, timeouts_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, run_text));
   return result.exit_status;
 }

@@ -18,21 +18,11 @@ namespace {
 
 // What both parties must agree on before a unit is made.
 std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security) {
-  return {{"command", "preprocess"},
-          {"profile", security.profile},
-          {"material", security.material},
-          {"columns", security.columns},
-          {"softspoken-k", std::to_string(security.softspoken_k)},
-          {"check", security.check},
-          {"string bits", std::to_string(security.string_bits)},
-          {"kappa", std::to_string(kKappa)},
-          {"sigma", std::to_string(params.sigma())},
-          {"unit", std::to_string(params.unit())},
-          {"bucket", std::to_string(params.bucket())},
-          {"allow-weak", params.weak_allowed() ? "yes" : "no"},
-          {"ands", std::to_string(job.ands)},
-          {"inputs", std::to_string(job.inputs)},
-          {"threads", std::to_string(job.threads)}};
+  std::vector<Parameter> parameters = parameters_of(params, security);
+  const std::vector<Parameter> of_job = {
+      {"command", "preprocess"}, {"ands", std::to_string(job.ands)}, {"inputs", std::to_string(job.inputs)}, {"threads", std::to_string(job.threads)}};
+  parameters.insert(parameters.end(), of_job.begin(), of_job.end());
+  return parameters;
 }
 
 Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session) {
@@ -196,6 +186,20 @@ JobResult PreprocessRun::run() {
 }
 
 }  // namespace
+
+std::vector<Parameter> parameters_of(const SecurityParameters& params, const Manifest& security) {
+  return {{"profile", security.profile},
+          {"material", security.material},
+          {"columns", security.columns},
+          {"softspoken-k", std::to_string(security.softspoken_k)},
+          {"check", security.check},
+          {"string bits", std::to_string(security.string_bits)},
+          {"kappa", std::to_string(kKappa)},
+          {"sigma", std::to_string(params.sigma())},
+          {"unit", std::to_string(params.unit())},
+          {"bucket", std::to_string(params.bucket())},
+          {"allow-weak", params.weak_allowed() ? "yes" : "no"}};
+}
 
 Manifest security_of(const SecurityParameters& params, const JobForecast& forecast) {
   Manifest manifest;

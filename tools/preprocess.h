@@ -24,7 +24,12 @@ struct PreprocessJob {
   bool quiet = false;
 };
 
+// Options that choose how material is made, and the rest of a job's. A parameter that is not given has the profile's default.
+void add_parameter_options(po::options_description& options);
 void add_preprocess_options(po::options_description& options);
+ParameterRequest parameters_from(const CommandLine& line);
+// Fails: UsageError naming the first of the parameters' options that is given.
+void refuse_parameter_options(const CommandLine& line, const std::string& reason);
 // Which of `values` is called so. Fails: UsageError naming the option and all of them.
 template <class Value>
 Value value_named(const std::string& option, const std::string& name, std::initializer_list<Value> values) {
@@ -42,6 +47,8 @@ struct JobResult {
   Json report;
   int exit_status = 0;  // 0, or 130 / 143 if a signal ended the job after a unit
 };
+// Those that both parties must agree on.
+std::vector<Parameter> parameters_of(const SecurityParameters& params, const Manifest& security);
 // The parameters as a manifest names them, which leaves out what their profile does not have.
 Manifest security_of(const SecurityParameters& params, const JobForecast& forecast);
 

@@ -17,6 +17,8 @@ void refuse_options_of_another_profile(const CommandLine& line, Profile profile)
     if (line.has(option)) throw UsageError("--" + option + " goes with --profile " + (fast ? "nnob12" : "fast"));
 }
 
+}  // namespace
+
 ParameterRequest parameters_from(const CommandLine& line) {
   const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
   const auto text = [&](const std::string& name) { return line.get<std::string>(name); };
@@ -35,11 +37,15 @@ ParameterRequest parameters_from(const CommandLine& line) {
   return request;
 }
 
-}  // namespace
+void refuse_parameter_options(const CommandLine& line, const std::string& reason) {
+  po::options_description parameters;
+  add_parameter_options(parameters);
+  for (const auto& option : parameters.options())
+    if (line.given(option->long_name())) throw UsageError("--" + option->long_name() + " " + reason);
+}
 
-void add_preprocess_options(po::options_description& options) {
-  options.add_options()("ands", po::value<std::string>(), "ANDs that the store is to have in all: N or 2^k")(
-      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT")(
+void add_parameter_options(po::options_description& options) {
+  options.add_options()("profile", po::value<std::string>()->default_value("nnob12"), "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT")(
       "material", po::value<std::string>(), "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples (one an AND; fast makes no others)")(
       "sigma", po::value<std::string>()->default_value("40"), "statistical security in bits, 40 to 128")(
       "bucket", po::value<std::string>(), "bucket size B; default: the smallest that reaches sigma by the paper's bound")(
@@ -48,8 +54,14 @@ void add_preprocess_options(po::options_description& options) {
       "softspoken-k", po::value<std::string>(), "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; default: 2")(
       "check", po::value<std::string>(), "fast: each leaky triple (the default, as published) or deferred, once a bucket (ours, see doc/)")(
       "short-strings", "fast: 64 bits instead of 128 in the leaky triples (ours, see doc/)")(
-      "inputs", po::value<std::string>(), "authenticated bits of each party for inputs; default: 1024 + ands / 16")(
-      "threads", po::value<std::string>()->default_value("1"), "workers, each with its own thread and connection; the material is the same, memory grows")("allow-weak", "accept a bucket that misses sigma, for measurements")(
+      "allow-weak", "accept a bucket that misses sigma, for measurements");
+}
+
+void add_preprocess_options(po::options_description& options) {
+  options.add_options()("ands", po::value<std::string>(), "ANDs that the store is to have in all: N or 2^k");
+  add_parameter_options(options);
+  options.add_options()("inputs", po::value<std::string>(), "authenticated bits of each party for inputs, and for outputs from triples that only one party learns; default: 1024 + ands / 16")(
+      "threads", po::value<std::string>()->default_value("1"), "workers, each with its own thread and connection; the material is the same, memory grows")(
       "resume", "continue a store that was interrupted");
 }
 

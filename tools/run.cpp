@@ -7,25 +7,14 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "online/runtime.h"
 #include "tools/connection.h"
+#include "tools/evaluation.h"
 #include "tools/store_agreement.h"
 
 namespace tinyot {
 namespace {
 
 constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
-
-std::vector<Parameter> parameters_to_agree(const NamedCircuit& circuit, const CircuitRounds& rounds, std::size_t window, const Manifest& manifest) {
-  return {{"command", "run"},
-          {"circuit", circuit.fingerprint()},
-          {"lanes", std::to_string(rounds.lanes())},
-          {"window", std::to_string(window)},
-          {"profile", manifest.profile},
-          {"material", manifest.material},
-          {"kappa", std::to_string(manifest.kappa)},
-          {"sigma", std::to_string(manifest.sigma)}};
-}
 
 MaterialForm form_of(const Manifest& manifest) {
   for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples})
@@ -109,40 +98,45 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const RunResult& 
   return outputs;
 }
 
-Json report_of(const RunJob& job, const NamedCircuit& circuit, std::size_t window, const Store& store, const RunResult& result, double wall_s) {
-  const Manifest& manifest = store.manifest();
-  const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes()), gates = ands + circuit.cost().xors_of(circuit.lanes());
-  const auto rate = [&](std::uint64_t count) { return wall_s > 0 ? static_cast<double>(count) / wall_s : 0; };
-  Json report = {{"party", std::string(1, letter(job.party))},
+Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
+  const NamedCircuit& circuit = plan.circuit;
+  const RunResult& result = evaluation.result;
+  const std::uint64_t ands = plan.ands(), gates = ands + circuit.cost().xors_of(circuit.lanes());
+  const auto rate = [&](std::uint64_t count) { return evaluation.wall_s > 0 ? static_cast<double>(count) / evaluation.wall_s : 0; };
+  Json report = {{"party", std::string(1, letter(plan.job.party))},
                  {"command", "run"},
-                 {"session", hex_of(session_id_of(manifest))},
+                 {"session", hex_of(session_id_of(evaluation.security))},
                  {"circuit", circuit.info().name},
                  {"ands", ands},
                  {"gates", gates}};
   if (circuit.has_blocks()) report["blocks"] = circuit.lanes();
   report["lanes"] = circuit.lanes();
-  report["window"] = window;
+  report["window"] = plan.window;
   report["and_rounds"] = result.and_rounds;
-  add_security(report, manifest);
+  report["live"] = plan.job.live.has_value();
+  add_security(report, evaluation.security);
   report["threads"] = 1;
-  report["wall_s"] = wall_s;
+  report["wall_s"] = evaluation.wall_s;
   report["ands_per_s"] = rate(ands);
   report["gates_per_s"] = rate(gates);
   report["wire_wait_s"] = result.wire_s;
   report["store_wait_s"] = result.store_s;
   report["blocks_s"] = result.blocks_s;
-  report["store_bytes"] = store.store_bytes();
+  report["store_bytes"] = evaluation.store_bytes;
+  add_measurements(report, evaluation.phases);
   return report;
 }
 
 }  // namespace
 
 void add_run_options(po::options_description& options) {
-  options.add_options()("circuit", po::value<std::string>(), "name of a circuit (tinyot circuit list) or a Bristol Fashion file")(
+  options.add_options()("circuit", po::value<std::string>(), "name of a circuit (tinyot circuit list), as aes128:sbox=shallow, or a file")(
       "input", po::value<std::vector<std::string>>(),
       "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since command lines can be seen by others")(
       "output", po::value<std::vector<std::string>>(), "NAME=@FILE: write this output there (mode 0600) instead of to the report");
   options.add_options()("window", po::value<std::string>(), "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
+  options.add_options()("live", "no store: make the material meanwhile, on a connection of its own; both parties say so");
+  add_parameter_options(options);
   add_circuit_options(options);
 }
 
@@ -157,7 +151,63 @@ RunJob run_job_from(const CommandLine& line) {
   }
   job.window = line.optional_size("window");
   if (job.window && (*job.window < 1 || *job.window > kWindowMax)) throw UsageError("--window is out of range: 1 to 2^26 gates");
+  if (line.has("live"))
+    job.live = parameters_from(line);
+  else
+    refuse_parameter_options(line, "goes with --live: stored material has been made already");
   return job;
+}
+
+std::vector<Parameter> EvaluationPlan::parameters() const {
+  return {{"command", job.live ? "run --live" : "run"},
+          {"circuit", circuit.fingerprint()},
+          {"lanes", std::to_string(circuit.lanes())},
+          {"window", std::to_string(window)}};
+}
+
+Evaluation evaluate_stored(const EvaluationPlan& plan) {
+  const RunJob& job = plan.job;
+  Store store = Store::open(job.store);
+  const Manifest& manifest = store.manifest();
+  if (manifest.me != job.party)
+    throw StoreError("the store in " + job.store.string() + " is party " + letter(manifest.me) + "'s; run with --party " + letter(manifest.me));
+  const MaterialForm form = form_of(manifest);
+  const MaterialCounts needed = plan.material(form);
+  const Delta global_key = store.global_key();
+  check_enough(store, needed);
+  CircuitRounds rounds = plan.rounds();
+
+  const auto channel = MeetingPlace(job.endpoint).open();
+  Rng rng = Rng::from_system();
+  std::vector<Parameter> parameters = plan.parameters();
+  for (Parameter& parameter : std::vector<Parameter>{{"profile", manifest.profile},
+                                                     {"material", manifest.material},
+                                                     {"kappa", std::to_string(manifest.kappa)},
+                                                     {"sigma", std::to_string(manifest.sigma)}})
+    parameters.push_back(std::move(parameter));
+  const SessionIds ids = establish_session(*channel, rng, job.party, std::move(parameters), session_id_of(manifest));
+  PhaseLog log;
+  Session session(job.party, ids, global_key, *channel, std::move(rng), log);
+  Evaluation evaluation;
+  within_session(store, *channel, [&] {
+    Reservation material = [&] {
+      const PhaseLog::Scope phase(log, *channel, "reserve", plan.ands());
+      return reserve_together(session, store, needed);
+    }();
+    const auto start = std::chrono::steady_clock::now();
+    evaluation.result = run_circuit(session, material, needed, form, rounds, plan.inputs);
+    evaluation.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    channel->flush();
+  });
+  evaluation.security = manifest;
+  evaluation.store_bytes = store.store_bytes();
+  evaluation.phases = log.phases();
+  return evaluation;
+}
+
+void set_store(RunJob& job, const CommandLine& line) {
+  if (job.live && line.has("store")) throw UsageError("--live makes its material as it goes and has no --store");
+  if (!job.live) job.store = line.required("store");
 }
 
 JobResult run(const RunJob& job) {
@@ -165,36 +215,10 @@ JobResult run(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const auto inputs = my_values(circuit, job);
   OutputFiles files = open_outputs(circuit, job);
-  Store store = Store::open(job.store);
-  if (store.manifest().me != job.party)
-    throw StoreError("the store in " + job.store.string() + " is party " + letter(store.manifest().me) + "'s; run with --party " + letter(store.manifest().me));
-  const MaterialForm form = form_of(store.manifest());
-  const std::size_t window = job.window.value_or(window_for(circuit.lanes()));
-  CircuitRounds rounds(circuit.circuit(), circuit.cost().gates(), circuit.lanes(), window);
-  const MaterialCounts needed = material_for(circuit.circuit(), circuit.cost(), form, circuit.lanes());
-  const Delta global_key = store.global_key();
-  check_enough(store, needed);
-
-  const auto channel = MeetingPlace(job.endpoint).open();
-  Rng rng = Rng::from_system();
-  const SessionIds ids = establish_session(*channel, rng, job.party, parameters_to_agree(circuit, rounds, window, store.manifest()), session_id_of(store.manifest()));
-  PhaseLog log;
-  Session session(job.party, ids, global_key, *channel, std::move(rng), log);
-  RunResult result;
-  double wall_s = 0;
-  within_session(store, *channel, [&] {
-    Reservation material = [&] {
-      const PhaseLog::Scope phase(log, *channel, "reserve", circuit.cost().ands_of(circuit.lanes()));
-      return reserve_together(session, store, needed);
-    }();
-    const auto start = std::chrono::steady_clock::now();
-    result = run_circuit(session, material, needed, form, rounds, inputs);
-    wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    channel->flush();
-  });
-  Json report = report_of(job, circuit, window, store, result, wall_s);
-  add_measurements(report, log.phases());
-  report["outputs"] = hand_out(circuit, files, result);
+  const EvaluationPlan plan{job, circuit, inputs, job.window.value_or(window_for(circuit.lanes()))};
+  const Evaluation evaluation = job.live ? evaluate_live(plan) : evaluate_stored(plan);
+  Json report = report_of(plan, evaluation);
+  report["outputs"] = hand_out(circuit, files, evaluation.result);
   return {report, 0};
 }
 
@@ -208,7 +232,7 @@ std::string run_text(const Json& report) {
 }
 
 int run_command(const Arguments& arguments) {
-  CommandLine line("tinyot run --party A|B (--listen | --connect) HOST:PORT --store DIR --circuit NAME|FILE [options]",
+  CommandLine line("tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE [options]",
                    "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
   line.options().add_options()("store", po::value<std::string>(), "directory of this party's store");
@@ -217,7 +241,7 @@ int run_command(const Arguments& arguments) {
   RunJob job = run_job_from(line);
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
-  job.store = line.required("store");
+  set_store(job, line);
   const JobResult result = run(job);
   print_report(line.common().format, result.report, run_text(result.report));
   return result.exit_status;

@@ -1,4 +1,4 @@
-// `tinyot run`: evaluates a circuit with the peer on stored material.
+// `tinyot run`: evaluates a circuit with the peer, on stored material or with --live on material that is made meanwhile.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,8 @@ namespace tinyot {
 struct RunJob {
   Party party = Party::A;
   Endpoint endpoint;
-  std::filesystem::path store;
+  std::filesystem::path store;            // unless live
+  std::optional<ParameterRequest> live;   // how material is made beside the run
   CircuitSpec circuit;
   std::map<std::string, std::string> inputs;   // texts of this party's bundles
   std::map<std::string, std::string> outputs;  // file of an output by name; the others go into the report
@@ -22,6 +23,9 @@ struct RunJob {
 void add_run_options(po::options_description& options);
 // All but party, endpoint and store. `inputs` are those given, of whichever party.
 RunJob run_job_from(const CommandLine& line);
+
+// The store, or none with --live.
+void set_store(RunJob& job, const CommandLine& line);
 
 JobResult run(const RunJob& job);
 std::string run_text(const Json& report);

@@ -1,0 +1,42 @@
+// What a run does between its command line and its report: a circuit is evaluated with the peer, on stored material or on material that
+// is made meanwhile.
+#pragma once
+
+#include <cstdint>
+
+#include "online/runtime.h"
+#include "tools/circuit_spec.h"
+#include "tools/report.h"
+#include "tools/run.h"
+
+namespace tinyot {
+
+struct EvaluationPlan {
+  const RunJob& job;
+  const NamedCircuit& circuit;
+  const InputValues& inputs;
+  std::size_t window;
+
+  std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }
+  CircuitRounds rounds() const { return CircuitRounds(circuit.circuit(), circuit.cost().gates(), circuit.lanes(), window); }
+  MaterialCounts material(MaterialForm form) const { return material_for(circuit.circuit(), circuit.cost(), form, circuit.lanes()); }
+
+  // What both parties must agree on, whatever the material.
+  std::vector<Parameter> parameters() const;
+};
+
+struct Evaluation {
+  RunResult result;
+  Manifest security;  // of the material
+  std::uint64_t store_bytes = 0;
+  double wall_s = 0;
+  std::vector<PhaseCost> phases;
+};
+
+// Role: both, symmetric. Fails: before the first byte is sent as the store and OutOfMaterial, then as the session.
+Evaluation evaluate_stored(const EvaluationPlan& plan);
+
+// The same on material of the job's own, made on a connection of its own and kept in memory until it is used.
+Evaluation evaluate_live(const EvaluationPlan& plan);
+
+}  // namespace tinyot

@@ -1,0 +1,161 @@
+// `tinyot run --live`: the offline phase beside the online one.
+#include <cstring>
+#include <thread>
+
+#include "base/error.h"
+#include "offline/preprocessor.h"
+#include "storage/material_pipe.h"
+#include "tools/connection.h"
+#include "tools/evaluation.h"
+#include "tools/memory.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kInputsOfUnit = std::uint64_t{1} << 20;  // at most, unless all units need more
+constexpr std::uint64_t kMakerConnection = 1;
+constexpr auto kGrace = std::chrono::seconds(1);  // for an abort of the peer to be read, or ours to be sent
+
+// Units that make what a run takes. Inputs come first in a circuit, so their bits come with the first units.
+std::vector<UnitRequest> requests_of(const SecurityParameters& params, const MaterialCounts& wanted, std::uint64_t ands) {
+  std::uint64_t inputs = 0;
+  for (const Party party : {Party::A, Party::B}) {
+    const std::uint64_t bits = wanted[auth_bits_of(party)], with_ands = params.material() == MaterialForm::Pairs ? ands : 0;
+    inputs = std::max(inputs, bits - with_ands);
+  }
+  const std::vector<UnitPlan> plans = params.plan(std::max<std::uint64_t>(ands, 1));
+  const std::uint64_t most = std::max(kInputsOfUnit, (inputs + plans.size() - 1) / plans.size());
+  std::vector<UnitRequest> requests;
+  for (const UnitPlan& plan : plans) {
+    requests.push_back({plan, std::min(inputs, most)});
+    inputs -= requests.back().inputs;
+  }
+  return requests;
+}
+
+// Which of two failures is the cause: a check's, then the peer's abort, then anything but a connection that has been closed.
+int rank_of(const std::exception_ptr& failure) {
+  try {
+    if (!failure) return 0;
+    std::rethrow_exception(failure);
+  } catch (const PeerCheated&) {
+    return 4;
+  } catch (const PeerAborted&) {
+    return 3;
+  } catch (const NetworkError&) {
+    return 1;
+  } catch (...) {
+    return 2;
+  }
+}
+
+// Makes the material on a thread of its own. `failed` is called there if it cannot go on.
+class Maker {
+ public:
+  Maker(Session& session, const SecurityParameters& params, std::vector<UnitRequest> requests, MaterialPipe& pipe, std::function<void()> failed)
+      : session_(session), params_(params), requests_(std::move(requests)), pipe_(pipe), failed_(std::move(failed)), thread_([this] { work(); }) {}
+  ~Maker() { join(); }
+
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+  std::exception_ptr failure() const { return failure_; }  // after join()
+
+ private:
+  void work() {
+    try {
+      Preprocessor preprocessor(session_, params_);
+      preprocessor.make_units(requests_, pipe_);
+      session_.channel().flush();
+      pipe_.end(std::make_exception_ptr(OutOfMaterial("the circuit takes more material than it was counted to take")));
+    } catch (...) {
+      failure_ = std::current_exception();
+      pipe_.end(failure_);
+      failed_();
+    }
+  }
+
+  Session& session_;
+  const SecurityParameters& params_;
+  std::vector<UnitRequest> requests_;
+  MaterialPipe& pipe_;
+  std::function<void()> failed_;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+class LiveRun {
+ public:
+  LiveRun(const EvaluationPlan& plan, const SecurityParameters& params) : plan_(plan), params_(params), wanted_(plan.material(params.material())) {
+    requests_ = requests_of(params, wanted_, plan.ands());
+    std::uint64_t inputs = 0;
+    for (const UnitRequest& request : requests_) inputs += request.inputs;
+    security_ = security_of(params, forecast_job(params, std::max<std::uint64_t>(plan.ands(), 1), inputs, 1));
+  }
+
+  Evaluation run() {
+    MeetingPlace meeting(plan_.job.endpoint);
+    CircuitRounds rounds = plan_.rounds();
+    const auto channel = meeting.open();
+    Rng rng = Rng::from_system();
+    std::vector<Parameter> parameters = plan_.parameters();
+    for (Parameter& parameter : parameters_of(params_, security_)) parameters.push_back(std::move(parameter));
+    const SessionIds ids = establish_session(*channel, rng, plan_.job.party, std::move(parameters), std::nullopt);
+    const Delta key = draw_global_key(rng, plan_.job.party, params_.profile());
+    const auto makers_channel = meeting.open_worker(ids, plan_.job.party, kMakerConnection);
+    std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());
+
+    PhaseLog log, makers_log;
+    Session session(plan_.job.party, ids, key, *channel, std::move(rng), log);
+    Session makers_session(session, "live material", 0, *makers_channel, makers_log);
+    const auto start = std::chrono::steady_clock::now();
+    Evaluation evaluation = evaluate(session, makers_session, rounds);
+    evaluation.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    evaluation.security = security_;
+    log.add(makers_log);
+    evaluation.phases = log.phases();
+    return evaluation;
+  }
+
+ private:
+  // If one of the two threads fails, the other one is woken; what is reported is the cause, not what followed from it.
+  Evaluation evaluate(Session& session, Session& makers_session, CircuitRounds& rounds) {
+    MaterialPipe pipe(session.me());
+    Maker maker(makers_session, params_, requests_, pipe, [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
+    Evaluation evaluation;
+    std::exception_ptr failure;
+    try {
+      evaluation.result = run_circuit(session, pipe, wanted_, params_.material(), rounds, plan_.inputs);
+      session.channel().flush();
+    } catch (...) {
+      failure = std::current_exception();
+      pipe.end(failure);
+      makers_session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace);
+    }
+    maker.join();
+    if (rank_of(maker.failure()) > rank_of(failure)) failure = maker.failure();
+    if (!failure) return evaluation;
+    if (rank_of(failure) == rank_of(std::make_exception_ptr(PeerCheated("")))) {
+      for (Session* each : {&session, &makers_session}) {
+        each->channel().set_deadline(std::chrono::steady_clock::now() + kGrace);
+        each->channel().send_abort();
+      }
+    }
+    std::rethrow_exception(failure);
+  }
+
+  const EvaluationPlan& plan_;
+  const SecurityParameters& params_;
+  MaterialCounts wanted_;
+  std::vector<UnitRequest> requests_;
+  Manifest security_;
+};
+
+}  // namespace
+
+Evaluation evaluate_live(const EvaluationPlan& plan) {
+  const SecurityParameters params = SecurityParameters::make(*plan.job.live);
+  return LiveRun(plan, params).run();
+}
+
+}  // namespace tinyot
