@@ -6,6 +6,7 @@
 #include "circuitgen/hamming.h"
 #include "circuitgen/levenshtein.h"
 #include "circuitgen/minimum.h"
+#include "circuitgen/random_layers.h"
 #include "circuitgen/set_intersection.h"
 #include "circuitgen/sha256.h"
 #include "circuitgen/sort.h"
@@ -15,7 +16,7 @@ namespace tinyot {
 const std::vector<CircuitFamily>& circuit_families() {
   static const std::vector<CircuitFamily> kFamilies = {
       aes_family(128),           aes_family(192),  aes_family(256),      sha256_family(), millionaires_family(), hamming_family(),
-      set_intersection_family(), minimum_family(), levenshtein_family(), sort_family(),   comparisons_family()};
+      set_intersection_family(), minimum_family(), levenshtein_family(), sort_family(),   comparisons_family(), random_layers_family()};
   return kFamilies;
 }
 

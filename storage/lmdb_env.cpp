@@ -1,6 +1,7 @@
 #include "storage/lmdb_env.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -161,6 +162,14 @@ void Environment::read(const std::string& operation, const std::function<void(Tr
   Transaction transaction(*this, operation, MDB_RDONLY);
   body(transaction);
   transaction.commit();
+}
+
+void Environment::release_pages(ByteView value) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(value.data()) + kPage - 1) / kPage * kPage;
+  const auto end = reinterpret_cast<std::uintptr_t>(value.data() + value.size()) / kPage * kPage;
+  // Advice only: the file is mapped for reading, so nothing can be lost.
+  if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 std::uint64_t Environment::used_bytes() const {

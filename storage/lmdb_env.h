@@ -110,6 +110,10 @@ class Environment {
   // Runs the body in a read transaction.
   void read(const std::string& operation, const std::function<void(Transaction&)>& body) const;
 
+  // Says that a value is not needed in memory any more: its pages leave the process, and stay in the file's cache. Whoever reads it
+  // again gets them back.
+  static void release_pages(ByteView value);
+
   // From the start of the file to the end of its last page.
   std::uint64_t used_bytes() const;
 

@@ -215,6 +215,8 @@ MaterialBatch StoreState::read_objects(MaterialKind kind, std::uint64_t first, s
       if (header.end() <= wanted) throw_corrupt_record(kind, wanted);
       const std::size_t part = std::min<std::uint64_t>(count - done, header.end() - wanted);
       decode_objects(header, entry->value, wanted - *begin, part, batch, done);
+      // Objects are read once and in order.
+      if (wanted + part == header.end()) Environment::release_pages(entry->value);
       done += part;
     }
   });

@@ -82,10 +82,11 @@ int bench_command(const Arguments& arguments) {
   const std::string verb = arguments.empty() ? "" : arguments[0];
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (verb == "offline") return bench_offline(rest);
+  if (verb == "online") return bench_online(rest);
   if (verb == "fig17") return bench_fig17(rest);
   if (verb == "ot") return bench_ot(rest);
-  if (verb != "--help") throw UsageError("tinyot bench wants offline, fig17 or ot; see tinyot bench --help");
-  std::cout << "Usage: tinyot bench offline | fig17 | ot; each has its own --help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
+  if (verb != "--help") throw UsageError("tinyot bench wants offline, online, fig17 or ot; see tinyot bench --help");
+  std::cout << "Usage: tinyot bench offline | online | fig17 | ot; each has its own --help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
   return 0;
 }
 

@@ -11,6 +11,7 @@ namespace tinyot {
 
 int bench_command(const Arguments& arguments);
 int bench_offline(const Arguments& arguments);
+int bench_online(const Arguments& arguments);
 int bench_fig17(const Arguments& arguments);
 int bench_ot(const Arguments& arguments);
 

@@ -14,6 +14,7 @@
 namespace tinyot {
 namespace {
 
+constexpr std::uint64_t kLiveUnit = std::uint64_t{1} << 19;
 constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
 
 MaterialForm form_of(const Manifest& manifest) {
@@ -140,6 +141,17 @@ void add_run_options(po::options_description& options) {
   add_circuit_options(options);
 }
 
+namespace {
+
+// Units that are ready earlier, and leave more of the memory to the run, unless their size is given.
+ParameterRequest live_parameters_from(const CommandLine& line) {
+  ParameterRequest parameters = parameters_from(line);
+  if (!parameters.unit && !parameters.bucket && parameters.profile == Profile::Fast) parameters.unit = kLiveUnit;
+  return parameters;
+}
+
+}  // namespace
+
 RunJob run_job_from(const CommandLine& line) {
   RunJob job;
   job.circuit = circuit_spec_from(line, line.required("circuit"));
@@ -152,7 +164,7 @@ RunJob run_job_from(const CommandLine& line) {
   job.window = line.optional_size("window");
   if (job.window && (*job.window < 1 || *job.window > kWindowMax)) throw UsageError("--window is out of range: 1 to 2^26 gates");
   if (line.has("live"))
-    job.live = parameters_from(line);
+    job.live = live_parameters_from(line);
   else
     refuse_parameter_options(line, "goes with --live: stored material has been made already");
   return job;

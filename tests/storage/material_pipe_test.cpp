@@ -1,0 +1,112 @@
+// What comes out of a store in memory, who waits for whom, and how it ends.
+#include "storage/material_pipe.h"
+
+#include <atomic>
+#include <thread>
+
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MaterialKind kKind = MaterialKind::Triples;
+
+std::exception_ptr reason(const char* text) { return std::make_exception_ptr(StoreError(text)); }
+
+void pour_unit(MaterialPipe& pipe, MaterialKind kind, std::uint64_t first, std::size_t count) {
+  pipe.pour(test_batch(kind, Party::A, first, count));
+  pipe.finish_unit();
+}
+
+TEST(MaterialPipe, GivesEachObjectOnceAndInOrder) {
+  MaterialPipe pipe(Party::A);
+  std::uint64_t made = 0;
+  for (const std::size_t count : {100, 1, 64, 200, 35}) {
+    for (const MaterialKind kind : kAllMaterialKinds) pipe.pour(test_batch(kind, Party::A, made, count));
+    pipe.finish_unit();
+    made += count;
+  }
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    std::uint64_t drawn = 0;
+    // Whole batches, parts of them, and across their borders.
+    for (const std::size_t count : {100, 0, 1, 63, 100, 120, 16}) {
+      EXPECT_EQ(pipe.ready(kind), made - drawn);
+      EXPECT_TRUE(holds(pipe.draw(kind, count), kind, Party::A, drawn, count));
+      drawn += count;
+    }
+    EXPECT_EQ(pipe.ready(kind), 0u);
+  }
+}
+
+TEST(MaterialPipe, NothingOfAUnitIsThereBeforeItIsFinished) {
+  MaterialPipe pipe(Party::A);
+  pipe.pour(test_batch(kKind, Party::A, 0, 50));
+  EXPECT_EQ(pipe.ready(kKind), 0u);
+  std::atomic<bool> drawn = false;
+  std::thread drawer([&] {
+    EXPECT_TRUE(holds(pipe.draw(kKind, 50), kKind, Party::A, 0, 50));
+    drawn = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(drawn);
+  pipe.finish_unit();
+  drawer.join();
+}
+
+TEST(MaterialPipe, WhoeverPoursWaitsWhileEnoughIsReady) {
+  MaterialPipe pipe(Party::A);
+  constexpr std::size_t kUnit = MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
+  pour_unit(pipe, kKind, 0, kUnit);
+  std::atomic<bool> poured = false;
+  std::thread pourer([&] {
+    pipe.pour(test_batch(kKind, Party::A, kUnit, 10));
+    poured = true;
+    pipe.pour(test_batch(kKind, Party::A, kUnit + 10, 10));
+    pipe.finish_unit();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(poured);
+  EXPECT_TRUE(holds(pipe.draw(kKind, kUnit), kKind, Party::A, 0, kUnit));
+  pourer.join();
+  EXPECT_TRUE(holds(pipe.draw(kKind, 20), kKind, Party::A, kUnit, 20));
+}
+
+// One kind is plenty and another is wanted: the next unit brings it.
+TEST(MaterialPipe, NobodyWaitsForAKindWhileAnotherOneFillsThePipe) {
+  MaterialPipe pipe(Party::A);
+  constexpr std::size_t kUnit = MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
+  pour_unit(pipe, kKind, 0, kUnit);
+  std::thread drawer([&] { EXPECT_TRUE(holds(pipe.draw(MaterialKind::AuthBitsA, 30), MaterialKind::AuthBitsA, Party::A, 0, 30)); });
+  pour_unit(pipe, MaterialKind::AuthBitsA, 0, 30);
+  drawer.join();
+  EXPECT_EQ(pipe.ready(kKind), kUnit);
+}
+
+TEST(MaterialPipe, AnEndReachesWhoeverWaitsOnEitherSide) {
+  MaterialPipe pipe(Party::A);
+  pour_unit(pipe, kKind, 0, MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1);
+  std::thread pourer([&] { EXPECT_THROW(pour_unit(pipe, kKind, 0, 10), StoreError); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  pipe.end(reason("over"));
+  pourer.join();
+
+  MaterialPipe empty(Party::B);
+  std::thread drawer([&] { EXPECT_TRUE(mentions(message_of([&] { empty.draw(kKind, 1); }), "over")); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  empty.end(reason("over"));
+  empty.end(reason("again"));
+  drawer.join();
+  EXPECT_TRUE(mentions(message_of([&] { empty.finish_unit(); }), "over")) << "the first reason stays";
+}
+
+TEST(MaterialPipe, WhatIsReadyOutlivesTheEnd) {
+  MaterialPipe pipe(Party::A);
+  pour_unit(pipe, kKind, 0, 40);
+  pipe.end(reason("over"));
+  EXPECT_TRUE(holds(pipe.draw(kKind, 25), kKind, Party::A, 0, 25));
+  EXPECT_THROW(pipe.draw(kKind, 16), StoreError);
+  EXPECT_TRUE(holds(pipe.draw(kKind, 15), kKind, Party::A, 25, 15)) << "a draw that fails takes nothing";
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,200 @@
+// `tinyot bench online`: the online phase on stored material, one row a circuit and number of lanes; results are compared with the
+// plain evaluator's.
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "circuitgen/values.h"
+#include "crypto/rng.h"
+#include "online/runtime.h"
+#include "tools/bench.h"
+#include "tools/connection.h"
+#include "tools/local.h"
+#include "tools/pair.h"
+
+namespace tinyot {
+namespace {
+
+struct Row {
+  std::string circuit;
+  std::uint64_t lanes;
+};
+const std::vector<Row> kSuite = {{"aes128", 1},
+                                 {"aes128:sbox=shallow", 1},
+                                 {"aes128", 27},
+                                 {"aes128", 54},
+                                 {"aes128", 512},
+                                 {"aes128", 1024},
+                                 {"aes128", 4096},
+                                 {"sha256:bytes=55", 1},
+                                 {"sha256:bytes=55", 1024},
+                                 {"random:width=65536,depth=64", 1},
+                                 {"random:width=16,depth=4096", 1},
+                                 {"millionaires", 65536},
+                                 {"hamming", 1024},
+                                 {"set_intersection", 1},
+                                 {"sort", 1},
+                                 {"comparisons", 1},
+                                 {"minimum", 1}};
+
+struct OnlineBench {
+  ParameterRequest parameters;
+  bool live = false;
+  std::uint64_t repeat = 3;
+  std::optional<std::uint64_t> window;
+  TcpTimeouts timeouts;
+};
+
+std::string random_value(Rng& rng, const InputBundle& bundle) { return print_value(rng.bits(bundle.bits), bundle.format, false); }
+
+std::map<std::string, std::string> random_inputs(const NamedCircuit& circuit, Rng& rng) {
+  std::map<std::string, std::string> inputs;
+  for (const InputBundle& bundle : circuit.info().inputs) {
+    std::string& text = inputs[bundle.name];
+    for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : circuit.lanes()); ++lane) text += (lane == 0 ? "" : ",") + random_value(rng, bundle);
+  }
+  return inputs;
+}
+
+Json succeed(const JobResult& result) {
+  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+  return result.report;
+}
+
+// Whoever learns an output has the right one.
+void check_outputs(const NamedCircuit& circuit, const std::map<std::string, std::string>& texts, const Json& report) {
+  std::vector<LaneValues> inputs;
+  for (auto& values : parse_inputs(circuit, texts)) inputs.push_back(std::move(*values));
+  const auto wanted = evaluate(circuit.circuit(), circuit.lanes(), inputs);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const OutputBundle& bundle = circuit.info().outputs[i];
+    for (const Party party : {Party::A, Party::B})
+      if (receives(bundle.to, party) && report[std::string(1, letter(party))]["outputs"][bundle.name] != circuit.print(i, wanted[i]))
+        throw Error(ExitStatus::Failure, "output " + bundle.name + " of " + circuit.info().name + " is wrong");
+  }
+}
+
+// As many messages each way as a run has rounds, with nothing to compute: what its round trips take alone.
+double bare_round_trips_s(std::uint64_t rounds, const TcpTimeouts& timeouts) {
+  const Json report = succeed(run_pair(
+      [&](Party party, const Endpoint& endpoint) {
+        constexpr MessageTag kTrip{0x7F01, "bench.trip"};
+        const auto channel = MeetingPlace(endpoint).open();
+        Rng rng = Rng::from_system();
+        establish_session(*channel, rng, party, {{"command", "bench round trips"}}, std::nullopt);
+        const auto begin = std::chrono::steady_clock::now();
+        for (std::uint64_t i = 0; i < rounds; ++i) {
+          send_object(*channel, kTrip, i);
+          recv_object<std::uint64_t>(*channel, kTrip);
+        }
+        JobResult result;
+        result.report["wall_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return result;
+      },
+      timeouts));
+  return slower_of(report)["wall_s"];
+}
+
+// Material for all repetitions of a row.
+void make_material(const OnlineBench& bench, const NamedCircuit& circuit, const std::filesystem::path& dir) {
+  const SecurityParameters params = SecurityParameters::make(bench.parameters);
+  const MaterialCounts wanted = material_for(circuit.circuit(), circuit.cost(), params.material(), circuit.lanes());
+  const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
+  PreprocessJob job;
+  job.parameters = bench.parameters;
+  job.ands = std::max<std::uint64_t>(1, bench.repeat * ands);
+  for (const Party party : {Party::A, Party::B})
+    job.inputs = std::max(job.inputs, bench.repeat * (wanted[auth_bits_of(party)] - (params.material() == MaterialForm::Pairs ? ands : 0)));
+  job.quiet = true;
+  succeed(preprocess_locally(job, dir, bench.timeouts));
+}
+
+Json row_of(const Row& row, const NamedCircuit& circuit, const std::vector<Json>& runs, const TcpTimeouts& timeouts) {
+  std::vector<double> walls;
+  for (const Json& run : runs) walls.push_back(slower_of(run)["wall_s"]);
+  const double wall_s = median(walls), ands = static_cast<double>(circuit.cost().ands_of(circuit.lanes()));
+  const Json& last = slower_of(runs.back());
+  double bytes = 0, cpu_s = 0;
+  for (const Json& phase : last["phases"]) {
+    const std::string name = phase["name"];
+    if (name != "gates" && name != "outputs") continue;
+    bytes += phase["bytes_sent"].get<double>() + phase["bytes_received"].get<double>();
+    cpu_s += phase["cpu_s"].get<double>();
+  }
+  const std::uint64_t rounds = last["and_rounds"];
+  const double bare_s = bare_round_trips_s(rounds, timeouts), last_s = last["wall_s"];
+  const auto share = [&](const char* field) { return last[field].get<double>() / last_s; };
+  return {{"circuit", row.circuit},
+          {"lanes", row.lanes},
+          {"ands", circuit.cost().ands_of(circuit.lanes())},
+          {"wall_s", wall_s},
+          {"ands_per_s", ands / wall_s},
+          {"gates_per_s", last["gates"].get<double>() / wall_s},
+          {"rounds", rounds},
+          {"bare_round_trips_s", bare_s},
+          {"bits_per_and", 8 * bytes / std::max(ands, 1.0)},
+          {"cpu_s", cpu_s},
+          {"share_wire", share("wire_wait_s")},
+          {"share_store", share("store_wait_s")},
+          {"share_macs", share("blocks_s")},
+          {"peak_rss_mb", last["peak_rss_bytes"].get<double>() / (1 << 20)},
+          {"material", last["material"]},
+          {"live", last["live"]}};
+}
+
+Json measure(const OnlineBench& bench, const Row& row) {
+  RunJob job;
+  job.circuit.name = row.circuit;
+  job.circuit.lanes = row.lanes;
+  job.window = bench.window;
+  if (bench.live) job.live = bench.parameters;
+  const NamedCircuit circuit(job.circuit);
+  const TemporaryDirectory dir;
+  if (!bench.live) make_material(bench, circuit, dir.path());
+  Rng rng = Rng::from_system();
+  std::vector<Json> runs;
+  for (std::uint64_t i = 0; i < bench.repeat; ++i) {
+    job.inputs = random_inputs(circuit, rng);
+    runs.push_back(succeed(run_locally(job, dir.path(), bench.timeouts)));
+    check_outputs(circuit, job.inputs, runs.back());
+  }
+  return row_of(row, circuit, runs, bench.timeouts);
+}
+
+std::vector<Row> rows_from(const CommandLine& line) {
+  if (!line.has("circuit")) {
+    if (line.has("lanes")) throw UsageError("--lanes goes with --circuit");
+    return kSuite;
+  }
+  std::vector<Row> rows;
+  for (const std::uint64_t lanes : parse_sizes("lanes", line.has("lanes") ? line.get<std::string>("lanes") : "1"))
+    rows.push_back({line.get<std::string>("circuit"), lanes});
+  return rows;
+}
+
+}  // namespace
+
+int bench_online(const Arguments& arguments) {
+  CommandLine line("tinyot bench online [options]", "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
+  line.options().add_options()("circuit", po::value<std::string>(), "a circuit, as levenshtein:rows=200, or a file; default: a suite of circuits and sizes")(
+      "lanes", po::value<std::string>(), "sizes as 1,512 or 2^9..2^12; default: 1")(
+      "repeat", po::value<std::string>()->default_value("3"), "runs of each row; the median counts")(
+      "window", po::value<std::string>(), "gates that are layered together")("live", "make the material meanwhile, instead of before");
+  add_parameter_options(line.options());
+  add_timeout_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  Table table(Table::style_from(line.get<std::string>("format")));
+  OnlineBench bench;
+  bench.parameters = parameters_from(line);
+  if (!line.given("profile")) bench.parameters.profile = bench.parameters.material == MaterialForm::Pairs ? Profile::Nnob12 : Profile::Fast;
+  SecurityParameters::make(bench.parameters);
+  bench.live = line.has("live");
+  bench.repeat = line.size("repeat");
+  if (bench.repeat < 1) throw UsageError("--repeat must be at least 1");
+  bench.window = line.optional_size("window");
+  bench.timeouts = timeouts_from(line);
+  for (const Row& row : rows_from(line)) table.add(measure(bench, row));
+  return 0;
+}
+
+}  // namespace tinyot
