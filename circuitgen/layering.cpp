@@ -275,30 +275,4 @@ void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t wind
   layering.finish();
 }
 
-namespace {
-
-class KeptRounds final : public RoundSink {
- public:
-  explicit KeptRounds(std::vector<Round>& rounds) : rounds_(rounds) {}
-  void round(Round& round) override { rounds_.push_back(std::move(round)); }
-
- private:
-  std::vector<Round>& rounds_;
-};
-
-}  // namespace
-
-CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes, std::size_t window)
-    : circuit_(circuit), lanes_(lanes), window_(window), prepared_(gates <= kPreparedMax) {
-  if (!prepared_) return;
-  KeptRounds kept(rounds_);
-  generate_rounds(circuit, lanes, window, kept);
-}
-
-void CircuitRounds::run(RoundSink& sink) {
-  if (!prepared_) return generate_rounds(circuit_, lanes_, window_, sink);
-  for (Round& round : rounds_) sink.round(round);
-  rounds_.clear();
-}
-
 }  // namespace tinyot

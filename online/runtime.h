@@ -14,9 +14,9 @@
 #include "base/material.h"
 #include "base/parameters.h"
 #include "checks/session.h"
+#include "circuitgen/circuit_rounds.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/gate.h"
-#include "circuitgen/layering.h"
 #include "online/inputs.h"
 
 namespace tinyot {

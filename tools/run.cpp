@@ -1,27 +1,15 @@
 #include "tools/run.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstring>
-
 #include "base/error.h"
 #include "tools/connection.h"
 #include "tools/evaluation.h"
-#include "tools/store_agreement.h"
+#include "tools/output_file.h"
 
 namespace tinyot {
 namespace {
 
 constexpr std::uint64_t kLiveUnit = std::uint64_t{1} << 19;
 constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
-
-MaterialForm form_of(const Manifest& manifest) {
-  for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples})
-    if (manifest.material == name_of(form)) return form;
-  throw StoreError("this store has material of an unknown kind: " + manifest.material);
-}
 
 // This party's values, all of them and no others.
 std::vector<std::optional<BundleValues>> my_values(const NamedCircuit& circuit, const RunJob& job) {
@@ -35,35 +23,6 @@ std::vector<std::optional<BundleValues>> my_values(const NamedCircuit& circuit, 
   return values;
 }
 
-// A file for an output: opened, and made private, before the run costs anything; written when there is something to write.
-class OutputFile {
- public:
-  explicit OutputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {
-    if (descriptor_ < 0 || ::fchmod(descriptor_, 0600) != 0) fail();
-  }
-  ~OutputFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  OutputFile(OutputFile&& other) noexcept : path_(other.path_), descriptor_(std::exchange(other.descriptor_, -1)) {}
-  OutputFile& operator=(OutputFile&&) = delete;
-
-  void write(const std::string& text) {
-    if (::ftruncate(descriptor_, 0) != 0) fail();
-    for (std::size_t at = 0; at < text.size();) {
-      const ssize_t count = ::write(descriptor_, text.data() + at, text.size() - at);
-      if (count < 0 && errno != EINTR) fail();
-      if (count > 0) at += static_cast<std::size_t>(count);
-    }
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw Error(ExitStatus::Failure, "cannot write the output to " + path_ + ": " + std::strerror(errno));
-  }
-
-  std::string path_;
-  int descriptor_;
-};
 using OutputFiles = std::map<std::string, OutputFile>;
 
 // Fails: UsageError if the party does not learn an output that it wants in a file.
@@ -175,46 +134,6 @@ std::vector<Parameter> EvaluationPlan::parameters() const {
           {"circuit", circuit.fingerprint()},
           {"lanes", std::to_string(circuit.lanes())},
           {"window", std::to_string(window)}};
-}
-
-Evaluation evaluate_stored(const EvaluationPlan& plan) {
-  const RunJob& job = plan.job;
-  Store store = Store::open(job.store);
-  const Manifest& manifest = store.manifest();
-  if (manifest.me != job.party)
-    throw StoreError("the store in " + job.store.string() + " is party " + letter(manifest.me) + "'s; run with --party " + letter(manifest.me));
-  const MaterialForm form = form_of(manifest);
-  const MaterialCounts needed = plan.material(form);
-  const Delta global_key = store.global_key();
-  check_enough(store, needed);
-  CircuitRounds rounds = plan.rounds();
-
-  const auto channel = MeetingPlace(job.endpoint).open();
-  Rng rng = Rng::from_system();
-  std::vector<Parameter> parameters = plan.parameters();
-  for (Parameter& parameter : std::vector<Parameter>{{"profile", manifest.profile},
-                                                     {"material", manifest.material},
-                                                     {"kappa", std::to_string(manifest.kappa)},
-                                                     {"sigma", std::to_string(manifest.sigma)}})
-    parameters.push_back(std::move(parameter));
-  const SessionIds ids = establish_session(*channel, rng, job.party, std::move(parameters), session_id_of(manifest));
-  PhaseLog log;
-  Session session(job.party, ids, global_key, *channel, std::move(rng), log);
-  Evaluation evaluation;
-  within_session(store, *channel, [&] {
-    Reservation material = [&] {
-      const PhaseLog::Scope phase(log, *channel, "reserve", plan.ands());
-      return reserve_together(session, store, needed);
-    }();
-    const auto start = std::chrono::steady_clock::now();
-    evaluation.result = run_circuit(session, material, needed, form, rounds, plan.inputs);
-    evaluation.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    channel->flush();
-  });
-  evaluation.security = manifest;
-  evaluation.store_bytes = store.store_bytes();
-  evaluation.phases = log.phases();
-  return evaluation;
 }
 
 void set_store(RunJob& job, const CommandLine& line) {

@@ -1,0 +1,33 @@
+#include "tools/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace tinyot {
+
+OutputFile::OutputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {
+  if (descriptor_ < 0 || ::fchmod(descriptor_, 0600) != 0) fail();
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void OutputFile::write(const std::string& text) {
+  if (::ftruncate(descriptor_, 0) != 0) fail();
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t count = ::write(descriptor_, text.data() + at, text.size() - at);
+    if (count < 0 && errno != EINTR) fail();
+    if (count > 0) at += static_cast<std::size_t>(count);
+  }
+}
+
+void OutputFile::fail() const { throw Error(ExitStatus::Failure, "cannot write the output to " + path_ + ": " + std::strerror(errno)); }
+
+}  // namespace tinyot
