@@ -88,8 +88,11 @@ std::span<std::byte> Transaction::reserve(MDB_dbi table, ByteView key, std::size
 }
 
 void Transaction::erase(MDB_dbi table, ByteView key) {
+  const auto value = get(table, key);
   MDB_val where = as_val(key);
   check(mdb_del(txn_, table, &where, nullptr));
+  // LMDB has looked at the value's pages; the map stays where it is within a transaction.
+  if (value) Environment::release_pages(*value);
 }
 
 std::uint64_t Transaction::table_bytes(MDB_dbi table) const {

@@ -128,6 +128,7 @@ void StoreState::drop_served() {
         if (!first) throw_corrupt_record(kind, 0);
         if (*first >= position_[kind]) break;
         const RecordHeader header = check_record(kind, manifest_.me, *first, entry->value);
+        Environment::release_pages(entry->value);
         if (header.end() <= position_[kind] && !is_held(header)) dropped.push_back({kind, *first});
       }
     }
