@@ -10,7 +10,10 @@ namespace {
 
 class CostSink final : public GateSink {
  public:
-  CostSink(const CircuitInfo& info, CircuitCost& cost) : info_(info), cost_(cost) {}
+  // Ends the generation.
+  struct TooLarge {};
+
+  CostSink(const CircuitInfo& info, CircuitCost& cost, std::uint64_t gates_max) : info_(info), cost_(cost), gates_left_(gates_max) {}
 
   void emit(const Gate& gate) override {
     switch (gate.kind) {
@@ -21,12 +24,14 @@ class CostSink final : public GateSink {
         return wires_.make(gate.out, {0, true});
       case GateKind::Xor: {
         const Wire wire = joined(gate);
+        count_gate();
         ++cost_.xors;
         cost_.common_xors += wire.common;
         return wires_.make(gate.out, wire);
       }
       case GateKind::And: {
         const Wire wire = joined(gate);
+        count_gate();
         ++cost_.ands;
         cost_.common_ands += wire.common;
         cost_.and_depth = std::max<std::uint64_t>(cost_.and_depth, wire.depth + 1);
@@ -50,6 +55,9 @@ class CostSink final : public GateSink {
     bool common = false;
   };
 
+  void count_gate() {
+    if (gates_left_-- == 0) throw TooLarge();
+  }
   Wire joined(const Gate& gate) const {
     const Wire &x = wires_.at(gate.in0), &y = wires_.at(gate.in1);
     return {std::max(x.depth, y.depth), x.common && y.common};
@@ -57,18 +65,25 @@ class CostSink final : public GateSink {
 
   const CircuitInfo& info_;
   CircuitCost& cost_;
+  std::uint64_t gates_left_;
   WireTable<Wire> wires_;
 };
 
 }  // namespace
 
-CircuitCost cost_of(const Circuit& circuit) {
+std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max) {
   CircuitCost cost;
   for (const InputBundle& bundle : circuit.info().inputs) cost.input_bits[static_cast<std::size_t>(bundle.owner)] += bundle.bits;
   for (const OutputBundle& bundle : circuit.info().outputs) cost.output_bits += bundle.bits;
-  CostSink sink(circuit.info(), cost);
-  circuit.generate(sink);
+  CostSink sink(circuit.info(), cost, gates_max);
+  try {
+    circuit.generate(sink);
+  } catch (const CostSink::TooLarge&) {
+    return std::nullopt;
+  }
   return cost;
 }
+
+CircuitCost cost_of(const Circuit& circuit) { return *cost_within(circuit, ~std::uint64_t{0}); }
 
 }  // namespace tinyot

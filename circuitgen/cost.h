@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "circuitgen/gate.h"
 
@@ -33,5 +34,8 @@ struct CircuitCost {
 
 // Fails: std::logic_error by ENSURE on a malformed stream.
 CircuitCost cost_of(const Circuit& circuit);
+
+// The same for a circuit of at most `gates_max` ANDs and XORs; nothing for a larger one, of which no more is generated.
+std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max);
 
 }  // namespace tinyot

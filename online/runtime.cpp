@@ -125,6 +125,9 @@ void Runtime::round(Round& round) {
   bits_.evaluate(round);
   for (const RoundOutput& output : round.outputs) outputs_.take_bits(output, bits_);
   const std::size_t ands = round.and_count(lanes_.count());
+  result.ands += ands;
+  for (const LocalGate& gate : round.local) result.xors += gate.kind == GateKind::Xor ? lanes_.count() : 0;
+  for (const LocalGate& gate : round.common_local) result.xors += gate.kind == GateKind::Xor;
   if (ands > 0) now.ands = begin_and_layer(session_, material_, form_, gather(round, &RoundAnd::in0), gather(round, &RoundAnd::in1));
   finish_blocks();
   if (ands > 0) {
@@ -193,17 +196,16 @@ void check_inputs(const Session& session, const CircuitInfo& info, std::size_t l
 
 }  // namespace
 
-MaterialCounts material_for(const Circuit& circuit, const CircuitCost& cost, MaterialForm form, std::size_t lanes) {
+MaterialCounts material_for(const CircuitInfo& info, std::uint64_t ands, MaterialForm form, std::size_t lanes) {
   MaterialCounts counts;
-  const std::uint64_t ands = cost.ands_of(lanes);
   if (form == MaterialForm::Triples) {
     counts[MaterialKind::Triples] = ands;
-    for (const OutputBundle& bundle : circuit.info().outputs)
+    for (const OutputBundle& bundle : info.outputs)
       if (bundle.to != Receiver::Both) counts[auth_bits_of(bundle.to == Receiver::A ? Party::A : Party::B)] += std::uint64_t{bundle.bits} * lanes;
   } else {
     for (const Party party : {Party::A, Party::B}) counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = counts[auth_bits_of(party)] = ands;
   }
-  for (const InputBundle& bundle : circuit.info().inputs)
+  for (const InputBundle& bundle : info.inputs)
     counts[auth_bits_of(bundle.owner)] += std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
   return counts;
 }

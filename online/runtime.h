@@ -23,21 +23,23 @@ namespace tinyot {
 
 struct RunResult {
   InputValues outputs;           // by output bundle; absent where only the peer receives
+  std::uint64_t ands = 0;        // of all lanes
+  std::uint64_t xors = 0;
   std::uint64_t and_rounds = 0;  // rounds that had ANDs
   double wire_s = 0;             // waited for the peer's openings
   double store_s = 0;            // waited for material
   double blocks_s = 0;           // computed MACs and keys, and hashed what was opened
 };
 
-// What a run takes out of the store: a triple, or an object of each other kind, an AND; an aBit of its owner an input bit; and with
+// What a circuit of `ands` ANDs in all lanes takes out of the store: a triple, or an object of each other kind, an AND; an aBit of its owner an input bit; and with
 // triples an aBit of its receiver for each output bit that only one party learns.
-MaterialCounts material_for(const Circuit& circuit, const CircuitCost& cost, MaterialForm form, std::size_t lanes);
+MaterialCounts material_for(const CircuitInfo& info, std::uint64_t ands, MaterialForm form, std::size_t lanes);
 
 // Gates that are layered together unless a user says otherwise: fewer with more lanes, so that the wires of a window stay within a
 // few hundred megabytes.
 std::size_t window_for(std::size_t lanes);
 
-// Role: both, symmetric. `inputs` has the values of my bundles, and nothing for the peer's; `wanted` is material_for of the run. Both
+// Role: both, symmetric. `inputs` has the values of my bundles, and nothing for the peer's; `wanted` is what the run takes, or more. Both
 // parties have the same rounds: circuit, lanes and window.
 // Shapes: inputs[bundle]: lanes vectors (1 if same_in_all_lanes) of info().inputs[bundle].bits bits.
 // Wire: 2 rounds a layer of ANDs, 1 from triples, 1 message an owner for inputs, 3 rounds for the outputs.

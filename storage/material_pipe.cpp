@@ -10,9 +10,10 @@ namespace tinyot {
 
 void MaterialPipe::pour(MaterialBatch batch) {
   std::unique_lock lock(mutex_);
-  if (!unit_begun_) changed_.wait(lock, [&] { return end_ || awaited_ || ready_bytes_ < kReadyBytesMax; });
+  if (!unit_begun_) changed_.wait(lock, [&] { return end_ || drains_ || awaited_ || ready_bytes_ < kReadyBytesMax; });
   if (end_) std::rethrow_exception(end_);
   unit_begun_ = true;
+  if (drains_) return;
   if (batch.count > 0) line_of(batch.kind).open.push_back(std::move(batch));
 }
 
@@ -73,6 +74,12 @@ MaterialBatch MaterialPipe::take(Line& line, MaterialKind kind, std::size_t coun
     line.taken = 0;
   }
   return batch;
+}
+
+void MaterialPipe::drain() noexcept {
+  const std::lock_guard lock(mutex_);
+  drains_ = true;
+  changed_.notify_all();
 }
 
 void MaterialPipe::end(std::exception_ptr reason) noexcept {

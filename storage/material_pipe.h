@@ -31,6 +31,9 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
   std::uint64_t ready(MaterialKind kind) override;
 
+  // Nobody draws any more: what is still poured is dropped.
+  void drain() noexcept;
+
   // No more is poured, or wanted: whoever pours or waits fails with `reason`. What is ready can still be drawn.
   void end(std::exception_ptr reason) noexcept;
 
@@ -50,6 +53,7 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   std::uint64_t ready_bytes_ = 0;
   bool unit_begun_ = false;
   bool awaited_ = false;
+  bool drains_ = false;
   std::exception_ptr end_;
 };
 

@@ -98,7 +98,7 @@ double bare_round_trips_s(std::uint64_t rounds, const TcpTimeouts& timeouts) {
 // Material for all repetitions of a row.
 void make_material(const OnlineBench& bench, const NamedCircuit& circuit, const std::filesystem::path& dir) {
   const SecurityParameters params = SecurityParameters::make(bench.parameters);
-  const MaterialCounts wanted = material_for(circuit.circuit(), circuit.cost(), params.material(), circuit.lanes());
+  const MaterialCounts wanted = material_for(circuit.info(), circuit.cost().ands_of(circuit.lanes()), params.material(), circuit.lanes());
   const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
   PreprocessJob job;
   job.parameters = bench.parameters;
@@ -109,11 +109,11 @@ void make_material(const OnlineBench& bench, const NamedCircuit& circuit, const 
   succeed(preprocess_locally(job, dir, bench.timeouts));
 }
 
-Json row_of(const Row& row, const NamedCircuit& circuit, const std::vector<Json>& runs, const TcpTimeouts& timeouts) {
+Json row_of(const Row& row, const std::vector<Json>& runs, const TcpTimeouts& timeouts) {
   std::vector<double> walls;
   for (const Json& run : runs) walls.push_back(slower_of(run)["wall_s"]);
-  const double wall_s = median(walls), ands = static_cast<double>(circuit.cost().ands_of(circuit.lanes()));
   const Json& last = slower_of(runs.back());
+  const double wall_s = median(walls), ands = last["ands"];
   double bytes = 0, cpu_s = 0;
   for (const Json& phase : last["phases"]) {
     const std::string name = phase["name"];
@@ -126,7 +126,7 @@ Json row_of(const Row& row, const NamedCircuit& circuit, const std::vector<Json>
   const auto share = [&](const char* field) { return last[field].get<double>() / last_s; };
   return {{"circuit", row.circuit},
           {"lanes", row.lanes},
-          {"ands", circuit.cost().ands_of(circuit.lanes())},
+          {"ands", last["ands"]},
           {"wall_s", wall_s},
           {"ands_per_s", ands / wall_s},
           {"gates_per_s", last["gates"].get<double>() / wall_s},
@@ -158,7 +158,7 @@ Json measure(const OnlineBench& bench, const Row& row) {
     runs.push_back(succeed(run_locally(job, dir.path(), bench.timeouts)));
     check_outputs(circuit, job.inputs, runs.back());
   }
-  return row_of(row, circuit, runs, bench.timeouts);
+  return row_of(row, runs, bench.timeouts);
 }
 
 std::vector<Row> rows_from(const CommandLine& line) {

@@ -15,6 +15,7 @@
 namespace tinyot {
 namespace {
 
+constexpr std::uint64_t kSmallGates = std::uint64_t{1} << 22;
 constexpr std::uint64_t kLanesMax = std::uint64_t{1} << 24;
 
 Party parse_party(const std::string& option, const std::string& text) {
@@ -142,7 +143,13 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec) : lanes_(spec.blocks.value_o
   blocks_ = has_blocks && !spec.lanes;
   if (spec.blocks && !has_blocks)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
-  cost_ = cost_of(*circuit_);
+  small_cost_ = cost_within(*circuit_, kSmallGates);
+}
+
+const CircuitCost& NamedCircuit::cost() const {
+  if (small_cost_) return *small_cost_;
+  if (!large_cost_) large_cost_ = cost_of(*circuit_);
+  return *large_cost_;
 }
 
 void NamedCircuit::open_file(const CircuitSpec& spec) {

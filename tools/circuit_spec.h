@@ -36,7 +36,10 @@ class NamedCircuit {
 
   const Circuit& circuit() const { return *circuit_; }
   const CircuitInfo& info() const { return circuit_->info(); }
-  const CircuitCost& cost() const { return cost_; }
+  // Counted when it is asked for first, which takes about as long as a tenth of a run.
+  const CircuitCost& cost() const;
+  // The cost of a circuit that is counted in no time; nothing for a larger one.
+  const std::optional<CircuitCost>& small_cost() const { return small_cost_; }
   std::size_t lanes() const { return lanes_; }
   // The lanes are the blocks of one message: its value, and the outputs, are one string.
   bool has_blocks() const { return blocks_; }
@@ -59,7 +62,8 @@ class NamedCircuit {
   void open_file(const CircuitSpec& spec);
 
   std::unique_ptr<Circuit> circuit_;
-  CircuitCost cost_;
+  std::optional<CircuitCost> small_cost_;
+  mutable std::optional<CircuitCost> large_cost_;
   std::string fingerprint_;
   std::size_t lanes_;
   bool list_of_lanes_, blocks_, msb_first_;

@@ -18,8 +18,12 @@ struct EvaluationPlan {
   std::size_t window;
 
   std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }
-  CircuitRounds rounds() const { return CircuitRounds(circuit.circuit(), circuit.cost().gates(), circuit.lanes(), window); }
-  MaterialCounts material(MaterialForm form) const { return material_for(circuit.circuit(), circuit.cost(), form, circuit.lanes()); }
+  CircuitRounds rounds() const {
+    const auto& small = circuit.small_cost();
+    return CircuitRounds(circuit.circuit(), small ? small->gates() : ~std::uint64_t{0}, circuit.lanes(), window);
+  }
+  // What so many ANDs take.
+  MaterialCounts material(MaterialForm form, std::uint64_t ands) const { return material_for(circuit.info(), ands, form, circuit.lanes()); }
 
   // What both parties must agree on, whatever the material.
   std::vector<Parameter> parameters() const;

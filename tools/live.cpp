@@ -1,4 +1,5 @@
 // `tinyot run --live`: the offline phase beside the online one.
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -12,26 +13,37 @@
 namespace tinyot {
 namespace {
 
-constexpr std::uint64_t kInputsOfUnit = std::uint64_t{1} << 20;  // at most, unless all units need more
+constexpr std::uint64_t kInputsOfUnit = std::uint64_t{1} << 20;  // at most, unless so many units do not have enough
+constexpr std::uint64_t kUnitsWithInputs = 64;
+constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;  // of a circuit that has not been counted
 constexpr std::uint64_t kMakerConnection = 1;
 constexpr auto kGrace = std::chrono::seconds(1);  // for an abort of the peer to be read, or ours to be sent
 
-// Units that make what a run takes. Inputs come first in a circuit, so their bits come with the first units.
-std::vector<UnitRequest> requests_of(const SecurityParameters& params, const MaterialCounts& wanted, std::uint64_t ands) {
-  std::uint64_t inputs = 0;
-  for (const Party party : {Party::A, Party::B}) {
-    const std::uint64_t bits = wanted[auth_bits_of(party)], with_ands = params.material() == MaterialForm::Pairs ? ands : 0;
-    inputs = std::max(inputs, bits - with_ands);
+// Units that make what a run takes. A large circuit is not counted beforehand: its units are full ones, and are made until it ends.
+// Inputs come first in a circuit, so their bits come with the first units.
+class LivePlan {
+ public:
+  LivePlan(const EvaluationPlan& plan, const SecurityParameters& params) {
+    const auto& small = plan.circuit.small_cost();
+    const std::uint64_t ands = small ? std::max<std::uint64_t>(plan.ands(), 1) : kUnitsMax * params.unit();
+    wanted = plan.material(params.material(), ands);
+    std::uint64_t inputs = 0;
+    const MaterialCounts of_inputs = plan.material(params.material(), 0);
+    for (const Party party : {Party::A, Party::B}) inputs = std::max(inputs, of_inputs[auth_bits_of(party)]);
+    const std::vector<UnitPlan> plans = params.plan(ands);
+    const std::uint64_t units_with_inputs = std::min<std::uint64_t>(plans.size(), kUnitsWithInputs);
+    const std::uint64_t most = std::max(kInputsOfUnit, (inputs + units_with_inputs - 1) / units_with_inputs);
+    for (const UnitPlan& unit : plans) {
+      requests.push_back({unit, std::min(inputs, most)});
+      inputs -= requests.back().inputs;
+      forecast_ands += requests.size() == 1 || small ? unit.ands : 0;
+    }
   }
-  const std::vector<UnitPlan> plans = params.plan(std::max<std::uint64_t>(ands, 1));
-  const std::uint64_t most = std::max(kInputsOfUnit, (inputs + plans.size() - 1) / plans.size());
+
   std::vector<UnitRequest> requests;
-  for (const UnitPlan& plan : plans) {
-    requests.push_back({plan, std::min(inputs, most)});
-    inputs -= requests.back().inputs;
-  }
-  return requests;
-}
+  MaterialCounts wanted;
+  std::uint64_t forecast_ands = 0;  // whose security is reported: all units are alike, but for the last
+};
 
 // Which of two failures is the cause: a check's, then the peer's abort, then anything but a connection that has been closed.
 int rank_of(const std::exception_ptr& failure) {
@@ -56,6 +68,8 @@ class Maker {
       : session_(session), params_(params), requests_(std::move(requests)), pipe_(pipe), failed_(std::move(failed)), thread_([this] { work(); }) {}
   ~Maker() { join(); }
 
+  // No unit is begun any more, once both parties say so.
+  void finish() { finished_ = true; }
   void join() {
     if (thread_.joinable()) thread_.join();
   }
@@ -65,7 +79,7 @@ class Maker {
   void work() {
     try {
       Preprocessor preprocessor(session_, params_);
-      preprocessor.make_units(requests_, pipe_);
+      preprocessor.make_units(requests_, pipe_, [this] { return !finished_; });
       session_.channel().flush();
       pipe_.end(std::make_exception_ptr(OutOfMaterial("the circuit takes more material than it was counted to take")));
     } catch (...) {
@@ -80,17 +94,15 @@ class Maker {
   std::vector<UnitRequest> requests_;
   MaterialPipe& pipe_;
   std::function<void()> failed_;
+  std::atomic<bool> finished_ = false;
   std::exception_ptr failure_;
   std::thread thread_;
 };
 
 class LiveRun {
  public:
-  LiveRun(const EvaluationPlan& plan, const SecurityParameters& params) : plan_(plan), params_(params), wanted_(plan.material(params.material())) {
-    requests_ = requests_of(params, wanted_, plan.ands());
-    std::uint64_t inputs = 0;
-    for (const UnitRequest& request : requests_) inputs += request.inputs;
-    security_ = security_of(params, forecast_job(params, std::max<std::uint64_t>(plan.ands(), 1), inputs, 1));
+  LiveRun(const EvaluationPlan& plan, const SecurityParameters& params) : plan_(plan), params_(params), live_(plan, params) {
+    security_ = security_of(params, forecast_job(params, live_.forecast_ands, 0, 1));
   }
 
   Evaluation run() {
@@ -121,12 +133,14 @@ class LiveRun {
   // If one of the two threads fails, the other one is woken; what is reported is the cause, not what followed from it.
   Evaluation evaluate(Session& session, Session& makers_session, CircuitRounds& rounds) {
     MaterialPipe pipe(session.me());
-    Maker maker(makers_session, params_, requests_, pipe, [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
+    Maker maker(makers_session, params_, live_.requests, pipe, [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
     Evaluation evaluation;
     std::exception_ptr failure;
     try {
-      evaluation.result = run_circuit(session, pipe, wanted_, params_.material(), rounds, plan_.inputs);
+      evaluation.result = run_circuit(session, pipe, live_.wanted, params_.material(), rounds, plan_.inputs);
       session.channel().flush();
+      maker.finish();
+      pipe.drain();
     } catch (...) {
       failure = std::current_exception();
       pipe.end(failure);
@@ -146,8 +160,7 @@ class LiveRun {
 
   const EvaluationPlan& plan_;
   const SecurityParameters& params_;
-  MaterialCounts wanted_;
-  std::vector<UnitRequest> requests_;
+  LivePlan live_;
   Manifest security_;
 };
 

@@ -61,7 +61,7 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const RunResult& 
 Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
   const NamedCircuit& circuit = plan.circuit;
   const RunResult& result = evaluation.result;
-  const std::uint64_t ands = plan.ands(), gates = ands + circuit.cost().xors_of(circuit.lanes());
+  const std::uint64_t ands = result.ands, gates = ands + result.xors;
   const auto rate = [&](std::uint64_t count) { return evaluation.wall_s > 0 ? static_cast<double>(count) / evaluation.wall_s : 0; };
   Json report = {{"party", std::string(1, letter(plan.job.party))},
                  {"command", "run"},

@@ -22,7 +22,7 @@ Evaluation evaluate_stored(const EvaluationPlan& plan) {
   if (manifest.me != job.party)
     throw StoreError("the store in " + job.store.string() + " is party " + letter(manifest.me) + "'s; run with --party " + letter(manifest.me));
   const MaterialForm form = form_of(manifest);
-  const MaterialCounts needed = plan.material(form);
+  const MaterialCounts needed = plan.material(form, plan.ands());
   const Delta global_key = store.global_key();
   check_enough(store, needed);
   CircuitRounds rounds = plan.rounds();

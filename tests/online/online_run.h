@@ -38,7 +38,7 @@ inline OnlineRun run_online(const Circuit& circuit, std::size_t lanes, const std
           if (circuit.info().inputs[b].owner == session.me()) mine[b] = inputs[b];
         const CircuitCost cost = cost_of(circuit);
         CircuitRounds rounds(circuit, cost.gates(), lanes, window_for(lanes));
-        RunResult result = run_circuit(session, dealer, material_for(circuit, cost, form, lanes), form, rounds, mine);
+        RunResult result = run_circuit(session, dealer, material_for(circuit.info(), cost.ands_of(lanes), form, lanes), form, rounds, mine);
         (session.me() == Party::A ? run.a : run.b) = std::move(result);
         (session.me() == Party::A ? run.dealt_a : run.dealt_b) = dealer.dealt;
       },

@@ -35,7 +35,7 @@ TEST_P(Runtime, DrawsWhatMaterialForForetells) {
   Rng rng(Seed{{1, 1}});
   const auto inputs = random_inputs(circuit, 9, rng);
   const OnlineRun run = run_online(circuit, 9, inputs, {}, true, GetParam());
-  const MaterialCounts foretold = material_for(circuit, cost_of(circuit), GetParam(), 9);
+  const MaterialCounts foretold = material_for(circuit.info(), cost_of(circuit).ands_of(9), GetParam(), 9);
   EXPECT_EQ(run.dealt_a, foretold);
   EXPECT_EQ(run.dealt_b, foretold);
 }
@@ -70,7 +70,7 @@ TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {
       if (circuit->info().inputs[b].owner == session.me()) mine[b] = inputs[b];
     const CircuitCost cost = cost_of(*circuit);
     CircuitRounds rounds(*circuit, cost.gates(), lanes, window_for(lanes));
-    run_circuit(session, dealer, material_for(*circuit, cost, GetParam(), lanes), GetParam(), rounds, mine);
+    run_circuit(session, dealer, material_for(circuit->info(), cost.ands_of(lanes), GetParam(), lanes), GetParam(), rounds, mine);
     if (session.me() == Party::A) sent = session.log().phases().front().bytes_sent;
   });
   const double bits_of_an_and = GetParam() == MaterialForm::Pairs ? 5 : 2;  // of each party
