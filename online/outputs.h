@@ -1,8 +1,10 @@
 // Outputs (NNOB12 Fig. 6, "Output"): shares of all output bits, kept until everything before them has been checked, then revealed
 // to whoever receives them.
 //
-// From pairs, the other party reveals its shares, with MACs. From triples, a bit is opened to both; one that only one party may
-// learn is hidden by a fresh aBit of that party: x ^ r is opened, and the receiver knows r.
+// From pairs, the other party reveals its shares, with MACs.
+//
+// Differs: from triples a bit is opened to both, because a party has no MAC of its own share alone (ands_from_triples.h); one that
+// only one party may learn is hidden by a fresh aBit of that party: x ^ r is opened, and the receiver knows r.
 #pragma once
 
 #include <vector>

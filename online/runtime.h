@@ -1,8 +1,8 @@
 // The online phase (NNOB12 Fig. 6): pulls a circuit round by round, draws material as it goes, evaluates all lanes side by
 // side and reveals the outputs after the MAC check.
 //
-// Of a round, the bits are evaluated at once and their openings sent; while the peer's are on their way, the MACs and keys of the
-// round before are computed. Nothing that is sent depends on them before the check.
+// Differs: of a round, the bits are evaluated at once and their openings sent; while the peer's are on their way, the MACs and keys
+// of the round before are computed. Nothing that is sent depends on them before the check, so the messages are the same.
 //
 // Outputs are revealed only after the transcript of everything before them has settled, and the caller gets them only after
 // their own MACs have settled too.

@@ -8,7 +8,7 @@ namespace {
 
 const std::vector<Arguments> kLeaves = {{"demo"},          {"preprocess"},   {"run"},          {"local", "preprocess"}, {"local", "run"}, {"params"},
                                         {"store", "info"}, {"circuit", "list"}, {"circuit", "info"}, {"circuit", "eval"}, {"circuit", "convert"},
-                                        {"bench", "offline"}, {"bench", "fig17"}, {"bench", "ot"}};
+                                        {"bench", "offline"}, {"bench", "online"}, {"bench", "fig17"}, {"bench", "ot"}};
 
 TEST(HelpTest, EverySubcommandHasAnExample) {
   for (const Arguments& leaf : kLeaves) {

@@ -1,0 +1,59 @@
+// `tinyot bench online`: its rows, and what it refuses.
+#include <sstream>
+
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+Ended bench(const Arguments& more) { return tinyot(Arguments{"bench", "online", "--repeat", "2"} + more); }
+
+void expect_measured(const Json& row, std::uint64_t lanes, std::uint64_t ands, std::uint64_t rounds, double bits_per_and) {
+  EXPECT_EQ(row["lanes"], lanes);
+  EXPECT_EQ(row["ands"], ands);
+  EXPECT_EQ(row["rounds"], rounds);
+  for (const char* field : {"wall_s", "ands_per_s", "gates_per_s", "bare_round_trips_s", "cpu_s", "share_macs", "peak_rss_mb"}) EXPECT_GT(row[field], 0.0) << field;
+  for (const char* field : {"share_wire", "share_store"}) EXPECT_GE(row[field], 0.0) << field;
+  EXPECT_GT(row["bits_per_and"], bits_per_and);
+}
+
+TEST(BenchOnline, RowsOfStoredTriples) {
+  const Ended ended = bench({"--circuit", "aes128", "--lanes", "1,2", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const auto lines = lines_of(ended.out);
+  ASSERT_EQ(lines.size(), 2u);
+  expect_measured(Json::parse(lines[0]), 1, 6400, 60, 4);
+  expect_measured(Json::parse(lines[1]), 2, 40 * 32 + 2 * 160 * 32, 60, 4);
+  EXPECT_EQ(Json::parse(lines[0])["material"], "triples");
+}
+
+TEST(BenchOnline, RowsOfPairsAndOfLiveMaterial) {
+  const Ended pairs = bench(Arguments{"--circuit", "millionaires", "--lanes", "3", "--material", "pairs", "--format", "json"} + kFewColumns);
+  ASSERT_TRUE(ended_with(pairs, 0));
+  expect_measured(Json::parse(pairs.out), 3, 96, 32, 10);
+  EXPECT_EQ(Json::parse(pairs.out)["material"], "pairs");
+
+  const Ended live = bench({"--circuit", "millionaires", "--live", "--format", "csv"});
+  ASSERT_TRUE(ended_with(live, 0));
+  const auto lines = lines_of(live.out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[0].starts_with("circuit,lanes,ands,wall_s,"));
+  EXPECT_TRUE(lines[1].starts_with("millionaires,1,32,"));
+}
+
+TEST(BenchOnline, RefusesWhatCannotBeMeasured) {
+  EXPECT_TRUE(ended_with(bench({"--circuit", "none"}), 2, "neither a known circuit"));
+  EXPECT_TRUE(ended_with(bench({"--lanes", "5"}), 2, "--lanes goes with --circuit"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "online", "--repeat", "0"}), 2, "--repeat must be at least 1"));
+  EXPECT_TRUE(ended_with(bench({"--circuit", "aes128", "--material", "quads"}), 2, "--material"));
+}
+
+}  // namespace
+}  // namespace tinyot::test
