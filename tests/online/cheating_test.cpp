@@ -26,7 +26,8 @@ class OnlineAttack : public testing::TestWithParam<Attack> {
     Rng rng(Seed{{11, 5}});
     PartyOptions options{.seed = 11};
     (by_b ? options.wrap_b : options.wrap_a) = [&](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), deviation); };
-    return run_online(circuit, 7, random_inputs(circuit, 7, rng), options, false, form);
+    const auto inputs = random_inputs(circuit, 7, rng);
+    return run_online({circuit, 7, inputs, form}, options, false);
   }
 };
 
@@ -70,7 +71,7 @@ TEST(OnlineCheating, EverySegmentOfTheFirstMessage) {
         if (tag == "and.fgdh" && occurrence == 1) payload[payload.size() * segment / 4] ^= std::byte{1};
       });
     };
-    const OnlineRun run = run_online(*circuit, 1, inputs, options, false);
+    const OnlineRun run = run_online({*circuit, 1, inputs}, options, false);
     EXPECT_EQ(run.outcomes.a.kind, Outcome::Kind::PeerCheated) << "segment " << segment << ": " << run.outcomes.a.message;
     EXPECT_TRUE(run.a.outputs.empty());
   }
@@ -84,7 +85,7 @@ TEST(OnlineCheating, AnInputAnnouncedOtherwiseThanUsedIsCaught) {
   auto inputs = random_inputs(circuit, 3, rng);
   PartyOptions options{.seed = 21};
   options.wrap_a = [](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), flip_bit("input.masked", 0, 4)); };
-  const OnlineRun run = run_online(circuit, 3, inputs, options, false);
+  const OnlineRun run = run_online({circuit, 3, inputs}, options, false);
   EXPECT_EQ(run.outcomes.b.kind, Outcome::Kind::PeerCheated) << run.outcomes.b.message;
   EXPECT_TRUE(run.b.outputs.empty());
 }
