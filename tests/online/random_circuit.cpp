@@ -10,7 +10,9 @@ RandomCircuit::RandomCircuit(std::uint64_t seed, std::size_t gates) {
            {{"a", 5, Party::A, ValueFormat::Integer, false},
             {"b", 4, Party::B, ValueFormat::Integer, false},
             {"shared", 3, Party::A, ValueFormat::Integer, true}},
-           {{"to_a", 4, Receiver::A, ValueFormat::Integer}, {"to_b", 3, Receiver::B, ValueFormat::Integer}, {"to_both", 5, Receiver::Both, ValueFormat::Integer}}};
+           {{"to_a", 4, Receiver::A, ValueFormat::Integer},
+            {"to_b", 3, Receiver::B, ValueFormat::Integer},
+            {"to_both", 5, Receiver::Both, ValueFormat::Integer}}};
   std::vector<WireId> live;
   WireId next = 0;
   for (std::size_t bundle = 0; bundle < info_.inputs.size(); ++bundle)
@@ -95,7 +97,7 @@ class CircuitDrawer {
     while (at >= mix_[kind]) at -= mix_[kind++];
     return kKinds[kind];
   }
-  // One of the last wires, in chains the very last.
+  // In chains mostly the last one.
   WireId any() { return chain_ && below(4) != 0 ? live_.back() : live_[below(live_.size())]; }
   void emit(const Gate& gate) { circuit_.gates_.push_back(gate); }
   void make_live(WireId wire) {

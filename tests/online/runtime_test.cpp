@@ -24,7 +24,8 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, Runtime, testing::Values(MaterialForm::Pa
 
 // A circuit of any shape, its lanes, inputs and window, all from one number.
 struct Drawn {
-  explicit Drawn(std::uint64_t seed) : circuit(RandomCircuit::of_any_shape(seed)), lanes(lanes_of(seed)), window(kWindows[seed % std::size(kWindows)]) {
+  explicit Drawn(std::uint64_t seed)
+      : circuit(RandomCircuit::of_any_shape(seed)), lanes(lanes_of(seed)), window(kWindows[seed % std::size(kWindows)]) {
     Rng rng(Seed{{seed, 5}});
     inputs = random_inputs(circuit, lanes, rng);
   }
@@ -113,9 +114,8 @@ TEST(RandomCircuits, HaveEveryShape) {
     generate_rounds(drawn.circuit, drawn.lanes, drawn.window == 0 ? window_for(drawn.lanes) : drawn.window, count);
     seen.splits += count.rounds > cost.and_depth + 1;
   }
-  for (const int& count : {seen.no_ands, seen.only_a, seen.only_b, seen.nobody, seen.common_ands, seen.mixed_ands, seen.splits, seen.input_output, seen.twice,
-                           seen.same_twice, seen.unread, seen.to_nobody})
-    EXPECT_GT(count, 30);
+  for (const int count : {seen.no_ands, seen.only_a, seen.only_b, seen.nobody, seen.common_ands, seen.mixed_ands}) EXPECT_GT(count, 30);
+  for (const int count : {seen.splits, seen.input_output, seen.twice, seen.same_twice, seen.unread, seen.to_nobody}) EXPECT_GT(count, 30);
 }
 
 TEST_P(Runtime, DrawsWhatMaterialForForetells) {
