@@ -55,8 +55,8 @@ TEST_P(LargeLayer, GoesInSeveralMessagesAndIsRight) {
 }
 
 TEST_P(LargeLayer, LiesAtTheBordersOfItsMessagesAreCaught) {
-  using Messages = std::vector<std::pair<const char*, std::size_t>>;  // and their segments
-  for (const auto& [tag, segments] : GetParam() == MaterialForm::Pairs ? Messages{{"and.fgdh", 4}, {"and.e", 1}} : Messages{{"and.de", 2}}) {
+  using Attacked = std::vector<std::pair<const char*, std::size_t>>;  // messages and their segments
+  for (const auto& [tag, segments] : GetParam() == MaterialForm::Pairs ? Attacked{{"and.fgdh", 4}, {"and.e", 1}} : Attacked{{"and.de", 2}}) {
     const auto flip_caught = [&](Party cheater, std::size_t flight, std::size_t bit) {
       expect_change_caught(job(), cheater, tag, flight, [=](std::vector<std::byte>& payload) { flip(payload, bit); }, "MAC transcript");
     };

@@ -25,7 +25,8 @@ class PrivateOutput : public testing::TestWithParam<Party> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(To, PrivateOutput, testing::Values(Party::A, Party::B), [](const auto& tested) { return std::string(1, letter(tested.param)); });
+INSTANTIATE_TEST_SUITE_P(To, PrivateOutput, testing::Values(Party::A, Party::B),
+                         [](const auto& receiver) { return std::string(1, letter(receiver.param)); });
 
 constexpr std::size_t kLanes = 67;
 
