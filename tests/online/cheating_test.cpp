@@ -1,6 +1,8 @@
 // One party flips bits of what it sends in the online phase; the honest one ends with PeerCheated and no output.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/online/cheat.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/random_circuit.h"
@@ -127,6 +129,29 @@ TEST_P(OnlineCheating, AnOutputThatIsCorrectedAgainIsCaughtAllTheSame) {
   // Of pairs the peer's share is negated; of triples z = xy ^ y, y being the cheater's 1.
   const ChannelWrapper lie = GetParam() == MaterialForm::Pairs ? deviating(flip_bit("and.e", 0, 0)) : flipping_both_ways("and.de", {0});
   expect_caught(job, Party::A, [&](std::unique_ptr<Channel> inner) { return correct(lie(std::move(inner))); }, "MAC transcript");
+}
+
+// The shares of the outputs leave after the check of everything before them.
+TEST_P(OnlineCheating, AfterALieTheHonestPartyRevealsNoOutput) {
+  const ListedCircuit circuit = mixed_layers();
+  Rng rng(Seed{{4, 7}});
+  const Inputs inputs = random_inputs(circuit, 3, rng);
+  const OnlineJob job{circuit, 3, inputs, GetParam()};
+  for (const Party cheater : {Party::A, Party::B}) {
+    for (const auto& [tag, occurrence] : some_of_each(messages_of(job, cheater))) {
+      if (tag == "output.shares" || (tag == "mac_transcript.digest" && occurrence == 1)) continue;
+      SCOPED_TRACE(tag + " number " + std::to_string(occurrence));
+      Messages seen;
+      PartyOptions options;
+      (cheater == Party::A ? options.wrap_a : options.wrap_b) = deviating(flip_bit(tag, occurrence, 1));
+      (cheater == Party::A ? options.wrap_b : options.wrap_a) = recording(seen);
+      const OnlineRun run = run_online(job, options, false);
+      EXPECT_EQ(run.outcome(peer_of(cheater)).kind, Outcome::Kind::PeerCheated) << run.outcome(peer_of(cheater)).message;
+      ASSERT_FALSE(seen.empty());
+      EXPECT_EQ(seen.back().tag, "mac_transcript.digest");
+      EXPECT_TRUE(std::ranges::none_of(seen, [](const Message& message) { return message.tag == "output.shares"; }));
+    }
+  }
 }
 
 // A masked input is announced without a MAC: whoever announces another one has chosen another input, and is caught when it goes

@@ -7,27 +7,28 @@ namespace {
 
 class FlippingChannel final : public ChannelDecorator {
  public:
-  FlippingChannel(std::unique_ptr<Channel> inner, std::string tag, std::vector<std::size_t> bits)
-      : ChannelDecorator(std::move(inner)), tag_(std::move(tag)), bits_(std::move(bits)) {}
+  FlippingChannel(std::unique_ptr<Channel> inner, std::string tag, std::vector<std::size_t> bits, std::size_t number)
+      : ChannelDecorator(std::move(inner)), tag_(std::move(tag)), bits_(std::move(bits)), number_(number) {}
 
   void send(const MessageTag& tag, std::span<const std::byte> payload) override {
     std::vector<std::byte> changed(payload.begin(), payload.end());
-    change(tag, changed);
+    change(tag, changed, sent_);
     inner().send(tag, changed);
   }
   void recv(const MessageTag& tag, std::span<std::byte> payload) override {
     inner().recv(tag, payload);
-    change(tag, payload);
+    change(tag, payload, received_);
   }
 
  private:
-  void change(const MessageTag& tag, std::span<std::byte> payload) const {
-    if (tag.name != tag_) return;
+  void change(const MessageTag& tag, std::span<std::byte> payload, std::size_t& count) const {
+    if (tag.name != tag_ || count++ != number_) return;
     for (const std::size_t bit : bits_) payload[bit / 8] ^= std::byte{1} << (bit % 8);
   }
 
   std::string tag_;
   std::vector<std::size_t> bits_;
+  std::size_t number_, sent_ = 0, received_ = 0;
 };
 
 class SwappingChannel final : public ChannelDecorator {
@@ -83,8 +84,8 @@ class RepeatingChannel final : public ChannelDecorator {
 
 }  // namespace
 
-ChannelWrapper flipping_both_ways(std::string tag, std::vector<std::size_t> bits) {
-  return [=](std::unique_ptr<Channel> inner) { return std::make_unique<FlippingChannel>(std::move(inner), tag, bits); };
+ChannelWrapper flipping_both_ways(std::string tag, std::vector<std::size_t> bits, std::size_t number) {
+  return [=](std::unique_ptr<Channel> inner) { return std::make_unique<FlippingChannel>(std::move(inner), tag, bits, number); };
 }
 
 ChannelWrapper swapping(std::string tag, std::size_t number, bool& done) {

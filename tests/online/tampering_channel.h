@@ -27,9 +27,9 @@ class ChannelDecorator : public Channel {
   std::unique_ptr<Channel> inner_;
 };
 
-// Flips bits of a kind of message both in what the party sends and in what it receives: it goes on with the values that it makes the
-// peer believe.
-ChannelWrapper flipping_both_ways(std::string tag, std::vector<std::size_t> bits);
+// Flips bits of message `number` of a kind both in what the party sends and in what it receives: it goes on with what it makes the peer
+// believe.
+ChannelWrapper flipping_both_ways(std::string tag, std::vector<std::size_t> bits, std::size_t number = 0);
 
 // Sends message `number` of a kind after the one that follows it, of whatever kind; where the party waits for the peer first, at that
 // time. Sets `done` if the two have changed places.
