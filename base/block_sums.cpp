@@ -49,11 +49,12 @@ void combine_triples(const TripleBlocks& blocks, std::size_t n, const Block& del
     const auto load = [&](const Block* from) HWY_ATTR { return hn::LoadU(tag, words(from) + at); };
     const auto mask = [&](const std::uint64_t* bits) HWY_ATTR { return hn::LoadU(tag, kMasks[(bits[entry / 64] >> (entry % 64)) & 3] + at % 2); };
     const auto d = mask(blocks.d), e = mask(blocks.e), key = hn::LoadU(tag, twice + at % 2);
-    const auto a = load(blocks.a), b = load(blocks.b);
-    hn::StoreU(hn::Xor(hn::Xor(load(blocks.x), a), hn::And(d, key)), tag, &blocks.of_d->lo + at);
-    hn::StoreU(hn::Xor(hn::Xor(load(blocks.y), b), hn::And(e, key)), tag, &blocks.of_e->lo + at);
+    // All operands before the first result, which may take the place of any of them.
+    const auto x = load(blocks.x), y = load(blocks.y), a = load(blocks.a), b = load(blocks.b), c = load(blocks.c);
+    hn::StoreU(hn::Xor(hn::Xor(x, a), hn::And(d, key)), tag, &blocks.of_d->lo + at);
+    hn::StoreU(hn::Xor(hn::Xor(y, b), hn::And(e, key)), tag, &blocks.of_e->lo + at);
     const auto products = hn::Xor(hn::And(e, a), hn::And(d, hn::Xor(b, hn::And(e, key))));
-    hn::StoreU(hn::Xor(load(blocks.c), products), tag, &blocks.z->lo + at);
+    hn::StoreU(hn::Xor(c, products), tag, &blocks.z->lo + at);
   });
 }
 

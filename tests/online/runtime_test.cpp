@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "circuitgen/circuit_file.h"
 #include "circuitgen/registry.h"
 #include "tests/online/online_run.h"
@@ -18,23 +22,107 @@ class Runtime : public testing::TestWithParam<MaterialForm> {};
 INSTANTIATE_TEST_SUITE_P(FromEachForm, Runtime, testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
-TEST_P(Runtime, RandomCircuitsEqualThePlainEvaluator) {
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
-    const RandomCircuit circuit(seed, 10 + 3 * (seed % 40));
-    const std::size_t lanes = 1 + seed % 70;
+// A circuit of any shape, its lanes, inputs and window, all from one number.
+struct Drawn {
+  explicit Drawn(std::uint64_t seed)
+      : circuit(RandomCircuit::of_any_shape(seed)), lanes(lanes_of(seed)), window(kWindows[seed % std::size(kWindows)]) {
     Rng rng(Seed{{seed, 5}});
-    const auto inputs = random_inputs(circuit, lanes, rng);
-    const OnlineRun run = run_online(circuit, lanes, inputs, {.seed = seed}, true, GetParam());
-    expect_outputs(circuit, run, evaluate(circuit, lanes, inputs));
-    if (HasFailure()) FAIL() << "seed " << seed;
+    inputs = random_inputs(circuit, lanes, rng);
   }
+  OnlineJob job(MaterialForm form) const { return {circuit, lanes, inputs, form, window}; }
+
+  RandomCircuit circuit;
+  std::size_t lanes, window;
+  Inputs inputs;
+
+ private:
+  static constexpr std::size_t kWindows[] = {1, 2, 7, 50, 0};
+  static constexpr std::size_t kWide[] = {64, 65, 127, 128, 129, 200};
+  // Mostly few, among them each number up to 70, and now and then more than a tile.
+  static std::size_t lanes_of(std::uint64_t seed) {
+    if (seed / 2 % 25 == 0) return kWide[seed / 50 % std::size(kWide)];
+    return seed % 3 == 0 ? 1 + seed / 3 % 70 : 1 + seed % 7;
+  }
+};
+
+// 10,000 of both forms together; many on a pair of sessions, whose transcripts go on from one to the next.
+TEST_P(Runtime, RandomCircuitsEqualThePlainEvaluator) {
+  constexpr std::uint64_t kSessions = 50, kCircuits = 100;
+  for (std::uint64_t seed = 1; seed <= kSessions; ++seed) {
+    std::vector<Drawn> drawn;
+    for (std::uint64_t i = 0; i < kCircuits; ++i) drawn.emplace_back(2 * (seed * kCircuits + i) + (GetParam() == MaterialForm::Pairs));
+    std::vector<RunResult> results[2];
+    run_sessions(
+        [&](Session& session) {
+          IdealDealer dealer = dealer_of(session, seed);
+          for (const Drawn& one : drawn) results[static_cast<int>(session.me())].push_back(run_party(session, dealer, one.job(GetParam())));
+        },
+        {.seed = seed});
+    for (std::size_t i = 0; i < kCircuits && !HasFailure(); ++i) {
+      SCOPED_TRACE("session " + std::to_string(seed) + ", circuit " + std::to_string(i));
+      ASSERT_GT(std::min(results[0].size(), results[1].size()), i);
+      expect_outputs(drawn[i].circuit.info(), results[0][i], results[1][i], evaluate(drawn[i].circuit, drawn[i].lanes, drawn[i].inputs));
+    }
+    if (HasFailure()) return;
+  }
+}
+
+// What becomes of a circuit's wires.
+struct Look : GateSink {
+  void emit(const Gate& gate) override {
+    if (gate.kind == GateKind::Input) inputs.insert(gate.out);
+    if (gate.kind == GateKind::Output) ++given[gate.in0], input_output |= inputs.contains(gate.in0);
+    if (gate.kind == GateKind::And) same_twice |= gate.in0 == gate.in1;
+    if (gate.kind == GateKind::Xor || gate.kind == GateKind::And) read.insert(gate.in1);
+    if (gate.kind != GateKind::Input && gate.kind != GateKind::Const && gate.kind != GateKind::Free) read.insert(gate.in0);
+  }
+  std::map<WireId, int> given;  // as outputs
+  std::set<WireId> inputs, read;
+  bool input_output = false, same_twice = false;
+};
+
+struct RoundCount : RoundSink {
+  void round(Round&) override { ++rounds; }
+  std::uint64_t rounds = 0;
+};
+
+// What the random circuits are claimed to hold comes in them often enough.
+TEST(RandomCircuits, HaveEveryShape) {
+  struct Seen {
+    int no_ands, only_a, only_b, nobody, common_ands, mixed_ands, splits, input_output, twice, same_twice, unread, to_nobody;
+  } seen = {};
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const Drawn drawn(seed);
+    const CircuitInfo& info = drawn.circuit.info();
+    const CircuitCost cost = cost_of(drawn.circuit);
+    const bool of_a = cost.input_bits_of(Party::A) > 0, of_b = cost.input_bits_of(Party::B) > 0;
+    seen.no_ands += cost.ands == 0;
+    seen.only_a += of_a && !of_b;
+    seen.only_b += of_b && !of_a;
+    seen.nobody += !of_a && !of_b;
+    seen.common_ands += cost.common_ands > 0 && drawn.lanes > 1;
+    seen.mixed_ands += cost.common_ands > 0 && cost.ands > cost.common_ands && drawn.lanes > 1;
+    for (const Receiver receiver : {Receiver::A, Receiver::B})
+      seen.to_nobody += std::ranges::all_of(info.outputs, [&](const OutputBundle& bundle) { return bundle.to == receiver; });
+    Look look;
+    drawn.circuit.generate(look);
+    seen.input_output += look.input_output;
+    seen.same_twice += look.same_twice;
+    seen.twice += std::ranges::any_of(look.given, [](const auto& wire) { return wire.second > 1; });
+    seen.unread += std::ranges::any_of(look.inputs, [&](WireId wire) { return !look.read.contains(wire); });
+    RoundCount count;
+    generate_rounds(drawn.circuit, drawn.lanes, drawn.window == 0 ? window_for(drawn.lanes) : drawn.window, count);
+    seen.splits += count.rounds > cost.and_depth + 1;
+  }
+  for (const int count : {seen.no_ands, seen.only_a, seen.only_b, seen.nobody, seen.common_ands, seen.mixed_ands}) EXPECT_GT(count, 30);
+  for (const int count : {seen.splits, seen.input_output, seen.twice, seen.same_twice, seen.unread, seen.to_nobody}) EXPECT_GT(count, 30);
 }
 
 TEST_P(Runtime, DrawsWhatMaterialForForetells) {
   const RandomCircuit circuit(3, 200);
   Rng rng(Seed{{1, 1}});
   const auto inputs = random_inputs(circuit, 9, rng);
-  const OnlineRun run = run_online(circuit, 9, inputs, {}, true, GetParam());
+  const OnlineRun run = run_online({circuit, 9, inputs, GetParam()});
   const MaterialCounts foretold = material_for(circuit.info(), cost_of(circuit).ands_of(9), GetParam(), 9);
   EXPECT_EQ(run.dealt_a, foretold);
   EXPECT_EQ(run.dealt_b, foretold);
@@ -45,16 +133,9 @@ TEST_P(Runtime, AesOfThreeBlocks) {
   ASSERT_NE(circuit, nullptr);
   Rng rng(Seed{{2, 2}});
   const auto inputs = random_inputs(*circuit, 3, rng);
-  const OnlineRun run = run_online(*circuit, 3, inputs, {}, true, GetParam());
+  const OnlineRun run = run_online({*circuit, 3, inputs, GetParam()});
   expect_outputs(*circuit, run, evaluate(*circuit, 3, inputs));
   EXPECT_EQ(run.a.and_rounds, cost_of(*circuit).and_depth);
-}
-
-TEST_P(Runtime, CircuitFile) {
-  const auto circuit = open_circuit_file(TINYOT_CIRCUITS_DIR "/adder64.txt");
-  Rng rng(Seed{{3, 3}});
-  const auto inputs = random_inputs(*circuit, 5, rng);
-  expect_outputs(*circuit, run_online(*circuit, 5, inputs, {}, true, GetParam()), evaluate(*circuit, 5, inputs));
 }
 
 TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {
@@ -64,13 +145,8 @@ TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {
   const auto inputs = random_inputs(*circuit, lanes, rng);
   std::uint64_t sent = 0;
   run_sessions([&](Session& session) {
-    IdealDealer dealer(session.me(), 1, global_key_of(Party::A, 1), global_key_of(Party::B, 1));
-    std::vector<std::optional<BundleValues>> mine(inputs.size());
-    for (std::size_t b = 0; b < inputs.size(); ++b)
-      if (circuit->info().inputs[b].owner == session.me()) mine[b] = inputs[b];
-    const CircuitCost cost = cost_of(*circuit);
-    CircuitRounds rounds(*circuit, cost.gates(), lanes, window_for(lanes));
-    run_circuit(session, dealer, material_for(circuit->info(), cost.ands_of(lanes), GetParam(), lanes), GetParam(), rounds, mine);
+    IdealDealer dealer = dealer_of(session, 1);
+    run_party(session, dealer, {*circuit, lanes, inputs, GetParam()});
     if (session.me() == Party::A) sent = session.log().phases().front().bytes_sent;
   });
   const double bits_of_an_and = GetParam() == MaterialForm::Pairs ? 5 : 2;  // of each party

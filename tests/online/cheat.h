@@ -1,0 +1,38 @@
+// A party that cheats in the online phase, and what becomes of the other one.
+#pragma once
+
+#include "tests/online/online_run.h"
+#include "tests/support/cheating_channel.h"
+
+namespace tinyot::test {
+
+struct Message {
+  std::string tag;
+  std::size_t occurrence;
+  std::vector<std::byte> payload;
+};
+using Messages = std::vector<Message>;
+
+// Notes what a party sends.
+ChannelWrapper recording(Messages& sent);
+// Changes what a party sends.
+ChannelWrapper deviating(Deviation deviation);
+
+// What `sender` sends, if nobody cheats.
+Messages messages_of(const OnlineJob& job, Party sender, std::uint64_t seed = 1);
+
+// Bits of a message of the online phase, without the padding. Layers are of one flight.
+std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::string& tag, std::size_t occurrence);
+
+// The first, the middle and the last occurrence of each tag of the online phase.
+std::vector<std::pair<std::string, std::size_t>> some_of_each(const Messages& messages);
+
+// The honest party ends with PeerCheated of a check whose name begins so, and neither party hangs. Returns the run.
+OnlineRun expect_caught(const OnlineJob& job, Party cheater, ChannelWrapper wrapper, const std::string& check, std::uint64_t seed = 1);
+// The same for the message that a run sends in a place; it must come.
+void expect_change_caught(const OnlineJob& job, Party cheater, const std::string& tag, std::size_t occurrence,
+                          const std::function<void(std::vector<std::byte>&)>& change, const std::string& check);
+
+inline void flip(std::vector<std::byte>& payload, std::size_t bit) { payload.at(bit / 8) ^= std::byte{1} << (bit % 8); }
+
+}  // namespace tinyot::test

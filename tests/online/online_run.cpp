@@ -1,0 +1,65 @@
+#include "tests/online/online_run.h"
+
+#include <algorithm>
+
+namespace tinyot::test {
+namespace {
+
+void expect_equal(const BitVector& got, const BitVector& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  if (std::ranges::equal(got.words(), wanted.words())) return;
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], wanted[i]) << "bit " << i;
+}
+
+}  // namespace
+
+Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng) {
+  Inputs inputs;
+  for (const InputBundle& bundle : circuit.info().inputs) {
+    LaneValues values;
+    for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : lanes); ++lane) values.push_back(rng.bits(bundle.bits));
+    inputs.push_back(std::move(values));
+  }
+  return inputs;
+}
+
+RunResult run_party(Session& session, MaterialSource& material, const OnlineJob& job) {
+  InputValues mine(job.inputs.size());
+  for (std::size_t b = 0; b < mine.size(); ++b)
+    if (job.circuit.info().inputs[b].owner == session.me()) mine[b] = job.inputs[b];
+  const CircuitCost cost = cost_of(job.circuit);
+  CircuitRounds rounds(job.circuit, cost.gates(), job.lanes, job.window == 0 ? window_for(job.lanes) : job.window);
+  return run_circuit(session, material, material_for(job.circuit.info(), cost.ands_of(job.lanes), job.form, job.lanes), job.form, rounds, mine);
+}
+
+IdealDealer dealer_of(const Session& session, std::uint64_t seed) {
+  return {session.me(), seed, global_key_of(Party::A, seed), global_key_of(Party::B, seed)};
+}
+
+OnlineRun run_online(const OnlineJob& job, const PartyOptions& options, bool expect_done) {
+  OnlineRun run;
+  run.outcomes = run_sessions(
+      [&](Session& session) {
+        IdealDealer dealer = dealer_of(session, options.seed);
+        RunResult result = run_party(session, dealer, job);
+        (session.me() == Party::A ? run.a : run.b) = std::move(result);
+        (session.me() == Party::A ? run.dealt_a : run.dealt_b) = dealer.dealt;
+      },
+      options, expect_done);
+  return run;
+}
+
+void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult& b, const std::vector<LaneValues>& wanted) {
+  for (const Party party : {Party::A, Party::B}) {
+    const auto& outputs = (party == Party::A ? a : b).outputs;
+    ASSERT_EQ(outputs.size(), wanted.size());
+    for (std::size_t bundle = 0; bundle < wanted.size(); ++bundle) {
+      ASSERT_EQ(outputs[bundle].has_value(), receives(info.outputs[bundle].to, party));
+      if (!outputs[bundle]) continue;
+      ASSERT_EQ(outputs[bundle]->size(), wanted[bundle].size());
+      for (std::size_t lane = 0; lane < wanted[bundle].size(); ++lane) expect_equal((*outputs[bundle])[lane], wanted[bundle][lane]);
+    }
+  }
+}
+
+}  // namespace tinyot::test

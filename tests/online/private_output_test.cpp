@@ -1,0 +1,116 @@
+// Outputs that only one party learns: who lies about them, and who sees what.
+#include <gtest/gtest.h>
+
+#include "tests/online/cheat.h"
+#include "tests/online/listed_circuit.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+// By the party that receives.
+class PrivateOutput : public testing::TestWithParam<Party> {
+ protected:
+  Party receiver() const { return GetParam(); }
+  Party other() const { return peer_of(receiver()); }
+  Receiver to() const { return receiver() == Party::A ? Receiver::A : Receiver::B; }
+
+  // An AND and an XOR of both parties' inputs.
+  ListedCircuit circuit() const {
+    ListedCircuit circuit;
+    const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2);
+    circuit.output(to(), {circuit.and_of(x[0], y[0]), circuit.xor_of(x[1], y[1])});
+    return circuit;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(To, PrivateOutput, testing::Values(Party::A, Party::B),
+                         [](const auto& receiver) { return std::string(1, letter(receiver.param)); });
+
+constexpr std::size_t kLanes = 67;
+
+Inputs drawn(const Circuit& circuit) {
+  Rng rng(Seed{{12, 1}});
+  return random_inputs(circuit, kLanes, rng);
+}
+
+std::vector<std::byte> payload_of(const Messages& messages, std::string_view tag, std::size_t occurrence = 0) {
+  for (const Message& message : messages)
+    if (message.tag == tag && message.occurrence == occurrence) return message.payload;
+  ADD_FAILURE() << "no " << tag;
+  return {};
+}
+
+TEST_P(PrivateOutput, ALieOfTheOtherPartyIsCaughtByTheReceiver) {
+  const ListedCircuit circuit = this->circuit();
+  const Inputs inputs = drawn(circuit);
+  for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples}) {
+    for (const std::size_t bit : {std::size_t{0}, kLanes - 1, kLanes, 2 * kLanes - 1}) {
+      const OnlineRun run = expect_caught({circuit, kLanes, inputs, form}, other(), deviating(flip_bit("output.shares", 0, bit)), "MAC transcript");
+      EXPECT_TRUE(run.of(other()).outputs.empty() || !run.of(other()).outputs[0]);
+    }
+  }
+}
+
+// The receiver sees nothing of the other party that it would not have seen without its lie: all messages are the same, but for the digest
+// that ends the run, which hashes what the other party alone knows. The other party ends with PeerCheated.
+TEST_P(PrivateOutput, FromTriplesALieOfTheReceiverShowsItNothingAndIsCaught) {
+  const ListedCircuit circuit = this->circuit();
+  const Inputs inputs = drawn(circuit);
+  const OnlineJob job{circuit, kLanes, inputs, MaterialForm::Triples};
+  const Messages honest = messages_of(job, other());
+  for (const std::size_t bit : {std::size_t{0}, kLanes - 1, kLanes, 2 * kLanes - 1}) {
+    Messages seen;
+    PartyOptions options;
+    (receiver() == Party::A ? options.wrap_a : options.wrap_b) = deviating(flip_bit("output.shares", 0, bit));
+    (receiver() == Party::A ? options.wrap_b : options.wrap_a) = recording(seen);
+    const OnlineRun run = run_online(job, options, false);
+    EXPECT_EQ(run.outcome(other()).kind, Outcome::Kind::PeerCheated) << run.outcome(other()).message;
+    EXPECT_EQ(run.outcome(other()).check, "MAC transcript");
+    EXPECT_TRUE(run.of(other()).outputs.empty());
+    ASSERT_EQ(seen.size(), honest.size());
+    for (std::size_t i = 0; i + 1 < seen.size(); ++i) EXPECT_EQ(seen[i].payload, honest[i].payload) << seen[i].tag;
+    EXPECT_EQ(seen.back().tag, "mac_transcript.digest");
+    EXPECT_NE(seen.back().payload, honest.back().payload);
+  }
+}
+
+TEST_P(PrivateOutput, FromPairsTheReceiverRevealsNothing) {
+  const ListedCircuit circuit = this->circuit();
+  const Inputs inputs = drawn(circuit);
+  const OnlineJob job{circuit, kLanes, inputs, MaterialForm::Pairs};
+  EXPECT_TRUE(payload_of(messages_of(job, receiver()), "output.shares").empty());
+  EXPECT_EQ(payload_of(messages_of(job, other()), "output.shares").size(), bytes_for(2 * kLanes));
+}
+
+// What both parties' messages open is the output under the receiver's mask: of a constant output fair coins, and others in each session.
+TEST_P(PrivateOutput, FromTriplesWhatIsOpenedIsMasked) {
+  constexpr std::size_t kMany = 20'000;
+  ListedCircuit circuit;
+  const auto x = circuit.input(receiver(), 1);
+  circuit.output(to(), {circuit.constant(true), circuit.xor_of(x[0], x[0]), x[0]});
+  const Inputs inputs = {LaneValues(kMany, BitVector(1))};
+  const OnlineJob job{circuit, kMany, inputs, MaterialForm::Triples};
+  std::vector<std::byte> opened[2];
+  for (const std::uint64_t seed : {1, 2}) {
+    opened[seed - 1] = payload_of(messages_of(job, Party::A, seed), "output.shares");
+    const auto of_b = payload_of(messages_of(job, Party::B, seed), "output.shares");
+    ASSERT_EQ(opened[seed - 1].size(), of_b.size());
+    for (std::size_t i = 0; i < of_b.size(); ++i) opened[seed - 1][i] ^= of_b[i];
+  }
+  for (std::size_t bundle_bit = 0; bundle_bit < 3; ++bundle_bit) {
+    int ones = 0, different = 0;
+    for (std::size_t lane = 0; lane < kMany; ++lane) {
+      const std::size_t bit = bundle_bit * kMany + lane;
+      const auto at = [&](int session) { return std::to_integer<int>(opened[session][bit / 8] >> (bit % 8)) & 1; };
+      ones += at(0);
+      different += at(0) != at(1);
+    }
+    EXPECT_NEAR(ones, kMany / 2, 450) << bundle_bit;  // six standard deviations
+    EXPECT_NEAR(different, kMany / 2, 450) << bundle_bit;
+  }
+}
+
+}  // namespace
+}  // namespace tinyot
