@@ -141,7 +141,7 @@ TEST(DemoTest, MeetsTheFipsVector) {
   ASSERT_TRUE(ended_with(ended, 0));
   const Json json = json_of(ended);
   EXPECT_EQ(json["fips_197"]["outputs"]["ciphertext"], "69c4e0d86a7b0430d8cdb78070b4c55a");
-  EXPECT_EQ(json["blocks_27"]["ands"], 27 * 6400);
+  EXPECT_EQ(json["blocks_27"]["ands"], (40 + 27 * 160) * 32);
   EXPECT_EQ(json["preprocess"]["A"]["columns"], "theorem");
   EXPECT_LT(json["blocks_27"]["wall_s"], 10.0);
   EXPECT_EQ(ended.err, "");
