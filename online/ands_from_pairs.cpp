@@ -82,20 +82,16 @@ class PairLayer final : public AndLayer {
     mine_.g = sum(bits_.v, y_);
     mine_.d = sum(bits_.c, y_);
     mine_.h = sum(sum(bits_.u0, bits_.u1), x_);
-    for_each_flight(n_, [&](std::size_t first, std::size_t count) {
-      BitVector message(4 * count);
-      std::size_t segment = 0;
-      for (const BitVector* part : {&mine_.f, &mine_.g, &mine_.d, &mine_.h}) message.copy_from(*part, first, segment++ * count, count);
-      reveal_bits(session_, kFirst, message);
-    });
+    flights_.send_first([&](std::size_t first, std::size_t count) { send_first(first, count); });
   }
 
   BitVector open() override {
-    for_each_flight(n_, [&](std::size_t first, std::size_t count) {
+    const auto receive = [&](std::size_t first, std::size_t count) {
       const BitVector message = receive_revealed_bits(session_, kFirst, 4 * count);
       std::size_t segment = 0;
       for (BitVector* part : {&peers_.f, &peers_.g, &peers_.d, &peers_.h}) part->copy_from(message, segment++ * count, first, count);
-    });
+    };
+    flights_.receive_all([&](std::size_t first, std::size_t count) { send_first(first, count); }, receive);
     reveal_second();
     return product_bits();
   }
@@ -103,6 +99,12 @@ class PairLayer final : public AndLayer {
   void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) override;
 
  private:
+  void send_first(std::size_t first, std::size_t count) {
+    BitVector message(4 * count);
+    std::size_t segment = 0;
+    for (const BitVector* part : {&mine_.f, &mine_.g, &mine_.d, &mine_.h}) message.copy_from(*part, first, segment++ * count, count);
+    reveal_bits(session_, kFirst, message);
+  }
   void reveal_second();
   BitVector product_bits() const;
   void combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z, TranscriptStep<Mac>& out, std::size_t at) const;
@@ -110,6 +112,7 @@ class PairLayer final : public AndLayer {
 
   Session& session_;
   std::size_t n_;
+  Flights flights_{n_};
   BitVector x_, y_;
   LayerMaterial material_;
   MyBits bits_;
@@ -122,12 +125,13 @@ class PairLayer final : public AndLayer {
 void PairLayer::reveal_second() {
   mine_.e = sum(bits_.r, bits_.u0);
   for (std::size_t w = 0; w < mine_.e.words().size(); ++w) mine_.e.words()[w] ^= peers_.d.words()[w] & x_.words()[w];
-  for_each_flight(n_, [&](std::size_t first, std::size_t count) {
+  const auto send = [&](std::size_t first, std::size_t count) {
     BitVector message(count);
     message.copy_from(mine_.e, first, 0, count);
     reveal_bits(session_, kSecond, message);
-  });
-  for_each_flight(n_, [&](std::size_t first, std::size_t count) { peers_.e.copy_from(receive_revealed_bits(session_, kSecond, count), 0, first, count); });
+  };
+  flights_.send_first(send);
+  flights_.receive_all(send, [&](std::size_t first, std::size_t count) { peers_.e.copy_from(receive_revealed_bits(session_, kSecond, count), 0, first, count); });
 }
 
 BitVector PairLayer::product_bits() const {

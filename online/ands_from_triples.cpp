@@ -17,21 +17,17 @@ class TripleLayer final : public AndLayer {
         b_(bits_of(triples_, shared_bits, 1)), d_(x), e_(y) {
     d_ ^= a_;
     e_ ^= b_;
-    for_each_flight(n_, [&](std::size_t first, std::size_t count) {
-      BitVector message(2 * count);
-      message.copy_from(d_, first, 0, count);
-      message.copy_from(e_, first, count, count);
-      reveal_bits(session_, kMasked, message);
-    });
+    flights_.send_first([&](std::size_t first, std::size_t count) { send(first, count); });
   }
 
   BitVector open() override {
     BitVector peers_d(n_), peers_e(n_);
-    for_each_flight(n_, [&](std::size_t first, std::size_t count) {
+    const auto receive = [&](std::size_t first, std::size_t count) {
       const BitVector message = receive_revealed_bits(session_, kMasked, 2 * count);
       peers_d.copy_from(message, 0, first, count);
       peers_e.copy_from(message, count, first, count);
-    });
+    };
+    flights_.receive_all([&](std::size_t first, std::size_t count) { send(first, count); }, receive);
     d_ ^= peers_d;
     e_ ^= peers_e;
     BitVector z = bits_of(triples_, shared_bits, 2);
@@ -54,6 +50,13 @@ class TripleLayer final : public AndLayer {
   }
 
  private:
+  void send(std::size_t first, std::size_t count) {
+    BitVector message(2 * count);
+    message.copy_from(d_, first, 0, count);
+    message.copy_from(e_, first, count, count);
+    reveal_bits(session_, kMasked, message);
+  }
+
   struct Operands {
     const ShareBlocks &x, &y, &z;
     std::size_t at;
@@ -76,6 +79,7 @@ class TripleLayer final : public AndLayer {
 
   Session& session_;
   std::size_t n_;
+  Flights flights_{n_};
   MaterialSlices triples_;
   SliceCursor at_;
   BitVector a_, b_;

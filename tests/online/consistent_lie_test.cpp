@@ -67,7 +67,7 @@ void expect_lie_caught(const OnlineJob& job, Party cheater, const LiedBit& lied)
 // Each letter of one entry of the first layer, of `n` entries in the flight where it stands, `first` before it.
 void expect_every_letter_caught(const OnlineJob& job, Party cheater, std::size_t entry, std::size_t first, std::size_t n) {
   SCOPED_TRACE("entry " + std::to_string(entry) + " of " + letter(cheater));
-  const std::size_t flight = first / kFlightEntries, at = entry - first;
+  const std::size_t flight = first / Flights::kEntries, at = entry - first;
   if (job.form == MaterialForm::Triples) {
     for (const std::size_t segment : {0, 1}) expect_caught(job, cheater, flipping_both_ways("and.de", {segment * n + at}, flight), "MAC transcript");
     return;
@@ -115,9 +115,9 @@ TEST_P(ConsistentLie, InAnyFlightOfALayerIsCaught) {
   Rng rng(Seed{{15, 2}});
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const OnlineJob job{circuit, kLanes, inputs, GetParam()};
-  expect_every_letter_caught(job, Party::A, kFlightEntries - 1, 0, kFlightEntries);
-  expect_every_letter_caught(job, Party::B, kFlightEntries, kFlightEntries, kEntries - kFlightEntries);
-  expect_every_letter_caught(job, Party::A, kEntries - 1, kFlightEntries, kEntries - kFlightEntries);
+  expect_every_letter_caught(job, Party::A, Flights::kEntries - 1, 0, Flights::kEntries);
+  expect_every_letter_caught(job, Party::B, Flights::kEntries, Flights::kEntries, kEntries - Flights::kEntries);
+  expect_every_letter_caught(job, Party::A, kEntries - 1, Flights::kEntries, kEntries - Flights::kEntries);
 }
 
 // Any bit of any material, where its MAC or a bit that hangs on it is opened.

@@ -14,8 +14,8 @@ using namespace tinyot::test;
 // Three ANDs a lane and two common ones: the flight's border falls into a tile. Every product is the operand of a second layer, of one AND.
 class LargeLayer : public testing::TestWithParam<MaterialForm> {
  protected:
-  static constexpr std::size_t kLanes = 22'000, kEntries = 3 * kLanes + 2, kSecond = kEntries - kFlightEntries;
-  static_assert(kEntries > kFlightEntries && kEntries < 2 * kFlightEntries && kFlightEntries % (3 * 64) != 0);
+  static constexpr std::size_t kLanes = 22'000, kEntries = 3 * kLanes + 2, kSecond = kEntries - Flights::kEntries;
+  static_assert(kEntries > Flights::kEntries && kEntries < 2 * Flights::kEntries && Flights::kEntries % (3 * 64) != 0);
 
   LargeLayer() {
     const auto x = circuit_.input(Party::A, 3), y = circuit_.input(Party::B, 3);
@@ -45,7 +45,7 @@ TEST_P(LargeLayer, GoesInSeveralMessagesAndIsRight) {
   std::map<std::string, std::vector<std::size_t>> bytes;
   for (const Message& message : sent) bytes[message.tag].push_back(message.payload.size());
   using Sizes = std::vector<std::size_t>;
-  const auto flights = [](std::size_t bits) { return Sizes{bytes_for(bits * kFlightEntries), bytes_for(bits * kSecond), bytes_for(bits * kLanes)}; };
+  const auto flights = [](std::size_t bits) { return Sizes{bytes_for(bits * Flights::kEntries), bytes_for(bits * kSecond), bytes_for(bits * kLanes)}; };
   if (GetParam() == MaterialForm::Triples) {
     EXPECT_EQ(bytes["and.de"], flights(2));
   } else {
@@ -60,8 +60,8 @@ TEST_P(LargeLayer, LiesAtTheBordersOfItsMessagesAreCaught) {
     const auto flip_caught = [&](Party cheater, std::size_t flight, std::size_t bit) {
       expect_change_caught(job(), cheater, tag, flight, [=](std::vector<std::byte>& payload) { flip(payload, bit); }, "MAC transcript");
     };
-    flip_caught(Party::A, 0, kFlightEntries - 1);               // the last entry of the first segment
-    flip_caught(Party::B, 0, (segments - 1) * kFlightEntries);  // the first one of the last segment
+    flip_caught(Party::A, 0, Flights::kEntries - 1);               // the last entry of the first segment
+    flip_caught(Party::B, 0, (segments - 1) * Flights::kEntries);  // the first one of the last segment
     flip_caught(Party::A, 1, (segments - 1) * kSecond);
     flip_caught(Party::B, 1, segments * kSecond - 1);  // a common AND
   }
@@ -79,8 +79,8 @@ TEST_P(LargeLayer, ItsMessagesInAnotherOrderAreCaught) {
   const auto x = circuit.input(Party::A, 2, true), y = circuit.input(Party::B, 1);
   circuit.output(Receiver::B, {circuit.and_of(x[0], y[0]), circuit.and_of(x[1], y[0])});
   Rng rng(Seed{{9, 2}});
-  const Inputs inputs = random_inputs(circuit, kFlightEntries, rng);
-  const OnlineJob full{circuit, kFlightEntries, inputs, GetParam()};
+  const Inputs inputs = random_inputs(circuit, Flights::kEntries, rng);
+  const OnlineJob full{circuit, Flights::kEntries, inputs, GetParam()};
   for (const char* tag : {"and.fgdh", "and.e", "and.de"}) {
     if ((GetParam() == MaterialForm::Triples) != (std::string_view(tag) == "and.de")) continue;
     bool done = false;
