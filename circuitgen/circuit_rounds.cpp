@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/error.h"
+
 namespace tinyot {
 namespace {
 
@@ -24,6 +26,7 @@ CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::s
 }
 
 void CircuitRounds::run(RoundSink& sink) {
+  ENSURE(!std::exchange(has_run_, true));
   if (!prepared_) return generate_rounds(circuit_, lanes_, window_, sink);
   for (Round& round : rounds_) sink.round(round);
   rounds_.clear();

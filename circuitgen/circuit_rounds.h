@@ -18,7 +18,7 @@ class CircuitRounds {
   const Circuit& circuit() const { return circuit_; }
   std::size_t lanes() const { return lanes_; }
 
-  // Once.
+  // Once. Fails: std::logic_error by ENSURE the second time.
   void run(RoundSink& sink);
 
  private:
@@ -28,6 +28,7 @@ class CircuitRounds {
   std::size_t lanes_;
   std::size_t window_;
   bool prepared_;
+  bool has_run_ = false;
   std::vector<Round> rounds_;
 };
 

@@ -40,13 +40,15 @@ class TripleLayer final : public AndLayer {
   }
 
   void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) override {
+    MacShare of_d[kStep], of_e[kStep];
     for (std::size_t done = 0; done < count; done += kStep) {
       const std::size_t part = std::min(count - done, kStep);
-      MacShare of_d[kStep], of_e[kStep];
       for (std::size_t i = 0; i < part;) i += combine_some(part - i, {x, y, z, done + i}, of_d + i, of_e + i);
       absorb_opened(session_, std::span(of_d, part));
       absorb_opened(session_, std::span(of_e, part));
     }
+    wipe_object(of_d);
+    wipe_object(of_e);
   }
 
  private:
