@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "tools/preprocess.h"
 
 namespace tinyot {
 
@@ -76,6 +77,11 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+Json succeed(const JobResult& result) {
+  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+  return result.report;
 }
 
 int bench_command(const Arguments& arguments) {

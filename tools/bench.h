@@ -50,6 +50,10 @@ std::vector<std::string> parse_names(const std::string& text);
 
 double median(std::vector<double> values);
 
+// The report of a job that is measured. Fails: Error if it has ended otherwise than well.
+struct JobResult;
+Json succeed(const JobResult& result);
+
 // Gates of one AES block as the paper counts them, and ANDs of one block here.
 inline constexpr double kPaperGatesOfABlock = 34520;
 inline constexpr std::uint64_t kAndsOfABlock = 6400;

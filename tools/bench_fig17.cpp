@@ -26,11 +26,6 @@ std::string random_hex(Rng& rng, std::size_t bytes) {
   return text;
 }
 
-Json succeed(const JobResult& result) {
-  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
-  return result.report;
-}
-
 Json measure(const PaperRow& paper, const ParameterRequest& parameters, const TcpTimeouts& timeouts) {
   const TemporaryDirectory dir;
   PreprocessJob offline;

@@ -56,11 +56,6 @@ std::map<std::string, std::string> random_inputs(const NamedCircuit& circuit, Rn
   return inputs;
 }
 
-Json succeed(const JobResult& result) {
-  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
-  return result.report;
-}
-
 // Whoever learns an output has the right one.
 void check_outputs(const NamedCircuit& circuit, const std::map<std::string, std::string>& texts, const Json& report) {
   std::vector<LaneValues> inputs;
