@@ -3,10 +3,19 @@
 namespace tinyot {
 
 Inventory take_inventory(const Store& store) {
-  Inventory inventory{store.manifest(), {}, store.store_bytes()};
-  const MaterialCounts made = store.made(), position = store.position(), left = store.left(), burnt = store.burnt();
-  for (const MaterialKind kind : kAllMaterialKinds)
-    inventory.kinds[static_cast<std::size_t>(kind)] = {made[kind], position[kind], burnt[kind], left[kind], store.bytes_of(kind)};
+  Inventory inventory{store.manifest(), store.protection(), {}, store.marks().planned, store.store_bytes()};
+  const Marks& marks = store.marks();
+  const MaterialCounts left = store.left();
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    KindInventory& entry = inventory.kinds[static_cast<std::size_t>(kind)];
+    entry = {.made = marks.made[kind],
+             .locked = marks.made[kind] - marks.unlocked[kind],
+             .reserved = marks.position[kind],
+             .burnt = marks.burnt[kind],
+             .left = left[kind],
+             .bytes = store.bytes_of(kind)};
+    for (const PlannedReservation& planned : marks.planned) entry.planned += planned.range.end[kind] - planned.range.start[kind];
+  }
   return inventory;
 }
 

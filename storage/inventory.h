@@ -10,7 +10,9 @@ namespace tinyot {
 
 struct KindInventory {
   std::uint64_t made = 0;
-  std::uint64_t reserved = 0;  // handed out or burnt
+  std::uint64_t locked = 0;    // of these, not confirmed by the peer
+  std::uint64_t reserved = 0;  // handed out, planned or burnt
+  std::uint64_t planned = 0;   // of these, set aside for a run to come
   std::uint64_t burnt = 0;     // of these, passed over because the peer was ahead
   std::uint64_t left = 0;
   std::uint64_t bytes = 0;
@@ -18,7 +20,9 @@ struct KindInventory {
 
 struct Inventory {
   Manifest manifest;
+  KeyProtection protection = KeyProtection::ByPermissions;
   std::array<KindInventory, kMaterialKinds> kinds{};
+  std::vector<PlannedReservation> planned;
   std::uint64_t store_bytes = 0;
 
   const KindInventory& of(MaterialKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }

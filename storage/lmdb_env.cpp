@@ -14,7 +14,7 @@
 namespace tinyot {
 namespace {
 
-constexpr unsigned kTablesMax = 16;
+constexpr unsigned kTablesMax = 32;
 constexpr mdb_mode_t kFileMode = 0600;
 constexpr std::uint64_t kSlackBytes = 1 << 20;  // tree pages, free lists and small records of one transaction
 

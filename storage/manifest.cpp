@@ -12,7 +12,7 @@ namespace tinyot {
 namespace {
 
 constexpr std::size_t kNameMax = 32, kTextMax = 1024;
-constexpr std::uint32_t kSigmaMax = 128, kBucketMax = 4096;
+constexpr std::uint32_t kSigmaMax = 128, kBucketMax = 4096, kShardsMax = 1 << 16;
 constexpr std::uint64_t kUnitMax = std::uint64_t{1} << 24;
 constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
 constexpr double kBitsMax = 1e6;
@@ -42,6 +42,7 @@ const char* nonsense_in(const Manifest& manifest) {
   if (manifest.sigma < 1 || manifest.sigma > kSigmaMax) return "sigma";
   if (manifest.bucket < 1 || manifest.bucket > kBucketMax) return "bucket";
   if (manifest.unit < 1 || manifest.unit > kUnitMax) return "unit";
+  if (manifest.shards < 1 || manifest.shards > kShardsMax || manifest.shard < 1 || manifest.shard > manifest.shards) return "shard";
   if ((manifest.state == SessionState::Dead) == manifest.dead_reason.empty()) return "dead reason";
   if (manifest.dead_reason.size() > kTextMax || !is_printable(manifest.dead_reason)) return "dead reason";
   if (manifest.units_made > kCountMax) return "units made";
@@ -110,6 +111,8 @@ std::string serialize_manifest(const Manifest& manifest) {
   record.set_sigma(manifest.sigma);
   record.set_bucket(manifest.bucket);
   record.set_unit(manifest.unit);
+  record.set_shard(manifest.shard);
+  record.set_shards(manifest.shards);
   record.set_state(stored_state(manifest.state));
   record.set_dead_reason(manifest.dead_reason);
   record.set_units_made(manifest.units_made);
@@ -127,7 +130,7 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   if (record.format_version() > kStoreFormat)
     throw StoreError("this store was made by a newer version (format " + std::to_string(record.format_version()) +
                      ", this program reads up to " + std::to_string(kStoreFormat) + "); use the version that made it");
-  if (record.format_version() == 0) throw_corrupt("format version");
+  if (record.format_version() != kStoreFormat) throw_corrupt("format version");
   Manifest manifest;
   manifest.format_version = record.format_version();
   if (record.session_id().size() != manifest.session_id.size()) throw_corrupt("session id");
@@ -144,6 +147,8 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.sigma = record.sigma();
   manifest.bucket = record.bucket();
   manifest.unit = record.unit();
+  manifest.shard = record.shard();
+  manifest.shards = record.shards();
   manifest.state = state_from(record.state());
   manifest.dead_reason = record.dead_reason();
   manifest.units_made = record.units_made();

@@ -17,7 +17,7 @@
 namespace tinyot {
 
 // The store format that this program writes, and the newest that it reads.
-inline constexpr std::uint32_t kStoreFormat = 1;
+inline constexpr std::uint32_t kStoreFormat = 2;
 
 // Open: more units may come. Complete: the requested ANDs are made. Dead: a check failed or the session is retired; nothing
 // of it is ever served again.
@@ -39,6 +39,7 @@ struct Manifest {
   std::uint32_t sigma = 0;   // bits
   std::uint32_t bucket = 0;  // B
   std::uint64_t unit = 0;    // ANDs permuted together
+  std::uint32_t shard = 1, shards = 1;  // which of how many parts of the session are made here
   SessionState state = SessionState::Open;
   std::string dead_reason;  // filled if and only if the session is dead
   std::uint64_t units_made = 0;

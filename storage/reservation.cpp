@@ -1,16 +1,23 @@
 #include "storage/reservation.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
-#include "storage/store_state.h"
+#include "storage/record.h"
 
 namespace tinyot {
 
-Reservation::Reservation(std::shared_ptr<StoreState> state, std::uint64_t id, const MaterialCounts& start,
-                         const MaterialCounts& counts, const MaterialCounts& burnt)
-    : state_(std::move(state)), id_(id), start_(start), counts_(counts), burnt_(burnt) {}
+Reservation::Reservation(std::shared_ptr<StoreState> state, const Range& range, const MaterialCounts& burnt)
+    : state_(std::move(state)), range_(range), burnt_(burnt) {
+  HeldBatches held = state_->hold(range);
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    const auto k = static_cast<std::size_t>(kind);
+    lines_[k].batches = std::move(held[k]);
+    lines_[k].next = range.start[kind];
+  }
+}
 
 Reservation::Reservation(Reservation&& other) noexcept = default;
 
@@ -18,11 +25,9 @@ Reservation& Reservation::operator=(Reservation&& other) noexcept {
   if (this == &other) return *this;
   finish_quietly();
   state_ = std::move(other.state_);
-  id_ = other.id_;
-  start_ = other.start_;
-  counts_ = other.counts_;
+  range_ = other.range_;
   burnt_ = other.burnt_;
-  drawn_ = other.drawn_;
+  lines_ = std::move(other.lines_);
   return *this;
 }
 
@@ -34,28 +39,48 @@ MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
     throw OutOfMaterial("the reservation is out of material: " + std::string(name_of(kind)) + " has " + std::to_string(has) +
                         ", needs " + std::to_string(count) + "; reserve all that a run needs before it starts");
   ENSURE(state_ != nullptr);
-  state_->check_alive();
-  const std::uint64_t first = start_[kind] + drawn_[kind];
-  drawn_[kind] += count;
-  return state_->read_objects(kind, first, count);
+  const Party me = state_->database().manifest().me;
+  MaterialBatch drawn(kind, me, count);
+  Line& line = lines_[static_cast<std::size_t>(kind)];
+  for (std::size_t done = 0; done < count;) {
+    HeldBatch& batch = line.batches[line.batch];
+    if (line.plain.empty()) line.plain = state_->open(batch);
+    const std::size_t part = std::min<std::uint64_t>(count - done, batch.entry.end() - line.next);
+    decode_objects(kind, me, batch.entry.count, line.plain, line.next - batch.entry.first, part, drawn, done);
+    done += part;
+    line.next += part;
+    if (line.next < batch.entry.end()) continue;
+    ++line.batch;
+    batch.key = SealKey();
+    line.plain = SecretVector<std::byte>();
+  }
+  return drawn;
+}
+
+MaterialCounts Reservation::counts() const {
+  MaterialCounts counts;
+  for (const MaterialKind kind : kAllMaterialKinds) counts[kind] = range_.end[kind] - range_.start[kind];
+  return counts;
 }
 
 MaterialCounts Reservation::left() const {
   MaterialCounts left;
   if (state_ == nullptr) return left;
-  for (const MaterialKind kind : kAllMaterialKinds) left[kind] = counts_[kind] - drawn_[kind];
+  for (const MaterialKind kind : kAllMaterialKinds) left[kind] = range_.end[kind] - lines_[static_cast<std::size_t>(kind)].next;
   return left;
 }
 
 void Reservation::finish() {
-  if (const auto state = std::exchange(state_, nullptr)) state->release(id_);
+  const auto state = std::exchange(state_, nullptr);
+  lines_ = {};
+  if (state) state->release(range_);
 }
 
 void Reservation::finish_quietly() noexcept {
   try {
     finish();
   } catch (const std::exception&) {
-    // The records are behind the position already; only their space is not free yet.
+    // The batches are behind the position and without their keys; only their space is not free yet.
   }
 }
 

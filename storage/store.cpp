@@ -1,11 +1,11 @@
 #include "storage/store.h"
 
-#include <algorithm>
+#include <bit>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
-#include "storage/store_files.h"
-#include "storage/store_state.h"
+#include "storage/record.h"
 
 namespace tinyot {
 namespace {
@@ -28,6 +28,10 @@ std::uint64_t map_bytes_for(std::uint64_t expected_bytes) {
   return ((mebibytes + mebibytes / 4) << 20) + kMapBytesMin;
 }
 
+SessionId session_id_in(const Manifest& manifest) {
+  return std::bit_cast<SessionId>(manifest.session_id);
+}
+
 }  // namespace
 
 Store::Store(std::shared_ptr<StoreState> state) : state_(std::move(state)) {}
@@ -35,69 +39,73 @@ Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
 
-Store Store::create(const std::filesystem::path& dir, const Manifest& manifest, Delta global_key, std::uint64_t expected_bytes) {
+Store Store::create(const std::filesystem::path& dir, const Manifest& manifest, Delta global_key, std::uint64_t expected_bytes,
+                    const std::optional<StoreKey>& store_key) {
   ENSURE(manifest.format_version == kStoreFormat && manifest.units_made == 0 && manifest.state != SessionState::Dead);
   const StoreFiles files(dir);
   return with_file_errors(files, [&] {
     files.prepare_directory();
-    auto lock = std::make_unique<StoreLock>(files);
+    auto lock = std::make_unique<StoreLock>(files, Purpose::Make);
     // Another process may have been faster; under the lock the answer holds.
     files.check_vacant();
-    // The key comes first: once the database has its name, the store is whole.
-    write_global_key(files, manifest.session_id, global_key);
-    StoreState::make_database(files, manifest, map_bytes_for(expected_bytes));
-    return Store(std::make_shared<StoreState>(files, std::move(lock)));
+    // The keys come first: once the database has its name, the store is whole.
+    KeyTable::create(files.keys, session_id_in(manifest), global_key, store_key);
+    Database::make(files, manifest, KeyTable(files.keys, session_id_in(manifest), store_key), map_bytes_for(expected_bytes));
+    return Store(std::make_shared<StoreState>(files, std::move(lock), Purpose::Make, store_key, false));
   });
 }
 
 void Store::check_absent(const std::filesystem::path& dir) { StoreFiles(dir).check_vacant(); }
 
-Store Store::open(const std::filesystem::path& dir) {
+Store Store::open(const std::filesystem::path& dir, const StoreAccess& access) {
   const StoreFiles files(dir);
   return with_file_errors(files, [&] {
     files.check_present_and_private();
-    return Store(std::make_shared<StoreState>(files, std::make_unique<StoreLock>(files)));
+    return Store(std::make_shared<StoreState>(files, std::make_unique<StoreLock>(files, access.purpose), access.purpose, access.store_key, access.is_adopted));
   });
 }
 
-const Manifest& Store::manifest() const { return state_->manifest(); }
+const Manifest& Store::manifest() const { return state_->database().manifest(); }
+const Marks& Store::marks() const { return state_->database().marks(); }
+void Store::refresh() { state_->database().refresh(); }
+KeyProtection Store::protection() const { return state_->database().keys().protection(); }
 Delta Store::global_key() const { return state_->global_key(); }
-MaterialCounts Store::made() const { return state_->made(); }
-MaterialCounts Store::position() const { return state_->position(); }
-MaterialCounts Store::burnt() const { return state_->burnt(); }
 
 MaterialCounts Store::left() const {
   MaterialCounts left;
-  for (const MaterialKind kind : kAllMaterialKinds) left[kind] = state_->made()[kind] - state_->position()[kind];
+  for (const MaterialKind kind : kAllMaterialKinds) left[kind] = marks().unlocked[kind] - marks().position[kind];
   return left;
 }
 
-std::uint64_t Store::bytes_of(MaterialKind kind) const { return state_->bytes_of(kind); }
-std::uint64_t Store::store_bytes() const { return state_->store_bytes(); }
+std::uint64_t Store::bytes_of(MaterialKind kind) const {
+  std::uint64_t bytes = 0;
+  state_->database().read("measure the records", [&](const View& view) {
+    for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0})) bytes += record_bytes(kind, view.manifest().me, entry.count);
+  });
+  return bytes;
+}
+
+std::uint64_t Store::store_bytes() const { return state_->database().used_bytes() + state_->database().keys().bytes(); }
+void Store::look(const std::function<void(const View&)>& body) const { state_->database().read("look at the store", body); }
 void Store::pour(MaterialBatch batch) { state_->pour(std::move(batch)); }
 void Store::finish_unit() { state_->finish_unit(); }
-void Store::cut_back(std::uint64_t units, const MaterialCounts& made) { state_->cut_back(units, made); }
+void Store::cut_back(std::uint64_t units) { state_->cut_back(units); }
+std::vector<SealTag> Store::digests(std::uint64_t first_unit, std::uint64_t end_unit) const { return state_->digests(first_unit, end_unit); }
+void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const std::vector<SealTag>& peers) { state_->unlock(first_unit, end_unit, peers); }
 void Store::update_manifest(const std::function<void(Manifest&)>& change) { state_->update_manifest(change); }
 void Store::mark_dead(const std::string& reason) { state_->mark_dead(reason); }
+Allotment Store::allot(const Wish& wish) { return state_->allot(wish); }
+Allotment Store::take(const Allotment& peers, const MaterialCounts& confirmed) { return state_->take(peers, confirmed); }
 
-Reservation Store::reserve(const MaterialCounts& start, const MaterialCounts& counts) {
-  state_->check_alive();
-  Range range{start, start};
-  MaterialCounts burnt;
-  std::string short_kinds;
-  for (const MaterialKind kind : kAllMaterialKinds) {
-    ENSURE(start[kind] >= state_->position()[kind]);
-    const std::uint64_t made = state_->made()[kind], has = made - std::min(made, start[kind]);
-    if (start[kind] > made || has < counts[kind])
-      short_kinds += (short_kinds.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(has) +
-                     ", needs " + std::to_string(counts[kind]) +
-                     (start[kind] > made ? " from index " + std::to_string(start[kind]) + " on" : "");
-    burnt[kind] = start[kind] - state_->position()[kind];
-    range.end[kind] += counts[kind];
-  }
-  if (!short_kinds.empty())
-    throw OutOfMaterial("the store is out of material: " + short_kinds + "; make more with tinyot preprocess --resume");
-  return Reservation(state_, state_->reserve(range, burnt), range.start, counts, burnt);
+Reservation Store::hold(const Allotment& allotment) {
+  ENSURE(allotment.plan == 0);
+  return Reservation(state_, allotment.range, allotment.burnt);
+}
+
+Reservation Store::claim(std::uint64_t plan) { return Reservation(state_, state_->claim(plan), {}); }
+
+Reservation Store::reserve(const MaterialCounts& at_least, const MaterialCounts& counts) {
+  return hold(allot({.counts = counts, .at_least = at_least}));
 }
 
 }  // namespace tinyot

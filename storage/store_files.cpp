@@ -1,58 +1,37 @@
 #include "storage/store_files.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <utility>
+#include <thread>
 
 #include "base/error.h"
-#include "base/secret.h"
 
 namespace tinyot {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kDirectoryMode = 0700, kFileMode = 0600, kOthers = 0077;
+constexpr mode_t kOthers = 0077;
 
-[[noreturn]] void fail(const std::string& operation, const fs::path& path, int error) {
-  throw StoreError("cannot " + operation + " " + path.string() + ": " + std::strerror(error));
-}
-
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags) : path_(path), value_(::open(path.c_str(), flags | O_CLOEXEC, kFileMode)) {
-    if (value_ < 0) fail("open", path, errno);
-  }
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return value_; }
-  int release() { return std::exchange(value_, -1); }
-  void sync() const {
-    if (::fsync(value_) != 0) fail("sync", path_, errno);
-  }
-
- private:
-  fs::path path_;
-  int value_;
-};
+// Bytes of the lock file that stand for something: everybody, the one that makes, and each process.
+constexpr std::int64_t kEverybody = 0, kMaker = 1, kProcesses = std::int64_t{1} << 32;
+constexpr std::int64_t kNameAt = 64;  // of the maker
+constexpr int kPatience = 10;         // seconds, for one who is alone for a moment
 
 void check_private(const fs::path& path, mode_t wanted) {
   struct stat found;
   if (::stat(path.c_str(), &found) != 0) {
     if (errno == ENOENT) return;
-    fail("look at", path, errno);
+    fail_on_file("look at", path, errno);
   }
   if ((found.st_mode & kOthers) == 0) return;
   char modes[2][8];
@@ -60,34 +39,6 @@ void check_private(const fs::path& path, mode_t wanted) {
   std::snprintf(modes[1], sizeof modes[1], "%o", static_cast<unsigned>(wanted));
   throw StoreError(path.string() + " is open to other users (mode " + modes[0] +
                    "), and a store holds secrets; close it with: chmod " + modes[1] + " " + path.string());
-}
-
-// The key file as it lies on disk.
-struct StoredKey {
-  char magic[8];
-  std::uint32_t version;
-  std::uint32_t state;
-  SessionIdBytes session_id;
-  Block global_key;
-};
-static_assert(sizeof(StoredKey) == 64 && std::is_trivially_copyable_v<StoredKey>);
-
-constexpr char kKeyMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'G', 'K'};
-constexpr std::uint32_t kKeyVersion = 1, kKeyWiped = 0, kKeyPresent = 1;
-
-void write_key_file(const StoreFiles& files, const SessionIdBytes& session_id, std::uint32_t state, Block global_key) {
-  StoredKey key{};
-  std::memcpy(key.magic, kKeyMagic, sizeof key.magic);
-  key.version = kKeyVersion;
-  key.state = state;
-  key.session_id = session_id;
-  key.global_key = global_key;
-  const Descriptor file(files.global_key, O_WRONLY | O_CREAT);
-  const ssize_t written = ::pwrite(file.get(), &key, sizeof key, 0);
-  const int error = written < 0 ? errno : ENOSPC;
-  wipe_object(key);
-  if (written != static_cast<ssize_t>(sizeof key)) fail("write", files.global_key, error);
-  file.sync();
 }
 
 }  // namespace
@@ -99,14 +50,14 @@ void StoreFiles::check_vacant() const {
   if (!fs::exists(directory, error)) return;
   if (!fs::is_directory(directory, error))
     throw StoreError(directory.string() + " is not a directory; choose another place for the store");
-  check_private(directory, kDirectoryMode);
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) fail("write in", directory, errno);
+  check_private(directory, kStoreDirectoryMode);
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) fail_on_file("write in", directory, errno);
 }
 
 void StoreFiles::prepare_directory() const {
   std::error_code error;
   if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
-  if (::mkdir(directory.c_str(), kDirectoryMode) != 0 && errno != EEXIST) fail("make the directory", directory, errno);
+  if (::mkdir(directory.c_str(), kStoreDirectoryMode) != 0 && errno != EEXIST) fail_on_file("make the directory", directory, errno);
   check_vacant();
 }
 
@@ -115,60 +66,59 @@ void StoreFiles::check_present_and_private() const {
   if (::stat(database.c_str(), &found) != 0) {
     if (errno == ENOENT || errno == ENOTDIR)
       throw StoreError("no store in " + directory.string() + "; make one with tinyot preprocess");
-    fail("look at", database, errno);
+    fail_on_file("look at", database, errno);
   }
-  check_private(directory, kDirectoryMode);
-  for (const fs::path& file : {database, database_lock, global_key, lock}) check_private(file, kFileMode);
+  check_private(directory, kStoreDirectoryMode);
+  for (const fs::path& file : {database, database_lock, keys, lock}) check_private(file, kStoreFileMode);
+  for (const fs::path& path : {directory, database, keys})
+    if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) fail_on_file("write to", path, errno);
   if (!S_ISREG(found.st_mode) || found.st_size == 0) throw StoreError(database.string() + " is not a TinyOT store");
 }
 
-void sync_directory(const fs::path& directory) { Descriptor(directory, O_RDONLY | O_DIRECTORY).sync(); }
+std::uint64_t inode_of(const fs::path& path) {
+  struct stat found;
+  if (::stat(path.c_str(), &found) != 0) fail_on_file("look at", path, errno);
+  return found.st_ino;
+}
 
-StoreLock::StoreLock(const StoreFiles& files) {
-  Descriptor file(files.lock, O_RDWR | O_CREAT);
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) fail("lock", files.lock, errno);
-    char holder[24] = {};
-    const ssize_t length = ::pread(file.get(), holder, sizeof holder - 1, 0);
-    throw StoreError("the store in " + files.directory.string() + " is in use by process " +
-                     (length > 0 ? std::string(holder) : std::string("unknown")) + "; wait until it ends");
+bool StoreLock::set(short type, std::int64_t at) const {
+  struct flock range {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = at;
+  range.l_len = 1;
+  if (::fcntl(file_.descriptor(), F_OFD_SETLK, &range) == 0) return true;
+  if (errno != EAGAIN && errno != EACCES) fail_on_file("lock", file_.path(), errno);
+  return false;
+}
+
+bool StoreLock::set_within(short type, std::int64_t at, int seconds) const {
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);;) {
+    if (set(type, at)) return true;
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  const std::string holder = std::to_string(::getpid());
-  if (::ftruncate(file.get(), 0) != 0 || ::pwrite(file.get(), holder.data(), holder.size(), 0) < 0)
-    fail("write", files.lock, errno);
-  descriptor_ = file.release();
 }
 
-StoreLock::~StoreLock() { ::close(descriptor_); }
-
-void write_global_key(const StoreFiles& files, const SessionIdBytes& session_id, Delta global_key) {
-  write_key_file(files, session_id, kKeyPresent, global_key.value);
+StoreLock::StoreLock(const StoreFiles& files, Purpose purpose) : file_(files.lock, O_RDWR | O_CREAT) {
+  const std::string store = "the store in " + files.directory.string();
+  if (!set(F_WRLCK, kProcesses + ::getpid())) throw StoreError(store + " is in use by process " + std::to_string(::getpid()) + ", this one, already");
+  if (purpose == Purpose::Make || purpose == Purpose::Own) {
+    if (!set(F_WRLCK, kMaker)) {
+      std::array<char, 24> name{};
+      const std::size_t length = file_.read_at(kNameAt, std::as_writable_bytes(std::span(name)));
+      throw StoreError(store + " is in use by process " + (length > 0 ? std::string(name.data(), ::strnlen(name.data(), length)) : std::string("unknown")) +
+                       ", which adds to it; wait until it ends");
+    }
+    std::array<char, 24> name{};
+    std::snprintf(name.data(), name.size(), "%d", static_cast<int>(::getpid()));
+    file_.write_at(kNameAt, std::as_bytes(std::span(name)));
+  }
+  const bool is_held = purpose == Purpose::Own ? set_within(F_WRLCK, kEverybody, 0) : set_within(F_RDLCK, kEverybody, kPatience);
+  if (!is_held) throw StoreError(store + " is in use by other processes; wait until they end");
 }
 
-Delta read_global_key(const StoreFiles& files, const SessionIdBytes& session_id) {
-  const std::string path = files.global_key.string();
-  std::error_code error;
-  if (!fs::exists(files.global_key, error))
-    throw StoreError(path + " is missing: this is not a whole store, start a new session in a new store");
-  const Descriptor file(files.global_key, O_RDONLY);
-  StoredKey key;
-  const ssize_t length = ::pread(file.get(), &key, sizeof key, 0);
-  if (length < 0) fail("read", files.global_key, errno);
-  if (length != static_cast<ssize_t>(sizeof key) || std::memcmp(key.magic, kKeyMagic, sizeof key.magic) != 0)
-    throw StoreError(path + " is corrupt; start a new session in a new store");
-  const Delta result{key.global_key};
-  wipe_object(key.global_key);
-  if (key.version > kKeyVersion)
-    throw StoreError(path + " was made by a newer version (format " + std::to_string(key.version) +
-                     ", this program reads up to " + std::to_string(kKeyVersion) + "); use the version that made it");
-  if (key.session_id != session_id) throw StoreError(path + " belongs to another session; start a new session in a new store");
-  if (key.version != kKeyVersion || key.state != kKeyPresent)
-    throw StoreError(path + " holds no key any more; start a new session in a new store");
-  return result;
-}
-
-void wipe_global_key(const StoreFiles& files, const SessionIdBytes& session_id) {
-  write_key_file(files, session_id, kKeyWiped, Block{});
-}
+bool StoreLock::try_alone() { return set(F_WRLCK, kEverybody); }
+void StoreLock::share() { (void)set(F_RDLCK, kEverybody); }
 
 }  // namespace tinyot

@@ -1,18 +1,18 @@
-// The files of a store, apart from what is inside the database:
+// The files of a store, apart from what is inside them:
 //
-//   material.mdb        the LMDB file: manifest, counts, records
+//   material.mdb        the LMDB file: manifest, marks, catalogues, sealed records
 //   material.mdb-lock   LMDB's own table of readers
-//   global.key          the global key, in a file of its own because LMDB never overwrites in place
-//   store.lock          locked (flock) by the process that has the store open
+//   store.keys          the keys that all records are sealed under, and the global key
+//   store.lock          who has the store open
 //
 // The directory is 0700, the files are 0600; anything looser is refused.
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 
-#include "base/block.h"
+#include "storage/file_io.h"
 
 namespace tinyot {
 
@@ -22,41 +22,44 @@ struct StoreFiles {
         database(directory / "material.mdb"),
         database_lock(directory / "material.mdb-lock"),
         database_new(directory / "material.mdb.new"),
-        global_key(directory / "global.key"),
+        keys(directory / "store.keys"),
         lock(directory / "store.lock") {}
 
-  std::filesystem::path directory, database, database_lock, database_new, global_key, lock;
+  std::filesystem::path directory, database, database_lock, database_new, keys, lock;
 
   // Fails: StoreError if the directory holds a store, is open to others or cannot be written. It may be missing.
   void check_vacant() const;
   // Makes the directory if there is none, and checks it likewise.
   void prepare_directory() const;
-  // Fails: StoreError if there is no store, or if the directory or a file is open to other users.
+  // Fails: StoreError if there is no store, if it cannot be written, or if the directory or a file is open to other users.
   void check_present_and_private() const;
 };
 
-// Syncs a directory, so that a file made or renamed in it stays.
-void sync_directory(const std::filesystem::path& directory);
+std::uint64_t inode_of(const std::filesystem::path& path);
 
-// Holds the store for this handle until it is destroyed.
-class StoreLock {
- public:
-  // Fails: StoreError naming the process that has the store open.
-  explicit StoreLock(const StoreFiles& files);
-  ~StoreLock();
-  StoreLock(const StoreLock&) = delete;
-  StoreLock& operator=(const StoreLock&) = delete;
-
- private:
-  int descriptor_ = -1;
+// What somebody opens a store for. Any number of processes may Use and Look at a time, and one of them may Make; Own is alone.
+enum class Purpose {
+  Look,  // changes nothing
+  Use,   // reserves and draws
+  Make,  // pours as well
+  Own,   // nobody else has it open
 };
 
-// The key file belongs to one session, and is overwritten in place when that session dies.
-using SessionIdBytes = std::array<std::byte, 32>;
-void write_global_key(const StoreFiles& files, const SessionIdBytes& session_id, Delta global_key);
-// Fails: StoreError if the file is missing, corrupt, of another session or wiped.
-Delta read_global_key(const StoreFiles& files, const SessionIdBytes& session_id);
-// Durable on return.
-void wipe_global_key(const StoreFiles& files, const SessionIdBytes& session_id);
+// Holds the store for this handle until it is destroyed; the kernel ends it with the process. A process holds one only: LMDB does not bear two.
+class StoreLock {
+ public:
+  // Fails: StoreError naming the process in the way, as far as it is known.
+  StoreLock(const StoreFiles& files, Purpose purpose);
+
+  // Whether nobody else has the store open, and keeps them waiting until share().
+  bool try_alone();
+  void share();
+
+ private:
+  bool set(short type, std::int64_t at) const;
+  bool set_within(short type, std::int64_t at, int seconds) const;
+
+  File file_;
+};
 
 }  // namespace tinyot

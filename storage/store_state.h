@@ -1,102 +1,106 @@
-// What stands behind a Store and its reservations: the open database, and the counts that say which of its records are
-// material. Internal to this folder.
+// What stands behind a Store and its reservations. Internal to this folder.
 //
-// Three marks per kind split the indices: below `position` everything has been served or burnt, from there to `made` it is
-// to be served, from `made` on it belongs to a unit that is not finished.
+//   store_state.cpp   opening, death, manifest
+//   pouring.cpp       what is made: records, units, unlocking
+//   allotment.cpp     what is served: ranges, plans, what is dropped
+//   recovery.cpp      what is done first by who finds the store alone
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/material.h"
-#include "storage/lmdb_env.h"
-#include "storage/manifest.h"
+#include "storage/database.h"
 #include "storage/pour_queue.h"
-#include "storage/record.h"
 #include "storage/store_files.h"
 
 namespace tinyot {
 
-// Indices [start, end) of every kind.
-struct Range {
-  MaterialCounts start;
-  MaterialCounts end;
+// A batch that a reservation holds, with its key, which is in no file any more.
+struct HeldBatch {
+  BatchEntry entry;
+  SealKey key;
+};
+using HeldBatches = std::array<std::vector<HeldBatch>, kMaterialKinds>;
+
+// What a run asks for.
+struct Wish {
+  MaterialCounts counts;
+  MaterialCounts at_least;   // the peer's position
+  bool is_plan = false;      // for a run to come
+};
+
+// What it is given.
+struct Allotment {
+  Range range;
+  std::uint64_t plan = 0;  // its number, if it is one
+  MaterialCounts burnt;    // passed over on the way
 };
 
 class StoreState {
  public:
-  // Makes the database file of an empty store; it appears under its name only when it is whole.
-  static void make_database(const StoreFiles& files, const Manifest& manifest, std::uint64_t map_bytes);
-
-  // Reads and checks everything but the records, drops what an interrupted run has left behind.
-  StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock);
+  // Reads and checks everything but the records; unless it only looks, drops what others have left behind if it is alone.
+  StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock, Purpose purpose, const std::optional<StoreKey>& store_key, bool is_adopted);
   ~StoreState();
   StoreState(const StoreState&) = delete;
   StoreState& operator=(const StoreState&) = delete;
 
-  const Manifest& manifest() const { return manifest_; }
-  const MaterialCounts& made() const { return made_; }
-  const MaterialCounts& position() const { return position_; }
-  const MaterialCounts& burnt() const { return burnt_; }
-  Delta global_key() const;
-  std::uint64_t bytes_of(MaterialKind kind) const;
-  std::uint64_t store_bytes() const { return environment_.used_bytes(); }
+  Database& database() { return database_; }
+  const Database& database() const { return database_; }
+  Delta global_key();
 
-  void check_alive() const;
-
-  void pour(MaterialBatch batch);
-  void finish_unit();
-  void cut_back(std::uint64_t units, const MaterialCounts& made);
   void update_manifest(const std::function<void(Manifest&)>& change);
   void mark_dead(const std::string& reason);
 
-  // Moves the positions to the ends of the range, durably, and keeps its records until release.
-  std::uint64_t reserve(const Range& range, const MaterialCounts& burnt_now);
-  void release(std::uint64_t reservation);
+  void pour(MaterialBatch batch);
+  void finish_unit();
+  void cut_back(std::uint64_t units);
+  std::vector<SealTag> digests(std::uint64_t first_unit, std::uint64_t end_unit) const;
+  void unlock(std::uint64_t first_unit, std::uint64_t end_unit, std::span<const SealTag> peers);
 
-  // Objects [first, first + count), which a reservation holds.
-  MaterialBatch read_objects(MaterialKind kind, std::uint64_t first, std::size_t count) const;
+  // As of Store.
+  Allotment allot(const Wish& wish);
+  Allotment take(const Allotment& peers, const MaterialCounts& confirmed);
+  Range claim(std::uint64_t id);
+  // Takes the keys of the range's batches out of the key table, durably.
+  HeldBatches hold(const Range& range);
+  // Drops the range's batches, and remembers that the peer has taken the range too.
+  void release(const Range& range);
+
+  // Decrypts a batch that is held.
+  SecretVector<std::byte> open(const HeldBatch& batch) const;
 
  private:
-  struct PlannedRecord {
-    RecordHeader header;
+  struct PlannedBatch {
+    BatchEntry entry;
     std::uint64_t from;  // in the queue
   };
   enum class Rest { StaysQueued, IsWritten };
 
-  // In store_state.cpp.
-  void load();
-  void check_marks() const;
-  void put_unit(Transaction& transaction, const MaterialCounts& made, const std::string& coded_manifest) const;
-  // In store_records.cpp.
+  void check_files(bool is_adopted);
+  void complete_death();
+  void recover();
   void drop_unfinished();
-  void drop_served();
-  bool is_held(const RecordHeader& record) const;
-  std::vector<PlannedRecord> plan_records(Rest rest) const;
-  std::uint64_t planned_bytes(std::span<const PlannedRecord> records) const;
-  void write_records(Transaction& transaction, std::span<const PlannedRecord> records) const;
-  void forget_queued(std::span<const PlannedRecord> records);
+  void erase_doomed();
+  void forget_erased(Change& change);
 
-  MDB_dbi table_of(MaterialKind kind) const { return tables_[static_cast<std::size_t>(kind)]; }
+  static void check_available(const Marks& marks, const Range& range);
+  std::vector<PlannedBatch> plan_batches(Rest rest) const;
+  void write_batches(Change& change, std::span<const PlannedBatch> batches) const;
+  void forget_queued(std::span<const PlannedBatch> batches);
 
   StoreFiles files_;
   std::unique_ptr<StoreLock> lock_;
-  Environment environment_;
-  MDB_dbi state_table_ = 0;
-  std::array<MDB_dbi, kMaterialKinds> tables_{};
-  Manifest manifest_;
+  Purpose purpose_;
+  Database database_;
   Delta global_key_{};
-  MaterialCounts made_, position_, burnt_;
   MaterialCounts written_;  // first index without a committed record
   PourQueue queue_;
-  std::map<std::uint64_t, Range> reservations_;
-  std::uint64_t next_reservation_ = 0;
+  std::vector<std::uint64_t> erased_;  // doomed slots whose keys are gone: to be taken off the list
 };
 
 }  // namespace tinyot

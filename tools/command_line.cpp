@@ -112,6 +112,13 @@ Endpoint endpoint_from(const CommandLine& line) {
   return {listen, parse_address(line.get<std::string>(listen ? "listen" : "connect")), timeouts_from(line)};
 }
 
+std::optional<Endpoint> optional_endpoint_from(const CommandLine& line) {
+  if (line.has("peer") && (line.has("listen") || line.has("connect"))) throw UsageError("give one of --listen HOST:PORT and --peer HOST:PORT");
+  if (line.has("peer")) return Endpoint{false, parse_address(line.get<std::string>("peer")), timeouts_from(line)};
+  if (line.has("listen") || line.has("connect")) return endpoint_from(line);
+  return std::nullopt;
+}
+
 Party party_from(const CommandLine& line) {
   const std::string text = line.required("party");
   if (text == "A" || text == "a") return Party::A;

@@ -73,6 +73,8 @@ struct Endpoint {
 };
 void add_endpoint_options(po::options_description& options);
 Endpoint endpoint_from(const CommandLine& line);
+// Empty if none is given; --peer stands for --connect.
+std::optional<Endpoint> optional_endpoint_from(const CommandLine& line);
 void add_timeout_options(po::options_description& options);
 TcpTimeouts timeouts_from(const CommandLine& line);
 Party party_from(const CommandLine& line);

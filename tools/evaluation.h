@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "online/runtime.h"
+#include "storage/marks.h"
 #include "tools/circuit_spec.h"
 #include "tools/report.h"
 #include "tools/run.h"
@@ -32,6 +33,7 @@ struct EvaluationPlan {
 struct Evaluation {
   RunResult result;
   Manifest security;  // of the material
+  MaterialCounts burnt;  // passed over, because the peer's store was ahead
   std::uint64_t store_bytes = 0;
   double wall_s = 0;
   std::vector<PhaseCost> phases;
@@ -39,6 +41,9 @@ struct Evaluation {
 
 // Role: both, symmetric. Fails: before the first byte is sent as the store and OutOfMaterial, then as the session.
 Evaluation evaluate_stored(const EvaluationPlan& plan);
+
+// Sets the run's material aside in both stores. Fails: likewise.
+PlannedReservation reserve_stored(const EvaluationPlan& plan);
 
 // The same on material of the job's own, made on a connection of its own and kept in memory until it is used.
 Evaluation evaluate_live(const EvaluationPlan& plan);

@@ -19,10 +19,13 @@ std::string pair_text(const Json& report, const std::function<std::string(const 
 int local_preprocess(const Arguments& arguments) {
   CommandLine line("tinyot local preprocess --store DIR --ands N [options]", "tinyot local preprocess --store trial --ands 2^18");
   line.options().add_options()("store", po::value<std::string>(), "directory for both stores, DIR/A and DIR/B");
+  add_store_key_option(line.options());
   add_preprocess_options(line.options());
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
-  const JobResult result = preprocess_locally(preprocess_job_from(line), line.required("store"), timeouts_from(line));
+  PreprocessJob job = preprocess_job_from(line);
+  job.store_key = store_key_from(line);
+  const JobResult result = preprocess_locally(job, line.required("store"), timeouts_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, preprocess_text));
   return result.exit_status;
 }
@@ -31,6 +34,7 @@ int local_run(const Arguments& arguments) {
   CommandLine line("tinyot local run (--store DIR | --live) --circuit NAME|FILE --input NAME=HEX ... [options]",
                    "tinyot local run --store trial --circuit adder64.txt --input 0=0x2a --input 1=0x17");
   line.options().add_options()("store", po::value<std::string>(), "directory of both stores, DIR/A and DIR/B");
+  add_store_key_option(line.options());
   add_run_options(line.options());
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;

@@ -18,7 +18,7 @@
 #include "tools/params.h"
 #include "tools/preprocess.h"
 #include "tools/run.h"
-#include "tools/store_info.h"
+#include "tools/store_command.h"
 
 namespace tinyot {
 namespace {

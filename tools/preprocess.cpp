@@ -93,7 +93,6 @@ class PreprocessRun {
  private:
   // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
   void connect();
-  std::size_t agree_on_units();
   void make_units();
 
   const PreprocessJob& job_;
@@ -117,27 +116,16 @@ void PreprocessRun::connect() {
   std::optional<SessionId> existing;
   if (store_) existing = session_id_of(store_->manifest());
   const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, security_), existing);
-  if (!store_) store_ = Store::create(job_.store, new_manifest(job_, security_, ids.session), draw_global_key(rng, job_.party, params_.profile()), forecast_.disk_bytes);
+  if (!store_) store_ = Store::create(job_.store, new_manifest(job_, security_, ids.session), draw_global_key(rng, job_.party, params_.profile()), forecast_.disk_bytes, job_.store_key);
   session_.emplace(job_.party, ids, store_->global_key(), *channel_, std::move(rng), log_);
   for (std::uint64_t worker = 1; worker < job_.threads; ++worker) more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
 }
 
-// A party that died may have lost units that the other one has: both go on from those that both have.
-std::size_t PreprocessRun::agree_on_units() {
-  const std::uint64_t mine = store_->manifest().units_made, common = std::min<std::uint64_t>(common_units(*session_, mine), requests_.size());
-  if (common == mine) return static_cast<std::size_t>(mine);
-  MaterialCounts made;
-  for (const UnitRequest& request : std::span(requests_).first(static_cast<std::size_t>(common))) {
-    const MaterialCounts of_unit = counts_of(request, params_.material());
-    for (const MaterialKind kind : kAllMaterialKinds) made[kind] += of_unit[kind];
-  }
-  store_->cut_back(common, made);
-  return static_cast<std::size_t>(common);
-}
-
 void PreprocessRun::make_units() {
   Preprocessor preprocessor(*session_, params_, more_channels_);
-  const std::size_t already_made = agree_on_units();
+  // A party that died may have lost units that the other one has: both go on from those that both have.
+  meet(*session_, *store_, Meeting::OfMakers);
+  const std::size_t already_made = std::min<std::size_t>(store_->manifest().units_made, requests_.size());
   const auto still_to_make = std::span(requests_).subspan(already_made);
   if (already_made > 0 && !still_to_make.empty()) {
     MaterialCounts tie;
@@ -160,14 +148,16 @@ void PreprocessRun::make_units() {
   const BackgroundSink::Cost cost = sink.cost();
   log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
   for (const UnitRequest& request : still_to_make.first(made)) ands_now_ += request.plan.ands;
+  if (!job_.stores) return;
+  meet(*session_, *store_, Meeting::OfMakers);
   // Complete means that the peer has all units too.
-  if (job_.stores && common_units(*session_, store_->manifest().units_made) == requests_.size())
+  if (store_->marks().units_unlocked == requests_.size())
     store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
 }
 
 JobResult PreprocessRun::run() {
   if (job_.resume) {
-    store_ = Store::open(job_.store);
+    store_ = Store::open(job_.store, {.purpose = Purpose::Make, .store_key = job_.store_key});
     (void)store_->global_key();  // a dead session is refused here
     check_same_parameters(store_->manifest(), job_, security_);
     if (store_->manifest().state == SessionState::Complete) return {report_of(job_, *store_, 0, 0, log_), 0};
@@ -244,13 +234,14 @@ int preprocess_command(const Arguments& arguments) {
   CommandLine line("tinyot preprocess --party A|B (--listen | --connect) HOST:PORT --store DIR --ands N [options]",
                    "tinyot preprocess --party A --listen 127.0.0.1:7766 --store store-a --ands 2^18");
   add_endpoint_options(line.options());
-  line.options().add_options()("store", po::value<std::string>(), "directory of this party's store");
+  add_store_options(line.options());
   add_preprocess_options(line.options());
   if (!line.parse(arguments)) return 0;
   PreprocessJob job = preprocess_job_from(line);
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
   job.store = line.required("store");
+  job.store_key = store_key_from(line);
   check_memory(job, 1, available_memory_bytes());
   const JobResult result = preprocess(job);
   print_report(line.common().format, result.report, preprocess_text(result.report));

@@ -8,6 +8,7 @@
 #include "offline/forecast.h"
 #include "tools/command_line.h"
 #include "tools/report.h"
+#include "tools/store_options.h"
 
 namespace tinyot {
 
@@ -15,6 +16,7 @@ struct PreprocessJob {
   Party party = Party::A;
   Endpoint endpoint;
   std::filesystem::path store;
+  std::optional<StoreKey> store_key = {};
   ParameterRequest parameters;
   std::uint64_t ands = 0;    // that the store is to have made in all
   std::uint64_t inputs = 0;  // aBits of each party beyond one an AND

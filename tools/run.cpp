@@ -83,6 +83,8 @@ Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
   report["store_wait_s"] = result.store_s;
   report["blocks_s"] = result.blocks_s;
   report["store_bytes"] = evaluation.store_bytes;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (evaluation.burnt[kind] > 0) report["burnt"][std::string(name_of(kind))] = evaluation.burnt[kind];
   add_measurements(report, evaluation.phases);
   return report;
 }
@@ -95,6 +97,8 @@ void add_run_options(po::options_description& options) {
       "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since command lines can be seen by others")(
       "output", po::value<std::vector<std::string>>(), "NAME=@FILE: write this output there (mode 0600) instead of to the report");
   options.add_options()("window", po::value<std::string>(), "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
+  options.add_options()("reserve-only", "set the run's material aside in both stores, and name the reservation; inputs are not needed yet")(
+      "reservation", po::value<std::string>(), "run on material that was set aside: its number");
   options.add_options()("live", "no store: make the material meanwhile, on a connection of its own; both parties say so");
   add_parameter_options(options);
   add_circuit_options(options);
@@ -122,6 +126,10 @@ RunJob run_job_from(const CommandLine& line) {
   }
   job.window = line.optional_size("window");
   if (job.window && (*job.window < 1 || *job.window > kWindowMax)) throw UsageError("--window is out of range: 1 to 2^26 gates");
+  job.reserve_only = line.has("reserve-only");
+  job.reservation = line.optional_size("reservation");
+  if (job.reserve_only && job.reservation) throw UsageError("--reserve-only makes a reservation and --reservation uses one up: give one of the two");
+  if (line.has("live") && (job.reserve_only || job.reservation)) throw UsageError("--live has no store to reserve from");
   if (line.has("live"))
     job.live = live_parameters_from(line);
   else
@@ -138,10 +146,28 @@ std::vector<Parameter> EvaluationPlan::parameters() const {
 
 void set_store(RunJob& job, const CommandLine& line) {
   if (job.live && line.has("store")) throw UsageError("--live makes its material as it goes and has no --store");
-  if (!job.live) job.store = line.required("store");
+  if (job.live) return;
+  job.store = line.required("store");
+  job.store_key = store_key_from(line);
 }
 
+namespace {
+
+JobResult reserve(const RunJob& job) {
+  const NamedCircuit circuit(job.circuit);
+  const std::vector<std::optional<BundleValues>> no_inputs;
+  const PlannedReservation planned = reserve_stored({job, circuit, no_inputs, job.window.value_or(window_for(circuit.lanes()))});
+  Json report = {{"party", std::string(1, letter(job.party))}, {"command", "run --reserve-only"}, {"circuit", circuit.info().name}, {"reservation", planned.id}};
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (planned.range.end[kind] > planned.range.start[kind])
+      report["kinds"][std::string(name_of(kind))] = {{"first", planned.range.start[kind]}, {"count", planned.range.end[kind] - planned.range.start[kind]}};
+  return {report, 0};
+}
+
+}  // namespace
+
 JobResult run(const RunJob& job) {
+  if (job.reserve_only) return reserve(job);
   // All that can go wrong on this side is found before the first byte is sent.
   const NamedCircuit circuit(job.circuit);
   const auto inputs = my_values(circuit, job);
@@ -154,10 +180,16 @@ JobResult run(const RunJob& job) {
 }
 
 std::string run_text(const Json& report) {
+  if (report["command"] == "run --reserve-only")
+    return "party " + report["party"].get<std::string>() + ": material for " + report["circuit"].get<std::string>() + " is set aside; run it with --reservation " +
+           std::to_string(report["reservation"].get<std::uint64_t>()) + "\n";
   std::string text = "party " + report["party"].get<std::string>() + ": " + report["circuit"].get<std::string>() + ", " + grouped(report["ands"]) + " ANDs (" +
                      grouped(report["gates"]) + " gates) in " + seconds_text(report["wall_s"]) + ", " +
                      grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + " ANDs/s" +
                      ", on material of " + profile_text(report) + "\n";
+  if (report.contains("burnt"))
+    for (const auto& [name, value] : report["burnt"].items())
+      text += grouped(value.get<std::uint64_t>()) + " " + name + " were passed over, because the peer's store was ahead\n";
   for (const auto& [name, value] : report["outputs"].items()) text += name + " = " + lines_of(value) + "\n";
   return text;
 }
@@ -166,7 +198,7 @@ int run_command(const Arguments& arguments) {
   CommandLine line("tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE [options]",
                    "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
-  line.options().add_options()("store", po::value<std::string>(), "directory of this party's store");
+  add_store_options(line.options());
   add_run_options(line.options());
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);

@@ -13,6 +13,9 @@ struct RunJob {
   Party party = Party::A;
   Endpoint endpoint;
   std::filesystem::path store;            // unless live
+  std::optional<StoreKey> store_key = {};
+  bool reserve_only = false;                    // for a run to come
+  std::optional<std::uint64_t> reservation = {};  // that such a run has made
   std::optional<ParameterRequest> live;   // how material is made beside the run
   CircuitSpec circuit;
   std::map<std::string, std::string> inputs;   // texts of this party's bundles

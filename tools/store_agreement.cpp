@@ -7,43 +7,230 @@
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kPositions{0x3001, "store.positions"};
-constexpr MessageTag kUnits{0x3002, "store.units"};
+constexpr MessageTag kStanding{0x3001, "store.standing"};
+constexpr MessageTag kDigestCount{0x3002, "store.digest_count"};
+constexpr MessageTag kDigests{0x3003, "store.digests"};
+constexpr MessageTag kAllotment{0x3004, "store.allotment"};
+constexpr MessageTag kTaken{0x3005, "store.taken"};
+constexpr MessageTag kPlan{0x3006, "store.plan"};
 
-struct Positions {
-  MaterialCounts position;
-  MaterialCounts made;
+constexpr MessageTag kHalfCount{0x3007, "store.half_count"};
+constexpr MessageTag kHalves{0x3008, "store.halves"};
+
+constexpr std::size_t kDigestsAMessage = std::size_t{1} << 16;
+
+// What A gives out, as it travels.
+struct Offer {
+  Range range;
+  std::uint64_t plan;
+};
+struct Half {
+  std::uint64_t first;
+  std::uint32_t count;
+  std::uint32_t kind;
+  SealTag tag;
+};
+struct Plan {
+  std::uint64_t id;
+  std::uint64_t is_there;
+  Range range;
 };
 
-void check_range(const MaterialCounts& start, const MaterialCounts& made, const MaterialCounts& needed, const std::string& whose) {
-  std::string shortages;
+std::string counts_text(MaterialKind kind, std::uint64_t stands, std::uint64_t confirmed) {
+  return std::string(name_of(kind)) + " stands at " + std::to_string(stands) + ", and has once stood at " + std::to_string(confirmed);
+}
+
+// A store that has gone back would serve again what it has forgotten.
+void check_neither_is_older(const Standing& mine, const Standing& peers) {
+  if (peers.units_unlocked > peers.units_made) throw PeerCheated("store standing");
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const std::uint64_t left = made[kind] > start[kind] ? made[kind] - start[kind] : 0;
-    if (left >= needed[kind]) continue;
-    shortages += (shortages.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(left) + ", needs " + std::to_string(needed[kind]);
+    if (mine.position[kind] < peers.confirmed[kind])
+      throw StoreError("this store is an older copy: " + counts_text(kind, mine.position[kind], peers.confirmed[kind]) +
+                       ", as the peer knows; use the newest one, or start a new session in a new store");
+    if (peers.position[kind] < mine.confirmed[kind])
+      throw Disagreement("the peer's store is an older copy: " + counts_text(kind, peers.position[kind], mine.confirmed[kind]) +
+                         "; it has to use its newest one, or start a new session in a new store");
   }
-  if (!shortages.empty())
-    throw OutOfMaterial("not enough material in " + whose + " store: " + shortages + "; make more with tinyot preprocess, in a new store");
+  if (mine.units_made < peers.units_unlocked)
+    throw StoreError("this store is an older copy: it has " + std::to_string(mine.units_made) + " units, and the peer knows of " +
+                     std::to_string(peers.units_unlocked) + "; use the newest one, or start a new session in a new store");
+  if (peers.units_made < mine.units_unlocked)
+    throw Disagreement("the peer's store is an older copy: it has " + std::to_string(peers.units_made) + " units, and has confirmed " +
+                       std::to_string(mine.units_unlocked) + "; it has to use its newest one, or start a new session in a new store");
+}
+
+void unlock_together(Session& session, Store& store, std::uint64_t first_unit, std::uint64_t end_unit) {
+  Channel& channel = session.channel();
+  const std::vector<SealTag> mine = store.digests(first_unit, end_unit);
+  send_object(channel, kDigestCount, static_cast<std::uint64_t>(mine.size()));
+  const auto count = recv_object<std::uint64_t>(channel, kDigestCount);
+  if (count != mine.size())
+    throw Disagreement("the units that are to be unlocked have " + std::to_string(mine.size()) + " batches in this store and " + std::to_string(count) +
+                       " in the peer's; the two stores do not belong together");
+  std::vector<SealTag> peers(mine.size());
+  for (std::size_t first = 0; first < mine.size(); first += kDigestsAMessage) {
+    const std::size_t part = std::min(kDigestsAMessage, mine.size() - first);
+    channel.send(kDigests, std::as_bytes(std::span(mine).subspan(first, part)));
+    channel.recv(kDigests, std::as_writable_bytes(std::span(peers).subspan(first, part)));
+  }
+  store.unlock(first_unit, end_unit, peers);
+}
+
+void check_not_far_ahead(const MaterialCounts& mine, const MaterialCounts& peers) {
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (peers[kind] > mine[kind] && peers[kind] - mine[kind] > kBurnMax)
+      throw Disagreement("the peer's store is far ahead: its " + std::string(name_of(kind)) + " stand at " + std::to_string(peers[kind]) + ", mine at " +
+                         std::to_string(mine[kind]) + "; to go on would burn what lies between, start a new session in a new store");
+}
+
+// A range that the peer names is looked at before it touches the store.
+void check_offer(const Offer& offer, const MaterialCounts& needed, bool is_plan) {
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    const std::uint64_t start = offer.range.start[kind], end = offer.range.end[kind];
+    if (start > end || end - start != needed[kind]) throw PeerCheated("store allotment");
+  }
+  if ((offer.plan != 0) != is_plan) throw PeerCheated("store allotment");
 }
 
 }  // namespace
 
-void check_enough(const Store& store, const MaterialCounts& needed) { check_range(store.position(), store.made(), needed, "this"); }
+void check_enough(const Store& store, const MaterialCounts& needed) {
+  std::string shortages;
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    const std::uint64_t left = store.made()[kind] - store.position()[kind];
+    if (left >= needed[kind]) continue;
+    shortages += (shortages.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(left) + ", needs " + std::to_string(needed[kind]);
+  }
+  if (!shortages.empty())
+    throw OutOfMaterial("not enough material in this store: " + shortages + "; make more with tinyot preprocess, in a new store");
+}
 
-std::uint64_t common_units(Session& session, std::uint64_t mine) {
-  send_object(session.channel(), kUnits, mine);
-  return std::min(mine, recv_object<std::uint64_t>(session.channel(), kUnits));
+Standing standing_of(const Store& store) {
+  const Marks& marks = store.marks();
+  return {store.manifest().units_made, marks.units_unlocked, marks.position, marks.confirmed};
+}
+
+Standing meet(Session& session, Store& store, Meeting meeting) {
+  store.refresh();
+  const Standing mine = standing_of(store);
+  send_object(session.channel(), kStanding, mine);
+  const auto peers = recv_object<Standing>(session.channel(), kStanding);
+  check_neither_is_older(mine, peers);
+  const std::uint64_t common = std::min(mine.units_made, peers.units_made);
+  if (meeting == Meeting::OfMakers && mine.units_made > common) store.cut_back(common);
+  const std::uint64_t unlocked = std::min(mine.units_unlocked, peers.units_unlocked);
+  if (unlocked < common) unlock_together(session, store, unlocked, common);
+  return peers;
+}
+
+Allotment allot_together(Session& session, Store& store, const Standing& peers, const MaterialCounts& needed, bool is_plan) {
+  Channel& channel = session.channel();
+  check_not_far_ahead(store.position(), peers.position);
+  if (session.me() == Party::A) {
+    const Allotment allotment = store.allot({.counts = needed, .at_least = peers.position, .is_plan = is_plan});
+    send_object(channel, kAllotment, Offer{allotment.range, allotment.plan});
+    if (recv_object<std::uint64_t>(channel, kTaken) != 1) throw PeerCheated("store allotment");
+    return allotment;
+  }
+  const auto offer = recv_object<Offer>(channel, kAllotment);
+  check_offer(offer, needed, is_plan);
+  check_not_far_ahead(store.position(), offer.range.start);
+  const Allotment allotment = store.take({offer.range, offer.plan, {}}, peers.position);
+  send_object(channel, kTaken, std::uint64_t{1});
+  return allotment;
 }
 
 Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed) {
-  const Positions mine{store.position(), store.made()};
-  send_object(session.channel(), kPositions, mine);
-  const auto peers = recv_object<Positions>(session.channel(), kPositions);
-  MaterialCounts start;
-  for (const MaterialKind kind : kAllMaterialKinds) start[kind] = std::max(mine.position[kind], peers.position[kind]);
-  check_range(start, mine.made, needed, "this");
-  check_range(start, peers.made, needed, "the peer's");
-  return store.reserve(start, needed);
+  const Standing peers = meet(session, store, Meeting::OfRuns);
+  return store.hold(allot_together(session, store, peers, needed, false));
+}
+
+Reservation claim_together(Session& session, Store& store, std::uint64_t plan, const MaterialCounts& needed) {
+  const std::vector<PlannedReservation>& planned = store.marks().planned;
+  const auto found = std::ranges::find(planned, plan, &PlannedReservation::id);
+  const Plan mine{plan, found != planned.end() ? 1u : 0u, found != planned.end() ? found->range : Range{}};
+  send_object(session.channel(), kPlan, mine);
+  const auto peers = recv_object<Plan>(session.channel(), kPlan);
+  if (peers.id != plan)
+    throw Disagreement("this party runs reservation " + std::to_string(plan) + ", the peer " + std::to_string(peers.id));
+  if (mine.is_there == 0) return store.claim(plan);  // which says that it is not there
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (mine.range.end[kind] - mine.range.start[kind] < needed[kind])
+      throw OutOfMaterial("reservation " + std::to_string(plan) + " has " + std::to_string(mine.range.end[kind] - mine.range.start[kind]) + " " +
+                          std::string(name_of(kind)) + ", and the run needs " + std::to_string(needed[kind]) + "; it is kept");
+  Reservation reservation = store.claim(plan);
+  if (peers.is_there != 1 || !(peers.range == mine.range))
+    throw Disagreement("the peer's store does not hold reservation " + std::to_string(plan) + " any more; it is given up here too");
+  return reservation;
+}
+
+namespace {
+
+// Both lists are in order; the peer's comes piece by piece.
+class Comparer {
+ public:
+  explicit Comparer(std::span<const BatchEntry> mine) : mine_(mine) {}
+
+  void add(const Half& peers) {
+    while (next_ < mine_.size() && order_of(mine_[next_]) < order_of(peers)) miss();
+    if (next_ == mine_.size() || order_of(mine_[next_]) != order_of(peers) || mine_[next_].count != peers.count) {
+      differ("the peer has a batch of " + std::to_string(peers.count) + " " + name_of_kind(peers.kind) + " from " + std::to_string(peers.first) +
+             " on, and this store has not");
+      return;
+    }
+    const BatchEntry& entry = mine_[next_++];
+    if (!entry.peers_tag)
+      ++result_.cut;
+    else if (*entry.peers_tag == peers.tag)
+      ++result_.matched;
+    else
+      differ("batch " + text_of(entry) + ": the peer's half is not the one that was made with mine");
+  }
+  Comparison finish() {
+    while (next_ < mine_.size()) miss();
+    return std::move(result_);
+  }
+
+ private:
+  static std::pair<std::uint32_t, std::uint64_t> order_of(const BatchEntry& entry) { return {static_cast<std::uint32_t>(entry.kind), entry.first}; }
+  static std::pair<std::uint32_t, std::uint64_t> order_of(const Half& half) { return {half.kind, half.first}; }
+  static std::string name_of_kind(std::uint32_t kind) {
+    return kind < kMaterialKinds ? std::string(name_of(static_cast<MaterialKind>(kind))) : "objects of an unknown kind";
+  }
+  void miss() { differ("batch " + text_of(mine_[next_++]) + ": the peer has not its half"); }
+  void differ(std::string what) {
+    if (++result_.different <= Comparison::kLinesMax) result_.differences.push_back(std::move(what));
+  }
+
+  std::span<const BatchEntry> mine_;
+  std::size_t next_ = 0;
+  Comparison result_;
+};
+
+}  // namespace
+
+Comparison compare_halves(Session& session, const Store& store, std::span<const BatchEntry> mine) {
+  std::uint64_t batches_max = 0;
+  for (const MaterialKind kind : kAllMaterialKinds) batches_max += store.made()[kind];
+  constexpr std::size_t kHalvesAMessage = std::size_t{1} << 12;
+  Channel& channel = session.channel();
+  send_object(channel, kHalfCount, static_cast<std::uint64_t>(mine.size()));
+  const auto count = recv_object<std::uint64_t>(channel, kHalfCount);
+  if (count > batches_max)
+    throw Disagreement("the peer's store has " + std::to_string(count) + " batches, more than the " + std::to_string(batches_max) +
+                       " objects that this one has made");
+  Comparer comparer(mine);
+  for (std::size_t first = 0; first < std::max<std::uint64_t>(mine.size(), count); first += kHalvesAMessage) {
+    std::vector<Half> halves;
+    for (std::size_t i = first; i < std::min(mine.size(), first + kHalvesAMessage); ++i)
+      halves.push_back({mine[i].first, mine[i].count, static_cast<std::uint32_t>(mine[i].kind), mine[i].tag});
+    if (!halves.empty()) channel.send(kHalves, std::as_bytes(std::span(halves)));
+    if (first >= count) continue;
+    halves.resize(std::min<std::uint64_t>(kHalvesAMessage, count - first));
+    channel.recv(kHalves, std::as_writable_bytes(std::span(halves)));
+    for (const Half& half : halves) comparer.add(half);
+  }
+  return comparer.finish();
 }
 
 }  // namespace tinyot

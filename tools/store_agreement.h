@@ -1,4 +1,5 @@
-// Before the first gate: both parties compare where their stores stand and take the same range out of both.
+// Both parties' stores hold two halves of the same objects, and this keeps them together: before anything is made or drawn, the parties
+// compare where their stores stand, unlock what both have, and take the same range out of both.
 #pragma once
 
 #include "checks/session.h"
@@ -6,16 +7,57 @@
 
 namespace tinyot {
 
-// Role: both, symmetric. The range begins at the higher of both positions, kind by kind; what lies between is burnt.
-// Wire: 1 message of counts each way.
-// Fails: OutOfMaterial if one of the two stores is short from there; it says whose, what it has and what is needed.
+// Before the first byte is sent. Fails: OutOfMaterial if the units that `store` has would not suffice.
+void check_enough(const Store& store, const MaterialCounts& needed);
+
+// How far the peer's store may be ahead of this one, in objects of one kind, before a person has to look at it: what lies between is burnt.
+inline constexpr std::uint64_t kBurnMax = std::uint64_t{1} << 24;
+
+// Where both stores stand.
+struct Standing {
+  std::uint64_t units_made = 0;
+  std::uint64_t units_unlocked = 0;
+  MaterialCounts position;
+  MaterialCounts confirmed;  // the position that the other party is known to have had
+};
+Standing standing_of(const Store& store);
+
+enum class Meeting {
+  OfMakers,  // units that only one of the two has are dropped
+  OfRuns,
+};
+
+// Role: both, symmetric. Units that both have are unlocked: each party tells the digests of its halves. Returns the peer's standing;
+// afterwards both stores have the same units unlocked.
+// Wire: 1 message each way, and if units are to be unlocked 2 more: 16 bytes a batch.
+// Fails: StoreError if this store is an older copy of itself, Disagreement if the peer's is, or if the halves do not belong together.
+Standing meet(Session& session, Store& store, Meeting meeting);
+
+// Role: A allots, B takes. Both have reserved the range durably when it returns, from the higher of both positions on; what lies between is
+// burnt.
+// Wire: 1 message of A, then 1 of B.
+// Fails: OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or gives out what has been served.
+Allotment allot_together(Session& session, Store& store, const Standing& peers, const MaterialCounts& needed, bool is_plan);
+
+// meet, allot_together and hold.
 Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed);
 
-// Role: both, symmetric. How many units both stores have; the peer's count may be smaller or larger than `mine`.
+// Role: both, symmetric. Takes a planned reservation, after meet().
 // Wire: 1 message each way.
-std::uint64_t common_units(Session& session, std::uint64_t mine);
+// Fails: Disagreement if one of the stores does not hold it, or not the same range; if it is the peer's, mine is burnt too. OutOfMaterial if it
+// holds less than `needed`.
+Reservation claim_together(Session& session, Store& store, std::uint64_t plan, const MaterialCounts& needed);
 
-// Fails: OutOfMaterial if `store` cannot serve `needed` from its own position; for a check before the first byte is sent.
-void check_enough(const Store& store, const MaterialCounts& needed);
+struct Comparison {
+  std::uint64_t matched = 0;  // batches whose other half the peer has, as it told when they were made
+  std::uint64_t cut = 0;      // likewise, but cut at a run's end since: compared by index and count only
+  std::uint64_t different = 0;
+  static constexpr std::size_t kLinesMax = 100;
+  std::vector<std::string> differences;  // the first of them, a line each
+};
+
+// Role: both, symmetric. Compares the halves that both stores hold, by digest; uses nothing up. `mine` is in order of kind and index.
+// Wire: 32 bytes a batch.
+Comparison compare_halves(Session& session, const Store& store, std::span<const BatchEntry> mine);
 
 }  // namespace tinyot

@@ -1,52 +1,79 @@
-#include "tools/store_info.h"
-
-#include "base/error.h"
 #include "storage/inventory.h"
 #include "tools/connection.h"
 #include "tools/report.h"
+#include "tools/store_command.h"
+#include "tools/store_options.h"
 
 namespace tinyot {
 namespace {
 
-int info(const Arguments& arguments) {
-  CommandLine line("tinyot store info DIR", "tinyot store info store-a --format json");
-  line.options().add_options()("store", po::value<std::string>(), "directory of the store");
-  line.positional("store", 1);
-  if (!line.parse(arguments)) return 0;
-  const Inventory inventory = take_inventory(Store::open(line.required("store")));
+std::string protection_text(KeyProtection protection) {
+  switch (protection) {
+    case KeyProtection::ByPermissions: return "file permissions alone";
+    case KeyProtection::ByStoreKey: return "a store key";
+    case KeyProtection::Erased: return "nothing: the keys are erased";
+  }
+  return {};
+}
+
+Json json_of(const Inventory& inventory) {
   const Manifest& manifest = inventory.manifest;
   Json report = {{"session", hex_of(session_id_of(manifest))},
                  {"state", std::string(name_of(manifest.state))},
                  {"party", std::string(1, letter(manifest.me))},
                  {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me))) : manifest.peer}};
   add_security(report, manifest);
+  report["shard"] = std::to_string(manifest.shard) + "/" + std::to_string(manifest.shards);
   report["units_made"] = manifest.units_made;
   report["ands_requested"] = manifest.ands_requested;
+  report["keys_protected_by"] = protection_text(inventory.protection);
   report["store_bytes"] = inventory.store_bytes;
   if (manifest.state == SessionState::Dead) report["dead_reason"] = manifest.dead_reason;
-  std::string text = "session " + short_name(session_id_of(manifest)) + ", party " + letter(manifest.me) + ", " + std::string(name_of(manifest.state)) +
-                     (manifest.state == SessionState::Dead ? ": " + manifest.dead_reason : "") + "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " + decimals(manifest.sigma_paper_bound, 1) + ", exact " +
-                     decimals(manifest.sigma_exact, 1) + "), kappa " + std::to_string(manifest.kappa) + ", bucket " + std::to_string(manifest.bucket) +
-                     ", unit " + grouped(manifest.unit) + "\n";
+  report["reservations"] = Json::array();
+  for (const PlannedReservation& planned : inventory.planned) report["reservations"].push_back(planned.id);
   report["kinds"] = Json::object();
   for (const MaterialKind kind : kAllMaterialKinds) {
     const KindInventory& entry = inventory.of(kind);
     if (entry.made == 0) continue;
-    const std::string name(name_of(kind));
-    report["kinds"][name] = {{"made", entry.made}, {"reserved", entry.reserved}, {"burnt", entry.burnt}, {"left", entry.left}, {"bytes", entry.bytes}};
-    text += name + ": made " + grouped(entry.made) + ", used " + grouped(entry.reserved) + ", left " + grouped(entry.left) + ", " +
+    report["kinds"][std::string(name_of(kind))] = {{"made", entry.made},       {"locked", entry.locked}, {"reserved", entry.reserved},
+                                                   {"planned", entry.planned}, {"burnt", entry.burnt},   {"left", entry.left},
+                                                   {"bytes", entry.bytes}};
+  }
+  return report;
+}
+
+std::string text_of(const Inventory& inventory, const Json& report) {
+  const Manifest& manifest = inventory.manifest;
+  const std::string shard = manifest.shards == 1 ? "" : ", shard " + report["shard"].get<std::string>();
+  std::string text = "session " + short_name(session_id_of(manifest)) + ", party " + letter(manifest.me) + shard + ", " +
+                     std::string(name_of(manifest.state)) + (manifest.state == SessionState::Dead ? ": " + manifest.dead_reason : "") + "\n" +
+                     profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " + decimals(manifest.sigma_paper_bound, 1) +
+                     ", exact " + decimals(manifest.sigma_exact, 1) + "), kappa " + std::to_string(manifest.kappa) + ", bucket " +
+                     std::to_string(manifest.bucket) + ", unit " + grouped(manifest.unit) + "\n" +
+                     "keys protected by " + protection_text(inventory.protection) + "\n";
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    const KindInventory& entry = inventory.of(kind);
+    if (entry.made == 0) continue;
+    text += std::string(name_of(kind)) + ": made " + grouped(entry.made) + ", used " + grouped(entry.reserved - entry.planned) + ", left " +
+            grouped(entry.left) + (entry.planned > 0 ? ", set aside " + grouped(entry.planned) : "") +
+            (entry.burnt > 0 ? ", passed over " + grouped(entry.burnt) : "") +
+            (entry.locked > 0 ? ", not yet confirmed by the peer " + grouped(entry.locked) : "") + ", " +
             bytes_text(static_cast<double>(entry.bytes)) + "\n";
   }
-  print_report(line.common().format, report, text + "file: " + bytes_text(static_cast<double>(inventory.store_bytes)) + "\n");
-  return 0;
+  for (const PlannedReservation& planned : inventory.planned) text += "reservation " + std::to_string(planned.id) + "\n";
+  return text + "files: " + bytes_text(static_cast<double>(inventory.store_bytes)) + "\n";
 }
 
 }  // namespace
 
-int store_command(const Arguments& arguments) {
-  if (!arguments.empty() && arguments[0] == "info") return info({arguments.begin() + 1, arguments.end()});
-  if (arguments.empty() || arguments[0] != "--help") throw UsageError("tinyot store wants info DIR; see tinyot store --help");
-  print_report(Format::Text, {}, "Usage: tinyot store info DIR; it has its own --help\n\nExample:\n  tinyot store info store-a\n");
+int store_info(const Arguments& arguments) {
+  CommandLine line("tinyot store info DIR [--store-key @FILE]", "tinyot store info store-a --format json");
+  add_store_options(line.options());
+  line.positional("store", 1);
+  if (!line.parse(arguments)) return 0;
+  const Inventory inventory = take_inventory(Store::open(line.required("store"), {.purpose = Purpose::Look, .store_key = store_key_from(line)}));
+  const Json report = json_of(inventory);
+  print_report(line.common().format, report, text_of(inventory, report));
   return 0;
 }
 

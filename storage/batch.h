@@ -1,0 +1,51 @@
+// Batches: the unit in which material lies in a store. A batch is a record sealed under a key of its own, and an entry in the catalogue of
+// its kind that says which objects it holds, which key opens it, and by which digest the parties know its two halves.
+//
+// The digest of a half is the authentication tag of its sealing: 128 bits that nobody but its owner can foretell, that tell nothing of what
+// is sealed, and that cost nothing to compute again when the batch is opened.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/material.h"
+#include "base/session_id.h"
+#include "crypto/aead.h"
+
+namespace tinyot {
+
+struct BatchEntry {
+  MaterialKind kind = MaterialKind::AuthBitsA;
+  std::uint64_t first = 0;   // index of the first object
+  std::uint32_t count = 0;
+  std::uint32_t shard = 1;   // where and as which object it was made; a merge renumbers, and does not seal anew
+  std::uint64_t origin = 0;
+  std::uint64_t slot = 0;    // of the key table, and the key of the record
+  SealTag tag{};
+  std::optional<SealTag> peers_tag = {};  // once the peer has told it
+
+  std::uint64_t end() const { return first + count; }
+  friend bool operator==(const BatchEntry&, const BatchEntry&) = default;
+};
+
+inline constexpr std::size_t kBatchEntryBytes = 64;
+using CodedEntry = std::array<std::byte, kBatchEntryBytes>;
+
+CodedEntry encode_entry(const BatchEntry& entry);
+// Reads an untrusted entry. Empty if no store has written it.
+std::optional<BatchEntry> decode_entry(MaterialKind kind, std::uint64_t first, std::span<const std::byte> bytes);
+
+// "auth_bits_a 4096..8191"
+std::string text_of(const BatchEntry& entry);
+
+// Seals a record, and fills in the entry's tag.
+void seal_record(const SessionId& session, Party me, BatchEntry& entry, const SealKey& key, std::span<const std::byte> plain, std::span<std::byte> sealed);
+// Fails: StoreError naming the batch, if a bit of the record, its entry or its key is another one.
+void open_record(const SessionId& session, Party me, const BatchEntry& entry, const SealKey& key, std::span<const std::byte> sealed,
+                 std::span<std::byte> plain);
+
+[[noreturn]] void throw_corrupt_batch(const std::string& batch);
+
+}  // namespace tinyot

@@ -1,0 +1,130 @@
+// The database of a store: what its tables hold, and the two ways to look at them. A View is a read transaction, a Change a write
+// transaction; both see one state of manifest, marks and catalogue. Any process may change a store at any time, so whatever is decided
+// by the state is decided inside a Change. Internal to this folder.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/batch.h"
+#include "storage/key_table.h"
+#include "storage/lmdb_env.h"
+#include "storage/manifest.h"
+#include "storage/marks.h"
+#include "storage/store_files.h"
+
+namespace tinyot {
+
+class Database;
+
+class View {
+ public:
+  View(const Database& database, Transaction& transaction);
+  virtual ~View() = default;
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+
+  const Manifest& manifest() const { return manifest_; }
+  const Marks& marks() const { return marks_; }
+  void check_alive() const;
+
+  // Each is empty if there is none. Fails: StoreError for an entry that no store has written.
+  std::optional<BatchEntry> entry_holding(MaterialKind kind, std::uint64_t index) const;
+  // Entries that begin in [begin, end), in order.
+  std::vector<BatchEntry> entries(MaterialKind kind, std::uint64_t begin, std::uint64_t end) const;
+  std::optional<BatchEntry> last_entry(MaterialKind kind) const;
+
+  // Fails: StoreError if it is missing or has not the size of its entry.
+  ByteView record(const BatchEntry& entry) const;
+  virtual SealKey key_of(const BatchEntry& entry) const;
+  // Decrypts and checks.
+  SecretVector<std::byte> open(const BatchEntry& entry) const;
+
+  // Counts of all finished units up to `units`. Fails: StoreError.
+  MaterialCounts made_by(std::uint64_t units) const;
+
+ protected:
+  const Database& database_;
+  Transaction& transaction_;
+  Manifest manifest_;
+  Marks marks_;
+};
+
+class Change final : public View {
+ public:
+  Change(Database& database, Transaction& transaction);
+
+  Manifest& manifest() { return manifest_; }
+  Marks& marks() { return marks_; }
+
+  // Seals and adds a record of entry.count objects, which `encode` writes. The key is fresh; slot and tag are filled in.
+  void add(BatchEntry entry, const std::function<void(std::span<std::byte> plain)>& encode);
+  // Adds a sealed record as it is, under the key that it has.
+  void add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed);
+  // Changes what is in the entry but not what it holds.
+  void put_entry(const BatchEntry& entry);
+  // Drops record and entry; the key stays in its slot.
+  void drop(const BatchEntry& entry);
+  // Cuts the batch around `index` in two, if it does not begin there: both get fresh keys, and the old key is doomed.
+  void split(MaterialKind kind, std::uint64_t index);
+
+  void put_unit(std::uint64_t unit, const MaterialCounts& made);
+  void drop_units_from(std::uint64_t unit);
+
+  SealKey key_of(const BatchEntry& entry) const override;
+
+  // Writes manifest, marks and new keys; called by Database.
+  void finish();
+
+ private:
+  std::span<std::byte> room_for(BatchEntry& entry, const SealKey& key);
+
+  Database& writable_;
+  std::uint64_t first_new_slot_;
+  std::vector<SealKey> new_keys_;
+  SecretVector<std::byte> plain_;
+};
+
+class Database {
+ public:
+  // Makes the database file of an empty store; it appears under its name only when it is whole. The key table is there already.
+  static void make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys, std::uint64_t map_bytes);
+
+  // Fails: StoreError for a file that is foreign, cut off, corrupt, or of a newer format.
+  Database(const StoreFiles& files, const std::optional<StoreKey>& store_key);
+
+  // Fails: as body; StoreError if what is stored is not what a store writes.
+  void read(const std::string& operation, const std::function<void(const View&)>& body) const;
+  // Commits and syncs what the body does, keys first. The body runs again if the map has become too small.
+  void change(const std::string& operation, std::uint64_t bytes, const std::function<void(Change&)>& body);
+
+  // As of the last refresh or change.
+  void refresh();
+  const Manifest& manifest() const { return manifest_; }
+  const Marks& marks() const { return marks_; }
+  SessionId session() const;
+
+  KeyTable& keys() { return *keys_; }
+  const KeyTable& keys() const { return *keys_; }
+  const StoreFiles& files() const { return files_; }
+  std::uint64_t used_bytes() const { return environment_.used_bytes(); }
+
+ private:
+  friend class View;
+  friend class Change;
+  void find_tables(Transaction& transaction);
+  MDB_dbi catalogue_of(MaterialKind kind) const { return catalogues_[static_cast<std::size_t>(kind)]; }
+
+  StoreFiles files_;
+  Environment environment_;
+  MDB_dbi state_table_ = 0, units_table_ = 0, records_table_ = 0;
+  std::array<MDB_dbi, kMaterialKinds> catalogues_{};
+  std::unique_ptr<KeyTable> keys_;
+  Manifest manifest_;
+  Marks marks_;
+};
+
+}  // namespace tinyot

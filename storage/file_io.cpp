@@ -1,0 +1,61 @@
+#include "storage/file_io.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace tinyot {
+
+void fail_on_file(const std::string& operation, const std::filesystem::path& path, int error) {
+  const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  throw StoreError((is_full ? "disk full: cannot " : "cannot ") + operation + " " + path.string() + ": " + std::strerror(error) +
+                   (is_full ? "; what is committed stays good, free some space and go on with --resume" : ""));
+}
+
+File::File(const std::filesystem::path& path, int flags) : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, kStoreFileMode)) {
+  if (descriptor_ < 0) fail_on_file("open", path, errno);
+}
+
+File::~File() { ::close(descriptor_); }
+
+std::uint64_t File::size() const {
+  struct stat found;
+  if (::fstat(descriptor_, &found) != 0) fail_on_file("look at", path_, errno);
+  return static_cast<std::uint64_t>(found.st_size);
+}
+
+std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t part = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0) fail_on_file("read", path_, errno);
+    if (part == 0) break;
+    done += static_cast<std::size_t>(part);
+  }
+  return done;
+}
+
+void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t part = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (part < 0 && errno == EINTR) continue;
+    if (part < 0) fail_on_file("write", path_, errno);
+    if (part == 0) fail_on_file("write", path_, ENOSPC);
+    done += static_cast<std::size_t>(part);
+  }
+}
+
+void File::sync() const {
+  if (::fdatasync(descriptor_) != 0) fail_on_file("sync", path_, errno);
+}
+
+void sync_directory(const std::filesystem::path& directory) { File(directory, O_RDONLY | O_DIRECTORY).sync(); }
+
+}  // namespace tinyot

@@ -1,0 +1,215 @@
+#include "storage/key_table.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace tinyot {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie in memory");
+
+constexpr char kMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'K', 'T'};
+constexpr std::uint32_t kVersion = 2;
+constexpr std::size_t kStoreKeyBytesMin = 16, kStoreKeyBytesMax = 4096;
+
+struct StoredHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t protection;
+  SessionId session;
+  std::array<std::byte, 32> salt;
+  std::array<std::byte, 32> zeros;
+  SealTag check;  // of all before it, under the wrapping key
+};
+static_assert(sizeof(StoredHeader) == 128 && std::is_trivially_copyable_v<StoredHeader>);
+
+struct StoredSlot {
+  SealNonce nonce;
+  std::array<std::byte, 32> sealed;
+  SealTag tag;
+  std::uint32_t zeros;
+};
+static_assert(sizeof(StoredSlot) == 64 && std::is_trivially_copyable_v<StoredSlot>);
+
+struct SlotContext {
+  SessionId session;
+  std::uint64_t slot;
+};
+
+std::uint64_t offset_of(std::uint64_t slot) { return sizeof(StoredHeader) + slot * sizeof(StoredSlot); }
+
+template <class T>
+std::span<const std::byte> view_of(const T& object) {
+  return std::as_bytes(std::span(&object, 1));
+}
+template <class T>
+std::span<std::byte> bytes_in(T& object) {
+  return std::as_writable_bytes(std::span(&object, 1));
+}
+
+SealTag check_of(const StoredHeader& header, const SealKey& wrapping_key) {
+  return authenticate(wrapping_key, view_of(header).first(offsetof(StoredHeader, check)));
+}
+
+SealKey derived(const StoredHeader& header, const std::optional<StoreKey>& store_key, std::string_view purpose) {
+  return derive_key(store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(), header.salt, purpose);
+}
+SealKey wrapping_key_of(const StoredHeader& header, const std::optional<StoreKey>& store_key) {
+  return derived(header, store_key, "TinyOT store: batch keys");
+}
+
+StoredSlot sealed_slot(const SealKey& wrapping_key, const SessionId& session, std::uint64_t slot, const SealKey& key, Rng& rng) {
+  StoredSlot stored{};
+  stored.nonce = rng.object<SealNonce>();
+  const SlotContext context{session, slot};
+  stored.tag = seal(wrapping_key, stored.nonce, view_of(context), key.bytes, stored.sealed);
+  return stored;
+}
+
+SealKey as_slot_key(Delta global_key) {
+  SealKey key;
+  std::memcpy(key.bytes.data(), &global_key, sizeof global_key);
+  return key;
+}
+
+bool is_zero(const StoredSlot& stored) { return std::ranges::all_of(view_of(stored), [](std::byte b) { return b == std::byte{0}; }); }
+
+[[noreturn]] void throw_corrupt(const std::filesystem::path& path, const std::string& what) {
+  throw StoreError(path.string() + " is corrupt (" + what + "); start a new session in a new store");
+}
+
+}  // namespace
+
+StoreKey read_store_key(const std::filesystem::path& path) {
+  const File file(path, O_RDONLY);
+  struct stat found;
+  if (::fstat(file.descriptor(), &found) != 0) fail_on_file("look at", path, errno);
+  if ((found.st_mode & 0077) != 0)
+    throw StoreError("the store key " + path.string() + " is open to other users; close it with: chmod 600 " + path.string());
+  StoreKey key(kStoreKeyBytesMax);
+  key.resize(file.read_at(0, key));
+  if (key.size() < kStoreKeyBytesMin)
+    throw StoreError("the store key " + path.string() + " has " + std::to_string(key.size()) + " bytes, and " +
+                     std::to_string(kStoreKeyBytesMin) + " are the least; make one with: head -c 32 /dev/urandom > FILE");
+  return key;
+}
+
+void KeyTable::create(const std::filesystem::path& path, const SessionId& session, Delta global_key, const std::optional<StoreKey>& store_key) {
+  Rng rng = Rng::from_system();
+  StoredHeader header{};
+  std::memcpy(header.magic, kMagic, sizeof header.magic);
+  header.version = kVersion;
+  header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey : KeyProtection::ByPermissions);
+  header.session = session;
+  header.salt = rng.object<decltype(header.salt)>();
+  const SealKey wrapping_key = wrapping_key_of(header, store_key);
+  header.check = check_of(header, wrapping_key);
+  const StoredSlot slot = sealed_slot(wrapping_key, session, 0, as_slot_key(global_key), rng);
+  const File file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  file.write_at(0, view_of(header));
+  file.write_at(offset_of(0), view_of(slot));
+  file.sync();
+}
+
+KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session, const std::optional<StoreKey>& store_key)
+    : file_([&]() -> const std::filesystem::path& {
+        std::error_code error;
+        if (!std::filesystem::exists(path, error))
+          throw StoreError(path.string() + " is missing: this is not a whole store, start a new session in a new store");
+        return path;
+      }(), O_RDWR),
+      session_(session), rng_(Rng::from_system()) {
+  StoredHeader header;
+  if (file_.read_at(0, bytes_in(header)) != sizeof header || std::memcmp(header.magic, kMagic, sizeof header.magic) != 0)
+    throw_corrupt(path, "header");
+  if (header.version > kVersion)
+    throw StoreError(path.string() + " was made by a newer version (format " + std::to_string(header.version) +
+                     ", this program reads up to " + std::to_string(kVersion) + "); use the version that made it");
+  if (header.session != session) throw StoreError(path.string() + " belongs to another session; start a new session in a new store");
+  if (header.version != kVersion || header.protection < 1 || header.protection > 3) throw_corrupt(path, "header");
+  protection_ = static_cast<KeyProtection>(header.protection);
+  if (protection_ == KeyProtection::Erased) return;
+  if (protection_ == KeyProtection::ByStoreKey && !store_key)
+    throw StoreError("the store in " + path.parent_path().string() + " is sealed under a store key; give it with --store-key @FILE");
+  const std::optional<StoreKey> none;
+  const std::optional<StoreKey>& used = protection_ == KeyProtection::ByStoreKey ? store_key : none;
+  wrapping_key_ = wrapping_key_of(header, used);
+  if (!equal_constant_time(header.check, check_of(header, wrapping_key_))) {
+    if (used)
+      throw StoreError("the store key does not open the store in " + path.parent_path().string() +
+                       ": it is another store's, or the file " + path.filename().string() + " is corrupt");
+    throw_corrupt(path, "header");
+  }
+  state_key_ = derived(header, used, "TinyOT store: state");
+}
+
+Delta KeyTable::global_key() const {
+  const SealKey slot = key(0, "the global key");
+  Delta global_key;
+  std::memcpy(&global_key, slot.bytes.data(), sizeof global_key);
+  return global_key;
+}
+
+SealKey KeyTable::key(std::uint64_t slot, const std::string& what) const {
+  const auto refuse = [&](const std::string& why) {
+    throw StoreError("the key of " + what + " in " + file_.path().string() + " " + why + "; it cannot be used any more");
+  };
+  StoredSlot stored;
+  if (protection_ == KeyProtection::Erased || file_.read_at(offset_of(slot), bytes_in(stored)) != sizeof stored || is_zero(stored))
+    refuse("is erased");
+  const SlotContext context{session_, slot};
+  SealKey key;
+  if (stored.zeros != 0 || !open_sealed(wrapping_key_, stored.nonce, view_of(context), stored.sealed, stored.tag, key.bytes)) refuse("is corrupt");
+  return key;
+}
+
+SealKey KeyTable::fresh_key() {
+  SealKey key;
+  rng_.fill(key.bytes);
+  return key;
+}
+
+void KeyTable::fill(std::uint64_t first, std::span<const SealKey> keys) {
+  ENSURE(protection_ != KeyProtection::Erased && first >= kFirstBatchSlot);
+  std::vector<StoredSlot> stored;
+  for (std::size_t i = 0; i < keys.size(); ++i) stored.push_back(sealed_slot(wrapping_key_, session_, first + i, keys[i], rng_));
+  file_.write_at(offset_of(first), std::as_bytes(std::span(stored)));
+}
+
+void KeyTable::erase(std::span<const std::uint64_t> slots) {
+  if (slots.empty()) return;
+  // Neighbours are overwritten together.
+  std::vector<std::uint64_t> sorted(slots.begin(), slots.end());
+  std::ranges::sort(sorted);
+  for (std::size_t i = 0; i < sorted.size();) {
+    std::size_t end = i + 1;
+    while (end < sorted.size() && sorted[end] == sorted[end - 1] + 1) ++end;
+    const std::vector<StoredSlot> zeros(end - i);
+    file_.write_at(offset_of(sorted[i]), std::as_bytes(std::span(zeros)));
+    i = end;
+  }
+  file_.sync();
+}
+
+void KeyTable::erase_all() {
+  StoredHeader header{};
+  std::memcpy(header.magic, kMagic, sizeof header.magic);
+  header.version = kVersion;
+  header.protection = static_cast<std::uint32_t>(KeyProtection::Erased);
+  header.session = session_;
+  file_.write_at(0, view_of(header));
+  const std::uint64_t end = file_.size();
+  const std::vector<std::byte> zeros(std::size_t{1} << 16);
+  for (std::uint64_t at = sizeof header; at < end; at += zeros.size())
+    file_.write_at(at, std::span(zeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), end - at))));
+  file_.sync();
+  protection_ = KeyProtection::Erased;
+}
+
+}  // namespace tinyot

@@ -1,0 +1,108 @@
+#include "storage/marks.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "marks.pb.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
+
+using StoredCounts = google::protobuf::RepeatedField<std::uint64_t>;
+
+[[noreturn]] void throw_corrupt(const std::string& field) { throw StoreError("the marks of the store are corrupt (" + field + ")"); }
+
+void put_counts(const MaterialCounts& counts, StoredCounts& stored) { stored.Assign(counts.of.begin(), counts.of.end()); }
+
+MaterialCounts counts_from(const StoredCounts& stored, const char* field) {
+  MaterialCounts counts;
+  if (static_cast<std::size_t>(stored.size()) != counts.of.size()) throw_corrupt(field);
+  std::ranges::copy(stored, counts.of.begin());
+  if (std::ranges::any_of(counts.of, [](std::uint64_t count) { return count > kCountMax; })) throw_corrupt(field);
+  return counts;
+}
+
+bool in_order(const MaterialCounts& a, const MaterialCounts& b) {
+  return std::ranges::all_of(kAllMaterialKinds, [&](MaterialKind kind) { return a[kind] <= b[kind]; });
+}
+
+MaterialKind kind_from(std::uint32_t number) {
+  if (number >= kMaterialKinds) throw_corrupt("kind of a gap");
+  return static_cast<MaterialKind>(number);
+}
+
+void check(const Marks& marks) {
+  if (!in_order(marks.unlocked, marks.made)) throw_corrupt("unlocked");
+  if (!in_order(marks.position, marks.unlocked)) throw_corrupt("position");
+  if (!in_order(marks.burnt, marks.position)) throw_corrupt("burnt");
+  if (marks.gaps.size() > Marks::kGapsMax) throw_corrupt("gaps");
+  if (marks.planned.size() > Marks::kPlannedMax) throw_corrupt("planned reservations");
+  if (marks.doomed.size() > Marks::kDoomedMax) throw_corrupt("doomed slots");
+  if (marks.next_slot < 1 || marks.next_slot > kCountMax || marks.next_reservation < 1) throw_corrupt("counters");
+  for (const Gap& gap : marks.gaps)
+    if (gap.first >= gap.end || gap.end > marks.position[gap.kind]) throw_corrupt("gaps");
+  for (const PlannedReservation& planned : marks.planned)
+    if (!in_order(planned.range.start, planned.range.end) || !in_order(planned.range.end, marks.position)) throw_corrupt("planned reservations");
+  for (const std::uint64_t slot : marks.doomed)
+    if (slot < 1 || slot >= marks.next_slot) throw_corrupt("doomed slots");
+}
+
+}  // namespace
+
+std::string serialize_marks(const Marks& marks) {
+  check(marks);
+  stored::MarksRecord record;
+  put_counts(marks.made, *record.mutable_made());
+  put_counts(marks.unlocked, *record.mutable_unlocked());
+  put_counts(marks.position, *record.mutable_position());
+  put_counts(marks.burnt, *record.mutable_burnt());
+  put_counts(marks.confirmed, *record.mutable_confirmed());
+  record.set_units_unlocked(marks.units_unlocked);
+  record.set_next_slot(marks.next_slot);
+  record.set_next_reservation(marks.next_reservation);
+  for (const Gap& gap : marks.gaps) {
+    stored::GapRecord& stored = *record.add_gaps();
+    stored.set_kind(static_cast<std::uint32_t>(gap.kind));
+    stored.set_first(gap.first);
+    stored.set_end(gap.end);
+  }
+  for (const PlannedReservation& planned : marks.planned) {
+    stored::PlannedRecord& stored = *record.add_planned();
+    stored.set_id(planned.id);
+    put_counts(planned.range.start, *stored.mutable_range()->mutable_start());
+    put_counts(planned.range.end, *stored.mutable_range()->mutable_end());
+  }
+  record.mutable_doomed()->Assign(marks.doomed.begin(), marks.doomed.end());
+  record.set_database_inode(marks.database_inode);
+  record.set_keys_inode(marks.keys_inode);
+  return record.SerializeAsString();
+}
+
+Marks parse_marks(std::span<const std::byte> bytes) {
+  stored::MarksRecord record;
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
+      !record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw_corrupt("not marks");
+  Marks marks;
+  marks.made = counts_from(record.made(), "made");
+  marks.unlocked = counts_from(record.unlocked(), "unlocked");
+  marks.position = counts_from(record.position(), "position");
+  marks.burnt = counts_from(record.burnt(), "burnt");
+  marks.confirmed = counts_from(record.confirmed(), "confirmed");
+  marks.units_unlocked = record.units_unlocked();
+  marks.next_slot = record.next_slot();
+  marks.next_reservation = record.next_reservation();
+  for (const stored::GapRecord& gap : record.gaps()) marks.gaps.push_back({kind_from(gap.kind()), gap.first(), gap.end()});
+  for (const stored::PlannedRecord& planned : record.planned())
+    marks.planned.push_back({planned.id(), {counts_from(planned.range().start(), "planned reservations"), counts_from(planned.range().end(), "planned reservations")}});
+  marks.doomed.assign(record.doomed().begin(), record.doomed().end());
+  marks.database_inode = record.database_inode();
+  marks.keys_inode = record.keys_inode();
+  check(marks);
+  return marks;
+}
+
+}  // namespace tinyot

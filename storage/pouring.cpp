@@ -1,0 +1,140 @@
+// How material comes into a store: the part of StoreState that pours, finishes units, cuts them back and unlocks them.
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "storage/record.h"
+#include "storage/store_state.h"
+
+namespace tinyot {
+namespace {
+
+// Records of about this many bytes are committed together: enough that the sync at the end costs little beside the writing.
+constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
+
+}  // namespace
+
+void StoreState::pour(MaterialBatch batch) {
+  ENSURE(purpose_ == Purpose::Make);
+  const MaterialShape shape = shape_of(batch.kind, database_.manifest().me);
+  ENSURE(batch.mine.size() == shape.mine && batch.peers.size() == shape.peers && batch.shares.size() == shape.shares);
+  for (const AuthBitsMine& column : batch.mine) ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
+  for (const AuthBitsPeers& column : batch.peers) ENSURE(column.size() == batch.count);
+  for (const AuthShares& column : batch.shares) ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
+  if (database_.manifest().state == SessionState::Dead) database_.read("store material", [](const View& view) { view.check_alive(); });
+  queue_.add(std::move(batch));
+  while (queue_.bytes() >= kCommitBytes) {
+    const std::vector<PlannedBatch> batches = plan_batches(Rest::StaysQueued);
+    if (batches.empty()) return;
+    database_.change("store material", queue_.bytes(), [&](Change& change) {
+      change.check_alive();
+      write_batches(change, batches);
+    });
+    forget_queued(batches);
+  }
+}
+
+void StoreState::finish_unit() {
+  ENSURE(purpose_ == Purpose::Make);
+  for (bool is_last = false; !is_last;) {
+    const std::vector<PlannedBatch> batches = plan_batches(Rest::IsWritten);
+    MaterialCounts made = written_;
+    for (const PlannedBatch& batch : batches) made[batch.entry.kind] = batch.entry.end();
+    is_last = std::ranges::all_of(kAllMaterialKinds,
+                                  [&](MaterialKind kind) { return made[kind] - written_[kind] == queue_.count(kind); });
+    database_.change("store material", queue_.bytes(), [&](Change& change) {
+      change.check_alive();
+      write_batches(change, batches);
+      if (!is_last) return;
+      change.put_unit(change.manifest().units_made++, made);
+      change.marks().made = made;
+    });
+    forget_queued(batches);
+  }
+}
+
+// Full records from the front of each kind's queue, and on demand the smaller last ones, up to one commit's worth.
+std::vector<StoreState::PlannedBatch> StoreState::plan_batches(Rest rest) const {
+  const Party me = database_.manifest().me;
+  std::vector<PlannedBatch> batches;
+  std::uint64_t bytes = 0;
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    const std::uint64_t queued = queue_.count(kind), capacity = record_capacity(kind);
+    for (std::uint64_t from = 0; from < queued && bytes < kCommitBytes;) {
+      const std::uint64_t count = std::min(capacity, queued - from), first = written_[kind] + from;
+      if (count < capacity && rest == Rest::StaysQueued) break;
+      batches.push_back({{.kind = kind, .first = first, .count = static_cast<std::uint32_t>(count), .shard = database_.manifest().shard, .origin = first}, from});
+      bytes += record_bytes(kind, me, count);
+      from += count;
+    }
+  }
+  return batches;
+}
+
+void StoreState::write_batches(Change& change, std::span<const PlannedBatch> batches) const {
+  for (const auto& [entry, from] : batches)
+    change.add(entry, [&](std::span<std::byte> record) {
+      encode_record(entry.kind, change.manifest().me, entry.count, queue_.segments(entry.kind, from, entry.count), record);
+    });
+}
+
+void StoreState::forget_queued(std::span<const PlannedBatch> batches) {
+  for (const auto& [entry, from] : batches) {
+    queue_.drop_front(entry.kind, entry.count);
+    written_[entry.kind] = entry.end();
+  }
+}
+
+void StoreState::cut_back(std::uint64_t units) {
+  ENSURE(purpose_ == Purpose::Make && queue_.bytes() == 0);
+  database_.change("cut back the store", 0, [&](Change& change) {
+    change.check_alive();
+    ENSURE(units <= change.manifest().units_made);
+    if (units < change.marks().units_unlocked)
+      throw StoreError("the peer has only the first " + std::to_string(units) + " of the " + std::to_string(change.marks().units_unlocked) +
+                       " units in " + files_.directory.string() +
+                       " that it has once confirmed: its store is an older copy, and the session cannot go on; start a new one in a new store");
+    change.marks().made = change.made_by(units);
+    change.manifest().units_made = units;
+    change.manifest().state = SessionState::Open;
+    change.drop_units_from(units);
+  });
+  written_ = database_.marks().made;
+  drop_unfinished();
+}
+
+std::vector<SealTag> StoreState::digests(std::uint64_t first_unit, std::uint64_t end_unit) const {
+  std::vector<SealTag> digests;
+  database_.read("read the digests", [&](const View& view) {
+    const MaterialCounts begin = view.made_by(first_unit), end = view.made_by(end_unit);
+    for (const MaterialKind kind : kAllMaterialKinds)
+      for (const BatchEntry& entry : view.entries(kind, begin[kind], end[kind])) digests.push_back(entry.tag);
+  });
+  return digests;
+}
+
+void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, std::span<const SealTag> peers) {
+  database_.change("unlock units", peers.size() * kBatchEntryBytes, [&](Change& change) {
+    change.check_alive();
+    ENSURE(first_unit <= change.marks().units_unlocked);
+    const MaterialCounts begin = change.made_by(first_unit), end = change.made_by(end_unit);
+    std::size_t next = 0;
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      for (BatchEntry& entry : change.entries(kind, begin[kind], end[kind])) {
+        if (next == peers.size()) throw StoreError("the peer has told digests of fewer batches than this store holds");
+        const SealTag& peers_tag = peers[next++];
+        if (entry.peers_tag && *entry.peers_tag != peers_tag)
+          throw StoreError("the peer's half of batch " + text_of(entry) + " is not the one that it had when the batch was made; " +
+                           "its store has been restored or is corrupt");
+        entry.peers_tag = peers_tag;
+        change.put_entry(entry);
+      }
+    }
+    if (next != peers.size()) throw StoreError("the peer has told digests of more batches than this store holds");
+    if (end_unit <= change.marks().units_unlocked) return;
+    change.marks().units_unlocked = end_unit;
+    change.marks().unlocked = end;
+  });
+}
+
+}  // namespace tinyot

@@ -1,0 +1,74 @@
+// What is done first by who finds a store alone: nobody holds what was reserved or begun, so what is left of it goes.
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "storage/store_state.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kDropBytes = 8192;
+
+bool is_planned(const Marks& marks, const BatchEntry& entry) {
+  return std::ranges::any_of(marks.planned, [&](const PlannedReservation& planned) {
+    return planned.range.start[entry.kind] <= entry.first && entry.end() <= planned.range.end[entry.kind];
+  });
+}
+
+std::vector<std::uint64_t> slots_of(std::span<const BatchEntry> entries) {
+  std::vector<std::uint64_t> slots;
+  for (const BatchEntry& entry : entries) slots.push_back(entry.slot);
+  return slots;
+}
+
+}  // namespace
+
+// Whoever makes may drop what no unit holds even while others draw: only a predecessor that died can have left it.
+void StoreState::drop_unfinished() {
+  std::vector<BatchEntry> unfinished;
+  database_.read("look for an unfinished unit", [&](const View& view) {
+    for (const MaterialKind kind : kAllMaterialKinds)
+      for (const BatchEntry& entry : view.entries(kind, view.marks().made[kind], ~std::uint64_t{0})) unfinished.push_back(entry);
+  });
+  if (unfinished.empty()) return;
+  database_.change("drop an unfinished unit", unfinished.size() * kDropBytes, [&](Change& change) {
+    for (const BatchEntry& entry : unfinished) change.drop(entry);
+  });
+  database_.keys().erase(slots_of(unfinished));
+}
+
+void StoreState::recover() {
+  if (purpose_ == Purpose::Look) return;
+  if (purpose_ == Purpose::Make) drop_unfinished();
+  if (purpose_ != Purpose::Own && !lock_->try_alone()) return;
+  // What others have reserved since is in the marks now.
+  database_.refresh();
+  drop_unfinished();
+  std::vector<BatchEntry> served;
+  database_.read("look for served material", [&](const View& view) {
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      for (const BatchEntry& entry : view.entries(kind, 0, view.marks().position[kind]))
+        if (!is_planned(view.marks(), entry)) served.push_back(entry);
+      const auto last = view.last_entry(kind);
+      const std::uint64_t made = view.marks().made[kind];
+      if (made > view.marks().position[kind] && (!last || last->end() != made))
+        throw_corrupt_batch("the last of " + std::string(name_of(kind)) + " (missing)");
+    }
+  });
+  const Marks& marks = database_.marks();
+  if (!served.empty() || !marks.gaps.empty() || !marks.doomed.empty()) {
+    // Keys first: a batch whose key is gone stays in the catalogue until it is dropped, and is found again.
+    std::vector<std::uint64_t> slots = slots_of(served);
+    slots.insert(slots.end(), marks.doomed.begin(), marks.doomed.end());
+    database_.keys().erase(slots);
+    database_.change("drop served material", served.size() * kDropBytes, [&](Change& change) {
+      for (const BatchEntry& entry : served) change.drop(entry);
+      change.marks().gaps.clear();
+      change.marks().doomed.clear();
+    });
+  }
+  if (purpose_ != Purpose::Own) lock_->share();
+}
+
+}  // namespace tinyot

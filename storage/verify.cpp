@@ -1,0 +1,52 @@
+#include "storage/verify.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "storage/record.h"
+
+namespace tinyot {
+namespace {
+
+// The ranges of a kind that a store still owes: what is planned, and what nobody has been given.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> owed(const Marks& marks, MaterialKind kind) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const PlannedReservation& planned : marks.planned) ranges.emplace_back(planned.range.start[kind], planned.range.end[kind]);
+  ranges.emplace_back(marks.position[kind], marks.made[kind]);
+  return ranges;
+}
+
+void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std::uint64_t end, Verification& result,
+                  const std::function<void(std::uint64_t)>& observer) {
+  std::uint64_t next = begin;
+  for (const BatchEntry& entry : view.entries(kind, begin, end)) {
+    if (entry.first != next) result.corrupt.push_back("batch " + std::string(name_of(kind)) + " " + std::to_string(next) + " is missing");
+    next = entry.end();
+    ++result.batches;
+    result.bytes += record_bytes(kind, view.manifest().me, entry.count);
+    try {
+      (void)view.open(entry);
+      Environment::release_pages(view.record(entry));
+      result.good.push_back(entry);
+    } catch (const StoreError& error) {
+      result.corrupt.push_back(error.what());
+    }
+    if (observer) observer(result.bytes);
+  }
+  if (next != end) result.corrupt.push_back("batch " + std::string(name_of(kind)) + " " + std::to_string(next) + " is missing");
+}
+
+}  // namespace
+
+Verification verify(const Store& store, const std::function<void(std::uint64_t)>& observer) {
+  Verification result;
+  store.look([&](const View& view) {
+    view.check_alive();
+    for (const MaterialKind kind : kAllMaterialKinds)
+      for (const auto& [begin, end] : owed(view.marks(), kind)) verify_range(view, kind, begin, end, result, observer);
+  });
+  std::ranges::sort(result.good, {}, [](const BatchEntry& entry) { return std::pair(entry.kind, entry.first); });
+  return result;
+}
+
+}  // namespace tinyot

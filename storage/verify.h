@@ -1,0 +1,24 @@
+// Looks at every batch of a store without using any up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "storage/store.h"
+
+namespace tinyot {
+
+struct Verification {
+  std::uint64_t batches = 0;
+  std::uint64_t bytes = 0;
+  std::vector<BatchEntry> good;      // in order of kind and index
+  std::vector<std::string> corrupt;  // what is wrong, one line a batch
+};
+
+// Opens every batch that is still to be served, planned reservations included, and checks that none is missing. The observer is told of the
+// bytes that are done.
+Verification verify(const Store& store, const std::function<void(std::uint64_t bytes)>& observer = {});
+
+}  // namespace tinyot

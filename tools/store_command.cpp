@@ -1,0 +1,63 @@
+#include "tools/store_command.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "storage/store.h"
+#include "tools/report.h"
+#include "tools/store_options.h"
+
+namespace tinyot {
+namespace {
+
+struct StoreLine {
+  std::filesystem::path directory;
+  std::optional<StoreKey> store_key;
+  CommonOptions common;
+};
+
+std::optional<StoreLine> store_line(const std::string& command, const Arguments& arguments) {
+  CommandLine line("tinyot store " + command + " DIR [--store-key @FILE]", "tinyot store " + command + " store-a");
+  add_store_options(line.options());
+  line.positional("store", 1);
+  if (!line.parse(arguments)) return std::nullopt;
+  return StoreLine{line.required("store"), store_key_from(line), line.common()};
+}
+
+}  // namespace
+
+int store_retire(const Arguments& arguments) {
+  const auto line = store_line("retire", arguments);
+  if (!line) return 0;
+  Store store = Store::open(line->directory, {.purpose = Purpose::Own, .store_key = line->store_key});
+  store.mark_dead("retired by its owner");
+  print_report(line->common.format, {{"store", line->directory.string()}, {"state", "dead"}, {"dead_reason", store.manifest().dead_reason}},
+               "the session is over: the keys of " + line->directory.string() + " are erased, and its directory can be removed\n");
+  return 0;
+}
+
+int store_adopt(const Arguments& arguments) {
+  const auto line = store_line("adopt", arguments);
+  if (!line) return 0;
+  const Store store = Store::open(line->directory, {.purpose = Purpose::Own, .store_key = line->store_key, .is_adopted = true});
+  print_report(line->common.format, {{"store", line->directory.string()}, {"state", std::string(name_of(store.manifest().state))}},
+               line->directory.string() + " counts as the original from now on; do not use the one that it was copied from\n");
+  return 0;
+}
+
+int store_command(const Arguments& arguments) {
+  static const std::map<std::string, int (*)(const Arguments&)> commands = {
+      {"info", store_info}, {"verify", store_verify}, {"retire", store_retire}, {"adopt", store_adopt}};
+  const auto command = arguments.empty() ? commands.end() : commands.find(arguments[0]);
+  if (command != commands.end()) return command->second({arguments.begin() + 1, arguments.end()});
+  if (arguments.empty() || arguments[0] != "--help") throw UsageError("tinyot store wants info, verify, retire or adopt, and DIR; see tinyot store --help");
+  print_report(Format::Text, {},
+               "Usage: tinyot store COMMAND DIR ...; each has its own --help\n\n"
+               "  info     what is left: session, peer, security, counts by kind\n"
+               "  verify   opens and checks every batch, and with --listen or --peer that both parties' halves belong together\n"
+               "  retire   ends the session: the keys are erased, and nothing of the store can be used any more\n"
+               "  adopt    says that a copied or restored store is the only one that is left\n\nExample:\n  tinyot store info store-a\n");
+  return 0;
+}
+
+}  // namespace tinyot

@@ -1,0 +1,18 @@
+// The options by which a subcommand finds and opens this party's store.
+#pragma once
+
+#include <optional>
+
+#include "storage/key_table.h"
+#include "tools/command_line.h"
+
+namespace tinyot {
+
+// --store and --store-key.
+void add_store_options(po::options_description& options);
+// --store-key alone.
+void add_store_key_option(po::options_description& options);
+// Empty if none is given. Fails: UsageError, StoreError if the file cannot be used.
+std::optional<StoreKey> store_key_from(const CommandLine& line);
+
+}  // namespace tinyot
