@@ -244,7 +244,7 @@ int preprocess_command(const Arguments& arguments) {
   CommandLine line("tinyot preprocess --party A|B (--listen | --connect) HOST:PORT --store DIR --ands N [options]",
                    "tinyot preprocess --party A --listen 127.0.0.1:7766 --store store-a --ands 2^18");
   add_endpoint_options(line.options());
-  line.options().add_options()("store", po::value<std::string>(), "directory of this party's store");
+  line.options().value("store", "directory of this party's store");
   add_preprocess_options(line.options());
   if (!line.parse(arguments)) return 0;
   PreprocessJob job = preprocess_job_from(line);

@@ -89,13 +89,12 @@ Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
 
 }  // namespace
 
-void add_run_options(po::options_description& options) {
-  options.add_options()("circuit", po::value<std::string>(), "name of a circuit (tinyot circuit list), as aes128:sbox=shallow, or a file")(
-      "input", po::value<std::vector<std::string>>(),
-      "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since command lines can be seen by others")(
-      "output", po::value<std::vector<std::string>>(), "NAME=@FILE: write this output there (mode 0600) instead of to the report");
-  options.add_options()("window", po::value<std::string>(), "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
-  options.add_options()("live", "no store: make the material meanwhile, on a connection of its own; both parties say so");
+void add_run_options(Options& options) {
+  options.value("circuit", "name of a circuit (tinyot circuit list), as aes128:sbox=shallow, or a file")
+      .values("input", "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since command lines can be seen by others")
+      .values("output", "NAME=@FILE: write this output there (mode 0600) instead of to the report");
+  options.value("window", "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
+  options.flag("live", "no store: make the material meanwhile, on a connection of its own; both parties say so");
   add_parameter_options(options);
   add_circuit_options(options);
 }
@@ -166,7 +165,7 @@ int run_command(const Arguments& arguments) {
   CommandLine line("tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE [options]",
                    "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
-  line.options().add_options()("store", po::value<std::string>(), "directory of this party's store");
+  line.options().value("store", "directory of this party's store");
   add_run_options(line.options());
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);

@@ -10,7 +10,7 @@ namespace {
 
 int info(const Arguments& arguments) {
   CommandLine line("tinyot store info DIR", "tinyot store info store-a --format json");
-  line.options().add_options()("store", po::value<std::string>(), "directory of the store");
+  line.options().value("store", "directory of the store");
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
   const Inventory inventory = take_inventory(Store::open(line.required("store")));
