@@ -8,7 +8,7 @@
 namespace tinyot {
 namespace {
 
-int info(const Arguments& arguments) {
+int store_info(const Arguments& arguments) {
   CommandLine line("tinyot store info DIR", "tinyot store info store-a --format json");
   line.options().value("store", "directory of the store");
   line.positional("store", 1);
@@ -44,7 +44,7 @@ int info(const Arguments& arguments) {
 }  // namespace
 
 int store_command(const Arguments& arguments) {
-  if (!arguments.empty() && arguments[0] == "info") return info({arguments.begin() + 1, arguments.end()});
+  if (!arguments.empty() && arguments[0] == "info") return store_info({arguments.begin() + 1, arguments.end()});
   if (arguments.empty() || arguments[0] != "--help") throw UsageError("tinyot store wants info DIR; see tinyot store --help");
   print_report(Format::Text, {}, "Usage: tinyot store info DIR; it has its own --help\n\nExample:\n  tinyot store info store-a\n");
   return 0;
