@@ -6,9 +6,9 @@
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kCommitment{0x0201, "eq.commitment"};
-constexpr MessageTag kAnswer{0x0202, "eq.answer"};
-constexpr MessageTag kOpening{0x0203, "eq.opening"};
+constexpr MessageTag kEqCommitment{0x0201, "eq.commitment"};
+constexpr MessageTag kEqAnswer{0x0202, "eq.answer"};
+constexpr MessageTag kEqOpening{0x0203, "eq.opening"};
 
 using Salt = std::array<std::uint8_t, 32>;
 
@@ -38,19 +38,19 @@ void EqualityCheck::run(Session& session) {
   if (session.me() == Party::A) {
     // Step 1: commit to D_A under 256 random bits.
     const auto salt = session.rng().object<Salt>();
-    send_object(channel, kCommitment, commit(session, counter, mine, salt));
+    send_object(channel, kEqCommitment, commit(session, counter, mine, salt));
     // Step 2.
-    recv_words(channel, kAnswer, std::span(peers));
+    recv_words(channel, kEqAnswer, std::span(peers));
     // Step 3. Differs: A compares before it opens, and does not open if the digests differ: less leaves than EQ may leak.
     compare();
     std::vector<Digest> opening = mine;
     opening.push_back({salt});
-    send_words(channel, kOpening, std::span<const Digest>(opening));
+    send_words(channel, kEqOpening, std::span<const Digest>(opening));
   } else {
-    const auto commitment = recv_object<Digest>(channel, kCommitment);
-    send_words(channel, kAnswer, std::span<const Digest>(mine));
+    const auto commitment = recv_object<Digest>(channel, kEqCommitment);
+    send_words(channel, kEqAnswer, std::span<const Digest>(mine));
     std::vector<Digest> opening(mine.size() + 1);
-    recv_words(channel, kOpening, std::span(opening));
+    recv_words(channel, kEqOpening, std::span(opening));
     const Salt salt = opening.back().bytes;
     opening.pop_back();
     peers = std::move(opening);

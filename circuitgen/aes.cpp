@@ -9,7 +9,7 @@ namespace tinyot {
 namespace {
 
 // Byte k of the FIPS order at index k: row k % 4 of column k / 4.
-using State = std::array<ByteWord, 16>;
+using AesState = std::array<ByteWord, 16>;
 using Column = std::array<ByteWord, 4>;
 
 // The schedule of FIPS-197 section 5.2, a column at a time. Only the last Nk columns are held.
@@ -19,8 +19,8 @@ class KeySchedule {
     for (std::size_t k = 0; k < key.size(); ++k) columns_[k / 4][k % 4] = std::move(key[k]);
   }
 
-  State next_round_key() {
-    State key;
+  AesState next_round_key() {
+    AesState key;
     for (std::size_t c = 0; c < 4; ++c) {
       const Column& column = next_column();
       std::copy(column.begin(), column.end(), key.begin() + static_cast<std::ptrdiff_t>(4 * c));
@@ -51,12 +51,12 @@ class KeySchedule {
   AesSbox sbox_;
 };
 
-void add_round_key(State& state, const State& key) {
+void add_round_key(AesState& state, const AesState& key) {
   for (std::size_t k = 0; k < 16; ++k) state[k] ^= key[k];
 }
 
-State sub_bytes_and_shift_rows(const State& state, AesSbox sbox) {
-  State next;
+AesState sub_bytes_and_shift_rows(const AesState& state, AesSbox sbox) {
+  AesState next;
   for (std::size_t column = 0; column < 4; ++column) {
     for (std::size_t row = 0; row < 4; ++row) next[4 * column + row] = aes_sbox(state[4 * ((column + row) % 4) + row], sbox);
   }
@@ -70,7 +70,7 @@ ByteWord doubled(const ByteWord& x) {
   return z;
 }
 
-void mix_columns(State& state) {
+void mix_columns(AesState& state) {
   for (std::size_t first = 0; first < 16; first += 4) {
     const Column a = {state[first], state[first + 1], state[first + 2], state[first + 3]};
     const ByteWord sum = a[0] ^ a[1] ^ a[2] ^ a[3];
@@ -84,13 +84,13 @@ void encrypt(Builder& builder, std::uint32_t key_bits, AesSbox sbox) {
     key.push_back(ByteWord(builder.input_bits(0, 8 * k, 8)) ^ ByteWord(builder.input_bits(1, 8 * k, 8)));
   }
   KeySchedule schedule(std::move(key), sbox);
-  State state;
+  AesState state;
   for (std::uint32_t k = 0; k < 16; ++k) state[k] = ByteWord(builder.input_bits(2, 8 * k, 8));
 
   const std::uint32_t rounds = key_bits / 32 + 6;
   add_round_key(state, schedule.next_round_key());
   for (std::uint32_t round = 1; round <= rounds; ++round) {
-    const State round_key = schedule.next_round_key();
+    const AesState round_key = schedule.next_round_key();
     state = sub_bytes_and_shift_rows(state, sbox);
     if (round < rounds) mix_columns(state);
     add_round_key(state, round_key);

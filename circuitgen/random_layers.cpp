@@ -18,11 +18,11 @@ class PublicGenerator {
   std::uint64_t state_;
 };
 
-struct Shape {
+struct LayersShape {
   std::uint64_t width, depth, seed;
 };
 
-void emit_layers(Builder& builder, const Shape& shape) {
+void emit_layers(Builder& builder, const LayersShape& shape) {
   PublicGenerator choice(shape.seed);
   Bits layer = builder.input(0);
   const Bits b = builder.input(1);
@@ -49,7 +49,7 @@ CircuitFamily random_layers_family() {
            CircuitParameter::number("depth", 64, 1, std::uint64_t{1} << 30, "layers"),
            CircuitParameter::number("seed", 1, 0, std::uint64_t{1} << 62, "of the choice of wires")},
           [](const CircuitArguments& arguments) -> std::unique_ptr<Circuit> {
-            const Shape shape{arguments.number("width"), arguments.number("depth"), arguments.number("seed")};
+            const LayersShape shape{arguments.number("width"), arguments.number("depth"), arguments.number("seed")};
             CircuitInfo info{arguments.spec(),
                              {integer_input("a", shape.width, Party::A), integer_input("b", shape.width, Party::B)},
                              {integer_output("z", shape.width)}};

@@ -9,7 +9,7 @@ namespace tinyot {
 namespace {
 
 using W32 = Word<32>;
-using State = std::array<W32, 8>;   // a, b, c, d, e, f, g, h
+using ShaState = std::array<W32, 8>;   // a, b, c, d, e, f, g, h
 using Words = std::array<W32, 16>;  // the last sixteen of the message schedule, word t at t % 16
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 24;
@@ -46,8 +46,8 @@ W32 choose(const W32& e, const W32& f, const W32& g) { return g ^ (e & (f ^ g));
 W32 majority(const W32& a, const W32& b, const W32& c) { return c ^ ((a ^ c) & (b ^ c)); }
 
 // FIPS 180-4 section 6.2.2.
-void compress(State& hash, Words words) {
-  State s = hash;
+void compress(ShaState& hash, Words words) {
+  ShaState s = hash;
   for (std::size_t t = 0; t < 64; ++t) {
     W32& word = words[t % 16];
     if (t >= 16) {
@@ -75,7 +75,7 @@ Bits padded_byte(Builder& builder, std::uint64_t bytes, std::uint64_t k, std::ui
 
 void hash(Builder& builder, std::uint64_t bytes) {
   const std::uint64_t padded_bytes = (bytes + 9 + 63) / 64 * 64;
-  State state;
+  ShaState state;
   for (std::size_t i = 0; i < 8; ++i) state[i] = W32::constant(kInitial[i]);
   for (std::uint64_t first = 0; first < padded_bytes; first += 64) {
     Words words;

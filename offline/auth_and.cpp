@@ -5,11 +5,11 @@
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kD{0x1601, "aand.d"};
+constexpr MessageTag kAuthAndD{0x1601, "aand.d"};
 
 // An AND while it is folded: bits, MACs or keys.
 template <class T>
-struct Folded {
+struct FoldedAnd {
   T x, y, z;
 };
 
@@ -24,12 +24,12 @@ void fold_words(const Buckets& buckets, const BucketRange& range, const BitVecto
         if (position == 0) fetch(y[object]);
         fetch(z[object]);
       },
-      [&](std::uint32_t object) { return Folded<Word>{x[object], y[object], z[object]}; },
-      [&](Folded<Word>& folded, std::uint32_t object, std::size_t combiner) {
+      [&](std::uint32_t object) { return FoldedAnd<Word>{x[object], y[object], z[object]}; },
+      [&](FoldedAnd<Word>& folded, std::uint32_t object, std::size_t combiner) {
         folded.x ^= x[object];
         folded.z ^= z[object] ^ Word{times(x[object].value, d[combiner])};
       },
-      [&](std::size_t out, const Folded<Word>& folded) {
+      [&](std::size_t out, const FoldedAnd<Word>& folded) {
         out_x[out] = folded.x;
         out_y[out] = folded.y;
         out_z[out] = folded.z;
@@ -42,7 +42,7 @@ void AuthAndMacHolder::reveal(Session& session) {
   d_ = combiner_bits(buckets_, [&](std::size_t, std::uint32_t first, std::uint32_t, std::uint32_t object) {
     return y_.bit(first) ^ y_.bit(object);
   });
-  reveal_bits(session, kD, d_);
+  reveal_bits(session, kAuthAndD, d_);
   for_each_combiner_word<Mac>(
       buckets_, [&](std::uint32_t object) { fetch(y_.macs[object]); },
       [&](std::uint32_t first, std::uint32_t, std::uint32_t object) { return y_.macs[first] ^ y_.macs[object]; },
@@ -52,12 +52,12 @@ void AuthAndMacHolder::reveal(Session& session) {
 void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y, AuthBitsMine& z) const {
   fold_words<Mac>(buckets_, range, d_, x_.macs, y_.macs, z_.macs, x.macs, y.macs, z.macs);
   fold(
-      buckets_, range, [](std::uint32_t, std::size_t) {}, [&](std::uint32_t object) { return Folded<bool>{x_.bit(object), y_.bit(object), z_.bit(object)}; },
-      [&](Folded<bool>& folded, std::uint32_t object, std::size_t combiner) {
+      buckets_, range, [](std::uint32_t, std::size_t) {}, [&](std::uint32_t object) { return FoldedAnd<bool>{x_.bit(object), y_.bit(object), z_.bit(object)}; },
+      [&](FoldedAnd<bool>& folded, std::uint32_t object, std::size_t combiner) {
         folded.x ^= x_.bit(object);
         folded.z ^= z_.bit(object) ^ (d_[combiner] & x_.bit(object));
       },
-      [&](std::size_t out, const Folded<bool>& folded) {
+      [&](std::size_t out, const FoldedAnd<bool>& folded) {
         x.bits.put(out, folded.x);
         y.bits.put(out, folded.y);
         z.bits.put(out, folded.z);
@@ -65,7 +65,7 @@ void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, Auth
 }
 
 void AuthAndKeyHolder::receive(Session& session) {
-  d_ = receive_revealed_bits(session, kD, combiner_count(buckets_));
+  d_ = receive_revealed_bits(session, kAuthAndD, combiner_count(buckets_));
   for_each_combiner_word<Key>(
       buckets_, [&](std::uint32_t object) { fetch(y_[object]); },
       [&](std::uint32_t first, std::uint32_t, std::uint32_t object) { return y_[first] ^ y_[object]; },

@@ -5,11 +5,11 @@
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kD{0x1701, "aot.d"};
+constexpr MessageTag kAuthOtD{0x1701, "aot.d"};
 
 // x0 and x1, or c and z, while they are folded: bits, MACs or keys.
 template <class T>
-struct Folded {
+struct FoldedOt {
   T first, second;
 };
 
@@ -22,8 +22,8 @@ void fold_words(const Buckets& buckets, const BucketRange& range, std::span<cons
         fetch(first[object]);
         fetch(second[object]);
       },
-      [&](std::uint32_t object) { return Folded<Word>{first[object], second[object]}; }, next,
-      [&](std::size_t out, const Folded<Word>& folded) {
+      [&](std::uint32_t object) { return FoldedOt<Word>{first[object], second[object]}; }, next,
+      [&](std::size_t out, const FoldedOt<Word>& folded) {
         out_first[out] = folded.first;
         out_second[out] = folded.second;
       });
@@ -33,8 +33,8 @@ template <class Next>
 void fold_bits(const Buckets& buckets, const BucketRange& range, const MineView& first, const MineView& second, BitVector& out_first, BitVector& out_second,
                Next next) {
   fold(
-      buckets, range, [](std::uint32_t, std::size_t) {}, [&](std::uint32_t object) { return Folded<bool>{first.bit(object), second.bit(object)}; }, next,
-      [&](std::size_t out, const Folded<bool>& folded) {
+      buckets, range, [](std::uint32_t, std::size_t) {}, [&](std::uint32_t object) { return FoldedOt<bool>{first.bit(object), second.bit(object)}; }, next,
+      [&](std::size_t out, const FoldedOt<bool>& folded) {
         out_first.put(out, folded.first);
         out_second.put(out, folded.second);
       });
@@ -44,7 +44,7 @@ void fold_bits(const Buckets& buckets, const BucketRange& range, const MineView&
 template <class Word>
 void fold_messages(const Buckets& buckets, const BucketRange& range, std::span<const Word> x0, std::span<const Word> x1, std::span<Word> out_x0,
                    std::span<Word> out_x1) {
-  fold_words(buckets, range, x0, x1, out_x0, out_x1, [&](Folded<Word>& folded, std::uint32_t object, std::size_t) {
+  fold_words(buckets, range, x0, x1, out_x0, out_x1, [&](FoldedOt<Word>& folded, std::uint32_t object, std::size_t) {
     folded.second = folded.first ^ x1[object];
     folded.first ^= x0[object];
   });
@@ -54,7 +54,7 @@ void fold_messages(const Buckets& buckets, const BucketRange& range, std::span<c
 template <class Word>
 void fold_choices(const Buckets& buckets, const BucketRange& range, const BitVector& d, std::span<const Word> c, std::span<const Word> z,
                   std::span<Word> out_c, std::span<Word> out_z) {
-  fold_words(buckets, range, c, z, out_c, out_z, [&](Folded<Word>& folded, std::uint32_t object, std::size_t combiner) {
+  fold_words(buckets, range, c, z, out_c, out_z, [&](FoldedOt<Word>& folded, std::uint32_t object, std::size_t combiner) {
     folded.second ^= z[object] ^ Word{times(folded.first.value, d[combiner])};
     folded.first ^= c[object];
   });
@@ -66,7 +66,7 @@ void AuthOtSender::reveal(Session& session) {
   d_ = combiner_bits(buckets_, [&](std::size_t, std::uint32_t, std::uint32_t previous, std::uint32_t object) {
     return x0_.bit(previous) ^ x1_.bit(previous) ^ x0_.bit(object) ^ x1_.bit(object);
   });
-  reveal_bits(session, kD, d_);
+  reveal_bits(session, kAuthOtD, d_);
   for_each_combiner_word<Mac>(
       buckets_,
       [&](std::uint32_t object) {
@@ -82,14 +82,14 @@ void AuthOtSender::reveal(Session& session) {
 void AuthOtSender::fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBitsMine& x1, AuthBitsPeers& c, AuthBitsPeers& z) const {
   fold_messages<Mac>(buckets_, range, x0_.macs, x1_.macs, x0.macs, x1.macs);
   fold_choices<Key>(buckets_, range, d_, c_, z_, c.keys, z.keys);
-  fold_bits(buckets_, range, x0_, x1_, x0.bits, x1.bits, [&](Folded<bool>& folded, std::uint32_t object, std::size_t) {
+  fold_bits(buckets_, range, x0_, x1_, x0.bits, x1.bits, [&](FoldedOt<bool>& folded, std::uint32_t object, std::size_t) {
     folded.second = folded.first ^ x1_.bit(object);
     folded.first ^= x0_.bit(object);
   });
 }
 
 void AuthOtReceiver::receive(Session& session) {
-  d_ = receive_revealed_bits(session, kD, combiner_count(buckets_));
+  d_ = receive_revealed_bits(session, kAuthOtD, combiner_count(buckets_));
   for_each_combiner_word<Key>(
       buckets_,
       [&](std::uint32_t object) {
@@ -105,7 +105,7 @@ void AuthOtReceiver::receive(Session& session) {
 void AuthOtReceiver::fold_into(const BucketRange& range, AuthBitsPeers& x0, AuthBitsPeers& x1, AuthBitsMine& c, AuthBitsMine& z) const {
   fold_messages<Key>(buckets_, range, x0_, x1_, x0.keys, x1.keys);
   fold_choices<Mac>(buckets_, range, d_, c_.macs, z_.macs, c.macs, z.macs);
-  fold_bits(buckets_, range, c_, z_, c.bits, z.bits, [&](Folded<bool>& folded, std::uint32_t object, std::size_t combiner) {
+  fold_bits(buckets_, range, c_, z_, c.bits, z.bits, [&](FoldedOt<bool>& folded, std::uint32_t object, std::size_t combiner) {
     folded.second ^= z_.bit(object) ^ (d_[combiner] & folded.first);
     folded.first ^= c_.bit(object);
   });

@@ -8,7 +8,7 @@
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kD{0x1C01, "triple.d"};
+constexpr MessageTag kAuthTripleD{0x1C01, "triple.d"};
 
 // Calls take(at, segment) for each segment of a chunk, `at` being where it begins in layer 0.
 template <class Take>
@@ -79,14 +79,14 @@ void LayerFold::reveal(const ObjectChunk& chunk) {
     }
     message.copy_from(meeting.d, 0, (k - 1) * chunk.count, chunk.count);
   }
-  reveal_bits(session_, kD, message);
+  reveal_bits(session_, kAuthTripleD, message);
   for (std::size_t k = 1; k < layers_.size(); ++k)
     for_each_combiner<Mac>(y.mine.macs, layers_[k].y.mine.macs, chunk, meetings[k - 1].segments, [&](std::span<Mac> some, std::size_t) { absorb_my_macs(session_, some); });
   revealed_.push(std::move(meetings));
 }
 
 std::vector<LayerFold::Meeting> LayerFold::open(const ObjectChunk& chunk) {
-  const BitVector received = receive_revealed_bits(session_, kD, orders_.size() * chunk.count);
+  const BitVector received = receive_revealed_bits(session_, kAuthTripleD, orders_.size() * chunk.count);
   std::vector<Meeting> meetings = std::move(revealed_.front());
   revealed_.pop();
   BitVector peers(chunk.count);

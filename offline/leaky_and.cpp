@@ -6,10 +6,10 @@
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kD{0x1301, "laand.d"};
+constexpr MessageTag kLeakyAndD{0x1301, "laand.d"};
 constexpr MessageTag kU{0x1302, "laand.u"};
 
-constexpr std::string_view kKind = "LaAND";
+constexpr std::string_view kLeakyAndKind = "LaAND";
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void LeakyAndMacHolder::announce(const ObjectChunk& chunk) {
     z.bits[w] = product;
   }
   d.clear_padding();
-  send_bits(session_.channel(), kD, d);
+  send_bits(session_.channel(), kLeakyAndD, d);
 }
 
 void LeakyAndMacHolder::receive_u(const ObjectChunk& chunk) {
@@ -34,7 +34,7 @@ void LeakyAndMacHolder::receive_u(const ObjectChunk& chunk) {
   recv_words(session_.channel(), kU, std::span(u));
   for (std::size_t i = 0; i < chunk.count; ++i)
     v[i] = collapsed(x.macs[i].value, z.macs[i].value ^ times(y.macs[i].value, x.bit(i)));
-  hash_of_chunk(session_, kKind, session_.me(), chunk)(HashUse::LeakyAnd, 0, v, v);
+  hash_of_chunk(session_, kLeakyAndKind, session_.me(), chunk)(HashUse::LeakyAnd, 0, v, v);
   for (std::size_t i = 0; i < chunk.count; ++i) v[i] ^= times(u[i], x.bit(i));
   digest_.absorb(std::as_bytes(std::span(v)));
 }
@@ -45,14 +45,14 @@ LeakyAndKeyHolder::LeakyAndKeyHolder(Session& session, PeersView x, PeersView y,
 void LeakyAndKeyHolder::answer(const ObjectChunk& chunk) {
   const PeersView x = x_.subspan(chunk.first, chunk.count), y = y_.subspan(chunk.first, chunk.count), z = z_.subspan(chunk.first, chunk.count);
   const Delta delta = session_.global_key();
-  const BitVector d = recv_bits(session_.channel(), kD, chunk.count);
+  const BitVector d = recv_bits(session_.channel(), kLeakyAndD, chunk.count);
   SecretVector<Block> zero(chunk.count), one(chunk.count);
   for (std::size_t i = 0; i < chunk.count; ++i) {
     z[i] = moved(z[i], delta, d[i]);
     zero[i] = collapsed(x[i].value, z[i].value);
     one[i] = collapsed(x[i].value ^ delta.value, y[i].value ^ z[i].value);
   }
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), chunk);
+  const TweakHash hash = hash_of_chunk(session_, kLeakyAndKind, session_.peer(), chunk);
   hash(HashUse::LeakyAnd, 0, zero, zero);
   hash(HashUse::LeakyAnd, 0, one, one);
   digest_.absorb(std::as_bytes(std::span(zero)));

@@ -9,10 +9,10 @@ namespace {
 constexpr MessageTag kXBits{0x1401, "laot.x.bits"};
 constexpr MessageTag kXMacs{0x1402, "laot.x.macs"};
 constexpr MessageTag kXT{0x1403, "laot.x.t"};
-constexpr MessageTag kD{0x1404, "laot.d"};
+constexpr MessageTag kLeakyOtD{0x1404, "laot.d"};
 constexpr MessageTag kI{0x1405, "laot.i"};
 
-constexpr std::string_view kKind = "LaOT";
+constexpr std::string_view kLeakyOtKind = "LaOT";
 
 constexpr Block select(Block if_zero, Block if_one, bool bit) { return if_zero ^ times(if_zero ^ if_one, bit); }
 
@@ -54,7 +54,7 @@ LeakyOtSender::LeakyOtSender(Session& session, MineView x0, MineView x1, PeersVi
     : session_(session), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.me()), 0}) {}
 
 void LeakyOtSender::send_x(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.me(), chunk);
+  const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.me(), chunk);
   // Step 3.
   Transferred t{SecretVector<Block>(chunk.count), SecretVector<Block>(chunk.count)};
   session_.rng().fill_blocks(std::span(t.t0));
@@ -77,10 +77,10 @@ void LeakyOtSender::send_x(const ObjectChunk& chunk) {
 }
 
 void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.me(), chunk);
+  const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.me(), chunk);
   const PeersView z = z_.subspan(chunk.first, chunk.count);
   const Delta delta = session_.global_key();
-  const BitVector d = recv_bits(session_.channel(), kD, chunk.count);
+  const BitVector d = recv_bits(session_.channel(), kLeakyOtD, chunk.count);
   const Transferred t = std::move(under_way_.front());
   under_way_.pop();
   // Step 7: I_0 = H(K_z) ^ T_1, I_1 = H(K_z ^ Delta) ^ T_0.
@@ -105,7 +105,7 @@ LeakyOtReceiver::LeakyOtReceiver(Session& session, PeersView x0, PeersView x1, M
     : session_(session), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.peer()), 0}) {}
 
 void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), chunk);
+  const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.peer(), chunk);
   const MineView c = c_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
   // Step 5: (x_c || M || T) = X_c ^ H(M_c).
   const Padded x0 = recv_padded(session_.channel(), chunk.count), x1 = recv_padded(session_.channel(), chunk.count);
@@ -132,12 +132,12 @@ void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
     z.bits[w] = opened.bits.words()[w];
   }
   d.clear_padding();
-  send_bits(session_.channel(), kD, d);
+  send_bits(session_.channel(), kLeakyOtD, d);
   opened_.push(std::move(opened.t));
 }
 
 void LeakyOtReceiver::receive_i(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kKind, session_.peer(), chunk);
+  const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.peer(), chunk);
   const MineView z = z_.part(chunk.first, chunk.count);
   SecretVector<Block> i0(chunk.count), i1(chunk.count), other(chunk.count);
   recv_words(session_.channel(), kI, std::span(i0));

@@ -6,15 +6,15 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kG{0x1B01, "latriple.g"};
-constexpr MessageTag kD{0x1B02, "latriple.d"};
+constexpr MessageTag kLeakyTripleD{0x1B02, "latriple.d"};
 
-constexpr std::string_view kKind = "LaTriple";
-constexpr std::string_view kCheck = "LaTriple EQ";
+constexpr std::string_view kLeakyTripleKind = "LaTriple";
+constexpr std::string_view kProductsCheck = "LaTriple EQ";
 
 std::uint64_t low_bit_of(Party me) { return me == Party::B ? 1 : 0; }
 
 TweakHash hash_of(const Session& session, Party owner, const ObjectChunk& chunk, std::uint64_t layer) {
-  return hash_of_chunk(session, kKind, owner, chunk, layer);
+  return hash_of_chunk(session, kLeakyTripleKind, owner, chunk, layer);
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ void HalfProducts::receive(const ObjectChunk& chunk, const SharedView& x, std::s
 }
 
 ProductBits::ProductBits(Session& session, StringBits strings)
-    : session_(session), strings_(strings), sum_(session.id(), {kCheck, '*', 0}, HashUse::LeakyTripleCheck) {}
+    : session_(session), strings_(strings), sum_(session.id(), {kProductsCheck, '*', 0}, HashUse::LeakyTripleCheck) {}
 
 void ProductBits::announce(std::span<const Block> s, const SharedView& r) {
   BitVector d(s.size());
@@ -76,12 +76,12 @@ void ProductBits::announce(std::span<const Block> s, const SharedView& r) {
     r.mine.bits[first / 64] = z;
   }
   d.clear_padding();
-  send_bits(session_.channel(), kD, d);
+  send_bits(session_.channel(), kLeakyTripleD, d);
 }
 
 void ProductBits::finish(std::span<Block> s, const SharedView& z) {
   const Delta delta = session_.global_key();
-  const BitVector d = recv_bits(session_.channel(), kD, s.size());
+  const BitVector d = recv_bits(session_.channel(), kLeakyTripleD, s.size());
   for (std::size_t i = 0; i < s.size(); ++i) {
     z.peers[i] = moved(z.peers[i], delta, d[i]);
     // L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z'].
@@ -92,6 +92,6 @@ void ProductBits::finish(std::span<Block> s, const SharedView& z) {
   sum_.absorb(s);
 }
 
-Digest ProductBits::check_digest() { return RandomOracle(session_.id(), {kCheck, '*', 0}).absorb_object(sum_.take()).digest(); }
+Digest ProductBits::check_digest() { return RandomOracle(session_.id(), {kProductsCheck, '*', 0}).absorb_object(sum_.take()).digest(); }
 
 }  // namespace tinyot

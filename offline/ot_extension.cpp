@@ -13,9 +13,9 @@ constexpr MessageTag kChoices{0x1D01, "ot.choices"};
 constexpr MessageTag kCorrected{0x1D02, "ot.corrected"};
 constexpr MessageTag kMasked{0x1D03, "ot.masked"};
 
-constexpr std::size_t kBatchesAhead = 1;
+constexpr std::size_t kOtBatchesAhead = 1;
 // That wait at a time: the one that is made, and those whose check is under way.
-constexpr std::size_t kSlots = kBatchesAhead + 1;
+constexpr std::size_t kSlots = kOtBatchesAhead + 1;
 static_assert(kBatchBits <= TweakHash::kObjectsMax && kBatchBits % 64 == 0);
 
 constexpr std::size_t kPieceOts = 512;  // whose keys and strings stay in the innermost cache
@@ -101,7 +101,7 @@ OtSender::OtSender(Session& session, const PuncturedTrees& trees, std::uint64_t 
 template <class Use>
 void OtSender::stream(std::size_t count, Use use) {
   in_steps(
-      batches_of(count, batches_), kBatchesAhead,
+      batches_of(count, batches_), kOtBatchesAhead,
       [&](const OtBatch& batch) { key_holder_.receive_corrections(batch.bits, {{waiting_.view(batch.slot(), batch.bits.bits)}}); },
       [&](const OtBatch& batch) {
         key_holder_.verify(batch.bits);
@@ -166,7 +166,7 @@ OtReceiver::OtReceiver(Session& session, const FullTrees& trees, std::uint64_t d
 template <class Use, class Finish>
 void OtReceiver::stream(std::size_t count, Use use, Finish finish) {
   in_steps(
-      batches_of(count, batches_), kBatchesAhead,
+      batches_of(count, batches_), kOtBatchesAhead,
       [&](const OtBatch& batch) { mac_holder_.send_corrections(batch.bits, {{waiting_.view(batch.slot(), batch.bits.bits)}}); },
       [&](const OtBatch& batch) {
         mac_holder_.answer(batch.bits);

@@ -9,7 +9,7 @@
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kCorrections{0x1A01, "softspoken.corrections"};
+constexpr MessageTag kRowCorrections{0x1A01, "softspoken.corrections"};
 constexpr MessageTag kChallenge{0x1A02, "softspoken.challenge"};
 constexpr MessageTag kAnswer{0x1A03, "softspoken.answer"};
 
@@ -84,7 +84,7 @@ void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, std::sp
     expansion.fill(tree, 0, blocks, leaf_strings_);
     subset_sums(shape_.k, leaf_strings_, tree == 0 ? std::span<const Block>() : rows.u, u, TreeRows(rows.v, shape_, tree));
   }
-  send_words(session_.channel(), kCorrections, std::span<const Block>(corrections_));
+  send_words(session_.channel(), kRowCorrections, std::span<const Block>(corrections_));
   std::size_t first = 0;
   for (const MineView& part : out) {
     copy_bits({reinterpret_cast<const std::uint64_t*>(rows.u.data()), 2 * blocks}, first, part.bits, 0, part.size());
@@ -116,7 +116,7 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std:
   corrections_.resize(shape_.trees() * blocks);
   std::fill_n(corrections_.begin(), blocks, Block{0, 0});  // c_0 = 0
   leaf_strings_.resize(shape_.leaves() * blocks);
-  recv_words(session_.channel(), kCorrections, std::span(corrections_).subspan(blocks));
+  recv_words(session_.channel(), kRowCorrections, std::span(corrections_).subspan(blocks));
   if (w_.columns() != 128 * blocks) w_ = BitMatrix(kKappa, 128 * blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {

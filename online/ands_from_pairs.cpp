@@ -8,7 +8,7 @@ namespace {
 
 constexpr MessageTag kFirst{0x2001, "and.fgdh"};
 constexpr MessageTag kSecond{0x2002, "and.e"};
-constexpr std::size_t kStep = 256;  // entries whose MACs and keys are computed at a time, on the stack
+constexpr std::size_t kPairStep = 256;  // entries whose MACs and keys are computed at a time, on the stack
 
 // The material of a layer, by what it is to me.
 struct LayerMaterial {
@@ -38,7 +38,7 @@ struct Revealed {
 
 // The same for a few entries, bit by bit.
 struct RevealedStep {
-  std::uint64_t f[kStep / 64], g[kStep / 64], d[kStep / 64], h[kStep / 64], e[kStep / 64];
+  std::uint64_t f[kPairStep / 64], g[kPairStep / 64], d[kPairStep / 64], h[kPairStep / 64], e[kPairStep / 64];
 
   void load(const Revealed& all, std::size_t first, std::size_t count) {
     copy_bits(all.f.words(), first, f, 0, count);
@@ -71,7 +71,7 @@ struct Cursors {
 // The blocks that go on the transcripts, in the order of the figure's letters.
 template <class Word>
 struct TranscriptStep {
-  Word f[kStep], g[kStep], d[kStep], h[kStep], e[kStep];
+  Word f[kPairStep], g[kPairStep], d[kPairStep], h[kPairStep], e[kPairStep];
 };
 
 class PairLayer final : public AndLayer {
@@ -148,8 +148,8 @@ BitVector PairLayer::product_bits() const {
 void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) {
   const auto macs = [](Block* blocks) { return reinterpret_cast<Mac*>(blocks); };
   const auto keys = [](Block* blocks) { return reinterpret_cast<Key*>(blocks); };
-  for (std::size_t done = 0; done < count; done += kStep) {
-    const std::size_t step = std::min(count - done, kStep);
+  for (std::size_t done = 0; done < count; done += kPairStep) {
+    const std::size_t step = std::min(count - done, kPairStep);
     TranscriptStep<Mac> of_macs;
     TranscriptStep<Key> of_keys;
     RevealedStep peers_all;
@@ -179,7 +179,7 @@ void PairLayer::combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac*
   const Mac *u0 = Cursors::mine(cursors_.sent, 0), *u1 = Cursors::mine(cursors_.sent, 1);
   const Mac *c = Cursors::mine(cursors_.chosen, 0), *s = Cursors::mine(cursors_.chosen, 1), *r = Cursors::mine(cursors_.my_bit, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto times_bit = [i](Mac mac, const std::uint64_t* bits) { return Mac{times(mac.value, get_bit({bits, kStep / 64}, i))}; };
+    const auto times_bit = [i](Mac mac, const std::uint64_t* bits) { return Mac{times(mac.value, get_bit({bits, kPairStep / 64}, i))}; };
     out.f[at + i] = u[i] ^ x[i];
     out.g[at + i] = v[i] ^ y[i];
     out.d[at + i] = c[i] ^ y[i];
@@ -196,7 +196,7 @@ void PairLayer::combine_peers(std::size_t count, const Key* x, const Key* y, Key
   const Key *c = Cursors::peers(cursors_.sent, 0), *s = Cursors::peers(cursors_.sent, 1), *r = Cursors::peers(cursors_.peers_bit, 0);
   const Delta delta = session_.global_key();
   for (std::size_t i = 0; i < count; ++i) {
-    const auto bit = [i](const std::uint64_t* bits) { return get_bit({bits, kStep / 64}, i); };
+    const auto bit = [i](const std::uint64_t* bits) { return get_bit({bits, kPairStep / 64}, i); };
     const auto times_bit = [&](Key key, const std::uint64_t* bits) { return Key{times(key.value, bit(bits))}; };
     out.f[at + i] = u[i] ^ x[i];
     out.g[at + i] = v[i] ^ y[i];

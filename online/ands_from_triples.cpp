@@ -8,7 +8,7 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kMasked{0x2003, "and.de"};
-constexpr std::size_t kStep = 256;  // entries whose blocks are computed at a time, on the stack
+constexpr std::size_t kTripleStep = 256;  // entries whose blocks are computed at a time, on the stack
 
 class TripleLayer final : public AndLayer {
  public:
@@ -40,9 +40,9 @@ class TripleLayer final : public AndLayer {
   }
 
   void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) override {
-    MacShare of_d[kStep], of_e[kStep];
-    for (std::size_t done = 0; done < count; done += kStep) {
-      const std::size_t part = std::min(count - done, kStep);
+    MacShare of_d[kTripleStep], of_e[kTripleStep];
+    for (std::size_t done = 0; done < count; done += kTripleStep) {
+      const std::size_t part = std::min(count - done, kTripleStep);
       for (std::size_t i = 0; i < part;) i += combine_some(part - i, {x, y, z, done + i}, of_d + i, of_e + i);
       absorb_opened(session_, std::span(of_d, part));
       absorb_opened(session_, std::span(of_e, part));
@@ -68,7 +68,7 @@ class TripleLayer final : public AndLayer {
   std::size_t combine_some(std::size_t most, const Operands& operands, MacShare* of_d, MacShare* of_e) {
     const std::size_t count = std::min(most, at_.left()), at = operands.at;
     const auto column = [&](std::size_t index) { return &at_.batch().shares[index].macs[at_.at()].value; };
-    std::uint64_t d[kStep / 64], e[kStep / 64];
+    std::uint64_t d[kTripleStep / 64], e[kTripleStep / 64];
     copy_bits(d_.words(), combined_, d, 0, count);
     copy_bits(e_.words(), combined_, e, 0, count);
     combine_triples({operands.x.plane[0] + at, operands.y.plane[0] + at, column(0), column(1), column(2), d, e, &of_d->value, &of_e->value,

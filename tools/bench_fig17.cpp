@@ -60,16 +60,16 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Tc
 
 int bench_fig17(const Arguments& arguments) {
   CommandLine line("tinyot bench fig17 [options]", "tinyot bench fig17 --max-blocks 135 --labit-columns experiment");
-  line.options().add_options()("max-blocks", po::value<std::string>()->default_value("135"), "the largest row to run")(
-      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12 or fast")(
-      "labit-columns", po::value<std::string>()->default_value("theorem"), "nnob12: theorem, or experiment as the paper's own runs")(
-      "unit", po::value<std::string>(), "ANDs that are permuted together; default: the profile's");
+  line.options().value("max-blocks", "the largest row to run", "135")
+      .value("profile", "nnob12 or fast", "nnob12")
+      .value("labit-columns", "nnob12: theorem, or experiment as the paper's own runs", "theorem")
+      .value("unit", "ANDs that are permuted together; default: the profile's");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Table table(Table::style_from(line.get<std::string>("format")));
+  Table table(Table::style_from(line.text("format")));
   ParameterRequest parameters;
-  parameters.profile = value_named("profile", line.get<std::string>("profile"), {Profile::Nnob12, Profile::Fast});
-  parameters.columns = value_named("labit-columns", line.get<std::string>("labit-columns"), {Columns::Theorem, Columns::Experiment});
+  parameters.profile = value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
+  parameters.columns = value_named("labit-columns", line.text("labit-columns"), {Columns::Theorem, Columns::Experiment});
   parameters.unit = line.optional_size("unit");
   SecurityParameters::make(parameters);
   for (const PaperRow& row : kPaper)

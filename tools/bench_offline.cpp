@@ -99,30 +99,31 @@ Json row_of(const PreprocessJob& job, const std::vector<Json>& runs) {
 
 int bench_offline(const Arguments& arguments) {
   CommandLine line("tinyot bench offline [options]", "tinyot bench offline --profile nnob12,fast --unit 2^14..2^20 --repeat 3 --format csv");
-  line.options().add_options()("bucket", po::value<std::string>(), "bucket sizes; default: the smallest that reaches sigma")(
-      "sigma", po::value<std::string>()->default_value("40"), "statistical security")(
-      "profile", po::value<std::string>()->default_value("nnob12"), "nnob12, fast or both")(
-      "unit", po::value<std::string>(), "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")(
-      "columns", po::value<std::string>()->default_value("theorem"), "nnob12: theorem, experiment or both")(
-      "material", po::value<std::string>()->default_value("pairs"), "nnob12: pairs, triples or both")(
-      "softspoken-k", po::value<std::string>()->default_value("2"), "fast: 1, 2, 4, a list")(
-      "check", po::value<std::string>()->default_value("each"), "fast: each, deferred or both")(
-      "string-bits", po::value<std::string>()->default_value("128"), "fast: 128, 64 or both")(
-      "ands", po::value<std::string>(), "ANDs of each job, a list; default: one unit")("threads", po::value<std::string>()->default_value("1"),
-                                                                                    "workers of each party, a list")("repeat", po::value<std::string>()->default_value("1"), "runs of each row; the median is shown")(
-      "store", po::value<std::string>()->default_value("yes"), "yes, or no: material is made and dropped; a list");
+  line.options().value("bucket", "bucket sizes; default: the smallest that reaches sigma")
+      .value("sigma", "statistical security", "40")
+      .value("profile", "nnob12, fast or both", "nnob12")
+      .value("unit", "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")
+      .value("columns", "nnob12: theorem, experiment or both", "theorem")
+      .value("material", "nnob12: pairs, triples or both", "pairs")
+      .value("softspoken-k", "fast: 1, 2, 4, a list", "2")
+      .value("check", "fast: each, deferred or both", "each")
+      .value("string-bits", "fast: 128, 64 or both", "128")
+      .value("ands", "ANDs of each job, a list; default: one unit")
+      .value("threads", "workers of each party, a list", "1")
+      .value("repeat", "runs of each row; the median is shown", "1")
+      .value("store", "yes, or no: material is made and dropped; a list", "yes");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Table table(Table::style_from(line.get<std::string>("format")));
+  Table table(Table::style_from(line.text("format")));
   const TcpTimeouts timeouts = timeouts_from(line);
   const std::uint64_t repeat = line.size("repeat");
   if (repeat < 1 || repeat > 100) throw UsageError("--repeat goes from 1 to 100");
-  const auto sizes = [&](const std::string& option) { return parse_sizes(option, line.get<std::string>(option)); };
+  const auto sizes = [&](const std::string& option) { return parse_sizes(option, line.text(option)); };
   const auto small = [](std::uint64_t value) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX)); };
 
   std::vector<PreprocessJob> points(1);
   points[0].quiet = true;
-  const auto names = [&](const std::string& option) { return parse_names(line.get<std::string>(option)); };
+  const auto names = [&](const std::string& option) { return parse_names(line.text(option)); };
   vary(points, names("profile"), [](PreprocessJob& point, const std::string& name) {
     point.parameters.profile = value_named("profile", name, {Profile::Nnob12, Profile::Fast});
   });

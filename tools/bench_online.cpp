@@ -162,8 +162,8 @@ std::vector<Row> rows_from(const CommandLine& line) {
     return kSuite;
   }
   std::vector<Row> rows;
-  for (const std::uint64_t lanes : parse_sizes("lanes", line.has("lanes") ? line.get<std::string>("lanes") : "1"))
-    rows.push_back({line.get<std::string>("circuit"), lanes});
+  for (const std::uint64_t lanes : parse_sizes("lanes", line.has("lanes") ? line.text("lanes") : "1"))
+    rows.push_back({line.text("circuit"), lanes});
   return rows;
 }
 
@@ -171,14 +171,15 @@ std::vector<Row> rows_from(const CommandLine& line) {
 
 int bench_online(const Arguments& arguments) {
   CommandLine line("tinyot bench online [options]", "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
-  line.options().add_options()("circuit", po::value<std::string>(), "a circuit, as levenshtein:rows=200, or a file; default: a suite of circuits and sizes")(
-      "lanes", po::value<std::string>(), "sizes as 1,512 or 2^9..2^12; default: 1")(
-      "repeat", po::value<std::string>()->default_value("3"), "runs of each row; the median counts")(
-      "window", po::value<std::string>(), "gates that are layered together")("live", "make the material meanwhile, instead of before");
+  line.options().value("circuit", "a circuit, as levenshtein:rows=200, or a file; default: a suite of circuits and sizes")
+      .value("lanes", "sizes as 1,512 or 2^9..2^12; default: 1")
+      .value("repeat", "runs of each row; the median counts", "3")
+      .value("window", "gates that are layered together")
+      .flag("live", "make the material meanwhile, instead of before");
   add_parameter_options(line.options());
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Table table(Table::style_from(line.get<std::string>("format")));
+  Table table(Table::style_from(line.text("format")));
   OnlineBench bench;
   bench.parameters = parameters_from(line);
   if (!line.given("profile")) bench.parameters.profile = bench.parameters.material == MaterialForm::Pairs ? Profile::Nnob12 : Profile::Fast;

@@ -146,17 +146,16 @@ Json row_of(const OtJob& job, const Json& report) {
 
 int bench_ot(const Arguments& arguments) {
   CommandLine line("tinyot bench ot [options]", "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
-  auto add = line.options().add_options();
-  const auto text = [](const char* by_default) { return po::value<std::string>()->default_value(by_default); };
-  add("count", text("2^22"), "OTs of a row; beyond 2^17 rounded up to a multiple of that");
-  add("kind", text("abits,delta,random,random-for,correlated,chosen"),
-      "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated (given offsets), chosen (given messages), and abits: "
-      "delta both ways at once, OTs of both counted");
-  add("softspoken-k", text("2"), "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic");
-  add("repeat", text("1"), "runs of each row; the median is shown");
+  line.options().value("count", "OTs of a row; beyond 2^17 rounded up to a multiple of that", "2^22")
+      .value("kind",
+             "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated (given offsets), chosen (given messages), and abits: "
+             "delta both ways at once, OTs of both counted",
+             "abits,delta,random,random-for,correlated,chosen")
+      .value("softspoken-k", "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic", "2")
+      .value("repeat", "runs of each row; the median is shown", "1");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Table table(Table::style_from(line.get<std::string>("format")));
+  Table table(Table::style_from(line.text("format")));
   const TcpTimeouts timeouts = timeouts_from(line);
   const std::uint64_t count = line.size("count");
   if (count < 1 || count > kCountMax) throw UsageError("--count is out of range: 1 to 2^36");
@@ -165,9 +164,9 @@ int bench_ot(const Arguments& arguments) {
   job.rounds = (count + job.round_ots - 1) / job.round_ots;
   job.repeat = line.size("repeat");
   if (job.repeat < 1 || job.repeat > 100) throw UsageError("--repeat goes from 1 to 100");
-  const std::vector<std::string> kinds = parse_names(line.get<std::string>("kind"));
+  const std::vector<std::string> kinds = parse_names(line.text("kind"));
   for (const std::string& kind : kinds) kind_from(kind);
-  const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.get<std::string>("softspoken-k"));
+  const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.text("softspoken-k"));
   for (const std::uint64_t k : ks)
     if (k != 1 && k != 2 && k != 4) throw UsageError("--softspoken-k is 1, 2 or 4, not " + std::to_string(k));
 

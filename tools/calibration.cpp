@@ -13,7 +13,7 @@ namespace {
 
 // ANDs to make: a quarter of the job, so that units that do not fit into the caches show what that costs; enough for the rate
 // to show, and few enough to be over in a few seconds.
-constexpr std::uint64_t kAndsMin = std::uint64_t{1} << 15, kAndsMax = std::uint64_t{1} << 18;
+constexpr std::uint64_t kMeasuredAndsMin = std::uint64_t{1} << 15, kMeasuredAndsMax = std::uint64_t{1} << 18;
 constexpr std::uint64_t kFasterBy = 8;  // the fast profile, at least
 
 std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands) {
@@ -43,7 +43,7 @@ Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts) {
   small.threads = std::min(job.threads, (job.ands + whole.unit() - 1) / whole.unit());
   small.parameters.bucket = whole.bucket();
   small.parameters.weak_allowed = true;
-  small.parameters.unit = std::min(whole.unit(), std::clamp(job.ands / 4, faster * kAndsMin, faster * kAndsMax) / small.threads);
+  small.parameters.unit = std::min(whole.unit(), std::clamp(job.ands / 4, faster * kMeasuredAndsMin, faster * kMeasuredAndsMax) / small.threads);
   small.ands = *small.parameters.unit * small.threads;
   small.inputs = small.ands / 16;
 

@@ -41,8 +41,7 @@ std::string receiver_text(Receiver to) { return to == Receiver::Both ? "both" : 
 
 CommandLine circuit_line(const std::string& verb, const std::string& more, const std::string& example) {
   CommandLine line("tinyot circuit " + verb + " NAME|FILE" + more, example);
-  line.options().add_options()("circuit", po::value<std::string>(),
-                                     "name of a circuit (tinyot circuit list), or a file: Bristol Fashion, old Bristol, gates with truth tables");
+  line.options().value("circuit", "name of a circuit (tinyot circuit list), or a file: Bristol Fashion, old Bristol, gates with truth tables");
   line.positional("circuit", 1);
   add_circuit_options(line.options());
   return line;
@@ -73,7 +72,7 @@ int info(const Arguments& arguments) {
 
 int eval(const Arguments& arguments) {
   CommandLine line = circuit_line("eval", " --input NAME=HEX ...", "tinyot circuit eval adder64.txt --input 0=0x2a --input 1=0x17");
-  line.options().add_options()("input", po::value<std::vector<std::string>>(), "NAME=HEX, NAME=@FILE or NAME=- (stdin), for all inputs");
+  line.options().values("input", "NAME=HEX, NAME=@FILE or NAME=- (stdin), for all inputs");
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
   auto given = parse_inputs(circuit, read_inputs(line.list("input")));
@@ -131,7 +130,7 @@ class NewFile {
 
 int convert(const Arguments& arguments) {
   CommandLine line = circuit_line("convert", " --output FILE", "tinyot circuit convert aes128 --output aes128.txt");
-  line.options().add_options()("output", po::value<std::string>(), "Bristol Fashion file to write; it appears under its name when it is whole");
+  line.options().value("output", "Bristol Fashion file to write; it appears under its name when it is whole");
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
   const std::string path = line.required("output");

@@ -100,24 +100,24 @@ std::vector<std::string> split_blocks(const std::string& text, std::size_t digit
 
 }  // namespace
 
-void add_circuit_options(po::options_description& options) {
-  options.add_options()("lanes", po::value<std::string>(), "evaluate the circuit n times side by side; values are lists")(
-      "blocks", po::value<std::string>(), "lanes that are the blocks of one message (aes128)")(
-      "sbox", po::value<std::string>(), "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")(
-      "owner", po::value<std::vector<std::string>>(), "i=A|B: who gives input bundle i of a circuit file")(
-      "to", po::value<std::string>(), "A or B: who learns the outputs of a circuit file; default: both")(
-      "bundles", po::value<std::string>(), "widths of the input bundles, as 16,16, of a file that has only gates with truth tables")(
-      "bit-order", po::value<std::string>()->default_value("lsb"), "lsb or msb: which bit of a value is wire 0 of a bundle");
+void add_circuit_options(Options& options) {
+  options.value("lanes", "evaluate the circuit n times side by side; values are lists")
+      .value("blocks", "lanes that are the blocks of one message (aes128)")
+      .value("sbox", "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")
+      .values("owner", "i=A|B: who gives input bundle i of a circuit file")
+      .value("to", "A or B: who learns the outputs of a circuit file; default: both")
+      .value("bundles", "widths of the input bundles, as 16,16, of a file that has only gates with truth tables")
+      .value("bit-order", "lsb or msb: which bit of a value is wire 0 of a bundle", "lsb");
 }
 
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) {
   CircuitSpec spec;
   spec.name = name;
-  if (line.has("sbox")) spec.name += (spec.name.find(':') == std::string::npos ? ":sbox=" : ",sbox=") + line.get<std::string>("sbox");
+  if (line.has("sbox")) spec.name += (spec.name.find(':') == std::string::npos ? ":sbox=" : ",sbox=") + line.text("sbox");
   spec.owners = line.list("owner");
-  if (line.has("to")) spec.receiver = line.get<std::string>("to");
-  if (line.has("bundles")) spec.bundles = line.get<std::string>("bundles");
-  const auto order = line.get<std::string>("bit-order");
+  if (line.has("to")) spec.receiver = line.text("to");
+  if (line.has("bundles")) spec.bundles = line.text("bundles");
+  const std::string& order = line.text("bit-order");
   if (order != "lsb" && order != "msb") throw UsageError("--bit-order is lsb or msb, not '" + order + "'");
   spec.msb_first = order == "msb";
   spec.lanes = line.optional_size("lanes");

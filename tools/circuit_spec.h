@@ -25,7 +25,7 @@ struct CircuitSpec {
   std::optional<std::uint64_t> lanes;       // --lanes
   std::optional<std::uint64_t> blocks;      // --blocks: lanes that are the blocks of one message
 };
-void add_circuit_options(po::options_description& options);
+void add_circuit_options(Options& options);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 
 // A circuit ready to run, and how its values look.

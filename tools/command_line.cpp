@@ -1,5 +1,6 @@
 #include "tools/command_line.h"
 
+#include <boost/program_options.hpp>
 #include <charconv>
 #include <iostream>
 
@@ -7,6 +8,8 @@
 
 namespace tinyot {
 namespace {
+
+namespace po = boost::program_options;
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t value = 0;
@@ -24,38 +27,85 @@ std::string without_values(std::string message) {
   return message;
 }
 
+// The same options, as the library has them.
+po::options_description described(const Options& options) {
+  po::options_description description("Options", 100);
+  for (const Option& option : options) {
+    if (option.takes == Option::Takes::Nothing) {
+      description.add_options()(option.name.c_str(), option.help.c_str());
+    } else if (option.takes == Option::Takes::Values) {
+      description.add_options()(option.name.c_str(), po::value<std::vector<std::string>>(), option.help.c_str());
+    } else {
+      auto* const value = po::value<std::string>();
+      if (option.by_default) value->default_value(*option.by_default);
+      description.add_options()(option.name.c_str(), value, option.help.c_str());
+    }
+  }
+  return description;
+}
+
+std::vector<std::string> texts_of(const Option& option, const po::variable_value& value) {
+  switch (option.takes) {
+    case Option::Takes::Value: return {value.as<std::string>()};
+    case Option::Takes::Values: return value.as<std::vector<std::string>>();
+    case Option::Takes::Nothing: break;
+  }
+  return {};
+}
+
 }  // namespace
 
-CommandLine::CommandLine(std::string usage, std::string example)
-    : usage_(std::move(usage)), example_(std::move(example)), options_("Options", 100) {
-  options_.add_options()("help", "this text")("format", po::value<std::string>()->default_value("text"), "text or json: one object on stdout")(
-      "quiet", "no progress and no log lines");
+Options& Options::flag(std::string name, std::string help) {
+  options_.push_back({std::move(name), std::move(help), Option::Takes::Nothing, {}});
+  return *this;
+}
+
+Options& Options::value(std::string name, std::string help, std::optional<std::string> by_default) {
+  options_.push_back({std::move(name), std::move(help), Option::Takes::Value, std::move(by_default)});
+  return *this;
+}
+
+Options& Options::values(std::string name, std::string help) {
+  options_.push_back({std::move(name), std::move(help), Option::Takes::Values, {}});
+  return *this;
+}
+
+CommandLine::CommandLine(std::string usage, std::string example) : usage_(std::move(usage)), example_(std::move(example)) {
+  options_.flag("help", "this text")
+      .value("format", "text or json: one object on stdout", "text")
+      .flag("quiet", "no progress and no log lines");
 }
 
 bool CommandLine::parse(const Arguments& arguments) {
+  const po::options_description description = described(options_);
+  po::positional_options_description positional;
+  for (const auto& [name, count] : positional_) positional.add(name.c_str(), count);
+  po::variables_map values;
   try {
     po::store(po::command_line_parser(arguments)
-                  .options(options_)
-                  .positional(positional_)
+                  .options(description)
+                  .positional(positional)
                   .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
                   .run(),
-              values_);
-    po::notify(values_);
+              values);
+    po::notify(values);
   } catch (const po::error& error) {
     throw UsageError(without_values(error.what()) + "; see --help");
   }
+  for (const Option& option : options_)
+    if (values.count(option.name) > 0) values_[option.name] = {texts_of(option, values[option.name]), values[option.name].defaulted()};
   if (!has("help")) return true;
-  std::cout << "Usage: " << usage_ << "\n\n" << options_ << "\nExample:\n  " << example_ << "\n";
+  std::cout << "Usage: " << usage_ << "\n\n" << description << "\nExample:\n  " << example_ << "\n";
   return false;
 }
 
-std::string CommandLine::required(const std::string& name) const {
+const std::string& CommandLine::required(const std::string& name) const {
   if (!has(name)) throw UsageError("--" + name + " is missing; see --help");
-  return get<std::string>(name);
+  return text(name);
 }
 
 std::vector<std::string> CommandLine::list(const std::string& name) const {
-  return has(name) ? get<std::vector<std::string>>(name) : std::vector<std::string>{};
+  return has(name) ? values_.at(name).texts : std::vector<std::string>{};
 }
 
 std::uint64_t CommandLine::size(const std::string& name) const { return parse_size(name, required(name)); }
@@ -66,7 +116,7 @@ std::optional<std::uint64_t> CommandLine::optional_size(const std::string& name)
 }
 
 CommonOptions CommandLine::common() const {
-  const auto format = get<std::string>("format");
+  const std::string& format = text("format");
   if (format != "text" && format != "json") throw UsageError("--format is text or json, not '" + format + "'");
   return {format == "json" ? Format::Json : Format::Text, has("quiet")};
 }
@@ -86,9 +136,9 @@ std::pair<std::string, std::string> split_assignment(const std::string& option, 
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-void add_timeout_options(po::options_description& options) {
-  options.add_options()("connect-timeout", po::value<std::string>()->default_value("60"), "seconds to wait for the peer at the start")(
-      "idle-timeout", po::value<std::string>()->default_value("120"), "seconds without a byte after which the peer counts as gone");
+void add_timeout_options(Options& options) {
+  options.value("connect-timeout", "seconds to wait for the peer at the start", "60")
+      .value("idle-timeout", "seconds without a byte after which the peer counts as gone", "120");
 }
 
 TcpTimeouts timeouts_from(const CommandLine& line) {
@@ -100,21 +150,22 @@ TcpTimeouts timeouts_from(const CommandLine& line) {
   return {seconds("connect-timeout"), seconds("idle-timeout")};
 }
 
-void add_endpoint_options(po::options_description& options) {
-  options.add_options()("party", po::value<std::string>(), "A or B")("listen", po::value<std::string>(), "HOST:PORT to wait for the peer at")(
-      "connect", po::value<std::string>(), "HOST:PORT where the peer waits");
+void add_endpoint_options(Options& options) {
+  options.value("party", "A or B")
+      .value("listen", "HOST:PORT to wait for the peer at")
+      .value("connect", "HOST:PORT where the peer waits");
   add_timeout_options(options);
 }
 
 Endpoint endpoint_from(const CommandLine& line) {
   if (line.has("listen") == line.has("connect")) throw UsageError("give one of --listen HOST:PORT and --connect HOST:PORT");
   const bool listen = line.has("listen");
-  return {listen, parse_address(line.get<std::string>(listen ? "listen" : "connect")), timeouts_from(line)};
+  return {listen, parse_address(line.text(listen ? "listen" : "connect")), timeouts_from(line)};
 }
 
 std::optional<Endpoint> optional_endpoint_from(const CommandLine& line) {
   if (line.has("peer") && (line.has("listen") || line.has("connect"))) throw UsageError("give one of --listen HOST:PORT and --peer HOST:PORT");
-  if (line.has("peer")) return Endpoint{false, parse_address(line.get<std::string>("peer")), timeouts_from(line)};
+  if (line.has("peer")) return Endpoint{false, parse_address(line.text("peer")), timeouts_from(line)};
   if (line.has("listen") || line.has("connect")) return endpoint_from(line);
   return std::nullopt;
 }

@@ -1,12 +1,12 @@
 // What the subcommands' command lines have in common: parsing, help, sizes, inputs and outputs by name.
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/party.h"
@@ -14,7 +14,6 @@
 
 namespace tinyot {
 
-namespace po = boost::program_options;
 using Arguments = std::vector<std::string>;
 
 enum class Format { Text, Json };
@@ -25,28 +24,49 @@ struct CommonOptions {
   bool quiet = false;
 };
 
+// An option of a subcommand: what is typed behind its name, what help says of it, and its value where none is typed.
+struct Option {
+  enum class Takes { Nothing, Value, Values };
+  std::string name, help;
+  Takes takes;
+  std::optional<std::string> by_default;
+};
+
+// The options of a subcommand, in the order of its help.
+class Options {
+ public:
+  Options& flag(std::string name, std::string help);
+  Options& value(std::string name, std::string help, std::optional<std::string> by_default = {});
+  // May be given more than once.
+  Options& values(std::string name, std::string help);
+
+  auto begin() const { return options_.begin(); }
+  auto end() const { return options_.end(); }
+
+ private:
+  std::vector<Option> options_;
+};
+
 // Describes and parses the options of a subcommand. `--help` prints the usage, the options and the example, and ends the
 // subcommand: parse() then returns false.
 class CommandLine {
  public:
   CommandLine(std::string usage, std::string example);
 
-  po::options_description& options() { return options_; }
+  Options& options() { return options_; }
   // Names of arguments without dashes, in order.
-  void positional(const std::string& name, int count) { positional_.add(name.c_str(), count); }
+  void positional(const std::string& name, int count) { positional_.emplace_back(name, count); }
 
   // Fails: UsageError.
   bool parse(const Arguments& arguments);
 
-  bool has(const std::string& name) const { return values_.count(name) > 0; }
+  bool has(const std::string& name) const { return values_.contains(name); }
   // It has been typed, and is not there by default.
-  bool given(const std::string& name) const { return has(name) && !values_[name].defaulted(); }
-  template <class T>
-  T get(const std::string& name) const {
-    return values_[name].as<T>();
-  }
+  bool given(const std::string& name) const { return has(name) && !values_.at(name).by_default; }
+  // The value of an option that is there.
+  const std::string& text(const std::string& name) const { return values_.at(name).texts.at(0); }
   // A required option's text. Fails: UsageError if it is missing.
-  std::string required(const std::string& name) const;
+  const std::string& required(const std::string& name) const;
   std::vector<std::string> list(const std::string& name) const;
   // Sizes: decimal, or 2^k. Fails: UsageError naming the option.
   std::uint64_t size(const std::string& name) const;
@@ -54,10 +74,14 @@ class CommandLine {
   CommonOptions common() const;
 
  private:
+  struct Typed {
+    std::vector<std::string> texts;  // none of a flag
+    bool by_default;
+  };
   std::string usage_, example_;
-  po::options_description options_;
-  po::positional_options_description positional_;
-  po::variables_map values_;
+  Options options_;
+  std::vector<std::pair<std::string, int>> positional_;
+  std::map<std::string, Typed> values_;
 };
 
 std::uint64_t parse_size(const std::string& option, const std::string& text);
@@ -71,11 +95,11 @@ struct Endpoint {
   Address address;
   TcpTimeouts timeouts{};
 };
-void add_endpoint_options(po::options_description& options);
+void add_endpoint_options(Options& options);
 Endpoint endpoint_from(const CommandLine& line);
 // Empty if none is given; --peer stands for --connect.
 std::optional<Endpoint> optional_endpoint_from(const CommandLine& line);
-void add_timeout_options(po::options_description& options);
+void add_timeout_options(Options& options);
 TcpTimeouts timeouts_from(const CommandLine& line);
 Party party_from(const CommandLine& line);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kInputsOfUnit = std::uint64_t{1} << 20;  // at most, unless so many units do not have enough
 constexpr std::uint64_t kUnitsWithInputs = 64;
-constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;  // of a circuit that has not been counted
+constexpr std::uint64_t kLiveUnitsMax = std::uint64_t{1} << 20;  // of a circuit that has not been counted
 constexpr std::uint64_t kMakerConnection = 1;
 constexpr auto kGrace = std::chrono::seconds(1);  // for an abort of the peer to be read, or ours to be sent
 
@@ -25,7 +25,7 @@ class LivePlan {
  public:
   LivePlan(const EvaluationPlan& plan, const SecurityParameters& params) {
     const auto& small = plan.circuit.small_cost();
-    const std::uint64_t ands = small ? std::max<std::uint64_t>(plan.ands(), 1) : kUnitsMax * params.unit();
+    const std::uint64_t ands = small ? std::max<std::uint64_t>(plan.ands(), 1) : kLiveUnitsMax * params.unit();
     wanted = plan.material(params.material(), ands);
     std::uint64_t inputs = 0;
     const MaterialCounts of_inputs = plan.material(params.material(), 0);

@@ -18,7 +18,7 @@ std::string pair_text(const Json& report, const std::function<std::string(const 
 
 int local_preprocess(const Arguments& arguments) {
   CommandLine line("tinyot local preprocess --store DIR --ands N [options]", "tinyot local preprocess --store trial --ands 2^18");
-  line.options().add_options()("store", po::value<std::string>(), "directory for both stores, DIR/A and DIR/B");
+  line.options().value("store", "directory for both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_preprocess_options(line.options());
   add_timeout_options(line.options());
@@ -33,7 +33,7 @@ int local_preprocess(const Arguments& arguments) {
 int local_run(const Arguments& arguments) {
   CommandLine line("tinyot local run (--store DIR | --live) --circuit NAME|FILE --input NAME=HEX ... [options]",
                    "tinyot local run --store trial --circuit adder64.txt --input 0=0x2a --input 1=0x17");
-  line.options().add_options()("store", po::value<std::string>(), "directory of both stores, DIR/A and DIR/B");
+  line.options().value("store", "directory of both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_run_options(line.options());
   add_timeout_options(line.options());

@@ -11,7 +11,7 @@ int params_command(const Arguments& arguments) {
   CommandLine line("tinyot params --ands N [options]", "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
   add_preprocess_options(line.options());
   add_timeout_options(line.options());
-  line.options().add_options()("no-calibration", "foretell no time; otherwise a short job is run on this machine to find the rate");
+  line.options().flag("no-calibration", "foretell no time; otherwise a short job is run on this machine to find the rate");
   if (!line.parse(arguments)) return 0;
   const PreprocessJob job = preprocess_job_from(line);
   const SecurityParameters params = SecurityParameters::make(job.parameters);

@@ -27,8 +27,8 @@ struct PreprocessJob {
 };
 
 // Options that choose how material is made, and the rest of a job's. A parameter that is not given has the profile's default.
-void add_parameter_options(po::options_description& options);
-void add_preprocess_options(po::options_description& options);
+void add_parameter_options(Options& options);
+void add_preprocess_options(Options& options);
 ParameterRequest parameters_from(const CommandLine& line);
 // Fails: UsageError naming the first of the parameters' options that is given.
 void refuse_parameter_options(const CommandLine& line, const std::string& reason);

@@ -21,14 +21,13 @@ void refuse_options_of_another_profile(const CommandLine& line, Profile profile)
 
 ParameterRequest parameters_from(const CommandLine& line) {
   const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
-  const auto text = [&](const std::string& name) { return line.get<std::string>(name); };
   ParameterRequest request;
-  request.profile = value_named("profile", text("profile"), {Profile::Nnob12, Profile::Fast});
+  request.profile = value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
   refuse_options_of_another_profile(line, request.profile);
-  if (line.has("material")) request.material = value_named("material", text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
-  if (line.has("labit-columns")) request.columns = value_named("labit-columns", text("labit-columns"), {Columns::Theorem, Columns::Experiment});
+  if (line.has("material")) request.material = value_named("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
+  if (line.has("labit-columns")) request.columns = value_named("labit-columns", line.text("labit-columns"), {Columns::Theorem, Columns::Experiment});
   if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
-  if (line.has("check")) request.check = value_named("check", text("check"), {TripleCheck::Each, TripleCheck::Deferred});
+  if (line.has("check")) request.check = value_named("check", line.text("check"), {TripleCheck::Each, TripleCheck::Deferred});
   if (line.has("short-strings")) request.strings = StringBits::Short;
   request.sigma = small("sigma");
   request.unit = line.optional_size("unit");
@@ -38,31 +37,31 @@ ParameterRequest parameters_from(const CommandLine& line) {
 }
 
 void refuse_parameter_options(const CommandLine& line, const std::string& reason) {
-  po::options_description parameters;
+  Options parameters;
   add_parameter_options(parameters);
-  for (const auto& option : parameters.options())
-    if (line.given(option->long_name())) throw UsageError("--" + option->long_name() + " " + reason);
+  for (const Option& option : parameters)
+    if (line.given(option.name)) throw UsageError("--" + option.name + " " + reason);
 }
 
-void add_parameter_options(po::options_description& options) {
-  options.add_options()("profile", po::value<std::string>()->default_value("nnob12"), "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT")(
-      "material", po::value<std::string>(), "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples (one an AND; fast makes no others)")(
-      "sigma", po::value<std::string>()->default_value("40"), "statistical security in bits, 40 to 128")(
-      "bucket", po::value<std::string>(), "bucket size B; default: the smallest that reaches sigma by the paper's bound")(
-      "unit", po::value<std::string>(), "ANDs that are permuted together; memory grows with it; default: 2^18, with --profile fast 2^20")(
-      "labit-columns", po::value<std::string>(), "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper measured)")(
-      "softspoken-k", po::value<std::string>(), "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; default: 2")(
-      "check", po::value<std::string>(), "fast: each leaky triple (the default, as published) or deferred, once a bucket (ours, see doc/)")(
-      "short-strings", "fast: 64 bits instead of 128 in the leaky triples (ours, see doc/)")(
-      "allow-weak", "accept a bucket that misses sigma, for measurements");
+void add_parameter_options(Options& options) {
+  options.value("profile", "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT", "nnob12")
+      .value("material", "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples (one an AND; fast makes no others)")
+      .value("sigma", "statistical security in bits, 40 to 128", "40")
+      .value("bucket", "bucket size B; default: the smallest that reaches sigma by the paper's bound")
+      .value("unit", "ANDs that are permuted together; memory grows with it; default: 2^18, with --profile fast 2^20")
+      .value("labit-columns", "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper measured)")
+      .value("softspoken-k", "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; default: 2")
+      .value("check", "fast: each leaky triple (the default, as published) or deferred, once a bucket (ours, see doc/)")
+      .flag("short-strings", "fast: 64 bits instead of 128 in the leaky triples (ours, see doc/)")
+      .flag("allow-weak", "accept a bucket that misses sigma, for measurements");
 }
 
-void add_preprocess_options(po::options_description& options) {
-  options.add_options()("ands", po::value<std::string>(), "ANDs that the store is to have in all: N or 2^k");
+void add_preprocess_options(Options& options) {
+  options.value("ands", "ANDs that the store is to have in all: N or 2^k");
   add_parameter_options(options);
-  options.add_options()("inputs", po::value<std::string>(), "authenticated bits of each party for inputs, and for outputs from triples that only one party learns; default: 1024 + ands / 16")(
-      "threads", po::value<std::string>()->default_value("1"), "workers, each with its own thread and connection; the material is the same, memory grows")(
-      "resume", "continue a store that was interrupted");
+  options.value("inputs", "authenticated bits of each party for inputs, and for outputs from triples that only one party learns; default: 1024 + ands / 16")
+      .value("threads", "workers, each with its own thread and connection; the material is the same, memory grows", "1")
+      .flag("resume", "continue a store that was interrupted");
 }
 
 PreprocessJob preprocess_job_from(const CommandLine& line) {

@@ -91,15 +91,14 @@ Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
 
 }  // namespace
 
-void add_run_options(po::options_description& options) {
-  options.add_options()("circuit", po::value<std::string>(), "name of a circuit (tinyot circuit list), as aes128:sbox=shallow, or a file")(
-      "input", po::value<std::vector<std::string>>(),
-      "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since command lines can be seen by others")(
-      "output", po::value<std::vector<std::string>>(), "NAME=@FILE: write this output there (mode 0600) instead of to the report");
-  options.add_options()("window", po::value<std::string>(), "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
-  options.add_options()("reserve-only", "set the run's material aside in both stores, and name the reservation; inputs are not needed yet")(
-      "reservation", po::value<std::string>(), "run on material that was set aside: its number");
-  options.add_options()("live", "no store: make the material meanwhile, on a connection of its own; both parties say so");
+void add_run_options(Options& options) {
+  options.value("circuit", "name of a circuit (tinyot circuit list), as aes128:sbox=shallow, or a file")
+      .values("input", "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since command lines can be seen by others")
+      .values("output", "NAME=@FILE: write this output there (mode 0600) instead of to the report");
+  options.value("window", "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
+  options.flag("reserve-only", "set the run's material aside in both stores, and name the reservation; inputs are not needed yet")
+      .value("reservation", "run on material that was set aside: its number");
+  options.flag("live", "no store: make the material meanwhile, on a connection of its own; both parties say so");
   add_parameter_options(options);
   add_circuit_options(options);
 }

@@ -23,7 +23,7 @@ struct RunJob {
   std::optional<std::uint64_t> window;         // gates that are layered together
 };
 
-void add_run_options(po::options_description& options);
+void add_run_options(Options& options);
 // All but party, endpoint and store. `inputs` are those given, of whichever party.
 RunJob run_job_from(const CommandLine& line);
 

@@ -4,19 +4,19 @@
 
 namespace tinyot {
 
-void add_store_options(po::options_description& options) {
-  options.add_options()("store", po::value<std::string>(), "directory of this party's store");
+void add_store_options(Options& options) {
+  options.value("store", "directory of this party's store");
   add_store_key_option(options);
 }
 
-void add_store_key_option(po::options_description& options) {
-  options.add_options()("store-key", po::value<std::string>(),
-                        "@FILE: seal the store's keys under what this file holds; without it the permissions of its files are all that protects them");
+void add_store_key_option(Options& options) {
+  options.value("store-key",
+                "@FILE: seal the store's keys under what this file holds; without it the permissions of its files are all that protects them");
 }
 
 std::optional<StoreKey> store_key_from(const CommandLine& line) {
   if (!line.has("store-key")) return std::nullopt;
-  const std::string value = line.get<std::string>("store-key");
+  const std::string value = line.text("store-key");
   if (!value.starts_with("@") || value.size() == 1) throw UsageError("--store-key wants @FILE, since command lines can be seen by others");
   return read_store_key(value.substr(1));
 }

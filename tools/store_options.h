@@ -9,9 +9,9 @@
 namespace tinyot {
 
 // --store and --store-key.
-void add_store_options(po::options_description& options);
+void add_store_options(Options& options);
 // --store-key alone.
-void add_store_key_option(po::options_description& options);
+void add_store_key_option(Options& options);
 // Empty if none is given. Fails: UsageError, StoreError if the file cannot be used.
 std::optional<StoreKey> store_key_from(const CommandLine& line);
 

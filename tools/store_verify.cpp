@@ -45,7 +45,7 @@ int store_verify(const Arguments& arguments) {
                    "tinyot store verify store-a --listen 127.0.0.1:7766");
   add_store_options(line.options());
   add_endpoint_options(line.options());
-  line.options().add_options()("peer", po::value<std::string>(), "as --connect: where the peer's tinyot store verify --listen waits");
+  line.options().value("peer", "as --connect: where the peer's tinyot store verify --listen waits");
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
   const std::optional<Endpoint> endpoint = optional_endpoint_from(line);

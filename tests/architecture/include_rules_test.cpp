@@ -42,7 +42,7 @@ const std::vector<Library>& libraries() {
       {"sodium/", "", {"crypto"}},
       {"hwy/", "", {"base", "crypto", "tools/report.cpp"}},
       {"boost/asio", "", {"net", "tools/pair.cpp"}},
-      {"boost/program_options", "", {"tools"}},
+      {"boost/program_options", "", {"tools/command_line.cpp"}},
       {"lmdb.h", "", {"storage"}},
       {"google/protobuf", "", {"net", "storage"}},
       {"", ".pb.h", {"net", "storage"}},
@@ -130,6 +130,7 @@ TEST(IncludeRules, RefuseLibrariesAtTheWrongDoor) {
   EXPECT_TRUE(refusal("offline/a.cpp", "#include \"hwy/highway.h\""));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include <boost/asio/connect.hpp>"));
   EXPECT_TRUE(refusal("net/a.cpp", "#include <boost/program_options.hpp>"));
+  EXPECT_TRUE(refusal("tools/run.cpp", "#include <boost/program_options.hpp>"));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include <lmdb.h>"));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include \"handshake.pb.h\""));
   EXPECT_TRUE(refusal("storage/a.cpp", "#include <nlohmann/json.hpp>"));

@@ -3,18 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
 #include <vector>
+
+#include "tests/support/blocks.h"
 
 namespace tinyot {
 namespace {
 
-std::vector<std::uint64_t> random_words(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 engine(seed);
-  std::vector<std::uint64_t> words(count);
-  for (auto& word : words) word = engine();
-  return words;
-}
+using test::random_words;
 
 void copy_naively(const std::vector<std::uint64_t>& source, std::size_t from, std::vector<std::uint64_t>& target, std::size_t to,
                   std::size_t count) {

@@ -5,10 +5,10 @@
 #include <hwy/targets.h>
 
 #include <array>
-#include <random>
 #include <vector>
 
 #include "tests/support/every_target.h"
+#include "tests/support/blocks.h"
 
 namespace tinyot {
 namespace {
@@ -31,21 +31,14 @@ const std::vector<std::size_t>& lengths() {
 }
 
 // n random blocks, and one behind them that nobody may write.
-Blocks random_blocks(std::size_t n, std::uint64_t seed) {
-  std::mt19937_64 engine(seed);
-  Blocks blocks(n);
-  for (Block& block : blocks) block = {engine(), engine()};
+Blocks guarded_blocks(std::size_t n, std::uint64_t seed) {
+  Blocks blocks = test::random_blocks(n, seed);
   blocks.push_back(kUntouched);
   return blocks;
 }
 
 // Words of n random bits; what stands beyond the bits is random too.
-std::vector<std::uint64_t> random_words(std::size_t n, std::uint64_t seed) {
-  std::mt19937_64 engine(seed);
-  std::vector<std::uint64_t> words(n / 64 + 1);
-  for (std::uint64_t& word : words) word = engine();
-  return words;
-}
+std::vector<std::uint64_t> words_of_bits(std::size_t n, std::uint64_t seed) { return test::random_words(n / 64 + 1, seed); }
 
 bool bit_at(const std::vector<std::uint64_t>& words, std::size_t i) { return (words[i / 64] >> (i % 64)) & 1; }
 
@@ -57,7 +50,7 @@ void expect_same(const Blocks& got, const Blocks& wanted, const char* what) {
 
 TEST_F(EveryTarget, XorBlocksAddsBlockByBlock) {
   for (const std::size_t n : lengths()) {
-    const Blocks x = random_blocks(n, 3 * n), y = random_blocks(n, 3 * n + 1);
+    const Blocks x = guarded_blocks(n, 3 * n), y = guarded_blocks(n, 3 * n + 1);
     Blocks wanted(n + 1, kUntouched);
     for (std::size_t i = 0; i < n; ++i) wanted[i] = {x[i].lo ^ y[i].lo, x[i].hi ^ y[i].hi};
     const Blocks zeros = [&] {
@@ -81,7 +74,7 @@ TEST_F(EveryTarget, XorBlocksAddsBlockByBlock) {
 
 TEST_F(EveryTarget, XorBlockToEachAddsTheSameBlock) {
   for (const std::size_t n : lengths()) {
-    const Blocks x = random_blocks(n, n);
+    const Blocks x = guarded_blocks(n, n);
     Blocks wanted(n + 1, kUntouched), with_first(n + 1, kUntouched);
     for (std::size_t i = 0; i < n; ++i) {
       wanted[i] = {x[i].lo ^ kKey.lo, x[i].hi ^ kKey.hi};
@@ -102,8 +95,8 @@ TEST_F(EveryTarget, XorBlockToEachAddsTheSameBlock) {
 // Operands of a product by triples, and what comes out of it.
 struct Products {
   explicit Products(std::size_t n)
-      : x(random_blocks(n, 9 * n)), y(random_blocks(n, 9 * n + 1)), a(random_blocks(n, 9 * n + 2)), b(random_blocks(n, 9 * n + 3)),
-        c(random_blocks(n, 9 * n + 4)), d(random_words(n, 9 * n + 5)), e(random_words(n, 9 * n + 6)), of_d(n + 1, kUntouched), of_e(of_d), z(of_d) {
+      : x(guarded_blocks(n, 9 * n)), y(guarded_blocks(n, 9 * n + 1)), a(guarded_blocks(n, 9 * n + 2)), b(guarded_blocks(n, 9 * n + 3)),
+        c(guarded_blocks(n, 9 * n + 4)), d(words_of_bits(n, 9 * n + 5)), e(words_of_bits(n, 9 * n + 6)), of_d(n + 1, kUntouched), of_e(of_d), z(of_d) {
     for (std::size_t i = 0; i < n; ++i) {
       of_d[i] = x[i] ^ a[i], of_e[i] = y[i] ^ b[i], z[i] = c[i];
       if (bit_at(d, i)) of_d[i] ^= kKey, z[i] ^= b[i];

@@ -6,10 +6,12 @@
 #include <random>
 #include <vector>
 
+#include "tests/support/blocks.h"
+
 namespace tinyot {
 namespace {
 
-bool same(Block a, Block b) { return a.lo == b.lo && a.hi == b.hi; }
+using test::same;
 
 // 2.x coefficient by coefficient: shift up by one, and X^128 = X^7 + X^2 + X + 1.
 Block doubled_naively(Block x) {

@@ -4,30 +4,23 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-#include <random>
 #include <vector>
 
 #include "tests/support/every_target.h"
+#include "tests/support/blocks.h"
 
 namespace tinyot {
 namespace {
 
 using test::EveryTarget;
+using test::random_blocks;
+using test::same;
 
 constexpr std::uint32_t kTreeBits[] = {1, 2, 4};
-constexpr std::size_t kLengths[] = {1, 2, 3, 99, 100};
-constexpr Block kUntouched{0x1122334455667788, 0x99aabbccddeeff00};
+constexpr std::size_t kRowLengths[] = {1, 2, 3, 99, 100};
+constexpr Block kGuard{0x1122334455667788, 0x99aabbccddeeff00};
 
 using Blocks = std::vector<Block>;
-
-Blocks random_blocks(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 engine(seed);
-  Blocks blocks(count);
-  for (Block& block : blocks) block = {engine(), engine()};
-  return blocks;
-}
-
-bool same(Block a, Block b) { return a.lo == b.lo && a.hi == b.hi; }
 
 // Block j of the sum of the leaves that are chosen.
 template <class Chosen>
@@ -40,7 +33,7 @@ Block sum_at(const Blocks& leaves, std::size_t n, std::size_t j, Chosen chosen) 
 
 // k rows of n blocks, each with one behind it that nobody may write.
 struct Rows {
-  Rows(std::uint32_t k, std::size_t n) : blocks(k, Blocks(n + 1, kUntouched)) {
+  Rows(std::uint32_t k, std::size_t n) : blocks(k, Blocks(n + 1, kGuard)) {
     for (Blocks& row : blocks) pointers.push_back(row.data());
   }
   std::vector<Blocks> blocks;
@@ -54,7 +47,7 @@ void expect_total(const Blocks& leaves, const Blocks& addend, const Blocks& tota
     if (!addend.empty()) sum ^= addend[j];
     ASSERT_TRUE(same(total[j], sum)) << "total, block " << j << " of " << n;
   }
-  ASSERT_TRUE(same(total[n], kUntouched)) << "behind the total of " << n;
+  ASSERT_TRUE(same(total[n], kGuard)) << "behind the total of " << n;
 }
 
 void expect_rows(const Blocks& leaves, const Blocks& addend, std::uint32_t selected, const Rows& rows) {
@@ -66,17 +59,17 @@ void expect_rows(const Blocks& leaves, const Blocks& addend, std::uint32_t selec
       if ((selected >> b) & 1) sum ^= addend[j];
       ASSERT_TRUE(same(row[j], sum)) << "row " << b << ", block " << j << " of " << n << ", selected " << selected;
     }
-    ASSERT_TRUE(same(row[n], kUntouched)) << "behind row " << b << " of " << n;
+    ASSERT_TRUE(same(row[n], kGuard)) << "behind row " << b << " of " << n;
   }
 }
 
 TEST_F(EveryTarget, SubsetSumsAreThoseOfTheirDefinition) {
   for (const std::uint32_t k : kTreeBits) {
-    for (const std::size_t n : kLengths) {
+    for (const std::size_t n : kRowLengths) {
       const Blocks leaves = random_blocks(n << k, 100 * k + n);
       for (const Blocks& addend : {Blocks{}, random_blocks(n, n)}) {
         for_each_target([&] {
-          Blocks total(n + 1, kUntouched);
+          Blocks total(n + 1, kGuard);
           Rows rows(k, n);
           subset_sums(k, leaves, addend, std::span(total).first(n), rows.pointers);
           expect_total(leaves, addend, total);
@@ -89,7 +82,7 @@ TEST_F(EveryTarget, SubsetSumsAreThoseOfTheirDefinition) {
 
 TEST_F(EveryTarget, SubsetSumsWithAddToTheSelectedRowsOnly) {
   for (const std::uint32_t k : kTreeBits) {
-    for (const std::size_t n : kLengths) {
+    for (const std::size_t n : kRowLengths) {
       const Blocks leaves = random_blocks(n << k, 200 * k + n), addend = random_blocks(n, n);
       for (std::uint32_t selected = 0; selected < (1u << k); ++selected) {
         for_each_target([&] {
@@ -105,7 +98,7 @@ TEST_F(EveryTarget, SubsetSumsWithAddToTheSelectedRowsOnly) {
 // The key holder's leaf r_0 is the one that it does not know.
 TEST_F(EveryTarget, SubsetSumsWithIgnoreTheFirstLeaf) {
   for (const std::uint32_t k : kTreeBits) {
-    for (const std::size_t n : kLengths) {
+    for (const std::size_t n : kRowLengths) {
       const Blocks addend = random_blocks(n, n);
       Blocks leaves = random_blocks(n << k, 300 * k + n), other = leaves;
       const Blocks first = random_blocks(n, 7);

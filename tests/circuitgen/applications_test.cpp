@@ -11,7 +11,7 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kLanes = 70;
+constexpr std::size_t kRuns = 70;
 
 using Values = std::vector<std::uint64_t>;
 
@@ -37,7 +37,7 @@ struct Trial {
 Trial run_random(const Circuit& circuit) {
   std::mt19937_64 rng(11);
   Trial run;
-  run.inputs = random_inputs(circuit.info(), kLanes, rng);
+  run.inputs = random_inputs(circuit.info(), kRuns, rng);
   for (LaneValues& bundle : run.inputs) {
     for (std::size_t i = 0; i < bundle[0].size(); ++i) {
       bundle[0].put(i, false);
@@ -45,7 +45,7 @@ Trial run_random(const Circuit& circuit) {
       if (i < run.inputs[0][2].size()) bundle[2].put(i, run.inputs[0][2][i]);
     }
   }
-  run.outputs = evaluate(circuit, kLanes, run.inputs);
+  run.outputs = evaluate(circuit, kRuns, run.inputs);
   return run;
 }
 
@@ -54,7 +54,7 @@ std::unique_ptr<Circuit> circuit_of(const std::string& name, const std::string& 
 TEST(Hamming, CountsTheDifferences) {
   for (const std::size_t bits : {1, 2, 3, 7, 64, 100}) {
     const Trial run = run_random(*circuit_of("hamming", "bits=" + std::to_string(bits)));
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    for (std::size_t lane = 0; lane < kRuns; ++lane) {
       std::uint64_t distance = 0;
       for (std::size_t i = 0; i < bits; ++i) distance += run.inputs[0][lane][i] != run.inputs[1][lane][i];
       EXPECT_EQ(run.outputs[0][lane].words()[0], distance);
@@ -72,7 +72,7 @@ TEST(Hamming, CostsWhatThePaperSays) {
 TEST(SetIntersection, IsTheBitwiseAnd) {
   for (const std::size_t bits : {1, 3, 8}) {
     Trial run = run_random(*circuit_of("set_intersection", "element_bits=" + std::to_string(bits)));
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    for (std::size_t lane = 0; lane < kRuns; ++lane) {
       for (std::size_t e = 0; e < std::size_t{1} << bits; ++e) {
         EXPECT_EQ(run.outputs[0][lane][e], run.inputs[0][lane][e] && run.inputs[1][lane][e]);
       }
@@ -89,7 +89,7 @@ TEST(SetIntersection, CostsWhatThePaperSays) {
 TEST(Millionaires, CompareStrictly) {
   for (const std::size_t bits : {1, 2, 64}) {
     const Trial run = run_random(*circuit_of("millionaires", "bits=" + std::to_string(bits)));
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    for (std::size_t lane = 0; lane < kRuns; ++lane) {
       EXPECT_EQ(run.outputs[0][lane][0], run.inputs[0][lane].words()[0] > run.inputs[1][lane].words()[0]);
     }
   }
@@ -101,7 +101,7 @@ TEST(Comparisons, AreAMatrix) {
     const auto circuit = circuit_of("comparisons", "rows=" + std::to_string(rows) + ",columns=" + std::to_string(columns) +
                                                        ",bits=" + std::to_string(bits));
     const Trial run = run_random(*circuit);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    for (std::size_t lane = 0; lane < kRuns; ++lane) {
       const Values a = values_of(run.inputs[0][lane], bits), b = values_of(run.inputs[1][lane], bits);
       for (std::size_t i = 0; i < rows; ++i) {
         for (std::size_t j = 0; j < columns; ++j) ASSERT_EQ(run.outputs[0][lane][i * columns + j], a[i] < b[j]);
@@ -122,7 +122,7 @@ TEST(Minimum, IsTheSmallestOfAll) {
   for (const std::size_t count : {2, 3, 4, 5, 13, 64}) {
     for (const std::size_t bits : {1, 5, 20}) {
       const Trial run = run_random(*circuit_of("minimum", "count=" + std::to_string(count) + ",bits=" + std::to_string(bits)));
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      for (std::size_t lane = 0; lane < kRuns; ++lane) {
         const Values values = all_values(run, lane, bits);
         ASSERT_EQ(values.size(), count);
         EXPECT_EQ(run.outputs[0][lane].words()[0], *std::min_element(values.begin(), values.end()));
@@ -174,7 +174,7 @@ TEST(Sort, PutsTheSmallestFirst) {
   for (const std::size_t count : {2, 3, 4, 5, 7, 8, 33}) {
     for (const std::size_t bits : {1, 3, 20}) {
       const Trial run = run_random(*circuit_of("sort", "count=" + std::to_string(count) + ",bits=" + std::to_string(bits)));
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      for (std::size_t lane = 0; lane < kRuns; ++lane) {
         Values values = all_values(run, lane, bits);
         std::sort(values.begin(), values.end());
         EXPECT_EQ(values_of(run.outputs[0][lane], bits), values);

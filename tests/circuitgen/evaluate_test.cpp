@@ -16,7 +16,7 @@ std::vector<Gate> small_stream() {
           {GateKind::Output, 0, 5, 1}};
 }
 
-std::string message_of(const Circuit& circuit, std::size_t lanes, const std::vector<LaneValues>& inputs) {
+std::string refusal_of(const Circuit& circuit, std::size_t lanes, const std::vector<LaneValues>& inputs) {
   try {
     evaluate(circuit, lanes, inputs);
   } catch (const UsageError& error) {
@@ -49,12 +49,12 @@ TEST(Evaluate, NamesTheBundleOfAWrongShape) {
   info.inputs[1].same_in_all_lanes = true;
   const TestCircuit circuit(info, small_stream());
   const BitVector one(1), two(2);
-  EXPECT_EQ(message_of(circuit, 2, {{one, one}, {one}}), "");
-  EXPECT_NE(message_of(circuit, 0, {{}, {one}}).find("lanes"), std::string::npos);
-  EXPECT_NE(message_of(circuit, 1, {{one}}).find("2 input bundles"), std::string::npos);
-  EXPECT_NE(message_of(circuit, 2, {{one}, {one}}).find("input 0 needs 2 values"), std::string::npos);
-  EXPECT_NE(message_of(circuit, 2, {{one, one}, {one, one}}).find("input shared needs 1 value"), std::string::npos);
-  EXPECT_NE(message_of(circuit, 2, {{one, two}, {one}}).find("input 0 has 1 bits, but the value of lane 1 has 2"),
+  EXPECT_EQ(refusal_of(circuit, 2, {{one, one}, {one}}), "");
+  EXPECT_NE(refusal_of(circuit, 0, {{}, {one}}).find("lanes"), std::string::npos);
+  EXPECT_NE(refusal_of(circuit, 1, {{one}}).find("2 input bundles"), std::string::npos);
+  EXPECT_NE(refusal_of(circuit, 2, {{one}, {one}}).find("input 0 needs 2 values"), std::string::npos);
+  EXPECT_NE(refusal_of(circuit, 2, {{one, one}, {one, one}}).find("input shared needs 1 value"), std::string::npos);
+  EXPECT_NE(refusal_of(circuit, 2, {{one, two}, {one}}).find("input 0 has 1 bits, but the value of lane 1 has 2"),
             std::string::npos);
 }
 

@@ -75,7 +75,7 @@ TEST(FileLines, SplitLinesIntoWords) {
   EXPECT_EQ(lines.words(), (std::vector<std::string_view>{"three"}));
 }
 
-std::uint64_t digest_of(const std::string& text) {
+std::uint64_t line_digest(const std::string& text) {
   const auto source = text_in_memory("text", text);
   FileLines lines(*source);
   while (lines.next()) {
@@ -85,14 +85,14 @@ std::uint64_t digest_of(const std::string& text) {
 
 TEST(FileLines, TheDigestChangesWithEveryByte) {
   std::string text(1000, 'x');
-  const std::uint64_t digest = digest_of(text);
-  EXPECT_EQ(digest_of(text), digest);
+  const std::uint64_t digest = line_digest(text);
+  EXPECT_EQ(line_digest(text), digest);
   for (char& c : text) {
     c = 'y';
-    EXPECT_NE(digest_of(text), digest);
+    EXPECT_NE(line_digest(text), digest);
     c = 'x';
   }
-  EXPECT_NE(digest_of(text + std::string(1, '\0')), digest);
+  EXPECT_NE(line_digest(text + std::string(1, '\0')), digest);
 }
 
 }  // namespace

@@ -10,15 +10,17 @@
 #define HWY_WANT_AVX3_DL 1
 #include <hwy/targets.h>
 
-#include <random>
 #include <string>
 #include <vector>
 
 #include "crypto/tweak_hash.h"
 #include "tests/support/every_target.h"
+#include "tests/support/blocks.h"
 
 namespace tinyot {
 namespace {
+
+using test::random_blocks;
 
 constexpr std::size_t kSizes[] = {0, 1, 7, 8, 9, 31, 32, 33, 1000};
 
@@ -47,13 +49,6 @@ Block encrypted_by_library(Block key, Block plain) {
   Block out;
   cipher.ProcessBlock(reinterpret_cast<const CryptoPP::byte*>(&plain), reinterpret_cast<CryptoPP::byte*>(&out));
   return out;
-}
-
-std::vector<Block> random_blocks(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 engine(seed);
-  std::vector<Block> blocks(count);
-  for (Block& block : blocks) block = {engine(), engine()};
-  return blocks;
 }
 
 // AES(key, plain) by way of counter mode: the counter is the plaintext.

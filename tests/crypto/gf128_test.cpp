@@ -8,22 +8,16 @@
 #define HWY_WANT_AVX3_DL 1
 #include <hwy/targets.h>
 
-#include <random>
 #include <vector>
 
 #include "tests/support/every_target.h"
+#include "tests/support/blocks.h"
 
 namespace tinyot {
 namespace {
 
-std::vector<Block> random_blocks(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 engine(seed);
-  std::vector<Block> blocks(count);
-  for (Block& block : blocks) block = {engine(), engine()};
-  return blocks;
-}
-
-bool same(Block a, Block b) { return a.lo == b.lo && a.hi == b.hi; }
+using test::random_blocks;
+using test::same;
 
 // Horner's rule over the bits of b.
 Block product_bit_by_bit(Block a, Block b) {

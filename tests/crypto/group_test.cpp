@@ -6,7 +6,7 @@
 namespace tinyot {
 namespace {
 
-Rng seeded(std::uint64_t seed) { return Rng(Seed{{seed, 11}}); }
+Rng group_rng(std::uint64_t seed) { return Rng(Seed{{seed, 11}}); }
 
 TEST(Group, IdentityAndNonCanonicalPointsAreRefused) {
   Point identity{}, ones{}, field_prime{};
@@ -22,7 +22,7 @@ TEST(Group, IdentityAndNonCanonicalPointsAreRefused) {
 }
 
 TEST(Group, AValidPointHasNoSecondName) {
-  Rng rng = seeded(1);
+  Rng rng = group_rng(1);
   for (int i = 0; i < 20; ++i) {
     Point point = random_point(rng);
     EXPECT_TRUE(is_valid(point));
@@ -36,7 +36,7 @@ TEST(Group, AValidPointHasNoSecondName) {
 
 // Half of them are negative, half of them at least 2^255, and about half of the rest lie on no point.
 TEST(Group, RandomBytesAreMostlyRefused) {
-  Rng rng = seeded(2);
+  Rng rng = group_rng(2);
   int accepted = 0;
   for (int i = 0; i < 2000; ++i) accepted += is_valid(rng.object<Point>());
   EXPECT_LT(accepted, 2000 / 4);
@@ -44,7 +44,7 @@ TEST(Group, RandomBytesAreMostlyRefused) {
 }
 
 TEST(Group, DiffieHellmanAgrees) {
-  Rng rng = seeded(3);
+  Rng rng = group_rng(3);
   for (int i = 0; i < 20; ++i) {
     const Scalar a = random_scalar(rng), b = random_scalar(rng);
     EXPECT_EQ(times(a, times_base(b)).bytes, times(b, times_base(a)).bytes);
@@ -53,7 +53,7 @@ TEST(Group, DiffieHellmanAgrees) {
 }
 
 TEST(Group, SumsAndDifferencesAreInverse) {
-  Rng rng = seeded(4);
+  Rng rng = group_rng(4);
   const Point a = random_point(rng), b = random_point(rng);
   EXPECT_EQ(((a + b) - b).bytes, a.bytes);
   EXPECT_EQ((a + b).bytes, (b + a).bytes);
@@ -63,7 +63,7 @@ TEST(Group, SumsAndDifferencesAreInverse) {
 }
 
 TEST(Group, TimesTheIdentityIsTheIdentity) {
-  Rng rng = seeded(5);
+  Rng rng = group_rng(5);
   const Point a = random_point(rng);
   EXPECT_EQ(times(random_scalar(rng), a - a).bytes, Point{}.bytes);
 }
@@ -81,7 +81,7 @@ TEST(Group, HashingIsAFunctionAndSpreads) {
 }
 
 TEST(Group, RandomPointsAndScalarsDiffer) {
-  Rng rng = seeded(6);
+  Rng rng = group_rng(6);
   EXPECT_NE(random_point(rng).bytes, random_point(rng).bytes);
   EXPECT_NE(random_scalar(rng).bytes, random_scalar(rng).bytes);
 }

@@ -3,26 +3,22 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
 #include <set>
 #include <vector>
+
+#include "tests/support/blocks.h"
 
 namespace tinyot {
 namespace {
 
-constexpr Domain kDomain{"test sum", 'A', 5};
+using test::random_blocks;
+
+constexpr Domain kSumDomain{"test sum", 'A', 5};
 constexpr HashUse kUse = HashUse::LeakyTripleCheck;
 constexpr SessionId kSession{};
 
 using Words = std::pair<std::uint64_t, std::uint64_t>;
 Words words(Block block) { return {block.lo, block.hi}; }
-
-std::vector<Block> random_blocks(std::size_t count, std::uint64_t seed = 1) {
-  std::mt19937_64 engine(seed);
-  std::vector<Block> blocks(count);
-  for (Block& block : blocks) block = {engine(), engine()};
-  return blocks;
-}
 
 // Sum of H(i, x_i), where the keys of H follow each other.
 Words by_definition(std::span<const Block> blocks, std::size_t first = 0) {
@@ -30,14 +26,14 @@ Words by_definition(std::span<const Block> blocks, std::size_t first = 0) {
   std::optional<TweakHash> hash;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const std::uint64_t position = first + i, key = position / TweakHash::kObjectsMax;
-    if (!hash || position % TweakHash::kObjectsMax == 0) hash.emplace(kSession, Domain{kDomain.phase, kDomain.direction, kDomain.counter + key});
+    if (!hash || position % TweakHash::kObjectsMax == 0) hash.emplace(kSession, Domain{kSumDomain.phase, kSumDomain.direction, kSumDomain.counter + key});
     (*hash)(kUse, position % TweakHash::kObjectsMax, blocks.subspan(i, 1), std::span(&hashed, 1));
     sum ^= hashed;
   }
   return words(sum);
 }
 
-Words sum_of(std::span<const Block> blocks, const SessionId& session = kSession, const Domain& domain = kDomain, HashUse use = kUse) {
+Words sum_of(std::span<const Block> blocks, const SessionId& session = kSession, const Domain& domain = kSumDomain, HashUse use = kUse) {
   HashSum sum(session, domain, use);
   sum.absorb(blocks);
   return words(sum.take());
@@ -52,7 +48,7 @@ TEST(HashSum, TakesAnotherKeyAfterSoManyObjects) {
   EXPECT_EQ(sum_of(blocks), by_definition(blocks));
   // The first object under the second key has the tweak that the first of all has, and another hash.
   const std::vector<Block> equal(TweakHash::kObjectsMax + 1, Block{7, 7});
-  HashSum sum(kSession, kDomain, kUse);
+  HashSum sum(kSession, kSumDomain, kUse);
   sum.absorb(std::span(equal).first(1));
   const Words first = words(sum.take());
   sum.absorb(std::span(equal).first(TweakHash::kObjectsMax - 1));
@@ -65,7 +61,7 @@ TEST(HashSum, IsTheSameHoweverItIsCut) {
   const auto blocks = random_blocks(1500);
   const Words whole = sum_of(blocks);
   for (const std::size_t step : {1u, 7u, 255u, 256u, 257u, 1499u}) {
-    HashSum sum(kSession, kDomain, kUse);
+    HashSum sum(kSession, kSumDomain, kUse);
     for (std::size_t first = 0; first < blocks.size(); first += step) {
       sum.absorb(std::span(blocks).subspan(first, std::min(step, blocks.size() - first)));
       sum.absorb({});
@@ -76,7 +72,7 @@ TEST(HashSum, IsTheSameHoweverItIsCut) {
 
 TEST(HashSum, ACutAtTheChangeOfKeyChangesNothing) {
   const auto blocks = random_blocks(TweakHash::kObjectsMax + 3);
-  HashSum sum(kSession, kDomain, kUse);
+  HashSum sum(kSession, kSumDomain, kUse);
   sum.absorb(std::span(blocks).first(TweakHash::kObjectsMax));
   sum.absorb({});
   sum.absorb(std::span(blocks).subspan(TweakHash::kObjectsMax));
@@ -115,7 +111,7 @@ TEST(HashSum, TheLengthMatters) {
 
 TEST(HashSum, PositionsGoOnAfterItWasTaken) {
   const auto blocks = random_blocks(10);
-  HashSum sum(kSession, kDomain, kUse);
+  HashSum sum(kSession, kSumDomain, kUse);
   sum.absorb(blocks);
   const Words first = words(sum.take());
   EXPECT_EQ(words(sum.take()), Words(0, 0)) << "nothing since the last call";
@@ -130,7 +126,7 @@ TEST(HashSum, SessionDomainAndUseKeepSumsApart) {
   SessionId other{};
   other.bytes[0] ^= decltype(other.bytes)::value_type{1};
   const std::set<Words> seen = {sum_of(blocks), sum_of(blocks, other), sum_of(blocks, kSession, {"test other", 'A', 5}), sum_of(blocks, kSession, {"test sum", 'B', 5}),
-                                sum_of(blocks, kSession, {"test sum", 'A', 6}), sum_of(blocks, kSession, kDomain, HashUse::MacTranscript)};
+                                sum_of(blocks, kSession, {"test sum", 'A', 6}), sum_of(blocks, kSession, kSumDomain, HashUse::MacTranscript)};
   EXPECT_EQ(seen.size(), 6u);
 }
 

@@ -10,23 +10,23 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr std::size_t kCount = 256, kLayers = 3;
-constexpr StringBits kStrings[] = {StringBits::Full, StringBits::Short};
+constexpr std::size_t kTriples = 256, kTripleLayers = 3;
+constexpr StringBits kDeferredStrings[] = {StringBits::Full, StringBits::Short};
 
 // The orders that the tests fix beforehand, so that a cheater knows who will meet.
 std::vector<LayerOrder> orders_of(std::uint64_t seed) {
   std::vector<LayerOrder> orders;
-  for (std::size_t k = 1; k < kLayers; ++k) orders.emplace_back(kCount, TripleCheck::Deferred, Rng(Seed{{seed, k}}));
+  for (std::size_t k = 1; k < kTripleLayers; ++k) orders.emplace_back(kTriples, TripleCheck::Deferred, Rng(Seed{{seed, k}}));
   return orders;
 }
 
 // For each bucket the triple of each layer that is in it.
-std::vector<std::array<std::size_t, kLayers>> buckets_of(std::uint64_t seed) {
-  std::vector<std::array<std::size_t, kLayers>> buckets(kCount);
-  for (std::size_t j = 0; j < kCount; ++j) buckets[j][0] = j;
+std::vector<std::array<std::size_t, kTripleLayers>> buckets_of(std::uint64_t seed) {
+  std::vector<std::array<std::size_t, kTripleLayers>> buckets(kTriples);
+  for (std::size_t j = 0; j < kTriples; ++j) buckets[j][0] = j;
   auto orders = orders_of(seed);
-  for (std::size_t k = 1; k < kLayers; ++k) {
-    for (std::size_t at = 0; at < kCount; at += kSegmentTriples) {
+  for (std::size_t k = 1; k < kTripleLayers; ++k) {
+    for (std::size_t at = 0; at < kTriples; at += kSegmentTriples) {
       const LayerSegment segment = orders[k - 1].next();
       for (std::size_t i = 0; i < kSegmentTriples; ++i) buckets[at + i][k] = segment.first + segment.order[i];
     }
@@ -41,26 +41,26 @@ struct Cheat {
   std::function<void(std::vector<TripleLayer>&)> alter_layers = [](std::vector<TripleLayer>&) {};
 };
 
-struct Made {
+struct DeferredMade {
   TripleLayer of[2];
   std::vector<BitVector> x[2];  // of each layer, before it was folded
   Outcomes outcomes;
 };
 
-Made make(StringBits strings, std::uint64_t seed, const Cheat& cheat = {}) {
-  Made made;
+DeferredMade make(StringBits strings, std::uint64_t seed, const Cheat& cheat = {}) {
+  DeferredMade made;
   const auto body = [&](Session& session) {
     const auto me = static_cast<int>(session.me());
     std::vector<TripleLayer> layers;
-    const ObjectChunk all{0, kCount};
-    for (std::size_t k = 0; k < kLayers; ++k) {
-      TripleLayer& layer = layers.emplace_back(dealt_layer(session.me(), kCount, seed, k));
-      made.x[me].emplace_back(kCount).copy_from(layer.x.mine.bits, 0, 0, kCount);
+    const ObjectChunk all{0, kTriples};
+    for (std::size_t k = 0; k < kTripleLayers; ++k) {
+      TripleLayer& layer = layers.emplace_back(dealt_layer(session.me(), kTriples, seed, k));
+      made.x[me].emplace_back(kTriples).copy_from(layer.x.mine.bits, 0, 0, kTriples);
       if (k > 0) layer.z = SharedBits();
-      layer.s.resize(kCount);
+      layer.s.resize(kTriples);
       HalfProducts(session, k, strings).offer(all, layer.x.view(), layer.y.view(), layer.s);
     }
-    for (std::size_t k = 0; k < kLayers; ++k) HalfProducts(session, k, strings).receive(all, layers[k].x.view(), layers[k].s);
+    for (std::size_t k = 0; k < kTripleLayers; ++k) HalfProducts(session, k, strings).receive(all, layers[k].x.view(), layers[k].s);
     if (session.me() == cheat.cheater) cheat.alter_layers(layers);
     LayerFold fold(session, layers, orders_of(seed));
     fold.reveal(all);
@@ -94,21 +94,21 @@ Deviation with_errors(StringBits strings, const std::vector<Error>& errors) {
 }
 
 TEST(DeferredCheck, HonestRunsGiveProducts) {
-  for (const StringBits strings : kStrings) {
+  for (const StringBits strings : kDeferredStrings) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
-      const Made made = make(strings, seed);
+      const DeferredMade made = make(strings, seed);
       ASSERT_TRUE(both_done(made.outcomes));
       expect_products(made.of[0], made.of[1], seed);
       const auto buckets = buckets_of(seed);
       for (const int party : {0, 1}) {
         std::size_t ones = 0;
-        for (std::size_t j = 0; j < kCount; ++j) {
+        for (std::size_t j = 0; j < kTriples; ++j) {
           bool x = false;
-          for (std::size_t k = 0; k < kLayers; ++k) x ^= made.x[party][k][buckets[j][k]];
+          for (std::size_t k = 0; k < kTripleLayers; ++k) x ^= made.x[party][k][buckets[j][k]];
           ASSERT_EQ(made.of[party].x.mine.bits[j], x) << j;
           ones += made.of[party].z.mine.bits[j];
         }
-        EXPECT_LT(std::abs(static_cast<double>(ones) - kCount / 2), 6 * 8);
+        EXPECT_LT(std::abs(static_cast<double>(ones) - kTriples / 2), 6 * 8);
       }
     }
   }
@@ -119,15 +119,15 @@ TEST(DeferredCheck, HonestRunsGiveProducts) {
 using Foretold = std::function<bool(const std::vector<bool>&)>;
 void expect_caught(const std::vector<std::size_t>& layers, const std::vector<Block>& errors, const Foretold& is_caught, double share) {
   constexpr std::size_t kRuns = 64;
-  for (const StringBits strings : kStrings) {
+  for (const StringBits strings : kDeferredStrings) {
     for (const Party cheater : {Party::A, Party::B}) {
       const Party honest = peer_of(cheater);
       std::size_t caught = 0;
       for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-        const auto bucket = buckets_of(seed)[seed * 37 % kCount];
+        const auto bucket = buckets_of(seed)[seed * 37 % kTriples];
         std::vector<Error> attack;
         for (std::size_t i = 0; i < layers.size(); ++i) attack.push_back({layers[i], bucket[layers[i]], errors[i]});
-        const Made made = make(strings, seed, {.cheater = cheater, .deviation = with_errors(strings, attack)});
+        const DeferredMade made = make(strings, seed, {.cheater = cheater, .deviation = with_errors(strings, attack)});
         std::vector<bool> x;
         for (const std::size_t layer : layers) x.push_back(made.x[static_cast<int>(honest)][layer][bucket[layer]]);
         const bool was_caught = caught_by(of(made.outcomes, honest), "EQ of buckets");
@@ -144,7 +144,7 @@ bool any(const std::vector<bool>& bits) { return std::find(bits.begin(), bits.en
 bool parity(const std::vector<bool>& bits) { return std::count(bits.begin(), bits.end(), true) % 2 == 1; }
 
 TEST(DeferredCheck, OneWrongGIsAGuessAtX) {
-  for (std::size_t layer = 0; layer < kLayers; ++layer)
+  for (std::size_t layer = 0; layer < kTripleLayers; ++layer)
     for (const Block e : {Block{1, 0}, Block{std::uint64_t{1} << 63, 0}}) expect_caught({layer}, {e}, any, 0.5);
 }
 
@@ -173,12 +173,12 @@ TEST(DeferredCheck, EqualErrorsInTwoBucketsAreTwoGuesses) {
     const auto buckets = buckets_of(seed);
     std::vector<Error> attack;
     for (const std::size_t j : {std::size_t{3}, std::size_t{200}})
-      for (std::size_t k = 0; k < kLayers; ++k) attack.push_back({k, buckets[j][k], {1, 0}});
-    const Made made = make(StringBits::Full, seed, {.cheater = Party::A, .deviation = with_errors(StringBits::Full, attack)});
+      for (std::size_t k = 0; k < kTripleLayers; ++k) attack.push_back({k, buckets[j][k], {1, 0}});
+    const DeferredMade made = make(StringBits::Full, seed, {.cheater = Party::A, .deviation = with_errors(StringBits::Full, attack)});
     bool odd = false;
     for (const std::size_t j : {std::size_t{3}, std::size_t{200}}) {
       bool x = false;
-      for (std::size_t k = 0; k < kLayers; ++k) x ^= made.x[1][k][buckets[j][k]];
+      for (std::size_t k = 0; k < kTripleLayers; ++k) x ^= made.x[1][k][buckets[j][k]];
       odd |= x;
     }
     const bool was_caught = caught_by(made.outcomes.b, "EQ of buckets");
@@ -191,12 +191,12 @@ TEST(DeferredCheck, EqualErrorsInTwoBucketsAreTwoGuesses) {
 // An error of Delta_A ^ Delta_B is what the check takes for a product: a wrong z costs a guess of the honest party's key, as many bits of it
 // as the strings have.
 TEST(DeferredCheck, AWrongProductCostsTheGlobalKey) {
-  for (const StringBits strings : kStrings) {
+  for (const StringBits strings : kDeferredStrings) {
     std::size_t wrong = 0;
     for (std::uint64_t seed = 0; seed < 16; ++seed) {
       const std::size_t at = buckets_of(seed)[9][2];
       Block e = key_for_triples(Party::A, seed).value ^ key_for_triples(Party::B, seed).value;
-      const Made made = make(strings, seed, {.cheater = Party::A, .deviation = with_errors(strings, {{2, at, e}})});
+      const DeferredMade made = make(strings, seed, {.cheater = Party::A, .deviation = with_errors(strings, {{2, at, e}})});
       ASSERT_TRUE(both_done(made.outcomes));
       const auto opened = [&](SharedBits TripleLayer::* column) { return (made.of[0].*column).mine.bits[9] != (made.of[1].*column).mine.bits[9]; };
       const bool is_wrong = opened(&TripleLayer::z) != (opened(&TripleLayer::x) && opened(&TripleLayer::y));
@@ -211,29 +211,29 @@ TEST(DeferredCheck, AWrongProductCostsTheGlobalKey) {
 }
 
 TEST(DeferredCheck, AWrongProductBitIsAlwaysFound) {
-  for (const StringBits strings : kStrings)
+  for (const StringBits strings : kDeferredStrings)
     for (const Party cheater : {Party::A, Party::B})
       for (std::uint64_t seed = 0; seed < 10; ++seed)
-        EXPECT_TRUE(caught_by(of(make(strings, seed, {.cheater = cheater, .deviation = flip_bit("latriple.d", 0, seed * 29 % kCount)}).outcomes, peer_of(cheater)),
+        EXPECT_TRUE(caught_by(of(make(strings, seed, {.cheater = cheater, .deviation = flip_bit("latriple.d", 0, seed * 29 % kTriples)}).outcomes, peer_of(cheater)),
                               "EQ of buckets"));
 }
 
 // The comparison comes before the transcript, and a bit that was wrong on the wire only makes the strings differ.
 TEST(DeferredCheck, ACombinerBitThatOnlyThePeerSeesIsFoundByTheComparison) {
   for (const Party cheater : {Party::A, Party::B})
-    for (const std::size_t bit : {std::size_t{0}, kCount - 1, kCount, 2 * kCount - 1})
+    for (const std::size_t bit : {std::size_t{0}, kTriples - 1, kTriples, 2 * kTriples - 1})
       EXPECT_TRUE(caught_by(of(make(StringBits::Full, 1, {.cheater = cheater, .deviation = flip_bit("triple.d", 0, bit)}).outcomes, peer_of(cheater)), "EQ of buckets"));
 }
 
 // A cheater that folds by its own wrong bit gets through the comparison, with a wrong product wherever the folded x is 1.
 TEST(DeferredCheck, ACombinerBitThatBothFoldByIsFoundByTheMacTranscript) {
-  for (const StringBits strings : kStrings)
+  for (const StringBits strings : kDeferredStrings)
     for (const Party cheater : {Party::A, Party::B})
       for (const std::size_t layer : {1u, 2u})
         for (std::uint64_t seed = 0; seed < 10; ++seed) {
           const auto alter = [&](std::vector<TripleLayer>& layers) {
             BitVector& y = layers[layer].y.mine.bits;
-            const std::size_t at = seed * 25 % kCount;
+            const std::size_t at = seed * 25 % kTriples;
             y.put(at, !y[at]);
           };
           EXPECT_TRUE(caught_by(of(make(strings, seed, {.cheater = cheater, .alter_layers = alter}).outcomes, peer_of(cheater)), "MAC transcript")) << seed;
@@ -248,9 +248,9 @@ TEST(DeferredCheck, CostsOneProductBitABucket) {
     if (tag == "triple.d") combiner_bits += payload.size();
   };
   make(StringBits::Short, 1, {.deviation = count});
-  EXPECT_EQ(g, 8 * kLayers * kCount);
-  EXPECT_EQ(product_bits, kCount / 8);
-  EXPECT_EQ(combiner_bits, (kLayers - 1) * kCount / 8);
+  EXPECT_EQ(g, 8 * kTripleLayers * kTriples);
+  EXPECT_EQ(product_bits, kTriples / 8);
+  EXPECT_EQ(combiner_bits, (kTripleLayers - 1) * kTriples / 8);
 }
 
 // The same formulas on plain blocks, party by party, apart from the engine.

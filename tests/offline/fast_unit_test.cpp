@@ -12,13 +12,13 @@ namespace {
 
 using namespace tinyot::test;
 
-struct Made {
+struct FastMade {
   MemorySink sinks[2];
   Outcomes outcomes;
 };
 
-Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs, std::size_t workers = 1, const PartyOptions& options = {}) {
-  Made made;
+FastMade preprocess_fast(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs, std::size_t workers = 1, const PartyOptions& options = {}) {
+  FastMade made;
   const auto params = SecurityParameters::make(asked);
   made.outcomes = run_workers(
       workers,
@@ -33,27 +33,27 @@ Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t
   return made;
 }
 
-MaterialCounts expect_good(const Made& made) {
+MaterialCounts expect_good_unit(const FastMade& made) {
   EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
   EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
   return test::expect_good(made.sinks[0], made.sinks[1], key_for_triples(Party::A), key_for_triples(Party::B));
 }
 
-struct Kind {
+struct FastKind {
   TripleCheck check = TripleCheck::Each;
   StringBits strings = StringBits::Full;
   std::uint32_t k = 2;
 };
-constexpr Kind kDeferred{TripleCheck::Deferred, StringBits::Full, 2};
+constexpr FastKind kDeferred{TripleCheck::Deferred, StringBits::Full, 2};
 
-ParameterRequest fast(std::uint64_t unit, const Kind& kind = {}) {
+ParameterRequest fast(std::uint64_t unit, const FastKind& kind = {}) {
   return {.profile = Profile::Fast, .unit = unit, .softspoken_k = kind.k, .check = kind.check, .strings = kind.strings};
 }
 
-void expect_unit(const Kind& kind, std::uint64_t ands) {
+void expect_unit(const FastKind& kind, std::uint64_t ands) {
   SCOPED_TRACE(std::string(name_of(kind.check)) + ", strings of " + std::to_string(static_cast<int>(kind.strings)) + ", k = " + std::to_string(kind.k) + ", " +
                std::to_string(ands) + " ANDs");
-  const MaterialCounts counts = expect_good(preprocess(fast(ands, kind), ands, 7));
+  const MaterialCounts counts = expect_good_unit(preprocess_fast(fast(ands, kind), ands, 7));
   EXPECT_EQ(counts[MaterialKind::Triples], ands);
   EXPECT_EQ(counts[MaterialKind::AuthBitsA], 7u);
   EXPECT_EQ(counts[MaterialKind::AuthBitsB], 7u);
@@ -82,23 +82,23 @@ TEST(FastUnit, EveryKindMakesGoodMaterial) {
 
 // Chunks that are folded together, and batches, end at different triples.
 TEST(FastUnit, LayersOfManyBatchesMakeGoodMaterial) {
-  for (const Kind& kind : {Kind{}, Kind{TripleCheck::Deferred, StringBits::Short, 4}}) expect_unit(kind, 3 * kInABatch + 1);
+  for (const FastKind& kind : {FastKind{}, FastKind{TripleCheck::Deferred, StringBits::Short, 4}}) expect_unit(kind, 3 * kInABatch + 1);
 }
 
 TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
   for (const std::size_t workers : {1u, 3u})
-    for (const Kind& kind : {Kind{}, kDeferred}) EXPECT_EQ(expect_good(preprocess(fast(500, kind), 2100, 10, workers))[MaterialKind::Triples], 2100u);
+    for (const FastKind& kind : {FastKind{}, kDeferred}) EXPECT_EQ(expect_good_unit(preprocess_fast(fast(500, kind), 2100, 10, workers))[MaterialKind::Triples], 2100u);
 }
 
 // The last unit is smaller and, having a population of its own, has more layers: it finds memory of other sizes.
 TEST(FastUnit, UnitsOfOtherSizesUseTheMemoryOfEarlierOnes) {
-  for (const Kind& kind : {Kind{}, Kind{TripleCheck::Deferred, StringBits::Short, 2}}) {
+  for (const FastKind& kind : {FastKind{}, FastKind{TripleCheck::Deferred, StringBits::Short, 2}}) {
     const auto params = SecurityParameters::make(fast(2000, kind));
     const auto plan = params.plan(4130);
     ASSERT_EQ(plan.size(), 3u);
     EXPECT_GT(plan[2].bucket, plan[1].bucket);
-    const Made made = preprocess(fast(2000, kind), 4130, 1200);
-    EXPECT_EQ(expect_good(made)[MaterialKind::Triples], 4130u);
+    const FastMade made = preprocess_fast(fast(2000, kind), 4130, 1200);
+    EXPECT_EQ(expect_good_unit(made)[MaterialKind::Triples], 4130u);
     EXPECT_EQ(made.sinks[0].units, 3);
     // None of the memory shows what it held before.
     std::vector<std::uint64_t> seen;
@@ -125,9 +125,9 @@ void expect_balanced(const Column& column, const std::string& name) {
 }
 
 TEST(FastUnit, EveryVectorIsBalancedFromEndToEnd) {
-  for (const Kind& kind : {Kind{}, kDeferred}) {
-    const Made made = preprocess(fast(5000, kind), 5000, 2560);
-    expect_good(made);
+  for (const FastKind& kind : {FastKind{}, kDeferred}) {
+    const FastMade made = preprocess_fast(fast(5000, kind), 5000, 2560);
+    expect_good_unit(made);
     for (const int party : {0, 1}) {
       for (const auto& [material, batches] : made.sinks[party].made) {
         for (const MaterialBatch& batch : batches) {
@@ -140,7 +140,7 @@ TEST(FastUnit, EveryVectorIsBalancedFromEndToEnd) {
 }
 
 TEST(FastUnit, KeysThatDoNotFitAreOurBug) {
-  for (const Kind& kind : {Kind{}, kDeferred}) {
+  for (const FastKind& kind : {FastKind{}, kDeferred}) {
     const auto params = SecurityParameters::make(fast(128, kind));
     MemorySink sinks[2];
     const Outcomes outcomes = run_sessions(
@@ -162,12 +162,12 @@ TEST(FastUnit, KeysThatDoNotFitAreOurBug) {
 }
 
 // One message altered; what the honest party says.
-struct Attack {
+struct FastAttack {
   const char* tag;
   std::size_t occurrence, bit, stride;
   const char* check;
 };
-constexpr Attack kAttacks[] = {
+constexpr FastAttack kFastAttacks[] = {
     {"ggm.sums", 0, 0, 1, "SoftSpoken check"},
     {"ggm.check", 0, 0, 1, "SoftSpoken check"},
     {"softspoken.corrections", 1, 0, 128, "SoftSpoken check"},
@@ -180,15 +180,15 @@ constexpr Attack kAttacks[] = {
     {"mac_transcript.digest", 0, 3, 0, "MAC transcript"},
 };
 // All G of one layer are wrong in one bit each: in every bucket the honest party's x of that layer decides.
-constexpr Attack kAttacksOnTheDeferredCheck[] = {
+constexpr FastAttack kAttacksOnTheDeferredCheck[] = {
     {"latriple.g", 0, 0, 128, "EQ of leaky triples"},   {"latriple.g", 4, 77, 128, "EQ of leaky triples"},
     {"latriple.d", 0, 3, 0, "EQ of leaky triples"},     {"triple.d", 0, 3, 0, "EQ of leaky triples"},
     {"coin_toss.opening", 0, 3, 0, "coin toss"},        {"mac_transcript.digest", 0, 3, 0, "MAC transcript"},
     {"softspoken.corrections", 4, 0, 128, "SoftSpoken check"},
 };
-constexpr Attack kAttacksOnShortStrings[] = {{"latriple.g", 0, 63, 64, "EQ of leaky triples"}, {"latriple.d", 0, 3, 0, "EQ of leaky triples"}};
+constexpr FastAttack kAttacksOnShortStrings[] = {{"latriple.g", 0, 63, 64, "EQ of leaky triples"}, {"latriple.d", 0, 3, 0, "EQ of leaky triples"}};
 
-void expect_nothing_made(const Attack& attack, Party cheater, const Kind& kind) {
+void expect_nothing_made(const FastAttack& attack, Party cheater, const FastKind& kind) {
   SCOPED_TRACE(std::string(attack.tag) + " by " + letter(cheater));
   bool done = false;
   const auto alter = [&](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
@@ -197,7 +197,7 @@ void expect_nothing_made(const Attack& attack, Party cheater, const Kind& kind) 
     const std::size_t end = attack.stride == 0 ? attack.bit + 1 : 8 * payload.size();
     for (std::size_t bit = attack.bit; bit < end; bit += std::max<std::size_t>(attack.stride, 1)) payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
   };
-  const Made made = preprocess(fast(200, kind), 200, 7, 1, options_with(cheater, 1, alter));
+  const FastMade made = preprocess_fast(fast(200, kind), 200, 7, 1, options_with(cheater, 1, alter));
   EXPECT_TRUE(done);
   std::string check = attack.check;
   if (const auto at = check.find("$C"); at != std::string::npos) check.replace(at, 2, 1, letter(cheater));
@@ -211,13 +211,13 @@ void expect_nothing_made(const Attack& attack, Party cheater, const Kind& kind) 
   EXPECT_EQ(made.sinks[static_cast<int>(peer_of(cheater))].units, 0);
 }
 
-void expect_nothing_made(std::span<const Attack> attacks, const Kind& kind) {
-  for (const Attack& attack : attacks)
+void expect_nothing_made(std::span<const FastAttack> attacks, const FastKind& kind) {
+  for (const FastAttack& attack : attacks)
     for (const Party cheater : {Party::A, Party::B})
       if (std::string_view(attack.tag) != "coin_toss.opening" || cheater == Party::A) expect_nothing_made(attack, cheater, kind);  // A opens
 }
 
-TEST(FastUnit, AnAlteredMessageYieldsNothing) { expect_nothing_made(kAttacks, {}); }
+TEST(FastUnit, AnAlteredMessageYieldsNothing) { expect_nothing_made(kFastAttacks, {}); }
 
 TEST(FastUnit, AnAlteredMessageYieldsNothingWithTheDeferredCheck) { expect_nothing_made(kAttacksOnTheDeferredCheck, kDeferred); }
 
@@ -227,9 +227,9 @@ TEST(FastUnit, AnAlteredMessageYieldsNothingWithShortStrings) {
 
 // The orders are tossed when what they must not depend on is fixed: the first message of the toss follows the last of these.
 TEST(FastUnit, OrdersAreTossedWhenTheLayersAreFixed) {
-  for (const Kind& kind : {Kind{}, kDeferred}) {
+  for (const FastKind& kind : {FastKind{}, kDeferred}) {
     std::vector<std::string> sent;
-    preprocess(fast(200, kind), 200, 7, 1, options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>&) { sent.emplace_back(tag); }));
+    preprocess_fast(fast(200, kind), 200, 7, 1, options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>&) { sent.emplace_back(tag); }));
     const auto first = [&](const char* tag) { return std::find(sent.begin(), sent.end(), tag) - sent.begin(); };
     const auto last = [&](const char* tag) { return sent.rend() - std::find(sent.rbegin(), sent.rend(), tag) - 1; };
     const auto toss = first("coin_toss.commitment");

@@ -15,7 +15,7 @@ using namespace tinyot::test;
 constexpr std::size_t kWanted = 64;
 constexpr MessageTag kMatrix{0x1201, "abit.r"};
 
-SecurityParameters parameters() { return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1}); }
+SecurityParameters key_parameters() { return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1}); }
 
 // One run as B, by hand, with R.Gamma = `delta` for any delta.
 AuthBits run_as_b(Session& session, const SecurityParameters& params, SeedOts seeds, std::size_t length, Delta delta) {
@@ -51,7 +51,7 @@ Outcomes two_runs(Block change) {
   const Delta first = global_key_of(Party::B, 1), second{first.value ^ change};
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
-        const auto params = parameters();
+        const auto params = key_parameters();
         const std::size_t t = params.columns_made();
         if (session.me() == Party::A) {
           AuthBitMaker maker(session, params);

@@ -13,7 +13,7 @@ namespace {
 using namespace tinyot::test;
 
 constexpr std::size_t kSizes[] = {128, 256, 640, 4096 + 128};
-constexpr TripleCheck kChecks[] = {TripleCheck::Each, TripleCheck::Deferred};
+constexpr TripleCheck kOrderChecks[] = {TripleCheck::Each, TripleCheck::Deferred};
 
 LayerOrder order_of(std::size_t size, TripleCheck check, std::uint64_t seed) { return LayerOrder(size, check, Rng(Seed{{seed, size}})); }
 
@@ -38,7 +38,7 @@ void expect_all_once(std::vector<std::size_t> places) {
 }
 
 TEST(LayerOrder, VisitsEveryTripleOnce) {
-  for (const TripleCheck check : kChecks)
+  for (const TripleCheck check : kOrderChecks)
     for (const std::size_t size : kSizes)
       for (std::uint64_t seed = 0; seed < 50; ++seed) {
         LayerOrder order = order_of(size, check, seed);
@@ -127,7 +127,7 @@ TEST(LayerOrder, SegmentsArePermutedIndependently) {
 }
 
 TEST(LayerOrder, WordsAndBitsOfAColumnAreWhatTheDefinitionSays) {
-  for (const TripleCheck check : kChecks) {
+  for (const TripleCheck check : kOrderChecks) {
     for (const std::size_t size : kSizes) {
       Rng rng(Seed{{size, 7}});
       SecretVector<Block> column(size);
@@ -181,7 +181,7 @@ Walks toss(Session& session, std::size_t layers, std::size_t size, TripleCheck c
 
 TEST(TossedOrders, AreTheSameForBothAndOthersForEachLayerAndToss) {
   constexpr std::size_t kLayers = 4, kTosses = 5, kSize = 4096 + 128;
-  for (const TripleCheck check : kChecks) {
+  for (const TripleCheck check : kOrderChecks) {
     Walks of[2];
     run_sessions([&](Session& session) {
       for (std::size_t i = 0; i < kTosses; ++i)

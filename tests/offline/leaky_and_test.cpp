@@ -9,7 +9,7 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr std::size_t kCount = 65;
+constexpr std::size_t kLeakyAnds = 65;
 
 struct LeakyAnds {
   BitVector x, y;  // the dealt ones
@@ -18,15 +18,15 @@ struct LeakyAnds {
   Outcomes outcomes;
 };
 
-std::string check_of(Party holder) { return std::string("EQ of LaAND of ") + letter(holder); }
+std::string and_check_of(Party holder) { return std::string("EQ of LaAND of ") + letter(holder); }
 
 // The key holder's digest; a cheating one may have another.
 using DigestOf = std::function<Digest(Session&, const Digest& honest, PeersView x, PeersView z)>;
 
-LeakyAnds make(Party holder, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kCount,
+LeakyAnds make_ands(Party holder, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kLeakyAnds,
                const DigestOf& digest_of = {}) {
   LeakyAnds made;
-  const std::string name = check_of(holder).substr(6);
+  const std::string name = and_check_of(holder).substr(6);
   made.outcomes = run_sessions(
       [&](Session& session) {
         Dealt x(session.me(), holder, count, seed, 0), y(session.me(), holder, count, seed, 1), r(session.me(), holder, count, seed, 2);
@@ -49,7 +49,7 @@ LeakyAnds make(Party holder, Party cheater, std::uint64_t seed, const Deviation&
   return made;
 }
 
-void expect_products(const LeakyAnds& made, Party holder, std::uint64_t seed) {
+void expect_leaky_ands(const LeakyAnds& made, Party holder, std::uint64_t seed) {
   std::vector<bool> bits[3];
   for (std::size_t i = 0; i < 3; ++i) bits[i] = checked_bits(made.mine[i], made.peers[i], global_key_of(peer_of(holder), seed));
   for (std::size_t i = 0; i < bits[0].size(); ++i) {
@@ -59,15 +59,13 @@ void expect_products(const LeakyAnds& made, Party holder, std::uint64_t seed) {
   }
 }
 
-void nothing(std::string_view, std::size_t, std::vector<std::byte>&) {}
-
 TEST(LeakyAnd, HonestRunsGiveProducts) {
   for (const Party holder : {Party::A, Party::B}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, kChunkObjects, kChunkObjects + 1}) {
-      const LeakyAnds made = make(holder, peer_of(holder), count, nothing, count);
+      const LeakyAnds made = make_ands(holder, peer_of(holder), count, no_deviation, count);
       EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
       EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
-      expect_products(made, holder, count);
+      expect_leaky_ands(made, holder, count);
     }
   }
 }
@@ -78,12 +76,12 @@ TEST(LeakyAnd, AWrongUIsAGuessAtX) {
   for (const Party holder : {Party::A, Party::B}) {
     std::size_t caught = 0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-      const std::size_t object = seed % kCount;
-      const LeakyAnds made = make(holder, peer_of(holder), seed, flip_bit("laand.u", 0, 128 * object + seed % 128));
-      const bool was_caught = caught_by(of(made.outcomes, holder), check_of(holder));
-      EXPECT_EQ(was_caught, Dealt(holder, holder, kCount, seed, 0).truth[object]) << seed;
+      const std::size_t object = seed % kLeakyAnds;
+      const LeakyAnds made = make_ands(holder, peer_of(holder), seed, flip_bit("laand.u", 0, 128 * object + seed % 128));
+      const bool was_caught = caught_by(of(made.outcomes, holder), and_check_of(holder));
+      EXPECT_EQ(was_caught, Dealt(holder, holder, kLeakyAnds, seed, 0).truth[object]) << seed;
       caught += was_caught;
-      if (!was_caught) expect_products(made, holder, seed);
+      if (!was_caught) expect_leaky_ands(made, holder, seed);
     }
     expect_half(caught, kRuns);
   }
@@ -94,18 +92,18 @@ TEST(LeakyAnd, AWrongUWithTheDigestThatFitsIsTheOtherGuess) {
   constexpr std::size_t kRuns = 100, kObject = 7;
   std::size_t caught = 0;
   const DigestOf fitting = [](Session& session, const Digest&, PeersView x, PeersView z) {
-    std::vector<Block> v(kCount);
-    for (std::size_t i = 0; i < kCount; ++i) v[i] = collapsed(x[i].value, z[i].value);
+    std::vector<Block> v(kLeakyAnds);
+    for (std::size_t i = 0; i < kLeakyAnds; ++i) v[i] = collapsed(x[i].value, z[i].value);
     TweakHash(session.id(), {"LaAND", letter(session.peer()), 0})(HashUse::LeakyAnd, 0, v, v);
     v[kObject].lo ^= 1;
     return RandomOracle(session.id(), {"LaAND EQ", letter(session.peer()), 0}).absorb(std::as_bytes(std::span(v))).digest();
   };
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-    const LeakyAnds made = make(Party::A, Party::B, seed, flip_bit("laand.u", 0, 128 * kObject), kCount, fitting);
-    const bool was_caught = caught_by(made.outcomes.a, check_of(Party::A));
-    EXPECT_EQ(was_caught, !Dealt(Party::A, Party::A, kCount, seed, 0).truth[kObject]) << seed;
+    const LeakyAnds made = make_ands(Party::A, Party::B, seed, flip_bit("laand.u", 0, 128 * kObject), kLeakyAnds, fitting);
+    const bool was_caught = caught_by(made.outcomes.a, and_check_of(Party::A));
+    EXPECT_EQ(was_caught, !Dealt(Party::A, Party::A, kLeakyAnds, seed, 0).truth[kObject]) << seed;
     caught += was_caught;
-    if (!was_caught) expect_products(made, Party::A, seed);
+    if (!was_caught) expect_leaky_ands(made, Party::A, seed);
   }
   expect_half(caught, kRuns);
 }
@@ -113,21 +111,21 @@ TEST(LeakyAnd, AWrongUWithTheDigestThatFitsIsTheOtherGuess) {
 TEST(LeakyAnd, AWrongDIsAlwaysFound) {
   for (const Party holder : {Party::A, Party::B})
     for (std::uint64_t seed = 0; seed < 20; ++seed)
-      EXPECT_TRUE(caught_by(of(make(holder, holder, seed, flip_bit("laand.d", 0, seed * 3 % kCount)).outcomes, peer_of(holder)), check_of(holder)));
+      EXPECT_TRUE(caught_by(of(make_ands(holder, holder, seed, flip_bit("laand.d", 0, seed * 3 % kLeakyAnds)).outcomes, peer_of(holder)), and_check_of(holder)));
 }
 
 TEST(LeakyAnd, CostsWhatTheHeaderSays) {
   run_sessions([](Session& session) {
-    Dealt x(session.me(), Party::A, kCount, 1, 0), y(session.me(), Party::A, kCount, 1, 1), r(session.me(), Party::A, kCount, 1, 2);
+    Dealt x(session.me(), Party::A, kLeakyAnds, 1, 0), y(session.me(), Party::A, kLeakyAnds, 1, 1), r(session.me(), Party::A, kLeakyAnds, 1, 2);
     const std::uint64_t before = session.channel().counters().bytes_sent;
-    const ObjectChunk chunk{0, kCount};
+    const ObjectChunk chunk{0, kLeakyAnds};
     if (session.me() == Party::A) {
       LeakyAndMacHolder role(session, x.mine.view(), y.mine.view(), r.mine.view());
       role.announce(chunk), role.receive_u(chunk);
-      EXPECT_EQ(session.channel().counters().bytes_sent - before, 16 + (kCount + 7) / 8);
+      EXPECT_EQ(session.channel().counters().bytes_sent - before, 16 + (kLeakyAnds + 7) / 8);
     } else {
       LeakyAndKeyHolder(session, x.peers.view(), y.peers.view(), r.peers.view()).answer(chunk);
-      EXPECT_EQ(session.channel().counters().bytes_sent - before, 16 + 16 * kCount);
+      EXPECT_EQ(session.channel().counters().bytes_sent - before, 16 + 16 * kLeakyAnds);
     }
   });
 }

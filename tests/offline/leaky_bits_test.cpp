@@ -34,7 +34,7 @@ struct LeakyBits {
 };
 
 // One LaBit of one chunk from `sender` to its peer.
-LeakyBits make(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t length = kLength) {
+LeakyBits make_bits(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t length = kLength) {
   LeakyBits made;
   const auto params = parameters();
   const std::string name = std::string("LaBit of ") + letter(sender);
@@ -69,11 +69,9 @@ void expect_consistent(const LeakyBits& made) {
       ASSERT_EQ(made.n.matrix.row(i)[w], made.l.matrix.row(i)[w] ^ (made.gamma.words()[w] & mask_of(made.y[i]))) << "row " << i;
 }
 
-void nothing(std::string_view, std::size_t, std::vector<std::byte>&) {}
-
 TEST(LeakyBits, HonestRunsGiveMacsUnderTheChoices) {
   for (const Party sender : {Party::A, Party::B}) {
-    const LeakyBits made = make(sender, peer_of(sender), 3, nothing);
+    const LeakyBits made = make_bits(sender, peer_of(sender), 3, no_deviation);
     EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
     EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
     expect_consistent(made);
@@ -84,7 +82,7 @@ TEST(LeakyBits, TheChosenBitsAreBalancedInEveryWindow) {
   std::size_t ones[kLength / 64] = {};
   constexpr std::size_t kRuns = 100;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-    const LeakyBits made = make(Party::A, Party::B, seed, nothing);
+    const LeakyBits made = make_bits(Party::A, Party::B, seed, no_deviation);
     for (std::size_t w = 0; w < kLength / 64; ++w) ones[w] += static_cast<std::size_t>(std::popcount(made.gamma.words()[w]));
   }
   for (const std::size_t count : ones) EXPECT_LT(std::abs(static_cast<double>(count) - 32.0 * kRuns), 3 * std::sqrt(64.0 * kRuns));
@@ -99,7 +97,7 @@ TEST(LeakyBits, AnotherGammaInOneColumnIsAGuessAtOneChoice) {
     std::size_t caught = 0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
       const std::size_t column = seed * 7 % kMade, bit = seed % kLength;
-      const LeakyBits made = make(sender, sender, seed, flip_bit("labit.corrections", 0, column * kLength + bit));
+      const LeakyBits made = make_bits(sender, sender, seed, flip_bit("labit.corrections", 0, column * kLength + bit));
       const bool was_caught = caught_by(of(made.outcomes, peer_of(sender)), std::string("EQ of LaBit of ") + letter(sender));
       EXPECT_EQ(was_caught, DealtSeeds(seed).received.choices[column]) << "run " << seed;
       caught += was_caught;
@@ -114,7 +112,7 @@ TEST(LeakyBits, SeveralColumnsAreAsManyGuesses) {
   std::size_t survived = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const std::size_t first = seed * 5 % (kMade - kColumns);
-    const LeakyBits made = make(Party::B, Party::B, seed, [=](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    const LeakyBits made = make_bits(Party::B, Party::B, seed, [=](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
       if (tag != "labit.corrections") return;
       for (std::size_t c = 0; c < kColumns; ++c) payload[(first + c) * kLength / 8] ^= std::byte{1};
     });
@@ -131,9 +129,9 @@ TEST(LeakyBits, AWrongPairingOrDifferenceIsAlwaysFoundByTheSender) {
   for (const Party sender : {Party::A, Party::B}) {
     const std::string check = std::string("EQ of LaBit of ") + letter(sender);
     for (const std::size_t bit : {std::size_t{0}, std::size_t{255}})
-      EXPECT_TRUE(caught_by(of(make(sender, peer_of(sender), 4, flip_bit("labit.pairing", 0, bit)).outcomes, sender), check));
+      EXPECT_TRUE(caught_by(of(make_bits(sender, peer_of(sender), 4, flip_bit("labit.pairing", 0, bit)).outcomes, sender), check));
     for (const std::size_t bit : {std::size_t{0}, kKept - 1})
-      EXPECT_TRUE(caught_by(of(make(sender, peer_of(sender), 4, flip_bit("labit.d", 0, bit)).outcomes, sender), check));
+      EXPECT_TRUE(caught_by(of(make_bits(sender, peer_of(sender), 4, flip_bit("labit.d", 0, bit)).outcomes, sender), check));
   }
 }
 

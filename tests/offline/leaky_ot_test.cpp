@@ -8,7 +8,7 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr std::size_t kCount = 65;
+constexpr std::size_t kLeakyOts = 65;
 
 struct LeakyOts {
   AuthBitsMine x0, x1, c, z;
@@ -16,12 +16,12 @@ struct LeakyOts {
   Outcomes outcomes;
 };
 
-std::string check_of(Party sender) { return std::string("EQ of LaOT from ") + letter(sender); }
+std::string ot_check_of(Party sender) { return std::string("EQ of LaOT from ") + letter(sender); }
 
-LeakyOts make(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kCount) {
+LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kLeakyOts) {
   LeakyOts made;
   const Party receiver = peer_of(sender);
-  const std::string name = check_of(sender).substr(6);
+  const std::string name = ot_check_of(sender).substr(6);
   made.outcomes = run_sessions(
       [&](Session& session) {
         Dealt x0(session.me(), sender, count, seed, 0), x1(session.me(), sender, count, seed, 1);
@@ -51,12 +51,10 @@ void expect_transfers(const LeakyOts& made, Party sender, std::uint64_t seed) {
   for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(z[i], c[i] ? x1[i] : x0[i]) << i;
 }
 
-void nothing(std::string_view, std::size_t, std::vector<std::byte>&) {}
-
 TEST(LeakyOt, HonestRunsTransferTheChosenBit) {
   for (const Party sender : {Party::A, Party::B}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, kChunkObjects, kChunkObjects + 1}) {
-      const LeakyOts made = make(sender, sender, count, nothing, count);
+      const LeakyOts made = make_ots(sender, sender, count, no_deviation, count);
       EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
       EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
       expect_transfers(made, sender, count);
@@ -85,11 +83,11 @@ TEST_P(SenderGuess, IsCaughtHalfOfTheTime) {
     const Party receiver = peer_of(sender);
     std::size_t caught = 0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-      const std::size_t object = seed % kCount, bit = guess.object_bits * object + seed % guess.object_bits;
-      const LeakyOts made = make(sender, sender, seed, flip_bit(guess.tag, guess.occurrence, bit));
-      const bool c = Dealt(receiver, receiver, kCount, seed, 2).truth[object];
-      const bool z = Dealt(sender, sender, kCount, seed, c ? 1 : 0).truth[object];
-      const bool was_caught = caught_by(of(made.outcomes, receiver), guess.by_eq ? check_of(sender) : "LaOT MAC");
+      const std::size_t object = seed % kLeakyOts, bit = guess.object_bits * object + seed % guess.object_bits;
+      const LeakyOts made = make_ots(sender, sender, seed, flip_bit(guess.tag, guess.occurrence, bit));
+      const bool c = Dealt(receiver, receiver, kLeakyOts, seed, 2).truth[object];
+      const bool z = Dealt(sender, sender, kLeakyOts, seed, c ? 1 : 0).truth[object];
+      const bool was_caught = caught_by(of(made.outcomes, receiver), guess.by_eq ? ot_check_of(sender) : "LaOT MAC");
       EXPECT_EQ(was_caught, (guess.at_z ? z : c) == (guess.occurrence == 1)) << seed;
       caught += was_caught;
       if (!was_caught) expect_transfers(made, sender, seed);
@@ -108,14 +106,14 @@ INSTANTIATE_TEST_SUITE_P(OneBit, SenderGuess,
 TEST(LeakyOt, AWrongDOfTheReceiverIsAlwaysFound) {
   for (const Party sender : {Party::A, Party::B})
     for (std::uint64_t seed = 0; seed < 20; ++seed)
-      EXPECT_TRUE(caught_by(of(make(sender, peer_of(sender), seed, flip_bit("laot.d", 0, seed * 3 % kCount)).outcomes, sender), check_of(sender)));
+      EXPECT_TRUE(caught_by(of(make_ots(sender, peer_of(sender), seed, flip_bit("laot.d", 0, seed * 3 % kLeakyOts)).outcomes, sender), ot_check_of(sender)));
 }
 
 // Both X wrong: there is nothing to guess.
 TEST(LeakyOt, WrongMacsInBothAreAlwaysFoundBeforeAnythingIsAnswered) {
   std::size_t answers = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const LeakyOts made = make(Party::A, Party::A, seed, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    const LeakyOts made = make_ots(Party::A, Party::A, seed, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
       if (tag == "laot.x.macs") payload[0] ^= std::byte{1};
     });
     EXPECT_TRUE(caught_by(made.outcomes.b, "LaOT MAC"));
@@ -127,21 +125,21 @@ TEST(LeakyOt, WrongMacsInBothAreAlwaysFoundBeforeAnythingIsAnswered) {
 
 TEST(LeakyOt, CostsWhatTheHeaderSays) {
   run_sessions([](Session& session) {
-    Dealt x0(session.me(), Party::A, kCount, 1, 0), x1(session.me(), Party::A, kCount, 1, 1);
-    Dealt c(session.me(), Party::B, kCount, 1, 2), r(session.me(), Party::B, kCount, 1, 3);
+    Dealt x0(session.me(), Party::A, kLeakyOts, 1, 0), x1(session.me(), Party::A, kLeakyOts, 1, 1);
+    Dealt c(session.me(), Party::B, kLeakyOts, 1, 2), r(session.me(), Party::B, kLeakyOts, 1, 3);
     const ChannelCounters before = session.channel().counters();
     const auto bytes = [&] { return session.channel().counters().bytes_sent - before.bytes_sent; };
-    const ObjectChunk chunk{0, kCount};
+    const ObjectChunk chunk{0, kLeakyOts};
     if (session.me() == Party::A) {
       LeakyOtSender role(session, x0.mine.view(), x1.mine.view(), c.peers.view(), r.peers.view());
       role.send_x(chunk);
-      EXPECT_EQ(bytes(), 6 * 16 + 2 * ((kCount + 7) / 8 + 32 * kCount));
+      EXPECT_EQ(bytes(), 6 * 16 + 2 * ((kLeakyOts + 7) / 8 + 32 * kLeakyOts));
       role.answer_d(chunk);
-      EXPECT_EQ(bytes(), 8 * 16 + 2 * ((kCount + 7) / 8 + 32 * kCount) + 32 * kCount);
+      EXPECT_EQ(bytes(), 8 * 16 + 2 * ((kLeakyOts + 7) / 8 + 32 * kLeakyOts) + 32 * kLeakyOts);
     } else {
       LeakyOtReceiver role(session, x0.peers.view(), x1.peers.view(), c.mine.view(), r.mine.view());
       role.open_x(chunk), role.receive_i(chunk);
-      EXPECT_EQ(bytes(), 16 + (kCount + 7) / 8);
+      EXPECT_EQ(bytes(), 16 + (kLeakyOts + 7) / 8);
     }
   });
 }

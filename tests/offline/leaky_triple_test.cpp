@@ -9,7 +9,7 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr std::size_t kCount = 65;
+constexpr std::size_t kLeakyTriples = 65;
 constexpr StringBits kStrings[] = {StringBits::Full, StringBits::Short};
 
 struct Triples {
@@ -21,7 +21,7 @@ struct Triples {
 // One chunk on its way: the strings S_P.
 using Strings = std::queue<SecretVector<Block>>;
 
-Triples make(StringBits strings, Party cheater, std::uint64_t seed, const Deviation& deviation = no_deviation, std::size_t count = kCount, std::size_t ahead = 1) {
+Triples make_triples(StringBits strings, Party cheater, std::uint64_t seed, const Deviation& deviation = no_deviation, std::size_t count = kLeakyTriples, std::size_t ahead = 1) {
   Triples made;
   const auto body = [&](Session& session) {
     const auto me = static_cast<int>(session.me());
@@ -52,7 +52,7 @@ Triples make(StringBits strings, Party cheater, std::uint64_t seed, const Deviat
   return made;
 }
 
-void expect_good(const Triples& made, std::uint64_t seed) {
+void expect_good_triples(const Triples& made, std::uint64_t seed) {
   expect_products(made.of[0], made.of[1], seed);
   for (const int party : {0, 1}) {
     for (std::size_t j = 0; j < made.of[party].x.size(); ++j) {
@@ -65,16 +65,16 @@ void expect_good(const Triples& made, std::uint64_t seed) {
 TEST(LeakyTriple, HonestRunsGiveProducts) {
   for (const StringBits strings : kStrings) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, kChunkObjects, kChunkObjects + 1, 3 * kChunkObjects}) {
-      const Triples made = make(strings, Party::A, count, no_deviation, count, count % 3);
+      const Triples made = make_triples(strings, Party::A, count, no_deviation, count, count % 3);
       ASSERT_TRUE(both_done(made.outcomes));
-      expect_good(made, count);
+      expect_good_triples(made, count);
     }
   }
 }
 
 TEST(LeakyTriple, SharesOfZAreBalanced) {
   for (const StringBits strings : kStrings) {
-    const Triples made = make(strings, Party::A, 1, no_deviation, 4096);
+    const Triples made = make_triples(strings, Party::A, 1, no_deviation, 4096);
     for (const int party : {0, 1}) {
       for (std::size_t first = 0; first < 4096; first += 512) {
         int ones = 0;
@@ -94,12 +94,12 @@ TEST(LeakyTriple, AWrongGIsAGuessAtX) {
       const Party honest = peer_of(cheater);
       std::size_t caught = 0;
       for (std::uint64_t seed = 0; seed < runs; ++seed) {
-        const std::size_t object = seed % kCount, bit = seed % bits;
-        const Triples made = make(strings, cheater, seed, flip_bit("latriple.g", 0, bits * object + bit));
+        const std::size_t object = seed % kLeakyTriples, bit = seed % bits;
+        const Triples made = make_triples(strings, cheater, seed, flip_bit("latriple.g", 0, bits * object + bit));
         const bool was_caught = caught_by(of(made.outcomes, honest), "EQ of LaTriple");
         EXPECT_EQ(was_caught, made.truth[static_cast<int>(honest)][0][object]) << seed;
         caught += was_caught;
-        if (!was_caught) expect_good(made, seed);
+        if (!was_caught) expect_good_triples(made, seed);
       }
       expect_half(caught, runs);
     }
@@ -110,7 +110,7 @@ TEST(LeakyTriple, AWrongDIsAlwaysFound) {
   for (const StringBits strings : kStrings)
     for (const Party cheater : {Party::A, Party::B})
       for (std::uint64_t seed = 0; seed < 20; ++seed)
-        EXPECT_TRUE(caught_by(of(make(strings, cheater, seed, flip_bit("latriple.d", 0, seed * 3 % kCount)).outcomes, peer_of(cheater)), "EQ of LaTriple"));
+        EXPECT_TRUE(caught_by(of(make_triples(strings, cheater, seed, flip_bit("latriple.d", 0, seed * 3 % kLeakyTriples)).outcomes, peer_of(cheater)), "EQ of LaTriple"));
 }
 
 // A cheater that knows both global keys makes wrong triples: an error of Delta_A ^ Delta_B is what the check takes for a product.
@@ -123,7 +123,7 @@ TEST(LeakyTriple, AWrongProductCostsTheGlobalKey) {
         for (std::size_t bit = 0; tag == "latriple.g" && bit < bits; ++bit)
           if (bit_of(delta, bit)) payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
       };
-      const Triples made = make(strings, Party::A, seed, add_delta);
+      const Triples made = make_triples(strings, Party::A, seed, add_delta);
       ASSERT_TRUE(both_done(made.outcomes));
       const auto z = [&](int party) { return made.of[party].z.mine.bits[0]; };
       const auto share = [&](int party, int i) { return made.truth[party][i][0]; };
@@ -167,12 +167,12 @@ TEST(LeakyTriple, KeysThatDoNotFitAreOurBug) {
 TEST(LeakyTriple, CostsWhatTheHeaderSays) {
   for (const StringBits strings : kStrings) {
     std::uint64_t sent[2] = {};
-    make(strings, Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    make_triples(strings, Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
       if (tag == "latriple.g") sent[0] += payload.size();
       if (tag == "latriple.d") sent[1] += payload.size();
     });
-    EXPECT_EQ(sent[0], (strings == StringBits::Full ? 16 : 8) * kCount);
-    EXPECT_EQ(sent[1], (kCount + 7) / 8);
+    EXPECT_EQ(sent[0], (strings == StringBits::Full ? 16 : 8) * kLeakyTriples);
+    EXPECT_EQ(sent[1], (kLeakyTriples + 7) / 8);
   }
 }
 

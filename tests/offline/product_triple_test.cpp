@@ -13,7 +13,7 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr std::size_t kSizes[] = {1, 63, 64, 65, 1000};
+constexpr std::size_t kChunkSizes[] = {1, 63, 64, 65, 1000};
 
 // Objects of all kinds, as many of each.
 ProductMaterial deal(IdealDealer& dealer, Party me, std::size_t count) {
@@ -28,14 +28,14 @@ ProductMaterial deal(IdealDealer& dealer, Party me, std::size_t count) {
   return material;
 }
 
-struct Made {
+struct ProductMade {
   std::vector<MaterialBatch> of[2];
   bool settled[2] = {};
   Outcomes outcomes;
 };
 
-Made make(const std::vector<std::size_t>& chunks, std::size_t ahead, std::uint64_t seed, const PartyOptions& options) {
-  Made made;
+ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead, std::uint64_t seed, const PartyOptions& options) {
+  ProductMade made;
   made.outcomes = run_sessions(
       [&](Session& session) {
         const auto me = static_cast<int>(session.me());
@@ -51,9 +51,9 @@ Made make(const std::vector<std::size_t>& chunks, std::size_t ahead, std::uint64
   return made;
 }
 
-Made make(const std::vector<std::size_t>& chunks, std::size_t ahead = 1, std::uint64_t seed = 1) { return make(chunks, ahead, seed, {.seed = seed}); }
+ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead = 1, std::uint64_t seed = 1) { return make(chunks, ahead, seed, {.seed = seed}); }
 
-void expect_good(const Made& made, const std::vector<std::size_t>& chunks, std::uint64_t seed) {
+void expect_good(const ProductMade& made, const std::vector<std::size_t>& chunks, std::uint64_t seed) {
   ASSERT_TRUE(both_done(made.outcomes));
   for (const auto& batches : made.of) ASSERT_EQ(batches.size(), chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -64,18 +64,18 @@ void expect_good(const Made& made, const std::vector<std::size_t>& chunks, std::
 }
 
 TEST(ProductTriple, OneChunkOfAnySizeIsGood) {
-  for (const std::size_t size : kSizes) expect_good(make({size}, 0, size), {size}, size);
+  for (const std::size_t size : kChunkSizes) expect_good(make({size}, 0, size), {size}, size);
 }
 
 TEST(ProductTriple, OverlappingChunksAreGood) {
-  const std::vector<std::size_t> growing(std::begin(kSizes), std::end(kSizes)), falling(growing.rbegin(), growing.rend());
+  const std::vector<std::size_t> growing(std::begin(kChunkSizes), std::end(kChunkSizes)), falling(growing.rbegin(), growing.rend());
   for (const auto& chunks : {growing, falling, std::vector<std::size_t>(7, 65)})
     for (const std::size_t ahead : {0u, 1u, 2u, 9u}) expect_good(make(chunks, ahead, ahead), chunks, ahead);
 }
 
 // a and b are what my aAND was: only c is made.
 TEST(ProductTriple, FactorsAreThoseOfTheAnds) {
-  const Made made = make({1000});
+  const ProductMade made = make({1000});
   ASSERT_TRUE(both_done(made.outcomes));
   for (const Party party : {Party::A, Party::B}) {
     IdealDealer dealer(party, 1, global_key_of(Party::A, 1), global_key_of(Party::B, 1));
@@ -86,7 +86,7 @@ TEST(ProductTriple, FactorsAreThoseOfTheAnds) {
 }
 
 TEST(ProductTriple, SharesOfTheProductAreBalanced) {
-  const Made made = make({4096});
+  const ProductMade made = make({4096});
   expect_good(made, {4096}, 1);
   for (const auto& batches : made.of) {
     for (std::size_t first = 0; first < 4096; first += 512) {
@@ -127,7 +127,7 @@ TEST(ProductTriple, AWrongRevealedBitIsFound) {
       for (const std::size_t chunk : {0u, 2u}) {
         SCOPED_TRACE(std::string(wrong.tag) + ", bit " + std::to_string(wrong.bit) + " of chunk " + std::to_string(chunk) + " by " + letter(cheater));
         const Party honest = peer_of(cheater);
-        const Made made = make({kCount, kCount, kCount}, 1, 1, options_with(cheater, 1, flip_bit(wrong.tag, chunk, wrong.bit)));
+        const ProductMade made = make({kCount, kCount, kCount}, 1, 1, options_with(cheater, 1, flip_bit(wrong.tag, chunk, wrong.bit)));
         EXPECT_TRUE(caught_by(of(made.outcomes, honest), "MAC transcript"));
         EXPECT_FALSE(made.settled[static_cast<int>(honest)]);
         EXPECT_EQ(made.of[static_cast<int>(honest)].size(), 3u) << "it is found when the transcripts are settled";
@@ -151,7 +151,7 @@ TEST(ProductTriple, AllOfAMessageWrongIsFound) {
 TEST(ProductTriple, PaddingBitsAreRefused) {
   for (const auto& [tag, bit] : {std::pair{"product.dh", 2 * 65}, {"product.e", 65}}) {
     for (const Party cheater : {Party::A, Party::B}) {
-      const Made made = make({65}, 1, 1, options_with(cheater, 1, flip_bit(tag, 0, static_cast<std::size_t>(bit))));
+      const ProductMade made = make({65}, 1, 1, options_with(cheater, 1, flip_bit(tag, 0, static_cast<std::size_t>(bit))));
       EXPECT_EQ(of(made.outcomes, peer_of(cheater)).kind, Outcome::Kind::PeerCheated) << tag;
     }
   }

@@ -9,7 +9,7 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr std::size_t kCount = 32;
+constexpr std::size_t kSeedOts = 32;
 
 struct BothSides {
   SeedOts a, b;
@@ -19,11 +19,11 @@ struct BothSides {
 BothSides by_public_key(const PartyOptions& options = {}, bool expect_done = true) {
   BothSides sides;
   sides.outcomes = run_sessions(
-      [&](Session& session) { (session.me() == Party::A ? sides.a : sides.b) = seed_ots_by_public_key(session, kCount); }, options, expect_done);
+      [&](Session& session) { (session.me() == Party::A ? sides.a : sides.b) = seed_ots_by_public_key(session, kSeedOts); }, options, expect_done);
   return sides;
 }
 
-bool same(Seed a, Seed b) { return test::same(a.value, b.value); }
+bool same_seed(Seed a, Seed b) { return test::same(a.value, b.value); }
 
 void expect_random_ots(const SentSeeds& sent, const ReceivedSeeds& received) {
   ASSERT_EQ(sent.pairs.size(), received.choices.size());
@@ -32,10 +32,10 @@ void expect_random_ots(const SentSeeds& sent, const ReceivedSeeds& received) {
   for (std::size_t i = 0; i < sent.pairs.size(); ++i) {
     const bool choice = received.choices[i];
     ones += choice;
-    EXPECT_TRUE(same(received.seeds[i], choice ? sent.pairs[i].one : sent.pairs[i].zero)) << i;
-    EXPECT_FALSE(same(received.seeds[i], choice ? sent.pairs[i].zero : sent.pairs[i].one)) << i;
+    EXPECT_TRUE(same_seed(received.seeds[i], choice ? sent.pairs[i].one : sent.pairs[i].zero)) << i;
+    EXPECT_FALSE(same_seed(received.seeds[i], choice ? sent.pairs[i].zero : sent.pairs[i].one)) << i;
     if (i > 0) {
-      EXPECT_FALSE(same(received.seeds[i - 1], received.seeds[i])) << i;
+      EXPECT_FALSE(same_seed(received.seeds[i - 1], received.seeds[i])) << i;
     }
   }
   EXPECT_GT(ones, sent.pairs.size() / 8);
@@ -51,8 +51,8 @@ TEST(SeedOt, PublicKeySeedsAgreeInTheChosenOne) {
 TEST(SeedOt, CostsWhatTheHeaderSays) {
   run_sessions([](Session& session) {
     const ChannelCounters before = session.channel().counters();
-    seed_ots_by_public_key(session, kCount);
-    EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent, 2 * 16 + (64 + 32) * kCount);
+    seed_ots_by_public_key(session, kSeedOts);
+    EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent, 2 * 16 + (64 + 32) * kSeedOts);
     EXPECT_EQ(session.channel().counters().rounds - before.rounds, 2u);
   });
 }
@@ -60,7 +60,7 @@ TEST(SeedOt, CostsWhatTheHeaderSays) {
 TEST(SeedOt, AuthBitsMakeSeedsWithoutTraffic) {
   SeedOts of[2];
   run_sessions([&](Session& session) {
-    Dealt of_a(session.me(), Party::A, kCount, 1, 0), of_b(session.me(), Party::B, kCount, 1, 1);
+    Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0), of_b(session.me(), Party::B, kSeedOts, 1, 1);
     Dealt& mine = session.me() == Party::A ? of_a : of_b;
     Dealt& peers = session.me() == Party::A ? of_b : of_a;
     const std::uint64_t before = session.channel().counters().bytes_sent;
@@ -73,12 +73,12 @@ TEST(SeedOt, AuthBitsMakeSeedsWithoutTraffic) {
 
 TEST(SeedOt, TheSameBitsMakeOtherSeedsTheSecondTime) {
   run_sessions([](Session& session) {
-    Dealt of_a(session.me(), Party::A, kCount, 1, 0), of_b(session.me(), Party::B, kCount, 1, 1);
+    Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0), of_b(session.me(), Party::B, kSeedOts, 1, 1);
     Dealt& mine = session.me() == Party::A ? of_a : of_b;
     Dealt& peers = session.me() == Party::A ? of_b : of_a;
     const SeedOts first = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
     const SeedOts second = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
-    for (std::size_t i = 0; i < kCount; ++i) EXPECT_FALSE(same(first.received.seeds[i], second.received.seeds[i]));
+    for (std::size_t i = 0; i < kSeedOts; ++i) EXPECT_FALSE(same_seed(first.received.seeds[i], second.received.seeds[i]));
   });
 }
 
@@ -95,10 +95,10 @@ TEST(SeedOt, InvalidPointsAreADeviationOnEitherSide) {
   odd.bytes[0] = 1;
   for (const Party cheater : {Party::A, Party::B}) {
     for (const Point& point : {identity, ones, odd}) {
-      for (const std::size_t index : {std::size_t{0}, kCount - 1, 2 * kCount - 1})
+      for (const std::size_t index : {std::size_t{0}, kSeedOts - 1, 2 * kSeedOts - 1})
         EXPECT_TRUE(caught_by(of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.r", index, point)), false).outcomes, peer_of(cheater)),
                               "seed OT point"));
-      for (const std::size_t index : {std::size_t{0}, kCount - 1})
+      for (const std::size_t index : {std::size_t{0}, kSeedOts - 1})
         EXPECT_TRUE(caught_by(of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.s", index, point)), false).outcomes, peer_of(cheater)),
                               "seed OT point"));
     }
@@ -110,9 +110,9 @@ TEST(SeedOt, AnotherPointSpoilsOneOtOnly) {
   const BothSides sides = by_public_key(options_with(Party::B, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
     if (tag == "seed_ot.r") std::swap_ranges(payload.begin(), payload.begin() + 32, payload.begin() + 32);
   }));
-  for (std::size_t i = 0; i < kCount; ++i) {
+  for (std::size_t i = 0; i < kSeedOts; ++i) {
     const SeedPair& pair = sides.a.sent.pairs[i];
-    EXPECT_EQ(same(sides.b.received.seeds[i], sides.b.received.choices[i] ? pair.one : pair.zero), i != 0) << i;
+    EXPECT_EQ(same_seed(sides.b.received.seeds[i], sides.b.received.choices[i] ? pair.one : pair.zero), i != 0) << i;
   }
 }
 

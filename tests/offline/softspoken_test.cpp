@@ -36,10 +36,8 @@ struct Bits {
   Outcomes outcomes;
 };
 
-void nothing(std::string_view, std::size_t, std::vector<std::byte>&) {}
-
 // Both directions, each step `ahead` batches after the one before it.
-Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint64_t seed = 1, const Deviation& deviation = nothing, std::size_t ahead = 1) {
+Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint64_t seed = 1, const Deviation& deviation = no_deviation, std::size_t ahead = 1) {
   Bits made;
   made.outcomes = run_sessions(
       [&](Session& session) {
@@ -104,7 +102,7 @@ TEST(SoftSpoken, BitsAreGoodAtTheEdgesOfBatches) {
 }
 
 TEST(SoftSpoken, StepsMayBeApart) {
-  for (const std::size_t ahead : {0u, 2u, 5u}) expect_good(make(2, 3 * kBatchBits + 128, Party::A, 1, nothing, ahead));
+  for (const std::size_t ahead : {0u, 2u, 5u}) expect_good(make(2, 3 * kBatchBits + 128, Party::A, 1, no_deviation, ahead));
 }
 
 TEST(SoftSpoken, BitsMacsAndKeysAreBalancedInEveryWindow) {

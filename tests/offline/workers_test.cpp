@@ -11,7 +11,7 @@ using namespace tinyot::test;
 
 constexpr std::uint64_t kUnit = 64, kUnits = 7, kInputs = 3;
 
-struct Made {
+struct WorkersMade {
   MemorySink sinks[2];
   std::size_t units[2] = {};
   Outcomes outcomes;
@@ -23,8 +23,8 @@ using Wanted = std::function<bool(Party)>;
 const ParameterRequest kNnob12{.columns = Columns::Experiment, .unit = kUnit}, kFast{.profile = Profile::Fast, .unit = kUnit},
     kFastDeferred{.profile = Profile::Fast, .unit = kUnit, .check = TripleCheck::Deferred};
 
-Made preprocess(std::size_t workers, const PartyOptions& options = {}, const Wanted& wanted = {}, const ParameterRequest& request = kNnob12) {
-  Made made;
+WorkersMade preprocess(std::size_t workers, const PartyOptions& options = {}, const Wanted& wanted = {}, const ParameterRequest& request = kNnob12) {
+  WorkersMade made;
   const auto params = SecurityParameters::make(request);
   const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
   made.outcomes = run_workers(
@@ -66,7 +66,7 @@ ChannelWrapper for_worker(std::size_t worker, std::size_t workers, ChannelWrappe
   };
 }
 
-void expect_same_units_and_good(const Made& made) {
+void expect_same_units_and_good(const WorkersMade& made) {
   EXPECT_EQ(made.sinks[0].units, made.sinks[1].units);
   expect_good(made.sinks[0], made.sinks[1], global_key_of(Party::A, 1), global_key_of(Party::B, 1));
 }
@@ -78,10 +78,10 @@ INSTANTIATE_TEST_SUITE_P(EachProfile, WorkersOf, testing::Values(kNnob12, kFast,
 });
 
 TEST_P(WorkersOf, MakeTheSameMaterialHoweverManyTheyAre) {
-  const Made alone = preprocess(1, {}, {}, GetParam());
+  const WorkersMade alone = preprocess(1, {}, {}, GetParam());
   ASSERT_EQ(alone.outcomes.a.kind, Outcome::Kind::Done) << alone.outcomes.a.message;
   for (const std::size_t workers : {2u, 3u, 8u}) {
-    const Made several = preprocess(workers, {}, {}, GetParam());
+    const WorkersMade several = preprocess(workers, {}, {}, GetParam());
     EXPECT_EQ(several.outcomes.a.kind, Outcome::Kind::Done) << several.outcomes.a.message;
     EXPECT_EQ(several.outcomes.b.kind, Outcome::Kind::Done) << several.outcomes.b.message;
     for (const int party : {0, 1}) {
@@ -94,7 +94,7 @@ TEST_P(WorkersOf, MakeTheSameMaterialHoweverManyTheyAre) {
 TEST(Workers, EndTogetherWhenOnePartyWantsNoMore) {
   for (const std::size_t workers : {1u, 2u, 3u}) {
     std::atomic<int> asked = 0;
-    const Made made = preprocess(workers, {}, [&](Party party) { return party == Party::B || ++asked < 4; });
+    const WorkersMade made = preprocess(workers, {}, [&](Party party) { return party == Party::B || ++asked < 4; });
     EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
     EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
     EXPECT_EQ(made.units[0], made.units[1]);
@@ -105,7 +105,7 @@ TEST(Workers, EndTogetherWhenOnePartyWantsNoMore) {
 
 TEST(Workers, AllStopWhenTheConnectionOfOneDies) {
   for (const std::size_t worker : {0u, 1u, 2u}) {
-    const Made made = preprocess(3, {.wrap_b = for_worker(worker, 3, cheating([](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
+    const WorkersMade made = preprocess(3, {.wrap_b = for_worker(worker, 3, cheating([](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
                                       if (tag == "laand.u" && occurrence == 1) throw NetworkError("the cable is cut");
                                     }))});
     EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Network);
@@ -123,7 +123,7 @@ TEST(Workers, ACheckThatFailsForOneEndsAllAndIsToldToThePeer) {
     for (const std::size_t worker : {0u, 1u, 2u}) {
       PartyOptions options;
       (cheater == Party::A ? options.wrap_a : options.wrap_b) = for_worker(worker, 3, cheating(flip_bit("aand.d", 0, 5)));
-      const Made made = preprocess(3, options);
+      const WorkersMade made = preprocess(3, options);
       const auto honest = static_cast<int>(peer_of(cheater));
       EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "MAC transcript"));
       EXPECT_EQ(of(made.outcomes, cheater).kind, Outcome::Kind::PeerAborted) << of(made.outcomes, cheater).message;

@@ -28,11 +28,11 @@ class PrivateOutput : public testing::TestWithParam<Party> {
 INSTANTIATE_TEST_SUITE_P(To, PrivateOutput, testing::Values(Party::A, Party::B),
                          [](const auto& receiver) { return std::string(1, letter(receiver.param)); });
 
-constexpr std::size_t kLanes = 67;
+constexpr std::size_t kPrivateLanes = 67;
 
 Inputs drawn(const Circuit& circuit) {
   Rng rng(Seed{{12, 1}});
-  return random_inputs(circuit, kLanes, rng);
+  return random_inputs(circuit, kPrivateLanes, rng);
 }
 
 std::vector<std::byte> payload_of(const Messages& messages, std::string_view tag, std::size_t occurrence = 0) {
@@ -46,8 +46,8 @@ TEST_P(PrivateOutput, ALieOfTheOtherPartyIsCaughtByTheReceiver) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
   for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples}) {
-    for (const std::size_t bit : {std::size_t{0}, kLanes - 1, kLanes, 2 * kLanes - 1}) {
-      const OnlineRun run = expect_caught({circuit, kLanes, inputs, form}, other(), deviating(flip_bit("output.shares", 0, bit)), "MAC transcript");
+    for (const std::size_t bit : {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
+      const OnlineRun run = expect_caught({circuit, kPrivateLanes, inputs, form}, other(), deviating(flip_bit("output.shares", 0, bit)), "MAC transcript");
       EXPECT_TRUE(run.of(other()).outputs.empty() || !run.of(other()).outputs[0]);
     }
   }
@@ -58,9 +58,9 @@ TEST_P(PrivateOutput, ALieOfTheOtherPartyIsCaughtByTheReceiver) {
 TEST_P(PrivateOutput, FromTriplesALieOfTheReceiverShowsItNothingAndIsCaught) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
-  const OnlineJob job{circuit, kLanes, inputs, MaterialForm::Triples};
+  const OnlineJob job{circuit, kPrivateLanes, inputs, MaterialForm::Triples};
   const Messages honest = messages_of(job, other());
-  for (const std::size_t bit : {std::size_t{0}, kLanes - 1, kLanes, 2 * kLanes - 1}) {
+  for (const std::size_t bit : {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
     Messages seen;
     PartyOptions options;
     (receiver() == Party::A ? options.wrap_a : options.wrap_b) = deviating(flip_bit("output.shares", 0, bit));
@@ -79,9 +79,9 @@ TEST_P(PrivateOutput, FromTriplesALieOfTheReceiverShowsItNothingAndIsCaught) {
 TEST_P(PrivateOutput, FromPairsTheReceiverRevealsNothing) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
-  const OnlineJob job{circuit, kLanes, inputs, MaterialForm::Pairs};
+  const OnlineJob job{circuit, kPrivateLanes, inputs, MaterialForm::Pairs};
   EXPECT_TRUE(payload_of(messages_of(job, receiver()), "output.shares").empty());
-  EXPECT_EQ(payload_of(messages_of(job, other()), "output.shares").size(), bytes_for(2 * kLanes));
+  EXPECT_EQ(payload_of(messages_of(job, other()), "output.shares").size(), bytes_for(2 * kPrivateLanes));
 }
 
 // What both parties' messages open is the output under the receiver's mask: of a constant output fair coins, and others in each session.

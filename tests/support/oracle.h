@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/material.h"
+#include "tests/support/blocks.h"
 
 namespace tinyot::test {
 
@@ -26,8 +27,6 @@ class MemorySink : public MaterialSink {
  private:
   std::map<MaterialKind, std::vector<MaterialBatch>> open_;
 };
-
-inline bool same(Block a, Block b) { return a.lo == b.lo && a.hi == b.hi; }
 
 // The bits of one column, after checking each of its MACs. `delta` is the key holder's.
 std::vector<bool> checked_bits(const AuthBitsMine& mine, const AuthBitsPeers& peers, Delta delta);

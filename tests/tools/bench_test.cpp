@@ -15,7 +15,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 Ended bench(const Arguments& more) { return tinyot(Arguments{"bench", "online", "--repeat", "2"} + more); }
 
-void expect_measured(const Json& row, std::uint64_t lanes, std::uint64_t ands, std::uint64_t rounds, double bits_per_and) {
+void expect_bench_row(const Json& row, std::uint64_t lanes, std::uint64_t ands, std::uint64_t rounds, double bits_per_and) {
   EXPECT_EQ(row["lanes"], lanes);
   EXPECT_EQ(row["ands"], ands);
   EXPECT_EQ(row["rounds"], rounds);
@@ -29,15 +29,15 @@ TEST(BenchOnline, RowsOfStoredTriples) {
   ASSERT_TRUE(ended_with(ended, 0));
   const auto lines = lines_of(ended.out);
   ASSERT_EQ(lines.size(), 2u);
-  expect_measured(Json::parse(lines[0]), 1, 6400, 60, 4);
-  expect_measured(Json::parse(lines[1]), 2, 40 * 32 + 2 * 160 * 32, 60, 4);
+  expect_bench_row(Json::parse(lines[0]), 1, 6400, 60, 4);
+  expect_bench_row(Json::parse(lines[1]), 2, 40 * 32 + 2 * 160 * 32, 60, 4);
   EXPECT_EQ(Json::parse(lines[0])["material"], "triples");
 }
 
 TEST(BenchOnline, RowsOfPairsAndOfLiveMaterial) {
   const Ended pairs = bench(Arguments{"--circuit", "millionaires", "--lanes", "3", "--material", "pairs", "--format", "json"} + kFewColumns);
   ASSERT_TRUE(ended_with(pairs, 0));
-  expect_measured(Json::parse(pairs.out), 3, 96, 32, 10);
+  expect_bench_row(Json::parse(pairs.out), 3, 96, 32, 10);
   EXPECT_EQ(Json::parse(pairs.out)["material"], "pairs");
 
   const Ended live = bench({"--circuit", "millionaires", "--live", "--format", "csv"});

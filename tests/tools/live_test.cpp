@@ -6,7 +6,7 @@
 namespace tinyot::test {
 namespace {
 
-const Arguments kFast = {"--profile", "fast"};
+const Arguments kLiveFast = {"--profile", "fast"};
 
 class LiveTest : public CommandTest {
  protected:
@@ -27,7 +27,7 @@ class LiveTest : public CommandTest {
 };
 
 TEST_F(LiveTest, AesOnMaterialOfEachProfile) {
-  for (const Arguments& material : {kFast, kFewColumns, kFewColumns + Arguments{"--material", "triples"}}) {
+  for (const Arguments& material : {kLiveFast, kFewColumns, kFewColumns + Arguments{"--material", "triples"}}) {
     const BothEnded ended = run_live(aes_of('A') + material, aes_of('B') + material);
     ASSERT_TRUE(ended_with(ended.a, 0));
     ASSERT_TRUE(ended_with(ended.b, 0));
@@ -46,7 +46,7 @@ TEST_F(LiveTest, AesOnMaterialOfEachProfile) {
 
 TEST_F(LiveTest, ManyUnitsAndLanes) {
   const std::string lanes = "48";
-  const Arguments more = kFast + Arguments{"--unit", "2^14", "--lanes", lanes};
+  const Arguments more = kLiveFast + Arguments{"--unit", "2^14", "--lanes", lanes};
   std::string messages = "00112233445566778899aabbccddeeff";
   for (int lane = 1; lane < 48; ++lane) messages += "," + random_hex(16);
   const std::string key_a = random_hex(16), key_b = random_hex(16);
@@ -78,16 +78,16 @@ TEST_F(LiveTest, OptionsThatDoNotFit) {
 
 TEST_F(LiveTest, ThePartiesAgreeOnTheMaterialAndTheWindow) {
   const Arguments circuit = {"--circuit", "millionaires"}, a = circuit + Arguments{"--input", "a=5"}, b = circuit + Arguments{"--input", "b=6"};
-  const BothEnded profile = run_live(a + kFast, b + kFewColumns);
+  const BothEnded profile = run_live(a + kLiveFast, b + kFewColumns);
   EXPECT_TRUE(ended_with(profile.a, 6, "profile: mine is fast, the peer's nnob12"));
   EXPECT_TRUE(ended_with(profile.b, 6, "profile: mine is nnob12, the peer's fast"));
-  const BothEnded window = run_live(a + kFast, b + kFast + Arguments{"--window", "77"});
+  const BothEnded window = run_live(a + kLiveFast, b + kLiveFast + Arguments{"--window", "77"});
   EXPECT_TRUE(ended_with(window.a, 6, "window: mine is 1048576, the peer's 77"));
 }
 
 // Either party may die at any time, in either phase: the other one ends.
 TEST_F(LiveTest, ADeadPeerIsNoticed) {
-  const Arguments circuit = kFast + Arguments{"--circuit", "random:width=4096,depth=4000", "--unit", "2^14"};
+  const Arguments circuit = kLiveFast + Arguments{"--circuit", "random:width=4096,depth=4000", "--unit", "2^14"};
   for (const char victim : {'A', 'B'}) {
     Process a(TINYOT_BINARY, live('A', circuit + Arguments{"--input", "a=5"})), b(TINYOT_BINARY, live('B', circuit + Arguments{"--input", "b=6"}));
     std::this_thread::sleep_for(std::chrono::milliseconds(2500));
@@ -101,7 +101,7 @@ TEST_F(LiveTest, ADeadPeerIsNoticed) {
 #ifndef __SANITIZE_ADDRESS__
 TEST_F(LiveTest, MemoryDoesNotGrowWithTheCircuit) {
   const auto peak = [&](const std::string& depth) {
-    const Arguments more = kFast + Arguments{"--unit", "2^15", "--circuit", "random:width=1024,depth=" + depth};
+    const Arguments more = kLiveFast + Arguments{"--unit", "2^15", "--circuit", "random:width=1024,depth=" + depth};
     const BothEnded ended = run_live(more + Arguments{"--input", "a=5"}, more + Arguments{"--input", "b=6"});
     EXPECT_TRUE(ended_with(ended.a, 0));
     return json_of(ended.a)["peak_rss_bytes"].get<double>();
