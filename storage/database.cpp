@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "storage/page_check.h"
 #include "storage/record.h"
 
 namespace tinyot {
@@ -69,6 +70,9 @@ std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table
 }  // namespace
 
 View::View(const Database& database, Transaction& transaction) : database_(database), transaction_(transaction) {
+  const auto magic = transaction.get(database.state_table_, view_of(kMagicKey));
+  if (!magic) throw_corrupt(database.files_, kMagicKey);
+  map_ = map_around(*magic);
   const auto manifest = get_tagged(transaction, database.state_table_, database.keys(), view_of(kManifestKey));
   if (!manifest) throw_corrupt(database.files_, kManifestKey);
   const auto marks = get_tagged(transaction, database.state_table_, database.keys(), view_of(kMarksKey));
@@ -122,6 +126,7 @@ std::optional<BatchEntry> View::last_entry(MaterialKind kind) const {
 ByteView View::record(const BatchEntry& entry) const {
   const auto record = transaction_.get(database_.records_table_, index_key(entry.slot));
   if (!record || record->size() != record_bytes(entry.kind, manifest_.me, entry.count)) throw_corrupt_batch(text_of(entry));
+  check_value_pages(map_, *record);
   return *record;
 }
 
@@ -174,6 +179,7 @@ void Change::put_entry(const BatchEntry& entry) {
 }
 
 void Change::drop(const BatchEntry& entry) {
+  (void)record(entry);  // LMDB frees what the head of its pages says
   transaction_.erase(database_.records_table_, index_key(entry.slot));
   transaction_.erase(database_.catalogue_of(entry.kind), index_key(entry.first));
 }

@@ -49,6 +49,7 @@ class View {
  protected:
   const Database& database_;
   Transaction& transaction_;
+  const std::byte* map_;
   Manifest manifest_;
   Marks marks_;
 };

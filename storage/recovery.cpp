@@ -40,11 +40,8 @@ void StoreState::drop_unfinished() {
 
 void StoreState::recover() {
   if (purpose_ == Purpose::Look) return;
-  if (purpose_ == Purpose::Make) drop_unfinished();
-  if (purpose_ != Purpose::Own && !lock_->try_alone()) return;
-  // What others have reserved since is in the marks now.
-  database_.refresh();
-  drop_unfinished();
+  if (purpose_ == Purpose::Make || lock_->is_alone()) drop_unfinished();
+  if (!lock_->is_alone()) return;
   std::vector<BatchEntry> served;
   database_.read("look for served material", [&](const View& view) {
     for (const MaterialKind kind : kAllMaterialKinds) {
@@ -68,7 +65,6 @@ void StoreState::recover() {
       change.marks().doomed.clear();
     });
   }
-  if (purpose_ != Purpose::Own) lock_->share();
 }
 
 }  // namespace tinyot

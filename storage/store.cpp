@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "storage/page_check.h"
 #include "storage/record.h"
 
 namespace tinyot {
@@ -61,7 +62,10 @@ Store Store::open(const std::filesystem::path& dir, const StoreAccess& access) {
   const StoreFiles files(dir);
   return with_file_errors(files, [&] {
     files.check_present_and_private();
-    return Store(std::make_shared<StoreState>(files, std::make_unique<StoreLock>(files, access.purpose), access.purpose, access.store_key, access.is_adopted));
+    auto lock = std::make_unique<StoreLock>(files, access.purpose);
+    // While others have it open, they have checked it.
+    if (lock->try_alone()) check_pages(files.database);
+    return Store(std::make_shared<StoreState>(files, std::move(lock), access.purpose, access.store_key, access.is_adopted));
   });
 }
 

@@ -118,7 +118,11 @@ StoreLock::StoreLock(const StoreFiles& files, Purpose purpose) : file_(files.loc
   if (!is_held) throw StoreError(store + " is in use by other processes; wait until they end");
 }
 
-bool StoreLock::try_alone() { return set(F_WRLCK, kEverybody); }
-void StoreLock::share() { (void)set(F_RDLCK, kEverybody); }
+bool StoreLock::try_alone() { return is_alone_ = set(F_WRLCK, kEverybody); }
+
+void StoreLock::share() {
+  (void)set(F_RDLCK, kEverybody);
+  is_alone_ = false;
+}
 
 }  // namespace tinyot

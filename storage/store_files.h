@@ -51,8 +51,9 @@ class StoreLock {
   // Fails: StoreError naming the process in the way, as far as it is known.
   StoreLock(const StoreFiles& files, Purpose purpose);
 
-  // Whether nobody else has the store open, and keeps them waiting until share().
+  // Whether nobody else has the store open; then they wait until share().
   bool try_alone();
+  bool is_alone() const { return is_alone_; }
   void share();
 
  private:
@@ -60,6 +61,7 @@ class StoreLock {
   bool set_within(short type, std::int64_t at, int seconds) const;
 
   File file_;
+  bool is_alone_ = false;
 };
 
 }  // namespace tinyot

@@ -12,6 +12,7 @@ StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
     : files_(files), lock_(std::move(lock)), purpose_(purpose), database_(files, store_key) {
   if (database_.manifest().state == SessionState::Dead) {
     complete_death();
+    if (purpose != Purpose::Own) lock_->share();
     return;
   }
   if (database_.keys().protection() == KeyProtection::Erased)
@@ -19,6 +20,7 @@ StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
   global_key_ = database_.keys().global_key();
   check_files(is_adopted);
   recover();
+  if (purpose != Purpose::Own) lock_->share();
   written_ = database_.marks().made;
 }
 

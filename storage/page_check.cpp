@@ -1,0 +1,273 @@
+#include "storage/page_check.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "storage/file_io.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
+constexpr std::uint32_t kMagic = 0xBEEFC0DE, kVersion = 1;
+constexpr std::uint16_t kBranch = 1, kLeaf = 2, kOverflow = 4, kMeta = 8, kDirty = 16;
+constexpr std::uint16_t kBigData = 1, kSubData = 2;
+constexpr std::uint16_t kIntegerKeys = 8;
+constexpr std::size_t kKeyBytesMax = 511;
+constexpr int kDepthMax = 32;
+// A node that is larger has its value in pages of its own.
+constexpr std::size_t kNodeBytesMax = (((kPageBytes - 16) / 2) & ~std::size_t{1}) - 2;
+constexpr std::size_t kIndexKeyBytes = 8;
+
+struct PageHead {
+  std::uint64_t number;
+  std::uint16_t pad;
+  std::uint16_t flags;
+  std::uint16_t lower, upper;  // of an overflow page: how many pages, 32 bits
+
+  std::uint32_t pages() const { return lower | std::uint32_t{upper} << 16; }
+};
+static_assert(sizeof(PageHead) == 16);
+
+struct NodeHead {
+  std::uint16_t low, high, flags, key_bytes;
+
+  std::uint64_t child() const { return low | std::uint64_t{high} << 16 | std::uint64_t{flags} << 32; }
+  std::uint32_t value_bytes() const { return low | std::uint32_t{high} << 16; }
+};
+static_assert(sizeof(NodeHead) == 8);
+
+struct Tree {
+  std::uint32_t pad;
+  std::uint16_t flags;
+  std::uint16_t depth;
+  std::uint64_t branch_pages, leaf_pages, overflow_pages, entries, root;
+};
+static_assert(sizeof(Tree) == 48);
+
+struct Meta {
+  std::uint32_t magic, version;
+  std::uint64_t address, map_bytes;
+  Tree free, main;
+  std::uint64_t last_page, transaction;
+};
+static_assert(sizeof(Meta) == 136);
+
+using Page = std::array<std::byte, kPageBytes>;
+
+template <class T>
+T read_as(std::span<const std::byte> bytes, std::size_t at) {
+  T object;
+  std::memcpy(&object, bytes.data() + at, sizeof object);
+  return object;
+}
+
+std::uint64_t pages_for(std::uint64_t value_bytes) { return (sizeof(PageHead) + value_bytes + kPageBytes - 1) / kPageBytes; }
+
+using Key = std::vector<std::byte>;
+
+class PageChecker {
+ public:
+  explicit PageChecker(const std::filesystem::path& path) : file_(path, O_RDONLY) {}
+  void check();
+
+ private:
+  using Leaf = std::function<void(std::span<const std::byte> key, std::span<const std::byte> value, std::uint16_t flags)>;
+  struct Counted {
+    std::uint64_t branch_pages = 0, leaf_pages = 0, overflow_pages = 0, entries = 0;
+  };
+  struct Bounds {
+    std::optional<Key> low, high;
+  };
+
+  [[noreturn]] void fail(std::uint64_t page, const std::string& what) const;
+  Page read_page(std::uint64_t number) const;
+  Meta read_meta(std::uint64_t number) const;
+  void mark(std::uint64_t first, std::uint64_t count, std::uint64_t from);
+  void check_tree(const Tree& tree, std::uint16_t flags, const Leaf& leaf);
+  void check_page(const Tree& tree, std::uint64_t number, int depth, const Bounds& bounds, Counted& counted, const Leaf& leaf);
+  void check_leaf_node(std::uint64_t number, const Page& page, std::size_t at, const NodeHead& node, Counted& counted, const Leaf& leaf);
+  void check_free_list(std::span<const std::byte> list);
+  bool in_order(const Tree& tree, std::span<const std::byte> a, std::span<const std::byte> b) const;
+
+  File file_;
+  std::uint64_t last_page_ = 0;
+  std::vector<bool> seen_;
+};
+
+void PageChecker::fail(std::uint64_t page, const std::string& what) const {
+  throw StoreError(file_.path().string() + " is corrupt: page " + std::to_string(page) + ", " + what +
+                   "; nothing in it has been changed, but its material cannot be used: start a new session in a new store");
+}
+
+Page PageChecker::read_page(std::uint64_t number) const {
+  Page page;
+  if (file_.read_at(number * kPageBytes, page) != page.size())
+    throw StoreError(file_.path().string() + " has been cut off: it has " + std::to_string(file_.size()) + " bytes, and page " + std::to_string(number) +
+                     " is missing; its material is lost, start a new session in a new store");
+  return page;
+}
+
+Meta PageChecker::read_meta(std::uint64_t number) const {
+  const Page page = read_page(number);
+  const auto head = read_as<PageHead>(page, 0);
+  const auto meta = read_as<Meta>(page, sizeof head);
+  if (head.number != number || head.flags != kMeta || meta.magic != kMagic || meta.version != kVersion) fail(number, "its head");
+  // A flag of the environment could have the file mapped to a fixed address.
+  if (meta.address != 0 || meta.free.flags != kIntegerKeys || meta.free.pad != kPageBytes || meta.main.flags != 0) fail(number, "its settings");
+  if ((meta.last_page + 1) * kPageBytes > meta.map_bytes || meta.last_page < 1) fail(number, "its sizes");
+  return meta;
+}
+
+// A page belongs to one place only.
+void PageChecker::mark(std::uint64_t first, std::uint64_t count, std::uint64_t from) {
+  if (first < 2 || first > last_page_ || count > last_page_ - first + 1) fail(from, "a page number");
+  for (std::uint64_t page = first; page < first + count; ++page) {
+    if (seen_[page]) fail(page, "used twice");
+    seen_[page] = true;
+  }
+}
+
+void PageChecker::check() {
+  const Meta metas[2] = {read_meta(0), read_meta(1)};
+  const Meta& meta = metas[metas[0].transaction < metas[1].transaction ? 1 : 0];
+  last_page_ = meta.last_page;
+  if (file_.size() / kPageBytes <= last_page_) (void)read_page(last_page_);
+  seen_.assign(last_page_ + 1, false);
+  check_tree(meta.main, 0, [&](std::span<const std::byte>, std::span<const std::byte> value, std::uint16_t flags) {
+    if (flags != kSubData || value.size() != sizeof(Tree)) fail(meta.main.root, "a table");
+    check_tree(read_as<Tree>(value, 0), 0, {});
+  });
+  std::vector<std::vector<std::byte>> lists;
+  check_tree(meta.free, kIntegerKeys,
+             [&](std::span<const std::byte>, std::span<const std::byte> value, std::uint16_t) { lists.emplace_back(value.begin(), value.end()); });
+  for (const auto& list : lists) check_free_list(list);
+}
+
+void PageChecker::check_tree(const Tree& tree, std::uint16_t flags, const Leaf& leaf) {
+  if (tree.flags != flags) fail(tree.root, "flags of a table");
+  Counted counted;
+  if (tree.root != kNoPage) {
+    if (tree.depth < 1 || tree.depth > kDepthMax) fail(tree.root, "depth of a table");
+    check_page(tree, tree.root, 1, {}, counted, leaf);
+  } else if (tree.depth != 0) {
+    fail(0, "depth of a table");
+  }
+  if (counted.branch_pages != tree.branch_pages || counted.leaf_pages != tree.leaf_pages || counted.overflow_pages != tree.overflow_pages ||
+      counted.entries != tree.entries)
+    fail(tree.root, "counts of a table");
+}
+
+bool PageChecker::in_order(const Tree& tree, std::span<const std::byte> a, std::span<const std::byte> b) const {
+  if (tree.flags == kIntegerKeys) return read_as<std::uint64_t>(a, 0) < read_as<std::uint64_t>(b, 0);
+  return std::ranges::lexicographical_compare(a, b);
+}
+
+void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth, const Bounds& bounds, Counted& counted, const Leaf& leaf) {
+  mark(number, 1, number);
+  const Page page = read_page(number);
+  const auto head = read_as<PageHead>(page, 0);
+  const bool is_leaf = depth == tree.depth;
+  if (head.number != number || head.flags != (is_leaf ? kLeaf : kBranch)) fail(number, "its head");
+  if (head.lower < sizeof head || head.lower > head.upper || head.upper > kPageBytes || head.lower % 2 != 0) fail(number, "its bounds");
+  const std::size_t keys = (head.lower - sizeof head) / 2;
+  if (keys < (is_leaf ? 1u : 2u)) fail(number, "too few keys");
+  ++(is_leaf ? counted.leaf_pages : counted.branch_pages);
+  struct Child {
+    std::uint64_t page;
+    Key key;
+  };
+  std::vector<Child> children;
+  std::optional<Key> before = bounds.low;
+  for (std::size_t i = 0; i < keys; ++i) {
+    const std::size_t at = read_as<std::uint16_t>(page, sizeof head + 2 * i);
+    if (at < head.upper || at > kPageBytes - sizeof(NodeHead)) fail(number, "place of a node");
+    const auto node = read_as<NodeHead>(page, at);
+    if (node.key_bytes > kKeyBytesMax || at + sizeof node + node.key_bytes > kPageBytes) fail(number, "size of a key");
+    const auto key_at = page.begin() + static_cast<std::ptrdiff_t>(at + sizeof node);
+    const Key key(key_at, key_at + node.key_bytes);
+    const bool has_key = is_leaf || i > 0;  // the first key of a branch means: all below the second
+    if (has_key) {
+      if (tree.flags == kIntegerKeys && key.size() != sizeof(std::uint64_t)) fail(number, "size of a key");
+      if (before && (is_leaf && i == 0 ? in_order(tree, key, *before) : !in_order(tree, *before, key))) fail(number, "order of its keys");
+      if (bounds.high && !in_order(tree, key, *bounds.high)) fail(number, "order of its keys");
+      before = key;
+    }
+    if (is_leaf) {
+      ++counted.entries;
+      check_leaf_node(number, page, at, node, counted, leaf);
+    } else {
+      children.push_back({node.child(), key});
+    }
+  }
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    const Bounds within{i == 0 ? bounds.low : std::optional(children[i].key), i + 1 < children.size() ? std::optional(children[i + 1].key) : bounds.high};
+    check_page(tree, children[i].page, depth + 1, within, counted, leaf);
+  }
+}
+
+void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::size_t at, const NodeHead& node, Counted& counted, const Leaf& leaf) {
+  const std::size_t value_at = at + sizeof node + node.key_bytes;
+  const auto key = std::span<const std::byte>(page).subspan(at + sizeof node, node.key_bytes);
+  if (node.flags == kBigData) {
+    if (value_at + sizeof(std::uint64_t) > kPageBytes || sizeof node + node.key_bytes + node.value_bytes() <= kNodeBytesMax) fail(number, "place of a value");
+    const auto first = read_as<std::uint64_t>(page, value_at);
+    const std::uint64_t pages = pages_for(node.value_bytes());
+    mark(first, pages, number);
+    counted.overflow_pages += pages;
+    if (!leaf) return;
+    std::vector<std::byte> value(node.value_bytes());
+    if (file_.read_at(first * kPageBytes + sizeof(PageHead), value) != value.size()) fail(first, "missing");
+    const auto head = read_as<PageHead>(read_page(first), 0);
+    if (head.number != first || head.flags != kOverflow || head.pages() != pages) fail(first, "its head");
+    return leaf(key, value, 0);
+  }
+  if (node.flags != 0 && node.flags != kSubData) fail(number, "flags of a node");
+  if (node.flags == kSubData && !leaf) fail(number, "flags of a node");
+  if (node.value_bytes() > kPageBytes || value_at + node.value_bytes() > kPageBytes) fail(number, "size of a value");
+  if (leaf) leaf(key, std::span<const std::byte>(page).subspan(value_at, node.value_bytes()), node.flags);
+}
+
+// A list of page numbers, preceded by their count; there may be room for more behind it.
+void PageChecker::check_free_list(std::span<const std::byte> list) {
+  if (list.size() < sizeof(std::uint64_t) || list.size() % sizeof(std::uint64_t) != 0) fail(0, "size of a list of free pages");
+  const auto count = read_as<std::uint64_t>(list, 0);
+  if (count > list.size() / sizeof(std::uint64_t) - 1) fail(0, "length of a list of free pages");
+  for (std::uint64_t i = 1; i <= count; ++i) mark(read_as<std::uint64_t>(list, i * sizeof(std::uint64_t)), 1, 0);
+}
+
+}  // namespace
+
+void check_pages(const std::filesystem::path& file) { PageChecker(file).check(); }
+
+const std::byte* map_around(std::span<const std::byte> value) {
+  const std::byte* const page = value.data() - reinterpret_cast<std::uintptr_t>(value.data()) % kPageBytes;
+  std::uint64_t number;
+  std::memcpy(&number, page, sizeof number);
+  return page - number * kPageBytes;
+}
+
+void check_value_pages(const std::byte* map, std::span<const std::byte> value) {
+  if (sizeof(NodeHead) + kIndexKeyBytes + value.size() <= kNodeBytesMax) return;
+  PageHead head;
+  const std::byte* const at = value.data() - sizeof head;
+  std::memcpy(&head, at, sizeof head);
+  const auto offset = static_cast<std::uint64_t>(at - map);
+  // Pages that this transaction has made are not in the map yet.
+  if (head.flags == (kOverflow | kDirty)) return;
+  if (offset % kPageBytes != 0 || head.number != offset / kPageBytes || head.flags != kOverflow || head.pages() != pages_for(value.size()))
+    throw StoreError("page " + std::to_string(offset / kPageBytes) +
+                     " of the store's database is corrupt; retire the store and start a new session in a new one");
+}
+
+}  // namespace tinyot
