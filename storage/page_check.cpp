@@ -22,7 +22,7 @@ constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
 constexpr std::uint32_t kMagic = 0xBEEFC0DE, kVersion = 1;
 constexpr std::uint16_t kBranch = 1, kLeaf = 2, kOverflow = 4, kMeta = 8, kDirty = 16;
 constexpr std::uint16_t kBigData = 1, kSubData = 2;
-constexpr std::uint16_t kIntegerKeys = 8;
+constexpr std::uint16_t kIntegerKeys = 0x4008;  // of the free list; LMDB keeps MDB_NOSUBDIR there too
 constexpr std::size_t kKeyBytesMax = 511;
 constexpr int kDepthMax = 32;
 // A node that is larger has its value in pages of its own.
