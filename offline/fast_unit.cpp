@@ -213,11 +213,17 @@ void FastUnit::pour(const SettledCheck&, MaterialSink& sink) {
 
 }  // namespace
 
-void FastUnitMaker::prepare(std::size_t) {
+// Of a domain that no unit has.
+AuthBits FastUnitMaker::first_bits() {
   trees_ = make_trees(session_, params_.softspoken_k());
   const PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits", kTieBits);
-  // A domain that no unit has.
-  AuthBits first = BitSource(session_, trees_, ~std::uint64_t{0}).make(kTieBits);
+  return BitSource(session_, trees_, ~std::uint64_t{0}).make(kTieBits);
+}
+
+AuthBits FastUnitMaker::make_anchor() { return first_bits(); }
+
+void FastUnitMaker::prepare(std::size_t) {
+  AuthBits first = first_bits();
   if (tie_.has_anchor())
     tie_.check(session_, first.mine.view(0, kTieBits), first.peers.view(0, kTieBits));
   else

@@ -26,6 +26,7 @@ class FastUnitMaker final : public UnitMaker {
   FastUnitMaker(Session& session, const SecurityParameters& params) : session_(session), params_(params) {}
 
   void set_anchor(AuthBits anchor) override { tie_.set_anchor(std::move(anchor)); }
+  AuthBits make_anchor() override;
   // Role: both. Wire: as make_trees; and without an anchor of an earlier connection, a batch of bits that becomes it.
   void prepare(std::size_t units) override;
 
@@ -36,6 +37,8 @@ class FastUnitMaker final : public UnitMaker {
   void stop() noexcept override {}
 
  private:
+  AuthBits first_bits();
+
   Session& session_;
   SecurityParameters params_;
   Trees trees_;

@@ -142,6 +142,16 @@ void Nnob12Unit::pour(const SettledCheck&, MaterialSink& sink) {
 
 }  // namespace
 
+AuthBits Nnob12UnitMaker::make_anchor() {
+  maker_.prepare(1);
+  AuthBits made;
+  maker_.make(session_, 0, kTieBits, made);
+  AuthBits anchor{AuthBitsMine(kTieBits), AuthBitsPeers(kTieBits)};
+  copy_part(made.mine, 0, anchor.mine);
+  copy_part(made.peers, 0, anchor.peers);
+  return anchor;
+}
+
 std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(Session& part, std::size_t number, const UnitRequest& request) {
   AuthBits bits;
   {

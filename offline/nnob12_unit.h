@@ -28,9 +28,11 @@ struct UnitLayout {
 
 class Nnob12UnitMaker final : public UnitMaker {
  public:
-  Nnob12UnitMaker(Session& session, const SecurityParameters& params) : maker_(session, params), material_(params.material()) {}
+  Nnob12UnitMaker(Session& session, const SecurityParameters& params)
+      : session_(session), maker_(session, params), material_(params.material()) {}
 
   void set_anchor(AuthBits anchor) override { maker_.set_anchor(std::move(anchor)); }
+  AuthBits make_anchor() override;
   void prepare(std::size_t units) override { maker_.prepare(units); }
 
   // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the buckets' permutations and combiner bits.
@@ -42,6 +44,7 @@ class Nnob12UnitMaker final : public UnitMaker {
   void stop() noexcept override { maker_.stop(); }
 
  private:
+  Session& session_;
   AuthBitMaker maker_;
   MaterialForm material_;
   std::mutex mutex_;

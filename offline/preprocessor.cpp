@@ -88,6 +88,25 @@ void Preprocessor::continue_from(MaterialSource& earlier) {
   maker_->set_anchor({std::move(of_mine.mine[0]), std::move(of_peers.peers[0])});
 }
 
+void Preprocessor::set_anchor(const MaterialBatch& bits_a, const MaterialBatch& bits_b) {
+  const bool is_a = session_.me() == Party::A;
+  AuthBits anchor{AuthBitsMine(kTieBits), AuthBitsPeers(kTieBits)};
+  copy_part((is_a ? bits_a : bits_b).mine[0], 0, anchor.mine);
+  copy_part((is_a ? bits_b : bits_a).peers[0], 0, anchor.peers);
+  maker_->set_anchor(std::move(anchor));
+}
+
+Anchor make_anchor(Session& session, const SecurityParameters& params) {
+  // A part of the session, so that nothing that is hashed here is hashed again for the units.
+  Session part(session, "anchor", 0, session.channel(), session.log());
+  const AuthBits bits = make_unit_maker(part, params)->make_anchor();
+  const bool is_a = session.me() == Party::A;
+  Anchor anchor{MaterialBatch(MaterialKind::AuthBitsA, session.me(), kTieBits), MaterialBatch(MaterialKind::AuthBitsB, session.me(), kTieBits)};
+  copy_part(bits.mine, 0, (is_a ? anchor.bits_a : anchor.bits_b).mine[0]);
+  copy_part(bits.peers, 0, (is_a ? anchor.bits_b : anchor.bits_a).peers[0]);
+  return anchor;
+}
+
 std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink, const Wanted& wanted, const Observer& observer) {
   if (requests.empty()) return 0;
   maker_->prepare(requests.size());

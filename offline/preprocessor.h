@@ -19,6 +19,13 @@
 
 namespace tinyot {
 
+// Role: both, symmetric. Makes the bits that the shards of a session are tied to: kTieBits aBits of each party.
+// Wire, Fails: as a run of AuthBitMaker, or with the fast profile as make_trees and a batch of bits.
+struct Anchor {
+  MaterialBatch bits_a, bits_b;
+};
+Anchor make_anchor(Session& session, const SecurityParameters& params);
+
 class Preprocessor {
  public:
   static constexpr std::size_t kWorkersMax = AuthBitMaker::kLanes;
@@ -29,6 +36,8 @@ class Preprocessor {
   // Ties the units of this connection to those of the session's earlier ones: kTieBits aBits of each direction are drawn from
   // what was made then. To be called before make_units if there are earlier ones.
   void continue_from(MaterialSource& earlier);
+  // The same for a shard, which all tie to the same bits: kTieBits of each direction.
+  void set_anchor(const MaterialBatch& bits_a, const MaterialBatch& bits_b);
 
   // Asked before each unit, from the worker's thread: is it still wanted?
   using Wanted = std::function<bool()>;

@@ -57,6 +57,9 @@ class UnitMaker {
   // Ties the units to the session's earlier ones, to be called before prepare: kTieBits bits of each direction made then.
   virtual void set_anchor(AuthBits anchor) = 0;
 
+  // Makes the bits that others are to be tied to, and nothing else: kTieBits of each direction.
+  virtual AuthBits make_anchor() = 0;
+
   // What is made once for all units, on the session's own channel.
   virtual void prepare(std::size_t units) = 0;
 

@@ -56,6 +56,11 @@ Store Store::create(const std::filesystem::path& dir, const Manifest& manifest, 
   });
 }
 
+bool Store::exists(const std::filesystem::path& dir) {
+  std::error_code error;
+  return std::filesystem::exists(StoreFiles(dir).database, error);
+}
+
 void Store::check_absent(const std::filesystem::path& dir) { StoreFiles(dir).check_vacant(); }
 
 Store Store::open(const std::filesystem::path& dir, const StoreAccess& access) {

@@ -43,6 +43,9 @@ class Store : public MaterialSink {
   static Store create(const std::filesystem::path& dir, const Manifest& manifest, Delta global_key, std::uint64_t expected_bytes,
                       const std::optional<StoreKey>& store_key = {});
 
+  // Whether there is a store, of whatever kind and state.
+  static bool exists(const std::filesystem::path& dir);
+
   // What create refuses, asked beforehand: a store that is there, or a directory that cannot hold one. Changes nothing.
   static void check_absent(const std::filesystem::path& dir);
 

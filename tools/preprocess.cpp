@@ -4,9 +4,11 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "offline/forecast.h"
 #include "offline/preprocessor.h"
 #include "storage/background_sink.h"
+#include "storage/session_file.h"
 #include "tools/connection.h"
 #include "tools/memory.h"
 #include "tools/progress.h"
@@ -20,7 +22,8 @@ namespace {
 std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security) {
   std::vector<Parameter> parameters = parameters_of(params, security);
   const std::vector<Parameter> of_job = {
-      {"command", "preprocess"}, {"ands", std::to_string(job.ands)}, {"inputs", std::to_string(job.inputs)}, {"threads", std::to_string(job.threads)}};
+      {"command", "preprocess"}, {"ands", std::to_string(job.ands)}, {"inputs", std::to_string(job.inputs)}, {"threads", std::to_string(job.threads)},
+      {"session file", job.session ? "yes" : "no"}, {"shard", std::to_string(job.shard) + "/" + std::to_string(job.shards)}};
   parameters.insert(parameters.end(), of_job.begin(), of_job.end());
   return parameters;
 }
@@ -29,9 +32,12 @@ Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const Session
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
   manifest.ands_requested = job.ands;
+  manifest.shard = job.shard;
+  manifest.shards = job.shards;
   return manifest;
 }
 
+// The units of this job's shard.
 std::vector<UnitRequest> requests_of(const SecurityParameters& params, const PreprocessJob& job) {
   std::vector<UnitRequest> requests;
   std::uint64_t first = 0;
@@ -39,7 +45,20 @@ std::vector<UnitRequest> requests_of(const SecurityParameters& params, const Pre
     requests.push_back({plan, inputs_of_unit(job.inputs, job.ands, first, plan.ands)});
     first += plan.ands;
   }
-  return requests;
+  const std::size_t begin = requests.size() * (job.shard - 1) / job.shards, end = requests.size() * job.shard / job.shards;
+  return {requests.begin() + static_cast<std::ptrdiff_t>(begin), requests.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+struct Work {
+  std::uint64_t ands = 0, inputs = 0;
+};
+Work work_of(std::span<const UnitRequest> requests) {
+  Work work;
+  for (const UnitRequest& request : requests) {
+    work.ands += request.plan.ands;
+    work.inputs += request.inputs;
+  }
+  return work;
 }
 
 // Where material goes that nobody keeps.
@@ -49,12 +68,12 @@ class NoSink final : public MaterialSink {
   void finish_unit() override {}
 };
 
-// A store to be resumed keeps the parameters that it was begun with.
-void check_same_parameters(const Manifest& manifest, const PreprocessJob& job, const Manifest& wanted) {
+// A store or session that is gone on with keeps the parameters that it was begun with.
+void check_same_parameters(const std::string& begun, const Manifest& manifest, const PreprocessJob& job, const Manifest& wanted) {
   const auto differ = [&](const std::string& what, const std::string& stored, const std::string& asked) {
     if (stored != asked)
-      throw StoreError("the store in " + job.store.string() + " was begun with " + what + " " + stored + ", not " + asked +
-                       ": repeat it, or use another store");
+      throw StoreError(begun + " was begun with " + what + " " + stored + ", not " + asked +
+                       ": repeat it, or begin another one");
   };
   differ("--party", std::string(1, letter(manifest.me)), std::string(1, letter(job.party)));
   differ("--profile", manifest.profile, wanted.profile);
@@ -66,6 +85,7 @@ void check_same_parameters(const Manifest& manifest, const PreprocessJob& job, c
   differ("--sigma", std::to_string(manifest.sigma), std::to_string(wanted.sigma));
   differ("--unit", std::to_string(manifest.unit), std::to_string(wanted.unit));
   differ("--bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));
+  differ("--shard of", std::to_string(manifest.shards), std::to_string(job.shards));
   differ("--ands", std::to_string(manifest.ands_requested), std::to_string(job.ands));
 }
 
@@ -85,22 +105,28 @@ Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_
 class PreprocessRun {
  public:
   PreprocessRun(const PreprocessJob& job, const SecurityParameters& params)
-      : job_(job), params_(params), forecast_(forecast_job(params, job.ands, job.inputs, job.threads)), security_(security_of(params, forecast_)),
-        progress_("ANDs", job.ands, job.quiet), requests_(requests_of(params, job)) {}
+      : job_(job), params_(params), requests_(requests_of(params, job)), work_(work_of(requests_)),
+        forecast_(forecast_job(params, work_.ands, work_.inputs, job.threads)), security_(security_of(params, forecast_)),
+        progress_("ANDs", work_.ands, job.quiet) {}
 
   JobResult run();
 
  private:
   // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
   void connect();
+  void begin_session(const Manifest& manifest, Delta global_key);
+  void tie(Preprocessor& preprocessor, bool is_resumed);
   void make_units();
+  void open_what_is_there();
 
   const PreprocessJob& job_;
   const SecurityParameters& params_;
+  std::vector<UnitRequest> requests_;
+  Work work_;
   JobForecast forecast_;
   Manifest security_;
   Progress progress_;
-  std::vector<UnitRequest> requests_;
+  std::optional<SessionFile> session_file_;
   PhaseLog log_;
   std::optional<Store> store_;
   std::unique_ptr<Channel> channel_;
@@ -114,11 +140,37 @@ void PreprocessRun::connect() {
   channel_ = meeting.open();
   Rng rng = Rng::from_system();
   std::optional<SessionId> existing;
-  if (store_) existing = session_id_of(store_->manifest());
+  if (store_ || session_file_) existing = session_id_of(store_ ? store_->manifest() : session_file_->manifest);
   const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, security_), existing);
-  if (!store_) store_ = Store::create(job_.store, new_manifest(job_, security_, ids.session), draw_global_key(rng, job_.party, params_.profile()), forecast_.disk_bytes, job_.store_key);
-  session_.emplace(job_.party, ids, store_->global_key(), *channel_, std::move(rng), log_);
+  Delta global_key = store_ ? store_->global_key() : session_file_ ? session_file_->global_key : draw_global_key(rng, job_.party, params_.profile());
+  session_.emplace(job_.party, ids, global_key, *channel_, std::move(rng), log_);
+  const Manifest manifest = new_manifest(job_, security_, ids.session);
+  if (job_.session && !session_file_) begin_session(manifest, global_key);
+  if (!store_) store_ = Store::create(job_.store, manifest, global_key, forecast_.disk_bytes, job_.store_key);
+  wipe_object(global_key);
   for (std::uint64_t worker = 1; worker < job_.threads; ++worker) more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
+}
+
+void PreprocessRun::begin_session(const Manifest& manifest, Delta global_key) {
+  Anchor anchor = make_anchor(*session_, params_);
+  session_file_.emplace();
+  session_file_->manifest = manifest;
+  session_file_->global_key = global_key;
+  session_file_->bits_a = std::move(anchor.bits_a);
+  session_file_->bits_b = std::move(anchor.bits_b);
+  write_session_file(*job_.session, *session_file_, job_.store_key);
+}
+
+// What the units of this connection have to be tied to, if anything has been made under the session's keys before.
+void PreprocessRun::tie(Preprocessor& preprocessor, bool is_resumed) {
+  if (session_file_) {
+    preprocessor.set_anchor(session_file_->bits_a, session_file_->bits_b);
+  } else if (is_resumed) {
+    MaterialCounts bits;
+    for (const Party party : {Party::A, Party::B}) bits[auth_bits_of(party)] = kTieBits;
+    Reservation earlier = reserve_together(*session_, *store_, bits);
+    preprocessor.continue_from(earlier);
+  }
 }
 
 void PreprocessRun::make_units() {
@@ -127,12 +179,7 @@ void PreprocessRun::make_units() {
   meet(*session_, *store_, Meeting::OfMakers);
   const std::size_t already_made = std::min<std::size_t>(store_->manifest().units_made, requests_.size());
   const auto still_to_make = std::span(requests_).subspan(already_made);
-  if (already_made > 0 && !still_to_make.empty()) {
-    MaterialCounts tie;
-    for (const Party party : {Party::A, Party::B}) tie[auth_bits_of(party)] = kTieBits;
-    Reservation earlier = reserve_together(*session_, *store_, tie);
-    preprocessor.continue_from(earlier);
-  }
+  if (!still_to_make.empty()) tie(preprocessor, already_made > 0);
   for (std::size_t u = 0; u < already_made; ++u) progress_.skip(requests_[u].plan.ands);
   NoSink no_sink;
   BackgroundSink sink(job_.stores ? static_cast<MaterialSink&>(*store_) : no_sink);
@@ -155,15 +202,30 @@ void PreprocessRun::make_units() {
     store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
 }
 
-JobResult PreprocessRun::run() {
-  if (job_.resume) {
-    store_ = Store::open(job_.store, {.purpose = Purpose::Make, .store_key = job_.store_key});
-    (void)store_->global_key();  // a dead session is refused here
-    check_same_parameters(store_->manifest(), job_, security_);
-    if (store_->manifest().state == SessionState::Complete) return {report_of(job_, *store_, 0, 0, log_), 0};
-  } else {
-    Store::check_absent(job_.store);
+void PreprocessRun::open_what_is_there() {
+  std::error_code error;
+  if (job_.session && std::filesystem::exists(*job_.session, error)) {
+    session_file_ = read_session_file(*job_.session, job_.store_key);
+    check_same_parameters("the session of " + job_.session->string(), session_file_->manifest, job_, security_);
+  } else if (job_.session && job_.shard != 1) {
+    throw StoreError("there is no session file " + job_.session->string() + " yet: begin shard 1, which makes it, and copy it here");
   }
+  if (!job_.resume || (job_.session && !Store::exists(job_.store))) {
+    Store::check_absent(job_.store);
+    return;
+  }
+  store_ = Store::open(job_.store, {.purpose = Purpose::Make, .store_key = job_.store_key});
+  (void)store_->global_key();  // a dead session is refused here
+  check_same_parameters("the store in " + job_.store.string(), store_->manifest(), job_, security_);
+  if (store_->manifest().shard != job_.shard)
+    throw StoreError("the store in " + job_.store.string() + " is shard " + std::to_string(store_->manifest().shard) + ", not " + std::to_string(job_.shard));
+  if (job_.session && (!session_file_ || session_file_->manifest.session_id != store_->manifest().session_id))
+    throw StoreError("the store in " + job_.store.string() + " is not of the session of " + job_.session->string());
+}
+
+JobResult PreprocessRun::run() {
+  open_what_is_there();
+  if (store_ && store_->manifest().state == SessionState::Complete) return {report_of(job_, *store_, 0, 0, log_), 0};
   connect();
   const StopSignals signals;
   const auto start = std::chrono::steady_clock::now();

@@ -17,6 +17,8 @@ struct PreprocessJob {
   Endpoint endpoint;
   std::filesystem::path store;
   std::optional<StoreKey> store_key = {};
+  std::optional<std::filesystem::path> session = {};  // file of the session that this store is a shard of
+  std::uint32_t shard = 1, shards = 1;
   ParameterRequest parameters;
   std::uint64_t ands = 0;    // that the store is to have made in all
   std::uint64_t inputs = 0;  // aBits of each party beyond one an AND

@@ -1,4 +1,6 @@
 // The options of a preprocessing job.
+#include <tuple>
+
 #include "base/error.h"
 #include "offline/preprocessor.h"
 #include "tools/preprocess.h"
@@ -7,7 +9,17 @@ namespace tinyot {
 namespace {
 
 constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
+constexpr std::uint64_t kShardsMax = 1 << 16;
 constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
+
+// "2/8"
+std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string::npos) throw UsageError("--shard wants i/n, as 2/8, not '" + text + "'");
+  const std::uint64_t shard = parse_size("shard", text.substr(0, slash)), shards = parse_size("shard", text.substr(slash + 1));
+  if (shard < 1 || shard > shards || shards > kShardsMax) throw UsageError("--shard is out of range: i/n with 1 <= i <= n <= " + std::to_string(kShardsMax));
+  return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
+}
 
 // Of the options of one profile only.
 void refuse_options_of_another_profile(const CommandLine& line, Profile profile) {
@@ -61,6 +73,8 @@ void add_preprocess_options(Options& options) {
   add_parameter_options(options);
   options.value("inputs", "authenticated bits of each party for inputs, and for outputs from triples that only one party learns; default: 1024 + ands / 16")
       .value("threads", "workers, each with its own thread and connection; the material is the same, memory grows", "1")
+      .value("session", "file of a session that several stores share: shard 1 makes it, all others start from a copy of it")
+      .value("shard", "i/n: make part i of n of the session's ANDs in this store; the same command again resumes it")
       .flag("resume", "continue a store that was interrupted");
 }
 
@@ -77,7 +91,14 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   const std::uint64_t unit = SecurityParameters::make(job.parameters).unit();
   if (job.ands / unit >= kUnitsMax)
     throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) + " would be more than 2^20 units: use a larger --unit");
-  job.resume = line.has("resume");
+  if (line.has("session")) job.session = line.text("session");
+  if (line.has("shard")) std::tie(job.shard, job.shards) = shard_from(line.text("shard"));
+  if (job.shards > 1 && !job.session) throw UsageError("--shard wants --session FILE, which all shards of the session share");
+  if (job.shards > (job.ands + unit - 1) / unit)
+    throw UsageError("--shard: " + std::to_string(job.ands) + " ANDs in units of " + std::to_string(unit) + " are fewer units than " +
+                     std::to_string(job.shards) + " shards; use a smaller --unit or fewer shards");
+  // With a session, to say the same again is to go on.
+  job.resume = line.has("resume") || job.session;
   job.quiet = line.common().quiet;
   return job;
 }

@@ -1,0 +1,147 @@
+#include "storage/session_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/secret.h"
+#include "crypto/rng.h"
+#include "storage/file_io.h"
+#include "storage/record.h"
+
+namespace tinyot {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie in memory");
+
+constexpr char kMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'S', 'F'};
+constexpr std::uint32_t kVersion = 2;
+constexpr std::size_t kAnchorMax = 1024, kFileBytesMax = std::size_t{1} << 20;
+
+struct Header {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t protection;
+  std::array<std::byte, 32> salt;
+  std::uint32_t manifest_bytes;
+  std::uint32_t anchor_bits;
+};
+static_assert(sizeof(Header) == 56 && std::is_trivially_copyable_v<Header>);
+
+SealKey key_of(const Header& header, const std::optional<StoreKey>& store_key) {
+  return derive_key(store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(), header.salt, "TinyOT session file");
+}
+
+std::size_t plain_bytes(const Header& header, Party me) {
+  return header.manifest_bytes + sizeof(Delta) + record_bytes(MaterialKind::AuthBitsA, me, header.anchor_bits) +
+         record_bytes(MaterialKind::AuthBitsB, me, header.anchor_bits);
+}
+
+void encode_bits(const MaterialBatch& bits, Party me, std::span<std::byte> record) {
+  const Segment segment{&bits, 0, bits.count};
+  encode_record(bits.kind, me, bits.count, std::span(&segment, 1), record);
+}
+
+SecretVector<std::byte> encode(const SessionFile& session, const Header& header, const std::string& manifest) {
+  const Party me = session.manifest.me;
+  SecretVector<std::byte> plain(plain_bytes(header, me));
+  std::size_t at = 0;
+  std::memcpy(plain.data(), manifest.data(), manifest.size());
+  at += manifest.size();
+  std::memcpy(plain.data() + at, &session.global_key, sizeof session.global_key);
+  at += sizeof session.global_key;
+  for (const MaterialBatch* bits : {&session.bits_a, &session.bits_b}) {
+    const std::size_t bytes = record_bytes(bits->kind, me, bits->count);
+    encode_bits(*bits, me, std::span(plain).subspan(at, bytes));
+    at += bytes;
+  }
+  return plain;
+}
+
+[[noreturn]] void throw_corrupt(const std::filesystem::path& path) {
+  throw StoreError("the session file " + path.string() + " is corrupt, or is not one; copy it again from where shard 1 was begun");
+}
+
+}  // namespace
+
+void write_session_file(const std::filesystem::path& path, const SessionFile& session, const std::optional<StoreKey>& store_key) {
+  ENSURE(session.bits_a.count == session.bits_b.count && session.bits_a.count <= kAnchorMax);
+  const std::string manifest = serialize_manifest(session.manifest);
+  Rng rng = Rng::from_system();
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof header.magic);
+  header.version = kVersion;
+  header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey : KeyProtection::ByPermissions);
+  header.salt = rng.object<decltype(header.salt)>();
+  header.manifest_bytes = static_cast<std::uint32_t>(manifest.size());
+  header.anchor_bits = static_cast<std::uint32_t>(session.bits_a.count);
+  SecretVector<std::byte> text = encode(session, header, manifest);
+  // The salt is fresh, so the key is used once.
+  const auto head = std::as_bytes(std::span(&header, 1));
+  const SealTag tag = seal(key_of(header, store_key), SealNonce{}, head, text, text);
+  const std::filesystem::path making = path.string() + ".new";
+  {
+    const File file(making, O_WRONLY | O_CREAT | O_TRUNC);
+    file.write_at(0, head);
+    file.write_at(head.size(), text);
+    file.write_at(head.size() + text.size(), tag);
+    file.sync();
+  }
+  // Unlike a rename, a link does not replace what is there.
+  const bool is_there = ::link(making.c_str(), path.c_str()) != 0;
+  const int error = errno;
+  ::unlink(making.c_str());
+  if (is_there) fail_on_file("make", path, error);
+  sync_directory(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
+}
+
+SessionFile read_session_file(const std::filesystem::path& path, const std::optional<StoreKey>& store_key) {
+  const File file(path, O_RDONLY);
+  struct stat found;
+  if (::fstat(file.descriptor(), &found) != 0) fail_on_file("look at", path, errno);
+  if ((found.st_mode & 0077) != 0)
+    throw StoreError("the session file " + path.string() + " is open to other users, and it holds secrets; close it with: chmod 600 " + path.string());
+  Header header;
+  const auto head = std::as_writable_bytes(std::span(&header, 1));
+  if (file.read_at(0, head) != head.size() || std::memcmp(header.magic, kMagic, sizeof header.magic) != 0) throw_corrupt(path);
+  if (header.version > kVersion)
+    throw StoreError("the session file " + path.string() + " was made by a newer version (format " + std::to_string(header.version) +
+                     ", this program reads up to " + std::to_string(kVersion) + "); use the version that made it");
+  const std::uint64_t size = file.size();
+  if (header.version != kVersion || size > kFileBytesMax || size < head.size() + sizeof(SealTag) || header.manifest_bytes > size ||
+      header.anchor_bits < 1 || header.anchor_bits > kAnchorMax)
+    throw_corrupt(path);
+  const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);
+  if (is_sealed && !store_key) throw StoreError("the session file " + path.string() + " is sealed under a store key; give it with --store-key @FILE");
+  SecretVector<std::byte> text(size - head.size() - sizeof(SealTag));
+  SealTag tag;
+  if (file.read_at(head.size(), text) != text.size() || file.read_at(head.size() + text.size(), tag) != tag.size()) throw_corrupt(path);
+  const std::optional<StoreKey> none;
+  if (!open_sealed(key_of(header, is_sealed ? store_key : none), SealNonce{}, head, text, tag, text)) {
+    if (is_sealed) throw StoreError("the store key does not open the session file " + path.string() + ": it is another one's, or the file is corrupt");
+    throw_corrupt(path);
+  }
+  if (header.manifest_bytes > text.size()) throw_corrupt(path);
+  SessionFile session;
+  session.manifest = parse_manifest(std::span(text).first(header.manifest_bytes));
+  const Party me = session.manifest.me;
+  if (text.size() != plain_bytes(header, me)) throw_corrupt(path);
+  std::size_t at = header.manifest_bytes;
+  std::memcpy(&session.global_key, text.data() + at, sizeof session.global_key);
+  at += sizeof session.global_key;
+  for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) {
+    MaterialBatch& bits = kind == MaterialKind::AuthBitsA ? session.bits_a : session.bits_b;
+    bits = MaterialBatch(kind, me, header.anchor_bits);
+    const std::size_t bytes = record_bytes(kind, me, bits.count);
+    decode_objects(kind, me, bits.count, std::span(text).subspan(at, bytes), 0, bits.count, bits, 0);
+    at += bytes;
+  }
+  return session;
+}
+
+}  // namespace tinyot
