@@ -1,0 +1,250 @@
+// TLS: who is let in and who is not, what a session is bound to, and how a connection may end.
+#include "net/tls.h"
+
+#include <openssl/ssl.h>
+
+#include <thread>
+
+#include "tests/net/stream_pair.h"
+#include "tests/tools/sockets.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using Clock = std::chrono::steady_clock;
+
+const Identity& stranger() {
+  static const Identity kStranger = Identity::generate();
+  return kStranger;
+}
+
+// What came of the two sides meeting each other, each with its admission: an error's text, or nothing.
+struct Meeting {
+  std::string of_listener, of_connector;
+  std::vector<std::string> log;
+};
+
+// The connecting side also waits for a first byte of the other one, since it may be the last to learn of a refusal.
+Meeting meet(const Admission& of_listener, const Admission& of_connector) {
+  const Address address = free_address();
+  Meeting meeting;
+  const auto outcome = [](const auto& body) -> std::string {
+    try {
+      body();
+      return "";
+    } catch (const NetworkError& error) {
+      return error.what();
+    }
+  };
+  std::thread listening([&] {
+    meeting.of_listener = outcome([&] {
+      const auto stream = TcpListener(address, {400ms, 10s}, [&](const std::string& line) { meeting.log.push_back(line); }).accept(of_listener);
+      stream->write(payload_of(1));
+      stream->flush();
+      std::vector<std::byte> answer(1);
+      stream->read(answer);
+    });
+  });
+  meeting.of_connector = outcome([&] {
+    const auto stream = tcp_connect(address, kPatient, of_connector);
+    std::vector<std::byte> greeting(1);
+    stream->read(greeting);
+    stream->write(greeting);
+    stream->flush();
+  });
+  listening.join();
+  return meeting;
+}
+
+TEST(Tls, PartiesThatPinEachOtherMeet) {
+  const Meeting meeting = meet(tls_of(Side::Listens), tls_of(Side::Connects));
+  EXPECT_EQ(meeting.of_listener, "");
+  EXPECT_EQ(meeting.of_connector, "");
+  EXPECT_TRUE(meeting.log.empty());
+}
+
+TEST(Tls, AListenerTurnsAnotherKeyAway) {
+  const Meeting meeting = meet(tls_of(Side::Listens), TlsAdmission(stranger(), identity_of(Side::Listens).fingerprint()));
+  ASSERT_EQ(meeting.log.size(), 1u);
+  for (const std::string& text : {meeting.log[0], meeting.of_listener}) {
+    expect_contains(text, "pinned " + text_of(identity_of(Side::Connects).fingerprint()));
+    expect_contains(text, "shown " + text_of(stranger().fingerprint()));
+    expect_contains(text, stranger().dates());
+  }
+  expect_contains(meeting.of_listener, "nobody connected");
+  expect_contains(meeting.of_connector, text_of(stranger().fingerprint()));
+}
+
+TEST(Tls, AConnectorTurnsAnotherKeyAway) {
+  const Meeting meeting = meet(TlsAdmission(stranger(), identity_of(Side::Connects).fingerprint()), tls_of(Side::Connects));
+  expect_contains(meeting.of_connector, "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
+  expect_contains(meeting.of_connector, "shown " + text_of(stranger().fingerprint()));
+  expect_contains(meeting.of_connector, stranger().dates());
+  expect_contains(meeting.of_listener, "nobody connected");
+}
+
+TEST(Tls, ACertificateIsValidForItsTimeOnly) {
+  const auto now = Identity::Clock::now();
+  for (const auto& [from, days] : {std::pair{now - std::chrono::days(30), 29}, {now + std::chrono::days(1), 30}}) {
+    const Identity late = Identity::generate(from, std::chrono::days(days));
+    const Fingerprint key = late.fingerprint();
+    const Meeting listening = meet(TlsAdmission(late, identity_of(Side::Connects).fingerprint()), TlsAdmission(identity_of(Side::Connects), key));
+    expect_contains(listening.of_connector, "not valid now");
+    expect_contains(listening.of_connector, late.dates());
+    const Meeting connecting = meet(TlsAdmission(identity_of(Side::Listens), key), TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
+    expect_contains(connecting.of_listener, "not valid now");
+    expect_contains(connecting.of_listener, late.dates());
+  }
+}
+
+TEST(Tls, APlaintextPeerIsTurnedAwayAndToldWhy) {
+  const Address address = free_address();
+  auto connecting = std::async(std::launch::async, [&] {
+    const auto channel = make_framed_channel(tcp_connect(address, kPatient));
+    channel->send(kGreeting, payload_of(40));
+    channel->flush();
+    std::vector<std::byte> payload(1);
+    EXPECT_THROW(channel->recv(kGreeting, payload), NetworkError);
+  });
+  expect_contains(message_of<NetworkError>([&] { TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens)); }), "does not speak TLS");
+  connecting.get();
+
+  const Meeting meeting = meet(plain_admission(), tls_of(Side::Connects));
+  expect_contains(meeting.of_listener, "speaks TLS");
+  expect_contains(meeting.of_connector, "closed the connection");
+}
+
+TEST(Tls, BindingsAreEqualAtBothEndsAndNewForEachConnection) {
+  const StreamPair first(Layer::Tls), second(Layer::Tls), plain(Layer::Tcp);
+  EXPECT_EQ(first.a->binding().size(), 96u);
+  EXPECT_EQ(first.a->binding(), first.b->binding());
+  EXPECT_EQ(second.a->binding(), second.b->binding());
+  const auto exported = [](const StreamPair& pair) { auto binding = pair.a->binding(); return binding.resize(32), binding; };
+  EXPECT_NE(exported(first), exported(second));
+  EXPECT_TRUE(plain.a->binding().empty());
+  // Both keys, the listener's first.
+  const auto binding = first.b->binding();
+  const auto& of_a = identity_of(Side::Listens).fingerprint().bytes;
+  const auto& of_b = identity_of(Side::Connects).fingerprint().bytes;
+  EXPECT_TRUE(std::equal(of_a.begin(), of_a.end(), reinterpret_cast<const std::uint8_t*>(binding.data()) + 32));
+  EXPECT_TRUE(std::equal(of_b.begin(), of_b.end(), reinterpret_cast<const std::uint8_t*>(binding.data()) + 64));
+}
+
+
+// A raw client of OpenSSL's, as somebody may bring it along.
+struct RawTls {
+  explicit RawTls(const std::function<void(SSL_CTX*)>& configure) : context(SSL_CTX_new(TLS_client_method())) { configure(context); }
+  ~RawTls() {
+    SSL_free(ssl);
+    SSL_CTX_free(context);
+  }
+  bool connect(const Socket& socket) {
+    ssl = SSL_new(context);
+    SSL_set_fd(ssl, socket.get());
+    return SSL_connect(ssl) == 1;
+  }
+  SSL_CTX* context;
+  SSL* ssl = nullptr;
+};
+
+TEST(Tls, OlderVersionsAreRefused) {
+  const Address address = free_address();
+  auto listening = std::async(std::launch::async, [&] {
+    return message_of<NetworkError>([&] { TcpListener(address, {600ms, 1s}).accept(tls_of(Side::Listens)); });
+  });
+  for (const int version : {TLS1_VERSION, TLS1_2_VERSION}) {
+    RawTls client([&](SSL_CTX* context) {
+      SSL_CTX_set_security_level(context, 0);
+      SSL_CTX_set_min_proto_version(context, version);
+      SSL_CTX_set_max_proto_version(context, version);
+    });
+    const Socket socket = connect_to(address.port);
+    EXPECT_FALSE(client.connect(socket));
+  }
+  expect_contains(listening.get(), "unsupported protocol");
+}
+
+TEST(Tls, WhoeverShowsNoCertificateIsTurnedAway) {
+  const Address address = free_address();
+  auto listening = std::async(std::launch::async, [&] {
+    return message_of<NetworkError>([&] { TcpListener(address, {600ms, 1s}).accept(tls_of(Side::Listens)); });
+  });
+  RawTls client([](SSL_CTX* context) { SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr); });
+  const Socket socket = connect_to(address.port);
+  EXPECT_TRUE(client.connect(socket));  // as far as a client of TLS 1.3 knows
+  EXPECT_STREQ(SSL_get_cipher(client.ssl), "TLS_AES_128_GCM_SHA256");
+  expect_contains(listening.get(), "did not return a certificate");
+}
+
+// The connection is cut at a byte of the connector's, after the handshake: no goodbye, so nothing may pass for an end.
+TEST(Tls, ACutConnectionIsAnErrorThatSaysSo) {
+  const Address address = free_address();
+  Relay relay(address.port, {});
+  auto listening = std::async(std::launch::async, [&] { return TcpListener(address, kPatient).accept(tls_of(Side::Listens)); });
+  const auto b = tcp_connect({"127.0.0.1", relay.port()}, kPatient, tls_of(Side::Connects));
+  const auto a = listening.get();
+  b->write(payload_of(3));
+  b->flush();
+  std::vector<std::byte> received(3);
+  a->read(received);
+  relay.drop();
+  for (ByteStream* stream : {a.get(), b.get()}) {
+    const std::string message = message_of<NetworkError>([&] { stream->read(received); });
+    expect_contains(message, "closed the connection without a word");
+    message_of<NetworkError>([&] { stream->read(received); });
+  }
+}
+
+TEST(Tls, AGoodbyeIsNoCut) {
+  StreamPair pair(Layer::Tls);
+  pair.a->write(payload_of(3));
+  pair.a.reset();
+  std::vector<std::byte> received(3);
+  pair.b->read(received);
+  const std::string message = message_of<NetworkError>([&] { pair.b->read(received); });
+  EXPECT_EQ(message, "the peer closed the connection");
+}
+
+TEST(Tls, AnAlteredByteIsAnError) {
+  const Address address = free_address();
+  for (const std::uint64_t byte : {100u, 2500u}) {
+    Relay relay(address.port, {.garble_from = byte, .garble_to = byte + 1});
+    auto listening = std::async(std::launch::async, [&] {
+      const auto a = TcpListener(address, {1s, 10s}).accept(tls_of(Side::Listens));
+      std::vector<std::byte> received(5000);
+      a->read(received);
+    });
+    EXPECT_THROW({
+      const auto b = tcp_connect({"127.0.0.1", relay.port()}, kPatient, tls_of(Side::Connects));
+      b->write(payload_of(5000));
+      b->flush();
+      std::vector<std::byte> received(1);
+      b->read(received);
+    }, NetworkError);
+    EXPECT_THROW(listening.get(), NetworkError);
+  }
+}
+
+TEST(Tls, KeysAreReplacedAsRecordsAreSent) {
+  for (const std::uint64_t records_per_key : {1, 3}) {
+    StreamPair pair(TlsAdmission(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint(), records_per_key),
+                    TlsAdmission(identity_of(Side::Connects), identity_of(Side::Listens).fingerprint(), records_per_key));
+    const auto payload = payload_of(100000);
+    std::thread thread([&] {
+      std::vector<std::byte> received(payload.size());
+      pair.b->read(received);
+      EXPECT_EQ(received, payload);
+      pair.b->write(received);
+      pair.b->flush();
+    });
+    pair.a->write(payload);
+    std::vector<std::byte> received(payload.size());
+    pair.a->read(received);
+    EXPECT_EQ(received, payload);
+    thread.join();
+  }
+}
+
+}  // namespace
+}  // namespace tinyot
