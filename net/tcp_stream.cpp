@@ -71,6 +71,19 @@ void TcpStream::read(std::span<std::byte> bytes) {
   }
 }
 
+std::size_t TcpStream::read_at_least(std::size_t least, std::span<std::byte> bytes) {
+  std::size_t count = std::min(bytes.size(), inbox_.size());
+  std::ranges::copy(inbox_.front().first(count), bytes.begin());
+  inbox_.drop(count);
+  while (count < least) {
+    drain_outbox();
+    const std::size_t got = read_some(bytes.subspan(count), {});
+    count += got;
+    if (got == 0) wait(true, outbox_.size() > 0);
+  }
+  return count;
+}
+
 void TcpStream::flush() {
   drain_outbox();
   while (outbox_.size() > 0) {

@@ -32,6 +32,9 @@ class TcpStream final : public ByteStream {
   void flush() override;
   void set_deadline(Clock::time_point deadline) noexcept override { deadline_ = deadline; }
 
+  // Fills at least the first `least` bytes of the span, and more of it if that takes no waiting. Returns how many. Otherwise as read.
+  std::size_t read_at_least(std::size_t least, std::span<std::byte> bytes);
+
   // Takes up to bytes.size() bytes that have arrived already, and returns how many. Fails: as read.
   std::size_t read_ready(std::span<std::byte> bytes);
 

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
 constexpr std::size_t kHelloBytesMax = 4 << 10;       // that a stranger may announce, and we have to make room for
 constexpr std::size_t kHandshakeBytesMax = 16 << 10;  // received before the other side is known
+constexpr std::size_t kBatchBytes = 128 << 10;        // that a system call moves
 constexpr std::size_t kExportedBytes = 32;
 constexpr std::string_view kExporter = "EXPORTER-tinyot-session";
 
@@ -107,6 +108,7 @@ void TlsStream::bind() {
 }
 
 void TlsStream::write(std::span<const std::byte> bytes, std::span<const std::byte> more) {
+  gathers_ = true;
   // A header travels in one record with what it heads.
   if (!more.empty() && bytes.size() < kRecordBytes) {
     const auto along = more.first(std::min(more.size(), kRecordBytes - bytes.size()));
@@ -118,6 +120,8 @@ void TlsStream::write(std::span<const std::byte> bytes, std::span<const std::byt
   }
   put(bytes);
   put(more);
+  gathers_ = false;
+  send_out();
 }
 
 void TlsStream::put(std::span<const std::byte> bytes) {
@@ -131,6 +135,11 @@ void TlsStream::put(std::span<const std::byte> bytes) {
     perform([&] { return SSL_write_ex(ssl_.get(), record.data(), record.size(), &count); });
     bytes = bytes.subspan(count);
   }
+}
+
+void TlsStream::send_out() {
+  tcp_->write(cipher_out_);
+  cipher_out_.clear();
 }
 
 void TlsStream::read(std::span<std::byte> bytes) {
@@ -159,11 +168,13 @@ bool TlsStream::accepts(const X509& certificate) noexcept {
 
 bool TlsStream::read_cipher(std::span<std::byte> bytes, std::size_t& count) noexcept {
   try {
-    count = bytes.size();
-    if (complete_)
-      tcp_->read(bytes);
-    else
-      handshake_bytes_ += count = tcp_->read_ready(bytes);
+    if (complete_) {
+      take_in(bytes);
+      count = bytes.size();
+      return true;
+    }
+    count = tcp_->read_ready(bytes);
+    handshake_bytes_ += count;
     if (handshake_bytes_ > kHandshakeBytesMax) throw NetworkError("it has said much and has not shown who it is");
     return count > 0;
   } catch (...) {
@@ -174,12 +185,28 @@ bool TlsStream::read_cipher(std::span<std::byte> bytes, std::size_t& count) noex
 
 bool TlsStream::write_cipher(std::span<const std::byte> bytes) noexcept {
   try {
-    tcp_->write(bytes);
+    cipher_out_.insert(cipher_out_.end(), bytes.begin(), bytes.end());
+    if (!gathers_ || cipher_out_.size() >= kBatchBytes) send_out();
     return true;
   } catch (...) {
     failure_ = std::current_exception();
     return false;
   }
+}
+
+// OpenSSL asks for a record's header and then for the rest of it; what is there of further records comes along.
+void TlsStream::take_in(std::span<std::byte> bytes) {
+  const auto take = [&](std::size_t count) {
+    std::copy_n(cipher_in_.begin() + static_cast<std::ptrdiff_t>(cipher_begin_), count, bytes.begin());
+    bytes = bytes.subspan(count);
+    cipher_begin_ += count;
+  };
+  take(std::min(bytes.size(), cipher_end_ - cipher_begin_));
+  if (bytes.empty()) return;
+  cipher_in_.resize(kBatchBytes);
+  cipher_begin_ = 0;
+  cipher_end_ = tcp_->read_at_least(bytes.size(), cipher_in_);
+  take(bytes.size());
 }
 
 // True if it is done, false if more has to come from the other side.

@@ -50,6 +50,8 @@ class TlsStream final : public ByteStream {
   [[noreturn]] void fail(int error);
   void drop_unread();
   void put(std::span<const std::byte> bytes);
+  void send_out();
+  void take_in(std::span<std::byte> bytes);
 
   const TlsSettings settings_;
   std::unique_ptr<TcpStream> tcp_;
@@ -64,6 +66,10 @@ class TlsStream final : public ByteStream {
   std::string refusal_;              // why the certificate is not accepted
   std::vector<std::byte> binding_;
   std::vector<std::byte> record_;    // the first one of a write, gathered
+  std::vector<std::byte> cipher_out_;  // records that leave together
+  bool gathers_ = false;               // more of them are coming
+  std::vector<std::byte> cipher_in_;   // what has come, from cipher_begin_ to cipher_end_
+  std::size_t cipher_begin_ = 0, cipher_end_ = 0;
   std::uint64_t records_ = 0;        // under the present key
 };
 

@@ -100,18 +100,6 @@ TcpTimeouts timeouts_from(const CommandLine& line) {
   return {seconds("connect-timeout"), seconds("idle-timeout")};
 }
 
-void add_endpoint_options(po::options_description& options) {
-  options.add_options()("party", po::value<std::string>(), "A or B")("listen", po::value<std::string>(), "HOST:PORT to wait for the peer at")(
-      "connect", po::value<std::string>(), "HOST:PORT where the peer waits");
-  add_timeout_options(options);
-}
-
-Endpoint endpoint_from(const CommandLine& line) {
-  if (line.has("listen") == line.has("connect")) throw UsageError("give one of --listen HOST:PORT and --connect HOST:PORT");
-  const bool listen = line.has("listen");
-  return {listen, parse_address(line.get<std::string>(listen ? "listen" : "connect")), timeouts_from(line)};
-}
-
 Party party_from(const CommandLine& line) {
   const std::string text = line.required("party");
   if (text == "A" || text == "a") return Party::A;

@@ -9,6 +9,7 @@
 #include "storage/background_sink.h"
 #include "tools/connection.h"
 #include "tools/memory.h"
+#include "tools/peer_identity.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 #include "tools/store_agreement.h"
@@ -28,6 +29,7 @@ std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const Secur
 Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session) {
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
+  manifest.peer = job.endpoint.peer();
   manifest.ands_requested = job.ands;
   return manifest;
 }
@@ -170,6 +172,7 @@ JobResult PreprocessRun::run() {
     store_ = Store::open(job_.store);
     (void)store_->global_key();  // a dead session is refused here
     check_same_parameters(store_->manifest(), job_, security_);
+    check_peer(store_->manifest(), job_.endpoint, job_.store);
     if (store_->manifest().state == SessionState::Complete) return {report_of(job_, *store_, 0, 0, log_), 0};
   } else {
     Store::check_absent(job_.store);

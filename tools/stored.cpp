@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "tools/connection.h"
 #include "tools/evaluation.h"
+#include "tools/peer_identity.h"
 #include "tools/store_agreement.h"
 
 namespace tinyot {
@@ -21,6 +22,7 @@ Evaluation evaluate_stored(const EvaluationPlan& plan) {
   const Manifest& manifest = store.manifest();
   if (manifest.me != job.party)
     throw StoreError("the store in " + job.store.string() + " is party " + letter(manifest.me) + "'s; run with --party " + letter(manifest.me));
+  check_peer(manifest, job.endpoint, job.store);
   const MaterialForm form = form_of(manifest);
   const MaterialCounts needed = plan.material(form, plan.ands());
   const Delta global_key = store.global_key();
