@@ -30,8 +30,6 @@ SslContextPtr make_context(const Identity::Parts& mine) {
                      SSL_CTX_set1_sigalgs_list(ctx, kSignatures) == 1 && SSL_CTX_set_num_tickets(ctx, 0) == 1 &&
                      SSL_CTX_use_certificate(ctx, mine.certificate.get()) == 1 && SSL_CTX_use_PrivateKey(ctx, mine.key.get()) == 1,
                  "set up TLS 1.3");
-  SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_max_cert_list(ctx, kCertificateBytesMax);
   SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_cert_verify_callback(ctx, verify, nullptr);

@@ -12,9 +12,9 @@ namespace tinyot {
 namespace {
 
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
-constexpr std::size_t kHelloBytesMax = 4 << 10;       // that a stranger may announce, and we have to make room for
-constexpr std::size_t kHandshakeBytesMax = 16 << 10;  // received before the other side is known
-constexpr std::size_t kBatchBytes = 128 << 10;        // that a system call moves
+constexpr std::size_t kHelloBytesMax = 4 << 10;  // that a stranger may announce, and we have to make room for
+constexpr std::size_t kBatchBytes = 128 << 10;   // that a system call moves
+constexpr std::size_t kUnreadBytes = 16 << 10;   // of a stranger's, dropped at the end
 constexpr std::size_t kExportedBytes = 32;
 constexpr std::string_view kExporter = "EXPORTER-tinyot-session";
 
@@ -174,8 +174,6 @@ bool TlsStream::read_cipher(std::span<std::byte> bytes, std::size_t& count) noex
       return true;
     }
     count = tcp_->read_ready(bytes);
-    handshake_bytes_ += count;
-    if (handshake_bytes_ > kHandshakeBytesMax) throw NetworkError("it has said much and has not shown who it is");
     return count > 0;
   } catch (...) {
     failure_ = std::current_exception();
@@ -243,7 +241,7 @@ void TlsStream::fail(int error) {
 
 // What is closed with bytes unread is reset, and the alert on its way to the other side is lost.
 void TlsStream::drop_unread() {
-  std::array<std::byte, kHandshakeBytesMax> dropped;
+  std::array<std::byte, kUnreadBytes> dropped;
   try {
     tcp_->read_ready(dropped);
   } catch (const NetworkError&) {

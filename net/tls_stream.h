@@ -57,20 +57,19 @@ class TlsStream final : public ByteStream {
   std::unique_ptr<TcpStream> tcp_;
   Side side_;
   SslPtr ssl_;
-  bool complete_ = false;    // the handshake is
-  bool broken_ = false;      // OpenSSL must not be asked for anything any more
-  bool heard_ = false;       // something has come from the peer after the handshake
-  bool judged_ = false;      // the first bytes look like TLS
-  std::size_t handshake_bytes_ = 0;  // received
-  std::exception_ptr failure_;       // of the connection below, on its way through OpenSSL
-  std::string refusal_;              // why the certificate is not accepted
+  bool complete_ = false;  // the handshake is
+  bool broken_ = false;    // OpenSSL must not be asked for anything any more
+  bool heard_ = false;     // something has come from the peer after the handshake
+  bool judged_ = false;    // the first bytes look like TLS
+  std::exception_ptr failure_;  // of the connection below, on its way through OpenSSL
+  std::string refusal_;         // why the certificate is not accepted
   std::vector<std::byte> binding_;
-  std::vector<std::byte> record_;    // the first one of a write, gathered
+  std::vector<std::byte> record_;      // the first one of a write, gathered
   std::vector<std::byte> cipher_out_;  // records that leave together
   bool gathers_ = false;               // more of them are coming
   std::vector<std::byte> cipher_in_;   // what has come, from cipher_begin_ to cipher_end_
   std::size_t cipher_begin_ = 0, cipher_end_ = 0;
-  std::uint64_t records_ = 0;        // under the present key
+  std::uint64_t records_ = 0;          // under the present key
 };
 
 }  // namespace tinyot

@@ -3,8 +3,10 @@
 
 #include <openssl/ssl.h>
 
+#include <functional>
 #include <thread>
 
+#include "net/certificate.h"
 #include "tests/net/stream_pair.h"
 #include "tests/tools/sockets.h"
 
@@ -132,49 +134,131 @@ TEST(Tls, BindingsAreEqualAtBothEndsAndNewForEachConnection) {
 }
 
 
-// A raw client of OpenSSL's, as somebody may bring it along.
-struct RawTls {
-  explicit RawTls(const std::function<void(SSL_CTX*)>& configure) : context(SSL_CTX_new(TLS_client_method())) { configure(context); }
+// A raw client of OpenSSL's, as somebody may bring it along. It takes any server.
+class RawTls {
+ public:
+  using Configure = std::function<void(SSL_CTX*)>;
+
+  explicit RawTls(const Configure& configure) : context_(SSL_CTX_new(TLS_client_method())) {
+    SSL_CTX_set_security_level(context_, 0);
+    configure(context_);
+  }
   ~RawTls() {
-    SSL_free(ssl);
-    SSL_CTX_free(context);
+    SSL_free(ssl_);
+    SSL_CTX_free(context_);
   }
-  bool connect(const Socket& socket) {
-    ssl = SSL_new(context);
-    SSL_set_fd(ssl, socket.get());
-    return SSL_connect(ssl) == 1;
+  // As far as a client of TLS 1.3 knows, which is not all the way.
+  bool connect(const Address& address) {
+    socket_ = connect_to(address.port);
+    ssl_ = SSL_new(context_);
+    SSL_set_fd(ssl_, socket_.get());
+    return SSL_connect(ssl_) == 1;
   }
-  SSL_CTX* context;
-  SSL* ssl = nullptr;
+  SSL* ssl() const { return ssl_; }
+
+ private:
+  SSL_CTX* context_;
+  SSL* ssl_ = nullptr;
+  Socket socket_;
 };
 
-TEST(Tls, OlderVersionsAreRefused) {
+void use(SSL_CTX* context, const Identity& identity) {
+  SSL_CTX_use_certificate(context, identity.parts().certificate.get());
+  SSL_CTX_use_PrivateKey(context, identity.parts().key.get());
+}
+
+// The client has the right key, but for what else it does.
+struct Misfit {
+  const char* name;
+  RawTls::Configure configure;
+  const char* refusal;
+};
+
+void PrintTo(const Misfit& misfit, std::ostream* out) { *out << misfit.name; }
+
+class TlsMisfit : public testing::TestWithParam<Misfit> {};
+
+TEST_P(TlsMisfit, IsTurnedAway) {
   const Address address = free_address();
   auto listening = std::async(std::launch::async, [&] {
-    return message_of<NetworkError>([&] { TcpListener(address, {600ms, 1s}).accept(tls_of(Side::Listens)); });
+    return message_of<NetworkError>([&] { TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens)); });
   });
-  for (const int version : {TLS1_VERSION, TLS1_2_VERSION}) {
-    RawTls client([&](SSL_CTX* context) {
-      SSL_CTX_set_security_level(context, 0);
-      SSL_CTX_set_min_proto_version(context, version);
-      SSL_CTX_set_max_proto_version(context, version);
-    });
-    const Socket socket = connect_to(address.port);
-    EXPECT_FALSE(client.connect(socket));
-  }
-  expect_contains(listening.get(), "unsupported protocol");
+  RawTls client([](SSL_CTX* context) {
+    use(context, identity_of(Side::Connects));
+    GetParam().configure(context);
+  });
+  client.connect(address);
+  expect_contains(listening.get(), GetParam().refusal);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    By, TlsMisfit,
+    testing::Values(Misfit{"Tls12", [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION); }, "unsupported protocol"},
+                    Misfit{"Tls10", [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_VERSION); }, "unsupported protocol"},
+                    Misfit{"ChaCha20", [](SSL_CTX* context) { SSL_CTX_set_ciphersuites(context, "TLS_CHACHA20_POLY1305_SHA256"); }, "no shared cipher"},
+                    Misfit{"P256", [](SSL_CTX* context) { SSL_CTX_set1_groups_list(context, "P-256"); }, "no suitable key share"},
+                    Misfit{"LongCertificate",
+                           [](SSL_CTX* context) {
+                             for (int i = 0; i < 40; ++i) SSL_CTX_add1_chain_cert(context, identity_of(Side::Connects).parts().certificate.get());
+                           },
+                           "excessive message size"}),
+    [](const auto& misfit) { return misfit.param.name; });
 
 TEST(Tls, WhoeverShowsNoCertificateIsTurnedAway) {
   const Address address = free_address();
   auto listening = std::async(std::launch::async, [&] {
-    return message_of<NetworkError>([&] { TcpListener(address, {600ms, 1s}).accept(tls_of(Side::Listens)); });
+    return message_of<NetworkError>([&] { TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens)); });
   });
-  RawTls client([](SSL_CTX* context) { SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr); });
-  const Socket socket = connect_to(address.port);
-  EXPECT_TRUE(client.connect(socket));  // as far as a client of TLS 1.3 knows
-  EXPECT_STREQ(SSL_get_cipher(client.ssl), "TLS_AES_128_GCM_SHA256");
+  RawTls client([](SSL_CTX*) {});
+  EXPECT_TRUE(client.connect(address));
   expect_contains(listening.get(), "did not return a certificate");
+}
+
+// A client with the right key after all, and what the listener does with it.
+struct RightClient {
+  explicit RightClient(std::uint64_t records_per_key = TlsAdmission::kRecordsPerKey, const RawTls::Configure& configure = [](SSL_CTX*) {})
+      : client([&](SSL_CTX* context) { use(context, identity_of(Side::Connects)), configure(context); }) {
+    const Address address = free_address();
+    auto listening = std::async(std::launch::async, [&] {
+      return TcpListener(address, kPatient).accept(TlsAdmission(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint(), records_per_key));
+    });
+    EXPECT_TRUE(client.connect(address));
+    stream = listening.get();
+  }
+  // Reads what the listener sends.
+  void read(std::size_t count) {
+    for (char byte = 0; count > 0; --count) ASSERT_EQ(SSL_read(client.ssl(), &byte, 1), 1);
+  }
+  RawTls client;
+  std::unique_ptr<ByteStream> stream;
+};
+
+TEST(Tls, TheConnectionIsOfTheOneSuiteAndCannotBeResumed) {
+  RightClient right;
+  right.stream->write(payload_of(1));
+  right.read(1);
+  SSL* ssl = right.client.ssl();
+  EXPECT_STREQ(SSL_get_version(ssl), "TLSv1.3");
+  EXPECT_STREQ(SSL_get_cipher(ssl), "TLS_AES_128_GCM_SHA256");
+  EXPECT_EQ(SSL_SESSION_has_ticket(SSL_get0_session(ssl)), 0);
+  EXPECT_EQ(SSL_SESSION_is_resumable(SSL_get0_session(ssl)), 0);
+}
+
+void count_key_updates(int, int, int type, const void* data, std::size_t size, SSL*, void* count) {
+  if (type == SSL3_RT_HANDSHAKE && size > 0 && *static_cast<const unsigned char*>(data) == SSL3_MT_KEY_UPDATE) ++*static_cast<int*>(count);
+}
+
+TEST(Tls, AKeyEncryptsSoManyRecordsOnly) {
+  for (const auto& [records_per_key, updates] : {std::pair<std::uint64_t, int>{1, 9}, {3, 3}, {10, 0}}) {
+    int count = 0;
+    RightClient right(records_per_key, [&](SSL_CTX* context) {
+      SSL_CTX_set_msg_callback(context, count_key_updates);
+      SSL_CTX_set_msg_callback_arg(context, &count);
+    });
+    for (int i = 0; i < 10; ++i) right.stream->write(payload_of(5));
+    right.read(50);
+    EXPECT_EQ(count, updates) << records_per_key;
+  }
 }
 
 // The connection is cut at a byte of the connector's, after the handshake: no goodbye, so nothing may pass for an end.
@@ -226,7 +310,7 @@ TEST(Tls, AnAlteredByteIsAnError) {
   }
 }
 
-TEST(Tls, KeysAreReplacedAsRecordsAreSent) {
+TEST(Tls, StreamsOutliveTheirKeys) {
   for (const std::uint64_t records_per_key : {1, 3}) {
     StreamPair pair(TlsAdmission(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint(), records_per_key),
                     TlsAdmission(identity_of(Side::Connects), identity_of(Side::Listens).fingerprint(), records_per_key));
