@@ -24,7 +24,9 @@ BioPtr bio_of(std::string_view text) {
   return bio;
 }
 
-CertificatePtr read_certificate(std::string_view pem) { return CertificatePtr(PEM_read_bio_X509(bio_of(pem).get(), nullptr, no_passphrase, nullptr)); }
+CertificatePtr read_certificate(std::string_view pem) {
+  return CertificatePtr(PEM_read_bio_X509(bio_of(pem).get(), nullptr, no_passphrase, nullptr));
+}
 
 bool is_of_a_kind_in_use(const EVP_PKEY& key) {
   if (EVP_PKEY_is_a(&key, "ED25519")) return true;

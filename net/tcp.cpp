@@ -119,7 +119,8 @@ std::unique_ptr<ByteStream> TcpListener::accept(const Admission& admission) {
     if (auto stream = state_->accept_waiting()) state_->lobby.enter(std::move(stream), admission);
     if (auto admitted = state_->lobby.admit()) return admitted;
     if (Clock::now() >= give_up)
-      throw NetworkError("nobody connected to " + text_of(state_->address) + " within " + seconds(state_->timeouts.connect) + state_->lobby.account());
+      throw NetworkError("nobody connected to " + text_of(state_->address) + " within " + seconds(state_->timeouts.connect) +
+                         state_->lobby.account());
     state_->lobby.wait(state_->acceptor.native_handle(), give_up);
   }
 }

@@ -21,11 +21,14 @@ std::shared_ptr<const TlsAdmission> tls_from(const CommandLine& line) {
 }  // namespace
 
 void add_endpoint_options(po::options_description& options) {
-  options.add_options()("party", po::value<std::string>(), "A or B")("listen", po::value<std::string>(), "HOST:PORT to wait for the peer at")(
-      "connect", po::value<std::string>(), "HOST:PORT where the peer waits")(
-      "key", po::value<std::string>(), "FILE of this party's private key and certificate (tinyot keygen); needed unless the address is a loopback one")(
-      "peer-key", po::value<std::string>(), "fingerprint of the peer's key, or @FILE with it or with the peer's certificate")(
-      "insecure-plaintext", "no TLS although the address is not a loopback one: inside a tunnel that encrypts and authenticates");
+  auto add = options.add_options();
+  add("party", po::value<std::string>(), "A or B");
+  add("listen", po::value<std::string>(), "HOST:PORT to wait for the peer at");
+  add("connect", po::value<std::string>(), "HOST:PORT where the peer waits");
+  add("key", po::value<std::string>(),
+      "FILE of this party's private key and certificate (tinyot keygen); needed unless the address is a loopback one");
+  add("peer-key", po::value<std::string>(), "fingerprint of the peer's key, or @FILE with it or with the peer's certificate");
+  add("insecure-plaintext", "no TLS although the address is not a loopback one: inside a tunnel that encrypts and authenticates");
   add_timeout_options(options);
 }
 
@@ -39,11 +42,12 @@ Endpoint endpoint_from(const CommandLine& line) {
   if (plaintext && endpoint.tls) throw UsageError("--insecure-plaintext and --key exclude each other");
   if (endpoint.tls || is_loopback(endpoint.address)) return endpoint;
   if (!plaintext)
-    throw UsageError(text_of(endpoint.address) +
-                     " is not a loopback address, so both parties need keys: make one with tinyot keygen --out FILE, tell the peer its fingerprint, and give "
-                     "--key FILE and --peer-key with the peer's fingerprint (or --insecure-plaintext, inside a tunnel that encrypts and authenticates)");
+    throw UsageError(text_of(endpoint.address) + " is not a loopback address, so both parties need keys: make one with tinyot keygen --out FILE, "
+                     "tell the peer its fingerprint, and give --key FILE and --peer-key with the peer's fingerprint "
+                     "(or --insecure-plaintext, inside a tunnel that encrypts and authenticates)");
   std::cerr << "tinyot: WARNING: --insecure-plaintext: nothing on the way to " + text_of(endpoint.address) +
-                   " is encrypted, and whoever answers there passes for the peer; this is safe only inside a tunnel that encrypts and authenticates\n"
+                   " is encrypted, and whoever answers there passes for the peer;"
+                   " this is safe only inside a tunnel that encrypts and authenticates\n"
             << std::flush;
   return endpoint;
 }

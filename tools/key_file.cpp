@@ -36,7 +36,8 @@ SecretVector<char> read_small_file(const std::string& path, Readers readers) {
   const Descriptor file(path, O_RDONLY);
   struct stat status {};
   if (!file.valid() || ::fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
-  if (readers == Readers::OwnerAlone && (status.st_mode & 077) != 0) throw UsageError("others may read the private key in " + path + ": chmod 600 " + path);
+  if (readers == Readers::OwnerAlone && (status.st_mode & 077) != 0)
+    throw UsageError("others may read the private key in " + path + ": chmod 600 " + path);
   SecretVector<char> text(kFileBytesMax + 1);
   std::size_t size = 0;
   while (size < text.size()) {

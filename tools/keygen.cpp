@@ -15,8 +15,9 @@ constexpr const char* kFileInDirectory = "tinyot-key.pem";
 
 int keygen_command(const Arguments& arguments) {
   CommandLine line("tinyot keygen --out DIR|FILE", "tinyot keygen --out party-a.pem");
-  line.options().add_options()("out", po::value<std::string>(),
-                               "FILE for the private key and its certificate (mode 0600), FILE.crt for the certificate alone; or a directory for both");
+  line.options().add_options()(
+      "out", po::value<std::string>(),
+      "FILE for the private key and its certificate (mode 0600), FILE.crt for the certificate alone; or a directory for both");
   if (!line.parse(arguments)) return 0;
   const Format format = line.common().format;
   std::filesystem::path file = line.required("out");
@@ -24,9 +25,10 @@ int keygen_command(const Arguments& arguments) {
   const Identity identity = Identity::generate();
   write_identity(identity, file);
   const std::string fingerprint = text_of(identity.fingerprint()), certificate = certificate_of(file).string();
-  print_report(format,
-               {{"command", "keygen"}, {"fingerprint", fingerprint}, {"key", file.string()}, {"certificate", certificate}, {"valid", identity.dates()}},
-               "fingerprint " + fingerprint + ", valid " + identity.dates() + "\n" + "private key: " + file.string() + ", for --key; keep it secret\n" +
+  const Json report = {{"command", "keygen"}, {"fingerprint", fingerprint}, {"key", file.string()}, {"certificate", certificate},
+                       {"valid", identity.dates()}};
+  print_report(format, report,
+               "fingerprint " + fingerprint + ", valid " + identity.dates() + "\nprivate key: " + file.string() + ", for --key; keep it secret\n" +
                    "certificate: " + certificate + ", for the peer, who gives it or the fingerprint as --peer-key\n");
   return 0;
 }

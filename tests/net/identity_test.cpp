@@ -34,7 +34,8 @@ TEST(Fingerprint, IsTextAndBack) {
   std::string upper = text.substr(7);
   std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return static_cast<char>(std::toupper(c)); });
   EXPECT_EQ(parse_fingerprint(upper), fingerprint);
-  for (const std::string& wrong : {std::string(), std::string("sha256:"), text + "0", text.substr(0, 70), text.substr(0, 70) + "g", "md5:" + text.substr(7), " " + text})
+  for (const std::string& wrong : {std::string(), std::string("sha256:"), text + "0", text.substr(0, 70), text.substr(0, 70) + "g",
+                                   "md5:" + text.substr(7), " " + text})
     EXPECT_EQ(parse_fingerprint(wrong), std::nullopt) << wrong;
 }
 

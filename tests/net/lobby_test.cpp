@@ -162,9 +162,11 @@ TEST(FirstBytesOfAConnection, OursAreAHelloOrAJoin) {
   EXPECT_EQ(judge(hello), FirstBytes::Ours);
   for (std::size_t size = 0; size < join.size(); ++size) EXPECT_EQ(judge(join.substr(0, size)), FirstBytes::Incomplete) << size;
   EXPECT_EQ(judge(join), FirstBytes::Ours);
-  for (const FrameHeader& header : {FrameHeader{790, kHello.id, 1}, {(16 << 10) + 1, kHello.id, 0}, {11, kHello.id, 0}, {790, 2, 0}, {std::uint64_t{1} << 60, kHello.id, 0}})
+  for (const FrameHeader& header : {FrameHeader{790, kHello.id, 1}, {(16 << 10) + 1, kHello.id, 0}, {11, kHello.id, 0}, {790, 2, 0},
+                                    {std::uint64_t{1} << 60, kHello.id, 0}})
     EXPECT_EQ(judge(header_text(header) + magic), FirstBytes::Foreign);
-  for (const FrameHeader& header : {FrameHeader{31, kJoin.id, 0}, {kJoinBytes, kJoin.id, 1}}) EXPECT_EQ(judge(header_text(header)), FirstBytes::Foreign);
+  for (const FrameHeader& header : {FrameHeader{31, kJoin.id, 0}, {kJoinBytes, kJoin.id, 1}})
+    EXPECT_EQ(judge(header_text(header)), FirstBytes::Foreign);
   EXPECT_EQ(judge(header_text({790, kHello.id, 0}) + "TinyOT wiry\n"), FirstBytes::Foreign);
   EXPECT_EQ(judge(header_text({790, kHello.id, 0}) + "x"), FirstBytes::Foreign);
   EXPECT_EQ(judge(tls_hello_of(400)), FirstBytes::Tls);

@@ -54,7 +54,8 @@ inline const Admission& admission_of(Layer layer, Side side) {
 
 struct StreamPair {
   // The timeouts are of b, who connects.
-  explicit StreamPair(Layer layer, const TcpTimeouts& timeouts = kPatient) : StreamPair(admission_of(layer, Side::Listens), admission_of(layer, Side::Connects), timeouts) {}
+  explicit StreamPair(Layer layer, const TcpTimeouts& timeouts = kPatient)
+      : StreamPair(admission_of(layer, Side::Listens), admission_of(layer, Side::Connects), timeouts) {}
   StreamPair(const Admission& of_a, const Admission& of_b, const TcpTimeouts& timeouts = kPatient) {
     const Address address = free_address();
     auto listening = std::async(std::launch::async, [&] { return TcpListener(address, kPatient).accept(of_a); });

@@ -195,7 +195,8 @@ INSTANTIATE_TEST_SUITE_P(
     By, TlsMisfit,
     testing::Values(Misfit{"Tls12", [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION); }, "unsupported protocol"},
                     Misfit{"Tls10", [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_VERSION); }, "unsupported protocol"},
-                    Misfit{"ChaCha20", [](SSL_CTX* context) { SSL_CTX_set_ciphersuites(context, "TLS_CHACHA20_POLY1305_SHA256"); }, "no shared cipher"},
+                    Misfit{"ChaCha20", [](SSL_CTX* context) { SSL_CTX_set_ciphersuites(context, "TLS_CHACHA20_POLY1305_SHA256"); },
+                           "no shared cipher"},
                     Misfit{"P256", [](SSL_CTX* context) { SSL_CTX_set1_groups_list(context, "P-256"); }, "no suitable key share"},
                     Misfit{"LongCertificate",
                            [](SSL_CTX* context) {
@@ -220,7 +221,8 @@ struct RightClient {
       : client([&](SSL_CTX* context) { use(context, identity_of(Side::Connects)), configure(context); }) {
     const Address address = free_address();
     auto listening = std::async(std::launch::async, [&] {
-      return TcpListener(address, kPatient).accept(TlsAdmission(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint(), records_per_key));
+      const TlsAdmission admission(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint(), records_per_key);
+      return TcpListener(address, kPatient).accept(admission);
     });
     EXPECT_TRUE(client.connect(address));
     stream = listening.get();
