@@ -7,9 +7,14 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kConfirm{0x0002, "handshake.confirm"};
-constexpr MessageTag kJoin{0x0003, "session.join"};
 
 SessionId as_session_id(const Digest& digest) { return {digest.bytes}; }
+
+// A name of `base` on this channel and on no other one, where the channel knows itself.
+SessionId on_channel(const SessionId& base, const Channel& channel) {
+  const auto binding = channel.binding();
+  return binding.empty() ? base : as_session_id(RandomOracle(base, {"channel", '*', 0}).absorb(binding).digest());
+}
 
 SessionId bind(const SessionId& base, std::string_view phase, char direction, const Handshake& handshake) {
   return as_session_id(RandomOracle(base, {phase, direction, 0})
@@ -28,8 +33,8 @@ SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<P
   const Handshake handshake = shake_hands(channel, hello);
 
   SessionIds ids;
-  ids.session = existing.value_or(bind({}, "session", '*', handshake));
-  ids.connection = bind(ids.session, "connection", '*', handshake);
+  ids.session = existing.value_or(bind(on_channel({}, channel), "session", '*', handshake));
+  ids.connection = bind(on_channel(ids.session, channel), "connection", '*', handshake);
 
   // The confirmation names its sender, so that it cannot be sent back.
   const SessionId mine = bind(ids.connection, "confirm", letter(me), handshake);
@@ -42,7 +47,8 @@ SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<P
 }
 
 void join_session(Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker) {
-  const auto proof = [&](Party party) { return RandomOracle(ids.connection, {"worker", letter(party), worker}).digest(); };
+  const auto proof = [&](Party party) { return RandomOracle(on_channel(ids.connection, channel), {"worker", letter(party), worker}).digest(); };
+  static_assert(sizeof(Digest) == kJoinBytes);
   send_object(channel, kJoin, proof(me));
   const auto received = recv_object<Digest>(channel, kJoin);
   if (!equal_constant_time(received, proof(peer_of(me)))) throw NetworkError("a connection that does not belong to this session");

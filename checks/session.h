@@ -3,7 +3,8 @@
 //
 // A store's session lives on over many connections under one global key. Each connection has an id of its own, derived from
 // the store's session id and fresh nonces of both parties, and all hashing of the connection is bound to that: a resumed job
-// never repeats a tweak, and nothing can be replayed from one connection into another.
+// never repeats a tweak, and nothing can be replayed from one connection into another. Over TLS, both ids are bound to the channel and
+// to the keys at its ends as well (ByteStream::binding).
 #pragma once
 
 #include <memory>

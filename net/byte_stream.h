@@ -1,4 +1,4 @@
-// A reliable, ordered stream of bytes between the two parties: TCP, memory; what a Channel frames its messages onto.
+// A reliable, ordered stream of bytes between the two parties: TCP, TLS, memory; what a Channel frames its messages onto.
 #pragma once
 
 #include <chrono>
@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tinyot {
 
@@ -25,6 +26,10 @@ class ByteStream {
 
   // Returns when everything written has been handed to the system. Fails: as write.
   virtual void flush() = 0;
+
+  // What ties a session to this connection and to the keys at its two ends: the same at both, and nowhere else. Empty where
+  // nobody has been authenticated.
+  virtual std::vector<std::byte> binding() const { return {}; }
 
   // From any thread: whoever waits on the stream at `deadline` or later, now or in future, ends with NetworkError, within a
   // tenth of a second.

@@ -9,12 +9,7 @@ namespace {
 
 constexpr MessageTag kAbort{0xFFFFFFFF, "abort"};
 
-struct Header {
-  std::uint64_t length;
-  std::uint32_t tag;
-  std::uint32_t sequence;
-};
-static_assert(sizeof(Header) == 16);
+using Header = FrameHeader;
 
 constexpr std::size_t kDroppedBytes = std::size_t{64} << 10;
 
@@ -79,6 +74,7 @@ class FramedChannel final : public Channel {
     }
   }
 
+  std::vector<std::byte> binding() const override { return stream_->binding(); }
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { stream_->set_deadline(deadline); }
 
   const ChannelCounters& counters() const override { return counters_; }

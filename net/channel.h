@@ -30,6 +30,14 @@ struct ChannelCounters {
   std::uint64_t rounds = 0;          // times that a receive had to follow a send: the round trips of a lone party
 };
 
+// What each message begins with on the wire.
+struct FrameHeader {
+  std::uint64_t length;
+  std::uint32_t tag;
+  std::uint32_t sequence;
+};
+static_assert(sizeof(FrameHeader) == 16);
+
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -50,6 +58,9 @@ class Channel {
 
   // Drops what arrives until the peer's abort comes (true) or the connection or the time is over (false).
   virtual bool await_abort() noexcept = 0;
+
+  // As ByteStream::binding.
+  virtual std::vector<std::byte> binding() const { return {}; }
 
   // From any thread, as ByteStream::set_deadline.
   virtual void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept = 0;

@@ -8,7 +8,6 @@
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kHello{0x0001, "handshake.hello"};
 constexpr std::size_t kHelloBytesMax = 16 << 10;
 constexpr int kParametersMax = 64;
 constexpr std::string_view kMagic = "TinyOT wire\n";
@@ -71,7 +70,26 @@ void compare(const Hello& mine, const wire::Hello& peers) {
     throw Disagreement("the parties disagree on the number of parameters; run the same command and release on both sides");
 }
 
+// As much of the bytes as is there is how `expected` begins.
+bool begins_as(std::span<const std::byte> bytes, std::string_view expected) {
+  return std::memcmp(bytes.data(), expected.data(), std::min(bytes.size(), expected.size())) == 0;
+}
+
 }  // namespace
+
+FirstBytes judge_first_bytes(std::span<const std::byte> bytes) {
+  // A TLS record of a handshake is of version 3.1 or 3.3. A frame's length, which begins alike at most, has a zero there.
+  if (bytes.size() >= 3 && begins_as(bytes, "\x16\x03") && bytes[2] != std::byte{0}) return FirstBytes::Tls;
+  if (bytes.size() < sizeof(FrameHeader)) return FirstBytes::Incomplete;
+  FrameHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.sequence != 0) return FirstBytes::Foreign;
+  if (header.tag == kJoin.id) return header.length == kJoinBytes ? FirstBytes::Ours : FirstBytes::Foreign;
+  const auto payload = bytes.subspan(sizeof header);
+  if (header.tag != kHello.id || header.length < kMagic.size() || header.length > kHelloBytesMax || !begins_as(payload, kMagic))
+    return FirstBytes::Foreign;
+  return payload.size() < kMagic.size() ? FirstBytes::Incomplete : FirstBytes::Ours;
+}
 
 Handshake shake_hands(Channel& channel, const Hello& mine) {
   auto ours = encode(mine);

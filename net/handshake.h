@@ -15,6 +15,17 @@ namespace tinyot {
 
 inline constexpr std::uint32_t kWireVersion = 2;
 
+// The first message of a session's connection, and that of each further one.
+inline constexpr MessageTag kHello{0x0001, "handshake.hello"};
+inline constexpr MessageTag kJoin{0x0003, "session.join"};
+inline constexpr std::size_t kJoinBytes = 32;
+
+// How the first bytes of a connection look, judged as soon as they can be: one of the two messages above, the beginning of a TLS
+// connection, or neither.
+enum class FirstBytes { Incomplete, Ours, Tls, Foreign };
+inline constexpr std::size_t kFirstBytes = 28;  // that are looked at
+FirstBytes judge_first_bytes(std::span<const std::byte> bytes);
+
 struct Parameter {
   std::string name;
   std::string value;

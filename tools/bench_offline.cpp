@@ -45,14 +45,14 @@ void warm_up(const PreprocessJob& job) {
 }
 
 // One job into stores that are thrown away; its report.
-Json measure(const PreprocessJob& job, const TcpTimeouts& timeouts) {
+Json measure(const PreprocessJob& job, const LocalLink& link) {
   const TemporaryDirectory dir;
-  const JobResult result = preprocess_locally(job, dir.path(), timeouts);
+  const JobResult result = preprocess_locally(job, dir.path(), link);
   if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
   return result.report;
 }
 
-Json row_of(const PreprocessJob& job, const std::vector<Json>& runs) {
+Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<Json>& runs) {
   std::vector<double> rates, set_up, after_set_up, cpu_a, cpu_b;
   for (const Json& run : runs) {
     const Json& slower = slower_of(run);
@@ -88,6 +88,7 @@ Json row_of(const PreprocessJob& job, const std::vector<Json>& runs) {
               {"cpu_s", median(cpu_a)},
               {"cpu_us_per_and", 1e6 * (median(cpu_a) + median(cpu_b)) / 2 / ands}};
   row["stored"] = job.stores ? "yes" : "no";
+  row["tls"] = name_of(link.channels);
   row["repeats"] = runs.size();
   row["rates"] = rates;
   row["phases"] = Json::object();
@@ -112,10 +113,10 @@ int bench_offline(const Arguments& arguments) {
       .value("threads", "workers of each party, a list", "1")
       .value("repeat", "runs of each row; the median is shown", "1")
       .value("store", "yes, or no: material is made and dropped; a list", "yes");
-  add_timeout_options(line.options());
+  add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.text("format")));
-  const TcpTimeouts timeouts = timeouts_from(line);
+  const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t repeat = line.size("repeat");
   if (repeat < 1 || repeat > 100) throw UsageError("--repeat goes from 1 to 100");
   const auto sizes = [&](const std::string& option) { return parse_sizes(option, line.text(option)); };
@@ -159,10 +160,12 @@ int bench_offline(const Arguments& arguments) {
   });
 
   for (const PreprocessJob& point : points) {
-    warm_up(point);
-    std::vector<Json> runs;
-    for (std::uint64_t i = 0; i < repeat; ++i) runs.push_back(measure(point, timeouts));
-    table.add(row_of(point, runs));
+    for (const LocalLink& link : links) {
+      warm_up(point);
+      std::vector<Json> runs;
+      for (std::uint64_t i = 0; i < repeat; ++i) runs.push_back(measure(point, link));
+      table.add(row_of(point, link, runs));
+    }
   }
   return 0;
 }

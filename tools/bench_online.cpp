@@ -42,7 +42,7 @@ struct OnlineBench {
   bool live = false;
   std::uint64_t repeat = 3;
   std::optional<std::uint64_t> window;
-  TcpTimeouts timeouts;
+  std::vector<LocalLink> links;
 };
 
 std::string random_value(Rng& rng, const InputBundle& bundle) { return print_value(rng.bits(bundle.bits), bundle.format, false); }
@@ -70,7 +70,7 @@ void check_outputs(const NamedCircuit& circuit, const std::map<std::string, std:
 }
 
 // As many messages each way as a run has rounds, with nothing to compute: what its round trips take alone.
-double bare_round_trips_s(std::uint64_t rounds, const TcpTimeouts& timeouts) {
+double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const Json report = succeed(run_pair(
       [&](Party party, const Endpoint& endpoint) {
         constexpr MessageTag kTrip{0x7F01, "bench.trip"};
@@ -86,12 +86,12 @@ double bare_round_trips_s(std::uint64_t rounds, const TcpTimeouts& timeouts) {
         result.report["wall_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return result;
       },
-      timeouts));
+      link));
   return slower_of(report)["wall_s"];
 }
 
 // Material for all repetitions of a row.
-void make_material(const OnlineBench& bench, const NamedCircuit& circuit, const std::filesystem::path& dir) {
+void make_material(const OnlineBench& bench, const LocalLink& link, const NamedCircuit& circuit, const std::filesystem::path& dir) {
   const SecurityParameters params = SecurityParameters::make(bench.parameters);
   const MaterialCounts wanted = material_for(circuit.info(), circuit.cost().ands_of(circuit.lanes()), params.material(), circuit.lanes());
   const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
@@ -101,10 +101,10 @@ void make_material(const OnlineBench& bench, const NamedCircuit& circuit, const 
   for (const Party party : {Party::A, Party::B})
     job.inputs = std::max(job.inputs, bench.repeat * (wanted[auth_bits_of(party)] - (params.material() == MaterialForm::Pairs ? ands : 0)));
   job.quiet = true;
-  succeed(preprocess_locally(job, dir, bench.timeouts));
+  succeed(preprocess_locally(job, dir, link));
 }
 
-Json row_of(const Row& row, const std::vector<Json>& runs, const TcpTimeouts& timeouts) {
+Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs) {
   std::vector<double> walls;
   for (const Json& run : runs) walls.push_back(slower_of(run)["wall_s"]);
   const Json& last = slower_of(runs.back());
@@ -117,7 +117,7 @@ Json row_of(const Row& row, const std::vector<Json>& runs, const TcpTimeouts& ti
     cpu_s += phase["cpu_s"].get<double>();
   }
   const std::uint64_t rounds = last["and_rounds"];
-  const double bare_s = bare_round_trips_s(rounds, timeouts), last_s = last["wall_s"];
+  const double bare_s = bare_round_trips_s(rounds, link), last_s = last["wall_s"];
   const auto share = [&](const char* field) { return last[field].get<double>() / last_s; };
   return {{"circuit", row.circuit},
           {"lanes", row.lanes},
@@ -134,10 +134,11 @@ Json row_of(const Row& row, const std::vector<Json>& runs, const TcpTimeouts& ti
           {"share_macs", share("blocks_s")},
           {"peak_rss_mb", last["peak_rss_bytes"].get<double>() / (1 << 20)},
           {"material", last["material"]},
-          {"live", last["live"]}};
+          {"live", last["live"]},
+          {"tls", name_of(link.channels)}};
 }
 
-Json measure(const OnlineBench& bench, const Row& row) {
+Json measure(const OnlineBench& bench, const LocalLink& link, const Row& row) {
   RunJob job;
   job.circuit.name = row.circuit;
   job.circuit.lanes = row.lanes;
@@ -145,15 +146,15 @@ Json measure(const OnlineBench& bench, const Row& row) {
   if (bench.live) job.live = bench.parameters;
   const NamedCircuit circuit(job.circuit);
   const TemporaryDirectory dir;
-  if (!bench.live) make_material(bench, circuit, dir.path());
+  if (!bench.live) make_material(bench, link, circuit, dir.path());
   Rng rng = Rng::from_system();
   std::vector<Json> runs;
   for (std::uint64_t i = 0; i < bench.repeat; ++i) {
     job.inputs = random_inputs(circuit, rng);
-    runs.push_back(succeed(run_locally(job, dir.path(), bench.timeouts)));
+    runs.push_back(succeed(run_locally(job, dir.path(), link)));
     check_outputs(circuit, job.inputs, runs.back());
   }
-  return row_of(row, runs, bench.timeouts);
+  return row_of(row, link, runs);
 }
 
 std::vector<Row> rows_from(const CommandLine& line) {
@@ -177,7 +178,7 @@ int bench_online(const Arguments& arguments) {
       .value("window", "gates that are layered together")
       .flag("live", "make the material meanwhile, instead of before");
   add_parameter_options(line.options());
-  add_timeout_options(line.options());
+  add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.text("format")));
   OnlineBench bench;
@@ -188,8 +189,9 @@ int bench_online(const Arguments& arguments) {
   bench.repeat = line.size("repeat");
   if (bench.repeat < 1) throw UsageError("--repeat must be at least 1");
   bench.window = line.optional_size("window");
-  bench.timeouts = timeouts_from(line);
-  for (const Row& row : rows_from(line)) table.add(measure(bench, row));
+  bench.links = links_from(line);
+  for (const Row& row : rows_from(line))
+    for (const LocalLink& link : bench.links) table.add(measure(bench, link, row));
   return 0;
 }
 

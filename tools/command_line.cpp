@@ -150,26 +150,6 @@ TcpTimeouts timeouts_from(const CommandLine& line) {
   return {seconds("connect-timeout"), seconds("idle-timeout")};
 }
 
-void add_endpoint_options(Options& options) {
-  options.value("party", "A or B")
-      .value("listen", "HOST:PORT to wait for the peer at")
-      .value("connect", "HOST:PORT where the peer waits");
-  add_timeout_options(options);
-}
-
-Endpoint endpoint_from(const CommandLine& line) {
-  if (line.has("listen") == line.has("connect")) throw UsageError("give one of --listen HOST:PORT and --connect HOST:PORT");
-  const bool listen = line.has("listen");
-  return {listen, parse_address(line.text(listen ? "listen" : "connect")), timeouts_from(line)};
-}
-
-std::optional<Endpoint> optional_endpoint_from(const CommandLine& line) {
-  if (line.has("peer") && (line.has("listen") || line.has("connect"))) throw UsageError("give one of --listen HOST:PORT and --peer HOST:PORT");
-  if (line.has("peer")) return Endpoint{false, parse_address(line.text("peer")), timeouts_from(line)};
-  if (line.has("listen") || line.has("connect")) return endpoint_from(line);
-  return std::nullopt;
-}
-
 Party party_from(const CommandLine& line) {
   const std::string text = line.required("party");
   if (text == "A" || text == "a") return Party::A;

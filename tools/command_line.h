@@ -89,16 +89,6 @@ std::uint64_t parse_size(const std::string& option, const std::string& text);
 // Splits NAME=VALUE. Fails: UsageError.
 std::pair<std::string, std::string> split_assignment(const std::string& option, const std::string& text);
 
-// Where a party finds its peer.
-struct Endpoint {
-  bool listen = true;
-  Address address;
-  TcpTimeouts timeouts{};
-};
-void add_endpoint_options(Options& options);
-Endpoint endpoint_from(const CommandLine& line);
-// Empty if none is given; --peer stands for --connect.
-std::optional<Endpoint> optional_endpoint_from(const CommandLine& line);
 void add_timeout_options(Options& options);
 TcpTimeouts timeouts_from(const CommandLine& line);
 Party party_from(const CommandLine& line);

@@ -1,6 +1,7 @@
 #include "tools/connection.h"
 
 #include <cstring>
+#include <iostream>
 
 #include "base/error.h"
 
@@ -11,14 +12,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kJoinTime = std::chrono::seconds(5);
 
+void log_line(const std::string& line) { std::cerr << "tinyot: " + line + "\n" << std::flush; }
+
 }  // namespace
 
 MeetingPlace::MeetingPlace(const Endpoint& endpoint) : endpoint_(endpoint) {
-  if (endpoint.listen) listener_.emplace(endpoint.address, endpoint.timeouts);
+  if (endpoint.listen) listener_.emplace(endpoint.address, endpoint.timeouts, endpoint.quiet ? [](const std::string&) {} : log_line);
 }
 
 std::unique_ptr<Channel> MeetingPlace::open() {
-  return make_framed_channel(listener_ ? listener_->accept() : tcp_connect(endpoint_.address, endpoint_.timeouts));
+  const Admission& admission = endpoint_.tls ? static_cast<const Admission&>(*endpoint_.tls) : plain_admission();
+  return make_framed_channel(listener_ ? listener_->accept(admission) : tcp_connect(endpoint_.address, endpoint_.timeouts, admission));
 }
 
 std::unique_ptr<Channel> MeetingPlace::open_worker(const SessionIds& ids, Party me, std::uint64_t worker) {

@@ -8,11 +8,12 @@
 
 #include "checks/session.h"
 #include "storage/store.h"
-#include "tools/command_line.h"
+#include "tools/endpoint.h"
 
 namespace tinyot {
 
-// Where this party meets the other one: it listens or connects, and frames messages.
+// Where this party meets the other one: it listens or connects, makes sure of the peer's key where it has one of its own, and
+// frames messages. Strangers are turned away, each with a line on stderr.
 class MeetingPlace {
  public:
   // Listens from now on, if that is its part.

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "tools/memory.h"
-#include "tools/pair.h"
 
 namespace tinyot {
 namespace {
@@ -47,7 +46,7 @@ int local_run(const Arguments& arguments) {
 
 }  // namespace
 
-JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir, const TcpTimeouts& timeouts) {
+JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir, const LocalLink& link) {
   // Refused once, before there are two processes to refuse it.
   SecurityParameters::make(job.parameters);
   check_memory(job, 2, available_memory_bytes());
@@ -63,10 +62,10 @@ JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::pa
         mine.quiet = job.quiet || party == Party::B;  // one progress bar is enough
         return preprocess(mine);
       },
-      timeouts);
+      link);
 }
 
-JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const TcpTimeouts& timeouts) {
+JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const LocalLink& link) {
   const NamedCircuit circuit(job.circuit);
   parse_inputs(circuit, job.inputs);  // unknown names and malformed values are refused once
   return run_pair(
@@ -79,7 +78,7 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
         std::erase_if(mine.outputs, [&](const auto& output) { return !receives(circuit.info().outputs[circuit.output_index(output.first)].to, party); });
         return run(mine);
       },
-      timeouts);
+      link);
 }
 
 int local_command(const Arguments& arguments) {

@@ -1,13 +1,14 @@
 // `tinyot local SUBCOMMAND`: both parties of a subcommand as two processes over loopback, stores in DIR/A and DIR/B.
 #pragma once
 
+#include "tools/pair.h"
 #include "tools/run.h"
 
 namespace tinyot {
 
-JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir, const TcpTimeouts& timeouts);
+JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir, const LocalLink& link);
 // `job.inputs` are of both parties; each is handed its own.
-JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const TcpTimeouts& timeouts);
+JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const LocalLink& link);
 
 int local_command(const Arguments& arguments);
 

@@ -14,6 +14,7 @@
 #include "tools/circuit.h"
 #include "tools/demo.h"
 #include "tools/failure.h"
+#include "tools/keygen.h"
 #include "tools/local.h"
 #include "tools/params.h"
 #include "tools/preprocess.h"
@@ -26,6 +27,7 @@ namespace {
 constexpr const char* kHelp =
     "Usage: tinyot SUBCOMMAND ...\n\n"
     "  demo        both parties on this machine: preprocess, store, oblivious AES\n"
+    "  keygen      make this party's key and certificate, for channels that are not on one machine\n"
     "  preprocess  make material with the peer and store it\n"
     "  run         evaluate a circuit with the peer on stored material\n"
     "  local       preprocess or run, both parties as two processes on this machine\n"
@@ -45,7 +47,8 @@ std::string version() {
 int dispatch(const Arguments& arguments) {
   static const std::map<std::string, std::function<int(const Arguments&)>> kSubcommands = {
       {"demo", demo_command},     {"preprocess", preprocess_command}, {"run", run_command},        {"local", local_command},
-      {"params", params_command}, {"store", store_command},           {"circuit", circuit_command}, {"bench", bench_command}};
+      {"params", params_command}, {"store", store_command},           {"circuit", circuit_command}, {"bench", bench_command},
+      {"keygen", keygen_command}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "help") return std::cout << kHelp, 0;
   if (name == "--version") return std::cout << version(), 0;

@@ -12,6 +12,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <cstring>
 #include <iostream>
+#include <sstream>
 
 #include "base/error.h"
 #include "tools/failure.h"
@@ -26,6 +27,13 @@ Address free_loopback_address() {
   boost::asio::io_context io;
   boost::asio::ip::tcp::acceptor acceptor(io, {boost::asio::ip::make_address("127.0.0.1"), 0});
   return {"127.0.0.1", std::to_string(acceptor.local_endpoint().port())};
+}
+
+// Each party with its key, pinning the other one's. All pairs of a process have the same keys, so that a store meets its peer again.
+std::shared_ptr<const TlsAdmission> tls_of(Party party) {
+  static const Identity kA = Identity::generate(), kB = Identity::generate();
+  const Identity &mine = party == Party::A ? kA : kB, &peers = party == Party::A ? kB : kA;
+  return std::make_shared<TlsAdmission>(mine, peers.fingerprint());
 }
 
 struct Child {
@@ -117,10 +125,28 @@ int joint_status(int a, int b) {
 
 }  // namespace
 
-JobResult run_pair(const PartyJob& job, const TcpTimeouts& timeouts) {
+std::string_view name_of(Channels channels) { return channels == Channels::Tls ? "yes" : "no"; }
+
+void add_link_options(Options& options) {
+  options.value("tls", "channels over TLS: no, yes, a list", "no");
+  add_timeout_options(options);
+}
+
+std::vector<LocalLink> links_from(const CommandLine& line) {
+  std::vector<LocalLink> links;
+  std::istringstream names(line.text("tls"));
+  for (std::string name; std::getline(names, name, ',');)
+    links.emplace_back(timeouts_from(line), value_named("tls", name, {Channels::Plain, Channels::Tls}));
+  return links;
+}
+
+JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   const Address address = free_loopback_address();
+  const auto endpoint = [&](Party party) {
+    return Endpoint{party == Party::A, address, link.timeouts, link.channels == Channels::Tls ? tls_of(party) : nullptr};
+  };
   const auto begin = Clock::now();
-  std::array<Child, 2> children = {start(Party::A, {true, address, timeouts}, job), start(Party::B, {false, address, timeouts}, job)};
+  std::array<Child, 2> children = {start(Party::A, endpoint(Party::A), job), start(Party::B, endpoint(Party::B), job)};
   wait_for_both(children);
   JobResult result;
   for (const Child& child : children)

@@ -11,6 +11,7 @@
 #include "storage/session_file.h"
 #include "tools/connection.h"
 #include "tools/memory.h"
+#include "tools/peer_identity.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 #include "tools/store_agreement.h"
@@ -31,6 +32,7 @@ std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const Secur
 Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session) {
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
+  manifest.peer = job.endpoint.peer();
   manifest.ands_requested = job.ands;
   manifest.shard = job.shard;
   manifest.shards = job.shards;
@@ -217,6 +219,7 @@ void PreprocessRun::open_what_is_there() {
   store_ = Store::open(job_.store, {.purpose = Purpose::Make, .store_key = job_.store_key});
   (void)store_->global_key();  // a dead session is refused here
   check_same_parameters("the store in " + job_.store.string(), store_->manifest(), job_, security_);
+  check_peer(store_->manifest(), job_.endpoint, job_.store);
   if (store_->manifest().shard != job_.shard)
     throw StoreError("the store in " + job_.store.string() + " is shard " + std::to_string(store_->manifest().shard) + ", not " + std::to_string(job_.shard));
   if (job_.session && (!session_file_ || session_file_->manifest.session_id != store_->manifest().session_id))

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/parameters.h"
 #include "offline/forecast.h"
-#include "tools/command_line.h"
+#include "tools/endpoint.h"
 #include "tools/report.h"
 #include "tools/store_options.h"
 

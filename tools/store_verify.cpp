@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "tools/connection.h"
-#include "tools/progress.h"
+#include "tools/peer_identity.h"
 #include "tools/report.h"
 #include "tools/store_agreement.h"
 #include "tools/store_command.h"
@@ -11,7 +11,8 @@
 namespace tinyot {
 namespace {
 
-Comparison compare_with_peer(Store& store, const Endpoint& endpoint, const Verification& verification) {
+Comparison compare_with_peer(Store& store, const std::filesystem::path& directory, const Endpoint& endpoint, const Verification& verification) {
+  check_peer(store.manifest(), endpoint, directory);
   const auto channel = MeetingPlace(endpoint).open();
   Rng rng = Rng::from_system();
   const Party me = store.manifest().me;
@@ -57,7 +58,7 @@ int store_verify(const Arguments& arguments) {
   report["corrupt"] = verification.corrupt;
   bool is_sound = verification.corrupt.empty();
   if (endpoint) {
-    const Comparison comparison = compare_with_peer(store, *endpoint, verification);
+    const Comparison comparison = compare_with_peer(store, line.required("store"), *endpoint, verification);
     report["peer_matched"] = comparison.matched;
     report["peer_cut"] = comparison.cut;
     report["peer_different"] = comparison.different;

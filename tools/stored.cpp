@@ -3,6 +3,7 @@
 #include "base/secret.h"
 #include "tools/connection.h"
 #include "tools/evaluation.h"
+#include "tools/peer_identity.h"
 #include "tools/store_agreement.h"
 
 namespace tinyot {
@@ -23,6 +24,7 @@ class StoredRun {
     if (store_.manifest().me != job_.party)
       throw StoreError("the store in " + job_.store.string() + " is party " + letter(store_.manifest().me) + "'s; run with --party " +
                        letter(store_.manifest().me));
+    check_peer(store_.manifest(), job_.endpoint, job_.store);
     global_key_ = store_.global_key();
     if (!job_.reservation) check_enough(store_, needed_);
   }

@@ -43,6 +43,7 @@ const std::vector<Library>& libraries() {
       {"hwy/", "", {"base", "crypto", "tools/report.cpp"}},
       {"boost/asio", "", {"net", "tools/pair.cpp"}},
       {"boost/program_options", "", {"tools/command_line.cpp"}},
+      {"openssl/", "", {"net"}},
       {"lmdb.h", "", {"storage"}},
       {"google/protobuf", "", {"net", "storage"}},
       {"", ".pb.h", {"net", "storage"}},
@@ -126,6 +127,8 @@ TEST(IncludeRules, RefuseWhatTheHouseForbids) {
 TEST(IncludeRules, RefuseLibrariesAtTheWrongDoor) {
   EXPECT_TRUE(refusal("checks/a.cpp", "#include <cryptopp/sha.h>"));
   EXPECT_TRUE(refusal("offline/a.cpp", "#include <sodium.h>"));
+  EXPECT_TRUE(refusal("crypto/a.cpp", "#include <openssl/evp.h>"));
+  EXPECT_TRUE(refusal("tools/a.cpp", "#include <openssl/ssl.h>"));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include <hwy/targets.h>"));
   EXPECT_TRUE(refusal("offline/a.cpp", "#include \"hwy/highway.h\""));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include <boost/asio/connect.hpp>"));

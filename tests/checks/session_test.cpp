@@ -218,6 +218,71 @@ TEST(EstablishSession, NothingIsHeldBackWhenItStandsOrAWorkerHasJoined) {
   thread.join();
 }
 
+// A stream that is bound to a connection and its keys, as TLS is.
+class BoundStream final : public ByteStream {
+ public:
+  BoundStream(std::unique_ptr<ByteStream> inner, std::uint8_t binding) : inner_(std::move(inner)), binding_(96, std::byte{binding}) {}
+
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override { inner_->write(bytes, more); }
+  void read(std::span<std::byte> bytes) override { inner_->read(bytes); }
+  void flush() override { inner_->flush(); }
+  std::vector<std::byte> binding() const override { return binding_; }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
+
+ private:
+  std::unique_ptr<ByteStream> inner_;
+  std::vector<std::byte> binding_;
+};
+
+// Both parties do `work` on a channel that is bound so for A and so for B; whether each gets through.
+template <class Work>
+std::pair<bool, bool> both_get_through(std::uint8_t of_a, std::uint8_t of_b, const Work& work) {
+  MemoryStreams streams = make_memory_streams();
+  const auto gets_through = [&](Party party, std::unique_ptr<ByteStream> stream, std::uint8_t binding) {
+    const auto channel = make_framed_channel(std::make_unique<BoundStream>(std::move(stream), binding));
+    try {
+      work(party, *channel);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  bool b = false;
+  std::thread thread([&] { b = gets_through(Party::B, std::move(streams.b), of_b); });
+  const bool a = gets_through(Party::A, std::move(streams.a), of_a);
+  thread.join();
+  return {a, b};
+}
+
+// Somebody between two connections has a binding of each, which are never equal.
+TEST(EstablishSession, IsBoundToTheChannel) {
+  for (const std::optional<SessionId>& existing : {std::optional<SessionId>(), std::optional<SessionId>(session_of(7))}) {
+    SessionIds of_binding[3];
+    const auto establish_on = [&](SessionIds& ids) {
+      return [&](Party party, Channel& channel) {
+        Rng rng(Seed{{1, static_cast<std::uint64_t>(party)}});
+        const SessionIds mine = establish_session(channel, rng, party, {}, existing);
+        if (party == Party::A) ids = mine;
+      };
+    };
+    SessionIds ignored;
+    EXPECT_EQ(both_get_through(1, 2, establish_on(ignored)), std::pair(false, false));
+    EXPECT_EQ(both_get_through(1, 1, establish_on(of_binding[1])), std::pair(true, true));
+    EXPECT_EQ(both_get_through(2, 2, establish_on(of_binding[2])), std::pair(true, true));
+    run_channels(establish_on(of_binding[0]));
+    for (const auto& [i, j] : {std::pair{0, 1}, {1, 2}, {0, 2}}) {
+      EXPECT_NE(of_binding[i].connection, of_binding[j].connection);
+      EXPECT_EQ(of_binding[i].session == of_binding[j].session, existing.has_value());
+    }
+  }
+}
+
+TEST(JoinSession, IsBoundToTheChannel) {
+  const auto join = [](Party party, Channel& channel) { join_session(channel, {session_of(9), session_of(1)}, party, 1); };
+  EXPECT_EQ(both_get_through(1, 1, join), std::pair(true, true));
+  EXPECT_EQ(both_get_through(1, 2, join), std::pair(false, false));
+}
+
 TEST(Session, CountsAlikeOnBothSidesAndHoldsTheKeyItWasGiven) {
   run_sessions([](Session& session) {
     EXPECT_EQ(session.next_counter(), 0u);

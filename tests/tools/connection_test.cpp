@@ -22,10 +22,18 @@ SessionIds ids() {
   return ids;
 }
 
-Endpoint endpoint(bool listen, const std::string& port, std::chrono::milliseconds connect = 10s) { return {listen, {"127.0.0.1", port}, {connect, 10s}}; }
+// Over TLS, each party with its key.
+std::shared_ptr<const TlsAdmission> tls_of(bool listen) {
+  static const Identity kA = Identity::generate(), kB = Identity::generate();
+  return listen ? std::make_shared<TlsAdmission>(kA, kB.fingerprint()) : std::make_shared<TlsAdmission>(kB, kA.fingerprint());
+}
 
-class OpenWorker : public ::testing::Test {
+class OpenWorker : public ::testing::TestWithParam<bool> {
  protected:
+  Endpoint endpoint(bool listen, const std::string& port, std::chrono::milliseconds connect = 10s) const {
+    return {listen, {"127.0.0.1", port}, {connect, 10s}, GetParam() ? tls_of(listen) : nullptr, true};
+  }
+
   // A waits for worker 1; meanwhile `strangers` happen, and then the real B comes.
   void expect_joined(const std::function<void()>& strangers) {
     MeetingPlace place(endpoint(true, port_));
@@ -41,17 +49,19 @@ class OpenWorker : public ::testing::Test {
   const std::string port_ = free_port();
 };
 
-TEST_F(OpenWorker, JoinsThePeers) { expect_joined([] {}); }
+INSTANTIATE_TEST_SUITE_P(Over, OpenWorker, ::testing::Bool(), [](const auto& tls) { return tls.param ? "Tls" : "Tcp"; });
 
-TEST_F(OpenWorker, TurnsAwayWhoSaysSomethingElse) {
+TEST_P(OpenWorker, JoinsThePeers) { expect_joined([] {}); }
+
+TEST_P(OpenWorker, TurnsAwayWhoSaysSomethingElse) {
   expect_joined([&] { connect_to(port_).send_all(std::string(1000, 'x')); });
 }
 
-TEST_F(OpenWorker, TurnsAwayWhoHangsUp) {
+TEST_P(OpenWorker, TurnsAwayWhoHangsUp) {
   expect_joined([&] { connect_to(port_); });
 }
 
-TEST_F(OpenWorker, TurnsAwayAWorkerOfAnotherSession) {
+TEST_P(OpenWorker, TurnsAwayAWorkerOfAnotherSession) {
   expect_joined([&] {
     SessionIds other = ids();
     other.connection.bytes.fill(3);
@@ -59,7 +69,7 @@ TEST_F(OpenWorker, TurnsAwayAWorkerOfAnotherSession) {
   });
 }
 
-TEST_F(OpenWorker, DoesNotWaitForever) {
+TEST_P(OpenWorker, DoesNotWaitForever) {
   MeetingPlace place(endpoint(true, port_, 300ms));
   EXPECT_THROW(place.open_worker(ids(), Party::A, 1), NetworkError);
 }

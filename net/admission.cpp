@@ -1,0 +1,69 @@
+#include "net/admission.h"
+
+#include "base/error.h"
+#include "net/handshake.h"
+#include "net/tcp_stream.h"
+
+namespace tinyot {
+namespace {
+
+class Admitted final : public PendingStream {
+ public:
+  explicit Admitted(std::unique_ptr<TcpStream> stream) : stream_(std::move(stream)) {}
+
+  std::unique_ptr<ByteStream> advance() override {
+    stream_->take_room();
+    return std::move(stream_);
+  }
+
+ private:
+  std::unique_ptr<TcpStream> stream_;
+};
+
+class AwaitsFirstMessage final : public PendingStream {
+ public:
+  explicit AwaitsFirstMessage(std::unique_ptr<TcpStream> stream) : stream_(std::move(stream)) {}
+
+  std::unique_ptr<ByteStream> advance() override {
+    switch (judge_first_bytes(stream_->look(kFirstBytes))) {
+      case FirstBytes::Incomplete: return nullptr;
+      case FirstBytes::Tls: throw NetworkError("it speaks TLS, and this side does not: give --key and --peer-key on both sides or on neither");
+      case FirstBytes::Foreign: throw NetworkError("it does not speak the tinyot protocol");
+      case FirstBytes::Ours: break;
+    }
+    stream_->take_room();
+    return std::move(stream_);
+  }
+
+ private:
+  std::unique_ptr<TcpStream> stream_;
+};
+
+class OpenAdmission final : public Admission {
+ public:
+  std::unique_ptr<PendingStream> begin(std::unique_ptr<TcpStream> stream, Side) const override {
+    return std::make_unique<Admitted>(std::move(stream));
+  }
+};
+
+class PlainAdmission final : public Admission {
+ public:
+  std::unique_ptr<PendingStream> begin(std::unique_ptr<TcpStream> stream, Side side) const override {
+    if (side == Side::Connects) return std::make_unique<Admitted>(std::move(stream));
+    return std::make_unique<AwaitsFirstMessage>(std::move(stream));
+  }
+};
+
+}  // namespace
+
+const Admission& open_admission() {
+  static const OpenAdmission kAdmission;
+  return kAdmission;
+}
+
+const Admission& plain_admission() {
+  static const PlainAdmission kAdmission;
+  return kAdmission;
+}
+
+}  // namespace tinyot

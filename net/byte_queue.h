@@ -1,0 +1,28 @@
+// A queue of bytes: appended at the end, taken from the front.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace tinyot {
+
+class ByteQueue {
+ public:
+  std::size_t size() const { return bytes_.size() - begin_; }
+  std::span<const std::byte> front() const { return std::span(bytes_).subspan(begin_); }
+  void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void drop(std::size_t count) {
+    begin_ += count;
+    // What has left gives its room back, at a cost of one copy a byte at most.
+    if (2 * begin_ < bytes_.size()) return;
+    bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(begin_));
+    begin_ = 0;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::size_t begin_ = 0;
+};
+
+}  // namespace tinyot

@@ -1,0 +1,19 @@
+// What is read from a certificate: its key's fingerprint and its dates. For the parts of net/ that speak OpenSSL.
+#pragma once
+
+#include "net/identity.h"
+#include "net/openssl.h"
+
+namespace tinyot {
+
+struct Identity::Parts {
+  KeyPtr key;
+  CertificatePtr certificate;
+  Fingerprint fingerprint;
+};
+
+Fingerprint fingerprint_of(const X509& certificate);
+std::string dates_of(const X509& certificate);
+bool is_valid_now(const X509& certificate);
+
+}  // namespace tinyot

@@ -1,0 +1,185 @@
+#include "net/tcp_stream.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace tinyot {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;   // writing blocks beyond
+constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;   // read ahead, while writing blocks, up to here
+constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
+constexpr std::size_t kReadBeyondBytes = std::size_t{4} << 10;
+constexpr int kSocketBufferBytes = 4 << 20;
+constexpr auto kWaitSlice = std::chrono::milliseconds(100);
+
+void check(const error_code& error, const char* what) {
+  if (!error || error == asio::error::would_block || error == asio::error::try_again) return;
+  if (error == asio::error::eof || error == asio::error::connection_reset || error == asio::error::broken_pipe)
+    throw ConnectionClosed();
+  throw NetworkError(std::string(what) + " failed: " + error.message());
+}
+
+}  // namespace
+
+TcpStream::TcpStream(std::unique_ptr<asio::io_context> io, tcp::socket socket, std::chrono::milliseconds idle_timeout)
+    : io_(std::move(io)), socket_(std::move(socket)), idle_timeout_(idle_timeout) {
+  error_code ignored;
+  socket_.set_option(tcp::no_delay(true), ignored);
+  socket_.non_blocking(true);
+}
+
+void TcpStream::write(std::span<const std::byte> bytes, std::span<const std::byte> more) {
+  if (outbox_.size() == 0) {
+    const std::size_t count = write_some(bytes, more), of_bytes = std::min(count, bytes.size());
+    bytes = bytes.subspan(of_bytes);
+    more = more.subspan(count - of_bytes);
+    if (more.empty() && bytes.empty()) return;
+  }
+  outbox_.append(bytes);
+  outbox_.append(more);
+  drain_outbox();
+  while (outbox_.size() > kOutboxBytesMax) {
+    wait(inbox_.size() < kInboxBytesMax, true);
+    read_ahead();
+    drain_outbox();
+  }
+}
+
+void TcpStream::read(std::span<std::byte> bytes) {
+  const std::size_t ready = std::min(bytes.size(), inbox_.size());
+  std::ranges::copy(inbox_.front().first(ready), bytes.begin());
+  inbox_.drop(ready);
+  bytes = bytes.subspan(ready);
+  while (!bytes.empty()) {
+    drain_outbox();
+    // What is there already of the messages behind this one comes along.
+    ahead_.resize(kReadAheadBytes);
+    const std::span<std::byte> beyond = std::span(ahead_).first(kReadBeyondBytes);
+    const std::size_t got = read_some(bytes, beyond), wanted = std::min(got, bytes.size());
+    inbox_.append(beyond.first(got - wanted));
+    bytes = bytes.subspan(wanted);
+    if (got == 0) wait(true, outbox_.size() > 0);
+  }
+}
+
+std::size_t TcpStream::read_at_least(std::size_t least, std::span<std::byte> bytes) {
+  std::size_t count = std::min(bytes.size(), inbox_.size());
+  std::ranges::copy(inbox_.front().first(count), bytes.begin());
+  inbox_.drop(count);
+  while (count < least) {
+    drain_outbox();
+    const std::size_t got = read_some(bytes.subspan(count), {});
+    count += got;
+    if (got == 0) wait(true, outbox_.size() > 0);
+  }
+  return count;
+}
+
+void TcpStream::flush() {
+  drain_outbox();
+  while (outbox_.size() > 0) {
+    wait(inbox_.size() < kInboxBytesMax, true);
+    read_ahead();
+    drain_outbox();
+  }
+}
+
+std::size_t TcpStream::read_ready(std::span<std::byte> bytes) {
+  const std::size_t ready = std::min(bytes.size(), inbox_.size());
+  std::ranges::copy(inbox_.front().first(ready), bytes.begin());
+  inbox_.drop(ready);
+  return ready == bytes.size() ? ready : ready + read_some(bytes.subspan(ready), {});
+}
+
+std::span<const std::byte> TcpStream::look(std::size_t count) {
+  if (inbox_.size() < count) {
+    std::vector<std::byte> missing(count - inbox_.size());
+    missing.resize(read_some(missing, {}));
+    inbox_.append(missing);
+  }
+  return inbox_.front().first(std::min(count, inbox_.size()));
+}
+
+bool TcpStream::wait_readable(Clock::time_point until) {
+  pollfd descriptor{socket_.native_handle(), POLLIN, 0};
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (left.count() <= 0) return false;
+    if (::poll(&descriptor, 1, static_cast<int>(std::min(left, std::chrono::milliseconds(kWaitSlice)).count())) > 0) return true;
+  }
+}
+
+void TcpStream::take_room() {
+  error_code ignored;
+  socket_.set_option(asio::socket_base::send_buffer_size(kSocketBufferBytes), ignored);
+  socket_.set_option(asio::socket_base::receive_buffer_size(kSocketBufferBytes), ignored);
+}
+
+std::string TcpStream::remote() const {
+  error_code error;
+  const auto endpoint = socket_.remote_endpoint(error);
+  return error ? "somebody" : endpoint.address().to_string() + ":" + std::to_string(endpoint.port());
+}
+
+// This and the next one return how many bytes moved, 0 if the socket is not ready.
+std::size_t TcpStream::write_some(std::span<const std::byte> bytes, std::span<const std::byte> more) {
+  // What a peer that is gone has said before, as that it aborts, is still to be read: its silence shows there.
+  if (peer_takes_nothing_) return bytes.size() + more.size();
+  error_code error;
+  const std::array buffers = {asio::buffer(bytes.data(), bytes.size()), asio::buffer(more.data(), more.size())};
+  const std::size_t count = socket_.write_some(buffers, error);
+  peer_takes_nothing_ = error == asio::error::broken_pipe || error == asio::error::connection_reset;
+  if (peer_takes_nothing_) return bytes.size() + more.size();
+  check(error, "sending");
+  return count;
+}
+
+std::size_t TcpStream::read_some(std::span<std::byte> bytes, std::span<std::byte> beyond) {
+  error_code error;
+  const std::array buffers = {asio::buffer(bytes.data(), bytes.size()), asio::buffer(beyond.data(), beyond.size())};
+  const std::size_t count = socket_.read_some(buffers, error);
+  check(error, "receiving");
+  return count;
+}
+
+void TcpStream::drain_outbox() {
+  while (outbox_.size() > 0) {
+    const std::size_t count = write_some(outbox_.front(), {});
+    if (count == 0) return;
+    outbox_.drop(count);
+  }
+}
+
+void TcpStream::read_ahead() {
+  if (inbox_.size() >= kInboxBytesMax) return;
+  ahead_.resize(kReadAheadBytes);
+  inbox_.append(std::span(ahead_).first(read_some(ahead_, {})));
+}
+
+// Sleeps until the socket can be read or written, as asked.
+void TcpStream::wait(bool to_read, bool to_write) {
+  pollfd descriptor{socket_.native_handle(), static_cast<short>((to_read ? POLLIN : 0) | (to_write ? POLLOUT : 0)), 0};
+  const auto silent_until = Clock::now() + idle_timeout_;
+  for (;;) {
+    if (deadline_.load() <= Clock::now()) throw NetworkError("stopped");
+    // In slices, so that a deadline that another thread sets is seen.
+    const auto left = std::min(std::chrono::ceil<std::chrono::milliseconds>(silent_until - Clock::now()), kWaitSlice);
+    const int ready = left.count() <= 0 ? 0 : ::poll(&descriptor, 1, static_cast<int>(left.count()));
+    if (ready > 0) return;
+    if (ready == 0 && Clock::now() >= silent_until)
+      throw NetworkError("the peer has been silent for " + std::to_string(idle_timeout_.count() / 1000) +
+                         " s (--idle-timeout): it is gone or stuck");
+    if (ready < 0 && errno != EINTR) throw NetworkError(std::string("waiting for the peer failed: ") + std::strerror(errno));
+  }
+}
+
+}  // namespace tinyot

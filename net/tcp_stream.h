@@ -1,0 +1,70 @@
+// One TCP connection as a ByteStream, and what those need who look at it before it is used as one.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "net/byte_queue.h"
+#include "net/byte_stream.h"
+
+namespace tinyot {
+
+// The other side has closed the connection, or its system has.
+class ConnectionClosed : public NetworkError {
+ public:
+  ConnectionClosed() : NetworkError("the peer closed the connection") {}
+};
+
+class TcpStream final : public ByteStream {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `io` is the socket's.
+  TcpStream(std::unique_ptr<boost::asio::io_context> io, boost::asio::ip::tcp::socket socket, std::chrono::milliseconds idle_timeout);
+
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override;
+  using ByteStream::write;
+  void read(std::span<std::byte> bytes) override;
+  void flush() override;
+  void set_deadline(Clock::time_point deadline) noexcept override { deadline_ = deadline; }
+
+  // Fills at least the first `least` bytes of the span, and more of it if that takes no waiting. Returns how many. Otherwise as read.
+  std::size_t read_at_least(std::size_t least, std::span<std::byte> bytes);
+
+  // Takes up to bytes.size() bytes that have arrived already, and returns how many. Fails: as read.
+  std::size_t read_ready(std::span<std::byte> bytes);
+
+  // The bytes that come next, as far as they have arrived already, at most `count`; they are still to be read. Fails: as read.
+  std::span<const std::byte> look(std::size_t count);
+
+  // Waits until there is something to read, or the connection has ended; false if `until` comes first.
+  bool wait_readable(Clock::time_point until);
+
+  // Room in the system for much on its way; for a peer that is known, not for everybody who connects.
+  void take_room();
+
+  int descriptor() { return socket_.native_handle(); }
+  // The other side's address, for messages.
+  std::string remote() const;
+
+ private:
+  std::size_t write_some(std::span<const std::byte> bytes, std::span<const std::byte> more);
+  std::size_t read_some(std::span<std::byte> bytes, std::span<std::byte> beyond);
+  void drain_outbox();
+  void read_ahead();
+  void wait(bool to_read, bool to_write);
+
+  std::unique_ptr<boost::asio::io_context> io_;
+  boost::asio::ip::tcp::socket socket_;
+  std::chrono::milliseconds idle_timeout_;
+  std::atomic<Clock::time_point> deadline_ = Clock::time_point::max();
+  ByteQueue outbox_, inbox_;
+  bool peer_takes_nothing_ = false;
+  std::vector<std::byte> ahead_;
+};
+
+}  // namespace tinyot

@@ -1,0 +1,176 @@
+// Strangers at the door: whatever they do, they are turned away, one line says so, and the peer who comes meanwhile is let in.
+#include <cstring>
+#include <thread>
+
+#include "net/handshake.h"
+#include "tests/net/stream_pair.h"
+#include "tests/tools/sockets.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using Clock = std::chrono::steady_clock;
+
+std::string header_text(const FrameHeader& header) {
+  std::string text(sizeof header, '\0');
+  std::memcpy(text.data(), &header, sizeof header);
+  return text;
+}
+
+// A record of a client's hello that announces `bytes` of it.
+std::string tls_hello_of(std::uint32_t bytes) {
+  std::string text = {0x16, 0x03, 0x01, 0x02, 0x00, 0x01};
+  for (const int shift : {16, 8, 0}) text += static_cast<char>(bytes >> shift);
+  return text;
+}
+
+class Door : public testing::TestWithParam<Layer> {
+ protected:
+  static constexpr TcpTimeouts kTimeouts{10s, 10s, 500ms};
+
+  bool tls() const { return GetParam() == Layer::Tls; }
+  const Admission& admission(Side side) const { return tls() ? static_cast<const Admission&>(tls_of(side)) : plain_admission(); }
+
+  // A is at the door while `strangers` come, which are kept until the end. Then B comes; it has to be let in soon.
+  void expect_let_in(const std::function<std::vector<Socket>(const std::string& port)>& strangers, std::chrono::milliseconds soon = 400ms) {
+    const Address address = free_address();
+    TcpListener listener(address, kTimeouts, [this](const std::string& line) { log_.push_back(line); });
+    auto listening = std::async(std::launch::async, [&] { return listener.accept(admission(Side::Listens)); });
+    const std::vector<Socket> kept = strangers(address.port);
+    const auto begin = Clock::now();
+    const auto b = tcp_connect(address, kTimeouts, admission(Side::Connects));
+    const FrameHeader join{kJoinBytes, kJoin.id, 0};
+    std::vector<std::byte> message(sizeof join + kJoinBytes), received(message.size());
+    std::memcpy(message.data(), &join, sizeof join);
+    b->write(message);
+    b->flush();
+    const auto a = listening.get();
+    a->read(received);
+    EXPECT_EQ(received, message);
+    EXPECT_LT(Clock::now() - begin, soon);
+  }
+
+  void expect_one_line(const std::string& part) const {
+    ASSERT_EQ(log_.size(), 1u);
+    expect_contains(log_[0], "turned away 127.0.0.1:");
+    expect_contains(log_[0], part);
+    EXPECT_EQ(log_[0].find('\n'), std::string::npos);
+  }
+
+  // A stranger who says this and goes on listening.
+  static std::vector<Socket> says(const std::string& port, const std::string& text) {
+    std::vector<Socket> kept;
+    kept.push_back(connect_to(port));
+    EXPECT_TRUE(kept.back().send_all(text));
+    return kept;
+  }
+
+  std::vector<std::string> log_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Over, Door, testing::Values(Layer::Tcp, Layer::Tls),
+                         [](const auto& layer) { return layer.param == Layer::Tcp ? "Tcp" : "Tls"; });
+
+TEST_P(Door, GarbageIsTurnedAway) {
+  expect_let_in([](const std::string& port) { return says(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); });
+  expect_one_line("does not speak");
+}
+
+TEST_P(Door, WhoeverHangsUpIsTurnedAway) {
+  expect_let_in([](const std::string& port) { return connect_to(port), std::vector<Socket>(); });
+  expect_one_line("closed the connection");
+}
+
+TEST_P(Door, TheSilentKeepNobodyWaiting) {
+  expect_let_in([](const std::string& port) { return says(port, ""); });
+  EXPECT_TRUE(log_.empty());
+}
+
+TEST_P(Door, TheSilentAreTurnedAwayInTime) {
+  expect_let_in([](const std::string& port) {
+    auto kept = says(port, "");
+    std::this_thread::sleep_for(700ms);
+    return kept;
+  });
+  expect_one_line("has not shown who it is within 1 s");
+}
+
+// A byte now and then gives no more time.
+TEST_P(Door, TheSlowAreTurnedAwayInTime) {
+  const std::string slow = tls() ? tls_hello_of(400) + std::string(400, 'x') : header_text({100, kHello.id, 0}) + "TinyOT wire\n";
+  expect_let_in([&](const std::string& port) {
+    std::vector<Socket> kept = says(port, "");
+    for (std::size_t i = 0; i < 7; ++i) {
+      kept[0].send_all(slow.substr(i, 1));
+      std::this_thread::sleep_for(100ms);
+    }
+    return kept;
+  });
+  expect_one_line("has not shown who it is");
+}
+
+TEST_P(Door, ACrowdOfTheSilentKeepsNobodyWaiting) {
+  expect_let_in([](const std::string& port) {
+    std::vector<Socket> kept;
+    for (int i = 0; i < 100; ++i) kept.push_back(connect_to(port));
+    return kept;
+  });
+  ASSERT_GE(log_.size(), 60u);
+  expect_contains(log_[0], "others had come");
+}
+
+TEST_P(Door, TheNextConnectionWaitsInTheLobby) {
+  const Address address = free_address();
+  TcpListener listener(address, kTimeouts);
+  for (int round = 0; round < 3; ++round) {
+    auto listening = std::async(std::launch::async, [&] { return listener.accept(admission(Side::Listens)); });
+    const auto b = tcp_connect(address, kTimeouts, admission(Side::Connects));
+    const std::string join = header_text({kJoinBytes, kJoin.id, 0}) + std::string(kJoinBytes, 'x');
+    b->write(std::as_bytes(std::span(join)));
+    b->flush();
+    EXPECT_NE(listening.get(), nullptr);
+  }
+}
+
+TEST(TlsDoor, ALongHelloIsTurnedAwayBeforeItComes) {
+  for (const std::uint32_t bytes : {4097u, 131072u, 0xFFFFFFu}) {
+    const Address address = free_address();
+    auto listening = std::async(std::launch::async, [&] {
+      return message_of<NetworkError>([&] { TcpListener(address, {300ms, 10s}).accept(tls_of(Side::Listens)); });
+    });
+    const Socket stranger = connect_to(address.port);
+    stranger.send_all(tls_hello_of(bytes));
+    expect_contains(listening.get(), "hello is malformed");
+  }
+}
+
+TEST(TcpDoor, AConnectorThatMeetsTheSilentGivesUp) {
+  const Listener silent;
+  const auto begin = Clock::now();
+  expect_contains(message_of<NetworkError>([&] { tcp_connect({"127.0.0.1", silent.port()}, {10s, 10s, 300ms}, tls_of(Side::Connects)); }),
+                  "127.0.0.1:" + silent.port() + " has not shown who it is within 1 s");
+  EXPECT_LT(Clock::now() - begin, 3s);
+}
+
+FirstBytes judge(const std::string& text) { return judge_first_bytes(std::as_bytes(std::span(text))); }
+
+TEST(FirstBytesOfAConnection, OursAreAHelloOrAJoin) {
+  const std::string magic = "TinyOT wire\n", hello = header_text({790, kHello.id, 0}) + magic, join = header_text({kJoinBytes, kJoin.id, 0});
+  EXPECT_EQ(hello.size(), kFirstBytes);
+  for (std::size_t size = 0; size < hello.size(); ++size) EXPECT_EQ(judge(hello.substr(0, size)), FirstBytes::Incomplete) << size;
+  EXPECT_EQ(judge(hello), FirstBytes::Ours);
+  for (std::size_t size = 0; size < join.size(); ++size) EXPECT_EQ(judge(join.substr(0, size)), FirstBytes::Incomplete) << size;
+  EXPECT_EQ(judge(join), FirstBytes::Ours);
+  for (const FrameHeader& header : {FrameHeader{790, kHello.id, 1}, {(16 << 10) + 1, kHello.id, 0}, {11, kHello.id, 0}, {790, 2, 0},
+                                    {std::uint64_t{1} << 60, kHello.id, 0}})
+    EXPECT_EQ(judge(header_text(header) + magic), FirstBytes::Foreign);
+  for (const FrameHeader& header : {FrameHeader{31, kJoin.id, 0}, {kJoinBytes, kJoin.id, 1}})
+    EXPECT_EQ(judge(header_text(header)), FirstBytes::Foreign);
+  EXPECT_EQ(judge(header_text({790, kHello.id, 0}) + "TinyOT wiry\n"), FirstBytes::Foreign);
+  EXPECT_EQ(judge(header_text({790, kHello.id, 0}) + "x"), FirstBytes::Foreign);
+  EXPECT_EQ(judge(tls_hello_of(400)), FirstBytes::Tls);
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,68 @@
+// Two ends of a stream over loopback, over TCP or TLS.
+#pragma once
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+
+#include "net/identity.h"
+#include "net/tcp.h"
+#include "net/tls.h"
+#include "tests/net/raw_peer.h"
+
+namespace tinyot::test {
+
+using namespace std::chrono_literals;
+
+inline constexpr TcpTimeouts kPatient{10s, 10s};
+
+// A port that nobody uses, below the range from which the system takes the ports of those who connect.
+inline Address free_address() {
+  static std::atomic<int> next = 20000 + (getpid() * 37) % 10000;
+  for (;;) {
+    const int port = next++;
+    const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in name{};
+    name.sin_family = AF_INET, name.sin_port = htons(static_cast<std::uint16_t>(port)), name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bool is_free = ::bind(descriptor, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0;
+    ::close(descriptor);
+    if (is_free) return {"127.0.0.1", std::to_string(port)};
+  }
+}
+// A party's key, and one that nobody pins. Made once: a key takes its time.
+inline const Identity& identity_of(Side side) {
+  static const Identity kListens = Identity::generate(), kConnects = Identity::generate();
+  return side == Side::Listens ? kListens : kConnects;
+}
+inline Side other(Side side) { return side == Side::Listens ? Side::Connects : Side::Listens; }
+
+// Each knows the other by its key.
+inline const TlsAdmission& tls_of(Side side) {
+  static const TlsAdmission kListens(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint());
+  static const TlsAdmission kConnects(identity_of(Side::Connects), identity_of(Side::Listens).fingerprint());
+  return side == Side::Listens ? kListens : kConnects;
+}
+
+enum class Layer { Tcp, Tls };
+
+inline const Admission& admission_of(Layer layer, Side side) {
+  return layer == Layer::Tls ? static_cast<const Admission&>(tls_of(side)) : open_admission();
+}
+
+struct StreamPair {
+  // The timeouts are of b, who connects.
+  explicit StreamPair(Layer layer, const TcpTimeouts& timeouts = kPatient)
+      : StreamPair(admission_of(layer, Side::Listens), admission_of(layer, Side::Connects), timeouts) {}
+  StreamPair(const Admission& of_a, const Admission& of_b, const TcpTimeouts& timeouts = kPatient) {
+    const Address address = free_address();
+    auto listening = std::async(std::launch::async, [&] { return TcpListener(address, kPatient).accept(of_a); });
+    b = tcp_connect(address, timeouts, of_b);
+    a = listening.get();
+  }
+  std::unique_ptr<ByteStream> a, b;
+};
+
+}  // namespace tinyot::test

@@ -1,0 +1,252 @@
+// Streams over loopback, TCP and TLS alike: order, large messages both ways, bounded memory, and each way in which they end.
+#include <fstream>
+#include <thread>
+
+#include "tests/net/stream_pair.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using Clock = std::chrono::steady_clock;
+
+class Stream : public testing::TestWithParam<Layer> {};
+
+INSTANTIATE_TEST_SUITE_P(Over, Stream, testing::Values(Layer::Tcp, Layer::Tls),
+                         [](const auto& layer) { return layer.param == Layer::Tcp ? "Tcp" : "Tls"; });
+
+// One party's part of an exchange in which both send everything before either receives.
+void exchange(ByteStream& stream, std::size_t bytes, std::byte mine, std::byte peers) {
+  std::vector<std::byte> data(bytes, mine);
+  stream.write(data);
+  stream.read(data);
+  stream.flush();
+  EXPECT_EQ(std::count(data.begin(), data.end(), peers), static_cast<long>(bytes));
+}
+
+TEST_P(Stream, LargeMessagesBothWaysAtOnceDoNotDeadlock) {
+  StreamPair pair(GetParam());
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  std::thread thread([&] { exchange(*pair.b, kBytes, std::byte{2}, std::byte{1}); });
+  exchange(*pair.a, kBytes, std::byte{1}, std::byte{2});
+  thread.join();
+}
+
+TEST_P(Stream, ManyMessagesOfOddSizesArriveInOrder) {
+  StreamPair pair(GetParam());
+  const auto talk = [](std::unique_ptr<ByteStream> stream) {
+    const auto channel = make_framed_channel(std::move(stream));
+    for (const std::size_t size : {1u, 0u, 3u, 65536u, 1000003u, 17u}) channel->send(kGreeting, payload_of(size));
+    for (const std::size_t size : {1u, 0u, 3u, 65536u, 1000003u, 17u}) {
+      std::vector<std::byte> payload(size);
+      channel->recv(kGreeting, payload);
+      EXPECT_EQ(payload, payload_of(size));
+    }
+    EXPECT_EQ(channel->counters().bytes_sent, 6 * 16 + 1065560u);
+  };
+  std::thread thread([&] { talk(std::move(pair.b)); });
+  talk(std::move(pair.a));
+  thread.join();
+}
+
+// Sizes around those of a header and of what a read takes along.
+constexpr std::size_t kEdgeSizes[] = {1, 15, 16, 4095, 4096, 4097, 16383, 16384, 100000};
+
+std::vector<std::byte> read_bytes(ByteStream& stream, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  stream.read(bytes);
+  return bytes;
+}
+
+void write_in_pieces(ByteStream& stream, std::span<const std::byte> payload, std::size_t piece) {
+  for (std::size_t first = 0; first < payload.size(); first += piece) stream.write(payload.subspan(first, std::min(piece, payload.size() - first)));
+}
+
+TEST_P(Stream, WhatIsWrittenLeavesAtOnce) {
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{100}, std::size_t{5000}}) {
+    StreamPair pair(GetParam());
+    write_in_pieces(*pair.a, payload_of(10000), piece);
+    EXPECT_EQ(read_bytes(*pair.b, 10000), payload_of(10000)) << piece;
+  }
+}
+
+TEST_P(Stream, TwoPartsOfAWriteFollowEachOther) {
+  StreamPair pair(GetParam());
+  const auto payload = payload_of(100000);
+  for (const std::size_t first : {0u, 1u, 16u, 99999u, 100000u}) {
+    pair.a->write(std::span(payload).first(first), std::span(payload).subspan(first));
+    EXPECT_EQ(read_bytes(*pair.b, payload.size()), payload) << first;
+  }
+}
+
+TEST_P(Stream, WhoeverOnlyWritesSmallMessagesIsHeardOnceItFlushes) {
+  StreamPair pair(GetParam());
+  const auto a = make_framed_channel(std::move(pair.a)), b = make_framed_channel(std::move(pair.b));
+  for (int round = 0; round < 3; ++round) {
+    for (const std::size_t size : {0u, 1u, 15u, 200u}) a->send(kGreeting, payload_of(size));
+    a->flush();
+    for (const std::size_t size : {0u, 1u, 15u, 200u}) {
+      std::vector<std::byte> payload(size);
+      b->recv(kGreeting, payload);
+      EXPECT_EQ(payload, payload_of(size));
+    }
+  }
+}
+
+TEST_P(Stream, WhoeverReadsIsHeard) {
+  StreamPair pair(GetParam());
+  std::thread thread([&] {
+    EXPECT_EQ(read_bytes(*pair.b, 5), payload_of(5));
+    pair.b->write(payload_of(7));
+    EXPECT_EQ(read_bytes(*pair.b, 1), payload_of(1));
+  });
+  pair.a->write(payload_of(5));
+  EXPECT_EQ(read_bytes(*pair.a, 7), payload_of(7));
+  pair.a->write(payload_of(1));
+  pair.a->flush();
+  thread.join();
+}
+
+TEST_P(Stream, WhatIsReadBeyondAMessageIsKept) {
+  for (const std::size_t total : {100000u, 300001u}) {
+    const auto payload = payload_of(total);
+    for (const std::size_t piece : kEdgeSizes) {
+      StreamPair pair(GetParam());
+      pair.a->write(payload);
+      pair.a->flush();
+      pair.a.reset();  // nothing more comes
+      std::vector<std::byte> received(total);
+      for (std::size_t first = 0; first < total; first += piece) pair.b->read(std::span(received).subspan(first, std::min(piece, total - first)));
+      EXPECT_EQ(received, payload) << piece;
+      message_of<NetworkError>([&] { read_bytes(*pair.b, 1); });
+    }
+  }
+}
+
+TEST_P(Stream, WhatIsReadBeyondAMessageIsKeptWhileWriting) {
+  StreamPair pair(GetParam());
+  constexpr std::size_t kLarge = std::size_t{32} << 20;
+  std::thread thread([&] {
+    for (const std::size_t size : kEdgeSizes) pair.b->write(payload_of(size));
+    pair.b->flush();
+    EXPECT_EQ(read_bytes(*pair.b, kLarge), payload_of(kLarge));
+    for (const std::size_t size : kEdgeSizes) pair.b->write(payload_of(size));
+    pair.b->flush();
+  });
+  EXPECT_EQ(read_bytes(*pair.a, 1), payload_of(1));
+  pair.a->write(payload_of(kLarge));  // blocks, and reads ahead
+  pair.a->flush();
+  for (const std::size_t size : std::span(kEdgeSizes).subspan(1)) EXPECT_EQ(read_bytes(*pair.a, size), payload_of(size)) << size;
+  for (const std::size_t size : kEdgeSizes) EXPECT_EQ(read_bytes(*pair.a, size), payload_of(size)) << size;
+  thread.join();
+}
+
+// Both parties send message i of `sizes`, and receive some time later, up to `ahead` messages behind.
+void talk_in_turns(std::unique_ptr<ByteStream> stream, const std::vector<std::size_t>& sizes, std::size_t ahead) {
+  const auto channel = make_framed_channel(std::move(stream));
+  std::size_t received = 0;
+  const auto receive = [&] {
+    const std::size_t size = sizes[received++];
+    std::vector<std::byte> payload(size);
+    channel->recv(kGreeting, payload);
+    EXPECT_EQ(payload, payload_of(size)) << "message " << received - 1;
+  };
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    channel->send(kGreeting, payload_of(sizes[i]));
+    if (i >= ahead) receive();
+  }
+  while (received < sizes.size()) receive();
+  channel->flush();
+}
+
+TEST_P(Stream, InterleavedMessagesOfAllSizesArriveWholeAndInOrder) {
+  std::vector<std::size_t> sizes;
+  for (const std::size_t before : kEdgeSizes)
+    for (const std::size_t size : kEdgeSizes) sizes.insert(sizes.end(), {before, size});
+  for (const std::size_t ahead : {0u, 1u, 2u, 7u, 1000u}) {
+    StreamPair pair(GetParam());
+    std::thread thread([&] { talk_in_turns(std::move(pair.b), sizes, ahead); });
+    talk_in_turns(std::move(pair.a), sizes, ahead);
+    thread.join();
+  }
+}
+
+// One party is a message ahead of the other, so that their reads and writes meet in other ways.
+TEST_P(Stream, PartiesThatReadAtDifferentTimesGetAllMessages) {
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < 12; ++i) sizes.insert(sizes.end(), std::begin(kEdgeSizes), std::end(kEdgeSizes));
+  for (const auto& [of_a, of_b] : {std::pair{0u, 3u}, {1u, 0u}, {40u, 1u}, {1000u, 0u}}) {
+    StreamPair pair(GetParam());
+    std::thread thread([&, ahead = of_b] { talk_in_turns(std::move(pair.b), sizes, ahead); });
+    talk_in_turns(std::move(pair.a), sizes, of_a);
+    thread.join();
+  }
+}
+
+std::size_t resident_bytes() {
+  std::size_t program = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> program >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// A sender that is a little ahead of its receiver all the time must not keep what has long been sent.
+TEST_P(Stream, ALongOneWayStreamTakesBoundedMemory) {
+  constexpr std::size_t kMessage = std::size_t{1} << 20, kMessages = 300;
+  StreamPair pair(GetParam());
+  std::thread thread([&] {
+    std::vector<std::byte> message(kMessage);
+    for (std::size_t i = 0; i < kMessages; ++i) {
+      pair.b->read(message);
+      std::this_thread::sleep_for(3ms);
+    }
+  });
+  const std::vector<std::byte> message(kMessage, std::byte{1});
+  const std::size_t before = resident_bytes();
+  std::size_t most = before;
+  for (std::size_t i = 0; i < kMessages; ++i) {
+    pair.a->write(message);
+    most = std::max(most, resident_bytes());
+  }
+  pair.a->flush();
+  thread.join();
+  EXPECT_LT(most - before, std::size_t{64} << 20);
+}
+
+TEST_P(Stream, ASilentPeerIsLeftAfterTheIdleTimeout) {
+  StreamPair pair(GetParam(), {10s, 200ms});
+  const auto begin = Clock::now();
+  std::vector<std::byte> received(1);
+  expect_contains(message_of<NetworkError>([&] { pair.b->read(received); }), "--idle-timeout");
+  EXPECT_GE(Clock::now() - begin, 200ms);
+  EXPECT_LT(Clock::now() - begin, 3s);
+}
+
+TEST_P(Stream, APeerThatTakesNothingIsLeftAfterTheIdleTimeout) {
+  StreamPair pair(GetParam(), {10s, 200ms});
+  const std::vector<std::byte> data(std::size_t{64} << 20);
+  expect_contains(message_of<NetworkError>([&] { pair.b->write(data); }), "--idle-timeout");
+}
+
+TEST_P(Stream, AClosedPeer) {
+  StreamPair pair(GetParam());
+  pair.a->write(payload_of(2));
+  pair.a->flush();
+  pair.a.reset();
+  const auto channel = make_framed_channel(std::move(pair.b));
+  channel->set_phase("buckets");
+  std::vector<std::byte> payload(2);
+  const std::string message = message_of<NetworkError>([&] { channel->recv(kGreeting, payload); });
+  expect_contains(message, "the peer closed the connection");
+  expect_contains(message, "phase buckets");
+}
+
+TEST_P(Stream, AnAbortBeforeTheEndArrives) {
+  StreamPair pair(GetParam());
+  const auto a = make_framed_channel(std::move(pair.a)), b = make_framed_channel(std::move(pair.b));
+  a->send_abort();
+  std::vector<std::byte> payload(2);
+  message_of<PeerAborted>([&] { b->recv(kGreeting, payload); });
+}
+
+}  // namespace
+}  // namespace tinyot

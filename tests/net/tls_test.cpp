@@ -1,0 +1,336 @@
+// TLS: who is let in and who is not, what a session is bound to, and how a connection may end.
+#include "net/tls.h"
+
+#include <openssl/ssl.h>
+
+#include <functional>
+#include <thread>
+
+#include "net/certificate.h"
+#include "tests/net/stream_pair.h"
+#include "tests/tools/sockets.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using Clock = std::chrono::steady_clock;
+
+const Identity& stranger() {
+  static const Identity kStranger = Identity::generate();
+  return kStranger;
+}
+
+// What came of the two sides meeting each other, each with its admission: an error's text, or nothing.
+struct Meeting {
+  std::string of_listener, of_connector;
+  std::vector<std::string> log;
+};
+
+// The connecting side also waits for a first byte of the other one, since it may be the last to learn of a refusal.
+Meeting meet(const Admission& of_listener, const Admission& of_connector) {
+  const Address address = free_address();
+  Meeting meeting;
+  const auto outcome = [](const auto& body) -> std::string {
+    try {
+      body();
+      return "";
+    } catch (const NetworkError& error) {
+      return error.what();
+    }
+  };
+  std::thread listening([&] {
+    meeting.of_listener = outcome([&] {
+      const auto stream = TcpListener(address, {400ms, 10s}, [&](const std::string& line) { meeting.log.push_back(line); }).accept(of_listener);
+      stream->write(payload_of(1));
+      stream->flush();
+      std::vector<std::byte> answer(1);
+      stream->read(answer);
+    });
+  });
+  meeting.of_connector = outcome([&] {
+    const auto stream = tcp_connect(address, kPatient, of_connector);
+    std::vector<std::byte> greeting(1);
+    stream->read(greeting);
+    stream->write(greeting);
+    stream->flush();
+  });
+  listening.join();
+  return meeting;
+}
+
+TEST(Tls, PartiesThatPinEachOtherMeet) {
+  const Meeting meeting = meet(tls_of(Side::Listens), tls_of(Side::Connects));
+  EXPECT_EQ(meeting.of_listener, "");
+  EXPECT_EQ(meeting.of_connector, "");
+  EXPECT_TRUE(meeting.log.empty());
+}
+
+TEST(Tls, AListenerTurnsAnotherKeyAway) {
+  const Meeting meeting = meet(tls_of(Side::Listens), TlsAdmission(stranger(), identity_of(Side::Listens).fingerprint()));
+  ASSERT_EQ(meeting.log.size(), 1u);
+  for (const std::string& text : {meeting.log[0], meeting.of_listener}) {
+    expect_contains(text, "pinned " + text_of(identity_of(Side::Connects).fingerprint()));
+    expect_contains(text, "shown " + text_of(stranger().fingerprint()));
+    expect_contains(text, stranger().dates());
+  }
+  expect_contains(meeting.of_listener, "nobody connected");
+  expect_contains(meeting.of_connector, text_of(stranger().fingerprint()));
+}
+
+TEST(Tls, AConnectorTurnsAnotherKeyAway) {
+  const Meeting meeting = meet(TlsAdmission(stranger(), identity_of(Side::Connects).fingerprint()), tls_of(Side::Connects));
+  expect_contains(meeting.of_connector, "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
+  expect_contains(meeting.of_connector, "shown " + text_of(stranger().fingerprint()));
+  expect_contains(meeting.of_connector, stranger().dates());
+  expect_contains(meeting.of_listener, "nobody connected");
+}
+
+TEST(Tls, ACertificateIsValidForItsTimeOnly) {
+  const auto now = Identity::Clock::now();
+  for (const auto& [from, days] : {std::pair{now - std::chrono::days(30), 29}, {now + std::chrono::days(1), 30}}) {
+    const Identity late = Identity::generate(from, std::chrono::days(days));
+    const Fingerprint key = late.fingerprint();
+    const Meeting listening = meet(TlsAdmission(late, identity_of(Side::Connects).fingerprint()), TlsAdmission(identity_of(Side::Connects), key));
+    expect_contains(listening.of_connector, "not valid now");
+    expect_contains(listening.of_connector, late.dates());
+    const Meeting connecting = meet(TlsAdmission(identity_of(Side::Listens), key), TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
+    expect_contains(connecting.of_listener, "not valid now");
+    expect_contains(connecting.of_listener, late.dates());
+  }
+}
+
+TEST(Tls, APlaintextPeerIsTurnedAwayAndToldWhy) {
+  const Address address = free_address();
+  auto connecting = std::async(std::launch::async, [&] {
+    const auto channel = make_framed_channel(tcp_connect(address, kPatient));
+    channel->send(kGreeting, payload_of(40));
+    channel->flush();
+    std::vector<std::byte> payload(1);
+    EXPECT_THROW(channel->recv(kGreeting, payload), NetworkError);
+  });
+  expect_contains(message_of<NetworkError>([&] { TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens)); }), "does not speak TLS");
+  connecting.get();
+
+  const Meeting meeting = meet(plain_admission(), tls_of(Side::Connects));
+  expect_contains(meeting.of_listener, "speaks TLS");
+  expect_contains(meeting.of_connector, "closed the connection");
+}
+
+TEST(Tls, BindingsAreEqualAtBothEndsAndNewForEachConnection) {
+  const StreamPair first(Layer::Tls), second(Layer::Tls), plain(Layer::Tcp);
+  EXPECT_EQ(first.a->binding().size(), 96u);
+  EXPECT_EQ(first.a->binding(), first.b->binding());
+  EXPECT_EQ(second.a->binding(), second.b->binding());
+  const auto exported = [](const StreamPair& pair) { auto binding = pair.a->binding(); return binding.resize(32), binding; };
+  EXPECT_NE(exported(first), exported(second));
+  EXPECT_TRUE(plain.a->binding().empty());
+  // Both keys, the listener's first.
+  const auto binding = first.b->binding();
+  const auto& of_a = identity_of(Side::Listens).fingerprint().bytes;
+  const auto& of_b = identity_of(Side::Connects).fingerprint().bytes;
+  EXPECT_TRUE(std::equal(of_a.begin(), of_a.end(), reinterpret_cast<const std::uint8_t*>(binding.data()) + 32));
+  EXPECT_TRUE(std::equal(of_b.begin(), of_b.end(), reinterpret_cast<const std::uint8_t*>(binding.data()) + 64));
+}
+
+
+// A raw client of OpenSSL's, as somebody may bring it along. It takes any server.
+class RawTls {
+ public:
+  using Configure = std::function<void(SSL_CTX*)>;
+
+  explicit RawTls(const Configure& configure) : context_(SSL_CTX_new(TLS_client_method())) {
+    SSL_CTX_set_security_level(context_, 0);
+    configure(context_);
+  }
+  ~RawTls() {
+    SSL_free(ssl_);
+    SSL_CTX_free(context_);
+  }
+  // As far as a client of TLS 1.3 knows, which is not all the way.
+  bool connect(const Address& address) {
+    socket_ = connect_to(address.port);
+    ssl_ = SSL_new(context_);
+    SSL_set_fd(ssl_, socket_.get());
+    return SSL_connect(ssl_) == 1;
+  }
+  SSL* ssl() const { return ssl_; }
+
+ private:
+  SSL_CTX* context_;
+  SSL* ssl_ = nullptr;
+  Socket socket_;
+};
+
+void use(SSL_CTX* context, const Identity& identity) {
+  SSL_CTX_use_certificate(context, identity.parts().certificate.get());
+  SSL_CTX_use_PrivateKey(context, identity.parts().key.get());
+}
+
+// The client has the right key, but for what else it does.
+struct Misfit {
+  const char* name;
+  RawTls::Configure configure;
+  const char* refusal;
+};
+
+void PrintTo(const Misfit& misfit, std::ostream* out) { *out << misfit.name; }
+
+class TlsMisfit : public testing::TestWithParam<Misfit> {};
+
+TEST_P(TlsMisfit, IsTurnedAway) {
+  const Address address = free_address();
+  auto listening = std::async(std::launch::async, [&] {
+    return message_of<NetworkError>([&] { TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens)); });
+  });
+  RawTls client([](SSL_CTX* context) {
+    use(context, identity_of(Side::Connects));
+    GetParam().configure(context);
+  });
+  client.connect(address);
+  expect_contains(listening.get(), GetParam().refusal);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    By, TlsMisfit,
+    testing::Values(Misfit{"Tls12", [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION); }, "unsupported protocol"},
+                    Misfit{"Tls10", [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_VERSION); }, "unsupported protocol"},
+                    Misfit{"ChaCha20", [](SSL_CTX* context) { SSL_CTX_set_ciphersuites(context, "TLS_CHACHA20_POLY1305_SHA256"); },
+                           "no shared cipher"},
+                    Misfit{"P256", [](SSL_CTX* context) { SSL_CTX_set1_groups_list(context, "P-256"); }, "no suitable key share"},
+                    Misfit{"LongCertificate",
+                           [](SSL_CTX* context) {
+                             for (int i = 0; i < 40; ++i) SSL_CTX_add1_chain_cert(context, identity_of(Side::Connects).parts().certificate.get());
+                           },
+                           "excessive message size"}),
+    [](const auto& misfit) { return misfit.param.name; });
+
+TEST(Tls, WhoeverShowsNoCertificateIsTurnedAway) {
+  const Address address = free_address();
+  auto listening = std::async(std::launch::async, [&] {
+    return message_of<NetworkError>([&] { TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens)); });
+  });
+  RawTls client([](SSL_CTX*) {});
+  EXPECT_TRUE(client.connect(address));
+  expect_contains(listening.get(), "did not return a certificate");
+}
+
+// A client with the right key after all, and what the listener does with it.
+struct RightClient {
+  explicit RightClient(std::uint64_t records_per_key = TlsAdmission::kRecordsPerKey, const RawTls::Configure& configure = [](SSL_CTX*) {})
+      : client([&](SSL_CTX* context) { use(context, identity_of(Side::Connects)), configure(context); }) {
+    const Address address = free_address();
+    auto listening = std::async(std::launch::async, [&] {
+      const TlsAdmission admission(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint(), records_per_key);
+      return TcpListener(address, kPatient).accept(admission);
+    });
+    EXPECT_TRUE(client.connect(address));
+    stream = listening.get();
+  }
+  // Reads what the listener sends.
+  void read(std::size_t count) {
+    for (char byte = 0; count > 0; --count) ASSERT_EQ(SSL_read(client.ssl(), &byte, 1), 1);
+  }
+  RawTls client;
+  std::unique_ptr<ByteStream> stream;
+};
+
+TEST(Tls, TheConnectionIsOfTheOneSuiteAndCannotBeResumed) {
+  RightClient right;
+  right.stream->write(payload_of(1));
+  right.read(1);
+  SSL* ssl = right.client.ssl();
+  EXPECT_STREQ(SSL_get_version(ssl), "TLSv1.3");
+  EXPECT_STREQ(SSL_get_cipher(ssl), "TLS_AES_128_GCM_SHA256");
+  EXPECT_EQ(SSL_SESSION_has_ticket(SSL_get0_session(ssl)), 0);
+  EXPECT_EQ(SSL_SESSION_is_resumable(SSL_get0_session(ssl)), 0);
+}
+
+void count_key_updates(int, int, int type, const void* data, std::size_t size, SSL*, void* count) {
+  if (type == SSL3_RT_HANDSHAKE && size > 0 && *static_cast<const unsigned char*>(data) == SSL3_MT_KEY_UPDATE) ++*static_cast<int*>(count);
+}
+
+TEST(Tls, AKeyEncryptsSoManyRecordsOnly) {
+  for (const auto& [records_per_key, updates] : {std::pair<std::uint64_t, int>{1, 9}, {3, 3}, {10, 0}}) {
+    int count = 0;
+    RightClient right(records_per_key, [&](SSL_CTX* context) {
+      SSL_CTX_set_msg_callback(context, count_key_updates);
+      SSL_CTX_set_msg_callback_arg(context, &count);
+    });
+    for (int i = 0; i < 10; ++i) right.stream->write(payload_of(5));
+    right.read(50);
+    EXPECT_EQ(count, updates) << records_per_key;
+  }
+}
+
+// The connection is cut at a byte of the connector's, after the handshake: no goodbye, so nothing may pass for an end.
+TEST(Tls, ACutConnectionIsAnErrorThatSaysSo) {
+  const Address address = free_address();
+  Relay relay(address.port, {});
+  auto listening = std::async(std::launch::async, [&] { return TcpListener(address, kPatient).accept(tls_of(Side::Listens)); });
+  const auto b = tcp_connect({"127.0.0.1", relay.port()}, kPatient, tls_of(Side::Connects));
+  const auto a = listening.get();
+  b->write(payload_of(3));
+  b->flush();
+  std::vector<std::byte> received(3);
+  a->read(received);
+  relay.drop();
+  for (ByteStream* stream : {a.get(), b.get()}) {
+    const std::string message = message_of<NetworkError>([&] { stream->read(received); });
+    expect_contains(message, "closed the connection without a word");
+    message_of<NetworkError>([&] { stream->read(received); });
+  }
+}
+
+TEST(Tls, AGoodbyeIsNoCut) {
+  StreamPair pair(Layer::Tls);
+  pair.a->write(payload_of(3));
+  pair.a.reset();
+  std::vector<std::byte> received(3);
+  pair.b->read(received);
+  const std::string message = message_of<NetworkError>([&] { pair.b->read(received); });
+  EXPECT_EQ(message, "the peer closed the connection");
+}
+
+TEST(Tls, AnAlteredByteIsAnError) {
+  const Address address = free_address();
+  for (const std::uint64_t byte : {100u, 2500u}) {
+    Relay relay(address.port, {.garble_from = byte, .garble_to = byte + 1});
+    auto listening = std::async(std::launch::async, [&] {
+      const auto a = TcpListener(address, {1s, 10s}).accept(tls_of(Side::Listens));
+      std::vector<std::byte> received(5000);
+      a->read(received);
+    });
+    EXPECT_THROW({
+      const auto b = tcp_connect({"127.0.0.1", relay.port()}, kPatient, tls_of(Side::Connects));
+      b->write(payload_of(5000));
+      b->flush();
+      std::vector<std::byte> received(1);
+      b->read(received);
+    }, NetworkError);
+    EXPECT_THROW(listening.get(), NetworkError);
+  }
+}
+
+TEST(Tls, StreamsOutliveTheirKeys) {
+  for (const std::uint64_t records_per_key : {1, 3}) {
+    StreamPair pair(TlsAdmission(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint(), records_per_key),
+                    TlsAdmission(identity_of(Side::Connects), identity_of(Side::Listens).fingerprint(), records_per_key));
+    const auto payload = payload_of(100000);
+    std::thread thread([&] {
+      std::vector<std::byte> received(payload.size());
+      pair.b->read(received);
+      EXPECT_EQ(received, payload);
+      pair.b->write(received);
+      pair.b->flush();
+    });
+    pair.a->write(payload);
+    std::vector<std::byte> received(payload.size());
+    pair.a->read(received);
+    EXPECT_EQ(received, payload);
+    thread.join();
+  }
+}
+
+}  // namespace
+}  // namespace tinyot

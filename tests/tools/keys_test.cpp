@@ -1,0 +1,232 @@
+// Keys and channels as users have them: keygen, --key and --peer-key, who is let in, and what a store remembers of its peer.
+#include <sys/stat.h>
+
+#include <regex>
+
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+constexpr auto kSoon = std::chrono::seconds(15);
+const Arguments kSmall = {"--ands", "2^10", "--profile", "fast"};
+
+class KeysTest : public CommandTest {
+ protected:
+  // The fingerprint of a key that is made now, in a file of this name.
+  std::string keygen(const std::string& name) const {
+    const Ended ended = tinyot({"keygen", "--out", path(name), "--format", "json"});
+    EXPECT_TRUE(ended_with(ended, 0));
+    return json_of(ended)["fingerprint"];
+  }
+
+  // A key of each party and of a stranger.
+  void keygen_all() {
+    for (const char* name : {"a", "b", "c"}) fingerprints_[*name] = keygen(name + std::string(".pem"));
+  }
+
+  // As whom, and knowing whom.
+  Arguments keys(char mine, char peers) const {
+    return {"--key", path(std::string(1, mine) + ".pem"), "--peer-key", fingerprints_.at(peers)};
+  }
+
+  void preprocess_with_keys() {
+    keygen_all();
+    const BothEnded ended = both("preprocess", kSmall + keys('a', 'b'), kSmall + keys('b', 'a'));
+    ASSERT_TRUE(ended_with(ended.a, 0));
+    ASSERT_TRUE(ended_with(ended.b, 0));
+  }
+
+  Arguments run(char party) const {
+    return {"--circuit", circuit_file("adder64.txt"), "--input", party == 'A' ? "0=1" : "1=2"};
+  }
+
+  unsigned mode(const std::string& name) const {
+    struct stat status {};
+    return ::stat(path(name).c_str(), &status) == 0 ? status.st_mode & 0777 : 0;
+  }
+
+  std::map<char, std::string> fingerprints_;
+};
+
+TEST_F(KeysTest, KeygenMakesAKeyThatOnlyItsOwnerReads) {
+  const Ended ended = tinyot({"keygen", "--out", path("k.pem")});
+  ASSERT_TRUE(ended_with(ended, 0));
+  static const std::regex kText(R"(fingerprint (sha256:[0-9a-f]{64}), valid \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\nprivate key: .*\ncertificate: .*\n)");
+  std::smatch match;
+  ASSERT_TRUE(std::regex_match(ended.out, match, kText)) << ended.out;
+  EXPECT_EQ(mode("k.pem"), 0600u);
+  EXPECT_EQ(mode("k.pem.crt"), 0644u);
+  EXPECT_NE(read_file(path("k.pem")).find("PRIVATE KEY"), std::string::npos);
+  EXPECT_EQ(read_file(path("k.pem.crt")).find("PRIVATE KEY"), std::string::npos);
+  EXPECT_EQ(ended.out.find("BEGIN"), std::string::npos);
+}
+
+TEST_F(KeysTest, KeygenOverwritesNothing) {
+  keygen("k.pem");
+  const std::string key = read_file(path("k.pem")), certificate = read_file(path("k.pem.crt"));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("k.pem")}), 2, path("k.pem") + " is there already"));
+  EXPECT_EQ(read_file(path("k.pem")), key);
+  std::filesystem::remove(path("k.pem"));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("k.pem")}), 2, path("k.pem.crt") + " is there already"));
+  EXPECT_FALSE(std::filesystem::exists(path("k.pem")));
+  EXPECT_EQ(read_file(path("k.pem.crt")), certificate);
+}
+
+TEST_F(KeysTest, KeygenFillsADirectoryAndSaysWhatItCannot) {
+  std::filesystem::create_directory(path("keys"));
+  ASSERT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 0, ""));
+  EXPECT_EQ(mode("keys/tinyot-key.pem"), 0600u);
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 2, "is there already"));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("none/k.pem")}), 2, "cannot write " + path("none/k.pem")));
+  EXPECT_TRUE(ended_with(tinyot({"keygen"}), 2, "--out is missing"));
+}
+
+TEST_F(KeysTest, AddressesBeyondThisMachineNeedKeys) {
+  keygen_all();
+  const Arguments begin = {"preprocess", "--party", "A", "--store", path("A")};
+  for (const char* address : {"0.0.0.0:7766", "[::]:7766", "192.0.2.1:7766", "a.example:7766"}) {
+    for (const char* way : {"--listen", "--connect"})
+      EXPECT_TRUE(ended_with(tinyot(begin + kSmall + Arguments{way, address}, {}, kSoon), 2, "tinyot keygen --out FILE")) << address;
+  }
+  const Arguments anywhere = begin + kSmall + Arguments{"--listen", "0.0.0.0:" + port_, "--connect-timeout", "1"};
+  const Ended warned = tinyot(anywhere + Arguments{"--insecure-plaintext", "--quiet"}, {}, kSoon);
+  EXPECT_TRUE(ended_with(warned, 3, "WARNING: --insecure-plaintext"));
+  EXPECT_NE(warned.err.find("nobody connected"), std::string::npos) << warned.err;
+  const Ended safe = tinyot(anywhere + keys('a', 'b'), {}, kSoon);
+  EXPECT_TRUE(ended_with(safe, 3, "nobody connected"));
+  EXPECT_EQ(safe.err.find("WARNING"), std::string::npos) << safe.err;
+}
+
+TEST_F(KeysTest, KeysThatCannotBeUsedAreRefused) {
+  keygen_all();
+  std::filesystem::copy_file(path("a.pem"), path("open.pem"));
+  ASSERT_EQ(::chmod(path("open.pem").c_str(), 0640), 0);
+  write_file(path("noise"), random_hex(100));
+  ASSERT_EQ(::chmod(path("noise").c_str(), 0600), 0);
+  write_file(path("long"), std::string(1 << 17, '\n'));
+  const std::string secret = read_file(path("a.pem")).substr(40, 24);
+  const auto refuse = [&](const Arguments& more, const std::string& message) {
+    const Ended ended = tinyot(as('A', "preprocess", kSmall + more), {}, kSoon);
+    EXPECT_TRUE(ended_with(ended, 2, message));
+    EXPECT_EQ(ended.err.find(secret), std::string::npos) << ended.err;
+  };
+  refuse({"--key", path("a.pem")}, "--key and --peer-key go together");
+  refuse({"--peer-key", fingerprints_['b']}, "--key and --peer-key go together");
+  refuse(keys('a', 'b') + Arguments{"--insecure-plaintext"}, "exclude each other");
+  refuse(keys('a', 'a'), "this party's own");
+  refuse({"--key", path("open.pem"), "--peer-key", fingerprints_['b']}, "chmod 600 " + path("open.pem"));
+  refuse({"--key", path("none"), "--peer-key", fingerprints_['b']}, "cannot read " + path("none"));
+  refuse({"--key", path("noise"), "--peer-key", fingerprints_['b']}, path("noise") + " holds no private key");
+  refuse({"--key", path("a.pem"), "--peer-key", "sha256:12"}, "--peer-key is a fingerprint");
+  for (const char* file : {"noise", "long", "none"}) refuse({"--key", path("a.pem"), "--peer-key", "@" + path(file)}, path(file));
+}
+
+// Both ways to name the peer, workers, and what the stores say afterwards.
+TEST_F(KeysTest, APreprocessAndARunOverTls) {
+  keygen_all();
+  write_file(path("fingerprint"), fingerprints_['a'] + "\n");
+  const BothEnded made = both("preprocess", kSmall + Arguments{"--threads", "3", "--key", path("a.pem"), "--peer-key", "@" + path("b.pem.crt")},
+                              kSmall + Arguments{"--threads", "3", "--key", path("b.pem"), "--peer-key", "@" + path("fingerprint")});
+  ASSERT_TRUE(ended_with(made.a, 0));
+  ASSERT_TRUE(ended_with(made.b, 0));
+  EXPECT_EQ(store_info('A')["peer"], fingerprints_['b']);
+  EXPECT_EQ(store_info('B')["peer"], fingerprints_['a']);
+  const BothEnded ran = both("run", run('A') + keys('a', 'b'), run('B') + keys('b', 'a'));
+  EXPECT_EQ(json_of(ran.a)["outputs"]["0"], "0x0000000000000003");
+  EXPECT_EQ(json_of(ran.b)["outputs"]["0"], "0x0000000000000003");
+}
+
+TEST_F(KeysTest, ARunWithLiveMaterialOverTls) {
+  keygen_all();
+  const Arguments live = {"--live", "--profile", "fast"};
+  const auto begin = [&](char party, const char* way) {
+    return Arguments{"run", "--party", std::string(1, party), way, "127.0.0.1:" + port_, "--format", "json"} + live + run(party);
+  };
+  Process a(TINYOT_BINARY, begin('A', "--listen") + keys('a', 'b')), b(TINYOT_BINARY, begin('B', "--connect") + keys('b', 'a'));
+  EXPECT_EQ(json_of(a.end())["outputs"]["0"], "0x0000000000000003");
+  EXPECT_EQ(json_of(b.end())["outputs"]["0"], "0x0000000000000003");
+}
+
+// Nothing is said to anybody before the store has agreed.
+TEST_F(KeysTest, AStoreGoesWithItsPeerOnly) {
+  preprocess_with_keys();
+  const Listener nobody;
+  listener_ = 'A', peer_port_ = nobody.port();
+  const std::string refusal = "was made with the peer " + fingerprints_['a'];
+  EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B') + keys('b', 'c')), {}, kSoon), 5, refusal));
+  EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B')), {}, kSoon), 5, refusal));
+  for (const Arguments& other : {keys('b', 'c'), Arguments()})
+    EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall + Arguments{"--resume"} + other), {}, kSoon), 5, refusal));
+  EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
+  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall + Arguments{"--resume"} + keys('b', 'a')), {}, kSoon), 0));
+}
+
+TEST_F(KeysTest, APlainStoreGoesOnOverTls) {
+  keygen_all();
+  preprocess("2^10");
+  EXPECT_EQ(store_info('A')["peer"], "B");
+  const BothEnded ran = both("run", run('A') + keys('a', 'b'), run('B') + keys('b', 'a'));
+  EXPECT_EQ(json_of(ran.a)["outputs"]["0"], "0x0000000000000003");
+}
+
+TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
+  keygen_all();
+  const Arguments quick = kSmall + Arguments{"--connect-timeout", "2"};
+  // B pins somebody else; A, whom B turns away, goes on listening.
+  BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick + keys('b', 'c'));
+  EXPECT_TRUE(ended_with(ended.b, 3, "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['a'] + " in a certificate of "));
+  EXPECT_TRUE(ended_with(ended.a, 3, "nobody connected"));
+  // A pins somebody else.
+  ended = both("preprocess", quick + keys('a', 'c'), quick + keys('b', 'a'));
+  EXPECT_TRUE(ended_with(ended.a, 3, "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['b'] + " in a certificate of "));
+  EXPECT_TRUE(ended_with(ended.b, 3, fingerprints_['b']));
+  for (const Ended& each : {ended.a, ended.b}) EXPECT_EQ(each.err.find("BEGIN"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(path("A")));
+  EXPECT_FALSE(std::filesystem::exists(path("B")));
+}
+
+TEST_F(KeysTest, OneSideWithoutTlsIsSaid) {
+  keygen_all();
+  const Arguments quick = kSmall + Arguments{"--connect-timeout", "2"};
+  BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick);
+  EXPECT_TRUE(ended_with(ended.a, 3, "it does not speak TLS, and this side does"));
+  EXPECT_TRUE(ended_with(ended.b, 3));
+  ended = both("preprocess", quick, quick + keys('b', 'a'));
+  EXPECT_TRUE(ended_with(ended.a, 3, "it speaks TLS, and this side does not"));
+  EXPECT_TRUE(ended_with(ended.b, 3));
+}
+
+// Whoever comes first: the peer is let in, and each of the others costs a line.
+TEST_F(KeysTest, StrangersDoNotTakeThePeersPlace) {
+  keygen_all();
+  Process a(TINYOT_BINARY, as('A', "preprocess", kSmall + keys('a', 'b')));
+  const Socket garbage = connect_to(port_), silent = connect_to(port_);
+  garbage.send_all("GET / HTTP/1.1\r\n\r\n");
+  connect_to(port_).close();
+  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall + keys('c', 'a'))), 3));
+  const Ended b = tinyot(as('B', "preprocess", kSmall + keys('b', 'a')));
+  EXPECT_TRUE(ended_with(b, 0));
+  const Ended of_a = a.end();
+  EXPECT_TRUE(ended_with(of_a, 0, "does not speak TLS"));
+  EXPECT_TRUE(ended_with(of_a, 0, "shown " + fingerprints_['c']));
+  EXPECT_TRUE(ended_with(of_a, 0, "closed the connection"));
+}
+
+TEST_F(KeysTest, StrangersOverPlainTcpDoNotEither) {
+  Process a(TINYOT_BINARY, as('A', "preprocess", kSmall));
+  const Socket garbage = connect_to(port_), silent = connect_to(port_);
+  garbage.send_all("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall)), 0));
+  EXPECT_TRUE(ended_with(a.end(), 0, "turned away"));
+
+  port_ = peer_port_ = free_port();
+  for (const char* name : {"A", "B"}) std::filesystem::remove_all(path(name));
+  Process quiet(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--quiet"}));
+  connect_to(port_).send_all("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall)), 0));
+  EXPECT_EQ(quiet.end().err, "");
+}
+
+}  // namespace
+}  // namespace tinyot::test

@@ -1,0 +1,32 @@
+// Where a party finds its peer, and how each makes sure that it is the other: --listen or --connect, --key and --peer-key.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "net/tls.h"
+#include "tools/command_line.h"
+
+namespace tinyot {
+
+struct Endpoint {
+  bool listen = true;
+  Address address;
+  TcpTimeouts timeouts{};
+  std::shared_ptr<const TlsAdmission> tls = nullptr;  // null: plain TCP
+  bool quiet = false;                                 // no line for a stranger who is turned away
+
+  // The peer's fingerprint, as stores keep it; empty over plain TCP, where it has none.
+  std::string peer() const { return tls ? text_of(tls->peer()) : std::string(); }
+};
+
+void add_endpoint_options(Options& options);
+
+// TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with --insecure-plaintext, which is warned of.
+// Fails: UsageError, if a key is missing with how to make one; and for a key or fingerprint that cannot be used.
+Endpoint endpoint_from(const CommandLine& line);
+// The same for a subcommand that can do without; --peer stands for --connect.
+std::optional<Endpoint> optional_endpoint_from(const CommandLine& line);
+
+}  // namespace tinyot

@@ -1,0 +1,120 @@
+#include "tools/key_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kFileBytesMax = 64 << 10;
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags, mode_t mode = 0) : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  bool valid() const { return number_ >= 0; }
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+enum class Readers { OwnerAlone, Anybody };
+
+SecretVector<char> read_small_file(const std::string& path, Readers readers) {
+  const auto refuse = [&](const std::string& reason) { return UsageError("cannot read " + path + ": " + reason); };
+  const Descriptor file(path, O_RDONLY);
+  struct stat status {};
+  if (!file.valid() || ::fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
+  if (readers == Readers::OwnerAlone && (status.st_mode & 077) != 0)
+    throw UsageError("others may read the private key in " + path + ": chmod 600 " + path);
+  SecretVector<char> text(kFileBytesMax + 1);
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t count = ::read(file.get(), text.data() + size, text.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw refuse(std::strerror(errno));
+    if (count == 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  if (size == text.size()) throw refuse("it is too long for a key or a fingerprint");
+  text.resize(size);
+  return text;
+}
+
+std::string_view view(const SecretVector<char>& text) { return {text.data(), text.size()}; }
+
+std::string_view trimmed(std::string_view text) {
+  constexpr const char* kBlanks = " \t\r\n";
+  const auto first = text.find_first_not_of(kBlanks);
+  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+// A file that was not there before, and goes away again unless it is kept.
+class NewFile {
+ public:
+  NewFile(const std::filesystem::path& path, mode_t mode) : path_(path), file_(path, O_WRONLY | O_CREAT | O_EXCL, mode) {
+    if (!file_.valid() && errno == EEXIST) throw UsageError(path_.string() + " is there already: keys are never overwritten, choose another --out");
+    if (!file_.valid()) fail();
+  }
+  ~NewFile() {
+    if (!kept_) ::unlink(path_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void write(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t count = ::write(file_.get(), text.data(), text.size());
+      if (count < 0 && errno != EINTR) fail();
+      if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
+    }
+    if (::fsync(file_.get()) != 0) fail();
+  }
+  void keep() { kept_ = true; }
+
+ private:
+  [[noreturn]] void fail() const { throw UsageError("cannot write " + path_.string() + ": " + std::strerror(errno)); }
+
+  std::filesystem::path path_;
+  Descriptor file_;
+  bool kept_ = false;
+};
+
+}  // namespace
+
+Identity read_identity(const std::string& file) { return Identity::parse(view(read_small_file(file, Readers::OwnerAlone)), file); }
+
+Fingerprint peer_key_from(const std::string& text) {
+  if (!text.starts_with("@")) {
+    if (const auto fingerprint = parse_fingerprint(text)) return *fingerprint;
+    throw UsageError("--peer-key is a fingerprint, sha256: and 64 hex digits, or @FILE; not '" + text + "'");
+  }
+  const std::string file = text.substr(1);
+  const SecretVector<char> contents = read_small_file(file, Readers::Anybody);
+  if (const auto fingerprint = parse_fingerprint(trimmed(view(contents)))) return *fingerprint;
+  if (const auto fingerprint = certificate_fingerprint(view(contents))) return *fingerprint;
+  throw UsageError("--peer-key: " + file + " holds neither a fingerprint nor a certificate");
+}
+
+void write_identity(const Identity& identity, const std::filesystem::path& file) {
+  NewFile secret(file, 0600), certificate(certificate_of(file), 0644);
+  secret.write(view(identity.private_pem()));
+  certificate.write(identity.certificate_pem());
+  secret.keep();
+  certificate.keep();
+}
+
+std::filesystem::path certificate_of(const std::filesystem::path& file) { return file.string() + ".crt"; }
+
+}  // namespace tinyot

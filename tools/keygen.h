@@ -1,0 +1,10 @@
+// `tinyot keygen`: makes a party's key, with a certificate for it, and says its fingerprint.
+#pragma once
+
+#include "tools/command_line.h"
+
+namespace tinyot {
+
+int keygen_command(const Arguments& arguments);
+
+}  // namespace tinyot
