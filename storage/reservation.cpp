@@ -10,7 +10,7 @@
 namespace tinyot {
 
 Reservation::Reservation(std::shared_ptr<StoreState> state, const Range& range, const MaterialCounts& burnt)
-    : state_(std::move(state)), range_(range), burnt_(burnt) {
+    : state_(std::move(state)), me_(state_->database().manifest().me), range_(range), burnt_(burnt) {
   HeldBatches held = state_->hold(range);
   for (const MaterialKind kind : kAllMaterialKinds) {
     const auto k = static_cast<std::size_t>(kind);
@@ -25,6 +25,7 @@ Reservation& Reservation::operator=(Reservation&& other) noexcept {
   if (this == &other) return *this;
   finish_quietly();
   state_ = std::move(other.state_);
+  me_ = other.me_;
   range_ = other.range_;
   burnt_ = other.burnt_;
   lines_ = std::move(other.lines_);
@@ -39,14 +40,13 @@ MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
     throw OutOfMaterial("the reservation is out of material: " + std::string(name_of(kind)) + " has " + std::to_string(has) +
                         ", needs " + std::to_string(count) + "; reserve all that a run needs before it starts");
   ENSURE(state_ != nullptr);
-  const Party me = state_->database().manifest().me;
-  MaterialBatch drawn(kind, me, count);
+  MaterialBatch drawn(kind, me_, count);
   Line& line = lines_[static_cast<std::size_t>(kind)];
   for (std::size_t done = 0; done < count;) {
     HeldBatch& batch = line.batches[line.batch];
     if (line.plain.empty()) line.plain = state_->open(batch);
     const std::size_t part = std::min<std::uint64_t>(count - done, batch.entry.end() - line.next);
-    decode_objects(kind, me, batch.entry.count, line.plain, line.next - batch.entry.first, part, drawn, done);
+    decode_objects(kind, me_, batch.entry.count, line.plain, line.next - batch.entry.first, part, drawn, done);
     done += part;
     line.next += part;
     if (line.next < batch.entry.end()) continue;

@@ -22,6 +22,7 @@ class Reservation : public MaterialSource {
   // dead session; after OutOfMaterial nothing has moved.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
 
+  Party me() const { return me_; }
   const Range& range() const { return range_; }
   MaterialCounts start() const { return range_.start; }
   MaterialCounts counts() const;
@@ -46,6 +47,7 @@ class Reservation : public MaterialSource {
   };
 
   std::shared_ptr<StoreState> state_;  // empty once finished
+  Party me_;
   Range range_;
   MaterialCounts burnt_;
   std::array<Line, kMaterialKinds> lines_;

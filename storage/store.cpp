@@ -74,6 +74,7 @@ Store Store::open(const std::filesystem::path& dir, const StoreAccess& access) {
   });
 }
 
+const std::filesystem::path& Store::directory() const { return state_->database().files().directory; }
 const Manifest& Store::manifest() const { return state_->database().manifest(); }
 const Marks& Store::marks() const { return state_->database().marks(); }
 void Store::refresh() { state_->database().refresh(); }
@@ -96,6 +97,9 @@ std::uint64_t Store::bytes_of(MaterialKind kind) const {
 
 std::uint64_t Store::store_bytes() const { return state_->database().used_bytes() + state_->database().keys().bytes(); }
 void Store::look(const std::function<void(const View&)>& body) const { state_->database().read("look at the store", body); }
+void Store::change(const std::string& operation, std::uint64_t bytes, const std::function<void(Change&)>& body) {
+  state_->database().change(operation, bytes, body);
+}
 void Store::pour(MaterialBatch batch) { state_->pour(std::move(batch)); }
 void Store::finish_unit() { state_->finish_unit(); }
 void Store::cut_back(std::uint64_t units) { state_->cut_back(units); }

@@ -58,6 +58,8 @@ class Store : public MaterialSink {
   Store& operator=(Store&&) noexcept;
   ~Store() override;
 
+  const std::filesystem::path& directory() const;
+
   // As this handle has seen it last: opening, refresh() and whatever changes something look anew.
   const Manifest& manifest() const;
   const Marks& marks() const;
@@ -76,6 +78,8 @@ class Store : public MaterialSink {
 
   // One state of everything, for those of this folder who look closer.
   void look(const std::function<void(const View&)>& body) const;
+
+  void change(const std::string& operation, std::uint64_t bytes, const std::function<void(Change&)>& body);
 
   // A batch of any count, shaped for this store's party. Nothing of it counts before finish_unit.
   void pour(MaterialBatch batch) override;

@@ -42,12 +42,14 @@ std::unique_ptr<Channel> MeetingPlace::open_worker(const SessionIds& ids, Party 
   }
 }
 
-void within_session(Store& store, Channel& channel, const std::function<void()>& work) {
+void within_session(std::span<Store> stores, Channel& channel, const std::function<void()>& work) {
   const auto bury = [&](const std::string& reason) {
-    try {
-      store.mark_dead(reason);
-    } catch (const StoreError&) {
-      // The global key is gone even where the reason could not be written; the check's own failure is what to report.
+    for (Store& store : stores) {
+      try {
+        store.mark_dead(reason);
+      } catch (const StoreError&) {
+        // The keys are gone even where the reason could not be written; the check's own failure is what to report.
+      }
     }
   };
   try {

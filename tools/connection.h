@@ -32,7 +32,7 @@ class MeetingPlace {
 
 // Runs `work` inside an established session. If a check fails, or the peer says that one of its checks did, the session is
 // dead: the peer is told, and the store's material is never served again. Errors go on to the caller.
-void within_session(Store& store, Channel& channel, const std::function<void()>& work);
+void within_session(std::span<Store> stores, Channel& channel, const std::function<void()>& work);
 
 SessionId session_id_of(const Manifest& manifest);
 

@@ -232,7 +232,7 @@ JobResult PreprocessRun::run() {
   connect();
   const StopSignals signals;
   const auto start = std::chrono::steady_clock::now();
-  within_session(*store_, *channel_, [&] {
+  within_session(std::span(&*store_, 1), *channel_, [&] {
     make_units();
     channel_->flush();
   });

@@ -146,7 +146,8 @@ std::vector<Parameter> EvaluationPlan::parameters() const {
 void set_store(RunJob& job, const CommandLine& line) {
   if (job.live && line.has("store")) throw UsageError("--live makes its material as it goes and has no --store");
   if (job.live) return;
-  job.store = line.required("store");
+  job.stores = stores_from(line);
+  if (job.stores.size() > 1 && (job.reserve_only || job.reservation)) throw UsageError("--reserve-only and --reservation want one --store");
   job.store_key = store_key_from(line);
 }
 
@@ -197,7 +198,9 @@ int run_command(const Arguments& arguments) {
   CommandLine line("tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE [options]",
                    "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
-  add_store_options(line.options());
+  line.options().values("store", "directory of this party's store; or of several shards of a session, or 'DIR/*'");
+  line.positional("store", -1);
+  add_store_key_option(line.options());
   add_run_options(line.options());
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);

@@ -12,7 +12,7 @@ namespace tinyot {
 struct RunJob {
   Party party = Party::A;
   Endpoint endpoint;
-  std::filesystem::path store;            // unless live
+  std::vector<std::filesystem::path> stores;  // unless live: one, or the shards of a session
   std::optional<StoreKey> store_key = {};
   bool reserve_only = false;                    // for a run to come
   std::optional<std::uint64_t> reservation = {};  // that such a run has made

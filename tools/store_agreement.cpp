@@ -94,10 +94,11 @@ void check_offer(const Offer& offer, const MaterialCounts& needed, bool is_plan)
 
 }  // namespace
 
-void check_enough(const Store& store, const MaterialCounts& needed) {
+void check_enough(std::span<const Store> stores, const MaterialCounts& needed) {
   std::string shortages;
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const std::uint64_t left = store.made()[kind] - store.position()[kind];
+    std::uint64_t left = 0;
+    for (const Store& store : stores) left += store.made()[kind] - store.position()[kind];
     if (left >= needed[kind]) continue;
     shortages += (shortages.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(left) + ", needs " + std::to_string(needed[kind]);
   }
@@ -143,6 +144,25 @@ Allotment allot_together(Session& session, Store& store, const Standing& peers, 
 Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed) {
   const Standing peers = meet(session, store, Meeting::OfRuns);
   return store.hold(allot_together(session, store, peers, needed, false));
+}
+
+ReservationChain reserve_together(Session& session, std::span<Store> shards, const MaterialCounts& needed) {
+  std::vector<Standing> peers;
+  for (Store& shard : shards) peers.push_back(meet(session, shard, Meeting::OfRuns));
+  MaterialCounts missing = needed;
+  std::vector<Reservation> links;
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    MaterialCounts part;
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      const std::uint64_t start = std::max(shards[i].position()[kind], peers[i].position[kind]), unlocked = shards[i].marks().unlocked[kind];
+      // The last one is asked for all the rest, and says what it is short of.
+      part[kind] = i + 1 == shards.size() ? missing[kind] : std::min(missing[kind], unlocked - std::min(unlocked, start));
+      missing[kind] -= part[kind];
+    }
+    if (part == MaterialCounts{} && (i + 1 < shards.size() || !links.empty())) continue;
+    links.push_back(shards[i].hold(allot_together(session, shards[i], peers[i], part, false)));
+  }
+  return ReservationChain(std::move(links));
 }
 
 Reservation claim_together(Session& session, Store& store, std::uint64_t plan, const MaterialCounts& needed) {

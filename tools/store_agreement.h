@@ -3,12 +3,13 @@
 #pragma once
 
 #include "checks/session.h"
+#include "storage/reservation_chain.h"
 #include "storage/store.h"
 
 namespace tinyot {
 
-// Before the first byte is sent. Fails: OutOfMaterial if the units that `store` has would not suffice.
-void check_enough(const Store& store, const MaterialCounts& needed);
+// Before the first byte is sent. Fails: OutOfMaterial if the units that `stores` have together would not suffice.
+void check_enough(std::span<const Store> stores, const MaterialCounts& needed);
 
 // How far the peer's store may be ahead of this one, in objects of one kind, before a person has to look at it: what lies between is burnt.
 inline constexpr std::uint64_t kBurnMax = std::uint64_t{1} << 24;
@@ -41,6 +42,8 @@ Allotment allot_together(Session& session, Store& store, const Standing& peers, 
 
 // meet, allot_together and hold.
 Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed);
+// The same from the shards of a session, in their order: the first gives what it has, the next one what is missing.
+ReservationChain reserve_together(Session& session, std::span<Store> shards, const MaterialCounts& needed);
 
 // Role: both, symmetric. Takes a planned reservation, after meet().
 // Wire: 1 message each way.

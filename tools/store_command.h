@@ -11,6 +11,7 @@ int store_command(const Arguments& arguments);
 int store_info(const Arguments& arguments);
 int store_verify(const Arguments& arguments);
 int store_retire(const Arguments& arguments);
+int store_merge(const Arguments& arguments);
 int store_adopt(const Arguments& arguments);
 
 }  // namespace tinyot

@@ -1,6 +1,7 @@
 #include "tools/store_options.h"
 
 #include "base/error.h"
+#include "storage/store.h"
 
 namespace tinyot {
 
@@ -12,6 +13,23 @@ void add_store_options(Options& options) {
 void add_store_key_option(Options& options) {
   options.value("store-key",
                 "@FILE: seal the store's keys under what this file holds; without it the permissions of its files are all that protects them");
+}
+
+std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
+  std::vector<std::filesystem::path> stores;
+  for (const std::string& text : line.list("store")) {
+    if (!text.ends_with("/*")) {
+      stores.emplace_back(text);
+      continue;
+    }
+    const std::filesystem::path directory = text.substr(0, text.size() - 2);
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, error))
+      if (Store::exists(entry.path())) stores.push_back(entry.path());
+    if (error) throw UsageError("--store " + text + ": " + error.message());
+  }
+  if (stores.empty()) throw UsageError("--store is missing, or there is no store where it says");
+  return stores;
 }
 
 std::optional<StoreKey> store_key_from(const CommandLine& line) {

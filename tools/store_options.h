@@ -1,7 +1,9 @@
 // The options by which a subcommand finds and opens this party's store.
 #pragma once
 
+#include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "storage/key_table.h"
 #include "tools/command_line.h"
@@ -12,6 +14,8 @@ namespace tinyot {
 void add_store_options(Options& options);
 // --store-key alone.
 void add_store_key_option(Options& options);
+// Of --store that takes several: what is given, and for DIR/* the stores in DIR. Fails: UsageError if there is none.
+std::vector<std::filesystem::path> stores_from(const CommandLine& line);
 // Empty if none is given. Fails: UsageError, StoreError if the file cannot be used.
 std::optional<StoreKey> store_key_from(const CommandLine& line);
 

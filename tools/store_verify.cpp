@@ -21,7 +21,7 @@ Comparison compare_with_peer(Store& store, const std::filesystem::path& director
   PhaseLog log;
   Session session(me, ids, store.global_key(), *channel, std::move(rng), log);
   Comparison comparison;
-  within_session(store, *channel, [&] {
+  within_session(std::span(&store, 1), *channel, [&] {
     comparison = compare_halves(session, store, verification.good);
     channel->flush();
   });

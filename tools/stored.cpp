@@ -1,4 +1,6 @@
 // `tinyot run` on stored material.
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/secret.h"
 #include "tools/connection.h"
@@ -15,18 +17,40 @@ MaterialForm form_of(const Manifest& manifest) {
   throw StoreError("this store has material of an unknown kind: " + manifest.material);
 }
 
-// A party's store and its end of the connection, up to where both parties know each other.
+// In the order of their shards. Fails: StoreError if they are not different shards of one session.
+std::vector<Store> open_stores(const RunJob& job) {
+  std::vector<Store> stores;
+  for (const auto& directory : job.stores) stores.push_back(Store::open(directory, {.store_key = job.store_key}));
+  std::ranges::sort(stores, {}, [](const Store& store) { return store.manifest().shard; });
+  for (std::size_t i = 1; i < stores.size(); ++i) {
+    const Manifest &before = stores[i - 1].manifest(), &manifest = stores[i].manifest();
+    if (manifest.session_id != before.session_id || manifest.me != before.me || manifest.shard == before.shard)
+      throw StoreError("the stores in " + stores[i - 1].directory().string() + " and " + stores[i].directory().string() +
+                       " are not two shards of one session");
+  }
+  return stores;
+}
+
+// "2,3/8"
+std::string shards_text(std::span<const Store> stores) {
+  std::string text;
+  for (const Store& store : stores) text += (text.empty() ? "" : ",") + std::to_string(store.manifest().shard);
+  return text + "/" + std::to_string(stores.front().manifest().shards);
+}
+
+// A party's stores and its end of the connection, up to where both parties know each other.
 class StoredRun {
  public:
   explicit StoredRun(const EvaluationPlan& plan)
-      : plan_(plan), job_(plan.job), store_(Store::open(job_.store, {.store_key = job_.store_key})), form_(form_of(store_.manifest())),
-        needed_(plan.material(form_, plan.ands())) {
-    if (store_.manifest().me != job_.party)
-      throw StoreError("the store in " + job_.store.string() + " is party " + letter(store_.manifest().me) + "'s; run with --party " +
-                       letter(store_.manifest().me));
-    check_peer(store_.manifest(), job_.endpoint, job_.store);
-    global_key_ = store_.global_key();
-    if (!job_.reservation) check_enough(store_, needed_);
+      : plan_(plan), job_(plan.job), stores_(open_stores(job_)), form_(form_of(manifest())), needed_(plan.material(form_, plan.ands())) {
+    for (const Store& store : stores_) {
+      if (store.manifest().me != job_.party)
+        throw StoreError("the store in " + store.directory().string() + " is party " + letter(store.manifest().me) + "'s; run with --party " +
+                         letter(store.manifest().me));
+      check_peer(store.manifest(), job_.endpoint, store.directory());
+    }
+    global_key_ = stores_.front().global_key();
+    if (!job_.reservation) check_enough(stores_, needed_);
   }
   ~StoredRun() { wipe_object(global_key_); }
 
@@ -35,16 +59,16 @@ class StoredRun {
   void with_peer(std::vector<Parameter> parameters, const Work& work) {
     const auto channel = MeetingPlace(job_.endpoint).open();
     Rng rng = Rng::from_system();
-    const Manifest& manifest = store_.manifest();
+    const Manifest& manifest = this->manifest();
     for (Parameter& parameter : std::vector<Parameter>{{"profile", manifest.profile},
                                                        {"material", manifest.material},
-                                                       {"shard", std::to_string(manifest.shard)},
+                                                       {"shards", shards_text(stores_)},
                                                        {"kappa", std::to_string(manifest.kappa)},
                                                        {"sigma", std::to_string(manifest.sigma)}})
       parameters.push_back(std::move(parameter));
     const SessionIds ids = establish_session(*channel, rng, job_.party, std::move(parameters), session_id_of(manifest));
     Session session(job_.party, ids, global_key_, *channel, std::move(rng), log_);
-    within_session(store_, *channel, [&] {
+    within_session(stores_, *channel, [&] {
       work(session);
       channel->flush();
     });
@@ -54,36 +78,39 @@ class StoredRun {
   PlannedReservation reserve_only();
 
  private:
-  Reservation take_material(Session& session);
+  ReservationChain take_material(Session& session);
+  const Manifest& manifest() const { return stores_.front().manifest(); }
 
   const EvaluationPlan& plan_;
   const RunJob& job_;
-  Store store_;
+  std::vector<Store> stores_;  // one, or shards of one session
   MaterialForm form_;
   MaterialCounts needed_;
   Delta global_key_{};
   PhaseLog log_;
 };
 
-Reservation StoredRun::take_material(Session& session) {
+ReservationChain StoredRun::take_material(Session& session) {
   const PhaseLog::Scope phase(log_, session.channel(), "reserve", plan_.ands());
-  if (!job_.reservation) return reserve_together(session, store_, needed_);
-  meet(session, store_, Meeting::OfRuns);
-  return claim_together(session, store_, *job_.reservation, needed_);
+  if (!job_.reservation) return reserve_together(session, stores_, needed_);
+  meet(session, stores_.front(), Meeting::OfRuns);
+  std::vector<Reservation> claimed;
+  claimed.push_back(claim_together(session, stores_.front(), *job_.reservation, needed_));
+  return ReservationChain(std::move(claimed));
 }
 
 Evaluation StoredRun::evaluate() {
   CircuitRounds rounds = plan_.rounds();
   Evaluation evaluation;
   with_peer(plan_.parameters(), [&](Session& session) {
-    Reservation material = take_material(session);
+    ReservationChain material = take_material(session);
     evaluation.burnt = material.burnt();
     const auto start = std::chrono::steady_clock::now();
     evaluation.result = run_circuit(session, material, needed_, form_, rounds, plan_.inputs);
     evaluation.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   });
-  evaluation.security = store_.manifest();
-  evaluation.store_bytes = store_.store_bytes();
+  evaluation.security = manifest();
+  for (const Store& store : stores_) evaluation.store_bytes += store.store_bytes();
   evaluation.phases = log_.phases();
   return evaluation;
 }
@@ -92,8 +119,8 @@ PlannedReservation StoredRun::reserve_only() {
   Allotment allotment;
   with_peer(plan_.parameters(), [&](Session& session) {
     const PhaseLog::Scope phase(log_, session.channel(), "reserve", plan_.ands());
-    const Standing peers = meet(session, store_, Meeting::OfRuns);
-    allotment = allot_together(session, store_, peers, needed_, true);
+    const Standing peers = meet(session, stores_.front(), Meeting::OfRuns);
+    allotment = allot_together(session, stores_.front(), peers, needed_, true);
   });
   return {allotment.plan, allotment.range};
 }

@@ -1,0 +1,148 @@
+#include "storage/merge.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "base/secret.h"
+#include "storage/record.h"
+#include "storage/store.h"
+
+namespace tinyot {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
+
+std::string reason_for(const fs::path& out) { return printable("merged into " + out.string()); }
+
+// Whoever comes after a merge that was cut off finds some shards dead for its sake.
+bool is_merged(const Store& shard, const fs::path& out) {
+  return shard.manifest().state == SessionState::Dead && shard.manifest().dead_reason == reason_for(out);
+}
+
+void check_shard(const Store& shard, const Store& first) {
+  const auto refuse = [&](const std::string& why) { throw StoreError("the store in " + shard.directory().string() + " cannot be merged: " + why); };
+  const Manifest& manifest = shard.manifest();
+  if (manifest.state == SessionState::Dead) refuse("its session is dead: " + manifest.dead_reason);
+  if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me) refuse("it is of another session or party");
+  if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)
+    refuse("it is not complete; go on with tinyot preprocess, the same command again");
+  if (shard.marks().position != MaterialCounts{}) refuse("some of it has been used; run with all stores instead: --store DIR DIR ...");
+}
+
+void check_all_there(std::span<const Store> shards) {
+  const std::uint32_t count = shards.front().manifest().shards;
+  for (std::size_t i = 0; i < shards.size(); ++i)
+    if (shards[i].manifest().shard != i + 1 || shards.size() != count)
+      throw StoreError("a merge takes all " + std::to_string(count) + " shards of a session, once each; these are " + std::to_string(shards.size()) +
+                       ", and shard " + std::to_string(i + 1) + " is missing or given twice");
+}
+
+void check_space(const fs::path& out, std::uint64_t bytes) {
+  std::error_code error;
+  const fs::path where = out.has_parent_path() ? out.parent_path() : fs::path(".");
+  const fs::space_info space = fs::space(where, error);
+  if (!error && space.available < bytes)
+    throw StoreError("disk full: the merged store takes " + std::to_string(bytes) + " bytes, and " + std::to_string(space.available) + " are free in " +
+                     where.string() + "; nothing has been changed");
+}
+
+// Copies the batches of a shard behind what is there.
+class Copier {
+ public:
+  Copier(Store& out, Merged& merged) : out_(out), merged_(merged) {}
+
+  void copy(const Store& shard) {
+    const MaterialCounts before = out_.marks().made;
+    MaterialCounts made = before;
+    shard.look([&](const View& view) {
+      for (const MaterialKind kind : kAllMaterialKinds) {
+        const std::vector<BatchEntry> entries = view.entries(kind, 0, view.marks().made[kind]);
+        for (std::size_t next = 0; next < entries.size();) next = copy_some(view, entries, next, before[kind]);
+        made[kind] += view.marks().made[kind];
+      }
+      out_.change("merge", 0, [&](Change& change) {
+        for (std::uint64_t unit = 1; unit <= view.manifest().units_made; ++unit) {
+          MaterialCounts counts = view.made_by(unit);
+          for (const MaterialKind kind : kAllMaterialKinds) counts[kind] += before[kind];
+          change.put_unit(change.manifest().units_made++, counts);
+        }
+        change.marks().made = made;
+      });
+    });
+  }
+
+ private:
+  std::size_t copy_some(const View& view, std::span<const BatchEntry> entries, std::size_t begin, std::uint64_t offset) {
+    std::uint64_t bytes = 0;
+    std::size_t end = begin;
+    while (end < entries.size() && bytes < kCommitBytes) bytes += record_bytes(entries[end].kind, view.manifest().me, entries[end].count), ++end;
+    out_.change("merge", bytes + bytes / 16, [&](Change& change) {
+      for (std::size_t i = begin; i < end; ++i) {
+        BatchEntry entry = entries[i];
+        entry.first += offset;
+        change.add_sealed(entry, view.key_of(entries[i]), view.record(entries[i]));
+      }
+    });
+    for (std::size_t i = begin; i < end; ++i) Environment::release_pages(view.record(entries[i]));
+    merged_.batches += end - begin;
+    merged_.bytes += bytes;
+    return end;
+  }
+
+  Store& out_;
+  Merged& merged_;
+};
+
+}  // namespace
+
+Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs, const std::optional<StoreKey>& store_key) {
+  if (dirs.empty()) throw StoreError("a merge wants the shards of a session");
+  Store::check_absent(out);
+  const fs::path making = (out.has_filename() ? out : out.parent_path()).string() + ".merging";
+  std::vector<Store> shards;
+  for (const fs::path& dir : dirs) shards.push_back(Store::open(dir, {.purpose = Purpose::Own, .store_key = store_key}));
+  std::ranges::sort(shards, {}, [](const Store& shard) { return shard.manifest().shard; });
+  check_all_there(shards);
+
+  Merged merged;
+  std::optional<Store> whole;
+  if (Store::exists(making)) {
+    whole = Store::open(making, {.purpose = Purpose::Own, .store_key = store_key});
+    if (whole->manifest().state != SessionState::Complete) whole.reset();
+  }
+  if (!whole) {
+    const auto alive = std::ranges::find_if(shards, [&](const Store& shard) { return shard.manifest().state != SessionState::Dead; });
+    const Store& first = alive != shards.end() ? *alive : shards.front();
+    std::uint64_t bytes = 0;
+    for (const Store& shard : shards) check_shard(shard, first);
+    for (const Store& shard : shards) bytes += shard.store_bytes();
+    check_space(out, bytes);
+    fs::remove_all(making);
+    Manifest manifest = first.manifest();
+    manifest.shard = manifest.shards = 1;
+    manifest.units_made = 0;
+    manifest.state = SessionState::Open;
+    Delta global_key = first.global_key();
+    whole = Store::create(making, manifest, global_key, bytes, store_key);
+    wipe_object(global_key);
+    Copier copier(*whole, merged);
+    for (const Store& shard : shards) copier.copy(shard);
+    whole->update_manifest([](Manifest& changed) { changed.state = SessionState::Complete; });
+  }
+  // From here on the shards go, and what they held is to be served from the whole only when they are gone.
+  for (Store& shard : shards)
+    if (!is_merged(shard, out)) shard.mark_dead(reason_for(out));
+  whole->change("merge", 0, [](Change& change) {
+    change.marks().unlocked = change.marks().made;
+    change.marks().units_unlocked = change.manifest().units_made;
+  });
+  whole.reset();
+  fs::rename(making, out);
+  sync_directory(out.has_parent_path() ? out.parent_path() : fs::path("."));
+  return merged;
+}
+
+}  // namespace tinyot

@@ -1,0 +1,24 @@
+// Several reservations as one: what is in the first is drawn first.
+#pragma once
+
+#include <vector>
+
+#include "storage/reservation.h"
+
+namespace tinyot {
+
+class ReservationChain final : public MaterialSource {
+ public:
+  explicit ReservationChain(std::vector<Reservation> links) : links_(std::move(links)) {}
+
+  // Fails: as Reservation::draw, if all of them together are short.
+  MaterialBatch draw(MaterialKind kind, std::size_t count) override;
+
+  MaterialCounts left() const;
+  MaterialCounts burnt() const;
+
+ private:
+  std::vector<Reservation> links_;
+};
+
+}  // namespace tinyot
