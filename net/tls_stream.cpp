@@ -12,7 +12,7 @@ namespace tinyot {
 namespace {
 
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
-constexpr std::size_t kHelloBytesMax = 4 << 10;  // that a stranger may announce, and we have to make room for
+constexpr std::size_t kTlsHelloBytesMax = 4 << 10;  // that a stranger may announce, and we have to make room for
 constexpr std::size_t kBatchBytes = 128 << 10;   // that a system call moves
 constexpr std::size_t kUnreadBytes = 16 << 10;   // of a stranger's, dropped at the end
 constexpr std::size_t kExportedBytes = 32;
@@ -89,7 +89,7 @@ bool TlsStream::begins_as_tls() {
   if (byte(0) != SSL3_RT_HANDSHAKE)
     throw NetworkError("it does not speak TLS, and this side does: give --key and --peer-key on both sides or on neither");
   if (head.size() < kRecordHeader + kMessageHeader) return false;
-  if (byte(5) != SSL3_MT_CLIENT_HELLO || (byte(6) << 16 | byte(7) << 8 | byte(8)) > kHelloBytesMax) throw NetworkError("its TLS hello is malformed");
+  if (byte(5) != SSL3_MT_CLIENT_HELLO || (byte(6) << 16 | byte(7) << 8 | byte(8)) > kTlsHelloBytesMax) throw NetworkError("its TLS hello is malformed");
   judged_ = true;
   return true;
 }

@@ -61,17 +61,17 @@ std::string_view trimmed(std::string_view text) {
 }
 
 // A file that was not there before, and goes away again unless it is kept.
-class NewFile {
+class NewKeyFile {
  public:
-  NewFile(const std::filesystem::path& path, mode_t mode) : path_(path), file_(path, O_WRONLY | O_CREAT | O_EXCL, mode) {
+  NewKeyFile(const std::filesystem::path& path, mode_t mode) : path_(path), file_(path, O_WRONLY | O_CREAT | O_EXCL, mode) {
     if (!file_.valid() && errno == EEXIST) throw UsageError(path_.string() + " is there already: keys are never overwritten, choose another --out");
     if (!file_.valid()) fail();
   }
-  ~NewFile() {
+  ~NewKeyFile() {
     if (!kept_) ::unlink(path_.c_str());
   }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
+  NewKeyFile(const NewKeyFile&) = delete;
+  NewKeyFile& operator=(const NewKeyFile&) = delete;
 
   void write(std::string_view text) const {
     while (!text.empty()) {
@@ -108,7 +108,7 @@ Fingerprint peer_key_from(const std::string& text) {
 }
 
 void write_identity(const Identity& identity, const std::filesystem::path& file) {
-  NewFile secret(file, 0600), certificate(certificate_of(file), 0644);
+  NewKeyFile secret(file, 0600), certificate(certificate_of(file), 0644);
   secret.write(view(identity.private_pem()));
   certificate.write(identity.certificate_pem());
   secret.keep();

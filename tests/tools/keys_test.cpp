@@ -8,8 +8,8 @@
 namespace tinyot::test {
 namespace {
 
-constexpr auto kSoon = std::chrono::seconds(15);
-const Arguments kSmall = {"--ands", "2^10", "--profile", "fast"};
+constexpr auto kInTime = std::chrono::seconds(15);
+const Arguments kSmallJob = {"--ands", "2^10", "--profile", "fast"};
 
 class KeysTest : public CommandTest {
  protected:
@@ -32,7 +32,7 @@ class KeysTest : public CommandTest {
 
   void preprocess_with_keys() {
     keygen_all();
-    const BothEnded ended = both("preprocess", kSmall + keys('a', 'b'), kSmall + keys('b', 'a'));
+    const BothEnded ended = both("preprocess", kSmallJob + keys('a', 'b'), kSmallJob + keys('b', 'a'));
     ASSERT_TRUE(ended_with(ended.a, 0));
     ASSERT_TRUE(ended_with(ended.b, 0));
   }
@@ -87,13 +87,13 @@ TEST_F(KeysTest, AddressesBeyondThisMachineNeedKeys) {
   const Arguments begin = {"preprocess", "--party", "A", "--store", path("A")};
   for (const char* address : {"0.0.0.0:7766", "[::]:7766", "192.0.2.1:7766", "a.example:7766"}) {
     for (const char* way : {"--listen", "--connect"})
-      EXPECT_TRUE(ended_with(tinyot(begin + kSmall + Arguments{way, address}, {}, kSoon), 2, "tinyot keygen --out FILE")) << address;
+      EXPECT_TRUE(ended_with(tinyot(begin + kSmallJob + Arguments{way, address}, {}, kInTime), 2, "tinyot keygen --out FILE")) << address;
   }
-  const Arguments anywhere = begin + kSmall + Arguments{"--listen", "0.0.0.0:" + port_, "--connect-timeout", "1"};
-  const Ended warned = tinyot(anywhere + Arguments{"--insecure-plaintext", "--quiet"}, {}, kSoon);
+  const Arguments anywhere = begin + kSmallJob + Arguments{"--listen", "0.0.0.0:" + port_, "--connect-timeout", "1"};
+  const Ended warned = tinyot(anywhere + Arguments{"--insecure-plaintext", "--quiet"}, {}, kInTime);
   EXPECT_TRUE(ended_with(warned, 3, "WARNING: --insecure-plaintext"));
   EXPECT_NE(warned.err.find("nobody connected"), std::string::npos) << warned.err;
-  const Ended safe = tinyot(anywhere + keys('a', 'b'), {}, kSoon);
+  const Ended safe = tinyot(anywhere + keys('a', 'b'), {}, kInTime);
   EXPECT_TRUE(ended_with(safe, 3, "nobody connected"));
   EXPECT_EQ(safe.err.find("WARNING"), std::string::npos) << safe.err;
 }
@@ -107,7 +107,7 @@ TEST_F(KeysTest, KeysThatCannotBeUsedAreRefused) {
   write_file(path("long"), std::string(1 << 17, '\n'));
   const std::string secret = read_file(path("a.pem")).substr(40, 24);
   const auto refuse = [&](const Arguments& more, const std::string& message) {
-    const Ended ended = tinyot(as('A', "preprocess", kSmall + more), {}, kSoon);
+    const Ended ended = tinyot(as('A', "preprocess", kSmallJob + more), {}, kInTime);
     EXPECT_TRUE(ended_with(ended, 2, message));
     EXPECT_EQ(ended.err.find(secret), std::string::npos) << ended.err;
   };
@@ -126,8 +126,8 @@ TEST_F(KeysTest, KeysThatCannotBeUsedAreRefused) {
 TEST_F(KeysTest, APreprocessAndARunOverTls) {
   keygen_all();
   write_file(path("fingerprint"), fingerprints_['a'] + "\n");
-  const BothEnded made = both("preprocess", kSmall + Arguments{"--threads", "3", "--key", path("a.pem"), "--peer-key", "@" + path("b.pem.crt")},
-                              kSmall + Arguments{"--threads", "3", "--key", path("b.pem"), "--peer-key", "@" + path("fingerprint")});
+  const BothEnded made = both("preprocess", kSmallJob + Arguments{"--threads", "3", "--key", path("a.pem"), "--peer-key", "@" + path("b.pem.crt")},
+                              kSmallJob + Arguments{"--threads", "3", "--key", path("b.pem"), "--peer-key", "@" + path("fingerprint")});
   ASSERT_TRUE(ended_with(made.a, 0));
   ASSERT_TRUE(ended_with(made.b, 0));
   EXPECT_EQ(store_info('A')["peer"], fingerprints_['b']);
@@ -154,12 +154,12 @@ TEST_F(KeysTest, AStoreGoesWithItsPeerOnly) {
   const Listener nobody;
   listener_ = 'A', peer_port_ = nobody.port();
   const std::string refusal = "was made with the peer " + fingerprints_['a'];
-  EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B') + keys('b', 'c')), {}, kSoon), 5, refusal));
-  EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B')), {}, kSoon), 5, refusal));
+  EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B') + keys('b', 'c')), {}, kInTime), 5, refusal));
+  EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B')), {}, kInTime), 5, refusal));
   for (const Arguments& other : {keys('b', 'c'), Arguments()})
-    EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall + Arguments{"--resume"} + other), {}, kSoon), 5, refusal));
+    EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + other), {}, kInTime), 5, refusal));
   EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
-  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall + Arguments{"--resume"} + keys('b', 'a')), {}, kSoon), 0));
+  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + keys('b', 'a')), {}, kInTime), 0));
 }
 
 TEST_F(KeysTest, APlainStoreGoesOnOverTls) {
@@ -172,7 +172,7 @@ TEST_F(KeysTest, APlainStoreGoesOnOverTls) {
 
 TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
   keygen_all();
-  const Arguments quick = kSmall + Arguments{"--connect-timeout", "2"};
+  const Arguments quick = kSmallJob + Arguments{"--connect-timeout", "2"};
   // B pins somebody else; A, whom B turns away, goes on listening.
   BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick + keys('b', 'c'));
   EXPECT_TRUE(ended_with(ended.b, 3, "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['a'] + " in a certificate of "));
@@ -188,7 +188,7 @@ TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
 
 TEST_F(KeysTest, OneSideWithoutTlsIsSaid) {
   keygen_all();
-  const Arguments quick = kSmall + Arguments{"--connect-timeout", "2"};
+  const Arguments quick = kSmallJob + Arguments{"--connect-timeout", "2"};
   BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick);
   EXPECT_TRUE(ended_with(ended.a, 3, "it does not speak TLS, and this side does"));
   EXPECT_TRUE(ended_with(ended.b, 3));
@@ -200,12 +200,12 @@ TEST_F(KeysTest, OneSideWithoutTlsIsSaid) {
 // Whoever comes first: the peer is let in, and each of the others costs a line.
 TEST_F(KeysTest, StrangersDoNotTakeThePeersPlace) {
   keygen_all();
-  Process a(TINYOT_BINARY, as('A', "preprocess", kSmall + keys('a', 'b')));
+  Process a(TINYOT_BINARY, as('A', "preprocess", kSmallJob + keys('a', 'b')));
   const Socket garbage = connect_to(port_), silent = connect_to(port_);
   garbage.send_all("GET / HTTP/1.1\r\n\r\n");
   connect_to(port_).close();
-  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall + keys('c', 'a'))), 3));
-  const Ended b = tinyot(as('B', "preprocess", kSmall + keys('b', 'a')));
+  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob + keys('c', 'a'))), 3));
+  const Ended b = tinyot(as('B', "preprocess", kSmallJob + keys('b', 'a')));
   EXPECT_TRUE(ended_with(b, 0));
   const Ended of_a = a.end();
   EXPECT_TRUE(ended_with(of_a, 0, "does not speak TLS"));
@@ -214,17 +214,17 @@ TEST_F(KeysTest, StrangersDoNotTakeThePeersPlace) {
 }
 
 TEST_F(KeysTest, StrangersOverPlainTcpDoNotEither) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kSmall));
+  Process a(TINYOT_BINARY, as('A', "preprocess", kSmallJob));
   const Socket garbage = connect_to(port_), silent = connect_to(port_);
   garbage.send_all("GET / HTTP/1.1\r\n\r\n");
-  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall)), 0));
+  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob)), 0));
   EXPECT_TRUE(ended_with(a.end(), 0, "turned away"));
 
   port_ = peer_port_ = free_port();
   for (const char* name : {"A", "B"}) std::filesystem::remove_all(path(name));
-  Process quiet(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--quiet"}));
+  Process quiet(TINYOT_BINARY, as('A', "preprocess", kSmallJob + Arguments{"--quiet"}));
   connect_to(port_).send_all("GET / HTTP/1.1\r\n\r\n");
-  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmall)), 0));
+  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob)), 0));
   EXPECT_EQ(quiet.end().err, "");
 }
 
