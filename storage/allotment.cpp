@@ -90,14 +90,14 @@ Allotment StoreState::take(const Allotment& peers, const MaterialCounts& confirm
     for (const MaterialKind kind : kAllMaterialKinds) {
       const std::uint64_t start = peers.range.start[kind], end = peers.range.end[kind];
       if (start == end) continue;
+      // The marks come first: what has been served has no keys to cut it by.
+      const bool is_in_gap = start < marks.position[kind];
+      if (is_in_gap && !take_from_gap(marks, kind, start, end))
+        throw Disagreement("the peer gives out " + std::string(name_of(kind)) + " " + std::to_string(start) + ".." + std::to_string(end - 1) +
+                           ", which this store has served already (up to " + std::to_string(marks.position[kind]) + "): its store is an older copy");
       change.split(kind, start);
       change.split(kind, end);
-      if (start < marks.position[kind]) {
-        if (!take_from_gap(marks, kind, start, end))
-          throw Disagreement("the peer gives out " + std::string(name_of(kind)) + " " + std::to_string(start) + ".." + std::to_string(end - 1) +
-                             ", which this store has served already (up to " + std::to_string(marks.position[kind]) + "): its store is an older copy");
-        continue;
-      }
+      if (is_in_gap) continue;
       if (start > marks.position[kind]) {
         if (marks.gaps.size() >= Marks::kGapsMax) marks.gaps.erase(marks.gaps.begin());
         marks.gaps.push_back({kind, marks.position[kind], start});
