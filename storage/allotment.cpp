@@ -13,14 +13,21 @@ constexpr std::uint64_t kDropBytes = 8192;
 // What cutting batches in two adds: two halves at both ends of a range, for each kind.
 constexpr std::uint64_t kSplitBytes = kMaterialKinds * 2 * 2 * (std::uint64_t{64} * 4096);
 
+// With too many of them the oldest is given up: what is in it stays burnt.
+void add_gap(Marks& marks, const Gap& gap) {
+  if (gap.first == gap.end) return;
+  if (marks.gaps.size() >= Marks::kGapsMax) marks.gaps.erase(marks.gaps.begin());
+  marks.gaps.push_back(gap);
+}
+
 // A range below the position is in a gap, if at all. What is left of the gap stays.
 bool take_from_gap(Marks& marks, MaterialKind kind, std::uint64_t start, std::uint64_t end) {
   const auto gap = std::ranges::find_if(marks.gaps, [&](const Gap& g) { return g.kind == kind && g.first <= start && end <= g.end; });
   if (gap == marks.gaps.end()) return false;
   const Gap whole = *gap;
   marks.gaps.erase(gap);
-  if (whole.first < start) marks.gaps.push_back({kind, whole.first, start});
-  if (end < whole.end) marks.gaps.push_back({kind, end, whole.end});
+  add_gap(marks, {kind, whole.first, start});
+  add_gap(marks, {kind, end, whole.end});
   marks.burnt[kind] -= end - start;
   return true;
 }
@@ -90,18 +97,15 @@ Allotment StoreState::take(const Allotment& peers, const MaterialCounts& confirm
     for (const MaterialKind kind : kAllMaterialKinds) {
       const std::uint64_t start = peers.range.start[kind], end = peers.range.end[kind];
       if (start == end) continue;
+      // The marks come first: what has been served has no keys to cut it by.
+      const bool is_in_gap = start < marks.position[kind];
+      if (is_in_gap && !take_from_gap(marks, kind, start, end))
+        throw Disagreement("the peer gives out " + std::string(name_of(kind)) + " " + std::to_string(start) + ".." + std::to_string(end - 1) +
+                           ", which this store has served already (up to " + std::to_string(marks.position[kind]) + "): its store is an older copy");
       change.split(kind, start);
       change.split(kind, end);
-      if (start < marks.position[kind]) {
-        if (!take_from_gap(marks, kind, start, end))
-          throw Disagreement("the peer gives out " + std::string(name_of(kind)) + " " + std::to_string(start) + ".." + std::to_string(end - 1) +
-                             ", which this store has served already (up to " + std::to_string(marks.position[kind]) + "): its store is an older copy");
-        continue;
-      }
-      if (start > marks.position[kind]) {
-        if (marks.gaps.size() >= Marks::kGapsMax) marks.gaps.erase(marks.gaps.begin());
-        marks.gaps.push_back({kind, marks.position[kind], start});
-      }
+      if (is_in_gap) continue;
+      add_gap(marks, {kind, marks.position[kind], start});
       pass_over(marks, kind, start, allotment.burnt);
       marks.position[kind] = end;
     }

@@ -46,7 +46,13 @@ std::optional<std::uint64_t> index_of(ByteView key) {
 
 Transaction::Transaction(const Environment& environment, std::string operation, unsigned flags)
     : environment_(environment), operation_(std::move(operation)) {
-  check(mdb_txn_begin(environment_.env_, nullptr, flags, &txn_));
+  int status = mdb_txn_begin(environment_.env_, nullptr, flags, &txn_);
+  if (status == MDB_MAP_RESIZED) {
+    // Another process has enlarged the map; size 0 takes over what it has chosen.
+    check(mdb_env_set_mapsize(environment_.env_, 0));
+    status = mdb_txn_begin(environment_.env_, nullptr, flags, &txn_);
+  }
+  check(status);
 }
 
 Transaction::~Transaction() {

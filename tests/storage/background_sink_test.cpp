@@ -336,6 +336,7 @@ TEST_F(BackgroundStore, HoldsAllThatWasPoured) {
     EXPECT_EQ(store.made(), total);
     EXPECT_EQ(store.manifest().units_made, kUnits);
   }
+  unlock_all(store);
   Reservation reservation = store.reserve(store.position(), total);
   for (const MaterialKind kind : kAllMaterialKinds) EXPECT_TRUE(holds(reservation.draw(kind, total[kind]), kind, Party::A, 0, total[kind]));
 }

@@ -28,6 +28,8 @@ TEST(Manifest, RoundTripKeepsEveryField) {
       manifest.state = state;
       manifest.dead_reason = state == SessionState::Dead ? "the peer deviated" : "";
       manifest.units_made = 12345678901;
+      manifest.shard = 3;
+      manifest.shards = 7;
       const std::string coded = serialize_manifest(manifest);
       EXPECT_EQ(parse_manifest(std::as_bytes(std::span(coded))), manifest);
     }
@@ -36,7 +38,7 @@ TEST(Manifest, RoundTripKeepsEveryField) {
 
 TEST(Manifest, NewerFormatNamesBothVersions) {
   const std::string message = message_after([](auto& record) { record.set_format_version(kStoreFormat + 1); });
-  EXPECT_TRUE(mentions(message, "made by a newer version (format 2, this program reads up to 1)"));
+  EXPECT_TRUE(mentions(message, "made by a newer version (format 3, this program reads up to 2)"));
 }
 
 TEST(Manifest, NonsenseNamesTheField) {
@@ -45,6 +47,7 @@ TEST(Manifest, NonsenseNamesTheField) {
     EXPECT_EQ(message_after(change), "manifest is corrupt: " + name);
   };
   field("format version", [](Record& r) { r.set_format_version(0); });
+  field("format version", [](Record& r) { r.set_format_version(1); });
   field("session id", [](Record& r) { r.set_session_id("short"); });
   field("party", [](Record& r) { r.set_party(stored::PARTY_UNKNOWN); });
   field("party", [](Record& r) { r.set_party(static_cast<stored::PartyName>(9)); });
@@ -64,6 +67,10 @@ TEST(Manifest, NonsenseNamesTheField) {
   field("bucket", [](Record& r) { r.set_bucket(0); });
   field("unit", [](Record& r) { r.set_unit(0); });
   field("unit", [](Record& r) { r.set_unit((std::uint64_t{1} << 24) + 1); });
+  field("shard", [](Record& r) { r.set_shard(0); });
+  field("shard", [](Record& r) { r.set_shard(2); });
+  field("shard", [](Record& r) { r.set_shards(0); });
+  field("shard", [](Record& r) { r.set_shards((1u << 16) + 1); });
   field("state", [](Record& r) { r.set_state(stored::STATE_UNKNOWN); });
   field("dead reason", [](Record& r) { r.set_state(stored::STATE_DEAD); });
   field("dead reason", [](Record& r) { r.set_dead_reason("but it is open"); });

@@ -1,9 +1,7 @@
+// What a store refuses, and what it says then.
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include <cstring>
-
-#include "storage/record.h"
+#include "tests/storage/process_support.h"
 #include "tests/storage/store_support.h"
 
 namespace tinyot {
@@ -72,7 +70,7 @@ TEST_F(StoreTest, PlacesThatCannotHoldAStoreAreRefused) {
 
 TEST_F(StoreTest, LoosePermissionsAreRefusedWithTheCommandThatMendsThem) {
   { const Store store = make_store(dir_); }
-  for (const char* name : {"material.mdb", "global.key", "store.lock", "material.mdb-lock"}) {
+  for (const char* name : {"material.mdb", "store.keys", "store.lock", "material.mdb-lock"}) {
     const fs::path file = dir_ / name;
     ASSERT_EQ(::chmod(file.c_str(), 0640), 0) << file;
     EXPECT_TRUE(mentions(open_message(dir_), "(mode 0640)"));
@@ -82,20 +80,6 @@ TEST_F(StoreTest, LoosePermissionsAreRefusedWithTheCommandThatMendsThem) {
   ASSERT_EQ(::chmod(dir_.c_str(), 0711), 0);
   EXPECT_TRUE(mentions(open_message(dir_), "chmod 700 " + dir_.string()));
   ASSERT_EQ(::chmod(dir_.c_str(), 0700), 0);
-  EXPECT_EQ(open_message(dir_), "");
-}
-
-TEST_F(StoreTest, SecondHandleIsRefusedAndNamesTheFirst) {
-  {
-    Store store = make_store(dir_);
-    EXPECT_TRUE(mentions(open_message(dir_), "in use by process " + std::to_string(::getpid())));
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(mentions(open_message(dir_), "in use by process") ? 0 : 1);
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
-    add_unit(store, kKind, 10);
-  }
   EXPECT_EQ(open_message(dir_), "");
 }
 
@@ -121,7 +105,7 @@ TEST_F(StoreTest, TruncatedFileIsRefusedAtEveryPage) {
     add_unit(store, kKind, 1000);
   }
   const std::string whole = read_file(dir_ / "material.mdb");
-  const std::uint64_t used = Store::open(dir_).store_bytes();
+  const std::uint64_t used = Store::open(dir_).store_bytes() - fs::file_size(dir_ / "store.keys");
   for (std::uint64_t size = 4096; size < used; size += 4096) {
     write_file(dir_ / "material.mdb", whole.substr(0, size));
     EXPECT_NE(open_message(dir_), "") << size;
@@ -135,63 +119,96 @@ TEST_F(StoreTest, TruncatedFileIsRefusedAtEveryPage) {
 TEST_F(StoreTest, NewerFormatIsRefused) {
   { const Store store = make_store(dir_); }
   // Field 1 of the manifest, a fixed 32-bit number, and the head of field 2.
-  const std::string head("\x0d\x01\0\0\0\x12\x20", 7), newer("\x0d\x02\0\0\0\x12\x20", 7);
+  const std::string head("\x0d\x02\0\0\0\x12\x20", 7), newer("\x0d\x03\0\0\0\x12\x20", 7);
   ASSERT_GT(replace_in_file(dir_ / "material.mdb", head, newer), 0);
-  EXPECT_TRUE(mentions(open_message(dir_), "made by a newer version (format 2, this program reads up to 1)"));
+  EXPECT_TRUE(mentions(open_message(dir_), "made by a newer version (format 3, this program reads up to 2)"));
 }
+
+// Where the fields of store.keys begin, as FORMAT.md gives them.
+constexpr std::size_t kVersionAt = 8, kProtectionAt = 12, kSessionAt = 16, kSaltAt = 48, kZerosAt = 80, kCheckAt = 112, kSlotsAt = 128, kSlotBytes = 64;
 
 TEST_F(StoreTest, KeyFileIsChecked) {
   { const Store store = make_store(dir_); }
-  const fs::path key = dir_ / "global.key";
-  const std::string whole = read_file(key);
-  ASSERT_EQ(whole.size(), 64u);
+  const fs::path keys = dir_ / "store.keys";
+  const std::string whole = read_file(keys);
+  ASSERT_EQ(whole.size(), kSlotsAt + kSlotBytes);
   const auto with_byte = [&](std::size_t at, char value) {
     std::string bytes = whole;
     bytes[at] = value;
-    write_file(key, bytes);
+    write_file(keys, bytes);
     return open_message(dir_);
   };
-  EXPECT_TRUE(mentions(with_byte(0, 'X'), "is corrupt"));
-  EXPECT_TRUE(mentions(with_byte(8, 2), "newer version"));
-  EXPECT_TRUE(mentions(with_byte(12, 0), "holds no key"));
-  EXPECT_TRUE(mentions(with_byte(16, 0), "another session"));
-  write_file(key, whole.substr(0, 63));
-  EXPECT_TRUE(mentions(open_message(dir_), "is corrupt"));
-  fs::remove(key);
+  EXPECT_TRUE(mentions(with_byte(0, 'X'), "is corrupt (header)"));
+  EXPECT_TRUE(mentions(with_byte(kVersionAt, 3), "made by a newer version (format 3, this program reads up to 2)"));
+  EXPECT_TRUE(mentions(with_byte(kVersionAt, 1), "is corrupt (header)"));
+  EXPECT_TRUE(mentions(with_byte(kProtectionAt, 0), "is corrupt (header)"));
+  EXPECT_TRUE(mentions(with_byte(kProtectionAt, 2), "is sealed under a store key"));
+  EXPECT_TRUE(mentions(with_byte(kProtectionAt, 3), "are erased"));
+  EXPECT_TRUE(mentions(with_byte(kProtectionAt, 4), "is corrupt (header)"));
+  EXPECT_TRUE(mentions(with_byte(kSessionAt, 0), "belongs to another session"));
+  for (const std::size_t at : {kSaltAt, kZerosAt, kCheckAt}) EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "is corrupt (header)"));
+  for (std::size_t at = kSlotsAt; at < whole.size(); ++at)
+    EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "the key of the global key in " + keys.string() + " is corrupt"));
+  write_file(keys, whole.substr(0, kSlotsAt) + std::string(kSlotBytes, '\0'));
+  EXPECT_TRUE(mentions(open_message(dir_), "is erased"));
+  write_file(keys, whole.substr(0, whole.size() - 1));
+  EXPECT_TRUE(mentions(open_message(dir_), "is erased"));
+  write_file(keys, whole.substr(0, kSlotsAt - 1));
+  EXPECT_TRUE(mentions(open_message(dir_), "is corrupt (header)"));
+  fs::rename(keys, root_ / "keys");
   EXPECT_TRUE(mentions(open_message(dir_), "is missing"));
-  write_file(key, whole);
+  fs::rename(root_ / "keys", keys);
+  write_file(keys, whole);
   EXPECT_EQ(open_message(dir_), "");
 }
 
-// The header of the record that begins at object `first`, as FORMAT.md gives it.
-std::string header_bytes(Party party, std::uint64_t first, std::uint32_t count) {
-  const MaterialShape shape = shape_of(kKind, party);
-  std::string bytes = "TROB";
-  for (const std::size_t byte : {static_cast<std::size_t>(kKind), static_cast<std::size_t>(party), shape.mine, shape.peers})
-    bytes.push_back(static_cast<char>(byte));
-  bytes.append(reinterpret_cast<const char*>(&first), 8).append(reinterpret_cast<const char*>(&count), 4);
-  return bytes.append(12, '\0');
-}
-
-TEST_F(StoreTest, CorruptRecordIsNamedWhenItIsDrawn) {
+TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsDrawn) {
+  std::string sealed;
   {
     Store store = make_store(dir_);
     add_unit(store, kKind, 100);
     add_unit(store, kKind, 100);
+    sealed = sealed_record(store, kKind, 0);
   }
-  ASSERT_EQ(replace_in_file(dir_ / "material.mdb", header_bytes(Party::A, 0, 100), header_bytes(Party::A, 0, 99)), 1);
+  std::string flipped = sealed;
+  flipped[sealed.size() / 2] ^= 1;
+  ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, flipped), 1);
   Store store = Store::open(dir_);
-  Reservation reservation = store.reserve({}, counts_of(kKind, 150));
-  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kKind, 50); }), "record auth_ands_a 0 is corrupt"));
+  Reservation reservation = store.reserve({}, counts_of(kKind, 200));
+  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kKind, 150); }), "batch auth_ands_a 0..99 is corrupt"));
 }
 
-TEST_F(StoreTest, RecordOfTheOtherPartyIsNamedAtOpening) {
+TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsCut) {
+  std::string sealed;
   {
     Store store = make_store(dir_);
     add_unit(store, kKind, 100);
+    sealed = sealed_record(store, kKind, 0);
   }
-  ASSERT_EQ(replace_in_file(dir_ / "material.mdb", header_bytes(Party::A, 0, 100), header_bytes(Party::B, 0, 100)), 1);
-  EXPECT_TRUE(mentions(open_message(dir_), "record auth_ands_a 0 is corrupt"));
+  std::string flipped = sealed;
+  flipped[0] ^= 64;
+  ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, flipped), 1);
+  Store store = Store::open(dir_);
+  EXPECT_TRUE(mentions(message_of([&] { store.reserve({}, counts_of(kKind, 50)); }), "batch auth_ands_a 0..99 is corrupt"));
+  EXPECT_EQ(store.position(), MaterialCounts{});
+}
+
+TEST_F(StoreTest, BatchesThatHaveChangedPlacesAreRefused) {
+  std::string first, second;
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kKind, 100);
+    add_unit(store, kKind, 100);
+    first = sealed_record(store, kKind, 0);
+    second = sealed_record(store, kKind, 100);
+  }
+  const std::string between(first.size(), 'x');
+  ASSERT_EQ(replace_in_file(dir_ / "material.mdb", first, between), 1);
+  ASSERT_EQ(replace_in_file(dir_ / "material.mdb", second, first), 1);
+  ASSERT_EQ(replace_in_file(dir_ / "material.mdb", between, second), 1);
+  Store store = Store::open(dir_);
+  Reservation reservation = reserve_all(store);
+  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kKind, 1); }), "batch auth_ands_a 0..99 is corrupt"));
 }
 
 }  // namespace

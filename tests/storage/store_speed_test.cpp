@@ -7,7 +7,7 @@
 namespace tinyot {
 namespace {
 
-TEST_F(StoreTest, DISABLED_SpeedOfPourAndDraw) {
+TEST_F(StoreOnDiskTest, DISABLED_SpeedOfPourAndDraw) {
   constexpr std::size_t kUnit = std::size_t{1} << 18, kUnits = 56;
   const MaterialKind kinds[] = {MaterialKind::AuthAndsA, MaterialKind::AuthAndsB, MaterialKind::AuthOtsAB};
   const auto seconds_of = [](const auto& body) {
@@ -27,6 +27,7 @@ TEST_F(StoreTest, DISABLED_SpeedOfPourAndDraw) {
   }
   double megabytes = 0;
   for (const MaterialKind kind : kinds) megabytes += static_cast<double>(store.bytes_of(kind)) / 1e6;
+  unlock_all(store);
   const double drawing = seconds_of([&] {
     Reservation reservation = store.reserve({}, store.made());
     for (std::size_t drawn = 0; drawn < kUnit * kUnits; drawn += kUnit / 8)

@@ -14,10 +14,19 @@
 
 namespace tinyot {
 
+// Where syncing costs nothing, if there is room: thousands of commits are made here.
+inline std::filesystem::path directory_in_memory() {
+  constexpr std::uintmax_t kRoom = std::uintmax_t{4} << 30;
+  const std::filesystem::path memory = "/dev/shm";
+  std::error_code error;
+  const bool has_room = ::access(memory.c_str(), W_OK) == 0 && std::filesystem::space(memory, error).available >= kRoom && !error;
+  return has_room ? memory : std::filesystem::temp_directory_path();
+}
+
 class StoreTest : public ::testing::Test {
  protected:
-  StoreTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "tinyot_store_XXXXXX").string();
+  explicit StoreTest(const std::filesystem::path& parent = directory_in_memory()) {
+    std::string name = (parent / "tinyot_store_XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
     root_ = name;
     dir_ = root_ / "store";
@@ -25,6 +34,11 @@ class StoreTest : public ::testing::Test {
   ~StoreTest() override { std::filesystem::remove_all(root_); }
 
   std::filesystem::path root_, dir_;
+};
+
+class StoreOnDiskTest : public StoreTest {
+ protected:
+  StoreOnDiskTest() : StoreTest(std::filesystem::temp_directory_path()) {}
 };
 
 inline constexpr Delta kTestDelta{Block{0x0123456789abcdef, 0xfedcba9876543210}};
@@ -115,10 +129,40 @@ inline Store make_store(const std::filesystem::path& dir, Party me = Party::A) {
   return Store::create(dir, test_manifest(me), kTestDelta, 0);
 }
 
-// One unit of one kind, continuing where the store stands.
-inline void add_unit(Store& store, MaterialKind kind, std::size_t count) {
+inline Store open_to_make(const std::filesystem::path& dir) { return Store::open(dir, {.purpose = Purpose::Make}); }
+
+// Unlocks all units, as a peer would whose digests are the store's own.
+inline void unlock_all(Store& store) {
+  const std::uint64_t first = store.marks().units_unlocked, end = store.manifest().units_made;
+  store.unlock(first, end, store.digests(first, end));
+}
+
+// One unit of one kind, continuing where the store stands: still LOCKED, or ready to be served.
+inline void add_locked_unit(Store& store, MaterialKind kind, std::size_t count) {
   store.pour(test_batch(kind, store.manifest().me, store.made()[kind], count));
   store.finish_unit();
+}
+inline void add_unit(Store& store, MaterialKind kind, std::size_t count) {
+  add_locked_unit(store, kind, count);
+  unlock_all(store);
+}
+
+// Whether the next `count` objects of a reservation are [first, first + count).
+inline ::testing::AssertionResult draws(Reservation& reservation, MaterialKind kind, Party me, std::uint64_t first, std::size_t count) {
+  return holds(reservation.draw(kind, count), kind, me, first, count);
+}
+
+// A reservation of all that is left.
+inline Reservation reserve_all(Store& store) { return store.reserve({}, store.left()); }
+
+// The bytes of the batch that holds an object, as they lie in the file.
+inline std::string sealed_record(const Store& store, MaterialKind kind, std::uint64_t index) {
+  std::string bytes;
+  store.look([&](const View& view) {
+    const ByteView record = view.record(view.entry_holding(kind, index).value());
+    bytes.assign(reinterpret_cast<const char*>(record.data()), record.size());
+  });
+  return bytes;
 }
 
 // The message of the error that `body` throws; empty if it throws none.

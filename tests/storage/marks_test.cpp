@@ -1,0 +1,135 @@
+#include "storage/marks.h"
+
+#include <functional>
+
+#include "marks.pb.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+using Record = stored::MarksRecord;
+
+constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
+
+MaterialCounts counts_from(std::uint64_t first) {
+  MaterialCounts counts;
+  for (std::uint64_t& count : counts.of) count = first++;
+  return counts;
+}
+
+Marks test_marks() {
+  Marks marks;
+  marks.made = counts_from(4000);
+  marks.unlocked = counts_from(3000);
+  marks.position = counts_from(2000);
+  marks.burnt = counts_from(100);
+  marks.confirmed = counts_from(5000);
+  marks.units_unlocked = 7;
+  marks.next_slot = 50;
+  marks.next_reservation = 9;
+  marks.gaps = {{MaterialKind::AuthAndsA, 10, 20}, {MaterialKind::Triples, 5, 6}};
+  marks.planned = {{3, {counts_from(1000), counts_from(1500)}}, {8, {counts_from(1500), counts_from(1500)}}};
+  marks.doomed = {1, 49};
+  marks.database_inode = 12345;
+  marks.keys_inode = ~std::uint64_t{0};
+  return marks;
+}
+
+Marks parsed(const std::string& coded) { return parse_marks(std::as_bytes(std::span(coded))); }
+std::string parsed_message(const std::string& coded) {
+  return message_of([&] { parsed(coded); });
+}
+
+TEST(Marks, RoundTripKeepsEveryField) {
+  EXPECT_EQ(parsed(serialize_marks(test_marks())), test_marks());
+  EXPECT_EQ(parsed(serialize_marks({})), Marks());
+}
+
+TEST(Marks, AsManyGapsPlansAndDoomedSlotsAsThereMayBe) {
+  Marks marks = test_marks();
+  marks.position[MaterialKind::AuthBitsA] = marks.unlocked[MaterialKind::AuthBitsA];
+  marks.gaps.clear();
+  for (std::uint64_t i = 0; i < Marks::kGapsMax; ++i) marks.gaps.push_back({MaterialKind::AuthBitsA, 2 * i, 2 * i + 1});
+  marks.planned.assign(Marks::kPlannedMax, marks.planned[0]);
+  marks.doomed.assign(Marks::kDoomedMax, 1);
+  EXPECT_EQ(parsed(serialize_marks(marks)), marks);
+  const auto refused = [&](const char* field, const std::function<void(Marks&)>& change) {
+    Marks more = marks;
+    change(more);
+    EXPECT_EQ(message_of([&] { serialize_marks(more); }), "the marks of the store are corrupt (" + std::string(field) + ")");
+  };
+  refused("gaps", [](Marks& m) { m.gaps.push_back(m.gaps[0]); });
+  refused("planned reservations", [](Marks& m) { m.planned.push_back(m.planned[0]); });
+  refused("doomed slots", [](Marks& m) { m.doomed.push_back(1); });
+}
+
+// What serialize would not write is refused when it is read, with the field.
+void expect_refused(const std::string& field, const std::function<void(Record&)>& change) {
+  Record record;
+  ASSERT_TRUE(record.ParseFromString(serialize_marks(test_marks())));
+  change(record);
+  EXPECT_EQ(parsed_message(record.SerializeAsString()), "the marks of the store are corrupt (" + field + ")");
+}
+
+TEST(Marks, CountsOfAnotherNumberOrSizeAreRefused) {
+  expect_refused("made", [](Record& r) { r.add_made(1); });
+  expect_refused("made", [](Record& r) { r.mutable_made()->RemoveLast(); });
+  expect_refused("made", [](Record& r) { r.set_made(0, kCountMax + 1); });
+  expect_refused("unlocked", [](Record& r) { r.clear_unlocked(); });
+  expect_refused("position", [](Record& r) { r.add_position(0); });
+  expect_refused("burnt", [](Record& r) { r.clear_burnt(); });
+  expect_refused("confirmed", [](Record& r) { r.clear_confirmed(); });
+  expect_refused("confirmed", [](Record& r) { r.set_confirmed(6, ~std::uint64_t{0}); });
+  expect_refused("planned reservations", [](Record& r) { r.mutable_planned(1)->clear_range(); });
+  expect_refused("planned reservations", [](Record& r) { r.mutable_planned(0)->mutable_range()->add_end(0); });
+}
+
+TEST(Marks, WhatIsOutOfOrderIsRefused) {
+  for (int kind = 0; kind < static_cast<int>(kMaterialKinds); ++kind) {
+    expect_refused("unlocked", [&](Record& r) { r.set_unlocked(kind, r.made(kind) + 1); });
+    expect_refused("position", [&](Record& r) { r.set_position(kind, r.unlocked(kind) + 1); });
+    expect_refused("burnt", [&](Record& r) { r.set_burnt(kind, r.position(kind) + 1); });
+  }
+  expect_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(20); });
+  expect_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(21); });
+  expect_refused("gaps", [](Record& r) { r.mutable_gaps(1)->set_end(2007); });
+  expect_refused("kind of a gap", [](Record& r) { r.mutable_gaps(1)->set_kind(kMaterialKinds); });
+  expect_refused("planned reservations", [](Record& r) { r.mutable_planned(0)->mutable_range()->set_start(3, 1504); });
+  expect_refused("planned reservations", [](Record& r) { r.mutable_planned(1)->mutable_range()->set_end(0, 2001); });
+}
+
+TEST(Marks, SlotsAndCountersAreChecked) {
+  expect_refused("counters", [](Record& r) { r.set_next_slot(0); });
+  expect_refused("counters", [](Record& r) { r.set_next_slot(kCountMax + 1); });
+  expect_refused("counters", [](Record& r) { r.set_next_reservation(0); });
+  expect_refused("doomed slots", [](Record& r) { r.set_doomed(0, 0); });
+  expect_refused("doomed slots", [](Record& r) { r.set_doomed(1, 50); });
+}
+
+TEST(Marks, EveryPrefixAndEveryFlippedBitParsesToMarksOrIsRefused) {
+  const std::string coded = serialize_marks(test_marks());
+  const auto parse = [](const std::string& bytes) {
+    try {
+      // What is accepted can be written again, and says the same.
+      const Marks marks = parsed(bytes);
+      EXPECT_EQ(parsed(serialize_marks(marks)), marks);
+      return true;
+    } catch (const StoreError& error) {
+      EXPECT_TRUE(mentions(error.what(), "the marks of the store are corrupt ("));
+      return false;
+    }
+  };
+  std::size_t accepted = 0;
+  for (std::size_t size = 0; size < coded.size(); ++size) accepted += parse(coded.substr(0, size));
+  EXPECT_LT(accepted, coded.size() / 2);
+  for (std::size_t bit = 0; bit < coded.size() * 8; ++bit) {
+    std::string flipped = coded;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    parse(flipped);
+  }
+  EXPECT_EQ(parsed_message(""), "the marks of the store are corrupt (made)");
+}
+
+}  // namespace
+}  // namespace tinyot

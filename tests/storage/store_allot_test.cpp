@@ -1,0 +1,188 @@
+// Ranges: who is given what, in which order they may come, and that cutting batches at their ends loses nothing.
+#include "storage/record.h"
+#include "tests/storage/process_support.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MaterialKind kKind = MaterialKind::AuthOtsAB;
+
+Allotment offer(std::uint64_t start, std::uint64_t end, std::uint64_t plan = 0) { return {{counts_of(kKind, start), counts_of(kKind, end)}, plan, {}}; }
+
+class AllotTest : public StoreTest {
+ protected:
+  AllotTest() : store_(make_store(dir_, Party::B)) { add_unit(store_, kKind, 1000); }
+
+  std::uint64_t burnt() const { return store_.burnt()[kKind]; }
+  // Takes a range, and looks at what is in it.
+  ::testing::AssertionResult takes(std::uint64_t start, std::uint64_t end) {
+    Reservation reservation = store_.hold(store_.take(offer(start, end), {}));
+    return draws(reservation, kKind, Party::B, start, end - start);
+  }
+  std::string disagreement(std::uint64_t start, std::uint64_t end) {
+    return message_of<Disagreement>([&] { store_.take(offer(start, end), {}); });
+  }
+
+  Store store_;
+};
+
+TEST_F(AllotTest, RangesFollowEachOther) {
+  for (std::uint64_t start = 0; start < 1000; start += 125) {
+    const Allotment allotment = store_.allot({.counts = counts_of(kKind, 125), .at_least = {}});
+    EXPECT_EQ(allotment.range, (Range{counts_of(kKind, start), counts_of(kKind, start + 125)}));
+    EXPECT_EQ(allotment.burnt, MaterialCounts{});
+    EXPECT_EQ(allotment.plan, 0u);
+    Reservation reservation = store_.hold(allotment);
+    EXPECT_TRUE(draws(reservation, kKind, Party::B, start, 125));
+  }
+  EXPECT_THROW(store_.allot({.counts = counts_of(kKind, 1), .at_least = {}}), OutOfMaterial);
+}
+
+TEST_F(AllotTest, AHigherPositionOfThePeerBurnsAndIsRemembered) {
+  const Allotment allotment = store_.allot({.counts = counts_of(kKind, 100), .at_least = counts_of(kKind, 333)});
+  EXPECT_EQ(allotment.range, (Range{counts_of(kKind, 333), counts_of(kKind, 433)}));
+  EXPECT_EQ(allotment.burnt, counts_of(kKind, 333));
+  EXPECT_EQ(burnt(), 333u);
+  EXPECT_EQ(store_.marks().confirmed, counts_of(kKind, 333));
+  Reservation reservation = store_.hold(allotment);
+  EXPECT_TRUE(draws(reservation, kKind, Party::B, 333, 100));
+  reservation.finish();
+  // The peer has taken the same range by then.
+  EXPECT_EQ(store_.marks().confirmed, counts_of(kKind, 433));
+  EXPECT_TRUE(store_.marks().gaps.empty()) << "who allots has no gaps";
+}
+
+TEST_F(AllotTest, RangesOutOfOrderLeaveGapsThatAreFilledLater) {
+  EXPECT_TRUE(takes(300, 400));
+  EXPECT_EQ(burnt(), 300u);
+  EXPECT_EQ(store_.marks().gaps, (std::vector<Gap>{{kKind, 0, 300}}));
+  EXPECT_TRUE(takes(600, 601));
+  EXPECT_TRUE(takes(100, 200));
+  EXPECT_TRUE(takes(0, 100));
+  EXPECT_EQ(burnt(), 300u);
+  EXPECT_TRUE(takes(200, 300));
+  EXPECT_TRUE(takes(400, 600));
+  EXPECT_EQ(burnt(), 0u);
+  EXPECT_TRUE(store_.marks().gaps.empty());
+  EXPECT_EQ(store_.position(), counts_of(kKind, 601));
+  EXPECT_TRUE(takes(601, 1000));
+}
+
+TEST_F(AllotTest, WhatHasBeenServedIsNotTakenAgain) {
+  ASSERT_TRUE(takes(0, 250));
+  ASSERT_TRUE(takes(500, 600));
+  const Marks before = store_.marks();
+  const std::pair<int, int> ranges[] = {{0, 250}, {0, 1}, {249, 250}, {100, 200}, {200, 300}, {249, 251}, {450, 501}, {500, 600}, {599, 601}, {0, 1000}};
+  for (const auto& [start, end] : ranges) {
+    const std::string message = disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end));
+    EXPECT_TRUE(mentions(message, "auth_ots_ab " + std::to_string(start) + ".." + std::to_string(end - 1))) << message;
+    EXPECT_TRUE(mentions(message, "has served already (up to 600)"));
+  }
+  EXPECT_EQ(store_.marks(), before);
+  EXPECT_TRUE(takes(250, 500));
+}
+
+TEST_F(AllotTest, WhatSomebodyHoldsOrPlansIsNotTakenAgain) {
+  Reservation held = store_.hold(store_.take(offer(0, 100), {}));
+  (void)store_.take(offer(100, 200, 5), {});
+  // The ends lie inside batches whose keys are gone, or kept for the plan.
+  for (const auto& [start, end] : {std::pair(0, 100), std::pair(30, 70), std::pair(50, 150), std::pair(130, 170), std::pair(199, 201)})
+    EXPECT_NE(disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end)), "") << start;
+  EXPECT_TRUE(draws(held, kKind, Party::B, 0, 100));
+  Reservation planned = store_.claim(5);
+  EXPECT_TRUE(draws(planned, kKind, Party::B, 100, 100));
+}
+
+TEST_F(AllotTest, GapsEndWithTheProcessesThatCouldFillThem) {
+  ASSERT_TRUE(takes(300, 400));
+  store_ = [&] {
+    { const Store gone = std::move(store_); }
+    return open_to_make(dir_);
+  }();
+  EXPECT_TRUE(store_.marks().gaps.empty());
+  EXPECT_EQ(burnt(), 300u);
+  EXPECT_NE(disagreement(0, 100), "");
+  EXPECT_TRUE(takes(400, 500));
+}
+
+TEST_F(AllotTest, WithTooManyGapsTheOldestIsGivenUp) {
+  for (std::uint64_t i = 0; i <= Marks::kGapsMax; ++i) (void)store_.take(offer(3 * i + 2, 3 * i + 3), {});
+  EXPECT_EQ(store_.marks().gaps.size(), Marks::kGapsMax);
+  EXPECT_NE(disagreement(0, 1), "");
+  EXPECT_TRUE(takes(3, 4));
+  EXPECT_TRUE(takes(4, 5));
+  (void)store_.take(offer(900, 903), {});
+  ASSERT_EQ(store_.marks().gaps.size(), Marks::kGapsMax);
+  // One gap becomes two.
+  EXPECT_TRUE(takes(850, 851));
+  EXPECT_EQ(store_.marks().gaps.size(), Marks::kGapsMax);
+  EXPECT_TRUE(takes(860, 900));
+  EXPECT_TRUE(takes(903, 1000));
+}
+
+TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
+  const Allotment first = store_.allot({.counts = counts_of(kKind, 100), .at_least = {}, .is_plan = true});
+  const Allotment second = store_.allot({.counts = counts_of(kKind, 33), .at_least = {}, .is_plan = true});
+  EXPECT_EQ(first.plan, 1u);
+  EXPECT_EQ(second.plan, 2u);
+  EXPECT_THROW(store_.hold(first), std::logic_error);
+  ASSERT_TRUE(takes(133, 200));
+  { const Store gone = std::move(store_); }
+  {
+    Store store = Store::open(dir_);
+    EXPECT_EQ(store.marks().planned, (std::vector<PlannedReservation>{{1, first.range}, {2, second.range}}));
+    Reservation reservation = store.claim(2);
+    EXPECT_EQ(reservation.range(), second.range);
+    EXPECT_TRUE(draws(reservation, kKind, Party::B, 100, 33));
+    EXPECT_TRUE(mentions(message_of([&] { store.claim(2); }), "holds no reservation 2;"));
+    EXPECT_TRUE(mentions(message_of([&] { store.claim(3); }), "holds no reservation 3;"));
+  }
+  // Claimed by a process that dies: gone as well.
+  ASSERT_TRUE(was_killed(status_of_child([&] {
+    Store store = Store::open(dir_);
+    Reservation reservation = store.claim(1);
+    kill_this_process();
+  })));
+  store_ = open_to_make(dir_);
+  EXPECT_TRUE(store_.marks().planned.empty());
+  EXPECT_TRUE(mentions(message_of([&] { store_.claim(1); }), "holds no reservation 1;"));
+  EXPECT_EQ(store_.bytes_of(kKind), record_bytes(kKind, Party::B, 800)) << "what was claimed has been dropped";
+  EXPECT_TRUE(takes(200, 1000));
+}
+
+TEST_F(StoreTest, CuttingBatchesAtBothEndsKeepsEveryObject) {
+  constexpr std::uint64_t kCounts[] = {1, 63, 64, 65, 127, 1, 2, 1023, 5000, 129};
+  for (const Party me : {Party::A, Party::B}) {
+    Store store = make_store(root_ / std::string(1, letter(me)), me);
+    MaterialCounts total;
+    for (int unit = 0; unit < 2; ++unit) {
+      for (const MaterialKind kind : kAllMaterialKinds) {
+        const std::size_t count = record_capacity(kind) + 321;
+        store.pour(test_batch(kind, me, total[kind], count));
+        total[kind] += count;
+      }
+      store.finish_unit();
+    }
+    unlock_all(store);
+    MaterialCounts drawn;
+    for (std::size_t round = 0; store.left() != MaterialCounts{}; ++round) {
+      MaterialCounts counts;
+      for (const MaterialKind kind : kAllMaterialKinds)
+        counts[kind] = std::min(store.left()[kind], kCounts[(round + static_cast<std::size_t>(kind)) % std::size(kCounts)]);
+      Reservation reservation = store.reserve({}, counts);
+      for (const MaterialKind kind : kAllMaterialKinds) {
+        const std::uint64_t odd = counts[kind] / 3;
+        ASSERT_TRUE(draws(reservation, kind, me, drawn[kind], odd));
+        ASSERT_TRUE(draws(reservation, kind, me, drawn[kind] + odd, counts[kind] - odd));
+        drawn[kind] += counts[kind];
+      }
+    }
+    EXPECT_EQ(drawn, total);
+    for (const MaterialKind kind : kAllMaterialKinds) EXPECT_EQ(store.bytes_of(kind), 0u);
+    EXPECT_LT(store.marks().doomed.size(), 2 * kMaterialKinds) << "keys of batches that were cut leave the list";
+  }
+}
+
+}  // namespace
+}  // namespace tinyot

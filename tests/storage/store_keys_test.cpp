@@ -1,0 +1,189 @@
+// What the keys protect: a store that was used, stolen or copied, and one under a store key.
+#include <sys/stat.h>
+
+#include <bit>
+
+#include "storage/record.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr MaterialKind kKind = MaterialKind::AuthAndsA;
+
+// A copy of a store, as a backup or a thief makes it.
+void copy_store(const fs::path& from, const fs::path& to) {
+  fs::create_directory(to);
+  fs::permissions(to, fs::perms::owner_all);
+  for (const auto& entry : fs::directory_iterator(from)) fs::copy_file(entry.path(), to / entry.path().filename());
+}
+
+BatchEntry entry_of(const Store& store, std::uint64_t index) {
+  std::optional<BatchEntry> entry;
+  store.look([&](const View& view) { entry = view.entry_holding(kKind, index); });
+  return entry.value();
+}
+
+const SessionId kSession = std::bit_cast<SessionId>(test_manifest(Party::A).session_id);
+
+// Slots of a key table whose keys open what is sealed.
+std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry& entry, const std::string& sealed, std::uint64_t slots) {
+  const KeyTable keys(dir / "store.keys", kSession, {});
+  std::vector<std::uint64_t> opening;
+  std::vector<std::byte> plain(sealed.size());
+  for (std::uint64_t slot = 0; slot < slots; ++slot) {
+    const std::string message =
+        message_of([&] { open_record(kSession, Party::A, entry, keys.key(slot, "a batch"), std::as_bytes(std::span(sealed)), plain); });
+    if (message.empty()) opening.push_back(slot);
+  }
+  return opening;
+}
+
+TEST_F(StoreTest, TheKeysOfAReservationAreGoneWhenItIsHeld) {
+  const std::uint64_t capacity = record_capacity(kKind);
+  Store store = make_store(dir_);
+  add_unit(store, kKind, 3 * capacity);
+  const BatchEntry whole = entry_of(store, 0), cut = entry_of(store, capacity);
+  const std::string whole_sealed = sealed_record(store, kKind, 0), cut_sealed = sealed_record(store, kKind, capacity);
+  ASSERT_EQ(slots_that_open(dir_, whole, whole_sealed, store.marks().next_slot), std::vector{whole.slot});
+  Reservation reservation = store.reserve({}, counts_of(kKind, capacity + 10));
+  const std::uint64_t slots = store.marks().next_slot;
+  EXPECT_TRUE(slots_that_open(dir_, whole, whole_sealed, slots).empty());
+  EXPECT_TRUE(slots_that_open(dir_, cut, cut_sealed, slots).empty()) << "of the batch that was cut in two";
+  const std::string reserved_half = sealed_record(store, kKind, capacity), other_half = sealed_record(store, kKind, capacity + 10);
+  EXPECT_TRUE(slots_that_open(dir_, entry_of(store, capacity), reserved_half, slots).empty());
+  EXPECT_EQ(slots_that_open(dir_, entry_of(store, capacity + 10), other_half, slots).size(), 1u);
+  // What it sealed is still in the file.
+  EXPECT_NE(read_file(dir_ / "material.mdb").find(whole_sealed), std::string::npos);
+  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, capacity + 10));
+}
+
+TEST_F(StoreTest, FilesSavedAfterUseDoNotOpenWhatWasUsed) {
+  Store store = make_store(dir_);
+  add_unit(store, kKind, 1000);
+  const BatchEntry used = entry_of(store, 0);
+  const std::string sealed = sealed_record(store, kKind, 0);
+  Reservation reservation = store.reserve({}, counts_of(kKind, 1000));
+  copy_store(dir_, root_ / "stolen");
+  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, 1000));
+  reservation.finish();
+  copy_store(dir_, root_ / "later");
+  const std::uint64_t slots = store.marks().next_slot;
+  { const Store gone = std::move(store); }
+  EXPECT_NE(read_file(root_ / "stolen/material.mdb").find(sealed), std::string::npos);
+  for (const char* name : {"stolen", "later"}) {
+    EXPECT_TRUE(slots_that_open(root_ / name, used, sealed, slots).empty()) << name;
+    Store copy = Store::open(root_ / name, {.is_adopted = true});
+    EXPECT_EQ(copy.left(), MaterialCounts{});
+    EXPECT_THROW(copy.reserve({}, counts_of(kKind, 1)), OutOfMaterial);
+    EXPECT_EQ(copy.bytes_of(kKind), 0u);
+  }
+}
+
+TEST_F(StoreTest, NothingThatIsStoredIsReadable) {
+  Store store = make_store(dir_);
+  add_unit(store, kKind, 200);
+  const std::string delta(reinterpret_cast<const char*>(&kTestDelta), sizeof kTestDelta);
+  for (const auto& entry : fs::directory_iterator(dir_)) {
+    const std::string bytes = read_file(entry.path());
+    EXPECT_EQ(bytes.find(delta), std::string::npos) << entry.path();
+    for (const std::uint64_t index : {0u, 100u, 199u}) {
+      const std::uint64_t word = word_of(kKind, 0, index);
+      EXPECT_EQ(bytes.find(std::string(reinterpret_cast<const char*>(&word), sizeof word)), std::string::npos) << entry.path();
+    }
+  }
+}
+
+TEST_F(StoreTest, KeysOfDroppedUnitsAndOfDeadSessionsAreGone) {
+  Store store = make_store(dir_);
+  add_unit(store, kKind, 100);
+  add_locked_unit(store, kKind, 100);
+  const BatchEntry kept = entry_of(store, 0), dropped = entry_of(store, 100);
+  const std::string kept_sealed = sealed_record(store, kKind, 0), dropped_sealed = sealed_record(store, kKind, 100);
+  store.cut_back(1);
+  EXPECT_TRUE(slots_that_open(dir_, dropped, dropped_sealed, store.marks().next_slot).empty());
+  EXPECT_EQ(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot), std::vector{kept.slot});
+  const auto size = fs::file_size(dir_ / "store.keys");
+  store.mark_dead("for the sake of a test");
+  const std::string keys = read_file(dir_ / "store.keys");
+  EXPECT_EQ(keys.size(), size);
+  EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos) << "salt, check and slots are overwritten";
+  EXPECT_TRUE(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot).empty());
+}
+
+class StoreKeyTest : public StoreTest {
+ protected:
+  static StoreKey key_of(char byte, std::size_t size = 32) { return StoreKey(size, static_cast<std::byte>(byte)); }
+  std::string open_message(const std::optional<StoreKey>& key) {
+    return message_of([&] { Store::open(dir_, {.store_key = key}); });
+  }
+  std::string read_message(const std::string& bytes, mode_t mode = 0600) {
+    write_file(root_ / "key", bytes);
+    EXPECT_EQ(::chmod((root_ / "key").c_str(), mode), 0);
+    return message_of([&] { (void)read_store_key(root_ / "key"); });
+  }
+};
+
+TEST_F(StoreKeyTest, OpensWithTheKeyThatItWasMadeWithOnly) {
+  {
+    Store store = Store::create(dir_, test_manifest(Party::A), kTestDelta, 0, key_of('k'));
+    EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
+    add_unit(store, kKind, 10);
+  }
+  EXPECT_TRUE(mentions(open_message({}), "is sealed under a store key; give it with --store-key @FILE"));
+  for (const StoreKey& wrong : {key_of('l'), key_of('k', 31), key_of('k', 33), StoreKey()})
+    EXPECT_TRUE(mentions(open_message(wrong), "the store key does not open the store in " + dir_.string()));
+  Store store = Store::open(dir_, {.store_key = key_of('k')});
+  EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
+  Reservation reservation = reserve_all(store);
+  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, 10));
+}
+
+TEST_F(StoreKeyTest, WithoutItThePermissionsAreAllThatProtects) {
+  { EXPECT_EQ(make_store(dir_).protection(), KeyProtection::ByPermissions); }
+  // A key that is not needed does no harm.
+  EXPECT_EQ(open_message(key_of('k')), "");
+}
+
+TEST_F(StoreKeyTest, KeyFilesAreChecked) {
+  EXPECT_EQ(read_message(std::string(16, 'x')), "");
+  EXPECT_EQ(read_store_key(root_ / "key"), key_of('x', 16));
+  EXPECT_TRUE(mentions(read_message(std::string(15, 'x')), "has 15 bytes, and 16 are the least"));
+  EXPECT_TRUE(mentions(read_message(""), "has 0 bytes"));
+  EXPECT_TRUE(mentions(read_message(std::string(32, 'x'), 0640), "is open to other users; close it with: chmod 600 " + (root_ / "key").string()));
+  EXPECT_TRUE(mentions(read_message(std::string(32, 'x'), 0604), "is open to other users"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_store_key(root_ / "none"); }), "cannot open " + (root_ / "none").string()));
+  EXPECT_NE(message_of([&] { (void)read_store_key(root_); }), "");
+}
+
+TEST_F(StoreTest, ACopyIsRefusedUntilItIsAdopted) {
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kKind, 100);
+  }
+  const fs::path copy = root_ / "copy";
+  copy_store(dir_, copy);
+  for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make, Purpose::Own}) {
+    const std::string message = message_of([&] { Store::open(copy, {.purpose = purpose}); });
+    EXPECT_TRUE(mentions(message, "the store in " + copy.string() + " is a copy"));
+    EXPECT_TRUE(mentions(message, "tinyot store adopt " + copy.string()));
+  }
+  EXPECT_EQ(message_of([&] { Store::open(copy, {.purpose = Purpose::Own, .is_adopted = true}); }), "");
+  {
+    Store store = Store::open(copy);
+    Reservation reservation = reserve_all(store);
+    EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, 100));
+  }
+  EXPECT_EQ(message_of([&] { Store::open(dir_); }), "") << "the original is what it was";
+  // A store may be renamed, and one file of a copy is as good as both.
+  fs::rename(dir_, root_ / "renamed");
+  EXPECT_EQ(message_of([&] { Store::open(root_ / "renamed"); }), "");
+  fs::copy_file(root_ / "renamed/store.keys", root_ / "renamed/new.keys");
+  fs::rename(root_ / "renamed/new.keys", root_ / "renamed/store.keys");
+  EXPECT_TRUE(mentions(message_of([&] { Store::open(root_ / "renamed"); }), "is a copy"));
+}
+
+}  // namespace
+}  // namespace tinyot

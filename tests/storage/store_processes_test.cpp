@@ -1,0 +1,261 @@
+// Several processes with one store: who may have it open, and that what they draw is disjoint and right.
+#include <atomic>
+#include <vector>
+
+#include "storage/record.h"
+#include "tests/storage/process_support.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MaterialKind kKind = MaterialKind::AuthAndsB;
+
+std::string open_message(const std::filesystem::path& dir, Purpose purpose) {
+  return message_of([&] { Store::open(dir, {.purpose = purpose}); });
+}
+
+TEST_F(StoreTest, SecondHandleOfAProcessIsRefused) {
+  const std::string by_me = "in use by process " + std::to_string(::getpid());
+  {
+    Store store = make_store(dir_);
+    for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make, Purpose::Own}) EXPECT_TRUE(mentions(open_message(dir_, purpose), by_me));
+    add_unit(store, kKind, 10);
+  }
+  const Store store = Store::open(dir_, {.purpose = Purpose::Look});
+  EXPECT_TRUE(mentions(open_message(dir_, Purpose::Look), by_me));
+}
+
+TEST_F(StoreTest, WhoMayHaveAStoreOpenTogether) {
+  { const Store store = make_store(dir_); }
+  const std::string by_me = "in use by process " + std::to_string(::getpid()) + ", which adds to it";
+  const std::string by_others = "in use by other processes; wait until they end";
+  // What somebody else is told while this process has the store open.
+  const auto refusal = [&](Purpose first, Purpose second, const std::string& part) {
+    // Nothing is open yet when the child begins.
+    const Steps steps;
+    const pid_t child = start_child([&] {
+      steps.wait_until(1);
+      const std::string message = open_message(dir_, second);
+      exit_well(part.empty() ? message.empty() : static_cast<bool>(mentions(message, part)));
+    });
+    const Store store = Store::open(dir_, {.purpose = first});
+    steps.reach(1);
+    EXPECT_TRUE(ended_well(wait_for(child))) << static_cast<int>(first) << " and then " << static_cast<int>(second);
+  };
+  for (const Purpose first : {Purpose::Look, Purpose::Use}) {
+    for (const Purpose second : {Purpose::Look, Purpose::Use, Purpose::Make}) refusal(first, second, "");
+    refusal(first, Purpose::Own, by_others);
+  }
+  for (const Purpose second : {Purpose::Look, Purpose::Use}) refusal(Purpose::Make, second, "");
+  for (const Purpose second : {Purpose::Make, Purpose::Own}) refusal(Purpose::Make, second, by_me);
+  for (const Purpose second : {Purpose::Make, Purpose::Own}) refusal(Purpose::Own, second, by_me);
+}
+
+TEST_F(StoreTest, WhoOpensWhileSomebodyIsAloneWaits) {
+  { const Store store = make_store(dir_); }
+  const Steps steps;
+  const pid_t child = start_child([&] {
+    steps.wait_until(1);
+    steps.reach(2);
+    exit_well(open_message(dir_, Purpose::Use).empty());
+  });
+  {
+    const Store store = Store::open(dir_, {.purpose = Purpose::Own});
+    steps.reach(1);
+    steps.wait_until(2);
+    ::usleep(100000);
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, WNOHANG), 0) << "it does not wait";
+  }
+  EXPECT_TRUE(ended_well(wait_for(child)));
+}
+
+TEST_F(StoreTest, OneUsesWhatAnotherMakesAlthoughTheMapGrows) {
+  constexpr std::uint64_t kUnit = 400000;
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kKind, 1000);
+  }
+  const Steps steps;
+  const pid_t child = start_child([&] {
+    Store store = Store::open(dir_);
+    steps.reach(1);
+    steps.wait_until(2);
+    store.refresh();
+    Reservation reservation = store.reserve({}, counts_of(kKind, 1000 + kUnit));
+    const bool is_right = static_cast<bool>(draws(reservation, kKind, Party::A, 0, 1000 + kUnit));
+    reservation.finish();
+    steps.reach(3);
+    steps.wait_until(4);
+    Reservation second = store.reserve({}, counts_of(kKind, 10));
+    exit_well(is_right && draws(second, kKind, Party::A, 1000 + kUnit, 10));
+  });
+  {
+    Store store = open_to_make(dir_);
+    steps.wait_until(1);
+    // The map that the other has is much smaller.
+    for (int unit = 0; unit < 3; ++unit) add_unit(store, kKind, kUnit);
+    EXPECT_GT(store.store_bytes(), std::uint64_t{50} << 20);
+    steps.reach(2);
+    steps.wait_until(3);
+    EXPECT_EQ(store.position(), MaterialCounts{}) << "as this handle has seen it last";
+    store.refresh();
+    EXPECT_EQ(store.position(), counts_of(kKind, 1000 + kUnit));
+    add_unit(store, kKind, 5);
+    steps.reach(4);
+  }
+  EXPECT_TRUE(ended_well(wait_for(child)));
+}
+
+TEST_F(StoreTest, WhoOpensWhileAnotherMakesLeavesItsUnfinishedUnitAlone) {
+  { const Store store = make_store(dir_); }
+  const Steps steps;
+  const pid_t child = start_child([&] {
+    steps.wait_until(1);
+    {
+      Store store = Store::open(dir_);
+      if (store.bytes_of(kKind) < (std::uint64_t{16} << 20)) exit_well(false);
+    }
+    steps.reach(2);
+    exit_well(true);
+  });
+  Store store = open_to_make(dir_);
+  constexpr std::size_t kHalf = 1500000;
+  store.pour(test_batch(kKind, Party::A, 0, kHalf));
+  EXPECT_GT(store.bytes_of(kKind), std::uint64_t{16} << 20) << "nothing is committed yet";
+  steps.reach(1);
+  steps.wait_until(2);
+  EXPECT_TRUE(ended_well(wait_for(child)));
+  store.finish_unit();
+  unlock_all(store);
+  Reservation reservation = reserve_all(store);
+  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, kHalf));
+}
+
+// How often each object has been served, by whomever.
+struct Ledger {
+  static constexpr std::uint64_t kObjects = 120000;
+  std::atomic<std::uint8_t> served[kObjects];
+
+  // Whether a range is served for the first time.
+  bool note(std::uint64_t first, std::uint64_t count) {
+    bool is_first = first + count <= kObjects;
+    for (std::uint64_t i = first; is_first && i < first + count; ++i) is_first = served[i].fetch_add(1) == 0;
+    return is_first;
+  }
+  std::uint64_t total() const {
+    std::uint64_t sum = 0;
+    for (const auto& object : served) sum += object;
+    return sum;
+  }
+};
+
+// Draws ranges of many sizes until the store is empty; exits well if all of it was right and nobody else's.
+[[noreturn]] void draw_until_empty(const std::filesystem::path& dir, Ledger& ledger, std::uint64_t seed, bool is_made_meanwhile) {
+  Store store = Store::open(dir);
+  for (std::uint64_t round = 0;; ++round) {
+    const std::uint64_t count = 1 + word_of(kKind, seed, round) % 2500;
+    try {
+      Reservation reservation = store.reserve({}, counts_of(kKind, count));
+      const std::uint64_t start = reservation.start()[kKind];
+      if (!draws(reservation, kKind, Party::A, start, count / 2)) exit_well(false);
+      if (!draws(reservation, kKind, Party::A, start + count / 2, count - count / 2)) exit_well(false);
+      if (!ledger.note(start, count)) exit_well(false);
+    } catch (const OutOfMaterial&) {
+      if (!is_made_meanwhile || (store.manifest().state == SessionState::Complete && store.left()[kKind] < 2500)) exit_well(true);
+      ::usleep(1000);
+      store.refresh();
+    }
+  }
+}
+
+TEST_F(StoreTest, ProcessesThatDrawAtOnceGetDisjointRanges) {
+  {
+    Store store = make_store(dir_);
+    for (std::uint64_t unit = 0; unit < 3; ++unit) add_unit(store, kKind, Ledger::kObjects / 3);
+  }
+  const Shared<Ledger> ledger;
+  std::vector<pid_t> children;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, false); }));
+  for (const pid_t child : children) EXPECT_TRUE(ended_well(wait_for(child)));
+  Store store = Store::open(dir_);
+  EXPECT_EQ(ledger->total(), store.position()[kKind]) << "nothing is passed over";
+  EXPECT_GT(ledger->total(), Ledger::kObjects - 2500);
+  EXPECT_EQ(store.burnt(), MaterialCounts{});
+}
+
+TEST_F(StoreTest, ProcessesDrawWhileAnotherMakes) {
+  { const Store store = make_store(dir_); }
+  const Shared<Ledger> ledger;
+  std::vector<pid_t> children;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, true); }));
+  Store store = open_to_make(dir_);
+  for (std::uint64_t unit = 0; unit < 10; ++unit) add_unit(store, kKind, Ledger::kObjects / 10);
+  store.update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+  for (const pid_t child : children) EXPECT_TRUE(ended_well(wait_for(child)));
+  store.refresh();
+  EXPECT_EQ(ledger->total(), store.position()[kKind]);
+  EXPECT_EQ(store.made(), counts_of(kKind, Ledger::kObjects));
+  EXPECT_GT(ledger->total(), Ledger::kObjects - 5000);
+  Reservation reservation = reserve_all(store);
+  EXPECT_TRUE(draws(reservation, kKind, Party::A, ledger->total(), Ledger::kObjects - ledger->total()));
+}
+
+TEST_F(StoreTest, WhatADeadProcessHeldIsDroppedByTheFirstWhoIsAlone) {
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kKind, 1000);
+  }
+  const Steps steps;
+  const pid_t other = start_child([&] {
+    Store store = Store::open(dir_);
+    Reservation reservation = store.reserve({}, counts_of(kKind, 100));
+    steps.reach(1);
+    steps.wait_until(2);
+    exit_well(static_cast<bool>(draws(reservation, kKind, Party::A, 0, 100)));
+  });
+  const pid_t dying = start_child([&] {
+    steps.wait_until(1);
+    Store store = Store::open(dir_);
+    (void)store.allot({.counts = counts_of(kKind, 200), .at_least = {}});
+    kill_this_process();
+  });
+  ASSERT_TRUE(was_killed(wait_for(dying)));
+  {
+    // Not alone: what others may hold stays.
+    Store store = Store::open(dir_);
+    EXPECT_EQ(store.position(), counts_of(kKind, 300));
+    EXPECT_GT(store.bytes_of(kKind), record_bytes(kKind, Party::A, 990));
+  }
+  steps.reach(2);
+  EXPECT_TRUE(ended_well(wait_for(other)));
+  Store store = Store::open(dir_);
+  EXPECT_EQ(store.bytes_of(kKind), record_bytes(kKind, Party::A, 700));
+  Reservation reservation = reserve_all(store);
+  EXPECT_TRUE(draws(reservation, kKind, Party::A, 300, 700));
+}
+
+TEST_F(StoreTest, TheDeathOfASessionIsSeenByWhoeverHasItOpen) {
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kKind, 1000);
+  }
+  const Steps steps;
+  const pid_t child = start_child([&] {
+    Store store = Store::open(dir_);
+    Reservation reservation = store.reserve({}, counts_of(kKind, 100));
+    steps.reach(1);
+    steps.wait_until(2);
+    const bool is_told = mentions(message_of([&] { reservation.draw(kKind, 1); }), "session is dead: cheating") &&
+                         mentions(message_of([&] { store.reserve({}, counts_of(kKind, 1)); }), "session is dead: cheating");
+    exit_well(is_told);
+  });
+  steps.wait_until(1);
+  Store::open(dir_).mark_dead("cheating");
+  steps.reach(2);
+  EXPECT_TRUE(ended_well(wait_for(child)));
+}
+
+}  // namespace
+}  // namespace tinyot
