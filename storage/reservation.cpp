@@ -57,6 +57,13 @@ MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
   return drawn;
 }
 
+std::vector<BatchEntry> Reservation::batches() const {
+  std::vector<BatchEntry> batches;
+  for (const Line& line : lines_)
+    for (const HeldBatch& batch : line.batches) batches.push_back(batch.entry);
+  return batches;
+}
+
 MaterialCounts Reservation::counts() const {
   MaterialCounts counts;
   for (const MaterialKind kind : kAllMaterialKinds) counts[kind] = range_.end[kind] - range_.start[kind];

@@ -23,6 +23,7 @@ class Reservation : public MaterialSource {
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
 
   Party me() const { return me_; }
+  std::vector<BatchEntry> batches() const;  // that it holds
   const Range& range() const { return range_; }
   MaterialCounts start() const { return range_.start; }
   MaterialCounts counts() const;

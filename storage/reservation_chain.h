@@ -14,6 +14,7 @@ class ReservationChain final : public MaterialSource {
   // Fails: as Reservation::draw, if all of them together are short.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
 
+  const std::vector<Reservation>& links() const { return links_; }
   MaterialCounts left() const;
   MaterialCounts burnt() const;
 

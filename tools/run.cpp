@@ -98,6 +98,7 @@ void add_run_options(Options& options) {
   options.value("window", "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
   options.flag("reserve-only", "set the run's material aside in both stores, and name the reservation; inputs are not needed yet")
       .value("reservation", "run on material that was set aside: its number");
+  options.value("ledger", "FILE to which is appended what the run is given from the store, before it is used");
   options.flag("live", "no store: make the material meanwhile, on a connection of its own; both parties say so");
   add_parameter_options(options);
   add_circuit_options(options);
@@ -125,6 +126,7 @@ RunJob run_job_from(const CommandLine& line) {
   }
   job.window = line.optional_size("window");
   if (job.window && (*job.window < 1 || *job.window > kWindowMax)) throw UsageError("--window is out of range: 1 to 2^26 gates");
+  if (line.has("ledger")) job.ledger = line.text("ledger");
   job.reserve_only = line.has("reserve-only");
   job.reservation = line.optional_size("reservation");
   if (job.reserve_only && job.reservation) throw UsageError("--reserve-only makes a reservation and --reservation uses one up: give one of the two");

@@ -14,6 +14,7 @@ struct RunJob {
   Endpoint endpoint;
   std::vector<std::filesystem::path> stores;  // unless live: one, or the shards of a session
   std::optional<StoreKey> store_key = {};
+  std::optional<std::filesystem::path> ledger = {};
   bool reserve_only = false;                    // for a run to come
   std::optional<std::uint64_t> reservation = {};  // that such a run has made
   std::optional<ParameterRequest> live;   // how material is made beside the run

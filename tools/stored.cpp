@@ -5,6 +5,7 @@
 #include "base/secret.h"
 #include "tools/connection.h"
 #include "tools/evaluation.h"
+#include "tools/ledger.h"
 #include "tools/peer_identity.h"
 #include "tools/store_agreement.h"
 
@@ -104,6 +105,8 @@ Evaluation StoredRun::evaluate() {
   Evaluation evaluation;
   with_peer(plan_.parameters(), [&](Session& session) {
     ReservationChain material = take_material(session);
+    if (job_.ledger)
+      for (const Reservation& link : material.links()) enter_into_ledger(*job_.ledger, manifest(), link.batches());
     evaluation.burnt = material.burnt();
     const auto start = std::chrono::steady_clock::now();
     evaluation.result = run_circuit(session, material, needed_, form_, rounds, plan_.inputs);

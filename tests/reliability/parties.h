@@ -1,0 +1,46 @@
+// Both parties of a `tinyot` subcommand as processes over loopback, one or both of which are killed at a random instant.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+
+#include "tests/tools/process.h"
+
+namespace tinyot::test {
+
+struct PairEnded {
+  Ended a, b;
+  bool both_done() const { return a.status == 0 && b.status == 0; }
+};
+
+// Who is killed, and when.
+struct Blow {
+  bool hits_a = false, hits_b = false;
+  std::chrono::microseconds after{0};
+};
+
+class Assassin {
+ public:
+  Assassin(std::uint64_t seed, std::uint64_t kills) : random_(seed), left_(kills) {}
+
+  // None once all kills are spent, and now and then before.
+  Blow next(std::chrono::milliseconds usual_time);
+  // A blow that found somebody alive.
+  void count(const Ended& ended) { kills_ += ended.status == 128 + 9; }
+  std::uint64_t kills() const { return kills_; }
+  bool has_kills_left() const { return kills_ < left_; }
+  std::mt19937_64& random() { return random_; }
+
+ private:
+  std::mt19937_64 random_;
+  std::uint64_t left_, kills_ = 0;
+};
+
+// Runs a subcommand as A and as B. Nobody may hang: a survivor ends within its timeouts.
+PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b, std::chrono::milliseconds usual_time);
+// The same of a subcommand that has no peer.
+Ended run_one(Assassin& assassin, const Arguments& arguments, std::chrono::milliseconds usual_time);
+
+}  // namespace tinyot::test

@@ -1,0 +1,24 @@
+#include "tools/ledger.h"
+
+#include <fcntl.h>
+
+#include "storage/file_io.h"
+#include "tools/connection.h"
+
+namespace tinyot {
+
+void enter_into_ledger(const std::filesystem::path& ledger, const Manifest& manifest, std::span<const BatchEntry> batches) {
+  std::string lines;
+  for (std::size_t i = 0; i < batches.size();) {
+    const BatchEntry& first = batches[i];
+    std::uint64_t end = first.origin + first.count;
+    for (++i; i < batches.size() && batches[i].kind == first.kind && batches[i].shard == first.shard && batches[i].origin == end; ++i) end += batches[i].count;
+    lines += hex_of(session_id_of(manifest)) + " " + letter(manifest.me) + " " + std::string(name_of(first.kind)) + " " + std::to_string(first.shard) + " " +
+             std::to_string(first.origin) + " " + std::to_string(end - first.origin) + "\n";
+  }
+  const File file(ledger, O_WRONLY | O_CREAT | O_APPEND);
+  file.write_at(0, std::as_bytes(std::span(lines)));  // a file that is appended to takes no offset
+  file.sync();
+}
+
+}  // namespace tinyot

@@ -1,0 +1,17 @@
+// An account, outside the store, of what its owner's runs were given: whoever keeps it can prove that nothing was given twice.
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+#include "storage/batch.h"
+#include "storage/manifest.h"
+
+namespace tinyot {
+
+// Appends a line for each stretch of objects, synced, before any of them is used:
+//   SESSION PARTY KIND SHARD FIRST COUNT
+// Objects have the numbers of their making, which a merge does not change. Fails: StoreError.
+void enter_into_ledger(const std::filesystem::path& ledger, const Manifest& manifest, std::span<const BatchEntry> batches);
+
+}  // namespace tinyot
