@@ -4,6 +4,7 @@
 
 #include "offline/auth_triple.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/repetitions.h"
 
 namespace tinyot {
 namespace {
@@ -118,7 +119,7 @@ TEST(DeferredCheck, HonestRunsGiveProducts) {
 // outcome from the honest party's x of what was attacked, and `share` how often that is.
 using Foretold = std::function<bool(const std::vector<bool>&)>;
 void expect_caught(const std::vector<std::size_t>& layers, const std::vector<Block>& errors, const Foretold& is_caught, double share) {
-  constexpr std::size_t kRuns = 64;
+  constexpr std::size_t kRuns = repetitions(64);
   for (const StringBits strings : kDeferredStrings) {
     for (const Party cheater : {Party::A, Party::B}) {
       const Party honest = peer_of(cheater);
@@ -167,7 +168,7 @@ TEST(DeferredCheck, DependentErrorsInABucketCostAsManyGuessesAsTheirRank) {
 
 // Equal errors in two buckets: a coin for each of them.
 TEST(DeferredCheck, EqualErrorsInTwoBucketsAreTwoGuesses) {
-  constexpr std::size_t kRuns = 96;
+  constexpr std::size_t kRuns = repetitions(96);
   std::size_t caught = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const auto buckets = buckets_of(seed);

@@ -3,6 +3,7 @@
 
 #include "crypto/tweak_hash.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/repetitions.h"
 
 namespace tinyot {
 namespace {
@@ -72,7 +73,7 @@ TEST(LeakyAnd, HonestRunsGiveProducts) {
 
 // The MAC holder uses U only where x = 1: a wrong U is a guess at x = 0, and one that survives has changed nothing.
 TEST(LeakyAnd, AWrongUIsAGuessAtX) {
-  constexpr std::size_t kRuns = 200;
+  constexpr std::size_t kRuns = repetitions(200);
   for (const Party holder : {Party::A, Party::B}) {
     std::size_t caught = 0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {

@@ -2,6 +2,7 @@
 #include "offline/leaky_bits.h"
 
 #include "tests/offline/dealt.h"
+#include "tests/support/repetitions.h"
 
 namespace tinyot {
 namespace {
@@ -92,7 +93,7 @@ TEST(LeakyBits, TheChosenBitsAreBalancedInEveryWindow) {
 // not use u_i: nothing changes for it, and the sender has learnt y_i. One with y_i = 1 gets another W and the check fails. So
 // the attack on one column is a guess at y_i = 0; if it succeeds, every MAC is right.
 TEST(LeakyBits, AnotherGammaInOneColumnIsAGuessAtOneChoice) {
-  constexpr std::size_t kRuns = 300;
+  constexpr std::size_t kRuns = repetitions(300);
   for (const Party sender : {Party::A, Party::B}) {
     std::size_t caught = 0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
@@ -108,7 +109,7 @@ TEST(LeakyBits, AnotherGammaInOneColumnIsAGuessAtOneChoice) {
 }
 
 TEST(LeakyBits, SeveralColumnsAreAsManyGuesses) {
-  constexpr std::size_t kRuns = 400, kColumns = 2;
+  constexpr std::size_t kRuns = repetitions(400), kColumns = 2;
   std::size_t survived = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const std::size_t first = seed * 5 % (kMade - kColumns);

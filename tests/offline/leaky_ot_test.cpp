@@ -2,6 +2,7 @@
 #include "offline/leaky_ot.h"
 
 #include "tests/offline/dealt.h"
+#include "tests/support/repetitions.h"
 
 namespace tinyot {
 namespace {
@@ -77,7 +78,7 @@ class SenderGuess : public testing::TestWithParam<Guess> {};
 // The receiver opens only one of X_0, X_1 and of I_0, I_1: a wrong one is found if it is the one that is opened, by the check that
 // comes first, and has no effect otherwise.
 TEST_P(SenderGuess, IsCaughtHalfOfTheTime) {
-  constexpr std::size_t kRuns = 200;
+  constexpr std::size_t kRuns = repetitions(200);
   const Guess& guess = GetParam();
   for (const Party sender : {Party::A, Party::B}) {
     const Party receiver = peer_of(sender);

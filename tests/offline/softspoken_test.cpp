@@ -3,6 +3,7 @@
 
 #include "offline/steps.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/repetitions.h"
 
 namespace tinyot {
 namespace {
@@ -148,7 +149,7 @@ TEST(SoftSpoken, PartsOfASessionMakeDifferentBits) {
 // attack is a guess at k bits of Delta; if it is right, nothing has changed.
 TEST(SoftSpoken, CorrectionsUnderAnotherXAreAGuessAtTheKey) {
   for (const std::uint32_t k : {1u, 2u}) {
-    constexpr std::size_t kRuns = 40;
+    constexpr std::size_t kRuns = repetitions(40);
     std::size_t caught = 0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
       const std::size_t tree = 1 + seed * 5 % (kKappa / k - 1), row_bits = kBits + 128;
@@ -206,7 +207,7 @@ TEST(GgmTrees, AWrongTreeIsFoundWithTheFirstBatch) {
 
 // One sum of one level: the key holder uses one of the two, so this is a guess at a bit of Delta.
 TEST(GgmTrees, OneWrongSumIsAGuessAtOneBit) {
-  constexpr std::size_t kRuns = 40;
+  constexpr std::size_t kRuns = repetitions(40);
   std::size_t caught = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const std::size_t tree = seed % 64;

@@ -11,6 +11,7 @@
 #include "circuitgen/registry.h"
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
+#include "tests/support/repetitions.h"
 
 namespace tinyot {
 namespace {
@@ -45,9 +46,9 @@ struct Drawn {
   }
 };
 
-// 10,000 of both forms together; many on a pair of sessions, whose transcripts go on from one to the next.
+// 10,000 of both forms together, fewer under a sanitizer; many on a pair of sessions, whose transcripts go on from one to the next.
 TEST_P(Runtime, RandomCircuitsEqualThePlainEvaluator) {
-  constexpr std::uint64_t kSessions = 50, kCircuits = 100;
+  constexpr std::uint64_t kSessions = repetitions(50), kCircuits = 100;
   for (std::uint64_t seed = 1; seed <= kSessions; ++seed) {
     std::vector<Drawn> drawn;
     for (std::uint64_t i = 0; i < kCircuits; ++i) drawn.emplace_back(2 * (seed * kCircuits + i) + (GetParam() == MaterialForm::Pairs));

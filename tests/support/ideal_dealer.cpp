@@ -1,28 +1,63 @@
 #include "tests/support/ideal_dealer.h"
 
+#include <array>
+#include <span>
+#include <vector>
+
 namespace tinyot::test {
 namespace {
+
+// What a number of objects are made of, drawn at once: a word for each coin, two for each key.
+class Drawn {
+ public:
+  Drawn(Rng& rng, std::size_t words) : words_(words) { rng.fill(std::as_writable_bytes(std::span(words_))); }
+  bool coin() { return words_[at_++] & 1; }
+  Block block() {
+    at_ += 2;
+    return {words_[at_ - 2], words_[at_ - 1]};
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::size_t at_ = 0;
+};
 
 // One object's bits, in the order of the kind's columns, and whose they are.
 struct Column {
   Party owner;
   bool bit;
 };
+struct Columns {
+  std::size_t count;
+  std::array<Column, 4> of;
+};
 
-std::vector<Column> deal_object(MaterialKind kind, Rng& rng) {
-  const auto coin = [&] { return rng.below(2) == 1; };
+std::size_t words_of(MaterialKind kind) {
+  switch (kind) {
+    case MaterialKind::AuthBitsA:
+    case MaterialKind::AuthBitsB: return 1 + 2;
+    case MaterialKind::AuthAndsA:
+    case MaterialKind::AuthAndsB: return 2 + 3 * 2;
+    case MaterialKind::AuthOtsAB:
+    case MaterialKind::AuthOtsBA: return 3 + 4 * 2;
+    case MaterialKind::Triples: break;
+  }
+  return 2 + 3 * (1 + 2);
+}
+
+Columns deal_object(MaterialKind kind, Drawn& drawn) {
   const auto product = [&](Party owner) {
-    const bool x = coin(), y = coin();
-    return std::vector<Column>{{owner, x}, {owner, y}, {owner, x && y}};
+    const bool x = drawn.coin(), y = drawn.coin();
+    return Columns{3, {{{owner, x}, {owner, y}, {owner, x && y}}}};
   };
   const auto transfer = [&](Party sender) {
-    const bool x0 = coin(), x1 = coin(), c = coin();
+    const bool x0 = drawn.coin(), x1 = drawn.coin(), c = drawn.coin();
     const Party receiver = peer_of(sender);
-    return std::vector<Column>{{sender, x0}, {sender, x1}, {receiver, c}, {receiver, c ? x1 : x0}};
+    return Columns{4, {{{sender, x0}, {sender, x1}, {receiver, c}, {receiver, c ? x1 : x0}}}};
   };
   switch (kind) {
-    case MaterialKind::AuthBitsA: return {{Party::A, coin()}};
-    case MaterialKind::AuthBitsB: return {{Party::B, coin()}};
+    case MaterialKind::AuthBitsA: return {1, {{{Party::A, drawn.coin()}}}};
+    case MaterialKind::AuthBitsB: return {1, {{{Party::B, drawn.coin()}}}};
     case MaterialKind::AuthAndsA: return product(Party::A);
     case MaterialKind::AuthAndsB: return product(Party::B);
     case MaterialKind::AuthOtsAB: return transfer(Party::A);
@@ -33,13 +68,13 @@ std::vector<Column> deal_object(MaterialKind kind, Rng& rng) {
 }
 
 // B's part is what A's lacks.
-void deal_triple(Rng& rng, Party me, Delta sum, MaterialBatch& batch, std::size_t i) {
-  const bool a = rng.below(2) == 1, b = rng.below(2) == 1;
+void deal_triple(Drawn& drawn, Party me, Delta sum, MaterialBatch& batch, std::size_t i) {
+  const bool a = drawn.coin(), b = drawn.coin();
   const bool opened[] = {a, b, a && b};
   for (std::size_t column = 0; column < 3; ++column) {
     AuthShares& shares = batch.shares[column];
-    const bool of_a = rng.below(2) == 1;
-    const MacShare mac_of_a{rng.block()};
+    const bool of_a = drawn.coin();
+    const MacShare mac_of_a{drawn.block()};
     shares.bits.put(i, me == Party::A ? of_a : of_a != opened[column]);
     shares.macs[i] = me == Party::A ? mac_of_a : moved(mac_of_a, sum, opened[column]);
   }
@@ -52,16 +87,17 @@ IdealDealer::IdealDealer(Party me, std::uint64_t seed, Delta held_by_a, Delta he
 }
 
 MaterialBatch IdealDealer::draw(MaterialKind kind, std::size_t count) {
-  Rng& rng = streams_.at(kind);
+  Drawn drawn(streams_.at(kind), count * words_of(kind));
   MaterialBatch batch(kind, me_, count);
   for (std::size_t i = 0; i < count; ++i) {
     if (kind == MaterialKind::Triples) {
-      deal_triple(rng, me_, {held_by_a_.value ^ held_by_b_.value}, batch, i);
+      deal_triple(drawn, me_, {held_by_a_.value ^ held_by_b_.value}, batch, i);
       continue;
     }
     std::size_t mine = 0, peers = 0;
-    for (const Column& column : deal_object(kind, rng)) {
-      const Key key{rng.block()};
+    const Columns columns = deal_object(kind, drawn);
+    for (const Column& column : std::span(columns.of).first(columns.count)) {
+      const Key key{drawn.block()};
       if (column.owner == me_) {
         batch.mine[mine].bits.put(i, column.bit);
         batch.mine[mine++].macs[i] = key ^ (me_ == Party::A ? held_by_b_ : held_by_a_) * column.bit;
