@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
 constexpr std::size_t kTlsHelloBytesMax = 4 << 10;  // that a stranger may announce, and we have to make room for
-constexpr std::size_t kBatchBytes = 128 << 10;   // that a system call moves
-constexpr std::size_t kUnreadBytes = 16 << 10;   // of a stranger's, dropped at the end
+constexpr std::size_t kBatchBytes = 64 << 10;        // that a system call moves
+constexpr std::size_t kUnreadBytes = 16 << 10;       // of a stranger's, dropped at the end
 constexpr std::size_t kExportedBytes = 32;
 constexpr std::string_view kExporter = "EXPORTER-tinyot-session";
 
