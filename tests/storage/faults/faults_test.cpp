@@ -148,6 +148,40 @@ TEST_F(FaultTest, WithoutFaultsEverythingIsDone) {
   EXPECT_EQ(ledger->units, kUnits);
 }
 
+// Two processes enlarge the file at once, where no blocks can be set aside: the one that comes second must not cut off what the first has written.
+TEST_F(FaultTest, AFileThatAnotherProcessHasEnlargedIsNotCutOff) {
+  constexpr std::size_t kUnit = 400000;
+  {
+    Store store = make_store(dir_);
+    store.pour(test_batch(kAnds, Party::A, 0, 100));
+    store.finish_unit();
+    unlock_all(store);
+  }
+  const Steps steps;
+  const pid_t slow = start_child([&] {
+    Store store = Store::open(dir_);
+    allocate_nothing([&] {
+      steps.reach(1);
+      ::usleep(500000);
+    });
+    Reservation reservation = store.reserve({}, counts_of(kAnds, 10));
+    exit_well(static_cast<bool>(draws(reservation, kAnds, Party::A, 0, 10)));
+  });
+  const pid_t maker = start_child([&] {
+    Store store = open_to_make(dir_);
+    store.pour(test_batch(kAnds, Party::A, 100, kUnit));
+    steps.wait_until(1);
+    store.finish_unit();
+    unlock_all(store);
+    exit_well(true);
+  });
+  EXPECT_TRUE(ended_well(wait_for(maker)));
+  EXPECT_TRUE(ended_well(wait_for(slow)));
+  Store store = Store::open(dir_);
+  Reservation rest = reserve_all(store);
+  EXPECT_TRUE(draws(rest, kAnds, Party::A, 10, 90 + kUnit));
+}
+
 TEST_F(FaultTest, DiskFull) { run_all(Fault::NoSpace, 1); }
 TEST_F(FaultTest, IoError) { run_all(Fault::IoError, 3); }
 TEST_F(FaultTest, ShortWrite) { run_all(Fault::ShortWrite, 3); }

@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace tinyot::faults {
 namespace {
 
 Fault armed = Fault::None;
 std::uint64_t armed_at = 0, counted = 0;
+std::function<void()> before_truncating;
 
 // What becomes of the call at hand.
 Fault next_call() {
@@ -86,6 +88,8 @@ void disarm() { armed = Fault::None; }
 
 std::uint64_t calls() { return counted; }
 
+void allocate_nothing(std::function<void()> before) { before_truncating = std::move(before); }
+
 }  // namespace tinyot::faults
 
 using namespace tinyot::faults;
@@ -122,12 +126,14 @@ int msync(void* begin, std::size_t size, int flags) {
 }
 
 int ftruncate(int file, off_t size) __THROW {
+  if (before_truncating) before_truncating();
   return done([&] { return static_cast<int>(::syscall(SYS_ftruncate, file, size)); });
 }
 int ftruncate64(int file, off64_t size) __THROW { return ftruncate(file, size); }
 
 // The file grows, and no blocks are set aside: nothing else fills this disk.
 int fallocate(int file, int, off_t at, off_t size) {
+  if (before_truncating) return fail_with(EOPNOTSUPP);
   return done([&] {
     const long end = ::syscall(SYS_lseek, file, 0L, SEEK_END);
     return end < at + size ? static_cast<int>(::syscall(SYS_ftruncate, file, at + size)) : 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace tinyot::faults {
 
@@ -21,5 +22,8 @@ void arm(Fault fault, std::uint64_t at);
 void disarm();
 // Since arm().
 std::uint64_t calls();
+
+// From now on this process finds a file system that sets no blocks aside, and does `before` first whenever it changes a file's length.
+void allocate_nothing(std::function<void()> before);
 
 }  // namespace tinyot::faults
