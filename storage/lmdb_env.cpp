@@ -155,9 +155,10 @@ Environment::~Environment() { mdb_env_close(env_); }
 
 void Environment::write(const std::string& operation, std::uint64_t bytes, const std::function<void(Transaction&)>& body) {
   for (;;) {
-    make_room(bytes);
     try {
       Transaction transaction(*this, operation, 0);
+      // Alone among writers: of two that enlarge the file at once, one could cut off what the other one has written.
+      make_room(bytes);
       body(transaction);
       transaction.commit();
       return;

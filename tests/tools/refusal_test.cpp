@@ -164,7 +164,7 @@ TEST_F(RefusalTest, StoresThatAreMissingForeignOrTaken) {
   write_file(path("notes/diary.txt"), "not a store\n");
   std::filesystem::create_directory(path("noise"));
   ASSERT_EQ(::chmod(path("noise").c_str(), 0700), 0);
-  for (const char* name : {"noise/material.mdb", "noise/global.key"}) {
+  for (const char* name : {"noise/material.mdb", "noise/store.keys"}) {
     write_file(path(name), random_hex(20000));
     ASSERT_EQ(::chmod(path(name).c_str(), 0600), 0);
   }

@@ -65,12 +65,20 @@ TEST_F(SecretsTest, TheStoreIsPrivate) {
   EXPECT_EQ(static_cast<unsigned>(std::filesystem::status(path("A")).permissions()) & 0077, 0u);
 }
 
-TEST_F(SecretsTest, AStoreIsOpenOnce) {
+TEST_F(SecretsTest, OneProcessAddsToAStoreAtATimeAndNobodyEndsItMeanwhile) {
   preprocess("2^10");
-  const Arguments run = {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"};
+  const Arguments resume = as('A', "preprocess", Arguments{"--ands", "2^10", "--resume", "--idle-timeout", "1"} + kFewColumns);
+  {
+    const Store held = Store::open(path("A"), {.purpose = Purpose::Make});
+    const std::string held_by = "in use by process " + std::to_string(::getpid());
+    EXPECT_TRUE(ended_with(tinyot(resume), 5, held_by));
+    EXPECT_TRUE(ended_with(tinyot({"store", "retire", path("A")}), 5, held_by));
+    EXPECT_TRUE(ended_with(tinyot({"store", "adopt", path("A")}), 5, held_by));
+    EXPECT_EQ(store_info('A')["state"], "complete");
+  }
   const Store held = Store::open(path("A"));
-  EXPECT_TRUE(ended_with(tinyot(as('A', "run", run)), 5, path("A")));
-  EXPECT_TRUE(ended_with(tinyot({"store", "info", path("A")}), 5, path("A")));
+  EXPECT_TRUE(ended_with(tinyot({"store", "retire", path("A")}), 5, "in use by other processes"));
+  EXPECT_EQ(store_info('A')["state"], "complete");
 }
 
 TEST_F(SecretsTest, ADeadSessionIsNotServed) {

@@ -1,0 +1,44 @@
+// What a store reads of itself before anything vouches for it: the first byte says as what the rest is read, m manifest, k marks, e an entry
+// of a catalogue. What is accepted must be written again as what it was understood as; a refusal is a StoreError, or no entry at all.
+#include <algorithm>
+
+#include "base/error.h"
+#include "storage/batch.h"
+#include "storage/manifest.h"
+#include "storage/marks.h"
+#include "tests/fuzz/fuzz_circuit.h"
+
+namespace {
+
+using namespace tinyot;
+using Bytes = std::span<const std::byte>;
+
+template <class Parse, class Serialize>
+void try_message(Bytes bytes, const Parse& parse, const Serialize& serialize) {
+  try {
+    const auto parsed = parse(bytes);
+    const std::string again = serialize(parsed);
+    ENSURE(parse(std::as_bytes(std::span(again))) == parsed);
+  } catch (const StoreError&) {
+  }
+}
+
+void try_entry(Bytes bytes) {
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    const auto entry = decode_entry(kind, 64, bytes);
+    if (!entry) continue;
+    ENSURE(entry->count > 0 && entry->slot > 0 && entry->end() > 64);
+    ENSURE(std::ranges::equal(encode_entry(*entry), bytes));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0 || size > fuzz::kTextMax) return 0;
+  const Bytes bytes = std::as_bytes(std::span(data + 1, size - 1));
+  if (data[0] == 'm') try_message(bytes, parse_manifest, serialize_manifest);
+  if (data[0] == 'k') try_message(bytes, parse_marks, serialize_marks);
+  if (data[0] == 'e') try_entry(bytes);
+  return 0;
+}

@@ -1,0 +1,193 @@
+// A store whose every call to the kernel fails in turn, or is the last one of its process: errors are StoreErrors, what was committed
+// is there and right, nothing is served twice, and the store can be used on.
+#include <cstdlib>
+
+#include "storage/verify.h"
+#include "tests/storage/faults/interposed.h"
+#include "tests/storage/faults/scenario.h"
+#include "tests/storage/process_support.h"
+
+namespace tinyot::faults {
+namespace {
+
+class FaultTest : public StoreTest {
+ protected:
+  FaultTest() : StoreTest(directory_in_memory()) {}
+
+  void run_all(Fault fault, std::uint64_t every);
+  // Lives a store's life with one fault; whether it has come to it.
+  bool run_with(Fault fault, std::uint64_t at);
+
+  // What the next process finds, and whether it can go on.
+  void look_after(Ledger& ledger);
+  void expect_committed(const Store& store, const Ledger& ledger);
+  void serve_the_rest(Store& store, Ledger& ledger);
+
+  std::uint64_t second_tries_ = 0;
+};
+
+// Where a trial stood, for a test that fails.
+std::string text_of(const Ledger& ledger) {
+  return "after " + std::to_string(ledger.errors) + " errors, " + std::to_string(ledger.units) + " units, " + std::to_string(ledger.units_unlocked) +
+         " unlocked" + (ledger.plan > 0 ? ", planned" : "") + (ledger.claim_begun ? ", claimed" : "") + (ledger.death_begun ? ", dying" : "");
+}
+
+bool FaultTest::run_with(Fault fault, std::uint64_t at) {
+  const Shared<Ledger> ledger;
+  const int status = status_of_child([&] {
+    Scenario scenario(dir_, *ledger, [&] {
+      if (fault != Fault::DiskDies) disarm();
+    });
+    arm(fault, at);
+    const bool is_done = scenario.run();
+    ::_exit(calls() < at ? 10 : is_done ? 11 : 12);
+  });
+  SCOPED_TRACE("fault " + std::to_string(static_cast<int>(fault)) + " at call " + std::to_string(at) + ", " + text_of(*ledger));
+  const bool is_killed = fault == Fault::Kill || fault == Fault::TornWrite;
+  const bool is_reached = !(WIFEXITED(status) && WEXITSTATUS(status) == 10);
+  if (is_reached && is_killed) {
+    EXPECT_TRUE(was_killed(status));
+  } else {
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) >= 10) << status;
+  }
+  second_tries_ += WIFEXITED(status) && WEXITSTATUS(status) == 11 && ledger->errors > 0;
+  EXPECT_STREQ(ledger->complaint, "");
+  look_after(*ledger);
+  EXPECT_STREQ(ledger->complaint, "");
+  std::filesystem::remove_all(dir_);
+  return is_reached && !HasFailure();
+}
+
+void FaultTest::look_after(Ledger& ledger) {
+  if (!std::filesystem::exists(dir_ / "material.mdb")) {
+    EXPECT_FALSE(ledger.is_made);
+    EXPECT_EQ(message_of([&] { make_store(dir_); }), "");
+    return;
+  }
+  try {
+    Store store = open_to_make(dir_);
+    if (ledger.is_dead) {
+      EXPECT_EQ(store.manifest().state, SessionState::Dead);
+    }
+    if (store.manifest().state == SessionState::Dead) {
+      EXPECT_TRUE(ledger.death_begun);
+      EXPECT_EQ(store.protection(), KeyProtection::Erased);
+      return;
+    }
+    expect_committed(store, ledger);
+    serve_the_rest(store, ledger);
+  } catch (const StoreError& error) {
+    // The keys go even if the state cannot be written.
+    EXPECT_TRUE(ledger.death_begun && mentions(error.what(), "are erased")) << error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+void FaultTest::expect_committed(const Store& store, const Ledger& ledger) {
+  const Marks& marks = store.marks();
+  EXPECT_GE(store.manifest().units_made, ledger.units);
+  EXPECT_GE(marks.units_unlocked, ledger.units_unlocked);
+  for (const MaterialKind kind : kAllMaterialKinds) EXPECT_GE(marks.position[kind], ledger.position[kind]);
+  MaterialCounts made;
+  for (std::uint64_t unit = 0; unit < store.manifest().units_made; ++unit)
+    for (const MaterialKind kind : {kAnds, kBits}) made[kind] += unit_counts(unit)[kind];
+  EXPECT_EQ(marks.made, made);
+  if (ledger.plan > 0 && !ledger.claim_begun) {
+    EXPECT_FALSE(marks.planned.empty());
+  }
+  const Verification verification = verify(store);
+  EXPECT_TRUE(verification.corrupt.empty()) << verification.corrupt[0];
+}
+
+void FaultTest::serve_the_rest(Store& store, Ledger& ledger) {
+  const MaterialCounts position = store.position();
+  while (!store.marks().planned.empty()) {
+    Reservation planned = store.claim(store.marks().planned[0].id);
+    ledger.draw(planned);
+  }
+  while (store.manifest().units_made < kUnits) {
+    pour_unit(store);
+    store.finish_unit();
+  }
+  unlock_all(store);
+  MaterialCounts some;
+  some[kAnds] = std::min<std::uint64_t>(store.left()[kAnds], 7);
+  some[kBits] = std::min<std::uint64_t>(store.left()[kBits], 9000);
+  Reservation first = store.reserve({}, some);
+  ledger.draw(first);
+  Reservation rest = reserve_all(store);
+  ledger.draw(rest);
+  for (const MaterialKind kind : {kAnds, kBits}) {
+    EXPECT_EQ(store.position()[kind], store.made()[kind]);
+    for (std::uint64_t i = position[kind]; i < store.made()[kind]; ++i) ASSERT_EQ(ledger.served[kind == kBits][i], 1) << "lost: " << name_of(kind) << " " << i;
+  }
+}
+
+// Each call of a store's life in turn, or with some faults only every second or third one; all of them with TINYOT_ALL_FAULTS=1.
+void FaultTest::run_all(Fault fault, std::uint64_t every) {
+  if (std::getenv("TINYOT_ALL_FAULTS") != nullptr) every = 1;
+  std::uint64_t trials = 0, last = 0;
+  for (std::uint64_t at = 1 + static_cast<std::uint64_t>(fault) % every; run_with(fault, at); at += every) last = at, ++trials;
+  EXPECT_GT(last, 100u) << "the calls are not seen";
+  std::printf("%llu trials, %llu calls a life, %llu lives went on after an error\n", static_cast<unsigned long long>(trials),
+              static_cast<unsigned long long>(last), static_cast<unsigned long long>(second_tries_));
+  if (fault == Fault::NoSpace || fault == Fault::IoError) {
+    EXPECT_GT(second_tries_, trials / 3) << "a store cannot be used on after an error";
+  }
+}
+
+TEST_F(FaultTest, WithoutFaultsEverythingIsDone) {
+  const Shared<Ledger> ledger;
+  EXPECT_TRUE(ended_well(status_of_child([&] {
+    Scenario scenario(dir_, *ledger, [] {});
+    exit_well(scenario.run() && ledger->errors == 0);
+  })));
+  EXPECT_STREQ(ledger->complaint, "");
+  EXPECT_TRUE(ledger->is_dead);
+  EXPECT_EQ(ledger->units, kUnits);
+}
+
+// Two processes enlarge the file at once, where no blocks can be set aside: the one that comes second must not cut off what the first has written.
+TEST_F(FaultTest, AFileThatAnotherProcessHasEnlargedIsNotCutOff) {
+  constexpr std::size_t kUnit = 400000;
+  {
+    Store store = make_store(dir_);
+    store.pour(test_batch(kAnds, Party::A, 0, 100));
+    store.finish_unit();
+    unlock_all(store);
+  }
+  const Steps steps;
+  const pid_t slow = start_child([&] {
+    Store store = Store::open(dir_);
+    allocate_nothing([&] {
+      steps.reach(1);
+      ::usleep(500000);
+    });
+    Reservation reservation = store.reserve({}, counts_of(kAnds, 10));
+    exit_well(static_cast<bool>(draws(reservation, kAnds, Party::A, 0, 10)));
+  });
+  const pid_t maker = start_child([&] {
+    Store store = open_to_make(dir_);
+    store.pour(test_batch(kAnds, Party::A, 100, kUnit));
+    steps.wait_until(1);
+    store.finish_unit();
+    unlock_all(store);
+    exit_well(true);
+  });
+  EXPECT_TRUE(ended_well(wait_for(maker)));
+  EXPECT_TRUE(ended_well(wait_for(slow)));
+  Store store = Store::open(dir_);
+  Reservation rest = reserve_all(store);
+  EXPECT_TRUE(draws(rest, kAnds, Party::A, 10, 90 + kUnit));
+}
+
+TEST_F(FaultTest, DiskFull) { run_all(Fault::NoSpace, 1); }
+TEST_F(FaultTest, IoError) { run_all(Fault::IoError, 3); }
+TEST_F(FaultTest, ShortWrite) { run_all(Fault::ShortWrite, 3); }
+TEST_F(FaultTest, DiskDies) { run_all(Fault::DiskDies, 3); }
+TEST_F(FaultTest, Killed) { run_all(Fault::Kill, 1); }
+TEST_F(FaultTest, KilledInsideAWrite) { run_all(Fault::TornWrite, 2); }
+
+}  // namespace
+}  // namespace tinyot::faults

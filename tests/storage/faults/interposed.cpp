@@ -1,0 +1,143 @@
+#include "tests/storage/faults/interposed.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace tinyot::faults {
+namespace {
+
+Fault armed = Fault::None;
+std::uint64_t armed_at = 0, counted = 0;
+std::function<void()> before_truncating;
+
+// What becomes of the call at hand.
+Fault next_call() {
+  if (armed == Fault::None) return Fault::None;
+  ++counted;
+  const bool is_meant = armed == Fault::DiskDies ? counted >= armed_at : counted == armed_at;
+  return is_meant ? armed : Fault::None;
+}
+
+int fail_with(int error) {
+  errno = error;
+  return -1;
+}
+
+void kill_this_process() { ::kill(::getpid(), SIGKILL); }
+
+// `call` writes so many bytes.
+template <class Call>
+ssize_t written(std::size_t size, const Call& call) {
+  switch (next_call()) {
+    case Fault::NoSpace: return fail_with(ENOSPC);
+    case Fault::IoError:
+    case Fault::DiskDies: return fail_with(EIO);
+    case Fault::ShortWrite: return call(size - size / 2);
+    case Fault::Kill: kill_this_process(); break;
+    case Fault::TornWrite:
+      (void)call(size - size / 2);
+      kill_this_process();
+      break;
+    case Fault::None: break;
+  }
+  return call(size);
+}
+
+template <class Call>
+int done(const Call& call) {
+  switch (next_call()) {
+    case Fault::NoSpace: return fail_with(ENOSPC);
+    case Fault::IoError:
+    case Fault::DiskDies: return fail_with(EIO);
+    case Fault::Kill:
+    case Fault::TornWrite: kill_this_process(); break;
+    case Fault::ShortWrite:
+    case Fault::None: break;
+  }
+  return call();
+}
+
+// Gathered writes are cut to their first part.
+template <class Call>
+ssize_t gathered(const iovec* parts, int count, const Call& call) {
+  const std::size_t first = count > 0 ? parts[0].iov_len : 0;
+  iovec cut = count > 0 ? parts[0] : iovec{};
+  return written(first, [&](std::size_t size) {
+    if (size == first) return call(parts, count);
+    cut.iov_len = size;
+    return call(&cut, 1);
+  });
+}
+
+}  // namespace
+
+void arm(Fault fault, std::uint64_t at) {
+  armed = fault;
+  armed_at = at;
+  counted = 0;
+}
+
+void disarm() { armed = Fault::None; }
+
+std::uint64_t calls() { return counted; }
+
+void allocate_nothing(std::function<void()> before) { before_truncating = std::move(before); }
+
+}  // namespace tinyot::faults
+
+using namespace tinyot::faults;
+
+extern "C" {
+
+ssize_t write(int file, const void* bytes, std::size_t size) {
+  return written(size, [&](std::size_t part) { return ::syscall(SYS_write, file, bytes, part); });
+}
+
+ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t at) {
+  return written(size, [&](std::size_t part) { return ::syscall(SYS_pwrite64, file, bytes, part, at); });
+}
+ssize_t pwrite64(int file, const void* bytes, std::size_t size, off64_t at) { return pwrite(file, bytes, size, at); }
+
+ssize_t writev(int file, const iovec* parts, int count) {
+  return gathered(parts, count, [&](const iovec* some, int number) { return ::syscall(SYS_writev, file, some, number); });
+}
+
+ssize_t pwritev(int file, const iovec* parts, int count, off_t at) {
+  return gathered(parts, count, [&](const iovec* some, int number) { return ::syscall(SYS_pwritev, file, some, number, at, 0L); });
+}
+ssize_t pwritev64(int file, const iovec* parts, int count, off64_t at) { return pwritev(file, parts, count, at); }
+
+// What the kernel has, a killed process's successor sees; so nothing has to wait for the disk here.
+int fdatasync(int) {
+  return done([] { return 0; });
+}
+int fsync(int) {
+  return done([] { return 0; });
+}
+int msync(void* begin, std::size_t size, int flags) {
+  return done([&] { return static_cast<int>(::syscall(SYS_msync, begin, size, flags)); });
+}
+
+int ftruncate(int file, off_t size) __THROW {
+  if (before_truncating) before_truncating();
+  return done([&] { return static_cast<int>(::syscall(SYS_ftruncate, file, size)); });
+}
+int ftruncate64(int file, off64_t size) __THROW { return ftruncate(file, size); }
+
+// The file grows, and no blocks are set aside: nothing else fills this disk.
+int fallocate(int file, int, off_t at, off_t size) {
+  if (before_truncating) return fail_with(EOPNOTSUPP);
+  return done([&] {
+    const long end = ::syscall(SYS_lseek, file, 0L, SEEK_END);
+    return end < at + size ? static_cast<int>(::syscall(SYS_ftruncate, file, at + size)) : 0;
+  });
+}
+int fallocate64(int file, int mode, off64_t at, off64_t size) { return fallocate(file, mode, at, size); }
+}

@@ -1,0 +1,157 @@
+// A store of format 2, kept as it was written, and what this version finds in it: both parties' halves of
+//
+//   unit 1   20 objects of every kind, and 70 authenticated bits of A more
+//   unit 2   10 objects of every kind
+//   unit 3   5 objects of every kind, LOCKED
+//
+// as test_batch has them, of which 6 of every kind have been served, 2 authenticated ANDs of A passed over, and 3 of the next set aside as
+// reservation 1. The keys are sealed under tests/vectors/store_v2/store.key.
+//
+// To make it again, after a change of the format that old stores need not survive, and with another format's name:
+//   TINYOT_NEW_VECTOR=tests/vectors/store_v2 storage_test --gtest_also_run_disabled_tests --gtest_filter='*MakeVector'
+#include <cstdlib>
+
+#include "storage/verify.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kCounts[] = {20, 10, 5}, kAll = 35, kMoreBits = 70, kServed = 6, kPassedOver = 2, kPlanned = 3;
+constexpr MaterialKind kBits = MaterialKind::AuthBitsA, kAnds = MaterialKind::AuthAndsA;
+constexpr char kStoreKey[] = "the store key of TinyOT's test vectors";
+
+MaterialCounts all_kinds(std::uint64_t count) {
+  MaterialCounts counts;
+  counts.of.fill(count);
+  return counts;
+}
+
+class StoreVectorTest : public StoreTest {
+ protected:
+  StoreVectorTest() {
+    // What a repository keeps has other files and other permissions.
+    for (const Party me : {Party::A, Party::B}) {
+      fs::create_directory(dir_of(me));
+      fs::permissions(dir_of(me), fs::perms::owner_all);
+      for (const char* name : {"material.mdb", "store.keys"}) write_file(dir_of(me) / name, read_file(vector_of(me) / name));
+    }
+    write_file(root_ / "store.key", read_file(fs::path(TINYOT_VECTORS_DIR) / "store_v2/store.key"));
+  }
+
+  fs::path dir_of(Party me) const { return root_ / std::string(1, letter(me)); }
+  static fs::path vector_of(Party me) { return fs::path(TINYOT_VECTORS_DIR) / "store_v2" / std::string(1, letter(me)); }
+  Store adopt(Party me) const {
+    return Store::open(dir_of(me), {.purpose = Purpose::Make, .store_key = read_store_key(root_ / "store.key"), .is_adopted = true});
+  }
+};
+
+TEST_F(StoreVectorTest, SaysWhatItIs) {
+  for (const Party me : {Party::A, Party::B}) {
+    const Store store = adopt(me);
+    Manifest manifest = test_manifest(me);
+    manifest.units_made = 3;
+    EXPECT_EQ(store.manifest(), manifest);
+    EXPECT_EQ(store.manifest().format_version, 2u);
+    EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
+    EXPECT_EQ(store.global_key().value.lo, kTestDelta.value.lo);
+    EXPECT_EQ(store.global_key().value.hi, kTestDelta.value.hi);
+    MaterialCounts made = all_kinds(kAll), position = all_kinds(kServed);
+    made[kBits] += kMoreBits;
+    position[kAnds] += kPassedOver + kPlanned;
+    EXPECT_EQ(store.made(), made);
+    EXPECT_EQ(store.position(), position);
+    EXPECT_EQ(store.burnt(), [&] {
+      MaterialCounts burnt;
+      burnt[kAnds] = kPassedOver;
+      return burnt;
+    }());
+    EXPECT_EQ(store.marks().units_unlocked, 2u);
+    ASSERT_EQ(store.marks().planned.size(), 1u);
+    EXPECT_EQ(store.marks().planned[0].id, 1u);
+    const Verification verification = verify(store);
+    EXPECT_TRUE(verification.corrupt.empty());
+    // One batch a kind and unit, and the one that is planned.
+    EXPECT_EQ(verification.batches, 3 * kMaterialKinds + 1);
+  }
+}
+
+TEST_F(StoreVectorTest, HoldsBothHalvesOfTheSameBatches) {
+  std::vector<SealTag> told[2], known[2];
+  for (const Party me : {Party::A, Party::B}) {
+    const Store store = adopt(me);
+    for (const BatchEntry& entry : verify(store).good) {
+      if (!entry.peers_tag) continue;
+      told[me == Party::B].push_back(entry.tag);
+      known[me == Party::B].push_back(*entry.peers_tag);
+    }
+  }
+  EXPECT_EQ(told[0], known[1]);
+  EXPECT_EQ(told[1], known[0]);
+  EXPECT_EQ(told[0].size(), kMaterialKinds) << "those of the second unit: all of the first have been cut";
+}
+
+TEST_F(StoreVectorTest, ServesWhatIsLeft) {
+  for (const Party me : {Party::A, Party::B}) {
+    Store store = adopt(me);
+    Reservation planned = store.claim(1);
+    EXPECT_TRUE(draws(planned, kAnds, me, kServed + kPassedOver, kPlanned));
+    add_unit(store, kBits, 10);
+    Reservation rest = reserve_all(store);
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      const std::uint64_t first = rest.start()[kind], end = kAll + (kind == kBits ? kMoreBits + 10 : 0);
+      EXPECT_EQ(first, kServed + (kind == kAnds ? kPassedOver + kPlanned : 0));
+      EXPECT_TRUE(draws(rest, kind, me, first, end - first));
+    }
+  }
+}
+
+TEST_F(StoreVectorTest, IsACopyAndWantsItsKey) {
+  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_of(Party::A)); }), "--store-key @FILE"));
+  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_of(Party::A), {.store_key = read_store_key(root_ / "store.key")}); }), "is a copy"));
+}
+
+void make_vector(const fs::path& to, const fs::path& key) {
+  std::optional<Store> stores[2];
+  std::vector<SealTag> digests[2];
+  for (const Party me : {Party::A, Party::B}) {
+    Store& store = stores[me == Party::B].emplace(Store::create(to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, read_store_key(key)));
+    for (const std::uint64_t count : kCounts) {
+      for (const MaterialKind kind : kAllMaterialKinds)
+        store.pour(test_batch(kind, me, store.made()[kind], count + (kind == kBits && count == kCounts[0] ? kMoreBits : 0)));
+      store.finish_unit();
+    }
+    digests[me == Party::B] = store.digests(0, 2);
+  }
+  for (const int me : {0, 1}) {
+    stores[me]->unlock(0, 2, digests[1 - me]);
+    (void)stores[me]->reserve({}, all_kinds(kServed));
+    MaterialCounts higher, planned;
+    higher[kAnds] = kServed + kPassedOver;
+    planned[kAnds] = kPlanned;
+    (void)stores[me]->allot({.counts = planned, .at_least = higher, .is_plan = true});
+  }
+}
+
+class StoreVectorMakingTest : public StoreTest {};
+
+TEST_F(StoreVectorMakingTest, DISABLED_MakeVector) {
+  const char* wanted = std::getenv("TINYOT_NEW_VECTOR");
+  ASSERT_NE(wanted, nullptr) << "the directory to write to";
+  write_file(root_ / "store.key", kStoreKey);
+  make_vector(root_, root_ / "store.key");
+  fs::create_directories(wanted);
+  fs::copy_file(root_ / "store.key", fs::path(wanted) / "store.key", fs::copy_options::overwrite_existing);
+  for (const char* party : {"A", "B"}) {
+    fs::create_directories(fs::path(wanted) / party);
+    Store store = Store::open(root_ / party, {.store_key = read_store_key(root_ / "store.key")});
+    const std::string keys = read_file(root_ / party / "store.keys"), database = read_file(root_ / party / "material.mdb");
+    write_file(fs::path(wanted) / party / "store.keys", keys);
+    write_file(fs::path(wanted) / party / "material.mdb", database.substr(0, store.store_bytes() - keys.size()));
+  }
+}
+
+}  // namespace
+}  // namespace tinyot
