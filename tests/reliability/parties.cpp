@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <sstream>
 #include <thread>
 
@@ -26,13 +27,18 @@ std::string free_port() {
 
 }  // namespace
 
+std::string tinyot() {
+  const char* other = std::getenv("TINYOT_BINARY");
+  return other == nullptr ? TINYOT_BINARY : other;
+}
+
 Blow Assassin::next(std::chrono::milliseconds usual_time) {
   Blow blow;
-  if (!has_kills_left() || random_() % 8 == 0) return blow;
-  const auto whom = random_() % 3;
+  if (!has_kills_left() || random() % 8 == 0) return blow;
+  const auto whom = random() % 3;
   blow.hits_a = whom != 1;
   blow.hits_b = whom != 0;
-  blow.after = std::chrono::microseconds(random_() % static_cast<std::uint64_t>(std::chrono::microseconds(usual_time).count()));
+  blow.after = std::chrono::microseconds(random() % static_cast<std::uint64_t>(std::chrono::microseconds(usual_time).count()));
   return blow;
 }
 
@@ -42,12 +48,12 @@ PairEnded run_pair(Assassin& assassin, const std::string& command, const Argumen
     Arguments all;
     std::istringstream words(command);
     for (std::string word; words >> word;) all.push_back(word);
-    for (const char* more : {"--party", party, how, address.c_str(), "--connect-timeout", "3", "--idle-timeout", "3", "--quiet"}) all.push_back(more);
+    for (const char* more : {"--party", party, how, address.c_str(), "--connect-timeout", "1", "--idle-timeout", "2", "--quiet"}) all.push_back(more);
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
   };
   const Blow blow = assassin.next(usual_time);
-  Process a(TINYOT_BINARY, arguments("A", "--listen", of_a)), b(TINYOT_BINARY, arguments("B", "--connect", of_b));
+  Process a(tinyot(), arguments("A", "--listen", of_a)), b(tinyot(), arguments("B", "--connect", of_b));
   if (blow.hits_a || blow.hits_b) std::this_thread::sleep_for(blow.after);
   if (blow.hits_a) a.signal(SIGKILL);
   if (blow.hits_b) b.signal(SIGKILL);
@@ -59,7 +65,7 @@ PairEnded run_pair(Assassin& assassin, const std::string& command, const Argumen
 
 Ended run_one(Assassin& assassin, const Arguments& arguments, std::chrono::milliseconds usual_time) {
   const Blow blow = assassin.next(usual_time);
-  Process process(TINYOT_BINARY, arguments);
+  Process process(tinyot(), arguments);
   if (blow.hits_a || blow.hits_b) {
     std::this_thread::sleep_for(blow.after);
     process.signal(SIGKILL);

@@ -1,9 +1,11 @@
 // Both parties of a `tinyot` subcommand as processes over loopback, one or both of which are killed at a random instant.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <random>
 
 #include "tests/tools/process.h"
@@ -21,6 +23,7 @@ struct Blow {
   std::chrono::microseconds after{0};
 };
 
+// May be asked by several threads.
 class Assassin {
  public:
   Assassin(std::uint64_t seed, std::uint64_t kills) : random_(seed), left_(kills) {}
@@ -31,12 +34,20 @@ class Assassin {
   void count(const Ended& ended) { kills_ += ended.status == 128 + 9; }
   std::uint64_t kills() const { return kills_; }
   bool has_kills_left() const { return kills_ < left_; }
-  std::mt19937_64& random() { return random_; }
+  std::uint64_t random() {
+    const std::lock_guard lock(mutex_);
+    return random_();
+  }
 
  private:
+  std::mutex mutex_;
   std::mt19937_64 random_;
-  std::uint64_t left_, kills_ = 0;
+  std::uint64_t left_;
+  std::atomic<std::uint64_t> kills_ = 0;
 };
+
+// The program that is tried: the one of this build, or TINYOT_BINARY of the environment.
+std::string tinyot();
 
 // Runs a subcommand as A and as B. Nobody may hang: a survivor ends within its timeouts.
 PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b, std::chrono::milliseconds usual_time);
