@@ -56,6 +56,16 @@ void File::sync() const {
   if (::fdatasync(descriptor_) != 0) fail_on_file("sync", path_, errno);
 }
 
+void require_free_space(const std::filesystem::path& place, std::uint64_t bytes, const std::string& what) {
+  std::error_code error;
+  std::filesystem::path existing = std::filesystem::absolute(place, error);
+  while (!error && !std::filesystem::exists(existing, error) && existing.has_relative_path()) existing = existing.parent_path();
+  const std::filesystem::space_info space = std::filesystem::space(existing, error);
+  if (error || space.available >= bytes) return;
+  throw StoreError("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " + std::to_string(space.available) + " are free in " +
+                   existing.string() + "; nothing has been changed");
+}
+
 void sync_directory(const std::filesystem::path& directory) { File(directory, O_RDONLY | O_DIRECTORY).sync(); }
 
 }  // namespace tinyot

@@ -36,6 +36,9 @@ class File {
   int descriptor_;
 };
 
+// Fails: StoreError if the disk that `place` is on, or will be, has less than so many bytes free. "disk full: <what> takes ..."
+void require_free_space(const std::filesystem::path& place, std::uint64_t bytes, const std::string& what);
+
 // Syncs a directory, so that a file made or renamed in it stays.
 void sync_directory(const std::filesystem::path& directory);
 

@@ -40,15 +40,6 @@ void check_all_there(std::span<const Store> shards) {
                        ", and shard " + std::to_string(i + 1) + " is missing or given twice");
 }
 
-void check_space(const fs::path& out, std::uint64_t bytes) {
-  std::error_code error;
-  const fs::path where = out.has_parent_path() ? out.parent_path() : fs::path(".");
-  const fs::space_info space = fs::space(where, error);
-  if (!error && space.available < bytes)
-    throw StoreError("disk full: the merged store takes " + std::to_string(bytes) + " bytes, and " + std::to_string(space.available) + " are free in " +
-                     where.string() + "; nothing has been changed");
-}
-
 // Copies the batches of a shard behind what is there.
 class Copier {
  public:
@@ -119,7 +110,7 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs, const s
     std::uint64_t bytes = 0;
     for (const Store& shard : shards) check_shard(shard, first);
     for (const Store& shard : shards) bytes += shard.store_bytes();
-    check_space(out, bytes);
+    require_free_space(out, bytes, "the merged store");
     fs::remove_all(making);
     Manifest manifest = first.manifest();
     manifest.shard = manifest.shards = 1;

@@ -120,6 +120,7 @@ class PreprocessRun {
   void tie(Preprocessor& preprocessor, bool is_resumed);
   void make_units();
   void open_what_is_there();
+  void check_disk() const;
 
   const PreprocessJob& job_;
   const SecurityParameters& params_;
@@ -226,9 +227,16 @@ void PreprocessRun::open_what_is_there() {
     throw StoreError("the store in " + job_.store.string() + " is not of the session of " + job_.session->string());
 }
 
+// What is missing to the whole, in proportion to the units.
+void PreprocessRun::check_disk() const {
+  const std::uint64_t made = store_ ? std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()) : 0;
+  require_free_space(job_.store, forecast_.disk_bytes / requests_.size() * (requests_.size() - made), "what is to be made");
+}
+
 JobResult PreprocessRun::run() {
   open_what_is_there();
   if (store_ && store_->manifest().state == SessionState::Complete) return {report_of(job_, *store_, 0, 0, log_), 0};
+  if (job_.stores) check_disk();
   connect();
   const StopSignals signals;
   const auto start = std::chrono::steady_clock::now();

@@ -189,11 +189,16 @@ namespace {
 // Both lists are in order; the peer's comes piece by piece.
 class Comparer {
  public:
-  explicit Comparer(std::span<const BatchEntry> mine) : mine_(mine) {}
+  // `ahead`: the higher of both positions; up to there one of the parties may have nothing any more, or have cut a batch.
+  Comparer(std::span<const BatchEntry> mine, const MaterialCounts& ahead) : mine_(mine), ahead_(ahead) {}
 
   void add(const Half& peers) {
     while (next_ < mine_.size() && order_of(mine_[next_]) < order_of(peers)) miss();
     if (next_ == mine_.size() || order_of(mine_[next_]) != order_of(peers) || mine_[next_].count != peers.count) {
+      if (peers.kind < kMaterialKinds && peers.first <= ahead_.of[peers.kind]) {
+        ++result_.passed_over;
+        return;
+      }
       differ("the peer has a batch of " + std::to_string(peers.count) + " " + name_of_kind(peers.kind) + " from " + std::to_string(peers.first) +
              " on, and this store has not");
       return;
@@ -217,12 +222,19 @@ class Comparer {
   static std::string name_of_kind(std::uint32_t kind) {
     return kind < kMaterialKinds ? std::string(name_of(static_cast<MaterialKind>(kind))) : "objects of an unknown kind";
   }
-  void miss() { differ("batch " + text_of(mine_[next_++]) + ": the peer has not its half"); }
+  void miss() {
+    const BatchEntry& entry = mine_[next_++];
+    if (entry.first <= ahead_[entry.kind])
+      ++result_.passed_over;
+    else
+      differ("batch " + text_of(entry) + ": the peer has not its half");
+  }
   void differ(std::string what) {
     if (++result_.different <= Comparison::kLinesMax) result_.differences.push_back(std::move(what));
   }
 
   std::span<const BatchEntry> mine_;
+  MaterialCounts ahead_;
   std::size_t next_ = 0;
   Comparison result_;
 };
@@ -234,12 +246,18 @@ Comparison compare_halves(Session& session, const Store& store, std::span<const 
   for (const MaterialKind kind : kAllMaterialKinds) batches_max += store.made()[kind];
   constexpr std::size_t kHalvesAMessage = std::size_t{1} << 12;
   Channel& channel = session.channel();
+  const Standing standing = standing_of(store);
+  send_object(channel, kStanding, standing);
+  const auto peers = recv_object<Standing>(channel, kStanding);
+  check_neither_is_older(standing, peers);
+  MaterialCounts ahead;
+  for (const MaterialKind kind : kAllMaterialKinds) ahead[kind] = std::max(standing.position[kind], peers.position[kind]);
   send_object(channel, kHalfCount, static_cast<std::uint64_t>(mine.size()));
   const auto count = recv_object<std::uint64_t>(channel, kHalfCount);
   if (count > batches_max)
     throw Disagreement("the peer's store has " + std::to_string(count) + " batches, more than the " + std::to_string(batches_max) +
                        " objects that this one has made");
-  Comparer comparer(mine);
+  Comparer comparer(mine, ahead);
   for (std::size_t first = 0; first < std::max<std::uint64_t>(mine.size(), count); first += kHalvesAMessage) {
     std::vector<Half> halves;
     for (std::size_t i = first; i < std::min(mine.size(), first + kHalvesAMessage); ++i)

@@ -54,13 +54,14 @@ Reservation claim_together(Session& session, Store& store, std::uint64_t plan, c
 struct Comparison {
   std::uint64_t matched = 0;  // batches whose other half the peer has, as it told when they were made
   std::uint64_t cut = 0;      // likewise, but cut at a run's end since: compared by index and count only
+  std::uint64_t passed_over = 0;  // which one of the two has given away already: the next run passes over them
   std::uint64_t different = 0;
   static constexpr std::size_t kLinesMax = 100;
   std::vector<std::string> differences;  // the first of them, a line each
 };
 
 // Role: both, symmetric. Compares the halves that both stores hold, by digest; uses nothing up. `mine` is in order of kind and index.
-// Wire: 32 bytes a batch.
+// Wire: 1 message each way, then 32 bytes a batch.
 Comparison compare_halves(Session& session, const Store& store, std::span<const BatchEntry> mine);
 
 }  // namespace tinyot

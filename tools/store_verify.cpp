@@ -34,7 +34,7 @@ std::string text_of(const Json& report) {
   for (const Json& line : report["corrupt"]) text += line.get<std::string>() + "\n";
   if (!report.contains("peer_matched")) return text;
   text += "the peer's halves: " + grouped(report["peer_matched"]) + " match, " + grouped(report["peer_cut"]) +
-          " match by index (cut since they were made), " + grouped(report["peer_different"]) + " differ\n";
+          " match by index (cut since they were made), " + grouped(report["peer_passed_over"]) + " are given away by one of the two, " + grouped(report["peer_different"]) + " differ\n";
   for (const Json& line : report["differences"]) text += line.get<std::string>() + "\n";
   return text;
 }
@@ -61,6 +61,7 @@ int store_verify(const Arguments& arguments) {
     const Comparison comparison = compare_with_peer(store, line.required("store"), *endpoint, verification);
     report["peer_matched"] = comparison.matched;
     report["peer_cut"] = comparison.cut;
+    report["peer_passed_over"] = comparison.passed_over;
     report["peer_different"] = comparison.different;
     report["differences"] = comparison.differences;
     is_sound = is_sound && comparison.different == 0;
