@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "storage/page_check.h"
 #include "storage/record.h"
+#include "storage/tagged.h"
 
 namespace tinyot {
 namespace {
@@ -13,13 +14,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kStateTable[] = "state", kUnitsTable[] = "units", kRecordsTable[] = "records";
-constexpr std::string_view kMagicKey = "magic", kManifestKey = "manifest", kMarksKey = "marks";
+constexpr std::string_view kMagicKey = "magic";
 constexpr std::string_view kMagic = "TinyOT store";
 
 // Pages of the trees that a commit touches beside what it adds.
 constexpr std::uint64_t kTreeBytes = std::uint64_t{64} << 10;
-
-ByteView view_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 SessionId session_of(const Manifest& manifest) {
   SessionId session;
@@ -34,37 +33,6 @@ SessionId session_of(const Manifest& manifest) {
 [[noreturn]] void throw_corrupt(const StoreFiles& files, std::string_view what) {
   throw StoreError("the store in " + files.directory.string() + " is corrupt (" + std::string(what) +
                    "); its material cannot be used, start a new session in a new store");
-}
-
-// What is stored under a name is followed by a tag that says that a store of this session has put it there.
-SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
-  std::vector<std::byte> message(name.begin(), name.end());
-  message.push_back(std::byte{0});
-  message.insert(message.end(), value.begin(), value.end());
-  return authenticate(keys.state_key(), message);
-}
-
-void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView value) {
-  const SealTag tag = tag_of(keys, name, value);
-  std::vector<std::byte> stored(value.begin(), value.end());
-  stored.insert(stored.end(), tag.begin(), tag.end());
-  transaction.put(table, name, stored);
-}
-
-// The value before its tag; empty if there is none.
-std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
-  if (!stored || stored->size() < sizeof(SealTag)) return std::nullopt;
-  return stored->first(stored->size() - sizeof(SealTag));
-}
-
-// Keys that are erased leave nothing to check by, and nothing to be served either.
-std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name) {
-  const auto stored = transaction.get(table, name);
-  const auto value = without_tag(stored);
-  if (!value || keys.protection() == KeyProtection::Erased) return value;
-  SealTag tag;
-  std::memcpy(tag.data(), stored->data() + value->size(), tag.size());
-  return equal_constant_time(tag, tag_of(keys, name, *value)) ? value : std::nullopt;
 }
 
 }  // namespace
@@ -147,85 +115,6 @@ MaterialCounts View::made_by(std::uint64_t units) const {
   if (!value || value->size() != sizeof counts.of) throw_corrupt(database_.files_, "unit " + std::to_string(units));
   std::memcpy(counts.of.data(), value->data(), value->size());
   return counts;
-}
-
-Change::Change(Database& database, Transaction& transaction) : View(database, transaction), writable_(database), first_new_slot_(marks_.next_slot) {}
-
-std::span<std::byte> Change::room_for(BatchEntry& entry, const SealKey& key) {
-  entry.slot = marks_.next_slot++;
-  new_keys_.push_back(key);
-  return transaction_.reserve(database_.records_table_, index_key(entry.slot), record_bytes(entry.kind, manifest_.me, entry.count), PutMode::Append);
-}
-
-void Change::add(BatchEntry entry, const std::function<void(std::span<std::byte>)>& encode) {
-  plain_.resize(record_bytes(entry.kind, manifest_.me, entry.count));
-  encode(plain_);
-  const SealKey key = writable_.keys_->fresh_key();
-  const auto room = room_for(entry, key);
-  seal_record(database_.session(), manifest_.me, entry, key, plain_, room);
-  put_entry(entry);
-}
-
-void Change::add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed) {
-  const auto room = room_for(entry, key);
-  ENSURE(room.size() == sealed.size());
-  std::memcpy(room.data(), sealed.data(), sealed.size());
-  put_entry(entry);
-}
-
-void Change::put_entry(const BatchEntry& entry) {
-  const CodedEntry coded = encode_entry(entry);
-  transaction_.put(database_.catalogue_of(entry.kind), index_key(entry.first), coded);
-}
-
-void Change::drop(const BatchEntry& entry) {
-  (void)record(entry);  // LMDB frees what the head of its pages says
-  transaction_.erase(database_.records_table_, index_key(entry.slot));
-  transaction_.erase(database_.catalogue_of(entry.kind), index_key(entry.first));
-}
-
-void Change::split(MaterialKind kind, std::uint64_t index) {
-  const auto whole = entry_holding(kind, index);
-  if (!whole || whole->first == index) return;
-  const SecretVector<std::byte> plain = open(*whole);
-  MaterialBatch objects(kind, manifest_.me, whole->count);
-  decode_objects(kind, manifest_.me, whole->count, plain, 0, whole->count, objects, 0);
-  drop(*whole);
-  marks_.doomed.push_back(whole->slot);
-  const auto add_part = [&](std::uint64_t from, std::uint64_t to) {
-    const std::uint64_t offset = from - whole->first;
-    const BatchEntry part{.kind = kind, .first = from, .count = static_cast<std::uint32_t>(to - from), .shard = whole->shard, .origin = whole->origin + offset};
-    const Segment segment{&objects, static_cast<std::size_t>(offset), part.count};
-    add(part, [&](std::span<std::byte> record) { encode_record(kind, manifest_.me, part.count, std::span(&segment, 1), record); });
-  };
-  add_part(whole->first, index);
-  add_part(index, whole->end());
-}
-
-void Change::put_unit(std::uint64_t unit, const MaterialCounts& made) {
-  put_tagged(transaction_, database_.units_table_, database_.keys(), index_key(unit), std::as_bytes(std::span(made.of)));
-}
-
-void Change::drop_units_from(std::uint64_t unit) {
-  std::vector<std::uint64_t> dropped;
-  Cursor cursor(transaction_, database_.units_table_);
-  for (auto found = cursor.at_or_after(index_key(unit)); found; found = cursor.next()) dropped.push_back(index_of(found->key).value_or(unit));
-  for (const std::uint64_t number : dropped) transaction_.erase(database_.units_table_, index_key(number));
-}
-
-SealKey Change::key_of(const BatchEntry& entry) const {
-  if (entry.slot >= first_new_slot_ && entry.slot - first_new_slot_ < new_keys_.size()) return new_keys_[entry.slot - first_new_slot_];
-  return View::key_of(entry);
-}
-
-void Change::finish() {
-  const KeyTable& keys = database_.keys();
-  put_tagged(transaction_, database_.state_table_, keys, view_of(kManifestKey), view_of(serialize_manifest(manifest_)));
-  put_tagged(transaction_, database_.state_table_, keys, view_of(kMarksKey), view_of(serialize_marks(marks_)));
-  if (new_keys_.empty()) return;
-  // A batch counts only with its key: the keys are on the disk before the commit is.
-  writable_.keys_->fill(first_new_slot_, new_keys_);
-  keys.sync();
 }
 
 void Database::make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys, std::uint64_t map_bytes) {

@@ -1,0 +1,91 @@
+// The part of the database that changes it.
+
+#include <cstring>
+
+#include "base/error.h"
+#include "storage/database.h"
+#include "storage/record.h"
+#include "storage/tagged.h"
+
+namespace tinyot {
+
+Change::Change(Database& database, Transaction& transaction) : View(database, transaction), writable_(database), first_new_slot_(marks_.next_slot) {}
+
+std::span<std::byte> Change::room_for(BatchEntry& entry, const SealKey& key) {
+  entry.slot = marks_.next_slot++;
+  new_keys_.push_back(key);
+  return transaction_.reserve(database_.records_table_, index_key(entry.slot), record_bytes(entry.kind, manifest_.me, entry.count), PutMode::Append);
+}
+
+void Change::add(BatchEntry entry, const std::function<void(std::span<std::byte>)>& encode) {
+  plain_.resize(record_bytes(entry.kind, manifest_.me, entry.count));
+  encode(plain_);
+  const SealKey key = writable_.keys_->fresh_key();
+  const auto room = room_for(entry, key);
+  seal_record(database_.session(), manifest_.me, entry, key, plain_, room);
+  put_entry(entry);
+}
+
+void Change::add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed) {
+  const auto room = room_for(entry, key);
+  ENSURE(room.size() == sealed.size());
+  std::memcpy(room.data(), sealed.data(), sealed.size());
+  put_entry(entry);
+}
+
+void Change::put_entry(const BatchEntry& entry) {
+  const CodedEntry coded = encode_entry(entry);
+  transaction_.put(database_.catalogue_of(entry.kind), index_key(entry.first), coded);
+}
+
+void Change::drop(const BatchEntry& entry) {
+  (void)record(entry);  // LMDB frees what the head of its pages says
+  transaction_.erase(database_.records_table_, index_key(entry.slot));
+  transaction_.erase(database_.catalogue_of(entry.kind), index_key(entry.first));
+}
+
+void Change::split(MaterialKind kind, std::uint64_t index) {
+  const auto whole = entry_holding(kind, index);
+  if (!whole || whole->first == index) return;
+  const SecretVector<std::byte> plain = open(*whole);
+  MaterialBatch objects(kind, manifest_.me, whole->count);
+  decode_objects(kind, manifest_.me, whole->count, plain, 0, whole->count, objects, 0);
+  drop(*whole);
+  marks_.doomed.push_back(whole->slot);
+  const auto add_part = [&](std::uint64_t from, std::uint64_t to) {
+    const std::uint64_t offset = from - whole->first;
+    const BatchEntry part{.kind = kind, .first = from, .count = static_cast<std::uint32_t>(to - from), .shard = whole->shard, .origin = whole->origin + offset};
+    const Segment segment{&objects, static_cast<std::size_t>(offset), part.count};
+    add(part, [&](std::span<std::byte> record) { encode_record(kind, manifest_.me, part.count, std::span(&segment, 1), record); });
+  };
+  add_part(whole->first, index);
+  add_part(index, whole->end());
+}
+
+void Change::put_unit(std::uint64_t unit, const MaterialCounts& made) {
+  put_tagged(transaction_, database_.units_table_, database_.keys(), index_key(unit), std::as_bytes(std::span(made.of)));
+}
+
+void Change::drop_units_from(std::uint64_t unit) {
+  std::vector<std::uint64_t> dropped;
+  Cursor cursor(transaction_, database_.units_table_);
+  for (auto found = cursor.at_or_after(index_key(unit)); found; found = cursor.next()) dropped.push_back(index_of(found->key).value_or(unit));
+  for (const std::uint64_t number : dropped) transaction_.erase(database_.units_table_, index_key(number));
+}
+
+SealKey Change::key_of(const BatchEntry& entry) const {
+  if (entry.slot >= first_new_slot_ && entry.slot - first_new_slot_ < new_keys_.size()) return new_keys_[entry.slot - first_new_slot_];
+  return View::key_of(entry);
+}
+
+void Change::finish() {
+  const KeyTable& keys = database_.keys();
+  put_tagged(transaction_, database_.state_table_, keys, view_of(kManifestKey), view_of(serialize_manifest(manifest_)));
+  put_tagged(transaction_, database_.state_table_, keys, view_of(kMarksKey), view_of(serialize_marks(marks_)));
+  if (new_keys_.empty()) return;
+  // A batch counts only with its key: the keys are on the disk before the commit is.
+  writable_.keys_->fill(first_new_slot_, new_keys_);
+  keys.sync();
+}
+
+}  // namespace tinyot

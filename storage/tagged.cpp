@@ -1,0 +1,40 @@
+#include "storage/tagged.h"
+
+#include <cstring>
+#include <vector>
+
+namespace tinyot {
+
+namespace {
+
+SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
+  std::vector<std::byte> message(name.begin(), name.end());
+  message.push_back(std::byte{0});
+  message.insert(message.end(), value.begin(), value.end());
+  return authenticate(keys.state_key(), message);
+}
+
+}  // namespace
+
+void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView value) {
+  const SealTag tag = tag_of(keys, name, value);
+  std::vector<std::byte> stored(value.begin(), value.end());
+  stored.insert(stored.end(), tag.begin(), tag.end());
+  transaction.put(table, name, stored);
+}
+
+std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
+  if (!stored || stored->size() < sizeof(SealTag)) return std::nullopt;
+  return stored->first(stored->size() - sizeof(SealTag));
+}
+
+std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name) {
+  const auto stored = transaction.get(table, name);
+  const auto value = without_tag(stored);
+  if (!value || keys.protection() == KeyProtection::Erased) return value;
+  SealTag tag;
+  std::memcpy(tag.data(), stored->data() + value->size(), tag.size());
+  return equal_constant_time(tag, tag_of(keys, name, *value)) ? value : std::nullopt;
+}
+
+}  // namespace tinyot

@@ -1,0 +1,26 @@
+// What is stored under a name, followed by a tag that says that a store of this session has put it there. Internal to this folder.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "storage/key_table.h"
+#include "storage/lmdb_env.h"
+
+namespace tinyot {
+
+// Names in the table of the state.
+inline constexpr std::string_view kManifestKey = "manifest", kMarksKey = "marks";
+
+inline ByteView view_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView value);
+
+// Empty if there is none, or its tag is another one. Keys that are erased leave nothing to check by, and nothing to be served either.
+std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name);
+
+// The value before its tag; empty if there is none.
+std::optional<ByteView> without_tag(const std::optional<ByteView>& stored);
+
+}  // namespace tinyot

@@ -1,0 +1,102 @@
+#include "tools/preprocess_plan.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "tools/connection.h"
+
+namespace tinyot {
+
+std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security) {
+  std::vector<Parameter> parameters = parameters_of(params, security);
+  const std::vector<Parameter> of_job = {
+      {"command", "preprocess"}, {"ands", std::to_string(job.ands)}, {"inputs", std::to_string(job.inputs)}, {"threads", std::to_string(job.threads)},
+      {"session file", job.session ? "yes" : "no"}, {"shard", std::to_string(job.shard) + "/" + std::to_string(job.shards)}};
+  parameters.insert(parameters.end(), of_job.begin(), of_job.end());
+  return parameters;
+}
+
+Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session) {
+  std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
+  manifest.me = job.party;
+  manifest.peer = job.endpoint.peer();
+  manifest.ands_requested = job.ands;
+  manifest.shard = job.shard;
+  manifest.shards = job.shards;
+  return manifest;
+}
+
+std::vector<UnitRequest> requests_of(const SecurityParameters& params, const PreprocessJob& job) {
+  std::vector<UnitRequest> requests;
+  std::uint64_t first = 0;
+  for (const UnitPlan& plan : params.plan(job.ands)) {
+    requests.push_back({plan, inputs_of_unit(job.inputs, job.ands, first, plan.ands)});
+    first += plan.ands;
+  }
+  const std::size_t begin = requests.size() * (job.shard - 1) / job.shards, end = requests.size() * job.shard / job.shards;
+  return {requests.begin() + static_cast<std::ptrdiff_t>(begin), requests.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+Work work_of(std::span<const UnitRequest> requests) {
+  Work work;
+  for (const UnitRequest& request : requests) {
+    work.ands += request.plan.ands;
+    work.inputs += request.inputs;
+  }
+  return work;
+}
+
+void check_same_parameters(const std::string& begun, const Manifest& manifest, const PreprocessJob& job, const Manifest& wanted) {
+  const auto differ = [&](const std::string& what, const std::string& stored, const std::string& asked) {
+    if (stored != asked)
+      throw StoreError(begun + " was begun with " + what + " " + stored + ", not " + asked +
+                       ": repeat it, or begin another one");
+  };
+  differ("--party", std::string(1, letter(manifest.me)), std::string(1, letter(job.party)));
+  differ("--profile", manifest.profile, wanted.profile);
+  differ("--material", manifest.material, wanted.material);
+  differ("--labit-columns", manifest.columns, wanted.columns);
+  differ("--softspoken-k", std::to_string(manifest.softspoken_k), std::to_string(wanted.softspoken_k));
+  differ("--check", manifest.check, wanted.check);
+  differ("strings of so many bits (--short-strings): ", std::to_string(manifest.string_bits), std::to_string(wanted.string_bits));
+  differ("--sigma", std::to_string(manifest.sigma), std::to_string(wanted.sigma));
+  differ("--unit", std::to_string(manifest.unit), std::to_string(wanted.unit));
+  differ("--bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));
+  differ("--shard of", std::to_string(manifest.shards), std::to_string(job.shards));
+  differ("--ands", std::to_string(manifest.ands_requested), std::to_string(job.ands));
+}
+
+std::vector<Parameter> parameters_of(const SecurityParameters& params, const Manifest& security) {
+  return {{"profile", security.profile},
+          {"material", security.material},
+          {"columns", security.columns},
+          {"softspoken-k", std::to_string(security.softspoken_k)},
+          {"check", security.check},
+          {"string bits", std::to_string(security.string_bits)},
+          {"kappa", std::to_string(kKappa)},
+          {"sigma", std::to_string(params.sigma())},
+          {"unit", std::to_string(params.unit())},
+          {"bucket", std::to_string(params.bucket())},
+          {"allow-weak", params.weak_allowed() ? "yes" : "no"}};
+}
+
+Manifest security_of(const SecurityParameters& params, const JobForecast& forecast) {
+  Manifest manifest;
+  manifest.profile = name_of(params.profile());
+  manifest.material = name_of(params.material());
+  manifest.sigma = params.sigma();
+  manifest.bucket = params.bucket();
+  manifest.unit = params.unit();
+  manifest.sigma_paper_bound = forecast.paper_bound_bits;
+  manifest.sigma_exact = forecast.exact_bound_bits;
+  if (params.profile() == Profile::Fast) {
+    manifest.softspoken_k = params.softspoken_k();
+    manifest.check = name_of(params.check());
+    manifest.string_bits = static_cast<std::uint32_t>(params.strings());
+  } else {
+    manifest.columns = name_of(params.columns());
+  }
+  return manifest;
+}
+
+}  // namespace tinyot

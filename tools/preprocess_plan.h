@@ -1,0 +1,30 @@
+// What a preprocessing job is to make, and what it has to have in common with the peer's, and with what was begun before.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "offline/unit_maker.h"
+#include "tools/preprocess.h"
+
+namespace tinyot {
+
+// What both parties must agree on before a unit is made.
+std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security);
+
+// Of a store that has nothing yet.
+Manifest new_manifest(const PreprocessJob& job, Manifest security, const SessionId& session);
+
+// The units of this job's shard.
+std::vector<UnitRequest> requests_of(const SecurityParameters& params, const PreprocessJob& job);
+
+struct Work {
+  std::uint64_t ands = 0, inputs = 0;
+};
+Work work_of(std::span<const UnitRequest> requests);
+
+// A store or session that is gone on with keeps the parameters that it was begun with; `begun` names it. Fails: StoreError naming the option.
+void check_same_parameters(const std::string& begun, const Manifest& manifest, const PreprocessJob& job, const Manifest& wanted);
+
+}  // namespace tinyot
