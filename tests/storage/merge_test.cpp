@@ -1,0 +1,124 @@
+#include "storage/merge.h"
+
+#include "storage/reservation_chain.h"
+#include "storage/verify.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+constexpr MaterialKind kKind = MaterialKind::AuthOtsAB;
+constexpr std::size_t kFirst = 9000, kSecond = 300, kThird = 5000;
+
+class MergeTest : public StoreTest {
+ protected:
+  // Shards that hold consecutive objects of one numbering, so that a merge in the right order is seen.
+  std::filesystem::path make_shard(std::uint32_t shard, std::uint32_t shards, std::uint64_t first, std::size_t count,
+                                   SessionState state = SessionState::Complete) {
+    const std::filesystem::path dir = root_ / std::to_string(shard);
+    Manifest manifest = test_manifest(Party::A);
+    manifest.shard = shard;
+    manifest.shards = shards;
+    Store store = Store::create(dir, manifest, kTestDelta, 0);
+    store.pour(test_batch(kKind, Party::A, first, count));
+    store.finish_unit();
+    store.unlock(0, 1, store.digests(0, 1));
+    store.update_manifest([&](Manifest& changed) { changed.state = state; });
+    return dir;
+  }
+  std::vector<std::filesystem::path> make_three() {
+    return {make_shard(3, 3, kFirst + kSecond, kThird), make_shard(1, 3, 0, kFirst), make_shard(2, 3, kFirst, kSecond)};
+  }
+  std::filesystem::path out_ = root_ / "whole";
+};
+
+TEST_F(MergeTest, HoldsWhatTheShardsHeldInTheOrderOfTheirNumbers) {
+  const auto shards = make_three();
+  const Merged merged = merge_shards(out_, shards, {});
+  EXPECT_GT(merged.batches, 3u);
+  Store whole = Store::open(out_);
+  constexpr std::size_t kAll = kFirst + kSecond + kThird;
+  EXPECT_EQ(whole.made(), counts_of(kKind, kAll));
+  EXPECT_EQ(whole.left(), counts_of(kKind, kAll));
+  EXPECT_EQ(whole.manifest().units_made, 3u);
+  EXPECT_TRUE(verify(whole).corrupt.empty());
+  Reservation all = whole.reserve({}, counts_of(kKind, kAll));
+  EXPECT_TRUE(holds(all.draw(kKind, kAll), kKind, Party::A, 0, kAll));
+}
+
+TEST_F(MergeTest, LeavesNothingInTheShards) {
+  const auto shards = make_three();
+  merge_shards(out_, shards, {});
+  for (const auto& dir : shards) {
+    Store shard = Store::open(dir);
+    EXPECT_EQ(shard.manifest().state, SessionState::Dead);
+    EXPECT_EQ(shard.protection(), KeyProtection::Erased);
+    EXPECT_TRUE(mentions(message_of([&] { (void)shard.reserve({}, counts_of(kKind, 1)); }), "merged into"));
+  }
+}
+
+TEST_F(MergeTest, WantsAllShardsCompleteAndUnused) {
+  auto shards = make_three();
+  const auto some = std::vector{shards[0], shards[1]};
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, some, {}); }), "all 3 shards"));
+  {
+    Store used = Store::open(shards[2]);
+    (void)used.reserve({}, counts_of(kKind, 1));
+  }
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "has been used"));
+  std::filesystem::remove_all(shards[2]);
+  shards[2] = make_shard(2, 3, kFirst, kSecond, SessionState::Open);
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "not complete"));
+  EXPECT_FALSE(std::filesystem::exists(out_));
+  for (const auto& dir : shards) EXPECT_NE(Store::open(dir).manifest().state, SessionState::Dead);
+}
+
+TEST_F(MergeTest, ThatWasCutOffBeforeTheShardsWentBeginsAnew) {
+  const auto shards = make_three();
+  // What a merge that died while it copied leaves behind.
+  Manifest manifest = test_manifest(Party::A);
+  { Store half = Store::create(root_ / "whole.merging", manifest, kTestDelta, 0); }
+  merge_shards(out_, shards, {});
+  EXPECT_EQ(Store::open(out_).made(), counts_of(kKind, kFirst + kSecond + kThird));
+}
+
+TEST_F(MergeTest, ThatWasCutOffAfterSomeShardsWentIsCompleted) {
+  const auto shards = make_three();
+  merge_shards(out_, shards, {});
+  // Back to just before the end: the whole is not unlocked and not in its place, and a shard is not dead yet.
+  std::filesystem::rename(out_, root_ / "whole.merging");
+  {
+    Store whole = Store::open(root_ / "whole.merging", {.purpose = Purpose::Own});
+    whole.change("go back", 0, [](Change& change) {
+      change.marks().unlocked = {};
+      change.marks().units_unlocked = 0;
+    });
+    EXPECT_THROW((void)whole.reserve({}, counts_of(kKind, 1)), OutOfMaterial);
+  }
+  std::filesystem::remove_all(shards[2]);
+  make_shard(2, 3, kFirst, kSecond);
+  merge_shards(out_, shards, {});
+  EXPECT_EQ(Store::open(out_).left(), counts_of(kKind, kFirst + kSecond + kThird));
+  EXPECT_EQ(Store::open(shards[2]).manifest().state, SessionState::Dead);
+}
+
+TEST_F(MergeTest, AChainDrawsAcrossItsReservations) {
+  const auto shards = make_three();
+  // A process holds one handle of each store; these are three stores.
+  std::vector<Store> stores;
+  std::vector<Reservation> links;
+  for (const std::size_t i : {1u, 2u, 0u}) stores.push_back(Store::open(shards[i]));
+  links.push_back(stores[0].reserve({}, counts_of(kKind, kFirst)));
+  links.push_back(stores[1].reserve({}, counts_of(kKind, kSecond)));
+  links.push_back(stores[2].reserve({}, counts_of(kKind, 100)));
+  ReservationChain chain(std::move(links));
+  EXPECT_EQ(chain.left(), counts_of(kKind, kFirst + kSecond + 100));
+  EXPECT_TRUE(holds(chain.draw(kKind, kFirst - 10), kKind, Party::A, 0, kFirst - 10));
+  EXPECT_TRUE(holds(chain.draw(kKind, kSecond + 60), kKind, Party::A, kFirst - 10, kSecond + 60));
+  EXPECT_TRUE(holds(chain.draw(kKind, 0), kKind, Party::A, 0, 0));
+  EXPECT_THROW((void)chain.draw(kKind, 51), OutOfMaterial);
+  EXPECT_TRUE(holds(chain.draw(kKind, 50), kKind, Party::A, kFirst + kSecond + 50, 50));
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,73 @@
+#include "storage/session_file.h"
+
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kAnchor = 128;
+
+SessionFile test_session() {
+  SessionFile session;
+  session.manifest = test_manifest(Party::B);
+  session.global_key = kTestDelta;
+  session.bits_a = test_batch(MaterialKind::AuthBitsA, Party::B, 0, kAnchor);
+  session.bits_b = test_batch(MaterialKind::AuthBitsB, Party::B, 7, kAnchor);
+  return session;
+}
+
+StoreKey key_of(char letter) { return StoreKey(32, static_cast<std::byte>(letter)); }
+
+class SessionFileTest : public StoreTest {
+ protected:
+  std::filesystem::path file_ = root_ / "session";
+};
+
+TEST_F(SessionFileTest, ComesBackAsItWasWritten) {
+  for (const std::optional<StoreKey>& key : {std::optional<StoreKey>(), std::optional<StoreKey>(key_of('k'))}) {
+    std::filesystem::remove(file_);
+    write_session_file(file_, test_session(), key);
+    SessionFile session = read_session_file(file_, key);
+    EXPECT_EQ(session.manifest, test_manifest(Party::B));
+    EXPECT_EQ(session.global_key.value.lo, kTestDelta.value.lo);
+    EXPECT_EQ(session.global_key.value.hi, kTestDelta.value.hi);
+    EXPECT_TRUE(holds(std::move(session.bits_a), MaterialKind::AuthBitsA, Party::B, 0, kAnchor));
+    EXPECT_TRUE(holds(std::move(session.bits_b), MaterialKind::AuthBitsB, Party::B, 7, kAnchor));
+    EXPECT_EQ(std::filesystem::status(file_).permissions(), std::filesystem::perms(0600));
+  }
+}
+
+TEST_F(SessionFileTest, AnotherIsNotReplaced) {
+  write_session_file(file_, test_session(), {});
+  const std::string before = read_file(file_);
+  EXPECT_TRUE(mentions(message_of([&] { write_session_file(file_, test_session(), {}); }), "exists"));
+  EXPECT_EQ(read_file(file_), before);
+}
+
+TEST_F(SessionFileTest, EveryFlippedBitIsFound) {
+  write_session_file(file_, test_session(), {});
+  const std::string bytes = read_file(file_);
+  for (std::size_t at = 0; at < bytes.size(); at += at < 80 ? 1 : 97) {
+    for (const int bit : {0, 3, 7}) {
+      std::string flipped = bytes;
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
+      write_file(file_, flipped);
+      EXPECT_THROW((void)read_session_file(file_, {}), StoreError) << "byte " << at << " bit " << bit;
+    }
+  }
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{56}, bytes.size() - 1}) {
+    write_file(file_, bytes.substr(0, size));
+    EXPECT_THROW((void)read_session_file(file_, {}), StoreError) << "cut to " << size;
+  }
+}
+
+TEST_F(SessionFileTest, WantsItsKeyAndItsPrivacy) {
+  write_session_file(file_, test_session(), key_of('k'));
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, {}); }), "sealed under a store key"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('o')); }), "does not open"));
+  std::filesystem::permissions(file_, std::filesystem::perms(0640));
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }), "open to other users"));
+}
+
+}  // namespace
+}  // namespace tinyot
