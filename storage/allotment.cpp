@@ -65,12 +65,15 @@ Allotment StoreState::allot(const Wish& wish) {
     forget_erased(change);
     Marks& marks = change.marks();
     allotment = {};
+    // A kind that is not wanted has the empty range at 0.
     for (const MaterialKind kind : kAllMaterialKinds) {
-      allotment.range.start[kind] = wish.counts[kind] > 0 ? std::max(marks.position[kind], wish.at_least[kind]) : marks.position[kind];
+      if (wish.counts[kind] == 0) continue;
+      allotment.range.start[kind] = std::max(marks.position[kind], wish.at_least[kind]);
       allotment.range.end[kind] = allotment.range.start[kind] + wish.counts[kind];
     }
     check_available(marks, allotment.range);
     for (const MaterialKind kind : kAllMaterialKinds) {
+      if (wish.counts[kind] == 0) continue;
       pass_over(marks, kind, allotment.range.start[kind], allotment.burnt);
       change.split(kind, allotment.range.start[kind]);
       change.split(kind, allotment.range.end[kind]);

@@ -124,8 +124,8 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
   {
     Environment environment(files.database_new, map_bytes, Locking::None);
     Marks marks;
-    marks.database_inode = inode_of(files.database_new);
-    marks.keys_inode = inode_of(files.keys);
+    marks.database_identity = identity_of(files.database_new);
+    marks.keys_identity = identity_of(files.keys);
     environment.write("make the store", kTreeBytes, [&](Transaction& transaction) {
       const MDB_dbi state = *transaction.table(kStateTable, TableMode::Create);
       transaction.put(state, view_of(kMagicKey), view_of(kMagic));

@@ -76,8 +76,8 @@ std::string serialize_marks(const Marks& marks) {
     put_counts(planned.range.end, *stored.mutable_range()->mutable_end());
   }
   record.mutable_doomed()->Assign(marks.doomed.begin(), marks.doomed.end());
-  record.set_database_inode(marks.database_inode);
-  record.set_keys_inode(marks.keys_inode);
+  record.set_database_identity(marks.database_identity);
+  record.set_keys_identity(marks.keys_identity);
   return record.SerializeAsString();
 }
 
@@ -99,8 +99,8 @@ Marks parse_marks(std::span<const std::byte> bytes) {
   for (const stored::PlannedRecord& planned : record.planned())
     marks.planned.push_back({planned.id(), {counts_from(planned.range().start(), "planned reservations"), counts_from(planned.range().end(), "planned reservations")}});
   marks.doomed.assign(record.doomed().begin(), record.doomed().end());
-  marks.database_inode = record.database_inode();
-  marks.keys_inode = record.keys_inode();
+  marks.database_identity = record.database_identity();
+  marks.keys_identity = record.keys_identity();
   check(marks);
   return marks;
 }

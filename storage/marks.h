@@ -56,7 +56,7 @@ struct Marks {
   std::vector<PlannedReservation> planned;
   std::vector<std::uint64_t> doomed;  // slots whose keys seal nothing any more, but may still be there
   // The files that these marks were written to: a copy of a store has others.
-  std::uint64_t database_inode = 0, keys_inode = 0;
+  std::uint64_t database_identity = 0, keys_identity = 0;
 
   friend bool operator==(const Marks&, const Marks&) = default;
 };

@@ -69,7 +69,7 @@ Store Store::open(const std::filesystem::path& dir, const StoreAccess& access) {
     files.check_present_and_private();
     auto lock = std::make_unique<StoreLock>(files, access.purpose);
     // While others have it open, they have checked it.
-    if (lock->try_alone()) check_pages(files.database);
+    if (lock->is_alone()) check_pages(files.database);
     return Store(std::make_shared<StoreState>(files, std::move(lock), access.purpose, access.store_key, access.is_adopted));
   });
 }

@@ -75,10 +75,12 @@ void StoreFiles::check_present_and_private() const {
   if (!S_ISREG(found.st_mode) || found.st_size == 0) throw StoreError(database.string() + " is not a TinyOT store");
 }
 
-std::uint64_t inode_of(const fs::path& path) {
-  struct stat found;
-  if (::stat(path.c_str(), &found) != 0) fail_on_file("look at", path, errno);
-  return found.st_ino;
+std::uint64_t identity_of(const fs::path& path) {
+  struct statx found {};
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0) fail_on_file("look at", path, errno);
+  const bool has_birth = (found.stx_mask & STATX_BTIME) != 0;
+  const std::uint64_t birth = has_birth ? static_cast<std::uint64_t>(found.stx_btime.tv_sec) * 1'000'000'000 + found.stx_btime.tv_nsec : 0;
+  return found.stx_ino ^ (birth * 0x9e3779b97f4a7c15);
 }
 
 bool StoreLock::set(short type, std::int64_t at) const {
@@ -114,11 +116,11 @@ StoreLock::StoreLock(const StoreFiles& files, Purpose purpose) : file_(files.loc
     std::snprintf(name.data(), name.size(), "%d", static_cast<int>(::getpid()));
     file_.write_at(kNameAt, std::as_bytes(std::span(name)));
   }
-  const bool is_held = purpose == Purpose::Own ? set_within(F_WRLCK, kEverybody, 0) : set_within(F_RDLCK, kEverybody, kPatience);
+  // The first of several that come at once is alone, and lets the others in once it has seen to what was left behind.
+  is_alone_ = set(F_WRLCK, kEverybody);
+  const bool is_held = is_alone_ || (purpose != Purpose::Own && set_within(F_RDLCK, kEverybody, kPatience));
   if (!is_held) throw StoreError(store + " is in use by other processes; wait until they end");
 }
-
-bool StoreLock::try_alone() { return is_alone_ = set(F_WRLCK, kEverybody); }
 
 void StoreLock::share() {
   (void)set(F_RDLCK, kEverybody);

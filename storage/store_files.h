@@ -35,7 +35,8 @@ struct StoreFiles {
   void check_present_and_private() const;
 };
 
-std::uint64_t inode_of(const std::filesystem::path& path);
+// What tells a file from a copy of it: its inode, and when that was made, as far as the file system knows.
+std::uint64_t identity_of(const std::filesystem::path& path);
 
 // What somebody opens a store for. Any number of processes may Use and Look at a time, and one of them may Make; Own is alone.
 enum class Purpose {
@@ -51,8 +52,7 @@ class StoreLock {
   // Fails: StoreError naming the process in the way, as far as it is known.
   StoreLock(const StoreFiles& files, Purpose purpose);
 
-  // Whether nobody else has the store open; then they wait until share().
-  bool try_alone();
+  // Whether nobody else had the store open; then they wait until share().
   bool is_alone() const { return is_alone_; }
   void share();
 

@@ -28,16 +28,16 @@ StoreState::~StoreState() { wipe_object(global_key_); }
 
 // A copy may be older than the original, which may have served what the copy still has.
 void StoreState::check_files(bool is_adopted) {
-  const std::uint64_t database_inode = inode_of(files_.database), keys_inode = inode_of(files_.keys);
+  const std::uint64_t database_identity = identity_of(files_.database), keys_identity = identity_of(files_.keys);
   const Marks& marks = database_.marks();
-  if (marks.database_inode == database_inode && marks.keys_inode == keys_inode) return;
+  if (marks.database_identity == database_identity && marks.keys_identity == keys_identity) return;
   if (!is_adopted)
     throw StoreError("the store in " + files_.directory.string() +
                      " is a copy: the original may have served what it still holds. If it is the only one that is left, say so with: tinyot store adopt " +
                      files_.directory.string());
   database_.change("adopt the store", 0, [&](Change& change) {
-    change.marks().database_inode = database_inode;
-    change.marks().keys_inode = keys_inode;
+    change.marks().database_identity = database_identity;
+    change.marks().keys_identity = keys_identity;
   });
 }
 

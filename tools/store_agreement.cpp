@@ -87,7 +87,10 @@ void check_not_far_ahead(const MaterialCounts& mine, const MaterialCounts& peers
 void check_offer(const Offer& offer, const MaterialCounts& needed, bool is_plan) {
   for (const MaterialKind kind : kAllMaterialKinds) {
     const std::uint64_t start = offer.range.start[kind], end = offer.range.end[kind];
-    if (start > end || end - start != needed[kind]) throw PeerCheated("store allotment");
+    if (start > end) throw PeerCheated("store allotment");
+    if (end - start != needed[kind])
+      throw Disagreement("the peer gives out " + std::to_string(end - start) + " " + std::string(name_of(kind)) + ", and this party needs " +
+                         std::to_string(needed[kind]) + ": other runs go on at the same time, try again");
   }
   if ((offer.plan != 0) != is_plan) throw PeerCheated("store allotment");
 }
@@ -111,21 +114,30 @@ Standing standing_of(const Store& store) {
   return {store.manifest().units_made, marks.units_unlocked, marks.position, marks.confirmed};
 }
 
-Standing meet(Session& session, Store& store, Meeting meeting) {
+Standings meet(Session& session, Store& store, Meeting meeting) {
+  // Other runs of both parties go on meanwhile. What this party has known of the peer before can only be less than what the peer tells now,
+  // and what the peer has known of this one only less than where it stands by the time that it hears of it.
+  const Standing before = standing_of(store);
   store.refresh();
-  const Standing mine = standing_of(store);
+  Standing mine = standing_of(store);
+  mine.confirmed = before.confirmed;
   send_object(session.channel(), kStanding, mine);
   const auto peers = recv_object<Standing>(session.channel(), kStanding);
-  check_neither_is_older(mine, peers);
+  store.refresh();
+  Standing now = standing_of(store);
+  now.confirmed = before.confirmed;
+  now.units_unlocked = before.units_unlocked;
+  check_neither_is_older(now, peers);
   const std::uint64_t common = std::min(mine.units_made, peers.units_made);
   if (meeting == Meeting::OfMakers && mine.units_made > common) store.cut_back(common);
   const std::uint64_t unlocked = std::min(mine.units_unlocked, peers.units_unlocked);
   if (unlocked < common) unlock_together(session, store, unlocked, common);
-  return peers;
+  return {mine, peers};
 }
 
-Allotment allot_together(Session& session, Store& store, const Standing& peers, const MaterialCounts& needed, bool is_plan) {
+Allotment allot_together(Session& session, Store& store, const Standings& standings, const MaterialCounts& needed, bool is_plan) {
   Channel& channel = session.channel();
+  const Standing& peers = standings.peers;
   check_not_far_ahead(store.position(), peers.position);
   if (session.me() == Party::A) {
     const Allotment allotment = store.allot({.counts = needed, .at_least = peers.position, .is_plan = is_plan});
@@ -142,25 +154,26 @@ Allotment allot_together(Session& session, Store& store, const Standing& peers, 
 }
 
 Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed) {
-  const Standing peers = meet(session, store, Meeting::OfRuns);
-  return store.hold(allot_together(session, store, peers, needed, false));
+  const Standings standings = meet(session, store, Meeting::OfRuns);
+  return store.hold(allot_together(session, store, standings, needed, false));
 }
 
 ReservationChain reserve_together(Session& session, std::span<Store> shards, const MaterialCounts& needed) {
-  std::vector<Standing> peers;
-  for (Store& shard : shards) peers.push_back(meet(session, shard, Meeting::OfRuns));
+  std::vector<Standings> standings;
+  for (Store& shard : shards) standings.push_back(meet(session, shard, Meeting::OfRuns));
   MaterialCounts missing = needed;
   std::vector<Reservation> links;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     MaterialCounts part;
     for (const MaterialKind kind : kAllMaterialKinds) {
-      const std::uint64_t start = std::max(shards[i].position()[kind], peers[i].position[kind]), unlocked = shards[i].marks().unlocked[kind];
+      // Both parties have told each other so, and come to the same parts.
+      const std::uint64_t start = std::max(standings[i].mine.position[kind], standings[i].peers.position[kind]), unlocked = shards[i].marks().unlocked[kind];
       // The last one is asked for all the rest, and says what it is short of.
       part[kind] = i + 1 == shards.size() ? missing[kind] : std::min(missing[kind], unlocked - std::min(unlocked, start));
       missing[kind] -= part[kind];
     }
     if (part == MaterialCounts{} && (i + 1 < shards.size() || !links.empty())) continue;
-    links.push_back(shards[i].hold(allot_together(session, shards[i], peers[i], part, false)));
+    links.push_back(shards[i].hold(allot_together(session, shards[i], standings[i], part, false)));
   }
   return ReservationChain(std::move(links));
 }
@@ -189,13 +202,14 @@ namespace {
 // Both lists are in order; the peer's comes piece by piece.
 class Comparer {
  public:
-  // `ahead`: the higher of both positions; up to there one of the parties may have nothing any more, or have cut a batch.
-  Comparer(std::span<const BatchEntry> mine, const MaterialCounts& ahead) : mine_(mine), ahead_(ahead) {}
+  // Up to the higher of both positions one of the parties may have nothing any more, or have cut a batch.
+  Comparer(std::span<const BatchEntry> mine, const MaterialCounts& position, const MaterialCounts& peers_position)
+      : mine_(mine), position_(position), peers_position_(peers_position) {}
 
   void add(const Half& peers) {
     while (next_ < mine_.size() && order_of(mine_[next_]) < order_of(peers)) miss();
     if (next_ == mine_.size() || order_of(mine_[next_]) != order_of(peers) || mine_[next_].count != peers.count) {
-      if (peers.kind < kMaterialKinds && peers.first <= ahead_.of[peers.kind]) {
+      if (peers.kind < kMaterialKinds && is_passed_over(peers.first, peers.kind)) {
         ++result_.passed_over;
         return;
       }
@@ -222,9 +236,12 @@ class Comparer {
   static std::string name_of_kind(std::uint32_t kind) {
     return kind < kMaterialKinds ? std::string(name_of(static_cast<MaterialKind>(kind))) : "objects of an unknown kind";
   }
+  bool is_passed_over(std::uint64_t first, std::uint32_t kind) const {
+    return position_.of[kind] != peers_position_.of[kind] && first <= std::max(position_.of[kind], peers_position_.of[kind]);
+  }
   void miss() {
     const BatchEntry& entry = mine_[next_++];
-    if (entry.first <= ahead_[entry.kind])
+    if (is_passed_over(entry.first, static_cast<std::uint32_t>(entry.kind)))
       ++result_.passed_over;
     else
       differ("batch " + text_of(entry) + ": the peer has not its half");
@@ -234,7 +251,7 @@ class Comparer {
   }
 
   std::span<const BatchEntry> mine_;
-  MaterialCounts ahead_;
+  MaterialCounts position_, peers_position_;
   std::size_t next_ = 0;
   Comparison result_;
 };
@@ -250,14 +267,12 @@ Comparison compare_halves(Session& session, const Store& store, std::span<const 
   send_object(channel, kStanding, standing);
   const auto peers = recv_object<Standing>(channel, kStanding);
   check_neither_is_older(standing, peers);
-  MaterialCounts ahead;
-  for (const MaterialKind kind : kAllMaterialKinds) ahead[kind] = std::max(standing.position[kind], peers.position[kind]);
   send_object(channel, kHalfCount, static_cast<std::uint64_t>(mine.size()));
   const auto count = recv_object<std::uint64_t>(channel, kHalfCount);
   if (count > batches_max)
     throw Disagreement("the peer's store has " + std::to_string(count) + " batches, more than the " + std::to_string(batches_max) +
                        " objects that this one has made");
-  Comparer comparer(mine, ahead);
+  Comparer comparer(mine, standing.position, peers.position);
   for (std::size_t first = 0; first < std::max<std::uint64_t>(mine.size(), count); first += kHalvesAMessage) {
     std::vector<Half> halves;
     for (std::size_t i = first; i < std::min(mine.size(), first + kHalvesAMessage); ++i)

@@ -28,17 +28,20 @@ enum class Meeting {
   OfRuns,
 };
 
-// Role: both, symmetric. Units that both have are unlocked: each party tells the digests of its halves. Returns the peer's standing;
-// afterwards both stores have the same units unlocked.
+// Role: both, symmetric. Units that both have are unlocked: each party tells the digests of its halves. Returns what the two have told each
+// other; afterwards both stores have the same units unlocked.
 // Wire: 1 message each way, and if units are to be unlocked 2 more: 16 bytes a batch.
 // Fails: StoreError if this store is an older copy of itself, Disagreement if the peer's is, or if the halves do not belong together.
-Standing meet(Session& session, Store& store, Meeting meeting);
+struct Standings {
+  Standing mine, peers;
+};
+Standings meet(Session& session, Store& store, Meeting meeting);
 
 // Role: A allots, B takes. Both have reserved the range durably when it returns, from the higher of both positions on; what lies between is
 // burnt.
 // Wire: 1 message of A, then 1 of B.
 // Fails: OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or gives out what has been served.
-Allotment allot_together(Session& session, Store& store, const Standing& peers, const MaterialCounts& needed, bool is_plan);
+Allotment allot_together(Session& session, Store& store, const Standings& standings, const MaterialCounts& needed, bool is_plan);
 
 // meet, allot_together and hold.
 Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed);

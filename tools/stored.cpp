@@ -39,6 +39,10 @@ std::string shards_text(std::span<const Store> stores) {
   return text + "/" + std::to_string(stores.front().manifest().shards);
 }
 
+std::string reservation_text(const RunJob& job) {
+  return job.reserve_only ? "to be made" : job.reservation ? std::to_string(*job.reservation) : "none";
+}
+
 // A party's stores and its end of the connection, up to where both parties know each other.
 class StoredRun {
  public:
@@ -64,6 +68,7 @@ class StoredRun {
     for (Parameter& parameter : std::vector<Parameter>{{"profile", manifest.profile},
                                                        {"material", manifest.material},
                                                        {"shards", shards_text(stores_)},
+                                                       {"reservation", reservation_text(job_)},
                                                        {"kappa", std::to_string(manifest.kappa)},
                                                        {"sigma", std::to_string(manifest.sigma)}})
       parameters.push_back(std::move(parameter));
@@ -122,8 +127,8 @@ PlannedReservation StoredRun::reserve_only() {
   Allotment allotment;
   with_peer(plan_.parameters(), [&](Session& session) {
     const PhaseLog::Scope phase(log_, session.channel(), "reserve", plan_.ands());
-    const Standing peers = meet(session, stores_.front(), Meeting::OfRuns);
-    allotment = allot_together(session, stores_.front(), peers, needed_, true);
+    const Standings standings = meet(session, stores_.front(), Meeting::OfRuns);
+    allotment = allot_together(session, stores_.front(), standings, needed_, true);
   });
   return {allotment.plan, allotment.range};
 }

@@ -7,6 +7,7 @@
 #include "circuitgen/cost.h"
 #include "circuitgen/registry.h"
 #include "circuits.h"
+#include "tests/support/repetitions.h"
 
 namespace tinyot {
 namespace {
@@ -128,7 +129,7 @@ constexpr std::size_t kWide = std::size_t{1} << 24;
 
 TEST(Layering, RandomCircuitsEqualTheEvaluatorInEveryWindow) {
   std::mt19937_64 rng(4);
-  for (int i = 0; i < 2000; ++i) {
+  for (std::uint64_t i = 0; i < test::repetitions(2000); ++i) {
     const std::uint64_t gap = std::vector<std::uint64_t>{1, 4, 1000}[rng() % 3];
     const TestCircuit circuit = random_circuit(rng, 20 + rng() % 400, gap);
     const std::size_t lanes = 1 + rng() % 64;

@@ -31,8 +31,8 @@ Marks test_marks() {
   marks.gaps = {{MaterialKind::AuthAndsA, 10, 20}, {MaterialKind::Triples, 5, 6}};
   marks.planned = {{3, {counts_from(1000), counts_from(1500)}}, {8, {counts_from(1500), counts_from(1500)}}};
   marks.doomed = {1, 49};
-  marks.database_inode = 12345;
-  marks.keys_inode = ~std::uint64_t{0};
+  marks.database_identity = 12345;
+  marks.keys_identity = ~std::uint64_t{0};
   return marks;
 }
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "storage/store.h"
+#include "tests/support/repetitions.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {
@@ -166,7 +167,9 @@ TEST_F(InterruptionTest, PeerKilledWhileRunning) {
 }
 
 // Long enough to be cut off in the middle of several units at a time.
-const Arguments kThreeWorkers = Arguments{"--ands", "2^17", "--unit", "2^10", "--threads", "3"} + kFewColumns;
+constexpr std::uint64_t kManyUnits = repetitions(128);
+const Arguments kLongJob = Arguments{"--ands", std::to_string(kManyUnits * kUnitAnds), "--unit", "2^10"} + kFewColumns;
+const Arguments kThreeWorkers = kLongJob + Arguments{"--threads", "3"};
 
 TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
   Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)), b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
@@ -176,7 +179,7 @@ TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
   EXPECT_TRUE(ended_with(a.end(), 3, "closed the connection"));
   // Only whole units count, in order.
   const Json info = store_info('A');
-  EXPECT_LT(info["units_made"], 128);
+  EXPECT_LT(info["units_made"], kManyUnits);
   const Json& kinds = info["kinds"];
   const std::uint64_t made = kinds.contains("auth_ands_a") ? kinds["auth_ands_a"]["made"].get<std::uint64_t>() : 0;
   EXPECT_EQ(made, info["units_made"].get<std::uint64_t>() * kUnitAnds);
@@ -189,11 +192,11 @@ TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
   EXPECT_TRUE(ended_with(a.end(), 130));
   EXPECT_TRUE(ended_with(b.end(), 0));
   EXPECT_EQ(store_info('A')["units_made"], store_info('B')["units_made"]);
-  EXPECT_LT(store_info('A')["units_made"], 128);
-  const Arguments resume = Arguments{"--ands", "2^17", "--unit", "2^10", "--resume"} + kFewColumns;
+  EXPECT_LT(store_info('A')["units_made"], kManyUnits);
+  const Arguments resume = kLongJob + Arguments{"--resume"};
   const BothEnded ended = both("preprocess", resume, resume);
   for (const Ended& each : {ended.a, ended.b}) EXPECT_EQ(json_of(each)["complete"], true);
-  EXPECT_EQ(store_info('B')["kinds"]["auth_ots_ab"]["made"], 1 << 17);
+  EXPECT_EQ(store_info('B')["kinds"]["auth_ots_ab"]["made"], kManyUnits * kUnitAnds);
   expect_sums();
 }
 
