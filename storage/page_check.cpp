@@ -91,6 +91,7 @@ class PageChecker {
   };
 
   [[noreturn]] void fail(std::uint64_t page, const std::string& what) const;
+  [[noreturn]] void fail_on_missing(std::uint64_t page) const;
   Page read_page(std::uint64_t number) const;
   Meta read_meta(std::uint64_t number) const;
   void mark(std::uint64_t first, std::uint64_t count, std::uint64_t from);
@@ -110,11 +111,14 @@ void PageChecker::fail(std::uint64_t page, const std::string& what) const {
                    "; nothing in it has been changed, but its material cannot be used: start a new session in a new store");
 }
 
+void PageChecker::fail_on_missing(std::uint64_t page) const {
+  throw StoreError(file_.path().string() + " has been cut off: it has " + std::to_string(file_.size()) + " bytes, and page " + std::to_string(page) +
+                   " is missing; its material is lost, start a new session in a new store");
+}
+
 Page PageChecker::read_page(std::uint64_t number) const {
   Page page;
-  if (file_.read_at(number * kPageBytes, page) != page.size())
-    throw StoreError(file_.path().string() + " has been cut off: it has " + std::to_string(file_.size()) + " bytes, and page " + std::to_string(number) +
-                     " is missing; its material is lost, start a new session in a new store");
+  if (file_.read_at(number * kPageBytes, page) != page.size()) fail_on_missing(number);
   return page;
 }
 
@@ -125,7 +129,7 @@ Meta PageChecker::read_meta(std::uint64_t number) const {
   if (head.number != number || head.flags != kMeta || meta.magic != kMagic || meta.version != kVersion) fail(number, "its head");
   // A flag of the environment could have the file mapped to a fixed address.
   if (meta.address != 0 || meta.free.flags != kIntegerKeys || meta.free.pad != kPageBytes || meta.main.flags != 0) fail(number, "its settings");
-  if ((meta.last_page + 1) * kPageBytes > meta.map_bytes || meta.last_page < 1) fail(number, "its sizes");
+  if (meta.last_page >= meta.map_bytes / kPageBytes || meta.last_page < 1) fail(number, "its sizes");
   return meta;
 }
 
@@ -142,7 +146,7 @@ void PageChecker::check() {
   const Meta metas[2] = {read_meta(0), read_meta(1)};
   const Meta& meta = metas[metas[0].transaction < metas[1].transaction ? 1 : 0];
   last_page_ = meta.last_page;
-  if (file_.size() / kPageBytes <= last_page_) (void)read_page(last_page_);
+  if (file_.size() / kPageBytes <= last_page_) fail_on_missing(last_page_);
   seen_.assign(last_page_ + 1, false);
   check_tree(meta.main, 0, [&](std::span<const std::byte>, std::span<const std::byte> value, std::uint16_t flags) {
     if (flags != kSubData || value.size() != sizeof(Tree)) fail(meta.main.root, "a table");
