@@ -97,6 +97,7 @@ class PageChecker {
   void mark(std::uint64_t first, std::uint64_t count, std::uint64_t from);
   void check_tree(const Tree& tree, std::uint16_t flags, const Leaf& leaf);
   void check_page(const Tree& tree, std::uint64_t number, int depth, const Bounds& bounds, Counted& counted, const Leaf& leaf);
+  void check_packed(const Page& page, const PageHead& head) const;
   void check_leaf_node(std::uint64_t number, const Page& page, std::size_t at, const NodeHead& node, Counted& counted, const Leaf& leaf);
   void check_free_list(std::span<const std::byte> list);
   bool in_order(const Tree& tree, std::span<const std::byte> a, std::span<const std::byte> b) const;
@@ -214,10 +215,22 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth, 
       children.push_back({node.child(), key});
     }
   }
+  check_packed(page, head);
   for (std::size_t i = 0; i < children.size(); ++i) {
     const Bounds within{i == 0 ? bounds.low : std::optional(children[i].key), i + 1 < children.size() ? std::optional(children[i + 1].key) : bounds.high};
     check_page(tree, children[i].page, depth + 1, within, counted, leaf);
   }
+}
+
+// LMDB packs its nodes, each in an even number of bytes; so none reaches into another one.
+void PageChecker::check_packed(const Page& page, const PageHead& head) const {
+  std::size_t bytes = 0;
+  for (std::size_t i = sizeof head; i < head.lower; i += 2) {
+    const auto node = read_as<NodeHead>(page, read_as<std::uint16_t>(page, i));
+    const std::size_t value = head.flags == kBranch ? 0 : node.flags == kBigData ? sizeof(std::uint64_t) : node.value_bytes();
+    bytes += (sizeof node + node.key_bytes + value + 1) & ~std::size_t{1};
+  }
+  if (bytes != kPageBytes - head.upper) fail(head.number, "sizes of its nodes");
 }
 
 void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::size_t at, const NodeHead& node, Counted& counted, const Leaf& leaf) {
