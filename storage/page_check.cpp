@@ -94,6 +94,7 @@ class PageChecker {
   [[noreturn]] void fail_on_missing(std::uint64_t page) const;
   Page read_page(std::uint64_t number) const;
   Meta read_meta(std::uint64_t number) const;
+  bool has_magic(std::uint64_t number) const;
   void mark(std::uint64_t first, std::uint64_t count, std::uint64_t from);
   void check_tree(const Tree& tree, std::uint16_t flags, const Leaf& leaf);
   void check_page(const Tree& tree, std::uint64_t number, int depth, const Bounds& bounds, Counted& counted, const Leaf& leaf);
@@ -143,7 +144,14 @@ void PageChecker::mark(std::uint64_t first, std::uint64_t count, std::uint64_t f
   }
 }
 
+bool PageChecker::has_magic(std::uint64_t number) const {
+  Page page{};
+  (void)file_.read_at(number * kPageBytes, page);
+  return read_as<Meta>(page, sizeof(PageHead)).magic == kMagic;
+}
+
 void PageChecker::check() {
+  if (!has_magic(0) && !has_magic(1)) throw StoreError(file_.path().string() + " is not a TinyOT store; nothing in it has been changed");
   const Meta metas[2] = {read_meta(0), read_meta(1)};
   const Meta& meta = metas[metas[0].transaction < metas[1].transaction ? 1 : 0];
   last_page_ = meta.last_page;
