@@ -1,7 +1,7 @@
 // Bits that flip on the disk: a store is refused, with a StoreError, or all that it serves is right. Each trial has a process of its
 // own, so that a crash is seen.
 //
-// TINYOT_FLIPS=N makes N trials of each test instead of a few hundred.
+// TINYOT_FLIPS=N makes N trials of each test instead of a hundred or two.
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -52,7 +52,7 @@ class FlipTest : public StoreTest {
 
   Outcome outcome_of(const Flip& flip);
   template <class Choose>
-  Outcomes trials(std::uint64_t seed, const Choose& choose, std::uint64_t count = 300);
+  Outcomes trials(std::uint64_t seed, const Choose& choose, std::uint64_t count = 100);
   // Of the newest state.
   void find_trees();
   void find_pages(std::uint64_t page);
@@ -233,7 +233,7 @@ TEST_F(FlipTest, InTheRecords) {
 
 // The trees are LMDB's, and a flip in them could lead it anywhere if they were not checked before they are walked.
 TEST_F(FlipTest, InTheTrees) {
-  const Outcomes outcomes = trials(3, [&](std::mt19937_64& rng) { return flip_in_trees(rng); }, 600);
+  const Outcomes outcomes = trials(3, [&](std::mt19937_64& rng) { return flip_in_trees(rng); }, 250);
   expect_nothing_wrong(outcomes);
   EXPECT_GT(outcomes.of(Outcome::Refused), 0u);
 }

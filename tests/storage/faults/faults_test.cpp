@@ -124,8 +124,15 @@ void FaultTest::serve_the_rest(Store& store, Ledger& ledger) {
   }
 }
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t kSlowness = 3;
+#else
+constexpr std::uint64_t kSlowness = 1;
+#endif
+
 // Each call of a store's life in turn, or with some faults only every second or third one; all of them with TINYOT_ALL_FAULTS=1.
 void FaultTest::run_all(Fault fault, std::uint64_t every) {
+  every *= kSlowness;
   if (std::getenv("TINYOT_ALL_FAULTS") != nullptr) every = 1;
   std::uint64_t trials = 0, last = 0;
   for (std::uint64_t at = 1 + static_cast<std::uint64_t>(fault) % every; run_with(fault, at); at += every) last = at, ++trials;
