@@ -91,11 +91,14 @@ class PageChecker {
   };
 
   [[noreturn]] void fail(std::uint64_t page, const std::string& what) const;
+  [[noreturn]] void fail_on_missing(std::uint64_t page) const;
   Page read_page(std::uint64_t number) const;
   Meta read_meta(std::uint64_t number) const;
+  bool has_magic(std::uint64_t number) const;
   void mark(std::uint64_t first, std::uint64_t count, std::uint64_t from);
   void check_tree(const Tree& tree, std::uint16_t flags, const Leaf& leaf);
   void check_page(const Tree& tree, std::uint64_t number, int depth, const Bounds& bounds, Counted& counted, const Leaf& leaf);
+  void check_packed(const Page& page, const PageHead& head) const;
   void check_leaf_node(std::uint64_t number, const Page& page, std::size_t at, const NodeHead& node, Counted& counted, const Leaf& leaf);
   void check_free_list(std::span<const std::byte> list);
   bool in_order(const Tree& tree, std::span<const std::byte> a, std::span<const std::byte> b) const;
@@ -110,11 +113,14 @@ void PageChecker::fail(std::uint64_t page, const std::string& what) const {
                    "; nothing in it has been changed, but its material cannot be used: start a new session in a new store");
 }
 
+void PageChecker::fail_on_missing(std::uint64_t page) const {
+  throw StoreError(file_.path().string() + " has been cut off: it has " + std::to_string(file_.size()) + " bytes, and page " + std::to_string(page) +
+                   " is missing; its material is lost, start a new session in a new store");
+}
+
 Page PageChecker::read_page(std::uint64_t number) const {
   Page page;
-  if (file_.read_at(number * kPageBytes, page) != page.size())
-    throw StoreError(file_.path().string() + " has been cut off: it has " + std::to_string(file_.size()) + " bytes, and page " + std::to_string(number) +
-                     " is missing; its material is lost, start a new session in a new store");
+  if (file_.read_at(number * kPageBytes, page) != page.size()) fail_on_missing(number);
   return page;
 }
 
@@ -125,7 +131,7 @@ Meta PageChecker::read_meta(std::uint64_t number) const {
   if (head.number != number || head.flags != kMeta || meta.magic != kMagic || meta.version != kVersion) fail(number, "its head");
   // A flag of the environment could have the file mapped to a fixed address.
   if (meta.address != 0 || meta.free.flags != kIntegerKeys || meta.free.pad != kPageBytes || meta.main.flags != 0) fail(number, "its settings");
-  if ((meta.last_page + 1) * kPageBytes > meta.map_bytes || meta.last_page < 1) fail(number, "its sizes");
+  if (meta.last_page >= meta.map_bytes / kPageBytes || meta.last_page < 1) fail(number, "its sizes");
   return meta;
 }
 
@@ -138,11 +144,18 @@ void PageChecker::mark(std::uint64_t first, std::uint64_t count, std::uint64_t f
   }
 }
 
+bool PageChecker::has_magic(std::uint64_t number) const {
+  Page page{};
+  (void)file_.read_at(number * kPageBytes, page);
+  return read_as<Meta>(page, sizeof(PageHead)).magic == kMagic;
+}
+
 void PageChecker::check() {
+  if (!has_magic(0) && !has_magic(1)) throw StoreError(file_.path().string() + " is not a TinyOT store; nothing in it has been changed");
   const Meta metas[2] = {read_meta(0), read_meta(1)};
   const Meta& meta = metas[metas[0].transaction < metas[1].transaction ? 1 : 0];
   last_page_ = meta.last_page;
-  if (file_.size() / kPageBytes <= last_page_) (void)read_page(last_page_);
+  if (file_.size() / kPageBytes <= last_page_) fail_on_missing(last_page_);
   seen_.assign(last_page_ + 1, false);
   check_tree(meta.main, 0, [&](std::span<const std::byte>, std::span<const std::byte> value, std::uint16_t flags) {
     if (flags != kSubData || value.size() != sizeof(Tree)) fail(meta.main.root, "a table");
@@ -210,10 +223,22 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth, 
       children.push_back({node.child(), key});
     }
   }
+  check_packed(page, head);
   for (std::size_t i = 0; i < children.size(); ++i) {
     const Bounds within{i == 0 ? bounds.low : std::optional(children[i].key), i + 1 < children.size() ? std::optional(children[i + 1].key) : bounds.high};
     check_page(tree, children[i].page, depth + 1, within, counted, leaf);
   }
+}
+
+// LMDB packs its nodes, each in an even number of bytes; so none reaches into another one.
+void PageChecker::check_packed(const Page& page, const PageHead& head) const {
+  std::size_t bytes = 0;
+  for (std::size_t i = sizeof head; i < head.lower; i += 2) {
+    const auto node = read_as<NodeHead>(page, read_as<std::uint16_t>(page, i));
+    const std::size_t value = head.flags == kBranch ? 0 : node.flags == kBigData ? sizeof(std::uint64_t) : node.value_bytes();
+    bytes += (sizeof node + node.key_bytes + value + 1) & ~std::size_t{1};
+  }
+  if (bytes != kPageBytes - head.upper) fail(head.number, "sizes of its nodes");
 }
 
 void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::size_t at, const NodeHead& node, Counted& counted, const Leaf& leaf) {

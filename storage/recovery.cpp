@@ -32,10 +32,11 @@ void StoreState::drop_unfinished() {
       for (const BatchEntry& entry : view.entries(kind, view.marks().made[kind], ~std::uint64_t{0})) unfinished.push_back(entry);
   });
   if (unfinished.empty()) return;
+  // Keys first: a batch whose key is gone stays in the catalogue until it is dropped, and is found again.
+  database_.keys().erase(slots_of(unfinished));
   database_.change("drop an unfinished unit", unfinished.size() * kDropBytes, [&](Change& change) {
     for (const BatchEntry& entry : unfinished) change.drop(entry);
   });
-  database_.keys().erase(slots_of(unfinished));
 }
 
 void StoreState::recover() {
@@ -55,7 +56,7 @@ void StoreState::recover() {
   });
   const Marks& marks = database_.marks();
   if (!served.empty() || !marks.gaps.empty() || !marks.doomed.empty()) {
-    // Keys first: a batch whose key is gone stays in the catalogue until it is dropped, and is found again.
+    // Keys first here too.
     std::vector<std::uint64_t> slots = slots_of(served);
     slots.insert(slots.end(), marks.doomed.begin(), marks.doomed.end());
     database_.keys().erase(slots);

@@ -62,7 +62,8 @@ TEST(Record, ARangeThatIsNotInsideIsOurBug) {
   const MaterialBatch batch = test_batch(kind, Party::A, 7, 65);
   const Segment whole{&batch, 0, 65};
   std::vector<std::byte> record(record_bytes(kind, Party::A, 65));
-  EXPECT_THROW(encode_record(kind, Party::A, 64, {&whole, 1}, std::span(record).first(record_bytes(kind, Party::A, 64))), std::logic_error);
+  std::vector<std::byte> longer(record_bytes(kind, Party::A, 66));
+  EXPECT_THROW(encode_record(kind, Party::A, 66, {&whole, 1}, longer), std::logic_error);
   EXPECT_THROW(encode_record(kind, Party::A, 65, {&whole, 1}, std::span(record).first(record.size() - 1)), std::logic_error);
   encode_record(kind, Party::A, 65, {&whole, 1}, record);
   MaterialBatch target(kind, Party::A, 65);
