@@ -12,7 +12,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie in memory");
 
 constexpr std::uint32_t kPeersTagKnown = 1;
-constexpr std::uint32_t kShardsMax = 1 << 20;
+constexpr std::uint32_t kShardsMax = 1 << 16;
 
 struct StoredEntry {
   std::uint32_t count;

@@ -34,8 +34,8 @@ void Change::add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed) {
 }
 
 void Change::put_entry(const BatchEntry& entry) {
-  const CodedEntry coded = encode_entry(entry);
-  transaction_.put(database_.catalogue_of(entry.kind), index_key(entry.first), coded);
+  const IndexKey key = index_key(entry.first);
+  put_tagged_as(transaction_, database_.catalogue_of(entry.kind), database_.keys(), entry_name(entry.kind, key), key, encode_entry(entry));
 }
 
 void Change::drop(const BatchEntry& entry) {

@@ -56,9 +56,10 @@ void View::check_alive() const {
 
 namespace {
 
-BatchEntry entry_from(MaterialKind kind, const Cursor::Entry& found) {
+BatchEntry entry_from(const KeyTable& keys, MaterialKind kind, const Cursor::Entry& found) {
   const auto first = index_of(found.key);
-  const auto entry = first ? decode_entry(kind, *first, found.value) : std::nullopt;
+  const auto value = checked(keys, entry_name(kind, found.key), found.value);
+  const auto entry = first && value ? decode_entry(kind, *first, *value) : std::nullopt;
   if (!entry) throw_corrupt_batch(std::string(name_of(kind)) + (first ? " " + std::to_string(*first) : std::string()));
   return *entry;
 }
@@ -69,7 +70,7 @@ std::optional<BatchEntry> View::entry_holding(MaterialKind kind, std::uint64_t i
   Cursor cursor(transaction_, database_.catalogue_of(kind));
   const auto found = cursor.at_or_before(index_key(index));
   if (!found) return std::nullopt;
-  const BatchEntry entry = entry_from(kind, *found);
+  const BatchEntry entry = entry_from(database_.keys(), kind, *found);
   return entry.end() > index ? std::optional(entry) : std::nullopt;
 }
 
@@ -77,7 +78,7 @@ std::vector<BatchEntry> View::entries(MaterialKind kind, std::uint64_t begin, st
   std::vector<BatchEntry> entries;
   Cursor cursor(transaction_, database_.catalogue_of(kind));
   for (auto found = cursor.at_or_after(index_key(begin)); found; found = cursor.next()) {
-    entries.push_back(entry_from(kind, *found));
+    entries.push_back(entry_from(database_.keys(), kind, *found));
     if (entries.back().first >= end) {
       entries.pop_back();
       break;
@@ -88,7 +89,7 @@ std::vector<BatchEntry> View::entries(MaterialKind kind, std::uint64_t begin, st
 
 std::optional<BatchEntry> View::last_entry(MaterialKind kind) const {
   const auto found = Cursor(transaction_, database_.catalogue_of(kind)).last();
-  return found ? std::optional(entry_from(kind, *found)) : std::nullopt;
+  return found ? std::optional(entry_from(database_.keys(), kind, *found)) : std::nullopt;
 }
 
 ByteView View::record(const BatchEntry& entry) const {

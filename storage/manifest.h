@@ -43,7 +43,8 @@ struct Manifest {
   SessionState state = SessionState::Open;
   std::string dead_reason;  // filled if and only if the session is dead
   std::uint64_t units_made = 0;
-  std::uint64_t ands_requested = 0;
+  std::uint64_t ands_requested = 0;   // of the whole session
+  std::uint64_t units_requested = 0;  // of this store; 0 while it is not known
   double sigma_paper_bound = 0;  // bits, the least over the units made so far
   double sigma_exact = 0;        // bits, likewise
 

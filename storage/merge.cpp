@@ -17,6 +17,23 @@ constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
 
 std::string reason_for(const fs::path& out) { return printable("merged into " + out.string()); }
 
+// All of a shard is set aside for the merge before anything is copied, under a number that no run has.
+constexpr std::uint64_t kMergePlan = ~std::uint64_t{0};
+
+Range all_of(const Marks& marks) { return {{}, marks.made}; }
+
+bool is_set_aside(const Store& shard) {
+  const Marks& marks = shard.marks();
+  return marks.planned.size() == 1 && marks.planned[0] == PlannedReservation{kMergePlan, all_of(marks)};
+}
+
+void set_aside(Store& shard) {
+  shard.change("set aside for a merge", 0, [](Change& change) {
+    change.marks().position = change.marks().made;
+    change.marks().planned = {{kMergePlan, all_of(change.marks())}};
+  });
+}
+
 // Whoever comes after a merge that was cut off finds some shards dead for its sake.
 bool is_merged(const Store& shard, const fs::path& out) {
   return shard.manifest().state == SessionState::Dead && shard.manifest().dead_reason == reason_for(out);
@@ -29,7 +46,7 @@ void check_shard(const Store& shard, const Store& first) {
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me) refuse("it is of another session or party");
   if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)
     refuse("it is not complete; go on with tinyot preprocess, the same command again");
-  if (shard.marks().position != MaterialCounts{}) refuse("some of it has been used; run with all stores instead: --store DIR DIR ...");
+  if (shard.marks().position != MaterialCounts{} && !is_set_aside(shard)) refuse("some of it has been used; run with all stores instead: --store DIR DIR ...");
 }
 
 void check_all_there(std::span<const Store> shards) {
@@ -102,19 +119,19 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs, const s
   std::optional<Store> whole;
   if (Store::exists(making)) {
     whole = Store::open(making, {.purpose = Purpose::Own, .store_key = store_key});
-    if (whole->manifest().state != SessionState::Complete) whole.reset();
+    if (whole->manifest().state != SessionState::Complete || whole->manifest().session_id != shards.front().manifest().session_id) whole.reset();
   }
   if (!whole) {
-    const auto alive = std::ranges::find_if(shards, [&](const Store& shard) { return shard.manifest().state != SessionState::Dead; });
-    const Store& first = alive != shards.end() ? *alive : shards.front();
+    const Store& first = shards.front();
     std::uint64_t bytes = 0;
     for (const Store& shard : shards) check_shard(shard, first);
     for (const Store& shard : shards) bytes += shard.store_bytes();
     require_free_space(out, bytes, "the merged store");
+    for (Store& shard : shards) set_aside(shard);
     fs::remove_all(making);
     Manifest manifest = first.manifest();
     manifest.shard = manifest.shards = 1;
-    manifest.units_made = 0;
+    manifest.units_made = manifest.units_requested = 0;
     manifest.state = SessionState::Open;
     Delta global_key = first.global_key();
     whole = Store::create(making, manifest, global_key, bytes, store_key);

@@ -134,6 +134,8 @@ void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, std::s
     if (end_unit <= change.marks().units_unlocked) return;
     change.marks().units_unlocked = end_unit;
     change.marks().unlocked = end;
+    // Whichever command it is that unlocks the last unit.
+    if (end_unit == change.manifest().units_requested) change.manifest().state = SessionState::Complete;
   });
 }
 

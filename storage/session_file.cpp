@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -100,6 +101,19 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
   sync_directory(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
 }
 
+void erase_session_file(const std::filesystem::path& path) {
+  const File file(path, O_WRONLY);
+  const std::uint64_t size = std::max<std::uint64_t>(file.size(), sizeof(Header));
+  std::vector<std::byte> erased(size);
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof header.magic);
+  header.version = kVersion;
+  header.protection = static_cast<std::uint32_t>(KeyProtection::Erased);
+  std::memcpy(erased.data(), &header, sizeof header);
+  file.write_at(0, erased);
+  file.sync();
+}
+
 SessionFile read_session_file(const std::filesystem::path& path, const std::optional<StoreKey>& store_key) {
   const File file(path, O_RDONLY);
   struct stat found;
@@ -112,6 +126,8 @@ SessionFile read_session_file(const std::filesystem::path& path, const std::opti
   if (header.version > kVersion)
     throw StoreError("the session file " + path.string() + " was made by a newer version (format " + std::to_string(header.version) +
                      ", this program reads up to " + std::to_string(kVersion) + "); use the version that made it");
+  if (header.protection == static_cast<std::uint32_t>(KeyProtection::Erased))
+    throw StoreError("the session of " + path.string() + " is dead: a check has failed in one of its shards; begin a new session");
   const std::uint64_t size = file.size();
   if (header.version != kVersion || size > kFileBytesMax || size < head.size() + sizeof(SealTag) || header.manifest_bytes > size ||
       header.anchor_bits < 1 || header.anchor_bits > kAnchorMax)

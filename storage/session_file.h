@@ -31,4 +31,7 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
 // Fails: StoreError if it is missing, open to others, corrupt, of a newer format, or sealed under another store key.
 SessionFile read_session_file(const std::filesystem::path& path, const std::optional<StoreKey>& store_key);
 
+// A session that has died: the file's secrets are overwritten, durably, and reading it says so.
+void erase_session_file(const std::filesystem::path& path);
+
 }  // namespace tinyot

@@ -8,8 +8,8 @@ namespace tinyot {
 namespace {
 
 SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
-  std::vector<std::byte> message(name.begin(), name.end());
-  message.push_back(std::byte{0});
+  std::vector<std::byte> message = {static_cast<std::byte>(name.size())};
+  message.insert(message.end(), name.begin(), name.end());
   message.insert(message.end(), value.begin(), value.end());
   return authenticate(keys.state_key(), message);
 }
@@ -17,10 +17,20 @@ SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
 }  // namespace
 
 void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView value) {
+  put_tagged_as(transaction, table, keys, name, name, value);
+}
+
+void put_tagged_as(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView key, ByteView value) {
   const SealTag tag = tag_of(keys, name, value);
   std::vector<std::byte> stored(value.begin(), value.end());
   stored.insert(stored.end(), tag.begin(), tag.end());
-  transaction.put(table, name, stored);
+  transaction.put(table, key, stored);
+}
+
+EntryName entry_name(MaterialKind kind, ByteView key) {
+  EntryName name{static_cast<std::byte>(kind)};
+  if (key.size() == sizeof(IndexKey)) std::memcpy(name.data() + 1, key.data(), key.size());
+  return name;
 }
 
 std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
@@ -30,10 +40,14 @@ std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
 
 std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name) {
   const auto stored = transaction.get(table, name);
+  return stored ? checked(keys, name, *stored) : std::nullopt;
+}
+
+std::optional<ByteView> checked(const KeyTable& keys, ByteView name, ByteView stored) {
   const auto value = without_tag(stored);
   if (!value || keys.protection() == KeyProtection::Erased) return value;
   SealTag tag;
-  std::memcpy(tag.data(), stored->data() + value->size(), tag.size());
+  std::memcpy(tag.data(), stored.data() + value->size(), tag.size());
   return equal_constant_time(tag, tag_of(keys, name, *value)) ? value : std::nullopt;
 }
 

@@ -32,7 +32,7 @@ constexpr const char* kHelp =
     "  run         evaluate a circuit with the peer on stored material\n"
     "  local       preprocess or run, both parties as two processes on this machine\n"
     "  params      what a preprocessing job reaches and costs, before anything runs\n"
-    "  store       info: what is left in a store\n"
+    "  store       what is left in a store, whether it is sound; retire, merge, adopt\n"
     "  circuit     list, info, eval\n"
     "  bench       offline, fig17, ot: measures on this machine\n\n"
     "tinyot SUBCOMMAND --help has the options and an example; tinyot --version the build.\n"

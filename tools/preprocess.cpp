@@ -82,8 +82,8 @@ void PreprocessRun::connect() {
   const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, security_), existing);
   Delta global_key = store_ ? store_->global_key() : session_file_ ? session_file_->global_key : draw_global_key(rng, job_.party, params_.profile());
   session_.emplace(job_.party, ids, global_key, *channel_, std::move(rng), log_);
-  const Manifest manifest = new_manifest(job_, security_, ids.session);
-  if (job_.session && !session_file_) begin_session(manifest, global_key);
+  const Manifest manifest = new_manifest(job_, security_, ids.session, requests_.size());
+  if (job_.session && !session_file_) within_session({}, *channel_, [&] { begin_session(manifest, global_key); });
   if (!store_) store_ = Store::create(job_.store, manifest, global_key, forecast_.disk_bytes, job_.store_key);
   wipe_object(global_key);
   for (std::uint64_t worker = 1; worker < job_.threads; ++worker) more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
@@ -135,15 +135,13 @@ void PreprocessRun::make_units() {
   for (const UnitRequest& request : still_to_make.first(made)) ands_now_ += request.plan.ands;
   if (!job_.stores) return;
   meet(*session_, *store_, Meeting::OfMakers);
-  // Complete means that the peer has all units too.
-  if (store_->marks().units_unlocked == requests_.size())
-    store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
 }
 
 void PreprocessRun::open_what_is_there() {
   std::error_code error;
   if (job_.session && std::filesystem::exists(*job_.session, error)) {
     session_file_ = read_session_file(*job_.session, job_.store_key);
+    if (session_file_->bits_a.count != kTieBits) throw StoreError("the session file " + job_.session->string() + " is of another kind; begin a new session");
     check_same_parameters("the session of " + job_.session->string(), session_file_->manifest, job_, security_);
   } else if (job_.session && job_.shard != 1) {
     throw StoreError("there is no session file " + job_.session->string() + " yet: begin shard 1, which makes it, and copy it here");
@@ -175,10 +173,16 @@ JobResult PreprocessRun::run() {
   connect();
   const StopSignals signals;
   const auto start = std::chrono::steady_clock::now();
-  within_session(std::span(&*store_, 1), *channel_, [&] {
-    make_units();
-    channel_->flush();
-  });
+  try {
+    within_session(std::span(&*store_, 1), *channel_, [&] {
+      make_units();
+      channel_->flush();
+    });
+  } catch (...) {
+    // No shard is to be begun under a global key that has been guessed at.
+    if (session_file_ && store_->manifest().state == SessionState::Dead) erase_session_file(*job_.session);
+    throw;
+  }
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return {report_of(job_, *store_, ands_now_, wall_s, log_), StopSignals::received() == 0 ? 0 : 128 + StopSignals::received()};
 }

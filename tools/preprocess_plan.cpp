@@ -16,11 +16,12 @@ std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const Secur
   return parameters;
 }
 
-Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session) {
+Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session, std::size_t units) {
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
   manifest.peer = job.endpoint.peer();
   manifest.ands_requested = job.ands;
+  manifest.units_requested = units;
   manifest.shard = job.shard;
   manifest.shards = job.shards;
   return manifest;

@@ -14,7 +14,7 @@ namespace tinyot {
 std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security);
 
 // Of a store that has nothing yet.
-Manifest new_manifest(const PreprocessJob& job, Manifest security, const SessionId& session);
+Manifest new_manifest(const PreprocessJob& job, Manifest security, const SessionId& session, std::size_t units);
 
 // The units of this job's shard.
 std::vector<UnitRequest> requests_of(const SecurityParameters& params, const PreprocessJob& job);

@@ -22,6 +22,7 @@ Comparison compare_with_peer(Store& store, const std::filesystem::path& director
   Session session(me, ids, store.global_key(), *channel, std::move(rng), log);
   Comparison comparison;
   within_session(std::span(&store, 1), *channel, [&] {
+    meet(session, store, Meeting::OfRuns);
     comparison = compare_halves(session, store, verification.good);
     channel->flush();
   });
@@ -50,7 +51,7 @@ int store_verify(const Arguments& arguments) {
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
   const std::optional<Endpoint> endpoint = optional_endpoint_from(line);
-  Store store = Store::open(line.required("store"), {.purpose = Purpose::Look, .store_key = store_key_from(line)});
+  Store store = Store::open(line.required("store"), {.purpose = endpoint ? Purpose::Use : Purpose::Look, .store_key = store_key_from(line)});
   const auto start = std::chrono::steady_clock::now();
   const Verification verification = verify(store);
   Json report = {{"session", hex_of(session_id_of(store.manifest()))}, {"batches", verification.batches}, {"bytes", verification.bytes},
