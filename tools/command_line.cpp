@@ -35,6 +35,8 @@ po::options_description described(const Options& options) {
       description.add_options()(option.name.c_str(), option.help.c_str());
     } else if (option.takes == Option::Takes::Values) {
       description.add_options()(option.name.c_str(), po::value<std::vector<std::string>>(), option.help.c_str());
+    } else if (option.takes == Option::Takes::Several) {
+      description.add_options()(option.name.c_str(), po::value<std::vector<std::string>>()->multitoken(), option.help.c_str());
     } else {
       auto* const value = po::value<std::string>();
       if (option.by_default) value->default_value(*option.by_default);
@@ -47,7 +49,8 @@ po::options_description described(const Options& options) {
 std::vector<std::string> texts_of(const Option& option, const po::variable_value& value) {
   switch (option.takes) {
     case Option::Takes::Value: return {value.as<std::string>()};
-    case Option::Takes::Values: return value.as<std::vector<std::string>>();
+    case Option::Takes::Values:
+    case Option::Takes::Several: return value.as<std::vector<std::string>>();
     case Option::Takes::Nothing: break;
   }
   return {};
@@ -62,6 +65,11 @@ Options& Options::flag(std::string name, std::string help) {
 
 Options& Options::value(std::string name, std::string help, std::optional<std::string> by_default) {
   options_.push_back({std::move(name), std::move(help), Option::Takes::Value, std::move(by_default)});
+  return *this;
+}
+
+Options& Options::several(std::string name, std::string help) {
+  options_.push_back({std::move(name), std::move(help), Option::Takes::Several, {}});
   return *this;
 }
 

@@ -26,7 +26,7 @@ struct CommonOptions {
 
 // An option of a subcommand: what is typed behind its name, what help says of it, and its value where none is typed.
 struct Option {
-  enum class Takes { Nothing, Value, Values };
+  enum class Takes { Nothing, Value, Values, Several };
   std::string name, help;
   Takes takes;
   std::optional<std::string> by_default;
@@ -39,6 +39,8 @@ class Options {
   Options& value(std::string name, std::string help, std::optional<std::string> by_default = {});
   // May be given more than once.
   Options& values(std::string name, std::string help);
+  // The same, and several behind one name, as a shell makes them of a pattern.
+  Options& several(std::string name, std::string help);
 
   auto begin() const { return options_.begin(); }
   auto end() const { return options_.end(); }

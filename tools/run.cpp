@@ -200,8 +200,7 @@ int run_command(const Arguments& arguments) {
   CommandLine line("tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE [options]",
                    "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
-  line.options().values("store", "directory of this party's store; or of several shards of a session, or 'DIR/*'");
-  line.positional("store", -1);
+  line.options().several("store", "directory of this party's store; or of several shards of a session, or 'DIR/*'");
   add_store_key_option(line.options());
   add_run_options(line.options());
   if (!line.parse(arguments)) return 0;

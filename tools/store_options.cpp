@@ -18,6 +18,9 @@ void add_store_key_option(Options& options) {
 std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
   std::vector<std::filesystem::path> stores;
   for (const std::string& text : line.list("store")) {
+    // An input that has lost its option must not be shown.
+    if (text.find('=') != std::string::npos && !Store::exists(text))
+      throw UsageError("--store takes directories, and one of its values looks like NAME=VALUE; see --help");
     if (!text.ends_with("/*")) {
       stores.emplace_back(text);
       continue;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kShards = 3;
 // Six units, so two a shard.
-const Arguments kUnits = {"--ands", "12288", "--unit", "2^11", "--profile", "fast", "--allow-weak"};
+const Arguments kUnits = {"--ands", "12288", "--unit", "2^11", "--profile", "fast", "--allow-weak", "--inputs", "2^14"};
 
 class ShardsTest : public CommandTest {
  protected:
@@ -93,7 +93,7 @@ TEST_F(ShardsTest, OfDifferentNumbersDisagree) {
 TEST_F(ShardsTest, OfOtherParametersAreRefused) {
   make_all();
   std::filesystem::remove_all(store_of('A', 2));
-  const Ended ended = tinyot(end_of('A', "preprocess") + Arguments{"--ands", "12288", "--unit", "2^12", "--profile", "fast", "--allow-weak", "--store",
+  const Ended ended = tinyot(end_of('A', "preprocess") + Arguments{"--ands", "12288", "--unit", "2^12", "--profile", "fast", "--allow-weak", "--inputs", "2^14", "--store",
                                                                    store_of('A', 2), "--session", path("A.session"), "--shard", "2/3"});
   EXPECT_TRUE(ended_with(ended, 5, "begun with --unit 2048, not 4096"));
 }
@@ -161,7 +161,7 @@ TEST_F(ShardsTest, AReservationIsRunOnceAndByItsNumber) {
   EXPECT_EQ(info_of(store_of('A', 1))["reservations"], Json({1}));
   EXPECT_EQ(info_of(store_of('A', 1))["kinds"]["triples"]["planned"], 320);
   expect_right(compare(of_a, of_b));  // others go on behind it
-  EXPECT_TRUE(ended_with(compare(of_a, of_b, 20, {"--reservation", "1"}).a, 5, "320 triples, and the run needs 640; it is kept"));
+  EXPECT_TRUE(ended_with(compare(of_a, of_b, 20, {"--reservation", "1"}).a, 5, "and the run needs 640; it is kept"));
   expect_right(compare(of_a, of_b, 10, {"--reservation", "1"}), 10);
   const BothEnded again = compare(of_a, of_b, 10, {"--reservation", "1"});
   for (const Ended& each : {again.a, again.b}) EXPECT_TRUE(ended_with(each, 5, "holds no reservation 1"));
