@@ -118,6 +118,7 @@ std::string serialize_manifest(const Manifest& manifest) {
   record.set_units_made(manifest.units_made);
   record.set_ands_requested(manifest.ands_requested);
   record.set_units_requested(manifest.units_requested);
+  record.set_peer_complete(manifest.peer_complete);
   record.set_sigma_paper_bound(manifest.sigma_paper_bound);
   record.set_sigma_exact(manifest.sigma_exact);
   return record.SerializeAsString();
@@ -155,6 +156,7 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.units_made = record.units_made();
   manifest.ands_requested = record.ands_requested();
   manifest.units_requested = record.units_requested();
+  manifest.peer_complete = record.peer_complete();
   manifest.sigma_paper_bound = record.sigma_paper_bound();
   manifest.sigma_exact = record.sigma_exact();
   if (const char* field = nonsense_in(manifest)) throw_corrupt(field);

@@ -45,6 +45,7 @@ struct Manifest {
   std::uint64_t units_made = 0;
   std::uint64_t ands_requested = 0;   // of the whole session
   std::uint64_t units_requested = 0;  // of this store; 0 while it is not known
+  bool peer_complete = false;         // the peer has said that its half is complete too
   double sigma_paper_bound = 0;  // bits, the least over the units made so far
   double sigma_exact = 0;        // bits, likewise
 

@@ -135,6 +135,7 @@ void PreprocessRun::make_units() {
   for (const UnitRequest& request : still_to_make.first(made)) ands_now_ += request.plan.ands;
   if (!job_.stores) return;
   meet(*session_, *store_, Meeting::OfMakers);
+  if (store_->manifest().state == SessionState::Complete) end_together(*session_, *store_);
 }
 
 void PreprocessRun::open_what_is_there() {
@@ -168,9 +169,16 @@ void PreprocessRun::check_disk() const {
 
 JobResult PreprocessRun::run() {
   open_what_is_there();
-  if (store_ && store_->manifest().state == SessionState::Complete) return {report_of(job_, *store_, 0, 0, log_), 0};
+  const bool is_complete = store_ && store_->manifest().state == SessionState::Complete;
+  if (is_complete && store_->manifest().peer_complete) return {report_of(job_, *store_, 0, 0, log_), 0};
   if (job_.stores) check_disk();
-  connect();
+  try {
+    connect();
+  } catch (const NetworkError&) {
+    // The peer may have been killed before its half was complete, and would wait for this party. If it does not, it has no need to.
+    if (!is_complete) throw;
+    return {report_of(job_, *store_, 0, 0, log_), 0};
+  }
   const StopSignals signals;
   const auto start = std::chrono::steady_clock::now();
   try {

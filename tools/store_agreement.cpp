@@ -16,6 +16,7 @@ constexpr MessageTag kPlan{0x3006, "store.plan"};
 
 constexpr MessageTag kHalfCount{0x3007, "store.half_count"};
 constexpr MessageTag kHalves{0x3008, "store.halves"};
+constexpr MessageTag kComplete{0x3009, "store.complete"};
 
 constexpr std::size_t kDigestsAMessage = std::size_t{1} << 16;
 
@@ -133,6 +134,12 @@ Standings meet(Session& session, Store& store, Meeting meeting) {
   const std::uint64_t unlocked = std::min(mine.units_unlocked, peers.units_unlocked);
   if (unlocked < common) unlock_together(session, store, unlocked, common);
   return {mine, peers};
+}
+
+void end_together(Session& session, Store& store) {
+  send_object(session.channel(), kComplete, std::uint64_t{1});
+  if (recv_object<std::uint64_t>(session.channel(), kComplete) != 1) throw PeerCheated("store standing");
+  store.update_manifest([](Manifest& manifest) { manifest.peer_complete = true; });
 }
 
 Allotment allot_together(Session& session, Store& store, const Standings& standings, const MaterialCounts& needed, bool is_plan) {

@@ -37,6 +37,10 @@ struct Standings {
 };
 Standings meet(Session& session, Store& store, Meeting meeting);
 
+// Role: both, symmetric. Each tells the other that its half is complete, and remembers that it was told.
+// Wire: 1 message each way.
+void end_together(Session& session, Store& store);
+
 // Role: A allots, B takes. Both have reserved the range durably when it returns, from the higher of both positions on; what lies between is
 // burnt.
 // Wire: 1 message of A, then 1 of B.

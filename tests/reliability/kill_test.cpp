@@ -11,6 +11,7 @@
 
 #include "tests/reliability/ledger.h"
 #include "tests/reliability/parties.h"
+#include "tests/support/repetitions.h"
 
 namespace tinyot::test {
 namespace {
@@ -207,10 +208,10 @@ class Story {
 };
 
 TEST(Reliability, NothingIsServedTwiceWhoeverIsKilled) {
-  const std::uint64_t kills = from_environment("TINYOT_KILLS", 25), seed = from_environment("TINYOT_SEED", 1);
+  const std::uint64_t kills = from_environment("TINYOT_KILLS", repetitions(25)), seed = from_environment("TINYOT_SEED", 1);
   Assassin assassin(seed, kills);
   Tally tally;
-  while ((assassin.has_kills_left() || tally.sessions < 2) && !HasFailure()) Story(assassin, tally).tell();
+  while ((assassin.has_kills_left() || tally.sessions < repetitions(2)) && !HasFailure()) Story(assassin, tally).tell();
   std::printf("seed %llu: %llu kills in %llu commands of %llu sessions; %llu runs done by a party, all right; items served %llu, burnt %llu, "
               "taken by runs that were killed before they entered them %llu, reused 0\n",
               static_cast<unsigned long long>(seed), static_cast<unsigned long long>(assassin.kills()), static_cast<unsigned long long>(tally.commands.load()),

@@ -25,6 +25,13 @@ std::string free_port() {
   return std::to_string(ntohs(address.sin_port));
 }
 
+// Seconds. Most attempts end with a party that waits for one who was killed.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr const char *kConnectTimeout = "5", *kIdleTimeout = "20";
+#else
+constexpr const char *kConnectTimeout = "1", *kIdleTimeout = "5";
+#endif
+
 }  // namespace
 
 std::string tinyot() {
@@ -48,7 +55,7 @@ PairEnded run_pair(Assassin& assassin, const std::string& command, const Argumen
     Arguments all;
     std::istringstream words(command);
     for (std::string word; words >> word;) all.push_back(word);
-    for (const char* more : {"--party", party, how, address.c_str(), "--connect-timeout", "1", "--idle-timeout", "2", "--quiet"}) all.push_back(more);
+    for (const char* more : {"--party", party, how, address.c_str(), "--connect-timeout", kConnectTimeout, "--idle-timeout", kIdleTimeout, "--quiet"}) all.push_back(more);
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
   };

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kShards = 3;
 // Six units, so two a shard.
-const Arguments kUnits = {"--ands", "12288", "--unit", "2^11", "--profile", "fast", "--allow-weak", "--inputs", "2^14"};
+const Arguments kSixUnits = {"--ands", "12288", "--unit", "2^11", "--profile", "fast", "--allow-weak", "--inputs", "2^14"};
 
 class ShardsTest : public CommandTest {
  protected:
@@ -23,7 +23,7 @@ class ShardsTest : public CommandTest {
   }
   BothEnded make(int shard_a, int shard_b, const Arguments& more = {}) const {
     const auto arguments = [&](char party, int shard) {
-      return kUnits + Arguments{"--store", store_of(party, shard), "--session", path(std::string(1, party) + ".session"), "--shard",
+      return kSixUnits + Arguments{"--store", store_of(party, shard), "--session", path(std::string(1, party) + ".session"), "--shard",
                                 std::to_string(shard) + "/" + std::to_string(kShards)} + more;
     };
     return both_ends("preprocess", arguments('A', shard_a), arguments('B', shard_b));
