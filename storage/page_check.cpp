@@ -28,6 +28,7 @@ constexpr int kDepthMax = 32;
 // A node that is larger has its value in pages of its own.
 constexpr std::size_t kNodeBytesMax = (((kPageBytes - 16) / 2) & ~std::size_t{1}) - 2;
 constexpr std::size_t kIndexKeyBytes = 8;
+constexpr std::size_t kSurelyRecordBytes = 32768;
 
 struct PageHead {
   std::uint64_t number;
@@ -245,17 +246,24 @@ void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::s
   const std::size_t value_at = at + sizeof node + node.key_bytes;
   const auto key = std::span<const std::byte>(page).subspan(at + sizeof node, node.key_bytes);
   if (node.flags == kBigData) {
-    if (value_at + sizeof(std::uint64_t) > kPageBytes || sizeof node + node.key_bytes + node.value_bytes() <= kNodeBytesMax) fail(number, "place of a value");
+    if (value_at + sizeof(std::uint64_t) > kPageBytes) fail(number, "place of a value");
     const auto first = read_as<std::uint64_t>(page, value_at);
-    const std::uint64_t pages = pages_for(node.value_bytes());
+    std::uint64_t pages = pages_for(node.value_bytes());
+    // A value that is overwritten by a smaller one keeps its pages. Records never are, and most of them are large.
+    const bool keeps_pages = leaf || node.value_bytes() < kSurelyRecordBytes;
+    if (keeps_pages) {
+      if (first < 2 || first > last_page_) fail(number, "a page number");
+      const auto head = read_as<PageHead>(read_page(first), 0);
+      if (head.number != first || head.flags != kOverflow || head.pages() < pages) fail(first, "its head");
+      pages = head.pages();
+    }
     mark(first, pages, number);
     counted.overflow_pages += pages;
     if (!leaf) return;
     std::vector<std::byte> value(node.value_bytes());
     if (file_.read_at(first * kPageBytes + sizeof(PageHead), value) != value.size()) fail(first, "missing");
-    const auto head = read_as<PageHead>(read_page(first), 0);
-    if (head.number != first || head.flags != kOverflow || head.pages() != pages) fail(first, "its head");
-    return leaf(key, value, 0);
+    leaf(key, value, 0);
+    return;
   }
   if (node.flags != 0 && node.flags != kSubData) fail(number, "flags of a node");
   if (node.flags == kSubData && !leaf) fail(number, "flags of a node");
