@@ -57,6 +57,18 @@ void check_all_there(std::span<const Store> shards) {
                        ", and shard " + std::to_string(i + 1) + " is missing or given twice");
 }
 
+// What an earlier call has left, if it got so far that shards may have died for it. Anything less is made again.
+std::optional<Store> open_if_complete(const fs::path& making, std::span<const Store> shards, const fs::path& out, const std::optional<StoreKey>& store_key) {
+  try {
+    Store whole = Store::open(making, {.purpose = Purpose::Own, .store_key = store_key});
+    if (whole.manifest().state == SessionState::Complete && whole.manifest().session_id == shards.front().manifest().session_id) return whole;
+  } catch (const StoreError&) {
+    // Half made, or half removed.
+    if (std::ranges::any_of(shards, [&](const Store& shard) { return is_merged(shard, out); })) throw;
+  }
+  return std::nullopt;
+}
+
 // Copies the batches of a shard behind what is there.
 class Copier {
  public:
@@ -117,10 +129,7 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs, const s
 
   Merged merged;
   std::optional<Store> whole;
-  if (Store::exists(making)) {
-    whole = Store::open(making, {.purpose = Purpose::Own, .store_key = store_key});
-    if (whole->manifest().state != SessionState::Complete || whole->manifest().session_id != shards.front().manifest().session_id) whole.reset();
-  }
+  if (Store::exists(making)) whole = open_if_complete(making, shards, out, store_key);
   if (!whole) {
     const Store& first = shards.front();
     std::uint64_t bytes = 0;

@@ -82,6 +82,14 @@ TEST_F(MergeTest, ThatWasCutOffBeforeTheShardsWentBeginsAnew) {
   EXPECT_EQ(Store::open(out_).made(), counts_of(kKind, kFirst + kSecond + kThird));
 }
 
+TEST_F(MergeTest, ThatWasCutOffWhileItCleanedUpBeginsAnew) {
+  const auto shards = make_three();
+  { Store half = Store::create(root_ / "whole.merging", test_manifest(Party::A), kTestDelta, 0); }
+  std::filesystem::remove(root_ / "whole.merging" / "store.keys");
+  merge_shards(out_, shards, {});
+  EXPECT_EQ(Store::open(out_).made(), counts_of(kKind, kFirst + kSecond + kThird));
+}
+
 TEST_F(MergeTest, ThatWasCutOffAfterSomeShardsWentIsCompleted) {
   const auto shards = make_three();
   merge_shards(out_, shards, {});
