@@ -13,56 +13,12 @@
 
 #include "base/error.h"
 #include "storage/file_io.h"
+#include "storage/page_layout.h"
 
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
-constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
-constexpr std::uint32_t kMagic = 0xBEEFC0DE, kVersion = 1;
-constexpr std::uint16_t kBranch = 1, kLeaf = 2, kOverflow = 4, kMeta = 8, kDirty = 16;
-constexpr std::uint16_t kBigData = 1, kSubData = 2;
-constexpr std::uint16_t kIntegerKeys = 0x4008;  // of the free list; LMDB keeps MDB_NOSUBDIR there too
-constexpr std::size_t kKeyBytesMax = 511;
-constexpr int kDepthMax = 32;
-// A node that is larger has its value in pages of its own.
-constexpr std::size_t kNodeBytesMax = (((kPageBytes - 16) / 2) & ~std::size_t{1}) - 2;
-constexpr std::size_t kIndexKeyBytes = 8;
-constexpr std::size_t kSurelyRecordBytes = 32768;
-
-struct PageHead {
-  std::uint64_t number;
-  std::uint16_t pad;
-  std::uint16_t flags;
-  std::uint16_t lower, upper;  // of an overflow page: how many pages, 32 bits
-
-  std::uint32_t pages() const { return lower | std::uint32_t{upper} << 16; }
-};
-static_assert(sizeof(PageHead) == 16);
-
-struct NodeHead {
-  std::uint16_t low, high, flags, key_bytes;
-
-  std::uint64_t child() const { return low | std::uint64_t{high} << 16 | std::uint64_t{flags} << 32; }
-  std::uint32_t value_bytes() const { return low | std::uint32_t{high} << 16; }
-};
-static_assert(sizeof(NodeHead) == 8);
-
-struct Tree {
-  std::uint32_t pad;
-  std::uint16_t flags;
-  std::uint16_t depth;
-  std::uint64_t branch_pages, leaf_pages, overflow_pages, entries, root;
-};
-static_assert(sizeof(Tree) == 48);
-
-struct Meta {
-  std::uint32_t magic, version;
-  std::uint64_t address, map_bytes;
-  Tree free, main;
-  std::uint64_t last_page, transaction;
-};
-static_assert(sizeof(Meta) == 136);
+using namespace lmdb_page;
 
 using Page = std::array<std::byte, kPageBytes>;
 
