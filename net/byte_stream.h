@@ -36,7 +36,8 @@ class ByteStream {
   virtual void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 };
 
-// Two ends of a stream in memory, for two parties on two threads of one process. An end that is destroyed closes the stream.
+// Two ends of a stream in memory, for two parties on two threads of one process. An end that is destroyed closes the stream. If both ends
+// wait for bytes, both fail at once: what would be a timeout elsewhere.
 struct MemoryStreams {
   std::unique_ptr<ByteStream> a;
   std::unique_ptr<ByteStream> b;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -10,65 +11,74 @@
 namespace tinyot {
 namespace {
 
-// One direction. The bytes are kept as the writes made them, so that a large write is copied once.
-struct Pipe {
+// Both directions; each end reads from one of them. The bytes are kept as the writes made them, so that a large write is copied once.
+struct Link {
+  struct Pipe {
+    std::deque<std::vector<std::byte>> writes;
+    std::size_t front_offset = 0;
+    bool is_awaited = false;  // its reader waits for more than there is
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();  // of the reader
+  };
+
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::vector<std::byte>> writes;
-  std::size_t front_offset = 0;
+  Pipe pipes[2];
   bool closed = false;
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();  // of the reader
 
-  void close() {
-    const std::lock_guard lock(mutex);
-    closed = true;
-    changed.notify_all();
+  // Both ends wait, and so neither will ever write.
+  bool is_stuck() const {
+    return std::ranges::all_of(pipes, [](const Pipe& pipe) { return pipe.is_awaited && pipe.writes.empty(); });
   }
 
-  void wait_for_bytes(std::unique_lock<std::mutex>& lock) {
-    const auto ready = [&] { return closed || !writes.empty(); };
-    while (!ready()) {
-      const auto until = deadline;
-      if (until <= std::chrono::steady_clock::now()) return;
+  // Returns with bytes to read, or fails.
+  void wait_for_bytes(std::unique_lock<std::mutex>& lock, Pipe& pipe) {
+    pipe.is_awaited = true;
+    if (is_stuck()) changed.notify_all();
+    while (pipe.writes.empty()) {
+      if (closed) throw NetworkError("the peer closed the connection");
+      if (is_stuck()) throw NetworkError("both parties wait for each other");
+      const auto until = pipe.deadline;
+      if (until <= std::chrono::steady_clock::now()) throw NetworkError("stopped");
       if (until == std::chrono::steady_clock::time_point::max())
         changed.wait(lock);
       else
         changed.wait_until(lock, until);
     }
+    pipe.is_awaited = false;
   }
 };
 
 class MemoryStream final : public ByteStream {
  public:
-  MemoryStream(std::shared_ptr<Pipe> out, std::shared_ptr<Pipe> in) : out_(std::move(out)), in_(std::move(in)) {}
+  MemoryStream(std::shared_ptr<Link> link, std::size_t reads_from) : link_(std::move(link)), in_(link_->pipes[reads_from]), out_(link_->pipes[1 - reads_from]) {}
   ~MemoryStream() override {
-    out_->close();
-    in_->close();
+    const std::lock_guard lock(link_->mutex);
+    link_->closed = true;
+    link_->changed.notify_all();
   }
 
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
     if (bytes.empty() && more.empty()) return;
-    const std::lock_guard lock(out_->mutex);
+    const std::lock_guard lock(link_->mutex);
     // What a peer that is gone has said before, as that it aborts, is still to be read: its silence shows there.
-    if (out_->closed) return;
-    out_->writes.emplace_back(bytes.begin(), bytes.end());
-    out_->writes.back().insert(out_->writes.back().end(), more.begin(), more.end());
-    out_->changed.notify_one();
+    if (link_->closed) return;
+    out_.writes.emplace_back(bytes.begin(), bytes.end());
+    out_.writes.back().insert(out_.writes.back().end(), more.begin(), more.end());
+    link_->changed.notify_all();
   }
 
   void read(std::span<std::byte> bytes) override {
-    std::unique_lock lock(in_->mutex);
+    std::unique_lock lock(link_->mutex);
     while (!bytes.empty()) {
-      in_->wait_for_bytes(lock);
-      if (in_->writes.empty()) throw NetworkError(in_->closed ? "the peer closed the connection" : "stopped");
-      const auto& front = in_->writes.front();
-      const std::size_t count = std::min(bytes.size(), front.size() - in_->front_offset);
-      std::memcpy(bytes.data(), front.data() + in_->front_offset, count);
+      link_->wait_for_bytes(lock, in_);
+      const auto& front = in_.writes.front();
+      const std::size_t count = std::min(bytes.size(), front.size() - in_.front_offset);
+      std::memcpy(bytes.data(), front.data() + in_.front_offset, count);
       bytes = bytes.subspan(count);
-      in_->front_offset += count;
-      if (in_->front_offset == front.size()) {
-        in_->writes.pop_front();
-        in_->front_offset = 0;
+      in_.front_offset += count;
+      if (in_.front_offset == front.size()) {
+        in_.writes.pop_front();
+        in_.front_offset = 0;
       }
     }
   }
@@ -76,20 +86,21 @@ class MemoryStream final : public ByteStream {
   void flush() override {}
 
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
-    const std::lock_guard lock(in_->mutex);
-    in_->deadline = deadline;
-    in_->changed.notify_all();
+    const std::lock_guard lock(link_->mutex);
+    in_.deadline = deadline;
+    link_->changed.notify_all();
   }
 
  private:
-  std::shared_ptr<Pipe> out_, in_;
+  std::shared_ptr<Link> link_;
+  Link::Pipe &in_, &out_;
 };
 
 }  // namespace
 
 MemoryStreams make_memory_streams() {
-  auto to_a = std::make_shared<Pipe>(), to_b = std::make_shared<Pipe>();
-  return {std::make_unique<MemoryStream>(to_b, to_a), std::make_unique<MemoryStream>(to_a, to_b)};
+  const auto link = std::make_shared<Link>();
+  return {std::make_unique<MemoryStream>(link, 0), std::make_unique<MemoryStream>(link, 1)};
 }
 
 }  // namespace tinyot

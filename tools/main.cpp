@@ -19,6 +19,7 @@
 #include "tools/params.h"
 #include "tools/preprocess.h"
 #include "tools/run.h"
+#include "tools/selftest.h"
 #include "tools/store_command.h"
 
 namespace tinyot {
@@ -34,7 +35,8 @@ constexpr const char* kHelp =
     "  params      what a preprocessing job reaches and costs, before anything runs\n"
     "  store       what is left in a store, whether it is sound; retire, merge, adopt\n"
     "  circuit     list, info, eval\n"
-    "  bench       offline, fig17, ot: measures on this machine\n\n"
+    "  bench       offline, online, fig17, ot: measures on this machine\n"
+    "  selftest    sessions in which one party cheats: is it always caught?\n\n"
     "tinyot SUBCOMMAND --help has the options and an example; tinyot --version the build.\n"
     "Exit status: 0 done, 2 usage, 3 peer or network, 4 the peer cheated, 5 store, 6 the parties disagree, 1 anything else.\n";
 
@@ -48,7 +50,7 @@ int dispatch(const Arguments& arguments) {
   static const std::map<std::string, std::function<int(const Arguments&)>> kSubcommands = {
       {"demo", demo_command},     {"preprocess", preprocess_command}, {"run", run_command},        {"local", local_command},
       {"params", params_command}, {"store", store_command},           {"circuit", circuit_command}, {"bench", bench_command},
-      {"keygen", keygen_command}};
+      {"keygen", keygen_command}, {"selftest", selftest_command}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "help") return std::cout << kHelp, 0;
   if (name == "--version") return std::cout << version(), 0;

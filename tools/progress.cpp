@@ -21,7 +21,7 @@ struct PhaseWeight {
 };
 constexpr PhaseWeight kWeights[] = {{"aBits: columns", 0.52}, {"aBits: check", 0.14},   {"aBits: amplification", 0.13},
                                     {"leaky objects", 0.06},  {"buckets", 0.07},        {"fold and store", 0.08},
-                                    {"leaky triples", 0.75},  {"layers", 0.17}};
+                                    {"leaky triples", 0.75},  {"layers", 0.17},       {"session", 1}};
 
 double weight_of(std::string_view phase) {
   for (const PhaseWeight& entry : kWeights)

@@ -1,0 +1,112 @@
+// The self-test's table is whole, its verdicts are right, and a sample of its deviations ends as foretold.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "tests/support/repetitions.h"
+#include "tools/adversary/campaign.h"
+
+namespace tinyot::test {
+namespace {
+
+constexpr MessageTag kFirstMessage{0x0201, "eq.commitment"}, kSecondMessage{0x0202, "eq.answer"};
+
+// A sends a word, B answers with it, and A looks at the answer, or not.
+class Echo final : public Scenario {
+ public:
+  explicit Echo(bool is_checked) : is_checked_(is_checked) {}
+
+  void run(Party me, Channel& channel) override {
+    if (me == Party::B) {
+      send_object(channel, kSecondMessage, recv_object<std::uint64_t>(channel, kFirstMessage));
+      return;
+    }
+    send_object(channel, kFirstMessage, std::uint64_t{5});
+    const auto answer = recv_object<std::uint64_t>(channel, kSecondMessage);
+    if (is_checked_ && answer != 5) throw PeerCheated("EQ of an answer");
+    output_ = answer;
+  }
+  std::string flaw(Party honest) override { return honest == Party::A && output_ != 0 && output_ != 5 ? "it has taken another word" : ""; }
+
+ private:
+  bool is_checked_;
+  std::uint64_t output_ = 0;
+};
+
+ScenarioKind echo(bool is_checked) {
+  return {"echo", "", [=](std::uint64_t) { return std::make_unique<Echo>(is_checked); }};
+}
+
+Verdict verdict_of(const ScenarioKind& kind, const Deviation& deviation) {
+  return judge(*row_of(kSecondMessage.id), deviation.trick, Party::B, attempt(kind, 1, Party::B, &deviation)).verdict;
+}
+
+TEST(Adversary, FindsAMissingCheck) {
+  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::FlipBit}), Verdict::Caught);
+  EXPECT_EQ(verdict_of(echo(false), {.trick = Trick::FlipBit}), Verdict::Violation);
+  for (const Trick trick : {Trick::Zeros, Trick::Ones, Trick::Random, Trick::FlipRow}) {
+    EXPECT_EQ(verdict_of(echo(true), {.trick = trick}), Verdict::Caught) << name_of(trick);
+    EXPECT_EQ(verdict_of(echo(false), {.trick = trick}), Verdict::Violation) << name_of(trick);
+  }
+}
+
+TEST(Adversary, TricksWithFramesAreFoundWhateverIsChecked) {
+  for (const Trick trick : {Trick::CutShort, Trick::Lengthen, Trick::WrongLength, Trick::WrongTag, Trick::WrongSequence})
+    EXPECT_EQ(verdict_of(echo(false), {.trick = trick}), Verdict::Caught) << name_of(trick);
+}
+
+// The last message of a session: whoever sends it twice harms nobody, and the table says that all of its messages have a next one.
+TEST(Adversary, JudgesWhatIsNotNoticed) {
+  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Repeat}), Verdict::Violation);
+  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Swap}), Verdict::Void) << "there is no next message";
+  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Replay}), Verdict::Void) << "there is no earlier session";
+  EXPECT_EQ(verdict_of(echo(true), {.message = 7, .trick = Trick::FlipBit}), Verdict::Void) << "there is no such message";
+}
+
+TEST(Adversary, AMessageThatNeverComesEndsBothParties) {
+  const Deviation omit{.trick = Trick::Omit};
+  const Trial of_a = attempt(echo(true), 1, Party::A, &omit), of_b = attempt(echo(true), 1, Party::B, &omit);
+  EXPECT_EQ(of_a.honest.kind, Ending::Kind::Cut) << of_a.honest.text;
+  EXPECT_EQ(of_a.cheater.kind, Ending::Kind::Cut) << of_a.cheater.text;
+  EXPECT_EQ(of_b.honest.kind, Ending::Kind::Cut) << of_b.honest.text;
+}
+
+TEST(Adversary, TheTableHasEveryMessageThatIsSentAndNoOther) {
+  std::set<std::uint32_t> sent;
+  for (const ScenarioKind& kind : scenario_kinds()) {
+    for (const Party party : {Party::A, Party::B}) {
+      const Trial trial = attempt(kind, 1, party, nullptr);
+      ASSERT_EQ(trial.honest.kind, Ending::Kind::Done) << kind.name << ": " << trial.honest.text;
+      ASSERT_EQ(trial.cheater.kind, Ending::Kind::Done) << kind.name << ": " << trial.cheater.text;
+      EXPECT_EQ(trial.flaw, "");
+      for (const SeenMessage& message : trial.conduct.sent) sent.insert(message.tag);
+    }
+  }
+  std::set<std::uint32_t> known;
+  for (const TableRow& row : adversary_table()) EXPECT_TRUE(known.insert(row.tag).second) << row.name << " stands twice";
+  for (const std::uint32_t tag : sent) EXPECT_TRUE(known.contains(tag)) << std::hex << tag;
+  for (const TableRow& row : adversary_table()) EXPECT_TRUE(sent.contains(row.tag)) << row.name << " is never sent";
+}
+
+// Each scenario's attacks, sampled evenly. `tinyot selftest --adversary` carries all of them out.
+void expect_sample_as_foretold(const std::string& scenario, std::size_t sessions) {
+  CampaignOptions options;
+  options.scenario = scenario;
+  options.occurrences = 1;
+  options.threads = 2;
+  std::vector<Attack> sample;
+  const std::vector<Attack> all = plan_campaign(options);
+  const std::size_t wanted = repetitions(sessions);
+  for (std::size_t i = 0; i < wanted; ++i) sample.push_back(all[i * all.size() / wanted]);
+  const CampaignResult result = carry_out(sample, options);
+  EXPECT_GT(result.tried, wanted / 2);
+  for (const std::string& violation : result.violations) ADD_FAILURE() << violation;
+}
+
+TEST(Adversary, IsCaughtInTheFastProfile) { expect_sample_as_foretold("fast", 60); }
+TEST(Adversary, IsCaughtInThePapersProtocols) { expect_sample_as_foretold("nnob12", 20); }
+TEST(Adversary, IsCaughtInTheStoresAgreement) { expect_sample_as_foretold("store", 60); }
+
+}  // namespace
+}  // namespace tinyot::test

@@ -1,0 +1,161 @@
+#include "tools/adversary/campaign.h"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "base/error.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kEarlier = 1'000'000;  // seeds of sessions that are replayed from are others
+
+// `count` of [0, size), from the first to the last.
+std::vector<std::size_t> spread(std::size_t size, std::size_t count) {
+  std::set<std::size_t> chosen;
+  for (std::size_t i = 0; i < std::min(size, count); ++i) chosen.insert(count == 1 ? 0 : i * (size - 1) / (std::min(size, count) - 1 + (size == 1)));
+  return {chosen.begin(), chosen.end()};
+}
+
+Transcript honest_transcript(const ScenarioKind& kind, std::uint64_t seed, Party sender) {
+  Trial trial = attempt(kind, seed, sender, nullptr);
+  if (trial.honest.kind != Ending::Kind::Done || trial.cheater.kind != Ending::Kind::Done || !trial.flaw.empty())
+    throw std::logic_error("a session of " + kind.name + " in which nobody cheats fails: " + trial.honest.text + trial.cheater.text + trial.flaw);
+  return std::move(trial.conduct.sent);
+}
+
+// The attacks on one message.
+void plan_message(const Attack& base, const SeenMessage& message, const CampaignOptions& options, bool is_first, std::vector<Attack>& attacks) {
+  const TableRow* row = row_of(message.tag);
+  for (const Trick trick : kAllTricks) {
+    if (!is_first && !changes_payload(trick)) continue;
+    const bool flips = trick == Trick::FlipBit || trick == Trick::LieBothWays || trick == Trick::FlipRow;
+    if (flips && message.payload.empty()) continue;
+    const std::size_t stride = row == nullptr ? 128 : row->row_bits, bits = 8 * message.payload.size();
+    for (const std::size_t bit : flips ? spread(trick == Trick::FlipRow ? std::min(stride, bits) : bits, options.bits) : std::vector<std::size_t>{0}) {
+      Attack attack = base;
+      attack.deviation.trick = trick;
+      attack.deviation.bit = bit;
+      attack.deviation.stride = stride;
+      attacks.push_back(attack);
+      if (row == nullptr || expected_of(*row, trick) != Expected::Guess) continue;
+      for (std::size_t guess = 0; guess < options.guesses; ++guess) {
+        attack.seed = options.seed + 1 + guess;
+        attacks.push_back(attack);
+      }
+    }
+  }
+}
+
+// Of the messages of one party in a session, those of tags that `covered` does not have.
+void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& options, const std::set<std::uint32_t>& covered, std::set<std::uint32_t>& seen,
+                std::vector<Attack>& attacks) {
+  const Transcript sent = honest_transcript(kind, options.seed, cheater);
+  std::map<std::uint32_t, std::vector<std::size_t>> places;
+  for (std::size_t message = 0; message < sent.size(); ++message) places[sent[message].tag].push_back(message);
+  for (const auto& [tag, messages] : places) {
+    seen.insert(tag);
+    const TableRow* row = row_of(tag);
+    if (covered.contains(tag) || (row != nullptr && !row->name.starts_with(options.only))) continue;
+    const auto chosen = spread(messages.size(), options.occurrences);
+    for (const std::size_t occurrence : chosen) {
+      Attack base{&kind, cheater, options.seed, tag, occurrence, {}};
+      base.deviation.message = messages[occurrence];
+      plan_message(base, sent[messages[occurrence]], options, occurrence == chosen.front(), attacks);
+    }
+  }
+}
+
+// Without what it says of one case.
+std::string check_of(const Ending& ending) {
+  if (ending.kind != Ending::Kind::Caught) return ending_name(ending);
+  return ending.check.substr(0, ending.check.find(':'));
+}
+
+std::string described(const Attack& attack) {
+  const TableRow* row = row_of(attack.tag);
+  std::string text = attack.kind->name + ": " + (row == nullptr ? "message " + std::to_string(attack.tag) : std::string(row->name)) + " number " +
+                     std::to_string(attack.occurrence) + " of " + letter(attack.cheater) + ", " + std::string(name_of(attack.deviation.trick));
+  if (attack.deviation.trick <= Trick::LieBothWays) text += " at " + std::to_string(attack.deviation.bit);
+  return text + ", seed " + std::to_string(attack.seed);
+}
+
+class Campaign {
+ public:
+  Campaign(const std::vector<Attack>& attacks, const CampaignOptions& options, const std::function<void(std::size_t)>& observer)
+      : attacks_(attacks), options_(options), observer_(observer) {}
+
+  CampaignResult run() {
+    for (const Attack& attack : attacks_)
+      if (const auto key = std::pair{attack.kind, attack.cheater}; !earlier_.contains(key))
+        earlier_.emplace(key, honest_transcript(*attack.kind, options_.seed + kEarlier, attack.cheater));
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < options_.threads; ++i) threads.emplace_back([this] { work(); });
+    for (std::thread& thread : threads) thread.join();
+    return std::move(result_);
+  }
+
+ private:
+  void work() {
+    for (std::size_t next; (next = next_++) < attacks_.size();) {
+      const Attack& attack = attacks_[next];
+      const Trial trial = attempt(*attack.kind, attack.seed, attack.cheater, &attack.deviation, &earlier_.at({attack.kind, attack.cheater}));
+      const std::lock_guard lock(mutex_);
+      enter(attack, trial);
+      if (observer_) observer_(++done_);
+    }
+  }
+
+  void enter(const Attack& attack, const Trial& trial) {
+    const TableRow* row = row_of(attack.tag);
+    const Judgement judgement = row == nullptr ? Judgement{Verdict::Violation, "the table has no such message"} : judge(*row, attack.deviation.trick, attack.cheater, trial);
+    if (judgement.verdict == Verdict::Void) return;
+    ++result_.tried;
+    Tally& tally = result_.tallies[{attack.tag, attack.deviation.trick}];
+    ++tally.tried;
+    tally.caught += judgement.verdict == Verdict::Caught;
+    tally.stopped += judgement.verdict == Verdict::Stopped;
+    tally.survived += judgement.verdict == Verdict::Survived;
+    if (judgement.verdict == Verdict::Caught) ++tally.checks[check_of(trial.honest)];
+    if (judgement.verdict == Verdict::Violation) result_.violations.push_back(described(attack) + ": " + judgement.reason);
+  }
+
+  const std::vector<Attack>& attacks_;
+  const CampaignOptions& options_;
+  const std::function<void(std::size_t)>& observer_;
+  std::map<std::pair<const ScenarioKind*, Party>, Transcript> earlier_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;
+  std::size_t done_ = 0;
+  CampaignResult result_;
+};
+
+}  // namespace
+
+void Tally::add(const Tally& other) {
+  tried += other.tried;
+  caught += other.caught;
+  stopped += other.stopped;
+  survived += other.survived;
+  for (const auto& [check, count] : other.checks) checks[check] += count;
+}
+
+std::vector<Attack> plan_campaign(const CampaignOptions& options) {
+  std::vector<Attack> attacks;
+  std::set<std::uint32_t> covered;
+  for (const ScenarioKind& kind : scenario_kinds()) {
+    if (!options.scenario.empty() && kind.name != options.scenario) continue;
+    std::set<std::uint32_t> seen;
+    for (const Party cheater : {Party::A, Party::B}) plan_party(kind, cheater, options, covered, seen, attacks);
+    covered.merge(seen);
+  }
+  return attacks;
+}
+
+CampaignResult carry_out(const std::vector<Attack>& attacks, const CampaignOptions& options, const std::function<void(std::size_t done)>& observer) {
+  return Campaign(attacks, options, observer).run();
+}
+
+}  // namespace tinyot

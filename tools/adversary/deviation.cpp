@@ -1,0 +1,179 @@
+#include "tools/adversary/deviation.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/error.h"
+#include "crypto/rng.h"
+
+namespace tinyot {
+namespace {
+
+using Payload = std::vector<std::byte>;
+
+void flip(Payload& payload, std::size_t bit) { payload[bit / 8] ^= std::byte{1} << (bit % 8); }
+
+// Of an outgoing message and of what comes in return.
+void flip_one(Payload& payload, std::size_t bit) {
+  if (!payload.empty()) flip(payload, bit % (8 * payload.size()));
+}
+
+class DeviatingStream final : public ByteStream {
+ public:
+  DeviatingStream(std::unique_ptr<ByteStream> inner, const Deviation* deviation, const Transcript* earlier, Conduct& conduct)
+      : inner_(std::move(inner)), deviation_(deviation), earlier_(earlier), conduct_(conduct) {}
+
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
+    FrameHeader header;
+    ENSURE(bytes.size() == sizeof header);
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const std::size_t number = conduct_.sent.size();
+    conduct_.sent.push_back({header.tag, sent_of_[header.tag]++, {more.begin(), more.end()}});
+    if (deviation_ != nullptr && deviation_->message == number)
+      deviate(header, {more.begin(), more.end()});
+    else
+      put(header, {more.begin(), more.end()});
+    if (held_ && deviation_->message != number) {
+      conduct_.deviated = true;
+      release();
+    }
+  }
+
+  void read(std::span<std::byte> bytes) override {
+    release();  // a held message whose answer is awaited has no next one to change places with
+    inner_->read(bytes);
+    if (bytes.size() == sizeof(FrameHeader) && !incoming_) {
+      incoming_.emplace();
+      std::memcpy(&*incoming_, bytes.data(), sizeof(FrameHeader));
+      if (incoming_->length > 0) return;
+    }
+    if (incoming_ && incoming_->length == bytes.size()) take_in(bytes);
+    incoming_.reset();
+  }
+
+  void flush() override { inner_->flush(); }
+  std::vector<std::byte> binding() const override { return inner_->binding(); }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
+
+ private:
+  struct Frame {
+    FrameHeader header;
+    Payload payload;
+  };
+
+  void deviate(const FrameHeader& header, Payload payload) {
+    FrameHeader sent = header;
+    const Payload honest = payload;
+    switch (deviation_->trick) {
+      case Trick::Omit:
+        conduct_.deviated = true;
+        return;
+      case Trick::Swap:
+        held_ = Frame{header, std::move(payload)};
+        return;
+      case Trick::Repeat: put(header, payload); break;
+      case Trick::CutShort:
+        if (payload.empty()) return put(header, payload);
+        payload.pop_back();
+        break;
+      case Trick::Lengthen: payload.push_back(std::byte{0}); break;
+      case Trick::WrongLength:
+        conduct_.deviated = true;
+        return put(header, std::move(payload), kEnormous);
+      case Trick::WrongTag: sent.tag ^= 1; break;
+      case Trick::WrongSequence: ++sequence_; break;
+      default:
+        change(header.tag, payload);
+        if (payload == honest) return put(header, payload);
+    }
+    conduct_.deviated = true;
+    put(sent, std::move(payload));
+  }
+
+  void change(std::uint32_t tag, Payload& payload) const {
+    const std::size_t bits = 8 * payload.size();
+    switch (deviation_->trick) {
+      case Trick::FlipBit:
+      case Trick::LieBothWays: return flip_one(payload, deviation_->bit);
+      case Trick::FlipRow:
+        for (std::size_t bit = deviation_->bit % deviation_->stride; bit < bits; bit += deviation_->stride) flip(payload, bit);
+        return;
+      case Trick::Zeros: std::ranges::fill(payload, std::byte{0}); return;
+      case Trick::Ones: std::ranges::fill(payload, std::byte{0xFF}); return;
+      case Trick::Random: {
+        Rng rng(Seed{{deviation_->message, 77}});
+        for (std::byte& byte : payload) byte = rng.object<std::byte>();
+        return;
+      }
+      case Trick::Reflect:
+        if (const auto found = received_.find(tag); found != received_.end() && found->second.size() == payload.size()) payload = found->second;
+        return;
+      case Trick::Replay:
+        if (earlier_ != nullptr && deviation_->message < earlier_->size()) {
+          const SeenMessage& message = (*earlier_)[deviation_->message];
+          if (message.tag == tag && message.payload.size() == payload.size()) payload = message.payload;
+        }
+        return;
+      default: ENSURE(!"a trick that changes the payload");
+    }
+  }
+
+  // `length` is what the header says, if it is not the payload's.
+  void put(FrameHeader header, const Payload& payload, std::optional<std::uint64_t> length = {}) {
+    header.sequence = sequence_++;
+    header.length = length.value_or(payload.size());
+    inner_->write(std::as_bytes(std::span(&header, 1)), payload);
+  }
+
+  void release() {
+    if (!held_) return;
+    put(held_->header, held_->payload);
+    held_.reset();
+  }
+
+  void take_in(std::span<std::byte> payload) {
+    const std::size_t occurrence = received_of_[incoming_->tag]++;
+    if (deviation_ != nullptr && deviation_->trick == Trick::LieBothWays && answers(occurrence)) {
+      Payload changed(payload.begin(), payload.end());
+      flip_one(changed, deviation_->bit);
+      std::ranges::copy(changed, payload.begin());
+    }
+    received_[incoming_->tag].assign(payload.begin(), payload.end());
+  }
+
+  // Whether the message that comes in has the place of the one that was changed.
+  bool answers(std::size_t occurrence) const {
+    if (conduct_.sent.size() <= deviation_->message) return false;
+    const SeenMessage& changed = conduct_.sent[deviation_->message];
+    return changed.tag == incoming_->tag && changed.occurrence == occurrence;
+  }
+
+  static constexpr std::uint64_t kEnormous = std::uint64_t{1} << 62;
+
+  std::unique_ptr<ByteStream> inner_;
+  const Deviation* deviation_;
+  const Transcript* earlier_;
+  Conduct& conduct_;
+  std::uint32_t sequence_ = 0;
+  std::optional<Frame> held_;
+  std::optional<FrameHeader> incoming_;
+  std::map<std::uint32_t, std::size_t> sent_of_, received_of_;
+  std::map<std::uint32_t, Payload> received_;
+};
+
+}  // namespace
+
+std::string_view name_of(Trick trick) {
+  static constexpr std::array<std::string_view, kAllTricks.size()> kNames = {
+      "one bit flipped", "a bit flipped in each row", "a lie both ways", "zeros",      "ones",      "random",   "the peer's own",  "an earlier session's",
+      "cut short",       "lengthened",                "a wrong length",  "a wrong tag", "a wrong sequence number", "omitted", "repeated", "swapped"};
+  return kNames[static_cast<std::size_t>(trick)];
+}
+
+std::unique_ptr<ByteStream> make_deviating_stream(std::unique_ptr<ByteStream> inner, const Deviation* deviation, const Transcript* earlier,
+                                                  Conduct& conduct) {
+  return std::make_unique<DeviatingStream>(std::move(inner), deviation, earlier, conduct);
+}
+
+}  // namespace tinyot

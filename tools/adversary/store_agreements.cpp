@@ -1,0 +1,116 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+
+#include "base/error.h"
+#include "checks/session.h"
+#include "crypto/rng.h"
+#include "storage/verify.h"
+#include "tools/adversary/scenario.h"
+#include "tools/store_agreement.h"
+
+namespace tinyot {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr MaterialKind kStoredKind = MaterialKind::Triples;
+constexpr std::size_t kStoredUnits = 2, kUnitTriples = 300, kRunTriples = 100, kPlannedTriples = 50;
+
+fs::path make_directory() {
+  std::string name = (fs::temp_directory_path() / "tinyot_selftest_XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw StoreError("cannot make a directory in " + fs::temp_directory_path().string() + " for stores to try");
+  return name;
+}
+
+// Stores are filled, unlocked, drawn from twice, the second time as planned, and compared.
+class StoreAgreement final : public Scenario {
+ public:
+  explicit StoreAgreement(std::uint64_t seed) : seed_(seed), root_(make_directory()) {}
+  ~StoreAgreement() override {
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+
+  void run(Party me, Channel& channel) override {
+    Rng rng(Seed{{seed_, static_cast<std::uint64_t>(me)}});
+    const SessionIds ids = establish_session(channel, rng, me, {{"command", "store"}}, std::nullopt);
+    PhaseLog log;
+    const Delta key{rng.block()};
+    Session session(me, ids, key, channel, rng.fork(), log);
+    Store store = Store::create(directory_of(me), manifest_of(me), key, 0);
+    pour(store, me, rng);
+    meet(session, store, Meeting::OfMakers);
+    end_together(session, store);
+    MaterialCounts needed;
+    needed[kStoredKind] = kRunTriples;
+    Reservation first = reserve_together(session, store, needed);
+    draw(me, first, kRunTriples);
+    needed[kStoredKind] = kPlannedTriples;
+    const std::uint64_t plan = allot_together(session, store, meet(session, store, Meeting::OfRuns), needed, true).plan;
+    Reservation second = claim_together(session, store, plan, needed);
+    draw(me, second, kPlannedTriples);
+    const Verification verification = verify(store);
+    compare_halves(session, store, verification.good);
+    meet(session, store, Meeting::OfRuns);
+  }
+
+  std::string flaw(Party honest) override {
+    if (!flaws_[index(honest)].empty() || !fs::exists(directory_of(honest))) return flaws_[index(honest)];
+    Store store = Store::open(directory_of(honest));
+    const Verification verification = verify(store);
+    if (!verification.corrupt.empty()) return "its store is damaged: " + verification.corrupt.front();
+    MaterialCounts rest = store.left();
+    Reservation reservation = store.reserve({}, rest);
+    draw(honest, reservation, rest[kStoredKind]);
+    return flaws_[index(honest)];
+  }
+
+ private:
+  static std::size_t index(Party party) { return static_cast<std::size_t>(party); }
+  fs::path directory_of(Party party) const { return root_ / std::string(1, letter(party)); }
+
+  static Manifest manifest_of(Party me) {
+    Manifest manifest;
+    manifest.me = me;
+    manifest.profile = "fast";
+    manifest.material = "triples";
+    manifest.sigma = 40;
+    manifest.bucket = 3;
+    manifest.unit = kUnitTriples;
+    return manifest;
+  }
+
+  void pour(Store& store, Party me, Rng& rng) {
+    for (std::size_t unit = 0; unit < kStoredUnits; ++unit) {
+      MaterialBatch batch(kStoredKind, me, kUnitTriples);
+      for (MacShare& share : batch.shares[0].macs) {
+        share.value = rng.block();
+        poured_[index(me)].insert(share.value.lo);
+      }
+      store.pour(std::move(batch));
+      store.finish_unit();
+    }
+  }
+
+  // Notes what was never poured, or is served again.
+  void draw(Party me, Reservation& reservation, std::uint64_t count) {
+    const MaterialBatch batch = reservation.draw(kStoredKind, count);
+    for (const MacShare& share : batch.shares[0].macs)
+      if (poured_[index(me)].erase(share.value.lo) == 0) flaws_[index(me)] = "a triple that was never made, or is served again";
+  }
+
+  std::uint64_t seed_;
+  fs::path root_;
+  std::set<std::uint64_t> poured_[2];  // and not drawn yet
+  std::string flaws_[2];
+};
+
+}  // namespace
+
+std::vector<ScenarioKind> store_agreements() {
+  return {{"store", "two stores that are filled, drawn from and compared", [](std::uint64_t seed) { return std::make_unique<StoreAgreement>(seed); }}};
+}
+
+}  // namespace tinyot

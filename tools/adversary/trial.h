@@ -1,0 +1,33 @@
+// One session in which one party deviates, and how it ends for the other one.
+#pragma once
+
+#include "tools/adversary/deviation.h"
+#include "tools/adversary/scenario.h"
+
+namespace tinyot {
+
+// How one party's session has ended.
+struct Ending {
+  enum class Kind : std::uint8_t {
+    Done,
+    Caught,        // PeerCheated
+    Told,          // the peer said that it aborts
+    Cut,           // the connection ended, or nobody sent what the other one awaited
+    Disagreed,
+    Refused,       // by its own store, or as a wrong use
+    Broken,        // an internal error
+  } kind = Kind::Done;
+  std::string check;  // of Caught
+  std::string text;
+};
+
+struct Trial {
+  Ending honest, cheater;
+  Conduct conduct;   // of the cheater
+  std::string flaw;  // of what the honest party has been given
+};
+
+// Runs a session of the kind. `deviation` may be null: then nobody cheats.
+Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater, const Deviation* deviation, const Transcript* earlier = nullptr);
+
+}  // namespace tinyot
