@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include "base/declassify.h"
 #include "base/error.h"
 #include "base/secret.h"
 
@@ -41,26 +42,26 @@ Point hash_to_group(std::span<const std::uint8_t, 64> uniform) {
 
 Point times_base(const Scalar& scalar) {
   Point point;
-  ENSURE(crypto_scalarmult_ristretto255_base(point.bytes.data(), scalar.bytes.data()) == 0);
+  ENSURE(declassified(crypto_scalarmult_ristretto255_base(point.bytes.data(), scalar.bytes.data())) == 0);
   return point;
 }
 
 Point times(const Scalar& scalar, const Point& point) {
   Point product;
   // libsodium reports the identity as a failure; it is still a well-defined element, all zeros.
-  if (crypto_scalarmult_ristretto255(product.bytes.data(), scalar.bytes.data(), point.bytes.data()) != 0) product.bytes.fill(0);
+  if (declassified(crypto_scalarmult_ristretto255(product.bytes.data(), scalar.bytes.data(), point.bytes.data())) != 0) product.bytes.fill(0);
   return product;
 }
 
 Point operator+(const Point& a, const Point& b) {
   Point sum;
-  ENSURE(crypto_core_ristretto255_add(sum.bytes.data(), a.bytes.data(), b.bytes.data()) == 0);
+  ENSURE(declassified(crypto_core_ristretto255_add(sum.bytes.data(), a.bytes.data(), b.bytes.data())) == 0);
   return sum;
 }
 
 Point operator-(const Point& a, const Point& b) {
   Point difference;
-  ENSURE(crypto_core_ristretto255_sub(difference.bytes.data(), a.bytes.data(), b.bytes.data()) == 0);
+  ENSURE(declassified(crypto_core_ristretto255_sub(difference.bytes.data(), a.bytes.data(), b.bytes.data())) == 0);
   return difference;
 }
 

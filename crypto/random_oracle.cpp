@@ -3,6 +3,7 @@
 #include <cryptopp/misc.h>
 #include <cryptopp/sha.h>
 
+#include "base/declassify.h"
 #include "base/error.h"
 #include "base/secret.h"
 
@@ -49,7 +50,7 @@ Block RandomOracle::block() {
 }
 
 bool equal_constant_time(const Digest& a, const Digest& b) {
-  return CryptoPP::VerifyBufsEqual(a.bytes.data(), b.bytes.data(), a.bytes.size());
+  return declassified(CryptoPP::VerifyBufsEqual(a.bytes.data(), b.bytes.data(), a.bytes.size()));
 }
 
 }  // namespace tinyot

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/declassify.h"
 #include "base/error.h"
 #include "checks/equality.h"
 
@@ -98,7 +99,7 @@ AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, Delta delt
   // A uniform gamma is zero with probability 2^-tau; no R would then have R.gamma = delta.
   std::uint64_t any = 0;
   for (const std::uint64_t word : key) any |= word;
-  ENSURE(any != 0);
+  ENSURE(declassified(any != 0));
 
   // The lowest set bit of gamma as a mask over all words, without branching on where it is.
   SecretVector<std::uint64_t> lowest(key.size());
@@ -120,6 +121,7 @@ AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, Delta delt
     const std::uint64_t flip = mask_of(parity(product) ^ bit_of(delta.value, row));
     for (std::size_t w = 0; w < key.size(); ++w) words[w] ^= lowest[w] & flip;
   }
+  declassify(r.matrix.words());
   return r;
 }
 

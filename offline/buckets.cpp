@@ -1,5 +1,6 @@
 #include "offline/buckets.h"
 
+#include "base/declassify.h"
 namespace tinyot {
 namespace {
 
@@ -14,7 +15,7 @@ Buckets expand(Session& session, const BucketDomain& domain, const PublicSeed& s
 }  // namespace
 
 Buckets draw_buckets(Session& session, const BucketDomain& domain, std::size_t count, std::size_t bucket) {
-  const auto seed = session.rng().object<PublicSeed>();
+  const auto seed = declassified(session.rng().object<PublicSeed>());
   send_object(session.channel(), kSeed, seed);
   return expand(session, domain, seed, count, bucket);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/declassify.h"
 #include "base/error.h"
 #include "crypto/random_oracle.h"
 
@@ -99,7 +100,7 @@ void LeakyBitSender::kept_rows(const ColumnChunk& chunk, LeakyKeyRows& rows) con
 
 LeakyBitReceiver::LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds)
     : session_(session), tau_(params.columns_kept()), seeds_(seeds.seeds), choices_(std::move(seeds.choices)),
-      pairing_seed_(session.rng().object<PublicSeed>()),
+      pairing_seed_(declassified(session.rng().object<PublicSeed>())),
       pairing_(expand_pairing(session, session.me(), pairing_seed_, tau_)), kept_choices_(tau_),
       hashes_(row_hashes(session, session.me(), pairing_seed_, tau_)) {
   ENSURE(choices_.size() == params.columns_made() && seeds_.size() == params.columns_made());

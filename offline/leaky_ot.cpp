@@ -1,5 +1,6 @@
 #include "offline/leaky_ot.h"
 
+#include "base/declassify.h"
 #include "base/error.h"
 #include "crypto/tweak_hash.h"
 
@@ -124,7 +125,7 @@ void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
     const Block wrong = (key ^ session_.global_key() * opened.bits[i]).value ^ opened.macs[i];
     difference = {difference.lo | wrong.lo, difference.hi | wrong.hi};
   }
-  if ((difference.lo | difference.hi) != 0) throw PeerCheated("LaOT MAC");
+  if (declassified(difference.lo | difference.hi) != 0) throw PeerCheated("LaOT MAC");
   // Step 6: d = x_c ^ r, z = r ^ d = x_c.
   BitVector d(chunk.count);
   for (std::size_t w = 0; w < d.words().size(); ++w) {

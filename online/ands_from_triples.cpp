@@ -1,6 +1,7 @@
 #include "online/ands_from_triples.h"
 
 #include "base/block_sums.h"
+#include "base/declassify.h"
 #include "base/error.h"
 #include "checks/opening.h"
 
@@ -30,6 +31,8 @@ class TripleLayer final : public AndLayer {
     flights_.receive_all([&](std::size_t first, std::size_t count) { send(first, count); }, receive);
     d_ ^= peers_d;
     e_ ^= peers_e;
+    declassify(d_.words());
+    declassify(e_.words());
     BitVector z = bits_of(triples_, shared_bits, 2);
     const bool adds_constant = session_.me() == Party::A;
     for (std::size_t w = 0; w < z.words().size(); ++w) {

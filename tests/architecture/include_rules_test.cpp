@@ -48,6 +48,7 @@ const std::vector<Library>& libraries() {
       {"google/protobuf", "", {"net", "storage"}},
       {"", ".pb.h", {"net", "storage"}},
       {"nlohmann/", "", {"tools"}},
+      {"valgrind/", "", {"base/declassify.h"}},
       {"gtest/", "", {}},
       {"gmock/", "", {}},
       {"benchmark/", "", {}},

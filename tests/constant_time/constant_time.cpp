@@ -1,0 +1,146 @@
+// The computations of both profiles under valgrind, with all that is secret marked as undefined: what comes out of each party's generator,
+// its global key and its inputs. valgrind then reports each branch and each address that depends on it. What is sent is public from there
+// on, and so is what declassified() says.
+//
+//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-deferred [--planted-leak branch|address]
+#include <valgrind/memcheck.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "circuitgen/cost.h"
+#include "circuitgen/family.h"
+#include "offline/preprocessor.h"
+#include "offline/unit_maker.h"
+#include "online/runtime.h"
+#include "storage/material_pipe.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kAnds = 64, kLanes = 9, kBits = 4;
+
+template <class T>
+void make_secret(T& object) {
+  (void)VALGRIND_MAKE_MEM_UNDEFINED(&object, sizeof object);
+}
+
+// What leaves is public.
+class PublishingStream final : public ByteStream {
+ public:
+  explicit PublishingStream(std::unique_ptr<ByteStream> inner) : inner_(std::move(inner)) {}
+
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
+    std::vector<std::byte> sent(bytes.begin(), bytes.end());
+    sent.insert(sent.end(), more.begin(), more.end());
+    (void)VALGRIND_MAKE_MEM_DEFINED(sent.data(), sent.size());
+    inner_->write(sent, {});
+  }
+  void read(std::span<std::byte> bytes) override { inner_->read(bytes); }
+  void flush() override { inner_->flush(); }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
+
+ private:
+  std::unique_ptr<ByteStream> inner_;
+};
+
+void emit_circuit(Builder& builder) {
+  const Bits x = builder.input(0), y = builder.input(1);
+  Bits z;
+  for (std::size_t i = 0; i < kBits; ++i) z.push_back(x[i] & y[(i + 1) % kBits]);
+  builder.output(0, std::vector{z[0] & ~z[1], z[1] ^ x[2]});
+  builder.output(1, std::vector{z[2] & z[3]});
+}
+
+std::unique_ptr<Circuit> small_circuit() {
+  CircuitInfo info{"small", {integer_input("x", kBits, Party::A), integer_input("y", kBits, Party::B)}, {integer_output("to_both", 2), integer_output("to_b", 1)}};
+  info.outputs[1].to = Receiver::B;
+  return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
+}
+
+void play(Party me, const SecurityParameters& params, Channel& channel) {
+  Rng public_rng(Seed{{1, static_cast<std::uint64_t>(me)}});
+  const SessionIds ids = establish_session(channel, public_rng, me, {}, std::nullopt);
+  Block seed{2, static_cast<std::uint64_t>(me)};
+  make_secret(seed);
+  Rng rng(Seed{seed});
+  const Delta key = draw_global_key(rng, me, params.profile());
+  PhaseLog log;
+  Session session(me, ids, key, channel, std::move(rng), log);
+  MaterialPipe pipe(me);
+  Preprocessor(session, params).make_units(std::vector<UnitRequest>(2, {params.plan(kAnds).at(0), 64}), pipe);
+
+  const auto circuit = small_circuit();
+  const CircuitCost cost = cost_of(*circuit);
+  InputValues inputs(2);
+  BundleValues& mine = inputs[static_cast<std::size_t>(me)].emplace();
+  for (std::size_t lane = 0; lane < kLanes; ++lane) mine.push_back(session.rng().bits(kBits));
+  CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
+  run_circuit(session, pipe, material_for(circuit->info(), cost.ands_of(kLanes), params.material(), kLanes), params.material(), rounds, inputs);
+}
+
+// Each must be reported.
+void leak(const char* how) {
+  Rng rng(Seed{{3, 3}});
+  auto secret = rng.object<std::uint64_t>();
+  make_secret(secret);
+  volatile std::uint64_t table[2] = {1, 2}, sink = 0;
+  if (std::strcmp(how, "branch") == 0) {
+    if ((secret & 1) != 0) sink = sink + 1;
+  } else {
+    sink = table[secret & 1];
+  }
+}
+
+SecurityParameters parameters(const char* profile) {
+  ParameterRequest request;
+  const bool is_fast = std::strncmp(profile, "fast", 4) == 0;
+  request.profile = is_fast ? Profile::Fast : Profile::Nnob12;
+  request.unit = kAnds;
+  request.bucket = 3;
+  request.weak_allowed = true;
+  if (!is_fast) request.columns = Columns::Experiment;
+  if (std::strcmp(profile, "nnob12-triples") == 0) request.material = MaterialForm::Triples;
+  if (std::strcmp(profile, "fast-deferred") == 0) {
+    request.check = TripleCheck::Deferred;
+    request.strings = StringBits::Short;
+    request.softspoken_k = 4;
+  }
+  return SecurityParameters::make(request);
+}
+
+int run(const char* profile) {
+  const SecurityParameters params = parameters(profile);
+  MemoryStreams streams = make_memory_streams();
+  int failures = 0;
+  const auto end_of = [&](Party me, std::unique_ptr<ByteStream>& stream) {
+    try {
+      const auto channel = make_framed_channel(std::make_unique<PublishingStream>(std::move(stream)));
+      play(me, params, *channel);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%c: %s\n", letter(me), error.what());
+      ++failures;
+    }
+  };
+  std::thread thread([&] { end_of(Party::B, streams.b); });
+  end_of(Party::A, streams.a);
+  thread.join();
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace tinyot
+
+int main(int argc, char** argv) {
+  if (RUNNING_ON_VALGRIND == 0) {
+    std::fprintf(stderr, "run it under valgrind: tests/constant_time/run\n");
+    return 2;
+  }
+  if (argc == 3 && std::strcmp(argv[1], "--planted-leak") == 0) {
+    tinyot::leak(argv[2]);
+    return 0;
+  }
+  return argc == 2 ? tinyot::run(argv[1]) : 2;
+}
