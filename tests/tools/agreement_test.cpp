@@ -1,0 +1,146 @@
+// What the parties say of their stores, said wrong: each lie meets its own check, and takes nothing out of the honest party's store.
+#include "tools/store_agreement.h"
+
+#include "base/error.h"
+#include "tests/storage/store_support.h"
+#include "tests/support/cheating_channel.h"
+#include "tests/support/two_parties.h"
+
+namespace tinyot::test {
+namespace {
+
+constexpr MaterialKind kKind = MaterialKind::Triples;
+constexpr std::uint64_t kMade = 1000, kServed = 100, kNeeded = 50;
+
+// As store_agreement.cpp sends it.
+struct SentOffer {
+  MaterialCounts start, end;
+  std::uint64_t plan;
+};
+
+class Agreement : public StoreTest {
+ protected:
+  // Two stores of kMade triples, of which both have served kServed.
+  Agreement() {
+    for (const Party party : {Party::A, Party::B}) {
+      Store store = make_store(place(party), party);
+      add_locked_unit(store, kKind, kMade);
+    }
+    const Outcomes outcomes = run({}, kServed);
+    if (outcomes.a.kind != Outcome::Kind::Done || outcomes.b.kind != Outcome::Kind::Done) throw std::runtime_error(outcomes.a.message + outcomes.b.message);
+  }
+
+  std::filesystem::path place(Party party) const { return root_ / std::string(1, letter(party)); }
+
+  Outcomes run(const PartyOptions& options, std::uint64_t needed = kNeeded) {
+    return run_sessions(
+        [&](Session& session) {
+          Store store = Store::open(place(session.me()));
+          reserve_together(session, store, counts_of(kKind, needed));
+        },
+        options, false);
+  }
+
+  // The cheater changes one message of it; the honest party's end, and what its store has lost.
+  template <class Message>
+  Outcome honest_end(Party cheater, const char* tag, const std::function<void(Message&)>& lie) {
+    const Deviation deviation = [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+      if (sent != tag) return;
+      Message message;
+      ASSERT_EQ(payload.size(), sizeof message);
+      std::memcpy(&message, payload.data(), sizeof message);
+      lie(message);
+      std::memcpy(payload.data(), &message, sizeof message);
+    };
+    PartyOptions options;
+    (cheater == Party::A ? options.wrap_a : options.wrap_b) = [&](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), deviation); };
+    const Outcomes outcomes = run(options);
+    return cheater == Party::A ? outcomes.b : outcomes.a;
+  }
+
+  void expect_refused(Party cheater, const std::string& says, const std::function<void(Standing&)>& lie) {
+    SCOPED_TRACE(letter(cheater));
+    const Outcome outcome = honest_end<Standing>(cheater, "store.standing", lie);
+    EXPECT_TRUE(mentions(outcome.message, says));
+    expect_nothing_lost(peer_of(cheater));
+  }
+
+  void expect_nothing_lost(Party party) {
+    const Store store = Store::open(place(party));
+    EXPECT_EQ(store.position()[kKind], kServed);
+    EXPECT_EQ(store.burnt()[kKind], 0u);
+  }
+};
+
+TEST_F(Agreement, OfHonestPartiesTakesWhatIsNeeded) {
+  const Outcomes outcomes = run({});
+  EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
+  EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
+  for (const Party party : {Party::A, Party::B}) EXPECT_EQ(Store::open(place(party)).position()[kKind], kServed + kNeeded);
+}
+
+TEST_F(Agreement, APeerThatIsFarAheadBurnsNothing) {
+  for (const Party cheater : {Party::A, Party::B})
+    expect_refused(cheater, "the peer's store is far ahead", [](Standing& standing) { standing.position[kKind] += kBurnMax + 1; });
+}
+
+TEST_F(Agreement, APeerThatHasGoneBackIsRefused) {
+  for (const Party cheater : {Party::A, Party::B})
+    expect_refused(cheater, "the peer's store is an older copy", [](Standing& standing) { standing.position[kKind] = kServed - 1; });
+}
+
+TEST_F(Agreement, AStoreThatHasGoneBackIsRefusedByItsOwner) {
+  for (const Party cheater : {Party::A, Party::B})
+    expect_refused(cheater, "this store is an older copy", [](Standing& standing) { standing.confirmed[kKind] = kServed + 1; });
+}
+
+TEST_F(Agreement, APeerThatHasLostUnlockedUnitsIsRefused) {
+  for (const Party cheater : {Party::A, Party::B})
+    expect_refused(cheater, "the peer's store is an older copy", [](Standing& standing) { standing.units_made = standing.units_unlocked = 0; });
+}
+
+TEST_F(Agreement, MoreUnitsUnlockedThanMadeIsADeviation) {
+  for (const Party cheater : {Party::A, Party::B})
+    expect_refused(cheater, "store standing", [](Standing& standing) { standing.units_unlocked = standing.units_made + 1; });
+}
+
+TEST_F(Agreement, ARangeOfAnotherSizeIsRefused) {
+  for (const std::uint64_t size : {kNeeded - 1, kNeeded + 1}) {
+    const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [&](SentOffer& offer) { offer.end[kKind] = offer.start[kKind] + size; });
+    EXPECT_TRUE(mentions(outcome.message, "the peer gives out " + std::to_string(size)));
+    expect_nothing_lost(Party::B);
+  }
+}
+
+TEST_F(Agreement, ARangeThatEndsBeforeItBeginsIsADeviation) {
+  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) { offer.start[kKind] = offer.end[kKind] + 1; });
+  EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
+  expect_nothing_lost(Party::B);
+}
+
+TEST_F(Agreement, APlanThatWasNotAskedForIsADeviation) {
+  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) { offer.plan = 7; });
+  EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
+  expect_nothing_lost(Party::B);
+}
+
+TEST_F(Agreement, ARangeThatHasBeenServedIsRefused) {
+  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
+    offer.start[kKind] -= 1;
+    offer.end[kKind] -= 1;
+  });
+  EXPECT_TRUE(mentions(outcome.message, "the peer gives out triples " + std::to_string(kServed - 1)));
+  expect_nothing_lost(Party::B);
+}
+
+TEST_F(Agreement, ARangeFarAheadBurnsNothing) {
+  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
+    offer.start[kKind] += kBurnMax;
+    offer.end[kKind] += kBurnMax;
+  });
+  EXPECT_NE(outcome.kind, Outcome::Kind::Done);
+  expect_nothing_lost(Party::B);
+}
+
+}  // namespace
+}  // namespace tinyot::test
