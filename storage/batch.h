@@ -30,6 +30,9 @@ struct BatchEntry {
   friend bool operator==(const BatchEntry&, const BatchEntry&) = default;
 };
 
+// The index of bits that are kept for later units: no object that is made for runs has it.
+inline constexpr std::uint64_t kKeptFirst = std::uint64_t{1} << 63;
+
 inline constexpr std::size_t kBatchEntryBytes = 64;
 using CodedEntry = std::array<std::byte, kBatchEntryBytes>;
 

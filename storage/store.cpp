@@ -101,6 +101,8 @@ void Store::change(const std::string& operation, std::uint64_t bytes, const std:
   state_->database().change(operation, bytes, body);
 }
 void Store::pour(MaterialBatch batch) { state_->pour(std::move(batch)); }
+void Store::keep(MaterialBatch bits) { state_->keep(std::move(bits)); }
+std::optional<KeptBits> Store::kept() const { return state_->kept(); }
 void Store::finish_unit() { state_->finish_unit(); }
 void Store::cut_back(std::uint64_t units) { state_->cut_back(units); }
 std::vector<SealTag> Store::digests(std::uint64_t first_unit, std::uint64_t end_unit) const { return state_->digests(first_unit, end_unit); }

@@ -84,6 +84,12 @@ class Store : public MaterialSink {
   // A batch of any count, shaped for this store's party. Nothing of it counts before finish_unit.
   void pour(MaterialBatch batch) override;
 
+  // aBits of one party, which the session's later units are to be tied to: kept apart from what runs are given, for as long as the unit is
+  // that is finished next. Fails: as pour.
+  void keep(MaterialBatch bits) override;
+  // What was kept. Empty if nothing was, or the unit has been cut back. Fails: StoreError if it cannot be read any more.
+  std::optional<KeptBits> kept() const;
+
   // Commits what was poured since the last unit, and with the last of it the counts and the manifest's units_made; synced.
   void finish_unit() override;
 

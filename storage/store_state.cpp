@@ -67,6 +67,7 @@ void StoreState::update_manifest(const std::function<void(Manifest&)>& change_ma
 void StoreState::mark_dead(const std::string& reason) {
   if (database_.manifest().state == SessionState::Dead) return;
   queue_ = PourQueue();
+  to_keep_.clear();
   wipe_object(global_key_);
   try {
     database_.change("mark the session dead", 0, [&](Change& change) {

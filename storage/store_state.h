@@ -27,6 +27,11 @@ struct HeldBatch {
 };
 using HeldBatches = std::array<std::vector<HeldBatch>, kMaterialKinds>;
 
+// What later units of the session are to be tied to.
+struct KeptBits {
+  MaterialBatch bits_a, bits_b;
+};
+
 // What a run asks for.
 struct Wish {
   MaterialCounts counts;
@@ -57,6 +62,8 @@ class StoreState {
   void mark_dead(const std::string& reason);
 
   void pour(MaterialBatch batch);
+  void keep(MaterialBatch bits);
+  std::optional<KeptBits> kept() const;
   void finish_unit();
   void cut_back(std::uint64_t units);
   std::vector<SealTag> digests(std::uint64_t first_unit, std::uint64_t end_unit) const;
@@ -100,6 +107,7 @@ class StoreState {
   Delta global_key_{};
   MaterialCounts written_;  // first index without a committed record
   PourQueue queue_;
+  std::vector<MaterialBatch> to_keep_;  // with the unit at hand
   std::vector<std::uint64_t> erased_;  // doomed slots whose keys are gone: to be taken off the list
 };
 
