@@ -80,6 +80,25 @@ SealKey as_slot_key(Delta global_key) {
 
 bool is_zero(const StoredSlot& stored) { return std::ranges::all_of(view_of(stored), [](std::byte b) { return b == std::byte{0}; }); }
 
+// The header comes first: without its salt no slot can be opened any more.
+void overwrite(const File& file, const SessionId& session) {
+  StoredHeader header{};
+  std::memcpy(header.magic, kMagic, sizeof header.magic);
+  header.version = kVersion;
+  header.protection = static_cast<std::uint32_t>(KeyProtection::Erased);
+  header.session = session;
+  file.write_at(0, view_of(header));
+  const std::uint64_t end = file.size();
+  const std::vector<std::byte> zeros(std::size_t{1} << 16);
+  for (std::uint64_t at = sizeof header; at < end; at += zeros.size())
+    file.write_at(at, std::span(zeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), end - at))));
+  file.sync();
+}
+
+bool read_header(const File& file, StoredHeader& header) {
+  return file.read_at(0, bytes_in(header)) == sizeof header && std::memcmp(header.magic, kMagic, sizeof header.magic) == 0;
+}
+
 [[noreturn]] void throw_corrupt(const std::filesystem::path& path, const std::string& what) {
   throw StoreError(path.string() + " is corrupt (" + what + "); start a new session in a new store");
 }
@@ -126,8 +145,7 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session, 
       }(), O_RDWR),
       session_(session), rng_(Rng::from_system()) {
   StoredHeader header;
-  if (file_.read_at(0, bytes_in(header)) != sizeof header || std::memcmp(header.magic, kMagic, sizeof header.magic) != 0)
-    throw_corrupt(path, "header");
+  if (!read_header(file_, header)) throw_corrupt(path, "header");
   if (header.version > kVersion)
     throw StoreError(path.string() + " was made by a newer version (format " + std::to_string(header.version) +
                      ", this program reads up to " + std::to_string(kVersion) + "); use the version that made it");
@@ -198,18 +216,22 @@ void KeyTable::erase(std::span<const std::uint64_t> slots) {
 }
 
 void KeyTable::erase_all() {
-  StoredHeader header{};
-  std::memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = kVersion;
-  header.protection = static_cast<std::uint32_t>(KeyProtection::Erased);
-  header.session = session_;
-  file_.write_at(0, view_of(header));
-  const std::uint64_t end = file_.size();
-  const std::vector<std::byte> zeros(std::size_t{1} << 16);
-  for (std::uint64_t at = sizeof header; at < end; at += zeros.size())
-    file_.write_at(at, std::span(zeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), end - at))));
-  file_.sync();
+  overwrite(file_, session_);
   protection_ = KeyProtection::Erased;
+}
+
+std::optional<KeyProtection> KeyTable::protection_in(const std::filesystem::path& path) {
+  const File file(path, O_RDONLY | O_NOFOLLOW);
+  StoredHeader header;
+  if (!read_header(file, header) || header.version > kVersion || header.protection < 1 || header.protection > 3) return std::nullopt;
+  return static_cast<KeyProtection>(header.protection);
+}
+
+void KeyTable::erase_file(const std::filesystem::path& path) {
+  const File file(path, O_RDWR | O_NOFOLLOW);
+  StoredHeader header;
+  // A sound file keeps the name of its session, so that it is known for what it is.
+  overwrite(file, read_header(file, header) ? header.session : SessionId{});
 }
 
 }  // namespace tinyot

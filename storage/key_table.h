@@ -37,6 +37,12 @@ class KeyTable {
 
   // Fails: StoreError if the file is missing, corrupt, of another session or a newer format, or wants another store key.
   KeyTable(const std::filesystem::path& path, const SessionId& session, const std::optional<StoreKey>& store_key);
+
+  // What the file says of itself, whatever state it is in; empty if it is no key table. Fails: StoreError if it cannot be read.
+  static std::optional<KeyProtection> protection_in(const std::filesystem::path& path);
+  // As erase_all, of a file that need not be sound: whatever it holds is overwritten.
+  static void erase_file(const std::filesystem::path& path);
+
   KeyTable(const KeyTable&) = delete;
   KeyTable& operator=(const KeyTable&) = delete;
 

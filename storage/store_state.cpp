@@ -32,9 +32,9 @@ void StoreState::check_files(bool is_adopted) {
   const Marks& marks = database_.marks();
   if (marks.database_identity == database_identity && marks.keys_identity == keys_identity) return;
   if (!is_adopted)
-    throw StoreError("the store in " + files_.directory.string() +
-                     " is a copy: the original may have served what it still holds. If it is the only one that is left, say so with: tinyot store adopt " +
-                     files_.directory.string());
+    throw StoreIsCopy("the store in " + files_.directory.string() +
+                      " is a copy: the original may have served what it still holds. If it is the only one that is left, say so with: tinyot store adopt " +
+                      files_.directory.string());
   database_.change("adopt the store", 0, [&](Change& change) {
     change.marks().database_identity = database_identity;
     change.marks().keys_identity = keys_identity;

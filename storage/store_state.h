@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/material.h"
 #include "storage/database.h"
 #include "storage/pour_queue.h"
@@ -44,6 +45,11 @@ struct Allotment {
   Range range;
   std::uint64_t plan = 0;  // its number, if it is one
   MaterialCounts burnt;    // passed over on the way
+};
+
+// A store in other files than those that it was made in.
+struct StoreIsCopy : StoreError {
+  using StoreError::StoreError;
 };
 
 class StoreState {
