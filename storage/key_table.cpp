@@ -220,6 +220,16 @@ void KeyTable::erase_all() {
   protection_ = KeyProtection::Erased;
 }
 
+bool KeyTable::has_remains() const {
+  if (protection_ != KeyProtection::Erased) return true;
+  std::vector<std::byte> part(std::size_t{1} << 16);
+  for (std::uint64_t at = offsetof(StoredHeader, salt);; at += part.size()) {
+    const std::size_t size = file_.read_at(at, part);
+    if (std::ranges::any_of(std::span(part).first(size), [](std::byte b) { return b != std::byte{0}; })) return true;
+    if (size < part.size()) return false;
+  }
+}
+
 std::optional<KeyProtection> KeyTable::protection_in(const std::filesystem::path& path) {
   const File file(path, O_RDONLY | O_NOFOLLOW);
   StoredHeader header;

@@ -63,6 +63,8 @@ class KeyTable {
   // Durable on return.
   void erase(std::span<const std::uint64_t> slots);
   void erase_all();
+  // Whether there is anything in the file that erase_all would overwrite.
+  bool has_remains() const;
 
   std::uint64_t bytes() const { return file_.size(); }
 

@@ -79,6 +79,7 @@ const Manifest& Store::manifest() const { return state_->database().manifest(); 
 const Marks& Store::marks() const { return state_->database().marks(); }
 void Store::refresh() { state_->database().refresh(); }
 KeyProtection Store::protection() const { return state_->database().keys().protection(); }
+bool Store::keys_are_gone() const { return !state_->database().keys().has_remains(); }
 Delta Store::global_key() const { return state_->global_key(); }
 
 MaterialCounts Store::left() const {

@@ -51,7 +51,7 @@ class Store : public MaterialSink {
 
   // Opens a store, and if nobody else has it open drops what was poured of a unit that was never finished, and what is served. Fails:
   // StoreError if it is missing, foreign, cut off, corrupt, a copy, of a newer format, open to other users, or open elsewhere for a purpose
-  // that excludes this one. A dead store opens, so that it can be looked at.
+  // that excludes this one. A dead store opens, so that it can be looked at; whoever may change it overwrites what keys it still has.
   static Store open(const std::filesystem::path& dir, const StoreAccess& access = {});
 
   Store(Store&&) noexcept;
@@ -65,6 +65,8 @@ class Store : public MaterialSink {
   const Marks& marks() const;
   void refresh();
   KeyProtection protection() const;
+  // Whether all keys have been overwritten. A dead store that is opened to be looked at only may still have some.
+  bool keys_are_gone() const;
 
   Delta global_key() const;
 
