@@ -135,7 +135,7 @@ MaterialCounts View::made_by(std::uint64_t units) const {
 
 void Database::make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys, std::uint64_t map_bytes) {
   // A file left by an interrupted start has no meaning yet.
-  fs::remove(files.database_new);
+  { const File empty = File::make_new(files.database_new); }
   fs::remove(files.database_lock);
   {
     Environment environment(files.database_new, map_bytes, Locking::None);

@@ -130,7 +130,7 @@ void KeyTable::create(const std::filesystem::path& path, const SessionId& sessio
   const SealKey wrapping_key = wrapping_key_of(header, store_key);
   header.check = check_of(header, wrapping_key);
   const StoredSlot slot = sealed_slot(wrapping_key, session, 0, as_slot_key(global_key), rng);
-  const File file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  const File file = File::make_new(path);
   file.write_at(0, view_of(header));
   file.write_at(offset_of(0), view_of(slot));
   file.sync();

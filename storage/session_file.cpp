@@ -87,7 +87,7 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
   const SealTag tag = seal(key_of(header, store_key), SealNonce{}, head, text, text);
   const std::filesystem::path making = path.string() + ".new";
   {
-    const File file(making, O_WRONLY | O_CREAT | O_TRUNC);
+    const File file = File::make_new(making);
     file.write_at(0, head);
     file.write_at(head.size(), text);
     file.write_at(head.size() + text.size(), tag);

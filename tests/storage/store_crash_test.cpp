@@ -120,6 +120,23 @@ TEST_F(StoreTest, KilledWhileBeingMade) {
   expect_good(store, 0, 500);
 }
 
+// Nothing is written through a link that lies under the name of a file that is to be made.
+TEST_F(StoreTest, NewFilesAreNew) {
+  namespace fs = std::filesystem;
+  fs::create_directory(dir_);
+  fs::permissions(dir_, fs::perms::owner_all);
+  write_file(root_ / "elsewhere", "not a store's");
+  for (const char* name : {"store.keys", "material.mdb.new"}) fs::create_symlink(root_ / "elsewhere", dir_ / name);
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kKind, 500);
+  }
+  EXPECT_EQ(read_file(root_ / "elsewhere"), "not a store's");
+  for (const auto& entry : fs::directory_iterator(dir_)) EXPECT_TRUE(fs::is_regular_file(entry.symlink_status())) << entry.path();
+  Store store = open_to_make(dir_);
+  expect_good(store, 0, 500);
+}
+
 TEST_F(StoreTest, DeathWithoutTheWipeIsCompletedByTheNextOpening) {
   const std::string whole = [&] {
     const Store store = make_store(dir_);

@@ -177,6 +177,21 @@ TEST_F(FaultTest, WithoutFaultsEverythingIsDone) {
 }
 
 // Two processes enlarge the file at once, where no blocks can be set aside: the one that comes second must not cut off what the first has written.
+// What stands in a directory stays there through a power cut only if the directory is synced.
+TEST_F(FaultTest, EveryDirectoryThatIsMadeIsSyncedIntoTheOneAbove) {
+  const int status = status_of_child([&] {
+    std::vector<std::string> synced;
+    note_synced(synced);
+    const Store store = make_store(root_ / "a" / "b" / "store");
+    const auto place_of = [&](const std::filesystem::path& path) { return std::ranges::find(synced, path.string()) - synced.begin(); };
+    const auto size = static_cast<std::ptrdiff_t>(synced.size());
+    // From the top down, and before anything is in the store.
+    exit_well(place_of(root_) < place_of(root_ / "a") && place_of(root_ / "a") < place_of(root_ / "a" / "b") &&
+              place_of(root_ / "a" / "b") < place_of(root_ / "a" / "b" / "store" / "store.keys") && place_of(root_ / "a" / "b" / "store") < size);
+  });
+  EXPECT_TRUE(ended_well(status));
+}
+
 TEST_F(FaultTest, AFileThatAnotherProcessHasEnlargedIsNotCutOff) {
   constexpr std::size_t kUnit = 400000;
   {
