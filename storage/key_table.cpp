@@ -155,16 +155,17 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session, 
   if (protection_ == KeyProtection::Erased) return;
   if (protection_ == KeyProtection::ByStoreKey && !store_key)
     throw StoreError("the store in " + path.parent_path().string() + " is sealed under a store key; give it with --store-key @FILE");
-  const std::optional<StoreKey> none;
-  const std::optional<StoreKey>& used = protection_ == KeyProtection::ByStoreKey ? store_key : none;
-  wrapping_key_ = wrapping_key_of(header, used);
+  if (protection_ == KeyProtection::ByPermissions && store_key)
+    throw StoreError("the store in " + path.parent_path().string() +
+                     " is not sealed under a store key: file permissions alone protect it, leave --store-key out if that is as it should be");
+  wrapping_key_ = wrapping_key_of(header, store_key);
   if (!equal_constant_time(header.check, check_of(header, wrapping_key_))) {
-    if (used)
+    if (store_key)
       throw StoreError("the store key does not open the store in " + path.parent_path().string() +
                        ": it is another store's, or the file " + path.filename().string() + " is corrupt");
     throw_corrupt(path, "header");
   }
-  state_key_ = derived(header, used, "TinyOT store: state");
+  state_key_ = derived(header, store_key, "TinyOT store: state");
 }
 
 Delta KeyTable::global_key() const {

@@ -35,7 +35,7 @@ class KeyTable {
   // Makes the file, synced.
   static void create(const std::filesystem::path& path, const SessionId& session, Delta global_key, const std::optional<StoreKey>& store_key);
 
-  // Fails: StoreError if the file is missing, corrupt, of another session or a newer format, or wants another store key.
+  // Fails: StoreError if the file is missing, corrupt, of another session or a newer format, or wants another store key, or none.
   KeyTable(const std::filesystem::path& path, const SessionId& session, const std::optional<StoreKey>& store_key);
 
   // What the file says of itself, whatever state it is in; empty if it is no key table. Fails: StoreError if it cannot be read.

@@ -22,8 +22,9 @@ Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store
     throw StoreError(files.keys.string() + " is missing: there are no keys to erase, and without them nothing of the store can be read; the directory can be removed");
   }
   const StoreLock lock(files, Purpose::Own);
-  // Whoever has its key can end a sound store as it should be ended.
-  if (!store_key && KeyTable::protection_in(files.keys) == KeyProtection::ByStoreKey) throw StoreError(why);
+  // Who gives a store key if and only if there is one can end a sound store as it should be ended.
+  const std::optional<KeyProtection> protection = KeyTable::protection_in(files.keys);
+  if (protection == (store_key ? KeyProtection::ByPermissions : KeyProtection::ByStoreKey)) throw StoreError(why);
   KeyTable::erase_file(files.keys);
   return {kReason, {"the session is not marked dead, since the store cannot be opened: " + why}};
 }

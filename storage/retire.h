@@ -17,7 +17,8 @@ struct Retired {
 
 // Overwrites all keys of a store, durably, and marks its session dead as far as that can be done. A store that cannot be opened, because it is
 // corrupt, a copy, open to others or not whole, loses its keys nevertheless.
-// Fails: StoreError if it is in use, if there are no keys or they cannot be written to, or if it is sound and sealed and `store_key` is not given.
+// Fails: StoreError if it is in use, if there are no keys or they cannot be written to, or if a store key is given for a
+// store that has none, or none for one that is sealed.
 Retired retire_store(const std::filesystem::path& directory, const std::optional<StoreKey>& store_key);
 
 }  // namespace tinyot

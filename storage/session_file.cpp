@@ -133,12 +133,14 @@ SessionFile read_session_file(const std::filesystem::path& path, const std::opti
       header.anchor_bits < 1 || header.anchor_bits > kAnchorMax)
     throw_corrupt(path);
   const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);
+  if (!is_sealed && store_key)
+    throw StoreError("the session file " + path.string() +
+                     " is not sealed under a store key: file permissions alone protect it, leave --store-key out if that is as it should be");
   if (is_sealed && !store_key) throw StoreError("the session file " + path.string() + " is sealed under a store key; give it with --store-key @FILE");
   SecretVector<std::byte> text(size - head.size() - sizeof(SealTag));
   SealTag tag;
   if (file.read_at(head.size(), text) != text.size() || file.read_at(head.size() + text.size(), tag) != tag.size()) throw_corrupt(path);
-  const std::optional<StoreKey> none;
-  if (!open_sealed(key_of(header, is_sealed ? store_key : none), SealNonce{}, head, text, tag, text)) {
+  if (!open_sealed(key_of(header, store_key), SealNonce{}, head, text, tag, text)) {
     if (is_sealed) throw StoreError("the store key does not open the session file " + path.string() + ": it is another one's, or the file is corrupt");
     throw_corrupt(path);
   }

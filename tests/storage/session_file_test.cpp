@@ -70,6 +70,11 @@ TEST_F(SessionFileTest, EveryFlippedBitIsFound) {
   }
 }
 
+TEST_F(SessionFileTest, AKeyThatItIsNotSealedUnderIsRefused) {
+  write_session_file(file_, test_session(), {});
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }), "is not sealed under a store key"));
+}
+
 TEST_F(SessionFileTest, WantsItsKeyAndItsPrivacy) {
   write_session_file(file_, test_session(), key_of('k'));
   EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, {}); }), "sealed under a store key"));

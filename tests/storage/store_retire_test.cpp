@@ -130,6 +130,8 @@ TEST_F(RetireTest, ASealedStoreIsRetiredWithItsKey) {
   { const Store store = Store::create(dir, test_manifest(Party::A), kTestDelta, 0, key); }
   EXPECT_TRUE(mentions(message_of([&] { retire_store(dir, {}); }), "give it with --store-key"));
   EXPECT_FALSE(has_no_keys(dir));
+  EXPECT_TRUE(mentions(message_of([&] { retire_store(dir_, key); }), "is not sealed under a store key"));
+  EXPECT_FALSE(has_no_keys(dir_));
   EXPECT_TRUE(retire_store(dir, key).not_done.empty());
   EXPECT_TRUE(has_no_keys(dir));
 }

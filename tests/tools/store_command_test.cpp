@@ -12,7 +12,7 @@ class StoreCommandTest : public CommandTest {
 };
 
 TEST_F(StoreCommandTest, ABrokenStoreIsRetiredAndSaysWhatCouldNotBeDone) {
-  preprocess("2^10", kFewColumns);
+  preprocess("2^10");
   write_file(path("A/material.mdb"), read_file(path("A/material.mdb")).substr(0, 8192));
   EXPECT_TRUE(ended_with(store("info"), 5));
   const Ended text = store("retire");
@@ -24,8 +24,20 @@ TEST_F(StoreCommandTest, ABrokenStoreIsRetiredAndSaysWhatCouldNotBeDone) {
   EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos);
 }
 
+TEST_F(StoreCommandTest, AStoreKeyThatAStoreIsNotSealedUnderIsRefused) {
+  preprocess("2^10");
+  write_file(path("key"), std::string(32, 'k'));
+  std::filesystem::permissions(path("key"), std::filesystem::perms(0600));
+  const Arguments key = {"--store-key", "@" + path("key")};
+  for (const char* command : {"info", "verify", "adopt", "retire"}) EXPECT_TRUE(ended_with(store(command, key), 5, "is not sealed under a store key"));
+  const Arguments run = Arguments{"--circuit", circuit_file("adder64.txt"), "--input", "0=0x1"} + key;
+  EXPECT_TRUE(ended_with(tinyot(as('A', "run", run)), 5, "is not sealed under a store key"));
+  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", Arguments{"--ands", "2^10", "--resume"} + kFewColumns + key)), 5, "is not sealed under a store key"));
+  EXPECT_EQ(store_info('A')["state"], "complete");
+}
+
 TEST_F(StoreCommandTest, ADeadStoreSaysWhetherItsKeysAreGone) {
-  preprocess("2^10", kFewColumns);
+  preprocess("2^10");
   const std::string whole = read_file(path("A/store.keys"));
   EXPECT_TRUE(ended_with(store("retire"), 0));
   const std::string wiped = read_file(path("A/store.keys"));
