@@ -61,6 +61,11 @@ int store_merge(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const Merged merged = merge_shards(given.front(), shards, store_key_from(line));
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (merged.was_done) {
+    print_report(line.common().format, {{"store", given.front()}, {"merged_already", true}},
+                 "the shards are merged into " + given.front() + " already; nothing has changed\n");
+    return 0;
+  }
   print_report(line.common().format, {{"store", given.front()}, {"batches", merged.batches}, {"bytes", merged.bytes}, {"wall_s", wall_s}},
                grouped(merged.batches) + " batches, " + bytes_text(static_cast<double>(merged.bytes)) + ", are in " + given.front() + " now (" +
                    seconds_text(wall_s) + "); the shards hold nothing any more\n");
