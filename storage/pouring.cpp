@@ -1,4 +1,4 @@
-// How material comes into a store: the part of StoreState that pours, finishes units, cuts them back and unlocks them.
+// How material comes into a store: the part of StoreState that pours, finishes units and cuts them back.
 
 #include <algorithm>
 
@@ -126,42 +126,6 @@ void StoreState::cut_back(std::uint64_t units) {
   erase_doomed();
   written_ = database_.marks().made;
   drop_unfinished();
-}
-
-std::vector<SealTag> StoreState::digests(std::uint64_t first_unit, std::uint64_t end_unit) const {
-  std::vector<SealTag> digests;
-  database_.read("read the digests", [&](const View& view) {
-    const MaterialCounts begin = view.made_by(first_unit), end = view.made_by(end_unit);
-    for (const MaterialKind kind : kAllMaterialKinds)
-      for (const BatchEntry& entry : view.entries(kind, begin[kind], end[kind])) digests.push_back(entry.tag);
-  });
-  return digests;
-}
-
-void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, std::span<const SealTag> peers) {
-  database_.change("unlock units", peers.size() * kBatchEntryBytes, [&](Change& change) {
-    change.check_alive();
-    ENSURE(first_unit <= change.marks().units_unlocked);
-    const MaterialCounts begin = change.made_by(first_unit), end = change.made_by(end_unit);
-    std::size_t next = 0;
-    for (const MaterialKind kind : kAllMaterialKinds) {
-      for (BatchEntry& entry : change.entries(kind, begin[kind], end[kind])) {
-        if (next == peers.size()) throw StoreError("the peer has told digests of fewer batches than this store holds");
-        const SealTag& peers_tag = peers[next++];
-        if (entry.peers_tag && *entry.peers_tag != peers_tag)
-          throw StoreError("the peer's half of batch " + text_of(entry) + " is not the one that it had when the batch was made; " +
-                           "its store has been restored or is corrupt");
-        entry.peers_tag = peers_tag;
-        change.put_entry(entry);
-      }
-    }
-    if (next != peers.size()) throw StoreError("the peer has told digests of more batches than this store holds");
-    if (end_unit <= change.marks().units_unlocked) return;
-    change.marks().units_unlocked = end_unit;
-    change.marks().unlocked = end;
-    // Whichever command it is that unlocks the last unit.
-    if (end_unit == change.manifest().units_requested) change.manifest().state = SessionState::Complete;
-  });
 }
 
 }  // namespace tinyot

@@ -106,8 +106,8 @@ void Store::keep(MaterialBatch bits) { state_->keep(std::move(bits)); }
 std::optional<KeptBits> Store::kept() const { return state_->kept(); }
 void Store::finish_unit() { state_->finish_unit(); }
 void Store::cut_back(std::uint64_t units) { state_->cut_back(units); }
-std::vector<SealTag> Store::digests(std::uint64_t first_unit, std::uint64_t end_unit) const { return state_->digests(first_unit, end_unit); }
-void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const std::vector<SealTag>& peers) { state_->unlock(first_unit, end_unit, peers); }
+Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const { return state_->halves(first_unit, end_unit); }
+void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers) { state_->unlock(first_unit, end_unit, peers); }
 void Store::update_manifest(const std::function<void(Manifest&)>& change) { state_->update_manifest(change); }
 void Store::mark_dead(const std::string& reason) { state_->mark_dead(reason); }
 Allotment Store::allot(const Wish& wish) { return state_->allot(wish); }

@@ -99,11 +99,12 @@ class Store : public MaterialSink {
   // then. Fails: StoreError if some of them are unlocked; then nothing has changed.
   void cut_back(std::uint64_t units);
 
-  // The digests of my halves of all batches of units [first_unit, end_unit), and what to do with the peer's: from then on, these batches are
-  // to be served. Both parties cut their batches at the same objects, so the lists are equally long.
-  // Fails: StoreError if the lists are not, or if the peer's half of a batch is another one than it was.
-  std::vector<SealTag> digests(std::uint64_t first_unit, std::uint64_t end_unit) const;
-  void unlock(std::uint64_t first_unit, std::uint64_t end_unit, const std::vector<SealTag>& peers);
+  // My halves of all batches of units [first_unit, end_unit), and what to do with the peer's: from then on, these batches are to be served. Both
+  // parties cut their batches at the same objects; where one of them has unlocked the units already, some may have been cut anew or dropped
+  // there, for runs, and those are passed over.
+  // Fails: Disagreement if one has a batch that the other has not, StoreError if the peer's half of a batch is another one than it was.
+  Halves halves(std::uint64_t first_unit, std::uint64_t end_unit) const;
+  void unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers);
 
   // Changes what does not say which session this is; one synced transaction. units_made belongs to finish_unit, and a session
   // dies by mark_dead only. Whoever lowers a sigma does it before the unit that lowers it is finished.

@@ -1,7 +1,8 @@
 // What stands behind a Store and its reservations. Internal to this folder.
 //
 //   store_state.cpp   opening, death, manifest
-//   pouring.cpp       what is made: records, units, unlocking
+//   pouring.cpp       what is made: records, units
+//   unlocking.cpp     both parties' halves, and which units are served
 //   allotment.cpp     what is served: ranges, plans, what is dropped
 //   recovery.cpp      what is done first by who finds the store alone
 #pragma once
@@ -72,8 +73,8 @@ class StoreState {
   std::optional<KeptBits> kept() const;
   void finish_unit();
   void cut_back(std::uint64_t units);
-  std::vector<SealTag> digests(std::uint64_t first_unit, std::uint64_t end_unit) const;
-  void unlock(std::uint64_t first_unit, std::uint64_t end_unit, std::span<const SealTag> peers);
+  Halves halves(std::uint64_t first_unit, std::uint64_t end_unit) const;
+  void unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers);
 
   // As of Store.
   Allotment allot(const Wish& wish);

@@ -22,7 +22,7 @@ class MergeTest : public StoreTest {
     Store store = Store::create(dir, manifest, kTestDelta, 0);
     store.pour(test_batch(kKind, Party::A, first, count));
     store.finish_unit();
-    store.unlock(0, 1, store.digests(0, 1));
+    store.unlock(0, 1, store.halves(0, 1));
     store.update_manifest([&](Manifest& changed) { changed.state = state; });
     return dir;
   }

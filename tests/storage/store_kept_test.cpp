@@ -44,7 +44,7 @@ TEST_F(KeptTest, CountForNobody) {
   keep(store);
   add_unit(store, kOfA, 10);
   EXPECT_EQ(store.made(), counts_of(kOfA, 10));
-  EXPECT_EQ(store.digests(0, 1).size(), 1u);
+  EXPECT_EQ(store.halves(0, 1).of.size(), 1u);
   Reservation all = reserve_all(store);
   EXPECT_TRUE(draws(all, kOfA, Party::A, 0, 10));
   all.finish();

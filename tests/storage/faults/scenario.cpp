@@ -57,7 +57,7 @@ void Scenario::make() {
 void Scenario::add_units() {
   const auto unlock = [this](std::uint64_t first, std::uint64_t end) {
     steps_.push_back([=, this] {
-      store_->unlock(first, end, store_->digests(first, end));
+      store_->unlock(first, end, store_->halves(first, end));
       ledger_.units_unlocked = end;
     });
   };
