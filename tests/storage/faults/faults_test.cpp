@@ -1,5 +1,6 @@
 // A store whose every call to the kernel fails in turn, or is the last one of its process: errors are StoreErrors, what was committed
 // is there and right, nothing is served twice, and the store can be used on.
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <vector>
@@ -66,6 +67,8 @@ std::vector<std::uint64_t> forgotten_keys(const Store& store, const std::filesys
   store.look([&](const View& view) {
     for (const MaterialKind kind : kAllMaterialKinds)
       for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0})) used.insert(entry.slot);
+    for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
+      if (const auto entry = view.kept(kind)) used.insert(entry->slot);
   });
   constexpr std::size_t kHead = 128, kSlot = 64;
   const std::string bytes = read_file(keys);
@@ -108,6 +111,7 @@ void FaultTest::look_after(Ledger& ledger) {
 void FaultTest::expect_committed(const Store& store, const Ledger& ledger) {
   const Marks& marks = store.marks();
   EXPECT_GE(store.manifest().units_made, ledger.units);
+  EXPECT_EQ(store.kept().has_value(), store.manifest().units_made > 0) << "what is kept comes with the first unit";
   EXPECT_GE(marks.units_unlocked, ledger.units_unlocked);
   for (const MaterialKind kind : kAllMaterialKinds) EXPECT_GE(marks.position[kind], ledger.position[kind]);
   MaterialCounts made;

@@ -62,12 +62,21 @@ void Scenario::add_units() {
     });
   };
   const auto add = [this] {
-    steps_.push_back([this] { pour_unit(*store_); });
+    steps_.push_back([this] {
+      pour_unit(*store_);
+      if (store_->manifest().units_made > 0) return;
+      for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) store_->keep(test_batch(kind, store_->manifest().me, 0, 128));
+    });
     steps_.push_back([this] {
       store_->finish_unit();
       ledger_.units = store_->manifest().units_made;
     });
   };
+  add();
+  steps_.push_back([this] {
+    ledger_.units = 0;
+    store_->cut_back(0);
+  });
   add();
   add();
   unlock(0, 2);
