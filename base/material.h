@@ -83,6 +83,9 @@ class MaterialSink {
  public:
   virtual ~MaterialSink() = default;
   virtual void pour(MaterialBatch batch) = 0;
+  // Bits of one party that units of later connections are to be tied to: nobody draws them, and they count with the unit at hand. A sink of
+  // which no later connection will hear has no use for them.
+  virtual void keep(MaterialBatch) {}
   virtual void finish_unit() = 0;
 };
 

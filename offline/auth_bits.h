@@ -65,6 +65,8 @@ class AuthBitMaker {
 
   // Ties the runs of this connection to those of an earlier one of the session, to be called before prepare.
   void set_anchor(AuthBits anchor) { tie_.set_anchor(std::move(anchor)); }
+  // What the runs are tied to; null if there is only one, and no earlier connection. Valid after prepare.
+  const AuthBits* anchor() const { return tie_.anchor(); }
 
   // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more than one run, as make().
   void prepare(std::size_t runs);

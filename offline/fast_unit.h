@@ -27,6 +27,7 @@ class FastUnitMaker final : public UnitMaker {
 
   void set_anchor(AuthBits anchor) override { tie_.set_anchor(std::move(anchor)); }
   AuthBits make_anchor() override;
+  const AuthBits* anchor() const override { return tie_.anchor(); }
   // Role: both. Wire: as make_trees; and without an anchor of an earlier connection, a batch of bits that becomes it.
   void prepare(std::size_t units) override;
 

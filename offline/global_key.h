@@ -33,6 +33,8 @@ inline constexpr std::size_t kTieBits = 128;
 class GlobalKeyTie {
  public:
   bool has_anchor() const { return anchor_.has_value(); }
+  // Null if there is none yet.
+  const AuthBits* anchor() const { return anchor_ ? &*anchor_ : nullptr; }
 
   // Shapes: kTieBits bits of each direction, of an earlier run of the session.
   void set_anchor(AuthBits anchor);

@@ -33,6 +33,7 @@ class Nnob12UnitMaker final : public UnitMaker {
 
   void set_anchor(AuthBits anchor) override { maker_.set_anchor(std::move(anchor)); }
   AuthBits make_anchor() override;
+  const AuthBits* anchor() const override { return maker_.anchor(); }
   void prepare(std::size_t units) override { maker_.prepare(units); }
 
   // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the buckets' permutations and combiner bits.

@@ -31,6 +31,14 @@ Rank rank_of(const std::exception_ptr& failure) {
   }
 }
 
+Anchor as_batches(const AuthBits& bits, Party me) {
+  const bool is_a = me == Party::A;
+  Anchor anchor{MaterialBatch(MaterialKind::AuthBitsA, me, kTieBits), MaterialBatch(MaterialKind::AuthBitsB, me, kTieBits)};
+  copy_part(bits.mine, 0, (is_a ? anchor.bits_a : anchor.bits_b).mine[0]);
+  copy_part(bits.peers, 0, (is_a ? anchor.bits_b : anchor.bits_a).peers[0]);
+  return anchor;
+}
+
 }  // namespace
 
 // One call of make_units.
@@ -82,29 +90,27 @@ Preprocessor::Preprocessor(Session& session, const SecurityParameters& params, s
   ENSURE(channels_.size() <= kWorkersMax);
 }
 
-void Preprocessor::continue_from(MaterialSource& earlier) {
-  MaterialBatch of_mine = earlier.draw(auth_bits_of(session_.me()), kTieBits);
-  MaterialBatch of_peers = earlier.draw(auth_bits_of(session_.peer()), kTieBits);
-  maker_->set_anchor({std::move(of_mine.mine[0]), std::move(of_peers.peers[0])});
-}
-
 void Preprocessor::set_anchor(const MaterialBatch& bits_a, const MaterialBatch& bits_b) {
   const bool is_a = session_.me() == Party::A;
   AuthBits anchor{AuthBitsMine(kTieBits), AuthBitsPeers(kTieBits)};
   copy_part((is_a ? bits_a : bits_b).mine[0], 0, anchor.mine);
   copy_part((is_a ? bits_b : bits_a).peers[0], 0, anchor.peers);
   maker_->set_anchor(std::move(anchor));
+  begins_session_ = false;
 }
 
 Anchor make_anchor(Session& session, const SecurityParameters& params) {
   // A part of the session, so that nothing that is hashed here is hashed again for the units.
   Session part(session, "anchor", 0, session.channel(), session.log());
-  const AuthBits bits = make_unit_maker(part, params)->make_anchor();
-  const bool is_a = session.me() == Party::A;
-  Anchor anchor{MaterialBatch(MaterialKind::AuthBitsA, session.me(), kTieBits), MaterialBatch(MaterialKind::AuthBitsB, session.me(), kTieBits)};
-  copy_part(bits.mine, 0, (is_a ? anchor.bits_a : anchor.bits_b).mine[0]);
-  copy_part(bits.peers, 0, (is_a ? anchor.bits_b : anchor.bits_a).peers[0]);
-  return anchor;
+  return as_batches(make_unit_maker(part, params)->make_anchor(), session.me());
+}
+
+void Preprocessor::keep_anchor(MaterialSink& sink) const {
+  const AuthBits* bits = maker_->anchor();
+  if (bits == nullptr) return;
+  Anchor anchor = as_batches(*bits, session_.me());
+  sink.keep(std::move(anchor.bits_a));
+  sink.keep(std::move(anchor.bits_b));
 }
 
 std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink, const Wanted& wanted, const Observer& observer) {
@@ -166,6 +172,7 @@ bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number) {
   const SettledCheck settled = settle_part(session_, part);
   part.channel().flush();  // nor for our sink
   unit->pour(settled, job.sink);
+  if (number == 0 && begins_session_) keep_anchor(job.sink);
   job.turns.check();
   job.sink.finish_unit();
   ++job.made;

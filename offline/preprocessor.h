@@ -33,10 +33,8 @@ class Preprocessor {
   // The session's own channel is the first worker's; `more` are those of further workers, joined to the session.
   Preprocessor(Session& session, const SecurityParameters& params, std::span<const std::unique_ptr<Channel>> more = {});
 
-  // Ties the units of this connection to those of the session's earlier ones: kTieBits aBits of each direction are drawn from
-  // what was made then. To be called before make_units if there are earlier ones.
-  void continue_from(MaterialSource& earlier);
-  // The same for a shard, which all tie to the same bits: kTieBits of each direction.
+  // Ties the units of this connection to the session's earlier ones: kTieBits aBits of each direction, that a session's first connection has
+  // given to its sink to keep, or that make_anchor has made for its shards. To be called before make_units if there are earlier ones.
   void set_anchor(const MaterialBatch& bits_a, const MaterialBatch& bits_b);
 
   // Asked before each unit, from the worker's thread: is it still wanted?
@@ -45,7 +43,8 @@ class Preprocessor {
   using Observer = std::function<void(std::size_t unit, std::string_view phase, std::uint64_t done, std::uint64_t total)>;
 
   // Role: both, symmetric, once a session. Makes the units in order, as long as both parties want them, and pours them into the
-  // sink, one unit at a time. Returns how many. The workers' costs are added to the session's log.
+  // sink, one unit at a time. Returns how many. The workers' costs are added to the session's log. Without set_anchor the first unit goes
+  // with the bits that units of later connections are to be tied to, which the sink keeps.
   // Fails: PeerCheated naming the check, and as the channels; then all workers have stopped, and of the units that were not
   // finished nothing counts.
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink, const Wanted& wanted = {}, const Observer& observer = {});
@@ -55,9 +54,11 @@ class Preprocessor {
   void work(Job& job, std::size_t worker);
   bool agree_to_continue(Session& part, std::size_t unit, bool wanted);
   bool make_unit(Job& job, Session& part, std::size_t unit);
+  void keep_anchor(MaterialSink& sink) const;
 
   Session& session_;
   std::unique_ptr<UnitMaker> maker_;
+  bool begins_session_ = true;
   std::vector<Channel*> channels_;  // of the workers
 };
 

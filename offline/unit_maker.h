@@ -60,6 +60,9 @@ class UnitMaker {
   // Makes the bits that others are to be tied to, and nothing else: kTieBits of each direction.
   virtual AuthBits make_anchor() = 0;
 
+  // What the units are tied to, once they are prepared; null for a single unit that nothing comes before.
+  virtual const AuthBits* anchor() const = 0;
+
   // What is made once for all units, on the session's own channel.
   virtual void prepare(std::size_t units) = 0;
 

@@ -27,21 +27,29 @@ BackgroundSink::~BackgroundSink() {
   thread_.join();
 }
 
-void BackgroundSink::pour(MaterialBatch batch) {
-  const std::uint64_t bytes = bytes_of(batch);
-  add(std::move(batch), bytes);
-}
+void BackgroundSink::pour(MaterialBatch batch) { add({What::Pour, std::move(batch)}); }
 
-void BackgroundSink::finish_unit() { add(std::nullopt, 0); }
+void BackgroundSink::keep(MaterialBatch bits) { add({What::Keep, std::move(bits)}); }
 
-void BackgroundSink::add(Step step, std::uint64_t bytes) {
+void BackgroundSink::finish_unit() { add({What::FinishUnit}); }
+
+void BackgroundSink::add(Step step) {
+  const std::uint64_t bytes = bytes_of(step.batch);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failure_ || bytes == 0 || (waiting_bytes_ <= kWaitingBytesMax && waiting_units_ == 0); });
   rethrow_failure();
-  waiting_units_ += !step;
+  waiting_units_ += step.what == What::FinishUnit;
   steps_.push_back(std::move(step));
   waiting_bytes_ += bytes;
   changed_.notify_all();
+}
+
+void BackgroundSink::take(Step step) {
+  switch (step.what) {
+    case What::Pour: return sink_.pour(std::move(step.batch));
+    case What::Keep: return sink_.keep(std::move(step.batch));
+    case What::FinishUnit: return sink_.finish_unit();
+  }
 }
 
 void BackgroundSink::flush() {
@@ -69,20 +77,18 @@ void BackgroundSink::work() {
     busy_ = true;
     lock.unlock();
     const auto begin = std::chrono::steady_clock::now();
-    const std::uint64_t bytes = step ? bytes_of(*step) : 0;
+    const std::uint64_t bytes = bytes_of(step.batch);
+    const bool ends_unit = step.what == What::FinishUnit;
     std::exception_ptr failure;
     try {
-      if (step)
-        sink_.pour(std::move(*step));
-      else
-        sink_.finish_unit();
+      take(std::move(step));
     } catch (...) {
       failure = std::current_exception();
     }
     lock.lock();
     busy_ = false;
     waiting_bytes_ -= bytes;
-    waiting_units_ -= !step;
+    waiting_units_ -= ends_unit;
     failure_ = failure;
     cost_.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     cost_.cpu_s = cpu_seconds_of_thread();

@@ -8,7 +8,6 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <thread>
 
 #include "base/material.h"
@@ -26,6 +25,7 @@ class BackgroundSink final : public MaterialSink {
   ~BackgroundSink() override;
 
   void pour(MaterialBatch batch) override;
+  void keep(MaterialBatch bits) override;
   void finish_unit() override;
   // Returns when everything is in the sink. Fails: as the sink has.
   void flush();
@@ -38,9 +38,14 @@ class BackgroundSink final : public MaterialSink {
   Cost cost();
 
  private:
-  using Step = std::optional<MaterialBatch>;  // none: the unit is finished
+  enum class What { Pour, Keep, FinishUnit };
+  struct Step {
+    What what;
+    MaterialBatch batch = {};
+  };
 
-  void add(Step step, std::uint64_t bytes);
+  void add(Step step);
+  void take(Step step);
   void work();
   void rethrow_failure();
 

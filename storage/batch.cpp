@@ -64,7 +64,10 @@ std::optional<BatchEntry> decode_entry(MaterialKind kind, std::uint64_t first, s
   return entry;
 }
 
+Half half_of(const BatchEntry& entry) { return {entry.first, entry.count, static_cast<std::uint32_t>(entry.kind), entry.tag}; }
+
 std::string text_of(const BatchEntry& entry) {
+  if (entry.first == kKeptFirst) return std::string(name_of(entry.kind)) + " kept for later units";
   return std::string(name_of(entry.kind)) + " " + std::to_string(entry.first) + ".." + std::to_string(entry.end() - 1);
 }
 

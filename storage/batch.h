@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/material.h"
 #include "base/session_id.h"
@@ -30,12 +32,35 @@ struct BatchEntry {
   friend bool operator==(const BatchEntry&, const BatchEntry&) = default;
 };
 
+// The index of bits that are kept for later units: no object that is made for runs has it.
+inline constexpr std::uint64_t kKeptFirst = std::uint64_t{1} << 63;
+
 inline constexpr std::size_t kBatchEntryBytes = 64;
 using CodedEntry = std::array<std::byte, kBatchEntryBytes>;
 
 CodedEntry encode_entry(const BatchEntry& entry);
 // Reads an untrusted entry. Empty if no store has written it.
 std::optional<BatchEntry> decode_entry(MaterialKind kind, std::uint64_t first, std::span<const std::byte> bytes);
+
+// What a party tells of its half of a batch.
+struct Half {
+  std::uint64_t first;
+  std::uint32_t count;
+  std::uint32_t kind;  // the number of one, if it was an honest party that told it
+  SealTag tag;
+};
+Half half_of(const BatchEntry& entry);
+using HalfOrder = std::pair<std::uint32_t, std::uint64_t>;
+inline HalfOrder order_of(const Half& half) { return {half.kind, half.first}; }
+inline HalfOrder order_of(const BatchEntry& entry) { return {static_cast<std::uint32_t>(entry.kind), entry.first}; }
+inline bool is_half_of(const Half& half, const BatchEntry& entry) { return order_of(half) == order_of(entry) && half.count == entry.count; }
+
+// Of some units, in order of kind and index, and up to where a kind's batches may have been cut or dropped since they were made: beyond what is
+// unlocked they lie as both parties have made them.
+struct Halves {
+  MaterialCounts unlocked;
+  std::vector<Half> of;
+};
 
 // "auth_bits_a 4096..8191"
 std::string text_of(const BatchEntry& entry);

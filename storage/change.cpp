@@ -17,13 +17,36 @@ std::span<std::byte> Change::room_for(BatchEntry& entry, const SealKey& key) {
   return transaction_.reserve(database_.records_table_, index_key(entry.slot), record_bytes(entry.kind, manifest_.me, entry.count), PutMode::Append);
 }
 
-void Change::add(BatchEntry entry, const std::function<void(std::span<std::byte>)>& encode) {
+void Change::seal_into_room(BatchEntry& entry, const std::function<void(std::span<std::byte>)>& encode) {
   plain_.resize(record_bytes(entry.kind, manifest_.me, entry.count));
   encode(plain_);
   const SealKey key = writable_.keys_->fresh_key();
   const auto room = room_for(entry, key);
   seal_record(database_.session(), manifest_.me, entry, key, plain_, room);
+}
+
+void Change::add(BatchEntry entry, const std::function<void(std::span<std::byte>)>& encode) {
+  seal_into_room(entry, encode);
   put_entry(entry);
+}
+
+void Change::keep(const MaterialBatch& bits) {
+  ENSURE(!kept(bits.kind));
+  BatchEntry entry{.kind = bits.kind, .first = kKeptFirst, .count = static_cast<std::uint32_t>(bits.count), .shard = manifest_.shard, .origin = kKeptFirst};
+  const Segment segment{&bits, 0, bits.count};
+  seal_into_room(entry, [&](std::span<std::byte> record) { encode_record(bits.kind, manifest_.me, bits.count, std::span(&segment, 1), record); });
+  put_tagged(transaction_, database_.state_table_, database_.keys(), view_of(kept_name(bits.kind)), encode_entry(entry));
+}
+
+void Change::drop_kept() {
+  for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) {
+    const auto entry = kept(kind);
+    if (!entry) continue;
+    (void)record(*entry);
+    transaction_.erase(database_.records_table_, index_key(entry->slot));
+    transaction_.erase(database_.state_table_, view_of(kept_name(kind)));
+    marks_.doomed.push_back(entry->slot);
+  }
 }
 
 void Change::add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed) {
@@ -47,9 +70,7 @@ void Change::drop(const BatchEntry& entry) {
 void Change::split(MaterialKind kind, std::uint64_t index) {
   const auto whole = entry_holding(kind, index);
   if (!whole || whole->first == index) return;
-  const SecretVector<std::byte> plain = open(*whole);
-  MaterialBatch objects(kind, manifest_.me, whole->count);
-  decode_objects(kind, manifest_.me, whole->count, plain, 0, whole->count, objects, 0);
+  const MaterialBatch objects = objects_of(*whole);
   drop(*whole);
   marks_.doomed.push_back(whole->slot);
   const auto add_part = [&](std::uint64_t from, std::uint64_t to) {

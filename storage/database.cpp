@@ -108,6 +108,21 @@ SecretVector<std::byte> View::open(const BatchEntry& entry) const {
   return plain;
 }
 
+MaterialBatch View::objects_of(const BatchEntry& entry) const {
+  MaterialBatch objects(entry.kind, manifest_.me, entry.count);
+  decode_objects(entry.kind, manifest_.me, entry.count, open(entry), 0, entry.count, objects, 0);
+  return objects;
+}
+
+std::optional<BatchEntry> View::kept(MaterialKind kind) const {
+  const std::string name = kept_name(kind);
+  if (!transaction_.get(database_.state_table_, view_of(name))) return std::nullopt;
+  const auto coded = get_tagged(transaction_, database_.state_table_, database_.keys(), view_of(name));
+  const auto entry = coded ? decode_entry(kind, kKeptFirst, *coded) : std::nullopt;
+  if (!entry) throw_corrupt(database_.files_, name);
+  return entry;
+}
+
 MaterialCounts View::made_by(std::uint64_t units) const {
   MaterialCounts counts;
   if (units == 0) return counts;
@@ -120,7 +135,7 @@ MaterialCounts View::made_by(std::uint64_t units) const {
 
 void Database::make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys, std::uint64_t map_bytes) {
   // A file left by an interrupted start has no meaning yet.
-  fs::remove(files.database_new);
+  { const File empty = File::make_new(files.database_new); }
   fs::remove(files.database_lock);
   {
     Environment environment(files.database_new, map_bytes, Locking::None);

@@ -42,6 +42,10 @@ class View {
   virtual SealKey key_of(const BatchEntry& entry) const;
   // Decrypts and checks.
   SecretVector<std::byte> open(const BatchEntry& entry) const;
+  MaterialBatch objects_of(const BatchEntry& entry) const;
+
+  // Bits that are kept for later units: records in no catalogue. Empty if there are none.
+  std::optional<BatchEntry> kept(MaterialKind kind) const;
 
   // Counts of all finished units up to `units`. Fails: StoreError.
   MaterialCounts made_by(std::uint64_t units) const;
@@ -67,6 +71,10 @@ class Change final : public View {
   void add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed);
   // Changes what is in the entry but not what it holds.
   void put_entry(const BatchEntry& entry);
+  // Bits of a kind of which none are kept yet.
+  void keep(const MaterialBatch& bits);
+  // Their keys are doomed.
+  void drop_kept();
   // Drops record and entry; the key stays in its slot.
   void drop(const BatchEntry& entry);
   // Cuts the batch around `index` in two, if it does not begin there: both get fresh keys, and the old key is doomed.
@@ -82,6 +90,7 @@ class Change final : public View {
 
  private:
   std::span<std::byte> room_for(BatchEntry& entry, const SealKey& key);
+  void seal_into_room(BatchEntry& entry, const std::function<void(std::span<std::byte>)>& encode);
 
   Database& writable_;
   std::uint64_t first_new_slot_;

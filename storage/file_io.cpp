@@ -21,6 +21,11 @@ File::File(const std::filesystem::path& path, int flags) : path_(path), descript
   if (descriptor_ < 0) fail_on_file("open", path, errno);
 }
 
+File File::make_new(const std::filesystem::path& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail_on_file("remove", path, errno);
+  return File(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+}
+
 File::~File() { ::close(descriptor_); }
 
 std::uint64_t File::size() const {
@@ -65,6 +70,23 @@ void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
   throw StoreError("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " + std::to_string(space.available) + " are free in " +
                    existing.string() + "; nothing has been changed");
 }
+
+namespace {
+
+void make_directory(const std::filesystem::path& directory, unsigned mode) {
+  constexpr unsigned kAnyMode = 0777;
+  if (::mkdir(directory.c_str(), mode) != 0) {
+    if (errno == EEXIST) return;
+    if (errno != ENOENT || !directory.has_parent_path()) fail_on_file("make the directory", directory, errno);
+    make_directory(directory.parent_path(), kAnyMode);
+    if (::mkdir(directory.c_str(), mode) != 0 && errno != EEXIST) fail_on_file("make the directory", directory, errno);
+  }
+  sync_directory(directory.has_parent_path() ? directory.parent_path() : std::filesystem::path("."));
+}
+
+}  // namespace
+
+void make_private_directory(const std::filesystem::path& directory) { make_directory(directory, kStoreDirectoryMode); }
 
 void sync_directory(const std::filesystem::path& directory) { File(directory, O_RDONLY | O_DIRECTORY).sync(); }
 

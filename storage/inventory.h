@@ -21,6 +21,7 @@ struct KindInventory {
 struct Inventory {
   Manifest manifest;
   KeyProtection protection = KeyProtection::ByPermissions;
+  bool keys_are_gone = false;
   std::array<KindInventory, kMaterialKinds> kinds{};
   std::vector<PlannedReservation> planned;
   std::uint64_t store_bytes = 0;

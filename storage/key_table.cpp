@@ -80,6 +80,25 @@ SealKey as_slot_key(Delta global_key) {
 
 bool is_zero(const StoredSlot& stored) { return std::ranges::all_of(view_of(stored), [](std::byte b) { return b == std::byte{0}; }); }
 
+// The header comes first: without its salt no slot can be opened any more.
+void overwrite(const File& file, const SessionId& session) {
+  StoredHeader header{};
+  std::memcpy(header.magic, kMagic, sizeof header.magic);
+  header.version = kVersion;
+  header.protection = static_cast<std::uint32_t>(KeyProtection::Erased);
+  header.session = session;
+  file.write_at(0, view_of(header));
+  const std::uint64_t end = file.size();
+  const std::vector<std::byte> zeros(std::size_t{1} << 16);
+  for (std::uint64_t at = sizeof header; at < end; at += zeros.size())
+    file.write_at(at, std::span(zeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), end - at))));
+  file.sync();
+}
+
+bool read_header(const File& file, StoredHeader& header) {
+  return file.read_at(0, bytes_in(header)) == sizeof header && std::memcmp(header.magic, kMagic, sizeof header.magic) == 0;
+}
+
 [[noreturn]] void throw_corrupt(const std::filesystem::path& path, const std::string& what) {
   throw StoreError(path.string() + " is corrupt (" + what + "); start a new session in a new store");
 }
@@ -111,7 +130,7 @@ void KeyTable::create(const std::filesystem::path& path, const SessionId& sessio
   const SealKey wrapping_key = wrapping_key_of(header, store_key);
   header.check = check_of(header, wrapping_key);
   const StoredSlot slot = sealed_slot(wrapping_key, session, 0, as_slot_key(global_key), rng);
-  const File file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  const File file = File::make_new(path);
   file.write_at(0, view_of(header));
   file.write_at(offset_of(0), view_of(slot));
   file.sync();
@@ -126,8 +145,7 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session, 
       }(), O_RDWR),
       session_(session), rng_(Rng::from_system()) {
   StoredHeader header;
-  if (file_.read_at(0, bytes_in(header)) != sizeof header || std::memcmp(header.magic, kMagic, sizeof header.magic) != 0)
-    throw_corrupt(path, "header");
+  if (!read_header(file_, header)) throw_corrupt(path, "header");
   if (header.version > kVersion)
     throw StoreError(path.string() + " was made by a newer version (format " + std::to_string(header.version) +
                      ", this program reads up to " + std::to_string(kVersion) + "); use the version that made it");
@@ -137,16 +155,17 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session, 
   if (protection_ == KeyProtection::Erased) return;
   if (protection_ == KeyProtection::ByStoreKey && !store_key)
     throw StoreError("the store in " + path.parent_path().string() + " is sealed under a store key; give it with --store-key @FILE");
-  const std::optional<StoreKey> none;
-  const std::optional<StoreKey>& used = protection_ == KeyProtection::ByStoreKey ? store_key : none;
-  wrapping_key_ = wrapping_key_of(header, used);
+  if (protection_ == KeyProtection::ByPermissions && store_key)
+    throw StoreError("the store in " + path.parent_path().string() +
+                     " is not sealed under a store key: file permissions alone protect it, leave --store-key out if that is as it should be");
+  wrapping_key_ = wrapping_key_of(header, store_key);
   if (!equal_constant_time(header.check, check_of(header, wrapping_key_))) {
-    if (used)
+    if (store_key)
       throw StoreError("the store key does not open the store in " + path.parent_path().string() +
                        ": it is another store's, or the file " + path.filename().string() + " is corrupt");
     throw_corrupt(path, "header");
   }
-  state_key_ = derived(header, used, "TinyOT store: state");
+  state_key_ = derived(header, store_key, "TinyOT store: state");
 }
 
 Delta KeyTable::global_key() const {
@@ -198,18 +217,32 @@ void KeyTable::erase(std::span<const std::uint64_t> slots) {
 }
 
 void KeyTable::erase_all() {
-  StoredHeader header{};
-  std::memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = kVersion;
-  header.protection = static_cast<std::uint32_t>(KeyProtection::Erased);
-  header.session = session_;
-  file_.write_at(0, view_of(header));
-  const std::uint64_t end = file_.size();
-  const std::vector<std::byte> zeros(std::size_t{1} << 16);
-  for (std::uint64_t at = sizeof header; at < end; at += zeros.size())
-    file_.write_at(at, std::span(zeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), end - at))));
-  file_.sync();
+  overwrite(file_, session_);
   protection_ = KeyProtection::Erased;
+}
+
+bool KeyTable::has_remains() const {
+  if (protection_ != KeyProtection::Erased) return true;
+  std::vector<std::byte> part(std::size_t{1} << 16);
+  for (std::uint64_t at = offsetof(StoredHeader, salt);; at += part.size()) {
+    const std::size_t size = file_.read_at(at, part);
+    if (std::ranges::any_of(std::span(part).first(size), [](std::byte b) { return b != std::byte{0}; })) return true;
+    if (size < part.size()) return false;
+  }
+}
+
+std::optional<KeyProtection> KeyTable::protection_in(const std::filesystem::path& path) {
+  const File file(path, O_RDONLY | O_NOFOLLOW);
+  StoredHeader header;
+  if (!read_header(file, header) || header.version > kVersion || header.protection < 1 || header.protection > 3) return std::nullopt;
+  return static_cast<KeyProtection>(header.protection);
+}
+
+void KeyTable::erase_file(const std::filesystem::path& path) {
+  const File file(path, O_RDWR | O_NOFOLLOW);
+  StoredHeader header;
+  // A sound file keeps the name of its session, so that it is known for what it is.
+  overwrite(file, read_header(file, header) ? header.session : SessionId{});
 }
 
 }  // namespace tinyot

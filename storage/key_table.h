@@ -35,8 +35,14 @@ class KeyTable {
   // Makes the file, synced.
   static void create(const std::filesystem::path& path, const SessionId& session, Delta global_key, const std::optional<StoreKey>& store_key);
 
-  // Fails: StoreError if the file is missing, corrupt, of another session or a newer format, or wants another store key.
+  // Fails: StoreError if the file is missing, corrupt, of another session or a newer format, or wants another store key, or none.
   KeyTable(const std::filesystem::path& path, const SessionId& session, const std::optional<StoreKey>& store_key);
+
+  // What the file says of itself, whatever state it is in; empty if it is no key table. Fails: StoreError if it cannot be read.
+  static std::optional<KeyProtection> protection_in(const std::filesystem::path& path);
+  // As erase_all, of a file that need not be sound: whatever it holds is overwritten.
+  static void erase_file(const std::filesystem::path& path);
+
   KeyTable(const KeyTable&) = delete;
   KeyTable& operator=(const KeyTable&) = delete;
 
@@ -57,6 +63,8 @@ class KeyTable {
   // Durable on return.
   void erase(std::span<const std::uint64_t> slots);
   void erase_all();
+  // Whether there is anything in the file that erase_all would overwrite.
+  bool has_remains() const;
 
   std::uint64_t bytes() const { return file_.size(); }
 

@@ -141,6 +141,7 @@ Environment::Environment(const std::filesystem::path& file, std::uint64_t map_by
     if (status == MDB_INVALID || status == MDB_VERSION_MISMATCH)
       throw StoreError(file_.string() + " is not a TinyOT store (" + mdb_strerror(status) + "); nothing in it has been changed");
     if (status != MDB_SUCCESS) fail("open", status);
+    if (locking == Locking::ByLmdb) (void)forget_killed_readers();
     const std::uint64_t size = std::filesystem::file_size(file_);
     if (size < used_bytes())
       throw StoreError(file_.string() + " has been cut off: it has " + std::to_string(size) + " bytes of " +
@@ -153,7 +154,15 @@ Environment::Environment(const std::filesystem::path& file, std::uint64_t map_by
 
 Environment::~Environment() { mdb_env_close(env_); }
 
+int Environment::forget_killed_readers() const {
+  int killed = 0;
+  if (const int status = mdb_reader_check(env_, &killed)) fail("look for killed readers", status);
+  return killed;
+}
+
 void Environment::write(const std::string& operation, std::uint64_t bytes, const std::function<void(Transaction&)>& body) {
+  // A handle may outlive many readers, and LMDB itself looks only when its list is full.
+  (void)forget_killed_readers();
   for (;;) {
     try {
       Transaction transaction(*this, operation, 0);

@@ -47,6 +47,7 @@ const char* nonsense_in(const Manifest& manifest) {
   if (manifest.dead_reason.size() > kTextMax || !is_printable(manifest.dead_reason)) return "dead reason";
   if (manifest.units_made > kCountMax) return "units made";
   if (manifest.ands_requested > kCountMax) return "ANDs requested";
+  if (manifest.units_requested > kCountMax) return "units requested";
   if (!is_bits(manifest.sigma_paper_bound)) return "sigma by the paper's bound";
   if (!is_bits(manifest.sigma_exact)) return "exact sigma";
   return nullptr;

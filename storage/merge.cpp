@@ -116,17 +116,34 @@ class Copier {
   Merged& merged_;
 };
 
+std::vector<Store> open_shards(std::span<const fs::path> dirs, Purpose purpose, const std::optional<StoreKey>& store_key) {
+  std::vector<Store> shards;
+  for (const fs::path& dir : dirs) shards.push_back(Store::open(dir, {.purpose = purpose, .store_key = store_key}));
+  std::ranges::sort(shards, {}, [](const Store& shard) { return shard.manifest().shard; });
+  check_all_there(shards);
+  return shards;
+}
+
+// Whether what is in `out` is what an earlier call has made of these shards.
+bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs, const std::optional<StoreKey>& store_key) {
+  const Manifest whole = Store::open(out, {.purpose = Purpose::Look, .store_key = store_key}).manifest();
+  if (whole.shards != 1 || whole.state == SessionState::Dead) return false;
+  std::uint64_t units = 0;
+  for (const Store& shard : open_shards(dirs, Purpose::Look, store_key)) {
+    if (!is_merged(shard, out) || shard.manifest().session_id != whole.session_id || shard.manifest().me != whole.me) return false;
+    units += shard.manifest().units_made;
+  }
+  return units == whole.units_made;
+}
+
 }  // namespace
 
 Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs, const std::optional<StoreKey>& store_key) {
   if (dirs.empty()) throw StoreError("a merge wants the shards of a session");
+  if (Store::exists(out) && is_merge_of(out, dirs, store_key)) return {.was_done = true};
   Store::check_absent(out);
   const fs::path making = (out.has_filename() ? out : out.parent_path()).string() + ".merging";
-  std::vector<Store> shards;
-  for (const fs::path& dir : dirs) shards.push_back(Store::open(dir, {.purpose = Purpose::Own, .store_key = store_key}));
-  std::ranges::sort(shards, {}, [](const Store& shard) { return shard.manifest().shard; });
-  check_all_there(shards);
-
+  std::vector<Store> shards = open_shards(dirs, Purpose::Own, store_key);
   Merged merged;
   std::optional<Store> whole;
   if (Store::exists(making)) whole = open_if_complete(making, shards, out, store_key);

@@ -1,4 +1,4 @@
-// How material comes into a store: the part of StoreState that pours, finishes units, cuts them back and unlocks them.
+// How material comes into a store: the part of StoreState that pours, finishes units and cuts them back.
 
 #include <algorithm>
 
@@ -12,15 +12,19 @@ namespace {
 // Records of about this many bytes are committed together: enough that the sync at the end costs little beside the writing.
 constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
 
-}  // namespace
-
-void StoreState::pour(MaterialBatch batch) {
-  ENSURE(purpose_ == Purpose::Make);
-  const MaterialShape shape = shape_of(batch.kind, database_.manifest().me);
+void check_shape(const MaterialBatch& batch, Party me) {
+  const MaterialShape shape = shape_of(batch.kind, me);
   ENSURE(batch.mine.size() == shape.mine && batch.peers.size() == shape.peers && batch.shares.size() == shape.shares);
   for (const AuthBitsMine& column : batch.mine) ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
   for (const AuthBitsPeers& column : batch.peers) ENSURE(column.size() == batch.count);
   for (const AuthShares& column : batch.shares) ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
+}
+
+}  // namespace
+
+void StoreState::pour(MaterialBatch batch) {
+  ENSURE(purpose_ == Purpose::Make);
+  check_shape(batch, database_.manifest().me);
   if (database_.manifest().state == SessionState::Dead) database_.read("store material", [](const View& view) { view.check_alive(); });
   queue_.add(std::move(batch));
   while (queue_.bytes() >= kCommitBytes) {
@@ -32,6 +36,22 @@ void StoreState::pour(MaterialBatch batch) {
     });
     forget_queued(batches);
   }
+}
+
+void StoreState::keep(MaterialBatch bits) {
+  ENSURE(purpose_ == Purpose::Make && (bits.kind == MaterialKind::AuthBitsA || bits.kind == MaterialKind::AuthBitsB) && bits.count > 0);
+  check_shape(bits, database_.manifest().me);
+  to_keep_.push_back(std::move(bits));
+}
+
+std::optional<KeptBits> StoreState::kept() const {
+  std::optional<KeptBits> kept;
+  database_.read("read what later units are tied to", [&](const View& view) {
+    view.check_alive();
+    const auto of_a = view.kept(MaterialKind::AuthBitsA), of_b = view.kept(MaterialKind::AuthBitsB);
+    if (of_a && of_b) kept = KeptBits{view.objects_of(*of_a), view.objects_of(*of_b)};
+  });
+  return kept;
 }
 
 void StoreState::finish_unit() {
@@ -46,11 +66,13 @@ void StoreState::finish_unit() {
       change.check_alive();
       write_batches(change, batches);
       if (!is_last) return;
+      for (const MaterialBatch& bits : to_keep_) change.keep(bits);
       change.put_unit(change.manifest().units_made++, made);
       change.marks().made = made;
     });
     forget_queued(batches);
   }
+  to_keep_.clear();
 }
 
 // Full records from the front of each kind's queue, and on demand the smaller last ones, up to one commit's worth.
@@ -98,45 +120,12 @@ void StoreState::cut_back(std::uint64_t units) {
     change.manifest().units_made = units;
     change.manifest().state = SessionState::Open;
     change.drop_units_from(units);
+    // They were made with the first unit, and will be again.
+    if (units == 0) change.drop_kept();
   });
+  erase_doomed();
   written_ = database_.marks().made;
   drop_unfinished();
-}
-
-std::vector<SealTag> StoreState::digests(std::uint64_t first_unit, std::uint64_t end_unit) const {
-  std::vector<SealTag> digests;
-  database_.read("read the digests", [&](const View& view) {
-    const MaterialCounts begin = view.made_by(first_unit), end = view.made_by(end_unit);
-    for (const MaterialKind kind : kAllMaterialKinds)
-      for (const BatchEntry& entry : view.entries(kind, begin[kind], end[kind])) digests.push_back(entry.tag);
-  });
-  return digests;
-}
-
-void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, std::span<const SealTag> peers) {
-  database_.change("unlock units", peers.size() * kBatchEntryBytes, [&](Change& change) {
-    change.check_alive();
-    ENSURE(first_unit <= change.marks().units_unlocked);
-    const MaterialCounts begin = change.made_by(first_unit), end = change.made_by(end_unit);
-    std::size_t next = 0;
-    for (const MaterialKind kind : kAllMaterialKinds) {
-      for (BatchEntry& entry : change.entries(kind, begin[kind], end[kind])) {
-        if (next == peers.size()) throw StoreError("the peer has told digests of fewer batches than this store holds");
-        const SealTag& peers_tag = peers[next++];
-        if (entry.peers_tag && *entry.peers_tag != peers_tag)
-          throw StoreError("the peer's half of batch " + text_of(entry) + " is not the one that it had when the batch was made; " +
-                           "its store has been restored or is corrupt");
-        entry.peers_tag = peers_tag;
-        change.put_entry(entry);
-      }
-    }
-    if (next != peers.size()) throw StoreError("the peer has told digests of more batches than this store holds");
-    if (end_unit <= change.marks().units_unlocked) return;
-    change.marks().units_unlocked = end_unit;
-    change.marks().unlocked = end;
-    // Whichever command it is that unlocks the last unit.
-    if (end_unit == change.manifest().units_requested) change.manifest().state = SessionState::Complete;
-  });
 }
 
 }  // namespace tinyot

@@ -87,7 +87,7 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
   const SealTag tag = seal(key_of(header, store_key), SealNonce{}, head, text, text);
   const std::filesystem::path making = path.string() + ".new";
   {
-    const File file(making, O_WRONLY | O_CREAT | O_TRUNC);
+    const File file = File::make_new(making);
     file.write_at(0, head);
     file.write_at(head.size(), text);
     file.write_at(head.size() + text.size(), tag);
@@ -133,12 +133,14 @@ SessionFile read_session_file(const std::filesystem::path& path, const std::opti
       header.anchor_bits < 1 || header.anchor_bits > kAnchorMax)
     throw_corrupt(path);
   const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);
+  if (!is_sealed && store_key)
+    throw StoreError("the session file " + path.string() +
+                     " is not sealed under a store key: file permissions alone protect it, leave --store-key out if that is as it should be");
   if (is_sealed && !store_key) throw StoreError("the session file " + path.string() + " is sealed under a store key; give it with --store-key @FILE");
   SecretVector<std::byte> text(size - head.size() - sizeof(SealTag));
   SealTag tag;
   if (file.read_at(head.size(), text) != text.size() || file.read_at(head.size() + text.size(), tag) != tag.size()) throw_corrupt(path);
-  const std::optional<StoreKey> none;
-  if (!open_sealed(key_of(header, is_sealed ? store_key : none), SealNonce{}, head, text, tag, text)) {
+  if (!open_sealed(key_of(header, store_key), SealNonce{}, head, text, tag, text)) {
     if (is_sealed) throw StoreError("the store key does not open the session file " + path.string() + ": it is another one's, or the file is corrupt");
     throw_corrupt(path);
   }

@@ -79,6 +79,7 @@ const Manifest& Store::manifest() const { return state_->database().manifest(); 
 const Marks& Store::marks() const { return state_->database().marks(); }
 void Store::refresh() { state_->database().refresh(); }
 KeyProtection Store::protection() const { return state_->database().keys().protection(); }
+bool Store::keys_are_gone() const { return !state_->database().keys().has_remains(); }
 Delta Store::global_key() const { return state_->global_key(); }
 
 MaterialCounts Store::left() const {
@@ -101,10 +102,12 @@ void Store::change(const std::string& operation, std::uint64_t bytes, const std:
   state_->database().change(operation, bytes, body);
 }
 void Store::pour(MaterialBatch batch) { state_->pour(std::move(batch)); }
+void Store::keep(MaterialBatch bits) { state_->keep(std::move(bits)); }
+std::optional<KeptBits> Store::kept() const { return state_->kept(); }
 void Store::finish_unit() { state_->finish_unit(); }
 void Store::cut_back(std::uint64_t units) { state_->cut_back(units); }
-std::vector<SealTag> Store::digests(std::uint64_t first_unit, std::uint64_t end_unit) const { return state_->digests(first_unit, end_unit); }
-void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const std::vector<SealTag>& peers) { state_->unlock(first_unit, end_unit, peers); }
+Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const { return state_->halves(first_unit, end_unit); }
+void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers) { state_->unlock(first_unit, end_unit, peers); }
 void Store::update_manifest(const std::function<void(Manifest&)>& change) { state_->update_manifest(change); }
 void Store::mark_dead(const std::string& reason) { state_->mark_dead(reason); }
 Allotment Store::allot(const Wish& wish) { return state_->allot(wish); }

@@ -51,7 +51,7 @@ class Store : public MaterialSink {
 
   // Opens a store, and if nobody else has it open drops what was poured of a unit that was never finished, and what is served. Fails:
   // StoreError if it is missing, foreign, cut off, corrupt, a copy, of a newer format, open to other users, or open elsewhere for a purpose
-  // that excludes this one. A dead store opens, so that it can be looked at.
+  // that excludes this one. A dead store opens, so that it can be looked at; whoever may change it overwrites what keys it still has.
   static Store open(const std::filesystem::path& dir, const StoreAccess& access = {});
 
   Store(Store&&) noexcept;
@@ -65,6 +65,8 @@ class Store : public MaterialSink {
   const Marks& marks() const;
   void refresh();
   KeyProtection protection() const;
+  // Whether all keys have been overwritten. A dead store that is opened to be looked at only may still have some.
+  bool keys_are_gone() const;
 
   Delta global_key() const;
 
@@ -84,6 +86,12 @@ class Store : public MaterialSink {
   // A batch of any count, shaped for this store's party. Nothing of it counts before finish_unit.
   void pour(MaterialBatch batch) override;
 
+  // aBits of one party, which the session's later units are to be tied to: kept apart from what runs are given, for as long as the unit is
+  // that is finished next. Fails: as pour.
+  void keep(MaterialBatch bits) override;
+  // What was kept. Empty if nothing was, or the unit has been cut back. Fails: StoreError if it cannot be read any more.
+  std::optional<KeptBits> kept() const;
+
   // Commits what was poured since the last unit, and with the last of it the counts and the manifest's units_made; synced.
   void finish_unit() override;
 
@@ -91,11 +99,12 @@ class Store : public MaterialSink {
   // then. Fails: StoreError if some of them are unlocked; then nothing has changed.
   void cut_back(std::uint64_t units);
 
-  // The digests of my halves of all batches of units [first_unit, end_unit), and what to do with the peer's: from then on, these batches are
-  // to be served. Both parties cut their batches at the same objects, so the lists are equally long.
-  // Fails: StoreError if the lists are not, or if the peer's half of a batch is another one than it was.
-  std::vector<SealTag> digests(std::uint64_t first_unit, std::uint64_t end_unit) const;
-  void unlock(std::uint64_t first_unit, std::uint64_t end_unit, const std::vector<SealTag>& peers);
+  // My halves of all batches of units [first_unit, end_unit), and what to do with the peer's: from then on, these batches are to be served. Both
+  // parties cut their batches at the same objects; where one of them has unlocked the units already, some may have been cut anew or dropped
+  // there, for runs, and those are passed over.
+  // Fails: Disagreement if one has a batch that the other has not, StoreError if the peer's half of a batch is another one than it was.
+  Halves halves(std::uint64_t first_unit, std::uint64_t end_unit) const;
+  void unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers);
 
   // Changes what does not say which session this is; one synced transaction. units_made belongs to finish_unit, and a session
   // dies by mark_dead only. Whoever lowers a sigma does it before the unit that lowers it is finished.

@@ -55,9 +55,7 @@ void StoreFiles::check_vacant() const {
 }
 
 void StoreFiles::prepare_directory() const {
-  std::error_code error;
-  if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
-  if (::mkdir(directory.c_str(), kStoreDirectoryMode) != 0 && errno != EEXIST) fail_on_file("make the directory", directory, errno);
+  make_private_directory(directory);
   check_vacant();
 }
 
@@ -102,7 +100,7 @@ bool StoreLock::set_within(short type, std::int64_t at, int seconds) const {
   }
 }
 
-StoreLock::StoreLock(const StoreFiles& files, Purpose purpose) : file_(files.lock, O_RDWR | O_CREAT) {
+StoreLock::StoreLock(const StoreFiles& files, Purpose purpose) : file_(files.lock, O_RDWR | O_CREAT | O_NOFOLLOW) {
   const std::string store = "the store in " + files.directory.string();
   if (!set(F_WRLCK, kProcesses + ::getpid())) throw StoreError(store + " is in use by process " + std::to_string(::getpid()) + ", this one, already");
   if (purpose == Purpose::Make || purpose == Purpose::Own) {

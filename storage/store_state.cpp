@@ -11,12 +11,15 @@ StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
                        bool is_adopted)
     : files_(files), lock_(std::move(lock)), purpose_(purpose), database_(files, store_key) {
   if (database_.manifest().state == SessionState::Dead) {
-    complete_death();
+    if (purpose != Purpose::Look) complete_death();
     if (purpose != Purpose::Own) lock_->share();
     return;
   }
-  if (database_.keys().protection() == KeyProtection::Erased)
+  if (database_.keys().protection() == KeyProtection::Erased) {
+    // The state could not be written, and perhaps not all of the keys are gone.
+    if (purpose != Purpose::Look) complete_death();
     throw StoreError("the keys of the store in " + files_.directory.string() + " are erased: nothing of it can be used, start a new session in a new store");
+  }
   global_key_ = database_.keys().global_key();
   check_files(is_adopted);
   recover();
@@ -32,18 +35,18 @@ void StoreState::check_files(bool is_adopted) {
   const Marks& marks = database_.marks();
   if (marks.database_identity == database_identity && marks.keys_identity == keys_identity) return;
   if (!is_adopted)
-    throw StoreError("the store in " + files_.directory.string() +
-                     " is a copy: the original may have served what it still holds. If it is the only one that is left, say so with: tinyot store adopt " +
-                     files_.directory.string());
+    throw StoreIsCopy("the store in " + files_.directory.string() +
+                      " is a copy: the original may have served what it still holds. If it is the only one that is left, say so with: tinyot store adopt " +
+                      files_.directory.string());
   database_.change("adopt the store", 0, [&](Change& change) {
     change.marks().database_identity = database_identity;
     change.marks().keys_identity = keys_identity;
   });
 }
 
-// A process that died between the two steps of a session's death left the keys.
+// A process that died after the first step of a session's death has left the keys, or some of them.
 void StoreState::complete_death() {
-  if (database_.keys().protection() != KeyProtection::Erased) database_.keys().erase_all();
+  if (database_.keys().has_remains()) database_.keys().erase_all();
 }
 
 Delta StoreState::global_key() {
@@ -65,8 +68,9 @@ void StoreState::update_manifest(const std::function<void(Manifest&)>& change_ma
 // The state is durable before the keys are touched: a crash between the two is mended by the next opening. If the state cannot
 // be written, the keys go nevertheless, and a store without its keys serves nothing either.
 void StoreState::mark_dead(const std::string& reason) {
-  if (database_.manifest().state == SessionState::Dead) return;
+  if (database_.manifest().state == SessionState::Dead) return complete_death();
   queue_ = PourQueue();
+  to_keep_.clear();
   wipe_object(global_key_);
   try {
     database_.change("mark the session dead", 0, [&](Change& change) {

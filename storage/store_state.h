@@ -1,7 +1,8 @@
 // What stands behind a Store and its reservations. Internal to this folder.
 //
 //   store_state.cpp   opening, death, manifest
-//   pouring.cpp       what is made: records, units, unlocking
+//   pouring.cpp       what is made: records, units
+//   unlocking.cpp     both parties' halves, and which units are served
 //   allotment.cpp     what is served: ranges, plans, what is dropped
 //   recovery.cpp      what is done first by who finds the store alone
 #pragma once
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/material.h"
 #include "storage/database.h"
 #include "storage/pour_queue.h"
@@ -27,6 +29,11 @@ struct HeldBatch {
 };
 using HeldBatches = std::array<std::vector<HeldBatch>, kMaterialKinds>;
 
+// What later units of the session are to be tied to.
+struct KeptBits {
+  MaterialBatch bits_a, bits_b;
+};
+
 // What a run asks for.
 struct Wish {
   MaterialCounts counts;
@@ -39,6 +46,11 @@ struct Allotment {
   Range range;
   std::uint64_t plan = 0;  // its number, if it is one
   MaterialCounts burnt;    // passed over on the way
+};
+
+// A store in other files than those that it was made in.
+struct StoreIsCopy : StoreError {
+  using StoreError::StoreError;
 };
 
 class StoreState {
@@ -57,10 +69,12 @@ class StoreState {
   void mark_dead(const std::string& reason);
 
   void pour(MaterialBatch batch);
+  void keep(MaterialBatch bits);
+  std::optional<KeptBits> kept() const;
   void finish_unit();
   void cut_back(std::uint64_t units);
-  std::vector<SealTag> digests(std::uint64_t first_unit, std::uint64_t end_unit) const;
-  void unlock(std::uint64_t first_unit, std::uint64_t end_unit, std::span<const SealTag> peers);
+  Halves halves(std::uint64_t first_unit, std::uint64_t end_unit) const;
+  void unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers);
 
   // As of Store.
   Allotment allot(const Wish& wish);
@@ -100,6 +114,7 @@ class StoreState {
   Delta global_key_{};
   MaterialCounts written_;  // first index without a committed record
   PourQueue queue_;
+  std::vector<MaterialBatch> to_keep_;  // with the unit at hand
   std::vector<std::uint64_t> erased_;  // doomed slots whose keys are gone: to be taken off the list
 };
 

@@ -16,6 +16,8 @@ SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
 
 }  // namespace
 
+std::string kept_name(MaterialKind kind) { return "kept " + std::string(name_of(kind)); }
+
 void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView value) {
   put_tagged_as(transaction, table, keys, name, name, value);
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/material.h"
@@ -14,6 +15,9 @@ namespace tinyot {
 
 // Names in the table of the state.
 inline constexpr std::string_view kManifestKey = "manifest", kMarksKey = "marks";
+
+// Of the entry of bits that are kept.
+std::string kept_name(MaterialKind kind);
 
 inline ByteView view_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 

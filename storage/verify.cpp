@@ -36,6 +36,17 @@ void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std:
   if (next != end) result.corrupt.push_back("batch " + std::string(name_of(kind)) + " " + std::to_string(next) + " is missing");
 }
 
+// What later units are to be tied to is no batch, but is as good as gone if it cannot be opened.
+void verify_kept(const View& view, Verification& result) {
+  for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) {
+    try {
+      if (const auto entry = view.kept(kind)) (void)view.open(*entry);
+    } catch (const StoreError& error) {
+      result.corrupt.push_back(error.what());
+    }
+  }
+}
+
 }  // namespace
 
 Verification verify(const Store& store, const std::function<void(std::uint64_t)>& observer) {
@@ -44,6 +55,7 @@ Verification verify(const Store& store, const std::function<void(std::uint64_t)>
     view.check_alive();
     for (const MaterialKind kind : kAllMaterialKinds)
       for (const auto& [begin, end] : owed(view.marks(), kind)) verify_range(view, kind, begin, end, result, observer);
+    verify_kept(view, result);
   });
   std::ranges::sort(result.good, {}, [](const BatchEntry& entry) { return std::pair(entry.kind, entry.first); });
   return result;

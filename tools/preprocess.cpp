@@ -52,7 +52,8 @@ class PreprocessRun {
   // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
   void connect();
   void begin_session(const Manifest& manifest, Delta global_key);
-  void tie(Preprocessor& preprocessor, bool is_resumed);
+  void tie(Preprocessor& preprocessor);
+  KeptBits kept_bits() const;
   void make_units();
   void open_what_is_there();
   void check_disk() const;
@@ -99,16 +100,20 @@ void PreprocessRun::begin_session(const Manifest& manifest, Delta global_key) {
   write_session_file(*job_.session, *session_file_, job_.store_key);
 }
 
-// What the units of this connection have to be tied to, if anything has been made under the session's keys before.
-void PreprocessRun::tie(Preprocessor& preprocessor, bool is_resumed) {
-  if (session_file_) {
-    preprocessor.set_anchor(session_file_->bits_a, session_file_->bits_b);
-  } else if (is_resumed) {
-    MaterialCounts bits;
-    for (const Party party : {Party::A, Party::B}) bits[auth_bits_of(party)] = kTieBits;
-    Reservation earlier = reserve_together(*session_, *store_, bits);
-    preprocessor.continue_from(earlier);
-  }
+// What the units of this connection have to be tied to, because something has been made under the session's keys before: without it nothing
+// may be made.
+KeptBits PreprocessRun::kept_bits() const {
+  std::optional<KeptBits> kept = store_->kept();
+  if (!kept || kept->bits_a.count != kTieBits || kept->bits_b.count != kTieBits)
+    throw StoreError("the store in " + job_.store.string() + " does not hold what new units are to be tied to, so that no more can be made for it: " +
+                     "if it was begun with --session FILE, repeat that; else use what it has, and start a new session in a new store for more");
+  return std::move(*kept);
+}
+
+void PreprocessRun::tie(Preprocessor& preprocessor) {
+  if (session_file_) return preprocessor.set_anchor(session_file_->bits_a, session_file_->bits_b);
+  const KeptBits kept = kept_bits();
+  preprocessor.set_anchor(kept.bits_a, kept.bits_b);
 }
 
 void PreprocessRun::make_units() {
@@ -117,7 +122,7 @@ void PreprocessRun::make_units() {
   meet(*session_, *store_, Meeting::OfMakers);
   const std::size_t already_made = std::min<std::size_t>(store_->manifest().units_made, requests_.size());
   const auto still_to_make = std::span(requests_).subspan(already_made);
-  if (!still_to_make.empty()) tie(preprocessor, already_made > 0);
+  if (!still_to_make.empty() && (session_file_ || already_made > 0)) tie(preprocessor);
   for (std::size_t u = 0; u < already_made; ++u) progress_.skip(requests_[u].plan.ands);
   NoSink no_sink;
   BackgroundSink sink(job_.stores ? static_cast<MaterialSink&>(*store_) : no_sink);
@@ -159,6 +164,9 @@ void PreprocessRun::open_what_is_there() {
     throw StoreError("the store in " + job_.store.string() + " is shard " + std::to_string(store_->manifest().shard) + ", not " + std::to_string(job_.shard));
   if (job_.session && (!session_file_ || session_file_->manifest.session_id != store_->manifest().session_id))
     throw StoreError("the store in " + job_.store.string() + " is not of the session of " + job_.session->string());
+  // Nobody is spoken to if it is certain that nothing can be made.
+  const std::uint64_t made = store_->manifest().units_made;
+  if (!session_file_ && made > 0 && made < requests_.size()) (void)kept_bits();
 }
 
 // What is missing to the whole, in proportion to the units.

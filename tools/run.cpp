@@ -147,6 +147,7 @@ std::vector<Parameter> EvaluationPlan::parameters() const {
 
 void set_store(RunJob& job, const CommandLine& line) {
   if (job.live && line.has("store")) throw UsageError("--live makes its material as it goes and has no --store");
+  if (job.live && line.has("store-key")) throw UsageError("--live stores nothing that --store-key could seal");
   if (job.live) return;
   job.stores = stores_from(line);
   if (job.stores.size() > 1 && (job.reserve_only || job.reservation)) throw UsageError("--reserve-only and --reservation want one --store");

@@ -8,8 +8,7 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kStanding{0x3001, "store.standing"};
-constexpr MessageTag kDigestCount{0x3002, "store.digest_count"};
-constexpr MessageTag kDigests{0x3003, "store.digests"};
+constexpr MessageTag kUnlocked{0x3002, "store.unlocked"};
 constexpr MessageTag kAllotment{0x3004, "store.allotment"};
 constexpr MessageTag kTaken{0x3005, "store.taken"};
 constexpr MessageTag kPlan{0x3006, "store.plan"};
@@ -18,18 +17,12 @@ constexpr MessageTag kHalfCount{0x3007, "store.half_count"};
 constexpr MessageTag kHalves{0x3008, "store.halves"};
 constexpr MessageTag kComplete{0x3009, "store.complete"};
 
-constexpr std::size_t kDigestsAMessage = std::size_t{1} << 16;
+constexpr std::size_t kHalvesAMessage = std::size_t{1} << 12;
 
 // What A gives out, as it travels.
 struct Offer {
   Range range;
   std::uint64_t plan;
-};
-struct Half {
-  std::uint64_t first;
-  std::uint32_t count;
-  std::uint32_t kind;
-  SealTag tag;
 };
 struct Plan {
   std::uint64_t id;
@@ -60,20 +53,34 @@ void check_neither_is_older(const Standing& mine, const Standing& peers) {
                        std::to_string(mine.units_unlocked) + "; it has to use its newest one, or start a new session in a new store");
 }
 
-void unlock_together(Session& session, Store& store, std::uint64_t first_unit, std::uint64_t end_unit) {
-  Channel& channel = session.channel();
-  const std::vector<SealTag> mine = store.digests(first_unit, end_unit);
-  send_object(channel, kDigestCount, static_cast<std::uint64_t>(mine.size()));
-  const auto count = recv_object<std::uint64_t>(channel, kDigestCount);
-  if (count != mine.size())
-    throw Disagreement("the units that are to be unlocked have " + std::to_string(mine.size()) + " batches in this store and " + std::to_string(count) +
-                       " in the peer's; the two stores do not belong together");
-  std::vector<SealTag> peers(mine.size());
-  for (std::size_t first = 0; first < mine.size(); first += kDigestsAMessage) {
-    const std::size_t part = std::min(kDigestsAMessage, mine.size() - first);
-    channel.send(kDigests, std::as_bytes(std::span(mine).subspan(first, part)));
-    channel.recv(kDigests, std::as_writable_bytes(std::span(peers).subspan(first, part)));
+// Tells the peer of my halves and takes its own, some at a time. `count_max` is what a store can have that this one belongs to.
+template <class Take>
+void exchange_halves(Channel& channel, std::span<const Half> mine, std::uint64_t count_max, const Take& take) {
+  send_object(channel, kHalfCount, static_cast<std::uint64_t>(mine.size()));
+  const auto count = recv_object<std::uint64_t>(channel, kHalfCount);
+  if (count > count_max)
+    throw Disagreement("the peer's store has " + std::to_string(count) + " batches, more than the " + std::to_string(count_max) +
+                       " objects that this one has made");
+  for (std::size_t first = 0; first < std::max<std::uint64_t>(mine.size(), count); first += kHalvesAMessage) {
+    if (first < mine.size()) channel.send(kHalves, std::as_bytes(mine.subspan(first, std::min(kHalvesAMessage, mine.size() - first))));
+    if (first >= count) continue;
+    std::vector<Half> halves(std::min<std::uint64_t>(kHalvesAMessage, count - first));
+    channel.recv(kHalves, std::as_writable_bytes(std::span(halves)));
+    for (const Half& half : halves) take(half);
   }
+}
+
+std::uint64_t objects_made(const Store& store) {
+  std::uint64_t objects = 0;
+  for (const MaterialKind kind : kAllMaterialKinds) objects += store.made()[kind];
+  return objects;
+}
+
+void unlock_together(Session& session, Store& store, std::uint64_t first_unit, std::uint64_t end_unit) {
+  const Halves mine = store.halves(first_unit, end_unit);
+  send_object(session.channel(), kUnlocked, mine.unlocked);
+  Halves peers{recv_object<MaterialCounts>(session.channel(), kUnlocked), {}};
+  exchange_halves(session.channel(), mine.of, objects_made(store), [&](const Half& half) { peers.of.push_back(half); });
   store.unlock(first_unit, end_unit, peers);
 }
 
@@ -215,7 +222,7 @@ class Comparer {
 
   void add(const Half& peers) {
     while (next_ < mine_.size() && order_of(mine_[next_]) < order_of(peers)) miss();
-    if (next_ == mine_.size() || order_of(mine_[next_]) != order_of(peers) || mine_[next_].count != peers.count) {
+    if (next_ == mine_.size() || !is_half_of(peers, mine_[next_])) {
       if (peers.kind < kMaterialKinds && is_passed_over(peers.first, peers.kind)) {
         ++result_.passed_over;
         return;
@@ -238,8 +245,6 @@ class Comparer {
   }
 
  private:
-  static std::pair<std::uint32_t, std::uint64_t> order_of(const BatchEntry& entry) { return {static_cast<std::uint32_t>(entry.kind), entry.first}; }
-  static std::pair<std::uint32_t, std::uint64_t> order_of(const Half& half) { return {half.kind, half.first}; }
   static std::string name_of_kind(std::uint32_t kind) {
     return kind < kMaterialKinds ? std::string(name_of(static_cast<MaterialKind>(kind))) : "objects of an unknown kind";
   }
@@ -266,30 +271,14 @@ class Comparer {
 }  // namespace
 
 Comparison compare_halves(Session& session, const Store& store, std::span<const BatchEntry> mine) {
-  std::uint64_t batches_max = 0;
-  for (const MaterialKind kind : kAllMaterialKinds) batches_max += store.made()[kind];
-  constexpr std::size_t kHalvesAMessage = std::size_t{1} << 12;
-  Channel& channel = session.channel();
   const Standing standing = standing_of(store);
-  send_object(channel, kStanding, standing);
-  const auto peers = recv_object<Standing>(channel, kStanding);
+  send_object(session.channel(), kStanding, standing);
+  const auto peers = recv_object<Standing>(session.channel(), kStanding);
   check_neither_is_older(standing, peers);
-  send_object(channel, kHalfCount, static_cast<std::uint64_t>(mine.size()));
-  const auto count = recv_object<std::uint64_t>(channel, kHalfCount);
-  if (count > batches_max)
-    throw Disagreement("the peer's store has " + std::to_string(count) + " batches, more than the " + std::to_string(batches_max) +
-                       " objects that this one has made");
+  std::vector<Half> halves;
+  for (const BatchEntry& entry : mine) halves.push_back(half_of(entry));
   Comparer comparer(mine, standing.position, peers.position);
-  for (std::size_t first = 0; first < std::max<std::uint64_t>(mine.size(), count); first += kHalvesAMessage) {
-    std::vector<Half> halves;
-    for (std::size_t i = first; i < std::min(mine.size(), first + kHalvesAMessage); ++i)
-      halves.push_back({mine[i].first, mine[i].count, static_cast<std::uint32_t>(mine[i].kind), mine[i].tag});
-    if (!halves.empty()) channel.send(kHalves, std::as_bytes(std::span(halves)));
-    if (first >= count) continue;
-    halves.resize(std::min<std::uint64_t>(kHalvesAMessage, count - first));
-    channel.recv(kHalves, std::as_writable_bytes(std::span(halves)));
-    for (const Half& half : halves) comparer.add(half);
-  }
+  exchange_halves(session.channel(), halves, objects_made(store), [&](const Half& half) { comparer.add(half); });
   return comparer.finish();
 }
 

@@ -30,7 +30,8 @@ enum class Meeting {
 
 // Role: both, symmetric. Units that both have are unlocked: each party tells the digests of its halves. Returns what the two have told each
 // other; afterwards both stores have the same units unlocked.
-// Wire: 1 message each way, and if units are to be unlocked 2 more: 16 bytes a batch.
+// Other runs of both may unlock and use the same units meanwhile.
+// Wire: 1 message each way, and if units are to be unlocked 3 more: 32 bytes a batch.
 // Fails: StoreError if this store is an older copy of itself, Disagreement if the peer's is, or if the halves do not belong together.
 struct Standings {
   Standing mine, peers;

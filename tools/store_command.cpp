@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "storage/merge.h"
+#include "storage/retire.h"
 #include "storage/store.h"
 #include "tools/report.h"
 #include "tools/store_options.h"
@@ -31,10 +32,11 @@ std::optional<StoreLine> store_line(const std::string& command, const Arguments&
 int store_retire(const Arguments& arguments) {
   const auto line = store_line("retire", arguments);
   if (!line) return 0;
-  Store store = Store::open(line->directory, {.purpose = Purpose::Own, .store_key = line->store_key});
-  store.mark_dead("retired by its owner");
-  print_report(line->common.format, {{"store", line->directory.string()}, {"state", "dead"}, {"dead_reason", store.manifest().dead_reason}},
-               "the session is over: the keys of " + line->directory.string() + " are erased, and its directory can be removed\n");
+  const Retired retired = retire_store(line->directory, line->store_key);
+  std::string text = "the session is over: the keys of " + line->directory.string() + " are erased, and its directory can be removed\n";
+  for (const std::string& left : retired.not_done) text += "not done: " + left + "\n";
+  print_report(line->common.format,
+               {{"store", line->directory.string()}, {"state", "dead"}, {"dead_reason", retired.reason}, {"not_done", retired.not_done}}, text);
   return 0;
 }
 
@@ -59,6 +61,11 @@ int store_merge(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const Merged merged = merge_shards(given.front(), shards, store_key_from(line));
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (merged.was_done) {
+    print_report(line.common().format, {{"store", given.front()}, {"merged_already", true}},
+                 "the shards are merged into " + given.front() + " already; nothing has changed\n");
+    return 0;
+  }
   print_report(line.common().format, {{"store", given.front()}, {"batches", merged.batches}, {"bytes", merged.bytes}, {"wall_s", wall_s}},
                grouped(merged.batches) + " batches, " + bytes_text(static_cast<double>(merged.bytes)) + ", are in " + given.front() + " now (" +
                    seconds_text(wall_s) + "); the shards hold nothing any more\n");

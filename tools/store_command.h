@@ -14,4 +14,7 @@ int store_retire(const Arguments& arguments);
 int store_merge(const Arguments& arguments);
 int store_adopt(const Arguments& arguments);
 
+// What protects the keys of a dead store of which some are left.
+std::string keys_left_text();
+
 }  // namespace tinyot

@@ -7,8 +7,9 @@
 namespace tinyot {
 namespace {
 
-std::string protection_text(KeyProtection protection) {
-  switch (protection) {
+std::string protection_text(const Inventory& inventory) {
+  if (inventory.manifest.state == SessionState::Dead && !inventory.keys_are_gone) return keys_left_text();
+  switch (inventory.protection) {
     case KeyProtection::ByPermissions: return "file permissions alone";
     case KeyProtection::ByStoreKey: return "a store key";
     case KeyProtection::Erased: return "nothing: the keys are erased";
@@ -26,9 +27,12 @@ Json json_of(const Inventory& inventory) {
   report["shard"] = std::to_string(manifest.shard) + "/" + std::to_string(manifest.shards);
   report["units_made"] = manifest.units_made;
   report["ands_requested"] = manifest.ands_requested;
-  report["keys_protected_by"] = protection_text(inventory.protection);
+  report["keys_protected_by"] = protection_text(inventory);
   report["store_bytes"] = inventory.store_bytes;
-  if (manifest.state == SessionState::Dead) report["dead_reason"] = manifest.dead_reason;
+  if (manifest.state == SessionState::Dead) {
+    report["dead_reason"] = manifest.dead_reason;
+    report["keys_are_gone"] = inventory.keys_are_gone;
+  }
   report["reservations"] = Json::array();
   for (const PlannedReservation& planned : inventory.planned) report["reservations"].push_back(planned.id);
   report["kinds"] = Json::object();
@@ -50,7 +54,7 @@ std::string text_of(const Inventory& inventory, const Json& report) {
                      profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " + decimals(manifest.sigma_paper_bound, 1) +
                      ", exact " + decimals(manifest.sigma_exact, 1) + "), kappa " + std::to_string(manifest.kappa) + ", bucket " +
                      std::to_string(manifest.bucket) + ", unit " + grouped(manifest.unit) + "\n" +
-                     "keys protected by " + protection_text(inventory.protection) + "\n";
+                     "keys protected by " + protection_text(inventory) + "\n";
   for (const MaterialKind kind : kAllMaterialKinds) {
     const KindInventory& entry = inventory.of(kind);
     if (entry.made == 0) continue;
@@ -65,6 +69,8 @@ std::string text_of(const Inventory& inventory, const Json& report) {
 }
 
 }  // namespace
+
+std::string keys_left_text() { return "nothing, and not all of them are overwritten yet: tinyot store retire completes that"; }
 
 int store_info(const Arguments& arguments) {
   CommandLine line("tinyot store info DIR [--store-key @FILE]", "tinyot store info store-a --format json");

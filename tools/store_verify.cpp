@@ -52,6 +52,9 @@ int store_verify(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const std::optional<Endpoint> endpoint = optional_endpoint_from(line);
   Store store = Store::open(line.required("store"), {.purpose = endpoint ? Purpose::Use : Purpose::Look, .store_key = store_key_from(line)});
+  if (store.manifest().state == SessionState::Dead)
+    throw StoreError("session is dead: " + store.manifest().dead_reason + "; " +
+                     (store.keys_are_gone() ? "its keys are overwritten, and there is nothing to verify" : "its keys are protected by " + keys_left_text()));
   const auto start = std::chrono::steady_clock::now();
   const Verification verification = verify(store);
   Json report = {{"session", hex_of(session_id_of(store.manifest()))}, {"batches", verification.batches}, {"bytes", verification.bytes},

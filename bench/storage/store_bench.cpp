@@ -38,7 +38,7 @@ Store store_with(std::uint64_t count) {
   Store store = Store::create(place(), manifest(), Delta{Block{1, 2}}, bytes_of_objects(count));
   for (std::uint64_t done = 0; done < count; done += kPoured) store.pour(MaterialBatch(kKind, Party::A, kPoured));
   store.finish_unit();
-  store.unlock(0, 1, store.digests(0, 1));
+  store.unlock(0, 1, store.halves(0, 1));
   return store;
 }
 

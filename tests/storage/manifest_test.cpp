@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "manifest.pb.h"
+#include "marks.pb.h"
 #include "tests/storage/store_support.h"
 
 namespace tinyot {
@@ -28,12 +29,29 @@ TEST(Manifest, RoundTripKeepsEveryField) {
       manifest.state = state;
       manifest.dead_reason = state == SessionState::Dead ? "the peer deviated" : "";
       manifest.units_made = 12345678901;
+      manifest.units_requested = 12345678902;
+      manifest.peer_complete = me == Party::B;
       manifest.shard = 3;
       manifest.shards = 7;
       const std::string coded = serialize_manifest(manifest);
       EXPECT_EQ(parse_manifest(std::as_bytes(std::span(coded))), manifest);
     }
   }
+}
+
+TEST(Manifest, EveryFieldIsInTheDescriptionOfTheFormat) {
+  const std::string format = read_file(std::filesystem::path(TINYOT_VECTORS_DIR) / "../../storage/FORMAT.md");
+  ASSERT_FALSE(format.empty());
+  const auto expect_all = [&](const google::protobuf::Descriptor& record) {
+    for (int i = 0; i < record.field_count(); ++i) {
+      const std::string name(record.field(i)->name());
+      EXPECT_TRUE(format.find("| " + name + " |") != std::string::npos || format.find("| " + name + ",") != std::string::npos ||
+                  format.find(", " + name + ",") != std::string::npos || format.find(", " + name + " |") != std::string::npos)
+          << record.name() << ": " << name;
+    }
+  };
+  expect_all(*stored::ManifestRecord::descriptor());
+  expect_all(*stored::MarksRecord::descriptor());
 }
 
 TEST(Manifest, NewerFormatNamesBothVersions) {
@@ -76,6 +94,7 @@ TEST(Manifest, NonsenseNamesTheField) {
   field("dead reason", [](Record& r) { r.set_dead_reason("but it is open"); });
   field("units made", [](Record& r) { r.set_units_made(std::numeric_limits<std::uint64_t>::max()); });
   field("ANDs requested", [](Record& r) { r.set_ands_requested(std::numeric_limits<std::uint64_t>::max()); });
+  field("units requested", [](Record& r) { r.set_units_requested((std::uint64_t{1} << 56) + 1); });
   field("sigma by the paper's bound", [](Record& r) { r.set_sigma_paper_bound(std::numeric_limits<double>::quiet_NaN()); });
   field("exact sigma", [](Record& r) { r.set_sigma_exact(-1); });
 }

@@ -22,7 +22,7 @@ class MergeTest : public StoreTest {
     Store store = Store::create(dir, manifest, kTestDelta, 0);
     store.pour(test_batch(kKind, Party::A, first, count));
     store.finish_unit();
-    store.unlock(0, 1, store.digests(0, 1));
+    store.unlock(0, 1, store.halves(0, 1));
     store.update_manifest([&](Manifest& changed) { changed.state = state; });
     return dir;
   }
@@ -71,6 +71,36 @@ TEST_F(MergeTest, WantsAllShardsCompleteAndUnused) {
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "not complete"));
   EXPECT_FALSE(std::filesystem::exists(out_));
   for (const auto& dir : shards) EXPECT_NE(Store::open(dir).manifest().state, SessionState::Dead);
+}
+
+TEST_F(MergeTest, ThatIsCompleteIsToldSoAndChangesNothing) {
+  const auto shards = make_three();
+  EXPECT_FALSE(merge_shards(out_, shards, {}).was_done);
+  // Also once some of it has been used.
+  Store::open(out_).reserve({}, counts_of(kKind, 100)).finish();
+  const std::string keys = read_file(out_ / "store.keys");
+  const Merged again = merge_shards(out_, std::vector{shards[1], shards[0], shards[2]}, {});
+  EXPECT_TRUE(again.was_done);
+  EXPECT_EQ(again.batches, 0u);
+  EXPECT_EQ(read_file(out_ / "store.keys"), keys);
+  EXPECT_EQ(Store::open(out_).left(), counts_of(kKind, kFirst + kSecond + kThird - 100));
+}
+
+TEST_F(MergeTest, AnotherStoreThatIsThereIsNotTakenForTheMerge) {
+  const auto shards = make_three();
+  { const Store other = make_store(out_); }
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "already holds a store"));
+  std::filesystem::remove_all(out_);
+  merge_shards(out_, shards, {});
+  // All of the shards, and the place that they have gone to.
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, std::vector{shards[0], shards[1]}, {}); }), "all 3 shards"));
+  std::filesystem::remove_all(root_ / "elsewhere");
+  { const Store other = make_store(root_ / "elsewhere"); }
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(root_ / "elsewhere", shards, {}); }), "already holds a store"));
+  std::filesystem::remove_all(shards[1]);
+  make_shard(1, 3, 0, kFirst);
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "already holds a store"));
+  EXPECT_EQ(Store::open(shards[1]).left(), counts_of(kKind, kFirst));
 }
 
 TEST_F(MergeTest, ThatWasCutOffBeforeTheShardsWentBeginsAnew) {

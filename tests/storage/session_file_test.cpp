@@ -44,6 +44,15 @@ TEST_F(SessionFileTest, AnotherIsNotReplaced) {
   EXPECT_EQ(read_file(file_), before);
 }
 
+TEST_F(SessionFileTest, IsNotWrittenThroughALinkThatWasLeftBehind) {
+  write_file(root_ / "elsewhere", "not a session's");
+  std::filesystem::create_symlink(root_ / "elsewhere", root_ / "session.new");
+  write_session_file(file_, test_session(), {});
+  EXPECT_EQ(read_file(root_ / "elsewhere"), "not a session's");
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file_)));
+  EXPECT_EQ(read_session_file(file_, {}).manifest, test_manifest(Party::B));
+}
+
 TEST_F(SessionFileTest, EveryFlippedBitIsFound) {
   write_session_file(file_, test_session(), {});
   const std::string bytes = read_file(file_);
@@ -59,6 +68,11 @@ TEST_F(SessionFileTest, EveryFlippedBitIsFound) {
     write_file(file_, bytes.substr(0, size));
     EXPECT_THROW((void)read_session_file(file_, {}), StoreError) << "cut to " << size;
   }
+}
+
+TEST_F(SessionFileTest, AKeyThatItIsNotSealedUnderIsRefused) {
+  write_session_file(file_, test_session(), {});
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }), "is not sealed under a store key"));
 }
 
 TEST_F(SessionFileTest, WantsItsKeyAndItsPrivacy) {

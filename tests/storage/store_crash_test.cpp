@@ -1,6 +1,8 @@
 // Processes that die inside a store, and what the next one finds.
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "storage/record.h"
 #include "tests/storage/process_support.h"
 #include "tests/storage/store_support.h"
@@ -118,6 +120,23 @@ TEST_F(StoreTest, KilledWhileBeingMade) {
   expect_good(store, 0, 500);
 }
 
+// Nothing is written through a link that lies under the name of a file that is to be made.
+TEST_F(StoreTest, NewFilesAreNew) {
+  namespace fs = std::filesystem;
+  fs::create_directory(dir_);
+  fs::permissions(dir_, fs::perms::owner_all);
+  write_file(root_ / "elsewhere", "not a store's");
+  for (const char* name : {"store.keys", "material.mdb.new"}) fs::create_symlink(root_ / "elsewhere", dir_ / name);
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kKind, 500);
+  }
+  EXPECT_EQ(read_file(root_ / "elsewhere"), "not a store's");
+  for (const auto& entry : fs::directory_iterator(dir_)) EXPECT_TRUE(fs::is_regular_file(entry.symlink_status())) << entry.path();
+  Store store = open_to_make(dir_);
+  expect_good(store, 0, 500);
+}
+
 TEST_F(StoreTest, DeathWithoutTheWipeIsCompletedByTheNextOpening) {
   const std::string whole = [&] {
     const Store store = make_store(dir_);
@@ -128,6 +147,49 @@ TEST_F(StoreTest, DeathWithoutTheWipeIsCompletedByTheNextOpening) {
   write_file(dir_ / "store.keys", whole);
   EXPECT_EQ(Store::open(dir_).manifest().dead_reason, "combiner openings");
   EXPECT_EQ(read_file(dir_ / "store.keys"), wiped);
+}
+
+// A process that was killed after any of the 64 KiB that are overwritten at a time.
+TEST_F(StoreTest, AWipeThatWasCutOffIsCompletedByWhoMayChangeTheStore) {
+  std::string whole;
+  {
+    Store store = make_store(dir_);
+    for (int i = 0; i < 20; ++i) add_unit(store, kKind, 300);
+    whole = read_file(dir_ / "store.keys");
+    store.mark_dead("combiner openings");
+  }
+  const std::string wiped = read_file(dir_ / "store.keys");
+  ASSERT_EQ(wiped.size(), whole.size());
+  for (const std::size_t done : {std::size_t{0}, std::size_t{128}, std::size_t{200}, whole.size() - 64}) {
+    const std::string cut_off = wiped.substr(0, done) + whole.substr(done);
+    write_file(dir_ / "store.keys", cut_off);
+    {
+      const Store store = Store::open(dir_, {.purpose = Purpose::Look});
+      EXPECT_EQ(store.manifest().dead_reason, "combiner openings");
+      EXPECT_FALSE(store.keys_are_gone()) << done;
+    }
+    EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off) << "to look changes nothing";
+    EXPECT_TRUE(Store::open(dir_).keys_are_gone()) << done;
+    EXPECT_EQ(read_file(dir_ / "store.keys"), wiped) << done;
+    EXPECT_TRUE(Store::open(dir_, {.purpose = Purpose::Look}).keys_are_gone());
+  }
+}
+
+// The state could not be written, so the keys alone are what makes it dead.
+TEST_F(StoreTest, AWipeWithoutAStateIsCompletedToo) {
+  {
+    Store store = make_store(dir_);
+    add_unit(store, kKind, 300);
+  }
+  const std::string whole = read_file(dir_ / "store.keys");
+  std::string cut_off = whole;
+  cut_off[12] = 3;
+  std::fill(cut_off.begin() + 48, cut_off.begin() + 128, '\0');
+  write_file(dir_ / "store.keys", cut_off);
+  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Look}); }), "are erased"));
+  EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off);
+  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_); }), "are erased"));
+  EXPECT_EQ(read_file(dir_ / "store.keys").find_first_not_of('\0', 48), std::string::npos);
 }
 
 TEST_F(StoreTest, FullDiskKeepsWhatIsCommitted) {

@@ -143,8 +143,8 @@ TEST_F(StoreKeyTest, OpensWithTheKeyThatItWasMadeWithOnly) {
 
 TEST_F(StoreKeyTest, WithoutItThePermissionsAreAllThatProtects) {
   { EXPECT_EQ(make_store(dir_).protection(), KeyProtection::ByPermissions); }
-  // A key that is not needed does no harm.
-  EXPECT_EQ(open_message(key_of('k')), "");
+  EXPECT_TRUE(mentions(open_message(key_of('k')), "the store in " + dir_.string() + " is not sealed under a store key"));
+  EXPECT_EQ(open_message({}), "");
 }
 
 TEST_F(StoreKeyTest, KeyFilesAreChecked) {

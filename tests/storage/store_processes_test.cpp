@@ -133,6 +133,28 @@ TEST_F(StoreTest, WhoOpensWhileAnotherMakesLeavesItsUnfinishedUnitAlone) {
   EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, kHalf));
 }
 
+// LMDB uses no page again that a reader could still see, and knows of those that were killed only when it is asked to look.
+TEST_F(StoreTest, AReaderThatWasKilledDoesNotMakeTheFileGrow) {
+  { const Store store = make_store(dir_); }
+  const Steps steps;
+  const pid_t child = start_child([&] {
+    steps.wait_until(1);
+    Store::open(dir_, {.purpose = Purpose::Look}).look([](const View&) { kill_this_process(); });
+  });
+  Store store = open_to_make(dir_);
+  const auto make_and_serve = [&](int units) {
+    for (int i = 0; i < units; ++i) {
+      add_unit(store, kKind, 50000);
+      reserve_all(store).finish();
+    }
+    return store.store_bytes();
+  };
+  const std::uint64_t alone = make_and_serve(4);
+  steps.reach(1);
+  EXPECT_TRUE(was_killed(wait_for(child)));
+  EXPECT_LT(make_and_serve(8), alone + alone / 2);
+}
+
 // How often each object has been served, by whomever.
 struct Ledger {
   static constexpr std::uint64_t kObjects = 120000;

@@ -134,7 +134,7 @@ inline Store open_to_make(const std::filesystem::path& dir) { return Store::open
 // Unlocks all units, as a peer would whose digests are the store's own.
 inline void unlock_all(Store& store) {
   const std::uint64_t first = store.marks().units_unlocked, end = store.manifest().units_made;
-  store.unlock(first, end, store.digests(first, end));
+  store.unlock(first, end, store.halves(first, end));
 }
 
 // One unit of one kind, continuing where the store stands: still LOCKED, or ready to be served.

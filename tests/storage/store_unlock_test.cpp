@@ -27,10 +27,10 @@ TEST_F(StoreTest, LockedUnitsAreNotServed) {
   EXPECT_THROW(store.take({{counts_of(kKind, 60), counts_of(kKind, 101)}, 0, {}}, {}), OutOfMaterial);
   EXPECT_EQ(store.position(), MaterialCounts{});
   // Unlocked unit by unit.
-  store.unlock(1, 2, store.digests(1, 2));
+  store.unlock(1, 2, store.halves(1, 2));
   EXPECT_EQ(store.left(), counts_of(kKind, 150));
   EXPECT_TRUE(mentions(reserve_message(store, 151), "auth_ands_a has 150, needs 151"));
-  store.unlock(2, 3, store.digests(2, 3));
+  store.unlock(2, 3, store.halves(2, 3));
   Reservation reservation = store.reserve({}, counts_of(kKind, 175));
   EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, 175));
 }
@@ -41,60 +41,111 @@ class UnlockTest : public StoreTest {
   UnlockTest() : store_(make_store(dir_)) {
     for (int unit = 0; unit < 2; ++unit) add_locked_unit(store_, kKind, record_capacity(kKind) + 1);
   }
-  std::string unlock_message(std::uint64_t first, std::uint64_t end, const std::vector<SealTag>& peers) {
-    return message_of([&] { store_.unlock(first, end, peers); });
+  template <class Error = StoreError>
+  std::string unlock_message(std::uint64_t first, std::uint64_t end, const Halves& peers) {
+    return message_of<Error>([&] { store_.unlock(first, end, peers); });
   }
-  static std::vector<SealTag> digests(int first, int count) {
-    std::vector<SealTag> tags(static_cast<std::size_t>(count));
-    for (SealTag& tag : tags) tag.fill(static_cast<std::byte>(first++));
+  // The halves of a peer that has unlocked nothing: the digests are `tag` and what follows it.
+  Halves peers(std::uint64_t first, std::uint64_t end, int tag) const {
+    Halves halves{{}, store_.halves(first, end).of};
+    for (Half& half : halves.of) half.tag.fill(static_cast<std::byte>(tag++));
+    return halves;
+  }
+  static std::vector<SealTag> tags_of(const Halves& halves) {
+    std::vector<SealTag> tags;
+    for (const Half& half : halves.of) tags.push_back(half.tag);
     return tags;
+  }
+  // Of how many batches the peer's half is not known.
+  std::size_t unknown() const {
+    std::size_t unknown = 0;
+    store_.look([&](const View& view) {
+      for (const BatchEntry& entry : view.entries(kKind, 0, view.marks().made[kKind])) unknown += !entry.peers_tag;
+    });
+    return unknown;
   }
 
   Store store_;
 };
 
 TEST_F(UnlockTest, TellsOneDigestABatchAndTheyDiffer) {
-  const auto all = store_.digests(0, 2), first = store_.digests(0, 1), second = store_.digests(1, 2);
+  const auto all = tags_of(store_.halves(0, 2)), first = tags_of(store_.halves(0, 1)), second = tags_of(store_.halves(1, 2));
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(first, std::vector(all.begin(), all.begin() + 2));
   EXPECT_EQ(second, std::vector(all.begin() + 2, all.end()));
-  EXPECT_TRUE(store_.digests(1, 1).empty());
+  EXPECT_TRUE(store_.halves(1, 1).of.empty());
   for (std::size_t i = 0; i < 4; ++i)
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(all[i], all[j]);
-  EXPECT_TRUE(mentions(message_of([&] { (void)store_.digests(0, 3); }), "unit 3"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)store_.halves(0, 3); }), "unit 3"));
 }
 
-TEST_F(UnlockTest, AWrongNumberOfDigestsChangesNothing) {
-  EXPECT_TRUE(mentions(unlock_message(0, 1, digests(1, 1)), "fewer batches"));
-  EXPECT_TRUE(mentions(unlock_message(0, 1, digests(1, 3)), "more batches"));
-  EXPECT_TRUE(mentions(unlock_message(0, 2, {}), "fewer batches"));
+TEST_F(UnlockTest, BatchesThatOnlyOneOfTheTwoHasChangeNothing) {
+  const Halves whole = peers(0, 2, 1);
+  const auto refused = [&](const Halves& told) { return unlock_message<Disagreement>(0, 1, told); };
+  Halves fewer{{}, {whole.of[0]}}, more{{}, {whole.of[0], whole.of[1], whole.of[2]}}, shorter = peers(0, 1, 1), unknown = peers(0, 1, 1);
+  --shorter.of[1].count;
+  unknown.of.push_back({0, 1, kMaterialKinds, {}});
+  EXPECT_TRUE(mentions(refused(fewer), "this store has batch auth_ands_a " + std::to_string(record_capacity(kKind)) + ".."));
+  EXPECT_TRUE(mentions(refused({}), "and the peer's has not; the two stores do not belong together"));
+  EXPECT_TRUE(mentions(refused(more), "the peer's store has a batch of"));
+  EXPECT_TRUE(mentions(refused(shorter), "do not belong together"));
+  EXPECT_TRUE(mentions(refused(unknown), "do not belong together"));
   EXPECT_EQ(store_.marks().units_unlocked, 0u);
   EXPECT_EQ(store_.left(), MaterialCounts{});
   // The digests that were refused have not been kept.
-  EXPECT_EQ(unlock_message(0, 1, digests(11, 2)), "");
+  EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 11)), "");
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
 }
 
+// Another run of both has unlocked the units, and been given some of them, after the peer, or this party, was asked.
+TEST_F(UnlockTest, WhatThePeerHasCutMeanwhileIsPassedOver) {
+  const std::uint64_t capacity = record_capacity(kKind);
+  Halves cut = peers(0, 2, 1);
+  cut.unlocked[kKind] = capacity + 1;
+  // Of the first unit it has given away all but the end of the last batch.
+  cut.of.erase(cut.of.begin(), cut.of.begin() + 1);
+  cut.of.insert(cut.of.begin(), Half{5, 7, static_cast<std::uint32_t>(kKind), {}});
+  EXPECT_EQ(unlock_message(0, 2, cut), "");
+  EXPECT_EQ(store_.left(), store_.made());
+  EXPECT_EQ(unknown(), 1u) << "of the batch that is whole here only";
+  // Beyond what it has unlocked nothing can have been cut.
+  Halves missing = peers(0, 2, 1);
+  missing.unlocked[kKind] = capacity + 1;
+  missing.of.pop_back();
+  Store other = make_store(root_ / "other");
+  for (int unit = 0; unit < 2; ++unit) add_locked_unit(other, kKind, capacity + 1);
+  EXPECT_TRUE(mentions(message_of<Disagreement>([&] { other.unlock(0, 2, missing); }), "do not belong together"));
+  EXPECT_EQ(other.marks().units_unlocked, 0u);
+}
+
+TEST_F(UnlockTest, WhatWasCutHereMeanwhileIsPassedOver) {
+  const Halves whole = peers(0, 2, 1);
+  ASSERT_EQ(unlock_message(0, 2, whole), "");
+  store_.reserve({}, counts_of(kKind, 100)).finish();
+  EXPECT_EQ(unlock_message(0, 2, whole), "");
+  EXPECT_EQ(unknown(), 1u) << "of the rest of the batch that was cut";
+}
+
 TEST_F(UnlockTest, TheDigestOfAnUnlockedBatchStays) {
-  ASSERT_EQ(unlock_message(0, 1, digests(1, 2)), "");
-  EXPECT_EQ(unlock_message(0, 1, digests(1, 2)), "");
+  ASSERT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
+  EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   // The second batch of the first unit has another half; then nothing of the second unit is unlocked either.
-  std::vector<SealTag> others = digests(1, 4);
-  others[1][0] ^= std::byte{1};
+  Halves others = peers(0, 2, 1);
+  others.of[1].tag[0] ^= std::byte{1};
   const std::string message = unlock_message(0, 2, others);
   EXPECT_TRUE(mentions(message, "the peer's half of batch auth_ands_a " + std::to_string(record_capacity(kKind)) + ".."));
   EXPECT_TRUE(mentions(message, "is not the one that it had when the batch was made"));
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
-  EXPECT_EQ(unlock_message(0, 2, digests(1, 4)), "");
+  EXPECT_EQ(unlock_message(0, 2, peers(0, 2, 1)), "");
   EXPECT_EQ(store_.marks().units_unlocked, 2u);
   // Less than is unlocked does not lock again.
-  EXPECT_EQ(unlock_message(0, 1, digests(1, 2)), "");
+  EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   EXPECT_EQ(store_.left(), store_.made());
 }
 
 TEST_F(UnlockTest, CutBackDropsLockedUnitsForGood) {
   const std::uint64_t unit = record_capacity(kKind) + 1;
-  ASSERT_EQ(unlock_message(0, 1, store_.digests(0, 1)), "");
+  ASSERT_EQ(unlock_message(0, 1, store_.halves(0, 1)), "");
   store_.update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
   const std::uint64_t bytes = store_.bytes_of(kKind), slots = store_.marks().next_slot;
   store_.cut_back(1);
@@ -110,7 +161,7 @@ TEST_F(UnlockTest, CutBackDropsLockedUnitsForGood) {
 }
 
 TEST_F(UnlockTest, CutBackBelowWhatIsUnlockedIsRefusedAndChangesNothing) {
-  ASSERT_EQ(unlock_message(0, 2, store_.digests(0, 2)), "");
+  ASSERT_EQ(unlock_message(0, 2, store_.halves(0, 2)), "");
   const Marks before = store_.marks();
   for (const std::uint64_t units : {0u, 1u}) {
     const std::string message = message_of([&] { store_.cut_back(units); });

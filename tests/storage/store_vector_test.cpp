@@ -115,7 +115,7 @@ TEST_F(StoreVectorTest, IsACopyAndWantsItsKey) {
 
 void make_vector(const fs::path& to, const fs::path& key) {
   std::optional<Store> stores[2];
-  std::vector<SealTag> digests[2];
+  Halves halves[2];
   for (const Party me : {Party::A, Party::B}) {
     Store& store = stores[me == Party::B].emplace(Store::create(to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, read_store_key(key)));
     for (const std::uint64_t count : kCounts) {
@@ -123,10 +123,10 @@ void make_vector(const fs::path& to, const fs::path& key) {
         store.pour(test_batch(kind, me, store.made()[kind], count + (kind == kBits && count == kCounts[0] ? kMoreBits : 0)));
       store.finish_unit();
     }
-    digests[me == Party::B] = store.digests(0, 2);
+    halves[me == Party::B] = store.halves(0, 2);
   }
   for (const int me : {0, 1}) {
-    stores[me]->unlock(0, 2, digests[1 - me]);
+    stores[me]->unlock(0, 2, halves[1 - me]);
     (void)stores[me]->reserve({}, all_kinds(kServed));
     MaterialCounts higher, planned;
     higher[kAnds] = kServed + kPassedOver;

@@ -60,14 +60,15 @@ class Agreement : public StoreTest {
 
   void expect_refused(Party cheater, const std::string& says, const std::function<void(Standing&)>& lie) {
     SCOPED_TRACE(letter(cheater));
+    const std::uint64_t stood = Store::open(place(peer_of(cheater))).position()[kKind];
     const Outcome outcome = honest_end<Standing>(cheater, "store.standing", lie);
     EXPECT_TRUE(mentions(outcome.message, says));
-    expect_nothing_lost(peer_of(cheater));
+    expect_nothing_lost(peer_of(cheater), stood);
   }
 
-  void expect_nothing_lost(Party party) {
+  void expect_nothing_lost(Party party, std::uint64_t stood = kServed) {
     const Store store = Store::open(place(party));
-    EXPECT_EQ(store.position()[kKind], kServed);
+    EXPECT_EQ(store.position()[kKind], stood);
     EXPECT_EQ(store.burnt()[kKind], 0u);
   }
 };
@@ -81,7 +82,7 @@ TEST_F(Agreement, OfHonestPartiesTakesWhatIsNeeded) {
 
 TEST_F(Agreement, APeerThatIsFarAheadBurnsNothing) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "the peer's store is far ahead", [](Standing& standing) { standing.position[kKind] += kBurnMax + 1; });
+    expect_refused(cheater, "the peer's store is far ahead", [](Standing& standing) { standing.position[kKind] += kBurnMax + kMade; });
 }
 
 TEST_F(Agreement, APeerThatHasGoneBackIsRefused) {
@@ -91,7 +92,7 @@ TEST_F(Agreement, APeerThatHasGoneBackIsRefused) {
 
 TEST_F(Agreement, AStoreThatHasGoneBackIsRefusedByItsOwner) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "this store is an older copy", [](Standing& standing) { standing.confirmed[kKind] = kServed + 1; });
+    expect_refused(cheater, "this store is an older copy", [](Standing& standing) { standing.confirmed[kKind] = kMade; });
 }
 
 TEST_F(Agreement, APeerThatHasLostUnlockedUnitsIsRefused) {

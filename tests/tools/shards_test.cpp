@@ -121,6 +121,9 @@ TEST_F(ShardsTest, MergedServeAsOneAndThenNoLonger) {
   for (const char party : {'A', 'B'}) {
     const Ended ended = tinyot({"store", "merge", path(std::string("whole") + party), store_of(party, 2), store_of(party, 3), store_of(party, 1)});
     EXPECT_TRUE(ended_with(ended, 0));
+    const Ended again = tinyot({"store", "merge", path(std::string("whole") + party), store_of(party, 1), store_of(party, 2), store_of(party, 3)});
+    EXPECT_TRUE(ended_with(again, 0));
+    EXPECT_NE(again.out.find("merged into " + path(std::string("whole") + party) + " already"), std::string::npos) << again.out;
   }
   expect_right(compare({"--store", path("wholeA")}, {"--store", path("wholeB")}, 200), 200);
   EXPECT_EQ(info_of(path("wholeA"))["kinds"]["triples"]["left"], 3 * 4096 - 6400);

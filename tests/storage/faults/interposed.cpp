@@ -16,6 +16,14 @@ namespace {
 Fault armed = Fault::None;
 std::uint64_t armed_at = 0, counted = 0;
 std::function<void()> before_truncating;
+std::vector<std::string>* synced = nullptr;
+
+void note(int file) {
+  if (synced == nullptr) return;
+  char path[4096];
+  const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
+  if (size > 0) synced->emplace_back(path, static_cast<std::size_t>(size));
+}
 
 // What becomes of the call at hand.
 Fault next_call() {
@@ -88,6 +96,8 @@ void disarm() { armed = Fault::None; }
 
 std::uint64_t calls() { return counted; }
 
+void note_synced(std::vector<std::string>& paths) { synced = &paths; }
+
 void allocate_nothing(std::function<void()> before) { before_truncating = std::move(before); }
 
 }  // namespace tinyot::faults
@@ -115,10 +125,12 @@ ssize_t pwritev(int file, const iovec* parts, int count, off_t at) {
 ssize_t pwritev64(int file, const iovec* parts, int count, off64_t at) { return pwritev(file, parts, count, at); }
 
 // What the kernel has, a killed process's successor sees; so nothing has to wait for the disk here.
-int fdatasync(int) {
+int fdatasync(int file) {
+  note(file);
   return done([] { return 0; });
 }
-int fsync(int) {
+int fsync(int file) {
+  note(file);
   return done([] { return 0; });
 }
 int msync(void* begin, std::size_t size, int flags) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace tinyot::faults {
 
@@ -22,6 +24,9 @@ void arm(Fault fault, std::uint64_t at);
 void disarm();
 // Since arm().
 std::uint64_t calls();
+
+// Where to note, for this process, what is synced from now on: its path when it was.
+void note_synced(std::vector<std::string>& paths);
 
 // From now on this process finds a file system that sets no blocks aside, and does `before` first whenever it changes a file's length.
 void allocate_nothing(std::function<void()> before);

@@ -57,17 +57,26 @@ void Scenario::make() {
 void Scenario::add_units() {
   const auto unlock = [this](std::uint64_t first, std::uint64_t end) {
     steps_.push_back([=, this] {
-      store_->unlock(first, end, store_->digests(first, end));
+      store_->unlock(first, end, store_->halves(first, end));
       ledger_.units_unlocked = end;
     });
   };
   const auto add = [this] {
-    steps_.push_back([this] { pour_unit(*store_); });
+    steps_.push_back([this] {
+      pour_unit(*store_);
+      if (store_->manifest().units_made > 0) return;
+      for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) store_->keep(test_batch(kind, store_->manifest().me, 0, 128));
+    });
     steps_.push_back([this] {
       store_->finish_unit();
       ledger_.units = store_->manifest().units_made;
     });
   };
+  add();
+  steps_.push_back([this] {
+    ledger_.units = 0;
+    store_->cut_back(0);
+  });
   add();
   add();
   unlock(0, 2);

@@ -1,0 +1,114 @@
+// Bits that are kept for later units: they go with the unit that is finished next, and no run is given them.
+#include "storage/verify.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::size_t kBits = 128;
+constexpr MaterialKind kOfA = MaterialKind::AuthBitsA, kOfB = MaterialKind::AuthBitsB, kAnds = MaterialKind::AuthAndsA;
+
+class KeptTest : public StoreTest {
+ protected:
+  // Objects that differ from all that a unit of these tests has.
+  static constexpr std::uint64_t kFrom = 1 << 20;
+
+  static void keep(Store& store, std::uint64_t from = kFrom) {
+    for (const MaterialKind kind : {kOfA, kOfB}) store.keep(test_batch(kind, store.manifest().me, from, kBits));
+  }
+  static ::testing::AssertionResult has_kept(const Store& store, std::uint64_t from = kFrom) {
+    std::optional<KeptBits> kept = store.kept();
+    if (!kept) return ::testing::AssertionFailure() << "nothing is kept";
+    const auto of_a = holds(std::move(kept->bits_a), kOfA, store.manifest().me, from, kBits);
+    return of_a ? holds(std::move(kept->bits_b), kOfB, store.manifest().me, from, kBits) : of_a;
+  }
+};
+
+TEST_F(KeptTest, GoWithTheUnitAndOutliveTheHandle) {
+  for (const Party me : {Party::A, Party::B}) {
+    const auto dir = root_ / std::string(1, letter(me));
+    {
+      Store store = make_store(dir, me);
+      keep(store);
+      EXPECT_FALSE(store.kept());
+      add_unit(store, kAnds, 10);
+      add_unit(store, kAnds, 10);
+      EXPECT_TRUE(has_kept(store));
+    }
+    EXPECT_TRUE(has_kept(Store::open(dir))) << letter(me);
+  }
+}
+
+TEST_F(KeptTest, CountForNobody) {
+  Store store = make_store(dir_);
+  keep(store);
+  add_unit(store, kOfA, 10);
+  EXPECT_EQ(store.made(), counts_of(kOfA, 10));
+  EXPECT_EQ(store.halves(0, 1).of.size(), 1u);
+  Reservation all = reserve_all(store);
+  EXPECT_TRUE(draws(all, kOfA, Party::A, 0, 10));
+  all.finish();
+  EXPECT_TRUE(has_kept(store));
+  EXPECT_EQ(verify(store).batches, 0u);
+}
+
+TEST_F(KeptTest, OfAUnitThatIsNeverFinishedAreNotThere) {
+  {
+    Store store = make_store(dir_);
+    keep(store);
+    store.pour(test_batch(kAnds, Party::A, 0, 10));
+  }
+  EXPECT_FALSE(open_to_make(dir_).kept());
+}
+
+TEST_F(KeptTest, GoWithTheFirstUnitWhenItIsCutBackAndOnlyThen) {
+  const auto dropped = [&](Store& store) {
+    std::optional<BatchEntry> entry;
+    store.look([&](const View& view) { entry = view.kept(kOfB); });
+    store.cut_back(0);
+    return *entry;
+  };
+  Store store = make_store(dir_);
+  keep(store);
+  add_locked_unit(store, kAnds, 10);
+  add_locked_unit(store, kAnds, 10);
+  store.cut_back(1);
+  EXPECT_TRUE(has_kept(store));
+  const BatchEntry entry = dropped(store);
+  EXPECT_FALSE(store.kept());
+  store.look([&](const View& view) { EXPECT_TRUE(mentions(message_of([&] { (void)view.key_of(entry); }), "is erased")); });
+  // The first unit is made again, and others are kept with it.
+  keep(store, 2 * kFrom);
+  add_unit(store, kAnds, 5);
+  EXPECT_TRUE(has_kept(store, 2 * kFrom));
+}
+
+TEST_F(KeptTest, ThatAreCorruptAreNotGivenOut) {
+  {
+    Store store = make_store(dir_);
+    keep(store);
+    add_unit(store, kAnds, 10);
+  }
+  std::string sealed;
+  Store::open(dir_).look([&](const View& view) {
+    const ByteView record = view.record(view.kept(kOfA).value());
+    sealed.assign(reinterpret_cast<const char*>(record.data()), record.size());
+  });
+  std::string changed = sealed;
+  changed[sealed.size() / 2] ^= 1;
+  ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, changed), 1);
+  const Store store = Store::open(dir_);
+  EXPECT_TRUE(mentions(message_of([&] { (void)store.kept(); }), "auth_bits_a kept for later units is corrupt"));
+  EXPECT_EQ(verify(store).corrupt.size(), 1u);
+}
+
+TEST_F(KeptTest, OfADeadSessionAreGone) {
+  Store store = make_store(dir_);
+  keep(store);
+  add_unit(store, kAnds, 10);
+  store.mark_dead("a reason");
+  EXPECT_TRUE(mentions(message_of([&] { (void)store.kept(); }), "session is dead"));
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,140 @@
+// Retiring a store: its keys go, whatever state it is in, unless somebody has it open.
+#include <sys/stat.h>
+
+#include "storage/retire.h"
+#include "tests/storage/process_support.h"
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr MaterialKind kKind = MaterialKind::AuthAndsA;
+
+class RetireTest : public StoreTest {
+ protected:
+  RetireTest() {
+    Store store = make_store(dir_);
+    add_unit(store, kKind, 20000);
+  }
+  // Nothing but the header of an erased table, and the name of the session.
+  static ::testing::AssertionResult has_no_keys(const fs::path& dir) {
+    const std::string bytes = read_file(dir / "store.keys");
+    if (bytes.size() < 128 + 64) return ::testing::AssertionFailure() << "the file is shorter than it was";
+    if (bytes[12] != 3) return ::testing::AssertionFailure() << "protection " << static_cast<int>(bytes[12]);
+    for (std::size_t i = 48; i < bytes.size(); ++i)
+      if (bytes[i] != 0) return ::testing::AssertionFailure() << "byte " << i << " is left";
+    return ::testing::AssertionSuccess();
+  }
+  void flip(const char* name, std::size_t at) const {
+    std::string bytes = read_file(dir_ / name);
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
+    write_file(dir_ / name, bytes);
+  }
+  void expect_retired_unopened(const std::string& why) const {
+    EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Own}); }), why));
+    const Retired retired = retire_store(dir_, {});
+    ASSERT_EQ(retired.not_done.size(), 1u);
+    EXPECT_TRUE(mentions(retired.not_done[0], why));
+    EXPECT_TRUE(has_no_keys(dir_));
+  }
+};
+
+TEST_F(RetireTest, ASoundStoreIsDead) {
+  const Retired retired = retire_store(dir_, {});
+  EXPECT_EQ(retired.reason, "retired by its owner");
+  EXPECT_TRUE(retired.not_done.empty());
+  EXPECT_TRUE(has_no_keys(dir_));
+  EXPECT_EQ(Store::open(dir_).manifest().dead_reason, "retired by its owner");
+}
+
+TEST_F(RetireTest, ADeadStoreKeepsItsReason) {
+  Store::open(dir_).mark_dead("another reason");
+  EXPECT_EQ(retire_store(dir_, {}).reason, "another reason");
+}
+
+TEST_F(RetireTest, AStoreWithABrokenPage) {
+  // The roots of both heads.
+  for (std::size_t page : {0u, 1u}) flip("material.mdb", 4096 * page + 16 + 24 + 48 + 40);
+  expect_retired_unopened("");
+}
+
+TEST_F(RetireTest, AStoreWithABrokenManifest) {
+  ASSERT_GT(replace_in_file(dir_ / "material.mdb", "peer.example", "peer.exampla"), 0);
+  expect_retired_unopened("is corrupt (manifest)");
+}
+
+TEST_F(RetireTest, AStoreThatIsCutOff) {
+  write_file(dir_ / "material.mdb", read_file(dir_ / "material.mdb").substr(0, 8192));
+  expect_retired_unopened("");
+}
+
+TEST_F(RetireTest, AStoreWithoutItsDatabase) {
+  fs::remove(dir_ / "material.mdb");
+  expect_retired_unopened("no store in");
+}
+
+TEST_F(RetireTest, AStoreWhoseKeysAreCorrupt) {
+  for (const std::size_t at : {0u, 12u, 20u, 60u, 120u}) {
+    flip("store.keys", at);
+    expect_retired_unopened("store.keys");
+  }
+}
+
+TEST_F(RetireTest, AStoreThatIsOpenToOthers) {
+  ASSERT_EQ(::chmod((dir_ / "store.keys").c_str(), 0644), 0);
+  expect_retired_unopened("open to other users");
+}
+
+TEST_F(RetireTest, ACopySaysThatTheOriginalIsLeft) {
+  const fs::path copy = root_ / "copy";
+  fs::copy(dir_, copy);
+  fs::permissions(copy, fs::perms::owner_all);
+  const Retired retired = retire_store(copy, {});
+  ASSERT_EQ(retired.not_done.size(), 1u);
+  EXPECT_TRUE(mentions(retired.not_done[0], "this is a copy"));
+  EXPECT_TRUE(has_no_keys(copy));
+  EXPECT_EQ(Store::open(copy).manifest().state, SessionState::Dead);
+  EXPECT_EQ(Store::open(dir_).made(), counts_of(kKind, 20000));
+}
+
+TEST_F(RetireTest, NothingIsDoneWhileSomebodyHasTheStoreOpen) {
+  for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make}) {
+    const Steps steps;
+    const pid_t child = start_child([&] {
+      const Store store = Store::open(dir_, {.purpose = purpose});
+      steps.reach(1);
+      steps.wait_until(2);
+      exit_well(true);
+    });
+    steps.wait_until(1);
+    // Broken or not.
+    if (purpose == Purpose::Make) fs::remove(dir_ / "material.mdb");
+    EXPECT_TRUE(mentions(message_of([&] { retire_store(dir_, {}); }), "in use by"));
+    EXPECT_FALSE(has_no_keys(dir_));
+    steps.reach(2);
+    EXPECT_TRUE(ended_well(wait_for(child)));
+  }
+}
+
+TEST_F(RetireTest, WhereThereAreNoKeysItSaysSo) {
+  EXPECT_TRUE(mentions(message_of([&] { retire_store(root_ / "none", {}); }), "no store in"));
+  fs::remove(dir_ / "store.keys");
+  EXPECT_TRUE(mentions(message_of([&] { retire_store(dir_, {}); }), "there are no keys to erase"));
+}
+
+TEST_F(RetireTest, ASealedStoreIsRetiredWithItsKey) {
+  const StoreKey key(32, std::byte{7}), other(32, std::byte{8});
+  const fs::path dir = root_ / "sealed";
+  { const Store store = Store::create(dir, test_manifest(Party::A), kTestDelta, 0, key); }
+  EXPECT_TRUE(mentions(message_of([&] { retire_store(dir, {}); }), "give it with --store-key"));
+  EXPECT_FALSE(has_no_keys(dir));
+  EXPECT_TRUE(mentions(message_of([&] { retire_store(dir_, key); }), "is not sealed under a store key"));
+  EXPECT_FALSE(has_no_keys(dir_));
+  EXPECT_TRUE(retire_store(dir, key).not_done.empty());
+  EXPECT_TRUE(has_no_keys(dir));
+}
+
+}  // namespace
+}  // namespace tinyot

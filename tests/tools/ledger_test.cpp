@@ -1,0 +1,33 @@
+// The account of what runs were given.
+#include "tools/ledger.h"
+
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+class LedgerTest : public CommandTest {
+ protected:
+  void enter(std::uint64_t first, std::uint32_t count) const {
+    const BatchEntry entry{.kind = MaterialKind::Triples, .first = 5, .count = count, .shard = 2, .origin = first};
+    enter_into_ledger(path("ledger"), Manifest{}, std::span(&entry, 1));
+  }
+  static std::string line(const std::string& stretch) { return std::string(64, '0') + " A triples 2 " + stretch + "\n"; }
+};
+
+TEST_F(LedgerTest, HasALineForEachStretch) {
+  enter(0, 10);
+  enter(20, 5);
+  EXPECT_EQ(read_file(path("ledger")), line("0 10") + line("20 5"));
+}
+
+TEST_F(LedgerTest, ATornLineDoesNotSwallowTheNextOne) {
+  enter(0, 10);
+  const std::string torn = line("10 7").substr(0, 40);
+  write_file(path("ledger"), read_file(path("ledger")) + torn);
+  enter(20, 5);
+  EXPECT_EQ(read_file(path("ledger")), line("0 10") + torn + "\n" + line("20 5"));
+}
+
+}  // namespace
+}  // namespace tinyot::test

@@ -1,0 +1,130 @@
+// Every connection of a session is tied to its first one, whatever the store has been used for: otherwise a peer that comes back with another
+// global key would pass all checks, and learn bits that are opened.
+#include <signal.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "crypto/aead.h"
+#include "storage/store.h"
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+constexpr std::uint64_t kUnitAnds = 1 << 10, kUnits = 64;
+const Arguments kJob = {"--ands", "2^16", "--unit", "2^10"};
+// Nothing in such a store but triples.
+const Arguments kOnlyTriples = kJob + Arguments{"--profile", "fast", "--allow-weak", "--inputs", "0"};
+// One authenticated bit an AND, and no more.
+const Arguments kPairs = kJob + kFewColumns + Arguments{"--inputs", "0"};
+const Arguments kResume = {"--resume"};
+
+class TieTest : public CommandTest {
+ protected:
+  // A is asked to stop once both have some units.
+  void make_some_units(const Arguments& job) const {
+    Process a(TINYOT_BINARY, as('A', "preprocess", job)), b(TINYOT_BINARY, as('B', "preprocess", job));
+    for (int i = 0; i < 1000 && !Store::exists(path("B")); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (int i = 0; i < 1000 && store_info('B')["units_made"] < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    a.signal(SIGINT);
+    EXPECT_TRUE(ended_with(a.end(), 130));
+    EXPECT_TRUE(ended_with(b.end(), 0));
+    ASSERT_LT(store_info('A')["units_made"], kUnits) << "the job was too fast for this test";
+  }
+
+  BothEnded resume(const Arguments& job) const { return both("preprocess", job + kResume, job + kResume); }
+
+  void expect_completed(const BothEnded& ended, const std::string& kind) const {
+    for (const Ended& each : {ended.a, ended.b}) {
+      ASSERT_TRUE(ended_with(each, 0));
+      EXPECT_EQ(json_of(each)["complete"], true);
+    }
+    for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"][kind]["made"], kUnits * kUnitAnds) << party;
+  }
+
+  // What a cheater's store holds instead of the global key; whatever else it holds stays.
+  void change_global_key(char party) const {
+    const std::filesystem::path file = std::filesystem::path(path(std::string(1, party))) / "store.keys";
+    std::string bytes = read_file(file);
+    const auto at = [&](std::size_t from, std::size_t count) { return std::as_writable_bytes(std::span(bytes).subspan(from, count)); };
+    constexpr std::size_t kSlot = 128;
+    struct {
+      std::array<std::byte, 32> session;
+      std::uint64_t slot = 0;
+    } context;
+    std::memcpy(context.session.data(), bytes.data() + 16, context.session.size());
+    const auto about = std::as_bytes(std::span(&context, 1));
+    const SealKey wrapping = derive_key({}, at(48, 32), "TinyOT store: batch keys");
+    SealNonce nonce;
+    std::memcpy(nonce.data(), bytes.data() + kSlot, nonce.size());
+    SealTag tag;
+    std::memcpy(tag.data(), bytes.data() + kSlot + 44, tag.size());
+    std::array<std::byte, 32> key;
+    ASSERT_TRUE(open_sealed(wrapping, nonce, about, at(kSlot + 12, 32), tag, key));
+    key[9] ^= std::byte{1};
+    nonce[0] ^= std::byte{1};
+    tag = seal(wrapping, nonce, about, key, at(kSlot + 12, 32));
+    std::memcpy(bytes.data() + kSlot, nonce.data(), nonce.size());
+    std::memcpy(bytes.data() + kSlot + 44, tag.data(), tag.size());
+    // In place, since a new file would be a copy.
+    std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  // B comes back with another key, and A finds out before anything counts.
+  void expect_change_found(const Arguments& job) const {
+    make_some_units(job);
+    const std::uint64_t made = store_info('A')["units_made"];
+    change_global_key('B');
+    const BothEnded ended = resume(job);
+    EXPECT_TRUE(ended_with(ended.a, 4, "global key"));
+    EXPECT_EQ(store_info('A')["state"], "dead");
+    EXPECT_EQ(store_info('A')["units_made"], made);
+  }
+};
+
+TEST_F(TieTest, AStoreWithoutBitsCanBeResumed) {
+  make_some_units(kOnlyTriples);
+  expect_completed(resume(kOnlyTriples), "triples");
+}
+
+TEST_F(TieTest, AStoreWhoseBitsAreUsedUpCanBeResumed) {
+  make_some_units(kPairs);
+  for (const char party : {'A', 'B'}) {
+    Store store = Store::open(path(std::string(1, party)));
+    MaterialCounts bits;
+    for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) bits[kind] = store.left()[kind];
+    store.reserve({}, bits).finish();
+  }
+  expect_completed(resume(kPairs), "auth_ots_ba");
+}
+
+TEST_F(TieTest, WhatIsKeptIsNobodysToUse) {
+  make_some_units(kPairs);
+  const Json info = store_info('A');
+  for (const char* kind : {"auth_bits_a", "auth_bits_b"}) {
+    EXPECT_EQ(info["kinds"][kind]["made"], info["units_made"].get<std::uint64_t>() * kUnitAnds);
+    EXPECT_EQ(info["kinds"][kind]["reserved"], 0);
+  }
+  expect_completed(resume(kPairs), "auth_ots_ba");
+  EXPECT_EQ(store_info('B')["kinds"]["auth_bits_a"]["reserved"], 0);
+}
+
+TEST_F(TieTest, AnotherGlobalKeyInAResumedJobOfTriplesIsFound) { expect_change_found(kOnlyTriples); }
+
+TEST_F(TieTest, AnotherGlobalKeyInAResumedJobOfPairsIsFound) { expect_change_found(kPairs); }
+
+// As a store of an earlier version, or of a session whose file is not given.
+TEST_F(TieTest, AStoreThatCannotBeTiedIsNotResumed) {
+  make_some_units(kOnlyTriples);
+  {
+    Store store = Store::open(path("A"), {.purpose = Purpose::Make});
+    store.change("forget what was kept", 0, [](Change& change) { change.drop_kept(); });
+  }
+  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kOnlyTriples + kResume)), 5, "does not hold what new units are to be tied to"));
+  EXPECT_EQ(store_info('A')["state"], "open");
+}
+
+}  // namespace
+}  // namespace tinyot::test

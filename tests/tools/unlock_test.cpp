@@ -1,0 +1,73 @@
+// Units that both parties have, and that nobody has unlocked yet, at the first runs of several that begin at once.
+#include "storage/store.h"
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+class UnlockRunTest : public CommandTest {
+ protected:
+  UnlockRunTest() { make_both(); }
+  void make_both() const {
+    EXPECT_TRUE(ended_with(tinyot({"local", "preprocess", "--store", dir_.string(), "--ands", "2^14", "--profile", "fast", "--unit", "2^8", "--allow-weak"}), 0));
+  }
+
+  // As a store is whose maker was killed before it had heard of the peer's halves.
+  void lock(char party) const {
+    Store store = Store::open(path(std::string(1, party)), {.purpose = Purpose::Make});
+    store.change("lock", 0, [](Change& change) {
+      change.marks().unlocked = {};
+      change.marks().units_unlocked = 0;
+    });
+  }
+  Arguments sum(char party, const std::string& port) const {
+    Arguments run = {"run", "--party", std::string(1, party), party == 'A' ? "--listen" : "--connect", "127.0.0.1:" + port,
+                     "--store", path(std::string(1, party)), "--circuit", circuit_file("adder64.txt"), "--format", "json", "--quiet"};
+    return run + (party == 'A' ? Arguments{"--input", "0=0x2a"} : Arguments{"--input", "1=0x17"});
+  }
+  static void expect_sum(const Ended& ended) {
+    ASSERT_TRUE(ended_with(ended, 0));
+    EXPECT_EQ(json_of(ended)["outputs"]["0"], "0x0000000000000041");
+  }
+};
+
+// The one who was faster has given away a part of what the other one has still locked, and was killed before the other one heard of it.
+TEST_F(UnlockRunTest, APartyThatHasUsedSomeMeetsOneThatHasUnlockedNothing) {
+  for (const char late : {'A', 'B'}) {
+    lock(late);
+    {
+      Store store = Store::open(path(late == 'A' ? "B" : "A"));
+      Wish wish;
+      wish.counts.of = {40, 40, 0, 0, 0, 0, 300};  // more than a batch of each
+      (void)store.allot(wish);
+    }
+    const BothEnded ended = [&] {
+      Process a(TINYOT_BINARY, sum('A', port_)), b(TINYOT_BINARY, sum('B', port_));
+      Ended ended_a = a.end();
+      return BothEnded{std::move(ended_a), b.end()};
+    }();
+    expect_sum(ended.a);
+    expect_sum(ended.b);
+    EXPECT_EQ(store_info(late)["kinds"]["triples"]["locked"], 0);
+    if (late == 'A') {
+      // Both anew.
+      for (const char party : {'A', 'B'}) std::filesystem::remove_all(path(std::string(1, party)));
+      make_both();
+    }
+  }
+}
+
+TEST_F(UnlockRunTest, SeveralFirstRunsAtOnceUnlockTogether) {
+  constexpr int kPairs = 3;
+  for (const char party : {'A', 'B'}) lock(party);
+  std::vector<std::unique_ptr<Process>> processes;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    const std::string port = free_port();
+    for (const char party : {'A', 'B'}) processes.push_back(std::make_unique<Process>(TINYOT_BINARY, sum(party, port)));
+  }
+  for (const auto& process : processes) expect_sum(process->end());
+  for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"]["triples"]["locked"], 0);
+}
+
+}  // namespace
+}  // namespace tinyot::test
