@@ -29,7 +29,7 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void signal(int number) const;
-  // Waits for the end. If the deadline passes first, the child is killed and the test fails.
+  // Waits for the end; once it has come, says it again. If the deadline passes first, the child is killed and the test fails.
   Ended end();
 
  private:
