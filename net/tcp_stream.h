@@ -55,6 +55,7 @@ class TcpStream final : public ByteStream {
   std::size_t write_some(std::span<const std::byte> bytes, std::span<const std::byte> more);
   std::size_t read_some(std::span<std::byte> bytes, std::span<std::byte> beyond);
   void drain_outbox();
+  bool may_read_ahead() const;
   void read_ahead();
   void wait(bool to_read, bool to_write);
 
@@ -63,6 +64,7 @@ class TcpStream final : public ByteStream {
   std::chrono::milliseconds idle_timeout_;
   std::atomic<Clock::time_point> deadline_ = Clock::time_point::max();
   ByteQueue outbox_, inbox_;
+  std::size_t unanswered_ = 0;  // bytes written since the last read
   bool peer_takes_nothing_ = false;
   std::vector<std::byte> ahead_;
 };

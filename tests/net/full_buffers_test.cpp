@@ -1,7 +1,9 @@
 // Both parties send far more than the sockets between them hold before either reads.
+#include <atomic>
 #include <thread>
 
 #include "tests/net/stream_pair.h"
+#include "tests/tools/sockets.h"
 
 namespace tinyot {
 namespace {
@@ -37,7 +39,26 @@ void both_send_first(StreamPair pair, std::size_t messages, std::size_t bytes) {
 
 TEST_P(FullBuffers, ManyMessagesBothWaysDoNotDeadlock) { both_send_first(StreamPair(GetParam()), 64, kMegabyte); }
 
-TEST_P(FullBuffers, OneMessageOf90MegabytesBothWaysDoesNotDeadlock) { both_send_first(StreamPair(GetParam()), 1, 90 * kMegabyte); }
+// More than what is read ahead of a peer that sends out of turn, and what the system keeps.
+TEST_P(FullBuffers, OneLargeMessageBothWaysDoesNotDeadlock) { both_send_first(StreamPair(GetParam()), 1, 90 * kMegabyte); }
+
+// A peer that floods a party, which is blocked in writing since the peer takes nothing, makes it hold a bounded amount.
+TEST(Flood, IsNotReadAheadWithoutBound) {
+  constexpr std::size_t kWritten = 40 * kMegabyte, kAhead = 64 * kMegabyte, kOfTheSystem = 24 * kMegabyte;
+  const Address address = free_address();
+  TcpListener listener(address, {10s, 500ms});
+  std::atomic<std::size_t> flooded = 0;
+  std::thread flooding([&] {
+    const Socket peer = connect_to(address.port);
+    while (peer.send_all(std::string(kMegabyte, 'x'))) flooded += kMegabyte;
+  });
+  auto stream = listener.accept();
+  expect_contains(message_of<NetworkError>([&] { stream->write(payload_of(kWritten)); }), "--idle-timeout");
+  EXPECT_GE(flooded, kAhead);
+  EXPECT_LE(flooded, kAhead + kWritten + kOfTheSystem);
+  stream.reset();
+  flooding.join();
+}
 
 }  // namespace
 }  // namespace tinyot

@@ -33,6 +33,16 @@ const std::vector<Setting>& settings() {
   return kSettings;
 }
 
+void for_each_at_once(std::uint64_t count, std::uint64_t at_once, const std::function<void(std::uint64_t)>& body) {
+  std::atomic<std::uint64_t> next = 0;
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < std::min(count, at_once); ++i)
+    threads.emplace_back([&] {
+      for (std::uint64_t number = next++; number < count && !::testing::Test::HasFailure(); number = next++) body(number);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
 void NetworkTally::count(const PairEnded& ended, double seconds) {
   ++sessions;
   const std::lock_guard lock(mutex_);

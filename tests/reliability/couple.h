@@ -28,6 +28,10 @@ struct Setting {
   Arguments preprocess;  // what is made
 };
 const std::vector<Setting>& settings();
+inline constexpr std::size_t kFastTcp = 0, kFastTls = 1, kPairsTcp = 2, kPairsTls = 3;
+
+// Calls body(0), ..., body(count - 1), some at a time; no further ones after a failure.
+void for_each_at_once(std::uint64_t count, std::uint64_t at_once, const std::function<void(std::uint64_t)>& body);
 
 // Of all sessions of a test; from any thread.
 struct NetworkTally {
