@@ -25,10 +25,11 @@ inline constexpr int kConnectTimeout = 2, kIdleTimeout = 2, kSessionMax = 12;
 struct Setting {
   std::string name;
   bool has_keys;          // TLS; otherwise plain TCP
-  Arguments preprocess;  // what is made
+  Arguments preprocess;   // what is made
+  std::size_t connections = 1;  // meanwhile
 };
 const std::vector<Setting>& settings();
-inline constexpr std::size_t kFastTcp = 0, kFastTls = 1, kPairsTcp = 2, kPairsTls = 3;
+inline constexpr std::size_t kFastTcp = 0, kFastTls = 1, kPairsTcp = 2, kPairsTls = 3, kFastWorkers = 4;
 
 // Calls body(0), ..., body(count - 1), some at a time; no further ones after a failure.
 void for_each_at_once(std::uint64_t count, std::uint64_t at_once, const std::function<void(std::uint64_t)>& body);

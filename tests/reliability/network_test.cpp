@@ -23,12 +23,12 @@ class Striker {
  public:
   Striker(std::vector<Fault> faults, std::uint64_t seed) : faults_(std::move(faults)), random_(seed) {}
 
-  WirePlan next(const Traffic& usual) {
+  WirePlan next(const Traffic& usual, std::size_t connections = 1) {
     const Fault fault = faults_[random_() % faults_.size()];
     const auto direction = random_() % 2;
     const std::uint64_t end = usual[direction] + 1;
     const std::uint64_t at = random_() % (random_() % 2 == 0 ? std::min(kBeginning, end) : end);
-    return {.strike = Strike{fault, kBothDirections[direction], at}};
+    return {.strike = Strike{fault, kBothDirections[direction], at, random_() % connections}};
   }
 
  private:
@@ -61,7 +61,7 @@ void tell(const Setting& setting, const Usual& usual, NetworkTally& tally, std::
       if (couple.are_both_done() && !couple.has_struck()) return;
     }
   };
-  suffer((strikes + 1) / 2, [&] { couple.preprocess(striker.next(usual.preprocess)); });
+  suffer((strikes + 1) / 2, [&] { couple.preprocess(striker.next(usual.preprocess, setting.connections)); });
   couple.preprocess({});
   if (::testing::Test::HasFailure()) return;
   while (struck < strikes && !couple.is_short_of_material()) suffer(strikes, [&] { couple.run(striker.next(usual.run)); });

@@ -107,9 +107,10 @@ class HygieneTest : public CommandTest {
     return seed;
   }
 
-  void keep_global_keys_secret() {
+  void keep_global_keys_secret(bool are_sealed = true) {
     for (const std::string party : {"A", "B"}) {
-      const Delta delta = Store::open(path(party), {.store_key = read_store_key(path(party + ".key"))}).global_key();
+      const auto key = are_sealed ? std::optional(read_store_key(path(party + ".key"))) : std::nullopt;
+      const Delta delta = Store::open(path(party), {.store_key = key}).global_key();
       prints_.keep_secret("global key of " + party, std::string(reinterpret_cast<const char*>(&delta), sizeof delta));
     }
   }
@@ -166,6 +167,20 @@ class HygieneTest : public CommandTest {
     prints_.add(tinyot({"store", "retire", path("B"), "--store-key", "@" + path("B.key")}));
   }
 
+  // Bytes of B's openings arrive inverted.
+  void somebody_cheats() {
+    for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
+    preprocess("2^14");
+    keep_global_keys_secret(false);
+    port_ = free_port();
+    Relay relay(port_, {.garble_from = 2500, .garble_to = 2600});
+    peer_port_ = relay.port();
+    const BothEnded ended = both("run", aes("A.hex", "A"), aes("B.hex", "B"));
+    EXPECT_TRUE(ended_with(ended.a, 4, "the session is dead"));
+    EXPECT_TRUE(ended_with(ended.b, 3, "the peer aborted the session"));
+    prints_.add(ended);
+  }
+
   // A job over plain TCP, in which bytes [from, to) of B's arrive inverted.
   struct Garbled {
     BothEnded ended;
@@ -194,7 +209,8 @@ TEST_F(HygieneTest, NothingSecretIsPrintedWhateverHappens) {
   all_goes_well();
   keys_are_wrong();
   the_store_is_corrupt();
-  EXPECT_EQ(prints_.size(), 16u);
+  somebody_cheats();
+  EXPECT_EQ(prints_.size(), 18u);
   prints_.expect_clean();
 }
 
