@@ -12,7 +12,6 @@ class Admitted final : public PendingStream {
   explicit Admitted(std::unique_ptr<TcpStream> stream) : stream_(std::move(stream)) {}
 
   std::unique_ptr<ByteStream> advance() override {
-    stream_->take_room();
     return std::move(stream_);
   }
 
@@ -31,7 +30,6 @@ class AwaitsFirstMessage final : public PendingStream {
       case FirstBytes::Foreign: throw NetworkError("it does not speak the tinyot protocol");
       case FirstBytes::Ours: break;
     }
-    stream_->take_room();
     return std::move(stream_);
   }
 

@@ -16,7 +16,7 @@ class ByteStream {
 
   // Takes the bytes over, and `more` right behind them; what the system does not take at once leaves with the next write, flush, or read
   // that has to wait: whoever turns to anything else flushes. Both parties may write large amounts at the same time: a stream that is
-  // blocked in writing keeps reading.
+  // blocked in writing keeps reading, up to 64 MiB more than it has written since it read last.
   // Fails: NetworkError (closed, reset, or no progress for the idle timeout).
   virtual void write(std::span<const std::byte> bytes, std::span<const std::byte> more) = 0;
   void write(std::span<const std::byte> bytes) { write(bytes, {}); }

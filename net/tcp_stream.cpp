@@ -15,10 +15,9 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;   // writing blocks beyond
-constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;   // read ahead, while writing blocks, up to here
+constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;   // read ahead, while writing blocks, up to here beyond what was written
 constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
 constexpr std::size_t kReadBeyondBytes = std::size_t{4} << 10;
-constexpr int kSocketBufferBytes = 4 << 20;
 constexpr auto kWaitSlice = std::chrono::milliseconds(100);
 
 void check(const error_code& error, const char* what) {
@@ -34,10 +33,12 @@ TcpStream::TcpStream(std::unique_ptr<asio::io_context> io, tcp::socket socket, s
     : io_(std::move(io)), socket_(std::move(socket)), idle_timeout_(idle_timeout) {
   error_code ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
+  // The system sizes its buffers itself: one whose size is set is never grown, and what does not fit is dropped and sent again seconds later.
   socket_.non_blocking(true);
 }
 
 void TcpStream::write(std::span<const std::byte> bytes, std::span<const std::byte> more) {
+  unanswered_ += bytes.size() + more.size();
   if (outbox_.size() == 0) {
     const std::size_t count = write_some(bytes, more), of_bytes = std::min(count, bytes.size());
     bytes = bytes.subspan(of_bytes);
@@ -48,13 +49,14 @@ void TcpStream::write(std::span<const std::byte> bytes, std::span<const std::byt
   outbox_.append(more);
   drain_outbox();
   while (outbox_.size() > kOutboxBytesMax) {
-    wait(inbox_.size() < kInboxBytesMax, true);
+    wait(may_read_ahead(), true);
     read_ahead();
     drain_outbox();
   }
 }
 
 void TcpStream::read(std::span<std::byte> bytes) {
+  unanswered_ = 0;
   const std::size_t ready = std::min(bytes.size(), inbox_.size());
   std::ranges::copy(inbox_.front().first(ready), bytes.begin());
   inbox_.drop(ready);
@@ -72,6 +74,7 @@ void TcpStream::read(std::span<std::byte> bytes) {
 }
 
 std::size_t TcpStream::read_at_least(std::size_t least, std::span<std::byte> bytes) {
+  unanswered_ = 0;
   std::size_t count = std::min(bytes.size(), inbox_.size());
   std::ranges::copy(inbox_.front().first(count), bytes.begin());
   inbox_.drop(count);
@@ -87,7 +90,7 @@ std::size_t TcpStream::read_at_least(std::size_t least, std::span<std::byte> byt
 void TcpStream::flush() {
   drain_outbox();
   while (outbox_.size() > 0) {
-    wait(inbox_.size() < kInboxBytesMax, true);
+    wait(may_read_ahead(), true);
     read_ahead();
     drain_outbox();
   }
@@ -116,12 +119,6 @@ bool TcpStream::wait_readable(Clock::time_point until) {
     if (left.count() <= 0) return false;
     if (::poll(&descriptor, 1, static_cast<int>(std::min(left, std::chrono::milliseconds(kWaitSlice)).count())) > 0) return true;
   }
-}
-
-void TcpStream::take_room() {
-  error_code ignored;
-  socket_.set_option(asio::socket_base::send_buffer_size(kSocketBufferBytes), ignored);
-  socket_.set_option(asio::socket_base::receive_buffer_size(kSocketBufferBytes), ignored);
 }
 
 std::string TcpStream::remote() const {
@@ -159,8 +156,12 @@ void TcpStream::drain_outbox() {
   }
 }
 
+// Two parties that write as much as each other before they read never wait for each other, and a peer that floods this one makes it hold no
+// more than in proportion to what it holds itself.
+bool TcpStream::may_read_ahead() const { return inbox_.size() < kInboxBytesMax + unanswered_; }
+
 void TcpStream::read_ahead() {
-  if (inbox_.size() >= kInboxBytesMax) return;
+  if (!may_read_ahead()) return;
   ahead_.resize(kReadAheadBytes);
   inbox_.append(std::span(ahead_).first(read_some(ahead_, {})));
 }

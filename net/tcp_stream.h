@@ -44,9 +44,6 @@ class TcpStream final : public ByteStream {
   // Waits until there is something to read, or the connection has ended; false if `until` comes first.
   bool wait_readable(Clock::time_point until);
 
-  // Room in the system for much on its way; for a peer that is known, not for everybody who connects.
-  void take_room();
-
   int descriptor() { return socket_.native_handle(); }
   // The other side's address, for messages.
   std::string remote() const;
@@ -55,6 +52,7 @@ class TcpStream final : public ByteStream {
   std::size_t write_some(std::span<const std::byte> bytes, std::span<const std::byte> more);
   std::size_t read_some(std::span<std::byte> bytes, std::span<std::byte> beyond);
   void drain_outbox();
+  bool may_read_ahead() const;
   void read_ahead();
   void wait(bool to_read, bool to_write);
 
@@ -63,6 +61,7 @@ class TcpStream final : public ByteStream {
   std::chrono::milliseconds idle_timeout_;
   std::atomic<Clock::time_point> deadline_ = Clock::time_point::max();
   ByteQueue outbox_, inbox_;
+  std::size_t unanswered_ = 0;  // bytes written since the last read
   bool peer_takes_nothing_ = false;
   std::vector<std::byte> ahead_;
 };

@@ -74,7 +74,6 @@ bool TlsStream::shake_hands() {
   if (!begins_as_tls()) return false;
   complete_ = perform([&] { return SSL_do_handshake(ssl_.get()); });
   if (!complete_) return false;
-  tcp_->take_room();
   bind();
   return true;
 }

@@ -47,17 +47,18 @@ struct OnlineBench {
 
 std::string random_value(Rng& rng, const InputBundle& bundle) { return print_value(rng.bits(bundle.bits), bundle.format, false); }
 
-std::map<std::string, std::string> random_inputs(const NamedCircuit& circuit, Rng& rng) {
-  std::map<std::string, std::string> inputs;
+InputTexts random_inputs(const NamedCircuit& circuit, Rng& rng) {
+  InputTexts inputs;
   for (const InputBundle& bundle : circuit.info().inputs) {
-    std::string& text = inputs[bundle.name];
+    std::string text;
     for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : circuit.lanes()); ++lane) text += (lane == 0 ? "" : ",") + random_value(rng, bundle);
+    inputs.emplace(bundle.name, secret_text(text));
   }
   return inputs;
 }
 
 // Whoever learns an output has the right one.
-void check_outputs(const NamedCircuit& circuit, const std::map<std::string, std::string>& texts, const Json& report) {
+void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report) {
   std::vector<LaneValues> inputs;
   for (auto& values : parse_inputs(circuit, texts)) inputs.push_back(std::move(*values));
   const auto wanted = evaluate(circuit.circuit(), circuit.lanes(), inputs);

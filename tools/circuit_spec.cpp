@@ -1,9 +1,11 @@
 #include "tools/circuit_spec.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <cerrno>
+#include <filesystem>
 
 #include "base/error.h"
 #include "checks/session.h"
@@ -24,14 +26,28 @@ Party parse_party(const std::string& option, const std::string& text) {
   throw UsageError("--" + option + " wants A or B, not '" + text + "'");
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) throw UsageError("cannot read " + path);
-  try {
-    return {std::istreambuf_iterator<char>(file), {}};
-  } catch (const std::ios_base::failure&) {
-    throw UsageError("cannot read " + path);
+// Until its end, past any buffer that would keep it.
+SecretText read_all(int descriptor, const std::string& name) {
+  constexpr std::size_t kPart = std::size_t{1} << 16;
+  SecretText text;
+  for (std::size_t size = 0;;) {
+    if (text.size() < size + kPart) text.resize(2 * size + kPart);
+    const ssize_t count = ::read(descriptor, text.data() + size, kPart);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw UsageError("cannot read " + name);
+    size += static_cast<std::size_t>(count);
+    if (count > 0) continue;
+    text.resize(size);
+    return text;
   }
+}
+
+SecretText read_file(const std::string& path) {
+  const struct Opened {
+    ~Opened() { ::close(descriptor); }
+    int descriptor;
+  } file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  return read_all(file.descriptor, path);  // which fails if it could not be opened
 }
 
 std::string digest_of(const TextSource& text) {
@@ -46,24 +62,21 @@ std::string digest_of(const TextSource& text) {
 }
 
 // Splits at commas and white space; empty pieces do not count.
-std::vector<std::string> split_values(const std::string& text) {
-  std::vector<std::string> pieces(1);
-  for (const char c : text) {
-    if (c == ',' || c == '\n' || c == '\r' || c == ' ' || c == '\t') {
-      if (!pieces.back().empty()) pieces.emplace_back();
-    } else {
-      pieces.back() += c;
-    }
+std::vector<std::string_view> split_values(std::string_view text) {
+  constexpr std::string_view kBetween = ", \n\r\t";
+  std::vector<std::string_view> pieces;
+  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos; at = text.find_first_not_of(kBetween, at)) {
+    pieces.push_back(text.substr(at, text.find_first_of(kBetween, at) - at));
+    at += pieces.back().size();
   }
-  if (pieces.back().empty()) pieces.pop_back();
   return pieces;
 }
 
 // W0,W1,...
 std::vector<std::uint32_t> parse_widths(const std::string& text) {
   std::vector<std::uint32_t> widths;
-  for (const std::string& piece : split_values(text)) {
-    const std::uint64_t width = parse_size("bundles", piece);
+  for (const std::string_view piece : split_values(text)) {
+    const std::uint64_t width = parse_size("bundles", std::string(piece));
     if (width == 0 || width > UINT32_MAX) throw UsageError("--bundles wants widths in bits as 16,16, not '" + text + "'");
     widths.push_back(static_cast<std::uint32_t>(width));
   }
@@ -92,8 +105,8 @@ std::size_t index_of(const Bundles& bundles, const std::string& name, const std:
   throw UsageError("circuit " + circuit + " has no " + what + " '" + name + "'; it has " + known);
 }
 
-std::vector<std::string> split_blocks(const std::string& text, std::size_t digits) {
-  std::vector<std::string> pieces;
+std::vector<std::string_view> split_blocks(std::string_view text, std::size_t digits) {
+  std::vector<std::string_view> pieces;
   for (std::size_t at = 0; at < text.size(); at += digits) pieces.push_back(text.substr(at, digits));
   return pieces;
 }
@@ -167,17 +180,17 @@ std::size_t NamedCircuit::input_index(const std::string& name) const { return in
 
 std::size_t NamedCircuit::output_index(const std::string& name) const { return index_of(info().outputs, name, "output", info().name); }
 
-LaneValues NamedCircuit::parse(std::size_t input, const std::string& text) const {
+LaneValues NamedCircuit::parse(std::size_t input, std::string_view text) const {
   const InputBundle& bundle = info().inputs[input];
   const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes_, digits = bundle.bits / 4;
-  std::vector<std::string> pieces = split_values(text);
+  std::vector<std::string_view> pieces = split_values(text);
   if (blocks_ && bundle.format == ValueFormat::Bytes && pieces.size() == 1 && wanted > 1 && pieces[0].size() == wanted * digits)
     pieces = split_blocks(pieces[0], digits);
   if (pieces.size() != wanted)
     throw UsageError("input " + bundle.name + ": " + std::to_string(pieces.size()) + " values given, " + std::to_string(wanted) + " wanted" +
                      (bundle.format == ValueFormat::Bytes ? " of " + std::to_string(digits) + " hex digits each" : ""));
   LaneValues values;
-  for (const std::string& piece : pieces) {
+  for (const std::string_view piece : pieces) {
     try {
       values.push_back(parse_value(piece, bundle.bits, bundle.format, msb_first_));
     } catch (const UsageError& error) {
@@ -197,24 +210,21 @@ Json NamedCircuit::print(std::size_t output, const LaneValues& values) const {
   return all;
 }
 
-std::map<std::string, std::string> read_inputs(const std::vector<std::string>& assignments) {
-  std::map<std::string, std::string> texts;
+InputTexts read_inputs(const std::vector<std::string>& assignments) {
+  InputTexts texts;
   for (const std::string& assignment : assignments) {
-    auto [name, value] = split_assignment("input", assignment);
-    if (value == "-")
-      value = std::string(std::istreambuf_iterator<char>(std::cin), {});
-    else if (value.starts_with("@"))
-      value = read_file(value.substr(1));
-    if (!texts.emplace(name, std::move(value)).second) throw UsageError("--input " + name + " is given twice");
+    const auto [name, value] = split_assignment("input", assignment);
+    SecretText text = value == "-" ? read_all(STDIN_FILENO, "the input") : value.starts_with("@") ? read_file(value.substr(1)) : secret_text(value);
+    if (!texts.emplace(name, std::move(text)).second) throw UsageError("--input " + name + " is given twice");
   }
   return texts;
 }
 
-std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit, const std::map<std::string, std::string>& texts) {
+std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit, const InputTexts& texts) {
   std::vector<std::optional<LaneValues>> values(circuit.info().inputs.size());
   for (const auto& [name, text] : texts) {
     const std::size_t index = circuit.input_index(name);
-    values[index] = circuit.parse(index, text);
+    values[index] = circuit.parse(index, view_of(text));
   }
   return values;
 }

@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/secret_text.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/gate.h"
@@ -53,7 +55,7 @@ class NamedCircuit {
 
   // Values of one bundle from text: one value, or as many as there are lanes, separated by commas or line ends; with blocks
   // also all of them in one hex string.  Fails: UsageError naming the bundle, never the value.
-  LaneValues parse(std::size_t input, const std::string& text) const;
+  LaneValues parse(std::size_t input, std::string_view text) const;
 
   // The same the other way: a list with --lanes, otherwise a string (with blocks, of all of them).
   Json print(std::size_t output, const LaneValues& values) const;
@@ -69,10 +71,13 @@ class NamedCircuit {
   bool list_of_lanes_, blocks_, msb_first_;
 };
 
+// By name of their bundles.
+using InputTexts = std::map<std::string, SecretText>;
+
 // --input NAME=HEX, NAME=@FILE, NAME=-: the text of each.  Fails: UsageError (unreadable file, a name given twice).
-std::map<std::string, std::string> read_inputs(const std::vector<std::string>& assignments);
+InputTexts read_inputs(const std::vector<std::string>& assignments);
 
 // Parsed values for each input bundle that is named; absent for the others.
-std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit, const std::map<std::string, std::string>& texts);
+std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit, const InputTexts& texts);
 
 }  // namespace tinyot

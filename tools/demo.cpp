@@ -40,7 +40,7 @@ Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::pa
   for (std::size_t i = 0; i < key_b.size(); ++i) key_b[i] = encryption.key[i] ^ key_a[i];
   RunJob job;
   job.circuit = {.name = "aes128", .owners = {}, .receiver = {}, .msb_first = false, .lanes = {}, .blocks = encryption.message.size()};
-  job.inputs = {{"key_a", hex({key_a})}, {"key_b", hex({key_b})}, {"message", hex(encryption.message)}};
+  job.inputs = {{"key_a", secret_text(hex({key_a}))}, {"key_b", secret_text(hex({key_b}))}, {"message", secret_text(hex(encryption.message))}};
   const JobResult result = run_locally(job, dir, timeouts);
   succeed(result, "oblivious AES");
   const std::string wanted = hex(aes128_by_library_vartime(encryption.key, encryption.message));

@@ -19,7 +19,7 @@ struct RunJob {
   std::optional<std::uint64_t> reservation = {};  // that such a run has made
   std::optional<ParameterRequest> live;   // how material is made beside the run
   CircuitSpec circuit;
-  std::map<std::string, std::string> inputs;   // texts of this party's bundles
+  InputTexts inputs;                           // of this party's bundles
   std::map<std::string, std::string> outputs;  // file of an output by name; the others go into the report
   std::optional<std::uint64_t> window;         // gates that are layered together
 };

@@ -216,14 +216,15 @@ namespace {
 // Both lists are in order; the peer's comes piece by piece.
 class Comparer {
  public:
-  // Up to the higher of both positions one of the parties may have nothing any more, or have cut a batch.
+  // Below its position a party may have nothing any more, while the other one still holds it for a run to come: the connection ended before both
+  // had set it aside. Up to the higher of two positions one of the parties may have nothing any more, or have cut a batch.
   Comparer(std::span<const BatchEntry> mine, const MaterialCounts& position, const MaterialCounts& peers_position)
       : mine_(mine), position_(position), peers_position_(peers_position) {}
 
   void add(const Half& peers) {
     while (next_ < mine_.size() && order_of(mine_[next_]) < order_of(peers)) miss();
     if (next_ == mine_.size() || !is_half_of(peers, mine_[next_])) {
-      if (peers.kind < kMaterialKinds && is_passed_over(peers.first, peers.kind)) {
+      if (peers.kind < kMaterialKinds && is_passed_over(peers.first, peers.kind, position_)) {
         ++result_.passed_over;
         return;
       }
@@ -248,12 +249,14 @@ class Comparer {
   static std::string name_of_kind(std::uint32_t kind) {
     return kind < kMaterialKinds ? std::string(name_of(static_cast<MaterialKind>(kind))) : "objects of an unknown kind";
   }
-  bool is_passed_over(std::uint64_t first, std::uint32_t kind) const {
+  // `position` is where the party stands that has not this batch.
+  bool is_passed_over(std::uint64_t first, std::uint32_t kind, const MaterialCounts& position) const {
+    if (first < position.of[kind]) return true;
     return position_.of[kind] != peers_position_.of[kind] && first <= std::max(position_.of[kind], peers_position_.of[kind]);
   }
   void miss() {
     const BatchEntry& entry = mine_[next_++];
-    if (is_passed_over(entry.first, static_cast<std::uint32_t>(entry.kind)))
+    if (is_passed_over(entry.first, static_cast<std::uint32_t>(entry.kind), peers_position_))
       ++result_.passed_over;
     else
       differ("batch " + text_of(entry) + ": the peer has not its half");

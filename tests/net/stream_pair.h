@@ -1,17 +1,13 @@
 // Two ends of a stream over loopback, over TCP or TLS.
 #pragma once
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <future>
 
 #include "net/identity.h"
 #include "net/tcp.h"
 #include "net/tls.h"
 #include "tests/net/raw_peer.h"
+#include "tests/support/ports.h"
 
 namespace tinyot::test {
 
@@ -19,19 +15,7 @@ using namespace std::chrono_literals;
 
 inline constexpr TcpTimeouts kPatient{10s, 10s};
 
-// A port that nobody uses, below the range from which the system takes the ports of those who connect.
-inline Address free_address() {
-  static std::atomic<int> next = 20000 + (getpid() * 37) % 10000;
-  for (;;) {
-    const int port = next++;
-    const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in name{};
-    name.sin_family = AF_INET, name.sin_port = htons(static_cast<std::uint16_t>(port)), name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const bool is_free = ::bind(descriptor, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0;
-    ::close(descriptor);
-    if (is_free) return {"127.0.0.1", std::to_string(port)};
-  }
-}
+inline Address free_address() { return {"127.0.0.1", quiet_port()}; }
 // A party's key, and one that nobody pins. Made once: a key takes its time.
 inline const Identity& identity_of(Side side) {
   static const Identity kListens = Identity::generate(), kConnects = Identity::generate();

@@ -11,6 +11,7 @@
 #include "base/auth_bits.h"
 #include "checks/equality.h"
 #include "offline/auth_triple.h"
+#include "offline/buckets.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/oracle.h"
 #include "tests/support/two_parties.h"
@@ -128,6 +129,27 @@ inline bool caught_by(const Outcome& outcome, const std::string& check) {
 inline void expect_half(std::size_t caught, std::size_t runs) {
   const double n = static_cast<double>(runs);
   EXPECT_LT(std::abs(static_cast<double>(caught) - n / 2), 2.5 * std::sqrt(n)) << caught << " of " << runs;
+}
+
+// Counts sessions in which a cheater has attacked so many objects, has survived, and owns a whole bucket of them, against what the bound on
+// it says: within five standard deviations.
+inline void expect_as_likely(std::size_t owned, std::size_t runs, double probability) {
+  const double n = static_cast<double>(runs), expected = n * probability;
+  EXPECT_GT(expected, 5) << "too few sessions to tell";
+  EXPECT_LT(std::abs(static_cast<double>(owned) - expected), 5 * std::sqrt(expected * (1 - probability))) << owned << " of " << runs << ", expected " << expected;
+}
+
+// The best attack on `count` objects of `bucket` places each in l buckets: 2B - 1 of them.
+constexpr std::size_t best_attack(std::size_t bucket) { return 2 * bucket - 1; }
+
+// Whether all objects of one bucket are among the first `attacked` ones.
+inline bool owns_a_bucket(const Buckets& buckets, std::size_t attacked) {
+  for (std::size_t j = 0; j < buckets.count(); ++j) {
+    std::size_t owned = 0;
+    for (std::size_t k = 0; k < buckets.bucket(); ++k) owned += buckets.object(j, k) < attacked;
+    if (owned == buckets.bucket()) return true;
+  }
+  return false;
 }
 
 }  // namespace tinyot::test

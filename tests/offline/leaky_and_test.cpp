@@ -1,6 +1,9 @@
 // LaAND driven directly on dealt bits: honest runs, and one wrong message at a time.
 #include "offline/leaky_and.h"
 
+#include <optional>
+
+#include "base/parameters.h"
 #include "crypto/tweak_hash.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/repetitions.h"
@@ -16,6 +19,7 @@ struct LeakyAnds {
   BitVector x, y;  // the dealt ones
   AuthBitsMine mine[3];
   AuthBitsPeers peers[3];
+  std::optional<Buckets> buckets;  // the holder's, who is the leak's victim
   Outcomes outcomes;
 };
 
@@ -25,7 +29,7 @@ std::string and_check_of(Party holder) { return std::string("EQ of LaAND of ") +
 using DigestOf = std::function<Digest(Session&, const Digest& honest, PeersView x, PeersView z)>;
 
 LeakyAnds make_ands(Party holder, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kLeakyAnds,
-               const DigestOf& digest_of = {}) {
+               const DigestOf& digest_of = {}, std::size_t bucket = 0) {
   LeakyAnds made;
   const std::string name = and_check_of(holder).substr(6);
   made.outcomes = run_sessions(
@@ -35,6 +39,7 @@ LeakyAnds make_ands(Party holder, Party cheater, std::uint64_t seed, const Devia
           LeakyAndMacHolder role(session, x.mine.view(), y.mine.view(), r.mine.view());
           for (const ObjectChunk& chunk : object_chunks(count)) role.announce(chunk), role.receive_u(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
+          if (bucket > 0) made.buckets = draw_buckets(session, {"LaAND", holder}, count / bucket, bucket);
           made.x = x.truth, made.y = y.truth;
           made.mine[0] = std::move(x.mine), made.mine[1] = std::move(y.mine), made.mine[2] = std::move(r.mine);
         } else {
@@ -43,6 +48,7 @@ LeakyAnds make_ands(Party holder, Party cheater, std::uint64_t seed, const Devia
           Digest digest = role.check_digest();
           if (digest_of) digest = digest_of(session, digest, x.peers.view(), r.peers.view());
           compare_digests(session, name, digest, cheater);
+          if (bucket > 0) receive_buckets(session, {"LaAND", holder}, count / bucket, bucket);
           made.peers[0] = std::move(x.peers), made.peers[1] = std::move(y.peers), made.peers[2] = std::move(r.peers);
         }
       },
@@ -107,6 +113,25 @@ TEST(LeakyAnd, AWrongUWithTheDigestThatFitsIsTheOtherGuess) {
     if (!was_caught) expect_leaky_ands(made, Party::A, seed);
   }
   expect_half(caught, kRuns);
+}
+
+// Wrong U for the best number of LaANDs, which have been put into buckets when they are known to be good.
+TEST(LeakyAnd, AWholeBucketLeaksAsOftenAsTheBoundSays) {
+  struct Small {
+    std::size_t l, bucket, runs;
+  };
+  for (const auto& [l, bucket, runs] : {Small{4, 2, 3000}, Small{3, 3, 6000}}) {
+    const std::size_t attacked = best_attack(bucket), sessions = repetitions(runs);
+    const Deviation wrong_u = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+      for (std::size_t object = 0; tag == "laand.u" && object < attacked; ++object) payload.at(16 * object) ^= std::byte{1};
+    };
+    std::size_t owned = 0;
+    for (std::uint64_t seed = 0; seed < sessions; ++seed) {
+      const LeakyAnds made = make_ands(Party::A, Party::B, seed, wrong_u, l * bucket, {}, bucket);
+      owned += made.outcomes.a.kind == Outcome::Kind::Done && owns_a_bucket(made.buckets.value(), attacked);
+    }
+    expect_as_likely(owned, sessions, std::exp2(-exact_bound_bits(l, static_cast<std::uint32_t>(bucket))));
+  }
 }
 
 TEST(LeakyAnd, AWrongDIsAlwaysFound) {

@@ -1,6 +1,9 @@
 // LaOT driven directly on dealt bits: honest runs, and one wrong message at a time.
 #include "offline/leaky_ot.h"
 
+#include <optional>
+
+#include "base/parameters.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/repetitions.h"
 
@@ -14,12 +17,14 @@ constexpr std::size_t kLeakyOts = 65;
 struct LeakyOts {
   AuthBitsMine x0, x1, c, z;
   AuthBitsPeers x0_keys, x1_keys, c_keys, z_keys;
+  std::optional<Buckets> buckets;  // the receiver's, who is the leak's victim
   Outcomes outcomes;
 };
 
 std::string ot_check_of(Party sender) { return std::string("EQ of LaOT from ") + letter(sender); }
 
-LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kLeakyOts) {
+LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kLeakyOts,
+                  std::size_t bucket = 0) {
   LeakyOts made;
   const Party receiver = peer_of(sender);
   const std::string name = ot_check_of(sender).substr(6);
@@ -31,12 +36,14 @@ LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviati
           LeakyOtSender role(session, x0.mine.view(), x1.mine.view(), c.peers.view(), r.peers.view());
           for (const ObjectChunk& chunk : object_chunks(count)) role.send_x(chunk), role.answer_d(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
+          if (bucket > 0) receive_buckets(session, {"LaOT", receiver}, count / bucket, bucket);
           made.x0 = std::move(x0.mine), made.x1 = std::move(x1.mine);
           made.c_keys = std::move(c.peers), made.z_keys = std::move(r.peers);
         } else {
           LeakyOtReceiver role(session, x0.peers.view(), x1.peers.view(), c.mine.view(), r.mine.view());
           for (const ObjectChunk& chunk : object_chunks(count)) role.open_x(chunk), role.receive_i(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
+          if (bucket > 0) made.buckets = draw_buckets(session, {"LaOT", receiver}, count / bucket, bucket);
           made.x0_keys = std::move(x0.peers), made.x1_keys = std::move(x1.peers);
           made.c = std::move(c.mine), made.z = std::move(r.mine);
         }
@@ -103,6 +110,20 @@ INSTANTIATE_TEST_SUITE_P(OneBit, SenderGuess,
                                          Guess{"TInX0", "laot.x.t", 0, 128, true, false}, Guess{"TInX1", "laot.x.t", 1, 128, true, false},
                                          Guess{"I0", "laot.i", 0, 128, true, true}, Guess{"I1", "laot.i", 1, 128, true, true}),
                          [](const auto& guess) { return guess.param.name; });
+
+// Wrong MACs in X_0 of the best number of LaOTs: guesses at c, which have been put into buckets when they are known to be good.
+TEST(LeakyOt, AWholeBucketLeaksAsOftenAsTheBoundSays) {
+  constexpr std::size_t l = 4, kBucket = 2, kAttacked = best_attack(kBucket), kRuns = repetitions(3000);
+  const Deviation wrong_macs = [](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+    for (std::size_t object = 0; tag == "laot.x.macs" && occurrence == 0 && object < kAttacked; ++object) payload.at(16 * object) ^= std::byte{1};
+  };
+  std::size_t owned = 0;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    const LeakyOts made = make_ots(Party::A, Party::A, seed, wrong_macs, l * kBucket, kBucket);
+    owned += made.outcomes.b.kind == Outcome::Kind::Done && owns_a_bucket(made.buckets.value(), kAttacked);
+  }
+  expect_as_likely(owned, kRuns, std::exp2(-exact_bound_bits(l, kBucket)));
+}
 
 TEST(LeakyOt, AWrongDOfTheReceiverIsAlwaysFound) {
   for (const Party sender : {Party::A, Party::B})

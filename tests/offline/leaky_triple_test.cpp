@@ -1,8 +1,11 @@
 // Leaky triples driven directly on dealt bits: honest runs, and one wrong message at a time.
 #include "offline/leaky_triple.h"
 
+#include "base/parameters.h"
+#include "offline/layer_order.h"
 #include "offline/steps.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/repetitions.h"
 
 namespace tinyot {
 namespace {
@@ -104,6 +107,33 @@ TEST(LeakyTriple, AWrongGIsAGuessAtX) {
       expect_half(caught, runs);
     }
   }
+}
+
+// One wrong G in each of two layers, whose orders are tossed when they are known to be good: the two attacked triples are one bucket if they
+// meet.
+TEST(LeakyTriple, AWholeBucketLeaksAsOftenAsTheBoundSays) {
+  constexpr std::size_t l = kSegmentTriples, kBucket = 2, kAttackedOfLayer[kBucket] = {3, 77}, kRuns = repetitions(16000);
+  std::size_t owned = 0;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    std::size_t meets = l;
+    bool survived = true;
+    for (std::size_t layer = 0; layer < kBucket; ++layer) {
+      // What follows a layer that was caught is of no interest.
+      if (!survived) break;
+      const auto wrong_g = flip_bit("latriple.g", 0, 128 * kAttackedOfLayer[layer]);
+      survived = both_done(make_triples(StringBits::Full, Party::A, kBucket * seed + layer, wrong_g, l).outcomes);
+    }
+    if (!survived) continue;
+    run_sessions(
+        [&](Session& session) {
+          std::vector<LayerOrder> orders = toss_orders(session, kBucket, l, TripleCheck::Each);
+          const LayerSegment segment = orders.at(0).next();
+          if (session.me() == Party::A) meets = (segment.first + kAttackedOfLayer[0]) % l;
+        },
+        {.seed = seed});
+    owned += meets == kAttackedOfLayer[1];
+  }
+  expect_as_likely(owned, kRuns, std::exp2(-layers_bound_bits(l, kBucket, TripleCheck::Each)));
 }
 
 TEST(LeakyTriple, AWrongDIsAlwaysFound) {

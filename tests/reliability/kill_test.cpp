@@ -24,11 +24,6 @@ constexpr int kShards = 2;
 constexpr std::size_t kBits = 1024;  // of the strings whose distance is computed
 constexpr int kAttemptsMax = 200;
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 struct Tally {
   std::atomic<std::uint64_t> sessions = 0, commands = 0, runs_done = 0, served = 0, burnt = 0, taken_by_the_dead = 0;
 };

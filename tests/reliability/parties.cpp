@@ -1,35 +1,21 @@
 #include "tests/reliability/parties.h"
 
-#include <arpa/inet.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <sstream>
 #include <thread>
 
+#include "tests/support/ports.h"
+
 namespace tinyot::test {
 namespace {
 
-// A port that was free a moment ago.
-std::string free_port() {
-  const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ::bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof address);
-  socklen_t length = sizeof address;
-  ::getsockname(probe, reinterpret_cast<sockaddr*>(&address), &length);
-  ::close(probe);
-  return std::to_string(ntohs(address.sin_port));
-}
-
 // Seconds. Most attempts end with a party that waits for one who was killed.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr const char *kConnectTimeout = "5", *kIdleTimeout = "20";
+constexpr int kConnectTimeout = 5, kIdleTimeout = 20;
 #else
-constexpr const char *kConnectTimeout = "1", *kIdleTimeout = "5";
+constexpr int kConnectTimeout = 1, kIdleTimeout = 5;
 #endif
 
 }  // namespace
@@ -37,6 +23,11 @@ constexpr const char *kConnectTimeout = "1", *kIdleTimeout = "5";
 std::string tinyot() {
   const char* other = std::getenv("TINYOT_BINARY");
   return other == nullptr ? TINYOT_BINARY : other;
+}
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 Blow Assassin::next(std::chrono::milliseconds usual_time) {
@@ -49,18 +40,25 @@ Blow Assassin::next(std::chrono::milliseconds usual_time) {
   return blow;
 }
 
+Arguments party_arguments(char party, const std::string& command, const Meeting& meeting, const Arguments& rest) {
+  Arguments all;
+  std::istringstream words(command);
+  for (std::string word; words >> word;) all.push_back(word);
+  const bool listens = party == 'A';
+  for (const std::string& more : {std::string("--party"), std::string(1, party), std::string(listens ? "--listen" : "--connect"),
+                                  "127.0.0.1:" + (listens ? meeting.listen_port : meeting.connect_port), std::string("--connect-timeout"),
+                                  std::to_string(meeting.connect_timeout), std::string("--idle-timeout"), std::to_string(meeting.idle_timeout),
+                                  std::string("--quiet")})
+    all.push_back(more);
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
 PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b, std::chrono::milliseconds usual_time) {
-  const std::string address = "127.0.0.1:" + free_port();
-  const auto arguments = [&](const char* party, const char* how, const Arguments& rest) {
-    Arguments all;
-    std::istringstream words(command);
-    for (std::string word; words >> word;) all.push_back(word);
-    for (const char* more : {"--party", party, how, address.c_str(), "--connect-timeout", kConnectTimeout, "--idle-timeout", kIdleTimeout, "--quiet"}) all.push_back(more);
-    all.insert(all.end(), rest.begin(), rest.end());
-    return all;
-  };
+  const std::string port = quiet_port();
+  const Meeting meeting{port, port, kConnectTimeout, kIdleTimeout};
   const Blow blow = assassin.next(usual_time);
-  Process a(tinyot(), arguments("A", "--listen", of_a)), b(tinyot(), arguments("B", "--connect", of_b));
+  Process a(tinyot(), party_arguments('A', command, meeting, of_a)), b(tinyot(), party_arguments('B', command, meeting, of_b));
   if (blow.hits_a || blow.hits_b) std::this_thread::sleep_for(blow.after);
   if (blow.hits_a) a.signal(SIGKILL);
   if (blow.hits_b) b.signal(SIGKILL);

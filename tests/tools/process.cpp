@@ -104,6 +104,7 @@ bool Process::reap_until_deadline() {
 }
 
 Ended Process::end() {
+  if (!reader_.joinable()) return ended_;
   const bool in_time = reap_until_deadline();
   if (!in_time) {
     signal(SIGKILL);

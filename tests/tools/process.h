@@ -28,8 +28,9 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  pid_t pid() const { return pid_; }
   void signal(int number) const;
-  // Waits for the end. If the deadline passes first, the child is killed and the test fails.
+  // Waits for the end; once it has come, says it again. If the deadline passes first, the child is killed and the test fails.
   Ended end();
 
  private:

@@ -124,6 +124,12 @@ void Relay::work(const std::string& target_port) {
   }
 }
 
+void Relay::keep_last_words(const std::string& chunk) {
+  constexpr std::size_t kKept = 64;
+  last_words_ += chunk;
+  if (last_words_.size() > kKept) last_words_.erase(0, last_words_.size() - kKept);
+}
+
 // One chunk; at its end the direction is closed, and false is returned.
 bool Relay::forward(const Socket& from, const Socket& to, bool counted) {
   std::string chunk(65536, '\0');
@@ -135,6 +141,7 @@ bool Relay::forward(const Socket& from, const Socket& to, bool counted) {
     for (std::size_t i = 0; counted && i < chunk.size(); ++i)
       if (count_ + i >= plan_.garble_from && count_ + i < plan_.garble_to) chunk[i] = static_cast<char>(~chunk[i]);
     if (counted) count_ += chunk.size();
+    if (!counted) keep_last_words(chunk);
     if (counted && count_ == plan_.hold_at) held_ = true;
     if (to.send_all(chunk)) return true;
   }

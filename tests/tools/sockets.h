@@ -46,7 +46,8 @@ std::string free_port();
 // Connects to 127.0.0.1, again and again until somebody listens; an invalid socket if nobody does in time.
 Socket connect_to(const std::string& port, std::chrono::milliseconds patience = std::chrono::seconds(10));
 
-// Forwards what comes in at port() to another port, both ways. Bytes are counted that the connecting side sends.
+// Forwards what comes in at port() to another port, both ways. Bytes are counted that the connecting side sends; of what the other one says the end is
+// kept.
 class Relay {
  public:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
@@ -64,14 +65,19 @@ class Relay {
   void release() { released_ = true; }
   // Closes both connections.
   void drop();
+  // After drop(): how many bytes the connecting side has sent, and the last ones that the other side has.
+  std::uint64_t count() const { return count_; }
+  const std::string& last_words() const { return last_words_; }
 
  private:
   void work(const std::string& target_port);
   bool forward(const Socket& from, const Socket& to, bool counted);
+  void keep_last_words(const std::string& chunk);
 
   const Plan plan_;
   Listener listener_;
   std::uint64_t count_ = 0;
+  std::string last_words_;
   std::atomic<bool> held_{false}, released_{false}, dropped_{false};
   std::thread thread_;
 };

@@ -1,0 +1,64 @@
+// Both parties send far more than the sockets between them hold before either reads.
+#include <atomic>
+#include <thread>
+
+#include "tests/net/stream_pair.h"
+#include "tests/tools/sockets.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+
+class FullBuffers : public testing::TestWithParam<Layer> {};
+
+INSTANTIATE_TEST_SUITE_P(Over, FullBuffers, testing::Values(Layer::Tcp, Layer::Tls),
+                         [](const auto& layer) { return layer.param == Layer::Tcp ? "Tcp" : "Tls"; });
+
+// Sends `messages` of `bytes`, and then receives as many.
+void send_all_first(std::unique_ptr<ByteStream> stream, std::size_t messages, std::size_t bytes) {
+  const auto channel = make_framed_channel(std::move(stream));
+  std::vector<std::byte> payload = payload_of(bytes);
+  for (std::size_t i = 0; i < messages; ++i) channel->send(kGreeting, payload);
+  const std::vector<std::byte> expected = payload;
+  for (std::size_t i = 0; i < messages; ++i) {
+    std::ranges::fill(payload, std::byte{0});
+    channel->recv(kGreeting, payload);
+    EXPECT_TRUE(payload == expected) << "message " << i;
+  }
+  channel->flush();
+}
+
+void both_send_first(StreamPair pair, std::size_t messages, std::size_t bytes) {
+  std::thread thread([&] { send_all_first(std::move(pair.b), messages, bytes); });
+  send_all_first(std::move(pair.a), messages, bytes);
+  thread.join();
+}
+
+TEST_P(FullBuffers, ManyMessagesBothWaysDoNotDeadlock) { both_send_first(StreamPair(GetParam()), 64, kMegabyte); }
+
+// More than what is read ahead of a peer that sends out of turn, and what the system keeps.
+TEST_P(FullBuffers, OneLargeMessageBothWaysDoesNotDeadlock) { both_send_first(StreamPair(GetParam()), 1, 90 * kMegabyte); }
+
+// A peer that floods a party, which is blocked in writing since the peer takes nothing, makes it hold a bounded amount.
+TEST(Flood, IsNotReadAheadWithoutBound) {
+  constexpr std::size_t kWritten = 40 * kMegabyte, kAhead = 64 * kMegabyte, kOfTheSystem = 24 * kMegabyte;
+  const Address address = free_address();
+  TcpListener listener(address, {10s, 500ms});
+  std::atomic<std::size_t> flooded = 0;
+  std::thread flooding([&] {
+    const Socket peer = connect_to(address.port);
+    while (peer.send_all(std::string(kMegabyte, 'x'))) flooded += kMegabyte;
+  });
+  auto stream = listener.accept();
+  expect_contains(message_of<NetworkError>([&] { stream->write(payload_of(kWritten)); }), "--idle-timeout");
+  EXPECT_GE(flooded, kAhead);
+  EXPECT_LE(flooded, kAhead + kWritten + kOfTheSystem);
+  stream.reset();
+  flooding.join();
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,96 @@
+// The network between two parties, as bad as a test wants it: a proxy on loopback that splits, delays, and at a known byte of one direction
+// cuts, resets, stalls or swallows a connection.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "tests/tools/sockets.h"
+
+namespace tinyot::test {
+
+enum class Fault {
+  Cut,      // both parties see the connection end
+  CutHalf,  // only the receiver of the direction does; the other direction goes on
+  Reset,    // both parties see it reset
+  Stall,    // nothing goes on in this direction
+  Swallow,  // nothing arrives any more, in either direction, and neither party hears of it
+};
+inline constexpr std::array kAllFaults = {Fault::Cut, Fault::CutHalf, Fault::Reset, Fault::Stall, Fault::Swallow};
+const char* name_of(Fault fault);
+
+enum class Direction { FromConnecting, FromListening };
+inline constexpr std::array kBothDirections = {Direction::FromConnecting, Direction::FromListening};
+
+struct Strike {
+  Fault fault;
+  Direction direction;
+  std::uint64_t at;               // bytes of this direction that arrive before it
+  std::size_t connection = 0;     // which one that comes in at the wire, in order
+};
+
+struct WirePlan {
+  std::size_t chunk_bytes_max = 65536;         // a chunk has 1 to so many bytes, at random
+  std::chrono::microseconds delay_max{0};      // that a chunk waits, at random
+  std::optional<Strike> strike = std::nullopt;
+  std::uint64_t seed = 1;
+};
+
+class Wire {
+ public:
+  // From port() to `target_port`, where somebody listens sooner or later.
+  Wire(const std::string& target_port, const WirePlan& plan);
+  // Closes all connections.
+  ~Wire();
+
+  const std::string& port() const { return listener_.port(); }
+  bool has_struck() const { return has_struck_; }
+  // Of the first connection.
+  std::uint64_t bytes(Direction direction) const { return bytes_[static_cast<std::size_t>(direction)]; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // One direction of a connection.
+  struct Flow {
+    int from, to;
+    std::string pending;  // read, to be sent once it is `due`
+    Clock::time_point due{};
+    std::uint64_t passed = 0;
+    enum class State { Open, Stalled, Dropping, Ended } state = State::Open;
+  };
+  struct Connection {
+    std::size_t number;
+    Socket ends[2];  // of who connects, of who listens
+    Flow flows[2];
+  };
+
+  void work();
+  void admit();
+  void await();
+  bool move(Connection& connection, Direction direction);
+  bool take(Connection& connection, Direction direction);
+  bool give(Connection& connection, Flow& flow);
+  void strike(Connection& connection);
+  bool is_due(const Connection& connection) const;
+  static void end(Flow& flow);
+  void reset(Connection& connection);
+
+  const std::string target_port_;
+  const WirePlan plan_;
+  std::mt19937_64 random_;
+  Listener listener_;
+  std::list<Connection> connections_;
+  std::size_t admitted_ = 0;
+  std::array<std::atomic<std::uint64_t>, 2> bytes_{};
+  std::atomic<bool> has_struck_{false}, is_over_{false};
+  std::thread thread_;
+};
+
+}  // namespace tinyot::test
