@@ -1,0 +1,46 @@
+// What the documents say of the tests is so.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
+namespace tinyot::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Suite.Test of all tests.
+std::set<std::string> tests_there_are() {
+  static const std::regex kTest(R"(\nTEST(?:_F|_P)?\((\w+), (\w+)\))");
+  std::set<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "tests")) {
+    if (entry.path().extension() != ".cpp") continue;
+    const std::string text = text_of(entry.path());
+    for (std::sregex_iterator match(text.begin(), text.end(), kTest), end; match != end; ++match) names.insert((*match)[1].str() + "." + (*match)[2].str());
+  }
+  return names;
+}
+
+TEST(Documentation, NamesTestsThatThereAre) {
+  static const std::regex kName(R"(`([A-Z]\w+\.[A-Z]\w+)`)");
+  const std::set<std::string> tests = tests_there_are();
+  ASSERT_GT(tests.size(), 500u) << "the tests are not found";
+  std::size_t named = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "doc")) {
+    const std::string text = text_of(entry.path());
+    for (std::sregex_iterator match(text.begin(), text.end(), kName), end; match != end; ++match, ++named)
+      EXPECT_TRUE(tests.contains((*match)[1].str())) << entry.path().filename() << " names " << (*match)[1].str();
+  }
+  EXPECT_GT(named, 50u);
+}
+
+}  // namespace
+}  // namespace tinyot::test
