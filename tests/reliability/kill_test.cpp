@@ -124,6 +124,8 @@ class Story {
     };
     const PairEnded ended = run_pair(assassin_, "run", arguments("A", "a=0x" + text[0]), arguments("B", "b=0x" + text[1]), 150ms);
     ++tally_.commands;
+    unfinished_[0] += ended.a.status != 0;
+    unfinished_[1] += ended.b.status != 0;
     for (const Ended& party : {ended.a, ended.b}) {
       expect_lawful(party, {5});
       if (party.status == 0) {
@@ -169,6 +171,15 @@ class Story {
     return sum;
   }
 
+  // Triples for its ANDs, and an aBit for each input bit.
+  static std::uint64_t need_of_a_run() {
+    static const std::uint64_t kNeed = [] {
+      const Ended ended = Process(tinyot(), {"circuit", "info", "hamming:bits=" + std::to_string(kBits), "--format", "json"}).end();
+      return json::parse(ended.out)["ands"].get<std::uint64_t>() + 2 * kBits;
+    }();
+    return kNeed;
+  }
+
   fs::path ledger_of(const std::string& party) const { return root_ / ("ledger." + party); }
 
   void settle(std::uint64_t made) {
@@ -181,6 +192,8 @@ class Story {
       EXPECT_EQ(total(party, "left") + total(party, "reserved"), made);
       const std::uint64_t served = ledger.served(party[0]), burnt = total(party, "burnt"), reserved = total(party, "reserved");
       EXPECT_LE(served + burnt, reserved);
+      // No more is gone than what runs that were cut off can have taken before they entered it.
+      EXPECT_LE(reserved - served - burnt, unfinished_[party == "B"] * need_of_a_run());
       tally_.served += served;
       tally_.burnt += burnt;
       tally_.taken_by_the_dead += reserved - served - burnt;
@@ -200,6 +213,7 @@ class Story {
   Assassin& assassin_;
   Tally& tally_;
   fs::path root_;
+  std::atomic<std::uint64_t> unfinished_[2] = {};  // runs of A and of B that have not ended with 0
 };
 
 TEST(Reliability, NothingIsServedTwiceWhoeverIsKilled) {

@@ -58,10 +58,10 @@ TEST_F(UnlockRunTest, APartyThatHasUsedSomeMeetsOneThatHasUnlockedNothing) {
 }
 
 TEST_F(UnlockRunTest, SeveralFirstRunsAtOnceUnlockTogether) {
-  constexpr int kPairs = 3;
+  constexpr int kPairsOfProcesses = 3;
   for (const char party : {'A', 'B'}) lock(party);
   std::vector<std::unique_ptr<Process>> processes;
-  for (int pair = 0; pair < kPairs; ++pair) {
+  for (int pair = 0; pair < kPairsOfProcesses; ++pair) {
     const std::string port = free_port();
     for (const char party : {'A', 'B'}) processes.push_back(std::make_unique<Process>(TINYOT_BINARY, sum(party, port)));
   }
