@@ -13,9 +13,9 @@ namespace {
 
 // Seconds. Most attempts end with a party that waits for one who was killed.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kConnectTimeout = 5, kIdleTimeout = 20;
+constexpr int kConnectTimeoutOfPairs = 5, kIdleTimeoutOfPairs = 20;
 #else
-constexpr int kConnectTimeout = 1, kIdleTimeout = 5;
+constexpr int kConnectTimeoutOfPairs = 1, kIdleTimeoutOfPairs = 5;
 #endif
 
 }  // namespace
@@ -56,7 +56,7 @@ Arguments party_arguments(char party, const std::string& command, const Meeting&
 
 PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b, std::chrono::milliseconds usual_time) {
   const std::string port = quiet_port();
-  const Meeting meeting{port, port, kConnectTimeout, kIdleTimeout};
+  const Meeting meeting{port, port, kConnectTimeoutOfPairs, kIdleTimeoutOfPairs};
   const Blow blow = assassin.next(usual_time);
   Process a(tinyot(), party_arguments('A', command, meeting, of_a)), b(tinyot(), party_arguments('B', command, meeting, of_b));
   if (blow.hits_a || blow.hits_b) std::this_thread::sleep_for(blow.after);
