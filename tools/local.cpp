@@ -39,7 +39,7 @@ int local_run(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);
   set_store(job, line);
-  const JobResult result = run_locally(job, job.stores.front(), timeouts_from(line));
+  const JobResult result = run_locally(job, job.live ? std::filesystem::path() : job.stores.front(), timeouts_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, run_text));
   return result.exit_status;
 }
@@ -73,7 +73,7 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
         RunJob mine = job;
         mine.party = party;
         mine.endpoint = endpoint;
-        mine.stores = {store_of(dir, party)};
+        if (!job.live) mine.stores = {store_of(dir, party)};
         std::erase_if(mine.inputs, [&](const auto& input) { return circuit.info().inputs[circuit.input_index(input.first)].owner != party; });
         std::erase_if(mine.outputs, [&](const auto& output) { return !receives(circuit.info().outputs[circuit.output_index(output.first)].to, party); });
         return run(mine);

@@ -130,6 +130,12 @@ TEST_F(LocalTest, EachPartysFailureIsALineOfItsOwn) {
   }
 }
 
+TEST_F(LocalTest, LiveMaterialNeedsNoStore) {
+  const Ended ended = tinyot({"local", "run", "--live", "--profile", "fast", "--circuit", "hamming:bits=8", "--input", "a=0x11", "--input", "b=0x13", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  for (const char* party : {"A", "B"}) EXPECT_EQ(json_of(ended)[party]["outputs"]["distance"], "0x1");
+}
+
 TEST_F(LocalTest, QuietMeansNothingOnStderr) {
   const Ended ended = tinyot(Arguments{"local", "preprocess", "--store", dir_.string(), "--ands", "2^10", "--quiet"} + kFewColumns);
   EXPECT_TRUE(ended_with(ended, 0));
