@@ -50,7 +50,8 @@ struct Link {
 
 class MemoryStream final : public ByteStream {
  public:
-  MemoryStream(std::shared_ptr<Link> link, std::size_t reads_from) : link_(std::move(link)), in_(link_->pipes[reads_from]), out_(link_->pipes[1 - reads_from]) {}
+  MemoryStream(std::shared_ptr<Link> link, std::size_t reads_from)
+      : link_(std::move(link)), in_(link_->pipes[reads_from]), out_(link_->pipes[1 - reads_from]) {}
   ~MemoryStream() override {
     const std::lock_guard lock(link_->mutex);
     link_->closed = true;

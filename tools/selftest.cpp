@@ -83,16 +83,20 @@ std::string checks_text(const Tally& tally) {
   return text;
 }
 
+Json json_of(const Tally& tally) {
+  return {{"tried", tally.tried}, {"caught", tally.caught}, {"stopped", tally.stopped}, {"survived", tally.survived}};
+}
+
 Json json_of(const std::vector<Line>& lines, const CampaignResult& result) {
   Json messages = Json::array();
   for (const Line& line : lines) {
-    Json message = {{"message", line.row->name}, {"source", line.row->source}, {"tried", line.all.tried}, {"caught", line.all.caught}, {"stopped", line.all.stopped},
-                    {"survived", line.all.survived}};
+    Json message = {{"message", line.row->name}, {"source", line.row->source}};
+    message.update(json_of(line.all));
     if (line.row->survival > 0)
       message["guesses"] = {{"tried", line.guesses.tried}, {"survived", line.guesses.survived}, {"probability", line.row->survival}};
     message["checks"] = line.all.checks;
     for (const auto& [key, tally] : result.tallies)
-      if (key.first == line.row->tag) message["deviations"][std::string(name_of(key.second))] = {{"tried", tally.tried}, {"caught", tally.caught}, {"stopped", tally.stopped}, {"survived", tally.survived}};
+      if (key.first == line.row->tag) message["deviations"][std::string(name_of(key.second))] = json_of(tally);
     messages.push_back(std::move(message));
   }
   return messages;
@@ -142,13 +146,15 @@ int selftest_command(const Arguments& arguments) {
     if (!each.is_as_likely_as_it_should()) result.violations.push_back("guesses in " + std::string(each.row->name) + " survive too often or too rarely");
   Tally total;
   for (const Line& each : lines) total.add(each.all);
-  Json report = {{"command", "selftest"}, {"seed", options.seed}, {"deviations", total.tried}, {"caught", total.caught}, {"stopped", total.stopped},
-                 {"survived", total.survived}, {"violations", result.violations}, {"wall_s", wall_s}};
+  Json report = {{"command", "selftest"}, {"seed", options.seed}};
+  report.update(json_of(total));
+  report["violations"] = result.violations;
+  report["wall_s"] = wall_s;
   report["messages"] = json_of(lines, result);
   add_measurements(report, {});
   print_report(line.common().format, report,
-               text_of(lines, result) + std::to_string(total.tried) + " deviations in " + std::to_string(lines.size()) + " messages: " + std::to_string(total.caught) +
-                   " caught by the honest party, " + std::to_string(total.stopped) + " ended with nothing by the cheater's own checks, " +
+               text_of(lines, result) + std::to_string(total.tried) + " deviations in " + std::to_string(lines.size()) + " messages: " +
+                   std::to_string(total.caught) + " caught by the honest party, " + std::to_string(total.stopped) + " ended with nothing by the cheater's own checks, " +
                    std::to_string(total.survived) + " guessed or harmless, " + std::to_string(result.violations.size()) + " against the table; " +
                    seconds_text(wall_s) + "\n");
   return result.violations.empty() ? 0 : static_cast<int>(ExitStatus::Failure);

@@ -34,7 +34,8 @@ void plan_message(const Attack& base, const SeenMessage& message, const Campaign
     const bool flips = trick == Trick::FlipBit || trick == Trick::LieBothWays || trick == Trick::FlipRow;
     if (flips && message.payload.empty()) continue;
     const std::size_t stride = row == nullptr ? 128 : row->row_bits, bits = 8 * message.payload.size();
-    for (const std::size_t bit : flips ? spread(trick == Trick::FlipRow ? std::min(stride, bits) : bits, options.bits) : std::vector<std::size_t>{0}) {
+    const std::size_t places = trick == Trick::FlipRow ? std::min(stride, bits) : bits;
+    for (const std::size_t bit : flips ? spread(places, options.bits) : std::vector<std::size_t>{0}) {
       Attack attack = base;
       attack.deviation.trick = trick;
       attack.deviation.bit = bit;
@@ -50,8 +51,8 @@ void plan_message(const Attack& base, const SeenMessage& message, const Campaign
 }
 
 // Of the messages of one party in a session, those of tags that `covered` does not have.
-void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& options, const std::set<std::uint32_t>& covered, std::set<std::uint32_t>& seen,
-                std::vector<Attack>& attacks) {
+void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& options, const std::set<std::uint32_t>& covered,
+                std::set<std::uint32_t>& seen, std::vector<Attack>& attacks) {
   const Transcript sent = honest_transcript(kind, options.seed, cheater);
   std::map<std::uint32_t, std::vector<std::size_t>> places;
   for (std::size_t message = 0; message < sent.size(); ++message) places[sent[message].tag].push_back(message);
@@ -110,7 +111,8 @@ class Campaign {
 
   void enter(const Attack& attack, const Trial& trial) {
     const TableRow* row = row_of(attack.tag);
-    const Judgement judgement = row == nullptr ? Judgement{Verdict::Violation, "the table has no such message"} : judge(*row, attack.deviation.trick, attack.cheater, trial);
+    const Judgement judgement = row == nullptr ? Judgement{Verdict::Violation, "the table has no such message"}
+                                               : judge(*row, attack.deviation.trick, attack.cheater, trial);
     if (judgement.verdict == Verdict::Void) return;
     ++result_.tried;
     Tally& tally = result_.tallies[{attack.tag, attack.deviation.trick}];
