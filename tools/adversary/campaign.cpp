@@ -14,9 +14,10 @@ constexpr std::uint64_t kEarlier = 1'000'000;  // seeds of sessions that are rep
 
 // `count` of [0, size), from the first to the last.
 std::vector<std::size_t> spread(std::size_t size, std::size_t count) {
-  std::set<std::size_t> chosen;
-  for (std::size_t i = 0; i < std::min(size, count); ++i) chosen.insert(count == 1 ? 0 : i * (size - 1) / (std::min(size, count) - 1 + (size == 1)));
-  return {chosen.begin(), chosen.end()};
+  count = std::min(size, count);
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(i == 0 ? 0 : i * (size - 1) / (count - 1));
+  return chosen;
 }
 
 Transcript honest_transcript(const ScenarioKind& kind, std::uint64_t seed, Party sender) {

@@ -12,10 +12,10 @@ namespace {
 
 using Payload = std::vector<std::byte>;
 
-void flip(Payload& payload, std::size_t bit) { payload[bit / 8] ^= std::byte{1} << (bit % 8); }
+void flip(std::span<std::byte> payload, std::size_t bit) { payload[bit / 8] ^= std::byte{1} << (bit % 8); }
 
 // Of an outgoing message and of what comes in return.
-void flip_one(Payload& payload, std::size_t bit) {
+void flip_one(std::span<std::byte> payload, std::size_t bit) {
   if (!payload.empty()) flip(payload, bit % (8 * payload.size()));
 }
 
@@ -103,7 +103,7 @@ class DeviatingStream final : public ByteStream {
       case Trick::Ones: std::ranges::fill(payload, std::byte{0xFF}); return;
       case Trick::Random: {
         Rng rng(Seed{{deviation_->message, 77}});
-        for (std::byte& byte : payload) byte = rng.object<std::byte>();
+        rng.fill(payload);
         return;
       }
       case Trick::Reflect:
@@ -134,11 +134,7 @@ class DeviatingStream final : public ByteStream {
 
   void take_in(std::span<std::byte> payload) {
     const std::size_t occurrence = received_of_[incoming_->tag]++;
-    if (deviation_ != nullptr && deviation_->trick == Trick::LieBothWays && answers(occurrence)) {
-      Payload changed(payload.begin(), payload.end());
-      flip_one(changed, deviation_->bit);
-      std::ranges::copy(changed, payload.begin());
-    }
+    if (deviation_ != nullptr && deviation_->trick == Trick::LieBothWays && answers(occurrence)) flip_one(payload, deviation_->bit);
     received_[incoming_->tag].assign(payload.begin(), payload.end());
   }
 
