@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/ports.h"
 #include "tests/tools/process.h"
 #include "tests/tools/sockets.h"
 
@@ -53,7 +54,7 @@ class CommandTest : public ::testing::Test {
   Json store_info(char party) const;
 
   std::filesystem::path dir_;
-  std::string port_ = free_port();
+  std::string port_ = quiet_port();
   std::string peer_port_ = port_;  // where the connecting side goes: elsewhere if there is a relay
   char listener_ = 'A';
 };

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "base/error.h"
+#include "tests/support/ports.h"
 #include "tests/tools/sockets.h"
 
 namespace tinyot::test {
@@ -46,7 +47,7 @@ class OpenWorker : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(recv_object<int>(*b, kGreeting), 42);
   }
 
-  const std::string port_ = free_port();
+  const std::string port_ = quiet_port();
 };
 
 INSTANTIATE_TEST_SUITE_P(Over, OpenWorker, ::testing::Bool(), [](const auto& tls) { return tls.param ? "Tls" : "Tcp"; });

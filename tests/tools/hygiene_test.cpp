@@ -172,7 +172,7 @@ class HygieneTest : public CommandTest {
     for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
     preprocess("2^14");
     keep_global_keys_secret(false);
-    port_ = free_port();
+    port_ = quiet_port();
     Relay relay(port_, {.garble_from = 2500, .garble_to = 2600});
     peer_port_ = relay.port();
     const BothEnded ended = both("run", aes("A.hex", "A"), aes("B.hex", "B"));
@@ -189,7 +189,7 @@ class HygieneTest : public CommandTest {
   };
   Garbled garbled_job(std::uint64_t from, std::uint64_t to) {
     for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
-    port_ = free_port();
+    port_ = quiet_port();
     Relay relay(port_, {.garble_from = from, .garble_to = to});
     peer_port_ = relay.port();
     const Arguments job = kFast + Arguments{"--idle-timeout", "3", "--connect-timeout", "5"};
@@ -248,7 +248,7 @@ TEST_F(HygieneTest, AProcessForbidsCoreDumps) {
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_CORE, &limit);
   Process party(TINYOT_BINARY, as('A', "preprocess", kFast)), other("/bin/sleep", {"10"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ASSERT_TRUE(connect_to(port_, std::chrono::seconds(20)).valid()) << "the party does not listen";
   std::istringstream words(core_line(limits_of(party)).substr(std::strlen("Max core file size")));
   std::string soft, hard;
   words >> soft >> hard;
@@ -272,11 +272,10 @@ TEST_F(HygieneTest, AProcessForbidsDebuggers) {
     return ::stat(("/proc/" + std::to_string(process.pid()) + "/limits").c_str(), &status) == 0 ? status.st_uid : ~uid_t{0};
   };
   const auto party = start(TINYOT_BINARY, as('A', "preprocess", kFast)), other = start("/bin/sleep", {"10"});
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  // A listener means that the program itself, not what starts it, is looked at.
+  ASSERT_TRUE(connect_to(port_, std::chrono::seconds(20)).valid()) << "the party does not listen";
   if (owner_of(*other) != (am_root ? kNobody : ::geteuid())) GTEST_SKIP() << "no process of another user can be started here";
   EXPECT_EQ(owner_of(*party), 0u);
-  // A listener means that the program itself, not what starts it, was looked at.
-  EXPECT_TRUE(connect_to(port_, std::chrono::seconds(2)).valid());
   other->signal(SIGKILL);
   party->signal(SIGKILL);
 }

@@ -1,5 +1,10 @@
 // `tinyot run --live`: two processes that make their material while they use it.
 #include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <limits>
 
 #include "tests/tools/command_test.h"
 
@@ -86,12 +91,25 @@ TEST_F(LiveTest, ThePartiesAgreeOnTheMaterialAndTheWindow) {
   EXPECT_TRUE(ended_with(window.a, 6, "window: mine is 1048576, the peer's 77"));
 }
 
+// Until a process has computed for as long as this; starting alone takes far less.
+void wait_until_at_work(const Process& process) {
+  const auto ticks_used = [&] {
+    std::ifstream stat("/proc/" + std::to_string(process.pid()) + "/stat");
+    stat.ignore(std::numeric_limits<std::streamsize>::max(), ')');
+    std::vector<std::string> fields{std::istream_iterator<std::string>(stat), {}};
+    return fields.size() > 12 ? std::stol(fields[11]) + std::stol(fields[12]) : 0;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + Process::kDeadline;
+  while (ticks_used() < sysconf(_SC_CLK_TCK) && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
 // Either party may die at any time, in either phase: the other one ends.
 TEST_F(LiveTest, ADeadPeerIsNoticed) {
-  const Arguments circuit = kLiveFast + Arguments{"--circuit", "random:width=4096,depth=4000", "--unit", "2^14"};
+  const Arguments circuit = kLiveFast + Arguments{"--circuit", "random:width=4096,depth=40000", "--unit", "2^14"};
   for (const char victim : {'A', 'B'}) {
     Process a(TINYOT_BINARY, live('A', circuit + Arguments{"--input", "a=5"})), b(TINYOT_BINARY, live('B', circuit + Arguments{"--input", "b=6"}));
-    std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    wait_until_at_work(a);
+    wait_until_at_work(b);
     Process &killed = victim == 'A' ? a : b, &other = victim == 'A' ? b : a;
     killed.signal(SIGKILL);
     EXPECT_EQ(killed.end().status, 128 + SIGKILL);

@@ -46,7 +46,7 @@ class PeerTest : public CommandTest {
 
   // How a party ends that listens, if nobody comes but somebody who says this and then waits: it has gone on listening.
   void expect_turned_away_by_listener(const std::string& bytes, const std::string& message) {
-    listener_ = 'A', port_ = free_port();
+    listener_ = 'A', port_ = quiet_port();
     Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
     const Socket peer = connect_to(port_);
     ASSERT_TRUE(peer.valid());

@@ -76,8 +76,6 @@ Socket Listener::accept(std::chrono::milliseconds patience) const {
   return Socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
 }
 
-std::string free_port() { return Listener().port(); }
-
 Socket connect_to(const std::string& port, std::chrono::milliseconds patience) {
   const sockaddr_in address = loopback(static_cast<std::uint16_t>(std::stoi(port)));
   for (const auto deadline = Clock::now() + patience; Clock::now() < deadline; std::this_thread::sleep_for(std::chrono::milliseconds(10))) {

@@ -40,9 +40,6 @@ class Listener {
   std::string port_;
 };
 
-// A port that was free a moment ago.
-std::string free_port();
-
 // Connects to 127.0.0.1, again and again until somebody listens; an invalid socket if nobody does in time.
 Socket connect_to(const std::string& port, std::chrono::milliseconds patience = std::chrono::seconds(10));
 

@@ -62,7 +62,7 @@ TEST_F(UnlockRunTest, SeveralFirstRunsAtOnceUnlockTogether) {
   for (const char party : {'A', 'B'}) lock(party);
   std::vector<std::unique_ptr<Process>> processes;
   for (int pair = 0; pair < kPairsOfProcesses; ++pair) {
-    const std::string port = free_port();
+    const std::string port = quiet_port();
     for (const char party : {'A', 'B'}) processes.push_back(std::make_unique<Process>(TINYOT_BINARY, sum(party, port)));
   }
   for (const auto& process : processes) expect_sum(process->end());
