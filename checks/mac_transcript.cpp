@@ -9,7 +9,7 @@ namespace {
 constexpr MessageTag kTranscript{0x0301, "mac_transcript.digest"};
 
 void exchange_and_compare(MacTranscripts& transcripts, Channel& channel) {
-  transcripts.join_shared();
+  transcripts.close();
   const Digest mine = transcripts.mine.settle(), expected = transcripts.peers.settle();
   send_object(channel, kTranscript, mine);
   const auto received = recv_object<Digest>(channel, kTranscript);
@@ -34,7 +34,8 @@ Digest MacTranscript::settle() {
 
 void MacTranscript::absorb_part(MacTranscript& part) { chain_.absorb_object(part.settle()); }
 
-void MacTranscripts::join_shared() {
+void MacTranscripts::close() {
+  ENSURE(mine_due == 0 && peers_due == 0);
   const Block sum = shared.take();
   mine.absorb_sum(sum);
   peers.absorb_sum(sum);
@@ -46,7 +47,7 @@ SettledCheck settle_transcripts(Session& session) {
 }
 
 SettledCheck settle_part(Session& whole, Session& part) {
-  part.transcripts().join_shared();
+  part.transcripts().close();
   whole.transcripts().mine.absorb_part(part.transcripts().mine);
   whole.transcripts().peers.absorb_part(part.transcripts().peers);
   exchange_and_compare(whole.transcripts(), part.channel());

@@ -16,6 +16,7 @@
 // stays with it, so that the key of a constant bit is never sent nor revealed.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "base/block.h"
@@ -69,12 +70,15 @@ struct MacTranscripts {
   MacTranscripts(const SessionId& session, Party me)
       : mine(session, me), peers(session, peer_of(me)), shared(session, {"shared MAC transcript", '*', 0}, HashUse::MacTranscript) {}
 
-  // Puts what has been opened of shared bits on the transcripts of both directions.
-  void join_shared();
+  // Before the transcripts settle: puts what has been opened of shared bits on those of both directions. Every bit that was revealed is
+  // to be on them by then.
+  void close();
 
   MacTranscript mine;   // of my bits: I am the MAC holder
   MacTranscript peers;  // of the peer's bits: I am the key holder
   HashSum shared;       // of shared bits, since they last joined
+  // Bits that were revealed and have not been absorbed.
+  std::int64_t mine_due = 0, peers_due = 0;
 };
 
 // Role: both; each is MAC holder in one direction and key holder in the other.

@@ -1,7 +1,8 @@
 // Opening: the one place where an authenticated bit becomes public (NNOB12 Fig. 3, "reveals"). Every bit that passes here puts
 // its MAC on the transcript of its direction; PROTOCOL section 8 settles it later.
 //
-// The MACs may be handed over piecewise (in the order of the bits), so that callers need not hold them all.
+// The MACs may be handed over piecewise (in the order of the bits), so that callers need not hold them all. A transcript with bits that
+// were revealed, and not absorbed, does not settle.
 #pragma once
 
 #include <span>

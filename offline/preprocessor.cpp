@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/cause.h"
 #include "base/error.h"
 
 namespace tinyot {
@@ -11,25 +12,6 @@ namespace {
 
 constexpr MessageTag kUnit{0x1801, "unit.begin"};
 constexpr auto kGrace = std::chrono::seconds(1);  // for an abort of the peer to be read, or ours to be sent
-
-// Of several workers' failures the one to report: the cause, not what followed from it.
-enum class Rank { Stopped, Network, Other, Aborted, Cheated };
-
-Rank rank_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const WorkerStopped&) {
-    return Rank::Stopped;
-  } catch (const PeerCheated&) {
-    return Rank::Cheated;
-  } catch (const PeerAborted&) {
-    return Rank::Aborted;
-  } catch (const NetworkError&) {
-    return Rank::Network;
-  } catch (...) {
-    return Rank::Other;
-  }
-}
 
 Anchor as_batches(const AuthBits& bits, Party me) {
   const bool is_a = me == Party::A;
@@ -59,7 +41,7 @@ struct Preprocessor::Job {
   // Stops the other workers: those that wait for one another at once, those that wait for the peer soon.
   void fail(Preprocessor& preprocessor, std::size_t worker, std::exception_ptr error) {
     const std::lock_guard lock(mutex);
-    const auto until = std::chrono::steady_clock::now() + (rank_of(error) == Rank::Network ? kGrace : std::chrono::seconds(0));
+    const auto until = std::chrono::steady_clock::now() + (cause_of(error) == Cause::Network ? kGrace : std::chrono::seconds(0));
     failures.push_back({worker, std::move(error)});
     turns.stop();
     preprocessor.maker_->stop();
@@ -71,14 +53,14 @@ struct Preprocessor::Job {
   // Once all workers have ended: tells the peer, or hears from it, if a check was the cause, and throws what is to be reported.
   void rethrow_failure(Preprocessor& preprocessor) {
     if (failures.empty()) return;
-    const auto by_rank = [](const Failure& a, const Failure& b) { return rank_of(a.error) < rank_of(b.error); };
-    std::exception_ptr worst = std::ranges::max_element(failures, by_rank)->error;
+    const auto by_cause = [](const Failure& a, const Failure& b) { return cause_of(a.error) < cause_of(b.error); };
+    std::exception_ptr worst = std::ranges::max_element(failures, by_cause)->error;
     const auto until = std::chrono::steady_clock::now() + kGrace;
     for (const auto& [worker, error] : failures) {
       Channel& channel = *preprocessor.channels_[worker];
       channel.set_deadline(until);
-      if (rank_of(worst) == Rank::Cheated && worker > 0) channel.send_abort();  // on the session's own channel its owner does
-      if (rank_of(worst) == Rank::Network && rank_of(error) == Rank::Stopped && channel.await_abort()) worst = std::make_exception_ptr(PeerAborted());
+      if (cause_of(worst) == Cause::Cheated && worker > 0) channel.send_abort();  // on the session's own channel its owner does
+      if (cause_of(worst) == Cause::Network && cause_of(error) == Cause::Stopped && channel.await_abort()) worst = std::make_exception_ptr(PeerAborted());
     }
     std::rethrow_exception(worst);
   }

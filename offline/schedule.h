@@ -4,19 +4,13 @@
 
 #include <condition_variable>
 #include <cstddef>
-#include <exception>
 #include <map>
 #include <mutex>
 
+#include "base/cause.h"
 #include "offline/seed_ot.h"
 
 namespace tinyot {
-
-// Ends a worker that another one's failure has stopped.
-class WorkerStopped : public std::exception {
- public:
-  const char* what() const noexcept override { return "stopped, since another worker failed"; }
-};
 
 // Seed OTs on their way from the run that made them to the run that uses them. All calls may come from any thread.
 class SeedLanes {

@@ -1,6 +1,7 @@
 #include "online/ands_from_pairs.h"
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "checks/opening.h"
 
 namespace tinyot {
@@ -148,10 +149,10 @@ BitVector PairLayer::product_bits() const {
 void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) {
   const auto macs = [](Block* blocks) { return reinterpret_cast<Mac*>(blocks); };
   const auto keys = [](Block* blocks) { return reinterpret_cast<Key*>(blocks); };
+  TranscriptStep<Mac> of_macs;
+  TranscriptStep<Key> of_keys;
   for (std::size_t done = 0; done < count; done += kPairStep) {
     const std::size_t step = std::min(count - done, kPairStep);
-    TranscriptStep<Mac> of_macs;
-    TranscriptStep<Key> of_keys;
     RevealedStep peers_all;
     peers_all.load(peers_, combined_, step);
     for (std::size_t i = 0; i < step;) {
@@ -172,6 +173,8 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
     absorb(of_keys.h, peers_all.h);
     absorb(of_keys.e, peers_all.e);
   }
+  wipe_object(of_macs);
+  wipe_object(of_keys);
 }
 
 void PairLayer::combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z, TranscriptStep<Mac>& out, std::size_t at) const {

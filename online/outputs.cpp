@@ -31,14 +31,17 @@ void OutputShares::take_bits(const RoundOutput& output, const WireBits& wires) {
     const std::uint64_t word[1] = {wires.get(tile, output.in)};
     copy_bits(word, 0, bits_.words(), first + lanes_.first(tile), lanes_.width(tile));
   }
+  bits_taken_ += lanes_.count();
 }
 
 void OutputShares::take_blocks(const RoundOutput& output, std::size_t tile, WireBlocks& wires) {
   const std::size_t first = parts_[output.bundle].first + output.bit * lanes_.count() + lanes_.first(tile);
   for (std::size_t p = 0; p < planes_.size(); ++p) wires.read(tile, output.in, p, lanes_.width(tile), planes_[p].data() + first);
+  blocks_taken_ += lanes_.width(tile);
 }
 
 InputValues OutputShares::reveal(Session& session, MaterialReader& material, SettledCheck) {
+  ENSURE(bits_taken_ == bits_.size() && blocks_taken_ == bits_.size());
   return form_ == MaterialForm::Pairs ? reveal_pairs(session) : open_shared(session, material);
 }
 

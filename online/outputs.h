@@ -42,6 +42,7 @@ class OutputShares {
   std::vector<Part> parts_;  // by bundle
   BitVector bits_;           // entry (bundle, bit, lane)
   std::vector<SecretVector<Block>> planes_;
+  std::size_t bits_taken_ = 0, blocks_taken_ = 0;
 };
 
 }  // namespace tinyot

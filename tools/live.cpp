@@ -3,6 +3,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/cause.h"
 #include "base/error.h"
 #include "offline/preprocessor.h"
 #include "storage/material_pipe.h"
@@ -44,22 +45,6 @@ class LivePlan {
   MaterialCounts wanted;
   std::uint64_t forecast_ands = 0;  // whose security is reported: all units are alike, but for the last
 };
-
-// Which of two failures is the cause: a check's, then the peer's abort, then anything but a connection that has been closed.
-int rank_of(const std::exception_ptr& failure) {
-  try {
-    if (!failure) return 0;
-    std::rethrow_exception(failure);
-  } catch (const PeerCheated&) {
-    return 4;
-  } catch (const PeerAborted&) {
-    return 3;
-  } catch (const NetworkError&) {
-    return 1;
-  } catch (...) {
-    return 2;
-  }
-}
 
 // Makes the material on a thread of its own. `failed` is called there if it cannot go on.
 class Maker {
@@ -147,9 +132,9 @@ class LiveRun {
       makers_session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace);
     }
     maker.join();
-    if (rank_of(maker.failure()) > rank_of(failure)) failure = maker.failure();
+    if (cause_of(maker.failure()) > cause_of(failure)) failure = maker.failure();
     if (!failure) return evaluation;
-    if (rank_of(failure) == rank_of(std::make_exception_ptr(PeerCheated("")))) {
+    if (cause_of(failure) == Cause::Cheated) {
       for (Session* each : {&session, &makers_session}) {
         each->channel().set_deadline(std::chrono::steady_clock::now() + kGrace);
         each->channel().send_abort();

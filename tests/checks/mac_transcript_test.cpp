@@ -72,6 +72,27 @@ Outcomes open_in_parts(std::size_t altered, const Alteration& alteration, const 
       {}, false);
 }
 
+// A bit that was opened and whose MAC was forgotten would be believed without a check.
+TEST(MacTranscript, DoesNotSettleBeforeEveryOpenedBitIsOnIt) {
+  for (const std::size_t forgotten : {1u, 64u}) {
+    run_sessions(
+        [&](Session& session) {
+          Dealt dealt(session, Party::A, 64);
+          const std::size_t count = 64 - forgotten;
+          if (session.me() == Party::A) {
+            reveal_bits(session, kRevealed, dealt.bits);
+            absorb_my_macs(session, std::span<const Mac>(dealt.macs).first(count));
+          } else {
+            const BitVector revealed = receive_revealed_bits(session, kRevealed, 64);
+            absorb_peers_keys(session, std::span(dealt.keys).first(count), revealed, 0);
+          }
+          session.channel().flush();
+          EXPECT_THROW(settle_transcripts(session), std::logic_error);
+        },
+        {}, false);
+  }
+}
+
 TEST(MacTranscript, PartsAreSettledWithTheWhole) {
   const Outcomes honest = open_in_parts(3, {});
   EXPECT_EQ(honest.a.kind, Kind::Done) << honest.a.message;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/channel_decorator.h"
 #include "tests/support/two_parties.h"
 
 namespace tinyot::test {
@@ -21,29 +22,23 @@ struct Arrival {
 };
 using InTransit = std::function<void(const Arrival&)>;
 
-class TransitChannel final : public Channel {
+class TransitChannel final : public ChannelDecorator {
  public:
-  TransitChannel(std::unique_ptr<Channel> inner, InTransit alter) : inner_(std::move(inner)), alter_(std::move(alter)) {}
+  TransitChannel(std::unique_ptr<Channel> inner, InTransit alter) : ChannelDecorator(std::move(inner)), alter_(std::move(alter)) {}
 
   void send(const MessageTag& tag, std::span<const std::byte> payload) override {
     sent_[std::string(tag.name)].assign(payload.begin(), payload.end());
-    inner_->send(tag, payload);
+    inner().send(tag, payload);
   }
   void recv(const MessageTag& tag, std::span<std::byte> payload) override {
-    inner_->recv(tag, payload);
+    inner().recv(tag, payload);
     alter(tag, payload);
   }
   std::vector<std::byte> recv_variable(const MessageTag& tag, std::size_t bytes_max) override {
-    auto payload = inner_->recv_variable(tag, bytes_max);
+    auto payload = inner().recv_variable(tag, bytes_max);
     alter(tag, payload);
     return payload;
   }
-  void flush() override { inner_->flush(); }
-  void send_abort() noexcept override { inner_->send_abort(); }
-  bool await_abort() noexcept override { return inner_->await_abort(); }
-  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
-  const ChannelCounters& counters() const override { return inner_->counters(); }
-  void set_phase(std::string_view phase) override { inner_->set_phase(phase); }
 
  private:
   void alter(const MessageTag& tag, std::span<std::byte> payload) {
@@ -51,7 +46,6 @@ class TransitChannel final : public Channel {
     alter_({name, arrived_[name]++, payload, sent_[name]});
   }
 
-  std::unique_ptr<Channel> inner_;
   InTransit alter_;
   std::map<std::string, std::vector<std::byte>> sent_;
   std::map<std::string, std::size_t> arrived_;

@@ -2,29 +2,22 @@
 
 #include <map>
 
+#include "tests/support/channel_decorator.h"
+
 namespace tinyot::test {
 namespace {
 
-class CheatingChannel final : public Channel {
+class CheatingChannel final : public ChannelDecorator {
  public:
-  CheatingChannel(std::unique_ptr<Channel> inner, Deviation deviation) : inner_(std::move(inner)), deviation_(std::move(deviation)) {}
+  CheatingChannel(std::unique_ptr<Channel> inner, Deviation deviation) : ChannelDecorator(std::move(inner)), deviation_(std::move(deviation)) {}
 
   void send(const MessageTag& tag, std::span<const std::byte> payload) override {
     std::vector<std::byte> changed(payload.begin(), payload.end());
     deviation_(tag.name, sent_[std::string(tag.name)]++, changed);
-    inner_->send(tag, changed);
+    inner().send(tag, changed);
   }
-  void recv(const MessageTag& tag, std::span<std::byte> payload) override { inner_->recv(tag, payload); }
-  std::vector<std::byte> recv_variable(const MessageTag& tag, std::size_t bytes_max) override { return inner_->recv_variable(tag, bytes_max); }
-  void flush() override { inner_->flush(); }
-  void send_abort() noexcept override { inner_->send_abort(); }
-  bool await_abort() noexcept override { return inner_->await_abort(); }
-  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
-  const ChannelCounters& counters() const override { return inner_->counters(); }
-  void set_phase(std::string_view phase) override { inner_->set_phase(phase); }
 
  private:
-  std::unique_ptr<Channel> inner_;
   Deviation deviation_;
   std::map<std::string, std::size_t> sent_;
 };
