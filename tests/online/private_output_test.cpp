@@ -96,7 +96,8 @@ TEST_P(PrivateOutput, FromTriplesWhatIsOpenedIsMasked) {
   for (const std::uint64_t seed : {1, 2}) {
     opened[seed - 1] = payload_of(messages_of(job, Party::A, seed), "output.shares");
     const auto of_b = payload_of(messages_of(job, Party::B, seed), "output.shares");
-    ASSERT_EQ(opened[seed - 1].size(), of_b.size());
+    ASSERT_EQ(opened[seed - 1].size(), bytes_for(3 * kMany));
+    ASSERT_EQ(of_b.size(), bytes_for(3 * kMany));
     for (std::size_t i = 0; i < of_b.size(); ++i) opened[seed - 1][i] ^= of_b[i];
   }
   for (std::size_t bundle_bit = 0; bundle_bit < 3; ++bundle_bit) {

@@ -9,6 +9,7 @@
 
 #include "circuitgen/circuit_file.h"
 #include "circuitgen/registry.h"
+#include "tests/online/listed_circuit.h"
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
 #include "tests/support/repetitions.h"
@@ -137,6 +138,27 @@ TEST_P(Runtime, AesOfThreeBlocks) {
   const OnlineRun run = run_online({*circuit, 3, inputs, GetParam()});
   expect_outputs(*circuit, run, evaluate(*circuit, 3, inputs));
   EXPECT_EQ(run.a.and_rounds, cost_of(*circuit).and_depth);
+}
+
+// Of a lone party: A waits for B's inputs, which B sends behind A's; then two rounds a layer of ANDs, one from triples, and three for the
+// outputs.
+TEST_P(Runtime, TakesTheRoundsAndMessagesOfItsHeader) {
+  const ListedCircuit circuit = mixed_layers();
+  Rng rng(Seed{{3, 4}});
+  const auto inputs = random_inputs(circuit, 5, rng);
+  ChannelCounters spent[2];
+  run_sessions([&](Session& session) {
+    IdealDealer dealer = dealer_of(session, 1);
+    const ChannelCounters before = session.channel().counters();
+    const RunResult result = run_party(session, dealer, {circuit, 5, inputs, GetParam()});
+    const ChannelCounters after = session.channel().counters();
+    spent[static_cast<int>(session.me())] = {.messages_sent = after.messages_sent - before.messages_sent, .rounds = after.rounds - before.rounds};
+    EXPECT_EQ(result.and_rounds, 3u);
+  });
+  const std::uint64_t of_ands = GetParam() == MaterialForm::Pairs ? 2 * 3 : 3;
+  EXPECT_EQ(spent[0].rounds, 1 + of_ands + 3);
+  EXPECT_EQ(spent[1].rounds, of_ands + 3);
+  for (const ChannelCounters& counters : spent) EXPECT_EQ(counters.messages_sent, 1 + of_ands + 3);
 }
 
 TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {
