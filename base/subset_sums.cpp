@@ -84,12 +84,14 @@ namespace tinyot {
 HWY_EXPORT(subset_sums);
 HWY_EXPORT(subset_sums_with);
 
-void subset_sums(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend, std::span<Block> total, std::span<Block* const> rows) {
+void subset_sums(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend, std::span<Block> total,
+                 std::span<Block* const> rows) {
   ENSURE((k == 1 || k == 2 || k == 4) && rows.size() == k && leaves.size() == total.size() << k && (addend.empty() || addend.size() == total.size()));
   HWY_DYNAMIC_DISPATCH(subset_sums)(k, leaves.data(), total.size(), addend.empty() ? nullptr : addend.data(), total.data(), rows.data());
 }
 
-void subset_sums_with(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend, std::uint32_t selected, std::span<Block* const> rows) {
+void subset_sums_with(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend, std::uint32_t selected,
+                      std::span<Block* const> rows) {
   ENSURE((k == 1 || k == 2 || k == 4) && rows.size() == k && leaves.size() == addend.size() << k);
   HWY_DYNAMIC_DISPATCH(subset_sums_with)(k, leaves.data(), addend.size(), addend.data(), selected, rows.data());
 }

@@ -17,6 +17,7 @@ void subset_sums(std::uint32_t k, std::span<const Block> leaves, std::span<const
 
 // The rows alone; each row b whose bit of `selected` is 1 has `addend` added. r_0 counts as zero, whatever stands there.
 // Timing: constant in `selected`.
-void subset_sums_with(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend, std::uint32_t selected, std::span<Block* const> rows);
+void subset_sums_with(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend, std::uint32_t selected,
+                      std::span<Block* const> rows);
 
 }  // namespace tinyot

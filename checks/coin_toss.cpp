@@ -40,8 +40,12 @@ PublicSeed toss_coins(Session& session, std::string_view purpose) {
     if (!equal_constant_time(commitment, commit(session, purpose, counter, opening))) throw PeerCheated("coin toss");
     of_a = opening.half;
   }
-  return declassified(
-      RandomOracle(session.id(), {"coin toss", '*', counter}).absorb(std::as_bytes(std::span(purpose))).absorb_object(of_a).absorb_object(of_b).digest().bytes);
+  return declassified(RandomOracle(session.id(), {"coin toss", '*', counter})
+                          .absorb(std::as_bytes(std::span(purpose)))
+                          .absorb_object(of_a)
+                          .absorb_object(of_b)
+                          .digest()
+                          .bytes);
 }
 
 }  // namespace tinyot

@@ -88,7 +88,8 @@ bool TlsStream::begins_as_tls() {
   if (byte(0) != SSL3_RT_HANDSHAKE)
     throw NetworkError("it does not speak TLS, and this side does: give --key and --peer-key on both sides or on neither");
   if (head.size() < kRecordHeader + kMessageHeader) return false;
-  if (byte(5) != SSL3_MT_CLIENT_HELLO || (byte(6) << 16 | byte(7) << 8 | byte(8)) > kTlsHelloBytesMax) throw NetworkError("its TLS hello is malformed");
+  if (byte(5) != SSL3_MT_CLIENT_HELLO || (byte(6) << 16 | byte(7) << 8 | byte(8)) > kTlsHelloBytesMax)
+    throw NetworkError("its TLS hello is malformed");
   judged_ = true;
   return true;
 }

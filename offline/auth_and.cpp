@@ -52,7 +52,10 @@ void AuthAndMacHolder::reveal(Session& session) {
 void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y, AuthBitsMine& z) const {
   fold_words<Mac>(buckets_, range, d_, x_.macs, y_.macs, z_.macs, x.macs, y.macs, z.macs);
   fold(
-      buckets_, range, [](std::uint32_t, std::size_t) {}, [&](std::uint32_t object) { return FoldedAnd<bool>{x_.bit(object), y_.bit(object), z_.bit(object)}; },
+      buckets_, range, [](std::uint32_t, std::size_t) {},
+      [&](std::uint32_t object) {
+        return FoldedAnd<bool>{x_.bit(object), y_.bit(object), z_.bit(object)};
+      },
       [&](FoldedAnd<bool>& folded, std::uint32_t object, std::size_t combiner) {
         folded.x ^= x_.bit(object);
         folded.z ^= z_.bit(object) ^ (d_[combiner] & x_.bit(object));

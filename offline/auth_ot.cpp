@@ -14,8 +14,8 @@ struct FoldedOt {
 };
 
 template <class Word, class Next>
-void fold_words(const Buckets& buckets, const BucketRange& range, std::span<const Word> first, std::span<const Word> second, std::span<Word> out_first,
-                std::span<Word> out_second, Next next) {
+void fold_words(const Buckets& buckets, const BucketRange& range, std::span<const Word> first, std::span<const Word> second,
+                std::span<Word> out_first, std::span<Word> out_second, Next next) {
   fold(
       buckets, range,
       [&](std::uint32_t object, std::size_t) {
@@ -30,10 +30,14 @@ void fold_words(const Buckets& buckets, const BucketRange& range, std::span<cons
 }
 
 template <class Next>
-void fold_bits(const Buckets& buckets, const BucketRange& range, const MineView& first, const MineView& second, BitVector& out_first, BitVector& out_second,
-               Next next) {
+void fold_bits(const Buckets& buckets, const BucketRange& range, const MineView& first, const MineView& second, BitVector& out_first,
+               BitVector& out_second, Next next) {
   fold(
-      buckets, range, [](std::uint32_t, std::size_t) {}, [&](std::uint32_t object) { return FoldedOt<bool>{first.bit(object), second.bit(object)}; }, next,
+      buckets, range, [](std::uint32_t, std::size_t) {},
+      [&](std::uint32_t object) {
+        return FoldedOt<bool>{first.bit(object), second.bit(object)};
+      },
+      next,
       [&](std::size_t out, const FoldedOt<bool>& folded) {
         out_first.put(out, folded.first);
         out_second.put(out, folded.second);

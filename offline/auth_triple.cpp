@@ -27,7 +27,8 @@ std::span<std::uint64_t, kSegmentTriples / 64> bits_at(BitVector& bits, std::siz
 
 // Hands out y_0 ^ y_k of MACs or keys, a segment at a time, for the transcript.
 template <class Word, class Take>
-void for_each_combiner(std::span<const Word> y, std::span<const Word> more_y, const ObjectChunk& chunk, const std::vector<LayerSegment>& segments, Take take) {
+void for_each_combiner(std::span<const Word> y, std::span<const Word> more_y, const ObjectChunk& chunk, const std::vector<LayerSegment>& segments,
+                       Take take) {
   Buffer<Word> buffer, words;
   for_each_segment(chunk, segments, [&](std::size_t at, const LayerSegment& segment) {
     const Word *a = y.data() + at, *b = segment.words_of<Word>(more_y, buffer);
@@ -81,7 +82,8 @@ void LayerFold::reveal(const ObjectChunk& chunk) {
   }
   reveal_bits(session_, kAuthTripleD, message);
   for (std::size_t k = 1; k < layers_.size(); ++k)
-    for_each_combiner<Mac>(y.mine.macs, layers_[k].y.mine.macs, chunk, meetings[k - 1].segments, [&](std::span<Mac> some, std::size_t) { absorb_my_macs(session_, some); });
+    for_each_combiner<Mac>(y.mine.macs, layers_[k].y.mine.macs, chunk, meetings[k - 1].segments,
+                           [&](std::span<Mac> some, std::size_t) { absorb_my_macs(session_, some); });
   revealed_.push(std::move(meetings));
 }
 

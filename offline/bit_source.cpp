@@ -16,7 +16,8 @@ void BitSource::make(MineView mine, PeersView peers) {
   std::vector<Placed> batches;
   for (std::size_t first = 0; first < mine.size(); first += kBatchBits) batches.push_back({next(std::min(kBatchBits, mine.size() - first)), first});
   in_steps(
-      batches, kBatchesAhead, [&](const Placed& placed) { mac_holder_.send_corrections(placed.batch, {{mine.part(placed.first, placed.batch.bits)}}); },
+      batches, kBatchesAhead,
+      [&](const Placed& placed) { mac_holder_.send_corrections(placed.batch, {{mine.part(placed.first, placed.batch.bits)}}); },
       [&](const Placed& placed) { key_holder_.receive_corrections(placed.batch, {{peers.subspan(placed.first, placed.batch.bits)}}); },
       [&](const Placed& placed) { mac_holder_.answer(placed.batch); }, [&](const Placed& placed) { key_holder_.verify(placed.batch); });
 }

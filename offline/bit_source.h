@@ -15,7 +15,8 @@ constexpr std::size_t whole_blocks(std::size_t count) { return (count + kKappa -
 class BitSource {
  public:
   // `domain`: as SoftSpokenMacHolder.
-  BitSource(Session& session, const Trees& trees, std::uint64_t domain) : mac_holder_(session, trees.mine, domain), key_holder_(session, trees.peers, domain) {}
+  BitSource(Session& session, const Trees& trees, std::uint64_t domain)
+      : mac_holder_(session, trees.mine, domain), key_holder_(session, trees.peers, domain) {}
 
   // For whoever makes the steps of a batch together with others of its own.
   SoftSpokenMacHolder& mac_holder() { return mac_holder_; }

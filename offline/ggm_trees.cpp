@@ -133,16 +133,20 @@ Trees make_trees(Session& session, std::uint32_t k) {
 
   SecretVector<Block> sums(shape.trees() * sums_of_tree), peers_sums(sums.size());
   std::vector<TreeCheck> checks(shape.trees()), peers_checks(shape.trees());
-  const auto leaves_of = [&](SecretVector<Seed>& leaves, std::size_t tree) { return std::span(leaves).subspan(tree * shape.leaves(), shape.leaves()); };
+  const auto leaves_of = [&](SecretVector<Seed>& leaves, std::size_t tree) {
+    return std::span(leaves).subspan(tree * shape.leaves(), shape.leaves());
+  };
   for (std::size_t tree = 0; tree < shape.trees(); ++tree)
-    grow(session, shape, tree, ots.sent, std::span(sums).subspan(tree * sums_of_tree, sums_of_tree), leaves_of(trees.mine.leaves, tree), checks[tree]);
+    grow(session, shape, tree, ots.sent, std::span(sums).subspan(tree * sums_of_tree, sums_of_tree), leaves_of(trees.mine.leaves, tree),
+         checks[tree]);
   send_words(session.channel(), kSums, std::span<const Block>(sums));
   send_words(session.channel(), kCheck, std::span<const TreeCheck>(checks));
   recv_words(session.channel(), kSums, std::span(peers_sums));
   recv_words(session.channel(), kCheck, std::span(peers_checks));
   for (std::size_t tree = 0; tree < shape.trees(); ++tree)
-    trees.peers.consistent &= grow_punctured(session, shape, tree, ots.received, std::span<const Block>(peers_sums).subspan(tree * sums_of_tree, sums_of_tree),
-                                             peers_checks[tree], leaves_of(trees.peers.leaves, tree));
+    trees.peers.consistent &=
+        grow_punctured(session, shape, tree, ots.received, std::span<const Block>(peers_sums).subspan(tree * sums_of_tree, sums_of_tree),
+                       peers_checks[tree], leaves_of(trees.peers.leaves, tree));
   return trees;
 }
 

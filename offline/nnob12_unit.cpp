@@ -48,14 +48,14 @@ class Nnob12Unit final : public MadeUnit {
 struct Nnob12Unit::BucketRoles {
   BucketRoles(Nnob12Unit& unit, std::size_t l, std::size_t b, Party me, Party peer)
       // I am the victim of the leaks of my ANDs' x and of the c's that I choose.
-      : my_ands(draw_buckets(unit.session_, {"LaAND", me}, l, b)),
-        chosen_ots(draw_buckets(unit.session_, {"LaOT", me}, l, b)),
-        peers_ands(receive_buckets(unit.session_, {"LaAND", peer}, l, b)),
-        sent_ots(receive_buckets(unit.session_, {"LaOT", peer}, l, b)),
+      : my_ands(draw_buckets(unit.session_, {"LaAND", me}, l, b)), chosen_ots(draw_buckets(unit.session_, {"LaOT", me}, l, b)),
+        peers_ands(receive_buckets(unit.session_, {"LaAND", peer}, l, b)), sent_ots(receive_buckets(unit.session_, {"LaOT", peer}, l, b)),
         ands_of_mine(my_ands, unit.mine(UnitLayout::AndX), unit.mine(UnitLayout::AndY), unit.mine(UnitLayout::AndR)),
         ands_of_peers(peers_ands, unit.peers(UnitLayout::AndX), unit.peers(UnitLayout::AndY), unit.peers(UnitLayout::AndR)),
-        ots_sent(sent_ots, unit.mine(UnitLayout::SentX0), unit.mine(UnitLayout::SentX1), unit.peers(UnitLayout::ChosenC), unit.peers(UnitLayout::ChosenR)),
-        ots_chosen(chosen_ots, unit.peers(UnitLayout::SentX0), unit.peers(UnitLayout::SentX1), unit.mine(UnitLayout::ChosenC), unit.mine(UnitLayout::ChosenR)) {}
+        ots_sent(sent_ots, unit.mine(UnitLayout::SentX0), unit.mine(UnitLayout::SentX1), unit.peers(UnitLayout::ChosenC),
+                 unit.peers(UnitLayout::ChosenR)),
+        ots_chosen(chosen_ots, unit.peers(UnitLayout::SentX0), unit.peers(UnitLayout::SentX1), unit.mine(UnitLayout::ChosenC),
+                   unit.mine(UnitLayout::ChosenR)) {}
 
   Buckets my_ands, chosen_ots, peers_ands, sent_ots;
   AuthAndMacHolder ands_of_mine;

@@ -60,7 +60,8 @@ struct Preprocessor::Job {
       Channel& channel = *preprocessor.channels_[worker];
       channel.set_deadline(until);
       if (cause_of(worst) == Cause::Cheated && worker > 0) channel.send_abort();  // on the session's own channel its owner does
-      if (cause_of(worst) == Cause::Network && cause_of(error) == Cause::Stopped && channel.await_abort()) worst = std::make_exception_ptr(PeerAborted());
+      if (cause_of(worst) == Cause::Network && cause_of(error) == Cause::Stopped && channel.await_abort())
+        worst = std::make_exception_ptr(PeerAborted());
     }
     std::rethrow_exception(worst);
   }

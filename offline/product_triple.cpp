@@ -15,14 +15,14 @@ constexpr MessageTag kSecond{0x1E02, "product.e"};
 // The figure's letters for the columns of a chunk.
 struct Mine {
   explicit Mine(ProductMaterial& m)
-      : u(m.my_and.mine[0]), v(m.my_and.mine[1]), w(m.my_and.mine[2]), u0(m.sent.mine[0]), u1(m.sent.mine[1]), c(m.chosen.mine[0]), s(m.chosen.mine[1]),
-        r(m.my_bit.mine[0]) {}
+      : u(m.my_and.mine[0]), v(m.my_and.mine[1]), w(m.my_and.mine[2]), u0(m.sent.mine[0]), u1(m.sent.mine[1]), c(m.chosen.mine[0]),
+        s(m.chosen.mine[1]), r(m.my_bit.mine[0]) {}
   AuthBitsMine &u, &v, &w, &u0, &u1, &c, &s, &r;
 };
 struct Peers {
   explicit Peers(ProductMaterial& m)
-      : u(m.peers_and.peers[0].keys), v(m.peers_and.peers[1].keys), w(m.peers_and.peers[2].keys), u0(m.chosen.peers[0].keys), u1(m.chosen.peers[1].keys),
-        c(m.sent.peers[0].keys), s(m.sent.peers[1].keys), r(m.peers_bit.peers[0].keys) {}
+      : u(m.peers_and.peers[0].keys), v(m.peers_and.peers[1].keys), w(m.peers_and.peers[2].keys), u0(m.chosen.peers[0].keys),
+        u1(m.chosen.peers[1].keys), c(m.sent.peers[0].keys), s(m.sent.peers[1].keys), r(m.peers_bit.peers[0].keys) {}
   SecretVector<Key> &u, &v, &w, &u0, &u1, &c, &s, &r;
 };
 
@@ -73,7 +73,8 @@ void ProductTriples::reveal_second() {
   chunk.e ^= mine.u0.bits;
   for (std::size_t w = 0; w < chunk.e.words().size(); ++w) chunk.e.words()[w] ^= chunk.peers_d.words()[w] & mine.u.bits.words()[w];
   reveal_bits(session_, kSecond, chunk.e);
-  absorb_my_macs_of(session_, n, [&](std::size_t i) { return mine.r.macs[i] ^ mine.u0.macs[i] ^ Mac{times(mine.u.macs[i].value, chunk.peers_d[i])}; });
+  absorb_my_macs_of(session_, n,
+                    [&](std::size_t i) { return mine.r.macs[i] ^ mine.u0.macs[i] ^ Mac{times(mine.u.macs[i].value, chunk.peers_d[i])}; });
   second_.push(std::move(chunk));
 }
 

@@ -21,7 +21,8 @@ void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_
 
 void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits, std::size_t first) {
   pour_objects(sink, auth_bits_of(me), me, count, [&](std::size_t at, MaterialBatch& out) { copy_part(bits.mine, first + at, out.mine[0]); });
-  pour_objects(sink, auth_bits_of(peer_of(me)), me, count, [&](std::size_t at, MaterialBatch& out) { copy_part(bits.peers, first + at, out.peers[0]); });
+  pour_objects(sink, auth_bits_of(peer_of(me)), me, count,
+               [&](std::size_t at, MaterialBatch& out) { copy_part(bits.peers, first + at, out.peers[0]); });
 }
 
 MaterialCounts counts_of(const UnitRequest& request, MaterialForm form) {

@@ -15,7 +15,8 @@ constexpr std::size_t kPairStep = 256;  // entries whose MACs and keys are compu
 struct LayerMaterial {
   LayerMaterial(MaterialReader& reader, Party me, std::size_t n)
       : my_and(reader.take(auth_ands_of(me), n)), peers_and(reader.take(auth_ands_of(peer_of(me)), n)), sent(reader.take(auth_ots_from(me), n)),
-        chosen(reader.take(auth_ots_from(peer_of(me)), n)), my_bit(reader.take(auth_bits_of(me), n)), peers_bit(reader.take(auth_bits_of(peer_of(me)), n)) {}
+        chosen(reader.take(auth_ots_from(peer_of(me)), n)), my_bit(reader.take(auth_bits_of(me), n)),
+        peers_bit(reader.take(auth_bits_of(peer_of(me)), n)) {}
 
   MaterialSlices my_and, peers_and, sent, chosen, my_bit, peers_bit;
 };
@@ -24,7 +25,8 @@ struct LayerMaterial {
 struct MyBits {
   explicit MyBits(const LayerMaterial& m)
       : u(bits_of(m.my_and, mine_bits, 0)), v(bits_of(m.my_and, mine_bits, 1)), w(bits_of(m.my_and, mine_bits, 2)), u0(bits_of(m.sent, mine_bits, 0)),
-        u1(bits_of(m.sent, mine_bits, 1)), c(bits_of(m.chosen, mine_bits, 0)), s(bits_of(m.chosen, mine_bits, 1)), r(bits_of(m.my_bit, mine_bits, 0)) {}
+        u1(bits_of(m.sent, mine_bits, 1)), c(bits_of(m.chosen, mine_bits, 0)), s(bits_of(m.chosen, mine_bits, 1)),
+        r(bits_of(m.my_bit, mine_bits, 0)) {}
   BitVector u, v, w;  // my aAND
   BitVector u0, u1;   // of the aOT that I send
   BitVector c, s;     // of the aOT that I choose in
@@ -57,7 +59,8 @@ BitVector sum(const BitVector& a, const BitVector& b) {
 
 // Cursors along the material's blocks. Columns of mine are MACs, the peer's are keys.
 struct Cursors {
-  explicit Cursors(const LayerMaterial& m) : my_and(m.my_and), peers_and(m.peers_and), sent(m.sent), chosen(m.chosen), my_bit(m.my_bit), peers_bit(m.peers_bit) {}
+  explicit Cursors(const LayerMaterial& m)
+      : my_and(m.my_and), peers_and(m.peers_and), sent(m.sent), chosen(m.chosen), my_bit(m.my_bit), peers_bit(m.peers_bit) {}
 
   std::size_t left() const { return std::min({my_and.left(), peers_and.left(), sent.left(), chosen.left(), my_bit.left(), peers_bit.left()}); }
   void advance(std::size_t count) {
@@ -78,7 +81,8 @@ struct TranscriptStep {
 class PairLayer final : public AndLayer {
  public:
   PairLayer(Session& session, MaterialReader& reader, const BitVector& x, const BitVector& y)
-      : session_(session), n_(x.size()), x_(x), y_(y), material_(reader, session.me(), n_), bits_(material_), cursors_(material_), mine_(n_), peers_(n_) {
+      : session_(session), n_(x.size()), x_(x), y_(y), material_(reader, session.me(), n_), bits_(material_), cursors_(material_), mine_(n_),
+        peers_(n_) {
     mine_.f = sum(bits_.u, x_);
     mine_.g = sum(bits_.v, y_);
     mine_.d = sum(bits_.c, y_);
@@ -132,7 +136,8 @@ void PairLayer::reveal_second() {
     reveal_bits(session_, kSecond, message);
   };
   flights_.send_first(send);
-  flights_.receive_all(send, [&](std::size_t first, std::size_t count) { peers_.e.copy_from(receive_revealed_bits(session_, kSecond, count), 0, first, count); });
+  flights_.receive_all(
+      send, [&](std::size_t first, std::size_t count) { peers_.e.copy_from(receive_revealed_bits(session_, kSecond, count), 0, first, count); });
 }
 
 BitVector PairLayer::product_bits() const {

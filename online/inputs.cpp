@@ -11,8 +11,8 @@ constexpr MessageTag kInputs{0x2101, "input.masked"};
 
 }  // namespace
 
-InputLayer::InputLayer(Session& session, MaterialReader& material, Party owner, const CircuitInfo& info, std::size_t lanes, std::vector<RoundInput> inputs,
-                       const InputValues& values)
+InputLayer::InputLayer(Session& session, MaterialReader& material, Party owner, const CircuitInfo& info, std::size_t lanes,
+                       std::vector<RoundInput> inputs, const InputValues& values)
     : info_(info), lanes_(lanes), mine_(owner == session.me()), inputs_(std::move(inputs)) {
   std::size_t n = 0;
   for (const RoundInput& input : inputs_) n += entries_of(input);

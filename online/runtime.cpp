@@ -45,8 +45,9 @@ class BlockChunk {
 class Runtime final : public RoundSink {
  public:
   Runtime(Session& session, MaterialReader& material, MaterialForm form, const CircuitRounds& rounds, const InputValues& inputs)
-      : session_(session), material_(material), form_(form), info_(rounds.circuit().info()), inputs_(inputs), lanes_(rounds.lanes()), bits_(session.me(), lanes_),
-        blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)), outputs_(info_, form_, lanes_) {}
+      : session_(session), material_(material), form_(form), info_(rounds.circuit().info()), inputs_(inputs), lanes_(rounds.lanes()),
+        bits_(session.me(), lanes_), blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)),
+        outputs_(info_, form_, lanes_) {}
 
   void round(Round& round) override;
   void finish_blocks();
@@ -117,7 +118,8 @@ void Runtime::round(Round& round) {
   bits_.grow(round);
   for (const Party owner : {Party::A, Party::B}) {
     std::vector<RoundInput> given;
-    std::copy_if(round.inputs.begin(), round.inputs.end(), std::back_inserter(given), [&](const RoundInput& input) { return info_.inputs[input.bundle].owner == owner; });
+    std::copy_if(round.inputs.begin(), round.inputs.end(), std::back_inserter(given),
+                 [&](const RoundInput& input) { return info_.inputs[input.bundle].owner == owner; });
     if (given.empty()) continue;
     now.inputs.emplace_back(session_, material_, owner, info_, lanes_.count(), std::move(given), inputs_);
     now.inputs.back().set_bits(lanes_, bits_);

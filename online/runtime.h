@@ -31,8 +31,8 @@ struct RunResult {
   double blocks_s = 0;           // computed MACs and keys, and hashed what was opened
 };
 
-// What a circuit of `ands` ANDs in all lanes takes out of the store: a triple, or an object of each other kind, an AND; an aBit of its owner an input bit; and with
-// triples an aBit of its receiver for each output bit that only one party learns.
+// What a circuit of `ands` ANDs in all lanes takes out of the store: a triple, or an object of each other kind, an AND; an aBit of its owner an input
+// bit; and with triples an aBit of its receiver for each output bit that only one party learns.
 MaterialCounts material_for(const CircuitInfo& info, std::uint64_t ands, MaterialForm form, std::size_t lanes);
 
 // Gates that are layered together unless a user says otherwise: fewer with more lanes, so that the wires of a window stay within a

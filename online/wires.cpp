@@ -52,7 +52,8 @@ void WireBlocks::evaluate(std::span<const LocalGate> gates, const Table& table) 
     switch (gate.kind) {
       case GateKind::Xor: set_xor(gate, table); break;
       case GateKind::Not:
-        for (std::size_t p = 0; p < planes_; ++p) xor_block_to_each(std::span<const Block>(row(gate.in0) + p * table.width, table.width), flip_[p], out + p * table.width);
+        for (std::size_t p = 0; p < planes_; ++p)
+          xor_block_to_each(std::span<const Block>(row(gate.in0) + p * table.width, table.width), flip_[p], out + p * table.width);
         break;
       case GateKind::Const:
         for (std::size_t p = 0; p < planes_; ++p) std::fill_n(out + p * table.width, table.width, times(flip_[p], gate.in0 != 0));
@@ -77,7 +78,8 @@ void WireBlocks::set_xor(const LocalGate& gate, const Table& table) {
   }
   const auto [common, other] = is_common(gate.in0) ? std::pair(gate.in0, gate.in1) : std::pair(gate.in1, gate.in0);
   for (std::size_t p = 0; p < planes_; ++p)
-    xor_block_to_each(std::span<const Block>(row(other) + p * table.width, table.width), common_[index_of(common) * planes_ + p], out + p * table.width);
+    xor_block_to_each(std::span<const Block>(row(other) + p * table.width, table.width), common_[index_of(common) * planes_ + p],
+                      out + p * table.width);
 }
 
 }  // namespace tinyot

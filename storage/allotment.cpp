@@ -51,8 +51,8 @@ void StoreState::check_available(const Marks& marks, const Range& range) {
     const std::uint64_t start = range.start[kind], needed = range.end[kind] - start, unlocked = marks.unlocked[kind];
     const std::uint64_t has = unlocked - std::min(unlocked, start);
     if (has >= needed) continue;
-    short_kinds += (short_kinds.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(has) + ", needs " + std::to_string(needed) +
-                   (start > marks.position[kind] ? " from index " + std::to_string(start) + " on" : "");
+    short_kinds += (short_kinds.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(has) + ", needs " +
+                   std::to_string(needed) + (start > marks.position[kind] ? " from index " + std::to_string(start) + " on" : "");
   }
   if (!short_kinds.empty())
     throw OutOfMaterial("the store is out of material: " + short_kinds + "; make more with tinyot preprocess, in a new store");
@@ -81,7 +81,8 @@ Allotment StoreState::allot(const Wish& wish) {
     }
     note(marks, wish.at_least);
     if (!wish.is_plan) return;
-    if (marks.planned.size() >= Marks::kPlannedMax) throw StoreError("the store holds as many planned reservations as it can; run some of them first");
+    if (marks.planned.size() >= Marks::kPlannedMax)
+      throw StoreError("the store holds as many planned reservations as it can; run some of them first");
     allotment.plan = marks.next_reservation++;
     marks.planned.push_back({allotment.plan, allotment.range});
   });
@@ -114,7 +115,8 @@ Allotment StoreState::take(const Allotment& peers, const MaterialCounts& confirm
     }
     note(marks, confirmed);
     if (peers.plan == 0) return;
-    if (marks.planned.size() >= Marks::kPlannedMax) throw StoreError("the store holds as many planned reservations as it can; run some of them first");
+    if (marks.planned.size() >= Marks::kPlannedMax)
+      throw StoreError("the store holds as many planned reservations as it can; run some of them first");
     marks.planned.push_back({peers.plan, peers.range});
   });
   erase_doomed();

@@ -48,7 +48,8 @@ Context context_of(const SessionId& session, Party me, const BatchEntry& entry) 
 }  // namespace
 
 CodedEntry encode_entry(const BatchEntry& entry) {
-  StoredEntry stored{entry.count, entry.shard, entry.origin, entry.slot, entry.peers_tag ? kPeersTagKnown : 0, 0, entry.tag, entry.peers_tag.value_or(SealTag{})};
+  StoredEntry stored{
+      entry.count, entry.shard, entry.origin, entry.slot, entry.peers_tag ? kPeersTagKnown : 0, 0, entry.tag, entry.peers_tag.value_or(SealTag{})};
   return std::bit_cast<CodedEntry>(stored);
 }
 
@@ -71,7 +72,8 @@ std::string text_of(const BatchEntry& entry) {
   return std::string(name_of(entry.kind)) + " " + std::to_string(entry.first) + ".." + std::to_string(entry.end() - 1);
 }
 
-void seal_record(const SessionId& session, Party me, BatchEntry& entry, const SealKey& key, std::span<const std::byte> plain, std::span<std::byte> sealed) {
+void seal_record(const SessionId& session, Party me, BatchEntry& entry, const SealKey& key, std::span<const std::byte> plain,
+                 std::span<std::byte> sealed) {
   const Context context = context_of(session, me, entry);
   entry.tag = seal(key, SealNonce{}, std::as_bytes(std::span(&context, 1)), plain, sealed);
 }

@@ -66,7 +66,8 @@ struct Halves {
 std::string text_of(const BatchEntry& entry);
 
 // Seals a record, and fills in the entry's tag.
-void seal_record(const SessionId& session, Party me, BatchEntry& entry, const SealKey& key, std::span<const std::byte> plain, std::span<std::byte> sealed);
+void seal_record(const SessionId& session, Party me, BatchEntry& entry, const SealKey& key, std::span<const std::byte> plain,
+                 std::span<std::byte> sealed);
 // Fails: StoreError naming the batch, if a bit of the record, its entry or its key is another one.
 void open_record(const SessionId& session, Party me, const BatchEntry& entry, const SealKey& key, std::span<const std::byte> sealed,
                  std::span<std::byte> plain);

@@ -32,7 +32,8 @@ void Change::add(BatchEntry entry, const std::function<void(std::span<std::byte>
 
 void Change::keep(const MaterialBatch& bits) {
   ENSURE(!kept(bits.kind));
-  BatchEntry entry{.kind = bits.kind, .first = kKeptFirst, .count = static_cast<std::uint32_t>(bits.count), .shard = manifest_.shard, .origin = kKeptFirst};
+  BatchEntry entry{
+      .kind = bits.kind, .first = kKeptFirst, .count = static_cast<std::uint32_t>(bits.count), .shard = manifest_.shard, .origin = kKeptFirst};
   const Segment segment{&bits, 0, bits.count};
   seal_into_room(entry, [&](std::span<std::byte> record) { encode_record(bits.kind, manifest_.me, bits.count, std::span(&segment, 1), record); });
   put_tagged(transaction_, database_.state_table_, database_.keys(), view_of(kept_name(bits.kind)), encode_entry(entry));
@@ -75,7 +76,8 @@ void Change::split(MaterialKind kind, std::uint64_t index) {
   marks_.doomed.push_back(whole->slot);
   const auto add_part = [&](std::uint64_t from, std::uint64_t to) {
     const std::uint64_t offset = from - whole->first;
-    const BatchEntry part{.kind = kind, .first = from, .count = static_cast<std::uint32_t>(to - from), .shard = whole->shard, .origin = whole->origin + offset};
+    const BatchEntry part{
+        .kind = kind, .first = from, .count = static_cast<std::uint32_t>(to - from), .shard = whole->shard, .origin = whole->origin + offset};
     const Segment segment{&objects, static_cast<std::size_t>(offset), part.count};
     add(part, [&](std::span<std::byte> record) { encode_record(kind, manifest_.me, part.count, std::span(&segment, 1), record); });
   };

@@ -155,7 +155,8 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
   sync_directory(files.directory);
 }
 
-Database::Database(const StoreFiles& files, const std::optional<StoreKey>& store_key) : files_(files), environment_(files.database, 0, Locking::ByLmdb) {
+Database::Database(const StoreFiles& files, const std::optional<StoreKey>& store_key)
+    : files_(files), environment_(files.database, 0, Locking::ByLmdb) {
   environment_.read("read the manifest", [&](Transaction& transaction) {
     find_tables(transaction);
     // Who the store belongs to opens the key table; that this is what was written there, the table's keys tell.

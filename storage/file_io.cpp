@@ -67,8 +67,8 @@ void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
   while (!error && !std::filesystem::exists(existing, error) && existing.has_relative_path()) existing = existing.parent_path();
   const std::filesystem::space_info space = std::filesystem::space(existing, error);
   if (error || space.available >= bytes) return;
-  throw StoreError("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " + std::to_string(space.available) + " are free in " +
-                   existing.string() + "; nothing has been changed");
+  throw StoreError("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " + std::to_string(space.available) +
+                   " are free in " + existing.string() + "; nothing has been changed");
 }
 
 namespace {

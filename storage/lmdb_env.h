@@ -96,8 +96,8 @@ enum class Locking { ByLmdb, None };
 
 class Environment {
  public:
-  // Opens or makes the file, and takes killed processes off the list of readers. A map of 0 bytes leaves the size to the file. Fails: StoreError, for a file that is not LMDB's or
-  // that has been cut off.
+  // Opens or makes the file, and takes killed processes off the list of readers. A map of 0 bytes leaves the size to the file. Fails: StoreError, for
+  // a file that is not LMDB's or that has been cut off.
   Environment(const std::filesystem::path& file, std::uint64_t map_bytes, Locking locking);
   ~Environment();
   Environment(const Environment&) = delete;
@@ -107,8 +107,8 @@ class Environment {
   // file grows with every commit. Returns how many there were. Fails: StoreError.
   int forget_killed_readers() const;
 
-  // Runs the body in a write transaction, commits it and syncs. Killed readers are forgotten first. The body runs again, in a new transaction, if the map has
-  // become too small: it must not change anything but the database. `bytes` says about how much it adds.
+  // Runs the body in a write transaction, commits it and syncs. Killed readers are forgotten first. The body runs again, in a new transaction, if the
+  // map has become too small: it must not change anything but the database. `bytes` says about how much it adds.
   void write(const std::string& operation, std::uint64_t bytes, const std::function<void(Transaction&)>& body);
 
   // Runs the body in a read transaction.

@@ -97,7 +97,8 @@ Marks parse_marks(std::span<const std::byte> bytes) {
   marks.next_reservation = record.next_reservation();
   for (const stored::GapRecord& gap : record.gaps()) marks.gaps.push_back({kind_from(gap.kind()), gap.first(), gap.end()});
   for (const stored::PlannedRecord& planned : record.planned())
-    marks.planned.push_back({planned.id(), {counts_from(planned.range().start(), "planned reservations"), counts_from(planned.range().end(), "planned reservations")}});
+    marks.planned.push_back(
+        {planned.id(), {counts_from(planned.range().start(), "planned reservations"), counts_from(planned.range().end(), "planned reservations")}});
   marks.doomed.assign(record.doomed().begin(), record.doomed().end());
   marks.database_identity = record.database_identity();
   marks.keys_identity = record.keys_identity();

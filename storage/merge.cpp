@@ -46,7 +46,8 @@ void check_shard(const Store& shard, const Store& first) {
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me) refuse("it is of another session or party");
   if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)
     refuse("it is not complete; go on with tinyot preprocess, the same command again");
-  if (shard.marks().position != MaterialCounts{} && !is_set_aside(shard)) refuse("some of it has been used; run with all stores instead: --store DIR DIR ...");
+  if (shard.marks().position != MaterialCounts{} && !is_set_aside(shard))
+    refuse("some of it has been used; run with all stores instead: --store DIR DIR ...");
 }
 
 void check_all_there(std::span<const Store> shards) {
@@ -58,7 +59,8 @@ void check_all_there(std::span<const Store> shards) {
 }
 
 // What an earlier call has left, if it got so far that shards may have died for it. Anything less is made again.
-std::optional<Store> open_if_complete(const fs::path& making, std::span<const Store> shards, const fs::path& out, const std::optional<StoreKey>& store_key) {
+std::optional<Store> open_if_complete(const fs::path& making, std::span<const Store> shards, const fs::path& out,
+                                      const std::optional<StoreKey>& store_key) {
   try {
     Store whole = Store::open(making, {.purpose = Purpose::Own, .store_key = store_key});
     if (whole.manifest().state == SessionState::Complete && whole.manifest().session_id == shards.front().manifest().session_id) return whole;

@@ -182,7 +182,8 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth, 
   }
   check_packed(page, head);
   for (std::size_t i = 0; i < children.size(); ++i) {
-    const Bounds within{i == 0 ? bounds.low : std::optional(children[i].key), i + 1 < children.size() ? std::optional(children[i + 1].key) : bounds.high};
+    const Bounds within{i == 0 ? bounds.low : std::optional(children[i].key),
+                        i + 1 < children.size() ? std::optional(children[i + 1].key) : bounds.high};
     check_page(tree, children[i].page, depth + 1, within, counted, leaf);
   }
 }

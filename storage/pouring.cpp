@@ -85,7 +85,8 @@ std::vector<StoreState::PlannedBatch> StoreState::plan_batches(Rest rest) const 
     for (std::uint64_t from = 0; from < queued && bytes < kCommitBytes;) {
       const std::uint64_t count = std::min(capacity, queued - from), first = written_[kind] + from;
       if (count < capacity && rest == Rest::StaysQueued) break;
-      batches.push_back({{.kind = kind, .first = first, .count = static_cast<std::uint32_t>(count), .shard = database_.manifest().shard, .origin = first}, from});
+      batches.push_back(
+          {{.kind = kind, .first = first, .count = static_cast<std::uint32_t>(count), .shard = database_.manifest().shard, .origin = first}, from});
       bytes += record_bytes(kind, me, count);
       from += count;
     }

@@ -19,7 +19,8 @@ Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(files.keys, error))) {
     if (!std::filesystem::exists(files.database, error)) throw StoreError("no store in " + files.directory.string() + "; nothing has been erased");
-    throw StoreError(files.keys.string() + " is missing: there are no keys to erase, and without them nothing of the store can be read; the directory can be removed");
+    throw StoreError(files.keys.string() +
+                     " is missing: there are no keys to erase, and without them nothing of the store can be read; the directory can be removed");
   }
   const StoreLock lock(files, Purpose::Own);
   // Who gives a store key if and only if there is one can end a sound store as it should be ended.

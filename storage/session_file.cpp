@@ -119,7 +119,8 @@ SessionFile read_session_file(const std::filesystem::path& path, const std::opti
   struct stat found;
   if (::fstat(file.descriptor(), &found) != 0) fail_on_file("look at", path, errno);
   if ((found.st_mode & 0077) != 0)
-    throw StoreError("the session file " + path.string() + " is open to other users, and it holds secrets; close it with: chmod 600 " + path.string());
+    throw StoreError("the session file " + path.string() + " is open to other users, and it holds secrets; close it with: chmod 600 " +
+                     path.string());
   Header header;
   const auto head = std::as_writable_bytes(std::span(&header, 1));
   if (file.read_at(0, head) != head.size() || std::memcmp(header.magic, kMagic, sizeof header.magic) != 0) throw_corrupt(path);
@@ -141,7 +142,8 @@ SessionFile read_session_file(const std::filesystem::path& path, const std::opti
   SealTag tag;
   if (file.read_at(head.size(), text) != text.size() || file.read_at(head.size() + text.size(), tag) != tag.size()) throw_corrupt(path);
   if (!open_sealed(key_of(header, store_key), SealNonce{}, head, text, tag, text)) {
-    if (is_sealed) throw StoreError("the store key does not open the session file " + path.string() + ": it is another one's, or the file is corrupt");
+    if (is_sealed)
+      throw StoreError("the store key does not open the session file " + path.string() + ": it is another one's, or the file is corrupt");
     throw_corrupt(path);
   }
   if (header.manifest_bytes > text.size()) throw_corrupt(path);

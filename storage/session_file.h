@@ -28,7 +28,8 @@ struct SessionFile {
 // Synced, and there under its name only when it is whole. Fails: StoreError if there is such a file already.
 void write_session_file(const std::filesystem::path& path, const SessionFile& session, const std::optional<StoreKey>& store_key);
 
-// Fails: StoreError if it is missing, open to others, corrupt, of a newer format, or sealed under another store key than the one that is given, which may be none.
+// Fails: StoreError if it is missing, open to others, corrupt, of a newer format, or sealed under another store key than the one that is given, which
+// may be none.
 SessionFile read_session_file(const std::filesystem::path& path, const std::optional<StoreKey>& store_key);
 
 // A session that has died: the file's secrets are overwritten, durably, and reading it says so.

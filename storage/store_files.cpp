@@ -107,7 +107,8 @@ StoreLock::StoreLock(const StoreFiles& files, Purpose purpose) : file_(files.loc
     if (!set(F_WRLCK, kMaker)) {
       std::array<char, 24> name{};
       const std::size_t length = file_.read_at(kNameAt, std::as_writable_bytes(std::span(name)));
-      throw StoreError(store + " is in use by process " + (length > 0 ? std::string(name.data(), ::strnlen(name.data(), length)) : std::string("unknown")) +
+      throw StoreError(store + " is in use by process " +
+                       (length > 0 ? std::string(name.data(), ::strnlen(name.data(), length)) : std::string("unknown")) +
                        ", which adds to it; wait until it ends");
     }
     std::array<char, 24> name{};

@@ -18,7 +18,8 @@ StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
   if (database_.keys().protection() == KeyProtection::Erased) {
     // The state could not be written, and perhaps not all of the keys are gone.
     if (purpose != Purpose::Look) complete_death();
-    throw StoreError("the keys of the store in " + files_.directory.string() + " are erased: nothing of it can be used, start a new session in a new store");
+    throw StoreError("the keys of the store in " + files_.directory.string() +
+                     " are erased: nothing of it can be used, start a new session in a new store");
   }
   global_key_ = database_.keys().global_key();
   check_files(is_adopted);
@@ -35,9 +36,10 @@ void StoreState::check_files(bool is_adopted) {
   const Marks& marks = database_.marks();
   if (marks.database_identity == database_identity && marks.keys_identity == keys_identity) return;
   if (!is_adopted)
-    throw StoreIsCopy("the store in " + files_.directory.string() +
-                      " is a copy: the original may have served what it still holds. If it is the only one that is left, say so with: tinyot store adopt " +
-                      files_.directory.string());
+    throw StoreIsCopy(
+        "the store in " + files_.directory.string() +
+        " is a copy: the original may have served what it still holds. If it is the only one that is left, say so with: tinyot store adopt " +
+        files_.directory.string());
   database_.change("adopt the store", 0, [&](Change& change) {
     change.marks().database_identity = database_identity;
     change.marks().keys_identity = keys_identity;

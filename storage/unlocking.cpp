@@ -32,7 +32,8 @@ class Pairing {
   void pass_over() {
     const Half& half = peers_[next_++];
     if (half.kind >= kMaterialKinds || half.first >= uncut_from_.of[half.kind])
-      differ("the peer's store has a batch of " + std::to_string(half.count) + " from index " + std::to_string(half.first) + " on, and this one has not");
+      differ("the peer's store has a batch of " + std::to_string(half.count) + " from index " + std::to_string(half.first) +
+             " on, and this one has not");
   }
   [[noreturn]] static void differ(const std::string& what) {
     throw Disagreement("of the units that are to be unlocked " + what + "; the two stores do not belong together");

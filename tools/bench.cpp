@@ -38,7 +38,9 @@ void Table::add(const Json& row) {
   std::ostringstream headings, cells;
   for (const auto& [name, value] : row.items()) {
     if (value.is_structured()) continue;
-    const std::string text = value.is_string() ? value.get<std::string>() : value.is_number_float() ? decimals(value, value < 10 ? 3 : 1) : value.dump();
+    const std::string text = value.is_string()         ? value.get<std::string>()
+                             : value.is_number_float() ? decimals(value, value < 10 ? 3 : 1)
+                                                       : value.dump();
     names += (names.empty() ? "" : ",") + name;
     values += (values.empty() ? "" : ",") + text;
     const int width = static_cast<int>(std::max(name.size(), std::size_t{8}) + 2);
@@ -92,7 +94,8 @@ int bench_command(const Arguments& arguments) {
   if (verb == "fig17") return bench_fig17(rest);
   if (verb == "ot") return bench_ot(rest);
   if (verb != "--help") throw UsageError("tinyot bench wants offline, online, fig17 or ot; see tinyot bench --help");
-  std::cout << "Usage: tinyot bench offline | online | fig17 | ot; each has its own --help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
+  std::cout
+      << "Usage: tinyot bench offline | online | fig17 | ot; each has its own --help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
   return 0;
 }
 

@@ -39,10 +39,13 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Tc
   RunJob online;
   online.circuit.name = "aes128";
   online.circuit.blocks = paper.blocks;
-  online.inputs = {{"key_a", secret_text(random_hex(rng, 16))}, {"key_b", secret_text(random_hex(rng, 16))}, {"message", secret_text(random_hex(rng, 16 * paper.blocks))}};
+  online.inputs = {{"key_a", secret_text(random_hex(rng, 16))},
+                   {"key_b", secret_text(random_hex(rng, 16))},
+                   {"message", secret_text(random_hex(rng, 16 * paper.blocks))}};
   const Json run = succeed(run_locally(online, dir.path(), timeouts));
 
-  const double offline_s = slower_of(made)["wall_s"], online_s = slower_of(run)["wall_s"], total_s = offline_s + online_s, blocks = static_cast<double>(paper.blocks);
+  const double offline_s = slower_of(made)["wall_s"], online_s = slower_of(run)["wall_s"], total_s = offline_s + online_s,
+               blocks = static_cast<double>(paper.blocks);
   return {{"blocks", paper.blocks},
           {"paper_gates", paper.gates},
           {"sigma_bits", made["A"]["sigma_paper_bound"]},

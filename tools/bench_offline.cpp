@@ -62,7 +62,8 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
     cpu_a.push_back(sum_over_phases(run["A"], "cpu_s"));
     cpu_b.push_back(sum_over_phases(run["B"], "cpu_s"));
   }
-  const auto of_median = std::ranges::min_element(runs, {}, [&](const Json& run) { return std::abs(slower_of(run)["ands_per_s"].get<double>() - median(rates)); });
+  const auto of_median =
+      std::ranges::min_element(runs, {}, [&](const Json& run) { return std::abs(slower_of(run)["ands_per_s"].get<double>() - median(rates)); });
   const Json& a = (*of_median)["A"];
   const double ands = static_cast<double>(job.ands), rate = median(rates);
   const double traffic = sum_over_phases(a, "bytes_sent") + sum_over_phases(a, "bytes_received");

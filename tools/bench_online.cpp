@@ -51,7 +51,8 @@ InputTexts random_inputs(const NamedCircuit& circuit, Rng& rng) {
   InputTexts inputs;
   for (const InputBundle& bundle : circuit.info().inputs) {
     std::string text;
-    for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : circuit.lanes()); ++lane) text += (lane == 0 ? "" : ",") + random_value(rng, bundle);
+    for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : circuit.lanes()); ++lane)
+      text += (lane == 0 ? "" : ",") + random_value(rng, bundle);
     inputs.emplace(bundle.name, secret_text(text));
   }
   return inputs;

@@ -146,11 +146,13 @@ Json row_of(const OtJob& job, const Json& report) {
 
 int bench_ot(const Arguments& arguments) {
   CommandLine line("tinyot bench ot [options]", "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
-  line.options().value("count", "OTs of a row; beyond 2^17 rounded up to a multiple of that", "2^22")
-      .value("kind",
-             "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated (given offsets), chosen (given messages), and abits: "
-             "delta both ways at once, OTs of both counted",
-             "abits,delta,random,random-for,correlated,chosen")
+  line.options()
+      .value("count", "OTs of a row; beyond 2^17 rounded up to a multiple of that", "2^22")
+      .value(
+          "kind",
+          "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated (given offsets), chosen (given messages), and abits: "
+          "delta both ways at once, OTs of both counted",
+          "abits,delta,random,random-for,correlated,chosen")
       .value("softspoken-k", "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic", "2")
       .value("repeat", "runs of each row; the median is shown", "1");
   add_timeout_options(line.options());

@@ -51,7 +51,8 @@ Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts) {
   const JobResult result = preprocess_locally(small, dir.path(), timeouts);
   if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "the calibration failed; --no-calibration goes without it");
   const Json& report = slower_of(result.report);
-  Calibration calibration{wall_of_phase(report, "seed OTs"), 0, measured_s_per_fresh_byte(), forecast(small).memory_bytes + forecast(small).disk_bytes, small.ands};
+  Calibration calibration{wall_of_phase(report, "seed OTs"), 0, measured_s_per_fresh_byte(),
+                          forecast(small).memory_bytes + forecast(small).disk_bytes, small.ands};
   const SecurityParameters params = SecurityParameters::make(small.parameters);
   calibration.leaky_objects_per_s =
       static_cast<double>(leaky_objects(params, small.ands)) / (report["wall_s"].get<double>() - calibration.set_up_s);

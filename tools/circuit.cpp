@@ -27,7 +27,8 @@ int list(const Arguments& arguments) {
     Json parameters = Json::array();
     text += family.name + ": " + family.description + "\n";
     for (const CircuitParameter& parameter : family.parameters) {
-      parameters.push_back({{"name", parameter.name}, {"description", parameter.description}, {"default", parameter.default_value}, {"allowed", parameter.allowed()}});
+      parameters.push_back(
+          {{"name", parameter.name}, {"description", parameter.description}, {"default", parameter.default_value}, {"allowed", parameter.allowed()}});
       text += "    " + parameter.name + "=" + parameter.default_value + "    " + parameter.description + " (" + parameter.allowed() + ")\n";
     }
     families.push_back({{"name", family.name}, {"description", family.description}, {"parameters", parameters}});
@@ -52,9 +53,10 @@ int info(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
   const CircuitCost& cost = circuit.cost();
-  Json report = {{"name", circuit.info().name}, {"ands", cost.ands}, {"xors", cost.xors}, {"nots", cost.nots}, {"and_depth", cost.and_depth}, {"common_ands", cost.common_ands}};
-  std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " + grouped(cost.xors) + " XORs, " + grouped(cost.nots) + " NOTs, AND depth " +
-                     grouped(cost.and_depth) + "\n";
+  Json report = {{"name", circuit.info().name}, {"ands", cost.ands},           {"xors", cost.xors},
+                 {"nots", cost.nots},           {"and_depth", cost.and_depth}, {"common_ands", cost.common_ands}};
+  std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " + grouped(cost.xors) + " XORs, " + grouped(cost.nots) +
+                     " NOTs, AND depth " + grouped(cost.and_depth) + "\n";
   if (cost.common_ands > 0) text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
   report["inputs"] = Json::array();
   for (const InputBundle& bundle : circuit.info().inputs) {

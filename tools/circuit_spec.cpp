@@ -152,7 +152,8 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec) : lanes_(spec.blocks.value_o
   }
   // One key for all blocks of a message.
   const auto has = [&](auto property) { return std::any_of(info().inputs.begin(), info().inputs.end(), property); };
-  const bool has_blocks = has([](const InputBundle& b) { return b.name == "message"; }) && has([](const InputBundle& b) { return b.same_in_all_lanes; });
+  const bool has_blocks =
+      has([](const InputBundle& b) { return b.name == "message"; }) && has([](const InputBundle& b) { return b.same_in_all_lanes; });
   blocks_ = has_blocks && !spec.lanes;
   if (spec.blocks && !has_blocks)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");

@@ -75,7 +75,8 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
         mine.endpoint = endpoint;
         if (!job.live) mine.stores = {store_of(dir, party)};
         std::erase_if(mine.inputs, [&](const auto& input) { return circuit.info().inputs[circuit.input_index(input.first)].owner != party; });
-        std::erase_if(mine.outputs, [&](const auto& output) { return !receives(circuit.info().outputs[circuit.output_index(output.first)].to, party); });
+        std::erase_if(mine.outputs,
+                      [&](const auto& output) { return !receives(circuit.info().outputs[circuit.output_index(output.first)].to, party); });
         return run(mine);
       },
       link);
@@ -83,7 +84,8 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
 
 int local_command(const Arguments& arguments) {
   if (arguments.empty() || arguments[0] == "--help" || (arguments[0] != "preprocess" && arguments[0] != "run")) {
-    const std::string help = "Usage: tinyot local preprocess|run ...; each has its own --help\n\nExample:\n  tinyot local preprocess --store trial --ands 2^18\n";
+    const std::string help =
+        "Usage: tinyot local preprocess|run ...; each has its own --help\n\nExample:\n  tinyot local preprocess --store trial --ands 2^18\n";
     if (arguments.empty() || arguments[0] != "--help") throw UsageError("tinyot local runs preprocess or run; see tinyot local --help");
     print_report(Format::Text, {}, help);
     return 0;

@@ -68,8 +68,9 @@ void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t
   const std::uint64_t needed = needed_by(job);
   if (needed <= available_bytes / parties) return;
   const auto fits = fitting(job, available_bytes / parties);
-  throw UsageError("a party needs " + bytes_text(static_cast<double>(needed)) + " of memory with --unit " + std::to_string(SecurityParameters::make(job.parameters).unit()) +
-                   " and --threads " + std::to_string(job.threads) + ", and " + bytes_text(static_cast<double>(available_bytes)) + " are free here" +
+  throw UsageError("a party needs " + bytes_text(static_cast<double>(needed)) + " of memory with --unit " +
+                   std::to_string(SecurityParameters::make(job.parameters).unit()) + " and --threads " + std::to_string(job.threads) + ", and " +
+                   bytes_text(static_cast<double>(available_bytes)) + " are free here" +
                    (parties > 1 ? " for " + std::to_string(parties) + " parties" : "") +
                    (fits ? ": --unit " + std::to_string(*fits->parameters.unit) + " --threads " + std::to_string(fits->threads) + " would fit"
                          : ": no unit fits, free some memory"));

@@ -30,15 +30,15 @@ int params_command(const Arguments& arguments) {
   report["threads"] = job.threads;
   report["memory_available_bytes"] = available_memory_bytes();
   report["version"] = version_text();
-  std::string text =
-      grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " + grouped(params.unit()) + ", bucket " +
-      std::to_string(params.bucket()) + "\n" + "security: sigma " + std::to_string(params.sigma()) + ", reached " + decimals(forecast.paper_bound_bits, 1) +
-      " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) + "); kappa " + std::to_string(kKappa) + "\n" +
-      profile_text(report) + ": " +
-      (params.profile() == Profile::Nnob12 ? "tau = " + std::to_string(params.columns_kept()) + " columns, " : "") + grouped(forecast.seed_ots) +
-      " seed OTs each way, once\n" + "traffic: each party sends " + bytes_text(static_cast<double>(forecast.bytes_sent)) + ", " + bytes_text(per_and) +
-      " an AND both ways together\n" + "memory: " + bytes_text(static_cast<double>(forecast.memory_bytes)) + " a party; disk: " +
-      bytes_text(static_cast<double>(forecast.disk_bytes)) + " a party\n";
+  std::string text = grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " + grouped(params.unit()) + ", bucket " +
+                     std::to_string(params.bucket()) + "\n" + "security: sigma " + std::to_string(params.sigma()) + ", reached " +
+                     decimals(forecast.paper_bound_bits, 1) + " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) +
+                     "); kappa " + std::to_string(kKappa) + "\n" + profile_text(report) + ": " +
+                     (params.profile() == Profile::Nnob12 ? "tau = " + std::to_string(params.columns_kept()) + " columns, " : "") +
+                     grouped(forecast.seed_ots) + " seed OTs each way, once\n" + "traffic: each party sends " +
+                     bytes_text(static_cast<double>(forecast.bytes_sent)) + ", " + bytes_text(per_and) + " an AND both ways together\n" +
+                     "memory: " + bytes_text(static_cast<double>(forecast.memory_bytes)) +
+                     " a party; disk: " + bytes_text(static_cast<double>(forecast.disk_bytes)) + " a party\n";
   if (!line.has("no-calibration")) {
     const Calibration calibration = calibrate(job, timeouts_from(line));
     const double seconds = foretold_s(job, calibration);

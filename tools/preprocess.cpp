@@ -28,7 +28,8 @@ class NoSink final : public MaterialSink {
 
 Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_now, double wall_s, const PhaseLog& log) {
   const Manifest& manifest = store.manifest();
-  Json report = {{"party", std::string(1, letter(job.party))}, {"command", "preprocess"}, {"session", hex_of(session_id_of(manifest))}, {"ands", ands_now}};
+  Json report = {
+      {"party", std::string(1, letter(job.party))}, {"command", "preprocess"}, {"session", hex_of(session_id_of(manifest))}, {"ands", ands_now}};
   add_security(report, manifest);
   report["threads"] = job.threads;
   report["complete"] = manifest.state == SessionState::Complete;
@@ -147,7 +148,8 @@ void PreprocessRun::open_what_is_there() {
   std::error_code error;
   if (job_.session && std::filesystem::exists(*job_.session, error)) {
     session_file_ = read_session_file(*job_.session, job_.store_key);
-    if (session_file_->bits_a.count != kTieBits) throw StoreError("the session file " + job_.session->string() + " is of another kind; begin a new session");
+    if (session_file_->bits_a.count != kTieBits)
+      throw StoreError("the session file " + job_.session->string() + " is of another kind; begin a new session");
     check_same_parameters("the session of " + job_.session->string(), session_file_->manifest, job_, security_);
   } else if (job_.session && job_.shard != 1) {
     throw StoreError("there is no session file " + job_.session->string() + " yet: begin shard 1, which makes it, and copy it here");
@@ -161,7 +163,8 @@ void PreprocessRun::open_what_is_there() {
   check_same_parameters("the store in " + job_.store.string(), store_->manifest(), job_, security_);
   check_peer(store_->manifest(), job_.endpoint, job_.store);
   if (store_->manifest().shard != job_.shard)
-    throw StoreError("the store in " + job_.store.string() + " is shard " + std::to_string(store_->manifest().shard) + ", not " + std::to_string(job_.shard));
+    throw StoreError("the store in " + job_.store.string() + " is shard " + std::to_string(store_->manifest().shard) + ", not " +
+                     std::to_string(job_.shard));
   if (job_.session && (!session_file_ || session_file_->manifest.session_id != store_->manifest().session_id))
     throw StoreError("the store in " + job_.store.string() + " is not of the session of " + job_.session->string());
   // Nobody is spoken to if it is certain that nothing can be made.

@@ -17,7 +17,8 @@ std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
   const auto slash = text.find('/');
   if (slash == std::string::npos) throw UsageError("--shard wants i/n, as 2/8, not '" + text + "'");
   const std::uint64_t shard = parse_size("shard", text.substr(0, slash)), shards = parse_size("shard", text.substr(slash + 1));
-  if (shard < 1 || shard > shards || shards > kShardsMax) throw UsageError("--shard is out of range: i/n with 1 <= i <= n <= " + std::to_string(kShardsMax));
+  if (shard < 1 || shard > shards || shards > kShardsMax)
+    throw UsageError("--shard is out of range: i/n with 1 <= i <= n <= " + std::to_string(kShardsMax));
   return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
 }
 
@@ -71,7 +72,9 @@ void add_parameter_options(Options& options) {
 void add_preprocess_options(Options& options) {
   options.value("ands", "ANDs that the store is to have in all: N or 2^k");
   add_parameter_options(options);
-  options.value("inputs", "authenticated bits of each party for inputs, and for outputs from triples that only one party learns; default: 1024 + ands / 16")
+  options
+      .value("inputs",
+             "authenticated bits of each party for inputs, and for outputs from triples that only one party learns; default: 1024 + ands / 16")
       .value("threads", "workers, each with its own thread and connection; the material is the same, memory grows", "1")
       .value("session", "file of a session that several stores share: shard 1 makes it, all others start from a copy of it")
       .value("shard", "i/n: make part i of n of the session's ANDs in this store; the same command again resumes it")
@@ -90,7 +93,8 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   job.parameters = parameters_from(line);
   const std::uint64_t unit = SecurityParameters::make(job.parameters).unit();
   if (job.ands / unit >= kUnitsMax)
-    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) + " would be more than 2^20 units: use a larger --unit");
+    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) +
+                     " would be more than 2^20 units: use a larger --unit");
   if (line.has("session")) job.session = line.text("session");
   if (line.has("shard")) std::tie(job.shard, job.shards) = shard_from(line.text("shard"));
   if (job.shards > 1 && !job.session) throw UsageError("--shard wants --session FILE, which all shards of the session share");

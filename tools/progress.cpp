@@ -64,8 +64,8 @@ void Progress::show(std::string_view phase) {
                               (made > 0 ? seconds_text(elapsed * (to_make - made) / made) : "unknown time") + " left (" + std::string(phase) + ")";
   if (terminal_) {
     const int full = static_cast<int>((static_cast<double>(skipped_) + made) / static_cast<double>(total_) * kBarWidth);
-    std::cerr << "\r\033[K[" << std::string(static_cast<std::size_t>(full), '#') << std::string(static_cast<std::size_t>(kBarWidth - full), '.') << "] "
-              << numbers << std::flush;
+    std::cerr << "\r\033[K[" << std::string(static_cast<std::size_t>(full), '#') << std::string(static_cast<std::size_t>(kBarWidth - full), '.')
+              << "] " << numbers << std::flush;
   } else {
     std::cerr << numbers << std::endl;
   }

@@ -160,10 +160,12 @@ JobResult reserve(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const std::vector<std::optional<BundleValues>> no_inputs;
   const PlannedReservation planned = reserve_stored({job, circuit, no_inputs, job.window.value_or(window_for(circuit.lanes()))});
-  Json report = {{"party", std::string(1, letter(job.party))}, {"command", "run --reserve-only"}, {"circuit", circuit.info().name}, {"reservation", planned.id}};
+  Json report = {
+      {"party", std::string(1, letter(job.party))}, {"command", "run --reserve-only"}, {"circuit", circuit.info().name}, {"reservation", planned.id}};
   for (const MaterialKind kind : kAllMaterialKinds)
     if (planned.range.end[kind] > planned.range.start[kind])
-      report["kinds"][std::string(name_of(kind))] = {{"first", planned.range.start[kind]}, {"count", planned.range.end[kind] - planned.range.start[kind]}};
+      report["kinds"][std::string(name_of(kind))] = {{"first", planned.range.start[kind]},
+                                                     {"count", planned.range.end[kind] - planned.range.start[kind]}};
   return {report, 0};
 }
 
@@ -184,12 +186,12 @@ JobResult run(const RunJob& job) {
 
 std::string run_text(const Json& report) {
   if (report["command"] == "run --reserve-only")
-    return "party " + report["party"].get<std::string>() + ": material for " + report["circuit"].get<std::string>() + " is set aside; run it with --reservation " +
-           std::to_string(report["reservation"].get<std::uint64_t>()) + "\n";
-  std::string text = "party " + report["party"].get<std::string>() + ": " + report["circuit"].get<std::string>() + ", " + grouped(report["ands"]) + " ANDs (" +
-                     grouped(report["gates"]) + " gates) in " + seconds_text(report["wall_s"]) + ", " +
-                     grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + " ANDs/s" +
-                     ", on material of " + profile_text(report) + "\n";
+    return "party " + report["party"].get<std::string>() + ": material for " + report["circuit"].get<std::string>() +
+           " is set aside; run it with --reservation " + std::to_string(report["reservation"].get<std::uint64_t>()) + "\n";
+  std::string text = "party " + report["party"].get<std::string>() + ": " + report["circuit"].get<std::string>() + ", " + grouped(report["ands"]) +
+                     " ANDs (" + grouped(report["gates"]) + " gates) in " + seconds_text(report["wall_s"]) + ", " +
+                     grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + " ANDs/s" + ", on material of " +
+                     profile_text(report) + "\n";
   if (report.contains("burnt"))
     for (const auto& [name, value] : report["burnt"].items())
       text += grouped(value.get<std::uint64_t>()) + " " + name + " were passed over, because the peer's store was ahead\n";
@@ -198,8 +200,9 @@ std::string run_text(const Json& report) {
 }
 
 int run_command(const Arguments& arguments) {
-  CommandLine line("tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE [options]",
-                   "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input key_a=@key.hex --input message=@message.hex");
+  CommandLine line(
+      "tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE [options]",
+      "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
   line.options().several("store", "directory of this party's store; or of several shards of a session, or 'DIR/*'");
   add_store_key_option(line.options());

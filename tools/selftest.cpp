@@ -143,7 +143,8 @@ int selftest_command(const Arguments& arguments) {
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::vector<Line> lines = lines_of(result);
   for (const Line& each : lines)
-    if (!each.is_as_likely_as_it_should()) result.violations.push_back("guesses in " + std::string(each.row->name) + " survive too often or too rarely");
+    if (!each.is_as_likely_as_it_should())
+      result.violations.push_back("guesses in " + std::string(each.row->name) + " survive too often or too rarely");
   Tally total;
   for (const Line& each : lines) total.add(each.all);
   Json report = {{"command", "selftest"}, {"seed", options.seed}};
@@ -153,10 +154,10 @@ int selftest_command(const Arguments& arguments) {
   report["messages"] = json_of(lines, result);
   add_measurements(report, {});
   print_report(line.common().format, report,
-               text_of(lines, result) + std::to_string(total.tried) + " deviations in " + std::to_string(lines.size()) + " messages: " +
-                   std::to_string(total.caught) + " caught by the honest party, " + std::to_string(total.stopped) + " ended with nothing by the cheater's own checks, " +
-                   std::to_string(total.survived) + " guessed or harmless, " + std::to_string(result.violations.size()) + " against the table; " +
-                   seconds_text(wall_s) + "\n");
+               text_of(lines, result) + std::to_string(total.tried) + " deviations in " + std::to_string(lines.size()) +
+                   " messages: " + std::to_string(total.caught) + " caught by the honest party, " + std::to_string(total.stopped) +
+                   " ended with nothing by the cheater's own checks, " + std::to_string(total.survived) + " guessed or harmless, " +
+                   std::to_string(result.violations.size()) + " against the table; " + seconds_text(wall_s) + "\n");
   return result.violations.empty() ? 0 : static_cast<int>(ExitStatus::Failure);
 }
 

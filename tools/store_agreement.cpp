@@ -87,8 +87,8 @@ void unlock_together(Session& session, Store& store, std::uint64_t first_unit, s
 void check_not_far_ahead(const MaterialCounts& mine, const MaterialCounts& peers) {
   for (const MaterialKind kind : kAllMaterialKinds)
     if (peers[kind] > mine[kind] && peers[kind] - mine[kind] > kBurnMax)
-      throw Disagreement("the peer's store is far ahead: its " + std::string(name_of(kind)) + " stand at " + std::to_string(peers[kind]) + ", mine at " +
-                         std::to_string(mine[kind]) + "; to go on would burn what lies between, start a new session in a new store");
+      throw Disagreement("the peer's store is far ahead: its " + std::string(name_of(kind)) + " stand at " + std::to_string(peers[kind]) +
+                         ", mine at " + std::to_string(mine[kind]) + "; to go on would burn what lies between, start a new session in a new store");
 }
 
 // A range that the peer names is looked at before it touches the store.
@@ -111,7 +111,8 @@ void check_enough(std::span<const Store> stores, const MaterialCounts& needed) {
     std::uint64_t left = 0;
     for (const Store& store : stores) left += store.made()[kind] - store.position()[kind];
     if (left >= needed[kind]) continue;
-    shortages += (shortages.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(left) + ", needs " + std::to_string(needed[kind]);
+    shortages +=
+        (shortages.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(left) + ", needs " + std::to_string(needed[kind]);
   }
   if (!shortages.empty())
     throw OutOfMaterial("not enough material in this store: " + shortages + "; make more with tinyot preprocess, in a new store");
@@ -181,7 +182,8 @@ ReservationChain reserve_together(Session& session, std::span<Store> shards, con
     MaterialCounts part;
     for (const MaterialKind kind : kAllMaterialKinds) {
       // Both parties have told each other so, and come to the same parts.
-      const std::uint64_t start = std::max(standings[i].mine.position[kind], standings[i].peers.position[kind]), unlocked = shards[i].marks().unlocked[kind];
+      const std::uint64_t start = std::max(standings[i].mine.position[kind], standings[i].peers.position[kind]),
+                          unlocked = shards[i].marks().unlocked[kind];
       // The last one is asked for all the rest, and says what it is short of.
       part[kind] = i + 1 == shards.size() ? missing[kind] : std::min(missing[kind], unlocked - std::min(unlocked, start));
       missing[kind] -= part[kind];

@@ -77,7 +77,8 @@ int store_command(const Arguments& arguments) {
       {"info", store_info}, {"verify", store_verify}, {"retire", store_retire}, {"merge", store_merge}, {"adopt", store_adopt}};
   const auto command = arguments.empty() ? commands.end() : commands.find(arguments[0]);
   if (command != commands.end()) return command->second({arguments.begin() + 1, arguments.end()});
-  if (arguments.empty() || arguments[0] != "--help") throw UsageError("tinyot store wants info, verify, retire, merge or adopt, and DIR; see tinyot store --help");
+  if (arguments.empty() || arguments[0] != "--help")
+    throw UsageError("tinyot store wants info, verify, retire, merge or adopt, and DIR; see tinyot store --help");
   print_report(Format::Text, {},
                "Usage: tinyot store COMMAND DIR ...; each has its own --help\n\n"
                "  info     what is left: session, peer, security, counts by kind\n"

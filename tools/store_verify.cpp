@@ -35,7 +35,8 @@ std::string text_of(const Json& report) {
   for (const Json& line : report["corrupt"]) text += line.get<std::string>() + "\n";
   if (!report.contains("peer_matched")) return text;
   text += "the peer's halves: " + grouped(report["peer_matched"]) + " match, " + grouped(report["peer_cut"]) +
-          " match by index (cut since they were made), " + grouped(report["peer_passed_over"]) + " are given away by one of the two, " + grouped(report["peer_different"]) + " differ\n";
+          " match by index (cut since they were made), " + grouped(report["peer_passed_over"]) + " are given away by one of the two, " +
+          grouped(report["peer_different"]) + " differ\n";
   for (const Json& line : report["differences"]) text += line.get<std::string>() + "\n";
   return text;
 }
@@ -53,8 +54,9 @@ int store_verify(const Arguments& arguments) {
   const std::optional<Endpoint> endpoint = optional_endpoint_from(line);
   Store store = Store::open(line.required("store"), {.purpose = endpoint ? Purpose::Use : Purpose::Look, .store_key = store_key_from(line)});
   if (store.manifest().state == SessionState::Dead)
-    throw StoreError("session is dead: " + store.manifest().dead_reason + "; " +
-                     (store.keys_are_gone() ? "its keys are overwritten, and there is nothing to verify" : "its keys are protected by " + keys_left_text()));
+    throw StoreError(
+        "session is dead: " + store.manifest().dead_reason + "; " +
+        (store.keys_are_gone() ? "its keys are overwritten, and there is nothing to verify" : "its keys are protected by " + keys_left_text()));
   const auto start = std::chrono::steady_clock::now();
   const Verification verification = verify(store);
   Json report = {{"session", hex_of(session_id_of(store.manifest()))}, {"batches", verification.batches}, {"bytes", verification.bytes},

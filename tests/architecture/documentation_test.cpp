@@ -24,7 +24,8 @@ std::set<std::string> tests_there_are() {
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "tests")) {
     if (entry.path().extension() != ".cpp") continue;
     const std::string text = text_of(entry.path());
-    for (std::sregex_iterator match(text.begin(), text.end(), kTest), end; match != end; ++match) names.insert((*match)[1].str() + "." + (*match)[2].str());
+    for (std::sregex_iterator match(text.begin(), text.end(), kTest), end; match != end; ++match)
+      names.insert((*match)[1].str() + "." + (*match)[2].str());
   }
   return names;
 }

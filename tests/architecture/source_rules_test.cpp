@@ -9,7 +9,7 @@
 namespace tinyot::test {
 namespace {
 
-constexpr std::size_t kLinesMax = 300;
+constexpr std::size_t kLinesMax = 300, kColumnsMax = 150;
 
 using Words = std::vector<std::string>;
 
@@ -67,6 +67,13 @@ TEST(SourceRules, NothingIsLeftOver) {
 
 TEST(SourceRules, FilesAreShort) {
   for (const SourceFile& file : product_files()) EXPECT_LE(file.lines.size(), kLinesMax) << file.path;
+}
+
+TEST(SourceRules, LinesOfCodeAreShort) {
+  for (const SourceFile& file : product_files()) {
+    if (!file.is_code()) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) EXPECT_LE(file.lines[i].size(), kColumnsMax) << file.path << ":" << i + 1;
+  }
 }
 
 TEST(SourceRules, HeadersBeginWithACommentAndAreReadOnce) {

@@ -100,7 +100,8 @@ TEST_F(EveryTarget, TransposeOfAWindowIsThatPartOfTheWhole) {
           if (first + count > columns) continue;
           std::vector<Block> part(count);
           transpose_to_blocks(matrix, first, part);
-          for (std::size_t j = 0; j < count; ++j) ASSERT_TRUE(part[j].lo == all[first + j].lo && part[j].hi == all[first + j].hi) << first << " + " << j;
+          for (std::size_t j = 0; j < count; ++j)
+            ASSERT_TRUE(part[j].lo == all[first + j].lo && part[j].hi == all[first + j].hi) << first << " + " << j;
         }
       }
     });

@@ -96,7 +96,8 @@ TEST_F(EveryTarget, XorBlockToEachAddsTheSameBlock) {
 struct Products {
   explicit Products(std::size_t n)
       : x(guarded_blocks(n, 9 * n)), y(guarded_blocks(n, 9 * n + 1)), a(guarded_blocks(n, 9 * n + 2)), b(guarded_blocks(n, 9 * n + 3)),
-        c(guarded_blocks(n, 9 * n + 4)), d(words_of_bits(n, 9 * n + 5)), e(words_of_bits(n, 9 * n + 6)), of_d(n + 1, kUntouched), of_e(of_d), z(of_d) {
+        c(guarded_blocks(n, 9 * n + 4)), d(words_of_bits(n, 9 * n + 5)), e(words_of_bits(n, 9 * n + 6)), of_d(n + 1, kUntouched), of_e(of_d),
+        z(of_d) {
     for (std::size_t i = 0; i < n; ++i) {
       of_d[i] = x[i] ^ a[i], of_e[i] = y[i] ^ b[i], z[i] = c[i];
       if (bit_at(d, i)) of_d[i] ^= kKey, z[i] ^= b[i];

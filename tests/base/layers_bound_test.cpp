@@ -100,12 +100,14 @@ Attack attack_at(const std::vector<std::size_t>& places, std::size_t l, std::siz
 }
 
 TEST(LayersBound, WhereEachTripleIsCheckedItIsTheBestAttackOfAll) {
-  for (const auto& [l, bucket] : {std::pair<std::size_t, std::size_t>{1, 2}, {2, 2}, {3, 2}, {4, 2}, {5, 2}, {6, 2}, {2, 3}, {3, 3}, {4, 3}, {2, 4}, {3, 4}}) {
+  for (const auto& [l, bucket] :
+       {std::pair<std::size_t, std::size_t>{1, 2}, {2, 2}, {3, 2}, {4, 2}, {5, 2}, {6, 2}, {2, 3}, {3, 3}, {4, 3}, {2, 4}, {3, 4}}) {
     const auto orders = shifts(l);
     double best = 0;
     for (std::uint64_t bits = 0; bits < std::uint64_t{1} << (l * bucket); ++bits)
       best = std::max(best, mean_yield(attack_of_bits(bits, l, bucket), orders, TripleCheck::Each).buckets);
-    EXPECT_NEAR(layers_bound_bits(l, static_cast<std::uint32_t>(bucket), TripleCheck::Each), -std::log2(best), 1e-9) << "l = " << l << ", B = " << bucket;
+    EXPECT_NEAR(layers_bound_bits(l, static_cast<std::uint32_t>(bucket), TripleCheck::Each), -std::log2(best), 1e-9)
+        << "l = " << l << ", B = " << bucket;
   }
 }
 
@@ -218,15 +220,22 @@ Counts counts_of(const Attack& attack, std::size_t n) {
   Counts counts;
   for (const auto& layer : attack)
     for (std::size_t s = (counts.emplace_back(), 0); s * n < layer.size(); ++s)
-      counts.back().push_back(static_cast<std::size_t>(std::count(layer.begin() + static_cast<long>(s * n), layer.begin() + static_cast<long>((s + 1) * n), true)));
+      counts.back().push_back(
+          static_cast<std::size_t>(std::count(layer.begin() + static_cast<long>(s * n), layer.begin() + static_cast<long>((s + 1) * n), true)));
   return counts;
 }
 
 // All orders of small models one by one: the calculation by counts is right, and f bounds them.
 TEST(LayersBound, OfSegmentsBoundsEveryAttackOnSmallModels) {
   std::mt19937_64 engine(1);
-  for (const auto& [n, segments, bucket, attacks] : {std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>{2, 2, 2, 256}, {2, 3, 2, 4096}, {2, 2, 3, 4096},
-                                                     {3, 2, 2, 4096}, {3, 2, 3, 100}, {3, 3, 2, 100}, {4, 2, 2, 100}, {2, 3, 3, 100}}) {
+  for (const auto& [n, segments, bucket, attacks] : {std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>{2, 2, 2, 256},
+                                                     {2, 3, 2, 4096},
+                                                     {2, 2, 3, 4096},
+                                                     {3, 2, 2, 4096},
+                                                     {3, 2, 3, 100},
+                                                     {3, 3, 2, 100},
+                                                     {4, 2, 2, 100},
+                                                     {2, 3, 3, 100}}) {
     const std::size_t l = n * segments, all = std::size_t{1} << (l * bucket);
     const auto orders = segment_orders(n, segments);
     SegmentModel model(n);
@@ -236,7 +245,8 @@ TEST(LayersBound, OfSegmentsBoundsEveryAttackOnSmallModels) {
       if (largest_layer(counts) == 0) continue;
       const double mean = mean_yield(attack, orders, TripleCheck::Deferred).buckets;
       ASSERT_NEAR(model.buckets(counts), mean, 1e-12);
-      ASSERT_LE(mean, f(n, bucket, largest_layer(counts)) * std::pow(l, 1.0 - static_cast<double>(bucket)) * (1 + 1e-12)) << n << ", " << segments << ", " << bucket;
+      ASSERT_LE(mean, f(n, bucket, largest_layer(counts)) * std::pow(l, 1.0 - static_cast<double>(bucket)) * (1 + 1e-12))
+          << n << ", " << segments << ", " << bucket;
     }
   }
 }
@@ -270,7 +280,8 @@ double best_attack(const Model& model) {
     const double yield = exact.buckets(counts) / unit;
     best = std::max(best, yield);
     if (yield > f(model.n, model.bucket, largest_layer(counts)) * (1 + 1e-9)) {
-      ADD_FAILURE() << "n = " << model.n << ", B = " << model.bucket << ": yields " << yield << " with " << largest_layer(counts) << " attacks on a layer";
+      ADD_FAILURE() << "n = " << model.n << ", B = " << model.bucket << ": yields " << yield << " with " << largest_layer(counts)
+                    << " attacks on a layer";
       return best;
     }
     std::size_t k = 0;
@@ -280,7 +291,8 @@ double best_attack(const Model& model) {
 }
 
 TEST(LayersBound, OfSegmentsBoundsEverySmallAttackExactly) {
-  for (const Model& model : {Model{8, 2, 2, 6}, {8, 2, 3, 4}, {8, 3, 3, 3}, {16, 2, 3, 4}, {128, 2, 2, 6}, {128, 2, 3, 4}, {128, 3, 3, 3}, {128, 2, 4, 2}}) {
+  for (const Model& model :
+       {Model{8, 2, 2, 6}, {8, 2, 3, 4}, {8, 3, 3, 3}, {16, 2, 3, 4}, {128, 2, 2, 6}, {128, 2, 3, 4}, {128, 3, 3, 3}, {128, 2, 4, 2}}) {
     const double best = best_attack(model);
     EXPECT_GE(best, 0.5 - 1e-9) << "one attack a layer";
     if (model.n != kSegmentTriples) continue;
@@ -297,8 +309,9 @@ TEST(LayersBound, OfSegmentsBoundsEverySmallAttackExactly) {
 TEST(LayersBound, OfSegmentsBoundsLargeAttacksOnOneSegment) {
   for (const std::size_t bucket : {2u, 3u, 4u})
     for (std::size_t t = 1; t <= (bucket == 2 ? kSegmentTriples : 30); ++t)
-      EXPECT_LE(segment_yield(kSegmentTriples, std::vector<std::size_t>(bucket, t)).whole / std::pow(kSegmentTriples, 1 - static_cast<double>(bucket)),
-                f(kSegmentTriples, bucket, t) * (1 + 1e-9))
+      EXPECT_LE(
+          segment_yield(kSegmentTriples, std::vector<std::size_t>(bucket, t)).whole / std::pow(kSegmentTriples, 1 - static_cast<double>(bucket)),
+          f(kSegmentTriples, bucket, t) * (1 + 1e-9))
           << bucket << ", " << t;
 }
 

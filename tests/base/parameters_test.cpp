@@ -138,7 +138,8 @@ TEST(SecurityParameters, ABucketTooSmallIsRefusedWithBothFigures) {
   // l = 2^12, B = 4: 39 bits by the paper, 40.3 or so exactly.
   char exact[16];
   std::snprintf(exact, sizeof exact, "%.1f", exact_bound_bits(4096, 4));
-  expect_in(refusal({.unit = 4096, .bucket = 4}), {"--bucket 4", "4096", "39.0 bits", std::string("exact: ") + exact, "sigma = 40", "--bucket 5", "--allow-weak"});
+  expect_in(refusal({.unit = 4096, .bucket = 4}),
+            {"--bucket 4", "4096", "39.0 bits", std::string("exact: ") + exact, "sigma = 40", "--bucket 5", "--allow-weak"});
   const auto weak = SecurityParameters::make({.unit = 4096, .bucket = 4, .weak_allowed = true});
   EXPECT_EQ(weak.bucket(), 4u);
   EXPECT_EQ(weak.plan(5000).back().bucket, 4u);
@@ -227,7 +228,8 @@ TEST(FastParameters, OptionsOfTheOtherProfileAreRefused) {
   expect_in(refusal({.strings = StringBits::Short}), {"--short-strings", "--profile fast"});
   expect_in(refusal({.profile = Profile::Fast, .material = MaterialForm::Pairs}), {"--profile fast", "--material triples only"});
   EXPECT_EQ(refusal({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
-  for (const std::uint32_t k : {0u, 3u, 5u, 8u}) expect_in(refusal({.profile = Profile::Fast, .softspoken_k = k}), {"--softspoken-k " + std::to_string(k), "1, 2 or 4"});
+  for (const std::uint32_t k : {0u, 3u, 5u, 8u})
+    expect_in(refusal({.profile = Profile::Fast, .softspoken_k = k}), {"--softspoken-k " + std::to_string(k), "1, 2 or 4"});
   for (const std::uint32_t k : {1u, 2u, 4u}) EXPECT_EQ(refusal({.profile = Profile::Fast, .softspoken_k = k}), "");
 }
 

@@ -132,7 +132,8 @@ TEST_F(EveryTarget, SumsOfBothPartiesDifferByTheSelectedTotal) {
         subset_sums_with(k, moved, none, delta, w.pointers);
         for (std::size_t b = 0; b < k; ++b)
           for (std::size_t j = 0; j < kBlocks; ++j)
-            ASSERT_TRUE(same(w.blocks[b][j], v.blocks[b][j] ^ times(total[j], (delta >> b) & 1))) << "delta " << delta << ", row " << b << ", block " << j;
+            ASSERT_TRUE(same(w.blocks[b][j], v.blocks[b][j] ^ times(total[j], (delta >> b) & 1)))
+                << "delta " << delta << ", row " << b << ", block " << j;
       });
     }
   }

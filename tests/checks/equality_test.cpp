@@ -92,10 +92,12 @@ TEST(Equality, AnAlteredAnswerIsFoundByA) {
 
 TEST(Equality, AnOpeningOfAnotherStringThanCommittedIsFound) {
   for (const std::size_t bit : {0u, 255u, 256u, 511u, 512u, 767u}) {
-    const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 2); }, {.wrap_a = cheating(flip_bit("eq.opening", 0, bit))}, false);
+    const Outcomes outcomes =
+        run_sessions([](Session& session) { compare(session, 2); }, {.wrap_a = cheating(flip_bit("eq.opening", 0, bit))}, false);
     expect_cheated(outcomes.b, "EQ commitment");
   }
-  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 2); }, {.wrap_a = cheating(flip_bit("eq.commitment", 0, 17))}, false);
+  const Outcomes outcomes =
+      run_sessions([](Session& session) { compare(session, 2); }, {.wrap_a = cheating(flip_bit("eq.commitment", 0, 17))}, false);
   expect_cheated(outcomes.b, "EQ commitment");
 }
 

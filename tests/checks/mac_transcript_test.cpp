@@ -97,7 +97,8 @@ TEST(MacTranscript, PartsAreSettledWithTheWhole) {
   const Outcomes honest = open_in_parts(3, {});
   EXPECT_EQ(honest.a.kind, Kind::Done) << honest.a.message;
   EXPECT_EQ(honest.b.kind, Kind::Done) << honest.b.message;
-  for (const std::size_t altered : {0u, 1u, 2u}) expect_caught(open_in_parts(altered, [](Dealt& dealt) { dealt.bits.put(64, !dealt.bits[64]); }), Party::B);
+  for (const std::size_t altered : {0u, 1u, 2u})
+    expect_caught(open_in_parts(altered, [](Dealt& dealt) { dealt.bits.put(64, !dealt.bits[64]); }), Party::B);
 }
 
 TEST(MacTranscript, PartsTakenInAnotherOrderAreFound) {
@@ -136,7 +137,8 @@ TEST(MacTranscript, OneFlippedBitIsFound) {
 
 TEST(MacTranscript, OneWrongMacIsFound) {
   for (const Party owner : {Party::A, Party::B})
-    for (const std::size_t index : {0u, 599u}) expect_caught(attack(owner, 600, [=](Dealt& dealt) { dealt.macs[index].value.hi ^= 1; }), peer_of(owner));
+    for (const std::size_t index : {0u, 599u})
+      expect_caught(attack(owner, 600, [=](Dealt& dealt) { dealt.macs[index].value.hi ^= 1; }), peer_of(owner));
 }
 
 TEST(MacTranscript, AnOmittedAbsorbIsFound) {

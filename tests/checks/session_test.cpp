@@ -67,8 +67,11 @@ TEST(JoinSession, LetsThePeersWorkerIn) {
 }
 
 TEST(JoinSession, TurnsEverybodyElseAway) {
-  for (const Outcomes& outcomes : {join(1, 2), join(1, 1, {}, 2), join(1, 1, {.wrap_b = [](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), flip_bit("session.join", 0, 7)); }}),
-                                   join(1, 1, {.wrap_a = in_transit(reflect("session.join"))})})
+  for (const Outcomes& outcomes :
+       {join(1, 2), join(1, 1, {}, 2),
+        join(1, 1,
+             {.wrap_b = [](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), flip_bit("session.join", 0, 7)); }}),
+        join(1, 1, {.wrap_a = in_transit(reflect("session.join"))})})
     EXPECT_EQ(outcomes.a.kind, Kind::Network) << outcomes.a.message;
 }
 

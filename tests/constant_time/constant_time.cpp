@@ -55,7 +55,8 @@ void emit_circuit(Builder& builder) {
 }
 
 std::unique_ptr<Circuit> small_circuit() {
-  CircuitInfo info{"small", {integer_input("x", kBits, Party::A), integer_input("y", kBits, Party::B)}, {integer_output("to_both", 2), integer_output("to_b", 1)}};
+  CircuitInfo info{
+      "small", {integer_input("x", kBits, Party::A), integer_input("y", kBits, Party::B)}, {integer_output("to_both", 2), integer_output("to_b", 1)}};
   info.outputs[1].to = Receiver::B;
   return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
 }

@@ -26,7 +26,8 @@ Words by_definition(std::span<const Block> blocks, std::size_t first = 0) {
   std::optional<TweakHash> hash;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const std::uint64_t position = first + i, key = position / TweakHash::kObjectsMax;
-    if (!hash || position % TweakHash::kObjectsMax == 0) hash.emplace(kSession, Domain{kSumDomain.phase, kSumDomain.direction, kSumDomain.counter + key});
+    if (!hash || position % TweakHash::kObjectsMax == 0)
+      hash.emplace(kSession, Domain{kSumDomain.phase, kSumDomain.direction, kSumDomain.counter + key});
     (*hash)(kUse, position % TweakHash::kObjectsMax, blocks.subspan(i, 1), std::span(&hashed, 1));
     sum ^= hashed;
   }
@@ -40,7 +41,8 @@ Words sum_of(std::span<const Block> blocks, const SessionId& session = kSession,
 }
 
 TEST(HashSum, IsTheSumOfTheHashesByPosition) {
-  for (const std::size_t count : {0u, 1u, 2u, 255u, 256u, 257u, 1000u}) EXPECT_EQ(sum_of(random_blocks(count)), by_definition(random_blocks(count))) << count;
+  for (const std::size_t count : {0u, 1u, 2u, 255u, 256u, 257u, 1000u})
+    EXPECT_EQ(sum_of(random_blocks(count)), by_definition(random_blocks(count))) << count;
 }
 
 TEST(HashSum, TakesAnotherKeyAfterSoManyObjects) {
@@ -125,8 +127,12 @@ TEST(HashSum, SessionDomainAndUseKeepSumsApart) {
   const auto blocks = random_blocks(3);
   SessionId other{};
   other.bytes[0] ^= decltype(other.bytes)::value_type{1};
-  const std::set<Words> seen = {sum_of(blocks), sum_of(blocks, other), sum_of(blocks, kSession, {"test other", 'A', 5}), sum_of(blocks, kSession, {"test sum", 'B', 5}),
-                                sum_of(blocks, kSession, {"test sum", 'A', 6}), sum_of(blocks, kSession, kSumDomain, HashUse::MacTranscript)};
+  const std::set<Words> seen = {sum_of(blocks),
+                                sum_of(blocks, other),
+                                sum_of(blocks, kSession, {"test other", 'A', 5}),
+                                sum_of(blocks, kSession, {"test sum", 'B', 5}),
+                                sum_of(blocks, kSession, {"test sum", 'A', 6}),
+                                sum_of(blocks, kSession, kSumDomain, HashUse::MacTranscript)};
   EXPECT_EQ(seen.size(), 6u);
 }
 

@@ -39,7 +39,8 @@ const std::vector<Target>& targets() {
     std::vector<Target> all;
     for (const ScenarioKind& kind : scenario_kinds()) {
       if (kind.name.starts_with("nnob12")) continue;  // its seed OTs take a second a session
-      for (const Party party : {Party::A, Party::B}) all.push_back({&kind, party, frames_of(attempt(kind, kSeed, peer_of(party), nullptr).conduct.sent)});
+      for (const Party party : {Party::A, Party::B})
+        all.push_back({&kind, party, frames_of(attempt(kind, kSeed, peer_of(party), nullptr).conduct.sent)});
     }
     return all;
   }();
@@ -94,7 +95,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Frames frames = target.frames;
   for (std::size_t i = 0; i < kEditsMax && (i + 1) * kEditBytes < size; ++i) {
     const std::uint8_t* edit = data + 1 + i * kEditBytes;
-    apply({static_cast<std::uint16_t>(edit[0] | edit[1] << 8), static_cast<std::uint16_t>(edit[2] | edit[3] << 8), edit[4], edit[5], edit[6]}, frames);
+    apply({static_cast<std::uint16_t>(edit[0] | edit[1] << 8), static_cast<std::uint16_t>(edit[2] | edit[3] << 8), edit[4], edit[5], edit[6]},
+          frames);
   }
   const auto scenario = target.kind->make(kSeed);
   const auto channel = make_framed_channel(std::make_unique<Recorded>(frames));

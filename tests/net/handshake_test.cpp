@@ -107,13 +107,15 @@ TEST(Handshake, AnotherVersionIsNamedWithBoth) {
 }
 
 TEST(Handshake, MalformedHellosAreADeviation) {
-  for (const std::string& hello : {protobuf_hello(kWireVersion, 2, 32, 0), protobuf_hello(kWireVersion, 1, 31, 0), protobuf_hello(kWireVersion, 1, 33, 0),
-                                   protobuf_hello(kWireVersion, 1, 32, 65), std::string(kMagic) + "\x1a\x7f", std::string(kMagic) + "\xff\xff\xff"})
+  for (const std::string& hello :
+       {protobuf_hello(kWireVersion, 2, 32, 0), protobuf_hello(kWireVersion, 1, 31, 0), protobuf_hello(kWireVersion, 1, 33, 0),
+        protobuf_hello(kWireVersion, 1, 32, 65), std::string(kMagic) + "\x1a\x7f", std::string(kMagic) + "\xff\xff\xff"})
     expect_contains(reaction_to<PeerCheated>(hello), "handshake");
 }
 
 TEST(Handshake, AnotherProtocolIsANetworkError) {
-  for (const std::string& hello : {std::string("SSH-2.0-OpenSSH_9.2"), std::string(), std::string("TinyOT wir"), std::string("HTTP/1.1 400 Bad Request\r\n")})
+  for (const std::string& hello :
+       {std::string("SSH-2.0-OpenSSH_9.2"), std::string(), std::string("TinyOT wir"), std::string("HTTP/1.1 400 Bad Request\r\n")})
     expect_contains(reaction_to<NetworkError>(hello), "does not speak");
   expect_contains(reaction_to<NetworkError>(protobuf_hello(kWireVersion, 1, 32, 0), kHelloTag + 1), "does not speak");
 }

@@ -203,7 +203,8 @@ TEST(RunLayout, HoldsTheBitsTheSeedsAndTheTie) {
       const RunLayout layout(params, wanted, sets);
       EXPECT_EQ(layout.length % 512, 0u);
       EXPECT_GE(layout.first_seeds, wanted);
-      for (std::size_t set = 0; set < sets; ++set) EXPECT_LE(layout.seeds(set) + params.columns_made(), set + 1 < sets ? layout.seeds(set + 1) : layout.tie);
+      for (std::size_t set = 0; set < sets; ++set)
+        EXPECT_LE(layout.seeds(set) + params.columns_made(), set + 1 < sets ? layout.seeds(set + 1) : layout.tie);
       EXPECT_LE(layout.tie + kTieBits, layout.length);
       EXPECT_LT(layout.length, wanted + 64 + sets * (params.columns_made() + 64) + kTieBits + 512);
     }

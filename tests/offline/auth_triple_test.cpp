@@ -116,7 +116,8 @@ TEST(AuthTriple, AWrongCombinerBitIsFound) {
       for (const Party cheater : {Party::A, Party::B})
         for (const std::size_t chunk : {0u, 1u})
           for (const std::size_t bit : {std::size_t{0}, kChunk - 1, kChunk, kBits - 1})
-            EXPECT_TRUE(caught_by(of(fold(256, kLayers, check, what, kChunk, cheater, flip_bit("triple.d", chunk, bit)).outcomes, peer_of(cheater)), "MAC transcript"))
+            EXPECT_TRUE(caught_by(of(fold(256, kLayers, check, what, kChunk, cheater, flip_bit("triple.d", chunk, bit)).outcomes, peer_of(cheater)),
+                                  "MAC transcript"))
                 << chunk << ", " << bit;
 }
 

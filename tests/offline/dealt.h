@@ -66,7 +66,8 @@ inline SharedBits dealt_shared(Party me, std::size_t count, std::uint64_t seed, 
 
 // Shared bits x, y and r: what a leaky triple starts from. The layers of a session differ in their numbers.
 inline TripleLayer dealt_layer(Party me, std::size_t count, std::uint64_t seed, std::uint64_t number = 0) {
-  return {dealt_shared(me, count, seed, 3 * number), dealt_shared(me, count, seed, 3 * number + 1), dealt_shared(me, count, seed, 3 * number + 2), {}};
+  return {
+      dealt_shared(me, count, seed, 3 * number), dealt_shared(me, count, seed, 3 * number + 1), dealt_shared(me, count, seed, 3 * number + 2), {}};
 }
 
 // Checks all MACs under the keys for triples, and that z = xy.
@@ -136,7 +137,8 @@ inline void expect_half(std::size_t caught, std::size_t runs) {
 inline void expect_as_likely(std::size_t owned, std::size_t runs, double probability) {
   const double n = static_cast<double>(runs), expected = n * probability;
   EXPECT_GT(expected, 5) << "too few sessions to tell";
-  EXPECT_LT(std::abs(static_cast<double>(owned) - expected), 5 * std::sqrt(expected * (1 - probability))) << owned << " of " << runs << ", expected " << expected;
+  EXPECT_LT(std::abs(static_cast<double>(owned) - expected), 5 * std::sqrt(expected * (1 - probability)))
+      << owned << " of " << runs << ", expected " << expected;
 }
 
 // The best attack on `count` objects of `bucket` places each in l buckets: 2B - 1 of them.

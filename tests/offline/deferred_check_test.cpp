@@ -73,7 +73,8 @@ DeferredMade make(StringBits strings, std::uint64_t seed, const Cheat& cheat = {
     settle_transcripts(session);
     made.of[me] = std::move(layers[0]);
   };
-  made.outcomes = run_sessions([&](Session& outer) { with_key_for_triples(outer, seed, body); }, options_with(cheat.cheater, seed, cheat.deviation), false);
+  made.outcomes =
+      run_sessions([&](Session& outer) { with_key_for_triples(outer, seed, body); }, options_with(cheat.cheater, seed, cheat.deviation), false);
   return made;
 }
 
@@ -205,7 +206,8 @@ TEST(DeferredCheck, AWrongProductCostsTheGlobalKey) {
       wrong += is_wrong;
       // One bit of the key guessed wrongly: found where x is 1.
       e.lo ^= std::uint64_t{1} << (1 + seed);
-      EXPECT_EQ(caught_by(make(strings, seed, {.cheater = Party::A, .deviation = with_errors(strings, {{2, at, e}})}).outcomes.b, "EQ of buckets"), made.x[1][2][at]);
+      EXPECT_EQ(caught_by(make(strings, seed, {.cheater = Party::A, .deviation = with_errors(strings, {{2, at, e}})}).outcomes.b, "EQ of buckets"),
+                made.x[1][2][at]);
     }
     EXPECT_GT(wrong, 0u);
   }
@@ -215,15 +217,17 @@ TEST(DeferredCheck, AWrongProductBitIsAlwaysFound) {
   for (const StringBits strings : kDeferredStrings)
     for (const Party cheater : {Party::A, Party::B})
       for (std::uint64_t seed = 0; seed < 10; ++seed)
-        EXPECT_TRUE(caught_by(of(make(strings, seed, {.cheater = cheater, .deviation = flip_bit("latriple.d", 0, seed * 29 % kTriples)}).outcomes, peer_of(cheater)),
-                              "EQ of buckets"));
+        EXPECT_TRUE(caught_by(
+            of(make(strings, seed, {.cheater = cheater, .deviation = flip_bit("latriple.d", 0, seed * 29 % kTriples)}).outcomes, peer_of(cheater)),
+            "EQ of buckets"));
 }
 
 // The comparison comes before the transcript, and a bit that was wrong on the wire only makes the strings differ.
 TEST(DeferredCheck, ACombinerBitThatOnlyThePeerSeesIsFoundByTheComparison) {
   for (const Party cheater : {Party::A, Party::B})
     for (const std::size_t bit : {std::size_t{0}, kTriples - 1, kTriples, 2 * kTriples - 1})
-      EXPECT_TRUE(caught_by(of(make(StringBits::Full, 1, {.cheater = cheater, .deviation = flip_bit("triple.d", 0, bit)}).outcomes, peer_of(cheater)), "EQ of buckets"));
+      EXPECT_TRUE(caught_by(of(make(StringBits::Full, 1, {.cheater = cheater, .deviation = flip_bit("triple.d", 0, bit)}).outcomes, peer_of(cheater)),
+                            "EQ of buckets"));
 }
 
 // A cheater that folds by its own wrong bit gets through the comparison, with a wrong product wherever the folded x is 1.
@@ -237,7 +241,8 @@ TEST(DeferredCheck, ACombinerBitThatBothFoldByIsFoundByTheMacTranscript) {
             const std::size_t at = seed * 25 % kTriples;
             y.put(at, !y[at]);
           };
-          EXPECT_TRUE(caught_by(of(make(strings, seed, {.cheater = cheater, .alter_layers = alter}).outcomes, peer_of(cheater)), "MAC transcript")) << seed;
+          EXPECT_TRUE(caught_by(of(make(strings, seed, {.cheater = cheater, .alter_layers = alter}).outcomes, peer_of(cheater)), "MAC transcript"))
+              << seed;
         }
 }
 
@@ -302,7 +307,8 @@ class Algebra : public testing::Test {
   Half half_product(const std::array<Block, 2>& errors = {}) {
     Half half{random_share(), random_share(), {}};
     Block g[2];
-    for (const int p : {0, 1}) g[p] = cut(h(half.x.of[1 - p].key) ^ h(half.x.of[1 - p].key ^ delta_[p]) ^ m(p, half.y)) ^ errors[static_cast<std::size_t>(p)];
+    for (const int p : {0, 1})
+      g[p] = cut(h(half.x.of[1 - p].key) ^ h(half.x.of[1 - p].key ^ delta_[p]) ^ m(p, half.y)) ^ errors[static_cast<std::size_t>(p)];
     for (const int p : {0, 1})
       half.s[p] = cut(h(half.x.of[p].mac) ^ h(half.x.of[1 - p].key) ^ times(m(p, half.y), half.x.of[p].x)) ^ times(g[1 - p], half.x.of[p].x);
     return half;

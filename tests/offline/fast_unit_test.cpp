@@ -17,7 +17,8 @@ struct FastMade {
   Outcomes outcomes;
 };
 
-FastMade preprocess_fast(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs, std::size_t workers = 1, const PartyOptions& options = {}) {
+FastMade preprocess_fast(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs, std::size_t workers = 1,
+                         const PartyOptions& options = {}) {
   FastMade made;
   const auto params = SecurityParameters::make(asked);
   made.outcomes = run_workers(
@@ -51,8 +52,8 @@ ParameterRequest fast(std::uint64_t unit, const FastKind& kind = {}) {
 }
 
 void expect_unit(const FastKind& kind, std::uint64_t ands) {
-  SCOPED_TRACE(std::string(name_of(kind.check)) + ", strings of " + std::to_string(static_cast<int>(kind.strings)) + ", k = " + std::to_string(kind.k) + ", " +
-               std::to_string(ands) + " ANDs");
+  SCOPED_TRACE(std::string(name_of(kind.check)) + ", strings of " + std::to_string(static_cast<int>(kind.strings)) +
+               ", k = " + std::to_string(kind.k) + ", " + std::to_string(ands) + " ANDs");
   const MaterialCounts counts = expect_good_unit(preprocess_fast(fast(ands, kind), ands, 7));
   EXPECT_EQ(counts[MaterialKind::Triples], ands);
   EXPECT_EQ(counts[MaterialKind::AuthBitsA], 7u);
@@ -87,7 +88,8 @@ TEST(FastUnit, LayersOfManyBatchesMakeGoodMaterial) {
 
 TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
   for (const std::size_t workers : {1u, 3u})
-    for (const FastKind& kind : {FastKind{}, kDeferred}) EXPECT_EQ(expect_good_unit(preprocess_fast(fast(500, kind), 2100, 10, workers))[MaterialKind::Triples], 2100u);
+    for (const FastKind& kind : {FastKind{}, kDeferred})
+      EXPECT_EQ(expect_good_unit(preprocess_fast(fast(500, kind), 2100, 10, workers))[MaterialKind::Triples], 2100u);
 }
 
 // The last unit is smaller and, having a population of its own, has more layers: it finds memory of other sizes.
@@ -222,14 +224,16 @@ TEST(FastUnit, AnAlteredMessageYieldsNothing) { expect_nothing_made(kFastAttacks
 TEST(FastUnit, AnAlteredMessageYieldsNothingWithTheDeferredCheck) { expect_nothing_made(kAttacksOnTheDeferredCheck, kDeferred); }
 
 TEST(FastUnit, AnAlteredMessageYieldsNothingWithShortStrings) {
-  for (const TripleCheck check : {TripleCheck::Each, TripleCheck::Deferred}) expect_nothing_made(kAttacksOnShortStrings, {check, StringBits::Short, 2});
+  for (const TripleCheck check : {TripleCheck::Each, TripleCheck::Deferred})
+    expect_nothing_made(kAttacksOnShortStrings, {check, StringBits::Short, 2});
 }
 
 // The orders are tossed when what they must not depend on is fixed: the first message of the toss follows the last of these.
 TEST(FastUnit, OrdersAreTossedWhenTheLayersAreFixed) {
   for (const FastKind& kind : {FastKind{}, kDeferred}) {
     std::vector<std::string> sent;
-    preprocess_fast(fast(200, kind), 200, 7, 1, options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>&) { sent.emplace_back(tag); }));
+    preprocess_fast(fast(200, kind), 200, 7, 1,
+                    options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>&) { sent.emplace_back(tag); }));
     const auto first = [&](const char* tag) { return std::find(sent.begin(), sent.end(), tag) - sent.begin(); };
     const auto last = [&](const char* tag) { return sent.rend() - std::find(sent.rbegin(), sent.rend(), tag) - 1; };
     const auto toss = first("coin_toss.commitment");

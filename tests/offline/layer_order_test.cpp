@@ -69,7 +69,8 @@ TEST(LayerOrder, WhereTheCheckIsDeferredWholeSegmentsAreShifted) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
       LayerOrder order = order_of(size, TripleCheck::Deferred, seed);
       const auto places = walk(order, size);
-      for (std::size_t j = 0; j < size; ++j) ASSERT_EQ(places[j] / kSegmentTriples, (places[0] / kSegmentTriples + j / kSegmentTriples) % (size / kSegmentTriples));
+      for (std::size_t j = 0; j < size; ++j)
+        ASSERT_EQ(places[j] / kSegmentTriples, (places[0] / kSegmentTriples + j / kSegmentTriples) % (size / kSegmentTriples));
     }
   }
 }

@@ -137,7 +137,8 @@ TEST(LeakyAnd, AWholeBucketLeaksAsOftenAsTheBoundSays) {
 TEST(LeakyAnd, AWrongDIsAlwaysFound) {
   for (const Party holder : {Party::A, Party::B})
     for (std::uint64_t seed = 0; seed < 20; ++seed)
-      EXPECT_TRUE(caught_by(of(make_ands(holder, holder, seed, flip_bit("laand.d", 0, seed * 3 % kLeakyAnds)).outcomes, peer_of(holder)), and_check_of(holder)));
+      EXPECT_TRUE(caught_by(of(make_ands(holder, holder, seed, flip_bit("laand.d", 0, seed * 3 % kLeakyAnds)).outcomes, peer_of(holder)),
+                            and_check_of(holder)));
 }
 
 TEST(LeakyAnd, CostsWhatTheHeaderSays) {

@@ -128,7 +128,8 @@ TEST(LeakyOt, AWholeBucketLeaksAsOftenAsTheBoundSays) {
 TEST(LeakyOt, AWrongDOfTheReceiverIsAlwaysFound) {
   for (const Party sender : {Party::A, Party::B})
     for (std::uint64_t seed = 0; seed < 20; ++seed)
-      EXPECT_TRUE(caught_by(of(make_ots(sender, peer_of(sender), seed, flip_bit("laot.d", 0, seed * 3 % kLeakyOts)).outcomes, sender), ot_check_of(sender)));
+      EXPECT_TRUE(
+          caught_by(of(make_ots(sender, peer_of(sender), seed, flip_bit("laot.d", 0, seed * 3 % kLeakyOts)).outcomes, sender), ot_check_of(sender)));
 }
 
 // Both X wrong: there is nothing to guess.

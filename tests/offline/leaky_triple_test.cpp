@@ -24,7 +24,8 @@ struct Triples {
 // One chunk on its way: the strings S_P.
 using Strings = std::queue<SecretVector<Block>>;
 
-Triples make_triples(StringBits strings, Party cheater, std::uint64_t seed, const Deviation& deviation = no_deviation, std::size_t count = kLeakyTriples, std::size_t ahead = 1) {
+Triples make_triples(StringBits strings, Party cheater, std::uint64_t seed, const Deviation& deviation = no_deviation,
+                     std::size_t count = kLeakyTriples, std::size_t ahead = 1) {
   Triples made;
   const auto body = [&](Session& session) {
     const auto me = static_cast<int>(session.me());
@@ -67,7 +68,8 @@ void expect_good_triples(const Triples& made, std::uint64_t seed) {
 
 TEST(LeakyTriple, HonestRunsGiveProducts) {
   for (const StringBits strings : kStrings) {
-    for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, kChunkObjects, kChunkObjects + 1, 3 * kChunkObjects}) {
+    for (const std::size_t count :
+         {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, kChunkObjects, kChunkObjects + 1, 3 * kChunkObjects}) {
       const Triples made = make_triples(strings, Party::A, count, no_deviation, count, count % 3);
       ASSERT_TRUE(both_done(made.outcomes));
       expect_good_triples(made, count);
@@ -140,7 +142,9 @@ TEST(LeakyTriple, AWrongDIsAlwaysFound) {
   for (const StringBits strings : kStrings)
     for (const Party cheater : {Party::A, Party::B})
       for (std::uint64_t seed = 0; seed < 20; ++seed)
-        EXPECT_TRUE(caught_by(of(make_triples(strings, cheater, seed, flip_bit("latriple.d", 0, seed * 3 % kLeakyTriples)).outcomes, peer_of(cheater)), "EQ of LaTriple"));
+        EXPECT_TRUE(
+            caught_by(of(make_triples(strings, cheater, seed, flip_bit("latriple.d", 0, seed * 3 % kLeakyTriples)).outcomes, peer_of(cheater)),
+                      "EQ of LaTriple"));
 }
 
 // A cheater that knows both global keys makes wrong triples: an error of Delta_A ^ Delta_B is what the check takes for a product.

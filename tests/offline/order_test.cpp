@@ -129,7 +129,9 @@ TEST_F(Order, NothingIsPouredBeforeTheTranscriptsAreSettled) {
 class OrderOfProducts : public testing::Test {
  protected:
   // The unit's triples go in two chunks, so that the steps overlap.
-  static void SetUpTestSuite() { events_ = make_unit({.columns = Columns::Experiment, .unit = kPourCount + 65, .material = MaterialForm::Triples}, 3); }
+  static void SetUpTestSuite() {
+    events_ = make_unit({.columns = Columns::Experiment, .unit = kPourCount + 65, .material = MaterialForm::Triples}, 3);
+  }
   static void TearDownTestSuite() { events_ = {}; }
 
   static inline EventsOfBoth events_;
@@ -209,9 +211,11 @@ TEST_P(OrderOfFast, TheOrdersAreTossedWhenTheLayersAreFixed) {
     const Events& events = events_[party];
     const std::ptrdiff_t toss = first(events, begin_of_toss(party));
     EXPECT_EQ(last(events, begin_of_toss(party)), toss) << "one toss a unit";
-    for (const char* event : {"+latriple.g", "-latriple.g", "-softspoken.answer", "+softspoken.answer"}) EXPECT_GT(toss, last(events, event)) << event;
+    for (const char* event : {"+latriple.g", "-latriple.g", "-softspoken.answer", "+softspoken.answer"})
+      EXPECT_GT(toss, last(events, event)) << event;
     if (GetParam() == TripleCheck::Deferred) continue;
-    for (const std::string& event : {std::string("+latriple.d"), std::string("-latriple.d"), end_of_eq(party)}) EXPECT_GT(toss, last(events, event)) << event;
+    for (const std::string& event : {std::string("+latriple.d"), std::string("-latriple.d"), end_of_eq(party)})
+      EXPECT_GT(toss, last(events, event)) << event;
   }
 }
 

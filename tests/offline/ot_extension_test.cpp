@@ -242,7 +242,8 @@ TEST(OtExtension, AWrongMaskedBlockIsAWrongStringOfTheSenders) {
     std::size_t first;  // block of the message
     bool choice;        // that they are for
   };
-  for (const Case& c : {Case{Kind::Correlated, "ot.corrected", 0, true}, {Kind::Chosen, "ot.masked", 0, false}, {Kind::Chosen, "ot.masked", kCount, true}}) {
+  for (const Case& c :
+       {Case{Kind::Correlated, "ot.corrected", 0, true}, {Kind::Chosen, "ot.masked", 0, false}, {Kind::Chosen, "ot.masked", kCount, true}}) {
     Call call(c.kind, kCount);
     const Outcomes outcomes = run_cheated(call, Party::A, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
       if (tag == c.tag)

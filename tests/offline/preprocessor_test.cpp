@@ -99,8 +99,12 @@ TEST(Preprocessor, TheoremColumnsMakeGoodTriples) {
 
 TEST(Preprocessor, AWrongRevealedBitOfATripleYieldsNothing) {
   constexpr std::size_t kUnit = 65;
-  for (const auto& [tag, bit] : {std::pair{"product.dh", std::size_t{0}}, {"product.dh", kUnit - 1}, {"product.dh", kUnit}, {"product.dh", 2 * kUnit - 1},
-                                 {"product.e", std::size_t{0}}, {"product.e", kUnit - 1}}) {
+  for (const auto& [tag, bit] : {std::pair{"product.dh", std::size_t{0}},
+                                 {"product.dh", kUnit - 1},
+                                 {"product.dh", kUnit},
+                                 {"product.dh", 2 * kUnit - 1},
+                                 {"product.e", std::size_t{0}},
+                                 {"product.e", kUnit - 1}}) {
     for (const Party cheater : {Party::A, Party::B}) {
       SCOPED_TRACE(std::string(tag) + ", bit " + std::to_string(bit) + " by " + letter(cheater));
       const Made made = preprocess(of_triples(kUnit), kUnit, 7, options_with(cheater, 1, flip_bit(tag, 0, bit)), false);

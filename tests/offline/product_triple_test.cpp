@@ -51,7 +51,9 @@ ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead, std:
   return made;
 }
 
-ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead = 1, std::uint64_t seed = 1) { return make(chunks, ahead, seed, {.seed = seed}); }
+ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead = 1, std::uint64_t seed = 1) {
+  return make(chunks, ahead, seed, {.seed = seed});
+}
 
 void expect_good(const ProductMade& made, const std::vector<std::size_t>& chunks, std::uint64_t seed) {
   ASSERT_TRUE(both_done(made.outcomes));
@@ -100,7 +102,8 @@ TEST(ProductTriple, SharesOfTheProductAreBalanced) {
 // What is revealed is masked: no message says anything of the bits that it is made of.
 TEST(ProductTriple, RevealedBitsAreBalanced) {
   std::map<std::string, std::vector<std::byte>> sent;
-  make({4096}, 0, 1, options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) { sent[std::string(tag)] = payload; }));
+  make({4096}, 0, 1,
+       options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) { sent[std::string(tag)] = payload; }));
   for (const char* tag : {"product.dh", "product.e"}) {
     const std::vector<std::byte>& payload = sent[tag];
     ASSERT_EQ(payload.size() % 512, 0u);

@@ -38,7 +38,8 @@ struct Bits {
 };
 
 // Both directions, each step `ahead` batches after the one before it.
-Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint64_t seed = 1, const Deviation& deviation = no_deviation, std::size_t ahead = 1) {
+Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint64_t seed = 1, const Deviation& deviation = no_deviation,
+          std::size_t ahead = 1) {
   Bits made;
   made.outcomes = run_sessions(
       [&](Session& session) {
@@ -51,12 +52,14 @@ Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint
         in_steps(
             batches_of(bits), ahead,
             [&](const PlacedBatch& placed) {
-              holder.send_corrections(placed.batch, in_three(mine.view(placed.first, placed.batch.bits), placed.batch.bits,
-                                                             [](MineView all, std::size_t first, std::size_t count) { return all.part(first, count); }));
+              holder.send_corrections(placed.batch,
+                                      in_three(mine.view(placed.first, placed.batch.bits), placed.batch.bits,
+                                               [](MineView all, std::size_t first, std::size_t count) { return all.part(first, count); }));
             },
             [&](const PlacedBatch& placed) {
-              checker.receive_corrections(placed.batch, in_three(peers.view(placed.first, placed.batch.bits), placed.batch.bits,
-                                                                 [](PeersView all, std::size_t first, std::size_t count) { return all.subspan(first, count); }));
+              checker.receive_corrections(placed.batch,
+                                          in_three(peers.view(placed.first, placed.batch.bits), placed.batch.bits,
+                                                   [](PeersView all, std::size_t first, std::size_t count) { return all.subspan(first, count); }));
             },
             [&](const PlacedBatch& placed) { holder.answer(placed.batch); }, [&](const PlacedBatch& placed) { checker.verify(placed.batch); });
       },
@@ -89,7 +92,8 @@ TEST(GgmTrees, TheKeyHolderHasAllLeavesButTheOneAtDelta) {
         for (std::uint32_t b = 0; b < k; ++b) path |= std::size_t{delta_bit(static_cast<Party>(holder), 1, tree * k + b)} << b;
         const auto leaf = [&](const SecretVector<Seed>& leaves, std::size_t x) { return leaves[tree * full.shape.leaves() + x].value; };
         EXPECT_TRUE(same(leaf(punctured.leaves, 0), {0, 0}));
-        for (std::size_t y = 1; y < full.shape.leaves(); ++y) EXPECT_TRUE(same(leaf(punctured.leaves, y), leaf(full.leaves, y ^ path))) << tree << ", " << y;
+        for (std::size_t y = 1; y < full.shape.leaves(); ++y)
+          EXPECT_TRUE(same(leaf(punctured.leaves, y), leaf(full.leaves, y ^ path))) << tree << ", " << y;
         for (std::size_t x = 1; x < full.shape.leaves(); ++x) EXPECT_FALSE(same(leaf(full.leaves, x), leaf(full.leaves, x - 1)));
       }
     }
@@ -180,7 +184,9 @@ TEST(SoftSpoken, AWrongAnswerIsAlwaysFoundButForGuessesAtTheKey) {
   // A wrong V~_r is always found; a wrong u~ is found unless all of Delta is zero.
   for (const Party cheater : {Party::A, Party::B})
     for (const std::size_t block : {0u, 1u, 64u, 128u})
-      EXPECT_TRUE(caught_by(of(make(2, kBits, cheater, 1, flip_bit("softspoken.answer", 0, 128 * block + 17)).outcomes, peer_of(cheater)), "SoftSpoken check")) << block;
+      EXPECT_TRUE(caught_by(of(make(2, kBits, cheater, 1, flip_bit("softspoken.answer", 0, 128 * block + 17)).outcomes, peer_of(cheater)),
+                            "SoftSpoken check"))
+          << block;
 }
 
 TEST(SoftSpoken, AnotherChallengeThanTheKeyHoldersOwnHarmsTheKeyHolder) {

@@ -105,9 +105,10 @@ TEST(Workers, EndTogetherWhenOnePartyWantsNoMore) {
 
 TEST(Workers, AllStopWhenTheConnectionOfOneDies) {
   for (const std::size_t worker : {0u, 1u, 2u}) {
-    const WorkersMade made = preprocess(3, {.wrap_b = for_worker(worker, 3, cheating([](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
-                                      if (tag == "laand.u" && occurrence == 1) throw NetworkError("the cable is cut");
-                                    }))});
+    const WorkersMade made =
+        preprocess(3, {.wrap_b = for_worker(worker, 3, cheating([](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
+                                              if (tag == "laand.u" && occurrence == 1) throw NetworkError("the cable is cut");
+                                            }))});
     EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Network);
     EXPECT_NE(made.outcomes.b.message.find("the cable is cut"), std::string::npos) << made.outcomes.b.message;
     EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Network) << made.outcomes.a.message;

@@ -45,7 +45,9 @@ TEST_P(LargeLayer, GoesInSeveralMessagesAndIsRight) {
   std::map<std::string, std::vector<std::size_t>> bytes;
   for (const Message& message : sent) bytes[message.tag].push_back(message.payload.size());
   using Sizes = std::vector<std::size_t>;
-  const auto flights = [](std::size_t bits) { return Sizes{bytes_for(bits * Flights::kEntries), bytes_for(bits * kSecond), bytes_for(bits * kLanes)}; };
+  const auto flights = [](std::size_t bits) {
+    return Sizes{bytes_for(bits * Flights::kEntries), bytes_for(bits * kSecond), bytes_for(bits * kLanes)};
+  };
   if (GetParam() == MaterialForm::Triples) {
     EXPECT_EQ(bytes["and.de"], flights(2));
   } else {

@@ -47,7 +47,8 @@ TEST_P(PrivateOutput, ALieOfTheOtherPartyIsCaughtByTheReceiver) {
   const Inputs inputs = drawn(circuit);
   for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples}) {
     for (const std::size_t bit : {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
-      const OnlineRun run = expect_caught({circuit, kPrivateLanes, inputs, form}, other(), deviating(flip_bit("output.shares", 0, bit)), "MAC transcript");
+      const OnlineRun run =
+          expect_caught({circuit, kPrivateLanes, inputs, form}, other(), deviating(flip_bit("output.shares", 0, bit)), "MAC transcript");
       EXPECT_TRUE(run.of(other()).outputs.empty() || !run.of(other()).outputs[0]);
     }
   }

@@ -33,7 +33,8 @@ std::string hex_of(std::uint64_t value) {
 
 const std::vector<Setting>& settings() {
   static const Arguments kFast = {"--ands", "2^12", "--unit", "2^11", "--inputs", "2^13", "--profile", "fast", "--allow-weak"};
-  static const Arguments kPairs = {"--ands", "2^10", "--unit", "2^9", "--inputs", "2^11", "--profile", "nnob12", "--labit-columns", "experiment", "--allow-weak"};
+  static const Arguments kPairs = {"--ands",    "2^10",   "--unit",          "2^9",        "--inputs",    "2^11",
+                                   "--profile", "nnob12", "--labit-columns", "experiment", "--allow-weak"};
   static const Arguments kWorkers = {"--ands", "2^13", "--unit", "2^11", "--inputs", "2^13", "--profile", "fast", "--allow-weak", "--threads", "3"};
   static const std::vector<Setting> kSettings = {{"FastTcp", false, kFast},
                                                  {"FastTls", true, kFast},
@@ -101,7 +102,8 @@ Arguments Couple::arguments(char party, const std::string& command, const Meetin
   return party_arguments(party, command, meeting, rest);
 }
 
-Traffic Couple::meet(const std::string& command, const Arguments& of_a, const Arguments& of_b, const WirePlan& plan, std::initializer_list<int> others) {
+Traffic Couple::meet(const std::string& command, const Arguments& of_a, const Arguments& of_b, const WirePlan& plan,
+                     std::initializer_list<int> others) {
   WirePlan seeded = plan;
   seeded.seed = random_();
   const std::string port = quiet_port();
@@ -119,8 +121,10 @@ Traffic Couple::meet(const std::string& command, const Arguments& of_a, const Ar
   has_struck_ = wire.has_struck();
   if (has_struck_) ++tally_.strikes[static_cast<std::size_t>(plan.strike->fault)];
   for (const Ended& party : {ended_.a, ended_.b}) {
-    const bool is_lawful = party.status == 0 || (party.status == 3 && (has_struck_ || is_disturbed)) || std::ranges::find(others, party.status) != others.end();
-    EXPECT_TRUE(is_lawful) << setting_.name << ", " << command << text_of(plan.strike, has_struck_) << ": status " << party.status << "\n" << party.err;
+    const bool is_lawful =
+        party.status == 0 || (party.status == 3 && (has_struck_ || is_disturbed)) || std::ranges::find(others, party.status) != others.end();
+    EXPECT_TRUE(is_lawful) << setting_.name << ", " << command << text_of(plan.strike, has_struck_) << ": status " << party.status << "\n"
+                           << party.err;
   }
   return {wire.bytes(Direction::FromConnecting), wire.bytes(Direction::FromListening)};
 }
@@ -160,7 +164,8 @@ Traffic Couple::run(const WirePlan& plan) {
       EXPECT_EQ(party.out, "");
       continue;
     }
-    EXPECT_EQ(std::stoull(json::parse(party.out)["outputs"]["distance"].get<std::string>(), nullptr, 16), static_cast<std::uint64_t>(std::popcount(a ^ b)));
+    EXPECT_EQ(std::stoull(json::parse(party.out)["outputs"]["distance"].get<std::string>(), nullptr, 16),
+              static_cast<std::uint64_t>(std::popcount(a ^ b)));
     ++tally_.right;
   }
   return traffic;

@@ -82,7 +82,8 @@ class Couple {
   void settle();
 
  private:
-  Traffic meet(const std::string& command, const Arguments& of_a, const Arguments& of_b, const WirePlan& plan, std::initializer_list<int> others = {});
+  Traffic meet(const std::string& command, const Arguments& of_a, const Arguments& of_b, const WirePlan& plan,
+               std::initializer_list<int> others = {});
   void forget_half_a_beginning();
   Arguments keys_of(char party) const;
   Arguments arguments(char party, const std::string& command, const Meeting& meeting, const Arguments& more) const;

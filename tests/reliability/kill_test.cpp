@@ -221,12 +221,13 @@ TEST(Reliability, NothingIsServedTwiceWhoeverIsKilled) {
   Assassin assassin(seed, kills);
   Tally tally;
   while ((assassin.has_kills_left() || tally.sessions < repetitions(2)) && !HasFailure()) Story(assassin, tally).tell();
-  std::printf("seed %llu: %llu kills in %llu commands of %llu sessions; %llu runs done by a party, all right; items served %llu, burnt %llu, "
-              "taken by runs that were killed before they entered them %llu, reused 0\n",
-              static_cast<unsigned long long>(seed), static_cast<unsigned long long>(assassin.kills()), static_cast<unsigned long long>(tally.commands.load()),
-              static_cast<unsigned long long>(tally.sessions.load()), static_cast<unsigned long long>(tally.runs_done.load()),
-              static_cast<unsigned long long>(tally.served.load()), static_cast<unsigned long long>(tally.burnt.load()),
-              static_cast<unsigned long long>(tally.taken_by_the_dead.load()));
+  std::printf(
+      "seed %llu: %llu kills in %llu commands of %llu sessions; %llu runs done by a party, all right; items served %llu, burnt %llu, "
+      "taken by runs that were killed before they entered them %llu, reused 0\n",
+      static_cast<unsigned long long>(seed), static_cast<unsigned long long>(assassin.kills()),
+      static_cast<unsigned long long>(tally.commands.load()), static_cast<unsigned long long>(tally.sessions.load()),
+      static_cast<unsigned long long>(tally.runs_done.load()), static_cast<unsigned long long>(tally.served.load()),
+      static_cast<unsigned long long>(tally.burnt.load()), static_cast<unsigned long long>(tally.taken_by_the_dead.load()));
   EXPECT_GE(assassin.kills(), kills);
 }
 

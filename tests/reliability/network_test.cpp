@@ -69,7 +69,8 @@ void tell(const Setting& setting, const Usual& usual, NetworkTally& tally, std::
 }
 
 // So many strikes, story by story, of all settings in turn.
-void tell_stories(const std::string& title, std::vector<Fault> faults, std::uint64_t strikes, std::uint64_t strikes_of_a_story, std::uint64_t at_once) {
+void tell_stories(const std::string& title, std::vector<Fault> faults, std::uint64_t strikes, std::uint64_t strikes_of_a_story,
+                  std::uint64_t at_once) {
   NetworkTally tally;
   std::vector<Usual> usual(settings().size());
   for_each_at_once(usual.size(), at_once, [&](std::uint64_t i) { usual[i] = usual_of(settings()[i], tally); });
@@ -82,11 +83,13 @@ void tell_stories(const std::string& title, std::vector<Fault> faults, std::uint
 }
 
 TEST(Network, PartiesGoOnAfterCutsAndResetsAnywhere) {
-  tell_stories("cuts", {Fault::Cut, Fault::CutHalf, Fault::Reset}, from_environment("TINYOT_CUTS", repetitions(40)), 10, from_environment("TINYOT_AT_ONCE", 3));
+  tell_stories("cuts", {Fault::Cut, Fault::CutHalf, Fault::Reset}, from_environment("TINYOT_CUTS", repetitions(40)), 10,
+               from_environment("TINYOT_AT_ONCE", 3));
 }
 
 TEST(Network, PartiesEndInTimeWhenNothingComesAnyMore) {
-  tell_stories("stalls", {Fault::Stall, Fault::Swallow}, from_environment("TINYOT_STALLS", repetitions(16)), 2, from_environment("TINYOT_AT_ONCE", 8));
+  tell_stories("stalls", {Fault::Stall, Fault::Swallow}, from_environment("TINYOT_STALLS", repetitions(16)), 2,
+               from_environment("TINYOT_AT_ONCE", 8));
 }
 
 using Session = Traffic (Couple::*)(const WirePlan&);
@@ -116,7 +119,8 @@ TEST(Network, PartiesGoOnAfterCutsAtAnyByteOfTheHandshake) {
     for_each_at_once((all.size() + of_a_couple - 1) / of_a_couple, at_once, [&](std::uint64_t part) {
       Couple couple(setting, tally, seed() + part);
       couple.preprocess({});
-      for (std::size_t i = part * of_a_couple; i < std::min(all.size(), (part + 1) * of_a_couple); ++i) (couple.*all[i].first)({.strike = all[i].second});
+      for (std::size_t i = part * of_a_couple; i < std::min(all.size(), (part + 1) * of_a_couple); ++i)
+        (couple.*all[i].first)({.strike = all[i].second});
       couple.settle();
     });
   }

@@ -54,7 +54,8 @@ Arguments party_arguments(char party, const std::string& command, const Meeting&
   return all;
 }
 
-PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b, std::chrono::milliseconds usual_time) {
+PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b,
+                   std::chrono::milliseconds usual_time) {
   const std::string port = quiet_port();
   const Meeting meeting{port, port, kConnectTimeoutOfPairs, kIdleTimeoutOfPairs};
   const Blow blow = assassin.next(usual_time);

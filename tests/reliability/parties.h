@@ -62,7 +62,8 @@ struct Meeting {
 Arguments party_arguments(char party, const std::string& command, const Meeting& meeting, const Arguments& rest);
 
 // Runs a subcommand as A and as B. Nobody may hang: a survivor ends within its timeouts.
-PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b, std::chrono::milliseconds usual_time);
+PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b,
+                   std::chrono::milliseconds usual_time);
 // The same of a subcommand that has no peer.
 Ended run_one(Assassin& assassin, const Arguments& arguments, std::chrono::milliseconds usual_time);
 

@@ -98,7 +98,8 @@ bool Wire::take(Connection& connection, Direction direction) {
   Flow& flow = connection.flows[static_cast<std::size_t>(direction)];
   std::uint64_t wanted = 1 + random_() % plan_.chunk_bytes_max;
   const auto& strike = plan_.strike;
-  if (strike && !has_struck_ && connection.number == strike->connection && direction == strike->direction) wanted = std::min(wanted, strike->at - flow.passed);
+  if (strike && !has_struck_ && connection.number == strike->connection && direction == strike->direction)
+    wanted = std::min(wanted, strike->at - flow.passed);
   std::string chunk(wanted, '\0');
   const ssize_t count = ::recv(flow.from, chunk.data(), chunk.size(), 0);
   if (count < 0 && would_block()) return false;
@@ -109,7 +110,8 @@ bool Wire::take(Connection& connection, Direction direction) {
   } else if (flow.state == Flow::State::Open) {
     chunk.resize(static_cast<std::size_t>(count));
     flow.pending = std::move(chunk);
-    flow.due = Clock::now() + std::chrono::microseconds(plan_.delay_max.count() == 0 ? 0 : random_() % static_cast<std::uint64_t>(plan_.delay_max.count()));
+    flow.due =
+        Clock::now() + std::chrono::microseconds(plan_.delay_max.count() == 0 ? 0 : random_() % static_cast<std::uint64_t>(plan_.delay_max.count()));
   }
   return true;
 }

@@ -240,7 +240,9 @@ TEST_F(FlipTest, InTheTrees) {
 
 // The two pages of which the newer one counts: LMDB's head of 16 bytes, and 136 bytes behind it.
 TEST_F(FlipTest, InTheMetaPages) {
-  const Outcomes outcomes = trials(4, [&](std::mt19937_64& rng) { return Flip{"material.mdb", ((rng() % 2) * kPage + rng() % 152) * 8 + rng() % 8}; });
+  const Outcomes outcomes = trials(4, [&](std::mt19937_64& rng) {
+    return Flip{"material.mdb", ((rng() % 2) * kPage + rng() % 152) * 8 + rng() % 8};
+  });
   expect_nothing_wrong(outcomes);
   EXPECT_GT(outcomes.of(Outcome::Refused), 0u);
 }

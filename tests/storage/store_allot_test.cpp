@@ -8,7 +8,9 @@ namespace {
 
 constexpr MaterialKind kKind = MaterialKind::AuthOtsAB;
 
-Allotment offer(std::uint64_t start, std::uint64_t end, std::uint64_t plan = 0) { return {{counts_of(kKind, start), counts_of(kKind, end)}, plan, {}}; }
+Allotment offer(std::uint64_t start, std::uint64_t end, std::uint64_t plan = 0) {
+  return {{counts_of(kKind, start), counts_of(kKind, end)}, plan, {}};
+}
 
 class AllotTest : public StoreTest {
  protected:
@@ -73,7 +75,8 @@ TEST_F(AllotTest, WhatHasBeenServedIsNotTakenAgain) {
   ASSERT_TRUE(takes(0, 250));
   ASSERT_TRUE(takes(500, 600));
   const Marks before = store_.marks();
-  const std::pair<int, int> ranges[] = {{0, 250}, {0, 1}, {249, 250}, {100, 200}, {200, 300}, {249, 251}, {450, 501}, {500, 600}, {599, 601}, {0, 1000}};
+  const std::pair<int, int> ranges[] = {{0, 250},   {0, 1},     {249, 250}, {100, 200}, {200, 300},
+                                        {249, 251}, {450, 501}, {500, 600}, {599, 601}, {0, 1000}};
   for (const auto& [start, end] : ranges) {
     const std::string message = disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end));
     EXPECT_TRUE(mentions(message, "auth_ots_ab " + std::to_string(start) + ".." + std::to_string(end - 1))) << message;

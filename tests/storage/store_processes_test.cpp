@@ -19,7 +19,8 @@ TEST_F(StoreTest, SecondHandleOfAProcessIsRefused) {
   const std::string by_me = "in use by process " + std::to_string(::getpid());
   {
     Store store = make_store(dir_);
-    for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make, Purpose::Own}) EXPECT_TRUE(mentions(open_message(dir_, purpose), by_me));
+    for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make, Purpose::Own})
+      EXPECT_TRUE(mentions(open_message(dir_, purpose), by_me));
     add_unit(store, kKind, 10);
   }
   const Store store = Store::open(dir_, {.purpose = Purpose::Look});

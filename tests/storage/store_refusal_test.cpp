@@ -125,7 +125,8 @@ TEST_F(StoreTest, NewerFormatIsRefused) {
 }
 
 // Where the fields of store.keys begin, as FORMAT.md gives them.
-constexpr std::size_t kVersionAt = 8, kProtectionAt = 12, kSessionAt = 16, kSaltAt = 48, kZerosAt = 80, kCheckAt = 112, kSlotsAt = 128, kSlotBytes = 64;
+constexpr std::size_t kVersionAt = 8, kProtectionAt = 12, kSessionAt = 16, kSaltAt = 48, kZerosAt = 80, kCheckAt = 112, kSlotsAt = 128,
+                      kSlotBytes = 64;
 
 TEST_F(StoreTest, KeyFileIsChecked) {
   { const Store store = make_store(dir_); }
@@ -146,7 +147,8 @@ TEST_F(StoreTest, KeyFileIsChecked) {
   EXPECT_TRUE(mentions(with_byte(kProtectionAt, 3), "are erased"));
   EXPECT_TRUE(mentions(with_byte(kProtectionAt, 4), "is corrupt (header)"));
   EXPECT_TRUE(mentions(with_byte(kSessionAt, 0), "belongs to another session"));
-  for (const std::size_t at : {kSaltAt, kZerosAt, kCheckAt}) EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "is corrupt (header)"));
+  for (const std::size_t at : {kSaltAt, kZerosAt, kCheckAt})
+    EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "is corrupt (header)"));
   for (std::size_t at = kSlotsAt; at < whole.size(); ++at)
     EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "the key of the global key in " + keys.string() + " is corrupt"));
   write_file(keys, whole.substr(0, kSlotsAt) + std::string(kSlotBytes, '\0'));

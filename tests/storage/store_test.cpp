@@ -170,8 +170,9 @@ TEST_F(StoreTest, OutOfMaterialNamesEveryShortKindAndChangesNothing) {
   EXPECT_TRUE(mentions(message, "auth_ands_a has 10, needs 20, auth_ots_ab has 0, needs 1;"));
   EXPECT_FALSE(mentions(message, "auth_bits_b"));
   // A start beyond what was made, and sums that overflow.
-  EXPECT_TRUE(mentions(message_of<OutOfMaterial>([&] { store.reserve(counts_of(MaterialKind::AuthAndsA, 11), counts_of(MaterialKind::AuthAndsA, 1)); }),
-                       "auth_ands_a has 0, needs 1 from index 11 on"));
+  EXPECT_TRUE(
+      mentions(message_of<OutOfMaterial>([&] { store.reserve(counts_of(MaterialKind::AuthAndsA, 11), counts_of(MaterialKind::AuthAndsA, 1)); }),
+               "auth_ands_a has 0, needs 1 from index 11 on"));
   EXPECT_THROW(store.reserve(counts_of(MaterialKind::AuthAndsA, ~std::uint64_t{0}), counts_of(MaterialKind::AuthAndsA, 1)), OutOfMaterial);
   EXPECT_THROW(store.reserve(counts_of(MaterialKind::AuthAndsA, 5), counts_of(MaterialKind::AuthAndsA, ~std::uint64_t{0})),
                OutOfMaterial);

@@ -117,7 +117,8 @@ void make_vector(const fs::path& to, const fs::path& key) {
   std::optional<Store> stores[2];
   Halves halves[2];
   for (const Party me : {Party::A, Party::B}) {
-    Store& store = stores[me == Party::B].emplace(Store::create(to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, read_store_key(key)));
+    Store& store =
+        stores[me == Party::B].emplace(Store::create(to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, read_store_key(key)));
     for (const std::uint64_t count : kCounts) {
       for (const MaterialKind kind : kAllMaterialKinds)
         store.pour(test_batch(kind, me, store.made()[kind], count + (kind == kBits && count == kCounts[0] ? kMoreBits : 0)));

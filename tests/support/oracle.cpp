@@ -74,13 +74,16 @@ void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta hel
     case MaterialKind::Triples:
       expect_and(opened[0], opened[1], opened[2]);
       for (std::size_t i = 0; i < 3; ++i)
-        for (const MaterialBatch* half : {&of_a, &of_b}) expect_balanced(bits_of(half->shares[i].bits), "a party's column " + std::to_string(i) + " of triples");
+        for (const MaterialBatch* half : {&of_a, &of_b})
+          expect_balanced(bits_of(half->shares[i].bits), "a party's column " + std::to_string(i) + " of triples");
       break;
   }
   const bool has_product = of_a.kind == MaterialKind::AuthAndsA || of_a.kind == MaterialKind::AuthAndsB;
   const std::size_t random_columns = has_product ? 2 : 8;  // the product of two bits is no fair coin
-  for (std::size_t i = 0; i < std::min(a.size(), random_columns); ++i) expect_balanced(a[i], std::string(name_of(of_a.kind)) + ", A's column " + std::to_string(i));
-  for (std::size_t i = 0; i < std::min(b.size(), random_columns); ++i) expect_balanced(b[i], std::string(name_of(of_a.kind)) + ", B's column " + std::to_string(i));
+  for (std::size_t i = 0; i < std::min(a.size(), random_columns); ++i)
+    expect_balanced(a[i], std::string(name_of(of_a.kind)) + ", A's column " + std::to_string(i));
+  for (std::size_t i = 0; i < std::min(b.size(), random_columns); ++i)
+    expect_balanced(b[i], std::string(name_of(of_a.kind)) + ", B's column " + std::to_string(i));
 }
 
 MaterialCounts expect_good(const MemorySink& a, const MemorySink& b, Delta held_by_a, Delta held_by_b) {

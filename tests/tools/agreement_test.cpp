@@ -27,7 +27,8 @@ class Agreement : public StoreTest {
       add_locked_unit(store, kKind, kMade);
     }
     const Outcomes outcomes = run({}, kServed);
-    if (outcomes.a.kind != Outcome::Kind::Done || outcomes.b.kind != Outcome::Kind::Done) throw std::runtime_error(outcomes.a.message + outcomes.b.message);
+    if (outcomes.a.kind != Outcome::Kind::Done || outcomes.b.kind != Outcome::Kind::Done)
+      throw std::runtime_error(outcomes.a.message + outcomes.b.message);
   }
 
   std::filesystem::path place(Party party) const { return root_ / std::string(1, letter(party)); }
@@ -53,7 +54,9 @@ class Agreement : public StoreTest {
       std::memcpy(payload.data(), &message, sizeof message);
     };
     PartyOptions options;
-    (cheater == Party::A ? options.wrap_a : options.wrap_b) = [&](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), deviation); };
+    (cheater == Party::A ? options.wrap_a : options.wrap_b) = [&](std::unique_ptr<Channel> inner) {
+      return make_cheating_channel(std::move(inner), deviation);
+    };
     const Outcomes outcomes = run(options);
     return cheater == Party::A ? outcomes.b : outcomes.a;
   }
@@ -107,7 +110,8 @@ TEST_F(Agreement, MoreUnitsUnlockedThanMadeIsADeviation) {
 
 TEST_F(Agreement, ARangeOfAnotherSizeIsRefused) {
   for (const std::uint64_t size : {kNeeded - 1, kNeeded + 1}) {
-    const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [&](SentOffer& offer) { offer.end[kKind] = offer.start[kKind] + size; });
+    const Outcome outcome =
+        honest_end<SentOffer>(Party::A, "store.allotment", [&](SentOffer& offer) { offer.end[kKind] = offer.start[kKind] + size; });
     EXPECT_TRUE(mentions(outcome.message, "the peer gives out " + std::to_string(size)));
     expect_nothing_lost(Party::B);
   }

@@ -6,9 +6,22 @@
 namespace tinyot::test {
 namespace {
 
-const std::vector<Arguments> kLeaves = {{"demo"},          {"preprocess"},   {"run"},          {"local", "preprocess"}, {"local", "run"}, {"params"},
-                                        {"store", "info"}, {"circuit", "list"}, {"circuit", "info"}, {"circuit", "eval"}, {"circuit", "convert"}, {"keygen"},
-                                        {"bench", "offline"}, {"bench", "online"}, {"bench", "fig17"}, {"bench", "ot"}};
+const std::vector<Arguments> kLeaves = {{"demo"},
+                                        {"preprocess"},
+                                        {"run"},
+                                        {"local", "preprocess"},
+                                        {"local", "run"},
+                                        {"params"},
+                                        {"store", "info"},
+                                        {"circuit", "list"},
+                                        {"circuit", "info"},
+                                        {"circuit", "eval"},
+                                        {"circuit", "convert"},
+                                        {"keygen"},
+                                        {"bench", "offline"},
+                                        {"bench", "online"},
+                                        {"bench", "fig17"},
+                                        {"bench", "ot"}};
 
 TEST(HelpTest, EverySubcommandHasAnExample) {
   for (const Arguments& leaf : kLeaves) {
@@ -35,7 +48,8 @@ TEST(HelpTest, SubcommandsOfSubcommandsHaveOneToo) {
 TEST(HelpTest, TheTopNamesEverySubcommandAndStatus) {
   const Ended ended = tinyot({"--help"});
   EXPECT_TRUE(ended_with(ended, 0));
-  for (const char* word : {"demo", "keygen", "preprocess", "run", "local", "params", "store", "circuit", "--version", "2 usage", "6 the parties disagree"})
+  for (const char* word :
+       {"demo", "keygen", "preprocess", "run", "local", "params", "store", "circuit", "--version", "2 usage", "6 the parties disagree"})
     EXPECT_NE(ended.out.find(word), std::string::npos) << word;
 }
 

@@ -1,4 +1,5 @@
-// What a process lets out: no core dumps, nothing secret in what it prints, whatever goes wrong, and to a peer that cheats no more than that it is over.
+// What a process lets out: no core dumps, nothing secret in what it prints, whatever goes wrong, and to a peer that cheats no more than that it is
+// over.
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <sys/resource.h>
@@ -28,8 +29,8 @@ std::string hex_of(const std::string& bytes) {
 
 std::string base64_of(const std::string& bytes) {
   std::string text(4 * (bytes.size() / 3 + 1) + 1, '\0');
-  text.resize(static_cast<std::size_t>(
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()))));
+  text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                                       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()))));
   return text.substr(0, 4 * (bytes.size() / 3));  // without what depends on what follows
 }
 
@@ -116,7 +117,8 @@ class HygieneTest : public CommandTest {
   }
 
   Arguments keys(const std::string& mine, const std::string& peers) const {
-    return {"--key", path(mine + ".pem"), "--peer-key", "@" + path(peers + ".pem.crt"), "--store-key", "@" + path(mine + ".key"), "--connect-timeout", "2", "--idle-timeout", "2"};
+    return {"--key", path(mine + ".pem"), "--peer-key", "@" + path(peers + ".pem.crt"), "--store-key", "@" + path(mine + ".key"), "--connect-timeout",
+            "2",     "--idle-timeout",    "2"};
   }
   Arguments aes(const std::string& file_a, const std::string& of_party) const {
     if (of_party == "A") return {"--circuit", "aes128", "--input", "key_a=@" + path(file_a), "--input", "message=@" + path(file_a)};
@@ -264,8 +266,8 @@ TEST_F(HygieneTest, AProcessForbidsDebuggers) {
   const bool am_root = ::geteuid() == 0;
   const auto start = [&](const std::string& program, const Arguments& arguments) {
     if (!am_root) return std::make_unique<Process>(program, arguments);
-    return std::make_unique<Process>("/usr/bin/setpriv",
-                                     Arguments{"--reuid", std::to_string(kNobody), "--regid", std::to_string(kNobody), "--clear-groups", program} + arguments);
+    return std::make_unique<Process>(
+        "/usr/bin/setpriv", Arguments{"--reuid", std::to_string(kNobody), "--regid", std::to_string(kNobody), "--clear-groups", program} + arguments);
   };
   const auto owner_of = [](const Process& process) {
     struct stat status {};

@@ -145,7 +145,8 @@ TEST_F(InterruptionTest, AStoreThatHasForgottenWhatItServedIsRefused) {
   std::filesystem::rename(path("older"), path("B"));
   EXPECT_TRUE(ended_with(tinyot({"store", "info", path("B")}), 5, "is a copy"));
   EXPECT_TRUE(ended_with(tinyot({"store", "adopt", path("B")}), 0));
-  const Arguments first = {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"}, second = {"--circuit", circuit_file("adder64.txt"), "--input", "1=1"};
+  const Arguments first = {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"},
+                  second = {"--circuit", circuit_file("adder64.txt"), "--input", "1=1"};
   for (const BothEnded& ended : {both("preprocess", kResume, kResume), both("run", first, second)}) {
     EXPECT_TRUE(ended_with(ended.a, 6, "the peer's store is an older copy"));
     EXPECT_TRUE(ended_with(ended.b, 5, "this store is an older copy"));

@@ -16,8 +16,8 @@ const Arguments kLiveFast = {"--profile", "fast"};
 class LiveTest : public CommandTest {
  protected:
   Arguments live(char party, const Arguments& more) const {
-    return Arguments{"run",       "--party", std::string(1, party), party == 'A' ? "--listen" : "--connect", "127.0.0.1:" + port_, "--live", "--format", "json",
-                     "--quiet"} +
+    return Arguments{"run",  "--party", std::string(1, party), party == 'A' ? "--listen" : "--connect", "127.0.0.1:" + port_, "--live", "--format",
+                     "json", "--quiet"} +
            more;
   }
   BothEnded run_live(const Arguments& of_a, const Arguments& of_b) const {
@@ -26,7 +26,9 @@ class LiveTest : public CommandTest {
   }
   // The FIPS-197 example, the key split between the parties.
   static Arguments aes_of(char party) {
-    return party == 'A' ? Arguments{"--circuit", "aes128", "--input", "key_a=000102030405060708090a0b0c0d0e0f", "--input", "message=00112233445566778899aabbccddeeff"}
+    return party == 'A' ? Arguments{"--circuit", "aes128",
+                                    "--input",   "key_a=000102030405060708090a0b0c0d0e0f",
+                                    "--input",   "message=00112233445566778899aabbccddeeff"}
                         : Arguments{"--circuit", "aes128", "--input", "key_b=00000000000000000000000000000000"};
   }
 };
@@ -55,11 +57,12 @@ TEST_F(LiveTest, ManyUnitsAndLanes) {
   std::string messages = "00112233445566778899aabbccddeeff";
   for (int lane = 1; lane < 48; ++lane) messages += "," + random_hex(16);
   const std::string key_a = random_hex(16), key_b = random_hex(16);
-  const BothEnded ended = run_live(more + Arguments{"--circuit", "aes128:sbox=shallow", "--input", "key_a=" + key_a, "--input", "message=" + messages},
-                                   more + Arguments{"--circuit", "aes128", "--sbox", "shallow", "--input", "key_b=" + key_b});
+  const BothEnded ended =
+      run_live(more + Arguments{"--circuit", "aes128:sbox=shallow", "--input", "key_a=" + key_a, "--input", "message=" + messages},
+               more + Arguments{"--circuit", "aes128", "--sbox", "shallow", "--input", "key_b=" + key_b});
   ASSERT_TRUE(ended_with(ended.a, 0));
-  const Json wanted = json_of(tinyot({"circuit", "eval", "aes128", "--lanes", lanes, "--format", "json", "--input", "key_a=" + key_a, "--input", "key_b=" + key_b,
-                                      "--input", "message=" + messages}));
+  const Json wanted = json_of(tinyot({"circuit", "eval", "aes128", "--lanes", lanes, "--format", "json", "--input", "key_a=" + key_a, "--input",
+                                      "key_b=" + key_b, "--input", "message=" + messages}));
   const Json report = json_of(ended.b);
   EXPECT_EQ(report["outputs"], wanted["outputs"]);
   EXPECT_EQ(report["and_rounds"], 40);
@@ -100,7 +103,8 @@ void wait_until_at_work(const Process& process) {
     return fields.size() > 12 ? std::stol(fields[11]) + std::stol(fields[12]) : 0;
   };
   const auto deadline = std::chrono::steady_clock::now() + Process::kDeadline;
-  while (ticks_used() < sysconf(_SC_CLK_TCK) && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (ticks_used() < sysconf(_SC_CLK_TCK) && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
 // Either party may die at any time, in either phase: the other one ends.

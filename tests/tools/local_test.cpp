@@ -33,13 +33,15 @@ TEST_F(LocalTest, Sha256OfAbcAndAesByAFileWithMirroredBits) {
 
 TEST_F(LocalTest, MaterialOfSeveralWorkersServesARun) {
   preprocess("20000", {"--unit", "2^11", "--threads", "3"});
-  EXPECT_EQ(outputs('B', circuit_file("aes_128.txt"), {"--input", "0=0x000102030405060708090a0b0c0d0e0f", "--input", "1=0x00112233445566778899aabbccddeeff"}),
+  EXPECT_EQ(outputs('B', circuit_file("aes_128.txt"),
+                    {"--input", "0=0x000102030405060708090a0b0c0d0e0f", "--input", "1=0x00112233445566778899aabbccddeeff"}),
             Json({{"0", "0x69c4e0d86a7b0430d8cdb78070b4c55a"}}));
 }
 
 TEST_F(LocalTest, AesByAFileInFipsOrder) {
   preprocess("2^13");
-  EXPECT_EQ(outputs('B', circuit_file("aes_128.txt"), {"--input", "0=0x000102030405060708090a0b0c0d0e0f", "--input", "1=0x00112233445566778899aabbccddeeff"}),
+  EXPECT_EQ(outputs('B', circuit_file("aes_128.txt"),
+                    {"--input", "0=0x000102030405060708090a0b0c0d0e0f", "--input", "1=0x00112233445566778899aabbccddeeff"}),
             Json({{"0", "0x69c4e0d86a7b0430d8cdb78070b4c55a"}}));
 }
 
@@ -116,7 +118,8 @@ TEST_F(LocalTest, OwnersAndReceiversAreTheUsersChoice) {
 
 TEST_F(LocalTest, TextForPeopleNamesTheOutputs) {
   preprocess("2^10");
-  const Ended ended = tinyot({"local", "run", "--store", dir_.string(), "--circuit", circuit_file("adder64.txt"), "--input", "0=0x2a", "--input", "1=0x17"});
+  const Ended ended =
+      tinyot({"local", "run", "--store", dir_.string(), "--circuit", circuit_file("adder64.txt"), "--input", "0=0x2a", "--input", "1=0x17"});
   EXPECT_TRUE(ended_with(ended, 0));
   EXPECT_NE(ended.out.find("0 = 0x0000000000000041"), std::string::npos) << ended.out;
 }
@@ -131,7 +134,8 @@ TEST_F(LocalTest, EachPartysFailureIsALineOfItsOwn) {
 }
 
 TEST_F(LocalTest, LiveMaterialNeedsNoStore) {
-  const Ended ended = tinyot({"local", "run", "--live", "--profile", "fast", "--circuit", "hamming:bits=8", "--input", "a=0x11", "--input", "b=0x13", "--format", "json"});
+  const Ended ended = tinyot(
+      {"local", "run", "--live", "--profile", "fast", "--circuit", "hamming:bits=8", "--input", "a=0x11", "--input", "b=0x13", "--format", "json"});
   ASSERT_TRUE(ended_with(ended, 0));
   for (const char* party : {"A", "B"}) EXPECT_EQ(json_of(ended)[party]["outputs"]["distance"], "0x1");
 }

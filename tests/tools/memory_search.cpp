@@ -99,8 +99,8 @@ std::vector<std::string> places_of(const std::vector<MaskedSecret>& secrets) {
         const void* found = ::memmem(window.data(), static_cast<std::size_t>(count), secret.masked.data(), secret.masked.size());
         if (found == nullptr) continue;
         std::ostringstream place;
-        place << secret.name << " at " << std::hex << at + static_cast<std::size_t>(static_cast<const unsigned char*>(found) - window.data()) << " in " << begin << "-"
-              << end << " " << (mapping.empty() ? "anonymous memory" : mapping);
+        place << secret.name << " at " << std::hex << at + static_cast<std::size_t>(static_cast<const unsigned char*>(found) - window.data())
+              << " in " << begin << "-" << end << " " << (mapping.empty() ? "anonymous memory" : mapping);
         places.push_back(place.str());
       }
     }

@@ -81,7 +81,8 @@ class Memory : public ::testing::Test {
       know(made_elsewhere("reversed input" + whose, kInputBytes, [&] {
         const std::string text = text_in(of(party, ".hex"));
         Bytes value;
-        for (std::size_t i = 0; i < kInputBytes; ++i) value.insert(value.begin(), static_cast<unsigned char>(std::stoul(text.substr(2 + 2 * i, 2), nullptr, 16)));
+        for (std::size_t i = 0; i < kInputBytes; ++i)
+          value.insert(value.begin(), static_cast<unsigned char>(std::stoul(text.substr(2 + 2 * i, 2), nullptr, 16)));
         return value;
       }));
       know(made_elsewhere("half of the digits of the input" + whose, kInputBytes, [&] {
@@ -107,7 +108,8 @@ class Memory : public ::testing::Test {
     EVP_PKEY* key = PEM_read_PrivateKey(stream, nullptr, nullptr, nullptr);
     Bytes seed(32);
     std::size_t size = seed.size();
-    if (key == nullptr || EVP_PKEY_get_raw_private_key(key, seed.data(), &size) != 1 || size != seed.size()) throw std::runtime_error("no key in " + file);
+    if (key == nullptr || EVP_PKEY_get_raw_private_key(key, seed.data(), &size) != 1 || size != seed.size())
+      throw std::runtime_error("no key in " + file);
     return seed;
   }
 
@@ -148,8 +150,21 @@ class Memory : public ::testing::Test {
   void both(int (*command)(const Arguments&), const Arguments& more_of_a, const Arguments& more_of_b) {
     const std::string port = quiet_port();
     const auto of_party = [&](char party, const Arguments& more) {
-      Arguments all = {"--party", std::string(1, party), party == 'A' ? "--listen" : "--connect", "127.0.0.1:" + port, "--store", of(party, ""), "--store-key",
-                       "@" + of(party, ".key"), "--key", of(party, ".pem"), "--peer-key", "@" + of(party == 'A' ? 'B' : 'A', ".pem.crt"), "--quiet", "--format", "json"};
+      Arguments all = {"--party",
+                       std::string(1, party),
+                       party == 'A' ? "--listen" : "--connect",
+                       "127.0.0.1:" + port,
+                       "--store",
+                       of(party, ""),
+                       "--store-key",
+                       "@" + of(party, ".key"),
+                       "--key",
+                       of(party, ".pem"),
+                       "--peer-key",
+                       "@" + of(party == 'A' ? 'B' : 'A', ".pem.crt"),
+                       "--quiet",
+                       "--format",
+                       "json"};
       all.insert(all.end(), more.begin(), more.end());
       return all;
     };

@@ -69,7 +69,8 @@ TEST_F(PeerTest, Absent) {
     listener_ = listener;
     const auto start = Clock::now();
     const Ended ended = tinyot(as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
-    EXPECT_TRUE(ended_with(ended, 3, std::string(listener == 'A' ? "nobody connected to" : "nobody answers at") + " 127.0.0.1:" + port_ + " within 1 s"));
+    EXPECT_TRUE(
+        ended_with(ended, 3, std::string(listener == 'A' ? "nobody connected to" : "nobody answers at") + " 127.0.0.1:" + port_ + " within 1 s"));
     EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(800));
     EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
     EXPECT_FALSE(std::filesystem::exists(path("A")));

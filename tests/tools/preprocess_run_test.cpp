@@ -54,7 +54,8 @@ class PreprocessRunTest : public CommandTest {
     const Json aes = json_of(tinyot({"circuit", "info", "aes128", "--format", "json"}));
     const std::uint64_t of_keys = aes["common_ands"], of_a_block = aes["ands"].get<std::uint64_t>() - of_keys;
     Cost cost{runs * of_keys + blocks * of_a_block, {}, 128 * blocks};
-    for (const Json& input : aes["inputs"]) cost.bits[input["owner"]] += input["bits"].get<std::uint64_t>() * (input["name"] == "message" ? blocks : runs);
+    for (const Json& input : aes["inputs"])
+      cost.bits[input["owner"]] += input["bits"].get<std::uint64_t>() * (input["name"] == "message" ? blocks : runs);
     return cost;
   }
 

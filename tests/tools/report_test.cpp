@@ -84,7 +84,8 @@ TEST_F(ReportTest, OfPreprocess) {
   const Json info = store_info('A');
   EXPECT_EQ(info["session"], a["session"]);
   EXPECT_EQ(info["store_bytes"], a["store_bytes"]);
-  for (const char* field : {"party", "profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"}) EXPECT_EQ(info[field], a[field]) << field;
+  for (const char* field : {"party", "profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"})
+    EXPECT_EQ(info[field], a[field]) << field;
 }
 
 TEST_F(ReportTest, OfTheFastProfile) {
@@ -108,7 +109,8 @@ TEST_F(ReportTest, OfTheFastProfile) {
       EXPECT_EQ(report["string_bits"], more.empty() ? 128 : 64);
       EXPECT_FALSE(report.contains("columns"));
     }
-    for (const char* field : {"profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"}) EXPECT_EQ(info[field], a[field]) << field;
+    for (const char* field : {"profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"})
+      EXPECT_EQ(info[field], a[field]) << field;
     std::set<std::string> kinds;
     for (const auto& [name, kind] : info["kinds"].items()) kinds.insert(name);
     EXPECT_EQ(kinds, (std::set<std::string>{"triples", "auth_bits_a", "auth_bits_b"}));
@@ -237,8 +239,9 @@ TEST_F(ReportTest, OfBenchOt) {
 
 // Each option goes with its profile only, so that no row is measured twice.
 TEST_F(ReportTest, OfBenchOffline) {
-  const Ended ended = tinyot({"bench", "offline", "--profile", "fast,nnob12", "--ands", "2^10", "--unit", "2^10", "--columns", "experiment", "--material",
-                              "pairs,triples", "--softspoken-k", "2,4", "--check", "each,deferred", "--string-bits", "64", "--store", "yes,no", "--format", "json"});
+  const Ended ended = tinyot({"bench",         "offline",    "--profile",  "fast,nnob12",   "--ands",         "2^10", "--unit",  "2^10",
+                              "--columns",     "experiment", "--material", "pairs,triples", "--softspoken-k", "2,4",  "--check", "each,deferred",
+                              "--string-bits", "64",         "--store",    "yes,no",        "--format",       "json"});
   ASSERT_TRUE(ended_with(ended, 0));
   const std::vector<Json> rows = rows_of(ended);
   std::set<std::string> points;

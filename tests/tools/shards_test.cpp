@@ -93,8 +93,9 @@ TEST_F(ShardsTest, OfDifferentNumbersDisagree) {
 TEST_F(ShardsTest, OfOtherParametersAreRefused) {
   make_all();
   std::filesystem::remove_all(store_of('A', 2));
-  const Ended ended = tinyot(end_of('A', "preprocess") + Arguments{"--ands", "12288", "--unit", "2^12", "--profile", "fast", "--allow-weak", "--inputs", "2^14", "--store",
-                                                                   store_of('A', 2), "--session", path("A.session"), "--shard", "2/3"});
+  const Ended ended =
+      tinyot(end_of('A', "preprocess") + Arguments{"--ands", "12288", "--unit", "2^12", "--profile", "fast", "--allow-weak", "--inputs", "2^14",
+                                                   "--store", store_of('A', 2), "--session", path("A.session"), "--shard", "2/3"});
   EXPECT_TRUE(ended_with(ended, 5, "begun with --unit 2048, not 4096"));
 }
 

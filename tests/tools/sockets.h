@@ -43,8 +43,8 @@ class Listener {
 // Connects to 127.0.0.1, again and again until somebody listens; an invalid socket if nobody does in time.
 Socket connect_to(const std::string& port, std::chrono::milliseconds patience = std::chrono::seconds(10));
 
-// Forwards what comes in at port() to another port, both ways. Bytes are counted that the connecting side sends; of what the other one says the end is
-// kept.
+// Forwards what comes in at port() to another port, both ways. Bytes are counted that the connecting side sends; of what the other one says the end
+// is kept.
 class Relay {
  public:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();

@@ -29,10 +29,12 @@ TEST_F(StoreCommandTest, AStoreKeyThatAStoreIsNotSealedUnderIsRefused) {
   write_file(path("key"), std::string(32, 'k'));
   std::filesystem::permissions(path("key"), std::filesystem::perms(0600));
   const Arguments key = {"--store-key", "@" + path("key")};
-  for (const char* command : {"info", "verify", "adopt", "retire"}) EXPECT_TRUE(ended_with(store(command, key), 5, "is not sealed under a store key"));
+  for (const char* command : {"info", "verify", "adopt", "retire"})
+    EXPECT_TRUE(ended_with(store(command, key), 5, "is not sealed under a store key"));
   const Arguments run = Arguments{"--circuit", circuit_file("adder64.txt"), "--input", "0=0x1"} + key;
   EXPECT_TRUE(ended_with(tinyot(as('A', "run", run)), 5, "is not sealed under a store key"));
-  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", Arguments{"--ands", "2^10", "--resume"} + kFewColumns + key)), 5, "is not sealed under a store key"));
+  EXPECT_TRUE(
+      ended_with(tinyot(as('A', "preprocess", Arguments{"--ands", "2^10", "--resume"} + kFewColumns + key)), 5, "is not sealed under a store key"));
   EXPECT_EQ(store_info('A')["state"], "complete");
 }
 

@@ -9,7 +9,8 @@ class UnlockRunTest : public CommandTest {
  protected:
   UnlockRunTest() { make_both(); }
   void make_both() const {
-    EXPECT_TRUE(ended_with(tinyot({"local", "preprocess", "--store", dir_.string(), "--ands", "2^14", "--profile", "fast", "--unit", "2^8", "--allow-weak"}), 0));
+    EXPECT_TRUE(ended_with(
+        tinyot({"local", "preprocess", "--store", dir_.string(), "--ands", "2^14", "--profile", "fast", "--unit", "2^8", "--allow-weak"}), 0));
   }
 
   // As a store is whose maker was killed before it had heard of the peer's halves.

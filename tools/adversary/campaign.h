@@ -49,6 +49,7 @@ struct CampaignResult {
 std::vector<Attack> plan_campaign(const CampaignOptions& options);
 
 // Carries them out. The observer is told how many are done, from any thread, one call at a time.
-CampaignResult carry_out(const std::vector<Attack>& attacks, const CampaignOptions& options, const std::function<void(std::size_t done)>& observer = {});
+CampaignResult carry_out(const std::vector<Attack>& attacks, const CampaignOptions& options,
+                         const std::function<void(std::size_t done)>& observer = {});
 
 }  // namespace tinyot

@@ -35,7 +35,8 @@ std::unique_ptr<Circuit> attacked_circuit() {
 
 class Computation final : public Scenario {
  public:
-  Computation(const ParameterRequest& request, std::uint64_t seed) : params_(SecurityParameters::make(request)), seed_(seed), circuit_(attacked_circuit()) {
+  Computation(const ParameterRequest& request, std::uint64_t seed)
+      : params_(SecurityParameters::make(request)), seed_(seed), circuit_(attacked_circuit()) {
     Rng rng(Seed{{seed, 3}});
     for (const InputBundle& bundle : circuit_->info().inputs) {
       LaneValues values;
@@ -63,7 +64,8 @@ class Computation final : public Scenario {
     const std::vector<LaneValues> wanted = evaluate(*circuit_, kLanes, inputs_);
     for (std::size_t bundle = 0; bundle < wanted.size(); ++bundle) {
       const OutputBundle& output = circuit_->info().outputs[bundle];
-      if (outputs[bundle].has_value() != receives(output.to, honest)) return "output " + output.name + " is there, or not, against the circuit's word";
+      if (outputs[bundle].has_value() != receives(output.to, honest))
+        return "output " + output.name + " is there, or not, against the circuit's word";
       for (std::size_t lane = 0; outputs[bundle] && lane < kLanes; ++lane)
         for (std::size_t bit = 0; bit < output.bits; ++bit)
           if ((*outputs[bundle])[lane][bit] != wanted[bundle][lane][bit]) return "output " + output.name + " is wrong";

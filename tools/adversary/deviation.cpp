@@ -161,9 +161,22 @@ class DeviatingStream final : public ByteStream {
 }  // namespace
 
 std::string_view name_of(Trick trick) {
-  static constexpr std::array<std::string_view, kAllTricks.size()> kNames = {
-      "one bit flipped", "a bit flipped in each row", "a lie both ways", "zeros",      "ones",      "random",   "the peer's own",  "an earlier session's",
-      "cut short",       "lengthened",                "a wrong length",  "a wrong tag", "a wrong sequence number", "omitted", "repeated", "swapped"};
+  static constexpr std::array<std::string_view, kAllTricks.size()> kNames = {"one bit flipped",
+                                                                             "a bit flipped in each row",
+                                                                             "a lie both ways",
+                                                                             "zeros",
+                                                                             "ones",
+                                                                             "random",
+                                                                             "the peer's own",
+                                                                             "an earlier session's",
+                                                                             "cut short",
+                                                                             "lengthened",
+                                                                             "a wrong length",
+                                                                             "a wrong tag",
+                                                                             "a wrong sequence number",
+                                                                             "omitted",
+                                                                             "repeated",
+                                                                             "swapped"};
   return kNames[static_cast<std::size_t>(trick)];
 }
 

@@ -110,7 +110,8 @@ class StoreAgreement final : public Scenario {
 }  // namespace
 
 std::vector<ScenarioKind> store_agreements() {
-  return {{"store", "two stores that are filled, drawn from and compared", [](std::uint64_t seed) { return std::make_unique<StoreAgreement>(seed); }}};
+  return {
+      {"store", "two stores that are filled, drawn from and compared", [](std::uint64_t seed) { return std::make_unique<StoreAgreement>(seed); }}};
 }
 
 }  // namespace tinyot

@@ -145,7 +145,8 @@ void FaultTest::serve_the_rest(Store& store, Ledger& ledger) {
   ledger.draw(rest);
   for (const MaterialKind kind : {kAnds, kBits}) {
     EXPECT_EQ(store.position()[kind], store.made()[kind]);
-    for (std::uint64_t i = position[kind]; i < store.made()[kind]; ++i) ASSERT_EQ(ledger.served[kind == kBits][i], 1) << "lost: " << name_of(kind) << " " << i;
+    for (std::uint64_t i = position[kind]; i < store.made()[kind]; ++i)
+      ASSERT_EQ(ledger.served[kind == kBits][i], 1) << "lost: " << name_of(kind) << " " << i;
   }
 }
 

@@ -65,7 +65,8 @@ void Scenario::add_units() {
     steps_.push_back([this] {
       pour_unit(*store_);
       if (store_->manifest().units_made > 0) return;
-      for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) store_->keep(test_batch(kind, store_->manifest().me, 0, 128));
+      for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
+        store_->keep(test_batch(kind, store_->manifest().me, 0, 128));
     });
     steps_.push_back([this] {
       store_->finish_unit();
