@@ -13,19 +13,13 @@
 #include <thread>
 
 #include "storage/store.h"
+#include "tests/support/hex.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {
 namespace {
 
 const Arguments kFast = {"--ands", "2^14", "--profile", "fast", "--unit", "2^13", "--allow-weak"};
-
-std::string hex_of(const std::string& bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char byte : bytes) text += {kDigits[static_cast<unsigned char>(byte) >> 4], kDigits[byte & 15]};
-  return text;
-}
 
 std::string base64_of(const std::string& bytes) {
   std::string text(4 * (bytes.size() / 3 + 1) + 1, '\0');

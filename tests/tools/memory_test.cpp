@@ -10,6 +10,7 @@
 
 #include "storage/key_table.h"
 #include "storage/store.h"
+#include "tests/support/hex.h"
 #include "tests/support/ports.h"
 #include "tests/tools/memory_search.h"
 #include "tests/tools/process.h"
@@ -28,13 +29,6 @@ Bytes random_bytes(std::size_t count) {
   std::random_device random;
   for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
   return bytes;
-}
-
-std::string hex_of(const Bytes& bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  return text;
 }
 
 void write_private(const fs::path& path, std::string_view text) {

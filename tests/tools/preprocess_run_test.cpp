@@ -2,6 +2,7 @@
 #include <array>
 
 #include "crypto/library_aes.h"
+#include "tests/support/hex.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {
@@ -16,11 +17,9 @@ AesBytes bytes_of(const std::string& hex) {
   return bytes;
 }
 
-std::string hex_of(const std::vector<AesBytes>& blocks) {
-  static constexpr char kDigits[] = "0123456789abcdef";
+std::string hex_of_all(const std::vector<AesBytes>& blocks) {
   std::string text;
-  for (const AesBytes& block : blocks)
-    for (const std::uint8_t byte : block) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  for (const AesBytes& block : blocks) text += hex_of(block);
   return text;
 }
 
@@ -39,7 +38,7 @@ class PreprocessRunTest : public CommandTest {
     for (std::size_t i = 0; i < key.size(); ++i) key[i] ^= bytes_of(key_b)[i];
     std::vector<AesBytes> plain;
     for (std::size_t i = 0; i < blocks; ++i) plain.push_back(bytes_of(message.substr(32 * i, 32)));
-    EXPECT_EQ(json_of(ended.b)["outputs"], Json({{"ciphertext", hex_of(aes128_by_library_vartime(key, plain))}}));
+    EXPECT_EQ(json_of(ended.b)["outputs"], Json({{"ciphertext", hex_of_all(aes128_by_library_vartime(key, plain))}}));
     EXPECT_EQ(json_of(ended.a)["outputs"], Json::object());
   }
 
