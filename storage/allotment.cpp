@@ -8,8 +8,6 @@
 namespace tinyot {
 namespace {
 
-// Tree and free-list pages that dropping one batch touches, at most.
-constexpr std::uint64_t kDropBytes = 8192;
 // What cutting batches in two adds: two halves at both ends of a range, for each kind.
 constexpr std::uint64_t kSplitBytes = kMaterialKinds * 2 * 2 * (std::uint64_t{64} * 4096);
 

@@ -36,6 +36,8 @@ struct BatchEntry {
 inline constexpr std::uint64_t kKeptFirst = std::uint64_t{1} << 63;
 
 inline constexpr std::size_t kBatchEntryBytes = 64;
+// Tree and free-list pages that dropping one batch touches, at most.
+inline constexpr std::uint64_t kDropBytes = 8192;
 using CodedEntry = std::array<std::byte, kBatchEntryBytes>;
 
 CodedEntry encode_entry(const BatchEntry& entry);

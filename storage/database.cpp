@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr char kStateTable[] = "state", kUnitsTable[] = "units", kRecordsTable[] = "records";
 constexpr std::string_view kMagicKey = "magic";
-constexpr std::string_view kMagic = "TinyOT store";
+constexpr std::string_view kStoreMagic = "TinyOT store";
 
 // Pages of the trees that a commit touches beside what it adds.
 constexpr std::uint64_t kTreeBytes = std::uint64_t{64} << 10;
@@ -144,7 +144,7 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
     marks.keys_identity = identity_of(files.keys);
     environment.write("make the store", kTreeBytes, [&](Transaction& transaction) {
       const MDB_dbi state = *transaction.table(kStateTable, TableMode::Create);
-      transaction.put(state, view_of(kMagicKey), view_of(kMagic));
+      transaction.put(state, view_of(kMagicKey), view_of(kStoreMagic));
       put_tagged(transaction, state, keys, view_of(kManifestKey), view_of(serialize_manifest(manifest)));
       put_tagged(transaction, state, keys, view_of(kMarksKey), view_of(serialize_marks(marks)));
       for (const char* name : {kUnitsTable, kRecordsTable}) (void)transaction.table(name, TableMode::Create);
@@ -175,7 +175,7 @@ void Database::find_tables(Transaction& transaction) {
   if (!state) throw_foreign(files_);
   state_table_ = *state;
   const auto magic = transaction.get(state_table_, view_of(kMagicKey));
-  if (!magic || !std::ranges::equal(*magic, view_of(kMagic))) throw_foreign(files_);
+  if (!magic || !std::ranges::equal(*magic, view_of(kStoreMagic))) throw_foreign(files_);
   const auto table = [&](const std::string& name) {
     const auto found = transaction.table(name.c_str(), TableMode::Open);
     if (!found) throw_corrupt(files_, name);

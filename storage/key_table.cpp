@@ -14,8 +14,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie in memory");
 
-constexpr char kMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'K', 'T'};
-constexpr std::uint32_t kVersion = 2;
+constexpr char kKeysMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'K', 'T'};
+constexpr std::uint32_t kKeysVersion = 2;
 constexpr std::size_t kStoreKeyBytesMin = 16, kStoreKeyBytesMax = 4096;
 
 struct StoredHeader {
@@ -83,8 +83,8 @@ bool is_zero(const StoredSlot& stored) { return std::ranges::all_of(view_of(stor
 // The header comes first: without its salt no slot can be opened any more.
 void overwrite(const File& file, const SessionId& session) {
   StoredHeader header{};
-  std::memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = kVersion;
+  std::memcpy(header.magic, kKeysMagic, sizeof header.magic);
+  header.version = kKeysVersion;
   header.protection = static_cast<std::uint32_t>(KeyProtection::Erased);
   header.session = session;
   file.write_at(0, view_of(header));
@@ -96,7 +96,7 @@ void overwrite(const File& file, const SessionId& session) {
 }
 
 bool read_header(const File& file, StoredHeader& header) {
-  return file.read_at(0, bytes_in(header)) == sizeof header && std::memcmp(header.magic, kMagic, sizeof header.magic) == 0;
+  return file.read_at(0, bytes_in(header)) == sizeof header && std::memcmp(header.magic, kKeysMagic, sizeof header.magic) == 0;
 }
 
 [[noreturn]] void throw_corrupt(const std::filesystem::path& path, const std::string& what) {
@@ -122,8 +122,8 @@ StoreKey read_store_key(const std::filesystem::path& path) {
 void KeyTable::create(const std::filesystem::path& path, const SessionId& session, Delta global_key, const std::optional<StoreKey>& store_key) {
   Rng rng = Rng::from_system();
   StoredHeader header{};
-  std::memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = kVersion;
+  std::memcpy(header.magic, kKeysMagic, sizeof header.magic);
+  header.version = kKeysVersion;
   header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey : KeyProtection::ByPermissions);
   header.session = session;
   header.salt = rng.object<decltype(header.salt)>();
@@ -146,11 +146,11 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session, 
       session_(session), rng_(Rng::from_system()) {
   StoredHeader header;
   if (!read_header(file_, header)) throw_corrupt(path, "header");
-  if (header.version > kVersion)
+  if (header.version > kKeysVersion)
     throw StoreError(path.string() + " was made by a newer version (format " + std::to_string(header.version) +
-                     ", this program reads up to " + std::to_string(kVersion) + "); use the version that made it");
+                     ", this program reads up to " + std::to_string(kKeysVersion) + "); use the version that made it");
   if (header.session != session) throw StoreError(path.string() + " belongs to another session; start a new session in a new store");
-  if (header.version != kVersion || header.protection < 1 || header.protection > 3) throw_corrupt(path, "header");
+  if (header.version != kKeysVersion || header.protection < 1 || header.protection > 3) throw_corrupt(path, "header");
   protection_ = static_cast<KeyProtection>(header.protection);
   if (protection_ == KeyProtection::Erased) return;
   if (protection_ == KeyProtection::ByStoreKey && !store_key)
@@ -234,7 +234,7 @@ bool KeyTable::has_remains() const {
 std::optional<KeyProtection> KeyTable::protection_in(const std::filesystem::path& path) {
   const File file(path, O_RDONLY | O_NOFOLLOW);
   StoredHeader header;
-  if (!read_header(file, header) || header.version > kVersion || header.protection < 1 || header.protection > 3) return std::nullopt;
+  if (!read_header(file, header) || header.version > kKeysVersion || header.protection < 1 || header.protection > 3) return std::nullopt;
   return static_cast<KeyProtection>(header.protection);
 }
 

@@ -53,7 +53,7 @@ const char* nonsense_in(const Manifest& manifest) {
   return nullptr;
 }
 
-[[noreturn]] void throw_corrupt(const std::string& field) { throw StoreError("manifest is corrupt: " + field); }
+[[noreturn]] void throw_corrupt_manifest(const std::string& field) { throw StoreError("manifest is corrupt: " + field); }
 
 stored::SessionStateName stored_state(SessionState state) {
   switch (state) {
@@ -70,7 +70,7 @@ SessionState state_from(stored::SessionStateName state) {
     case stored::STATE_OPEN: return SessionState::Open;
     case stored::STATE_COMPLETE: return SessionState::Complete;
     case stored::STATE_DEAD: return SessionState::Dead;
-    default: throw_corrupt("state");
+    default: throw_corrupt_manifest("state");
   }
 }
 
@@ -78,7 +78,7 @@ Party party_from(stored::PartyName party) {
   switch (party) {
     case stored::PARTY_A: return Party::A;
     case stored::PARTY_B: return Party::B;
-    default: throw_corrupt("party");
+    default: throw_corrupt_manifest("party");
   }
 }
 
@@ -129,14 +129,14 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   stored::ManifestRecord record;
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
       !record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw_corrupt("not a manifest");
+    throw_corrupt_manifest("not a manifest");
   if (record.format_version() > kStoreFormat)
     throw StoreError("this store was made by a newer version (format " + std::to_string(record.format_version()) +
                      ", this program reads up to " + std::to_string(kStoreFormat) + "); use the version that made it");
-  if (record.format_version() != kStoreFormat) throw_corrupt("format version");
+  if (record.format_version() != kStoreFormat) throw_corrupt_manifest("format version");
   Manifest manifest;
   manifest.format_version = record.format_version();
-  if (record.session_id().size() != manifest.session_id.size()) throw_corrupt("session id");
+  if (record.session_id().size() != manifest.session_id.size()) throw_corrupt_manifest("session id");
   std::memcpy(manifest.session_id.data(), record.session_id().data(), manifest.session_id.size());
   manifest.me = party_from(record.party());
   manifest.peer = record.peer();
@@ -160,7 +160,7 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.peer_complete = record.peer_complete();
   manifest.sigma_paper_bound = record.sigma_paper_bound();
   manifest.sigma_exact = record.sigma_exact();
-  if (const char* field = nonsense_in(manifest)) throw_corrupt(field);
+  if (const char* field = nonsense_in(manifest)) throw_corrupt_manifest(field);
   return manifest;
 }
 

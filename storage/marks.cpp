@@ -9,19 +9,19 @@
 namespace tinyot {
 namespace {
 
-constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
+constexpr std::uint64_t kPositionMax = std::uint64_t{1} << 56;
 
 using StoredCounts = google::protobuf::RepeatedField<std::uint64_t>;
 
-[[noreturn]] void throw_corrupt(const std::string& field) { throw StoreError("the marks of the store are corrupt (" + field + ")"); }
+[[noreturn]] void throw_corrupt_marks(const std::string& field) { throw StoreError("the marks of the store are corrupt (" + field + ")"); }
 
 void put_counts(const MaterialCounts& counts, StoredCounts& stored) { stored.Assign(counts.of.begin(), counts.of.end()); }
 
 MaterialCounts counts_from(const StoredCounts& stored, const char* field) {
   MaterialCounts counts;
-  if (static_cast<std::size_t>(stored.size()) != counts.of.size()) throw_corrupt(field);
+  if (static_cast<std::size_t>(stored.size()) != counts.of.size()) throw_corrupt_marks(field);
   std::ranges::copy(stored, counts.of.begin());
-  if (std::ranges::any_of(counts.of, [](std::uint64_t count) { return count > kCountMax; })) throw_corrupt(field);
+  if (std::ranges::any_of(counts.of, [](std::uint64_t count) { return count > kPositionMax; })) throw_corrupt_marks(field);
   return counts;
 }
 
@@ -30,24 +30,25 @@ bool in_order(const MaterialCounts& a, const MaterialCounts& b) {
 }
 
 MaterialKind kind_from(std::uint32_t number) {
-  if (number >= kMaterialKinds) throw_corrupt("kind of a gap");
+  if (number >= kMaterialKinds) throw_corrupt_marks("kind of a gap");
   return static_cast<MaterialKind>(number);
 }
 
 void check(const Marks& marks) {
-  if (!in_order(marks.unlocked, marks.made)) throw_corrupt("unlocked");
-  if (!in_order(marks.position, marks.unlocked)) throw_corrupt("position");
-  if (!in_order(marks.burnt, marks.position)) throw_corrupt("burnt");
-  if (marks.gaps.size() > Marks::kGapsMax) throw_corrupt("gaps");
-  if (marks.planned.size() > Marks::kPlannedMax) throw_corrupt("planned reservations");
-  if (marks.doomed.size() > Marks::kDoomedMax) throw_corrupt("doomed slots");
-  if (marks.next_slot < 1 || marks.next_slot > kCountMax || marks.next_reservation < 1) throw_corrupt("counters");
+  if (!in_order(marks.unlocked, marks.made)) throw_corrupt_marks("unlocked");
+  if (!in_order(marks.position, marks.unlocked)) throw_corrupt_marks("position");
+  if (!in_order(marks.burnt, marks.position)) throw_corrupt_marks("burnt");
+  if (marks.gaps.size() > Marks::kGapsMax) throw_corrupt_marks("gaps");
+  if (marks.planned.size() > Marks::kPlannedMax) throw_corrupt_marks("planned reservations");
+  if (marks.doomed.size() > Marks::kDoomedMax) throw_corrupt_marks("doomed slots");
+  if (marks.next_slot < 1 || marks.next_slot > kPositionMax || marks.next_reservation < 1) throw_corrupt_marks("counters");
   for (const Gap& gap : marks.gaps)
-    if (gap.first >= gap.end || gap.end > marks.position[gap.kind]) throw_corrupt("gaps");
+    if (gap.first >= gap.end || gap.end > marks.position[gap.kind]) throw_corrupt_marks("gaps");
   for (const PlannedReservation& planned : marks.planned)
-    if (!in_order(planned.range.start, planned.range.end) || !in_order(planned.range.end, marks.position)) throw_corrupt("planned reservations");
+    if (!in_order(planned.range.start, planned.range.end) || !in_order(planned.range.end, marks.position))
+      throw_corrupt_marks("planned reservations");
   for (const std::uint64_t slot : marks.doomed)
-    if (slot < 1 || slot >= marks.next_slot) throw_corrupt("doomed slots");
+    if (slot < 1 || slot >= marks.next_slot) throw_corrupt_marks("doomed slots");
 }
 
 }  // namespace
@@ -85,7 +86,7 @@ Marks parse_marks(std::span<const std::byte> bytes) {
   stored::MarksRecord record;
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
       !record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw_corrupt("not marks");
+    throw_corrupt_marks("not marks");
   Marks marks;
   marks.made = counts_from(record.made(), "made");
   marks.unlocked = counts_from(record.unlocked(), "unlocked");

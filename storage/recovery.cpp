@@ -8,8 +8,6 @@
 namespace tinyot {
 namespace {
 
-constexpr std::uint64_t kDropBytes = 8192;
-
 bool is_planned(const Marks& marks, const BatchEntry& entry) {
   return std::ranges::any_of(marks.planned, [&](const PlannedReservation& planned) {
     return planned.range.start[entry.kind] <= entry.first && entry.end() <= planned.range.end[entry.kind];

@@ -20,8 +20,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie in memory");
 
-constexpr char kMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'S', 'F'};
-constexpr std::uint32_t kVersion = 2;
+constexpr char kSessionMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'S', 'F'};
+constexpr std::uint32_t kSessionVersion = 2;
 constexpr std::size_t kAnchorMax = 1024, kFileBytesMax = std::size_t{1} << 20;
 
 struct Header {
@@ -75,8 +75,8 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
   const std::string manifest = serialize_manifest(session.manifest);
   Rng rng = Rng::from_system();
   Header header{};
-  std::memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = kVersion;
+  std::memcpy(header.magic, kSessionMagic, sizeof header.magic);
+  header.version = kSessionVersion;
   header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey : KeyProtection::ByPermissions);
   header.salt = rng.object<decltype(header.salt)>();
   header.manifest_bytes = static_cast<std::uint32_t>(manifest.size());
@@ -106,8 +106,8 @@ void erase_session_file(const std::filesystem::path& path) {
   const std::uint64_t size = std::max<std::uint64_t>(file.size(), sizeof(Header));
   std::vector<std::byte> erased(size);
   Header header{};
-  std::memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = kVersion;
+  std::memcpy(header.magic, kSessionMagic, sizeof header.magic);
+  header.version = kSessionVersion;
   header.protection = static_cast<std::uint32_t>(KeyProtection::Erased);
   std::memcpy(erased.data(), &header, sizeof header);
   file.write_at(0, erased);
@@ -123,14 +123,14 @@ SessionFile read_session_file(const std::filesystem::path& path, const std::opti
                      path.string());
   Header header;
   const auto head = std::as_writable_bytes(std::span(&header, 1));
-  if (file.read_at(0, head) != head.size() || std::memcmp(header.magic, kMagic, sizeof header.magic) != 0) throw_corrupt(path);
-  if (header.version > kVersion)
+  if (file.read_at(0, head) != head.size() || std::memcmp(header.magic, kSessionMagic, sizeof header.magic) != 0) throw_corrupt(path);
+  if (header.version > kSessionVersion)
     throw StoreError("the session file " + path.string() + " was made by a newer version (format " + std::to_string(header.version) +
-                     ", this program reads up to " + std::to_string(kVersion) + "); use the version that made it");
+                     ", this program reads up to " + std::to_string(kSessionVersion) + "); use the version that made it");
   if (header.protection == static_cast<std::uint32_t>(KeyProtection::Erased))
     throw StoreError("the session of " + path.string() + " is dead: a check has failed in one of its shards; begin a new session");
   const std::uint64_t size = file.size();
-  if (header.version != kVersion || size > kFileBytesMax || size < head.size() + sizeof(SealTag) || header.manifest_bytes > size ||
+  if (header.version != kSessionVersion || size > kFileBytesMax || size < head.size() + sizeof(SealTag) || header.manifest_bytes > size ||
       header.anchor_bits < 1 || header.anchor_bits > kAnchorMax)
     throw_corrupt(path);
   const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);

@@ -37,7 +37,7 @@ Marks test_marks() {
 }
 
 Marks parsed(const std::string& coded) { return parse_marks(std::as_bytes(std::span(coded))); }
-std::string parsed_message(const std::string& coded) {
+std::string parsed_marks(const std::string& coded) {
   return message_of([&] { parsed(coded); });
 }
 
@@ -65,46 +65,46 @@ TEST(Marks, AsManyGapsPlansAndDoomedSlotsAsThereMayBe) {
 }
 
 // What serialize would not write is refused when it is read, with the field.
-void expect_refused(const std::string& field, const std::function<void(Record&)>& change) {
+void expect_marks_refused(const std::string& field, const std::function<void(Record&)>& change) {
   Record record;
   ASSERT_TRUE(record.ParseFromString(serialize_marks(test_marks())));
   change(record);
-  EXPECT_EQ(parsed_message(record.SerializeAsString()), "the marks of the store are corrupt (" + field + ")");
+  EXPECT_EQ(parsed_marks(record.SerializeAsString()), "the marks of the store are corrupt (" + field + ")");
 }
 
 TEST(Marks, CountsOfAnotherNumberOrSizeAreRefused) {
-  expect_refused("made", [](Record& r) { r.add_made(1); });
-  expect_refused("made", [](Record& r) { r.mutable_made()->RemoveLast(); });
-  expect_refused("made", [](Record& r) { r.set_made(0, kCountMax + 1); });
-  expect_refused("unlocked", [](Record& r) { r.clear_unlocked(); });
-  expect_refused("position", [](Record& r) { r.add_position(0); });
-  expect_refused("burnt", [](Record& r) { r.clear_burnt(); });
-  expect_refused("confirmed", [](Record& r) { r.clear_confirmed(); });
-  expect_refused("confirmed", [](Record& r) { r.set_confirmed(6, ~std::uint64_t{0}); });
-  expect_refused("planned reservations", [](Record& r) { r.mutable_planned(1)->clear_range(); });
-  expect_refused("planned reservations", [](Record& r) { r.mutable_planned(0)->mutable_range()->add_end(0); });
+  expect_marks_refused("made", [](Record& r) { r.add_made(1); });
+  expect_marks_refused("made", [](Record& r) { r.mutable_made()->RemoveLast(); });
+  expect_marks_refused("made", [](Record& r) { r.set_made(0, kCountMax + 1); });
+  expect_marks_refused("unlocked", [](Record& r) { r.clear_unlocked(); });
+  expect_marks_refused("position", [](Record& r) { r.add_position(0); });
+  expect_marks_refused("burnt", [](Record& r) { r.clear_burnt(); });
+  expect_marks_refused("confirmed", [](Record& r) { r.clear_confirmed(); });
+  expect_marks_refused("confirmed", [](Record& r) { r.set_confirmed(6, ~std::uint64_t{0}); });
+  expect_marks_refused("planned reservations", [](Record& r) { r.mutable_planned(1)->clear_range(); });
+  expect_marks_refused("planned reservations", [](Record& r) { r.mutable_planned(0)->mutable_range()->add_end(0); });
 }
 
 TEST(Marks, WhatIsOutOfOrderIsRefused) {
   for (int kind = 0; kind < static_cast<int>(kMaterialKinds); ++kind) {
-    expect_refused("unlocked", [&](Record& r) { r.set_unlocked(kind, r.made(kind) + 1); });
-    expect_refused("position", [&](Record& r) { r.set_position(kind, r.unlocked(kind) + 1); });
-    expect_refused("burnt", [&](Record& r) { r.set_burnt(kind, r.position(kind) + 1); });
+    expect_marks_refused("unlocked", [&](Record& r) { r.set_unlocked(kind, r.made(kind) + 1); });
+    expect_marks_refused("position", [&](Record& r) { r.set_position(kind, r.unlocked(kind) + 1); });
+    expect_marks_refused("burnt", [&](Record& r) { r.set_burnt(kind, r.position(kind) + 1); });
   }
-  expect_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(20); });
-  expect_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(21); });
-  expect_refused("gaps", [](Record& r) { r.mutable_gaps(1)->set_end(2007); });
-  expect_refused("kind of a gap", [](Record& r) { r.mutable_gaps(1)->set_kind(kMaterialKinds); });
-  expect_refused("planned reservations", [](Record& r) { r.mutable_planned(0)->mutable_range()->set_start(3, 1504); });
-  expect_refused("planned reservations", [](Record& r) { r.mutable_planned(1)->mutable_range()->set_end(0, 2001); });
+  expect_marks_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(20); });
+  expect_marks_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(21); });
+  expect_marks_refused("gaps", [](Record& r) { r.mutable_gaps(1)->set_end(2007); });
+  expect_marks_refused("kind of a gap", [](Record& r) { r.mutable_gaps(1)->set_kind(kMaterialKinds); });
+  expect_marks_refused("planned reservations", [](Record& r) { r.mutable_planned(0)->mutable_range()->set_start(3, 1504); });
+  expect_marks_refused("planned reservations", [](Record& r) { r.mutable_planned(1)->mutable_range()->set_end(0, 2001); });
 }
 
 TEST(Marks, SlotsAndCountersAreChecked) {
-  expect_refused("counters", [](Record& r) { r.set_next_slot(0); });
-  expect_refused("counters", [](Record& r) { r.set_next_slot(kCountMax + 1); });
-  expect_refused("counters", [](Record& r) { r.set_next_reservation(0); });
-  expect_refused("doomed slots", [](Record& r) { r.set_doomed(0, 0); });
-  expect_refused("doomed slots", [](Record& r) { r.set_doomed(1, 50); });
+  expect_marks_refused("counters", [](Record& r) { r.set_next_slot(0); });
+  expect_marks_refused("counters", [](Record& r) { r.set_next_slot(kCountMax + 1); });
+  expect_marks_refused("counters", [](Record& r) { r.set_next_reservation(0); });
+  expect_marks_refused("doomed slots", [](Record& r) { r.set_doomed(0, 0); });
+  expect_marks_refused("doomed slots", [](Record& r) { r.set_doomed(1, 50); });
 }
 
 TEST(Marks, EveryPrefixAndEveryFlippedBitParsesToMarksOrIsRefused) {
@@ -128,7 +128,7 @@ TEST(Marks, EveryPrefixAndEveryFlippedBitParsesToMarksOrIsRefused) {
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     parse(flipped);
   }
-  EXPECT_EQ(parsed_message(""), "the marks of the store are corrupt (made)");
+  EXPECT_EQ(parsed_marks(""), "the marks of the store are corrupt (made)");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace tinyot {
 namespace {
 
-constexpr MaterialKind kKind = MaterialKind::Triples;
+constexpr MaterialKind kPiped = MaterialKind::Triples;
 
 std::exception_ptr reason(const char* text) { return std::make_exception_ptr(StoreError(text)); }
 
@@ -40,11 +40,11 @@ TEST(MaterialPipe, GivesEachObjectOnceAndInOrder) {
 
 TEST(MaterialPipe, NothingOfAUnitIsThereBeforeItIsFinished) {
   MaterialPipe pipe(Party::A);
-  pipe.pour(test_batch(kKind, Party::A, 0, 50));
-  EXPECT_EQ(pipe.ready(kKind), 0u);
+  pipe.pour(test_batch(kPiped, Party::A, 0, 50));
+  EXPECT_EQ(pipe.ready(kPiped), 0u);
   std::atomic<bool> drawn = false;
   std::thread drawer([&] {
-    EXPECT_TRUE(holds(pipe.draw(kKind, 50), kKind, Party::A, 0, 50));
+    EXPECT_TRUE(holds(pipe.draw(kPiped, 50), kPiped, Party::A, 0, 50));
     drawn = true;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -55,43 +55,43 @@ TEST(MaterialPipe, NothingOfAUnitIsThereBeforeItIsFinished) {
 
 TEST(MaterialPipe, WhoeverPoursWaitsWhileEnoughIsReady) {
   MaterialPipe pipe(Party::A);
-  constexpr std::size_t kUnit = MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
-  pour_unit(pipe, kKind, 0, kUnit);
+  constexpr std::size_t kPipedUnit = MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
+  pour_unit(pipe, kPiped, 0, kPipedUnit);
   std::atomic<bool> poured = false;
   std::thread pourer([&] {
-    pipe.pour(test_batch(kKind, Party::A, kUnit, 10));
+    pipe.pour(test_batch(kPiped, Party::A, kPipedUnit, 10));
     poured = true;
-    pipe.pour(test_batch(kKind, Party::A, kUnit + 10, 10));
+    pipe.pour(test_batch(kPiped, Party::A, kPipedUnit + 10, 10));
     pipe.finish_unit();
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_FALSE(poured);
-  EXPECT_TRUE(holds(pipe.draw(kKind, kUnit), kKind, Party::A, 0, kUnit));
+  EXPECT_TRUE(holds(pipe.draw(kPiped, kPipedUnit), kPiped, Party::A, 0, kPipedUnit));
   pourer.join();
-  EXPECT_TRUE(holds(pipe.draw(kKind, 20), kKind, Party::A, kUnit, 20));
+  EXPECT_TRUE(holds(pipe.draw(kPiped, 20), kPiped, Party::A, kPipedUnit, 20));
 }
 
 // One kind is plenty and another is wanted: the next unit brings it.
 TEST(MaterialPipe, NobodyWaitsForAKindWhileAnotherOneFillsThePipe) {
   MaterialPipe pipe(Party::A);
-  constexpr std::size_t kUnit = MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
-  pour_unit(pipe, kKind, 0, kUnit);
+  constexpr std::size_t kPipedUnit = MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
+  pour_unit(pipe, kPiped, 0, kPipedUnit);
   std::thread drawer([&] { EXPECT_TRUE(holds(pipe.draw(MaterialKind::AuthBitsA, 30), MaterialKind::AuthBitsA, Party::A, 0, 30)); });
   pour_unit(pipe, MaterialKind::AuthBitsA, 0, 30);
   drawer.join();
-  EXPECT_EQ(pipe.ready(kKind), kUnit);
+  EXPECT_EQ(pipe.ready(kPiped), kPipedUnit);
 }
 
 TEST(MaterialPipe, AnEndReachesWhoeverWaitsOnEitherSide) {
   MaterialPipe pipe(Party::A);
-  pour_unit(pipe, kKind, 0, MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1);
-  std::thread pourer([&] { EXPECT_THROW(pour_unit(pipe, kKind, 0, 10), StoreError); });
+  pour_unit(pipe, kPiped, 0, MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1);
+  std::thread pourer([&] { EXPECT_THROW(pour_unit(pipe, kPiped, 0, 10), StoreError); });
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   pipe.end(reason("over"));
   pourer.join();
 
   MaterialPipe empty(Party::B);
-  std::thread drawer([&] { EXPECT_TRUE(mentions(message_of([&] { empty.draw(kKind, 1); }), "over")); });
+  std::thread drawer([&] { EXPECT_TRUE(mentions(message_of([&] { empty.draw(kPiped, 1); }), "over")); });
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   empty.end(reason("over"));
   empty.end(reason("again"));
@@ -101,11 +101,11 @@ TEST(MaterialPipe, AnEndReachesWhoeverWaitsOnEitherSide) {
 
 TEST(MaterialPipe, WhatIsReadyOutlivesTheEnd) {
   MaterialPipe pipe(Party::A);
-  pour_unit(pipe, kKind, 0, 40);
+  pour_unit(pipe, kPiped, 0, 40);
   pipe.end(reason("over"));
-  EXPECT_TRUE(holds(pipe.draw(kKind, 25), kKind, Party::A, 0, 25));
-  EXPECT_THROW(pipe.draw(kKind, 16), StoreError);
-  EXPECT_TRUE(holds(pipe.draw(kKind, 15), kKind, Party::A, 25, 15)) << "a draw that fails takes nothing";
+  EXPECT_TRUE(holds(pipe.draw(kPiped, 25), kPiped, Party::A, 0, 25));
+  EXPECT_THROW(pipe.draw(kPiped, 16), StoreError);
+  EXPECT_TRUE(holds(pipe.draw(kPiped, 15), kPiped, Party::A, 25, 15)) << "a draw that fails takes nothing";
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace tinyot {
 namespace {
 
-constexpr MaterialKind kKind = MaterialKind::AuthOtsAB;
+constexpr MaterialKind kMerged = MaterialKind::AuthOtsAB;
 constexpr std::size_t kFirst = 9000, kSecond = 300, kThird = 5000;
 
 class MergeTest : public StoreTest {
@@ -20,7 +20,7 @@ class MergeTest : public StoreTest {
     manifest.shard = shard;
     manifest.shards = shards;
     Store store = Store::create(dir, manifest, kTestDelta, 0);
-    store.pour(test_batch(kKind, Party::A, first, count));
+    store.pour(test_batch(kMerged, Party::A, first, count));
     store.finish_unit();
     store.unlock(0, 1, store.halves(0, 1));
     store.update_manifest([&](Manifest& changed) { changed.state = state; });
@@ -38,12 +38,12 @@ TEST_F(MergeTest, HoldsWhatTheShardsHeldInTheOrderOfTheirNumbers) {
   EXPECT_GT(merged.batches, 3u);
   Store whole = Store::open(out_);
   constexpr std::size_t kAll = kFirst + kSecond + kThird;
-  EXPECT_EQ(whole.made(), counts_of(kKind, kAll));
-  EXPECT_EQ(whole.left(), counts_of(kKind, kAll));
+  EXPECT_EQ(whole.made(), counts_of(kMerged, kAll));
+  EXPECT_EQ(whole.left(), counts_of(kMerged, kAll));
   EXPECT_EQ(whole.manifest().units_made, 3u);
   EXPECT_TRUE(verify(whole).corrupt.empty());
-  Reservation all = whole.reserve({}, counts_of(kKind, kAll));
-  EXPECT_TRUE(holds(all.draw(kKind, kAll), kKind, Party::A, 0, kAll));
+  Reservation all = whole.reserve({}, counts_of(kMerged, kAll));
+  EXPECT_TRUE(holds(all.draw(kMerged, kAll), kMerged, Party::A, 0, kAll));
 }
 
 TEST_F(MergeTest, LeavesNothingInTheShards) {
@@ -53,7 +53,7 @@ TEST_F(MergeTest, LeavesNothingInTheShards) {
     Store shard = Store::open(dir);
     EXPECT_EQ(shard.manifest().state, SessionState::Dead);
     EXPECT_EQ(shard.protection(), KeyProtection::Erased);
-    EXPECT_TRUE(mentions(message_of([&] { (void)shard.reserve({}, counts_of(kKind, 1)); }), "merged into"));
+    EXPECT_TRUE(mentions(message_of([&] { (void)shard.reserve({}, counts_of(kMerged, 1)); }), "merged into"));
   }
 }
 
@@ -63,7 +63,7 @@ TEST_F(MergeTest, WantsAllShardsCompleteAndUnused) {
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, some, {}); }), "all 3 shards"));
   {
     Store used = Store::open(shards[2]);
-    (void)used.reserve({}, counts_of(kKind, 1));
+    (void)used.reserve({}, counts_of(kMerged, 1));
   }
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "has been used"));
   std::filesystem::remove_all(shards[2]);
@@ -77,13 +77,13 @@ TEST_F(MergeTest, ThatIsCompleteIsToldSoAndChangesNothing) {
   const auto shards = make_three();
   EXPECT_FALSE(merge_shards(out_, shards, {}).was_done);
   // Also once some of it has been used.
-  Store::open(out_).reserve({}, counts_of(kKind, 100)).finish();
+  Store::open(out_).reserve({}, counts_of(kMerged, 100)).finish();
   const std::string keys = read_file(out_ / "store.keys");
   const Merged again = merge_shards(out_, std::vector{shards[1], shards[0], shards[2]}, {});
   EXPECT_TRUE(again.was_done);
   EXPECT_EQ(again.batches, 0u);
   EXPECT_EQ(read_file(out_ / "store.keys"), keys);
-  EXPECT_EQ(Store::open(out_).left(), counts_of(kKind, kFirst + kSecond + kThird - 100));
+  EXPECT_EQ(Store::open(out_).left(), counts_of(kMerged, kFirst + kSecond + kThird - 100));
 }
 
 TEST_F(MergeTest, AnotherStoreThatIsThereIsNotTakenForTheMerge) {
@@ -100,7 +100,7 @@ TEST_F(MergeTest, AnotherStoreThatIsThereIsNotTakenForTheMerge) {
   std::filesystem::remove_all(shards[1]);
   make_shard(1, 3, 0, kFirst);
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "already holds a store"));
-  EXPECT_EQ(Store::open(shards[1]).left(), counts_of(kKind, kFirst));
+  EXPECT_EQ(Store::open(shards[1]).left(), counts_of(kMerged, kFirst));
 }
 
 TEST_F(MergeTest, ThatWasCutOffBeforeTheShardsWentBeginsAnew) {
@@ -109,7 +109,7 @@ TEST_F(MergeTest, ThatWasCutOffBeforeTheShardsWentBeginsAnew) {
   Manifest manifest = test_manifest(Party::A);
   { Store half = Store::create(root_ / "whole.merging", manifest, kTestDelta, 0); }
   merge_shards(out_, shards, {});
-  EXPECT_EQ(Store::open(out_).made(), counts_of(kKind, kFirst + kSecond + kThird));
+  EXPECT_EQ(Store::open(out_).made(), counts_of(kMerged, kFirst + kSecond + kThird));
 }
 
 TEST_F(MergeTest, ThatWasCutOffWhileItCleanedUpBeginsAnew) {
@@ -117,7 +117,7 @@ TEST_F(MergeTest, ThatWasCutOffWhileItCleanedUpBeginsAnew) {
   { Store half = Store::create(root_ / "whole.merging", test_manifest(Party::A), kTestDelta, 0); }
   std::filesystem::remove(root_ / "whole.merging" / "store.keys");
   merge_shards(out_, shards, {});
-  EXPECT_EQ(Store::open(out_).made(), counts_of(kKind, kFirst + kSecond + kThird));
+  EXPECT_EQ(Store::open(out_).made(), counts_of(kMerged, kFirst + kSecond + kThird));
 }
 
 TEST_F(MergeTest, ThatWasCutOffAfterSomeShardsWentIsCompleted) {
@@ -131,12 +131,12 @@ TEST_F(MergeTest, ThatWasCutOffAfterSomeShardsWentIsCompleted) {
       change.marks().unlocked = {};
       change.marks().units_unlocked = 0;
     });
-    EXPECT_THROW((void)whole.reserve({}, counts_of(kKind, 1)), OutOfMaterial);
+    EXPECT_THROW((void)whole.reserve({}, counts_of(kMerged, 1)), OutOfMaterial);
   }
   std::filesystem::remove_all(shards[2]);
   make_shard(2, 3, kFirst, kSecond);
   merge_shards(out_, shards, {});
-  EXPECT_EQ(Store::open(out_).left(), counts_of(kKind, kFirst + kSecond + kThird));
+  EXPECT_EQ(Store::open(out_).left(), counts_of(kMerged, kFirst + kSecond + kThird));
   EXPECT_EQ(Store::open(shards[2]).manifest().state, SessionState::Dead);
 }
 
@@ -146,16 +146,16 @@ TEST_F(MergeTest, AChainDrawsAcrossItsReservations) {
   std::vector<Store> stores;
   std::vector<Reservation> links;
   for (const std::size_t i : {1u, 2u, 0u}) stores.push_back(Store::open(shards[i]));
-  links.push_back(stores[0].reserve({}, counts_of(kKind, kFirst)));
-  links.push_back(stores[1].reserve({}, counts_of(kKind, kSecond)));
-  links.push_back(stores[2].reserve({}, counts_of(kKind, 100)));
+  links.push_back(stores[0].reserve({}, counts_of(kMerged, kFirst)));
+  links.push_back(stores[1].reserve({}, counts_of(kMerged, kSecond)));
+  links.push_back(stores[2].reserve({}, counts_of(kMerged, 100)));
   ReservationChain chain(std::move(links));
-  EXPECT_EQ(chain.left(), counts_of(kKind, kFirst + kSecond + 100));
-  EXPECT_TRUE(holds(chain.draw(kKind, kFirst - 10), kKind, Party::A, 0, kFirst - 10));
-  EXPECT_TRUE(holds(chain.draw(kKind, kSecond + 60), kKind, Party::A, kFirst - 10, kSecond + 60));
-  EXPECT_TRUE(holds(chain.draw(kKind, 0), kKind, Party::A, 0, 0));
-  EXPECT_THROW((void)chain.draw(kKind, 51), OutOfMaterial);
-  EXPECT_TRUE(holds(chain.draw(kKind, 50), kKind, Party::A, kFirst + kSecond + 50, 50));
+  EXPECT_EQ(chain.left(), counts_of(kMerged, kFirst + kSecond + 100));
+  EXPECT_TRUE(holds(chain.draw(kMerged, kFirst - 10), kMerged, Party::A, 0, kFirst - 10));
+  EXPECT_TRUE(holds(chain.draw(kMerged, kSecond + 60), kMerged, Party::A, kFirst - 10, kSecond + 60));
+  EXPECT_TRUE(holds(chain.draw(kMerged, 0), kMerged, Party::A, 0, 0));
+  EXPECT_THROW((void)chain.draw(kMerged, 51), OutOfMaterial);
+  EXPECT_TRUE(holds(chain.draw(kMerged, 50), kMerged, Party::A, kFirst + kSecond + 50, 50));
 }
 
 }  // namespace

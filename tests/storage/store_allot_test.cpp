@@ -6,21 +6,21 @@
 namespace tinyot {
 namespace {
 
-constexpr MaterialKind kKind = MaterialKind::AuthOtsAB;
+constexpr MaterialKind kAllotted = MaterialKind::AuthOtsAB;
 
 Allotment offer(std::uint64_t start, std::uint64_t end, std::uint64_t plan = 0) {
-  return {{counts_of(kKind, start), counts_of(kKind, end)}, plan, {}};
+  return {{counts_of(kAllotted, start), counts_of(kAllotted, end)}, plan, {}};
 }
 
 class AllotTest : public StoreTest {
  protected:
-  AllotTest() : store_(make_store(dir_, Party::B)) { add_unit(store_, kKind, 1000); }
+  AllotTest() : store_(make_store(dir_, Party::B)) { add_unit(store_, kAllotted, 1000); }
 
-  std::uint64_t burnt() const { return store_.burnt()[kKind]; }
+  std::uint64_t burnt() const { return store_.burnt()[kAllotted]; }
   // Takes a range, and looks at what is in it.
   ::testing::AssertionResult takes(std::uint64_t start, std::uint64_t end) {
     Reservation reservation = store_.hold(store_.take(offer(start, end), {}));
-    return draws(reservation, kKind, Party::B, start, end - start);
+    return draws(reservation, kAllotted, Party::B, start, end - start);
   }
   std::string disagreement(std::uint64_t start, std::uint64_t end) {
     return message_of<Disagreement>([&] { store_.take(offer(start, end), {}); });
@@ -31,34 +31,34 @@ class AllotTest : public StoreTest {
 
 TEST_F(AllotTest, RangesFollowEachOther) {
   for (std::uint64_t start = 0; start < 1000; start += 125) {
-    const Allotment allotment = store_.allot({.counts = counts_of(kKind, 125), .at_least = {}});
-    EXPECT_EQ(allotment.range, (Range{counts_of(kKind, start), counts_of(kKind, start + 125)}));
+    const Allotment allotment = store_.allot({.counts = counts_of(kAllotted, 125), .at_least = {}});
+    EXPECT_EQ(allotment.range, (Range{counts_of(kAllotted, start), counts_of(kAllotted, start + 125)}));
     EXPECT_EQ(allotment.burnt, MaterialCounts{});
     EXPECT_EQ(allotment.plan, 0u);
     Reservation reservation = store_.hold(allotment);
-    EXPECT_TRUE(draws(reservation, kKind, Party::B, start, 125));
+    EXPECT_TRUE(draws(reservation, kAllotted, Party::B, start, 125));
   }
-  EXPECT_THROW(store_.allot({.counts = counts_of(kKind, 1), .at_least = {}}), OutOfMaterial);
+  EXPECT_THROW(store_.allot({.counts = counts_of(kAllotted, 1), .at_least = {}}), OutOfMaterial);
 }
 
 TEST_F(AllotTest, AHigherPositionOfThePeerBurnsAndIsRemembered) {
-  const Allotment allotment = store_.allot({.counts = counts_of(kKind, 100), .at_least = counts_of(kKind, 333)});
-  EXPECT_EQ(allotment.range, (Range{counts_of(kKind, 333), counts_of(kKind, 433)}));
-  EXPECT_EQ(allotment.burnt, counts_of(kKind, 333));
+  const Allotment allotment = store_.allot({.counts = counts_of(kAllotted, 100), .at_least = counts_of(kAllotted, 333)});
+  EXPECT_EQ(allotment.range, (Range{counts_of(kAllotted, 333), counts_of(kAllotted, 433)}));
+  EXPECT_EQ(allotment.burnt, counts_of(kAllotted, 333));
   EXPECT_EQ(burnt(), 333u);
-  EXPECT_EQ(store_.marks().confirmed, counts_of(kKind, 333));
+  EXPECT_EQ(store_.marks().confirmed, counts_of(kAllotted, 333));
   Reservation reservation = store_.hold(allotment);
-  EXPECT_TRUE(draws(reservation, kKind, Party::B, 333, 100));
+  EXPECT_TRUE(draws(reservation, kAllotted, Party::B, 333, 100));
   reservation.finish();
   // The peer has taken the same range by then.
-  EXPECT_EQ(store_.marks().confirmed, counts_of(kKind, 433));
+  EXPECT_EQ(store_.marks().confirmed, counts_of(kAllotted, 433));
   EXPECT_TRUE(store_.marks().gaps.empty()) << "who allots has no gaps";
 }
 
 TEST_F(AllotTest, RangesOutOfOrderLeaveGapsThatAreFilledLater) {
   EXPECT_TRUE(takes(300, 400));
   EXPECT_EQ(burnt(), 300u);
-  EXPECT_EQ(store_.marks().gaps, (std::vector<Gap>{{kKind, 0, 300}}));
+  EXPECT_EQ(store_.marks().gaps, (std::vector<Gap>{{kAllotted, 0, 300}}));
   EXPECT_TRUE(takes(600, 601));
   EXPECT_TRUE(takes(100, 200));
   EXPECT_TRUE(takes(0, 100));
@@ -67,7 +67,7 @@ TEST_F(AllotTest, RangesOutOfOrderLeaveGapsThatAreFilledLater) {
   EXPECT_TRUE(takes(400, 600));
   EXPECT_EQ(burnt(), 0u);
   EXPECT_TRUE(store_.marks().gaps.empty());
-  EXPECT_EQ(store_.position(), counts_of(kKind, 601));
+  EXPECT_EQ(store_.position(), counts_of(kAllotted, 601));
   EXPECT_TRUE(takes(601, 1000));
 }
 
@@ -92,9 +92,9 @@ TEST_F(AllotTest, WhatSomebodyHoldsOrPlansIsNotTakenAgain) {
   // The ends lie inside batches whose keys are gone, or kept for the plan.
   for (const auto& [start, end] : {std::pair(0, 100), std::pair(30, 70), std::pair(50, 150), std::pair(130, 170), std::pair(199, 201)})
     EXPECT_NE(disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end)), "") << start;
-  EXPECT_TRUE(draws(held, kKind, Party::B, 0, 100));
+  EXPECT_TRUE(draws(held, kAllotted, Party::B, 0, 100));
   Reservation planned = store_.claim(5);
-  EXPECT_TRUE(draws(planned, kKind, Party::B, 100, 100));
+  EXPECT_TRUE(draws(planned, kAllotted, Party::B, 100, 100));
 }
 
 TEST_F(AllotTest, GapsEndWithTheProcessesThatCouldFillThem) {
@@ -125,8 +125,8 @@ TEST_F(AllotTest, WithTooManyGapsTheOldestIsGivenUp) {
 }
 
 TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
-  const Allotment first = store_.allot({.counts = counts_of(kKind, 100), .at_least = {}, .is_plan = true});
-  const Allotment second = store_.allot({.counts = counts_of(kKind, 33), .at_least = {}, .is_plan = true});
+  const Allotment first = store_.allot({.counts = counts_of(kAllotted, 100), .at_least = {}, .is_plan = true});
+  const Allotment second = store_.allot({.counts = counts_of(kAllotted, 33), .at_least = {}, .is_plan = true});
   EXPECT_EQ(first.plan, 1u);
   EXPECT_EQ(second.plan, 2u);
   EXPECT_THROW(store_.hold(first), std::logic_error);
@@ -137,7 +137,7 @@ TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
     EXPECT_EQ(store.marks().planned, (std::vector<PlannedReservation>{{1, first.range}, {2, second.range}}));
     Reservation reservation = store.claim(2);
     EXPECT_EQ(reservation.range(), second.range);
-    EXPECT_TRUE(draws(reservation, kKind, Party::B, 100, 33));
+    EXPECT_TRUE(draws(reservation, kAllotted, Party::B, 100, 33));
     EXPECT_TRUE(mentions(message_of([&] { store.claim(2); }), "holds no reservation 2;"));
     EXPECT_TRUE(mentions(message_of([&] { store.claim(3); }), "holds no reservation 3;"));
   }
@@ -150,7 +150,7 @@ TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
   store_ = open_to_make(dir_);
   EXPECT_TRUE(store_.marks().planned.empty());
   EXPECT_TRUE(mentions(message_of([&] { store_.claim(1); }), "holds no reservation 1;"));
-  EXPECT_EQ(store_.bytes_of(kKind), record_bytes(kKind, Party::B, 800)) << "what was claimed has been dropped";
+  EXPECT_EQ(store_.bytes_of(kAllotted), record_bytes(kAllotted, Party::B, 800)) << "what was claimed has been dropped";
   EXPECT_TRUE(takes(200, 1000));
 }
 

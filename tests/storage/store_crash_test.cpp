@@ -10,26 +10,24 @@
 namespace tinyot {
 namespace {
 
-constexpr MaterialKind kKind = MaterialKind::AuthAndsA;
-
 void expect_good(Store& store, std::uint64_t position, std::uint64_t made) {
-  EXPECT_EQ(store.position(), counts_of(kKind, position));
-  EXPECT_EQ(store.made(), counts_of(kKind, made));
-  add_unit(store, kKind, 1000);
-  Reservation reservation = store.reserve(store.position(), counts_of(kKind, made + 1000 - position));
-  EXPECT_TRUE(holds(reservation.draw(kKind, made + 1000 - position), kKind, Party::A, position, made + 1000 - position));
+  EXPECT_EQ(store.position(), counts_of(kTestKind, position));
+  EXPECT_EQ(store.made(), counts_of(kTestKind, made));
+  add_unit(store, kTestKind, 1000);
+  Reservation reservation = store.reserve(store.position(), counts_of(kTestKind, made + 1000 - position));
+  EXPECT_TRUE(holds(reservation.draw(kTestKind, made + 1000 - position), kTestKind, Party::A, position, made + 1000 - position));
 }
 
 TEST_F(StoreTest, KilledBetweenPourAndFinish) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 500);
+    add_unit(store, kTestKind, 500);
   }
   ASSERT_TRUE(was_killed(status_of_child([&] {
     Store store = open_to_make(dir_);
     // Enough for a commit inside the unit.
-    for (int i = 0; i < 4; ++i) store.pour(test_batch(kKind, Party::A, 7, 500000));
-    if (store.bytes_of(kKind) < (std::uint64_t{60} << 20)) return;
+    for (int i = 0; i < 4; ++i) store.pour(test_batch(kTestKind, Party::A, 7, 500000));
+    if (store.bytes_of(kTestKind) < (std::uint64_t{60} << 20)) return;
     kill_this_process();
   })));
   Store store = open_to_make(dir_);
@@ -40,7 +38,7 @@ TEST_F(StoreTest, KilledBetweenPourAndFinish) {
 TEST_F(StoreTest, KilledRightAfterFinish) {
   ASSERT_TRUE(was_killed(status_of_child([&] {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 500);
+    add_unit(store, kTestKind, 500);
     kill_this_process();
   })));
   Store store = open_to_make(dir_);
@@ -51,19 +49,19 @@ TEST_F(StoreTest, KilledRightAfterFinish) {
 TEST_F(StoreTest, KilledAfterReserveServesTheRestOnly) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 3 * record_capacity(kKind));
+    add_unit(store, kTestKind, 3 * record_capacity(kTestKind));
   }
-  const std::uint64_t reserved = record_capacity(kKind) + 11;
+  const std::uint64_t reserved = record_capacity(kTestKind) + 11;
   ASSERT_TRUE(was_killed(status_of_child([&] {
     Store store = Store::open(dir_);
-    Reservation reservation = store.reserve({}, counts_of(kKind, reserved));
-    (void)reservation.draw(kKind, 5);
+    Reservation reservation = store.reserve({}, counts_of(kTestKind, reserved));
+    (void)reservation.draw(kTestKind, 5);
     kill_this_process();
   })));
   Store store = open_to_make(dir_);
   // The record behind the position is gone.
-  EXPECT_LT(store.bytes_of(kKind), (std::uint64_t{2} << 20) + 65536);
-  expect_good(store, reserved, 3 * record_capacity(kKind));
+  EXPECT_LT(store.bytes_of(kTestKind), (std::uint64_t{2} << 20) + 65536);
+  expect_good(store, reserved, 3 * record_capacity(kTestKind));
 }
 
 TEST_F(StoreOnDiskTest, KilledAtRandomMomentsOfPouringAndServing) {
@@ -73,34 +71,34 @@ TEST_F(StoreOnDiskTest, KilledAtRandomMomentsOfPouringAndServing) {
     const pid_t child = start_child([&] {
       for (;;) {
         Store store = open_to_make(dir_);
-        store.pour(test_batch(kKind, Party::A, store.made()[kKind], 2000));
-        store.pour(test_batch(kKind, Party::A, store.made()[kKind] + 2000, 40000));
+        store.pour(test_batch(kTestKind, Party::A, store.made()[kTestKind], 2000));
+        store.pour(test_batch(kTestKind, Party::A, store.made()[kTestKind] + 2000, 40000));
         store.finish_unit();
         unlock_all(store);
-        Reservation reservation = store.reserve(store.position(), counts_of(kKind, 12345));
-        (void)reservation.draw(kKind, 12345);
+        Reservation reservation = store.reserve(store.position(), counts_of(kTestKind, 12345));
+        (void)reservation.draw(kTestKind, 12345);
       }
     });
-    ::usleep(static_cast<useconds_t>(1000 + word_of(kKind, 0, static_cast<unsigned>(round)) % 60000));
+    ::usleep(static_cast<useconds_t>(1000 + word_of(kTestKind, 0, static_cast<unsigned>(round)) % 60000));
     ::kill(child, SIGKILL);
     ASSERT_TRUE(was_killed(wait_for(child)));
     Store store = open_to_make(dir_);
     unlock_all(store);
-    EXPECT_GE(store.made()[kKind], made);
-    EXPECT_GE(store.position()[kKind], position);
-    made = store.made()[kKind];
-    position = store.position()[kKind];
+    EXPECT_GE(store.made()[kTestKind], made);
+    EXPECT_GE(store.position()[kTestKind], position);
+    made = store.made()[kTestKind];
+    position = store.position()[kTestKind];
     EXPECT_EQ(made, store.manifest().units_made * 42000);
     EXPECT_EQ(position % 12345, static_cast<std::uint64_t>(round) % 12345);
     // One object a round, so that positions do not stay on the same raster.
     if (made > position) {
-      Reservation reservation = store.reserve(store.position(), counts_of(kKind, 1));
-      EXPECT_TRUE(holds(reservation.draw(kKind, 1), kKind, Party::A, position, 1));
+      Reservation reservation = store.reserve(store.position(), counts_of(kTestKind, 1));
+      EXPECT_TRUE(holds(reservation.draw(kTestKind, 1), kTestKind, Party::A, position, 1));
       ++position;
     } else {
-      add_unit(store, kKind, 42000);
+      add_unit(store, kTestKind, 42000);
       made += 42000;
-      (void)store.reserve(store.position(), counts_of(kKind, 1));
+      (void)store.reserve(store.position(), counts_of(kTestKind, 1));
       ++position;
     }
   }
@@ -116,7 +114,7 @@ TEST_F(StoreTest, KilledWhileBeingMade) {
   write_file(dir_ / "material.mdb.new", std::string(5000, 'x'));
   EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_); }), "no store in"));
   Store store = make_store(dir_);
-  add_unit(store, kKind, 500);
+  add_unit(store, kTestKind, 500);
   expect_good(store, 0, 500);
 }
 
@@ -129,7 +127,7 @@ TEST_F(StoreTest, NewFilesAreNew) {
   for (const char* name : {"store.keys", "material.mdb.new"}) fs::create_symlink(root_ / "elsewhere", dir_ / name);
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 500);
+    add_unit(store, kTestKind, 500);
   }
   EXPECT_EQ(read_file(root_ / "elsewhere"), "not a store's");
   for (const auto& entry : fs::directory_iterator(dir_)) EXPECT_TRUE(fs::is_regular_file(entry.symlink_status())) << entry.path();
@@ -154,7 +152,7 @@ TEST_F(StoreTest, AWipeThatWasCutOffIsCompletedByWhoMayChangeTheStore) {
   std::string whole;
   {
     Store store = make_store(dir_);
-    for (int i = 0; i < 20; ++i) add_unit(store, kKind, 300);
+    for (int i = 0; i < 20; ++i) add_unit(store, kTestKind, 300);
     whole = read_file(dir_ / "store.keys");
     store.mark_dead("combiner openings");
   }
@@ -179,7 +177,7 @@ TEST_F(StoreTest, AWipeThatWasCutOffIsCompletedByWhoMayChangeTheStore) {
 TEST_F(StoreTest, AWipeWithoutAStateIsCompletedToo) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 300);
+    add_unit(store, kTestKind, 300);
   }
   const std::string whole = read_file(dir_ / "store.keys");
   std::string cut_off = whole;
@@ -195,7 +193,7 @@ TEST_F(StoreTest, AWipeWithoutAStateIsCompletedToo) {
 TEST_F(StoreTest, FullDiskKeepsWhatIsCommitted) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 500);
+    add_unit(store, kTestKind, 500);
   }
   const int status = status_of_child([&] {
     // The kernel refuses to make a file larger than this, as it does on a full disk: room for two units, and for what a reservation may need.
@@ -204,16 +202,16 @@ TEST_F(StoreTest, FullDiskKeepsWhatIsCommitted) {
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return;
     Store store = open_to_make(dir_);
     const std::string message = message_of([&] {
-      for (;;) add_unit(store, kKind, 250000);
+      for (;;) add_unit(store, kTestKind, 250000);
     });
     const bool is_told = mentions(message, "disk full") && mentions(message, "bytes more");
     // Material that is there is still served.
-    Reservation reservation = store.reserve({}, counts_of(kKind, 200));
-    exit_well(is_told && draws(reservation, kKind, Party::A, 0, 200) && store.made()[kKind] == 500500);
+    Reservation reservation = store.reserve({}, counts_of(kTestKind, 200));
+    exit_well(is_told && draws(reservation, kTestKind, Party::A, 0, 200) && store.made()[kTestKind] == 500500);
   });
   EXPECT_TRUE(ended_well(status)) << status;
   Store store = open_to_make(dir_);
-  expect_good(store, 200, store.made()[kKind]);
+  expect_good(store, 200, store.made()[kTestKind]);
 }
 
 }  // namespace

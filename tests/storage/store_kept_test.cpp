@@ -5,7 +5,7 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kBits = 128;
+constexpr std::size_t kKeptBits = 128;
 constexpr MaterialKind kOfA = MaterialKind::AuthBitsA, kOfB = MaterialKind::AuthBitsB, kAnds = MaterialKind::AuthAndsA;
 
 class KeptTest : public StoreTest {
@@ -14,13 +14,13 @@ class KeptTest : public StoreTest {
   static constexpr std::uint64_t kFrom = 1 << 20;
 
   static void keep(Store& store, std::uint64_t from = kFrom) {
-    for (const MaterialKind kind : {kOfA, kOfB}) store.keep(test_batch(kind, store.manifest().me, from, kBits));
+    for (const MaterialKind kind : {kOfA, kOfB}) store.keep(test_batch(kind, store.manifest().me, from, kKeptBits));
   }
   static ::testing::AssertionResult has_kept(const Store& store, std::uint64_t from = kFrom) {
     std::optional<KeptBits> kept = store.kept();
     if (!kept) return ::testing::AssertionFailure() << "nothing is kept";
-    const auto of_a = holds(std::move(kept->bits_a), kOfA, store.manifest().me, from, kBits);
-    return of_a ? holds(std::move(kept->bits_b), kOfB, store.manifest().me, from, kBits) : of_a;
+    const auto of_a = holds(std::move(kept->bits_a), kOfA, store.manifest().me, from, kKeptBits);
+    return of_a ? holds(std::move(kept->bits_b), kOfB, store.manifest().me, from, kKeptBits) : of_a;
   }
 };
 

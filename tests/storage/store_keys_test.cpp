@@ -11,7 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr MaterialKind kKind = MaterialKind::AuthAndsA;
 
 // A copy of a store, as a backup or a thief makes it.
 void copy_store(const fs::path& from, const fs::path& to) {
@@ -22,7 +21,7 @@ void copy_store(const fs::path& from, const fs::path& to) {
 
 BatchEntry entry_of(const Store& store, std::uint64_t index) {
   std::optional<BatchEntry> entry;
-  store.look([&](const View& view) { entry = view.entry_holding(kKind, index); });
+  store.look([&](const View& view) { entry = view.entry_holding(kTestKind, index); });
   return entry.value();
 }
 
@@ -42,32 +41,32 @@ std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry
 }
 
 TEST_F(StoreTest, TheKeysOfAReservationAreGoneWhenItIsHeld) {
-  const std::uint64_t capacity = record_capacity(kKind);
+  const std::uint64_t capacity = record_capacity(kTestKind);
   Store store = make_store(dir_);
-  add_unit(store, kKind, 3 * capacity);
+  add_unit(store, kTestKind, 3 * capacity);
   const BatchEntry whole = entry_of(store, 0), cut = entry_of(store, capacity);
-  const std::string whole_sealed = sealed_record(store, kKind, 0), cut_sealed = sealed_record(store, kKind, capacity);
+  const std::string whole_sealed = sealed_record(store, kTestKind, 0), cut_sealed = sealed_record(store, kTestKind, capacity);
   ASSERT_EQ(slots_that_open(dir_, whole, whole_sealed, store.marks().next_slot), std::vector{whole.slot});
-  Reservation reservation = store.reserve({}, counts_of(kKind, capacity + 10));
+  Reservation reservation = store.reserve({}, counts_of(kTestKind, capacity + 10));
   const std::uint64_t slots = store.marks().next_slot;
   EXPECT_TRUE(slots_that_open(dir_, whole, whole_sealed, slots).empty());
   EXPECT_TRUE(slots_that_open(dir_, cut, cut_sealed, slots).empty()) << "of the batch that was cut in two";
-  const std::string reserved_half = sealed_record(store, kKind, capacity), other_half = sealed_record(store, kKind, capacity + 10);
+  const std::string reserved_half = sealed_record(store, kTestKind, capacity), other_half = sealed_record(store, kTestKind, capacity + 10);
   EXPECT_TRUE(slots_that_open(dir_, entry_of(store, capacity), reserved_half, slots).empty());
   EXPECT_EQ(slots_that_open(dir_, entry_of(store, capacity + 10), other_half, slots).size(), 1u);
   // What it sealed is still in the file.
   EXPECT_NE(read_file(dir_ / "material.mdb").find(whole_sealed), std::string::npos);
-  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, capacity + 10));
+  EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, capacity + 10));
 }
 
 TEST_F(StoreTest, FilesSavedAfterUseDoNotOpenWhatWasUsed) {
   Store store = make_store(dir_);
-  add_unit(store, kKind, 1000);
+  add_unit(store, kTestKind, 1000);
   const BatchEntry used = entry_of(store, 0);
-  const std::string sealed = sealed_record(store, kKind, 0);
-  Reservation reservation = store.reserve({}, counts_of(kKind, 1000));
+  const std::string sealed = sealed_record(store, kTestKind, 0);
+  Reservation reservation = store.reserve({}, counts_of(kTestKind, 1000));
   copy_store(dir_, root_ / "stolen");
-  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, 1000));
+  EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, 1000));
   reservation.finish();
   copy_store(dir_, root_ / "later");
   const std::uint64_t slots = store.marks().next_slot;
@@ -77,20 +76,20 @@ TEST_F(StoreTest, FilesSavedAfterUseDoNotOpenWhatWasUsed) {
     EXPECT_TRUE(slots_that_open(root_ / name, used, sealed, slots).empty()) << name;
     Store copy = Store::open(root_ / name, {.is_adopted = true});
     EXPECT_EQ(copy.left(), MaterialCounts{});
-    EXPECT_THROW(copy.reserve({}, counts_of(kKind, 1)), OutOfMaterial);
-    EXPECT_EQ(copy.bytes_of(kKind), 0u);
+    EXPECT_THROW(copy.reserve({}, counts_of(kTestKind, 1)), OutOfMaterial);
+    EXPECT_EQ(copy.bytes_of(kTestKind), 0u);
   }
 }
 
 TEST_F(StoreTest, NothingThatIsStoredIsReadable) {
   Store store = make_store(dir_);
-  add_unit(store, kKind, 200);
+  add_unit(store, kTestKind, 200);
   const std::string delta(reinterpret_cast<const char*>(&kTestDelta), sizeof kTestDelta);
   for (const auto& entry : fs::directory_iterator(dir_)) {
     const std::string bytes = read_file(entry.path());
     EXPECT_EQ(bytes.find(delta), std::string::npos) << entry.path();
     for (const std::uint64_t index : {0u, 100u, 199u}) {
-      const std::uint64_t word = word_of(kKind, 0, index);
+      const std::uint64_t word = word_of(kTestKind, 0, index);
       EXPECT_EQ(bytes.find(std::string(reinterpret_cast<const char*>(&word), sizeof word)), std::string::npos) << entry.path();
     }
   }
@@ -98,10 +97,10 @@ TEST_F(StoreTest, NothingThatIsStoredIsReadable) {
 
 TEST_F(StoreTest, KeysOfDroppedUnitsAndOfDeadSessionsAreGone) {
   Store store = make_store(dir_);
-  add_unit(store, kKind, 100);
-  add_locked_unit(store, kKind, 100);
+  add_unit(store, kTestKind, 100);
+  add_locked_unit(store, kTestKind, 100);
   const BatchEntry kept = entry_of(store, 0), dropped = entry_of(store, 100);
-  const std::string kept_sealed = sealed_record(store, kKind, 0), dropped_sealed = sealed_record(store, kKind, 100);
+  const std::string kept_sealed = sealed_record(store, kTestKind, 0), dropped_sealed = sealed_record(store, kTestKind, 100);
   store.cut_back(1);
   EXPECT_TRUE(slots_that_open(dir_, dropped, dropped_sealed, store.marks().next_slot).empty());
   EXPECT_EQ(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot), std::vector{kept.slot});
@@ -130,7 +129,7 @@ TEST_F(StoreKeyTest, OpensWithTheKeyThatItWasMadeWithOnly) {
   {
     Store store = Store::create(dir_, test_manifest(Party::A), kTestDelta, 0, key_of('k'));
     EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
-    add_unit(store, kKind, 10);
+    add_unit(store, kTestKind, 10);
   }
   EXPECT_TRUE(mentions(open_message({}), "is sealed under a store key; give it with --store-key @FILE"));
   for (const StoreKey& wrong : {key_of('l'), key_of('k', 31), key_of('k', 33), StoreKey()})
@@ -138,7 +137,7 @@ TEST_F(StoreKeyTest, OpensWithTheKeyThatItWasMadeWithOnly) {
   Store store = Store::open(dir_, {.store_key = key_of('k')});
   EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
   Reservation reservation = reserve_all(store);
-  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, 10));
+  EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, 10));
 }
 
 TEST_F(StoreKeyTest, WithoutItThePermissionsAreAllThatProtects) {
@@ -161,7 +160,7 @@ TEST_F(StoreKeyTest, KeyFilesAreChecked) {
 TEST_F(StoreTest, ACopyIsRefusedUntilItIsAdopted) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 100);
+    add_unit(store, kTestKind, 100);
   }
   const fs::path copy = root_ / "copy";
   copy_store(dir_, copy);
@@ -174,7 +173,7 @@ TEST_F(StoreTest, ACopyIsRefusedUntilItIsAdopted) {
   {
     Store store = Store::open(copy);
     Reservation reservation = reserve_all(store);
-    EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, 100));
+    EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, 100));
   }
   EXPECT_EQ(message_of([&] { Store::open(dir_); }), "") << "the original is what it was";
   // A store may be renamed, and one file of a copy is as good as both.

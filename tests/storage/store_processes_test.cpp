@@ -9,7 +9,7 @@
 namespace tinyot {
 namespace {
 
-constexpr MaterialKind kKind = MaterialKind::AuthAndsB;
+constexpr MaterialKind kShared = MaterialKind::AuthAndsB;
 
 std::string open_message(const std::filesystem::path& dir, Purpose purpose) {
   return message_of([&] { Store::open(dir, {.purpose = purpose}); });
@@ -21,7 +21,7 @@ TEST_F(StoreTest, SecondHandleOfAProcessIsRefused) {
     Store store = make_store(dir_);
     for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make, Purpose::Own})
       EXPECT_TRUE(mentions(open_message(dir_, purpose), by_me));
-    add_unit(store, kKind, 10);
+    add_unit(store, kShared, 10);
   }
   const Store store = Store::open(dir_, {.purpose = Purpose::Look});
   EXPECT_TRUE(mentions(open_message(dir_, Purpose::Look), by_me));
@@ -76,7 +76,7 @@ TEST_F(StoreTest, OneUsesWhatAnotherMakesAlthoughTheMapGrows) {
   constexpr std::uint64_t kUnit = 400000;
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 1000);
+    add_unit(store, kShared, 1000);
   }
   const Steps steps;
   const pid_t child = start_child([&] {
@@ -84,26 +84,26 @@ TEST_F(StoreTest, OneUsesWhatAnotherMakesAlthoughTheMapGrows) {
     steps.reach(1);
     steps.wait_until(2);
     store.refresh();
-    Reservation reservation = store.reserve({}, counts_of(kKind, 1000 + kUnit));
-    const bool is_right = static_cast<bool>(draws(reservation, kKind, Party::A, 0, 1000 + kUnit));
+    Reservation reservation = store.reserve({}, counts_of(kShared, 1000 + kUnit));
+    const bool is_right = static_cast<bool>(draws(reservation, kShared, Party::A, 0, 1000 + kUnit));
     reservation.finish();
     steps.reach(3);
     steps.wait_until(4);
-    Reservation second = store.reserve({}, counts_of(kKind, 10));
-    exit_well(is_right && draws(second, kKind, Party::A, 1000 + kUnit, 10));
+    Reservation second = store.reserve({}, counts_of(kShared, 10));
+    exit_well(is_right && draws(second, kShared, Party::A, 1000 + kUnit, 10));
   });
   {
     Store store = open_to_make(dir_);
     steps.wait_until(1);
     // The map that the other has is much smaller.
-    for (int unit = 0; unit < 3; ++unit) add_unit(store, kKind, kUnit);
+    for (int unit = 0; unit < 3; ++unit) add_unit(store, kShared, kUnit);
     EXPECT_GT(store.store_bytes(), std::uint64_t{50} << 20);
     steps.reach(2);
     steps.wait_until(3);
     EXPECT_EQ(store.position(), MaterialCounts{}) << "as this handle has seen it last";
     store.refresh();
-    EXPECT_EQ(store.position(), counts_of(kKind, 1000 + kUnit));
-    add_unit(store, kKind, 5);
+    EXPECT_EQ(store.position(), counts_of(kShared, 1000 + kUnit));
+    add_unit(store, kShared, 5);
     steps.reach(4);
   }
   EXPECT_TRUE(ended_well(wait_for(child)));
@@ -116,22 +116,22 @@ TEST_F(StoreTest, WhoOpensWhileAnotherMakesLeavesItsUnfinishedUnitAlone) {
     steps.wait_until(1);
     {
       Store store = Store::open(dir_);
-      if (store.bytes_of(kKind) < (std::uint64_t{16} << 20)) exit_well(false);
+      if (store.bytes_of(kShared) < (std::uint64_t{16} << 20)) exit_well(false);
     }
     steps.reach(2);
     exit_well(true);
   });
   Store store = open_to_make(dir_);
   constexpr std::size_t kHalf = 1500000;
-  store.pour(test_batch(kKind, Party::A, 0, kHalf));
-  EXPECT_GT(store.bytes_of(kKind), std::uint64_t{16} << 20) << "nothing is committed yet";
+  store.pour(test_batch(kShared, Party::A, 0, kHalf));
+  EXPECT_GT(store.bytes_of(kShared), std::uint64_t{16} << 20) << "nothing is committed yet";
   steps.reach(1);
   steps.wait_until(2);
   EXPECT_TRUE(ended_well(wait_for(child)));
   store.finish_unit();
   unlock_all(store);
   Reservation reservation = reserve_all(store);
-  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, kHalf));
+  EXPECT_TRUE(draws(reservation, kShared, Party::A, 0, kHalf));
 }
 
 // LMDB uses no page again that a reader could still see, and knows of those that were killed only when it is asked to look.
@@ -145,7 +145,7 @@ TEST_F(StoreTest, AReaderThatWasKilledDoesNotMakeTheFileGrow) {
   Store store = open_to_make(dir_);
   const auto make_and_serve = [&](int units) {
     for (int i = 0; i < units; ++i) {
-      add_unit(store, kKind, 50000);
+      add_unit(store, kShared, 50000);
       reserve_all(store).finish();
     }
     return store.store_bytes();
@@ -178,15 +178,15 @@ struct Ledger {
 [[noreturn]] void draw_until_empty(const std::filesystem::path& dir, Ledger& ledger, std::uint64_t seed, bool is_made_meanwhile) {
   Store store = Store::open(dir);
   for (std::uint64_t round = 0;; ++round) {
-    const std::uint64_t count = 1 + word_of(kKind, seed, round) % 2500;
+    const std::uint64_t count = 1 + word_of(kShared, seed, round) % 2500;
     try {
-      Reservation reservation = store.reserve({}, counts_of(kKind, count));
-      const std::uint64_t start = reservation.start()[kKind];
-      if (!draws(reservation, kKind, Party::A, start, count / 2)) exit_well(false);
-      if (!draws(reservation, kKind, Party::A, start + count / 2, count - count / 2)) exit_well(false);
+      Reservation reservation = store.reserve({}, counts_of(kShared, count));
+      const std::uint64_t start = reservation.start()[kShared];
+      if (!draws(reservation, kShared, Party::A, start, count / 2)) exit_well(false);
+      if (!draws(reservation, kShared, Party::A, start + count / 2, count - count / 2)) exit_well(false);
       if (!ledger.note(start, count)) exit_well(false);
     } catch (const OutOfMaterial&) {
-      if (!is_made_meanwhile || (store.manifest().state == SessionState::Complete && store.left()[kKind] < 2500)) exit_well(true);
+      if (!is_made_meanwhile || (store.manifest().state == SessionState::Complete && store.left()[kShared] < 2500)) exit_well(true);
       ::usleep(1000);
       store.refresh();
     }
@@ -196,14 +196,14 @@ struct Ledger {
 TEST_F(StoreTest, ProcessesThatDrawAtOnceGetDisjointRanges) {
   {
     Store store = make_store(dir_);
-    for (std::uint64_t unit = 0; unit < 3; ++unit) add_unit(store, kKind, Ledger::kObjects / 3);
+    for (std::uint64_t unit = 0; unit < 3; ++unit) add_unit(store, kShared, Ledger::kObjects / 3);
   }
   const Shared<Ledger> ledger;
   std::vector<pid_t> children;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, false); }));
   for (const pid_t child : children) EXPECT_TRUE(ended_well(wait_for(child)));
   Store store = Store::open(dir_);
-  EXPECT_EQ(ledger->total(), store.position()[kKind]) << "nothing is passed over";
+  EXPECT_EQ(ledger->total(), store.position()[kShared]) << "nothing is passed over";
   EXPECT_GT(ledger->total(), Ledger::kObjects - 2500);
   EXPECT_EQ(store.burnt(), MaterialCounts{});
 }
@@ -214,64 +214,64 @@ TEST_F(StoreTest, ProcessesDrawWhileAnotherMakes) {
   std::vector<pid_t> children;
   for (std::uint64_t seed = 1; seed <= 2; ++seed) children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, true); }));
   Store store = open_to_make(dir_);
-  for (std::uint64_t unit = 0; unit < 10; ++unit) add_unit(store, kKind, Ledger::kObjects / 10);
+  for (std::uint64_t unit = 0; unit < 10; ++unit) add_unit(store, kShared, Ledger::kObjects / 10);
   store.update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
   for (const pid_t child : children) EXPECT_TRUE(ended_well(wait_for(child)));
   store.refresh();
-  EXPECT_EQ(ledger->total(), store.position()[kKind]);
-  EXPECT_EQ(store.made(), counts_of(kKind, Ledger::kObjects));
+  EXPECT_EQ(ledger->total(), store.position()[kShared]);
+  EXPECT_EQ(store.made(), counts_of(kShared, Ledger::kObjects));
   EXPECT_GT(ledger->total(), Ledger::kObjects - 5000);
   Reservation reservation = reserve_all(store);
-  EXPECT_TRUE(draws(reservation, kKind, Party::A, ledger->total(), Ledger::kObjects - ledger->total()));
+  EXPECT_TRUE(draws(reservation, kShared, Party::A, ledger->total(), Ledger::kObjects - ledger->total()));
 }
 
 TEST_F(StoreTest, WhatADeadProcessHeldIsDroppedByTheFirstWhoIsAlone) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 1000);
+    add_unit(store, kShared, 1000);
   }
   const Steps steps;
   const pid_t other = start_child([&] {
     Store store = Store::open(dir_);
-    Reservation reservation = store.reserve({}, counts_of(kKind, 100));
+    Reservation reservation = store.reserve({}, counts_of(kShared, 100));
     steps.reach(1);
     steps.wait_until(2);
-    exit_well(static_cast<bool>(draws(reservation, kKind, Party::A, 0, 100)));
+    exit_well(static_cast<bool>(draws(reservation, kShared, Party::A, 0, 100)));
   });
   const pid_t dying = start_child([&] {
     steps.wait_until(1);
     Store store = Store::open(dir_);
-    (void)store.allot({.counts = counts_of(kKind, 200), .at_least = {}});
+    (void)store.allot({.counts = counts_of(kShared, 200), .at_least = {}});
     kill_this_process();
   });
   ASSERT_TRUE(was_killed(wait_for(dying)));
   {
     // Not alone: what others may hold stays.
     Store store = Store::open(dir_);
-    EXPECT_EQ(store.position(), counts_of(kKind, 300));
-    EXPECT_GT(store.bytes_of(kKind), record_bytes(kKind, Party::A, 990));
+    EXPECT_EQ(store.position(), counts_of(kShared, 300));
+    EXPECT_GT(store.bytes_of(kShared), record_bytes(kShared, Party::A, 990));
   }
   steps.reach(2);
   EXPECT_TRUE(ended_well(wait_for(other)));
   Store store = Store::open(dir_);
-  EXPECT_EQ(store.bytes_of(kKind), record_bytes(kKind, Party::A, 700));
+  EXPECT_EQ(store.bytes_of(kShared), record_bytes(kShared, Party::A, 700));
   Reservation reservation = reserve_all(store);
-  EXPECT_TRUE(draws(reservation, kKind, Party::A, 300, 700));
+  EXPECT_TRUE(draws(reservation, kShared, Party::A, 300, 700));
 }
 
 TEST_F(StoreTest, TheDeathOfASessionIsSeenByWhoeverHasItOpen) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 1000);
+    add_unit(store, kShared, 1000);
   }
   const Steps steps;
   const pid_t child = start_child([&] {
     Store store = Store::open(dir_);
-    Reservation reservation = store.reserve({}, counts_of(kKind, 100));
+    Reservation reservation = store.reserve({}, counts_of(kShared, 100));
     steps.reach(1);
     steps.wait_until(2);
-    const bool is_told = mentions(message_of([&] { reservation.draw(kKind, 1); }), "session is dead: cheating") &&
-                         mentions(message_of([&] { store.reserve({}, counts_of(kKind, 1)); }), "session is dead: cheating");
+    const bool is_told = mentions(message_of([&] { reservation.draw(kShared, 1); }), "session is dead: cheating") &&
+                         mentions(message_of([&] { store.reserve({}, counts_of(kShared, 1)); }), "session is dead: cheating");
     exit_well(is_told);
   });
   steps.wait_until(1);

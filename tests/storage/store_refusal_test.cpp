@@ -9,9 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr MaterialKind kKind = MaterialKind::AuthAndsA;
 
-std::string open_message(const fs::path& dir) {
+std::string refusal(const fs::path& dir) {
   return message_of([&] { Store::open(dir); });
 }
 
@@ -22,9 +21,9 @@ mode_t mode_of(const fs::path& path) {
 }
 
 TEST_F(StoreTest, MissingStoreSaysHowToMakeOne) {
-  EXPECT_EQ(open_message(dir_), "no store in " + dir_.string() + "; make one with tinyot preprocess");
+  EXPECT_EQ(refusal(dir_), "no store in " + dir_.string() + "; make one with tinyot preprocess");
   fs::create_directory(dir_);
-  EXPECT_EQ(open_message(dir_), "no store in " + dir_.string() + "; make one with tinyot preprocess");
+  EXPECT_EQ(refusal(dir_), "no store in " + dir_.string() + "; make one with tinyot preprocess");
   EXPECT_TRUE(fs::is_empty(dir_));
 }
 
@@ -38,11 +37,11 @@ TEST_F(StoreTest, EverythingIsPrivate) {
 TEST_F(StoreTest, SecondStoreInADirectoryIsRefused) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 10);
+    add_unit(store, kTestKind, 10);
   }
   EXPECT_TRUE(mentions(message_of([&] { make_store(dir_); }),
                        "already holds a store; add to it with --resume, or choose another directory"));
-  EXPECT_EQ(Store::open(dir_).made(), counts_of(kKind, 10));
+  EXPECT_EQ(Store::open(dir_).made(), counts_of(kTestKind, 10));
 }
 
 TEST_F(StoreTest, AskingForAVacantPlaceChangesNothing) {
@@ -73,14 +72,14 @@ TEST_F(StoreTest, LoosePermissionsAreRefusedWithTheCommandThatMendsThem) {
   for (const char* name : {"material.mdb", "store.keys", "store.lock", "material.mdb-lock"}) {
     const fs::path file = dir_ / name;
     ASSERT_EQ(::chmod(file.c_str(), 0640), 0) << file;
-    EXPECT_TRUE(mentions(open_message(dir_), "(mode 0640)"));
-    EXPECT_TRUE(mentions(open_message(dir_), "chmod 600 " + file.string()));
+    EXPECT_TRUE(mentions(refusal(dir_), "(mode 0640)"));
+    EXPECT_TRUE(mentions(refusal(dir_), "chmod 600 " + file.string()));
     ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
   }
   ASSERT_EQ(::chmod(dir_.c_str(), 0711), 0);
-  EXPECT_TRUE(mentions(open_message(dir_), "chmod 700 " + dir_.string()));
+  EXPECT_TRUE(mentions(refusal(dir_), "chmod 700 " + dir_.string()));
   ASSERT_EQ(::chmod(dir_.c_str(), 0700), 0);
-  EXPECT_EQ(open_message(dir_), "");
+  EXPECT_EQ(refusal(dir_), "");
 }
 
 TEST_F(StoreTest, ForeignFilesAreRefusedUnchanged) {
@@ -88,7 +87,7 @@ TEST_F(StoreTest, ForeignFilesAreRefusedUnchanged) {
   ASSERT_EQ(::chmod(dir_.c_str(), 0700), 0);
   for (const std::string& bytes : {std::string(), std::string("hello"), std::string(8192, '\0'), std::string(100000, 'x')}) {
     write_file(dir_ / "material.mdb", bytes);
-    EXPECT_TRUE(mentions(open_message(dir_), "is not a TinyOT store")) << bytes.size();
+    EXPECT_TRUE(mentions(refusal(dir_), "is not a TinyOT store")) << bytes.size();
     EXPECT_EQ(read_file(dir_ / "material.mdb"), bytes);
   }
 }
@@ -96,24 +95,24 @@ TEST_F(StoreTest, ForeignFilesAreRefusedUnchanged) {
 TEST_F(StoreTest, WrongMagicIsRefused) {
   { const Store store = make_store(dir_); }
   ASSERT_GT(replace_in_file(dir_ / "material.mdb", "TinyOT store", "TinyOT stork"), 0);
-  EXPECT_TRUE(mentions(open_message(dir_), "is not a TinyOT store"));
+  EXPECT_TRUE(mentions(refusal(dir_), "is not a TinyOT store"));
 }
 
 TEST_F(StoreTest, TruncatedFileIsRefusedAtEveryPage) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 1000);
+    add_unit(store, kTestKind, 1000);
   }
   const std::string whole = read_file(dir_ / "material.mdb");
   const std::uint64_t used = Store::open(dir_).store_bytes() - fs::file_size(dir_ / "store.keys");
   for (std::uint64_t size = 4096; size < used; size += 4096) {
     write_file(dir_ / "material.mdb", whole.substr(0, size));
-    EXPECT_NE(open_message(dir_), "") << size;
+    EXPECT_NE(refusal(dir_), "") << size;
   }
   write_file(dir_ / "material.mdb", whole.substr(0, used - 1));
-  EXPECT_TRUE(mentions(open_message(dir_), "has been cut off"));
+  EXPECT_TRUE(mentions(refusal(dir_), "has been cut off"));
   write_file(dir_ / "material.mdb", whole.substr(0, used));
-  EXPECT_EQ(open_message(dir_), "");
+  EXPECT_EQ(refusal(dir_), "");
 }
 
 TEST_F(StoreTest, NewerFormatIsRefused) {
@@ -121,7 +120,7 @@ TEST_F(StoreTest, NewerFormatIsRefused) {
   // Field 1 of the manifest, a fixed 32-bit number, and the head of field 2.
   const std::string head("\x0d\x02\0\0\0\x12\x20", 7), newer("\x0d\x03\0\0\0\x12\x20", 7);
   ASSERT_GT(replace_in_file(dir_ / "material.mdb", head, newer), 0);
-  EXPECT_TRUE(mentions(open_message(dir_), "made by a newer version (format 3, this program reads up to 2)"));
+  EXPECT_TRUE(mentions(refusal(dir_), "made by a newer version (format 3, this program reads up to 2)"));
 }
 
 // Where the fields of store.keys begin, as FORMAT.md gives them.
@@ -137,7 +136,7 @@ TEST_F(StoreTest, KeyFileIsChecked) {
     std::string bytes = whole;
     bytes[at] = value;
     write_file(keys, bytes);
-    return open_message(dir_);
+    return refusal(dir_);
   };
   EXPECT_TRUE(mentions(with_byte(0, 'X'), "is corrupt (header)"));
   EXPECT_TRUE(mentions(with_byte(kVersionAt, 3), "made by a newer version (format 3, this program reads up to 2)"));
@@ -152,46 +151,46 @@ TEST_F(StoreTest, KeyFileIsChecked) {
   for (std::size_t at = kSlotsAt; at < whole.size(); ++at)
     EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "the key of the global key in " + keys.string() + " is corrupt"));
   write_file(keys, whole.substr(0, kSlotsAt) + std::string(kSlotBytes, '\0'));
-  EXPECT_TRUE(mentions(open_message(dir_), "is erased"));
+  EXPECT_TRUE(mentions(refusal(dir_), "is erased"));
   write_file(keys, whole.substr(0, whole.size() - 1));
-  EXPECT_TRUE(mentions(open_message(dir_), "is erased"));
+  EXPECT_TRUE(mentions(refusal(dir_), "is erased"));
   write_file(keys, whole.substr(0, kSlotsAt - 1));
-  EXPECT_TRUE(mentions(open_message(dir_), "is corrupt (header)"));
+  EXPECT_TRUE(mentions(refusal(dir_), "is corrupt (header)"));
   fs::rename(keys, root_ / "keys");
-  EXPECT_TRUE(mentions(open_message(dir_), "is missing"));
+  EXPECT_TRUE(mentions(refusal(dir_), "is missing"));
   fs::rename(root_ / "keys", keys);
   write_file(keys, whole);
-  EXPECT_EQ(open_message(dir_), "");
+  EXPECT_EQ(refusal(dir_), "");
 }
 
 TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsDrawn) {
   std::string sealed;
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 100);
-    add_unit(store, kKind, 100);
-    sealed = sealed_record(store, kKind, 0);
+    add_unit(store, kTestKind, 100);
+    add_unit(store, kTestKind, 100);
+    sealed = sealed_record(store, kTestKind, 0);
   }
   std::string flipped = sealed;
   flipped[sealed.size() / 2] ^= 1;
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, flipped), 1);
   Store store = Store::open(dir_);
-  Reservation reservation = store.reserve({}, counts_of(kKind, 200));
-  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kKind, 150); }), "batch auth_ands_a 0..99 is corrupt"));
+  Reservation reservation = store.reserve({}, counts_of(kTestKind, 200));
+  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kTestKind, 150); }), "batch auth_ands_a 0..99 is corrupt"));
 }
 
 TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsCut) {
   std::string sealed;
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 100);
-    sealed = sealed_record(store, kKind, 0);
+    add_unit(store, kTestKind, 100);
+    sealed = sealed_record(store, kTestKind, 0);
   }
   std::string flipped = sealed;
   flipped[0] ^= 64;
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, flipped), 1);
   Store store = Store::open(dir_);
-  EXPECT_TRUE(mentions(message_of([&] { store.reserve({}, counts_of(kKind, 50)); }), "batch auth_ands_a 0..99 is corrupt"));
+  EXPECT_TRUE(mentions(message_of([&] { store.reserve({}, counts_of(kTestKind, 50)); }), "batch auth_ands_a 0..99 is corrupt"));
   EXPECT_EQ(store.position(), MaterialCounts{});
 }
 
@@ -199,10 +198,10 @@ TEST_F(StoreTest, BatchesThatHaveChangedPlacesAreRefused) {
   std::string first, second;
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 100);
-    add_unit(store, kKind, 100);
-    first = sealed_record(store, kKind, 0);
-    second = sealed_record(store, kKind, 100);
+    add_unit(store, kTestKind, 100);
+    add_unit(store, kTestKind, 100);
+    first = sealed_record(store, kTestKind, 0);
+    second = sealed_record(store, kTestKind, 100);
   }
   const std::string between(first.size(), 'x');
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", first, between), 1);
@@ -210,7 +209,7 @@ TEST_F(StoreTest, BatchesThatHaveChangedPlacesAreRefused) {
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", between, second), 1);
   Store store = Store::open(dir_);
   Reservation reservation = reserve_all(store);
-  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kKind, 1); }), "batch auth_ands_a 0..99 is corrupt"));
+  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kTestKind, 1); }), "batch auth_ands_a 0..99 is corrupt"));
 }
 
 }  // namespace

@@ -10,13 +10,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr MaterialKind kKind = MaterialKind::AuthAndsA;
 
 class RetireTest : public StoreTest {
  protected:
   RetireTest() {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 20000);
+    add_unit(store, kTestKind, 20000);
   }
   // Nothing but the header of an erased table, and the name of the session.
   static ::testing::AssertionResult has_no_keys(const fs::path& dir) {
@@ -96,7 +95,7 @@ TEST_F(RetireTest, ACopySaysThatTheOriginalIsLeft) {
   EXPECT_TRUE(mentions(retired.not_done[0], "this is a copy"));
   EXPECT_TRUE(has_no_keys(copy));
   EXPECT_EQ(Store::open(copy).manifest().state, SessionState::Dead);
-  EXPECT_EQ(Store::open(dir_).made(), counts_of(kKind, 20000));
+  EXPECT_EQ(Store::open(dir_).made(), counts_of(kTestKind, 20000));
 }
 
 TEST_F(RetireTest, NothingIsDoneWhileSomebodyHasTheStoreOpen) {

@@ -41,6 +41,9 @@ class StoreOnDiskTest : public StoreTest {
   StoreOnDiskTest() : StoreTest(std::filesystem::temp_directory_path()) {}
 };
 
+// What most of them put into a store.
+inline constexpr MaterialKind kTestKind = MaterialKind::AuthAndsA;
+
 inline constexpr Delta kTestDelta{Block{0x0123456789abcdef, 0xfedcba9876543210}};
 
 inline Manifest test_manifest(Party me) {

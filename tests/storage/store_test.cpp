@@ -7,14 +7,14 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kSizes[] = {1, 63, 64, 65, 1023, 1024, 1025};
+constexpr std::size_t kUnitSizes[] = {1, 63, 64, 65, 1023, 1024, 1025};
 
 TEST_F(StoreTest, RoundTripOfEveryKindForBothParties) {
   for (const Party me : {Party::A, Party::B}) {
     const auto dir = root_ / std::string(1, letter(me));
     Store store = make_store(dir, me);
     MaterialCounts total;
-    for (const std::size_t count : kSizes) {
+    for (const std::size_t count : kUnitSizes) {
       for (const MaterialKind kind : kAllMaterialKinds) {
         store.pour(test_batch(kind, me, total[kind], count));
         total[kind] += count;
@@ -30,7 +30,7 @@ TEST_F(StoreTest, RoundTripOfEveryKindForBothParties) {
     EXPECT_EQ(store.made(), total);
     unlock_all(store);
     EXPECT_EQ(store.left(), total);
-    EXPECT_EQ(store.manifest().units_made, std::size(kSizes) + 1);
+    EXPECT_EQ(store.manifest().units_made, std::size(kUnitSizes) + 1);
     Reservation reservation = store.reserve(store.position(), total);
     for (const MaterialKind kind : kAllMaterialKinds)
       EXPECT_TRUE(holds(reservation.draw(kind, total[kind]), kind, me, 0, total[kind]));

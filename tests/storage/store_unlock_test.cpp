@@ -5,41 +5,39 @@
 namespace tinyot {
 namespace {
 
-constexpr MaterialKind kKind = MaterialKind::AuthAndsA;
-
 std::string reserve_message(Store& store, std::uint64_t count) {
-  return message_of<OutOfMaterial>([&] { store.reserve({}, counts_of(kKind, count)); });
+  return message_of<OutOfMaterial>([&] { store.reserve({}, counts_of(kTestKind, count)); });
 }
 
 TEST_F(StoreTest, LockedUnitsAreNotServed) {
   {
     Store store = make_store(dir_);
-    add_unit(store, kKind, 100);
-    add_locked_unit(store, kKind, 50);
-    add_locked_unit(store, kKind, 25);
+    add_unit(store, kTestKind, 100);
+    add_locked_unit(store, kTestKind, 50);
+    add_locked_unit(store, kTestKind, 25);
   }
   Store store = open_to_make(dir_);
-  EXPECT_EQ(store.made(), counts_of(kKind, 175));
-  EXPECT_EQ(store.left(), counts_of(kKind, 100));
+  EXPECT_EQ(store.made(), counts_of(kTestKind, 175));
+  EXPECT_EQ(store.left(), counts_of(kTestKind, 100));
   EXPECT_TRUE(mentions(reserve_message(store, 101), "auth_ands_a has 100, needs 101"));
-  EXPECT_THROW(store.allot({.counts = counts_of(kKind, 1), .at_least = counts_of(kKind, 100)}), OutOfMaterial);
-  EXPECT_THROW(store.allot({.counts = counts_of(kKind, 101), .at_least = {}, .is_plan = true}), OutOfMaterial);
-  EXPECT_THROW(store.take({{counts_of(kKind, 60), counts_of(kKind, 101)}, 0, {}}, {}), OutOfMaterial);
+  EXPECT_THROW(store.allot({.counts = counts_of(kTestKind, 1), .at_least = counts_of(kTestKind, 100)}), OutOfMaterial);
+  EXPECT_THROW(store.allot({.counts = counts_of(kTestKind, 101), .at_least = {}, .is_plan = true}), OutOfMaterial);
+  EXPECT_THROW(store.take({{counts_of(kTestKind, 60), counts_of(kTestKind, 101)}, 0, {}}, {}), OutOfMaterial);
   EXPECT_EQ(store.position(), MaterialCounts{});
   // Unlocked unit by unit.
   store.unlock(1, 2, store.halves(1, 2));
-  EXPECT_EQ(store.left(), counts_of(kKind, 150));
+  EXPECT_EQ(store.left(), counts_of(kTestKind, 150));
   EXPECT_TRUE(mentions(reserve_message(store, 151), "auth_ands_a has 150, needs 151"));
   store.unlock(2, 3, store.halves(2, 3));
-  Reservation reservation = store.reserve({}, counts_of(kKind, 175));
-  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, 175));
+  Reservation reservation = store.reserve({}, counts_of(kTestKind, 175));
+  EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, 175));
 }
 
 class UnlockTest : public StoreTest {
  protected:
   // Two units of two batches each.
   UnlockTest() : store_(make_store(dir_)) {
-    for (int unit = 0; unit < 2; ++unit) add_locked_unit(store_, kKind, record_capacity(kKind) + 1);
+    for (int unit = 0; unit < 2; ++unit) add_locked_unit(store_, kTestKind, record_capacity(kTestKind) + 1);
   }
   template <class Error = StoreError>
   std::string unlock_message(std::uint64_t first, std::uint64_t end, const Halves& peers) {
@@ -60,7 +58,7 @@ class UnlockTest : public StoreTest {
   std::size_t unknown() const {
     std::size_t unknown = 0;
     store_.look([&](const View& view) {
-      for (const BatchEntry& entry : view.entries(kKind, 0, view.marks().made[kKind])) unknown += !entry.peers_tag;
+      for (const BatchEntry& entry : view.entries(kTestKind, 0, view.marks().made[kTestKind])) unknown += !entry.peers_tag;
     });
     return unknown;
   }
@@ -85,7 +83,7 @@ TEST_F(UnlockTest, BatchesThatOnlyOneOfTheTwoHasChangeNothing) {
   Halves fewer{{}, {whole.of[0]}}, more{{}, {whole.of[0], whole.of[1], whole.of[2]}}, shorter = peers(0, 1, 1), unknown = peers(0, 1, 1);
   --shorter.of[1].count;
   unknown.of.push_back({0, 1, kMaterialKinds, {}});
-  EXPECT_TRUE(mentions(refused(fewer), "this store has batch auth_ands_a " + std::to_string(record_capacity(kKind)) + ".."));
+  EXPECT_TRUE(mentions(refused(fewer), "this store has batch auth_ands_a " + std::to_string(record_capacity(kTestKind)) + ".."));
   EXPECT_TRUE(mentions(refused({}), "and the peer's has not; the two stores do not belong together"));
   EXPECT_TRUE(mentions(refused(more), "the peer's store has a batch of"));
   EXPECT_TRUE(mentions(refused(shorter), "do not belong together"));
@@ -99,21 +97,21 @@ TEST_F(UnlockTest, BatchesThatOnlyOneOfTheTwoHasChangeNothing) {
 
 // Another run of both has unlocked the units, and been given some of them, after the peer, or this party, was asked.
 TEST_F(UnlockTest, WhatThePeerHasCutMeanwhileIsPassedOver) {
-  const std::uint64_t capacity = record_capacity(kKind);
+  const std::uint64_t capacity = record_capacity(kTestKind);
   Halves cut = peers(0, 2, 1);
-  cut.unlocked[kKind] = capacity + 1;
+  cut.unlocked[kTestKind] = capacity + 1;
   // Of the first unit it has given away all but the end of the last batch.
   cut.of.erase(cut.of.begin(), cut.of.begin() + 1);
-  cut.of.insert(cut.of.begin(), Half{5, 7, static_cast<std::uint32_t>(kKind), {}});
+  cut.of.insert(cut.of.begin(), Half{5, 7, static_cast<std::uint32_t>(kTestKind), {}});
   EXPECT_EQ(unlock_message(0, 2, cut), "");
   EXPECT_EQ(store_.left(), store_.made());
   EXPECT_EQ(unknown(), 1u) << "of the batch that is whole here only";
   // Beyond what it has unlocked nothing can have been cut.
   Halves missing = peers(0, 2, 1);
-  missing.unlocked[kKind] = capacity + 1;
+  missing.unlocked[kTestKind] = capacity + 1;
   missing.of.pop_back();
   Store other = make_store(root_ / "other");
-  for (int unit = 0; unit < 2; ++unit) add_locked_unit(other, kKind, capacity + 1);
+  for (int unit = 0; unit < 2; ++unit) add_locked_unit(other, kTestKind, capacity + 1);
   EXPECT_TRUE(mentions(message_of<Disagreement>([&] { other.unlock(0, 2, missing); }), "do not belong together"));
   EXPECT_EQ(other.marks().units_unlocked, 0u);
 }
@@ -121,7 +119,7 @@ TEST_F(UnlockTest, WhatThePeerHasCutMeanwhileIsPassedOver) {
 TEST_F(UnlockTest, WhatWasCutHereMeanwhileIsPassedOver) {
   const Halves whole = peers(0, 2, 1);
   ASSERT_EQ(unlock_message(0, 2, whole), "");
-  store_.reserve({}, counts_of(kKind, 100)).finish();
+  store_.reserve({}, counts_of(kTestKind, 100)).finish();
   EXPECT_EQ(unlock_message(0, 2, whole), "");
   EXPECT_EQ(unknown(), 1u) << "of the rest of the batch that was cut";
 }
@@ -133,7 +131,7 @@ TEST_F(UnlockTest, TheDigestOfAnUnlockedBatchStays) {
   Halves others = peers(0, 2, 1);
   others.of[1].tag[0] ^= std::byte{1};
   const std::string message = unlock_message(0, 2, others);
-  EXPECT_TRUE(mentions(message, "the peer's half of batch auth_ands_a " + std::to_string(record_capacity(kKind)) + ".."));
+  EXPECT_TRUE(mentions(message, "the peer's half of batch auth_ands_a " + std::to_string(record_capacity(kTestKind)) + ".."));
   EXPECT_TRUE(mentions(message, "is not the one that it had when the batch was made"));
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
   EXPECT_EQ(unlock_message(0, 2, peers(0, 2, 1)), "");
@@ -144,20 +142,20 @@ TEST_F(UnlockTest, TheDigestOfAnUnlockedBatchStays) {
 }
 
 TEST_F(UnlockTest, CutBackDropsLockedUnitsForGood) {
-  const std::uint64_t unit = record_capacity(kKind) + 1;
+  const std::uint64_t unit = record_capacity(kTestKind) + 1;
   ASSERT_EQ(unlock_message(0, 1, store_.halves(0, 1)), "");
   store_.update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
-  const std::uint64_t bytes = store_.bytes_of(kKind), slots = store_.marks().next_slot;
+  const std::uint64_t bytes = store_.bytes_of(kTestKind), slots = store_.marks().next_slot;
   store_.cut_back(1);
-  EXPECT_EQ(store_.made(), counts_of(kKind, unit));
+  EXPECT_EQ(store_.made(), counts_of(kTestKind, unit));
   EXPECT_EQ(store_.manifest().units_made, 1u);
   EXPECT_EQ(store_.manifest().state, SessionState::Open);
-  EXPECT_LT(store_.bytes_of(kKind), bytes * 3 / 5);
+  EXPECT_LT(store_.bytes_of(kTestKind), bytes * 3 / 5);
   // The same indices are poured anew, under other keys.
-  add_unit(store_, kKind, 77);
+  add_unit(store_, kTestKind, 77);
   EXPECT_GT(store_.marks().next_slot, slots);
   Reservation reservation = reserve_all(store_);
-  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, unit + 77));
+  EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, unit + 77));
 }
 
 TEST_F(UnlockTest, CutBackBelowWhatIsUnlockedIsRefusedAndChangesNothing) {
@@ -173,7 +171,7 @@ TEST_F(UnlockTest, CutBackBelowWhatIsUnlockedIsRefusedAndChangesNothing) {
   EXPECT_EQ(store_.manifest().units_made, 2u);
   EXPECT_THROW(store_.cut_back(3), std::logic_error);
   Reservation reservation = reserve_all(store_);
-  EXPECT_TRUE(draws(reservation, kKind, Party::A, 0, 2 * (record_capacity(kKind) + 1)));
+  EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, 2 * (record_capacity(kTestKind) + 1)));
 }
 
 }  // namespace

@@ -140,11 +140,48 @@ TEST_F(Agreement, ARangeThatHasBeenServedIsRefused) {
 
 TEST_F(Agreement, ARangeFarAheadBurnsNothing) {
   const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
-    offer.start[kKind] += kBurnMax;
-    offer.end[kKind] += kBurnMax;
+    offer.start[kKind] += kBurnMax + 1;
+    offer.end[kKind] += kBurnMax + 1;
   });
-  EXPECT_NE(outcome.kind, Outcome::Kind::Done);
+  EXPECT_TRUE(mentions(outcome.message, "the peer's store is far ahead"));
   expect_nothing_lost(Party::B);
+}
+
+TEST_F(Agreement, UnitsThatOnlyThePeerHasUnlockedAreMissedByTheirOwner) {
+  for (const Party cheater : {Party::A, Party::B})
+    expect_refused(cheater, "this store is an older copy: it has 1 units", [](Standing& standing) { standing.units_unlocked = ++standing.units_made; });
+}
+
+TEST_F(Agreement, AnotherAnswerThanThatTheRangeIsTakenIsADeviation) {
+  const Outcome outcome = honest_end<std::uint64_t>(Party::B, "store.taken", [](std::uint64_t& answer) { answer = 2; });
+  EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
+}
+
+TEST_F(Agreement, MoreBatchesThanObjectsAreRefusedBeforeThereIsRoomForThem) {
+  for (const Party party : {Party::A, Party::B}) {
+    Store store = Store::open(place(party));
+    add_locked_unit(store, kKind, kNeeded);
+  }
+  for (const Party cheater : {Party::A, Party::B}) {
+    const Outcome outcome =
+        honest_end<std::uint64_t>(cheater, "store.half_count", [](std::uint64_t& count) { count = std::uint64_t{1} << 40; });
+    EXPECT_TRUE(mentions(outcome.message, "more than the " + std::to_string(kMade + kNeeded) + " objects"));
+    expect_nothing_lost(peer_of(cheater));
+  }
+}
+
+TEST_F(Agreement, AnotherWordThanThatAStoreIsWholeIsADeviation) {
+  PartyOptions options;
+  options.wrap_b = [](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), flip_bit("store.complete", 0, 1)); };
+  const Outcomes outcomes = run_sessions(
+      [&](Session& session) {
+        Store store = Store::open(place(session.me()));
+        end_together(session, store);
+      },
+      options, false);
+  EXPECT_EQ(outcomes.a.check, "store standing") << outcomes.a.message;
+  EXPECT_FALSE(Store::open(place(Party::A)).manifest().peer_complete);
+  EXPECT_TRUE(Store::open(place(Party::B)).manifest().peer_complete);
 }
 
 }  // namespace
