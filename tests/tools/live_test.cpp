@@ -1,10 +1,8 @@
 // `tinyot run --live`: two processes that make their material while they use it.
 #include <signal.h>
-#include <unistd.h>
 
+#include <cstring>
 #include <fstream>
-#include <iterator>
-#include <limits>
 
 #include "tests/tools/command_test.h"
 
@@ -94,17 +92,16 @@ TEST_F(LiveTest, ThePartiesAgreeOnTheMaterialAndTheWindow) {
   EXPECT_TRUE(ended_with(window.a, 6, "window: mine is 1048576, the peer's 77"));
 }
 
-// Until a process has computed for as long as this; starting alone takes far less.
+// Until a process has the threads that make material and read it, which begin once the parties have met.
 void wait_until_at_work(const Process& process) {
-  const auto ticks_used = [&] {
-    std::ifstream stat("/proc/" + std::to_string(process.pid()) + "/stat");
-    stat.ignore(std::numeric_limits<std::streamsize>::max(), ')');
-    std::vector<std::string> fields{std::istream_iterator<std::string>(stat), {}};
-    return fields.size() > 12 ? std::stol(fields[11]) + std::stol(fields[12]) : 0;
+  const auto threads = [&] {
+    std::ifstream status("/proc/" + std::to_string(process.pid()) + "/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("Threads:")) return std::stoi(line.substr(std::strlen("Threads:")));
+    return 0;
   };
   const auto deadline = std::chrono::steady_clock::now() + Process::kDeadline;
-  while (ticks_used() < sysconf(_SC_CLK_TCK) && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (threads() < 3 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
 // Either party may die at any time, in either phase: the other one ends.
