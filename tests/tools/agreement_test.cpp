@@ -159,7 +159,7 @@ TEST_F(Agreement, AnotherAnswerThanThatTheRangeIsTakenIsADeviation) {
 
 TEST_F(Agreement, MoreBatchesThanObjectsAreRefusedBeforeThereIsRoomForThem) {
   for (const Party party : {Party::A, Party::B}) {
-    Store store = Store::open(place(party));
+    Store store = Store::open(place(party), {.purpose = Purpose::Make});
     add_locked_unit(store, kKind, kNeeded);
   }
   for (const Party cheater : {Party::A, Party::B}) {
