@@ -170,6 +170,40 @@ TEST_F(Agreement, MoreBatchesThanObjectsAreRefusedBeforeThereIsRoomForThem) {
   }
 }
 
+// As store_agreement.cpp sends it.
+struct SentPlan {
+  std::uint64_t id, is_there;
+  MaterialCounts start, end;
+};
+
+TEST_F(Agreement, AReservationOfAnotherRangeAtThePeersIsGivenUp) {
+  const MaterialCounts needed = counts_of(kKind, kNeeded);
+  run_sessions([&](Session& session) {
+    Store store = Store::open(place(session.me()));
+    allot_together(session, store, meet(session, store, Meeting::OfRuns), needed, true);
+  });
+  ASSERT_EQ(Store::open(place(Party::A)).marks().planned.size(), 1u);
+  const std::uint64_t number = Store::open(place(Party::A)).marks().planned.front().id;
+  PartyOptions options;
+  options.wrap_b = [](std::unique_ptr<Channel> inner) {
+    return make_cheating_channel(std::move(inner), [](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+      if (sent != "store.plan") return;
+      SentPlan plan;
+      std::memcpy(&plan, payload.data(), sizeof plan);
+      ++plan.start[kKind], ++plan.end[kKind];
+      std::memcpy(payload.data(), &plan, sizeof plan);
+    });
+  };
+  const Outcomes outcomes = run_sessions(
+      [&](Session& session) {
+        Store store = Store::open(place(session.me()));
+        claim_together(session, store, number, needed);
+      },
+      options, false);
+  EXPECT_TRUE(mentions(outcomes.a.message, "the peer's store does not hold reservation"));
+  EXPECT_TRUE(Store::open(place(Party::A)).marks().planned.empty());
+}
+
 TEST_F(Agreement, AnotherWordThanThatAStoreIsWholeIsADeviation) {
   PartyOptions options;
   options.wrap_b = [](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), flip_bit("store.complete", 0, 1)); };
