@@ -118,7 +118,7 @@ TEST_F(LiveTest, ADeadPeerIsNoticed) {
   }
 }
 
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(LiveTest, MemoryDoesNotGrowWithTheCircuit) {
   const auto peak = [&](const std::string& depth) {
     const Arguments more = kLiveFast + Arguments{"--unit", "2^15", "--circuit", "random:width=1024,depth=" + depth};
