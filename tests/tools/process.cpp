@@ -20,7 +20,6 @@ constexpr int kSlowness = 4;
 constexpr int kSlowness = 1;
 #endif
 
-
 using Clock = std::chrono::steady_clock;
 
 struct Pipe {
