@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kCopiedBytes = std::uint64_t{64} << 20;
-
 std::string reason_for(const fs::path& out) { return printable("merged into " + out.string()); }
 
 // All of a shard is set aside for the merge before anything is copied, under a number that no run has.
@@ -100,7 +98,7 @@ class Copier {
   std::size_t copy_some(const View& view, std::span<const BatchEntry> entries, std::size_t begin, std::uint64_t offset) {
     std::uint64_t bytes = 0;
     std::size_t end = begin;
-    while (end < entries.size() && bytes < kCopiedBytes) bytes += record_bytes(entries[end].kind, view.manifest().me, entries[end].count), ++end;
+    while (end < entries.size() && bytes < kCommitBytes) bytes += record_bytes(entries[end].kind, view.manifest().me, entries[end].count), ++end;
     out_.change("merge", bytes + bytes / 16, [&](Change& change) {
       for (std::size_t i = begin; i < end; ++i) {
         BatchEntry entry = entries[i];

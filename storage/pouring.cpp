@@ -9,9 +9,6 @@
 namespace tinyot {
 namespace {
 
-// Records of about this many bytes are committed together: enough that the sync at the end costs little beside the writing.
-constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
-
 void check_shape(const MaterialBatch& batch, Party me) {
   const MaterialShape shape = shape_of(batch.kind, me);
   ENSURE(batch.mine.size() == shape.mine && batch.peers.size() == shape.peers && batch.shares.size() == shape.shares);

@@ -12,6 +12,9 @@
 
 namespace tinyot {
 
+// Records of about this many bytes are committed together: enough that the sync at the end costs little beside the writing.
+inline constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
+
 // The largest value: 64 pages of the database file, the first of which begins with LMDB's own 16 bytes. A run that ends inside a record
 // seals it anew, and a record that is read stays in the processor's cache.
 inline constexpr std::size_t kRecordBytesMax = 64 * 4096 - 16;

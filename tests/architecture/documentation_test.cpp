@@ -2,20 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
+
+#include "tests/architecture/source_tree.h"
 
 namespace tinyot::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // Suite.Test of all tests.
 std::set<std::string> tests_there_are() {

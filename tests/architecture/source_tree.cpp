@@ -14,12 +14,6 @@ namespace fs = std::filesystem;
 
 bool is_word(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read " + path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // Blanks what is not code, one character at a time; newlines stay where they are.
 class CodeFilter {
  public:
@@ -85,12 +79,18 @@ std::vector<SourceFile> product_files() {
     const std::size_t before = files.size();
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / folder)) {
       if (!entry.is_regular_file()) continue;
-      files.push_back({fs::relative(entry.path(), TINYOT_SOURCE_DIR).generic_string(), folder, lines_of(read(entry.path()))});
+      files.push_back({fs::relative(entry.path(), TINYOT_SOURCE_DIR).generic_string(), folder, lines_of(text_of(entry.path()))});
     }
     if (files.size() == before) throw std::runtime_error("no sources in " + folder);
   }
   std::sort(files.begin(), files.end(), [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
   return files;
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::vector<std::string> lines_of(std::string_view text) {

@@ -1,6 +1,7 @@
 // The product's sources as text: what the rules of the house are checked against.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ const std::vector<std::string>& product_folders();
 // Every file of the product, sorted by path. Fails: std::runtime_error if a folder is missing or empty.
 std::vector<SourceFile> product_files();
 
+// Fails: std::runtime_error if it cannot be read.
+std::string text_of(const std::filesystem::path& path);
 std::vector<std::string> lines_of(std::string_view text);
 
 // The file with comments and the contents of string and character literals blanked out, so that only code is left. Raw string

@@ -1,6 +1,7 @@
 // `tinyot run --live`: two processes that make their material while they use it.
 #include <signal.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -126,8 +127,9 @@ TEST_F(LiveTest, MemoryDoesNotGrowWithTheCircuit) {
     EXPECT_TRUE(ended_with(ended.a, 0));
     return json_of(ended.a)["peak_rss_bytes"].get<double>();
   };
-  const double shorter = peak("2500"), longer = peak("7500");
-  EXPECT_LT(longer, 1.25 * shorter) << "how full the pipe was at most depends on who was faster; the material of the longer one is 250 MB more";
+  // How full the pipe gets depends on who is faster; what grows with the circuit grows every time.
+  const double shorter = std::min(peak("2500"), peak("2500")), longer = std::min(peak("7500"), peak("7500"));
+  EXPECT_LT(longer, 1.1 * shorter);
 }
 #endif
 
