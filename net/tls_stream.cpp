@@ -1,252 +1,154 @@
 #include "net/tls_stream.h"
 
-#include <openssl/err.h>
-#include <openssl/ssl3.h>
+#include <openssl/ssl.h>
 
 #include <algorithm>
-
-#include "base/error.h"
-#include "net/certificate.h"
 
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
-constexpr std::size_t kTlsHelloBytesMax = 4 << 10;  // that a stranger may announce, and we have to make room for
-constexpr std::size_t kBatchBytes = 64 << 10;        // that a system call moves
-constexpr std::size_t kUnreadBytes = 16 << 10;       // of a stranger's, dropped at the end
-constexpr std::size_t kExportedBytes = 32;
-constexpr std::string_view kExporter = "EXPORTER-tinyot-session";
+constexpr std::size_t kOutBytes = std::size_t{1} << 20;  // that leave together: each departure may wake the peer
+constexpr std::size_t kInBytes = std::size_t{256} << 10;
+constexpr std::size_t kEmptyRecordsMax = 32;  // one after the other
 
-TlsStream& stream_of(BIO* bio) { return *static_cast<TlsStream*>(BIO_get_data(bio)); }
-
-int bio_read(BIO* bio, char* data, std::size_t size, std::size_t* count) noexcept {
-  BIO_clear_retry_flags(bio);
-  TlsStream& stream = stream_of(bio);
-  if (stream.read_cipher(std::as_writable_bytes(std::span(data, size)), *count)) return 1;
-  if (!stream.failed()) BIO_set_retry_read(bio);
-  return 0;
-}
-
-int bio_write(BIO* bio, const char* data, std::size_t size, std::size_t* count) noexcept {
-  BIO_clear_retry_flags(bio);
-  *count = size;
-  return stream_of(bio).write_cipher(std::as_bytes(std::span(data, size))) ? 1 : 0;
-}
-
-long bio_control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
-
-const BIO_METHOD* bio_method() {
-  static BIO_METHOD* const kMethod = [] {
-    BIO_METHOD* method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "TcpStream");
-    openssl_ensure(method && BIO_meth_set_read_ex(method, bio_read) == 1 && BIO_meth_set_write_ex(method, bio_write) == 1 &&
-                       BIO_meth_set_ctrl(method, bio_control) == 1,
-                   "be given a connection");
-    return method;
-  }();
-  return kMethod;
-}
+// A KeyUpdate's header; its one byte says whether the other side is to follow (RFC 8446, 4.6.3).
+constexpr std::array kKeyUpdate = {std::byte{SSL3_MT_KEY_UPDATE}, std::byte{0}, std::byte{0}, std::byte{1}};
 
 }  // namespace
 
-TlsStream::TlsStream(SSL_CTX& context, const TlsSettings& settings, std::unique_ptr<TcpStream> tcp, Side side)
-    : settings_(settings), tcp_(std::move(tcp)), side_(side), ssl_(SSL_new(&context)) {
-  BIO* bio = BIO_new(bio_method());
-  openssl_ensure(ssl_ && bio, "begin a connection");
-  BIO_set_data(bio, this);
-  BIO_set_init(bio, 1);
-  SSL_set_bio(ssl_.get(), bio, bio);
-  SSL_set_app_data(ssl_.get(), this);
-  if (side == Side::Listens)
-    SSL_set_accept_state(ssl_.get());
-  else
-    SSL_set_connect_state(ssl_.get());
-}
+std::string hint_of_pins(const TlsSettings& settings) { return "; perhaps it pins another key: this side's is " + text_of(settings.mine); }
+
+TlsStream::TlsStream(const TlsSettings& settings, std::unique_ptr<TcpStream> tcp, TlsSecrets secrets, std::vector<std::byte> binding)
+    : settings_(settings), tcp_(std::move(tcp)), sealer_(std::move(secrets.outgoing)), opener_(std::move(secrets.incoming)),
+      binding_(std::move(binding)), in_(kInBytes), content_(kRecordContentMax) {}
 
 TlsStream::~TlsStream() {
-  if (!complete_ || broken_) return;
+  if (!failure_.empty()) return;
   tcp_->set_deadline(std::chrono::steady_clock::now());
-  SSL_shutdown(ssl_.get());
-  ERR_clear_error();
-}
-
-bool TlsStream::shake_hands() {
-  if (!begins_as_tls()) return false;
-  complete_ = perform([&] { return SSL_do_handshake(ssl_.get()); });
-  if (!complete_) return false;
-  bind();
-  return true;
-}
-
-// A client's hello says in its first bytes what it is and how long it will be: that is judged before OpenSSL makes room for it.
-bool TlsStream::begins_as_tls() {
-  constexpr std::size_t kRecordHeader = 5, kMessageHeader = 4;
-  if (judged_ || side_ == Side::Connects) return true;
-  const auto head = tcp_->look(kRecordHeader + kMessageHeader);
-  const auto byte = [&](std::size_t i) { return std::to_integer<std::size_t>(head[i]); };
-  if (head.empty()) return false;
-  if (byte(0) != SSL3_RT_HANDSHAKE)
-    throw NetworkError("it does not speak TLS, and this side does: give --key and --peer-key on both sides or on neither");
-  if (head.size() < kRecordHeader + kMessageHeader) return false;
-  if (byte(5) != SSL3_MT_CLIENT_HELLO || (byte(6) << 16 | byte(7) << 8 | byte(8)) > kTlsHelloBytesMax)
-    throw NetworkError("its TLS hello is malformed");
-  judged_ = true;
-  return true;
-}
-
-void TlsStream::bind() {
-  std::array<unsigned char, kExportedBytes> exported;
-  openssl_ensure(SSL_export_keying_material(ssl_.get(), exported.data(), exported.size(), kExporter.data(), kExporter.size(), nullptr, 0, 0) == 1,
-                 "export a secret");
-  const auto append = [&](const auto& bytes) {
-    const auto added = std::as_bytes(std::span(bytes));
-    binding_.insert(binding_.end(), added.begin(), added.end());
-  };
-  append(exported);
-  append((side_ == Side::Listens ? settings_.mine : settings_.peers).bytes);
-  append((side_ == Side::Listens ? settings_.peers : settings_.mine).bytes);
+  say(SSL3_AL_WARNING, SSL_AD_CLOSE_NOTIFY);
 }
 
 void TlsStream::write(std::span<const std::byte> bytes, std::span<const std::byte> more) {
-  gathers_ = true;
+  if (!failure_.empty()) throw NetworkError(failure_);
   // A header travels in one record with what it heads.
-  if (!more.empty() && bytes.size() < kRecordBytes) {
-    const auto along = more.first(std::min(more.size(), kRecordBytes - bytes.size()));
-    record_.assign(bytes.begin(), bytes.end());
-    record_.insert(record_.end(), along.begin(), along.end());
-    put(record_);
-    bytes = {};
-    more = more.subspan(along.size());
+  while (!bytes.empty() || !more.empty()) {
+    const auto first = bytes.first(std::min(bytes.size(), kRecordContentMax));
+    const auto rest = more.first(std::min(more.size(), kRecordContentMax - first.size()));
+    seal(RecordType::Data, first, rest);
+    bytes = bytes.subspan(first.size());
+    more = more.subspan(rest.size());
+    if (out_.size() >= kOutBytes) send_out();
   }
-  put(bytes);
-  put(more);
-  gathers_ = false;
   send_out();
 }
 
-void TlsStream::put(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const auto record = bytes.first(std::min(bytes.size(), kRecordBytes));
-    if (++records_ > settings_.records_per_key) {
-      perform([&] { return SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED); });
-      records_ = 1;
-    }
-    std::size_t count = 0;
-    perform([&] { return SSL_write_ex(ssl_.get(), record.data(), record.size(), &count); });
-    bytes = bytes.subspan(count);
+void TlsStream::seal(RecordType type, std::span<const std::byte> first, std::span<const std::byte> rest) {
+  if (++records_ > settings_.records_per_key || owes_update_) {
+    sealer_.seal(RecordType::Handshake, kKeyUpdate, std::array{std::byte{SSL_KEY_UPDATE_NOT_REQUESTED}}, out_);
+    sealer_.renew();
+    records_ = 1;
+    owes_update_ = false;
   }
+  sealer_.seal(type, first, rest, out_);
 }
 
 void TlsStream::send_out() {
-  tcp_->write(cipher_out_);
-  cipher_out_.clear();
+  try {
+    tcp_->write(out_);
+  } catch (...) {
+    // They are on their way or lost, and go only once.
+    out_.clear();
+    throw;
+  }
+  out_.clear();
 }
 
+void TlsStream::say(std::uint8_t level, std::uint8_t alert) noexcept {
+  try {
+    seal(RecordType::Alert, std::array{std::byte{level}, std::byte{alert}}, {});
+    send_out();
+  } catch (...) {
+    // The other side sees the connection end.
+  }
+}
+
+// Once reading has failed, the place among the records is lost: it fails again in the same words.
 void TlsStream::read(std::span<std::byte> bytes) {
-  while (!bytes.empty()) {
-    std::size_t count = 0;
-    perform([&] { return SSL_read_ex(ssl_.get(), bytes.data(), bytes.size(), &count); });
-    bytes = bytes.subspan(count);
-    heard_ = heard_ || count > 0;
-  }
-}
-
-bool TlsStream::accepts(const X509& certificate) noexcept {
+  if (!failure_.empty()) throw NetworkError(failure_);
   try {
-    const Fingerprint shown = fingerprint_of(certificate);
-    const std::string of_both = "pinned " + text_of(settings_.peers) + ", shown " + text_of(shown) + " in a certificate of " + dates_of(certificate);
-    if (shown != settings_.peers)
-      refusal_ = "its key is not the one that --peer-key pins: " + of_both;
-    else if (!is_valid_now(certificate))
-      refusal_ = "its certificate is not valid now: " + of_both;
-    return refusal_.empty();
-  } catch (...) {
-    failure_ = std::current_exception();
-    return false;
-  }
-}
-
-bool TlsStream::read_cipher(std::span<std::byte> bytes, std::size_t& count) noexcept {
-  try {
-    if (complete_) {
-      take_in(bytes);
-      count = bytes.size();
-      return true;
+    while (!bytes.empty()) {
+      const std::size_t ready = std::min(bytes.size(), content_end_ - content_begin_);
+      std::ranges::copy(std::span(content_).subspan(content_begin_, ready), bytes.begin());
+      content_begin_ += ready;
+      bytes = bytes.subspan(ready);
+      if (!bytes.empty()) bytes = bytes.subspan(read_record(bytes));
     }
-    count = tcp_->read_ready(bytes);
-    return count > 0;
-  } catch (...) {
-    failure_ = std::current_exception();
-    return false;
-  }
-}
-
-bool TlsStream::write_cipher(std::span<const std::byte> bytes) noexcept {
-  try {
-    cipher_out_.insert(cipher_out_.end(), bytes.begin(), bytes.end());
-    if (!gathers_ || cipher_out_.size() >= kBatchBytes) send_out();
-    return true;
-  } catch (...) {
-    failure_ = std::current_exception();
-    return false;
-  }
-}
-
-// OpenSSL asks for a record's header and then for the rest of it; what is there of further records comes along.
-void TlsStream::take_in(std::span<std::byte> bytes) {
-  const auto take = [&](std::size_t count) {
-    std::copy_n(cipher_in_.begin() + static_cast<std::ptrdiff_t>(cipher_begin_), count, bytes.begin());
-    bytes = bytes.subspan(count);
-    cipher_begin_ += count;
-  };
-  take(std::min(bytes.size(), cipher_end_ - cipher_begin_));
-  if (bytes.empty()) return;
-  cipher_in_.resize(kBatchBytes);
-  cipher_begin_ = 0;
-  cipher_end_ = tcp_->read_at_least(bytes.size(), cipher_in_);
-  take(bytes.size());
-}
-
-// True if it is done, false if more has to come from the other side.
-template <class Operation>
-bool TlsStream::perform(const Operation& operation) {
-  if (broken_) throw NetworkError("the TLS connection has failed");
-  ERR_clear_error();
-  const int result = operation();
-  if (result > 0) return true;
-  const int error = SSL_get_error(ssl_.get(), result);
-  if (error == SSL_ERROR_WANT_READ && !failure_) return false;
-  fail(error);
-}
-
-void TlsStream::fail(int error) {
-  const int reason = ERR_GET_REASON(ERR_peek_last_error());
-  const std::string text = openssl_reason();
-  const std::string hint = "; perhaps it pins another key: this side's is " + text_of(settings_.mine);
-  const std::string hint_if_unheard = complete_ && !heard_ ? hint : "";
-  if (error == SSL_ERROR_ZERO_RETURN) throw NetworkError("the peer closed the connection" + hint_if_unheard);
-  broken_ = true;
-  if (!refusal_.empty()) {
-    drop_unread();
-    throw NetworkError(refusal_);
-  }
-  try {
-    if (failure_) std::rethrow_exception(failure_);
+    return;
+  } catch (const RecordError& error) {
+    say(SSL3_AL_FATAL, error.alert);
+    failure_ = std::string("TLS 1.3 failed: ") + error.what();
   } catch (const ConnectionClosed& closed) {
-    throw NetworkError(closed.what() + (" without a word (it died, or somebody cut the connection)" + hint_if_unheard));
+    failure_ = closed.what() + (" without a word (it died, or somebody cut the connection)" + hint_if_unheard());
+  } catch (const NetworkError& error) {
+    failure_ = error.what();
   }
-  if (reason >= SSL_AD_REASON_OFFSET) throw NetworkError("the peer refuses the connection (" + text + ")" + hint);
-  throw NetworkError("TLS 1.3 failed: " + text);
+  throw NetworkError(failure_);
 }
 
-// What is closed with bytes unread is reset, and the alert on its way to the other side is lost.
-void TlsStream::drop_unread() {
-  std::array<std::byte, kUnreadBytes> dropped;
-  try {
-    tcp_->read_ready(dropped);
-  } catch (const NetworkError&) {
-    // Gone already.
+// A peer that pins another key learns so after it has taken the connection for complete.
+std::string TlsStream::hint_if_unheard() const { return heard_ ? "" : hint_of_pins(settings_); }
+
+// Opens the next record: to the front of `bytes` if it fits there, and to content_ otherwise. Returns how much of `bytes` is done.
+std::size_t TlsStream::read_record(std::span<std::byte> bytes) {
+  await(kRecordHeaderBytes);
+  const auto header_now = [&] { return std::span(in_).subspan(in_begin_).first<kRecordHeaderBytes>(); };
+  const std::size_t body_bytes = RecordOpener::body_bytes(header_now());
+  await(kRecordHeaderBytes + body_bytes);
+  const bool fits = body_bytes - kRecordOverheadBytes <= bytes.size();
+  const std::span<std::byte> place = fits ? bytes : std::span<std::byte>(content_);
+  const auto [type, size] = opener_.open(header_now(), std::span(in_).subspan(in_begin_ + kRecordHeaderBytes, body_bytes), place);
+  in_begin_ += kRecordHeaderBytes + body_bytes;
+  empty_records_ = size == 0 ? empty_records_ + 1 : 0;
+  if (empty_records_ > kEmptyRecordsMax) throw RecordError(SSL_AD_UNEXPECTED_MESSAGE, "too many empty records");
+  switch (type) {
+    case RecordType::Data:
+      heard_ = true;
+      if (fits) return size;
+      content_begin_ = 0;
+      content_end_ = size;
+      return 0;
+    case RecordType::Alert:
+      take_alert(place.first(size));
+    case RecordType::Handshake:
+      take_key_update(place.first(size));
+      return 0;
   }
+  throw RecordError(SSL_AD_UNEXPECTED_MESSAGE, "a record of an unknown kind");
+}
+
+// Makes sure of `count` bytes from in_begin_ on; what is there of further records comes along.
+void TlsStream::await(std::size_t count) {
+  const std::size_t ready = in_end_ - in_begin_;
+  if (ready >= count) return;
+  std::copy_n(in_.begin() + static_cast<std::ptrdiff_t>(in_begin_), ready, in_.begin());
+  in_begin_ = 0;
+  in_end_ = ready;
+  in_end_ += tcp_->read_at_least(count - ready, std::span(in_).subspan(ready));
+}
+
+void TlsStream::take_alert(std::span<const std::byte> content) {
+  if (content.size() != 2) throw RecordError(SSL_AD_DECODE_ERROR, "a malformed alert");
+  const auto alert = std::to_integer<int>(content[1]);
+  if (alert == SSL_AD_CLOSE_NOTIFY) throw NetworkError("the peer closed the connection" + hint_if_unheard());
+  throw NetworkError(std::string("the peer refuses the connection (") + SSL_alert_desc_string_long(alert) + ")" + hint_of_pins(settings_));
+}
+
+void TlsStream::take_key_update(std::span<const std::byte> content) {
+  const bool is_one = content.size() == kKeyUpdate.size() + 1 && std::ranges::equal(content.first(kKeyUpdate.size()), kKeyUpdate) &&
+                      std::to_integer<int>(content.back()) <= SSL_KEY_UPDATE_REQUESTED;
+  if (!is_one) throw RecordError(SSL_AD_UNEXPECTED_MESSAGE, "a message that is not due");
+  owes_update_ = owes_update_ || std::to_integer<int>(content.back()) == SSL_KEY_UPDATE_REQUESTED;
+  opener_.renew();
 }
 
 }  // namespace tinyot
