@@ -263,6 +263,22 @@ TEST(Tls, AKeyEncryptsSoManyRecordsOnly) {
   }
 }
 
+// A client of OpenSSL's that pads its records, and asks for new keys.
+TEST(Tls, AnotherTlsMayDoWhatTheStandardAllows) {
+  RightClient right(TlsAdmission::kRecordsPerKey, [](SSL_CTX* context) { SSL_CTX_set_block_padding(context, 512); });
+  SSL* ssl = right.client.ssl();
+  const auto payload = payload_of(40000);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(SSL_write(ssl, payload.data(), static_cast<int>(payload.size())), static_cast<int>(payload.size()));
+    ASSERT_EQ(SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+    std::vector<std::byte> received(payload.size());
+    right.stream->read(received);
+    EXPECT_EQ(received, payload);
+    right.stream->write(received);
+    right.read(received.size());
+  }
+}
+
 // The connection is cut at a byte of the connector's, after the handshake: no goodbye, so nothing may pass for an end.
 TEST(Tls, ACutConnectionIsAnErrorThatSaysSo) {
   const Address address = free_address();
@@ -294,7 +310,7 @@ TEST(Tls, AGoodbyeIsNoCut) {
 
 TEST(Tls, AnAlteredByteIsAnError) {
   const Address address = free_address();
-  for (const std::uint64_t byte : {100u, 2500u}) {
+  for (const std::uint64_t byte : {100u, 2500u, 6000u}) {
     Relay relay(address.port, {.garble_from = byte, .garble_to = byte + 1});
     auto listening = std::async(std::launch::async, [&] {
       const auto a = TcpListener(address, {1s, 10s}).accept(tls_of(Side::Listens));
