@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
+#include <future>
 #include <random>
-#include <thread>
 
 #include "tests/net/raw_peer.h"
 #include "tests/net/record_peer.h"
@@ -136,7 +136,7 @@ TEST(TlsStream, BytesComeAsTheyWereSent) {
   std::mt19937_64 rng(7);
   RecordPeer peer;
   const Bytes sent = payload_of(3'000'000);
-  std::thread writing([&, sizes = std::mt19937_64(8)]() mutable {
+  auto writing = std::async(std::launch::async, [&, sizes = std::mt19937_64(8)]() mutable {
     for (std::size_t at = 0; at < sent.size();) {
       const std::size_t size = std::min<std::size_t>(sizes() % (sizes() % 4 ? 40000 : 40), sent.size() - at), of_first = size / 3;
       const auto piece = std::span(sent).subspan(at, size);
@@ -147,7 +147,7 @@ TEST(TlsStream, BytesComeAsTheyWereSent) {
   });
   // What the stream says comes back to it, as it is.
   Bytes received;
-  std::thread back([&] {
+  auto back = std::async(std::launch::async, [&] {
     for (std::size_t count = 0; count < sent.size();) {
       const auto [type, content] = peer.get();
       if (type == RecordType::Handshake) {
@@ -159,13 +159,13 @@ TEST(TlsStream, BytesComeAsTheyWereSent) {
     }
     peer.tcp->flush();
   });
-  writing.join();
+  writing.get();
   while (received.size() < sent.size()) {
     Bytes piece(std::min<std::size_t>(rng() % (rng() % 4 ? 50000 : 50), sent.size() - received.size()));
     peer.stream->read(piece);
     received.insert(received.end(), piece.begin(), piece.end());
   }
-  back.join();
+  back.get();
   EXPECT_TRUE(received == sent);
 }
 
@@ -270,7 +270,7 @@ TEST(TlsStream, AWriteThatIsGivenUpLeavesTheRecordsInTheirOrder) {
   peer.stream->set_deadline(std::chrono::steady_clock::now());
   expect_contains(message_of<NetworkError>([&] { peer.stream->write(large); }), "stopped");
   peer.stream->set_deadline(std::chrono::steady_clock::time_point::max());
-  std::thread writing([&] {
+  auto writing = std::async(std::launch::async, [&] {
     peer.stream->write(payload_of(5));
     peer.stream->flush();
   });
@@ -279,7 +279,7 @@ TEST(TlsStream, AWriteThatIsGivenUpLeavesTheRecordsInTheirOrder) {
     if (type == RecordType::Handshake) peer.opener.renew();
     if (type == RecordType::Data && content == payload_of(5)) break;
   }
-  writing.join();
+  writing.get();
 }
 
 }  // namespace
