@@ -1,8 +1,7 @@
 // What protects the bytes of a TLS 1.3 connection after its handshake: records under AES-128-GCM (RFC 8446, sections 5 and 7). The keys
 // come from OpenSSL's handshake, and the cipher and the key schedule are OpenSSL's too.
 //
-// Records are sealed from where the bytes are and opened to where they belong. By way of OpenSSL's own buffers each byte is copied twice
-// more on both sides, which takes as long again as half of the cipher.
+// Records are sealed from where the bytes are and opened to where they belong: OpenSSL's own records would copy each byte twice more.
 #pragma once
 
 #include <array>
