@@ -118,7 +118,7 @@ std::size_t TlsStream::read_record(std::span<std::byte> bytes) {
       content_end_ = size;
       return 0;
     case RecordType::Alert:
-      take_alert(place.first(size));
+      take_alert(place.first(size));  // throws
     case RecordType::Handshake:
       take_key_update(place.first(size));
       return 0;
