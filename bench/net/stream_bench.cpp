@@ -57,21 +57,13 @@ void seal_and_open(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(record.size()));
 }
 
+void by_message_size(benchmark::internal::Benchmark* benchmark) {
+  benchmark->Arg(1 << 14)->Arg(1 << 20)->Arg(1 << 25)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
+}
+
 BENCHMARK(seal_and_open);
-BENCHMARK_CAPTURE(exchange, tcp, test::Layer::Tcp)
-    ->Arg(1 << 14)
-    ->Arg(1 << 20)
-    ->Arg(1 << 25)
-    ->Unit(benchmark::kMillisecond)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
-BENCHMARK_CAPTURE(exchange, tls, test::Layer::Tls)
-    ->Arg(1 << 14)
-    ->Arg(1 << 20)
-    ->Arg(1 << 25)
-    ->Unit(benchmark::kMillisecond)
-    ->MeasureProcessCPUTime()
-    ->UseRealTime();
+BENCHMARK_CAPTURE(exchange, tcp, test::Layer::Tcp)->Apply(by_message_size);
+BENCHMARK_CAPTURE(exchange, tls, test::Layer::Tls)->Apply(by_message_size);
 
 }  // namespace
 }  // namespace tinyot
