@@ -172,7 +172,7 @@ void TlsHandshake::fail(int error) {
   try {
     if (failure_) std::rethrow_exception(failure_);
   } catch (const ConnectionClosed& closed) {
-    throw NetworkError(std::string(closed.what()) + " without a word (it died, or somebody cut the connection)");
+    throw NetworkError(text_of_cut(closed));
   }
   if (reason >= SSL_AD_REASON_OFFSET) throw NetworkError("the peer refuses the connection (" + text + ")" + hint_of_pins(settings_));
   throw NetworkError("TLS 1.3 failed: " + text);

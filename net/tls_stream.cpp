@@ -18,6 +18,10 @@ constexpr std::array kKeyUpdate = {std::byte{SSL3_MT_KEY_UPDATE}, std::byte{0}, 
 
 std::string hint_of_pins(const TlsSettings& settings) { return "; perhaps it pins another key: this side's is " + text_of(settings.mine); }
 
+std::string text_of_cut(const ConnectionClosed& closed) {
+  return std::string(closed.what()) + " without a word (it died, or somebody cut the connection)";
+}
+
 TlsStream::TlsStream(const TlsSettings& settings, std::unique_ptr<TcpStream> tcp, TlsSecrets secrets, std::vector<std::byte> binding)
     : settings_(settings), tcp_(std::move(tcp)), sealer_(std::move(secrets.outgoing)), opener_(std::move(secrets.incoming)),
       binding_(std::move(binding)), in_(kInBytes), content_(kRecordContentMax) {}
@@ -88,7 +92,7 @@ void TlsStream::read(std::span<std::byte> bytes) {
     say(SSL3_AL_FATAL, error.alert);
     failure_ = std::string("TLS 1.3 failed: ") + error.what();
   } catch (const ConnectionClosed& closed) {
-    failure_ = closed.what() + (" without a word (it died, or somebody cut the connection)" + hint_if_unheard());
+    failure_ = text_of_cut(closed) + hint_if_unheard();
   } catch (const NetworkError& error) {
     failure_ = error.what();
   }

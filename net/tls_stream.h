@@ -17,6 +17,9 @@ struct TlsSettings {
 // Why the other side may have gone as soon as it could.
 std::string hint_of_pins(const TlsSettings& settings);
 
+// An end of the connection below without TLS's goodbye.
+std::string text_of_cut(const ConnectionClosed& closed);
+
 // What a handshake has agreed on.
 struct TlsSecrets {
   TrafficSecret outgoing, incoming;

@@ -2,18 +2,16 @@
 //
 // Floor of TLS over TCP: the bytes are encrypted by one end and decrypted by the other, each at the speed of seal_and_open.
 #include <benchmark/benchmark.h>
-#include <openssl/evp.h>
 
 #include <array>
 #include <thread>
 #include <vector>
 
+#include "net/tls_record.h"
 #include "tests/net/stream_pair.h"
 
 namespace tinyot {
 namespace {
-
-constexpr std::size_t kRecordBytes = std::size_t{16} << 10;
 
 void exchange(benchmark::State& state, test::Layer layer) {
   const auto size = static_cast<std::size_t>(state.range(0));
@@ -40,8 +38,9 @@ void seal_and_open(benchmark::State& state) {
   const std::array<unsigned char, 16> key{};
   const std::array<unsigned char, 12> nonce{};
   std::array<unsigned char, 16> tag{};
-  std::vector<unsigned char> record(kRecordBytes);
-  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
+  std::vector<unsigned char> record(kRecordContentMax);
+  const CipherContextPtr owner(EVP_CIPHER_CTX_new());
+  EVP_CIPHER_CTX* context = owner.get();
   int count = 0;
   for (auto _ : state) {
     EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nullptr, key.data(), nonce.data());
@@ -53,7 +52,6 @@ void seal_and_open(benchmark::State& state) {
     EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tag.size(), tag.data());
     if (EVP_DecryptFinal_ex(context, nullptr, &count) != 1) state.SkipWithError("what was sealed does not open");
   }
-  EVP_CIPHER_CTX_free(context);
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(record.size()));
 }
 
