@@ -1,20 +1,77 @@
 #include "checks/equality.h"
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "base/secret.h"
+#include "crypto/group.h"
 #include "crypto/random_oracle.h"
 
 namespace tinyot {
 namespace {
 
-constexpr MessageTag kEqCommitment{0x0201, "eq.commitment"};
+constexpr MessageTag kEqPoint{0x0201, "eq.point"};
 constexpr MessageTag kEqAnswer{0x0202, "eq.answer"};
-constexpr MessageTag kEqOpening{0x0203, "eq.opening"};
+constexpr MessageTag kEqConfirmation{0x0203, "eq.confirmation"};
 
-using Salt = std::array<std::uint8_t, 32>;
+struct Answer {
+  Point point;
+  Digest confirmation;
+};
 
-Digest commit(const Session& session, std::uint64_t counter, std::span<const Digest> digests, const Salt& salt) {
-  return RandomOracle(session.id(), {"EQ commit", 'A', counter}).absorb(std::as_bytes(digests)).absorb_object(salt).digest();
-}
+// One run of the exchange, as either party sees it.
+class KeyExchange {
+ public:
+  KeyExchange(Session& session, std::uint64_t counter, const Digest& password)
+      : id_(session.id()), counter_(counter), scalar_(random_scalar(session.rng())) {
+    Point base = base_of(password);
+    mine_ = times(scalar_, base);
+    wipe_object(base);
+  }
+  ~KeyExchange() {
+    wipe_object(scalar_);
+    wipe_object(shared_);
+  }
+  KeyExchange(const KeyExchange&) = delete;
+  KeyExchange& operator=(const KeyExchange&) = delete;
+
+  const Point& point() const { return mine_; }
+
+  // Fails: PeerCheated("EQ point").
+  void receive(const Point& peers) {
+    if (!is_valid(peers)) throw PeerCheated("EQ point");
+    peers_ = peers;
+    shared_ = times(scalar_, peers);
+  }
+
+  // T of `party`, from this party's view of the shared point.
+  Digest confirmation(Party me, Party party) const {
+    const bool is_a = me == Party::A;
+    return RandomOracle(id_, {"EQ confirm", letter(party), counter_})
+        .absorb_object(is_a ? mine_ : peers_)
+        .absorb_object(is_a ? peers_ : mine_)
+        .absorb_object(shared_)
+        .digest();
+  }
+
+ private:
+  Point base_of(const Digest& password) const {
+    std::array<std::uint8_t, 64> uniform;
+    for (std::size_t half = 0; half < 2; ++half) {
+      Digest digest = RandomOracle(id_, {half == 0 ? "EQ base 0" : "EQ base 1", '*', counter_}).absorb_object(password).digest();
+      std::ranges::copy(digest.bytes, uniform.begin() + 32 * half);
+      wipe_object(digest);
+    }
+    const Point point = hash_to_group(uniform);
+    wipe_object(uniform);
+    return point;
+  }
+
+  const SessionId& id_;
+  std::uint64_t counter_;
+  Scalar scalar_;
+  Point mine_, peers_{}, shared_{};
+};
 
 }  // namespace
 
@@ -25,37 +82,38 @@ void EqualityCheck::add_both(Party me, std::string name_of_a, std::string name_o
   add(std::move(name_of_b), me == Party::A ? of_peers : of_mine);
 }
 
-void EqualityCheck::run(Session& session) {
+void EqualityCheck::run(Session& session) const {
   Channel& channel = session.channel();
   const std::uint64_t counter = session.next_counter();
-  std::vector<Digest> mine, peers(comparisons_.size());
-  for (const Comparison& comparison : comparisons_) mine.push_back(comparison.digest);
-  const auto compare = [&] {
-    for (std::size_t i = 0; i < mine.size(); ++i)
-      if (!equal_constant_time(mine[i], peers[i])) throw PeerCheated("EQ of " + comparisons_[i].name);
-  };
 
-  if (session.me() == Party::A) {
-    // Step 1: commit to D_A under 256 random bits.
-    const auto salt = session.rng().object<Salt>();
-    send_object(channel, kEqCommitment, commit(session, counter, mine, salt));
-    // Step 2.
-    recv_words(channel, kEqAnswer, std::span(peers));
-    // Step 3. Differs: A compares before it opens, and does not open if the digests differ: less leaves than EQ may leak.
-    compare();
-    std::vector<Digest> opening = mine;
-    opening.push_back({salt});
-    send_words(channel, kEqOpening, std::span<const Digest>(opening));
+  RandomOracle all(session.id(), {"EQ", '*', counter});
+  for (const Comparison& comparison : comparisons_)
+    all.absorb_object(static_cast<std::uint64_t>(comparison.name.size()))
+        .absorb(std::as_bytes(std::span(comparison.name)))
+        .absorb_object(static_cast<std::uint64_t>(sizeof(Digest)))
+        .absorb_object(comparison.digest);
+  Digest password = all.digest();
+  KeyExchange exchange(session, counter, password);
+  wipe_object(password);
+
+  const Party me = session.me();
+  const auto check_confirmation = [&](const Digest& received) {
+    if (!equal_constant_time(received, exchange.confirmation(me, peer_of(me)))) throw PeerCheated("EQ of " + name_);
+  };
+  if (me == Party::A) {
+    // Step 1.
+    send_object(channel, kEqPoint, exchange.point());
+    // Step 3: nothing more leaves unless the digests are equal.
+    const auto answer = recv_object<Answer>(channel, kEqAnswer);
+    exchange.receive(answer.point);
+    check_confirmation(answer.confirmation);
+    send_object(channel, kEqConfirmation, exchange.confirmation(me, me));
   } else {
-    const auto commitment = recv_object<Digest>(channel, kEqCommitment);
-    send_words(channel, kEqAnswer, std::span<const Digest>(mine));
-    std::vector<Digest> opening(mine.size() + 1);
-    recv_words(channel, kEqOpening, std::span(opening));
-    const Salt salt = opening.back().bytes;
-    opening.pop_back();
-    peers = std::move(opening);
-    if (!equal_constant_time(commitment, commit(session, counter, peers, salt))) throw PeerCheated("EQ commitment");
-    compare();
+    // Step 2.
+    exchange.receive(recv_object<Point>(channel, kEqPoint));
+    send_object(channel, kEqAnswer, Answer{exchange.point(), exchange.confirmation(me, me)});
+    // Step 3.
+    check_confirmation(recv_object<Digest>(channel, kEqConfirmation));
   }
 }
 

@@ -1,6 +1,20 @@
-// EQ: compare two strings that each party holds one of, by commit and open (PROTOCOL section 3; box EQ of NNOB12 section 2).
+// EQ: a private equality test of two strings, one held by each party (PROTOCOL section 3).
 //
-// Several comparisons that fall due together share the three messages; each keeps its own digest and name.
+// A balanced password-authenticated key exchange with key confirmation, the digest of the strings as the password: CPace
+// (Haase and Labrique, CHES 2019; Abdalla, Haase, Hesse, ASIACRYPT 2021) over ristretto255. With D_P the digest of party P:
+//
+//   D_P = RO("EQ", names and digests of all comparisons)      G_P = map_to_group(RO("EQ base", D_P), 64 bytes)
+//   1. A -> B: U = a.G_A
+//   2. B -> A: V = b.G_B, T_B = RO("EQ confirm B", U, V, b.U)
+//   3. A checks T_B against a.V, then A -> B: T_A = RO("EQ confirm A", U, V, a.V); B checks T_A against b.U
+//
+// All hashes name the connection, its part and a counter. If the digests are equal, so are a.V and b.U. Otherwise a cheater
+// learns whether the one digest that it used for its own message is the peer's, and nothing that it could test later: for every
+// other digest there is a scalar that gives the same messages. A learns of a difference first, and may close the connection
+// instead of telling: the unit at stake then stays outstanding (base/outstanding.h).
+//
+// Differs: NNOB12's box EQ commits and opens, and its functionality tells both parties both strings when they differ. Less
+// leaks here, so the proofs that use the box carry over.
 #pragma once
 
 #include <string>
@@ -13,25 +27,30 @@ namespace tinyot {
 
 class EqualityCheck {
  public:
-  // Adds a comparison: `digest` is an RO digest of this party's string, `name` what a failure is called. Both parties add the
-  // same names in the same order.
+  // `name` is what a failure is called: it does not say which comparison differs.
+  explicit EqualityCheck(std::string name) : name_(std::move(name)) {}
+
+  // Adds a comparison: `digest` is an RO digest of this party's string. Both parties add the same names in the same order.
   void add(std::string name, const Digest& digest);
 
   // Adds the comparisons of a protocol that ran in both directions, A's first: `of_mine` is this party's digest of the direction
   // in which it owns the bits, `of_peers` of the other.
   void add_both(Party me, std::string name_of_a, std::string name_of_b, const Digest& of_mine, const Digest& of_peers);
 
-  // Role: A commits, B answers, A opens.
-  // Wire: A sends 32 and (32 n + 32) bytes, B sends 32 n; 3 messages.
-  // Fails: PeerCheated("EQ of <name>") for the first comparison that differs, PeerCheated("EQ commitment") if A's opening is
-  // not what it committed to. The session is dead then.
-  void run(Session& session);
+  // Role: A begins, B answers and confirms, A confirms.
+  // Wire: A sends 32 and 32 bytes, B sends 64; 3 messages, however many comparisons there are.
+  // Secret: the digests; whether they are equal is public.
+  // Timing: constant in the digests.
+  // Fails: PeerCheated("EQ of <name>") if anything differs, PeerCheated("EQ point") if the peer's point is not a canonical
+  // encoding of an element other than the identity. The session is revoked then.
+  void run(Session& session) const;
 
  private:
   struct Comparison {
     std::string name;
     Digest digest;
   };
+  std::string name_;
   std::vector<Comparison> comparisons_;
 };
 

@@ -24,9 +24,12 @@ bool is_valid(const Point& point) {
 }
 
 Scalar random_scalar(Rng& rng) {
-  auto wide = rng.object<std::array<std::uint8_t, 64>>();
+  std::array<std::uint8_t, 64> wide;
   Scalar scalar;
-  crypto_core_ristretto255_scalar_reduce(scalar.bytes.data(), wide.data());
+  do {
+    wide = rng.object<std::array<std::uint8_t, 64>>();
+    crypto_core_ristretto255_scalar_reduce(scalar.bytes.data(), wide.data());
+  } while (declassified(sodium_is_zero(scalar.bytes.data(), 32)) != 0);
   wipe_object(wide);
   return scalar;
 }

@@ -22,6 +22,7 @@ struct Scalar {
 // A canonical encoding of an element other than the identity.
 bool is_valid(const Point& point);
 
+// Not zero.
 Scalar random_scalar(Rng& rng);
 Point random_point(Rng& rng);
 // A point nobody knows the logarithm of, from a 64-byte uniform string.

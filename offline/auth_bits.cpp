@@ -64,7 +64,7 @@ class AuthBitRun {
     receiver_.send_pairing();
     sender_.receive_pairing();
     const Digest of_mine = sender_.check_digest(phase), of_peers = receiver_.check_digest();
-    EqualityCheck equality;
+    EqualityCheck equality("LaBit");
     equality.add_both(session_.me(), "LaBit of A", "LaBit of B", of_mine, of_peers);
     equality.run(session_);
   }

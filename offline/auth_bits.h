@@ -78,7 +78,7 @@ class AuthBitMaker {
   // sides.
   // Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes a round for its columns, which stream in chunks of kChunkBits with
   // kChunksAhead on their way, 4 for the check and R, and 3 for the tie to earlier runs.
-  // Fails: PeerCheated("EQ of LaBit of A", "... of B", "seed OT point"), and as GlobalKeyTie::check; WorkerStopped.
+  // Fails: PeerCheated("EQ of LaBit", "seed OT point"), and as GlobalKeyTie::check; WorkerStopped.
   void make(Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
 
   // From any thread: whoever waits for another run's seeds ends with WorkerStopped.

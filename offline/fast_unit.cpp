@@ -180,7 +180,7 @@ void FastUnit::make_half_products(const PhaseLog::Scope& phase) {
 }
 
 void FastUnit::check_products() {
-  EqualityCheck equality;
+  EqualityCheck equality("leaky triples");
   equality.add("leaky triples", product_bits_.check_digest());
   equality.run(session_);
 }

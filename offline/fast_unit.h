@@ -33,7 +33,7 @@ class FastUnitMaker final : public UnitMaker {
 
   // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple (8 of short strings, 1/8 a bucket if the check is
   // deferred); 1/8 a leaky triple but those of layer 0; an EQ and a coin toss.
-  // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key of ...").
+  // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key").
   std::unique_ptr<MadeUnit> make(Session& part, std::size_t number, const UnitRequest& request) override;
   void stop() noexcept override {}
 

@@ -14,6 +14,7 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kHeader = 16;                     // of a message
+constexpr std::uint64_t kEqBytes = 64 + 2 * kHeader;       // of an EQ, by A; B sends a header less
 constexpr std::uint64_t kBitBytes = sizeof(Mac) + sizeof(Key);  // of a bit of each party, but for the bit itself
 constexpr std::uint64_t kBatchesBytes = 8 << 20;          // SoftSpoken's rows and what is on its way
 constexpr std::uint64_t kProgramBytes = 64 << 20;         // code, libraries, socket queues
@@ -42,11 +43,11 @@ AndMaterial material_of_and(const SecurityParameters& params) {
 // LaBit, its check, and R.
 std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) {
   const std::uint64_t columns = params.columns_made() * length / 8 + chunks_of(length).size() * kHeader;
-  const std::uint64_t check = 32 + bytes_for(params.columns_kept()) + 3 * 32 + 4 * kHeader;
+  const std::uint64_t check = 32 + bytes_for(params.columns_kept()) + 2 * kHeader + kEqBytes;
   return columns + check + 128 * BitMatrix(0, params.columns_kept()).row_words() * 8 + kHeader;
 }
 
-std::uint64_t tie_bytes() { return bytes_for(kTieBits) + 3 * 32 + 3 * kHeader; }
+std::uint64_t tie_bytes() { return bytes_for(kTieBits) + kHeader + kEqBytes; }
 
 std::uint64_t chunks_in(std::uint64_t total, std::uint64_t chunk) { return (total + chunk - 1) / chunk; }
 
@@ -57,7 +58,7 @@ UnitForecast forecast_nnob12(const SecurityParameters& params, const UnitRequest
 
   UnitForecast forecast;
   const std::uint64_t combiners = 2 * (32 + kHeader) + 2 * (bytes_for((request.plan.bucket - 1) * ands) + kHeader);
-  forecast.bytes_sent = run_bytes(params, length) + tie_bytes() + leaky_bytes(leaky) + 5 * 32 + 4 * kHeader + combiners + 32 + kHeader;
+  forecast.bytes_sent = run_bytes(params, length) + tie_bytes() + leaky_bytes(leaky) + kEqBytes + combiners + 32 + kHeader;
 
   const std::uint64_t bits = length * kBitBytes + 2 * bytes_for(length);
   const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);
@@ -81,7 +82,7 @@ UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& 
   const std::uint64_t string_bytes = static_cast<std::uint64_t>(params.strings()) / 8, folds = chunks_in(l, kFoldObjects);
   UnitForecast forecast;
   // The joint coins, the EQ and the transcript, beside the bits for inputs and the tie.
-  forecast.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + tie_bytes() + 2 * (3 * 32 + 2 * kHeader) + 32 + 2 * kHeader + 16;
+  forecast.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + tie_bytes() + kEqBytes + 3 * 32 + 2 * kHeader + 32 + 2 * kHeader + 16;
   forecast.memory_bytes = plain * kBitBytes + 2 * bytes_for(plain) + kBatchesBytes;
   for (std::uint64_t layer = 0; layer < request.plan.bucket; ++layer) {
     const std::uint64_t columns = columns_of_layer(params.check(), layer), objects = objects_of_batch(columns);

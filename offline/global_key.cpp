@@ -36,7 +36,7 @@ void GlobalKeyTie::check(Session& session, MineView mine, PeersView peers) const
   const std::uint64_t counter = session.next_counter();
   const Digest digest_of_mine = digest_of(session, session.me(), counter, of_mine),
                digest_of_peers = digest_of(session, session.peer(), counter, of_peers);
-  EqualityCheck equality;
+  EqualityCheck equality("global key");
   equality.add_both(session.me(), "global key of A's bits", "global key of B's bits", digest_of_mine, digest_of_peers);
   equality.run(session);
 }

@@ -41,7 +41,7 @@ class GlobalKeyTie {
 
   // Role: both are MAC holder in one direction and key holder in the other. Shapes: kTieBits bits of each direction.
   // Wire: 16 bytes each way, then an EQ of two comparisons; 3 rounds.
-  // Fails: PeerCheated("EQ of global key of A's bits", "... of B's bits").
+  // Fails: PeerCheated("EQ of global key").
   void check(Session& session, MineView mine, PeersView peers) const;
 
  private:

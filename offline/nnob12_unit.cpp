@@ -88,7 +88,7 @@ void Nnob12Unit::make_leaky_objects() {
         receiver.receive_i(chunk);
         phase.advance(chunk.first + chunk.count);
       });
-  EqualityCheck equality;
+  EqualityCheck equality("leaky objects");
   equality.add_both(session_.me(), "LaAND of A", "LaAND of B", holder.check_digest(), checker.check_digest());
   equality.add_both(session_.me(), "LaOT from A", "LaOT from B", sender.check_digest(), receiver.check_digest());
   equality.run(session_);

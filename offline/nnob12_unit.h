@@ -39,7 +39,7 @@ class Nnob12UnitMaker final : public UnitMaker {
   // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the buckets' permutations and combiner bits.
   // Wire: as AuthBitMaker::make; 112.5 bytes a leaky object of each kind (16 + 1/8 for an AND, 96 + 3/8 for an OT), the chunks of all
   // kinds and directions flowing together, each step two chunks behind the one before; 3 messages for EQ; 4 messages at once.
-  // Fails: PeerCheated("LaOT MAC", "EQ of LaAND of A", "... of B", "EQ of LaOT from A", "... from B"), and as AuthBitMaker::make.
+  // Fails: PeerCheated("LaOT MAC", "EQ of leaky objects"), and as AuthBitMaker::make.
   std::unique_ptr<MadeUnit> make(Session& part, std::size_t number, const UnitRequest& request) override;
 
   void stop() noexcept override { maker_.stop(); }

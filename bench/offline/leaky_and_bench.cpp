@@ -29,7 +29,7 @@ class LeakyAndParty final : public StageParty {
       checker.answer(chunk);
       holder.receive_u(chunk);
     }
-    EqualityCheck equality;
+    EqualityCheck equality("LaAND");
     equality.add_both(part.me(), "LaAND of A", "LaAND of B", holder.check_digest(), checker.check_digest());
     equality.run(part);
   }

@@ -30,7 +30,7 @@ class LeakyOtParty final : public StageParty {
       sender.answer_d(chunk);
       receiver.receive_i(chunk);
     }
-    EqualityCheck equality;
+    EqualityCheck equality("LaOT");
     equality.add_both(part.me(), "LaOT from A", "LaOT from B", sender.check_digest(), receiver.check_digest());
     equality.run(part);
   }

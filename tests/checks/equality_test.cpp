@@ -1,10 +1,11 @@
-// EQ: equal strings pass, others end the session, and no opening can be taken from elsewhere.
+// EQ: equal strings pass, others end the session, nothing can be replayed, and what a cheater sees fits every digest.
 #include "checks/equality.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "crypto/group.h"
 #include "tests/checks/transit_channel.h"
 #include "tests/support/cheating_channel.h"
 
@@ -18,7 +19,7 @@ Digest digest_of(std::uint64_t number) { return RandomOracle({}, {"test digest",
 
 // Compares `n` digests named "item 0", ...; that of `other` at index `differs` is another one.
 void compare(Session& session, std::size_t n, std::optional<Party> other = {}, std::size_t differs = 0) {
-  EqualityCheck check;
+  EqualityCheck check("test");
   for (std::size_t i = 0; i < n; ++i)
     check.add("item " + std::to_string(i), digest_of(other == session.me() && i == differs ? 1000 + i : i));
   check.run(session);
@@ -28,7 +29,7 @@ ChannelWrapper cheating(Deviation deviation) {
   return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), deviation); };
 }
 
-void expect_cheated(const Outcome& outcome, const std::string& check) {
+void expect_cheated(const Outcome& outcome, const std::string& check = "EQ of test") {
   EXPECT_EQ(outcome.kind, Kind::PeerCheated) << outcome.message;
   EXPECT_EQ(outcome.check, check);
 }
@@ -45,7 +46,7 @@ TEST(Equality, CostsWhatTheHeaderSays) {
       const ChannelCounters& after = session.channel().counters();
       const bool a = session.me() == Party::A;
       EXPECT_EQ(after.messages_sent - before.messages_sent, a ? 2u : 1u);
-      EXPECT_EQ(after.bytes_sent - before.bytes_sent, a ? 16 + 32 + 16 + 32 * n + 32 : 16 + 32 * n);
+      EXPECT_EQ(after.bytes_sent - before.bytes_sent, a ? 2 * (16 + 32) : 16 + 64);
     });
   }
 }
@@ -55,110 +56,225 @@ TEST(Equality, AnyDifferenceIsFoundByAAndEndsB) {
     for (std::size_t differs = 0; differs < n; ++differs) {
       for (const Party other : {Party::A, Party::B}) {
         const Outcomes outcomes = run_sessions([&](Session& session) { compare(session, n, other, differs); }, {}, false);
-        expect_cheated(outcomes.a, "EQ of item " + std::to_string(differs));
+        expect_cheated(outcomes.a);
         EXPECT_EQ(outcomes.b.kind, Kind::PeerAborted);
       }
     }
   }
 }
 
-TEST(Equality, ADoesNotOpenWhenTheDigestsDiffer) {
+TEST(Equality, EveryBitOfADigestCounts) {
+  for (std::size_t bit = 0; bit < 256; bit += 5) {
+    const Outcomes outcomes = run_sessions(
+        [&](Session& session) {
+          Digest digest = digest_of(1);
+          if (session.me() == Party::A) digest.bytes[bit / 8] ^= static_cast<std::uint8_t>(1 << (bit % 8));
+          EqualityCheck check("test");
+          check.add("item", digest);
+          check.run(session);
+        },
+        {}, false);
+    expect_cheated(outcomes.a);
+  }
+}
+
+TEST(Equality, NamesCount) {
+  const auto run = [](std::vector<std::string> of_a, std::vector<std::string> of_b) {
+    return run_sessions(
+        [&](Session& session) {
+          EqualityCheck check("test");
+          for (const std::string& name : session.me() == Party::A ? of_a : of_b) check.add(name, digest_of(1));
+          check.run(session);
+        },
+        {}, false);
+  };
+  expect_cheated(run({"x"}, {"y"}).a);
+  expect_cheated(run({"x", "y"}, {"y", "x"}).a);
+  expect_cheated(run({"x"}, {"x", "x"}).a);
+}
+
+TEST(Equality, AConfirmsNothingWhenTheDigestsDiffer) {
   std::multiset<std::string> sent;
   PartyOptions options;
   options.wrap_a = cheating([&](std::string_view tag, std::size_t, std::vector<std::byte>&) { sent.emplace(tag); });
   run_sessions([](Session& session) { compare(session, 2, Party::B); }, options, false);
-  EXPECT_EQ(sent.count("eq.commitment"), 1u);
-  EXPECT_EQ(sent.count("eq.opening"), 0u);
+  EXPECT_EQ(sent.count("eq.point"), 1u);
+  EXPECT_EQ(sent.count("eq.confirmation"), 0u);
 }
 
-// A that goes on although the digests differ (it sees its own instead of B's) is found by B.
-TEST(Equality, BFindsADifferenceThatAOpens) {
-  PartyOptions options;
-  options.wrap_a = in_transit([](const Arrival& arrival) {
-    if (arrival.tag != "eq.answer") return;
-    const Digest own = digest_of(1000);
-    std::memcpy(arrival.received.data(), own.bytes.data(), 32);
-  });
-  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 3, Party::A, 0); }, options, false);
-  expect_cheated(outcomes.b, "EQ of item 0");
-}
-
-TEST(Equality, AnAlteredAnswerIsFoundByA) {
-  for (const std::size_t bit : {0u, 255u, 256u, 511u}) {
-    const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 2); }, {.wrap_b = cheating(flip_bit("eq.answer", 0, bit))}, false);
-    expect_cheated(outcomes.a, bit < 256 ? "EQ of item 0" : "EQ of item 1");
-  }
-}
-
-TEST(Equality, AnOpeningOfAnotherStringThanCommittedIsFound) {
-  for (const std::size_t bit : {0u, 255u, 256u, 511u, 512u, 767u}) {
+TEST(Equality, BFindsAWrongConfirmation) {
+  for (const std::size_t bit : {0u, 100u, 255u}) {
     const Outcomes outcomes =
-        run_sessions([](Session& session) { compare(session, 2); }, {.wrap_a = cheating(flip_bit("eq.opening", 0, bit))}, false);
-    expect_cheated(outcomes.b, "EQ commitment");
+        run_sessions([](Session& session) { compare(session, 2); }, {.wrap_a = cheating(flip_bit("eq.confirmation", 0, bit))}, false);
+    expect_cheated(outcomes.b);
   }
-  const Outcomes outcomes =
-      run_sessions([](Session& session) { compare(session, 2); }, {.wrap_a = cheating(flip_bit("eq.commitment", 0, 17))}, false);
-  expect_cheated(outcomes.b, "EQ commitment");
 }
 
-// A rushing A: it commits to anything, sees B's digests, and opens to just these.
-TEST(Equality, AnOpeningMadeUpAfterTheAnswerIsFound) {
+TEST(Equality, AFindsAWrongConfirmation) {
+  for (const std::size_t bit : {256u, 300u, 511u}) {
+    const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 2); }, {.wrap_b = cheating(flip_bit("eq.answer", 0, bit))}, false);
+    expect_cheated(outcomes.a);
+  }
+}
+
+// B's confirmation sent back is not A's.
+TEST(Equality, AReflectedConfirmationIsRejected) {
+  Digest of_b{};
   PartyOptions options;
-  options.wrap_a = in_transit([](const Arrival& arrival) {
-    if (arrival.tag == "eq.answer") std::memcpy(arrival.received.data(), digest_of(1000).bytes.data(), 32);
+  options.wrap_a = in_transit([&](const Arrival& arrival) {
+    if (arrival.tag == "eq.answer") std::memcpy(of_b.bytes.data(), arrival.received.data() + 32, 32);
   });
   const auto inner = options.wrap_a;
-  options.wrap_a = [inner](std::unique_ptr<Channel> channel) {
-    return inner(make_cheating_channel(std::move(channel), [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      if (tag == "eq.opening") std::memcpy(payload.data(), digest_of(0).bytes.data(), 32);
+  options.wrap_a = [&, inner](std::unique_ptr<Channel> channel) {
+    return inner(make_cheating_channel(std::move(channel), [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+      if (tag == "eq.confirmation") std::memcpy(payload.data(), of_b.bytes.data(), 32);
     }));
   };
-  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1, Party::A); }, options, false);
-  expect_cheated(outcomes.b, "EQ commitment");
+  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1); }, options, false);
+  expect_cheated(outcomes.b);
 }
 
-// Records commitment and opening, or puts recorded ones in their place.
-struct Replay {
-  std::map<std::string, std::vector<std::byte>> recorded;
+// The identity would make the shared point a constant, whatever the digests are.
+TEST(Equality, InvalidPointsAreRejected) {
+  Point identity{}, ones{}, odd{}, second_name{};
+  ones.bytes.fill(0xFF);
+  odd.bytes[0] = 1;
+  second_name.bytes.fill(0xFF);
+  second_name.bytes[0] = 0xED, second_name.bytes[31] = 0x7F;
+  for (const Point& point : {identity, ones, odd, second_name}) {
+    const auto replace = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+      if (tag == "eq.point" || tag == "eq.answer") std::memcpy(payload.data(), point.bytes.data(), 32);
+    };
+    expect_cheated(run_sessions([](Session& session) { compare(session, 1); }, {.wrap_a = cheating(replace)}, false).b, "EQ point");
+    expect_cheated(run_sessions([](Session& session) { compare(session, 1); }, {.wrap_b = cheating(replace)}, false).a, "EQ point");
+  }
+}
 
-  Deviation record(std::size_t wanted = 0) {
-    return [this, wanted](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-      if (tag.starts_with("eq.") && occurrence == wanted) recorded[std::string(tag)] = payload;
-    };
-  }
-  Deviation play(std::size_t wanted = 0) {
-    return [this, wanted](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-      if (tag.starts_with("eq.") && occurrence == wanted) payload = recorded.at(std::string(tag));
-    };
-  }
-};
+// A peer's point that is replaced by another valid one, with the same shared point for who knows the scalar: bound by the confirmation.
+TEST(Equality, AConfirmationIsOfTheTwoPointsThatWereSent) {
+  const auto negate = [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    if (tag != "eq.point") return;
+    Point point, identity{};
+    std::memcpy(point.bytes.data(), payload.data(), 32);
+    const Point other = identity - point;
+    std::memcpy(payload.data(), other.bytes.data(), 32);
+  };
+  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1); }, {.wrap_a = cheating(negate)}, false);
+  expect_cheated(outcomes.a);
+}
+
+// The messages of one run of EQ, by the names of their tags.
+using Messages = std::map<std::string, std::vector<std::byte>, std::less<>>;
+
+Deviation recording(Messages& messages, std::size_t wanted = 0) {
+  return [&messages, wanted](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+    if (tag.starts_with("eq.") && occurrence == wanted) messages[std::string(tag)] = payload;
+  };
+}
+
+Deviation playing(const Messages& messages, std::size_t wanted = 0) {
+  return [&messages, wanted](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+    if (const auto found = messages.find(tag); found != messages.end() && occurrence == wanted) payload = found->second;
+  };
+}
 
 TEST(Equality, NothingIsReplayedFromAnotherSession) {
-  Replay replay;
-  run_sessions([](Session& session) { compare(session, 1); }, {.seed = 1, .wrap_a = cheating(replay.record())});
-  ASSERT_EQ(replay.recorded.size(), 2u);
-  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1); }, {.seed = 2, .wrap_a = cheating(replay.play())}, false);
-  expect_cheated(outcomes.b, "EQ commitment");
+  Messages of_a, of_b;
+  run_sessions([](Session& session) { compare(session, 1); }, {.seed = 1, .wrap_a = cheating(recording(of_a)), .wrap_b = cheating(recording(of_b))});
+  ASSERT_EQ(of_a.size(), 2u);
+  ASSERT_EQ(of_b.size(), 1u);
+  // Both parties' own messages of before: then nothing but the session's id differs.
+  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1); },
+                                         {.seed = 2, .wrap_a = cheating(playing(of_a)), .wrap_b = cheating(playing(of_b))}, false);
+  expect_cheated(outcomes.a);
 }
 
-TEST(Equality, NothingIsReplayedFromAnEarlierCounter) {
-  Replay replay;
-  const auto deviation = [&](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-    replay.record(0)(tag, occurrence, payload);
-    replay.play(1)(tag, occurrence, payload);
+TEST(Equality, NothingIsReplayedFromAnEarlierRun) {
+  Messages of_a, of_b;
+  const auto both = [](Messages& messages) {
+    return cheating([&messages](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+      recording(messages, 0)(tag, occurrence, payload);
+      playing(messages, 1)(tag, occurrence, payload);
+    });
   };
-  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1), compare(session, 1); }, {.wrap_a = cheating(deviation)}, false);
-  expect_cheated(outcomes.b, "EQ commitment");
+  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1), compare(session, 1); },
+                                         {.wrap_a = both(of_a), .wrap_b = both(of_b)}, false);
+  expect_cheated(outcomes.a);
 }
 
-TEST(Equality, TheSameDigestIsCommittedToDifferentlyEachTime) {
-  std::set<std::string> commitments;
+TEST(Equality, TheSameDigestLooksDifferentEachTime) {
+  std::set<std::string> points;
+  const auto note = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    if (tag == "eq.point" || tag == "eq.answer") points.emplace(reinterpret_cast<const char*>(payload.data()), 32);
+  };
   PartyOptions options;
-  options.wrap_a = cheating([&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-    if (tag == "eq.commitment") commitments.emplace(reinterpret_cast<const char*>(payload.data()), payload.size());
-  });
+  options.wrap_a = cheating(note);
   run_sessions([](Session& session) { compare(session, 1), compare(session, 1), compare(session, 1); }, options);
-  EXPECT_EQ(commitments.size(), 3u);
+  EXPECT_EQ(points.size(), 3u);
+}
+
+// Two runs of which only the session's randomness is the same, and one party's digest: its scalar does not depend on the digest.
+TEST(Equality, PointsOfDifferentDigestsDiffer) {
+  Messages one, two;
+  run_sessions([](Session& session) { compare(session, 1); }, {.wrap_a = cheating(recording(one))});
+  run_sessions([](Session& session) { compare(session, 1, Party::A); }, {.wrap_a = cheating(recording(two))}, false);
+  EXPECT_NE(one.at("eq.point"), two.at("eq.point"));
+}
+
+// The attack on commit and open: A spoils its digest, takes B's answer, closes the connection and searches for B's digest among the
+// candidates that its deviation leaves. Here it has every message and its own scalar. B's confirmation is of b.U, which A knows only if the
+// digest that it made U with is B's.
+TEST(Equality, WhatACheaterSeesCannotBeTestedAgainstCandidates) {
+  constexpr std::uint64_t kCandidates = 256, kOfB = 77;
+  Messages of_b;
+  SessionId id{};
+  Rng rng(Seed{{5, 5}});
+  const Scalar scalar = random_scalar(rng);
+  const auto base_of = [&](std::uint64_t candidate) {
+    const Digest digest = digest_of(candidate);
+    const auto password = RandomOracle(id, {"EQ", '*', 0})
+                              .absorb_object(std::uint64_t{4})
+                              .absorb(std::as_bytes(std::span("item", 4)))
+                              .absorb_object(std::uint64_t{32})
+                              .absorb_object(digest)
+                              .digest();
+    std::array<std::uint8_t, 64> uniform;
+    for (const std::size_t half : {0u, 1u})
+      std::ranges::copy(RandomOracle(id, {half == 0 ? "EQ base 0" : "EQ base 1", '*', 0}).absorb_object(password).digest().bytes,
+                        uniform.begin() + 32 * half);
+    return hash_to_group(uniform);
+  };
+  const auto attack = [&](std::uint64_t of_a) {
+    run_sessions(
+        [&](Session& session) {
+          if (session.me() == Party::A) {
+            id = session.id();
+            send_object(session.channel(), {0x0201, "eq.point"}, times(scalar, base_of(of_a)));
+            session.channel().flush();
+            of_b["eq.answer"].resize(64);
+            session.channel().recv({0x0202, "eq.answer"}, of_b["eq.answer"]);
+            throw NetworkError("closed on purpose");
+          }
+          EqualityCheck check("test");
+          check.add("item", digest_of(kOfB));
+          check.run(session);
+        },
+        {}, false);
+  };
+  // Whether B's confirmation fits a shared point that A can compute if B's digest is `candidate`.
+  const auto fits = [&](std::uint64_t of_a, std::uint64_t candidate) {
+    Point v;
+    std::memcpy(v.bytes.data(), of_b["eq.answer"].data(), 32);
+    const Point u = times(scalar, base_of(of_a)), g = base_of(candidate);
+    return std::ranges::any_of(std::array{times(scalar, v), times(scalar, v - g), times(scalar, g), times(scalar, g) + v}, [&](const Point& shared) {
+      const Digest expected = RandomOracle(id, {"EQ confirm", 'B', 0}).absorb_object(u).absorb_object(v).absorb_object(shared).digest();
+      return std::memcmp(expected.bytes.data(), of_b["eq.answer"].data() + 32, 32) == 0;
+    });
+  };
+  attack(kOfB);
+  EXPECT_TRUE(fits(kOfB, kOfB)) << "the test plays the protocol wrongly";
+  attack(kOfB + 1);
+  for (std::uint64_t candidate = 0; candidate < kCandidates; ++candidate) EXPECT_FALSE(fits(kOfB + 1, candidate)) << candidate;
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST(AuthBitMaker, RunsAreGoodAndCostWhatTheHeaderSays) {
     }
   });
   const std::size_t matrix = 16 + 128 * 512 / 8, pairing = 16 + 32 + 16 + (params.columns_kept() + 7) / 8;
-  const std::size_t eq_of_a = 16 + 32 + 16 + 96, eq_of_b = 16 + 64, tie = 16 + 16;
+  const std::size_t eq_of_a = 2 * (16 + 32), eq_of_b = 16 + 64, tie = 16 + 16;
   const auto columns = [&](std::size_t length) { return 16 * chunks_of(length).size() + t * length / 8; };
   for (std::size_t run = 0; run < 2; ++run) {
     expect_good(of[0][run], of[1][run]);

@@ -31,7 +31,7 @@ AuthBits run_as_b(Session& session, const SecurityParameters& params, SeedOts se
   receiver.send_pairing();
   sender.receive_pairing();
   const PhaseLog::Scope scope(session.log(), session.channel(), "test", length);
-  EqualityCheck equality;
+  EqualityCheck equality("LaBit");
   equality.add("LaBit of A", receiver.check_digest());
   equality.add("LaBit of B", sender.check_digest(scope));
   equality.run(session);
@@ -86,7 +86,7 @@ TEST(GlobalKey, OneKeyInBothRunsPasses) {
 TEST(GlobalKey, AnotherKeyInTheSecondRunIsFound) {
   const Outcomes outcomes = two_runs({1, 0});
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::PeerCheated) << "A takes the run for good, although it is under another key than the one before it";
-  EXPECT_EQ(outcomes.a.check, "EQ of global key of A's bits");
+  EXPECT_EQ(outcomes.a.check, "EQ of global key");
 }
 
 }  // namespace

@@ -72,8 +72,8 @@ std::vector<std::ptrdiff_t> all(const Events& events, const std::string& event) 
   return times;
 }
 
-// The end of an EQ: A knows by B's answer, B by A's opening.
-std::string end_of_eq(std::size_t party) { return party == 0 ? "-eq.answer" : "-eq.opening"; }
+// The end of an EQ: A knows by B's answer, B by A's confirmation.
+std::string end_of_eq(std::size_t party) { return party == 0 ? "-eq.answer" : "-eq.confirmation"; }
 // A coin toss: the first message that a party sends in it, and the one after which it knows the coins.
 std::string begin_of_toss(std::size_t party) { return party == 0 ? "+coin_toss.commitment" : "+coin_toss.answer"; }
 std::string end_of_toss(std::size_t party) { return party == 0 ? "-coin_toss.answer" : "-coin_toss.opening"; }

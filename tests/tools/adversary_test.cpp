@@ -10,7 +10,7 @@
 namespace tinyot::test {
 namespace {
 
-constexpr MessageTag kFirstMessage{0x0201, "eq.commitment"}, kSecondMessage{0x0202, "eq.answer"};
+constexpr MessageTag kFirstMessage{0x0201, "eq.point"}, kSecondMessage{0x0202, "eq.answer"};
 
 // A sends a word, B answers with it, and A looks at the answer, or not.
 class Echo final : public Scenario {
@@ -39,7 +39,7 @@ ScenarioKind echo(bool is_checked) {
 }
 
 Verdict verdict_of(const ScenarioKind& kind, const Deviation& deviation) {
-  return judge(*row_of(kSecondMessage.id), deviation.trick, Party::B, attempt(kind, 1, Party::B, &deviation)).verdict;
+  return judge(*row_of(kSecondMessage.id), deviation.trick, attempt(kind, 1, Party::B, &deviation)).verdict;
 }
 
 TEST(Adversary, FindsAMissingCheck) {

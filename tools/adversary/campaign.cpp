@@ -113,7 +113,7 @@ class Campaign {
   void enter(const Attack& attack, const Trial& trial) {
     const TableRow* row = row_of(attack.tag);
     const Judgement judgement = row == nullptr ? Judgement{Verdict::Violation, "the table has no such message"}
-                                               : judge(*row, attack.deviation.trick, attack.cheater, trial);
+                                               : judge(*row, attack.deviation.trick, trial);
     if (judgement.verdict == Verdict::Void) return;
     ++result_.tried;
     Tally& tally = result_.tallies[{attack.tag, attack.deviation.trick}];

@@ -14,27 +14,27 @@ constexpr auto kTable = std::to_array<TableRow>({
     {0x0001, "handshake.hello", "PROTOCOL 1", 64, kEnded, kEnded, kEnded, "handshake|(disagreed)|(cut)", 0},
     {0x0002, "handshake.confirm", "PROTOCOL 1", 128, kEnded, kEnded, kEnded, "handshake", 0},
     {0x0003, "session.join", "PROTOCOL 1", 128, kEnded, kEnded, kEnded, "(cut)", 0},
-    {0x0201, "eq.commitment", "NNOB12 EQ", 256, kEnded, kEnded, kEnded, "EQ commitment", 0},
-    {0x0202, "eq.answer", "NNOB12 EQ", 256, kEnded, kEnded, kEnded, "EQ of ", 0},
-    {0x0203, "eq.opening", "NNOB12 EQ", 256, kEnded, kEnded, kEnded, "EQ commitment", 0},
+    {0x0201, "eq.point", "EQ", 256, kEnded, kEnded, kEnded, "EQ point|EQ of ", 0},
+    {0x0202, "eq.answer", "EQ", 256, kEnded, kEnded, kEnded, "EQ point|EQ of ", 0},
+    {0x0203, "eq.confirmation", "EQ", 256, kEnded, kEnded, kEnded, "EQ of ", 0},
     {0x0301, "mac_transcript.digest", "NNOB12 Fig. 6", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
     {0x0401, "coin_toss.commitment", "PROTOCOL 2", 128, kEnded, kEnded, kEnded, "coin toss", 0},
     {0x0402, "coin_toss.answer", "PROTOCOL 2", 128, kEnded, kEnded, kEnded, "EQ of leaky triples|MAC transcript", 0},
     {0x0403, "coin_toss.opening", "PROTOCOL 2", 128, kEnded, kEnded, kEnded, "coin toss", 0},
-    {0x1001, "seed_ot.r", "seed OTs", 256, kEnded, kEnded, kEnded, "seed OT point|EQ of LaBit of |SoftSpoken check", 0},
-    {0x1002, "seed_ot.s", "seed OTs", 256, kEnded, kEnded, kEnded, "seed OT point|EQ of LaBit of |SoftSpoken check", 0},
-    {0x1101, "labit.corrections", "NNOB12 Fig. 9, LaBit", 512, kGuess, kEnded, kEnded, "EQ of LaBit of $C", kHalf},
-    {0x1102, "labit.pairing", "NNOB12 Fig. 9, LaBit", 128, kEnded, kEnded, kEnded, "EQ of LaBit of $H", 0},
-    {0x1103, "labit.d", "NNOB12 Fig. 9, LaBit", 128, kEnded, kEnded, kEnded, "EQ of LaBit of $H|framing", 0},
-    {0x1201, "abit.r", "NNOB12 Fig. 10, aBit", 128, kEnded, kEnded, kEnded, "LaOT MAC|EQ of LaAND|EQ of LaOT|EQ of LaBit|EQ of global key", 0},
+    {0x1001, "seed_ot.r", "seed OTs", 256, kEnded, kEnded, kEnded, "seed OT point|EQ of LaBit|SoftSpoken check", 0},
+    {0x1002, "seed_ot.s", "seed OTs", 256, kEnded, kEnded, kEnded, "seed OT point|EQ of LaBit|SoftSpoken check", 0},
+    {0x1101, "labit.corrections", "NNOB12 Fig. 9, LaBit", 512, kGuess, kEnded, kEnded, "EQ of LaBit", kHalf},
+    {0x1102, "labit.pairing", "NNOB12 Fig. 9, LaBit", 128, kEnded, kEnded, kEnded, "EQ of LaBit", 0},
+    {0x1103, "labit.d", "NNOB12 Fig. 9, LaBit", 128, kEnded, kEnded, kEnded, "EQ of LaBit|framing", 0},
+    {0x1201, "abit.r", "NNOB12 Fig. 10, aBit", 128, kEnded, kEnded, kEnded, "LaOT MAC|EQ of leaky objects|EQ of LaBit|EQ of global key", 0},
     {0x1202, "global_key.e", "PROTOCOL 5", 128, kEnded, kEnded, kEnded, "EQ of global key", 0},
-    {0x1301, "laand.d", "NNOB12 Fig. 15, LaAND", 128, kEnded, kEnded, kEnded, "EQ of LaAND of $C", 0},
-    {0x1302, "laand.u", "NNOB12 Fig. 15, LaAND", 128, kGuess, kEnded, kEnded, "EQ of LaAND of $H", kHalf},
+    {0x1301, "laand.d", "NNOB12 Fig. 15, LaAND", 128, kEnded, kEnded, kEnded, "EQ of leaky objects", 0},
+    {0x1302, "laand.u", "NNOB12 Fig. 15, LaAND", 128, kGuess, kEnded, kEnded, "EQ of leaky objects", kHalf},
     {0x1401, "laot.x.bits", "NNOB12 Fig. 13, LaOT", 1, kGuess, kEnded, kEnded, "LaOT MAC", kHalf},
     {0x1402, "laot.x.macs", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "LaOT MAC", kHalf},
-    {0x1403, "laot.x.t", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "EQ of LaOT from $C", kHalf},
-    {0x1404, "laot.d", "NNOB12 Fig. 13, LaOT", 128, kEnded, kEnded, kEnded, "EQ of LaOT from $H", 0},
-    {0x1405, "laot.i", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "EQ of LaOT from $C", kHalf},
+    {0x1403, "laot.x.t", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "EQ of leaky objects", kHalf},
+    {0x1404, "laot.d", "NNOB12 Fig. 13, LaOT", 128, kEnded, kEnded, kEnded, "EQ of leaky objects", 0},
+    {0x1405, "laot.i", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "EQ of leaky objects", kHalf},
     {0x1501, "bucket.permutation_seed", "NNOB12 Fig. 14, 16", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
     {0x1601, "aand.d", "NNOB12 Fig. 16", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
     {0x1701, "aot.d", "NNOB12 Fig. 14", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
@@ -64,16 +64,11 @@ constexpr auto kTable = std::to_array<TableRow>({
     {0x3009, "store.complete", "store agreement", 64, kEnded, kEnded, kEnded, kOfStores, 0},
 });
 
-// Whether the name of a check, or what is put for another end, is one of the list. Who lies both ways has changed the protocol's two
-// directions, and either one's check may come first.
-bool is_among(std::string_view name, std::string list, Trick trick, Party cheater) {
-  const std::string of_cheater(1, letter(cheater)), of_honest(1, letter(peer_of(cheater)));
-  for (const auto& [sign, text] : {std::pair{"$C", of_cheater}, {"$H", of_honest}})
-    for (std::size_t at; (at = list.find(sign)) != std::string::npos;)
-      trick == Trick::LieBothWays ? list.erase(at, list.find('|', at) - at) : list.replace(at, 2, text);
+// Whether the name of a check, or what is put for another end, is one of the list.
+bool is_among(std::string_view name, std::string_view list) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find('|', begin), list.size());
-    if (end > begin && name.starts_with(std::string_view(list).substr(begin, end - begin))) return true;
+    if (end > begin && name.starts_with(list.substr(begin, end - begin))) return true;
     begin = end + 1;
   }
   return false;
@@ -107,7 +102,7 @@ Expected expected_of(const TableRow& row, Trick trick) {
   return trick == Trick::FlipRow ? row.rows : row.other;
 }
 
-Judgement judge(const TableRow& row, Trick trick, Party cheater, const Trial& trial) {
+Judgement judge(const TableRow& row, Trick trick, const Trial& trial) {
   if (!trial.conduct.deviated) return {Verdict::Void, {}};
   const std::string end = ending_name(trial.honest);
   const auto violation = [&](const std::string& what) { return Judgement{Verdict::Violation, what + ": " + end + " " + trial.honest.text}; };
@@ -116,11 +111,11 @@ Judgement judge(const TableRow& row, Trick trick, Party cheater, const Trial& tr
     case Ending::Kind::Done:
       return expected_of(row, trick) == Expected::Ended ? violation("not noticed") : Judgement{Verdict::Survived, {}};
     case Ending::Kind::Caught:
-      if (is_among(end, (changes_payload(trick) ? "" : "framing|") + std::string(row.checks), trick, cheater)) return {Verdict::Caught, {}};
+      if (is_among(end, (changes_payload(trick) ? "" : "framing|") + std::string(row.checks))) return {Verdict::Caught, {}};
       return violation("found by another check");
     case Ending::Kind::Broken: return violation("an internal error");
     default:
-      if (is_among(end, std::string(row.checks), trick, cheater)) return {Verdict::Caught, {}};
+      if (is_among(end, row.checks)) return {Verdict::Caught, {}};
       // What the cheater awaits or checks itself has ended it first; the honest party finds nobody there.
       if (trial.honest.kind == Ending::Kind::Cut && trial.cheater.kind != Ending::Kind::Done) return {Verdict::Stopped, {}};
       return violation("an end that the table does not have");

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/party.h"
 #include "tools/adversary/trial.h"
 
 namespace tinyot {
@@ -17,8 +16,8 @@ enum class Expected : std::uint8_t {
   Harmless,  // it concerns the cheater alone: the honest party may go on, and what it gets is right
 };
 
-// One message. Its checks are those that may name what is wrong, parted by '|': a name, or how it begins; "$C" stands for the cheater's
-// letter and "$H" for the honest party's. "(disagreed)" is exit status 6 instead of 4, "(cut)" is 3, "(refused)" 5.
+// One message. Its checks are those that may name what is wrong, separated by '|': a name, or how it begins.
+// "(disagreed)" is exit status 6 instead of 4, "(cut)" is 3, "(refused)" 5.
 struct TableRow {
   std::uint32_t tag;
   std::string_view name;
@@ -44,6 +43,6 @@ struct Judgement {
   Verdict verdict;
   std::string reason;
 };
-Judgement judge(const TableRow& row, Trick trick, Party cheater, const Trial& trial);
+Judgement judge(const TableRow& row, Trick trick, const Trial& trial);
 
 }  // namespace tinyot
