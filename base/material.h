@@ -18,6 +18,8 @@
 
 #include "base/auth_bits.h"
 #include "base/party.h"
+#include "base/parameters.h"
+#include "base/risk.h"
 
 namespace tinyot {
 
@@ -77,15 +79,31 @@ struct MaterialCounts {
   friend bool operator==(const MaterialCounts&, const MaterialCounts&) = default;
 };
 
+// A unit from the moment in which the first message may leave that says something about its objects.
+struct BegunUnit {
+  std::uint64_t number = 0;  // of the connection's units, from 0
+  UnitPlan plan{};
+  Risk risk{};               // at least that of the plan
+};
+
 // Where offline pours. Batches of one unit may come in any order of kinds; nothing of a unit counts as made before
 // finish_unit has returned.
 class MaterialSink {
  public:
   virtual ~MaterialSink() = default;
+
+  // The risk of the session's units that were begun and not finished. A sink that no later connection hears of has none.
+  virtual Risk outstanding() const { return {}; }
+  // Enters a unit as outstanding, durably. A number that is begun again replaces no earlier entry.
+  virtual void begin_unit(const BegunUnit&) {}
+  // Of this unit, the last begun of its number, nothing has been said: it is no longer outstanding.
+  virtual void withdraw_unit(std::uint64_t) {}
+
   virtual void pour(MaterialBatch batch) = 0;
   // Bits of one party that units of later connections are to be tied to: nobody draws them, and they count with the unit at hand. A sink of
   // which no later connection will hear has no use for them.
   virtual void keep(MaterialBatch) {}
+  // What was poured is the unit of the lowest number that is begun: in the same step it counts as made and is no longer outstanding.
   virtual void finish_unit() = 0;
 };
 

@@ -27,8 +27,8 @@ Anchor as_batches(const AuthBits& bits, Party me) {
 struct Preprocessor::Job {
   std::span<const UnitRequest> requests;
   MaterialSink& sink;
-  const Wanted& wanted;
-  const Observer& observer;
+  UnitAccount& account;
+  const Hooks& hooks;
   UnitTurns turns = {};
   std::mutex mutex = {};
   struct Failure {
@@ -38,12 +38,34 @@ struct Preprocessor::Job {
   std::vector<Failure> failures = {};  // in the order in which they came
   std::size_t made = 0;                // changed by turns
 
-  // Stops the other workers: those that wait for one another at once, those that wait for the peer soon.
+  bool is_wanted(std::size_t unit) { return !turns.job_ends_before(unit) && (!hooks.wanted || hooks.wanted()); }
+
+  void end_before(std::size_t unit) {
+    turns.end_job_before(unit);
+    account.end_before(unit);
+  }
+
+  // Of a unit that was entered and will not be made.
+  void withdraw(const UnitAccount::Begun& begun) noexcept {
+    try {
+      account.withdraw(begun);
+    } catch (...) {
+      // It stays outstanding.
+    }
+  }
+
+  // A failed check is recorded first. Then the other workers are stopped: those that wait for one another at once, those that wait for
+  // the peer soon.
   void fail(Preprocessor& preprocessor, std::size_t worker, std::exception_ptr error) {
+    if (cause_of(error) >= Cause::Aborted) {
+      if (hooks.check_failed) hooks.check_failed(error);
+      account.revoke();
+    }
     const std::lock_guard lock(mutex);
     const auto until = std::chrono::steady_clock::now() + (cause_of(error) == Cause::Network ? kGrace : std::chrono::seconds(0));
     failures.push_back({worker, std::move(error)});
     turns.stop();
+    account.stop();
     preprocessor.maker_->stop();
     if (failures.size() > 1) return;
     for (std::size_t other = 0; other < preprocessor.channels_.size(); ++other)
@@ -68,7 +90,7 @@ struct Preprocessor::Job {
 };
 
 Preprocessor::Preprocessor(Session& session, const SecurityParameters& params, std::span<const std::unique_ptr<Channel>> more)
-    : session_(session), maker_(make_unit_maker(session, params)), channels_{&session.channel()} {
+    : session_(session), params_(params), maker_(make_unit_maker(session, params_)), channels_{&session.channel()} {
   for (const auto& channel : more) channels_.push_back(channel.get());
   ENSURE(channels_.size() <= kWorkersMax);
 }
@@ -97,9 +119,14 @@ void Preprocessor::keep_anchor(MaterialSink& sink) const {
 }
 
 std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink, const Wanted& wanted, const Observer& observer) {
+  UnitAccount account(sink, params_);
+  return make_units(requests, account, account, {.wanted = wanted, .observer = observer});
+}
+
+std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink, UnitAccount& account, const Hooks& hooks) {
   if (requests.empty()) return 0;
   maker_->prepare(requests.size());
-  Job job{requests, sink, wanted, observer};
+  Job job{requests, sink, account, hooks};
   {
     std::vector<std::jthread> threads;
     for (std::size_t worker = 1; worker < channels_.size(); ++worker) threads.emplace_back([this, &job, worker] { work(job, worker); });
@@ -112,44 +139,60 @@ std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, Mate
 void Preprocessor::work(Job& job, std::size_t worker) {
   std::size_t unit = worker;
   PhaseLog log([&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
-    if (job.observer) job.observer(unit, phase, done, total);
+    if (job.hooks.observer) job.hooks.observer(unit, phase, done, total);
   });
+  std::optional<UnitAccount::Begun> begun;
   try {
     for (; unit < job.requests.size(); unit += channels_.size()) {
       Session part(session_, "unit", unit, *channels_[worker], log);
-      if (!make_unit(job, part, unit)) break;
+      if (!make_unit(job, part, unit, begun)) break;
     }
     channels_[worker]->flush();
   } catch (...) {
     job.fail(*this, worker, std::current_exception());
   }
+  if (begun) job.withdraw(*begun);
   const std::lock_guard lock(job.mutex);
   session_.log().add(log);
 }
 
-// Role: both. Whether to make this unit: true if both parties want to.  Wire: 1 message each way.
-// Fails: PeerCheated("unit number") if the peer is at another unit.
-bool Preprocessor::agree_to_continue(Session& part, std::size_t unit, bool wanted) {
-  struct Wish {
+// Role: both. What to make as this unit: nothing, unless both parties want it.  Wire: 1 message each way, before any other of the unit.
+// Fails: PeerCheated("unit number") if the peer is at another unit; as UnitAccount::settle_on.
+std::optional<UnitPlan> Preprocessor::agree_to_continue(Job& job, Session& part, std::size_t unit, const std::optional<UnitAccount::Begun>& begun) {
+  struct Beginning {
     std::uint64_t unit;
     std::uint64_t wanted;
+    Risk outstanding;
   };
-  send_object(part.channel(), kUnit, Wish{unit, wanted});
-  const auto peers = recv_object<Wish>(part.channel(), kUnit);
+  send_object(part.channel(), kUnit, Beginning{unit, begun.has_value(), begun ? begun->outstanding : Risk{}});
+  const auto peers = recv_object<Beginning>(part.channel(), kUnit);
   if (peers.unit != unit || peers.wanted > 1) throw PeerCheated("unit number");
-  return wanted && peers.wanted == 1;
+  if (begun && peers.wanted == 1) return job.account.settle_on(*begun, peers.outstanding);
+  if (begun) job.account.withdraw(*begun);
+  return std::nullopt;
 }
 
-// False if the job ends before this unit.
-bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number) {
-  const bool wanted = !job.turns.job_ends_before(number) && (!job.wanted || job.wanted());
-  if (!agree_to_continue(part, number, wanted)) {
-    job.turns.end_job_before(number);
+// `begun` is the unit, if it has been entered already, and then this worker's next one. False if the job ends before this unit.
+bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number, std::optional<UnitAccount::Begun>& begun) {
+  if (!begun && job.is_wanted(number)) begun = job.account.begin(number, job.requests[number].plan);
+  if (!job.is_wanted(number) && begun) {
+    job.account.withdraw(*begun);
+    begun.reset();
+  }
+  if (!begun) job.end_before(number);
+  UnitRequest request = job.requests[number];
+  const auto plan = agree_to_continue(job, part, number, begun);
+  begun.reset();
+  if (!plan) {
+    job.end_before(number);
     return false;
   }
-  const UnitRequest& request = job.requests[number];
+  request.plan = *plan;
   const auto unit = maker_->make(part, number, request);
   part.channel().flush();  // the peer need not wait for our turn
+  // The next unit is entered while the sink is idle: writing this one will take it a while.
+  const std::size_t next = number + channels_.size();
+  if (next < job.requests.size() && job.is_wanted(next)) begun = job.account.try_begin(next, job.requests[next].plan);
   if (!job.turns.begin(number)) return false;
   const PhaseLog::Scope phase(part.log(), part.channel(), "fold and store", request.plan.ands);
   const SettledCheck settled = settle_part(session_, part);

@@ -15,6 +15,7 @@
 #include "checks/session.h"
 #include "offline/auth_bits.h"
 #include "offline/schedule.h"
+#include "offline/unit_account.h"
 #include "offline/unit_maker.h"
 
 namespace tinyot {
@@ -42,21 +43,34 @@ class Preprocessor {
   // Told of each worker's progress, from its thread: unit, phase, items done of the phase's total.
   using Observer = std::function<void(std::size_t unit, std::string_view phase, std::uint64_t done, std::uint64_t total)>;
 
+  // Told at once, from the thread in which it happens and before anything else is done about it, that a check has failed here or at
+  // the peer: what must not survive that is to be erased before the peer can go on. Called once for each worker that finds it.
+  using CheckFailed = std::function<void(const std::exception_ptr&)>;
+
+  struct Hooks {
+    Wanted wanted = {};
+    Observer observer = {};
+    CheckFailed check_failed = {};
+  };
+
   // Role: both, symmetric, once a session. Makes the units in order, as long as both parties want them, and pours them into the
   // sink, one unit at a time. Returns how many. The workers' costs are added to the session's log. Without set_anchor the first unit goes
   // with the bits that units of later connections are to be tied to, which the sink keeps.
-  // Fails: PeerCheated naming the check, and as the channels; then all workers have stopped, and of the units that were not
-  // finished nothing counts.
+  // `account` has each unit before its first message leaves, and what reaches `sink` reaches it; without one the sink is its own.
+  // Fails: PeerCheated naming the check, Disagreement and StoreError as UnitAccount, and as the channels; then all workers have stopped,
+  // and of the units that were not finished nothing counts.
+  std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink, UnitAccount& account, const Hooks& hooks);
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink, const Wanted& wanted = {}, const Observer& observer = {});
 
  private:
   struct Job;
   void work(Job& job, std::size_t worker);
-  bool agree_to_continue(Session& part, std::size_t unit, bool wanted);
-  bool make_unit(Job& job, Session& part, std::size_t unit);
+  std::optional<UnitPlan> agree_to_continue(Job& job, Session& part, std::size_t unit, const std::optional<UnitAccount::Begun>& begun);
+  bool make_unit(Job& job, Session& part, std::size_t unit, std::optional<UnitAccount::Begun>& begun);
   void keep_anchor(MaterialSink& sink) const;
 
   Session& session_;
+  SecurityParameters params_;
   std::unique_ptr<UnitMaker> maker_;
   bool begins_session_ = true;
   std::vector<Channel*> channels_;  // of the workers

@@ -1,5 +1,6 @@
 // The part of the database that changes it.
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -83,6 +84,13 @@ void Change::split(MaterialKind kind, std::uint64_t index) {
   };
   add_part(whole->first, index);
   add_part(index, whole->end());
+}
+
+void Change::put_attempt(std::uint64_t number, const Attempt& attempt) {
+  ENSURE(number <= marks_.attempts);
+  marks_.attempts = std::max(marks_.attempts, number + 1);
+  const IndexKey key = index_key(number);
+  put_tagged_as(transaction_, database_.attempts_table_, database_.keys(), attempt_name(key), key, encode_attempt(attempt));
 }
 
 void Change::put_unit(std::uint64_t unit, const MaterialCounts& made) {

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kStateTable[] = "state", kUnitsTable[] = "units", kRecordsTable[] = "records";
+constexpr char kStateTable[] = "state", kUnitsTable[] = "units", kAttemptsTable[] = "attempts", kRecordsTable[] = "records";
 constexpr std::string_view kMagicKey = "magic";
 constexpr std::string_view kStoreMagic = "TinyOT store";
 
@@ -133,6 +133,22 @@ MaterialCounts View::made_by(std::uint64_t units) const {
   return counts;
 }
 
+Attempt View::attempt(std::uint64_t number) const {
+  const IndexKey key = index_key(number);
+  const auto stored = transaction_.get(database_.attempts_table_, key);
+  const auto value = stored ? checked(database_.keys(), attempt_name(key), *stored) : std::nullopt;
+  const auto attempt = value ? decode_attempt(*value) : std::nullopt;
+  if (!attempt) throw_corrupt(database_.files_, "attempt " + std::to_string(number));
+  return *attempt;
+}
+
+std::vector<Attempt> View::attempts() const {
+  // None may be missing: what was spent would be forgotten.
+  std::vector<Attempt> attempts;
+  for (std::uint64_t number = 0; number < marks_.attempts; ++number) attempts.push_back(attempt(number));
+  return attempts;
+}
+
 void Database::make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys, std::uint64_t map_bytes) {
   // A file left by an interrupted start has no meaning yet.
   { const File empty = File::make_new(files.database_new); }
@@ -147,7 +163,7 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
       transaction.put(state, view_of(kMagicKey), view_of(kStoreMagic));
       put_tagged(transaction, state, keys, view_of(kManifestKey), view_of(serialize_manifest(manifest)));
       put_tagged(transaction, state, keys, view_of(kMarksKey), view_of(serialize_marks(marks)));
-      for (const char* name : {kUnitsTable, kRecordsTable}) (void)transaction.table(name, TableMode::Create);
+      for (const char* name : {kUnitsTable, kAttemptsTable, kRecordsTable}) (void)transaction.table(name, TableMode::Create);
       for (const MaterialKind kind : kAllMaterialKinds) (void)transaction.table(std::string(name_of(kind)).c_str(), TableMode::Create);
     });
   }
@@ -182,6 +198,7 @@ void Database::find_tables(Transaction& transaction) {
     return *found;
   };
   units_table_ = table(kUnitsTable);
+  attempts_table_ = table(kAttemptsTable);
   records_table_ = table(kRecordsTable);
   for (const MaterialKind kind : kAllMaterialKinds) catalogues_[static_cast<std::size_t>(kind)] = table(std::string(name_of(kind)));
 }

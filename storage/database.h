@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/attempt.h"
 #include "storage/batch.h"
 #include "storage/key_table.h"
 #include "storage/lmdb_env.h"
@@ -50,6 +51,10 @@ class View {
   // Counts of all finished units up to `units`. Fails: StoreError.
   MaterialCounts made_by(std::uint64_t units) const;
 
+  // The log of attempts at units, by number from 0 on. Fails: StoreError for an entry that no store has written.
+  std::vector<Attempt> attempts() const;
+  Attempt attempt(std::uint64_t number) const;
+
  protected:
   const Database& database_;
   Transaction& transaction_;
@@ -80,6 +85,8 @@ class Change final : public View {
   // Cuts the batch around `index` in two, if it does not begin there: both get fresh keys, and the old key is doomed.
   void split(MaterialKind kind, std::uint64_t index);
 
+  // Replaces an entry of the log, or adds the next one.
+  void put_attempt(std::uint64_t number, const Attempt& attempt);
   void put_unit(std::uint64_t unit, const MaterialCounts& made);
   void drop_units_from(std::uint64_t unit);
 
@@ -130,7 +137,7 @@ class Database {
 
   StoreFiles files_;
   Environment environment_;
-  MDB_dbi state_table_ = 0, units_table_ = 0, records_table_ = 0;
+  MDB_dbi state_table_ = 0, units_table_ = 0, attempts_table_ = 0, records_table_ = 0;
   std::array<MDB_dbi, kMaterialKinds> catalogues_{};
   std::unique_ptr<KeyTable> keys_;
   Manifest manifest_;

@@ -62,6 +62,7 @@ std::string serialize_marks(const Marks& marks) {
   put_counts(marks.burnt, *record.mutable_burnt());
   put_counts(marks.confirmed, *record.mutable_confirmed());
   record.set_units_unlocked(marks.units_unlocked);
+  record.set_attempts(marks.attempts);
   record.set_next_slot(marks.next_slot);
   record.set_next_reservation(marks.next_reservation);
   for (const Gap& gap : marks.gaps) {
@@ -94,6 +95,7 @@ Marks parse_marks(std::span<const std::byte> bytes) {
   marks.burnt = counts_from(record.burnt(), "burnt");
   marks.confirmed = counts_from(record.confirmed(), "confirmed");
   marks.units_unlocked = record.units_unlocked();
+  marks.attempts = record.attempts();
   marks.next_slot = record.next_slot();
   marks.next_reservation = record.next_reservation();
   for (const stored::GapRecord& gap : record.gaps()) marks.gaps.push_back({kind_from(gap.kind()), gap.first(), gap.end()});

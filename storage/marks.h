@@ -50,6 +50,7 @@ struct Marks {
   MaterialCounts burnt;      // below the position, and never served: passed over because the peer was ahead
   MaterialCounts confirmed;  // the position that the peer is known to have had
   std::uint64_t units_unlocked = 0;
+  std::uint64_t attempts = 0;   // at units, in the log
   std::uint64_t next_slot = 1;  // of the key table; never used again
   std::uint64_t next_reservation = 1;
   std::vector<Gap> gaps;

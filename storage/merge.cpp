@@ -76,6 +76,7 @@ class Copier {
 
   void copy(const Store& shard) {
     const MaterialCounts before = out_.marks().made;
+    const std::uint64_t units_before = out_.manifest().units_made;
     MaterialCounts made = before;
     shard.look([&](const View& view) {
       for (const MaterialKind kind : kAllMaterialKinds) {
@@ -90,6 +91,10 @@ class Copier {
           change.put_unit(change.manifest().units_made++, counts);
         }
         change.marks().made = made;
+        for (Attempt attempt : view.attempts()) {
+          attempt.unit += units_before;
+          change.put_attempt(change.marks().attempts, attempt);
+        }
       });
     });
   }

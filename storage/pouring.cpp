@@ -1,6 +1,7 @@
 // How material comes into a store: the part of StoreState that pours, finishes units and cuts them back.
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "storage/record.h"
@@ -18,6 +19,51 @@ void check_shape(const MaterialBatch& batch, Party me) {
 }
 
 }  // namespace
+
+void StoreState::begin_unit(const BegunUnit& unit) {
+  ENSURE(purpose_ == Purpose::Make);
+  std::uint64_t number = 0;
+  database_.change("begin a unit", 0, [&](Change& change) {
+    change.check_alive();
+    number = change.marks().attempts;
+    change.put_attempt(number, {.unit = change.manifest().units_made + begun_.size(), .plan = unit.plan, .risk = unit.risk});
+  });
+  begun_[unit.number] = number;
+  outstanding_ += unit.risk;
+}
+
+void StoreState::withdraw_unit(std::uint64_t number) {
+  const auto begun = begun_.find(number);
+  ENSURE(begun != begun_.end());
+  Risk risk;
+  database_.change("withdraw a unit", 0, [&](Change& change) {
+    Attempt attempt = change.attempt(begun->second);
+    attempt.state = Attempt::State::Withdrawn;
+    risk = attempt.risk;
+    change.put_attempt(begun->second, attempt);
+  });
+  begun_.erase(begun);
+  outstanding_ -= risk;
+}
+
+AttemptTotals StoreState::attempts() const {
+  AttemptTotals totals;
+  database_.read("read the attempts at units", [&](const View& view) {
+    totals = {};
+    std::map<std::uint64_t, UnitPlan> made;  // the last attempt at a unit is the one that is in the store
+    for (const Attempt& attempt : view.attempts()) {
+      if (attempt.state == Attempt::State::Made && attempt.unit < view.manifest().units_made) made[attempt.unit] = attempt.plan;
+      if (attempt.state != Attempt::State::Outstanding) continue;
+      ++totals.outstanding;
+      totals.risk += attempt.risk;
+    }
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> counts;
+    for (const auto& [unit, plan] : made) ++counts[{plan.ands, plan.bucket}];
+    for (auto count = counts.rbegin(); count != counts.rend(); ++count)
+      totals.units.push_back({{count->first.first, count->first.second}, count->second});
+  });
+  return totals;
+}
 
 void StoreState::pour(MaterialBatch batch) {
   ENSURE(purpose_ == Purpose::Make);
@@ -53,6 +99,7 @@ std::optional<KeptBits> StoreState::kept() const {
 
 void StoreState::finish_unit() {
   ENSURE(purpose_ == Purpose::Make);
+  Risk risk;
   for (bool is_last = false; !is_last;) {
     const std::vector<PlannedBatch> batches = plan_batches(Rest::IsWritten);
     MaterialCounts made = written_;
@@ -64,12 +111,21 @@ void StoreState::finish_unit() {
       write_batches(change, batches);
       if (!is_last) return;
       for (const MaterialBatch& bits : to_keep_) change.keep(bits);
+      if (!begun_.empty()) {
+        Attempt attempt = change.attempt(begun_.begin()->second);
+        attempt.unit = change.manifest().units_made;
+        attempt.state = Attempt::State::Made;
+        risk = attempt.risk;
+        change.put_attempt(begun_.begin()->second, attempt);
+      }
       change.put_unit(change.manifest().units_made++, made);
       change.marks().made = made;
     });
     forget_queued(batches);
   }
   to_keep_.clear();
+  if (!begun_.empty()) begun_.erase(begun_.begin());
+  outstanding_ -= risk;
 }
 
 // Full records from the front of each kind's queue, and on demand the smaller last ones, up to one commit's worth.

@@ -101,6 +101,10 @@ void Store::look(const std::function<void(const View&)>& body) const { state_->d
 void Store::change(const std::string& operation, std::uint64_t bytes, const std::function<void(Change&)>& body) {
   state_->database().change(operation, bytes, body);
 }
+Risk Store::outstanding() const { return state_->outstanding(); }
+void Store::begin_unit(const BegunUnit& unit) { state_->begin_unit(unit); }
+void Store::withdraw_unit(std::uint64_t number) { state_->withdraw_unit(number); }
+AttemptTotals Store::attempts() const { return state_->attempts(); }
 void Store::pour(MaterialBatch batch) { state_->pour(std::move(batch)); }
 void Store::keep(MaterialBatch bits) { state_->keep(std::move(bits)); }
 std::optional<KeptBits> Store::kept() const { return state_->kept(); }
@@ -109,6 +113,7 @@ void Store::cut_back(std::uint64_t units) { state_->cut_back(units); }
 Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const { return state_->halves(first_unit, end_unit); }
 void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers) { state_->unlock(first_unit, end_unit, peers); }
 void Store::update_manifest(const std::function<void(Manifest&)>& change) { state_->update_manifest(change); }
+void Store::erase_keys() const { KeyTable::erase_file(state_->files().keys); }
 void Store::mark_dead(const std::string& reason) { state_->mark_dead(reason); }
 Allotment Store::allot(const Wish& wish) { return state_->allot(wish); }
 Allotment Store::take(const Allotment& peers, const MaterialCounts& confirmed) { return state_->take(peers, confirmed); }

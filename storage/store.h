@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/material.h"
+#include "storage/attempt.h"
 #include "storage/manifest.h"
 #include "storage/reservation.h"
 
@@ -83,6 +84,12 @@ class Store : public MaterialSink {
 
   void change(const std::string& operation, std::uint64_t bytes, const std::function<void(Change&)>& body);
 
+  // As MaterialSink. The log of attempts only gains entries; cutting back removes none.
+  Risk outstanding() const override;
+  void begin_unit(const BegunUnit& unit) override;
+  void withdraw_unit(std::uint64_t number) override;
+  AttemptTotals attempts() const;
+
   // A batch of any count, shaped for this store's party. Nothing of it counts before finish_unit.
   void pour(MaterialBatch batch) override;
 
@@ -109,6 +116,10 @@ class Store : public MaterialSink {
   // Changes what does not say which session this is; one synced transaction. units_made belongs to finish_unit, and a session
   // dies by mark_dead only. Whoever lowers a sigma does it before the unit that lowers it is finished.
   void update_manifest(const std::function<void(Manifest&)>& change);
+
+  // The first step of mark_dead, from any thread, whatever others do with the store: the files' keys are overwritten, durable on return.
+  // Nothing that is still written can be read afterwards.
+  void erase_keys() const;
 
   // The session's end, durable on return: all keys are overwritten, and from now on pour, reserve, draw and global_key are refused with
   // "session is dead: <reason>". The first reason stays.

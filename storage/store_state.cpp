@@ -26,6 +26,7 @@ StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
   recover();
   if (purpose != Purpose::Own) lock_->share();
   written_ = database_.marks().made;
+  outstanding_ = attempts().risk;
 }
 
 StoreState::~StoreState() { wipe_object(global_key_); }
@@ -67,10 +68,10 @@ void StoreState::update_manifest(const std::function<void(Manifest&)>& change_ma
   });
 }
 
-// The state is durable before the keys are touched: a crash between the two is mended by the next opening. If the state cannot
-// be written, the keys go nevertheless, and a store without its keys serves nothing either.
+// The keys go first: a crash before the reason is written leaves a store that serves nothing, and whose opening says so.
 void StoreState::mark_dead(const std::string& reason) {
   if (database_.manifest().state == SessionState::Dead) return complete_death();
+  KeyTable::erase_file(files_.keys);
   queue_ = PourQueue();
   to_keep_.clear();
   wipe_object(global_key_);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -61,12 +62,18 @@ class StoreState {
   StoreState(const StoreState&) = delete;
   StoreState& operator=(const StoreState&) = delete;
 
+  const StoreFiles& files() const { return files_; }
   Database& database() { return database_; }
   const Database& database() const { return database_; }
   Delta global_key();
 
   void update_manifest(const std::function<void(Manifest&)>& change);
   void mark_dead(const std::string& reason);
+
+  Risk outstanding() const { return outstanding_; }
+  void begin_unit(const BegunUnit& unit);
+  void withdraw_unit(std::uint64_t number);
+  AttemptTotals attempts() const;
 
   void pour(MaterialBatch batch);
   void keep(MaterialBatch bits);
@@ -115,6 +122,9 @@ class StoreState {
   MaterialCounts written_;  // first index without a committed record
   PourQueue queue_;
   std::vector<MaterialBatch> to_keep_;  // with the unit at hand
+  // Units that were begun through this handle and not finished: by the number that they were begun with, their place in the log.
+  std::map<std::uint64_t, std::uint64_t> begun_;
+  Risk outstanding_;  // of the whole log
   std::vector<std::uint64_t> erased_;  // doomed slots whose keys are gone: to be taken off the list
 };
 

@@ -35,6 +35,14 @@ EntryName entry_name(MaterialKind kind, ByteView key) {
   return name;
 }
 
+AttemptName attempt_name(ByteView key) {
+  AttemptName name;
+  std::memcpy(name.data(), "attempt ", 8);
+  std::memset(name.data() + 8, 0, sizeof(IndexKey));
+  if (key.size() == sizeof(IndexKey)) std::memcpy(name.data() + 8, key.data(), key.size());
+  return name;
+}
+
 std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
   if (!stored || stored->size() < sizeof(SealTag)) return std::nullopt;
   return stored->first(stored->size() - sizeof(SealTag));

@@ -31,6 +31,9 @@ std::optional<ByteView> checked(const KeyTable& keys, ByteView name, ByteView st
 // A batch's entry is bound to its kind and its index.
 using EntryName = std::array<std::byte, 1 + sizeof(IndexKey)>;
 EntryName entry_name(MaterialKind kind, ByteView key);
+// And an attempt to its number: "attempt ", then the key.
+using AttemptName = std::array<std::byte, 8 + sizeof(IndexKey)>;
+AttemptName attempt_name(ByteView key);
 
 // Empty if there is none, or its tag is another one. Keys that are erased leave nothing to check by, and nothing to be served either.
 std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name);

@@ -11,6 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kJoinTime = std::chrono::seconds(5);
+constexpr auto kAbortTime = std::chrono::seconds(1);
 
 void log_line(const std::string& line) { std::cerr << "tinyot: " + line + "\n" << std::flush; }
 
@@ -43,7 +44,7 @@ std::unique_ptr<Channel> MeetingPlace::open_worker(const SessionIds& ids, Party 
 }
 
 void within_session(std::span<Store> stores, Channel& channel, const std::function<void()>& work) {
-  const auto bury = [&](const std::string& reason) {
+  const auto revoke = [&](const std::string& reason) {
     for (Store& store : stores) {
       try {
         store.mark_dead(reason);
@@ -55,11 +56,12 @@ void within_session(std::span<Store> stores, Channel& channel, const std::functi
   try {
     work();
   } catch (const PeerCheated& error) {
+    revoke("the peer cheated, check: " + error.check());
+    channel.set_deadline(Clock::now() + kAbortTime);
     channel.send_abort();
-    bury("the peer cheated, check: " + error.check());
     throw;
   } catch (const PeerAborted&) {
-    bury("the peer aborted the session");
+    revoke("the peer aborted the session");
     throw;
   }
 }

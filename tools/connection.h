@@ -30,8 +30,8 @@ class MeetingPlace {
   std::optional<TcpListener> listener_;
 };
 
-// Runs `work` inside an established session. If a check fails, or the peer says that one of its checks did, the session is
-// dead: the peer is told, and the store's material is never served again. Errors go on to the caller.
+// Runs `work` inside an established session. If a check fails, or the peer says that one of its checks did, the session is revoked: first
+// the stores' keys are erased, and then the peer is told, which takes a second at most if it does not read. Errors go on to the caller.
 void within_session(std::span<Store> stores, Channel& channel, const std::function<void()>& work);
 
 SessionId session_id_of(const Manifest& manifest);

@@ -1,0 +1,35 @@
+#include "storage/attempt.h"
+
+#include <cstring>
+
+namespace tinyot {
+namespace {
+
+// As it lies in the file, little-endian.
+struct CodedAttempt {
+  std::uint64_t unit;
+  std::uint64_t ands;
+  std::uint32_t bucket;
+  std::uint32_t state;
+  Risk risk;
+};
+static_assert(sizeof(CodedAttempt) == kAttemptBytes);
+
+}  // namespace
+
+std::array<std::byte, kAttemptBytes> encode_attempt(const Attempt& attempt) {
+  const CodedAttempt coded{attempt.unit, attempt.plan.ands, attempt.plan.bucket, static_cast<std::uint32_t>(attempt.state), attempt.risk};
+  std::array<std::byte, kAttemptBytes> bytes;
+  std::memcpy(bytes.data(), &coded, bytes.size());
+  return bytes;
+}
+
+std::optional<Attempt> decode_attempt(std::span<const std::byte> bytes) {
+  if (bytes.size() != kAttemptBytes) return std::nullopt;
+  CodedAttempt coded;
+  std::memcpy(&coded, bytes.data(), sizeof coded);
+  if (coded.state < 1 || coded.state > 3) return std::nullopt;
+  return Attempt{coded.unit, {coded.ands, coded.bucket}, static_cast<Attempt::State>(coded.state), coded.risk};
+}
+
+}  // namespace tinyot

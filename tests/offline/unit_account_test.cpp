@@ -1,0 +1,262 @@
+// The account of units keeps the sum of all outstanding risks within the limit, whatever is stalled, reordered or broken off.
+#include "offline/unit_account.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <random>
+#include <thread>
+
+#include "base/cause.h"
+#include "base/error.h"
+
+namespace tinyot {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A log that outlives connections, as a store has one: what was begun and not finished or withdrawn stays.
+class Log final : public MaterialSink {
+ public:
+  Risk outstanding() const override { return sum_; }
+  void begin_unit(const BegunUnit& unit) override {
+    open_[unit.number] = unit;
+    sum_ += unit.risk;
+    ++begun;
+  }
+  void withdraw_unit(std::uint64_t number) override {
+    sum_ -= open_.at(number).risk;
+    open_.erase(number);
+  }
+  void pour(MaterialBatch) override {}
+  void finish_unit() override {
+    if (fails) throw StoreError("the disk is full");
+    plans.push_back(open_.begin()->second.plan);
+    withdraw_unit(open_.begin()->first);
+  }
+  // The connection is gone: what it has begun is no longer in flight, and stays in the sum.
+  void break_off() { open_.clear(); }
+
+  std::vector<UnitPlan> plans;  // of finished units
+  std::size_t begun = 0;
+  bool fails = false;
+
+ private:
+  std::map<std::uint64_t, BegunUnit> open_;
+  Risk sum_;
+};
+
+// Seven such units may be outstanding.
+const UnitPlan kPlan{std::uint64_t{1} << 20, 3};
+SecurityParameters params(std::uint32_t workers = 1) { return SecurityParameters::make({.profile = Profile::Fast, .workers = workers}); }
+
+TEST(UnitAccount, CountsAUnitUntilTheSinkHasIt) {
+  Log log;
+  const auto parameters = params();
+  UnitAccount account(log, parameters);
+  EXPECT_EQ(account.outstanding(), Risk{});
+  const auto begun = account.begin(0, kPlan);
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(begun->outstanding, Risk{}) << "the peer is told of all others";
+  EXPECT_EQ(account.outstanding(), parameters.risk(kPlan));
+  EXPECT_EQ(log.outstanding(), parameters.risk(kPlan)) << "the sink has it first";
+  account.finish_unit();
+  EXPECT_EQ(account.outstanding(), Risk{});
+  EXPECT_EQ(log.outstanding(), Risk{});
+}
+
+TEST(UnitAccount, WithdrawnUnitsCostNothing) {
+  Log log;
+  const auto parameters = params();
+  UnitAccount account(log, parameters);
+  account.withdraw(*account.begin(0, kPlan));
+  EXPECT_EQ(account.outstanding(), Risk{});
+  EXPECT_EQ(log.outstanding(), Risk{});
+}
+
+TEST(UnitAccount, BrokenUnitsStayAndThenTheBucketGrows) {
+  Log log;
+  const auto parameters = params();
+  for (int i = 0; i < 6; ++i) {
+    UnitAccount account(log, parameters);
+    EXPECT_EQ(account.begin(0, kPlan)->plan.bucket, 3u) << i;
+    log.break_off();
+  }
+  // Not quite a seventh is left.
+  log.begin_unit({0, {100, 5}, Risk{{0, 1, 0}} + parameters.risk({kPlan.ands, 5})});
+  log.break_off();
+  UnitAccount account(log, parameters);
+  EXPECT_EQ(account.begin(0, kPlan)->plan.bucket, 4u);
+  EXPECT_LE(account.outstanding(), parameters.risk_limit());
+}
+
+TEST(UnitAccount, RefusesWhenNoBucketIsLeft) {
+  Log log;
+  const auto parameters = params();
+  log.begin_unit({0, kPlan, parameters.risk_limit()});
+  log.break_off();
+  UnitAccount account(log, parameters);
+  try {
+    account.begin(0, kPlan);
+    FAIL();
+  } catch (const StoreError& error) {
+    EXPECT_NE(std::string(error.what()).find("2^-40.0"), std::string::npos) << error.what();
+  }
+}
+
+TEST(UnitAccount, WaitsForUnitsInFlightBeforeTheBucketGrows) {
+  Log log;
+  const auto parameters = params();
+  UnitAccount account(log, parameters);
+  for (std::uint64_t unit = 0; unit < 7; ++unit) ASSERT_TRUE(account.begin(unit, kPlan));
+  EXPECT_FALSE(account.try_begin(7, kPlan));
+  std::atomic<bool> is_begun = false;
+  std::thread waiting([&] {
+    EXPECT_EQ(account.begin(7, kPlan)->plan.bucket, 3u);
+    is_begun = true;
+  });
+  std::this_thread::sleep_for(50ms);
+  EXPECT_FALSE(is_begun);
+  account.finish_unit();
+  waiting.join();
+  EXPECT_LE(account.outstanding(), parameters.risk_limit());
+}
+
+TEST(UnitAccount, UnitsAreEnteredInOrder) {
+  Log log;
+  const auto parameters = params();
+  UnitAccount account(log, parameters);
+  EXPECT_FALSE(account.try_begin(1, kPlan));
+  std::thread second([&] { account.begin(1, kPlan); });
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(log.begun, 0u);
+  account.begin(0, kPlan);
+  second.join();
+  EXPECT_EQ(log.begun, 2u);
+}
+
+TEST(UnitAccount, APeerWithMoreOutstandingGetsALargerBucket) {
+  Log log;
+  const auto parameters = params();
+  UnitAccount account(log, parameters);
+  const auto begun = account.begin(0, kPlan);
+  Risk peers;
+  for (int i = 0; i < 7; ++i) peers += parameters.risk(kPlan);
+  EXPECT_EQ(account.settle_on(*begun, Risk{}).bucket, 3u);
+  peers -= Risk{{0, 1, 0}};  // room for a larger bucket, and not for another such unit
+  const UnitPlan settled = account.settle_on(*begun, peers);
+  EXPECT_EQ(settled.bucket, 4u);
+  EXPECT_EQ(account.outstanding(), parameters.risk(settled)) << "the entry is that of the unit as it is made";
+  account.finish_unit();
+  EXPECT_EQ(log.plans.at(0).bucket, 4u);
+  EXPECT_EQ(account.outstanding(), Risk{}) << "the peer's figure is not kept";
+}
+
+TEST(UnitAccount, APeerThatClaimsTooMuchIsRefusedWithBothFigures) {
+  Log log;
+  const auto parameters = params();
+  UnitAccount account(log, parameters);
+  const auto begun = account.begin(0, kPlan);
+  try {
+    account.settle_on(*begun, parameters.risk_limit());
+    FAIL();
+  } catch (const Disagreement& error) {
+    for (const char* part : {"0 here", "2^-40.0 at the peer", "bucket up to 5"})
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(UnitAccount, APeerThatClaimsTooLittleChangesNothing) {
+  Log log;
+  const auto parameters = params();
+  for (int i = 0; i < 6; ++i) {
+    UnitAccount(log, parameters).begin(0, kPlan);
+    log.break_off();
+  }
+  log.begin_unit({0, {100, 5}, Risk{{0, 1, 0}}});
+  log.break_off();
+  UnitAccount account(log, parameters);
+  const auto begun = account.begin(0, kPlan);
+  EXPECT_EQ(account.settle_on(*begun, Risk{}).bucket, 4u);
+}
+
+TEST(UnitAccount, AWaitingUnitHearsOfAFailureOfTheSink) {
+  Log log;
+  const auto parameters = params();
+  UnitAccount account(log, parameters);
+  for (std::uint64_t unit = 0; unit < 7; ++unit) account.begin(unit, kPlan);
+  std::thread waiting([&] { EXPECT_THROW(account.begin(7, kPlan), StoreError); });
+  std::this_thread::sleep_for(20ms);
+  log.fails = true;
+  EXPECT_THROW(account.finish_unit(), StoreError);
+  waiting.join();
+}
+
+TEST(UnitAccount, StopAndEndWakeThoseThatWait) {
+  Log log;
+  const auto parameters = params();
+  {
+    UnitAccount account(log, parameters);
+    std::thread waiting([&] { EXPECT_THROW(account.begin(1, kPlan), WorkerStopped); });
+    std::this_thread::sleep_for(20ms);
+    account.stop();
+    waiting.join();
+  }
+  UnitAccount account(log, parameters);
+  std::thread waiting([&] { EXPECT_FALSE(account.begin(1, kPlan)); });
+  std::this_thread::sleep_for(20ms);
+  account.end_before(1);
+  waiting.join();
+}
+
+TEST(UnitAccount, NothingReachesTheSinkAfterAFailedCheck) {
+  Log log;
+  const auto parameters = params();
+  UnitAccount account(log, parameters);
+  account.begin(0, kPlan);
+  account.revoke();
+  EXPECT_THROW(account.pour(MaterialBatch()), WorkerStopped);
+  EXPECT_THROW(account.finish_unit(), WorkerStopped);
+  EXPECT_TRUE(log.plans.empty());
+  EXPECT_EQ(log.outstanding(), parameters.risk(kPlan));
+}
+
+// A cheater with several workers decides at random which unit is made next, which is stalled, and when the connection ends. At no time
+// is more outstanding than the limit, and all that was ever broken off is still there at the end.
+TEST(UnitAccount, KeepsTheInvariantAgainstAPeerThatStallsReordersAndWalksAway) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Log log;
+    const auto parameters = params(4);
+    std::mt19937_64 rng(seed);
+    Risk broken;
+    for (int connection = 0; connection < 12; ++connection) {
+      UnitAccount account(log, parameters);
+      std::deque<UnitAccount::Begun> in_flight;
+      std::uint64_t next = 0;
+      for (int step = 0; step < 40; ++step) {
+        const auto choice = rng() % 8;
+        if (choice < 4) {
+          if (const auto begun = account.try_begin(next, {std::uint64_t{1} << 20, 3})) {
+            in_flight.push_back(*begun);
+            ++next;
+          }
+        } else if (choice < 7 && !in_flight.empty()) {
+          account.finish_unit();  // by turns
+          in_flight.pop_front();
+        }
+        ASSERT_LE(account.outstanding(), parameters.risk_limit());
+        ASSERT_EQ(account.outstanding(), log.outstanding());
+      }
+      for (const auto& begun : in_flight) broken += parameters.risk(begun.plan);
+      log.break_off();
+      ASSERT_EQ(log.outstanding(), broken);
+    }
+    EXPECT_LE(broken, parameters.risk_limit());
+    EXPECT_GT(broken, Risk{});
+  }
+}
+
+}  // namespace
+}  // namespace tinyot
