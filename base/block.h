@@ -16,7 +16,9 @@ namespace tinyot {
 inline constexpr std::size_t kKappa = 128;  // bits of a MAC, a local key and a global key
 
 // `count`, rounded up to whole blocks of bits.
-constexpr std::size_t whole_blocks(std::size_t count) { return (count + kKappa - 1) / kKappa * kKappa; }
+constexpr std::size_t whole_blocks(std::size_t count) {
+  return (count + kKappa - 1) / kKappa * kKappa;
+}
 
 struct alignas(16) Block {
   std::uint64_t lo;

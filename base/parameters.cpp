@@ -42,7 +42,9 @@ double exact_bound_bits(std::uint64_t l, std::uint32_t bucket) {
   return attacked - std::log2(static_cast<double>(l)) - log2_binomial(attacked, b) + log2_binomial(objects, b);
 }
 
-double layers_bound_bits(std::uint64_t l, std::uint32_t bucket) { return bucket + (bucket - 1.0) * std::log2(static_cast<double>(l)); }
+double layers_bound_bits(std::uint64_t l, std::uint32_t bucket) {
+  return bucket + (bucket - 1.0) * std::log2(static_cast<double>(l));
+}
 
 SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   SecurityParameters parameters;
@@ -68,9 +70,13 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   return parameters;
 }
 
-std::uint64_t SecurityParameters::population(std::uint64_t ands) const { return profile() == Profile::Fast ? whole_blocks(ands) : ands; }
+std::uint64_t SecurityParameters::population(std::uint64_t ands) const {
+  return profile() == Profile::Fast ? whole_blocks(ands) : ands;
+}
 
-double SecurityParameters::bound_bits(std::uint64_t ands, std::uint32_t bucket) const { return paper_bound_bits(population(ands), bucket); }
+double SecurityParameters::bound_bits(std::uint64_t ands, std::uint32_t bucket) const {
+  return paper_bound_bits(population(ands), bucket);
+}
 
 double SecurityParameters::exact_bits(std::uint64_t ands, std::uint32_t bucket) const {
   const std::uint64_t l = population(ands);

@@ -1,7 +1,8 @@
-// Security parameters and every size derived from them, each beside the inequality that it satisfies.
+// Security parameters and every size derived from them, each beside the inequality that it
+// satisfies.
 //
-// Source: NNOB12 Theorem 2 (columns), Theorem 6 (buckets), section 6 (the experiment's columns); PROTOCOL section 7
-// (layers).
+// Source: NNOB12 Theorem 2 (columns), Theorem 6 (buckets), section 6 (the experiment's columns);
+// PROTOCOL section 7 (layers).
 #pragma once
 
 #include <cstddef>
@@ -32,8 +33,8 @@ double paper_bound_bits(std::uint64_t l, std::uint32_t bucket);
 //   eps(l, B) = max over t of 2^-t . l . C(t, B) / C(B l, B), reached at t = 2B - 1 (as far as there are that many objects).
 double exact_bound_bits(std::uint64_t l, std::uint32_t bucket);
 
-// The same for layers of l that are shifted cyclically against each other (offline/layer_shifts): one attack a layer is best,
-// 2^-B . l^(1-B).
+// The same for layers of l that are shifted cyclically against each other (offline/layer_shifts):
+// one attack a layer is best, 2^-B . l^(1-B).
 double layers_bound_bits(std::uint64_t l, std::uint32_t bucket);
 
 // What is asked for; make() turns it into parameters or refuses.

@@ -8,9 +8,6 @@ namespace tinyot {
 
 inline constexpr std::size_t kBatchesAhead = 1;  // that a step of the work on batches is behind the one before it
 
-// SoftSpoken bits come in blocks of kKappa.
-constexpr std::size_t whole_blocks(std::size_t count) { return (count + kKappa - 1) / kKappa * kKappa; }
-
 // The bits of one session part, numbered batch after batch.
 class BitSource {
  public:
@@ -26,7 +23,7 @@ class BitSource {
   // Role: both, symmetric. As many bits of each direction as the spans have, a multiple of kKappa; they may be used on return.
   // Wire, Fails: as SoftSpokenMacHolder and SoftSpokenKeyHolder.
   void make(MineView mine, PeersView peers);
-  // The same, at least `count` of them.
+  // The same, `count` of them rounded up to whole blocks.
   AuthBits make(std::size_t count);
 
  private:

@@ -1,26 +1,29 @@
 #include "offline/fast_unit.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 
 #include "base/error.h"
 #include "checks/equality.h"
+#include "offline/layer_shifts.h"
 #include "offline/steps.h"
 
 namespace tinyot {
 namespace {
-
 
 class FastUnit final : public MadeUnit {
  public:
   using GiveBack = std::function<void(std::vector<TripleLayer>)>;
 
   // `memory` of an earlier unit is used again: the first use of memory costs as much as what is then done with it.
-  FastUnit(Session& session, const SecurityParameters& params, const Trees& trees, std::uint64_t number, const UnitRequest& request,
-           std::vector<TripleLayer> memory, GiveBack give_back)
-      : session_(session), params_(params), request_(request), size_(params.population(request.plan.ands)), source_(session, trees, number),
-        layers_(std::move(memory)), give_back_(std::move(give_back)), product_bits_(session, params.strings()) {}
+  FastUnit(Session& session, const SecurityParameters& params, const Trees& trees,
+           std::uint64_t number, const UnitRequest& request, std::vector<TripleLayer> memory,
+           GiveBack give_back)
+      : session_(session), request_(request), size_(params.population(request.plan.ands)),
+        source_(session, trees, number), layers_(std::move(memory)),
+        give_back_(std::move(give_back)), leaky_(session) {}
   ~FastUnit() override { give_back_(std::move(layers_)); }
 
   void make(const GlobalKeyTie& tie);
@@ -32,33 +35,26 @@ class FastUnit final : public MadeUnit {
     std::size_t layer;
     ObjectChunk chunk;
   };
-  bool is_deferred() const { return params_.check() == TripleCheck::Deferred; }
 
   void make_plain_bits(const GlobalKeyTie& tie);
   void make_room();
   std::vector<Piece> pieces();
   void make_layers();
-  void make_leaky_triples(const PhaseLog::Scope& phase);
-  void make_half_products(const PhaseLog::Scope& phase);
   void fold();
-  void check_products();
 
-  // The columns of a piece: x, y, and z or r where its layer has them.
-  std::vector<SharedView> columns(const Piece& piece);
+  // x, y and r of a piece.
+  std::array<SharedView, 3> columns(const Piece& piece);
   void send_corrections(const Piece& piece);
   void receive_corrections(const Piece& piece);
-  void offer(const Piece& piece, std::span<Block> s);
-  void receive(const Piece& piece, std::span<Block> s);
 
   Session& session_;
-  const SecurityParameters& params_;
   UnitRequest request_;
   std::size_t size_;  // of a layer
   BitSource source_;
   AuthBits plain_;  // for inputs, then for the tie
   std::vector<TripleLayer> layers_;
   GiveBack give_back_;
-  ProductBits product_bits_;
+  LeakyTriples leaky_;
 };
 
 void FastUnit::make(const GlobalKeyTie& tie) {
@@ -77,35 +73,24 @@ void FastUnit::make_plain_bits(const GlobalKeyTie& tie) {
 
 void FastUnit::make_room() {
   layers_.resize(request_.plan.bucket);
-  for (std::size_t k = 0; k < layers_.size(); ++k) {
-    const auto resize = [](SharedBits& bits, std::size_t size) {
-      if (bits.size() != size) bits = SharedBits(size);
-    };
-    resize(layers_[k].x, size_);
-    resize(layers_[k].y, size_);
-    resize(layers_[k].z, columns_of_layer(params_.check(), k) == 3 ? size_ : 0);
-    layers_[k].s.resize(is_deferred() ? size_ : 0);
-  }
+  for (TripleLayer& layer : layers_)
+    for (SharedBits* column : {&layer.x, &layer.y, &layer.z})
+      if (column->size() != size_) *column = SharedBits(size_);
 }
 
-// The unit in batches of bits, x and y of each object, and r of those whose product is announced.
+// The unit in batches of bits, three for each leaky triple.
 std::vector<FastUnit::Piece> FastUnit::pieces() {
   std::vector<Piece> pieces;
-  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    const std::size_t columns = columns_of_layer(params_.check(), layer), objects = objects_of_batch(columns);
-    for (std::size_t first = 0; first < size_; first += objects) {
-      const std::size_t count = std::min(objects, size_ - first);
-      pieces.push_back({source_.next(columns * count), layer, {first, count, first / objects}});
-    }
-  }
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer)
+    for (const ObjectChunk& chunk : object_chunks(size_, kBatchTriples))
+      pieces.push_back({source_.next(3 * chunk.count), layer, chunk});
   return pieces;
 }
 
-std::vector<SharedView> FastUnit::columns(const Piece& piece) {
+std::array<SharedView, 3> FastUnit::columns(const Piece& piece) {
   TripleLayer& layer = layers_[piece.layer];
-  std::vector<SharedView> columns = {layer.x.view().part(piece.chunk), layer.y.view().part(piece.chunk)};
-  if (layer.z.size() > 0) columns.push_back(layer.z.view().part(piece.chunk));
-  return columns;
+  return {layer.x.view().part(piece.chunk), layer.y.view().part(piece.chunk),
+          layer.z.view().part(piece.chunk)};
 }
 
 void FastUnit::send_corrections(const Piece& piece) {
@@ -120,87 +105,37 @@ void FastUnit::receive_corrections(const Piece& piece) {
   source_.key_holder().receive_corrections(piece.batch, peers);
 }
 
-void FastUnit::offer(const Piece& piece, std::span<Block> s) {
-  const auto views = columns(piece);
-  HalfProducts(session_, piece.layer, params_.strings()).offer(piece.chunk, views[0], views[1], s);
-}
-
-void FastUnit::receive(const Piece& piece, std::span<Block> s) {
-  HalfProducts(session_, piece.layer, params_.strings()).receive(piece.chunk, columns(piece)[0], s);
-}
-
 void FastUnit::make_layers() {
   const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples", layers_.size() * size_);
-  if (is_deferred()) return make_half_products(phase);
-  make_leaky_triples(phase);
-  check_products();
-}
-
-void FastUnit::make_leaky_triples(const PhaseLog::Scope& phase) {
-  std::queue<SecretVector<Block>> offered, announced;  // the strings S_P of pieces on their way
-  const auto pop = [](std::queue<SecretVector<Block>>& strings) {
-    SecretVector<Block> s = std::move(strings.front());
-    strings.pop();
-    return s;
-  };
   in_steps(
       pieces(), kBatchesAhead, [&](const Piece& piece) { send_corrections(piece); }, [&](const Piece& piece) { receive_corrections(piece); },
       [&](const Piece& piece) { source_.mac_holder().answer(piece.batch); },
       [&](const Piece& piece) {
         source_.key_holder().verify(piece.batch);
-        offered.emplace(piece.chunk.count);
-        offer(piece, offered.back());
+        const auto [x, y, r] = columns(piece);
+        leaky_.offer(piece.layer, piece.chunk, x, y);
       },
       [&](const Piece& piece) {
-        SecretVector<Block> s = pop(offered);
-        receive(piece, s);
-        product_bits_.announce(s, columns(piece)[2]);
-        announced.push(std::move(s));
+        const auto [x, y, r] = columns(piece);
+        leaky_.announce(x, r);
       },
       [&](const Piece& piece) {
-        SecretVector<Block> s = pop(announced);
-        product_bits_.finish(s, columns(piece)[2]);
+        const auto [x, y, z] = columns(piece);
+        leaky_.finish(z);
         phase.advance(piece.layer * size_ + piece.chunk.first + piece.chunk.count);
       });
-}
-
-void FastUnit::make_half_products(const PhaseLog::Scope& phase) {
-  const auto strings = [&](const Piece& piece) { return std::span(layers_[piece.layer].s).subspan(piece.chunk.first, piece.chunk.count); };
-  in_steps(
-      pieces(), kBatchesAhead, [&](const Piece& piece) { send_corrections(piece); }, [&](const Piece& piece) { receive_corrections(piece); },
-      [&](const Piece& piece) { source_.mac_holder().answer(piece.batch); },
-      [&](const Piece& piece) {
-        source_.key_holder().verify(piece.batch);
-        offer(piece, strings(piece));
-      },
-      [&](const Piece& piece) {
-        receive(piece, strings(piece));
-        phase.advance(piece.layer * size_ + piece.chunk.first + piece.chunk.count);
-      });
-}
-
-void FastUnit::check_products() {
   EqualityCheck equality("leaky triples");
-  equality.add("leaky triples", product_bits_.check_digest());
+  equality.add("leaky triples", leaky_.check_digest());
   equality.run(session_);
 }
 
 void FastUnit::fold() {
   const PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", size_);
-  LayerFold layers(session_, layers_, toss_orders(session_, layers_.size(), size_, params_.check()));
-  const auto chunks = object_chunks(size_, kFoldObjects);
-  const auto reveal = [&](const ObjectChunk& chunk) { layers.reveal(chunk); };
-  if (!is_deferred()) return in_steps(chunks, 1, reveal, [&](const ObjectChunk& chunk) { layers.fold(chunk); });
-
-  const auto strings = [&](const ObjectChunk& chunk) { return std::span(layers_[0].s).subspan(chunk.first, chunk.count); };
+  LayerFold layers(session_, layers_, toss_shifts(session_, layers_.size(), size_));
   in_steps(
-      chunks, 1, reveal,
-      [&](const ObjectChunk& chunk) {
-        layers.fold_strings(chunk);
-        product_bits_.announce(strings(chunk), layers_[0].z.view().part(chunk));
-      },
-      [&](const ObjectChunk& chunk) { product_bits_.finish(strings(chunk), layers_[0].z.view().part(chunk)); });
-  check_products();
+      object_chunks(size_, kFoldTriples), 1,
+      [&](const ObjectChunk& chunk) { layers.reveal(chunk); },
+      [&](const ObjectChunk& chunk) { layers.fold(chunk); });
 }
 
 void FastUnit::pour(const SettledCheck&, MaterialSink& sink) {

@@ -1,8 +1,7 @@
 // Units of the fast profile: triples from SoftSpoken bits, and aBits for inputs (PROTOCOL section 10).
 //
 // B layers of l leaky triples, each from 3 l bits a direction, are made batch by batch in one pass; then, shifted, they are folded into
-// layer 0 in another. One EQ checks all leaky triples before the shifts are tossed. With the deferred check the layers but the first
-// take 2 l bits a direction, and the EQ comes last, on the folded triples.
+// layer 0 in another. One EQ checks all leaky triples before the shifts are tossed.
 #pragma once
 
 #include <mutex>
@@ -15,11 +14,10 @@
 
 namespace tinyot {
 
-// x and y of each object, and r of those whose product is announced.
-constexpr std::size_t columns_of_layer(TripleCheck check, std::size_t layer) { return check == TripleCheck::Each || layer == 0 ? 3 : 2; }
-// Objects that are made from one batch of bits, and that are folded at a time.
-constexpr std::size_t objects_of_batch(std::size_t columns) { return kBatchBits / columns / kKappa * kKappa; }
-inline constexpr std::size_t kFoldObjects = std::size_t{1} << 12;
+// Leaky triples that are made from one batch of bits, and that are folded at a time.
+inline constexpr std::size_t kBatchTriples = kBatchBits / 3;
+static_assert(kBatchTriples % kKappa == 0);
+inline constexpr std::size_t kFoldTriples = std::size_t{1} << 12;
 
 class FastUnitMaker final : public UnitMaker {
  public:
@@ -31,8 +29,8 @@ class FastUnitMaker final : public UnitMaker {
   // Role: both. Wire: as make_trees; and without an anchor of an earlier connection, a batch of bits that becomes it.
   void prepare(std::size_t units) override;
 
-  // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple (8 of short strings, 1/8 a bucket if the check is
-  // deferred); 1/8 a leaky triple but those of layer 0; an EQ and a coin toss.
+  // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple; 1/8 a leaky triple but
+  // those of layer 0; an EQ and a coin toss.
   // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key").
   std::unique_ptr<MadeUnit> make(Session& part, std::size_t number, const UnitRequest& request) override;
   void stop() noexcept override {}

@@ -79,19 +79,17 @@ std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t b
 
 UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& request) {
   const std::uint64_t l = params.population(request.plan.ands), plain = whole_blocks(request.inputs) + kTieBits;
-  const std::uint64_t string_bytes = static_cast<std::uint64_t>(params.strings()) / 8, folds = chunks_in(l, kFoldObjects);
+  const std::uint64_t bucket = request.plan.bucket, leaky = bucket * l;
+  const std::uint64_t pieces = bucket * chunks_in(l, kBatchTriples),
+                      folds = chunks_in(l, kFoldTriples);
   UnitForecast forecast;
   // The joint coins, the EQ and the transcript, beside the bits for inputs and the tie.
   forecast.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + tie_bytes() + kEqBytes + 3 * 32 + 2 * kHeader + 32 + 2 * kHeader + 16;
   forecast.memory_bytes = plain * kBitBytes + 2 * bytes_for(plain) + kBatchesBytes;
-  for (std::uint64_t layer = 0; layer < request.plan.bucket; ++layer) {
-    const std::uint64_t columns = columns_of_layer(params.check(), layer), objects = objects_of_batch(columns);
-    forecast.bytes_sent += softspoken_bytes(params, columns * l, columns * objects) + l * string_bytes + chunks_in(l, objects) * kHeader;
-    if (params.check() == TripleCheck::Each) forecast.bytes_sent += l / 8 + chunks_in(l, objects) * kHeader;
-    forecast.memory_bytes += columns * (l * kBitBytes + 2 * bytes_for(l)) + (params.check() == TripleCheck::Deferred ? l * sizeof(Block) : 0);
-  }
-  if (params.check() == TripleCheck::Deferred) forecast.bytes_sent += l / 8 + folds * kHeader;
-  forecast.bytes_sent += (request.plan.bucket - 1) * l / 8 + folds * kHeader;
+  forecast.bytes_sent += bucket * softspoken_bytes(params, 3 * l, 3 * kBatchTriples);
+  forecast.bytes_sent += leaky * sizeof(Block) + leaky / 8 + 2 * pieces * kHeader;  // G, d
+  forecast.bytes_sent += (leaky - l) / 8 + folds * kHeader;  // the combiner bits
+  forecast.memory_bytes += 3 * bucket * (l * kBitBytes + 2 * bytes_for(l));
   return forecast;
 }
 

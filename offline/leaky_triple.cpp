@@ -17,6 +17,12 @@ TweakHash hash_of(const Session& session, Party owner, const ObjectChunk& chunk,
   return hash_of_chunk(session, kLeakyTripleKind, owner, chunk, layer);
 }
 
+SecretVector<Block> taken_from(std::queue<SecretVector<Block>>& waiting) {
+  SecretVector<Block> strings = std::move(waiting.front());
+  waiting.pop();
+  return strings;
+}
+
 }  // namespace
 
 bool fits_triples(const Session& session) { return (session.global_key().value.lo & 1) == low_bit_of(session.me()); }
@@ -26,18 +32,21 @@ Delta fitted_to_triples(Delta key, Party me) {
   return key;
 }
 
-HalfProducts::HalfProducts(Session& session, std::uint64_t layer, StringBits strings) : session_(session), layer_(layer), strings_(strings) {
+LeakyTriples::LeakyTriples(Session& session)
+    : session_(session), sum_(session.id(), {kProductsCheck, '*', 0}, HashUse::LeakyTripleCheck) {
   ENSURE(fits_triples(session));
 }
 
-void HalfProducts::offer(const ObjectChunk& chunk, const SharedView& x, const SharedView& y, std::span<Block> s) {
+void LeakyTriples::offer(std::uint64_t layer, const ObjectChunk& chunk, const SharedView& x,
+                         const SharedView& y) {
   const Block delta = session_.global_key().value;
-  SecretVector<Block> g(chunk.count), hashed(chunk.count);
+  SecretVector<Block> g(chunk.count), s(chunk.count), hashed(chunk.count);
   for (std::size_t i = 0; i < chunk.count; ++i) g[i] = x.peers[i].value ^ delta;
-  const TweakHash hash = hash_of(session_, session_.peer(), chunk, layer_);
+  const TweakHash hash = hash_of(session_, session_.peer(), chunk, layer);
   hash(HashUse::LeakyTriple, 0, as_blocks(std::span<const Key>(x.peers)), s);
   hash(HashUse::LeakyTriple, 0, g, g);
-  hash_of(session_, session_.me(), chunk, layer_)(HashUse::LeakyTriple, 0, as_blocks(std::span<const Mac>(x.mine.macs)), hashed);
+  hash_of(session_, session_.me(), chunk, layer)(
+      HashUse::LeakyTriple, 0, as_blocks(std::span<const Mac>(x.mine.macs)), hashed);
   for (std::size_t i = 0; i < chunk.count; ++i) {
     // Step 1: C_P = y_P.Delta^P ^ M[y_P] ^ K[y'].
     const Block c = times(delta, y.mine.bit(i)) ^ y.mine.macs[i].value ^ y.peers[i].value;
@@ -46,28 +55,15 @@ void HalfProducts::offer(const ObjectChunk& chunk, const SharedView& x, const Sh
     // Step 3, without G: H(M[x_P]) ^ H(K[x']) ^ x_P.C_P.
     s[i] ^= hashed[i] ^ times(c, x.mine.bit(i));
   }
-  if (strings_ == StringBits::Full) return send_words(session_.channel(), kG, std::span<const Block>(g));
-  SecretVector<std::uint64_t> halves(chunk.count);
-  for (std::size_t i = 0; i < chunk.count; ++i) halves[i] = g[i].lo;
-  send_words(session_.channel(), kG, std::span<const std::uint64_t>(halves));
+  send_words(session_.channel(), kG, std::span<const Block>(g));
+  offered_.push(std::move(s));
 }
 
-void HalfProducts::receive(const ObjectChunk& chunk, const SharedView& x, std::span<Block> s) {
-  SecretVector<Block> g(chunk.count);
-  if (strings_ == StringBits::Full) {
-    recv_words(session_.channel(), kG, std::span(g));
-  } else {
-    SecretVector<std::uint64_t> halves(chunk.count);
-    recv_words(session_.channel(), kG, std::span(halves));
-    for (std::size_t i = 0; i < chunk.count; ++i) g[i] = {halves[i], 0};
-  }
-  for (std::size_t i = 0; i < chunk.count; ++i) s[i] ^= times(g[i], x.mine.bit(i));
-}
-
-ProductBits::ProductBits(Session& session, StringBits strings)
-    : session_(session), strings_(strings), sum_(session.id(), {kProductsCheck, '*', 0}, HashUse::LeakyTripleCheck) {}
-
-void ProductBits::announce(std::span<const Block> s, const SharedView& r) {
+void LeakyTriples::announce(const SharedView& x, const SharedView& r) {
+  SecretVector<Block> s = taken_from(offered_);
+  SecretVector<Block> g(s.size());
+  recv_words(session_.channel(), kG, std::span(g));
+  for (std::size_t i = 0; i < s.size(); ++i) s[i] ^= times(g[i], x.mine.bit(i));
   BitVector d(s.size());
   for (std::size_t first = 0; first < s.size(); first += 64) {
     std::uint64_t z = 0;
@@ -77,21 +73,23 @@ void ProductBits::announce(std::span<const Block> s, const SharedView& r) {
   }
   d.clear_padding();
   send_bits(session_.channel(), kLeakyTripleD, d);
+  announced_.push(std::move(s));
 }
 
-void ProductBits::finish(std::span<Block> s, const SharedView& z) {
+void LeakyTriples::finish(const SharedView& z) {
   const Delta delta = session_.global_key();
+  SecretVector<Block> s = taken_from(announced_);
   const BitVector d = recv_bits(session_.channel(), kLeakyTripleD, s.size());
   for (std::size_t i = 0; i < s.size(); ++i) {
     z.peers[i] = moved(z.peers[i], delta, d[i]);
     // L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z'].
     s[i] ^= times(delta.value, z.mine.bit(i)) ^ z.mine.macs[i].value ^ z.peers[i].value;
   }
-  if (strings_ == StringBits::Short)
-    for (Block& l : s) l.hi = 0;
   sum_.absorb(s);
 }
 
-Digest ProductBits::check_digest() { return RandomOracle(session_.id(), {kProductsCheck, '*', 0}).absorb_object(sum_.take()).digest(); }
+Digest LeakyTriples::check_digest() {
+  return RandomOracle(session_.id(), {kProductsCheck, '*', 0}).absorb_object(sum_.take()).digest();
+}
 
 }  // namespace tinyot

@@ -8,13 +8,11 @@
 //   4. z_P = lsb(S_P); d_P = z_P ^ r_P announced; [z] = [r] ^ d_A ^ d_B
 //   5. L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z']; EQ on L_A = L_B, one call over all instances, on the sums of their hashes
 //      (crypto/hash_sum.h)
-//
-// Steps 1 to 3 are HalfProducts, steps 4 and 5 ProductBits: with the check deferred, the latter are made once a bucket. With short
-// strings G, S and L have 64 bits: their lower halves. doc/fast_profile.md has the arguments for both.
 #pragma once
 
+#include <queue>
+
 #include "base/auth_bits.h"
-#include "base/parameters.h"
 #include "checks/session.h"
 #include "crypto/hash_sum.h"
 #include "offline/object_chunks.h"
@@ -36,39 +34,29 @@ bool fits_triples(const Session& session);
 Delta fitted_to_triples(Delta key, Party me);
 
 // Role: both, symmetric. Each step is called for all chunks in order; how many chunks one step is behind another is the caller's
-// choice, the same on both sides.
-class HalfProducts {
+// choice, the same on both sides. One object for all that one EQ covers.
+class LeakyTriples {
  public:
-  // `layer` keeps the hashes of several layers of a session apart, alike on both sides.
-  HalfProducts(Session& session, std::uint64_t layer, StringBits strings);
+  explicit LeakyTriples(Session& session);
 
-  // Steps 1 and 2. Shapes: x, y, s: chunk.count; s becomes what step 3 has without G.  Wire: sends 16 bytes an object, 8 of short ones.
-  void offer(const ObjectChunk& chunk, const SharedView& x, const SharedView& y, std::span<Block> s);
-  // Step 3: s becomes S_P.  Wire: receives as much.
-  void receive(const ObjectChunk& chunk, const SharedView& x, std::span<Block> s);
-
- private:
-  Session& session_;
-  std::uint64_t layer_;
-  StringBits strings_;
-};
-
-// Role: both, symmetric; called as HalfProducts. One for all that one EQ covers, one of a session part.
-class ProductBits {
- public:
-  ProductBits(Session& session, StringBits strings);
-
-  // Step 4, first half: my r becomes my z.  Wire: sends count / 8 bytes.
-  void announce(std::span<const Block> s, const SharedView& r);
-  // Step 4, second half, and step 5: s becomes L_P.  Wire: receives count / 8 bytes.
-  void finish(std::span<Block> s, const SharedView& z);
+  // Steps 1 and 2. `layer` keeps the hashes of several layers of a session apart, alike on both
+  // sides.
+  // Shapes: x, y: chunk.count.  Wire: sends 16 bytes a triple.
+  void offer(std::uint64_t layer, const ObjectChunk& chunk, const SharedView& x,
+             const SharedView& y);
+  // Step 3, and the first half of step 4: my r becomes my z.  Wire: receives 16 bytes a triple,
+  // sends count / 8.
+  void announce(const SharedView& x, const SharedView& r);
+  // The second half of step 4, and step 5.  Wire: receives count / 8 bytes.
+  void finish(const SharedView& z);
 
   // For EQ, the same on both sides.
   Digest check_digest();
 
  private:
   Session& session_;
-  StringBits strings_;
+  std::queue<SecretVector<Block>> offered_;    // of chunks that wait for G: step 3 without it
+  std::queue<SecretVector<Block>> announced_;  // of chunks that wait for d: S_P
   HashSum sum_;
 };
 

@@ -71,8 +71,6 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
               {"material", a["material"]},
               {"columns", a.value("columns", "-")},
               {"softspoken_k", a.value("softspoken_k", 0)},
-              {"check", a.value("check", "-")},
-              {"string_bits", a.value("string_bits", 0)},
               {"unit", a["unit"]},
               {"ands", job.ands},
               {"threads", a["threads"]},
@@ -108,8 +106,6 @@ int bench_offline(const Arguments& arguments) {
       .value("columns", "nnob12: theorem, experiment or both", "theorem")
       .value("material", "nnob12: pairs, triples or both", "pairs")
       .value("softspoken-k", "fast: 1, 2, 4, a list", "2")
-      .value("check", "fast: each, deferred or both", "each")
-      .value("string-bits", "fast: 128, 64 or both", "128")
       .value("ands", "ANDs of each job, a list; default: one unit")
       .value("threads", "workers of each party, a list", "1")
       .value("repeat", "runs of each row; the median is shown", "1")
@@ -136,13 +132,6 @@ int bench_offline(const Arguments& arguments) {
     point.parameters.material = value_named("material", name, {MaterialForm::Pairs, MaterialForm::Triples});
   }, is_nnob12);
   vary(points, sizes("softspoken-k"), [&](PreprocessJob& point, std::uint64_t k) { point.parameters.softspoken_k = small(k); }, is_fast);
-  vary(points, names("check"), [](PreprocessJob& point, const std::string& name) {
-    point.parameters.check = value_named("check", name, {TripleCheck::Each, TripleCheck::Deferred});
-  }, is_fast);
-  vary(points, sizes("string-bits"), [](PreprocessJob& point, std::uint64_t bits) {
-    if (bits != 64 && bits != 128) throw UsageError("--string-bits is 128 or 64");
-    point.parameters.strings = static_cast<StringBits>(bits);
-  }, is_fast);
   if (line.has("unit")) vary(points, sizes("unit"), [](PreprocessJob& point, std::uint64_t unit) { point.parameters.unit = unit; });
   for (PreprocessJob& point : points) point.ands = SecurityParameters::make(point.parameters).unit();
   vary(points, sizes("sigma"), [&](PreprocessJob& point, std::uint64_t sigma) { point.parameters.sigma = small(sigma); });

@@ -22,12 +22,12 @@ std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
   return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
 }
 
-// Of the options of one profile only.
-void refuse_options_of_another_profile(const CommandLine& line, Profile profile) {
-  const std::vector<std::string> of_fast = {"softspoken-k", "check", "short-strings"}, of_nnob12 = {"labit-columns"};
+// Each profile has one option of its own.
+void refuse_option_of_another_profile(const CommandLine& line, Profile profile) {
   const bool fast = profile == Profile::Fast;
-  for (const std::string& option : fast ? of_nnob12 : of_fast)
-    if (line.has(option)) throw UsageError("--" + option + " goes with --profile " + (fast ? "nnob12" : "fast"));
+  const std::string of_other = fast ? "labit-columns" : "softspoken-k";
+  if (line.has(of_other))
+    throw UsageError("--" + of_other + " goes with --profile " + (fast ? "nnob12" : "fast"));
 }
 
 }  // namespace
@@ -36,12 +36,10 @@ ParameterRequest parameters_from(const CommandLine& line) {
   const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
   ParameterRequest request;
   request.profile = value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
-  refuse_options_of_another_profile(line, request.profile);
+  refuse_option_of_another_profile(line, request.profile);
   if (line.has("material")) request.material = value_named("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
   if (line.has("labit-columns")) request.columns = value_named("labit-columns", line.text("labit-columns"), {Columns::Theorem, Columns::Experiment});
   if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
-  if (line.has("check")) request.check = value_named("check", line.text("check"), {TripleCheck::Each, TripleCheck::Deferred});
-  if (line.has("short-strings")) request.strings = StringBits::Short;
   request.sigma = small("sigma");
   request.unit = line.optional_size("unit");
   if (line.has("bucket")) request.bucket = small("bucket");
@@ -64,8 +62,6 @@ void add_parameter_options(Options& options) {
       .value("unit", "ANDs that are permuted together; memory grows with it; default: 2^18, with --profile fast 2^20")
       .value("labit-columns", "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper measured)")
       .value("softspoken-k", "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; default: 2")
-      .value("check", "fast: each leaky triple (the default, as published) or deferred, once a bucket (ours, see doc/)")
-      .flag("short-strings", "fast: 64 bits instead of 128 in the leaky triples (ours, see doc/)")
       .flag("allow-weak", "accept a bucket that misses sigma, for measurements");
 }
 

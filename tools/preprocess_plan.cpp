@@ -58,8 +58,6 @@ void check_same_parameters(const std::string& begun, const Manifest& manifest, c
   differ("--material", manifest.material, wanted.material);
   differ("--labit-columns", manifest.columns, wanted.columns);
   differ("--softspoken-k", std::to_string(manifest.softspoken_k), std::to_string(wanted.softspoken_k));
-  differ("--check", manifest.check, wanted.check);
-  differ("strings of so many bits (--short-strings): ", std::to_string(manifest.string_bits), std::to_string(wanted.string_bits));
   differ("--sigma", std::to_string(manifest.sigma), std::to_string(wanted.sigma));
   differ("--unit", std::to_string(manifest.unit), std::to_string(wanted.unit));
   differ("--bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));
@@ -72,8 +70,6 @@ std::vector<Parameter> parameters_of(const SecurityParameters& params, const Man
           {"material", security.material},
           {"columns", security.columns},
           {"softspoken-k", std::to_string(security.softspoken_k)},
-          {"check", security.check},
-          {"string bits", std::to_string(security.string_bits)},
           {"kappa", std::to_string(kKappa)},
           {"sigma", std::to_string(params.sigma())},
           {"unit", std::to_string(params.unit())},
@@ -90,13 +86,10 @@ Manifest security_of(const SecurityParameters& params, const JobForecast& foreca
   manifest.unit = params.unit();
   manifest.sigma_paper_bound = forecast.paper_bound_bits;
   manifest.sigma_exact = forecast.exact_bound_bits;
-  if (params.profile() == Profile::Fast) {
+  if (params.profile() == Profile::Fast)
     manifest.softspoken_k = params.softspoken_k();
-    manifest.check = name_of(params.check());
-    manifest.string_bits = static_cast<std::uint32_t>(params.strings());
-  } else {
+  else
     manifest.columns = name_of(params.columns());
-  }
   return manifest;
 }
 

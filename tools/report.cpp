@@ -42,8 +42,6 @@ void add_security(Json& report, const Manifest& manifest) {
   report["material"] = manifest.material;
   if (!manifest.columns.empty()) report["columns"] = manifest.columns;
   if (manifest.softspoken_k > 0) report["softspoken_k"] = manifest.softspoken_k;
-  if (!manifest.check.empty()) report["check"] = manifest.check;
-  if (manifest.string_bits > 0) report["string_bits"] = manifest.string_bits;
   report["sigma"] = manifest.sigma;
   report["sigma_paper_bound"] = manifest.sigma_paper_bound;
   report["sigma_exact"] = manifest.sigma_exact;
@@ -56,8 +54,6 @@ std::string profile_text(const Json& report) {
   std::string text = report["profile"].get<std::string>() + " (" + report["material"].get<std::string>();
   if (report.contains("columns")) text += ", " + report["columns"].get<std::string>() + " columns";
   if (report.contains("softspoken_k")) text += ", SoftSpoken k = " + report["softspoken_k"].dump();
-  if (report.contains("check") && report["check"] != "each") text += ", " + report["check"].get<std::string>() + " check";
-  if (report.contains("string_bits") && report["string_bits"] != kKappa) text += ", strings of " + report["string_bits"].dump() + " bits";
   return text + ")";
 }
 

@@ -154,8 +154,6 @@ TEST(FastParameters, DefaultsAreLargeUnitsOfTriples) {
   EXPECT_EQ(params.bucket(), 3u);
   EXPECT_EQ(params.material(), MaterialForm::Triples);
   EXPECT_EQ(params.softspoken_k(), 2u);
-  EXPECT_EQ(params.check(), TripleCheck::Each);
-  EXPECT_EQ(params.strings(), StringBits::Full);
   const auto nnob12 = SecurityParameters::make({});
   EXPECT_EQ(nnob12.unit(), 1u << 18);
   EXPECT_EQ(nnob12.material(), MaterialForm::Pairs);
@@ -171,61 +169,23 @@ TEST(FastParameters, APopulationIsWholeBlocks) {
   EXPECT_EQ(params.bound_bits(1, 6), paper_bound_bits(128, 6));
 }
 
-TEST(FastParameters, TheDeferredCheckIsHeldToItsOwnBound) {
-  ParameterRequest request = fast();
-  request.check = TripleCheck::Deferred;
-  const auto params = SecurityParameters::make(request);
-  EXPECT_EQ(params.bucket(), 3u);
-  EXPECT_EQ(params.exact_bits(1 << 20, 3), layers_bound_bits(1 << 20, 3, TripleCheck::Deferred));
-  EXPECT_EQ(params.bound_bits(1 << 20, 3), params.exact_bits(1 << 20, 3));
-  EXPECT_GE(params.bound_bits(1 << 20, 3), 40.0);
-  // Half as large a unit reaches 40 by the paper's bound, and with the deferred check only with one layer more.
-  EXPECT_EQ(SecurityParameters::make({.profile = Profile::Fast, .unit = 1 << 19}).bucket(), 3u);
-  request.unit = 1 << 19;
-  EXPECT_EQ(SecurityParameters::make(request).bucket(), 4u);
-  request.bucket = 3;
-  expect_in(refusal(request), {"--bucket 3", "use --bucket 4", "--allow-weak"});
-}
-
-TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByTheBoundItIsHeldTo) {
-  for (const TripleCheck check : {TripleCheck::Each, TripleCheck::Deferred}) {
-    for (const StringBits strings : {StringBits::Full, StringBits::Short}) {
-      for (const std::uint32_t sigma : {40u, 63u}) {
-        const auto params = SecurityParameters::make({.profile = Profile::Fast, .sigma = sigma, .unit = 5000, .check = check, .strings = strings});
-        std::uint64_t total = 0;
-        for (const UnitPlan& plan : params.plan(12345)) {
-          total += plan.ands;
-          EXPECT_GE(params.bound_bits(plan.ands, plan.bucket), sigma);
-          EXPECT_GE(params.exact_bits(plan.ands, plan.bucket), sigma);
-        }
-        EXPECT_EQ(total, 12345u);
-      }
+TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByBothBounds) {
+  for (const std::uint32_t sigma : {40u, 64u, 128u}) {
+    const auto params =
+        SecurityParameters::make({.profile = Profile::Fast, .sigma = sigma, .unit = 5000});
+    std::uint64_t total = 0;
+    for (const UnitPlan& plan : params.plan(12345)) {
+      total += plan.ands;
+      EXPECT_GE(params.bound_bits(plan.ands, plan.bucket), sigma);
+      EXPECT_GE(params.exact_bits(plan.ands, plan.bucket), sigma);
+      EXPECT_EQ(params.exact_bits(plan.ands, plan.bucket),
+                layers_bound_bits(params.population(plan.ands), plan.bucket));
     }
+    EXPECT_EQ(total, 12345u);
   }
 }
 
-// Half a key, the lowest bit of which is known.
-TEST(FastParameters, ShortStringsLeave63BitsAtMost) {
-  ParameterRequest request = fast();
-  request.strings = StringBits::Short;
-  request.sigma = 63;
-  const auto params = SecurityParameters::make(request);
-  EXPECT_EQ(params.exact_bits(1 << 20, 20), 63.0);
-  EXPECT_EQ(params.bound_bits(1 << 20, 20), 63.0);
-  EXPECT_LT(params.bound_bits(1 << 20, 3), 63.0);
-  EXPECT_GT(SecurityParameters::make(fast()).bound_bits(1 << 20, 20), 64.0);
-  for (const std::uint32_t sigma : {64u, 65u, 128u}) {
-    request.strings = StringBits::Short;
-    request.sigma = sigma;
-    expect_in(refusal(request), {"--short-strings", "63 bits", "sigma = " + std::to_string(sigma)});
-    request.strings = StringBits::Full;
-    EXPECT_EQ(refusal(request), "");
-  }
-}
-
-TEST(FastParameters, OptionsOfTheOtherProfileAreRefused) {
-  expect_in(refusal({.check = TripleCheck::Deferred}), {"--check deferred", "--profile fast"});
-  expect_in(refusal({.strings = StringBits::Short}), {"--short-strings", "--profile fast"});
+TEST(FastParameters, OptionsThatItDoesNotHaveAreRefused) {
   expect_in(refusal({.profile = Profile::Fast, .material = MaterialForm::Pairs}), {"--profile fast", "--material triples only"});
   EXPECT_EQ(refusal({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
   for (const std::uint32_t k : {0u, 3u, 5u, 8u})

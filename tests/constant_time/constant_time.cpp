@@ -1,8 +1,10 @@
-// The computations of both profiles under valgrind, with all that is secret marked as undefined: what comes out of each party's generator,
-// its global key and its inputs. valgrind then reports each branch and each address that depends on it. What is sent is public from there
-// on, and so is what declassified() says.
+// The computations of both profiles under valgrind, with all that is secret marked as undefined:
+// what comes out of each party's generator, its global key and its inputs. valgrind then reports
+// each branch and each address that depends on it. What is sent is public from there on, and so is
+// what declassified() says.
 //
-//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-deferred [--planted-leak branch|address]
+//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4 [--planted-leak
+//   branch|address]
 #include <valgrind/memcheck.h>
 
 #include <cstdio>
@@ -104,11 +106,7 @@ SecurityParameters parameters(const char* profile) {
   request.weak_allowed = true;
   if (!is_fast) request.columns = Columns::Experiment;
   if (std::strcmp(profile, "nnob12-triples") == 0) request.material = MaterialForm::Triples;
-  if (std::strcmp(profile, "fast-deferred") == 0) {
-    request.check = TripleCheck::Deferred;
-    request.strings = StringBits::Short;
-    request.softspoken_k = 4;
-  }
+  if (std::strcmp(profile, "fast-k4") == 0) request.softspoken_k = 4;
   return SecurityParameters::make(request);
 }
 

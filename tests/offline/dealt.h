@@ -67,8 +67,8 @@ inline SharedBits dealt_shared(Party me, std::size_t count, std::uint64_t seed, 
 
 // Shared bits x, y and r: what a leaky triple starts from. The layers of a session differ in their numbers.
 inline TripleLayer dealt_layer(Party me, std::size_t count, std::uint64_t seed, std::uint64_t number = 0) {
-  return {
-      dealt_shared(me, count, seed, 3 * number), dealt_shared(me, count, seed, 3 * number + 1), dealt_shared(me, count, seed, 3 * number + 2), {}};
+  return {dealt_shared(me, count, seed, 3 * number), dealt_shared(me, count, seed, 3 * number + 1),
+          dealt_shared(me, count, seed, 3 * number + 2)};
 }
 
 // Checks all MACs under the keys for triples, and that z = xy.

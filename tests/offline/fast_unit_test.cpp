@@ -40,76 +40,59 @@ MaterialCounts expect_good_unit(const FastMade& made) {
   return test::expect_good(made.sinks[0], made.sinks[1], key_for_triples(Party::A), key_for_triples(Party::B));
 }
 
-struct FastKind {
-  TripleCheck check = TripleCheck::Each;
-  StringBits strings = StringBits::Full;
-  std::uint32_t k = 2;
-};
-constexpr FastKind kDeferred{TripleCheck::Deferred, StringBits::Full, 2};
-
-ParameterRequest fast(std::uint64_t unit, const FastKind& kind = {}) {
-  return {.profile = Profile::Fast, .unit = unit, .softspoken_k = kind.k, .check = kind.check, .strings = kind.strings};
+ParameterRequest fast(std::uint64_t unit, std::uint32_t k = 2) {
+  return {.profile = Profile::Fast, .unit = unit, .softspoken_k = k};
 }
 
-void expect_unit(const FastKind& kind, std::uint64_t ands) {
-  SCOPED_TRACE(std::string(name_of(kind.check)) + ", strings of " + std::to_string(static_cast<int>(kind.strings)) +
-               ", k = " + std::to_string(kind.k) + ", " + std::to_string(ands) + " ANDs");
-  const MaterialCounts counts = expect_good_unit(preprocess_fast(fast(ands, kind), ands, 7));
+void expect_unit(std::uint64_t ands, std::uint32_t k = 2) {
+  SCOPED_TRACE("k = " + std::to_string(k) + ", " + std::to_string(ands) + " ANDs");
+  const MaterialCounts counts = expect_good_unit(preprocess_fast(fast(ands, k), ands, 7));
   EXPECT_EQ(counts[MaterialKind::Triples], ands);
   EXPECT_EQ(counts[MaterialKind::AuthBitsA], 7u);
   EXPECT_EQ(counts[MaterialKind::AuthBitsB], 7u);
   EXPECT_EQ(counts[MaterialKind::AuthAndsA], 0u);
 }
 
-// Triples of a layer that share a batch of bits: three columns each, or two where the check is deferred.
-constexpr std::uint64_t kInABatch = kBatchBits / 3, kHalvesInABatch = kBatchBits / 2 / kKappa * kKappa;
+constexpr std::uint64_t kInABatch = kBatchBits / 3;  // triples of a layer, of three bits each
 
 TEST(FastUnit, MaterialIsGoodAtBlockAndBatchEdges) {
-  for (const std::uint64_t ands : {1ull, 127ull, 128ull, 129ull}) expect_unit({}, ands);
-  for (const std::uint64_t ands : {kInABatch - 128, kInABatch, kInABatch + 1, kInABatch + 128}) expect_unit({}, ands);
+  for (const std::uint64_t ands : {1ull, 127ull, 128ull, 129ull}) expect_unit(ands);
+  for (const std::uint64_t ands : {kInABatch - 128, kInABatch, kInABatch + 1, kInABatch + 128})
+    expect_unit(ands);
 }
 
-TEST(FastUnit, MaterialIsGoodAtBlockAndBatchEdgesWithTheDeferredCheck) {
-  for (const std::uint64_t ands : {1ull, 128ull, 129ull}) expect_unit(kDeferred, ands);
-  for (const std::uint64_t in_a_batch : {kInABatch, kHalvesInABatch})
-    for (const std::uint64_t ands : {in_a_batch - 128, in_a_batch, in_a_batch + 128}) expect_unit(kDeferred, ands);
-}
-
-TEST(FastUnit, EveryKindMakesGoodMaterial) {
-  for (const TripleCheck check : {TripleCheck::Each, TripleCheck::Deferred})
-    for (const StringBits strings : {StringBits::Full, StringBits::Short})
-      for (const std::uint32_t k : {1u, 2u, 4u}) expect_unit({check, strings, k}, 1025);
+TEST(FastUnit, TreesOfEverySizeMakeGoodMaterial) {
+  for (const std::uint32_t k : {1u, 2u, 4u}) expect_unit(1025, k);
 }
 
 // Chunks that are folded together, and batches, end at different triples.
 TEST(FastUnit, LayersOfManyBatchesMakeGoodMaterial) {
-  for (const FastKind& kind : {FastKind{}, FastKind{TripleCheck::Deferred, StringBits::Short, 4}}) expect_unit(kind, 3 * kInABatch + 1);
+  for (const std::uint32_t k : {2u, 4u}) expect_unit(3 * kInABatch + 1, k);
 }
 
 TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
   for (const std::size_t workers : {1u, 3u})
-    for (const FastKind& kind : {FastKind{}, kDeferred})
-      EXPECT_EQ(expect_good_unit(preprocess_fast(fast(500, kind), 2100, 10, workers))[MaterialKind::Triples], 2100u);
+    EXPECT_EQ(
+        expect_good_unit(preprocess_fast(fast(500), 2100, 10, workers))[MaterialKind::Triples],
+        2100u);
 }
 
 // The last unit is smaller and, having a population of its own, has more layers: it finds memory of other sizes.
 TEST(FastUnit, UnitsOfOtherSizesUseTheMemoryOfEarlierOnes) {
-  for (const FastKind& kind : {FastKind{}, FastKind{TripleCheck::Deferred, StringBits::Short, 2}}) {
-    const auto params = SecurityParameters::make(fast(2000, kind));
-    const auto plan = params.plan(4130);
-    ASSERT_EQ(plan.size(), 3u);
-    EXPECT_GT(plan[2].bucket, plan[1].bucket);
-    const FastMade made = preprocess_fast(fast(2000, kind), 4130, 1200);
-    EXPECT_EQ(expect_good_unit(made)[MaterialKind::Triples], 4130u);
-    EXPECT_EQ(made.sinks[0].units, 3);
-    // None of the memory shows what it held before.
-    std::vector<std::uint64_t> seen;
-    for (const MaterialBatch& batch : made.sinks[0].made.at(MaterialKind::Triples))
-      for (const AuthShares& column : batch.shares)
-        for (const MacShare& share : column.macs) seen.push_back(share.value.hi);
-    std::sort(seen.begin(), seen.end());
-    EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
-  }
+  const auto params = SecurityParameters::make(fast(2000));
+  const auto plan = params.plan(4130);
+  ASSERT_EQ(plan.size(), 3u);
+  EXPECT_GT(plan[2].bucket, plan[1].bucket);
+  const FastMade made = preprocess_fast(fast(2000), 4130, 1200);
+  EXPECT_EQ(expect_good_unit(made)[MaterialKind::Triples], 4130u);
+  EXPECT_EQ(made.sinks[0].units, 3);
+  // None of the memory shows what it held before.
+  std::vector<std::uint64_t> seen;
+  for (const MaterialBatch& batch : made.sinks[0].made.at(MaterialKind::Triples))
+    for (const AuthShares& column : batch.shares)
+      for (const MacShare& share : column.macs) seen.push_back(share.value.hi);
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
 }
 
 // The bits and the MACs, or shares of MACs, of a column.
@@ -127,40 +110,41 @@ void expect_balanced(const Column& column, const std::string& name) {
 }
 
 TEST(FastUnit, EveryVectorIsBalancedFromEndToEnd) {
-  for (const FastKind& kind : {FastKind{}, kDeferred}) {
-    const FastMade made = preprocess_fast(fast(5000, kind), 5000, 2560);
-    expect_good_unit(made);
-    for (const int party : {0, 1}) {
-      for (const auto& [material, batches] : made.sinks[party].made) {
-        for (const MaterialBatch& batch : batches) {
-          for (const AuthBitsMine& column : batch.mine) expect_balanced(column, std::string(name_of(material)));
-          for (const AuthShares& column : batch.shares) expect_balanced(column, std::string(name_of(material)));
-        }
+  const FastMade made = preprocess_fast(fast(5000), 5000, 2560);
+  expect_good_unit(made);
+  for (const int party : {0, 1}) {
+    for (const auto& [material, batches] : made.sinks[party].made) {
+      for (const MaterialBatch& batch : batches) {
+        for (const AuthBitsMine& column : batch.mine)
+          expect_balanced(column, std::string(name_of(material)));
+        for (const AuthShares& column : batch.shares)
+          expect_balanced(column, std::string(name_of(material)));
       }
     }
   }
 }
 
 TEST(FastUnit, KeysThatDoNotFitAreOurBug) {
-  for (const FastKind& kind : {FastKind{}, kDeferred}) {
-    const auto params = SecurityParameters::make(fast(128, kind));
-    MemorySink sinks[2];
-    const Outcomes outcomes = run_sessions(
-        [&](Session& outer) {
-          PhaseLog log;
-          Delta wrong = key_for_triples(outer.me());
-          wrong.value.lo ^= 1;
-          Session session(outer.me(), {outer.id(), outer.id()}, wrong, outer.channel(), outer.rng().fork(), log);
-          const UnitRequest request{params.plan(128).at(0), 7};
-          Preprocessor(session, params).make_units({&request, 1}, sinks[static_cast<int>(session.me())]);
-        },
-        {}, false);
-    // Whichever is slower finds the channel closed.
-    for (const Outcome* outcome : {&outcomes.a, &outcomes.b})
-      EXPECT_TRUE(outcome->kind == Outcome::Kind::Other || outcome->kind == Outcome::Kind::Network) << outcome->message;
-    EXPECT_TRUE(outcomes.a.kind == Outcome::Kind::Other || outcomes.b.kind == Outcome::Kind::Other);
-    EXPECT_EQ(sinks[0].units + sinks[1].units, 0);
-  }
+  const auto params = SecurityParameters::make(fast(128));
+  MemorySink sinks[2];
+  const Outcomes outcomes = run_sessions(
+      [&](Session& outer) {
+        PhaseLog log;
+        Delta wrong = key_for_triples(outer.me());
+        wrong.value.lo ^= 1;
+        Session session(outer.me(), {outer.id(), outer.id()}, wrong, outer.channel(),
+                        outer.rng().fork(), log);
+        const UnitRequest request{params.plan(128).at(0), 7};
+        Preprocessor(session, params)
+            .make_units({&request, 1}, sinks[static_cast<int>(session.me())]);
+      },
+      {}, false);
+  // Whichever is slower finds the channel closed.
+  for (const Outcome* outcome : {&outcomes.a, &outcomes.b})
+    EXPECT_TRUE(outcome->kind == Outcome::Kind::Other || outcome->kind == Outcome::Kind::Network)
+        << outcome->message;
+  EXPECT_TRUE(outcomes.a.kind == Outcome::Kind::Other || outcomes.b.kind == Outcome::Kind::Other);
+  EXPECT_EQ(sinks[0].units + sinks[1].units, 0);
 }
 
 // One message altered; what the honest party says.
@@ -181,16 +165,7 @@ constexpr FastAttack kFastAttacks[] = {
     {"coin_toss.opening", 0, 3, 0, "coin toss"},
     {"mac_transcript.digest", 0, 3, 0, "MAC transcript"},
 };
-// All G of one layer are wrong in one bit each: in every bucket the honest party's x of that layer decides.
-constexpr FastAttack kAttacksOnTheDeferredCheck[] = {
-    {"latriple.g", 0, 0, 128, "EQ of leaky triples"},   {"latriple.g", 4, 77, 128, "EQ of leaky triples"},
-    {"latriple.d", 0, 3, 0, "EQ of leaky triples"},     {"triple.d", 0, 3, 0, "EQ of leaky triples"},
-    {"coin_toss.opening", 0, 3, 0, "coin toss"},        {"mac_transcript.digest", 0, 3, 0, "MAC transcript"},
-    {"softspoken.corrections", 4, 0, 128, "SoftSpoken check"},
-};
-constexpr FastAttack kAttacksOnShortStrings[] = {{"latriple.g", 0, 63, 64, "EQ of leaky triples"}, {"latriple.d", 0, 3, 0, "EQ of leaky triples"}};
-
-void expect_nothing_made(const FastAttack& attack, Party cheater, const FastKind& kind) {
+void expect_nothing_made(const FastAttack& attack, Party cheater) {
   SCOPED_TRACE(std::string(attack.tag) + " by " + letter(cheater));
   bool done = false;
   const auto alter = [&](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
@@ -199,7 +174,7 @@ void expect_nothing_made(const FastAttack& attack, Party cheater, const FastKind
     const std::size_t end = attack.stride == 0 ? attack.bit + 1 : 8 * payload.size();
     for (std::size_t bit = attack.bit; bit < end; bit += std::max<std::size_t>(attack.stride, 1)) payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
   };
-  const FastMade made = preprocess_fast(fast(200, kind), 200, 7, 1, options_with(cheater, 1, alter));
+  const FastMade made = preprocess_fast(fast(200), 200, 7, 1, options_with(cheater, 1, alter));
   EXPECT_TRUE(done);
   const std::string check = attack.check;
   const Outcome &honest = of(made.outcomes, peer_of(cheater)), &own = of(made.outcomes, cheater);
@@ -212,44 +187,37 @@ void expect_nothing_made(const FastAttack& attack, Party cheater, const FastKind
   EXPECT_EQ(made.sinks[static_cast<int>(peer_of(cheater))].units, 0);
 }
 
-void expect_nothing_made(std::span<const FastAttack> attacks, const FastKind& kind) {
-  for (const FastAttack& attack : attacks)
+TEST(FastUnit, AnAlteredMessageYieldsNothing) {
+  for (const FastAttack& attack : kFastAttacks)
     for (const Party cheater : {Party::A, Party::B})
-      if (std::string_view(attack.tag) != "coin_toss.opening" || cheater == Party::A) expect_nothing_made(attack, cheater, kind);  // A opens
+      if (std::string_view(attack.tag) != "coin_toss.opening" || cheater == Party::A)
+        expect_nothing_made(attack, cheater);  // A opens
 }
 
-TEST(FastUnit, AnAlteredMessageYieldsNothing) { expect_nothing_made(kFastAttacks, {}); }
-
-TEST(FastUnit, AnAlteredMessageYieldsNothingWithTheDeferredCheck) { expect_nothing_made(kAttacksOnTheDeferredCheck, kDeferred); }
-
-TEST(FastUnit, AnAlteredMessageYieldsNothingWithShortStrings) {
-  for (const TripleCheck check : {TripleCheck::Each, TripleCheck::Deferred})
-    expect_nothing_made(kAttacksOnShortStrings, {check, StringBits::Short, 2});
-}
-
-// The orders are tossed when what they must not depend on is fixed: the first message of the toss follows the last of these.
-TEST(FastUnit, OrdersAreTossedWhenTheLayersAreFixed) {
-  for (const FastKind& kind : {FastKind{}, kDeferred}) {
-    std::vector<std::string> sent;
-    preprocess_fast(fast(200, kind), 200, 7, 1,
-                    options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>&) { sent.emplace_back(tag); }));
-    const auto first = [&](const char* tag) { return std::find(sent.begin(), sent.end(), tag) - sent.begin(); };
-    const auto last = [&](const char* tag) { return sent.rend() - std::find(sent.rbegin(), sent.rend(), tag) - 1; };
-    const auto toss = first("coin_toss.commitment");
-    ASSERT_LT(toss, std::ssize(sent));
-    EXPECT_EQ(last("coin_toss.commitment"), toss) << "one toss a unit";
-    EXPECT_LT(last("latriple.g"), toss);
-    EXPECT_LT(last("softspoken.answer"), toss);
-    EXPECT_GT(first("triple.d"), toss);
-    if (kind.check == TripleCheck::Each) {
-      EXPECT_LT(last("latriple.d"), toss);
-      EXPECT_LT(last("eq.confirmation"), toss);
-    } else {
-      EXPECT_GT(first("latriple.d"), first("triple.d"));
-      EXPECT_GT(last("eq.confirmation"), last("latriple.d"));
-    }
-    EXPECT_GT(last("mac_transcript.digest"), std::max(last("triple.d"), last("eq.confirmation")));
-  }
+// The shifts are tossed when what they must not depend on is fixed: the first message of the toss
+// follows the last of these.
+TEST(FastUnit, ShiftsAreTossedWhenTheLayersAreFixed) {
+  std::vector<std::string> sent;
+  preprocess_fast(
+      fast(200), 200, 7, 1,
+      options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>&) {
+        sent.emplace_back(tag);
+      }));
+  const auto first = [&](const char* tag) {
+    return std::find(sent.begin(), sent.end(), tag) - sent.begin();
+  };
+  const auto last = [&](const char* tag) {
+    return sent.rend() - std::find(sent.rbegin(), sent.rend(), tag) - 1;
+  };
+  const auto toss = first("coin_toss.commitment");
+  ASSERT_LT(toss, std::ssize(sent));
+  EXPECT_EQ(last("coin_toss.commitment"), toss) << "one toss a unit";
+  EXPECT_LT(last("latriple.g"), toss);
+  EXPECT_LT(last("softspoken.answer"), toss);
+  EXPECT_GT(first("triple.d"), toss);
+  EXPECT_LT(last("latriple.d"), toss);
+  EXPECT_LT(last("eq.confirmation"), toss);
+  EXPECT_GT(last("mac_transcript.digest"), std::max(last("triple.d"), last("eq.confirmation")));
 }
 
 }  // namespace

@@ -160,16 +160,19 @@ TEST_F(OrderOfProducts, NothingIsPouredBeforeTheTranscriptsAreSettled) {
 }
 
 // Layers of several batches, the last of them smaller.
-class OrderOfFast : public testing::TestWithParam<TripleCheck> {
+class OrderOfFast : public testing::Test {
  protected:
   static constexpr std::uint64_t kUnit = 2 * (kBatchBits / 3) + 1;
 
-  void SetUp() override { events_ = make_unit({.profile = Profile::Fast, .unit = kUnit, .check = GetParam()}, 3); }
+  static void SetUpTestSuite() {
+    events_ = make_unit({.profile = Profile::Fast, .unit = kUnit}, 3);
+  }
+  static void TearDownTestSuite() { events_ = {}; }
 
-  EventsOfBoth events_;
+  static inline EventsOfBoth events_;
 };
 
-TEST_P(OrderOfFast, ABatchIsChallengedWhenItsCorrectionsHaveArrived) {
+TEST_F(OrderOfFast, ABatchIsChallengedWhenItsCorrectionsHaveArrived) {
   for (const Events& events : events_) {
     const auto corrections = all(events, "-softspoken.corrections"), challenges = all(events, "+softspoken.challenge");
     ASSERT_EQ(challenges.size(), corrections.size());
@@ -178,7 +181,7 @@ TEST_P(OrderOfFast, ABatchIsChallengedWhenItsCorrectionsHaveArrived) {
   }
 }
 
-TEST_P(OrderOfFast, ABatchIsAnsweredWhenItsChallengeHasArrived) {
+TEST_F(OrderOfFast, ABatchIsAnsweredWhenItsChallengeHasArrived) {
   for (const Events& events : events_) {
     const auto corrections = all(events, "+softspoken.corrections"), challenges = all(events, "-softspoken.challenge"),
                answers = all(events, "+softspoken.answer");
@@ -192,7 +195,7 @@ TEST_P(OrderOfFast, ABatchIsAnsweredWhenItsChallengeHasArrived) {
 }
 
 // A party uses bits when it has answered for them, and keys when it has checked the peer's answer. The unit's first batches are plain.
-TEST_P(OrderOfFast, ABatchIsUsedWhenItIsChecked) {
+TEST_F(OrderOfFast, ABatchIsUsedWhenItIsChecked) {
   for (const Events& events : events_) {
     const auto sent = all(events, "+softspoken.answer"), received = all(events, "-softspoken.answer"), used = all(events, "+latriple.g");
     ASSERT_EQ(sent.size(), received.size());
@@ -206,47 +209,37 @@ TEST_P(OrderOfFast, ABatchIsUsedWhenItIsChecked) {
   }
 }
 
-TEST_P(OrderOfFast, TheOrdersAreTossedWhenTheLayersAreFixed) {
+TEST_F(OrderOfFast, TheShiftsAreTossedWhenTheLayersAreChecked) {
   for (const std::size_t party : {0u, 1u}) {
     const Events& events = events_[party];
     const std::ptrdiff_t toss = first(events, begin_of_toss(party));
     EXPECT_EQ(last(events, begin_of_toss(party)), toss) << "one toss a unit";
-    for (const char* event : {"+latriple.g", "-latriple.g", "-softspoken.answer", "+softspoken.answer"})
+    for (const char* event : {"+latriple.g", "-latriple.g", "-softspoken.answer",
+                              "+softspoken.answer", "+latriple.d", "-latriple.d"})
       EXPECT_GT(toss, last(events, event)) << event;
-    if (GetParam() == TripleCheck::Deferred) continue;
-    for (const std::string& event : {std::string("+latriple.d"), std::string("-latriple.d"), end_of_eq(party)})
-      EXPECT_GT(toss, last(events, event)) << event;
+    EXPECT_GT(toss, last(events, end_of_eq(party)));
   }
 }
 
-TEST_P(OrderOfFast, NothingIsRevealedBeforeTheOrdersAreTossed) {
-  for (const std::size_t party : {0u, 1u}) {
-    const Events& events = events_[party];
-    EXPECT_GT(first(events, "+triple.d"), last(events, end_of_toss(party)));
-    if (GetParam() == TripleCheck::Each) continue;
-    EXPECT_GT(first(events, "+latriple.d"), last(events, end_of_toss(party)));
-  }
+TEST_F(OrderOfFast, NothingIsRevealedBeforeTheShiftsAreTossed) {
+  for (const std::size_t party : {0u, 1u})
+    EXPECT_GT(first(events_[party], "+triple.d"), last(events_[party], end_of_toss(party)));
 }
 
-TEST_P(OrderOfFast, TheProductsAreComparedWhenAllOfThemAreAnnounced) {
+TEST_F(OrderOfFast, TheProductsAreComparedWhenAllOfThemAreAnnounced) {
   for (const std::size_t party : {0u, 1u}) {
     const Events& events = events_[party];
     EXPECT_GT(last(events, end_of_eq(party)), last(events, "-latriple.d"));
     EXPECT_GT(last(events, end_of_eq(party)), last(events, "+latriple.d"));
-    if (GetParam() == TripleCheck::Each) continue;
-    EXPECT_GT(last(events, end_of_eq(party)), last(events, "-triple.d"));
   }
 }
 
-TEST_P(OrderOfFast, NothingIsPouredBeforeTheTranscriptsAreSettled) {
+TEST_F(OrderOfFast, NothingIsPouredBeforeTheTranscriptsAreSettled) {
   for (const std::size_t party : {0u, 1u}) {
     expect_poured_when_settled(events_[party], {"triple.d"});
     EXPECT_GT(first(events_[party], "pour"), last(events_[party], end_of_eq(party)));
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Checks, OrderOfFast, testing::Values(TripleCheck::Each, TripleCheck::Deferred),
-                         [](const auto& check) { return std::string(name_of(check.param)); });
 
 }  // namespace
 }  // namespace tinyot

@@ -20,8 +20,8 @@ struct WorkersMade {
 // What a party wants before each unit; by default everything.
 using Wanted = std::function<bool(Party)>;
 
-const ParameterRequest kNnob12{.columns = Columns::Experiment, .unit = kUnit}, kFast{.profile = Profile::Fast, .unit = kUnit},
-    kFastDeferred{.profile = Profile::Fast, .unit = kUnit, .check = TripleCheck::Deferred};
+const ParameterRequest kNnob12{.columns = Columns::Experiment, .unit = kUnit},
+    kFast{.profile = Profile::Fast, .unit = kUnit};
 
 WorkersMade preprocess(std::size_t workers, const PartyOptions& options = {}, const Wanted& wanted = {}, const ParameterRequest& request = kNnob12) {
   WorkersMade made;
@@ -73,9 +73,10 @@ void expect_same_units_and_good(const WorkersMade& made) {
 
 class WorkersOf : public testing::TestWithParam<ParameterRequest> {};
 
-INSTANTIATE_TEST_SUITE_P(EachProfile, WorkersOf, testing::Values(kNnob12, kFast, kFastDeferred), [](const auto& tested) {
-  return std::string(name_of(tested.param.profile)) + "_" + std::string(name_of(tested.param.check));
-});
+INSTANTIATE_TEST_SUITE_P(EachProfile, WorkersOf, testing::Values(kNnob12, kFast),
+                         [](const auto& tested) {
+                           return std::string(name_of(tested.param.profile));
+                         });
 
 TEST_P(WorkersOf, MakeTheSameMaterialHoweverManyTheyAre) {
   const WorkersMade alone = preprocess(1, {}, {}, GetParam());

@@ -38,8 +38,6 @@ TEST_F(DisagreementTest, OnTheFastProfileAndItsOptions) {
   const Arguments small = {"--ands", "2^10"}, fast = small + Arguments{"--profile", "fast"};
   expect_disagreement(both("preprocess", small, fast), "profile", "nnob12", "fast");
   expect_disagreement(both("preprocess", fast + Arguments{"--softspoken-k", "4"}, fast), "softspoken-k", "4", "2");
-  expect_disagreement(both("preprocess", fast, fast + Arguments{"--check", "deferred"}), "check", "each", "deferred");
-  expect_disagreement(both("preprocess", fast, fast + Arguments{"--short-strings"}), "string bits", "128", "64");
   expect_disagreement(both("preprocess", small + Arguments{"--material", "triples"}, small), "material", "triples", "pairs");
   EXPECT_FALSE(std::filesystem::exists(path("A")));
   EXPECT_FALSE(std::filesystem::exists(path("B")));

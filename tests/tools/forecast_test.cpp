@@ -11,8 +11,7 @@ namespace tinyot::test {
 namespace {
 
 const Arguments kFast = {"--profile", "fast"};
-const Arguments kDeferred = {"--profile", "fast", "--check", "deferred"};
-const Arguments kShort = {"--profile", "fast", "--short-strings"};
+const Arguments kFewerTrees = {"--profile", "fast", "--softspoken-k", "4"};
 const Arguments kTriples = kFewColumns + Arguments{"--material", "triples"};
 
 class ForecastTest : public CommandTest {
@@ -25,7 +24,7 @@ class ForecastTest : public CommandTest {
     for (const char* field : {"ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit", "profile", "material"})
       EXPECT_EQ(forecast_[field], report_["A"][field]) << field;
     // Those that the profile has.
-    for (const char* field : {"columns", "softspoken_k", "check", "string_bits"})
+    for (const char* field : {"columns", "softspoken_k"})
       EXPECT_EQ(forecast_.value(field, Json()), report_["A"].value(field, Json())) << field;
   }
 
@@ -108,17 +107,13 @@ TEST_F(ForecastTest, NamesTheFieldsOfTheFastProfile) {
   EXPECT_EQ(json["profile"], "fast");
   EXPECT_EQ(json["material"], "triples");
   EXPECT_EQ(json["softspoken_k"], 2);
-  EXPECT_EQ(json["check"], "each");
-  EXPECT_EQ(json["string_bits"], 128);
   EXPECT_EQ(json["seed_ots"], 128);
   EXPECT_EQ(json["unit"], 1 << 20);
   EXPECT_EQ(json["units"], 2);
   EXPECT_EQ(json["bucket"], 3);
   for (const char* field : {"columns", "labit_columns"}) EXPECT_FALSE(json.contains(field)) << field;
-  const Json other = json_of(tinyot(params + kDeferred + Arguments{"--short-strings", "--softspoken-k", "4"}));
+  const Json other = json_of(tinyot(params + kFewerTrees));
   EXPECT_EQ(other["softspoken_k"], 4);
-  EXPECT_EQ(other["check"], "deferred");
-  EXPECT_EQ(other["string_bits"], 64);
   EXPECT_EQ(other["seed_ots"], 128);
   for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"}) EXPECT_GT(json[field], 1 << 20) << field;
   EXPECT_LT(other["bytes_sent"], json["bytes_sent"]);
@@ -141,27 +136,8 @@ TEST_F(ForecastTest, AllOfAFastJob) {
   expect_memory();
 }
 
-TEST_F(ForecastTest, AllOfAFastJobWithTheDeferredCheck) {
-  make("2^17", kDeferred);
-  expect_traffic();
-  expect_disk();
-  expect_memory();
-}
-
-TEST_F(ForecastTest, TrafficAndDiskOfAFastJobWithShortStrings) {
-  make("2^16", kShort);
-  expect_traffic();
-  expect_disk();
-}
-
-TEST_F(ForecastTest, TrafficAndDiskOfAFastJobWithFewerTrees) {
-  make("2^16", kFast + Arguments{"--softspoken-k", "4"});
-  expect_traffic();
-  expect_disk();
-}
-
-TEST_F(ForecastTest, AllOfAFastJobWithEveryOption) {
-  make("2^17", kDeferred + Arguments{"--short-strings", "--softspoken-k", "4"});
+TEST_F(ForecastTest, AllOfAFastJobWithFewerTrees) {
+  make("2^17", kFewerTrees);
   expect_traffic();
   expect_disk();
   expect_memory();
@@ -175,7 +151,7 @@ TEST_F(ForecastTest, AllOfSeveralFastUnitsAndAnOddRest) {
 }
 
 TEST_F(ForecastTest, TrafficOfSmallFastUnitsAndAnOddRest) {
-  for (const Arguments& kind : {kFast, kDeferred + Arguments{"--short-strings", "--softspoken-k", "4"}}) {
+  for (const Arguments& kind : {kFast, kFewerTrees}) {
     make("2501", kind + Arguments{"--unit", "2^10", "--inputs", "333"});
     expect_traffic();
     for (const char* store : {"A", "B"}) std::filesystem::remove_all(path(store));

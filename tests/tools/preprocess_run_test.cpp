@@ -157,8 +157,8 @@ TEST_F(PreprocessRunTest, TriplesOfTheFastProfileAreUsedOnceAndThenRunOut) {
   expect_triples_used(1, 2);
 }
 
-TEST_F(PreprocessRunTest, TriplesOfTheDeferredCheckAndShortStringsEncryptAsWell) {
-  preprocess_in_order('B', "2^13", {"--profile", "fast", "--check", "deferred", "--short-strings", "--softspoken-k", "4"});
+TEST_F(PreprocessRunTest, TriplesOfFewerTreesEncryptAsWell) {
+  preprocess_in_order('B', "2^13", {"--profile", "fast", "--softspoken-k", "4"});
   encrypt(1);
   expect_triples_used(1, 1);
 }

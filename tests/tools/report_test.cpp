@@ -89,8 +89,7 @@ TEST_F(ReportTest, OfPreprocess) {
 }
 
 TEST_F(ReportTest, OfTheFastProfile) {
-  const Arguments deferred = {"--check", "deferred", "--short-strings", "--softspoken-k", "4"};
-  for (const Arguments& more : {Arguments{}, deferred}) {
+  for (const Arguments& more : {Arguments{}, Arguments{"--softspoken-k", "4"}}) {
     const Arguments options = Arguments{"--ands", "1000", "--inputs", "500", "--profile", "fast"} + more;
     const BothEnded ended = both("preprocess", options, options);
     ASSERT_TRUE(ended_with(ended.a, 0));
@@ -105,8 +104,6 @@ TEST_F(ReportTest, OfTheFastProfile) {
     for (const Json& report : {a, b, info}) {
       EXPECT_EQ(report["material"], "triples");
       EXPECT_EQ(report["softspoken_k"], more.empty() ? 2 : 4);
-      EXPECT_EQ(report["check"], more.empty() ? "each" : "deferred");
-      EXPECT_EQ(report["string_bits"], more.empty() ? 128 : 64);
       EXPECT_FALSE(report.contains("columns"));
     }
     for (const char* field : {"profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"})
@@ -125,7 +122,7 @@ TEST_F(ReportTest, OfNnob12HasNothingOfTheFastProfile) {
   const Json info = store_info('A');
   EXPECT_EQ(info["material"], "pairs");
   EXPECT_EQ(info["columns"], "experiment");
-  for (const char* field : {"softspoken_k", "check", "string_bits"}) EXPECT_FALSE(info.contains(field)) << field;
+  EXPECT_FALSE(info.contains("softspoken_k"));
 }
 
 TEST_F(ReportTest, OfRun) {
@@ -239,18 +236,18 @@ TEST_F(ReportTest, OfBenchOt) {
 
 // Each option goes with its profile only, so that no row is measured twice.
 TEST_F(ReportTest, OfBenchOffline) {
-  const Ended ended = tinyot({"bench",         "offline",    "--profile",  "fast,nnob12",   "--ands",         "2^10", "--unit",  "2^10",
-                              "--columns",     "experiment", "--material", "pairs,triples", "--softspoken-k", "2,4",  "--check", "each,deferred",
-                              "--string-bits", "64",         "--store",    "yes,no",        "--format",       "json"});
+  const Ended ended =
+      tinyot({"bench", "offline", "--profile", "fast,nnob12", "--ands", "2^10", "--unit", "2^10",
+              "--columns", "experiment", "--material", "pairs,triples", "--softspoken-k", "2,4",
+              "--store", "yes,no", "--format", "json"});
   ASSERT_TRUE(ended_with(ended, 0));
   const std::vector<Json> rows = rows_of(ended);
   std::set<std::string> points;
   for (const Json& row : rows) {
     const bool fast = row["profile"] == "fast";
-    points.insert(row["profile"].get<std::string>() + " " + row["material"].get<std::string>() + " " + row["check"].get<std::string>() + " " +
-                  row["softspoken_k"].dump() + " " + row["stored"].get<std::string>());
+    points.insert(row["profile"].get<std::string>() + " " + row["material"].get<std::string>() +
+                  " " + row["softspoken_k"].dump() + " " + row["stored"].get<std::string>());
     EXPECT_EQ(row["columns"], fast ? "-" : "experiment");
-    EXPECT_EQ(row["string_bits"], fast ? 64 : 0);
     EXPECT_EQ(row["ands"], 1 << 10);
     EXPECT_EQ(row["unit"], 1 << 10);
     EXPECT_EQ(row["repeats"], 1);
@@ -260,9 +257,9 @@ TEST_F(ReportTest, OfBenchOffline) {
   }
   std::set<std::string> wanted;
   for (const std::string stored : {"yes", "no"}) {
-    for (const std::string material : {"pairs", "triples"}) wanted.insert("nnob12 " + material + " - 0 " + stored);
-    for (const std::string check : {"each", "deferred"})
-      for (const std::string k : {"2", "4"}) wanted.insert("fast triples " + check + " " + k + " " + stored);
+    for (const std::string material : {"pairs", "triples"})
+      wanted.insert("nnob12 " + material + " 0 " + stored);
+    for (const std::string k : {"2", "4"}) wanted.insert("fast triples " + k + " " + stored);
   }
   EXPECT_EQ(points, wanted);
   EXPECT_EQ(rows.size(), wanted.size());
@@ -275,9 +272,7 @@ TEST_F(ReportTest, OfBenchOfflineByDefault) {
   ASSERT_EQ(rows.size(), 2u);
   for (const auto& [field, of_fast, of_nnob12] : {std::tuple<const char*, Json, Json>{"profile", "fast", "nnob12"},
                                                   {"material", "triples", "pairs"},
-                                                  {"check", "each", "-"},
                                                   {"softspoken_k", 2, 0},
-                                                  {"string_bits", 128, 0},
                                                   {"stored", "yes", "yes"},
                                                   {"ands", 1 << 10, 1 << 10}}) {
     EXPECT_EQ(rows[0][field], of_fast) << field;
@@ -286,7 +281,7 @@ TEST_F(ReportTest, OfBenchOfflineByDefault) {
 }
 
 TEST_F(ReportTest, OfBenchOfflineRefusesWhatItDoesNotKnow) {
-  for (const auto& [option, value] : {std::pair{"--profile", "quick"}, {"--check", "never"}, {"--string-bits", "96"}, {"--softspoken-k", "3"}})
+  for (const auto& [option, value] : {std::pair{"--profile", "quick"}, {"--softspoken-k", "3"}})
     EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--profile", "fast", option, value}), 2, option)) << option;
   EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--material", "quads"}), 2, "--material"));
   EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--store", "perhaps"}), 2, "--store is yes or no"));

@@ -112,13 +112,9 @@ ScenarioKind computation(std::string name, std::string description, const Parame
 std::vector<ScenarioKind> computations() {
   ParameterRequest triples = small(Profile::Nnob12);
   triples.material = MaterialForm::Triples;
-  ParameterRequest deferred = small(Profile::Fast);
-  deferred.check = TripleCheck::Deferred;
-  deferred.strings = StringBits::Short;
   return {computation("nnob12", "the paper's protocols, ANDs from pairs", small(Profile::Nnob12)),
           computation("nnob12-triples", "the paper's protocols, ANDs from triples", triples),
-          computation("fast", "the fast profile", small(Profile::Fast)),
-          computation("fast-deferred", "the fast profile with the deferred check and short strings", deferred)};
+          computation("fast", "the fast profile", small(Profile::Fast))};
 }
 
 }  // namespace tinyot
