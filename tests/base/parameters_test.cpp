@@ -13,17 +13,23 @@
 namespace tinyot {
 namespace {
 
+// `used` leaves room for one unit in flight and three broken ones.
 struct BucketRow {
   int log2_l;
-  std::uint32_t sigma, exact, paper;
+  std::uint32_t sigma, exact, paper, used;
 };
 
 class BucketTable : public testing::TestWithParam<BucketRow> {};
 
 TEST_P(BucketTable, Holds) {
-  const auto [log2_l, sigma, exact, paper] = GetParam();
+  const auto [log2_l, sigma, exact, paper, used] = GetParam();
   const std::uint64_t l = std::uint64_t{1} << log2_l;
-  EXPECT_EQ(SecurityParameters::make({.sigma = sigma, .unit = l}).bucket(), paper);
+  const auto params = SecurityParameters::make({.sigma = sigma, .unit = l});
+  EXPECT_EQ(params.bucket(), used);
+  EXPECT_GE(params.units_outstanding_max({l, used}), 4);
+  if (used > paper) {
+    EXPECT_LT(params.units_outstanding_max({l, used - 1}), 4);
+  }
   EXPECT_GE(paper_bound_bits(l, paper), sigma);
   EXPECT_LT(paper_bound_bits(l, paper - 1), sigma);
   EXPECT_GE(exact_bound_bits(l, exact), sigma);
@@ -31,9 +37,25 @@ TEST_P(BucketTable, Holds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocol, BucketTable,
-                         testing::Values(BucketRow{10, 40, 5, 5}, BucketRow{12, 40, 4, 5}, BucketRow{15, 40, 4, 4}, BucketRow{18, 40, 4, 4},
-                                         BucketRow{19, 40, 3, 3}, BucketRow{20, 40, 3, 3}, BucketRow{10, 64, 7, 7},
-                                         BucketRow{15, 64, 5, 5}, BucketRow{20, 64, 4, 5}));
+                         testing::Values(BucketRow{10, 40, 5, 5, 5}, BucketRow{12, 40, 4, 5, 5}, BucketRow{15, 40, 4, 4, 4},
+                                         BucketRow{18, 40, 4, 4, 4}, BucketRow{19, 40, 3, 3, 4}, BucketRow{20, 40, 3, 3, 3},
+                                         BucketRow{10, 64, 7, 7, 7}, BucketRow{15, 64, 5, 5, 5}, BucketRow{20, 64, 4, 5, 5}));
+
+TEST(SecurityParameters, MoreWorkersAndShardsLeaveRoomForMoreUnits) {
+  for (const std::uint32_t workers : {1u, 4u, 64u})
+    for (const std::uint32_t shards : {1u, 8u, 1u << 16}) {
+      const ParameterRequest request{.profile = Profile::Fast, .workers = workers, .shards = shards};
+      const auto params = SecurityParameters::make(request);
+      EXPECT_GE(params.units_outstanding_max({params.unit(), params.bucket()}), workers + 3) << workers << ' ' << shards;
+    }
+  EXPECT_EQ(SecurityParameters::make({.profile = Profile::Fast, .workers = 4}).bucket(), 3u);
+  EXPECT_EQ(SecurityParameters::make({.profile = Profile::Fast, .workers = 5}).bucket(), 4u);
+}
+
+TEST(SecurityParameters, ABucketOfTheUsersNeedsRoomForOneUnitOnly) {
+  EXPECT_EQ(SecurityParameters::make({.unit = 1 << 19, .bucket = 3}).bucket(), 3u);
+  EXPECT_THROW(SecurityParameters::make({.unit = 1 << 18, .bucket = 3}), UsageError);
+}
 
 TEST(ExactBound, MeetsTheKnownThresholds) {
   for (const auto& [l, bucket] : {std::pair{320u, 5u}, {3100u, 4u}, {280000u, 3u}}) {
@@ -106,7 +128,7 @@ TEST(SecurityParameters, ASmallLastUnitGetsALargerBucketOfItsOwn) {
   ASSERT_EQ(units.size(), 2u);
   EXPECT_EQ(units[0].bucket, 4u);
   EXPECT_EQ(units[1].ands, 1u);
-  EXPECT_EQ(units[1].bucket, 41u);
+  EXPECT_EQ(units[1].bucket, 43u);
 }
 
 std::string refusal(const ParameterRequest& request) {
@@ -127,9 +149,9 @@ TEST(SecurityParameters, RefusalsNameTheOptionTheValueAndTheRange) {
   expect_in(refusal({.sigma = 129}), {"--sigma 129", "40 to 128"});
   expect_in(refusal({.unit = 0}), {"--unit 0", "1 to 2^24"});
   expect_in(refusal({.unit = (1 << 24) + 1}), {"--unit 16777217", "1 to 2^24"});
-  expect_in(refusal({.bucket = 1}), {"--bucket 1", "2 to 129"});
-  expect_in(refusal({.bucket = 0, .weak_allowed = true}), {"--bucket 0", "2 to 129"});
-  expect_in(refusal({.bucket = 130}), {"--bucket 130", "2 to 129"});
+  expect_in(refusal({.bucket = 1}), {"--bucket 1", "2 to 160"});
+  expect_in(refusal({.bucket = 0, .weak_allowed = true}), {"--bucket 0", "2 to 160"});
+  expect_in(refusal({.bucket = 161}), {"--bucket 161", "2 to 160"});
   EXPECT_EQ(refusal({.sigma = 128, .unit = 1}), "");
   EXPECT_EQ(refusal({.unit = 1 << 24}), "");
 }

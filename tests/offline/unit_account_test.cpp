@@ -145,7 +145,7 @@ TEST(UnitAccount, APeerWithMoreOutstandingGetsALargerBucket) {
   Risk peers;
   for (int i = 0; i < 7; ++i) peers += parameters.risk(kPlan);
   EXPECT_EQ(account.settle_on(*begun, Risk{}).bucket, 3u);
-  peers -= Risk{{0, 1, 0}};  // room for a larger bucket, and not for another such unit
+  peers -= Risk{{0, 0, 2}};  // room for a larger bucket, and not for another such unit
   const UnitPlan settled = account.settle_on(*begun, peers);
   EXPECT_EQ(settled.bucket, 4u);
   EXPECT_EQ(account.outstanding(), parameters.risk(settled)) << "the entry is that of the unit as it is made";
