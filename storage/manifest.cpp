@@ -35,9 +35,7 @@ const char* nonsense_in(const Manifest& manifest) {
   if (!is_name(manifest.profile)) return "profile";
   if (!is_name(manifest.material)) return "material";
   if (!manifest.columns.empty() && !is_name(manifest.columns)) return "columns";
-  if (!manifest.check.empty() && !is_name(manifest.check)) return "check";
   if (manifest.softspoken_k > kKappa) return "SoftSpoken k";
-  if (manifest.string_bits > kKappa) return "string bits";
   if (manifest.kappa != kKappa) return "kappa";
   if (manifest.sigma < 1 || manifest.sigma > kSigmaMax) return "sigma";
   if (manifest.bucket < 1 || manifest.bucket > kBucketMax) return "bucket";
@@ -82,6 +80,24 @@ Party party_from(stored::PartyName party) {
   }
 }
 
+// Earlier versions could make triples of other kinds, and wrote down which.
+void refuse_withdrawn_triples(const stored::ManifestRecord& record) {
+  const std::string& check = record.check();
+  const std::uint32_t bits = record.string_bits();
+  if (check == "deferred")
+    throw StoreError(
+        "this session was made with the deferred check of its triples, which was withdrawn because "
+        "a cheating peer could break off unpunished whenever its attack on them was going to miss; "
+        "start a new session");
+  if (bits == 64)
+    throw StoreError(
+        "this session was made with short strings in its triples, which were withdrawn because a "
+        "cheating peer could search a digest for half of this party's global key; start a new "
+        "session");
+  if (!check.empty() && check != "each") throw_corrupt_manifest("check");
+  if (bits != 0 && bits != kKappa) throw_corrupt_manifest("string bits");
+}
+
 }  // namespace
 
 std::string_view name_of(SessionState state) {
@@ -105,9 +121,7 @@ std::string serialize_manifest(const Manifest& manifest) {
   record.set_profile(manifest.profile);
   record.set_material(manifest.material);
   record.set_columns(manifest.columns);
-  record.set_check(manifest.check);
   record.set_softspoken_k(manifest.softspoken_k);
-  record.set_string_bits(manifest.string_bits);
   record.set_kappa(manifest.kappa);
   record.set_sigma(manifest.sigma);
   record.set_bucket(manifest.bucket);
@@ -134,6 +148,7 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
     throw StoreError("this store was made by a newer version (format " + std::to_string(record.format_version()) +
                      ", this program reads up to " + std::to_string(kStoreFormat) + "); use the version that made it");
   if (record.format_version() != kStoreFormat) throw_corrupt_manifest("format version");
+  refuse_withdrawn_triples(record);
   Manifest manifest;
   manifest.format_version = record.format_version();
   if (record.session_id().size() != manifest.session_id.size()) throw_corrupt_manifest("session id");
@@ -143,9 +158,7 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.profile = record.profile();
   manifest.material = record.material();
   manifest.columns = record.columns();
-  manifest.check = record.check();
   manifest.softspoken_k = record.softspoken_k();
-  manifest.string_bits = record.string_bits();
   manifest.kappa = record.kappa();
   manifest.sigma = record.sigma();
   manifest.bucket = record.bucket();

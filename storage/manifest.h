@@ -32,9 +32,7 @@ struct Manifest {
   std::string profile;
   std::string material;  // what an AND takes: pairs or triples
   std::string columns;   // of LaBit; empty where the profile has none
-  std::string check;     // of leaky triples; empty where the profile has none
   std::uint32_t softspoken_k = 0;  // 0 where the profile has none
-  std::uint32_t string_bits = 0;   // of the leaky triples' strings; 0 where there are none
   std::uint32_t kappa = kKappa;
   std::uint32_t sigma = 0;   // bits
   std::uint32_t bucket = 0;  // B
@@ -55,7 +53,8 @@ struct Manifest {
 // Fails: StoreError naming the field that no manifest can have.
 std::string serialize_manifest(const Manifest& manifest);
 
-// Fails: StoreError, for a newer format with both version numbers, for nonsense with the field.
+// Fails: StoreError, for a newer format with both version numbers, for triples of a kind that was
+// withdrawn with the reason, for nonsense with the field.
 Manifest parse_manifest(std::span<const std::byte> bytes);
 
 // A text as a manifest keeps it: printable ASCII, cut to what fits; never empty.

@@ -59,6 +59,36 @@ TEST(Manifest, NewerFormatNamesBothVersions) {
   EXPECT_TRUE(mentions(message, "made by a newer version (format 3, this program reads up to 2)"));
 }
 
+// Earlier versions wrote how leaky triples were made, also where it was done as it still is.
+TEST(Manifest, OfAnEarlierVersionIsReadWhereItsTriplesWereMadeAsTheyStillAre) {
+  stored::ManifestRecord record;
+  ASSERT_TRUE(record.ParseFromString(serialize_manifest(test_manifest(Party::A))));
+  EXPECT_TRUE(record.check().empty());
+  EXPECT_EQ(record.string_bits(), 0u);
+  record.set_check("each");
+  record.set_string_bits(128);
+  const std::string coded = record.SerializeAsString();
+  EXPECT_EQ(parse_manifest(std::as_bytes(std::span(coded))), test_manifest(Party::A));
+}
+
+TEST(Manifest, WithdrawnTriplesAreRefusedWithTheReason) {
+  const std::string deferred = message_after(
+      [](auto& record) { record.set_check("deferred"), record.set_string_bits(128); });
+  EXPECT_TRUE(mentions(deferred,
+                       "was made with the deferred check of its triples, which was withdrawn "
+                       "because a cheating peer could"));
+  EXPECT_TRUE(mentions(deferred, "start a new session"));
+  const std::string half =
+      message_after([](auto& record) { record.set_check("each"), record.set_string_bits(64); });
+  EXPECT_TRUE(mentions(half,
+                       "was made with short strings in its triples, which were withdrawn because a "
+                       "cheating peer could"));
+  EXPECT_TRUE(mentions(half, "start a new session"));
+  EXPECT_EQ(
+      message_after([](auto& record) { record.set_check("deferred"), record.set_string_bits(64); }),
+      deferred);
+}
+
 TEST(Manifest, NonsenseNamesTheField) {
   using Record = stored::ManifestRecord;
   const auto field = [](const std::string& name, const auto& change) {
@@ -78,7 +108,8 @@ TEST(Manifest, NonsenseNamesTheField) {
   field("material", [](Record& r) { r.set_material(""); });
   field("check", [](Record& r) { r.set_check("Each"); });
   field("SoftSpoken k", [](Record& r) { r.set_softspoken_k(129); });
-  field("string bits", [](Record& r) { r.set_string_bits(129); });
+  for (const std::uint32_t bits : {1u, 63u, 127u, 129u})
+    field("string bits", [&](Record& r) { r.set_string_bits(bits); });
   field("kappa", [](Record& r) { r.set_kappa(64); });
   field("sigma", [](Record& r) { r.set_sigma(0); });
   field("sigma", [](Record& r) { r.set_sigma(129); });

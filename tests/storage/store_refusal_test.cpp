@@ -27,6 +27,28 @@ TEST_F(StoreTest, MissingStoreSaysHowToMakeOne) {
   EXPECT_TRUE(fs::is_empty(dir_));
 }
 
+// Stores of earlier versions: `field` of the manifest as it was coded then, in place of a peer
+// whose coding is as long.
+TEST_F(StoreTest, TriplesThatWereWithdrawnAreRefused) {
+  using Case = std::tuple<std::string, std::string, std::string>;
+  for (const auto& [peer, field, message] :
+       {Case{"a peer...", std::string("\x92\x01\x08") + "deferred", "the deferred check"},
+        Case{"p", "\xa0\x01\x40", "short strings"}}) {
+    Manifest manifest = test_manifest(Party::A);
+    manifest.peer = peer;
+    { const Store store = Store::create(dir_, manifest, kTestDelta, 0); }
+    EXPECT_EQ(refusal(dir_), "");
+    std::string bytes = read_file(dir_ / "material.mdb");
+    const std::string coded = '\x22' + std::string(1, static_cast<char>(peer.size())) + peer;
+    ASSERT_EQ(coded.size(), field.size());
+    for (std::size_t at = 0; (at = bytes.find(coded, at)) != std::string::npos;)
+      bytes.replace(at, field.size(), field);
+    write_file(dir_ / "material.mdb", bytes);
+    EXPECT_TRUE(mentions(refusal(dir_), "was made with " + message));
+    fs::remove_all(dir_);
+  }
+}
+
 TEST_F(StoreTest, EverythingIsPrivate) {
   const fs::path nested = root_ / "a" / "b";
   const Store store = make_store(nested / "");
