@@ -174,11 +174,12 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
 Database::Database(const StoreFiles& files, const std::optional<StoreKey>& store_key)
     : files_(files), environment_(files.database, 0, Locking::ByLmdb) {
   environment_.read("read the manifest", [&](Transaction& transaction) {
-    find_tables(transaction);
+    find_state(transaction);
     // Who the store belongs to opens the key table; that this is what was written there, the table's keys tell.
     const auto coded = without_tag(transaction.get(state_table_, view_of(kManifestKey)));
     if (!coded) throw_corrupt(files_, kManifestKey);
     manifest_ = parse_manifest(*coded);
+    find_tables(transaction);
   });
   keys_ = std::make_unique<KeyTable>(files.keys, session(), store_key);
   refresh();
@@ -186,12 +187,15 @@ Database::Database(const StoreFiles& files, const std::optional<StoreKey>& store
 
 SessionId Database::session() const { return session_of(manifest_); }
 
-void Database::find_tables(Transaction& transaction) {
+void Database::find_state(Transaction& transaction) {
   const auto state = transaction.table(kStateTable, TableMode::Open);
   if (!state) throw_foreign(files_);
   state_table_ = *state;
   const auto magic = transaction.get(state_table_, view_of(kMagicKey));
   if (!magic || !std::ranges::equal(*magic, view_of(kStoreMagic))) throw_foreign(files_);
+}
+
+void Database::find_tables(Transaction& transaction) {
   const auto table = [&](const std::string& name) {
     const auto found = transaction.table(name.c_str(), TableMode::Open);
     if (!found) throw_corrupt(files_, name);

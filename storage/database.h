@@ -132,6 +132,7 @@ class Database {
  private:
   friend class View;
   friend class Change;
+  void find_state(Transaction& transaction);
   void find_tables(Transaction& transaction);
   MDB_dbi catalogue_of(MaterialKind kind) const { return catalogues_[static_cast<std::size_t>(kind)]; }
 

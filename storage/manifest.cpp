@@ -147,8 +147,12 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   if (record.format_version() > kStoreFormat)
     throw StoreError("this store was made by a newer version (format " + std::to_string(record.format_version()) +
                      ", this program reads up to " + std::to_string(kStoreFormat) + "); use the version that made it");
-  if (record.format_version() != kStoreFormat) throw_corrupt_manifest("format version");
   refuse_withdrawn_triples(record);
+  if (record.format_version() == 2)
+    throw StoreError(
+        "this store was made by an earlier version (format 2), which kept no account of units that "
+        "were broken off; start a new session in a new store");
+  if (record.format_version() != kStoreFormat) throw_corrupt_manifest("format version");
   Manifest manifest;
   manifest.format_version = record.format_version();
   if (record.session_id().size() != manifest.session_id.size()) throw_corrupt_manifest("session id");

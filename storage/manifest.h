@@ -16,8 +16,8 @@
 
 namespace tinyot {
 
-// The store format that this program writes, and the newest that it reads.
-inline constexpr std::uint32_t kStoreFormat = 2;
+// The store format that this program writes and reads.
+inline constexpr std::uint32_t kStoreFormat = 3;
 
 // Open: more units may come. Complete: the requested ANDs are made. Dead: a check failed or the session is retired; nothing
 // of it is ever served again.

@@ -54,7 +54,7 @@ TEST_F(StoreVectorTest, SaysWhatItIs) {
     Manifest manifest = test_manifest(me);
     manifest.units_made = 3;
     EXPECT_EQ(store.manifest(), manifest);
-    EXPECT_EQ(store.manifest().format_version, 2u);
+    EXPECT_EQ(store.manifest().format_version, 3u);
     EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
     EXPECT_EQ(store.global_key().value.lo, kTestDelta.value.lo);
     EXPECT_EQ(store.global_key().value.hi, kTestDelta.value.hi);
