@@ -13,7 +13,7 @@
 
 namespace tinyot {
 
-inline constexpr std::uint32_t kWireVersion = 3;
+inline constexpr std::uint32_t kWireVersion = 4;
 
 // The first message of a session's connection, and that of each further one.
 inline constexpr MessageTag kHello{0x0001, "handshake.hello"};
