@@ -4,11 +4,11 @@
 
 namespace tinyot {
 
-void check_peer(const Manifest& manifest, const Endpoint& endpoint, const std::filesystem::path& dir) {
+void check_peer(const Manifest& manifest, const Endpoint& endpoint, const std::string& what) {
   if (manifest.peer.empty() || manifest.peer == endpoint.peer()) return;
   const std::string now = endpoint.tls ? "with " + endpoint.peer() : "over plain TCP";
-  throw StoreError("the store in " + dir.string() + " was made with the peer " + manifest.peer + ", not " + now +
-                   ": give --key and that --peer-key, or use another store");
+  throw StoreError(what + " was made with the peer " + manifest.peer + ", not " + now +
+                   ": give --key and that --peer-key, or use another one");
 }
 
 }  // namespace tinyot

@@ -151,6 +151,7 @@ void PreprocessRun::open_what_is_there() {
     if (session_file_->bits_a.count != kTieBits)
       throw StoreError("the session file " + job_.session->string() + " is of another kind; begin a new session");
     check_same_parameters("the session of " + job_.session->string(), session_file_->manifest, job_, security_);
+    check_peer(session_file_->manifest, job_.endpoint, "the session of " + job_.session->string());
   } else if (job_.session && job_.shard != 1) {
     throw StoreError("there is no session file " + job_.session->string() + " yet: begin shard 1, which makes it, and copy it here");
   }
@@ -161,7 +162,7 @@ void PreprocessRun::open_what_is_there() {
   store_ = Store::open(job_.store, {.purpose = Purpose::Make, .store_key = job_.store_key});
   (void)store_->global_key();  // a dead session is refused here
   check_same_parameters("the store in " + job_.store.string(), store_->manifest(), job_, security_);
-  check_peer(store_->manifest(), job_.endpoint, job_.store);
+  check_peer(store_->manifest(), job_.endpoint, "the store in " + job_.store.string());
   if (store_->manifest().shard != job_.shard)
     throw StoreError("the store in " + job_.store.string() + " is shard " + std::to_string(store_->manifest().shard) + ", not " +
                      std::to_string(job_.shard));

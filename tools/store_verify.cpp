@@ -12,7 +12,7 @@ namespace tinyot {
 namespace {
 
 Comparison compare_with_peer(Store& store, const std::filesystem::path& directory, const Endpoint& endpoint, const Verification& verification) {
-  check_peer(store.manifest(), endpoint, directory);
+  check_peer(store.manifest(), endpoint, "the store in " + directory.string());
   const auto channel = MeetingPlace(endpoint).open();
   Rng rng = Rng::from_system();
   const Party me = store.manifest().me;

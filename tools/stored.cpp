@@ -52,7 +52,7 @@ class StoredRun {
       if (store.manifest().me != job_.party)
         throw StoreError("the store in " + store.directory().string() + " is party " + letter(store.manifest().me) + "'s; run with --party " +
                          letter(store.manifest().me));
-      check_peer(store.manifest(), job_.endpoint, store.directory());
+      check_peer(store.manifest(), job_.endpoint, "the store in " + store.directory().string());
     }
     global_key_ = stores_.front().global_key();
     if (!job_.reservation) check_enough(stores_, needed_);

@@ -162,6 +162,46 @@ TEST_F(KeysTest, AStoreGoesWithItsPeerOnly) {
   EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + keys('b', 'a')), {}, kInTime), 0));
 }
 
+// The first shard's session file names the peer for all of them.
+TEST_F(KeysTest, AShardGoesWithThePeerOfItsSessionFile) {
+  keygen_all();
+  const auto shard = [&](char party, int number) {
+    const std::string name(1, party);
+    return Arguments{"--ands",    "2^12",
+                     "--unit",    "2^11",
+                     "--profile", "fast",
+                     "--quiet",   "--allow-weak",
+                     "--session", path(name + ".session"),
+                     "--shard",   std::to_string(number) + "/2",
+                     "--store",   path(name + std::to_string(number))};
+  };
+  const auto begin = [&](char party, int number, const Arguments& keys) {
+    return Arguments{"preprocess", "--party", std::string(1, party),
+                     party == 'A' ? "--listen" : "--connect", "127.0.0.1:" + peer_port_} +
+           shard(party, number) + keys;
+  };
+  Process first_a(TINYOT_BINARY, begin('A', 1, keys('a', 'b'))),
+      first_b(TINYOT_BINARY, begin('B', 1, keys('b', 'a')));
+  ASSERT_TRUE(ended_with(first_a.end(), 0));
+  ASSERT_TRUE(ended_with(first_b.end(), 0));
+  {
+    const Listener other_peer;
+    peer_port_ = other_peer.port();
+    const std::string refusal =
+        "the session of " + path("B.session") + " was made with the peer " + fingerprints_['a'];
+    for (const Arguments& other : {keys('b', 'c'), Arguments()})
+      EXPECT_TRUE(ended_with(tinyot(begin('B', 2, other), {}, kInTime), 5, refusal));
+    EXPECT_FALSE(other_peer.accept(std::chrono::milliseconds(0)).valid())
+        << "it connected before it refused";
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("B2")));
+  peer_port_ = port_;
+  Process second_a(TINYOT_BINARY, begin('A', 2, keys('a', 'b'))),
+      second_b(TINYOT_BINARY, begin('B', 2, keys('b', 'a')));
+  EXPECT_TRUE(ended_with(second_a.end(), 0));
+  EXPECT_TRUE(ended_with(second_b.end(), 0));
+}
+
 TEST_F(KeysTest, APlainStoreGoesOnOverTls) {
   keygen_all();
   preprocess("2^10");
