@@ -42,8 +42,8 @@ auto& bundle_named(Bundles& bundles, std::uint32_t number, const std::string& fi
 void FileCircuit::name_bundles(const CircuitFileOptions& options) {
   for (std::uint32_t i = 0; i < file_.input_widths.size(); ++i) {
     if (file_.input_widths[i] == 0) continue;
-    const Party owner = i == 1 ? Party::B : Party::A;
-    info_.inputs.push_back({std::to_string(i), file_.input_widths[i], owner, ValueFormat::Integer, false});
+    info_.inputs.push_back(
+        {std::to_string(i), file_.input_widths[i], default_owner(i), ValueFormat::Integer, false});
   }
   for (std::uint32_t i = 0; i < file_.output_widths.size(); ++i) {
     if (file_.output_widths[i] == 0) continue;

@@ -22,7 +22,10 @@
 
 namespace tinyot {
 
-// What a file does not say, by bundle number. Absent: input bundle 1 is B's, all others are A's.
+// The owner of an input bundle of a file, unless another one is given.
+constexpr Party default_owner(std::uint32_t bundle) { return bundle == 1 ? Party::B : Party::A; }
+
+// What a file does not say, by bundle number. Absent owners are default_owner().
 struct CircuitFileOptions {
   std::map<std::uint32_t, Party> owners = {};
   std::map<std::uint32_t, Receiver> receivers = {};

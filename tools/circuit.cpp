@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 
 #include "base/error.h"
 #include "circuitgen/bristol_writer.h"
@@ -37,8 +38,6 @@ int list(const Arguments& arguments) {
   print_report(line.common().format, {{"circuits", names}, {"families", families}}, text);
   return 0;
 }
-
-std::string receiver_text(Receiver to) { return to == Receiver::Both ? "both" : to == Receiver::A ? "A" : "B"; }
 
 CommandLine circuit_line(const std::string& verb, const std::string& more, const std::string& example) {
   CommandLine line("tinyot circuit " + verb + " NAME|FILE" + more, example);
@@ -132,13 +131,26 @@ class NewFile {
 
 int convert(const Arguments& arguments) {
   CommandLine line = circuit_line("convert", " --output FILE", "tinyot circuit convert aes128 --output aes128.txt");
-  line.options().value("output", "Bristol Fashion file to write; it appears under its name when it is whole");
+  line.options()
+      .value("output", "Bristol Fashion file to write; it appears under its name when it is whole")
+      .flag("forget-receivers",
+            "convert it although the file loses who owns an input or who learns an output: it is "
+            "read with input 1 as B's, "
+            "the others as A's, and outputs to both, unless --owner and --to say otherwise");
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
   const std::string path = line.required("output");
+  const LostRoles lost = roles_lost_in_file(circuit.info());
+  if (!lost.text.empty() && !line.has("forget-receivers"))
+    throw UsageError("a circuit file does not say that " + lost.text +
+                     ": convert it with --forget-receivers, and use the file with " + lost.options);
   NewFile file(path);
   write_bristol_fashion(circuit.circuit(), file.stream());
   file.finish();
+  if (!lost.text.empty())
+    std::cerr << "tinyot: " + path + " does not say that " + lost.text + ": use it with " +
+                     lost.options + "\n"
+              << std::flush;
   const std::uint64_t bytes = std::filesystem::file_size(path);
   print_report(line.common().format, {{"circuit", circuit.info().name}, {"ands", circuit.cost().ands}, {"output", path}, {"bytes", bytes}},
                circuit.info().name + ": " + grouped(circuit.cost().ands) + " ANDs in " + path + ", " + grouped(bytes) + " bytes\n");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
 #include "checks/session.h"
@@ -136,6 +137,42 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
   spec.lanes = line.optional_size("lanes");
   spec.blocks = line.optional_size("blocks");
   return spec;
+}
+
+LostRoles roles_lost_in_file(const CircuitInfo& info) {
+  LostRoles lost;
+  const auto lose = [&](const std::string& role) {
+    lost.text += (lost.text.empty() ? "" : ", ") + role;
+  };
+  std::uint32_t number = 0;
+  for (const InputBundle& bundle : info.inputs) {
+    if (bundle.bits == 0) continue;  // not in the file
+    const std::string owner(1, letter(bundle.owner));
+    if (bundle.owner != default_owner(number)) {
+      lose("input " + bundle.name + " is " + owner + "'s");
+      lost.options += " --owner " + std::to_string(number) + "=" + owner;
+    }
+    ++number;
+  }
+  std::set<Receiver> receivers;
+  for (const OutputBundle& bundle : info.outputs) {
+    if (bundle.bits == 0) continue;
+    receivers.insert(bundle.to);
+    if (bundle.to != Receiver::Both)
+      lose("output " + bundle.name + " goes to " + receiver_text(bundle.to) + " alone");
+  }
+  if (receivers.size() > 1)
+    throw UsageError(info.name +
+                     " cannot be a circuit file: its outputs have different receivers (" +
+                     lost.text + ")");
+  if (receivers.size() == 1 && *receivers.begin() != Receiver::Both)
+    lost.options += " --to " + receiver_text(*receivers.begin());
+  if (!lost.options.empty()) lost.options.erase(0, 1);
+  return lost;
+}
+
+std::string receiver_text(Receiver to) {
+  return to == Receiver::Both ? "both" : to == Receiver::A ? "A" : "B";
 }
 
 NamedCircuit::NamedCircuit(const CircuitSpec& spec) : lanes_(spec.blocks.value_or(spec.lanes.value_or(1))),

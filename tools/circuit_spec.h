@@ -17,6 +17,9 @@
 
 namespace tinyot {
 
+// A, B or both.
+std::string receiver_text(Receiver to);
+
 // Options that choose a circuit and say how its values are written.
 struct CircuitSpec {
   std::string name;                         // of a generator, or a file
@@ -29,6 +32,15 @@ struct CircuitSpec {
 };
 void add_circuit_options(Options& options);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
+
+// The owners and receivers of a circuit that its file would lose: circuit files name none, and are
+// read with default ones.
+struct LostRoles {
+  std::string text;     // what is lost, for people; empty if nothing is
+  std::string options;  // what restores it when the file is used
+};
+// Fails: UsageError if no options restore it, as outputs of one file have the same receivers.
+LostRoles roles_lost_in_file(const CircuitInfo& info);
 
 // A circuit ready to run, and how its values look.
 class NamedCircuit {

@@ -1,5 +1,7 @@
 // `tinyot circuit convert`, and circuit files of all formats on the command line.
+#include "base/error.h"
 #include "tests/tools/command_test.h"
+#include "tools/circuit_spec.h"
 
 namespace tinyot::test {
 namespace {
@@ -17,7 +19,8 @@ const Arguments kBundles = {"--bundles", "16,16"};
 
 TEST_F(CircuitTest, AGeneratorBecomesAFileOfTheSameCostAndFunction) {
   const std::size_t before = files();
-  const Json report = json({"convert", "aes128", "--output", path("aes.txt")});
+  const Json report =
+      json({"convert", "aes128", "--forget-receivers", "--output", path("aes.txt")});
   EXPECT_EQ(report["circuit"], "aes128");
   EXPECT_EQ(report["bytes"], std::filesystem::file_size(path("aes.txt")));
   EXPECT_EQ(files(), before + 1) << "nothing else is left";
@@ -28,6 +31,52 @@ TEST_F(CircuitTest, AGeneratorBecomesAFileOfTheSameCostAndFunction) {
   const Json eval = json({"eval", path("aes.txt"), "--input", "0=0x0f0e0d0c0b0a09080706050403020100", "--input", "1=0", "--input",
                           "2=0xffeeddccbbaa99887766554433221100"});
   EXPECT_EQ(eval["outputs"]["0"], "0x5ac5b47080b7cdd830047b6ad8e0c469");
+}
+
+TEST_F(CircuitTest, AConversionThatLosesReceiversOrOwnersIsRefused) {
+  const std::size_t before = files();
+  const std::string adder = circuit_file("adder64.txt");
+  const auto convert = [&](const Arguments& more) {
+    return tinyot(Arguments{"circuit", "convert", "--output", path("new.txt")} + more);
+  };
+  EXPECT_TRUE(ended_with(convert({"aes128"}), 2,
+                         "output ciphertext goes to B alone: convert it with --forget-receivers, "
+                         "and use the file with --to B"));
+  EXPECT_TRUE(ended_with(convert({adder, "--to", "A"}), 2, "use the file with --to A"));
+  EXPECT_TRUE(ended_with(
+      convert({adder, "--owner", "1=A"}), 2,
+      "input 1 is A's: convert it with --forget-receivers, and use the file with --owner 1=A"));
+  EXPECT_EQ(files(), before);
+  const Ended defaults = convert({adder, "--owner", "1=B"});
+  EXPECT_TRUE(ended_with(defaults, 0));
+  EXPECT_EQ(defaults.err, "");
+}
+
+TEST_F(CircuitTest, WhatRestoresReceiversAndOwnersIsSaid) {
+  const Ended aes = tinyot({"circuit", "convert", "aes128", "--output", path("aes.txt"),
+                            "--forget-receivers", "--quiet"});
+  EXPECT_TRUE(ended_with(aes, 0, "output ciphertext goes to B alone: use it with --to B\n"));
+  EXPECT_EQ(json({"info", path("aes.txt")})["outputs"][0]["to"], "both");
+  EXPECT_EQ(json({"info", path("aes.txt"), "--to", "B"})["outputs"][0]["to"], "B");
+  const Arguments roles = {"--owner", "0=B", "--owner", "1=A", "--to", "A"};
+  const Ended adder = tinyot(Arguments{"circuit", "convert", circuit_file("adder64.txt"),
+                                       "--output", path("adder.txt"), "--forget-receivers"} +
+                             roles);
+  EXPECT_TRUE(ended_with(adder, 0, "use it with --owner 0=B --owner 1=A --to A\n"));
+  EXPECT_EQ(json(Arguments{"info", path("adder.txt")} + roles)["inputs"][0]["owner"], "B");
+}
+
+TEST_F(CircuitTest, OutputsOfDifferentReceiversAreNoFile) {
+  const auto to = [](std::vector<Receiver> receivers) {
+    CircuitInfo info{"mixed", {}, {}};
+    for (const Receiver receiver : receivers)
+      info.outputs.push_back({"x", 1, receiver, ValueFormat::Integer});
+    return info;
+  };
+  EXPECT_THROW(roles_lost_in_file(to({Receiver::A, Receiver::B})), UsageError);
+  EXPECT_THROW(roles_lost_in_file(to({Receiver::A, Receiver::Both})), UsageError);
+  EXPECT_EQ(roles_lost_in_file(to({Receiver::B, Receiver::B})).options, "--to B");
+  EXPECT_EQ(roles_lost_in_file(to({Receiver::Both, Receiver::Both})).text, "");
 }
 
 TEST_F(CircuitTest, ConversionReplacesAFileEvenItself) {
@@ -44,8 +93,10 @@ TEST_F(CircuitTest, AFailedConversionLeavesNothing) {
   write_file(path("bad.txt"), "2 4\n1 2\n1 1\n2 1 0 1 2 AND\n2 1 0 1 2 XOR\n");
   const std::size_t before = files();
   EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", path("bad.txt"), "--output", path("old.txt")}), 2, "line 5: wire 2 is written twice"));
-  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "aes128", "--output", path("none/new.txt")}), 1, "cannot write"));
-  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "aes128", "--output", dir_.string()}), 2, "not a regular file"));
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "sha256", "--output", path("none/new.txt")}),
+                         1, "cannot write"));
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "sha256", "--output", dir_.string()}), 2,
+                         "not a regular file"));
   EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "aes128"}), 2, "--output"));
   EXPECT_EQ(read_file(path("old.txt")), "kept");
   EXPECT_EQ(files(), before);
