@@ -84,6 +84,7 @@ Delta Store::global_key() const { return state_->global_key(); }
 
 MaterialCounts Store::left() const {
   MaterialCounts left;
+  if (manifest().state == SessionState::Dead) return left;
   for (const MaterialKind kind : kAllMaterialKinds) left[kind] = marks().unlocked[kind] - marks().position[kind];
   return left;
 }

@@ -73,7 +73,7 @@ class Store : public MaterialSink {
 
   MaterialCounts made() const { return marks().made; }
   MaterialCounts position() const { return marks().position; }
-  MaterialCounts left() const;  // unlocked and not given to a run
+  MaterialCounts left() const;  // unlocked and not given to a run; nothing once the session is dead
   MaterialCounts burnt() const { return marks().burnt; }
 
   std::uint64_t bytes_of(MaterialKind kind) const;  // of the kind's records, while they are not dropped

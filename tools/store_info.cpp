@@ -55,6 +55,8 @@ std::string text_of(const Inventory& inventory, const Json& report) {
                      ", exact " + decimals(manifest.sigma_exact, 1) + "), kappa " + std::to_string(manifest.kappa) + ", bucket " +
                      std::to_string(manifest.bucket) + ", unit " + grouped(manifest.unit) + "\n" +
                      "keys protected by " + protection_text(inventory) + "\n";
+  if (manifest.state == SessionState::Dead)
+    text += "the session is dead: nothing of this store can be used\n";
   for (const MaterialKind kind : kAllMaterialKinds) {
     const KindInventory& entry = inventory.of(kind);
     if (entry.made == 0) continue;

@@ -38,6 +38,23 @@ TEST_F(StoreCommandTest, AStoreKeyThatAStoreIsNotSealedUnderIsRefused) {
   EXPECT_EQ(store_info('A')["state"], "complete");
 }
 
+TEST_F(StoreCommandTest, ADeadStoreHasNothingLeft) {
+  preprocess("2^10");
+  EXPECT_EQ(store_info('A')["kinds"]["auth_bits_a"]["left"],
+            store_info('A')["kinds"]["auth_bits_a"]["made"]);
+  EXPECT_EQ(store("info").out.find("can be used"), std::string::npos);
+  EXPECT_TRUE(ended_with(store("retire"), 0));
+  const Json kinds = store_info('A')["kinds"];
+  EXPECT_EQ(kinds.size(), 6u);
+  for (const auto& [name, kind] : kinds.items()) {
+    EXPECT_EQ(kind["left"], 0) << name;
+    EXPECT_GT(kind["made"], 0) << name;
+  }
+  const std::string text = store("info").out;
+  EXPECT_NE(text.find("nothing of this store can be used"), std::string::npos) << text;
+  EXPECT_NE(text.find(", left 0,"), std::string::npos) << text;
+}
+
 TEST_F(StoreCommandTest, ADeadStoreSaysWhetherItsKeysAreGone) {
   preprocess("2^10");
   const std::string whole = read_file(path("A/store.keys"));
