@@ -10,6 +10,17 @@
 #include "tools/preprocess.h"
 
 namespace tinyot {
+namespace {
+
+// A field as RFC 4180 has it.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
 
 TemporaryDirectory::TemporaryDirectory() {
   std::string pattern = (std::filesystem::temp_directory_path() / "tinyot-XXXXXX").string();
@@ -41,8 +52,8 @@ void Table::add(const Json& row) {
     const std::string text = value.is_string()         ? value.get<std::string>()
                              : value.is_number_float() ? decimals(value, value < 10 ? 3 : 1)
                                                        : value.dump();
-    names += (names.empty() ? "" : ",") + name;
-    values += (values.empty() ? "" : ",") + text;
+    names += (names.empty() ? "" : ",") + csv_field(name);
+    values += (values.empty() ? "" : ",") + csv_field(text);
     const int width = static_cast<int>(std::max(name.size(), std::size_t{8}) + 2);
     headings << std::setw(width) << name;
     cells << std::setw(width) << text;

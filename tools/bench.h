@@ -28,8 +28,9 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-// Rows of a table as they come: JSON lines, CSV, or columns for people. All rows have the same scalar fields; in CSV and text
-// nested fields (the per-phase split) are left out.
+// Rows of a table as they come: JSON lines, CSV (RFC 4180, with line feeds), or columns for
+// people. All rows have the same scalar fields; in CSV and text nested fields (the per-phase
+// split) are left out.
 class Table {
  public:
   enum class Style { Columns, JsonLines, Csv };

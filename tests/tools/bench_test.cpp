@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "tests/tools/command_test.h"
+#include "tools/bench.h"
 
 namespace tinyot::test {
 namespace {
@@ -47,6 +48,29 @@ TEST(BenchOnline, RowsOfPairsAndOfLiveMaterial) {
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_TRUE(lines[0].starts_with("circuit,lanes,ands,wall_s,"));
   EXPECT_TRUE(lines[1].starts_with("millionaires,1,32,"));
+}
+
+TEST(BenchOnline, QuotesNamesWithCommasInCsv) {
+  const Ended ended = bench({"--circuit", "random:width=16,depth=4", "--live", "--format", "csv"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const auto lines = lines_of(ended.out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[1].starts_with("\"random:width=16,depth=4\",1,")) << lines[1];
+}
+
+TEST(BenchTable, QuotesInCsvWhatWouldBreakARow) {
+  ::testing::internal::CaptureStdout();
+  Table table(Table::style_from("csv"));
+  table.add({{"plain", "a b"},
+             {"comma", "a,b"},
+             {"quote", "say \"a\""},
+             {"a,b", "1"},
+             {"feed", "a\nb"},
+             {"return", "a\rb"},
+             {"empty", ""}});
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "plain,comma,quote,\"a,b\",feed,return,empty\n"
+            "a b,\"a,b\",\"say \"\"a\"\"\",1,\"a\nb\",\"a\rb\",\n");
 }
 
 TEST(BenchOnline, RefusesWhatCannotBeMeasured) {
