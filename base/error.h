@@ -9,6 +9,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tinyot {
 
@@ -47,7 +48,13 @@ class PeerCheated : public Error {
 
 class NetworkError : public Error {
  public:
-  explicit NetworkError(const std::string& message) : Error(ExitStatus::Network, message) {}
+  explicit NetworkError(const std::string& message, std::string phase = {})
+      : Error(ExitStatus::Network, message), phase_(std::move(phase)) {}
+  // What the parties were doing; empty before they are connected.
+  const std::string& phase() const { return phase_; }
+
+ private:
+  std::string phase_;
 };
 
 // The peer told us that one of its checks failed. It names no reason, and the session is dead for both.

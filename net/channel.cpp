@@ -108,8 +108,10 @@ class FramedChannel final : public Channel {
     try {
       action();
     } catch (const NetworkError& error) {
-      throw NetworkError(std::string(error.what()) + " (phase " + phase_ + ", after " + std::to_string(counters_.bytes_sent) +
-                         " bytes sent and " + std::to_string(counters_.bytes_received) + " received)");
+      throw NetworkError(std::string(error.what()) + " (phase " + phase_ + ", after " +
+                             std::to_string(counters_.bytes_sent) + " bytes sent and " +
+                             std::to_string(counters_.bytes_received) + " received)",
+                         phase_);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "tools/local.h"
 
 #include "base/error.h"
+#include "tools/failure.h"
 #include "tools/memory.h"
 
 namespace tinyot {
@@ -10,6 +11,7 @@ std::filesystem::path store_of(const std::filesystem::path& dir, Party party) { 
 
 std::string pair_text(const Json& report, const std::function<std::string(const Json&)>& text) {
   std::string all;
+  if (is_failure_report(report)) return all;
   for (const char* party : {"A", "B"})
     if (!report[party].is_null()) all += text(report[party]);
   return all.empty() ? all : all + "both parties: " + seconds_text(report["wall_s"]) + "\n";

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -60,6 +61,13 @@ int dispatch(const Arguments& arguments) {
   return found->second({arguments.begin() + 1, arguments.end()});
 }
 
+// Also of a command line that is not understood.
+bool wants_json(const Arguments& arguments) {
+  const auto format = std::find(arguments.begin(), arguments.end(), "--format");
+  return std::find(arguments.begin(), arguments.end(), "--format=json") != arguments.end() ||
+         (format != arguments.end() && format + 1 != arguments.end() && format[1] == "json");
+}
+
 // A core dump would hold keys and inputs.
 void forbid_core_dumps() {
   const rlimit none{0, 0};
@@ -85,6 +93,11 @@ int main(int argc, char** argv) {
     if (!std::cout.flush()) throw tinyot::Error(tinyot::ExitStatus::Failure, "cannot write the result to stdout");
     return status;
   } catch (...) {
-    return tinyot::report_failure("tinyot: ");
+    const tinyot::Failure failure = tinyot::current_failure();
+    tinyot::print_failure("tinyot: ", failure);
+    const int status = static_cast<int>(failure.status);
+    if (status < 128 && tinyot::wants_json({argv + 1, argv + argc}))
+      tinyot::print_report(tinyot::Format::Json, tinyot::failure_report(failure), {});
+    return status;
   }
 }

@@ -48,21 +48,22 @@ struct Child {
 [[noreturn]] void be_party(Party party, const Endpoint& endpoint, const PartyJob& job, int pipe, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
-  int status = 1;
+  JobResult result;
   try {
-    const JobResult result = job(party, endpoint);
-    const std::string text = result.report.dump();
-    for (std::size_t at = 0; at < text.size();) {
-      const ssize_t count = ::write(pipe, text.data() + at, text.size() - at);
-      if (count < 0) _exit(1);
-      at += static_cast<std::size_t>(count);
-    }
-    status = result.exit_status;
+    result = job(party, endpoint);
   } catch (...) {
-    status = report_failure(std::string(1, letter(party)) + ": ");
+    const Failure failure = current_failure();
+    print_failure(std::string(1, letter(party)) + ": ", failure);
+    result = {failure_report(failure), static_cast<int>(failure.status)};
+  }
+  const std::string text = json_text(result.report);
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t count = ::write(pipe, text.data() + at, text.size() - at);
+    if (count < 0) _exit(1);
+    at += static_cast<std::size_t>(count);
   }
   std::cerr << std::flush;
-  _exit(status);
+  _exit(result.exit_status);
 }
 
 Child start(Party party, const Endpoint& endpoint, const PartyJob& job) {
@@ -113,14 +114,19 @@ void wait_for_both(std::array<Child, 2>& children) {
   }
 }
 
-// A party that was stopped because of the other says least, then a lost connection.
-int joint_status(int a, int b) {
+// The party whose end explains both: one that was stopped because of the other says least, then a
+// lost connection.
+const Child& explaining(const std::array<Child, 2>& children) {
   const auto weight = [](int status) {
     if (status == 0) return 0;
     if (status == 128 + SIGTERM) return 1;
     return status == static_cast<int>(ExitStatus::Network) ? 2 : 3 + (status == static_cast<int>(ExitStatus::PeerCheated));
   };
-  return weight(a) >= weight(b) ? a : b;
+  return weight(children[0].status) >= weight(children[1].status) ? children[0] : children[1];
+}
+
+Json child_report(const Child& child) {
+  return child.output.empty() ? Json() : Json::parse(child.output);
 }
 
 }  // namespace
@@ -148,11 +154,16 @@ JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   const auto begin = Clock::now();
   std::array<Child, 2> children = {start(Party::A, endpoint(Party::A), job), start(Party::B, endpoint(Party::B), job)};
   wait_for_both(children);
-  JobResult result;
-  for (const Child& child : children)
-    result.report[std::string(1, letter(child.party))] = child.output.empty() ? Json() : Json::parse(child.output);
+  const Child& cause = explaining(children);
+  JobResult result{child_report(cause), cause.status};
+  if (is_failure_report(result.report)) return result;
+  result.report = Json::object();
+  for (const Child& child : children) {
+    Json report = child_report(child);
+    result.report[std::string(1, letter(child.party))] =
+        is_failure_report(report) ? Json() : std::move(report);
+  }
   result.report["wall_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
-  result.exit_status = joint_status(children[0].status, children[1].status);
   return result;
 }
 

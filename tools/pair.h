@@ -23,8 +23,9 @@ std::vector<LocalLink> links_from(const CommandLine& line);
 using PartyJob = std::function<JobResult(Party, const Endpoint&)>;
 
 // Runs the job as A and as B, each in a child process, and joins their reports: {"A": ..., "B": ..., "wall_s": ...}.
-// The exit status is 0 if both are 0, otherwise the one that says most about the cause. Errors are printed to stderr by the
-// children, each line with its party's letter. Call it before the process has threads.
+// The exit status is 0 if both are 0, otherwise that of the party whose end explains the other's;
+// if that party failed, its failure is the report. Errors are printed to stderr by the children,
+// each line with its party's letter. Call it before the process has threads.
 JobResult run_pair(const PartyJob& job, const LocalLink& link);
 
 }  // namespace tinyot

@@ -80,9 +80,13 @@ double wall_of_phase(const Json& report, std::string_view name) {
   return 0;
 }
 
+std::string json_text(const Json& report) {
+  return report.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 void print_report(Format format, const Json& report, const std::string& text) {
   if (format == Format::Json)
-    std::cout << report.dump() << std::endl;
+    std::cout << json_text(report) << std::endl;
   else
     std::cout << text << std::flush;
 }

@@ -24,12 +24,14 @@ Json machine_json();
 std::string version_text();  // the source's git id
 std::uint64_t peak_rss_bytes();
 
-// Prints JSON on one line, or `text`.
 // Of a joint report of both parties, the one that took longer.
 const Json& slower_of(const Json& both);
 // Wall time of a phase, 0 if there is none of that name.
 double wall_of_phase(const Json& report, std::string_view name);
 
+// A report on one line. Bytes that are not UTF-8, as names of files can hold them, are replaced.
+std::string json_text(const Json& report);
+// Prints that, or `text`.
 void print_report(Format format, const Json& report, const std::string& text);
 
 // 12345678 -> "12,345,678"; bytes -> "1.2 GB"; seconds -> "3.4 s".

@@ -19,7 +19,11 @@ using Json = nlohmann::json;
 // Runs the command to its end.
 Ended tinyot(const Arguments& arguments, const std::string& input = {}, std::chrono::seconds deadline = Process::kDeadline);
 
-// Whether it ended with this status, saying `part` on stderr and, if it failed, nothing on stdout.
+// Whether stdout holds one JSON object, an error report of the class that belongs to the status.
+bool is_error_report(const std::string& out, int status);
+
+// Whether it ended with this status, saying `part` on stderr and, if it failed, nothing on stdout
+// but an error report.
 ::testing::AssertionResult ended_with(const Ended& ended, int status, const std::string& part = {});
 
 // What a command printed with --format json: one object, on one line, and nothing else. Fails the test otherwise.
