@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "base/error.h"
 #include "offline/forecast.h"
@@ -15,8 +18,11 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
+// Version 1 of control groups says so of a group that has no limit: a bit less than 2^63.
+constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 62;
+
 // The number in a file that holds one; none if there is no such file, or it says "max".
-std::uint64_t number_in(const std::string& path) {
+std::uint64_t number_in(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::uint64_t number = 0;
   return file >> number ? number : kNoLimit;
@@ -29,9 +35,21 @@ std::uint64_t free_in_machine() {
   return kNoLimit;
 }
 
-std::uint64_t free_in_control_group() {
-  const std::uint64_t limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
-  return limit == kNoLimit || used == kNoLimit ? kNoLimit : limit - std::min(limit, used);
+// What the group `path` below `mount` and the groups that it lies in leave.
+std::uint64_t free_in_hierarchy(const std::filesystem::path& mount,
+                                const std::filesystem::path& path, const char* limit_name,
+                                const char* used_name) {
+  std::uint64_t free = kNoLimit;
+  // A path with .. is that of a group outside of the mount, which shows its own root's limits only.
+  const bool is_inside = std::find(path.begin(), path.end(), "..") == path.end();
+  std::filesystem::path group = is_inside ? path.relative_path() : std::filesystem::path();
+  for (;; group = group.parent_path()) {
+    const std::uint64_t limit = number_in(mount / group / limit_name),
+                        used = number_in(mount / group / used_name);
+    if (limit < kUnlimited && used != kNoLimit)
+      free = std::min(free, limit - std::min(limit, used));
+    if (group.empty()) return free;
+  }
 }
 
 // As many full units as there are workers take as much as the whole job.
@@ -56,7 +74,32 @@ std::optional<PreprocessJob> fitting(PreprocessJob job, std::uint64_t bytes) {
 
 }  // namespace
 
-std::uint64_t available_memory_bytes() { return std::min(free_in_machine(), free_in_control_group()); }
+std::uint64_t free_in_control_groups(const std::string& groups, const std::filesystem::path& root) {
+  std::uint64_t free = kNoLimit;
+  std::istringstream lines(groups);
+  // hierarchy:controllers:path
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find(':'),
+               second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",",
+                      path = line.substr(second + 1);
+    if (controllers == ",,") {  // version 2, which is mounted beside version 1 where there are both
+      for (const std::filesystem::path& mount : {root, root / "unified"})
+        free = std::min(free, free_in_hierarchy(mount, path, "memory.max", "memory.current"));
+    } else if (controllers.find(",memory,") != std::string::npos) {
+      free = std::min(free, free_in_hierarchy(root / "memory", path, "memory.limit_in_bytes",
+                                              "memory.usage_in_bytes"));
+    }
+  }
+  return free;
+}
+
+std::uint64_t available_memory_bytes() {
+  std::ifstream file("/proc/self/cgroup");
+  const std::string groups{std::istreambuf_iterator<char>(file), {}};
+  return std::min(free_in_machine(), free_in_control_groups(groups, "/sys/fs/cgroup"));
+}
 
 void use_memory_once(std::uint64_t bytes) {
   constexpr std::uint64_t kPage = 4096;
