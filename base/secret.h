@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,24 @@ void wipe_object(T& object) {
   static_assert(std::is_trivially_copyable_v<T>);
   wipe(&object, sizeof object);
 }
+
+// A secret that is wiped at the end of its scope, however that is left.
+template <class T>
+class ScopedSecret {
+ public:
+  explicit ScopedSecret(const T& value) : value_(value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+  }
+  ~ScopedSecret() { wipe_object(value_); }
+  ScopedSecret(const ScopedSecret&) = delete;
+  ScopedSecret& operator=(const ScopedSecret&) = delete;
+
+  operator const T&() const { return value_; }
+  const T* operator->() const { return &value_; }
+
+ private:
+  T value_;
+};
 
 // Memory for allocators: 64-byte aligned; large pieces ask for huge pages, which random access needs.
 void* allocate_aligned(std::size_t bytes);

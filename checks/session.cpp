@@ -64,9 +64,10 @@ std::string hex_of(const SessionId& id) {
 
 std::string short_name(const SessionId& id) { return hex_of(id).substr(0, 16); }
 
-Session::Session(Party me, const SessionIds& ids, Delta global_key, Channel& channel, Rng rng, PhaseLog& log)
-    : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)), parts_seed_(rng_.block()), log_(log),
-      transcripts_(ids.connection, me) {}
+Session::Session(Party me, const SessionIds& ids, const Delta& global_key, Channel& channel,
+                 Rng rng, PhaseLog& log)
+    : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)),
+      parts_seed_(rng_.block()), log_(log), transcripts_(ids.connection, me) {}
 
 Session::Session(const Session& whole, std::string_view kind, std::uint64_t number, Channel& channel, PhaseLog& log)
     : Session(whole.me_, {whole.ids_.session, as_session_id(RandomOracle(whole.id(), {kind, '*', number}).digest())}, whole.global_key_, channel,

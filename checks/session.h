@@ -48,7 +48,8 @@ std::string hex_of(const SessionId& id);
 class Session {
  public:
   // `global_key` is the key under which this party checks the peer's bits (Delta_B for A, Delta_A for B).
-  Session(Party me, const SessionIds& ids, Delta global_key, Channel& channel, Rng rng, PhaseLog& log);
+  Session(Party me, const SessionIds& ids, const Delta& global_key, Channel& channel, Rng rng,
+          PhaseLog& log);
   // A part of `whole`, for one unit of its work on a channel of its own: an id, randomness, counters and MAC transcripts of its own,
   // derived from those of `whole`, `kind` and `number`. Parts of different numbers may live on different threads.
   Session(const Session& whole, std::string_view kind, std::uint64_t number, Channel& channel, PhaseLog& log);
@@ -59,7 +60,7 @@ class Session {
   Party me() const { return me_; }
   Party peer() const { return peer_of(me_); }
   const SessionId& id() const { return ids_.connection; }
-  Delta global_key() const { return global_key_; }
+  const Delta& global_key() const { return global_key_; }
   PhaseLog& log() { return log_; }
   Channel& channel() { return channel_; }
   Rng& rng() { return rng_; }

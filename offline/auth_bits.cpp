@@ -94,7 +94,7 @@ class AuthBitRun {
 
 }  // namespace
 
-AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, Delta delta) {
+AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, const Delta& delta) {
   const auto key = gamma.bits.words();
   // A uniform gamma is zero with probability 2^-tau; no R would then have R.gamma = delta.
   std::uint64_t any = 0;

@@ -39,7 +39,7 @@ class Amplifier {
 };
 
 // Step 2, key holder: R uniform subject to R.gamma = delta.  Timing: constant in gamma and delta.
-AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, Delta delta);
+AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, const Delta& delta);
 
 // Which bits of a run are for what. Each part begins at a multiple of 64.
 struct RunLayout {

@@ -64,14 +64,17 @@ void grow(const Session& session, const TreeShape& shape, std::size_t tree, cons
     for (std::size_t n = 0; n < nodes.size(); n += 2) left ^= nodes[n], right ^= nodes[n + 1];
     sums[2 * (level - 2)] = left;
     sums[2 * (level - 2) + 1] = right;
+    wipe_object(left);
+    wipe_object(right);
   }
   SecretVector<Digest> t(shape.leaves());
   check.sum = {};
   for (std::size_t x = 0; x < shape.leaves(); ++x) {
-    const CheckedLeaf leaf = checked_leaf(session, session.me(), tree * shape.leaves() + x, nodes[x]);
+    CheckedLeaf leaf = checked_leaf(session, session.me(), tree * shape.leaves() + x, nodes[x]);
     leaves[x] = leaf.seed;
     t[x] = leaf.t;
     check.sum = masked_sum(check.sum, leaf.t, ~std::uint64_t{0});
+    wipe_object(leaf);
   }
   check.digest = digest_of(session, session.me(), tree, t);
 }
@@ -80,7 +83,7 @@ void grow(const Session& session, const TreeShape& shape, std::size_t tree, cons
 // decided by masks. Returns whether the check passes.
 bool grow_punctured(const Session& session, const TreeShape& shape, std::size_t tree, const ReceivedSeeds& ots, std::span<const Block> sums,
                     const TreeCheck& check, std::span<Seed> leaves) {
-  const Block delta = session.global_key().value;
+  const Block& delta = session.global_key().value;
   const std::size_t first_bit = tree * shape.k;
   const std::uint64_t path = ((first_bit < 64 ? delta.lo : delta.hi) >> (first_bit % 64)) & (shape.leaves() - 1);
   SecretVector<Block> nodes = {{0, 0}};
@@ -96,6 +99,7 @@ bool grow_punctured(const Session& session, const TreeShape& shape, std::size_t 
       missing ^= masked(nodes[n], mask_if_equal(n & 1, sibling & 1));
     }
     for (std::size_t n = 0; n < nodes.size(); ++n) nodes[n] ^= masked(missing, mask_if_equal(n, sibling));
+    wipe_object(missing);
   }
 
   SecretVector<Digest> t(shape.leaves());
@@ -103,17 +107,19 @@ bool grow_punctured(const Session& session, const TreeShape& shape, std::size_t 
   for (Seed& leaf : leaves) leaf = {{0, 0}};
   for (std::size_t x = 0; x < shape.leaves(); ++x) {
     const std::uint64_t known = ~mask_if_equal(x, path);
-    const CheckedLeaf leaf = checked_leaf(session, session.peer(), tree * shape.leaves() + x, nodes[x]);
+    CheckedLeaf leaf = checked_leaf(session, session.peer(), tree * shape.leaves() + x, nodes[x]);
     t[x] = masked_sum({}, leaf.t, known);
     missing = masked_sum(missing, t[x], known);
     for (std::size_t y = 0; y < shape.leaves(); ++y) leaves[y].value ^= masked(leaf.seed.value, known & mask_if_equal(x ^ path, y));
+    wipe_object(leaf);
   }
   for (std::size_t x = 0; x < shape.leaves(); ++x) t[x] = masked_sum(t[x], missing, mask_if_equal(x, path));
+  wipe_object(missing);
   return equal_constant_time(digest_of(session, session.peer(), tree, t), check.digest);
 }
 
 // The OTs' choices: on each level the side that the path does not take.
-BitVector sides_off_the_path(const TreeShape& shape, Delta delta) {
+BitVector sides_off_the_path(const TreeShape& shape, const Delta& delta) {
   BitVector choices(kKappa);
   for (std::size_t tree = 0; tree < shape.trees(); ++tree)
     for (std::uint32_t level = 1; level <= shape.k; ++level)

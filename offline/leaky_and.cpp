@@ -44,13 +44,13 @@ LeakyAndKeyHolder::LeakyAndKeyHolder(Session& session, PeersView x, PeersView y,
 
 void LeakyAndKeyHolder::answer(const ObjectChunk& chunk) {
   const PeersView x = x_.subspan(chunk.first, chunk.count), y = y_.subspan(chunk.first, chunk.count), z = z_.subspan(chunk.first, chunk.count);
-  const Delta delta = session_.global_key();
+  const ScopedSecret<Delta> delta(session_.global_key());
   const BitVector d = recv_bits(session_.channel(), kLeakyAndD, chunk.count);
   SecretVector<Block> zero(chunk.count), one(chunk.count);
   for (std::size_t i = 0; i < chunk.count; ++i) {
     z[i] = moved(z[i], delta, d[i]);
     zero[i] = collapsed(x[i].value, z[i].value);
-    one[i] = collapsed(x[i].value ^ delta.value, y[i].value ^ z[i].value);
+    one[i] = collapsed(x[i].value ^ delta->value, y[i].value ^ z[i].value);
   }
   const TweakHash hash = hash_of_chunk(session_, kLeakyAndKind, session_.peer(), chunk);
   hash(HashUse::LeakyAnd, 0, zero, zero);

@@ -80,7 +80,7 @@ void LeakyOtSender::send_x(const ObjectChunk& chunk) {
 void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
   const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.me(), chunk);
   const PeersView z = z_.subspan(chunk.first, chunk.count);
-  const Delta delta = session_.global_key();
+  const ScopedSecret<Delta> delta(session_.global_key());
   const BitVector d = recv_bits(session_.channel(), kLeakyOtD, chunk.count);
   const Transferred t = std::move(under_way_.front());
   under_way_.pop();

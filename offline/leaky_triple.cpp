@@ -39,7 +39,7 @@ LeakyTriples::LeakyTriples(Session& session)
 
 void LeakyTriples::offer(std::uint64_t layer, const ObjectChunk& chunk, const SharedView& x,
                          const SharedView& y) {
-  const Block delta = session_.global_key().value;
+  const ScopedSecret<Block> delta(session_.global_key().value);
   SecretVector<Block> g(chunk.count), s(chunk.count), hashed(chunk.count);
   for (std::size_t i = 0; i < chunk.count; ++i) g[i] = x.peers[i].value ^ delta;
   const TweakHash hash = hash_of(session_, session_.peer(), chunk, layer);
@@ -77,13 +77,13 @@ void LeakyTriples::announce(const SharedView& x, const SharedView& r) {
 }
 
 void LeakyTriples::finish(const SharedView& z) {
-  const Delta delta = session_.global_key();
+  const ScopedSecret<Delta> delta(session_.global_key());
   SecretVector<Block> s = taken_from(announced_);
   const BitVector d = recv_bits(session_.channel(), kLeakyTripleD, s.size());
   for (std::size_t i = 0; i < s.size(); ++i) {
     z.peers[i] = moved(z.peers[i], delta, d[i]);
     // L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z'].
-    s[i] ^= times(delta.value, z.mine.bit(i)) ^ z.mine.macs[i].value ^ z.peers[i].value;
+    s[i] ^= times(delta->value, z.mine.bit(i)) ^ z.mine.macs[i].value ^ z.peers[i].value;
   }
   sum_.absorb(s);
 }

@@ -77,7 +77,7 @@ void send_choices(Session& session, const OtBatch& batch, const MineView& bits, 
 // K ^= d.Delta.
 void receive_choices(Session& session, PeersView keys) {
   const BitVector d = recv_bits(session.channel(), kChoices, keys.size());
-  const Delta delta = session.global_key();
+  const ScopedSecret<Delta> delta(session.global_key());
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = moved(keys[i], delta, d[i]);
 }
 

@@ -83,7 +83,7 @@ MaterialBatch ProductTriples::finish() {
   const Mine mine(chunk.material);
   const Peers peers(chunk.material);
   const std::size_t n = mine.u.size();
-  const Delta delta = session_.global_key();
+  const ScopedSecret<Delta> delta(session_.global_key());
   const BitVector peers_e = receive_revealed_bits(session_, kSecond, n);
   absorb_peers_keys_of(session_, peers_e, [&](std::size_t i) { return peers.r[i] ^ peers.u0[i] ^ Key{times(peers.u[i].value, chunk.d[i])}; });
 

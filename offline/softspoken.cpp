@@ -113,7 +113,7 @@ SoftSpokenKeyHolder::SoftSpokenKeyHolder(Session& session, const PuncturedTrees&
 void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std::span<const PeersView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
-  const Block delta = session_.global_key().value;
+  const ScopedSecret<Block> delta(session_.global_key().value);
   corrections_.resize(shape_.trees() * blocks);
   std::fill_n(corrections_.begin(), blocks, Block{0, 0});  // c_0 = 0
   leaf_strings_.resize(shape_.leaves() * blocks);
@@ -145,7 +145,7 @@ void SoftSpokenKeyHolder::verify(const SoftSpokenBatch&) {
   const auto answer = recv_object<Answer>(session_.channel(), kAnswer);
   const SecretVector<Block> expected = std::move(expected_.front());
   expected_.pop();
-  const Block delta = session_.global_key().value;
+  const ScopedSecret<Block> delta(session_.global_key().value);
   Block wrong{mask_of(!consistent_), 0};
   for (std::size_t r = 0; r < kKappa; ++r) {
     const Block difference = expected[r] ^ answer[1 + r] ^ times(answer[0], bit_of(delta, r));

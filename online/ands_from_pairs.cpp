@@ -202,7 +202,7 @@ void PairLayer::combine_peers(std::size_t count, const Key* x, const Key* y, Key
   const Key *u = Cursors::peers(cursors_.peers_and, 0), *v = Cursors::peers(cursors_.peers_and, 1), *w = Cursors::peers(cursors_.peers_and, 2);
   const Key *u0 = Cursors::peers(cursors_.chosen, 0), *u1 = Cursors::peers(cursors_.chosen, 1);
   const Key *c = Cursors::peers(cursors_.sent, 0), *s = Cursors::peers(cursors_.sent, 1), *r = Cursors::peers(cursors_.peers_bit, 0);
-  const Delta delta = session_.global_key();
+  const ScopedSecret<Delta> delta(session_.global_key());
   for (std::size_t i = 0; i < count; ++i) {
     const auto bit = [i](const std::uint64_t* bits) { return get_bit({bits, kPairStep / 64}, i); };
     const auto times_bit = [&](Key key, const std::uint64_t* bits) { return Key{times(key.value, bit(bits))}; };

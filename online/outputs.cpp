@@ -87,7 +87,7 @@ InputValues OutputShares::reveal_pairs(Session& session) {
 }
 
 InputValues OutputShares::open_shared(Session& session, MaterialReader& material) {
-  const Delta delta = session.global_key();
+  const ScopedSecret<Delta> delta(session.global_key());
   std::vector<BitVector> masks(parts_.size());  // those that hide what I receive
   for (const Part& part : parts_) {
     if (part.to == Receiver::Both) continue;

@@ -72,7 +72,7 @@ StoredSlot sealed_slot(const SealKey& wrapping_key, const SessionId& session, st
   return stored;
 }
 
-SealKey as_slot_key(Delta global_key) {
+SealKey as_slot_key(const Delta& global_key) {
   SealKey key;
   std::memcpy(key.bytes.data(), &global_key, sizeof global_key);
   return key;
@@ -119,7 +119,8 @@ StoreKey read_store_key(const std::filesystem::path& path) {
   return key;
 }
 
-void KeyTable::create(const std::filesystem::path& path, const SessionId& session, Delta global_key, const std::optional<StoreKey>& store_key) {
+void KeyTable::create(const std::filesystem::path& path, const SessionId& session,
+                      const Delta& global_key, const std::optional<StoreKey>& store_key) {
   Rng rng = Rng::from_system();
   StoredHeader header{};
   std::memcpy(header.magic, kKeysMagic, sizeof header.magic);

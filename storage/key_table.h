@@ -33,7 +33,8 @@ class KeyTable {
   static constexpr std::uint64_t kFirstBatchSlot = 1;
 
   // Makes the file, synced.
-  static void create(const std::filesystem::path& path, const SessionId& session, Delta global_key, const std::optional<StoreKey>& store_key);
+  static void create(const std::filesystem::path& path, const SessionId& session,
+                     const Delta& global_key, const std::optional<StoreKey>& store_key);
 
   // Fails: StoreError if the file is missing, corrupt, of another session or a newer format, or wants another store key, or none.
   KeyTable(const std::filesystem::path& path, const SessionId& session, const std::optional<StoreKey>& store_key);

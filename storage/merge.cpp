@@ -164,9 +164,8 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs, const s
     manifest.shard = manifest.shards = 1;
     manifest.units_made = manifest.units_requested = 0;
     manifest.state = SessionState::Open;
-    Delta global_key = first.global_key();
-    whole = Store::create(making, manifest, global_key, bytes, store_key);
-    wipe_object(global_key);
+    whole =
+        Store::create(making, manifest, ScopedSecret<Delta>(first.global_key()), bytes, store_key);
     Copier copier(*whole, merged);
     for (const Store& shard : shards) copier.copy(shard);
     whole->update_manifest([](Manifest& changed) { changed.state = SessionState::Complete; });

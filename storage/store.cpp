@@ -40,7 +40,8 @@ Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
 
-Store Store::create(const std::filesystem::path& dir, const Manifest& manifest, Delta global_key, std::uint64_t expected_bytes,
+Store Store::create(const std::filesystem::path& dir, const Manifest& manifest,
+                    const Delta& global_key, std::uint64_t expected_bytes,
                     const std::optional<StoreKey>& store_key) {
   ENSURE(manifest.format_version == kStoreFormat && manifest.units_made == 0 && manifest.state != SessionState::Dead);
   const StoreFiles files(dir);

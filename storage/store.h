@@ -41,7 +41,8 @@ class Store : public MaterialSink {
  public:
   // Makes the directory, if need be, and a store in it, and opens it to be filled. `expected_bytes` of material fit before the map has to
   // grow; it may be 0. Fails: StoreError if there is a store already, or the directory is open to others or cannot be written.
-  static Store create(const std::filesystem::path& dir, const Manifest& manifest, Delta global_key, std::uint64_t expected_bytes,
+  static Store create(const std::filesystem::path& dir, const Manifest& manifest,
+                      const Delta& global_key, std::uint64_t expected_bytes,
                       const std::optional<StoreKey>& store_key = {});
 
   // Whether there is a store, of whatever kind and state.

@@ -98,7 +98,7 @@ class LiveRun {
     std::vector<Parameter> parameters = plan_.parameters();
     for (Parameter& parameter : parameters_of(params_, security_)) parameters.push_back(std::move(parameter));
     const SessionIds ids = establish_session(*channel, rng, plan_.job.party, std::move(parameters), std::nullopt);
-    const Delta key = draw_global_key(rng, plan_.job.party, params_.profile());
+    const ScopedSecret<Delta> key(draw_global_key(rng, plan_.job.party, params_.profile()));
     const auto makers_channel = meeting.open_worker(ids, plan_.job.party, kMakerConnection);
     std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());
 

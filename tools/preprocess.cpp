@@ -52,7 +52,7 @@ class PreprocessRun {
  private:
   // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
   void connect();
-  void begin_session(const Manifest& manifest, Delta global_key);
+  void begin_session(const Manifest& manifest, const Delta& global_key);
   void tie(Preprocessor& preprocessor);
   KeptBits kept_bits() const;
   void make_units();
@@ -82,16 +82,18 @@ void PreprocessRun::connect() {
   std::optional<SessionId> existing;
   if (store_ || session_file_) existing = session_id_of(store_ ? store_->manifest() : session_file_->manifest);
   const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, security_), existing);
-  Delta global_key = store_ ? store_->global_key() : session_file_ ? session_file_->global_key : draw_global_key(rng, job_.party, params_.profile());
+  const ScopedSecret<Delta> global_key(store_          ? store_->global_key()
+                                       : session_file_ ? session_file_->global_key
+                                                       : draw_global_key(rng, job_.party,
+                                                                         params_.profile()));
   session_.emplace(job_.party, ids, global_key, *channel_, std::move(rng), log_);
   const Manifest manifest = new_manifest(job_, security_, ids.session, requests_.size());
   if (job_.session && !session_file_) within_session({}, *channel_, [&] { begin_session(manifest, global_key); });
   if (!store_) store_ = Store::create(job_.store, manifest, global_key, forecast_.disk_bytes, job_.store_key);
-  wipe_object(global_key);
   for (std::uint64_t worker = 1; worker < job_.threads; ++worker) more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
 }
 
-void PreprocessRun::begin_session(const Manifest& manifest, Delta global_key) {
+void PreprocessRun::begin_session(const Manifest& manifest, const Delta& global_key) {
   Anchor anchor = make_anchor(*session_, params_);
   session_file_.emplace();
   session_file_->manifest = manifest;
