@@ -59,6 +59,8 @@ constexpr std::uint64_t usual_unit(Profile profile) { return std::uint64_t{1} <<
 struct UnitPlan {
   std::uint64_t ands;
   std::uint32_t bucket;
+
+  friend bool operator==(const UnitPlan&, const UnitPlan&) = default;
 };
 
 class SecurityParameters {

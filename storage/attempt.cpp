@@ -1,5 +1,6 @@
 #include "storage/attempt.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tinyot {
@@ -16,6 +17,19 @@ struct CodedAttempt {
 static_assert(sizeof(CodedAttempt) == kAttemptBytes);
 
 }  // namespace
+
+AttemptTotals& AttemptTotals::operator+=(const AttemptTotals& other) {
+  for (const Units& more : other.units) {
+    const auto same = std::ranges::find(units, more.plan, &Units::plan);
+    if (same == units.end())
+      units.push_back(more);
+    else
+      same->count += more.count;
+  }
+  outstanding += other.outstanding;
+  risk += other.risk;
+  return *this;
+}
 
 std::array<std::byte, kAttemptBytes> encode_attempt(const Attempt& attempt) {
   const CodedAttempt coded{attempt.unit, attempt.plan.ands, attempt.plan.bucket, static_cast<std::uint32_t>(attempt.state), attempt.risk};

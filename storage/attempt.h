@@ -43,6 +43,8 @@ struct AttemptTotals {
   std::vector<Units> units;
   std::uint64_t outstanding = 0;
   Risk risk{};  // their sum
+
+  AttemptTotals& operator+=(const AttemptTotals& other);
 };
 
 }  // namespace tinyot

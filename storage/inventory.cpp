@@ -3,7 +3,7 @@
 namespace tinyot {
 
 Inventory take_inventory(const Store& store) {
-  Inventory inventory{store.manifest(), store.protection(), store.keys_are_gone(), {}, store.marks().planned, store.store_bytes()};
+  Inventory inventory{store.manifest(), store.protection(), store.keys_are_gone(), {}, store.marks().planned, store.attempts(), store.store_bytes()};
   const Marks& marks = store.marks();
   const MaterialCounts left = store.left();
   for (const MaterialKind kind : kAllMaterialKinds) {

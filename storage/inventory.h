@@ -24,6 +24,7 @@ struct Inventory {
   bool keys_are_gone = false;
   std::array<KindInventory, kMaterialKinds> kinds{};
   std::vector<PlannedReservation> planned;
+  AttemptTotals attempts;
   std::uint64_t store_bytes = 0;
 
   const KindInventory& of(MaterialKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }

@@ -40,7 +40,7 @@ double sum_over_phases(const Json& report, const char* field) {
 
 // Uses what the job's two parties will take once before, as a machine that has been at work for a while has.
 void warm_up(const PreprocessJob& job) {
-  const JobForecast forecast = forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads);
+  const JobForecast forecast = forecast_job(SecurityParameters::make(planned(job).parameters), job.ands, job.inputs, job.threads);
   use_memory_once(std::min(2 * (forecast.memory_bytes + forecast.disk_bytes), available_memory_bytes() / 2));
 }
 

@@ -33,6 +33,7 @@ struct EvaluationPlan {
 struct Evaluation {
   RunResult result;
   Manifest security;  // of the material
+  AttemptTotals attempts;
   MaterialCounts burnt;  // passed over, because the peer's store was ahead
   std::uint64_t store_bytes = 0;
   double wall_s = 0;

@@ -10,6 +10,7 @@
 #include "tools/connection.h"
 #include "tools/evaluation.h"
 #include "tools/memory.h"
+#include "tools/preprocess_plan.h"
 
 namespace tinyot {
 namespace {
@@ -58,13 +59,15 @@ class Maker {
   void join() {
     if (thread_.joinable()) thread_.join();
   }
-  std::exception_ptr failure() const { return failure_; }  // after join()
+  // After join().
+  std::exception_ptr failure() const { return failure_; }
+  std::size_t made() const { return made_; }
 
  private:
   void work() {
     try {
       Preprocessor preprocessor(session_, params_);
-      preprocessor.make_units(requests_, pipe_, [this] { return !finished_; });
+      made_ = preprocessor.make_units(requests_, pipe_, [this] { return !finished_; });
       session_.channel().flush();
       pipe_.end(std::make_exception_ptr(OutOfMaterial("the circuit takes more material than it was counted to take")));
     } catch (...) {
@@ -81,6 +84,7 @@ class Maker {
   std::function<void()> failed_;
   std::atomic<bool> finished_ = false;
   std::exception_ptr failure_;
+  std::size_t made_ = 0;
   std::thread thread_;
 };
 
@@ -133,6 +137,7 @@ class LiveRun {
     }
     maker.join();
     if (cause_of(maker.failure()) > cause_of(failure)) failure = maker.failure();
+    evaluation.attempts = units_of(std::span(live_.requests).first(maker.made()));
     if (!failure) return evaluation;
     if (cause_of(failure) == Cause::Cheated) {
       for (Session* each : {&session, &makers_session}) {

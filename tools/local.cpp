@@ -50,8 +50,7 @@ int local_run(const Arguments& arguments) {
 
 JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir, const LocalLink& link) {
   // Refused once, before there are two processes to refuse it.
-  SecurityParameters::make(job.parameters);
-  check_memory(job, 2, available_memory_bytes());
+  check_memory(planned(job), 2, available_memory_bytes());
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error) throw StoreError("cannot make " + dir.string() + ": " + error.message());

@@ -4,6 +4,7 @@
 #include "tools/calibration.h"
 #include "tools/memory.h"
 #include "tools/preprocess.h"
+#include "tools/preprocess_plan.h"
 
 namespace tinyot {
 
@@ -13,14 +14,14 @@ int params_command(const Arguments& arguments) {
   add_timeout_options(line.options());
   line.options().flag("no-calibration", "foretell no time; otherwise a short job is run on this machine to find the rate");
   if (!line.parse(arguments)) return 0;
-  const PreprocessJob job = preprocess_job_from(line);
+  const PreprocessJob job = planned(preprocess_job_from(line));
   const SecurityParameters params = SecurityParameters::make(job.parameters);
   const JobForecast forecast = forecast_job(params, job.ands, job.inputs, job.threads);
   const double per_and = static_cast<double>(forecast.bytes_sent) * 2 / static_cast<double>(job.ands);
 
   Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", job.inputs}};
   add_security(report, security_of(params, forecast));
-  report["units"] = forecast.units;
+  add_units(report, security_of(params, forecast), units_of(requests_of(params, job)));
   if (params.profile() == Profile::Nnob12) report["labit_columns"] = params.columns_kept();
   report["seed_ots"] = forecast.seed_ots;
   report["bytes_sent"] = forecast.bytes_sent;
@@ -31,7 +32,7 @@ int params_command(const Arguments& arguments) {
   report["memory_available_bytes"] = available_memory_bytes();
   report["version"] = version_text();
   std::string text = grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " + grouped(params.unit()) + ", bucket " +
-                     std::to_string(params.bucket()) + "\n" + "security: sigma " + std::to_string(params.sigma()) + ", reached " +
+                     std::to_string(params.bucket()) + "\n" + units_text(report) + "security: sigma " + std::to_string(params.sigma()) + ", reached " +
                      decimals(forecast.paper_bound_bits, 1) + " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) +
                      "); kappa " + std::to_string(kKappa) + "\n" + profile_text(report) + ": " +
                      (params.profile() == Profile::Nnob12 ? "tau = " + std::to_string(params.columns_kept()) + " columns, " : "") +

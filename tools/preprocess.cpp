@@ -35,32 +35,45 @@ Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_
   report["complete"] = manifest.state == SessionState::Complete;
   report["wall_s"] = wall_s;
   report["ands_per_s"] = wall_s > 0 ? static_cast<double>(ands_now) / wall_s : 0;
+  add_units(report, manifest, store.attempts());
   report["store_bytes"] = store.store_bytes();
   add_measurements(report, log.phases());
   return report;
 }
 
+// What this job goes on with, if it does not begin a session of its own.
+struct Begun {
+  std::optional<SessionFile> session_file;
+  std::optional<Store> store;
+
+  // Of the session; null if there is none yet.
+  const Manifest* manifest() const { return store ? &store->manifest() : session_file ? &session_file->manifest : nullptr; }
+};
+
 class PreprocessRun {
  public:
-  PreprocessRun(const PreprocessJob& job, const SecurityParameters& params)
-      : job_(job), params_(params), requests_(requests_of(params, job)), work_(work_of(requests_)),
-        forecast_(forecast_job(params, work_.ands, work_.inputs, job.threads)), security_(security_of(params, forecast_)),
-        progress_("ANDs", work_.ands, job.quiet) {}
+  // `job` is planned.
+  PreprocessRun(const PreprocessJob& job, Begun begun)
+      : job_(job), params_(SecurityParameters::make(job.parameters)), requests_(requests_of(params_, job)), work_(work_of(requests_)),
+        forecast_(forecast_job(params_, work_.ands, work_.inputs, job.threads)), security_(security_of(params_, forecast_)),
+        progress_("ANDs", work_.ands, job.quiet), session_file_(std::move(begun.session_file)), store_(std::move(begun.store)) {}
 
   JobResult run();
 
  private:
+  void check_what_is_there() const;
   // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
   void connect();
   void begin_session(const Manifest& manifest, const Delta& global_key);
   void tie(Preprocessor& preprocessor);
   KeptBits kept_bits() const;
   void make_units();
-  void open_what_is_there();
   void check_disk() const;
+  void erase_keys() const noexcept;
+  JobResult result_of(double wall_s) const;
 
   const PreprocessJob& job_;
-  const SecurityParameters& params_;
+  const SecurityParameters params_;
   std::vector<UnitRequest> requests_;
   Work work_;
   JobForecast forecast_;
@@ -128,12 +141,16 @@ void PreprocessRun::make_units() {
   if (!still_to_make.empty() && (session_file_ || already_made > 0)) tie(preprocessor);
   for (std::size_t u = 0; u < already_made; ++u) progress_.skip(requests_[u].plan.ands);
   NoSink no_sink;
-  BackgroundSink sink(job_.stores ? static_cast<MaterialSink&>(*store_) : no_sink);
+  UnitAccount account(job_.stores ? static_cast<MaterialSink&>(*store_) : no_sink, params_);
+  BackgroundSink sink(account);
   const std::size_t made = preprocessor.make_units(
-      still_to_make, sink, [] { return StopSignals::received() == 0; },
-      [&](std::size_t unit, std::string_view phase, std::uint64_t done, std::uint64_t total) {
-        progress_.observe(unit, still_to_make[unit].plan.ands, phase, done, total);
-      });
+      still_to_make, sink, account,
+      {.wanted = [] { return StopSignals::received() == 0; },
+       .observer =
+           [&](std::size_t unit, std::string_view phase, std::uint64_t done, std::uint64_t total) {
+             progress_.observe(unit, still_to_make[unit].plan.ands, phase, done, total);
+           },
+       .check_failed = [&](const std::exception_ptr&) { erase_keys(); }});
   {
     const PhaseLog::Scope phase(log_, *channel_, "end of store", made);
     sink.flush();
@@ -146,31 +163,50 @@ void PreprocessRun::make_units() {
   if (store_->manifest().state == SessionState::Complete) end_together(*session_, *store_);
 }
 
-void PreprocessRun::open_what_is_there() {
+// A failed check is recorded before anything else is done about it, from the thread that finds it. No shard is to be begun under a global
+// key that may have been guessed at.
+void PreprocessRun::erase_keys() const noexcept {
+  try {
+    store_->erase_keys();
+    if (session_file_) erase_session_file(*job_.session);
+  } catch (const std::exception&) {
+    // Tried again once the workers have stopped; the check's own failure is what to report.
+  }
+}
+
+Begun open_what_is_there(const PreprocessJob& job) {
+  Begun begun;
   std::error_code error;
-  if (job_.session && std::filesystem::exists(*job_.session, error)) {
-    session_file_ = read_session_file(*job_.session, job_.store_key);
-    if (session_file_->bits_a.count != kTieBits)
-      throw StoreError("the session file " + job_.session->string() + " is of another kind; begin a new session");
-    check_same_parameters("the session of " + job_.session->string(), session_file_->manifest, job_, security_);
-    check_peer(session_file_->manifest, job_.endpoint, "the session of " + job_.session->string());
-  } else if (job_.session && job_.shard != 1) {
-    throw StoreError("there is no session file " + job_.session->string() + " yet: begin shard 1, which makes it, and copy it here");
+  if (job.session && std::filesystem::exists(*job.session, error)) {
+    begun.session_file = read_session_file(*job.session, job.store_key);
+    if (begun.session_file->bits_a.count != kTieBits)
+      throw StoreError("the session file " + job.session->string() + " is of another kind; begin a new session");
+  } else if (job.session && job.shard != 1) {
+    throw StoreError("there is no session file " + job.session->string() + " yet: begin shard 1, which makes it, and copy it here");
   }
-  if (!job_.resume || (job_.session && !Store::exists(job_.store))) {
-    Store::check_absent(job_.store);
-    return;
+  if (job.resume && (!job.session || Store::exists(job.store)))
+    begun.store = Store::open(job.store, {.purpose = Purpose::Make, .store_key = job.store_key});
+  else
+    Store::check_absent(job.store);
+  return begun;
+}
+
+void PreprocessRun::check_what_is_there() const {
+  if (session_file_) {
+    const std::string name = "the session of " + job_.session->string();
+    check_same_parameters(name, session_file_->manifest, job_, security_);
+    check_peer(session_file_->manifest, job_.endpoint, name);
   }
-  store_ = Store::open(job_.store, {.purpose = Purpose::Make, .store_key = job_.store_key});
+  if (!store_) return;
   (void)store_->global_key();  // a dead session is refused here
-  check_same_parameters("the store in " + job_.store.string(), store_->manifest(), job_, security_);
-  check_peer(store_->manifest(), job_.endpoint, "the store in " + job_.store.string());
+  const std::string name = "the store in " + job_.store.string();
+  check_same_parameters(name, store_->manifest(), job_, security_);
+  check_peer(store_->manifest(), job_.endpoint, name);
   if (store_->manifest().shard != job_.shard)
-    throw StoreError("the store in " + job_.store.string() + " is shard " + std::to_string(store_->manifest().shard) + ", not " +
-                     std::to_string(job_.shard));
+    throw StoreError(name + " is shard " + std::to_string(store_->manifest().shard) + ", not " + std::to_string(job_.shard));
   if (job_.session && (!session_file_ || session_file_->manifest.session_id != store_->manifest().session_id))
-    throw StoreError("the store in " + job_.store.string() + " is not of the session of " + job_.session->string());
-  // Nobody is spoken to if it is certain that nothing can be made.
+    throw StoreError(name + " is not of the session of " + job_.session->string());
+  // Nothing is sent if it is certain that nothing can be made.
   const std::uint64_t made = store_->manifest().units_made;
   if (!session_file_ && made > 0 && made < requests_.size()) (void)kept_bits();
 }
@@ -182,7 +218,7 @@ void PreprocessRun::check_disk() const {
 }
 
 JobResult PreprocessRun::run() {
-  open_what_is_there();
+  check_what_is_there();
   const bool is_complete = store_ && store_->manifest().state == SessionState::Complete;
   if (is_complete && store_->manifest().peer_complete) return {report_of(job_, *store_, 0, 0, log_), 0};
   if (job_.stores) check_disk();
@@ -212,8 +248,9 @@ JobResult PreprocessRun::run() {
 }  // namespace
 
 JobResult preprocess(const PreprocessJob& job) {
-  const SecurityParameters params = SecurityParameters::make(job.parameters);
-  return PreprocessRun(job, params).run();
+  Begun begun = open_what_is_there(job);
+  const PreprocessJob whole = planned(job, begun.manifest());
+  return PreprocessRun(whole, std::move(begun)).run();
 }
 
 std::string preprocess_text(const Json& report) {
@@ -227,7 +264,7 @@ std::string preprocess_text(const Json& report) {
          ", received " + bytes_text(static_cast<double>(received)) + "\n" + "security: sigma " + std::to_string(report["sigma"].get<unsigned>()) +
          ", reached " + decimals(report["sigma_paper_bound"], 1) + " bits by the paper's bound (exact: " + decimals(report["sigma_exact"], 1) +
          "), bucket " + std::to_string(report["bucket"].get<unsigned>()) + ", unit " + grouped(report["unit"]) + ", " +
-         profile_text(report) + "\n" + "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
+         profile_text(report) + "\n" + units_text(report) + "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
          bytes_text(report["peak_rss_bytes"]) + (report["complete"].get<bool>() ? "\n" : "; interrupted, continue with --resume\n");
 }
 
@@ -243,7 +280,7 @@ int preprocess_command(const Arguments& arguments) {
   job.endpoint = endpoint_from(line);
   job.store = line.required("store");
   job.store_key = store_key_from(line);
-  check_memory(job, 1, available_memory_bytes());
+  check_memory(planned(job), 1, available_memory_bytes());
   const JobResult result = preprocess(job);
   print_report(line.common().format, result.report, preprocess_text(result.report));
   return result.exit_status;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/parameters.h"
 #include "offline/forecast.h"
+#include "offline/unit_size.h"
 #include "tools/endpoint.h"
 #include "tools/report.h"
 #include "tools/store_options.h"
@@ -23,6 +24,7 @@ struct PreprocessJob {
   std::uint64_t ands = 0;    // that the store is to have made in all
   std::uint64_t inputs = 0;  // aBits of each party beyond one an AND
   std::uint64_t threads = 1;
+  std::uint64_t memory_bytes = kPlanMemoryBytes;  // that a party's units may take, where their size is left open
   bool resume = false;
   bool stores = true;  // false: the material is dropped, to measure what making it takes
   bool quiet = false;
@@ -46,6 +48,10 @@ Value value_named(const std::string& option, const std::string& name, std::initi
 }
 // All but party, endpoint and store.
 PreprocessJob preprocess_job_from(const CommandLine& line);
+
+// The job with a unit and with all that its bucket depends on; what the session was begun with goes before what would be chosen now.
+// Fails: UsageError naming the option.
+PreprocessJob planned(PreprocessJob job, const Manifest* begun = nullptr);
 
 struct JobResult {
   Json report;

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
 constexpr std::uint64_t kShardsMax = 1 << 16;
-constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
 
 // "2/8"
 std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
@@ -58,8 +57,8 @@ void add_parameter_options(Options& options) {
   options.value("profile", "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT", "nnob12")
       .value("material", "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples (one an AND; fast makes no others)")
       .value("sigma", "statistical security in bits, 40 to 128", "40")
-      .value("bucket", "bucket size B; default: the smallest that reaches sigma by the paper's bound")
-      .value("unit", "ANDs that are permuted together; memory grows with it; default: 2^18, with --profile fast 2^20")
+      .value("bucket", "bucket size B; default: the smallest that reaches sigma by the paper's bound, with room for units that are broken off")
+      .value("unit", "ANDs that are permuted together; memory grows with it; default: what gives the smallest bucket within --memory")
       .value("labit-columns", "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper measured)")
       .value("softspoken-k", "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; default: 2")
       .flag("allow-weak", "accept a bucket that misses sigma, for measurements");
@@ -72,6 +71,7 @@ void add_preprocess_options(Options& options) {
       .value("inputs",
              "authenticated bits of each party for inputs, and for outputs from triples that only one party learns; default: 1024 + ands / 16")
       .value("threads", "workers, each with its own thread and connection; the material is the same, memory grows", "1")
+      .value("memory", "bytes that the units of this party may take at a time, where --unit is left open", std::to_string(kPlanMemoryBytes))
       .value("session", "file of a session that several stores share: shard 1 makes it, all others start from a copy of it")
       .value("shard", "i/n: make part i of n of the session's ANDs in this store; the same command again resumes it")
       .flag("resume", "continue a store that was interrupted");
@@ -87,16 +87,10 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   if (job.threads < 1 || job.threads > Preprocessor::kWorkersMax)
     throw UsageError("--threads is out of range: 1 to " + std::to_string(Preprocessor::kWorkersMax));
   job.parameters = parameters_from(line);
-  const std::uint64_t unit = SecurityParameters::make(job.parameters).unit();
-  if (job.ands / unit >= kUnitsMax)
-    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) +
-                     " would be more than 2^20 units: use a larger --unit");
+  job.memory_bytes = line.size("memory");
   if (line.has("session")) job.session = line.text("session");
   if (line.has("shard")) std::tie(job.shard, job.shards) = shard_from(line.text("shard"));
   if (job.shards > 1 && !job.session) throw UsageError("--shard wants --session FILE, which all shards of the session share");
-  if (job.shards > (job.ands + unit - 1) / unit)
-    throw UsageError("--shard: " + std::to_string(job.ands) + " ANDs in units of " + std::to_string(unit) + " are fewer units than " +
-                     std::to_string(job.shards) + " shards; use a smaller --unit or fewer shards");
   // With a session, to say the same again is to go on.
   job.resume = line.has("resume") || job.session;
   job.quiet = line.common().quiet;

@@ -6,13 +6,40 @@
 #include "tools/connection.h"
 
 namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
+
+}  // namespace
+
+PreprocessJob planned(PreprocessJob job, const Manifest* begun) {
+  ParameterRequest& request = job.parameters;
+  request.workers = static_cast<std::uint32_t>(job.threads);
+  request.shards = job.shards;
+  if (begun != nullptr && begun->profile == name_of(request.profile) && begun->sigma == request.sigma) {
+    if (!request.unit) request.unit = begun->unit;
+    if (!request.bucket && request.unit == begun->unit) request.bucket = begun->bucket;
+  }
+  const std::uint64_t ands = request.unit ? job.ands : (job.ands + job.shards - 1) / job.shards;
+  const std::uint64_t unit = *(request.unit = choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes));
+  if (job.ands / unit >= kUnitsMax)
+    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) +
+                     " would be more than 2^20 units: use a larger --unit");
+  if (job.shards > (job.ands + unit - 1) / unit)
+    throw UsageError("--shard: " + std::to_string(job.ands) + " ANDs in units of " + std::to_string(unit) + " are fewer units than " +
+                     std::to_string(job.shards) + " shards; use a smaller --unit or fewer shards");
+  return job;
+}
 
 std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security) {
-  std::vector<Parameter> parameters = parameters_of(params, security);
-  const std::vector<Parameter> of_job = {
-      {"command", "preprocess"}, {"ands", std::to_string(job.ands)}, {"inputs", std::to_string(job.inputs)}, {"threads", std::to_string(job.threads)},
-      {"session file", job.session ? "yes" : "no"}, {"shard", std::to_string(job.shard) + "/" + std::to_string(job.shards)}};
-  parameters.insert(parameters.end(), of_job.begin(), of_job.end());
+  // What the unit and the bucket follow from stands before them, so that it is what a disagreement names.
+  std::vector<Parameter> parameters = {{"command", "preprocess"},
+                                       {"ands", std::to_string(job.ands)},
+                                       {"inputs", std::to_string(job.inputs)},
+                                       {"threads", std::to_string(job.threads)},
+                                       {"session file", job.session ? "yes" : "no"},
+                                       {"shard", std::to_string(job.shard) + "/" + std::to_string(job.shards)}};
+  for (Parameter& parameter : parameters_of(params, security)) parameters.push_back(std::move(parameter));
   return parameters;
 }
 
@@ -36,6 +63,15 @@ std::vector<UnitRequest> requests_of(const SecurityParameters& params, const Pre
   }
   const std::size_t begin = requests.size() * (job.shard - 1) / job.shards, end = requests.size() * job.shard / job.shards;
   return {requests.begin() + static_cast<std::ptrdiff_t>(begin), requests.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+AttemptTotals units_of(std::span<const UnitRequest> requests) {
+  AttemptTotals totals;
+  for (const UnitRequest& request : requests) {
+    if (totals.units.empty() || totals.units.back().plan != request.plan) totals.units.push_back({request.plan, 0});
+    ++totals.units.back().count;
+  }
+  return totals;
 }
 
 Work work_of(std::span<const UnitRequest> requests) {

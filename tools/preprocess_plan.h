@@ -19,6 +19,9 @@ Manifest new_manifest(const PreprocessJob& job, Manifest security, const Session
 // The units of this job's shard.
 std::vector<UnitRequest> requests_of(const SecurityParameters& params, const PreprocessJob& job);
 
+// Such units, by size and bucket, none of them outstanding.
+AttemptTotals units_of(std::span<const UnitRequest> requests);
+
 struct Work {
   std::uint64_t ands = 0, inputs = 0;
 };

@@ -2,12 +2,14 @@
 
 #include <sys/resource.h>
 
+#include <cmath>
 #include <fstream>
 #include <hwy/targets.h>
 #include <iostream>
 #include <sstream>
 #include <thread>
 
+#include "base/parameters.h"
 #include "net/handshake.h"
 #include "tools/version.h"
 
@@ -48,6 +50,38 @@ void add_security(Json& report, const Manifest& manifest) {
   report["kappa"] = manifest.kappa;
   report["bucket"] = manifest.bucket;
   report["unit"] = manifest.unit;
+}
+
+void add_units(Json& report, const Manifest& manifest, const AttemptTotals& attempts) {
+  ParameterRequest request{.profile = manifest.profile == name_of(Profile::Fast) ? Profile::Fast : Profile::Nnob12,
+                           .sigma = manifest.sigma,
+                           .unit = manifest.unit,
+                           .bucket = manifest.bucket,
+                           .weak_allowed = true,
+                           .shards = manifest.shards};
+  const SecurityParameters params = SecurityParameters::make(request);
+  report["units"] = Json::array();
+  for (const auto& [plan, count] : attempts.units)
+    report["units"].push_back({{"ands", plan.ands},
+                               {"bucket", plan.bucket},
+                               {"count", count},
+                               {"bound_paper", params.bound_bits(plan.ands, plan.bucket)},
+                               {"bound_exact", params.exact_bits(plan.ands, plan.bucket)}});
+  report["outstanding"] = {
+      {"units", attempts.outstanding}, {"sum", as_double(attempts.risk)}, {"limit", as_double(params.risk_limit())}};
+}
+
+std::string units_text(const Json& report) {
+  std::string text;
+  for (const Json& unit : report["units"])
+    text += (text.empty() ? "units: " : "; ") + grouped(unit["count"]) + " of " + grouped(unit["ands"]) + " in buckets of " +
+            unit["bucket"].dump() + " (" + decimals(unit["bound_paper"], 1) + " bits, exact " + decimals(unit["bound_exact"], 1) + ")";
+  if (!text.empty()) text += "\n";
+  const Json& outstanding = report["outstanding"];
+  if (const std::uint64_t units = outstanding["units"]; units > 0)
+    text += "outstanding: " + grouped(units) + (units == 1 ? " unit" : " units") + " broken off or in flight, 2^" +
+            decimals(std::log2(outstanding["sum"].get<double>()), 1) + " of 2^" + decimals(std::log2(outstanding["limit"].get<double>()), 1) + "\n";
+  return text;
 }
 
 std::string profile_text(const Json& report) {

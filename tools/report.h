@@ -5,6 +5,7 @@
 #include <string>
 
 #include "net/phase_log.h"
+#include "storage/attempt.h"
 #include "storage/manifest.h"
 #include "tools/command_line.h"
 
@@ -14,6 +15,9 @@ using Json = nlohmann::ordered_json;
 
 // Which security a session's material has: profile and its options, sigma and what was reached, kappa, bucket, unit.
 void add_security(Json& report, const Manifest& manifest);
+// The same of the plan that makes it: units by size and bucket, and what may be outstanding of them.
+void add_units(Json& report, const Manifest& manifest, const AttemptTotals& attempts);
+std::string units_text(const Json& report);
 // The profile and its options, of such a report.
 std::string profile_text(const Json& report);
 

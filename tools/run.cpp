@@ -75,6 +75,7 @@ Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
   report["and_rounds"] = result.and_rounds;
   report["live"] = plan.job.live.has_value();
   add_security(report, evaluation.security);
+  add_units(report, evaluation.security, evaluation.attempts);
   report["threads"] = 1;
   report["wall_s"] = evaluation.wall_s;
   report["ands_per_s"] = rate(ands);

@@ -24,6 +24,7 @@ Json json_of(const Inventory& inventory) {
                  {"party", std::string(1, letter(manifest.me))},
                  {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me))) : manifest.peer}};
   add_security(report, manifest);
+  add_units(report, manifest, inventory.attempts);
   report["shard"] = std::to_string(manifest.shard) + "/" + std::to_string(manifest.shards);
   report["units_made"] = manifest.units_made;
   report["ands_requested"] = manifest.ands_requested;
@@ -54,7 +55,7 @@ std::string text_of(const Inventory& inventory, const Json& report) {
                      profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " + decimals(manifest.sigma_paper_bound, 1) +
                      ", exact " + decimals(manifest.sigma_exact, 1) + "), kappa " + std::to_string(manifest.kappa) + ", bucket " +
                      std::to_string(manifest.bucket) + ", unit " + grouped(manifest.unit) + "\n" +
-                     "keys protected by " + protection_text(inventory) + "\n";
+                     units_text(report) + "keys protected by " + protection_text(inventory) + "\n";
   if (manifest.state == SessionState::Dead)
     text += "the session is dead: nothing of this store can be used\n";
   for (const MaterialKind kind : kAllMaterialKinds) {

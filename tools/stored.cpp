@@ -118,7 +118,10 @@ Evaluation StoredRun::evaluate() {
     evaluation.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   });
   evaluation.security = manifest();
-  for (const Store& store : stores_) evaluation.store_bytes += store.store_bytes();
+  for (const Store& store : stores_) {
+    evaluation.store_bytes += store.store_bytes();
+    evaluation.attempts += store.attempts();
+  }
   evaluation.phases = log_.phases();
   return evaluation;
 }
