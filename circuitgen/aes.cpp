@@ -1,15 +1,8 @@
 #include "circuitgen/aes.h"
 
-#include <array>
-#include <vector>
-
-#include "circuitgen/aes_sbox.h"
-
 namespace tinyot {
 namespace {
 
-// Byte k of the FIPS order at index k: row k % 4 of column k / 4.
-using AesState = std::array<ByteWord, 16>;
 using Column = std::array<ByteWord, 4>;
 
 // The schedule of FIPS-197 section 5.2, a column at a time. Only the last Nk columns are held.
@@ -83,22 +76,27 @@ void encrypt(Builder& builder, std::uint32_t key_bits, AesSbox sbox) {
   for (std::uint32_t k = 0; k < key_bits / 8; ++k) {
     key.push_back(ByteWord(builder.input_bits(0, 8 * k, 8)) ^ ByteWord(builder.input_bits(1, 8 * k, 8)));
   }
-  KeySchedule schedule(std::move(key), sbox);
   AesState state;
   for (std::uint32_t k = 0; k < 16; ++k) state[k] = ByteWord(builder.input_bits(2, 8 * k, 8));
+  state = aes_encrypt(std::move(key), std::move(state), sbox);
+  for (std::uint32_t k = 0; k < 16; ++k) builder.output_bits(0, 8 * k, state[k]);
+}
 
-  const std::uint32_t rounds = key_bits / 32 + 6;
+}  // namespace
+
+AesState aes_encrypt(std::vector<ByteWord> key, AesState state, AesSbox sbox) {
+  ENSURE(key.size() == 16 || key.size() == 24 || key.size() == 32);
+  const std::size_t rounds = key.size() / 4 + 6;
+  KeySchedule schedule(std::move(key), sbox);
   add_round_key(state, schedule.next_round_key());
-  for (std::uint32_t round = 1; round <= rounds; ++round) {
+  for (std::size_t round = 1; round <= rounds; ++round) {
     const AesState round_key = schedule.next_round_key();
     state = sub_bytes_and_shift_rows(state, sbox);
     if (round < rounds) mix_columns(state);
     add_round_key(state, round_key);
   }
-  for (std::uint32_t k = 0; k < 16; ++k) builder.output_bits(0, 8 * k, state[k]);
+  return state;
 }
-
-}  // namespace
 
 CircuitFamily aes_family(std::uint32_t key_bits) {
   ENSURE(key_bits == 128 || key_bits == 192 || key_bits == 256);

@@ -13,11 +13,19 @@
 //   aes256    224                   52           8,832    9,384         84    56
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
+#include "circuitgen/aes_sbox.h"
 #include "circuitgen/family.h"
 
 namespace tinyot {
+
+// One block under a key of 16, 24 or 32 bytes. Byte k of the FIPS order at index k: row k % 4 of
+// column k / 4. Fails: std::logic_error by ENSURE on a key of another length.
+using AesState = std::array<ByteWord, 16>;
+AesState aes_encrypt(std::vector<ByteWord> key, AesState state, AesSbox sbox);
 
 // `key_bits` is 128, 192 or 256.
 CircuitFamily aes_family(std::uint32_t key_bits);

@@ -1,16 +1,11 @@
 #include "circuitgen/sha256.h"
 
-#include <array>
 #include <cstdint>
-
-#include "circuitgen/word.h"
 
 namespace tinyot {
 namespace {
 
 using W32 = Word<32>;
-using ShaState = std::array<W32, 8>;   // a, b, c, d, e, f, g, h
-using Words = std::array<W32, 16>;  // the last sixteen of the message schedule, word t at t % 16
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 24;
 
@@ -45,22 +40,6 @@ W32 small_sigma_1(const W32& x) { return rotated_right(x, 17) ^ rotated_right(x,
 W32 choose(const W32& e, const W32& f, const W32& g) { return g ^ (e & (f ^ g)); }
 W32 majority(const W32& a, const W32& b, const W32& c) { return c ^ ((a ^ c) & (b ^ c)); }
 
-// FIPS 180-4 section 6.2.2.
-void compress(ShaState& hash, Words words) {
-  ShaState s = hash;
-  for (std::size_t t = 0; t < 64; ++t) {
-    W32& word = words[t % 16];
-    if (t >= 16) {
-      word = sum_of(word, small_sigma_0(words[(t + 1) % 16]), words[(t + 9) % 16], small_sigma_1(words[(t + 14) % 16]));
-    }
-    const W32 t1 = sum_of(s[7], word, W32::constant(kRound[t]), big_sigma_1(s[4]), choose(s[4], s[5], s[6]));
-    const W32 a = sum_of(big_sigma_0(s[0]), majority(s[0], s[1], s[2]), t1);
-    const W32 e = s[3] + t1;
-    s = {a, s[0], s[1], s[2], e, s[4], s[5], s[6]};
-  }
-  for (std::size_t i = 0; i < 8; ++i) hash[i] += s[i];
-}
-
 // Where byte `k` of a word stands in it: the first one is the highest.
 std::size_t first_bit_of(std::uint64_t k) { return 24 - 8 * (k % 4); }
 
@@ -75,20 +54,36 @@ Bits padded_byte(Builder& builder, std::uint64_t bytes, std::uint64_t k, std::ui
 
 void hash(Builder& builder, std::uint64_t bytes) {
   const std::uint64_t padded_bytes = (bytes + 9 + 63) / 64 * 64;
-  ShaState state;
+  Sha256State state;
   for (std::size_t i = 0; i < 8; ++i) state[i] = W32::constant(kInitial[i]);
   for (std::uint64_t first = 0; first < padded_bytes; first += 64) {
-    Words words;
+    Sha256Block words;
     for (std::uint64_t k = first; k < first + 64; ++k) {
       Bits byte = padded_byte(builder, bytes, k, padded_bytes);
       for (std::size_t i = 0; i < 8; ++i) words[(k - first) / 4][first_bit_of(k) + i] = std::move(byte[i]);
     }
-    compress(state, std::move(words));
+    sha256_compress(state, std::move(words));
   }
   for (std::size_t k = 0; k < 32; ++k) builder.output_bits(0, 8 * k, state[k / 4].bits().subspan(first_bit_of(k), 8));
 }
 
 }  // namespace
+
+// The schedule's last sixteen words are held, word t at t % 16.
+void sha256_compress(Sha256State& hash, Sha256Block words) {
+  Sha256State s = hash;
+  for (std::size_t t = 0; t < 64; ++t) {
+    W32& word = words[t % 16];
+    if (t >= 16) {
+      word = sum_of(word, small_sigma_0(words[(t + 1) % 16]), words[(t + 9) % 16], small_sigma_1(words[(t + 14) % 16]));
+    }
+    const W32 t1 = sum_of(s[7], word, W32::constant(kRound[t]), big_sigma_1(s[4]), choose(s[4], s[5], s[6]));
+    const W32 a = sum_of(big_sigma_0(s[0]), majority(s[0], s[1], s[2]), t1);
+    const W32 e = s[3] + t1;
+    s = {a, s[0], s[1], s[2], e, s[4], s[5], s[6]};
+  }
+  for (std::size_t i = 0; i < 8; ++i) hash[i] += s[i];
+}
 
 CircuitFamily sha256_family() {
   CircuitFamily family;

@@ -8,9 +8,17 @@
 // block: one AND a full adder, 64 of 7 sums a round. Several summands are first brought down to two without waiting for carries.
 #pragma once
 
+#include <array>
+
 #include "circuitgen/family.h"
+#include "circuitgen/word.h"
 
 namespace tinyot {
+
+// The compression function (section 6.2.2): `hash` becomes that of one more block.
+using Sha256State = std::array<Word<32>, 8>;   // a, b, c, d, e, f, g, h
+using Sha256Block = std::array<Word<32>, 16>;
+void sha256_compress(Sha256State& hash, Sha256Block block);
 
 CircuitFamily sha256_family();
 
