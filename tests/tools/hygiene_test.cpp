@@ -258,16 +258,21 @@ TEST_F(HygieneTest, AProcessForbidsCoreDumps) {
 TEST_F(HygieneTest, AProcessForbidsDebuggers) {
   constexpr uid_t kNobody = 65534;
   const bool am_root = ::geteuid() == 0;
-  const auto start = [&](const std::string& program, const Arguments& arguments) {
-    if (!am_root) return std::make_unique<Process>(program, arguments);
-    return std::make_unique<Process>(
-        "/usr/bin/setpriv", Arguments{"--reuid", std::to_string(kNobody), "--regid", std::to_string(kNobody), "--clear-groups", program} + arguments);
+  // Within reach of another user, wherever the program has been built.
+  const std::string program = path("tinyot");
+  std::filesystem::copy_file(TINYOT_BINARY, program);
+  std::filesystem::permissions(dir_, std::filesystem::perms(0755));
+  const auto start = [&](const std::string& command, const Arguments& arguments) {
+    if (!am_root) return std::make_unique<Process>(command, arguments);
+    const std::string nobody = std::to_string(kNobody);
+    const Arguments as_nobody = {"--reuid", nobody, "--regid", nobody, "--clear-groups", command};
+    return std::make_unique<Process>("/usr/bin/setpriv", as_nobody + arguments);
   };
   const auto owner_of = [](const Process& process) {
     struct stat status {};
     return ::stat(("/proc/" + std::to_string(process.pid()) + "/limits").c_str(), &status) == 0 ? status.st_uid : ~uid_t{0};
   };
-  const auto party = start(TINYOT_BINARY, as('A', "preprocess", kFast)), other = start("/bin/sleep", {"10"});
+  const auto party = start(program, as('A', "preprocess", kFast)), other = start("/bin/sleep", {"10"});
   // A listener means that the program itself, not what starts it, is looked at.
   ASSERT_TRUE(connect_to(port_, std::chrono::seconds(20)).valid()) << "the party does not listen";
   if (owner_of(*other) != (am_root ? kNobody : ::geteuid())) GTEST_SKIP() << "no process of another user can be started here";
