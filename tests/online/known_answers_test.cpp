@@ -1,12 +1,12 @@
 // Known answers on the circuit files, by two parties: what comes out is what the file is named for.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <random>
 
 #include "circuitgen/circuit_file.h"
 #include "circuitgen/values.h"
 #include "tests/online/online_run.h"
+#include "tests/support/circuit_files.h"
 
 namespace tinyot {
 namespace {
@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, KnownAnswers, testing::Values(MaterialFor
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
 std::unique_ptr<Circuit> read(const std::string& name, const CircuitFileOptions& options = {}) {
-  return open_circuit_file(std::filesystem::path(TINYOT_CIRCUITS_DIR) / name, options);
+  return open_circuit_file(circuit_file(name), options);
 }
 
 BitVector integer(const std::string& text, std::uint32_t bits, bool msb_first = false) {
@@ -46,7 +46,7 @@ TEST_P(KnownAnswers, AesEncryptsTheVectorOfFips197) {
   const std::string ciphertext = "0x69c4e0d86a7b0430d8cdb78070b4c55a";
   const auto lsb = run(*read("aes_128.txt"), {{integer(key, 128)}, {integer(plaintext, 128)}});
   EXPECT_EQ(print_value(lsb[0], ValueFormat::Integer, false), ciphertext);
-  const auto msb = run(*read("AES-non-expanded.txt"), {{integer(plaintext, 128, true)}, {integer(key, 128, true)}});
+  const auto msb = run(*read("aes_128_msb.txt"), {{integer(plaintext, 128, true)}, {integer(key, 128, true)}});
   EXPECT_EQ(print_value(msb[0], ValueFormat::Integer, true), ciphertext);
 }
 
@@ -79,7 +79,7 @@ TEST_P(KnownAnswers, ArithmeticIsThatOfIntegers) {
   expect_function("mult64.txt", 2, 64, [](std::uint64_t x, std::uint64_t y) { return x * y; });
   expect_function("neg64.txt", 1, 64, [](std::uint64_t x, std::uint64_t) { return std::uint64_t{0} - x; });
   expect_function("zero_equal.txt", 1, 64, [](std::uint64_t x, std::uint64_t) { return std::uint64_t{x == 0}; });
-  expect_function("adder_32bit.bristol-format.txt", 2, 32, [](std::uint64_t x, std::uint64_t y) { return x + y; });
+  expect_function("adder_32bit.txt", 2, 32, [](std::uint64_t x, std::uint64_t y) { return x + y; });
 }
 
 TEST_P(KnownAnswers, TheComparisonComparesAThousandPairs) {

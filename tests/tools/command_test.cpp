@@ -47,8 +47,6 @@ Json json_of(const Ended& ended) {
   return json;
 }
 
-std::string circuit_file(const std::string& name) { return (fs::path(TINYOT_CIRCUITS_DIR) / name).string(); }
-
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

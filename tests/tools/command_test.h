@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/circuit_files.h"
 #include "tests/support/ports.h"
 #include "tests/tools/process.h"
 #include "tests/tools/sockets.h"
@@ -28,9 +29,6 @@ bool is_error_report(const std::string& out, int status);
 
 // What a command printed with --format json: one object, on one line, and nothing else. Fails the test otherwise.
 Json json_of(const Ended& ended);
-
-// A circuit file that comes with the tests.
-std::string circuit_file(const std::string& name);
 
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& text);

@@ -26,8 +26,9 @@ TEST_F(LocalTest, Sha256OfAbcAndAesByAFileWithMirroredBits) {
   preprocess("30000", {"--unit", "2^14"});
   EXPECT_EQ(outputs('A', circuit_file("sha256.txt"), {"--input", "0=" + padded_abc(), "--input", std::string("1=") + kShaIv}),
             Json({{"0", "0xba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}}));
-  EXPECT_EQ(outputs('B', circuit_file("AES-non-expanded.txt"), {"--bit-order", "msb", "--input", "0=0x00112233445566778899aabbccddeeff", "--input",
-                                                                "1=0x000102030405060708090a0b0c0d0e0f"}),
+  EXPECT_EQ(outputs('B', circuit_file("aes_128_msb.txt"),
+                    {"--bit-order", "msb", "--input", "0=0x00112233445566778899aabbccddeeff",
+                     "--input", "1=0x000102030405060708090a0b0c0d0e0f"}),
             Json({{"0", "0x69c4e0d86a7b0430d8cdb78070b4c55a"}}));
 }
 
