@@ -2,7 +2,7 @@
 //
 //   AuthBitsMine    bits of mine: I am the MAC holder and have (x, M_x) for each.
 //   AuthBitsPeers   bits of the peer: I am the key holder and have K_x for each; the global key is kept beside, once a session.
-//   AuthShares      shared bits x = x_A ^ x_B: my x_P, and my share of x.(Delta_A ^ Delta_B) in place of a MAC and a key.
+//   AuthShares      shared bits x = x_A ^ x_B: my x_P, and my share of x.(Delta^A ^ Delta^B) in place of a MAC and a key.
 //
 // Batches are move-only: material is consumed by being moved. Views are spans into a batch; a view of mine starts at a
 // multiple of 64, so that its bits are whole words.

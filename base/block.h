@@ -71,7 +71,7 @@ constexpr Mac operator^(Key key, Delta::Multiple multiple) { return {key.value ^
 // [x] ^ b for a public constant b, on the key holder's side: K := K ^ b.Delta.
 constexpr Key moved(Key key, Delta delta, bool public_bit) { return {key.value ^ times(delta.value, public_bit)}; }
 
-// A party's additive share of x.(Delta_A ^ Delta_B) for a bit x = x_A ^ x_B that both have authenticated shares of.
+// A party's additive share of x.(Delta^A ^ Delta^B) for a bit x = x_A ^ x_B that both have authenticated shares of.
 struct MacShare {
   Block value;
   friend constexpr MacShare operator^(MacShare a, MacShare b) { return {a.value ^ b.value}; }

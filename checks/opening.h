@@ -26,7 +26,7 @@ void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& r
 // The same for the first bits of words.
 void absorb_peers_keys(Session& session, std::span<Key> keys, const std::uint64_t* revealed);
 
-// Role: both. What shared bits came out as, next in order: m_P ^ x.Delta_P for each opened x.
+// Role: both. What shared bits came out as, next in order: m_P ^ x.Delta^P for each opened x.
 void absorb_opened(Session& session, std::span<const MacShare> differences);
 
 // The same for n MACs, or a key for each revealed bit, that are made one by one: make(i) is the one of bit i.

@@ -47,7 +47,7 @@ std::string hex_of(const SessionId& id);
 
 class Session {
  public:
-  // `global_key` is the key under which this party checks the peer's bits (Delta_B for A, Delta_A for B).
+  // `global_key` is Delta^me, the key under which this party checks the peer's bits.
   Session(Party me, const SessionIds& ids, const Delta& global_key, Channel& channel, Rng rng,
           PhaseLog& log);
   // A part of `whole`, for one unit of its work on a channel of its own: an id, randomness, counters and MAC transcripts of its own,

@@ -1,11 +1,13 @@
 // aBit: authenticated bits under a global key of which nothing has leaked (NNOB12 Fig. 9; PROTOCOL section 5).
 //
-// Privacy amplification multiplies by a random psi x tau matrix R: M_j = R.M'_j, K_j = R.K'_j, Delta_A = R.Gamma_A. The product
-// is taken on rows, before the transposition, so that psi and not tau rows are transposed.
+// Privacy amplification multiplies by a random psi x tau matrix R. For bits of A, B being the key
+// holder: M_j = R.M'_j, K_j = R.K'_j, Delta^B = R.Gamma_A (the paper's Delta_A). The product is
+// taken on rows, before the transposition, so that psi and not tau rows are transposed.
 //
-// Differs: Delta_A is drawn first, once for all runs of a session, and R uniformly subject to R.Gamma_A = Delta_A, as PROTOCOL
-// section 5 has it for later runs. For Gamma_A != 0 the triple (R, Gamma_A, Delta_A) has the same distribution either way. R
-// itself is sent (psi rows of tau bits, padded to whole 512-bit groups), after LaBit's check.
+// Differs: Delta^B is drawn first, once for all runs of a session, and R uniformly subject to
+// R.Gamma_A = Delta^B, as PROTOCOL section 5 has it for later runs. For Gamma_A != 0 the triple
+// (R, Gamma_A, Delta^B) has the same distribution either way. R itself is sent (psi rows of tau
+// bits, padded to whole 512-bit groups), after LaBit's check.
 #pragma once
 
 #include "base/auth_bits.h"

@@ -1,10 +1,10 @@
 // Leaky AND triples on full shares: [x], [y], [z = xy], of which x may leak to either party (Katz, Ranellucci, Rosulek, Wang,
-// CRYPTO 2018, section 4; PROTOCOL section 10). The global keys satisfy lsb(Delta_A ^ Delta_B) = 1.
+// CRYPTO 2018, section 4; PROTOCOL section 10). The global keys satisfy lsb(Delta^A ^ Delta^B) = 1.
 //
 // As party P with the global key Delta^P, from random [x], [y], [r]:
-//   1. C_P = y_P.Delta^P ^ M[y_P] ^ K[y']                       (C_A ^ C_B = y.(Delta_A ^ Delta_B))
+//   1. C_P = y_P.Delta^P ^ M[y_P] ^ K[y']                       (C_A ^ C_B = y.(Delta^A ^ Delta^B))
 //   2. G_P = H(K[x']) ^ H(K[x'] ^ Delta^P) ^ C_P, sent
-//   3. S_P = H(M[x_P]) ^ x_P.G ^ H(K[x']) ^ x_P.C_P             (S_A ^ S_B = xy.(Delta_A ^ Delta_B))
+//   3. S_P = H(M[x_P]) ^ x_P.G ^ H(K[x']) ^ x_P.C_P             (S_A ^ S_B = xy.(Delta^A ^ Delta^B))
 //   4. z_P = lsb(S_P); d_P = z_P ^ r_P announced; [z] = [r] ^ d_A ^ d_B
 //   5. L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z']; EQ on L_A = L_B, one call over all instances, on the sums of their hashes
 //      (crypto/hash_sum.h)

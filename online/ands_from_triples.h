@@ -4,8 +4,8 @@
 //
 // Two bits of each party, 4 in all, one round. The constant de is added to A's share.
 //
-// Differs: of a bit x = x_A ^ x_B a party does not hold a MAC and a key, but their sum with x_P.Delta_P, a share of
-// x.(Delta_A ^ Delta_B) (base/block.h). All of the above is linear in these shares, so they are what is computed with: half the
+// Differs: of a bit x = x_A ^ x_B a party does not hold a MAC and a key, but their sum with x_P.Delta^P, a share of
+// x.(Delta^A ^ Delta^B) (base/block.h). All of the above is linear in these shares, so they are what is computed with: half the
 // memory and half the hashes. What is opened is checked as checks/mac_transcript.h says.
 #pragma once
 

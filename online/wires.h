@@ -3,7 +3,7 @@
 // My share's bits and what authenticates them are kept apart, because the runtime evaluates a round's bits first and its blocks
 // behind, while the peer's message is on its way. A lane has
 //   from pairs     [x_A | x_B] (NNOB12 Fig. 3): the MAC of my bit and the key of the peer's
-//   from triples   a share of x.(Delta_A ^ Delta_B)
+//   from triples   a share of x.(Delta^A ^ Delta^B)
 // XOR, NOT and constants are local; the result may take the slot of an operand.
 #pragma once
 

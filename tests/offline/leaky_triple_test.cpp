@@ -129,7 +129,7 @@ TEST(LeakyTriple, AWrongDIsAlwaysFound) {
           "EQ of LaTriple"));
 }
 
-// A cheater that knows both global keys makes wrong triples: an error of Delta_A ^ Delta_B is what
+// A cheater that knows both global keys makes wrong triples: an error of Delta^A ^ Delta^B is what
 // the check takes for a product. One bit of the keys that it has wrong is found where x is 1.
 TEST(LeakyTriple, AWrongProductCostsTheGlobalKey) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
