@@ -63,10 +63,14 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   if (parameters.bucket_ < kBucketMin || parameters.bucket_ > kBucketMax)
     throw UsageError("--bucket " + std::to_string(parameters.bucket_) + " is out of range: 2 to 160");
   if (!parameters.is_strong(unit, parameters.bucket_, 1) && !request.weak_allowed)
-    throw UsageError("--bucket " + std::to_string(parameters.bucket_) + " with units of " + std::to_string(unit) + " ANDs reaches " +
-                     one_decimal(parameters.bound_bits(unit, parameters.bucket_)) + " bits by the paper's bound (exact: " +
-                     one_decimal(parameters.exact_bits(unit, parameters.bucket_)) + "), less than sigma = " + std::to_string(request.sigma) +
-                     "; use --bucket " + std::to_string(parameters.smallest_bucket(unit)) + " or more, or a larger --unit, or --allow-weak for measurements");
+    throw UsageError(
+        "--bucket " + std::to_string(parameters.bucket_) + " with units of " + std::to_string(unit) +
+        " ANDs reaches " + one_decimal(parameters.bound_bits(unit, parameters.bucket_)) +
+        " bits by the paper's bound (exact: " +
+        one_decimal(parameters.exact_bits(unit, parameters.bucket_)) + "), less than sigma = " +
+        std::to_string(request.sigma) + "; use --bucket " +
+        std::to_string(parameters.smallest_bucket(unit)) +
+        " or more, or a larger --unit, or --allow-weak for measurements");
   return parameters;
 }
 

@@ -31,9 +31,10 @@ int params_command(const Arguments& arguments) {
   report["threads"] = job.threads;
   report["memory_available_bytes"] = available_memory_bytes();
   report["version"] = version_text();
-  std::string text = grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " + grouped(params.unit()) + ", bucket " +
-                     std::to_string(params.bucket()) + "\n" + units_text(report) + "security: sigma " + std::to_string(params.sigma()) + ", reached " +
-                     decimals(forecast.paper_bound_bits, 1) + " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) +
+  std::string text = grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " +
+                     grouped(params.unit()) + ", bucket " + std::to_string(params.bucket()) + "\n" +
+                     units_text(report) + "security: sigma " + std::to_string(params.sigma()) +
+                     ", reached " + decimals(forecast.paper_bound_bits, 1) + " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) +
                      "); kappa " + std::to_string(kKappa) + "\n" + profile_text(report) + ": " +
                      (params.profile() == Profile::Nnob12 ? "tau = " + std::to_string(params.columns_kept()) + " columns, " : "") +
                      grouped(forecast.seed_ots) + " seed OTs each way, once\n" + "traffic: each party sends " +

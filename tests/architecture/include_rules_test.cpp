@@ -42,6 +42,7 @@ const std::vector<Library>& libraries() {
       {"sodium/", "", {"crypto"}},
       {"hwy/", "", {"base", "crypto", "tools/report.cpp"}},
       {"boost/asio", "", {"net", "tools/pair.cpp"}},
+      {"boost/multiprecision", "", {"base/risk.cpp"}},
       {"boost/program_options", "", {"tools/command_line.cpp"}},
       {"openssl/", "", {"net"}},
       {"lmdb.h", "", {"storage"}},
