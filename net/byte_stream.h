@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace tinyot {
 
@@ -17,7 +16,9 @@ class ByteStream {
   // Takes the bytes over, and `more` right behind them; what the system does not take at once leaves with the next write, flush, or read
   // that has to wait: whoever turns to anything else flushes. Both parties may write large amounts at the same time: a stream that is
   // blocked in writing keeps reading, up to 64 MiB more than it has written since it read last.
-  // Fails: NetworkError (closed, reset, or no progress for the idle timeout).
+  // Fails: NetworkError (closed, reset, stopped, or no progress for the idle timeout). Progress has
+  // a lowest rate (idle_timer.h). Of a write, it is the bytes that leave; of a read, those of the
+  // application that arrive, and what leaves meanwhile.
   virtual void write(std::span<const std::byte> bytes, std::span<const std::byte> more) = 0;
   void write(std::span<const std::byte> bytes) { write(bytes, {}); }
 
@@ -29,10 +30,12 @@ class ByteStream {
 
   // What ties a session to this connection and to the keys at its two ends: the same at both, and nowhere else. Empty where
   // nobody has been authenticated.
-  virtual std::vector<std::byte> binding() const { return {}; }
+  // Secret. Stays valid as long as the stream.
+  virtual std::span<const std::byte> binding() const { return {}; }
 
-  // From any thread: whoever waits on the stream at `deadline` or later, now or in future, ends with NetworkError, within a
-  // tenth of a second.
+  // From any thread: a call that waits at `deadline` or later, now or in future, ends with
+  // NetworkError within a tenth of a second; so does a read that needs more than this side has
+  // received by then, even if data keep coming.
   virtual void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 };
 

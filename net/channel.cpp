@@ -74,7 +74,7 @@ class FramedChannel final : public Channel {
     }
   }
 
-  std::vector<std::byte> binding() const override { return stream_->binding(); }
+  std::span<const std::byte> binding() const override { return stream_->binding(); }
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { stream_->set_deadline(deadline); }
 
   const ChannelCounters& counters() const override { return counters_; }

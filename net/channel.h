@@ -60,7 +60,7 @@ class Channel {
   virtual bool await_abort() noexcept = 0;
 
   // As ByteStream::binding.
-  virtual std::vector<std::byte> binding() const { return {}; }
+  virtual std::span<const std::byte> binding() const { return {}; }
 
   // From any thread, as ByteStream::set_deadline.
   virtual void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept = 0;

@@ -3,7 +3,6 @@
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>
-#include <openssl/kdf.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
@@ -20,9 +19,6 @@ struct OpensslDeleter {
   }
 };
 using BioPtr = std::unique_ptr<BIO, OpensslDeleter<BIO_free>>;
-using CipherContextPtr = std::unique_ptr<EVP_CIPHER_CTX, OpensslDeleter<EVP_CIPHER_CTX_free>>;
-using KdfPtr = std::unique_ptr<EVP_KDF, OpensslDeleter<EVP_KDF_free>>;
-using KdfContextPtr = std::unique_ptr<EVP_KDF_CTX, OpensslDeleter<EVP_KDF_CTX_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, OpensslDeleter<EVP_PKEY_free>>;
 using CertificatePtr = std::unique_ptr<X509, OpensslDeleter<X509_free>>;
 using SslContextPtr = std::unique_ptr<SSL_CTX, OpensslDeleter<SSL_CTX_free>>;

@@ -26,7 +26,7 @@ bool is_loopback(const Address& address);
 
 struct TcpTimeouts {
   std::chrono::milliseconds connect;  // until a connection stands; a refused attempt is repeated until then
-  std::chrono::milliseconds idle;     // without any byte moving either way
+  std::chrono::milliseconds idle;     // without progress (idle_timer.h)
   std::chrono::milliseconds admission = std::chrono::seconds(5);  // that a stranger has to show who it is
 };
 

@@ -47,59 +47,44 @@ void TcpStream::write(std::span<const std::byte> bytes, std::span<const std::byt
   }
   outbox_.append(bytes);
   outbox_.append(more);
-  drain_outbox();
-  while (outbox_.size() > kOutboxBytesMax) {
-    wait(may_read_ahead(), true);
-    read_ahead();
-    drain_outbox();
-  }
+  drain_outbox_to(kOutboxBytesMax);
 }
 
 void TcpStream::read(std::span<std::byte> bytes) {
   unanswered_ = 0;
-  const std::size_t ready = std::min(bytes.size(), inbox_.size());
-  std::ranges::copy(inbox_.front().first(ready), bytes.begin());
-  inbox_.drop(ready);
-  bytes = bytes.subspan(ready);
-  while (!bytes.empty()) {
-    drain_outbox();
+  bytes = bytes.subspan(take_inbox(bytes));
+  if (bytes.empty()) return;
+  IdleTimer timer(idle_timeout_);
+  for (;;) {
+    check_deadline();
+    timer.add_progress(drain_outbox());
     // What is there already of the messages behind this one comes along.
     ahead_.resize(kReadAheadBytes);
     const std::span<std::byte> beyond = std::span(ahead_).first(kReadBeyondBytes);
     const std::size_t got = read_some(bytes, beyond), wanted = std::min(got, bytes.size());
     inbox_.append(beyond.first(got - wanted));
     bytes = bytes.subspan(wanted);
-    if (got == 0) wait(true, outbox_.size() > 0);
+    if (bytes.empty()) return;
+    timer.add_progress(wanted);
+    timer.check();
+    if (got == 0) wait(true, outbox_.size() > 0, timer);
   }
 }
 
-std::size_t TcpStream::read_at_least(std::size_t least, std::span<std::byte> bytes) {
+std::size_t TcpStream::receive(std::span<std::byte> bytes, IdleTimer& timer) {
   unanswered_ = 0;
-  std::size_t count = std::min(bytes.size(), inbox_.size());
-  std::ranges::copy(inbox_.front().first(count), bytes.begin());
-  inbox_.drop(count);
-  while (count < least) {
-    drain_outbox();
-    const std::size_t got = read_some(bytes.subspan(count), {});
-    count += got;
-    if (got == 0) wait(true, outbox_.size() > 0);
+  for (;;) {
+    check_deadline();
+    timer.add_progress(drain_outbox());
+    if (const std::size_t count = read_ready(bytes)) return count;
+    wait(true, outbox_.size() > 0, timer);
   }
-  return count;
 }
 
-void TcpStream::flush() {
-  drain_outbox();
-  while (outbox_.size() > 0) {
-    wait(may_read_ahead(), true);
-    read_ahead();
-    drain_outbox();
-  }
-}
+void TcpStream::flush() { drain_outbox_to(0); }
 
 std::size_t TcpStream::read_ready(std::span<std::byte> bytes) {
-  const std::size_t ready = std::min(bytes.size(), inbox_.size());
-  std::ranges::copy(inbox_.front().first(ready), bytes.begin());
-  inbox_.drop(ready);
+  const std::size_t ready = take_inbox(bytes);
   return ready == bytes.size() ? ready : ready + read_some(bytes.subspan(ready), {});
 }
 
@@ -148,11 +133,36 @@ std::size_t TcpStream::read_some(std::span<std::byte> bytes, std::span<std::byte
   return count;
 }
 
-void TcpStream::drain_outbox() {
+std::size_t TcpStream::take_inbox(std::span<std::byte> bytes) {
+  const std::size_t count = std::min(bytes.size(), inbox_.size());
+  std::ranges::copy(inbox_.front().first(count), bytes.begin());
+  inbox_.drop(count);
+  return count;
+}
+
+// Returns how many bytes have left.
+std::size_t TcpStream::drain_outbox() {
+  std::size_t sent = 0;
   while (outbox_.size() > 0) {
     const std::size_t count = write_some(outbox_.front(), {});
-    if (count == 0) return;
+    if (count == 0) break;
     outbox_.drop(count);
+    sent += count;
+  }
+  return sent;
+}
+
+// Waits until no more than that is left. What the peer sends meanwhile is read, and is no progress.
+void TcpStream::drain_outbox_to(std::size_t bytes_left) {
+  drain_outbox();
+  if (outbox_.size() <= bytes_left) return;
+  IdleTimer timer(idle_timeout_);
+  for (;;) {
+    wait(may_read_ahead(), true, timer);
+    read_ahead();
+    timer.add_progress(drain_outbox());
+    if (outbox_.size() <= bytes_left) return;
+    timer.check();
   }
 }
 
@@ -166,20 +176,22 @@ void TcpStream::read_ahead() {
   inbox_.append(std::span(ahead_).first(read_some(ahead_, {})));
 }
 
+void TcpStream::check_deadline() const {
+  if (deadline_.load() <= Clock::now()) throw NetworkError("stopped");
+}
+
 // Sleeps until the socket can be read or written, as asked.
-void TcpStream::wait(bool to_read, bool to_write) {
+void TcpStream::wait(bool to_read, bool to_write, const IdleTimer& timer) {
   pollfd descriptor{socket_.native_handle(), static_cast<short>((to_read ? POLLIN : 0) | (to_write ? POLLOUT : 0)), 0};
-  const auto silent_until = Clock::now() + idle_timeout_;
   for (;;) {
-    if (deadline_.load() <= Clock::now()) throw NetworkError("stopped");
+    check_deadline();
     // In slices, so that a deadline that another thread sets is seen.
-    const auto left = std::min(std::chrono::ceil<std::chrono::milliseconds>(silent_until - Clock::now()), kWaitSlice);
-    const int ready = left.count() <= 0 ? 0 : ::poll(&descriptor, 1, static_cast<int>(left.count()));
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(timer.until() - Clock::now());
+    const auto slice = std::clamp(left, std::chrono::milliseconds(0), kWaitSlice);
+    const int ready = ::poll(&descriptor, 1, static_cast<int>(slice.count()));
     if (ready > 0) return;
-    if (ready == 0 && Clock::now() >= silent_until)
-      throw NetworkError("the peer has been silent for " + std::to_string(idle_timeout_.count() / 1000) +
-                         " s (--idle-timeout): it is gone or stuck");
     if (ready < 0 && errno != EINTR) throw NetworkError(std::string("waiting for the peer failed: ") + std::strerror(errno));
+    timer.check();
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "net/byte_queue.h"
 #include "net/byte_stream.h"
+#include "net/idle_timer.h"
 
 namespace tinyot {
 
@@ -32,8 +33,9 @@ class TcpStream final : public ByteStream {
   void flush() override;
   void set_deadline(Clock::time_point deadline) noexcept override { deadline_ = deadline; }
 
-  // Fills at least the first `least` bytes of the span, and more of it if that takes no waiting. Returns how many. Otherwise as read.
-  std::size_t read_at_least(std::size_t least, std::span<std::byte> bytes);
+  // Waits until bytes have arrived, takes up to bytes.size() of them, and returns how many. Whether
+  // these are progress is for the caller to say; what is sent meanwhile is. Otherwise as read.
+  std::size_t receive(std::span<std::byte> bytes, IdleTimer& timer);
 
   // Takes up to bytes.size() bytes that have arrived already, and returns how many. Fails: as read.
   std::size_t read_ready(std::span<std::byte> bytes);
@@ -44,6 +46,7 @@ class TcpStream final : public ByteStream {
   // Waits until there is something to read, or the connection has ended; false if `until` comes first.
   bool wait_readable(Clock::time_point until);
 
+  std::chrono::milliseconds idle_timeout() const { return idle_timeout_; }
   int descriptor() { return socket_.native_handle(); }
   // The other side's address, for messages.
   std::string remote() const;
@@ -51,10 +54,13 @@ class TcpStream final : public ByteStream {
  private:
   std::size_t write_some(std::span<const std::byte> bytes, std::span<const std::byte> more);
   std::size_t read_some(std::span<std::byte> bytes, std::span<std::byte> beyond);
-  void drain_outbox();
+  std::size_t take_inbox(std::span<std::byte> bytes);
+  std::size_t drain_outbox();
+  void drain_outbox_to(std::size_t bytes_left);
   bool may_read_ahead() const;
   void read_ahead();
-  void wait(bool to_read, bool to_write);
+  void check_deadline() const;
+  void wait(bool to_read, bool to_write, const IdleTimer& timer);
 
   std::unique_ptr<boost::asio::io_context> io_;
   boost::asio::ip::tcp::socket socket_;

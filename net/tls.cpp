@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "net/certificate.h"
-#include "net/tls_handshake.h"
+#include "net/tls_stream.h"
 
 namespace tinyot {
 namespace {
@@ -15,14 +15,12 @@ constexpr long kCertificateBytesMax = 4 << 10;
 // OpenSSL's own rules on certificates, which are about authorities and names, are replaced by the one on keys.
 int verify(X509_STORE_CTX* store, void*) noexcept {
   const auto* ssl = static_cast<const SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
-  auto* handshake = static_cast<TlsHandshake*>(SSL_get_app_data(ssl));
+  auto* stream = static_cast<TlsStream*>(SSL_get_app_data(ssl));
   const X509* certificate = X509_STORE_CTX_get0_cert(store);
-  if (certificate && handshake->accepts(*certificate)) return 1;
+  if (certificate && stream->accepts(*certificate)) return 1;
   X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED);
   return 0;
 }
-
-void take_secret(const SSL* ssl, const char* line) noexcept { static_cast<TlsHandshake*>(SSL_get_app_data(ssl))->take_secret(line); }
 
 SslContextPtr make_context(const Identity::Parts& mine) {
   SslContextPtr context(SSL_CTX_new(TLS_method()));
@@ -35,9 +33,26 @@ SslContextPtr make_context(const Identity::Parts& mine) {
   SSL_CTX_set_max_cert_list(ctx, kCertificateBytesMax);
   SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   SSL_CTX_set_cert_verify_callback(ctx, verify, nullptr);
-  SSL_CTX_set_keylog_callback(ctx, take_secret);
+  SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_CLEANSE_PLAINTEXT);
+  SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+  // SSL_read comes back after each record, also one without application data.
+  SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
+  SSL_CTX_set_read_ahead(ctx, 0);
   return context;
 }
+
+class TlsHandshake final : public PendingStream {
+ public:
+  explicit TlsHandshake(std::unique_ptr<TlsStream> stream) : stream_(std::move(stream)) {}
+
+  std::unique_ptr<ByteStream> advance() override {
+    if (!stream_->shake_hands()) return nullptr;
+    return std::move(stream_);
+  }
+
+ private:
+  std::unique_ptr<TlsStream> stream_;
+};
 
 }  // namespace
 
@@ -52,7 +67,8 @@ TlsAdmission::TlsAdmission(const Identity& mine, const Fingerprint& peers, std::
 TlsAdmission::~TlsAdmission() = default;
 
 std::unique_ptr<PendingStream> TlsAdmission::begin(std::unique_ptr<TcpStream> stream, Side side) const {
-  return std::make_unique<TlsHandshake>(*state_->context, state_->settings, std::move(stream), side);
+  return std::make_unique<TlsHandshake>(
+      std::make_unique<TlsStream>(*state_->context, state_->settings, std::move(stream), side));
 }
 
 const Fingerprint& TlsAdmission::peer() const { return state_->settings.peers; }

@@ -1,6 +1,6 @@
 // TLS 1.3 between two parties that know each other's public keys: one suite (AES-128-GCM), one key exchange (X25519), no tickets and so
-// no resumption, and certificates that stand for their keys alone. The handshake is OpenSSL's (tls_handshake.h), and so is the cipher
-// of the records that follow it (tls_record.h).
+// no resumption, and certificates that stand for their keys alone. Handshake, keys and records are
+// OpenSSL's (tls_stream.h).
 //
 // Each side shows a certificate and proves that it has its key. The rule is the same on both: the key's fingerprint is the pinned
 // one, and the certificate is valid now. What a session is bound to (ByteStream::binding) is an exported secret of the connection

@@ -1,11 +1,23 @@
-// What a TLS 1.3 connection carries once its handshake is complete (tls_handshake.h), as a ByteStream over one TCP connection.
+// One TLS 1.3 connection of OpenSSL's over one TCP connection: its handshake, and then the
+// ByteStream that it carries.
+//
+// OpenSSL works in memory: it takes records from TlsWire::in and puts records into TlsWire::out,
+// and all waiting happens outside of it. Records leave, and arrive, up to 1 MiB at a time.
 #pragma once
 
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/secret.h"
 #include "net/identity.h"
+#include "net/openssl.h"
 #include "net/tcp_stream.h"
-#include "net/tls_record.h"
+#include "net/tls_wire.h"
 
 namespace tinyot {
+
+enum class Side;
 
 // What is alike in all connections of a party.
 struct TlsSettings {
@@ -14,55 +26,60 @@ struct TlsSettings {
   std::uint64_t records_per_key;
 };
 
-// Why the other side may have gone as soon as it could.
-std::string hint_of_pins(const TlsSettings& settings);
-
-// An end of the connection below without TLS's goodbye.
-std::string text_of_cut(const ConnectionClosed& closed);
-
-// What a handshake has agreed on.
-struct TlsSecrets {
-  TrafficSecret outgoing, incoming;
-};
-
 class TlsStream final : public ByteStream {
  public:
-  TlsStream(const TlsSettings& settings, std::unique_ptr<TcpStream> tcp, TlsSecrets secrets, std::vector<std::byte> binding);
-  // Says goodbye, if that takes no waiting.
+  TlsStream(SSL_CTX& context, const TlsSettings& settings, std::unique_ptr<TcpStream> tcp,
+            Side side);
+  // Sends close_notify, if that takes no waiting.
   ~TlsStream() override;
 
+  // Goes on as far as it can without waiting; true once the handshake is complete, from when on the
+  // stream can be used. Fails: NetworkError.
+  bool shake_hands();
+
+  // A write or read that failed for the idle timeout or the deadline leaves the connection in
+  // order: what has been written is on its way, and nothing is sent twice. Any other failure is
+  // final.
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override;
   using ByteStream::write;
   void read(std::span<std::byte> bytes) override;
   void flush() override { tcp_->flush(); }
-  std::vector<std::byte> binding() const override { return binding_; }
-  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { tcp_->set_deadline(deadline); }
+  std::span<const std::byte> binding() const override { return binding_; }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
+    tcp_->set_deadline(deadline);
+  }
+
+  // For OpenSSL: the rule on certificates. Never throws.
+  bool accepts(const X509& certificate) noexcept;
 
  private:
-  void seal(RecordType type, std::span<const std::byte> first, std::span<const std::byte> rest);
+  bool begins_as_tls();
+  void bind();
+  void encrypt(std::span<const std::byte> bytes);
+  std::size_t decrypt_ready(std::span<std::byte> bytes);
   void send_out();
-  void say(std::uint8_t level, std::uint8_t alert) noexcept;
+  void check_usable() const;
+  [[noreturn]] void fail(int error);
+  [[noreturn]] void fail_cut(const ConnectionClosed& closed);
+  std::string hint_of_pins() const;
   std::string hint_if_unheard() const;
-  std::size_t read_record(std::span<std::byte> bytes);
-  void await(std::size_t count);
-  [[noreturn]] void take_alert(std::span<const std::byte> content);
-  void take_key_update(std::span<const std::byte> content);
+  void drop_unread();
 
   const TlsSettings settings_;
   std::unique_ptr<TcpStream> tcp_;
-  RecordSealer sealer_;
-  RecordOpener opener_;
-  std::vector<std::byte> binding_;
-  std::string failure_;            // of reading
-  bool heard_ = false;             // something has come from the peer
-  bool owes_update_ = false;       // the peer has asked for a new key
-  std::uint64_t records_ = 0;      // sealed under the present key
-  std::size_t empty_records_ = 0;  // opened one after the other
-  SecretVector<std::byte> out_;    // records that leave together
-  SecretVector<std::byte> in_;     // what has come, from in_begin_ to in_end_
-  std::size_t in_begin_ = 0, in_end_ = 0;
-  SecretVector<std::byte> content_;  // of a record that was longer than what was asked for, from content_begin_ to content_end_
-  std::size_t content_begin_ = 0, content_end_ = 0;
+  const Side side_;
+  TlsWire wire_;
+  SslPtr ssl_;
+  bool judged_ = false;             // the first bytes look like TLS
+  bool complete_ = false;           // the handshake is
+  bool heard_ = false;              // application data have come
+  std::string refusal_;             // why the certificate is not accepted
+  std::exception_ptr unexpected_;   // of accepts()
+  std::string failure_;             // of the connection, final
+  std::uint64_t records_left_;      // to be encrypted under the present key
+  SecretVector<std::byte> binding_;
+  SecretVector<std::byte> record_;  // the first record of a write, gathered
+  std::vector<std::byte> received_;
 };
 
 }  // namespace tinyot

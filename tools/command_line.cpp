@@ -146,7 +146,7 @@ std::pair<std::string, std::string> split_assignment(const std::string& option, 
 
 void add_timeout_options(Options& options) {
   options.value("connect-timeout", "seconds to wait for the peer at the start", "60")
-      .value("idle-timeout", "seconds without a byte after which the peer counts as gone", "120");
+      .value("idle-timeout", "seconds without progress after which the peer counts as gone", "120");
 }
 
 TcpTimeouts timeouts_from(const CommandLine& line) {

@@ -4,14 +4,17 @@
 #include <benchmark/benchmark.h>
 
 #include <array>
+#include <memory>
 #include <thread>
 #include <vector>
 
-#include "net/tls_record.h"
+#include "net/openssl.h"
 #include "tests/net/stream_pair.h"
 
 namespace tinyot {
 namespace {
+
+constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
 
 void exchange(benchmark::State& state, test::Layer layer) {
   const auto size = static_cast<std::size_t>(state.range(0));
@@ -38,8 +41,9 @@ void seal_and_open(benchmark::State& state) {
   const std::array<unsigned char, 16> key{};
   const std::array<unsigned char, 12> nonce{};
   std::array<unsigned char, 16> tag{};
-  std::vector<unsigned char> record(kRecordContentMax);
-  const CipherContextPtr owner(EVP_CIPHER_CTX_new());
+  std::vector<unsigned char> record(kRecordBytes);
+  using ContextPtr = std::unique_ptr<EVP_CIPHER_CTX, OpensslDeleter<EVP_CIPHER_CTX_free>>;
+  const ContextPtr owner(EVP_CIPHER_CTX_new());
   EVP_CIPHER_CTX* context = owner.get();
   int count = 0;
   for (auto _ : state) {

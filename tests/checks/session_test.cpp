@@ -229,7 +229,7 @@ class BoundStream final : public ByteStream {
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override { inner_->write(bytes, more); }
   void read(std::span<std::byte> bytes) override { inner_->read(bytes); }
   void flush() override { inner_->flush(); }
-  std::vector<std::byte> binding() const override { return binding_; }
+  std::span<const std::byte> binding() const override { return binding_; }
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
 
  private:

@@ -48,7 +48,7 @@ TEST_P(FullBuffers, OneLargeMessageBothWaysDoesNotDeadlock) { both_send_first(St
 TEST(Flood, IsNotReadAheadWithoutBound) {
   constexpr std::size_t kWritten = 40 * kMegabyte, kAhead = 64 * kMegabyte, kOfTheSystem = 24 * kMegabyte;
   const Address address = free_address();
-  TcpListener listener(address, {10s, 500ms});
+  TcpListener listener(address, {10s, 2s});
   std::atomic<std::size_t> flooded = 0;
   std::thread flooding([&] {
     const Socket peer = connect_to(address.port);

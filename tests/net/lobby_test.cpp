@@ -145,6 +145,41 @@ TEST(TlsDoor, ALongHelloIsTurnedAwayBeforeItComes) {
   }
 }
 
+// One byte of it a record: work for this side, and none for the one that sends it.
+TEST(TlsDoor, RejectsAHelloInManyRecords) {
+  const auto record = [](const std::string& content) {
+    return std::string{0x16, 0x03, 0x01, 0x00, static_cast<char>(content.size())} + content;
+  };
+  std::string hello = record({0x01, 0x00, 0x01, 0x00});
+  for (int i = 0; i < 100; ++i) hello += record("x");
+  const Address address = free_address();
+  auto listening = std::async(std::launch::async, [&] {
+    TcpListener listener(address, {300ms, 10s});
+    return message_of<NetworkError>([&] { listener.accept(tls_of(Side::Listens)); });
+  });
+  const Socket peer = connect_to(address.port);
+  peer.send_all(hello);
+  expect_contains(listening.get(), "too many records without application data");
+}
+
+// A server's first record, byte by byte.
+TEST(TcpDoor, ConnectorGivesUpOnATrickledHandshake) {
+  const Listener listener;
+  std::jthread trickling([&](const std::stop_token& stop) {
+    const Socket peer = listener.accept(10s);
+    const std::string head = {0x16, 0x03, 0x03, 0x02, 0x00, 0x02};
+    for (const char byte : head + std::string(500, '\0')) {
+      if (stop.stop_requested() || !peer.send_all({byte})) return;
+      std::this_thread::sleep_for(20ms);
+    }
+  });
+  const Address address = {"127.0.0.1", listener.port()};
+  const auto begin = Clock::now();
+  const auto connect = [&] { tcp_connect(address, {10s, 10s, 300ms}, tls_of(Side::Connects)); };
+  expect_contains(message_of<NetworkError>(connect), "has not shown who it is within 1 s");
+  EXPECT_LT(Clock::now() - begin, 3s);
+}
+
 TEST(TcpDoor, AConnectorThatMeetsTheSilentGivesUp) {
   const Listener silent;
   const auto begin = Clock::now();

@@ -3,12 +3,9 @@
 
 #include <openssl/ssl.h>
 
-#include <functional>
 #include <thread>
 
-#include "net/certificate.h"
-#include "tests/net/stream_pair.h"
-#include "tests/tools/sockets.h"
+#include "tests/net/raw_tls.h"
 
 namespace tinyot {
 namespace {
@@ -120,10 +117,9 @@ TEST(Tls, APlaintextPeerIsTurnedAwayAndToldWhy) {
 TEST(Tls, BindingsAreEqualAtBothEndsAndNewForEachConnection) {
   const StreamPair first(Layer::Tls), second(Layer::Tls), plain(Layer::Tcp);
   EXPECT_EQ(first.a->binding().size(), 96u);
-  EXPECT_EQ(first.a->binding(), first.b->binding());
-  EXPECT_EQ(second.a->binding(), second.b->binding());
-  const auto exported = [](const StreamPair& pair) { auto binding = pair.a->binding(); return binding.resize(32), binding; };
-  EXPECT_NE(exported(first), exported(second));
+  EXPECT_TRUE(std::ranges::equal(first.a->binding(), first.b->binding()));
+  EXPECT_TRUE(std::ranges::equal(second.a->binding(), second.b->binding()));
+  EXPECT_FALSE(std::ranges::equal(first.a->binding().first(32), second.a->binding().first(32)));
   EXPECT_TRUE(plain.a->binding().empty());
   // Both keys, the listener's first.
   const auto binding = first.b->binding();
@@ -131,40 +127,6 @@ TEST(Tls, BindingsAreEqualAtBothEndsAndNewForEachConnection) {
   const auto& of_b = identity_of(Side::Connects).fingerprint().bytes;
   EXPECT_TRUE(std::equal(of_a.begin(), of_a.end(), reinterpret_cast<const std::uint8_t*>(binding.data()) + 32));
   EXPECT_TRUE(std::equal(of_b.begin(), of_b.end(), reinterpret_cast<const std::uint8_t*>(binding.data()) + 64));
-}
-
-
-// A raw client of OpenSSL's, as somebody may bring it along. It takes any server.
-class RawTls {
- public:
-  using Configure = std::function<void(SSL_CTX*)>;
-
-  explicit RawTls(const Configure& configure) : context_(SSL_CTX_new(TLS_client_method())) {
-    SSL_CTX_set_security_level(context_, 0);
-    configure(context_);
-  }
-  ~RawTls() {
-    SSL_free(ssl_);
-    SSL_CTX_free(context_);
-  }
-  // As far as a client of TLS 1.3 knows, which is not all the way.
-  bool connect(const Address& address) {
-    socket_ = connect_to(address.port);
-    ssl_ = SSL_new(context_);
-    SSL_set_fd(ssl_, socket_.get());
-    return SSL_connect(ssl_) == 1;
-  }
-  SSL* ssl() const { return ssl_; }
-
- private:
-  SSL_CTX* context_;
-  SSL* ssl_ = nullptr;
-  Socket socket_;
-};
-
-void use(SSL_CTX* context, const Identity& identity) {
-  SSL_CTX_use_certificate(context, identity.parts().certificate.get());
-  SSL_CTX_use_PrivateKey(context, identity.parts().key.get());
 }
 
 // The client has the right key, but for what else it does.
@@ -214,26 +176,6 @@ TEST(Tls, WhoeverShowsNoCertificateIsTurnedAway) {
   EXPECT_TRUE(client.connect(address));
   expect_contains(listening.get(), "did not return a certificate");
 }
-
-// A client with the right key after all, and what the listener does with it.
-struct RightClient {
-  explicit RightClient(std::uint64_t records_per_key = TlsAdmission::kRecordsPerKey, const RawTls::Configure& configure = [](SSL_CTX*) {})
-      : client([&](SSL_CTX* context) { use(context, identity_of(Side::Connects)), configure(context); }) {
-    const Address address = free_address();
-    auto listening = std::async(std::launch::async, [&] {
-      const TlsAdmission admission(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint(), records_per_key);
-      return TcpListener(address, kPatient).accept(admission);
-    });
-    EXPECT_TRUE(client.connect(address));
-    stream = listening.get();
-  }
-  // Reads what the listener sends.
-  void read(std::size_t count) {
-    for (char byte = 0; count > 0; --count) ASSERT_EQ(SSL_read(client.ssl(), &byte, 1), 1);
-  }
-  RawTls client;
-  std::unique_ptr<ByteStream> stream;
-};
 
 TEST(Tls, TheConnectionIsOfTheOneSuiteAndCannotBeResumed) {
   RightClient right;
@@ -293,7 +235,7 @@ TEST(Tls, ACutConnectionIsAnErrorThatSaysSo) {
   relay.drop();
   for (ByteStream* stream : {a.get(), b.get()}) {
     const std::string message = message_of<NetworkError>([&] { stream->read(received); });
-    expect_contains(message, "closed the connection without a word");
+    expect_contains(message, "closed the connection without close_notify");
     message_of<NetworkError>([&] { stream->read(received); });
   }
 }
@@ -326,6 +268,36 @@ TEST(Tls, AnAlteredByteIsAnError) {
     }, NetworkError);
     EXPECT_THROW(listening.get(), NetworkError);
   }
+}
+
+// A write that was given up has put its records on their way, or has not; none goes twice.
+TEST(Tls, AWriteThatIsGivenUpLeavesTheRecordsInTheirOrder) {
+  StreamPair pair(Layer::Tls);
+  const std::vector<std::byte> large(std::size_t{32} << 20), last = payload_of(5);
+  pair.b->set_deadline(Clock::now());
+  expect_contains(message_of<NetworkError>([&] { pair.b->write(large); }), "stopped");
+  pair.b->set_deadline(Clock::time_point::max());
+  auto writing = std::async(std::launch::async, [&] {
+    pair.b->write(last);
+    pair.b->flush();
+  });
+  std::vector<std::byte> received(1);
+  do pair.a->read(received);
+  while (received[0] == std::byte{0});
+  received.resize(last.size());
+  pair.a->read(std::span(received).subspan(1));
+  EXPECT_EQ(received, last);
+  writing.get();
+}
+
+TEST(Tls, AReadThatIsGivenUpLeavesTheConnectionInOrder) {
+  StreamPair pair(Layer::Tls);
+  std::vector<std::byte> received(3);
+  pair.b->set_deadline(Clock::now());
+  expect_contains(message_of<NetworkError>([&] { pair.b->read(received); }), "stopped");
+  pair.b->write(payload_of(3));
+  pair.a->read(received);
+  EXPECT_EQ(received, payload_of(3));
 }
 
 TEST(Tls, StreamsOutliveTheirKeys) {

@@ -245,8 +245,8 @@ TEST_F(InterruptionTest, SigintWhileWaitingForThePeer) {
 TEST_F(InterruptionTest, APeerThatStopsAnsweringIsGivenUp) {
   const Arguments impatient = kUnits + Arguments{"--idle-timeout", "1"};
   Held held = start_held(impatient, impatient, hold_after(1));
-  EXPECT_TRUE(ended_with(held.a->end(), 3, "silent for 1 s"));
-  EXPECT_TRUE(ended_with(held.b->end(), 3, "silent for 1 s"));
+  EXPECT_TRUE(ended_with(held.a->end(), 3, "no progress with the peer for 1 s"));
+  EXPECT_TRUE(ended_with(held.b->end(), 3, "no progress with the peer for 1 s"));
 }
 
 // The bytes of a whole stretch of columns arrive inverted: the honest receiver ends with 4 and tells the other side, and the

@@ -90,12 +90,12 @@ TEST_F(PeerTest, HostThatDoesNotExist) {
 }
 
 TEST_F(PeerTest, Silent) {
-  expect_refused_by_connector("", "silent for 1 s");
+  expect_refused_by_connector("", "no progress with the peer for 1 s");
   expect_turned_away_by_listener("", "");
 }
 
 TEST_F(PeerTest, SilentInTheMiddleOfItsFirstMessage) {
-  expect_refused_by_connector(frame_header(100, 1, 0) + "TinyOT", "silent for 1 s");
+  expect_refused_by_connector(frame_header(100, 1, 0) + "TinyOT", "no progress with the peer for 1 s");
   expect_turned_away_by_listener(frame_header(100, 1, 0) + "TinyOT", "");
 }
 
@@ -104,7 +104,7 @@ TEST_F(PeerTest, SilentAfterTheBeginningOfItsFirstMessage) {
   Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--idle-timeout", "1"}), {}, kSoon);
   const Socket peer = connect_to(port_);
   EXPECT_TRUE(peer.send_all(frame_header(100, 1, 0) + "TinyOT wire\n"));
-  EXPECT_TRUE(ended_with(party.end(), 3, "silent for 1 s"));
+  EXPECT_TRUE(ended_with(party.end(), 3, "no progress with the peer for 1 s"));
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
 

@@ -53,7 +53,7 @@ class DeviatingStream final : public ByteStream {
   }
 
   void flush() override { inner_->flush(); }
-  std::vector<std::byte> binding() const override { return inner_->binding(); }
+  std::span<const std::byte> binding() const override { return inner_->binding(); }
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
 
  private:

@@ -1,0 +1,47 @@
+// How long one call may wait for the peer: the idle timeout from its begin, again from the first
+// byte of progress, and again from each further kStepBytes. So a call that moves n bytes ends
+// within (2 + n / kStepBytes) idle timeouts, however slowly the peer lets them trickle.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "base/error.h"
+
+namespace tinyot {
+
+class IdleTimer {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t kStepBytes = std::size_t{16} << 10;
+
+  explicit IdleTimer(std::chrono::milliseconds timeout) : timeout_(timeout) { restart(); }
+
+  Clock::time_point until() const { return until_; }
+
+  void add_progress(std::size_t bytes) {
+    moved_ += bytes;
+    if (moved_ < due_) return;
+    moved_ = 0;
+    due_ = kStepBytes;
+    restart();
+  }
+
+  // Fails: NetworkError once the time is over.
+  void check() const {
+    if (Clock::now() < until_) return;
+    throw NetworkError("no progress with the peer for " + std::to_string(timeout_.count() / 1000) +
+                       " s (--idle-timeout): it is gone or stuck");
+  }
+
+ private:
+  void restart() { until_ = Clock::now() + timeout_; }
+
+  std::chrono::milliseconds timeout_;
+  Clock::time_point until_;
+  std::size_t moved_ = 0;  // since the last restart
+  std::size_t due_ = 1;    // for the next one
+};
+
+}  // namespace tinyot

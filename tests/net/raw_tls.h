@@ -1,0 +1,100 @@
+// An end of a TLS connection that a test drives through OpenSSL: it may do what a TlsStream does
+// not.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <csignal>
+#include <functional>
+
+#include "net/certificate.h"
+#include "tests/net/stream_pair.h"
+#include "tests/tools/sockets.h"
+
+namespace tinyot::test {
+
+inline void use(SSL_CTX* context, const Identity& identity) {
+  SSL_CTX_use_certificate(context, identity.parts().certificate.get());
+  SSL_CTX_use_PrivateKey(context, identity.parts().key.get());
+}
+
+// It takes any peer.
+class RawTls {
+ public:
+  using Configure = std::function<void(SSL_CTX*)>;
+
+  explicit RawTls(const Configure& configure) : context_(SSL_CTX_new(TLS_method())) {
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to a socket that the other side has closed
+    SSL_CTX_set_security_level(context_.get(), 0);
+    configure(context_.get());
+  }
+  // As far as a client of TLS 1.3 knows, which is not all the way.
+  bool connect(const Address& address) {
+    adopt(connect_to(address.port));
+    return SSL_connect(ssl()) == 1;
+  }
+  bool accept(Socket socket) {
+    adopt(std::move(socket));
+    return SSL_accept(ssl()) == 1;
+  }
+  SSL* ssl() const { return ssl_.get(); }
+  const Socket& socket() const { return socket_; }
+
+  // Whether the message could be sent.
+  bool send_key_update(int type) const {
+    return SSL_key_update(ssl(), type) == 1 && SSL_do_handshake(ssl()) == 1;
+  }
+
+ private:
+  void adopt(Socket socket) {
+    socket_ = std::move(socket);
+    ssl_.reset(SSL_new(context_.get()));
+    SSL_set_fd(ssl(), socket_.get());
+  }
+
+  SslContextPtr context_;
+  Socket socket_;
+  SslPtr ssl_;
+};
+
+// A raw client with the right key, and what the listener makes of its connection.
+struct RightClient {
+  explicit RightClient(std::uint64_t records_per_key = TlsAdmission::kRecordsPerKey,
+                       const RawTls::Configure& configure = [](SSL_CTX*) {},
+                       const TcpTimeouts& of_listener = kPatient)
+      : client([&](SSL_CTX* context) {
+          use(context, identity_of(Side::Connects));
+          configure(context);
+        }) {
+    const Address address = free_address();
+    auto listening = std::async(std::launch::async, [&] {
+      const Fingerprint of_client = identity_of(Side::Connects).fingerprint();
+      const TlsAdmission admission(identity_of(Side::Listens), of_client, records_per_key);
+      return TcpListener(address, of_listener).accept(admission);
+    });
+    EXPECT_TRUE(client.connect(address));
+    stream = listening.get();
+  }
+  // Reads what the listener sends.
+  void read(std::size_t count) const {
+    for (char byte = 0; count > 0; --count) ASSERT_EQ(SSL_read(client.ssl(), &byte, 1), 1);
+  }
+  RawTls client;
+  std::unique_ptr<ByteStream> stream;
+};
+
+// The same with a raw server.
+struct RightServer {
+  RightServer() : server([](SSL_CTX* context) { use(context, identity_of(Side::Listens)); }) {
+    auto connecting = std::async(std::launch::async, [&] {
+      return tcp_connect({"127.0.0.1", listener.port()}, kPatient, tls_of(Side::Connects));
+    });
+    EXPECT_TRUE(server.accept(listener.accept(std::chrono::seconds(10))));
+    stream = connecting.get();
+  }
+  Listener listener;
+  RawTls server;
+  std::unique_ptr<ByteStream> stream;
+};
+
+}  // namespace tinyot::test
