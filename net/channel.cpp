@@ -1,5 +1,7 @@
 #include "net/channel.h"
 
+#include <atomic>
+#include <chrono>
 #include <algorithm>
 
 #include "base/error.h"
@@ -20,6 +22,9 @@ class FramedChannel final : public Channel {
   explicit FramedChannel(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
 
   void send(const MessageTag& tag, std::span<const std::byte> payload) override {
+    within_phase([&] {
+      if (deadline_.load() <= std::chrono::steady_clock::now()) throw NetworkError("stopped");
+    });
     const Header header{payload.size(), tag.id, sequence_out_++};
     within_phase([&] {
       stream_->write(std::as_bytes(std::span(&header, 1)), payload);
@@ -75,7 +80,10 @@ class FramedChannel final : public Channel {
   }
 
   std::span<const std::byte> binding() const override { return stream_->binding(); }
-  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { stream_->set_deadline(deadline); }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
+    deadline_ = deadline;
+    stream_->set_deadline(deadline);
+  }
 
   const ChannelCounters& counters() const override { return counters_; }
   void set_phase(std::string_view phase) override { phase_ = phase; }
@@ -116,6 +124,7 @@ class FramedChannel final : public Channel {
   }
 
   std::unique_ptr<ByteStream> stream_;
+  std::atomic<std::chrono::steady_clock::time_point> deadline_ = std::chrono::steady_clock::time_point::max();
   std::string phase_ = "handshake";
   ChannelCounters counters_;
   std::uint32_t sequence_out_ = 0, sequence_in_ = 0;

@@ -62,7 +62,7 @@ class Channel {
   // As ByteStream::binding.
   virtual std::span<const std::byte> binding() const { return {}; }
 
-  // From any thread, as ByteStream::set_deadline.
+  // From any thread, as ByteStream::set_deadline; nor is any message sent from then on.
   virtual void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 
   virtual const ChannelCounters& counters() const = 0;

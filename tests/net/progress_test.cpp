@@ -106,6 +106,17 @@ TEST_P(Progress, DeadlineHoldsAlthoughDataHaveArrived) {
   expect_contains(message_of<NetworkError>([&] { pair.b->read(received); }), "stopped");
 }
 
+// Another thread has found that a check failed: this one tells the peer nothing more.
+TEST_P(Progress, NothingIsSentAfterTheDeadline) {
+  StreamPair pair(GetParam());
+  const auto a = make_framed_channel(std::move(pair.a)), b = make_framed_channel(std::move(pair.b));
+  a->set_deadline(Clock::now());
+  expect_contains(message_of<NetworkError>([&] { a->send(kGreeting, {}); }), "stopped");
+  a->set_deadline(Clock::now() + kSoon);
+  a->send_abort();
+  EXPECT_THROW(b->recv(kGreeting, {}), PeerAborted);
+}
+
 // Two TcpStreams with small buffers of the system's between them.
 struct SmallPair {
   SmallPair() {
