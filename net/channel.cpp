@@ -1,8 +1,8 @@
 #include "net/channel.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <algorithm>
 
 #include "base/error.h"
 

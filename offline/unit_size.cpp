@@ -45,7 +45,7 @@ std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, s
     if (bytes > memory_bytes) break;
     if (!best || params.bucket() < best->bucket || (params.bucket() == best->bucket && best->unit < usual)) best = {params.unit(), params.bucket()};
   }
-  if (!best && request.bucket) return SecurityParameters::make(request).unit();  // says what would do
+  if (!best && request.bucket) return std::min(usual, ands);  // which make() refuses, saying what would do
   if (!best)
     throw UsageError("--memory " + std::to_string(memory_bytes) + " is too small: the smallest units take " + std::to_string(least_bytes) +
                      " bytes with " + std::to_string(request.workers) + " at a time");

@@ -21,7 +21,8 @@ PreprocessJob planned(PreprocessJob job, const Manifest* begun) {
     if (!request.bucket && request.unit == begun->unit) request.bucket = begun->bucket;
   }
   const std::uint64_t ands = request.unit ? job.ands : (job.ands + job.shards - 1) / job.shards;
-  const std::uint64_t unit = *(request.unit = choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes));
+  request.unit = choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes);
+  const std::uint64_t unit = SecurityParameters::make(request).unit();
   if (job.ands / unit >= kUnitsMax)
     throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) +
                      " would be more than 2^20 units: use a larger --unit");

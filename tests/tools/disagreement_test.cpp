@@ -26,8 +26,8 @@ TEST_F(DisagreementTest, OnWhatToMake) {
   expect_disagreement(both("preprocess", small, small + Arguments{"--sigma", "64"}), "sigma", "40", "64");
   expect_disagreement(both("preprocess", small, Arguments{"--ands", "2^11"} + kFewColumns), "ands", "1024", "2048");
   expect_disagreement(both("preprocess", small, {"--ands", "2^10"}), "columns", "experiment", "theorem");
-  expect_disagreement(both("preprocess", small + Arguments{"--unit", "2^12"}, small + Arguments{"--unit", "2^13"}), "unit", "4096", "8192");
-  expect_disagreement(both("preprocess", small + Arguments{"--bucket", "4"}, small + Arguments{"--bucket", "5"}), "bucket", "4", "5");
+  expect_disagreement(both("preprocess", small + Arguments{"--unit", "2^8"}, small + Arguments{"--unit", "2^9"}), "unit", "256", "512");
+  expect_disagreement(both("preprocess", small + Arguments{"--bucket", "5"}, small + Arguments{"--bucket", "6"}), "bucket", "5", "6");
   expect_disagreement(both("preprocess", small + Arguments{"--inputs", "10"}, small + Arguments{"--inputs", "11"}), "inputs", "10", "11");
   expect_disagreement(both("preprocess", small + Arguments{"--threads", "2"}, small + Arguments{"--threads", "3"}), "threads", "2", "3");
   EXPECT_FALSE(std::filesystem::exists(path("A")));

@@ -100,7 +100,19 @@ TEST_F(ReportTest, OfTheFastProfile) {
     expect_phases(a);
     expect_two_ends_of_one_wire(a, b);
     EXPECT_EQ(a["ands"], 1000);
-    EXPECT_EQ(a["unit"], 1 << 20);
+    EXPECT_EQ(a["unit"], 1000);
+    for (const Json& report : {a, b, info}) {
+      ASSERT_EQ(report["units"].size(), 1u);
+      EXPECT_EQ(report["units"][0]["ands"], 1000);
+      EXPECT_EQ(report["units"][0]["bucket"], 5) << "what the unit has used";
+      EXPECT_EQ(report["bucket"], 5);
+      EXPECT_EQ(report["units"][0]["count"], 1);
+      EXPECT_NEAR(report["units"][0]["bound_paper"], 44, 1e-6);
+      EXPECT_NEAR(report["units"][0]["bound_exact"], 45, 1e-6);
+      EXPECT_EQ(report["outstanding"]["units"], 0);
+      EXPECT_EQ(report["outstanding"]["sum"], 0);
+      EXPECT_NEAR(report["outstanding"]["limit"], std::ldexp(1.0, -40), 1e-20);
+    }
     for (const Json& report : {a, b, info}) {
       EXPECT_EQ(report["material"], "triples");
       EXPECT_EQ(report["softspoken_k"], more.empty() ? 2 : 4);
