@@ -56,7 +56,13 @@ TEST(Manifest, EveryFieldIsInTheDescriptionOfTheFormat) {
 
 TEST(Manifest, NewerFormatNamesBothVersions) {
   const std::string message = message_after([](auto& record) { record.set_format_version(kStoreFormat + 1); });
-  EXPECT_TRUE(mentions(message, "made by a newer version (format 3, this program reads up to 2)"));
+  EXPECT_TRUE(mentions(message, "made by a newer version (format 4, this program reads up to 3)"));
+}
+
+TEST(Manifest, OfAFormatWithoutALogOfAttemptsIsRefusedWithTheReason) {
+  const std::string message = message_after([](auto& record) { record.set_format_version(2); });
+  EXPECT_TRUE(mentions(message, "(format 2), which kept no account of units that were broken off"));
+  EXPECT_TRUE(mentions(message, "start a new session"));
 }
 
 // Earlier versions wrote how leaky triples were made, also where it was done as it still is.

@@ -26,6 +26,7 @@ Marks test_marks() {
   marks.burnt = counts_from(100);
   marks.confirmed = counts_from(5000);
   marks.units_unlocked = 7;
+  marks.attempts = 11;
   marks.next_slot = 50;
   marks.next_reservation = 9;
   marks.gaps = {{MaterialKind::AuthAndsA, 10, 20}, {MaterialKind::Triples, 5, 6}};

@@ -1,14 +1,14 @@
-// A store of format 2, kept as it was written, and what this version finds in it: both parties' halves of
+// A store of format 3, kept as it was written, and what this version finds in it: both parties' halves of
 //
 //   unit 1   20 objects of every kind, and 70 authenticated bits of A more
 //   unit 2   10 objects of every kind
 //   unit 3   5 objects of every kind, LOCKED
 //
 // as test_batch has them, of which 6 of every kind have been served, 2 authenticated ANDs of A passed over, and 3 of the next set aside as
-// reservation 1. The keys are sealed under tests/vectors/store_v2/store.key.
+// reservation 1. Then a unit was withdrawn, and one broken off. The keys are sealed under tests/vectors/store_v3/store.key.
 //
 // To make it again, after a change of the format that old stores need not survive, and with another format's name:
-//   TINYOT_NEW_VECTOR=tests/vectors/store_v2 storage_test --gtest_also_run_disabled_tests --gtest_filter='*MakeVector'
+//   TINYOT_NEW_VECTOR=tests/vectors/store_v3 storage_test --gtest_also_run_disabled_tests --gtest_filter='*MakeVector'
 #include <cstdlib>
 
 #include "storage/verify.h"
@@ -20,13 +20,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kCounts[] = {20, 10, 5}, kAll = 35, kMoreBits = 70, kServed = 6, kPassedOver = 2, kPlanned = 3;
+constexpr std::uint32_t kBucket = 4;
 constexpr MaterialKind kBits = MaterialKind::AuthBitsA, kAnds = MaterialKind::AuthAndsA;
+constexpr std::uint64_t kWithdrawn = 3, kBrokenOff = 2;  // ANDs
 constexpr char kStoreKey[] = "the store key of TinyOT's test vectors";
 
 MaterialCounts all_kinds(std::uint64_t count) {
   MaterialCounts counts;
   counts.of.fill(count);
   return counts;
+}
+
+// That at unit 1, and so on.
+Attempt attempt_at(std::uint64_t unit, std::uint64_t ands, Attempt::State state) {
+  return {unit, {ands, kBucket}, state, {{unit + 1, ands, 0}}};
 }
 
 class StoreVectorTest : public StoreTest {
@@ -38,11 +45,11 @@ class StoreVectorTest : public StoreTest {
       fs::permissions(dir_of(me), fs::perms::owner_all);
       for (const char* name : {"material.mdb", "store.keys"}) write_file(dir_of(me) / name, read_file(vector_of(me) / name));
     }
-    write_file(root_ / "store.key", read_file(fs::path(TINYOT_VECTORS_DIR) / "store_v2/store.key"));
+    write_file(root_ / "store.key", read_file(fs::path(TINYOT_VECTORS_DIR) / "store_v3/store.key"));
   }
 
   fs::path dir_of(Party me) const { return root_ / std::string(1, letter(me)); }
-  static fs::path vector_of(Party me) { return fs::path(TINYOT_VECTORS_DIR) / "store_v2" / std::string(1, letter(me)); }
+  static fs::path vector_of(Party me) { return fs::path(TINYOT_VECTORS_DIR) / "store_v3" / std::string(1, letter(me)); }
   Store adopt(Party me) const {
     return Store::open(dir_of(me), {.purpose = Purpose::Make, .store_key = read_store_key(root_ / "store.key"), .is_adopted = true});
   }
@@ -75,6 +82,18 @@ TEST_F(StoreVectorTest, SaysWhatItIs) {
     EXPECT_TRUE(verification.corrupt.empty());
     // One batch a kind and unit, and the one that is planned.
     EXPECT_EQ(verification.batches, 3 * kMaterialKinds + 1);
+  }
+}
+
+TEST_F(StoreVectorTest, KnowsWhichUnitsWereAttempted) {
+  using enum Attempt::State;
+  for (const Party me : {Party::A, Party::B}) {
+    const Store store = adopt(me);
+    std::vector<Attempt> attempts;
+    store.look([&](const View& view) { attempts = view.attempts(); });
+    EXPECT_EQ(attempts, std::vector({attempt_at(0, kCounts[0], Made), attempt_at(1, kCounts[1], Made), attempt_at(2, kCounts[2], Made),
+                                     attempt_at(3, kWithdrawn, Withdrawn), attempt_at(3, kBrokenOff, Outstanding)}));
+    EXPECT_EQ(store.outstanding(), attempt_at(3, kBrokenOff, Outstanding).risk);
   }
 }
 
@@ -119,11 +138,19 @@ void make_vector(const fs::path& to, const fs::path& key) {
   for (const Party me : {Party::A, Party::B}) {
     Store& store =
         stores[me == Party::B].emplace(Store::create(to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, read_store_key(key)));
+    const auto begin = [&](std::uint64_t ands) {
+      const Attempt attempt = attempt_at(store.manifest().units_made, ands, Attempt::State::Outstanding);
+      store.begin_unit({attempt.unit, attempt.plan, attempt.risk});
+    };
     for (const std::uint64_t count : kCounts) {
+      begin(count);
       for (const MaterialKind kind : kAllMaterialKinds)
         store.pour(test_batch(kind, me, store.made()[kind], count + (kind == kBits && count == kCounts[0] ? kMoreBits : 0)));
       store.finish_unit();
     }
+    begin(kWithdrawn);
+    store.withdraw_unit(std::size(kCounts));
+    begin(kBrokenOff);
     halves[me == Party::B] = store.halves(0, 2);
   }
   for (const int me : {0, 1}) {
