@@ -37,6 +37,16 @@ bool is_merged(const Store& shard, const fs::path& out) {
   return shard.manifest().state == SessionState::Dead && shard.manifest().dead_reason == reason_for(out);
 }
 
+// The reason goes first: by it a merge that is cut off before the keys are gone knows the shard again. Nothing has failed here, so
+// nothing is lost if the keys stay until then.
+void retire_into(Store& shard, const fs::path& out) {
+  shard.change("mark the shard as merged", 0, [&](Change& change) {
+    change.manifest().state = SessionState::Dead;
+    change.manifest().dead_reason = reason_for(out);
+  });
+  shard.mark_dead(reason_for(out));
+}
+
 void check_shard(const Store& shard, const Store& first) {
   const auto refuse = [&](const std::string& why) { throw StoreError("the store in " + shard.directory().string() + " cannot be merged: " + why); };
   const Manifest& manifest = shard.manifest();
@@ -172,7 +182,7 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs, const s
   }
   // From here on the shards go, and what they held is to be served from the whole only when they are gone.
   for (Store& shard : shards)
-    if (!is_merged(shard, out)) shard.mark_dead(reason_for(out));
+    if (!is_merged(shard, out)) retire_into(shard, out);
   whole->change("merge", 0, [](Change& change) {
     change.marks().unlocked = change.marks().made;
     change.marks().units_unlocked = change.manifest().units_made;
