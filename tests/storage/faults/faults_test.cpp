@@ -2,10 +2,9 @@
 // is there and right, nothing is served twice, and the store can be used on.
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 #include <vector>
 
-#include "storage/verify.h"
+#include "tests/storage/faults/aftermath.h"
 #include "tests/storage/faults/interposed.h"
 #include "tests/storage/faults/scenario.h"
 #include "tests/storage/process_support.h"
@@ -21,12 +20,15 @@ class FaultTest : public StoreTest {
   // Lives a store's life with one fault; whether it has come to it.
   bool run_with(Fault fault, std::uint64_t at);
 
-  // What the next process finds, and whether it can go on.
-  void look_after(Ledger& ledger);
-  void expect_committed(const Store& store, const Ledger& ledger);
-  void serve_the_rest(Store& store, Ledger& ledger);
-
   std::uint64_t second_tries_ = 0;
+};
+
+struct SyncedPaths final : Observer {
+  void written(int, std::uint64_t, std::size_t) override {}
+  void resized(int) override {}
+  void synced(int file) override { paths.push_back(path_of(file)); }
+
+  std::vector<std::string> paths;
 };
 
 // Where a trial stood, for a test that fails.
@@ -55,99 +57,10 @@ bool FaultTest::run_with(Fault fault, std::uint64_t at) {
   }
   second_tries_ += WIFEXITED(status) && WEXITSTATUS(status) == 11 && ledger->errors > 0;
   EXPECT_STREQ(ledger->complaint, "");
-  look_after(*ledger);
+  look_after(dir_, *ledger);
   EXPECT_STREQ(ledger->complaint, "");
   std::filesystem::remove_all(dir_);
   return is_reached && !HasFailure();
-}
-
-// Slots of keys that open nothing any more: what they sealed has been served, dropped or cut in two, but may still lie in the file.
-std::vector<std::uint64_t> forgotten_keys(const Store& store, const std::filesystem::path& keys) {
-  std::set<std::uint64_t> used;
-  store.look([&](const View& view) {
-    for (const MaterialKind kind : kAllMaterialKinds)
-      for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0})) used.insert(entry.slot);
-    for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
-      if (const auto entry = view.kept(kind)) used.insert(entry->slot);
-  });
-  constexpr std::size_t kHead = 128, kSlot = 64;
-  const std::string bytes = read_file(keys);
-  std::vector<std::uint64_t> forgotten;
-  // A key at or above next_slot was made for a commit that never was.
-  for (std::uint64_t slot = 1; slot < store.marks().next_slot; ++slot) {
-    const bool is_erased = bytes.substr(kHead + slot * kSlot, kSlot).find_first_not_of('\0') == std::string::npos;
-    if (!is_erased && !used.contains(slot)) forgotten.push_back(slot);
-  }
-  return forgotten;
-}
-
-void FaultTest::look_after(Ledger& ledger) {
-  if (!std::filesystem::exists(dir_ / "material.mdb")) {
-    EXPECT_FALSE(ledger.is_made);
-    EXPECT_EQ(message_of([&] { make_store(dir_); }), "");
-    return;
-  }
-  try {
-    Store store = open_to_make(dir_);
-    if (ledger.is_dead) {
-      EXPECT_EQ(store.manifest().state, SessionState::Dead);
-    }
-    if (store.manifest().state == SessionState::Dead) {
-      EXPECT_TRUE(ledger.death_begun);
-      EXPECT_EQ(store.protection(), KeyProtection::Erased);
-      return;
-    }
-    expect_committed(store, ledger);
-    EXPECT_EQ(forgotten_keys(store, dir_ / "store.keys"), std::vector<std::uint64_t>());
-    serve_the_rest(store, ledger);
-  } catch (const StoreError& error) {
-    // The keys go even if the state cannot be written.
-    EXPECT_TRUE(ledger.death_begun && mentions(error.what(), "are erased")) << error.what();
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << error.what();
-  }
-}
-
-void FaultTest::expect_committed(const Store& store, const Ledger& ledger) {
-  const Marks& marks = store.marks();
-  EXPECT_GE(store.manifest().units_made, ledger.units);
-  EXPECT_EQ(store.kept().has_value(), store.manifest().units_made > 0) << "what is kept comes with the first unit";
-  EXPECT_GE(marks.units_unlocked, ledger.units_unlocked);
-  for (const MaterialKind kind : kAllMaterialKinds) EXPECT_GE(marks.position[kind], ledger.position[kind]);
-  MaterialCounts made;
-  for (std::uint64_t unit = 0; unit < store.manifest().units_made; ++unit)
-    for (const MaterialKind kind : {kAnds, kBits}) made[kind] += unit_counts(unit)[kind];
-  EXPECT_EQ(marks.made, made);
-  if (ledger.plan > 0 && !ledger.claim_begun) {
-    EXPECT_FALSE(marks.planned.empty());
-  }
-  const Verification verification = verify(store);
-  EXPECT_TRUE(verification.corrupt.empty()) << verification.corrupt[0];
-}
-
-void FaultTest::serve_the_rest(Store& store, Ledger& ledger) {
-  const MaterialCounts position = store.position();
-  while (!store.marks().planned.empty()) {
-    Reservation planned = store.claim(store.marks().planned[0].id);
-    ledger.draw(planned);
-  }
-  while (store.manifest().units_made < kUnits) {
-    pour_unit(store);
-    store.finish_unit();
-  }
-  unlock_all(store);
-  MaterialCounts some;
-  some[kAnds] = std::min<std::uint64_t>(store.left()[kAnds], 7);
-  some[kBits] = std::min<std::uint64_t>(store.left()[kBits], 9000);
-  Reservation first = store.reserve({}, some);
-  ledger.draw(first);
-  Reservation rest = reserve_all(store);
-  ledger.draw(rest);
-  for (const MaterialKind kind : {kAnds, kBits}) {
-    EXPECT_EQ(store.position()[kind], store.made()[kind]);
-    for (std::uint64_t i = position[kind]; i < store.made()[kind]; ++i)
-      ASSERT_EQ(ledger.served[kind == kBits][i], 1) << "lost: " << name_of(kind) << " " << i;
-  }
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -181,13 +94,13 @@ TEST_F(FaultTest, WithoutFaultsEverythingIsDone) {
   EXPECT_EQ(ledger->units, kUnits);
 }
 
-// Two processes enlarge the file at once, where no blocks can be set aside: the one that comes second must not cut off what the first has written.
 // What stands in a directory stays there through a power cut only if the directory is synced.
 TEST_F(FaultTest, EveryDirectoryThatIsMadeIsSyncedIntoTheOneAbove) {
   const int status = status_of_child([&] {
-    std::vector<std::string> synced;
-    note_synced(synced);
+    SyncedPaths noted;
+    observe(&noted);
     const Store store = make_store(root_ / "a" / "b" / "store");
+    const std::vector<std::string>& synced = noted.paths;
     const auto place_of = [&](const std::filesystem::path& path) { return std::ranges::find(synced, path.string()) - synced.begin(); };
     const auto size = static_cast<std::ptrdiff_t>(synced.size());
     // From the top down, and before anything is in the store.
@@ -197,6 +110,7 @@ TEST_F(FaultTest, EveryDirectoryThatIsMadeIsSyncedIntoTheOneAbove) {
   EXPECT_TRUE(ended_well(status));
 }
 
+// Two processes enlarge the file at once, where no blocks can be set aside: the one that comes second must not cut off what the first has written.
 TEST_F(FaultTest, AFileThatAnotherProcessHasEnlargedIsNotCutOff) {
   constexpr std::size_t kUnit = 400000;
   {

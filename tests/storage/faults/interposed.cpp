@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <mutex>
 #include <utility>
 
 namespace tinyot::faults {
@@ -16,13 +18,19 @@ namespace {
 Fault armed = Fault::None;
 std::uint64_t armed_at = 0, counted = 0;
 std::function<void()> before_truncating;
-std::vector<std::string>* synced = nullptr;
+Observer* observer = nullptr;
+std::mutex observer_mutex;  // two parties may live in one process
+thread_local bool is_observing = false;
 
-void note(int file) {
-  if (synced == nullptr) return;
-  char path[4096];
-  const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
-  if (size > 0) synced->emplace_back(path, static_cast<std::size_t>(size));
+template <class Body>
+void tell_observer(const Body& body) {
+  if (observer == nullptr || is_observing) return;
+  const int error = errno;
+  const std::lock_guard lock(observer_mutex);
+  is_observing = true;
+  body(*observer);
+  is_observing = false;
+  errno = error;
 }
 
 // What becomes of the call at hand.
@@ -42,7 +50,7 @@ void kill_this_process() { ::kill(::getpid(), SIGKILL); }
 
 // `call` writes so many bytes.
 template <class Call>
-ssize_t written(std::size_t size, const Call& call) {
+ssize_t written_unobserved(std::size_t size, const Call& call) {
   switch (next_call()) {
     case Fault::NoSpace: return fail_with(ENOSPC);
     case Fault::IoError:
@@ -58,8 +66,27 @@ ssize_t written(std::size_t size, const Call& call) {
   return call(size);
 }
 
+// `at` is not negative if the call names a place.
 template <class Call>
-int done(const Call& call) {
+ssize_t written(int file, off_t at, std::size_t size, const Call& call) {
+  tell_observer([](Observer& told) { told.before_call(); });
+  const ssize_t done = written_unobserved(size, call);
+  if (done <= 0) return done;
+  tell_observer([&](Observer& told) {
+    const bool is_appended = (::fcntl(file, F_GETFL) & O_APPEND) != 0;
+    if (is_appended) {
+      struct stat found;
+      at = ::fstat(file, &found) == 0 ? found.st_size - done : 0;
+    } else if (at < 0) {
+      at = ::lseek(file, 0, SEEK_CUR) - done;
+    }
+    if (at >= 0) told.written(file, static_cast<std::uint64_t>(at), static_cast<std::size_t>(done));
+  });
+  return done;
+}
+
+template <class Call>
+int done_unobserved(const Call& call) {
   switch (next_call()) {
     case Fault::NoSpace: return fail_with(ENOSPC);
     case Fault::IoError:
@@ -72,12 +99,26 @@ int done(const Call& call) {
   return call();
 }
 
+// What the call has done, the observer is told if it has not failed.
+template <class Call, class Tell>
+int done(const Call& call, const Tell& tell) {
+  tell_observer([](Observer& told) { told.before_call(); });
+  const int status = done_unobserved(call);
+  if (status == 0) tell_observer(tell);
+  return status;
+}
+
+int synced(int file) {
+  // What the kernel has, a killed process's successor sees; so nothing has to wait for the disk here.
+  return done([] { return 0; }, [&](Observer& told) { told.synced(file); });
+}
+
 // Gathered writes are cut to their first part.
 template <class Call>
-ssize_t gathered(const iovec* parts, int count, const Call& call) {
+ssize_t gathered(int file, off_t at, const iovec* parts, int count, const Call& call) {
   const std::size_t first = count > 0 ? parts[0].iov_len : 0;
   iovec cut = count > 0 ? parts[0] : iovec{};
-  return written(first, [&](std::size_t size) {
+  return written(file, at, first, [&](std::size_t size) {
     if (size == first) return call(parts, count);
     cut.iov_len = size;
     return call(&cut, 1);
@@ -96,7 +137,13 @@ void disarm() { armed = Fault::None; }
 
 std::uint64_t calls() { return counted; }
 
-void note_synced(std::vector<std::string>& paths) { synced = &paths; }
+void observe(Observer* now) { observer = now; }
+
+std::string path_of(int file) {
+  char path[4096];
+  const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
+  return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
+}
 
 void allocate_nothing(std::function<void()> before) { before_truncating = std::move(before); }
 
@@ -107,49 +154,44 @@ using namespace tinyot::faults;
 extern "C" {
 
 ssize_t write(int file, const void* bytes, std::size_t size) {
-  return written(size, [&](std::size_t part) { return ::syscall(SYS_write, file, bytes, part); });
+  return written(file, -1, size, [&](std::size_t part) { return ::syscall(SYS_write, file, bytes, part); });
 }
 
 ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t at) {
-  return written(size, [&](std::size_t part) { return ::syscall(SYS_pwrite64, file, bytes, part, at); });
+  return written(file, at, size, [&](std::size_t part) { return ::syscall(SYS_pwrite64, file, bytes, part, at); });
 }
 ssize_t pwrite64(int file, const void* bytes, std::size_t size, off64_t at) { return pwrite(file, bytes, size, at); }
 
 ssize_t writev(int file, const iovec* parts, int count) {
-  return gathered(parts, count, [&](const iovec* some, int number) { return ::syscall(SYS_writev, file, some, number); });
+  return gathered(file, -1, parts, count, [&](const iovec* some, int number) { return ::syscall(SYS_writev, file, some, number); });
 }
 
 ssize_t pwritev(int file, const iovec* parts, int count, off_t at) {
-  return gathered(parts, count, [&](const iovec* some, int number) { return ::syscall(SYS_pwritev, file, some, number, at, 0L); });
+  return gathered(file, at, parts, count, [&](const iovec* some, int number) { return ::syscall(SYS_pwritev, file, some, number, at, 0L); });
 }
 ssize_t pwritev64(int file, const iovec* parts, int count, off64_t at) { return pwritev(file, parts, count, at); }
 
-// What the kernel has, a killed process's successor sees; so nothing has to wait for the disk here.
-int fdatasync(int file) {
-  note(file);
-  return done([] { return 0; });
-}
-int fsync(int file) {
-  note(file);
-  return done([] { return 0; });
-}
+int fdatasync(int file) { return synced(file); }
+int fsync(int file) { return synced(file); }
 int msync(void* begin, std::size_t size, int flags) {
-  return done([&] { return static_cast<int>(::syscall(SYS_msync, begin, size, flags)); });
+  return done([&] { return static_cast<int>(::syscall(SYS_msync, begin, size, flags)); }, [](Observer&) {});
 }
 
 int ftruncate(int file, off_t size) __THROW {
   if (before_truncating) before_truncating();
-  return done([&] { return static_cast<int>(::syscall(SYS_ftruncate, file, size)); });
+  return done([&] { return static_cast<int>(::syscall(SYS_ftruncate, file, size)); }, [&](Observer& told) { told.resized(file); });
 }
 int ftruncate64(int file, off64_t size) __THROW { return ftruncate(file, size); }
 
 // The file grows, and no blocks are set aside: nothing else fills this disk.
 int fallocate(int file, int, off_t at, off_t size) {
   if (before_truncating) return fail_with(EOPNOTSUPP);
-  return done([&] {
-    const long end = ::syscall(SYS_lseek, file, 0L, SEEK_END);
-    return end < at + size ? static_cast<int>(::syscall(SYS_ftruncate, file, at + size)) : 0;
-  });
+  return done(
+      [&] {
+        const long end = ::syscall(SYS_lseek, file, 0L, SEEK_END);
+        return end < at + size ? static_cast<int>(::syscall(SYS_ftruncate, file, at + size)) : 0;
+      },
+      [&](Observer& told) { told.resized(file); });
 }
 int fallocate64(int file, int mode, off64_t at, off64_t size) { return fallocate(file, mode, at, size); }
 }

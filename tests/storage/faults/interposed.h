@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace tinyot::faults {
 
@@ -25,8 +24,22 @@ void disarm();
 // Since arm().
 std::uint64_t calls();
 
-// Where to note, for this process, what is synced from now on: its path when it was.
-void note_synced(std::vector<std::string>& paths);
+// Sees the calls of this process as they are made, but not those that it makes itself meanwhile.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // Before any of the calls below.
+  virtual void before_call() {}
+  // So many bytes of an open file, from this place on.
+  virtual void written(int file, std::uint64_t at, std::size_t size) = 0;
+  virtual void resized(int file) = 0;
+  virtual void synced(int file) = 0;
+};
+// None if it is null.
+void observe(Observer* observer);
+
+// The path of an open file.
+std::string path_of(int file);
 
 // From now on this process finds a file system that sets no blocks aside, and does `before` first whenever it changes a file's length.
 void allocate_nothing(std::function<void()> before);

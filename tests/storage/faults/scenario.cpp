@@ -54,6 +54,22 @@ void Scenario::make() {
   });
 }
 
+void Scenario::begin_unit() {
+  steps_.push_back([this, number = units_begun_++] {
+    attempt_ = std::uint64_t{1} << ledger_.tries++;
+    store_->begin_unit({number, {200, 4}, {{attempt_, 0, 0}}});
+    ledger_.begun |= attempt_;
+  });
+}
+
+void Scenario::end_unit(const std::function<void()>& body) {
+  steps_.push_back([=, this] {
+    ledger_.ending |= attempt_;
+    body();
+    ledger_.ended |= attempt_;
+  });
+}
+
 void Scenario::add_units() {
   const auto unlock = [this](std::uint64_t first, std::uint64_t end) {
     steps_.push_back([=, this] {
@@ -62,13 +78,14 @@ void Scenario::add_units() {
     });
   };
   const auto add = [this] {
+    begin_unit();
     steps_.push_back([this] {
       pour_unit(*store_);
       if (store_->manifest().units_made > 0) return;
       for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
         store_->keep(test_batch(kind, store_->manifest().me, 0, 128));
     });
-    steps_.push_back([this] {
+    end_unit([this] {
       store_->finish_unit();
       ledger_.units = store_->manifest().units_made;
     });
@@ -88,6 +105,9 @@ void Scenario::add_units() {
   });
   add();
   unlock(2, 3);
+  begin_unit();
+  end_unit([this, number = units_begun_ - 1] { store_->withdraw_unit(number); });
+  begin_unit();  // broken off
 }
 
 void Scenario::use(const std::function<Allotment()>& range) {

@@ -22,6 +22,8 @@ struct Ledger {
   bool is_made = false, is_dead = false;
   std::uint64_t units = 0, units_unlocked = 0, plan = 0;
   MaterialCounts position;
+  // Attempts at units, each by a bit, which is also its risk. Of those that are begun no unit is made, nor withdrawn, before `ending` says so.
+  std::uint64_t tries = 0, begun = 0, ending = 0, ended = 0;
   // Steps that have been begun.
   bool claim_begun = false, death_begun = false;
 
@@ -47,6 +49,9 @@ class Scenario {
 
  private:
   void make();
+  void begin_unit();
+  // A step that ends the attempt at hand.
+  void end_unit(const std::function<void()>& body);
   void add_units();
   void reserve_and_draw();
   void take_out_of_order();
@@ -63,6 +68,7 @@ class Scenario {
   std::optional<Store> store_;
   std::optional<Reservation> reservation_;
   Allotment allotment_;
+  std::uint64_t units_begun_ = 0, attempt_ = 0;  // the attempt's bit
   Range gap_;
 };
 

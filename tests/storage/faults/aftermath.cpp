@@ -1,0 +1,124 @@
+#include "tests/storage/faults/aftermath.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "storage/verify.h"
+
+namespace tinyot::faults {
+namespace {
+
+// Slots of keys that open nothing any more: what they sealed has been served, dropped or cut in two, but may still lie in the file.
+std::vector<std::uint64_t> forgotten_keys(const Store& store, const std::filesystem::path& keys) {
+  std::set<std::uint64_t> used;
+  store.look([&](const View& view) {
+    for (const MaterialKind kind : kAllMaterialKinds)
+      for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0})) used.insert(entry.slot);
+    for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
+      if (const auto entry = view.kept(kind)) used.insert(entry->slot);
+  });
+  constexpr std::size_t kHead = 128, kSlot = 64;
+  const std::string bytes = read_file(keys);
+  std::vector<std::uint64_t> forgotten;
+  // A key at or above next_slot was made for a commit that never was.
+  for (std::uint64_t slot = 1; slot < store.marks().next_slot; ++slot) {
+    const bool is_erased = bytes.substr(kHead + slot * kSlot, kSlot).find_first_not_of('\0') == std::string::npos;
+    if (!is_erased && !used.contains(slot)) forgotten.push_back(slot);
+  }
+  return forgotten;
+}
+
+void expect_attempts(const Store& store, const Ledger& ledger) {
+  const AttemptTotals attempts = store.attempts();
+  const std::uint64_t outstanding = store.outstanding().words[0];
+  EXPECT_EQ(attempts.risk, store.outstanding());
+  EXPECT_EQ(ledger.begun & ~ledger.ending & ~outstanding, 0u) << "an attempt is forgotten";
+  EXPECT_EQ(ledger.ended & outstanding, 0u) << "an attempt that has ended is outstanding";
+  std::uint64_t made = 0;
+  for (const AttemptTotals::Units& units : attempts.units) made += units.count;
+  EXPECT_EQ(made, store.manifest().units_made) << "a unit counts if and only if its attempt is made";
+}
+
+void expect_committed(const Store& store, const Ledger& ledger) {
+  const Marks& marks = store.marks();
+  EXPECT_GE(store.manifest().units_made, ledger.units);
+  EXPECT_EQ(store.kept().has_value(), store.manifest().units_made > 0) << "what is kept comes with the first unit";
+  EXPECT_GE(marks.units_unlocked, ledger.units_unlocked);
+  for (const MaterialKind kind : kAllMaterialKinds) EXPECT_GE(marks.position[kind], ledger.position[kind]);
+  MaterialCounts made;
+  for (std::uint64_t unit = 0; unit < store.manifest().units_made; ++unit)
+    for (const MaterialKind kind : {kAnds, kBits}) made[kind] += unit_counts(unit)[kind];
+  EXPECT_EQ(marks.made, made);
+  expect_attempts(store, ledger);
+  if (ledger.plan > 0 && !ledger.claim_begun) {
+    EXPECT_FALSE(marks.planned.empty());
+  }
+  const Verification verification = verify(store);
+  EXPECT_TRUE(verification.corrupt.empty()) << verification.corrupt[0];
+}
+
+void serve_the_rest(Store& store, Ledger& ledger) {
+  const MaterialCounts position = store.position();
+  while (!store.marks().planned.empty()) {
+    Reservation planned = store.claim(store.marks().planned[0].id);
+    ledger.draw(planned);
+  }
+  while (store.manifest().units_made < kUnits) {
+    pour_unit(store);
+    store.finish_unit();
+  }
+  unlock_all(store);
+  MaterialCounts some;
+  some[kAnds] = std::min<std::uint64_t>(store.left()[kAnds], 7);
+  some[kBits] = std::min<std::uint64_t>(store.left()[kBits], 9000);
+  Reservation first = store.reserve({}, some);
+  ledger.draw(first);
+  Reservation rest = reserve_all(store);
+  ledger.draw(rest);
+  for (const MaterialKind kind : {kAnds, kBits}) {
+    EXPECT_EQ(store.position()[kind], store.made()[kind]);
+    for (std::uint64_t i = position[kind]; i < store.made()[kind]; ++i)
+      ASSERT_EQ(ledger.served[kind == kBits][i], 1) << "lost: " << name_of(kind) << " " << i;
+  }
+}
+
+}  // namespace
+
+void look_after(const std::filesystem::path& dir, Ledger& ledger) {
+  if (!std::filesystem::exists(dir / "material.mdb")) {
+    EXPECT_FALSE(ledger.is_made);
+    EXPECT_EQ(message_of([&] { make_store(dir); }), "");
+    return;
+  }
+  try {
+    if (ledger.is_dead) {
+      constexpr std::size_t kSaltAt = 48;
+      EXPECT_EQ(read_file(dir / "store.keys").find_first_not_of('\0', kSaltAt), std::string::npos) << "keys of a dead session";
+    }
+    Store store = Store::open(dir, {.purpose = Purpose::Make, .is_adopted = true});
+    if (ledger.is_dead) {
+      EXPECT_EQ(store.manifest().state, SessionState::Dead);
+    }
+    if (store.manifest().state == SessionState::Dead) {
+      EXPECT_TRUE(ledger.death_begun);
+      EXPECT_EQ(store.protection(), KeyProtection::Erased);
+      return;
+    }
+    if (ledger.death_begun) {
+      // Some of the keys may be gone.
+      expect_attempts(store, ledger);
+      return;
+    }
+    expect_committed(store, ledger);
+    EXPECT_EQ(forgotten_keys(store, dir / "store.keys"), std::vector<std::uint64_t>());
+    serve_the_rest(store, ledger);
+  } catch (const StoreError& error) {
+    // The keys go even if the state cannot be written.
+    EXPECT_TRUE(ledger.death_begun && mentions(error.what(), "erased")) << error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+}  // namespace tinyot::faults

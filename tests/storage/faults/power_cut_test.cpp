@@ -1,0 +1,167 @@
+// Files whose power is cut before any call to the kernel: what was not synced is lost, or survives in part. Whatever a call has returned for
+// is there, and what is erased is gone.
+#include "storage/merge.h"
+#include "storage/session_file.h"
+#include "tests/storage/faults/aftermath.h"
+#include "tests/storage/faults/disk.h"
+
+namespace tinyot::faults {
+namespace {
+
+constexpr int kLuckyCuts = 2;  // at each call, besides the one without luck
+
+class PowerCutTest : public StoreTest {
+ protected:
+  PowerCutTest() : StoreTest(directory_in_memory()) { std::filesystem::create_directory(place_); }
+
+  // Runs `life` in place_, and `look` in what stands there after each power cut. Returns how many calls it has made.
+  template <class Life, class Look>
+  std::uint64_t cut_everywhere(const Life& life, const Look& look);
+
+  std::filesystem::path place_ = root_ / "disk";
+};
+
+template <class Life, class Look>
+std::uint64_t PowerCutTest::cut_everywhere(const Life& life, const Look& look) {
+  std::uint64_t calls = 0;
+  std::mt19937_64 luck(1);
+  Disk* disk = nullptr;
+  const auto cut = [&] {
+    ++calls;
+    for (int trial = 0; trial <= kLuckyCuts && !HasFailure(); ++trial) {
+      SCOPED_TRACE("power cut before call " + std::to_string(calls) + (trial == 0 ? ", without luck" : ", with luck"));
+      disk->after_power_cut(root_ / "image", trial == 0 ? nullptr : &luck);
+      // What names the place finds it.
+      std::filesystem::rename(place_, root_ / "aside");
+      std::filesystem::rename(root_ / "image", place_);
+      look();
+      std::filesystem::remove_all(place_);
+      std::filesystem::rename(root_ / "aside", place_);
+    }
+  };
+  Disk observed(place_, cut);
+  disk = &observed;
+  observe(&observed);
+  life();
+  observe(nullptr);
+  cut();
+  return calls;
+}
+
+TEST_F(PowerCutTest, AStoreKeepsWhatItHasSaid) {
+  const auto ledger = std::make_unique<Ledger>();
+  const std::uint64_t calls = cut_everywhere(
+      [&] {
+        Scenario scenario(place_ / "store", *ledger, [] {});
+        EXPECT_TRUE(scenario.run() && ledger->errors == 0);
+      },
+      [&] {
+        const auto known = std::make_unique<Ledger>(*ledger);
+        look_after(place_ / "store", *known);
+        EXPECT_STREQ(known->complaint, "");
+      });
+  EXPECT_STREQ(ledger->complaint, "");
+  EXPECT_TRUE(ledger->is_dead);
+  EXPECT_GT(calls, 200u) << "the calls are not seen";
+}
+
+// More keys than a sector holds.
+TEST_F(PowerCutTest, ErasedKeysAreGone) {
+  std::optional<Store> store = make_store(place_ / "store");
+  for (int i = 0; i < 30; ++i) add_unit(*store, kTestKind, 10);
+  bool is_erased = false;
+  cut_everywhere(
+      [&] {
+        store->erase_keys();
+        is_erased = true;
+      },
+      [&] {
+        const std::string keys = read_file(place_ / "store" / "store.keys");
+        ASSERT_GT(keys.size(), 1500u);
+        if (is_erased) {
+          EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos);
+        }
+      });
+}
+
+TEST_F(PowerCutTest, ASessionFileIsWholeOrNotThereAndErasedOnceItIsSaidToBe) {
+  SessionFile session;
+  session.manifest = test_manifest(Party::A);
+  session.manifest.shards = 2;
+  session.global_key = kTestDelta;
+  session.bits_a = test_batch(MaterialKind::AuthBitsA, Party::A, 0, 128);
+  session.bits_b = test_batch(MaterialKind::AuthBitsB, Party::A, 0, 128);
+  enum { Nothing, Written, Erasing, Erased } said = Nothing;
+  cut_everywhere(
+      [&] {
+        write_session_file(place_ / "session", session, {});
+        said = Written;
+        said = Erasing;
+        erase_session_file(place_ / "session");
+        said = Erased;
+      },
+      [&] {
+        const std::filesystem::path file = place_ / "session";
+        if (!std::filesystem::exists(file)) {
+          EXPECT_EQ(said, Nothing);
+          return;
+        }
+        const std::string message = message_of([&] { EXPECT_EQ(read_session_file(file, {}).manifest, session.manifest); });
+        if (said == Nothing || said == Written) {
+          EXPECT_EQ(message, "");
+        } else if (said == Erased) {
+          EXPECT_TRUE(mentions(message, "is dead"));
+          EXPECT_EQ(read_file(file).find_first_not_of('\0', 16), std::string::npos);
+        }
+      });
+  EXPECT_EQ(said, Erased);
+}
+
+constexpr std::size_t kShards = 2, kShardObjects = 300;
+
+// Each has made one unit and broken one off.
+void make_shard(const std::filesystem::path& dir, std::uint32_t number) {
+  Manifest manifest = test_manifest(Party::A);
+  manifest.shard = number;
+  manifest.shards = kShards;
+  Store store = Store::create(dir, manifest, kTestDelta, 0);
+  store.begin_unit({0, {kShardObjects, 4}, {{1, 0, 0}}});
+  store.begin_unit({1, {kShardObjects, 4}, {{16 * number, 0, 0}}});
+  store.pour(test_batch(kTestKind, Party::A, (number - 1) * kShardObjects, kShardObjects));
+  store.finish_unit();
+  unlock_all(store);
+  store.update_manifest([](Manifest& changed) { changed.state = SessionState::Complete; });
+}
+
+TEST_F(PowerCutTest, AMergeGoesOnWithAllThatTheShardsHad) {
+  const auto shards_in = [](const std::filesystem::path& dir) { return std::vector{dir / "1", dir / "2"}; };
+  for (std::uint32_t number = 1; number <= kShards; ++number) make_shard(shards_in(place_)[number - 1], number);
+  const auto expect_whole = [](const std::filesystem::path& dir) {
+    Store whole = Store::open(dir, {.is_adopted = true});
+    EXPECT_EQ(whole.attempts().outstanding, kShards);
+    EXPECT_EQ(whole.outstanding(), (Risk{{16 + 32, 0, 0}}));
+    ASSERT_EQ(whole.attempts().units.size(), 1u);
+    EXPECT_EQ(whole.attempts().units[0].count, kShards);
+    Reservation all = reserve_all(whole);
+    EXPECT_TRUE(draws(all, kTestKind, Party::A, 0, kShards * kShardObjects));
+  };
+  bool is_merged = false;
+  cut_everywhere(
+      [&] {
+        merge_shards(place_ / "whole", shards_in(place_), {});
+        is_merged = true;
+      },
+      [&] {
+        EXPECT_TRUE(!is_merged || Store::exists(place_ / "whole"));
+        for (const char* name : {"1", "2", "whole", "whole.merging"}) {
+          if (!Store::exists(place_ / name)) continue;
+          EXPECT_EQ(message_of([&] { (void)Store::open(place_ / name, {.purpose = Purpose::Own, .is_adopted = true}); }), "") << name;
+        }
+        EXPECT_EQ(message_of([&] { merge_shards(place_ / "whole", shards_in(place_), {}); }), "");
+        expect_whole(place_ / "whole");
+      });
+  EXPECT_TRUE(is_merged);
+}
+
+}  // namespace
+}  // namespace tinyot::faults
