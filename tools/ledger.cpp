@@ -24,6 +24,8 @@ void enter_into_ledger(const std::filesystem::path& ledger, const Manifest& mani
   if (last != std::byte{'\n'}) lines.insert(0, 1, '\n');
   file.write_at(0, std::as_bytes(std::span(lines)));  // a file that is appended to takes no offset
   file.sync();
+  // The file may be new, or its maker may have been killed before its name was synced.
+  sync_directory(ledger.has_parent_path() ? ledger.parent_path() : ".");
 }
 
 }  // namespace tinyot
