@@ -92,16 +92,16 @@ void look_after(const std::filesystem::path& dir, Ledger& ledger) {
     return;
   }
   try {
-    if (ledger.is_dead) {
-      constexpr std::size_t kSaltAt = 48;
-      EXPECT_EQ(read_file(dir / "store.keys").find_first_not_of('\0', kSaltAt), std::string::npos) << "keys of a dead session";
-    }
+    // Opening it erases what is left.
+    constexpr std::size_t kSaltAt = 48;
+    const bool is_erased = read_file(dir / "store.keys").find_first_not_of('\0', kSaltAt) == std::string::npos;
     Store store = Store::open(dir, {.purpose = Purpose::Make, .is_adopted = true});
     if (ledger.is_dead) {
       EXPECT_EQ(store.manifest().state, SessionState::Dead);
     }
     if (store.manifest().state == SessionState::Dead) {
       EXPECT_TRUE(ledger.death_begun);
+      EXPECT_TRUE(is_erased) << "the keys go before the reason is written";
       EXPECT_EQ(store.protection(), KeyProtection::Erased);
       return;
     }
