@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "tools/circuit_spec.h"
 #include "tools/command_line.h"
 #include "tools/report.h"
 
@@ -54,6 +55,10 @@ double median(std::vector<double> values);
 // The report of a job that is measured. Fails: Error if it has ended otherwise than well.
 struct JobResult;
 Json succeed(const JobResult& result);
+
+// Fails: Error if the joined report of both parties has another output than the plain evaluator, in
+// any lane, at a party that learns it.
+void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report);
 
 // Gates of one AES block as the paper counts them, and ANDs of one block here.
 inline constexpr double kPaperGatesOfABlock = 34520;

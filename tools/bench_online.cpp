@@ -58,19 +58,6 @@ InputTexts random_inputs(const NamedCircuit& circuit, Rng& rng) {
   return inputs;
 }
 
-// Whoever learns an output has the right one.
-void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report) {
-  std::vector<LaneValues> inputs;
-  for (auto& values : parse_inputs(circuit, texts)) inputs.push_back(std::move(*values));
-  const auto wanted = evaluate(circuit.circuit(), circuit.lanes(), inputs);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const OutputBundle& bundle = circuit.info().outputs[i];
-    for (const Party party : {Party::A, Party::B})
-      if (receives(bundle.to, party) && report[std::string(1, letter(party))]["outputs"][bundle.name] != circuit.print(i, wanted[i]))
-        throw Error(ExitStatus::Failure, "output " + bundle.name + " of " + circuit.info().name + " is wrong");
-  }
-}
-
 // As many messages each way as a run has rounds, with nothing to compute: what its round trips take alone.
 double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const Json report = succeed(run_pair(
@@ -171,6 +158,18 @@ std::vector<Row> rows_from(const CommandLine& line) {
 }
 
 }  // namespace
+
+void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report) {
+  std::vector<LaneValues> inputs;
+  for (auto& values : parse_inputs(circuit, texts)) inputs.push_back(std::move(*values));
+  const auto wanted = evaluate(circuit.circuit(), circuit.lanes(), inputs);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const OutputBundle& bundle = circuit.info().outputs[i];
+    for (const Party party : {Party::A, Party::B})
+      if (receives(bundle.to, party) && report[std::string(1, letter(party))]["outputs"][bundle.name] != circuit.print(i, wanted[i]))
+        throw Error(ExitStatus::Failure, "output " + bundle.name + " of " + circuit.info().name + " is wrong");
+  }
+}
 
 int bench_online(const Arguments& arguments) {
   CommandLine line("tinyot bench online [options]", "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");

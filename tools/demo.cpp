@@ -3,7 +3,6 @@
 #include <iostream>
 
 #include "base/error.h"
-#include "crypto/library_aes.h"
 #include "crypto/rng.h"
 #include "tools/bench.h"
 #include "tools/local.h"
@@ -43,12 +42,17 @@ Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::pa
   job.inputs = {{"key_a", secret_text(hex({key_a}))}, {"key_b", secret_text(hex({key_b}))}, {"message", secret_text(hex(encryption.message))}};
   const JobResult result = run_locally(job, dir, timeouts);
   succeed(result, "oblivious AES");
-  const std::string wanted = hex(aes128_by_library_vartime(encryption.key, encryption.message));
-  if (result.report["B"]["outputs"]["ciphertext"] != wanted) throw Error(ExitStatus::Failure, "the demo computed a wrong ciphertext, please report");
+  check_ciphertext(result.report["B"], encryption.key, encryption.message);
   return result.report["B"];
 }
 
 }  // namespace
+
+void check_ciphertext(const Json& report, const AesBytes& key,
+                      const std::vector<AesBytes>& message) {
+  if (report.at("outputs").at("ciphertext") != hex(aes128_by_library_vartime(key, message)))
+    throw Error(ExitStatus::Failure, "the demo computed a wrong ciphertext, please report");
+}
 
 int demo_command(const Arguments& arguments) {
   CommandLine line("tinyot demo [options]", "tinyot demo");

@@ -6,7 +6,6 @@
 #include <iostream>
 
 #include "base/error.h"
-#include "tools/adversary/campaign.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 
@@ -127,6 +126,27 @@ std::string text_of(const std::vector<Line>& lines, const CampaignResult& result
 
 }  // namespace
 
+int report_campaign(CampaignResult result, std::uint64_t seed, double wall_s, Format format) {
+  const std::vector<Line> lines = lines_of(result);
+  for (const Line& each : lines)
+    if (!each.is_as_likely_as_it_should())
+      result.violations.push_back("guesses in " + std::string(each.row->name) + " survive too often or too rarely");
+  Tally total;
+  for (const Line& each : lines) total.add(each.all);
+  Json report = {{"command", "selftest"}, {"seed", seed}};
+  report.update(json_of(total));
+  report["violations"] = result.violations;
+  report["wall_s"] = wall_s;
+  report["messages"] = json_of(lines, result);
+  add_measurements(report, {});
+  print_report(format, report,
+               text_of(lines, result) + std::to_string(total.tried) + " deviations in " + std::to_string(lines.size()) +
+                   " messages: " + std::to_string(total.caught) + " caught by the honest party, " + std::to_string(total.stopped) +
+                   " ended with nothing by the cheater's own checks, " + std::to_string(total.survived) + " guessed or harmless, " +
+                   std::to_string(result.violations.size()) + " against the table; " + seconds_text(wall_s) + "\n");
+  return result.violations.empty() ? 0 : static_cast<int>(ExitStatus::Failure);
+}
+
 int selftest_command(const Arguments& arguments) {
   CommandLine line = command_line();
   if (!line.parse(arguments)) return 0;
@@ -141,24 +161,7 @@ int selftest_command(const Arguments& arguments) {
     result = carry_out(attacks, options, [&](std::size_t done) { progress.observe(done, 1, "session", 1, 1); });
   }
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const std::vector<Line> lines = lines_of(result);
-  for (const Line& each : lines)
-    if (!each.is_as_likely_as_it_should())
-      result.violations.push_back("guesses in " + std::string(each.row->name) + " survive too often or too rarely");
-  Tally total;
-  for (const Line& each : lines) total.add(each.all);
-  Json report = {{"command", "selftest"}, {"seed", options.seed}};
-  report.update(json_of(total));
-  report["violations"] = result.violations;
-  report["wall_s"] = wall_s;
-  report["messages"] = json_of(lines, result);
-  add_measurements(report, {});
-  print_report(line.common().format, report,
-               text_of(lines, result) + std::to_string(total.tried) + " deviations in " + std::to_string(lines.size()) +
-                   " messages: " + std::to_string(total.caught) + " caught by the honest party, " + std::to_string(total.stopped) +
-                   " ended with nothing by the cheater's own checks, " + std::to_string(total.survived) + " guessed or harmless, " +
-                   std::to_string(result.violations.size()) + " against the table; " + seconds_text(wall_s) + "\n");
-  return result.violations.empty() ? 0 : static_cast<int>(ExitStatus::Failure);
+  return report_campaign(std::move(result), options.seed, wall_s, line.common().format);
 }
 
 }  // namespace tinyot

@@ -1,10 +1,15 @@
 // `tinyot selftest --adversary`: sessions in which one party cheats, and what becomes of the other one.
 #pragma once
 
+#include "tools/adversary/campaign.h"
 #include "tools/command_line.h"
 
 namespace tinyot {
 
 int selftest_command(const Arguments& arguments);
+
+// Prints what has become of the attacks. Returns the exit status: 1 if anything is against the
+// table, or a guess survives more or less often than its probability allows.
+int report_campaign(CampaignResult result, std::uint64_t seed, double wall_s, Format format);
 
 }  // namespace tinyot

@@ -57,7 +57,13 @@ TEST(CoinToss, AnOpeningOfAnotherHalfOrSaltIsFound) {
     const Tossed tossed = toss({.wrap_a = altered("coin_toss.opening", bit)});
     EXPECT_EQ(tossed.outcomes.b.check, "coin toss") << bit;
   }
-  EXPECT_EQ(toss({.wrap_a = altered("coin_toss.commitment", 9)}).outcomes.b.check, "coin toss");
+}
+
+TEST(CoinToss, EveryByteOfTheCommitmentIsCompared) {
+  for (std::size_t byte = 0; byte < 32; ++byte)
+    EXPECT_EQ(toss({.wrap_a = altered("coin_toss.commitment", 8 * byte + 7)}).outcomes.b.check,
+              "coin toss")
+        << byte;
 }
 
 TEST(CoinToss, ForAnotherPurposeIsFound) { EXPECT_EQ(toss({}, 1, "another").outcomes.b.check, "coin toss"); }

@@ -7,6 +7,7 @@
 
 #include "checks/opening.h"
 #include "tests/checks/transit_channel.h"
+#include "tests/support/cheating_channel.h"
 
 namespace tinyot {
 namespace {
@@ -106,6 +107,26 @@ TEST(MacTranscript, PartsTakenInAnotherOrderAreFound) {
   const Outcomes outcomes = open_in_parts(3, {}, {0, 2, 1});
   EXPECT_EQ(outcomes.a.check, "MAC transcript");
   EXPECT_EQ(outcomes.b.check, "MAC transcript");
+}
+
+TEST(MacTranscript, EveryByteOfTheDigestIsCompared) {
+  for (const Party cheater : {Party::A, Party::B}) {
+    for (std::size_t byte = 0; byte < 32; ++byte) {
+      PartyOptions options;
+      (cheater == Party::A ? options.wrap_a : options.wrap_b) =
+          [&](std::unique_ptr<Channel> inner) {
+            return make_cheating_channel(std::move(inner),
+                                         flip_bit("mac_transcript.digest", 0, 8 * byte));
+          };
+      const Outcomes outcomes = run_sessions(
+          [](Session& session) {
+            open(session, Party::A, 65);
+            settle_transcripts(session);
+          },
+          options, false);
+      expect_caught(outcomes, peer_of(cheater));
+    }
+  }
 }
 
 TEST(MacTranscript, HonestOpeningsSettle) {

@@ -75,6 +75,28 @@ TEST(JoinSession, TurnsEverybodyElseAway) {
     EXPECT_EQ(outcomes.a.kind, Kind::Network) << outcomes.a.message;
 }
 
+TEST(JoinSession, ComparesEveryByteOfTheProof) {
+  for (const std::size_t bit : {0u, 64u, 128u, 255u}) {
+    const auto alter = [=](std::unique_ptr<Channel> inner) {
+      return make_cheating_channel(std::move(inner), flip_bit("session.join", 0, bit));
+    };
+    EXPECT_EQ(join(1, 1, {.wrap_a = alter}).b.kind, Kind::Network) << bit;
+    EXPECT_EQ(join(1, 1, {.wrap_b = alter}).a.kind, Kind::Network) << bit;
+  }
+}
+
+TEST(JoinSession, ComparesEveryByteOfTheConnectionId) {
+  for (const std::size_t byte : {0u, 8u, 31u}) {
+    const Outcomes outcomes = run_channels([&](Party party, Channel& channel) {
+      SessionIds ids{session_of(9), session_of(1)};
+      if (party == Party::B) ids.connection.bytes[byte] ^= 1;
+      join_session(channel, ids, party, 1);
+    });
+    EXPECT_EQ(outcomes.a.kind, Kind::Network) << outcomes.a.message;
+    EXPECT_EQ(outcomes.b.kind, Kind::Network) << outcomes.b.message;
+  }
+}
+
 TEST(EstablishSession, BothAgreeOnFreshIds) {
   const Established first = establish({.seed = 1}), second = establish({.seed = 2});
   expect_done(first);
@@ -113,6 +135,16 @@ TEST(EstablishSession, AnotherSessionIsADisagreement) {
     const Established established = establish({}, of_a, of_b);
     for (const Outcome& outcome : {established.outcomes.a, established.outcomes.b})
       EXPECT_NE(outcome.message.find("disagreement: the parties disagree on session"), std::string::npos) << outcome.message;
+  }
+}
+
+TEST(EstablishSession, ASessionThatDiffersInAnyByteIsADisagreement) {
+  for (std::size_t byte = 0; byte < 32; ++byte) {
+    SessionId other = session_of(1);
+    other.bytes[byte] ^= 0x80;
+    const Established established = establish({}, session_of(1), other);
+    for (const Outcome& outcome : {established.outcomes.a, established.outcomes.b})
+      EXPECT_NE(outcome.message.find("disagree on session"), std::string::npos) << outcome.message;
   }
 }
 

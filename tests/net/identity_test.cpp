@@ -39,6 +39,16 @@ TEST(Fingerprint, IsTextAndBack) {
     EXPECT_EQ(parse_fingerprint(wrong), std::nullopt) << wrong;
 }
 
+TEST(Fingerprint, DiffersWhereAnyBitDoes) {
+  const Fingerprint fingerprint = Identity::generate().fingerprint();
+  for (std::size_t bit = 0; bit < 256; ++bit) {
+    Fingerprint other = fingerprint;
+    other.bytes[bit / 8] ^= static_cast<std::uint8_t>(1 << (bit % 8));
+    EXPECT_FALSE(fingerprint == other) << bit;
+    EXPECT_NE(text_of(fingerprint), text_of(other)) << bit;
+  }
+}
+
 TEST(Identity, KeysAreFresh) { EXPECT_NE(Identity::generate().fingerprint(), Identity::generate().fingerprint()); }
 
 TEST(Identity, IsTextAndBack) {

@@ -83,6 +83,20 @@ TEST(Tls, AConnectorTurnsAnotherKeyAway) {
   expect_contains(meeting.of_listener, "nobody connected");
 }
 
+TEST(Tls, EveryByteOfAPinIsCompared) {
+  for (const std::size_t byte : {0u, 8u, 31u}) {
+    Fingerprint near_listener = identity_of(Side::Listens).fingerprint(),
+                near_connector = identity_of(Side::Connects).fingerprint();
+    near_listener.bytes[byte] ^= 1;
+    near_connector.bytes[byte] ^= 1;
+    const TlsAdmission listener(identity_of(Side::Listens), near_connector),
+        connector(identity_of(Side::Connects), near_listener);
+    expect_contains(meet(listener, tls_of(Side::Connects)).of_listener, "nobody connected");
+    expect_contains(meet(tls_of(Side::Listens), connector).of_connector,
+                    "pinned " + text_of(near_listener));
+  }
+}
+
 TEST(Tls, ACertificateIsValidForItsTimeOnly) {
   const auto now = Identity::Clock::now();
   for (const auto& [from, days] : {std::pair{now - std::chrono::days(30), 29}, {now + std::chrono::days(1), 30}}) {

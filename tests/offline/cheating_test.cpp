@@ -57,6 +57,7 @@ const Attack kAttacks[] = {
     {"laot.x.bits", 1, 0, 1, Expected::Caught, "LaOT MAC"},
     {"laot.x.macs", 0, 128 * 30, 0, Expected::Guess, "LaOT MAC"},
     {"laot.x.macs", 1, 0, 128, Expected::Caught, "LaOT MAC"},
+    {"laot.x.macs", 1, 127, 128, Expected::Caught, "LaOT MAC"},
     {"laot.x.t", 0, 128 * 30, 0, Expected::Guess, "EQ of leaky objects"},
     {"laot.x.t", 1, 0, 128, Expected::Caught, "EQ of leaky objects"},
     {"laot.d", 0, 30, 0, Expected::Caught, "EQ of leaky objects"},

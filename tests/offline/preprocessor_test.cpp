@@ -55,6 +55,41 @@ TEST(Preprocessor, SeveralUnitsUseOneGlobalKey) {
   EXPECT_EQ(expect_good(made)[MaterialKind::AuthAndsA], 2500u);
 }
 
+// A store whose earlier units were broken off.
+class BrokenUnitsSink final : public MemorySink {
+ public:
+  Risk outstanding() const override { return broken; }
+  void begin_unit(const BegunUnit& unit) override { bucket = unit.plan.bucket; }
+
+  Risk broken{};
+  std::uint32_t bucket = 0;  // of the unit that is made
+};
+
+// The parties' sums may differ: each tells its own, and the larger one decides for both.
+TEST(Preprocessor, BrokenUnitsOfEitherPartyEnlargeTheBucketOfBoth) {
+  const auto params = SecurityParameters::make(small(1000));
+  const UnitPlan plan = params.plan(1000).at(0), larger{plan.ands, plan.bucket + 1};
+  for (const Party party : {Party::A, Party::B}) {
+    BrokenUnitsSink sinks[2];
+    Risk& broken = sinks[static_cast<int>(party)].broken;
+    broken = params.risk_limit();
+    broken -= params.risk(larger);
+    const Outcomes outcomes = run_sessions(
+        [&](Session& session) {
+          Preprocessor preprocessor(session, params);
+          const std::vector<UnitRequest> requests{{plan, 3}};
+          preprocessor.make_units(requests, sinks[static_cast<int>(session.me())]);
+        },
+        {}, false);
+    EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
+    EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
+    for (const BrokenUnitsSink& sink : sinks) {
+      EXPECT_EQ(sink.bucket, larger.bucket) << letter(party);
+      EXPECT_EQ(sink.units, 1);
+    }
+  }
+}
+
 TEST(Preprocessor, TheoremColumnsMakeGoodMaterial) {
   const Made made = preprocess({.unit = 300}, 300, 0);
   EXPECT_EQ(expect_good(made)[MaterialKind::AuthOtsAB], 300u);

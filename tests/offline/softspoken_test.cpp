@@ -184,9 +184,13 @@ TEST(SoftSpoken, AWrongAnswerIsAlwaysFoundButForGuessesAtTheKey) {
   // A wrong V~_r is always found; a wrong u~ is found unless all of Delta is zero.
   for (const Party cheater : {Party::A, Party::B})
     for (const std::size_t block : {0u, 1u, 64u, 128u})
-      EXPECT_TRUE(caught_by(of(make(2, kBits, cheater, 1, flip_bit("softspoken.answer", 0, 128 * block + 17)).outcomes, peer_of(cheater)),
-                            "SoftSpoken check"))
-          << block;
+      for (const std::size_t bit : {0u, 17u, 127u})
+        EXPECT_TRUE(caught_by(of(make(2, kBits, cheater, 1,
+                                      flip_bit("softspoken.answer", 0, 128 * block + bit))
+                                     .outcomes,
+                                 peer_of(cheater)),
+                              "SoftSpoken check"))
+            << block << ", " << bit;
 }
 
 TEST(SoftSpoken, AnotherChallengeThanTheKeyHoldersOwnHarmsTheKeyHolder) {
@@ -207,6 +211,18 @@ TEST(GgmTrees, AWrongTreeIsFoundWithTheFirstBatch) {
       });
       EXPECT_TRUE(challenged) << "the honest party must go on until the check";
       EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "SoftSpoken check")) << tag;
+    }
+  }
+}
+
+// Whatever Delta is: the digest is of all leaves.
+TEST(GgmTrees, EveryByteOfADigestIsCompared) {
+  constexpr std::size_t kCheckBytes = 64, kDigestAt = 32, kTrees = 64;
+  for (const std::size_t tree : {std::size_t{0}, kTrees - 1}) {
+    for (std::size_t byte = kDigestAt; byte < kCheckBytes; ++byte) {
+      const auto alter = flip_bit("ggm.check", 0, 8 * (kCheckBytes * tree + byte) + 7);
+      EXPECT_TRUE(caught_by(make(2, 128, Party::A, 1, alter).outcomes.b, "SoftSpoken check"))
+          << tree << ", " << byte;
     }
   }
 }

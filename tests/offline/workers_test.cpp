@@ -1,8 +1,10 @@
 // Several workers a party: the material does not depend on how many, and what stops one stops all.
 #include <atomic>
 
+#include "base/cause.h"
 #include "offline/preprocessor.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/channel_decorator.h"
 
 namespace tinyot {
 namespace {
@@ -131,6 +133,62 @@ TEST(Workers, ACheckThatFailsForOneEndsAllAndIsToldToThePeer) {
       EXPECT_EQ(of(made.outcomes, cheater).kind, Outcome::Kind::PeerAborted) << of(made.outcomes, cheater).message;
       EXPECT_EQ(made.sinks[honest].units, static_cast<int>(worker)) << "units before the altered one are good, and no later one counts";
     }
+  }
+}
+
+// Notes what has happened by the time that the peer is told of a failed check.
+class AbortNotingChannel final : public ChannelDecorator {
+ public:
+  AbortNotingChannel(std::unique_ptr<Channel> inner, std::function<void()> on_abort)
+      : ChannelDecorator(std::move(inner)), on_abort_(std::move(on_abort)) {}
+  void send_abort() noexcept override {
+    on_abort_();
+    inner().send_abort();
+  }
+
+ private:
+  std::function<void()> on_abort_;
+};
+
+// It is recorded before the peer can know of it, and nothing reaches the sink from then on.
+TEST(Workers, AFailedCheckIsRecordedBeforeThePeerIsTold) {
+  const auto params = SecurityParameters::make(kNnob12);
+  const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
+  for (const std::size_t worker : {0u, 1u, 2u}) {
+    std::atomic<int> recorded = 0, told_too_early = 0, told = 0;
+    PartyOptions options;
+    options.wrap_a = [&](std::unique_ptr<Channel> inner) {
+      return std::make_unique<AbortNotingChannel>(std::move(inner), [&] {
+        ++told;
+        if (recorded == 0) ++told_too_early;
+      });
+    };
+    options.wrap_b = for_worker(worker, 3, cheating(flip_bit("aand.d", 0, 5)));
+    MemorySink sinks[2];
+    int units_when_recorded = -1;
+    const Outcomes outcomes = run_workers(
+        3,
+        [&](Session& session, std::span<const std::unique_ptr<Channel>> more) {
+          MemorySink& sink = sinks[static_cast<int>(session.me())];
+          Preprocessor preprocessor(session, params, more);
+          UnitAccount account(sink, params);
+          const bool is_honest = session.me() == Party::A;
+          const auto record = [&, is_honest](const std::exception_ptr&) {
+            if (is_honest && recorded++ == 0) units_when_recorded = sink.units;
+          };
+          try {
+            preprocessor.make_units(requests, account, account, {.check_failed = record});
+          } catch (const PeerCheated&) {
+            EXPECT_THROW(account.pour(MaterialBatch()), WorkerStopped);
+            throw;
+          }
+        },
+        options, false);
+    EXPECT_TRUE(caught_by(outcomes.a, "MAC transcript"));
+    EXPECT_GT(recorded, 0) << worker;
+    EXPECT_GT(told, 0) << worker;
+    EXPECT_EQ(told_too_early, 0) << worker;
+    EXPECT_EQ(sinks[0].units, units_when_recorded) << worker;
   }
 }
 

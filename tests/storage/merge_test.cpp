@@ -14,9 +14,10 @@ class MergeTest : public StoreTest {
  protected:
   // Shards that hold consecutive objects of one numbering, so that a merge in the right order is seen.
   std::filesystem::path make_shard(std::uint32_t shard, std::uint32_t shards, std::uint64_t first, std::size_t count,
-                                   SessionState state = SessionState::Complete) {
+                                   SessionState state = SessionState::Complete,
+                                   const Manifest& session = test_manifest(Party::A)) {
     const std::filesystem::path dir = root_ / std::to_string(shard);
-    Manifest manifest = test_manifest(Party::A);
+    Manifest manifest = session;
     manifest.shard = shard;
     manifest.shards = shards;
     Store store = Store::create(dir, manifest, kTestDelta, 0);
@@ -71,6 +72,18 @@ TEST_F(MergeTest, WantsAllShardsCompleteAndUnused) {
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "not complete"));
   EXPECT_FALSE(std::filesystem::exists(out_));
   for (const auto& dir : shards) EXPECT_NE(Store::open(dir).manifest().state, SessionState::Dead);
+}
+
+TEST_F(MergeTest, WantsShardsOfOneSessionInEveryByteOfItsId) {
+  auto shards = make_three();
+  for (const std::size_t byte : {0u, 8u, 31u}) {
+    std::filesystem::remove_all(shards[0]);
+    Manifest other = test_manifest(Party::A);
+    other.session_id[byte] ^= std::byte{1};
+    make_shard(3, 3, kFirst + kSecond, kThird, SessionState::Complete, other);
+    EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "another session"));
+    EXPECT_FALSE(std::filesystem::exists(out_));
+  }
 }
 
 TEST_F(MergeTest, ThatIsCompleteIsToldSoAndChangesNothing) {

@@ -169,8 +169,10 @@ TEST_F(StoreTest, KeyFileIsChecked) {
   EXPECT_TRUE(mentions(with_byte(kProtectionAt, 2), "is sealed under a store key"));
   EXPECT_TRUE(mentions(with_byte(kProtectionAt, 3), "are erased"));
   EXPECT_TRUE(mentions(with_byte(kProtectionAt, 4), "is corrupt (header)"));
-  EXPECT_TRUE(mentions(with_byte(kSessionAt, 0), "belongs to another session"));
-  for (const std::size_t at : {kSaltAt, kZerosAt, kCheckAt})
+  for (std::size_t at = kSessionAt; at < kSaltAt; ++at)
+    EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "belongs to another session"))
+        << at;
+  for (std::size_t at = kSaltAt; at < kSlotsAt; ++at)
     EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "is corrupt (header)"));
   for (std::size_t at = kSlotsAt; at < whole.size(); ++at)
     EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "the key of the global key in " + keys.string() + " is corrupt"));

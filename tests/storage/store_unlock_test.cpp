@@ -128,11 +128,14 @@ TEST_F(UnlockTest, TheDigestOfAnUnlockedBatchStays) {
   ASSERT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   // The second batch of the first unit has another half; then nothing of the second unit is unlocked either.
-  Halves others = peers(0, 2, 1);
-  others.of[1].tag[0] ^= std::byte{1};
-  const std::string message = unlock_message(0, 2, others);
-  EXPECT_TRUE(mentions(message, "the peer's half of batch auth_ands_a " + std::to_string(record_capacity(kTestKind)) + ".."));
-  EXPECT_TRUE(mentions(message, "is not the one that it had when the batch was made"));
+  for (const std::size_t byte : {0u, 8u, 15u}) {
+    Halves others = peers(0, 2, 1);
+    others.of[1].tag[byte] ^= std::byte{1};
+    const std::string message = unlock_message(0, 2, others);
+    EXPECT_TRUE(mentions(message, "the peer's half of batch auth_ands_a " +
+                                      std::to_string(record_capacity(kTestKind)) + ".."));
+    EXPECT_TRUE(mentions(message, "is not the one that it had when the batch was made"));
+  }
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
   EXPECT_EQ(unlock_message(0, 2, peers(0, 2, 1)), "");
   EXPECT_EQ(store_.marks().units_unlocked, 2u);

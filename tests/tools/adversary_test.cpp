@@ -1,11 +1,12 @@
 // The self-test's table is whole, its verdicts are right, and a sample of its deviations ends as foretold.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
 #include "tests/support/repetitions.h"
-#include "tools/adversary/campaign.h"
+#include "tools/selftest.h"
 
 namespace tinyot::test {
 namespace {
@@ -107,6 +108,36 @@ void expect_sample_as_foretold(const std::string& scenario, std::size_t sessions
 TEST(Adversary, IsCaughtInTheFastProfile) { expect_sample_as_foretold("fast", 60); }
 TEST(Adversary, IsCaughtInThePapersProtocols) { expect_sample_as_foretold("nnob12", 20); }
 TEST(Adversary, IsCaughtInTheStoresAgreement) { expect_sample_as_foretold("store", 60); }
+
+// The exit status and the report of a campaign that has ended so.
+std::pair<int, nlohmann::json> reported(const CampaignResult& result) {
+  ::testing::internal::CaptureStdout();
+  const int status = report_campaign(result, 1, 0.5, Format::Json);
+  return {status, nlohmann::json::parse(::testing::internal::GetCapturedStdout())};
+}
+
+TEST(Adversary, AViolationIsReportedAndFailsTheCommand) {
+  CampaignResult result;
+  result.tallies[{kFirstMessage.id, Trick::FlipBit}] = {3, 3, 0, 0, {}};
+  EXPECT_EQ(reported(result).first, 0);
+  result.violations = {"the last attack"};
+  const auto [status, report] = reported(result);
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(report["violations"], nlohmann::json({"the last attack"}));
+}
+
+TEST(Adversary, GuessesThatSurviveTooOftenFailTheCommand) {
+  for (const TableRow& row : adversary_table()) {
+    if (row.survival == 0) continue;
+    const auto expected = static_cast<std::size_t>(1000 * row.survival);
+    for (const auto& [survived, status] :
+         {std::pair<std::size_t, int>{expected, 0}, {1000, 1}, {0, 1}}) {
+      CampaignResult result;
+      result.tallies[{row.tag, Trick::FlipBit}] = {1000, 1000 - survived, 0, survived, {}};
+      EXPECT_EQ(reported(result).first, status) << row.name << ", " << survived;
+    }
+  }
+}
 
 }  // namespace
 }  // namespace tinyot::test

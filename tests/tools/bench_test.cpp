@@ -2,7 +2,9 @@
 #include <sstream>
 
 #include "tests/tools/command_test.h"
+#include "base/error.h"
 #include "tools/bench.h"
+#include "tools/preprocess.h"
 
 namespace tinyot::test {
 namespace {
@@ -78,6 +80,37 @@ TEST(BenchOnline, RefusesWhatCannotBeMeasured) {
   EXPECT_TRUE(ended_with(bench({"--lanes", "5"}), 2, "--lanes goes with --circuit"));
   EXPECT_TRUE(ended_with(tinyot({"bench", "online", "--repeat", "0"}), 2, "--repeat must be at least 1"));
   EXPECT_TRUE(ended_with(bench({"--circuit", "aes128", "--material", "quads"}), 2, "--material"));
+}
+
+TEST(Bench, AJobThatFailedIsNotMeasured) {
+  EXPECT_EQ(succeed({{{"wall_s", 1}}, 0})["wall_s"], 1);
+  for (const int status : {1, 4, 143}) {
+    try {
+      succeed({{{"wall_s", 1}}, status});
+      ADD_FAILURE() << status;
+    } catch (const Error& error) {
+      EXPECT_EQ(static_cast<int>(error.status()), status);
+    }
+  }
+}
+
+TEST(BenchOnline, ComparesEveryLaneOfEveryOutputAtBothParties) {
+  CircuitSpec spec;
+  spec.name = circuit_file("adder64.txt");
+  spec.lanes = 3;
+  const NamedCircuit circuit(spec);
+  const InputTexts inputs = read_inputs({"0=1,2,3", "1=10,20,30"});
+  const Json right = {"0x000000000000000b", "0x0000000000000016", "0x0000000000000021"};
+  const auto report = [&](const Json& of_a, const Json& of_b) {
+    return Json{{"A", {{"outputs", {{"0", of_a}}}}}, {"B", {{"outputs", {{"0", of_b}}}}}};
+  };
+  EXPECT_NO_THROW(check_outputs(circuit, inputs, report(right, right)));
+  for (const std::size_t lane : {0u, 1u, 2u}) {
+    Json wrong = right;
+    wrong[lane] = "0x0000000000000000";
+    EXPECT_THROW(check_outputs(circuit, inputs, report(wrong, right)), Error) << lane;
+    EXPECT_THROW(check_outputs(circuit, inputs, report(right, wrong)), Error) << lane;
+  }
 }
 
 }  // namespace

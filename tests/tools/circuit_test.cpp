@@ -126,5 +126,19 @@ TEST_F(CircuitTest, BothPartiesCompareByAListOfTruthTables) {
   EXPECT_TRUE(ended_with(ended.b, 6, "circuit: mine is lt16 "));
 }
 
+// Two bits in, their XOR and their AND out.
+TEST_F(CircuitTest, EvaluationPrintsEveryOutputAndNeedsEveryInput) {
+  write_file(path("half_adder.txt"), "2 4\n2 1 1\n2 1 1\n\n2 1 0 1 2 XOR\n2 1 0 1 3 AND\n");
+  const auto eval = [&](const Arguments& inputs) {
+    return tinyot(Arguments{"circuit", "eval", path("half_adder.txt"), "--format", "json"} +
+                  inputs);
+  };
+  const Ended ended = eval({"--input", "0=1", "--input", "1=1"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  EXPECT_EQ(json_of(ended)["outputs"], Json({{"0", "0x0"}, {"1", "0x1"}}));
+  EXPECT_TRUE(ended_with(eval({"--input", "0=1"}), 2, "--input 1=... is missing"));
+  EXPECT_TRUE(ended_with(eval({"--input", "1=1"}), 2, "--input 0=... is missing"));
+}
+
 }  // namespace
 }  // namespace tinyot::test

@@ -6,6 +6,8 @@
 #include <future>
 
 #include "base/error.h"
+#include "tests/storage/store_support.h"
+#include "tests/support/channel_decorator.h"
 #include "tests/support/ports.h"
 #include "tests/tools/sockets.h"
 
@@ -73,6 +75,71 @@ TEST_P(OpenWorker, TurnsAwayAWorkerOfAnotherSession) {
 TEST_P(OpenWorker, DoesNotWaitForever) {
   MeetingPlace place(endpoint(true, port_, 300ms));
   EXPECT_THROW(place.open_worker(ids(), Party::A, 1), NetworkError);
+}
+
+// Notes what has become of a store by the time that the peer is told.
+class AbortChannel final : public ChannelDecorator {
+ public:
+  explicit AbortChannel(const Store& store) : ChannelDecorator(nullptr), store_(store) {}
+
+  void send_abort() noexcept override {
+    ++aborts;
+    keys_were_gone = store_.keys_are_gone();
+    had_deadline = deadline_ < std::chrono::steady_clock::now() + 5s;
+  }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
+    deadline_ = deadline;
+  }
+
+  int aborts = 0;
+  bool keys_were_gone = false, had_deadline = false;
+
+ private:
+  const Store& store_;
+  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::time_point::max();
+};
+
+class WithinSession : public StoreTest {
+ protected:
+  template <class Failure>
+  void fail_with(const Failure& failure) {
+    EXPECT_THROW(
+        within_session(std::span(stores_), channel_, [&] { throw failure; }), Failure);
+  }
+
+  std::vector<Store> stores_ = [this] {
+    std::vector<Store> stores;
+    stores.push_back(make_store(root_ / "first"));
+    stores.push_back(make_store(root_ / "last"));
+    return stores;
+  }();
+  AbortChannel channel_{stores_.back()};
+};
+
+TEST_F(WithinSession, RevokesEveryStoreBeforeThePeerIsToldOfACheat) {
+  fail_with(PeerCheated("EQ of a test"));
+  EXPECT_EQ(channel_.aborts, 1);
+  EXPECT_TRUE(channel_.keys_were_gone);
+  EXPECT_TRUE(channel_.had_deadline) << "a peer that reads nothing must not hold the report back";
+  for (const Store& store : stores_) {
+    EXPECT_EQ(store.manifest().state, SessionState::Dead);
+    EXPECT_EQ(store.manifest().dead_reason, "the peer cheated, check: EQ of a test");
+  }
+}
+
+TEST_F(WithinSession, RevokesEveryStoreAfterAnAbortOfThePeer) {
+  fail_with(PeerAborted());
+  EXPECT_EQ(channel_.aborts, 0);
+  for (const Store& store : stores_) {
+    EXPECT_EQ(store.manifest().state, SessionState::Dead);
+    EXPECT_TRUE(store.keys_are_gone());
+  }
+}
+
+TEST_F(WithinSession, KeepsTheStoresWhenOnlyTheNetworkFails) {
+  fail_with(NetworkError("the connection is cut"));
+  EXPECT_EQ(channel_.aborts, 0);
+  for (const Store& store : stores_) EXPECT_EQ(store.manifest().state, SessionState::Open);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // `tinyot local` and `tinyot demo`: both parties on this machine, and all ways to give a value and to take one away.
 #include <sys/stat.h>
 
+#include "base/error.h"
 #include "tests/tools/command_test.h"
+#include "tools/demo.h"
 
 namespace tinyot::test {
 namespace {
@@ -145,6 +147,25 @@ TEST_F(LocalTest, QuietMeansNothingOnStderr) {
   const Ended ended = tinyot(Arguments{"local", "preprocess", "--store", dir_.string(), "--ands", "2^10", "--quiet"} + kFewColumns);
   EXPECT_TRUE(ended_with(ended, 0));
   EXPECT_EQ(ended.err, "");
+}
+
+TEST(DemoTest, ComparesEveryBlock) {
+  const AesBytes key{1, 2, 3};
+  const std::vector<AesBytes> message(27, AesBytes{4, 5, 6});
+  std::string ciphertext;
+  for (const AesBytes& block : aes128_by_library_vartime(key, message))
+    for (const std::uint8_t byte : block)
+      ciphertext += {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
+  const auto check = [&](const std::string& computed) {
+    check_ciphertext({{"outputs", {{"ciphertext", computed}}}}, key, message);
+  };
+  EXPECT_NO_THROW(check(ciphertext));
+  for (const std::size_t digit : {std::size_t{0}, 13 * std::size_t{32}, ciphertext.size() - 1}) {
+    std::string wrong = ciphertext;
+    wrong[digit] = wrong[digit] == '0' ? '1' : '0';
+    EXPECT_THROW(check(wrong), Error) << digit;
+  }
+  EXPECT_THROW(check(ciphertext.substr(0, 26 * 32)), Error);
 }
 
 TEST(DemoTest, MeetsTheFipsVector) {

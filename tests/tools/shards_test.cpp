@@ -1,6 +1,8 @@
 // Shards of one session, runs on several of them, their merge, and material that is set aside for a run to come.
 #include <filesystem>
 
+#include "storage/session_file.h"
+#include "storage/store.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {
@@ -48,6 +50,14 @@ class ShardsTest : public CommandTest {
       EXPECT_EQ(result.dump().size() > 4 * lanes, true) << result;
       EXPECT_EQ(result.dump().find("0x0"), std::string::npos) << result;
     }
+  }
+  // A party's session file with something changed.
+  void change_session(char party, const std::function<void(SessionFile&)>& change) const {
+    const std::string file = path(std::string(1, party) + ".session");
+    SessionFile session = read_session_file(file, {});
+    change(session);
+    std::filesystem::remove(file);
+    write_session_file(file, session, {});
   }
   Json info_of(const std::string& store) const { return json_of(tinyot({"store", "info", store, "--format", "json"})); }
 };
@@ -108,6 +118,48 @@ TEST_F(ShardsTest, ServeARunTogetherThatNoneCouldServeAlone) {
   expect_right(compare(of_a, of_b, 200), 200);
   EXPECT_EQ(info_of(store_of('A', 1))["kinds"]["triples"]["left"], 0);
   EXPECT_EQ(info_of(store_of('B', 2))["kinds"]["triples"]["left"], 2 * 4096 - 6400);
+}
+
+// No shard is to be begun under a global key that may have been guessed at.
+TEST_F(ShardsTest, AFailedCheckErasesTheSessionFile) {
+  const BothEnded first = make(1, 1);
+  for (const Ended& each : {first.a, first.b}) ASSERT_TRUE(ended_with(each, 0));
+  change_session('B', [](SessionFile& session) { session.global_key.value.hi ^= 2; });
+  EXPECT_TRUE(ended_with(make(2, 2).a, 4, "global key"));
+  EXPECT_EQ(info_of(store_of('A', 2))["state"], "dead");
+  EXPECT_EQ(info_of(store_of('A', 2))["keys_are_gone"], true);
+  EXPECT_TRUE(ended_with(make(3, 3).a, 5, "is dead: a check has failed in one of its shards"));
+}
+
+TEST_F(ShardsTest, BelongToTheirSessionFileInEveryByteOfItsId) {
+  const BothEnded first = make(1, 1);
+  for (const Ended& each : {first.a, first.b}) ASSERT_TRUE(ended_with(each, 0));
+  for (const std::size_t byte : {0u, 8u, 31u}) {
+    const auto flip = [&](SessionFile& session) {
+      session.manifest.session_id[byte] ^= std::byte{1};
+    };
+    change_session('A', flip);
+    EXPECT_TRUE(ended_with(make(1, 1).a, 5, "is not of the session of")) << byte;
+    change_session('A', flip);
+  }
+}
+
+TEST_F(ShardsTest, OfSessionsThatDifferInAnyByteServeNoRun) {
+  make_all();
+  Manifest manifest = Store::open(store_of('A', 1), {.purpose = Purpose::Look}).manifest();
+  manifest.shard = 2;
+  manifest.units_made = 0;
+  manifest.state = SessionState::Open;
+  for (const std::size_t byte : {0u, 8u, 31u}) {
+    Manifest other = manifest;
+    other.session_id[byte] ^= std::byte{1};
+    const std::string store = path("other" + std::to_string(byte));
+    { const Store made = Store::create(store, other, Delta{}, 0); }
+    const Ended ended = tinyot(end_of('A', "run") +
+                               Arguments{"--store", store_of('A', 1), store, "--circuit",
+                                         "millionaires", "--input", "a=1"});
+    EXPECT_TRUE(ended_with(ended, 5, "are not two shards of one session")) << byte;
+  }
 }
 
 TEST_F(ShardsTest, OfDifferentChoicesDisagree) {

@@ -1,0 +1,55 @@
+// What is stored with a tag is read back under its own name and keys only, unchanged in every bit.
+#include "storage/tagged.h"
+
+#include "tests/storage/store_support.h"
+
+namespace tinyot {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+class TaggedTest : public StoreTest {
+ protected:
+  // A key table of its own each, with a salt of its own.
+  KeyTable keys_of(const std::string& name) const {
+    KeyTable::create(root_ / name, SessionId{}, kTestDelta, {});
+    return KeyTable(root_ / name, SessionId{}, {});
+  }
+
+  // As FORMAT.md has it: the value, then a tag of the name's length, the name and the value.
+  static Bytes stored(const KeyTable& keys, std::string_view name, std::string_view value) {
+    Bytes message = {static_cast<std::byte>(name.size())};
+    for (const std::string_view part : {name, value})
+      message.insert(message.end(), view_of(part).begin(), view_of(part).end());
+    const SealTag tag = authenticate(keys.state_key(), message);
+    Bytes bytes(view_of(value).begin(), view_of(value).end());
+    bytes.insert(bytes.end(), tag.begin(), tag.end());
+    return bytes;
+  }
+};
+
+TEST_F(TaggedTest, RejectsEveryFlippedBit) {
+  const KeyTable keys = keys_of("keys");
+  Bytes bytes = stored(keys, "marks", "some value");
+  const auto value = checked(keys, view_of("marks"), bytes);
+  ASSERT_TRUE(value);
+  EXPECT_EQ(value->size(), 10u);
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+    EXPECT_FALSE(checked(keys, view_of("marks"), bytes)) << bit;
+    bytes[bit / 8] ^= std::byte{1} << (bit % 8);
+  }
+}
+
+TEST_F(TaggedTest, RejectsAnotherNameAndOtherKeys) {
+  const KeyTable keys = keys_of("keys"), others = keys_of("others");
+  const Bytes bytes = stored(keys, "marks", "some value");
+  for (const std::string_view name : {"mark", "Marks", "markt", ""})
+    EXPECT_FALSE(checked(keys, view_of(name), bytes)) << name;
+  EXPECT_FALSE(checked(keys, view_of("markss"), stored(keys, "marks", "some value")));
+  EXPECT_FALSE(checked(others, view_of("marks"), bytes));
+  EXPECT_FALSE(checked(keys, view_of("marks"), std::span(bytes).first(15)));
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,46 @@
+// A store or session file goes on with the peer that it was made with: the whole fingerprint counts.
+#include "tools/peer_identity.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace tinyot::test {
+namespace {
+
+Endpoint endpoint_of(const Fingerprint& peer) {
+  Endpoint endpoint;
+  static const Identity kMine = Identity::generate();
+  endpoint.tls = std::make_shared<TlsAdmission>(kMine, peer);
+  return endpoint;
+}
+
+Manifest made_with(const Fingerprint& peer) {
+  Manifest manifest;
+  manifest.peer = text_of(peer);
+  return manifest;
+}
+
+TEST(PeerIdentity, AcceptsThePeerThatItWasMadeWith) {
+  const Fingerprint peer = Identity::generate().fingerprint();
+  EXPECT_NO_THROW(check_peer(made_with(peer), endpoint_of(peer), "the store"));
+  EXPECT_NO_THROW(check_peer(Manifest{}, endpoint_of(peer), "the store"));
+  EXPECT_NO_THROW(check_peer(Manifest{}, Endpoint{}, "the store"));
+}
+
+TEST(PeerIdentity, RejectsAFingerprintThatDiffersInAnyByte) {
+  const Fingerprint peer = Identity::generate().fingerprint();
+  for (std::size_t byte = 0; byte < peer.bytes.size(); ++byte) {
+    Fingerprint other = peer;
+    other.bytes[byte] ^= 1;
+    EXPECT_THROW(check_peer(made_with(peer), endpoint_of(other), "the store"), StoreError) << byte;
+  }
+}
+
+TEST(PeerIdentity, RejectsPlainTcpAfterTls) {
+  const Fingerprint peer = Identity::generate().fingerprint();
+  EXPECT_THROW(check_peer(made_with(peer), Endpoint{}, "the store"), StoreError);
+}
+
+}  // namespace
+}  // namespace tinyot::test
