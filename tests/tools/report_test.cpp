@@ -1,5 +1,6 @@
 // The JSON of the commands: every field that applies, with values that can be true.
 #include <array>
+#include <cmath>
 #include <set>
 #include <sstream>
 
