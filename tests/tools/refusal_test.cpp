@@ -61,7 +61,7 @@ TEST_F(RefusalTest, OptionsThatAreUnknownMissingOrMalformed) {
 
 TEST_F(RefusalTest, ParametersThatAreNotSecureEnough) {
   for (const Arguments& command : {Arguments{"params"}, as('A', "preprocess", {}), Arguments{"local", "preprocess", "--store", dir_.string()}})
-    expect_refusals({{command + Arguments{"--ands", "2^10", "--bucket", "3"}, 2, "use --bucket 4"},
+    expect_refusals({{command + Arguments{"--ands", "2^10", "--bucket", "3"}, 2, "use --bucket 5"},
                      {command + Arguments{"--ands", "2^10", "--bucket", "1"}, 2, "--bucket 1 is out of range"},
                      {command + Arguments{"--ands", "2^10", "--sigma", "39"}, 2, "--sigma 39 is out of range"},
                      {command + Arguments{"--ands", "2^10", "--sigma", "129"}, 2, "--sigma 129 is out of range"},
