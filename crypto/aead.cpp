@@ -8,14 +8,25 @@
 #include <cryptopp/sha.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
+#include "crypto/use_ledger.h"
 
 namespace tinyot {
 namespace {
 
 const CryptoPP::byte* data_of(std::span<const std::byte> bytes) { return reinterpret_cast<const CryptoPP::byte*>(bytes.data()); }
 CryptoPP::byte* writable(std::span<std::byte> bytes) { return reinterpret_cast<CryptoPP::byte*>(bytes.data()); }
+
+void note_nonce(const SealKey& key, const SealNonce& nonce) {
+  std::uint64_t first = 0;
+  std::uint32_t rest = 0;
+  std::memcpy(&first, nonce.data(), sizeof first);
+  std::memcpy(&rest, nonce.data() + sizeof first, sizeof rest);
+  note_use({UseKind::Seal, key.bytes, rest, first, 1});
+}
+
 std::span<const std::byte> bytes_of_text(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 }  // namespace
@@ -23,6 +34,7 @@ std::span<const std::byte> bytes_of_text(std::string_view text) { return std::as
 SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context, std::span<const std::byte> plain,
              std::span<std::byte> sealed) {
   ENSURE(plain.size() == sealed.size());
+  note_nonce(key, nonce);
   CryptoPP::GCM<CryptoPP::AES>::Encryption cipher;
   cipher.SetKeyWithIV(data_of(key.bytes), key.bytes.size(), data_of(nonce), nonce.size());
   SealTag tag;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "crypto/aes_vaes.h"
+#include "crypto/use_ledger.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tinyot {
@@ -173,6 +174,14 @@ HWY_EXPORT(ctr_fill);
 HWY_EXPORT(tweaked_hash);
 HWY_EXPORT(expand_key);
 
+namespace {
+
+void note_blocks(UseKind kind, const AesKey& key, Block counter, std::size_t blocks) {
+  note_use({kind, std::as_bytes(std::span(key.round_keys, 1)), counter.hi, counter.lo, blocks});
+}
+
+}  // namespace
+
 AesKey expand_key(Block key) {
   AesKey expanded;
   HWY_DYNAMIC_DISPATCH(expand_key)(key, expanded.round_keys);
@@ -180,15 +189,18 @@ AesKey expand_key(Block key) {
 }
 
 void ctr_xor(const AesKey& key, Block counter, std::span<Block> inout) {
+  note_blocks(UseKind::Stream, key, counter, inout.size());
   HWY_DYNAMIC_DISPATCH(ctr_xor)(key, counter, inout.data(), inout.size());
 }
 
 void ctr_fill(const AesKey& key, Block counter, std::span<Block> out) {
+  note_blocks(UseKind::Stream, key, counter, out.size());
   HWY_DYNAMIC_DISPATCH(ctr_fill)(key, counter, out.data(), out.size());
 }
 
 void tweaked_hash(const AesKey& key, Block tweak, std::span<const Block> in, std::span<Block> out) {
   ENSURE(in.size() == out.size());
+  note_blocks(UseKind::Hash, key, tweak, in.size());
   HWY_DYNAMIC_DISPATCH(tweaked_hash)(key, tweak, in.data(), out.data(), in.size());
 }
 

@@ -6,6 +6,7 @@
 #include "base/declassify.h"
 #include "base/error.h"
 #include "base/secret.h"
+#include "crypto/use_ledger.h"
 
 namespace tinyot {
 
@@ -14,6 +15,8 @@ struct RandomOracle::State {
 };
 
 RandomOracle::RandomOracle(const SessionId& session, const Domain& domain) : state_(std::make_unique<State>()) {
+  note_use({UseKind::Oracle, bytes_of(session.bytes), static_cast<std::uint64_t>(domain.direction),
+            domain.counter, 1, domain.phase});
   static constexpr std::string_view kTag = "TinyOT RO v1";
   absorb(std::as_bytes(std::span(kTag)));
   absorb_object(static_cast<std::uint64_t>(domain.phase.size()));

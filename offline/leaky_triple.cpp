@@ -9,7 +9,7 @@ constexpr MessageTag kG{0x1B01, "latriple.g"};
 constexpr MessageTag kLeakyTripleD{0x1B02, "latriple.d"};
 
 constexpr std::string_view kLeakyTripleKind = "LaTriple";
-constexpr std::string_view kProductsCheck = "LaTriple EQ";
+constexpr std::string_view kProductsSum = "LaTriple sum", kProductsCheck = "LaTriple EQ";
 
 std::uint64_t low_bit_of(Party me) { return me == Party::B ? 1 : 0; }
 
@@ -33,7 +33,7 @@ Delta fitted_to_triples(Delta key, Party me) {
 }
 
 LeakyTriples::LeakyTriples(Session& session)
-    : session_(session), sum_(session.id(), {kProductsCheck, '*', 0}, HashUse::LeakyTripleCheck) {
+    : session_(session), sum_(session.id(), {kProductsSum, '*', 0}, HashUse::LeakyTripleCheck) {
   ENSURE(fits_triples(session));
 }
 

@@ -1,0 +1,36 @@
+// What is used once only, told to an observer: the domains of RO, the tweaks of H, the blocks of a counter mode, the nonces of
+// a sealing key. A test sets one, and finds what a party uses again; otherwise there is none, and telling costs one load a
+// call, each of which is of many blocks.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tinyot {
+
+enum class UseKind { Oracle, Hash, Stream, Seal };
+
+// Numbers [first, first + count) of a space of a key.
+//   Oracle  key: the session; space: the direction; number: the counter; label: the phase
+//   Hash    key: of P; space and number: the tweak's two halves
+//   Stream  key: of AES; space and number: the counter's two halves
+//   Seal    key: of the cipher; space and number: the nonce's two parts
+struct Use {
+  UseKind kind;
+  std::span<const std::byte> key;
+  std::uint64_t space, first, count;
+  std::string_view label = {};
+};
+
+// Called from any thread.
+using UseObserver = void(const Use& use);
+inline std::atomic<UseObserver*> use_observer = nullptr;
+
+inline void note_use(const Use& use) {
+  if (UseObserver* const observer = use_observer.load(std::memory_order_relaxed)) observer(use);
+}
+
+}  // namespace tinyot

@@ -1,0 +1,142 @@
+// A whole session over two connections, into real stores, each party a process of its own with a
+// ledger of its own: no domain of RO, tweak of H, block of a stream or nonce is used again.
+#include <bit>
+#include <cstdio>
+
+#include "crypto/use_ledger.h"
+#include "net/tcp.h"
+#include "offline/preprocessor.h"
+#include "online/runtime.h"
+#include "tests/ledger/use_ledger.h"
+#include "tests/offline/dealt.h"
+#include "tests/online/listed_circuit.h"
+#include "tests/storage/process_support.h"
+#include "tests/storage/store_support.h"
+#include "tests/support/ports.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+constexpr std::size_t kWorkers = 2, kUnits = 3, kLaterUnits = 2, kLanes = 70;
+constexpr std::uint64_t kInputs = 300;
+
+struct LedgerCase {
+  const char* name;
+  ParameterRequest request;
+};
+
+// Units of several chunks of leaky objects, and of several batches a layer.
+const LedgerCase kCases[] = {
+    {"Pairs", {.columns = Columns::Experiment, .unit = 3000}},
+    {"TriplesOfPairs",
+     {.columns = Columns::Experiment, .unit = 3000, .material = MaterialForm::Triples}},
+    {"Fast", {.profile = Profile::Fast, .unit = 6000}}};
+
+class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase> {
+ protected:
+  LedgerOf() : params_(SecurityParameters::make(GetParam().request)), port_(quiet_port()) {}
+
+  using Connections = std::vector<std::unique_ptr<Channel>>;
+  Connections connect(Party me) const {
+    const Address address{"127.0.0.1", port_};
+    const TcpTimeouts timeouts{std::chrono::seconds(60), std::chrono::seconds(60)};
+    std::optional<TcpListener> listener;
+    if (me == Party::A) listener.emplace(address, timeouts);
+    Connections connections;
+    while (connections.size() < kWorkers)
+      connections.push_back(
+          make_framed_channel(listener ? listener->accept() : tcp_connect(address, timeouts)));
+    return connections;
+  }
+
+  // The units of a connection, and then a circuit on them.
+  void one_connection(Party me, Rng& rng, Connections& channels,
+                      std::optional<Store>& store) const {
+    std::optional<SessionId> existing;
+    if (store) existing = std::bit_cast<SessionId>(store->manifest().session_id);
+    const SessionIds ids = establish_session(*channels[0], rng, me, {}, existing);
+    for (std::size_t worker = 1; worker < kWorkers; ++worker)
+      join_session(*channels[worker], ids, me, worker);
+    if (!store) store = make_store_for(me, ids, rng);
+
+    PhaseLog log;
+    Session session(me, ids, store->global_key(), *channels[0], rng.fork(), log);
+    Preprocessor preprocessor(session, params_, std::span(channels).subspan(1));
+    const std::optional<KeptBits> kept = store->kept();
+    ASSERT_EQ(kept.has_value(), existing.has_value());
+    if (kept) preprocessor.set_anchor(kept->bits_a, kept->bits_b);
+    const std::vector<UnitRequest> requests(existing ? kLaterUnits : kUnits,
+                                            {params_.plan(params_.unit()).at(0), kInputs});
+    ASSERT_EQ(preprocessor.make_units(requests, *store), requests.size());
+    unlock_all(*store);
+    evaluate_circuit(session, *store);
+  }
+
+  std::optional<Store> make_store_for(Party me, const SessionIds& ids, Rng& rng) const {
+    Manifest manifest = test_manifest(me);
+    manifest.session_id = std::bit_cast<decltype(manifest.session_id)>(ids.session);
+    manifest.profile = name_of(params_.profile());
+    manifest.material = name_of(params_.material());
+    const Delta drawn{rng.block()};
+    return Store::create(dir_ / std::string(1, letter(me)), manifest,
+                         params_.profile() == Profile::Fast ? fitted_to_triples(drawn, me) : drawn,
+                         0);
+  }
+
+  void evaluate_circuit(Session& session, Store& store) const {
+    const ListedCircuit circuit = mixed_layers();
+    const CircuitCost cost = cost_of(circuit);
+    const MaterialForm form = params_.material();
+    const MaterialCounts wanted =
+        material_for(circuit.info(), cost.ands_of(kLanes), form, kLanes);
+    Reservation reservation = store.reserve({}, wanted);
+    CircuitRounds rounds(circuit, cost.gates(), kLanes, window_for(kLanes));
+    InputValues inputs;
+    for (const InputBundle& bundle : circuit.info().inputs) {
+      inputs.emplace_back();
+      if (bundle.owner != session.me()) continue;
+      inputs.back().emplace();
+      for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : kLanes); ++lane)
+        inputs.back()->push_back(session.rng().bits(bundle.bits));
+    }
+    run_circuit(session, reservation, wanted, form, rounds, inputs);
+    session.channel().flush();
+  }
+
+  // Returns what this party has used again.
+  std::vector<std::string> whole_session(Party me) const {
+    open_ledger();
+    {
+      Connections channels = connect(me);
+      Rng rng = Rng::from_system();
+      std::optional<Store> store;
+      for (int connection = 0; connection < 2; ++connection)
+        one_connection(me, rng, channels, store);
+    }
+    use_observer = nullptr;
+    for (const std::size_t uses : recorded_uses()) EXPECT_GT(uses, 20u);
+    return repeated_uses(params_.profile());
+  }
+
+  SecurityParameters params_;
+  std::string port_;
+};
+
+TEST_P(LedgerOf, AWholeSessionUsesNothingTwice) {
+  std::filesystem::create_directories(dir_);
+  const pid_t child = start_child([&] {
+    const auto repeated = whole_session(Party::B);
+    for (const std::string& use : repeated) std::fprintf(stderr, "B: %s\n", use.c_str());
+    if (repeated.empty() && !HasFailure()) ::_exit(0);
+  });
+  EXPECT_EQ(whole_session(Party::A), std::vector<std::string>());
+  EXPECT_EQ(wait_for(child), 0) << "B has used something twice, or failed";
+}
+
+INSTANTIATE_TEST_SUITE_P(EachProfile, LedgerOf, testing::ValuesIn(kCases),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace tinyot
