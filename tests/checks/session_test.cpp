@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "tests/checks/transit_channel.h"
+#include "tests/support/blocks.h"
 #include "tests/support/cheating_channel.h"
 
 namespace tinyot {
@@ -325,6 +326,22 @@ TEST(Session, CountsAlikeOnBothSidesAndHoldsTheKeyItWasGiven) {
     EXPECT_EQ(session.peer(), peer_of(session.me()));
     EXPECT_EQ(session.global_key().value.lo, global_key_of(session.me(), 1).value.lo);
   });
+}
+
+// The ids and numbers of parts are public.
+TEST(Session, TheRandomnessOfAPartFollowsFromItsNumberAndFromThatOfTheWhole) {
+  const auto channel = make_framed_channel(make_memory_streams().a);
+  PhaseLog log;
+  const auto first_of_part = [&](Party me, std::uint64_t seed, std::string_view kind, std::uint64_t number) {
+    Session whole(me, {session_of(1), session_of(2)}, global_key_of(me, 1), *channel, Rng(Seed{{seed, 0}}), log);
+    return Session(whole, kind, number, *channel, log).rng().block();
+  };
+  const Block drawn = first_of_part(Party::A, 1, "unit", 1);
+  EXPECT_TRUE(same(first_of_part(Party::A, 1, "unit", 1), drawn));
+  EXPECT_FALSE(same(first_of_part(Party::A, 2, "unit", 1), drawn)) << "it follows from what is public";
+  EXPECT_FALSE(same(first_of_part(Party::B, 1, "unit", 1), drawn));
+  EXPECT_FALSE(same(first_of_part(Party::A, 1, "anchor", 1), drawn));
+  EXPECT_FALSE(same(first_of_part(Party::A, 1, "unit", 2), drawn));
 }
 
 TEST(Session, NamesAreHexDigits) {
