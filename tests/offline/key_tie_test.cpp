@@ -1,0 +1,126 @@
+// Every run and every unit of a session is tied to its global keys: the last one too, whatever the
+// profile, and in whichever connection or shard it is made.
+#include <array>
+
+#include "offline/preprocessor.h"
+#include "tests/offline/dealt.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+constexpr std::uint64_t kAnds = 64, kInputsOfUnit = 3;
+constexpr const char* kCheck = "EQ of global key";
+
+struct TieCase {
+  const char* name;
+  ParameterRequest request;
+  bool has_anchor;  // of an earlier connection, or of all shards
+  std::size_t units;
+  std::size_t ties;  // one a unit, and one of the bits that a connection begins with
+};
+
+constexpr ParameterRequest kPairs{.columns = Columns::Experiment, .unit = kAnds};
+constexpr ParameterRequest kFastUnits{.profile = Profile::Fast, .unit = kAnds};
+
+const TieCase kTieCases[] = {
+    {"PairsFirst", kPairs, false, 2, 2},       {"PairsLater", kPairs, true, 2, 3},
+    {"PairsLaterOneUnit", kPairs, true, 1, 1}, {"FastFirst", kFastUnits, false, 2, 2},
+    {"FastFirstOneUnit", kFastUnits, false, 1, 1}, {"FastLater", kFastUnits, true, 2, 3},
+    {"FastLaterOneUnit", kFastUnits, true, 1, 2},
+};
+const TieCase kOtherKeyCases[] = {
+    {"Pairs", kPairs, true, 1, 1},
+    {"Fast", kFastUnits, true, 1, 2},
+};
+
+class KeyTieOf : public testing::TestWithParam<TieCase> {
+ protected:
+  KeyTieOf() : params_(SecurityParameters::make(GetParam().request)) {}
+
+  void SetUp() override {
+    if (!GetParam().has_anchor) return;
+    run_sessions([&](Session& outer) {
+      with_key_for_triples(outer, 1, [&](Session& session) {
+        anchors_[index(session)] = make_anchor(session, params_);
+      });
+    });
+  }
+
+  struct Made {
+    std::array<int, 2> units{};
+    Outcomes outcomes;
+  };
+
+  // The units of a connection in which `cheater` has another global key by `change` than before,
+  // and deviates so.
+  Made run(Party cheater, Block change, const Deviation& deviation) const {
+    Made made;
+    std::array<MemorySink, 2> sinks;
+    made.outcomes = run_sessions(
+        [&](Session& outer) {
+          Delta key = key_for_triples(outer.me());
+          if (outer.me() == cheater) key.value ^= change;
+          PhaseLog log;
+          Session session(outer.me(), {outer.id(), outer.id()}, key, outer.channel(),
+                          outer.rng().fork(), log);
+          Preprocessor preprocessor(session, params_);
+          if (const auto& anchor = anchors_[index(session)])
+            preprocessor.set_anchor(anchor->bits_a, anchor->bits_b);
+          const std::vector<UnitRequest> requests(GetParam().units,
+                                                  {params_.plan(kAnds).at(0), kInputsOfUnit});
+          preprocessor.make_units(requests, sinks[index(session)]);
+        },
+        options_with(cheater, 1, deviation), false);
+    for (const std::size_t party : {0u, 1u}) made.units[party] = sinks[party].units;
+    return made;
+  }
+
+ private:
+  static std::size_t index(const Session& session) {
+    return static_cast<std::size_t>(session.me());
+  }
+
+  SecurityParameters params_;
+  std::array<std::optional<Anchor>, 2> anchors_;
+};
+
+// In EQ A learns first: a cheating A that follows the protocol from there on stops itself.
+TEST_P(KeyTieOf, AWrongTieOfTheLastUnitIsFound) {
+  const auto units = static_cast<int>(GetParam().units);
+  const std::size_t last = GetParam().ties - 1;
+  for (const Party cheater : {Party::A, Party::B}) {
+    std::size_t sent = 0;
+    const Deviation flip = flip_bit("global_key.e", last, kTieBits - 1);
+    const Made made = run(cheater, {0, 0}, [&](std::string_view tag, std::size_t occurrence,
+                                               std::vector<std::byte>& payload) {
+      sent += tag == "global_key.e";
+      flip(tag, occurrence, payload);
+    });
+    EXPECT_TRUE(caught_by(made.outcomes.a, kCheck)) << letter(cheater);
+    EXPECT_NE(made.outcomes.b.kind, Outcome::Kind::Done);
+    EXPECT_EQ(sent, last + 1);
+    for (const int made_by_party : made.units) EXPECT_EQ(made_by_party, units - 1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EachJob, KeyTieOf, testing::ValuesIn(kTieCases),
+                         [](const auto& tested) { return tested.param.name; });
+
+class KeyTieLater : public KeyTieOf {};
+
+TEST_P(KeyTieLater, AnotherGlobalKeyThanBeforeIsFound) {
+  for (const Party cheater : {Party::A, Party::B}) {
+    const Made made = run(cheater, {2, 0}, no_deviation);
+    EXPECT_TRUE(caught_by(made.outcomes.a, kCheck)) << letter(cheater);
+    EXPECT_NE(made.outcomes.b.kind, Outcome::Kind::Done);
+    for (const int units : made.units) EXPECT_EQ(units, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EachProfile, KeyTieLater, testing::ValuesIn(kOtherKeyCases),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace tinyot
