@@ -1,10 +1,12 @@
 // Every element of every bucket reaches the result of aAND, aOT and the fold of layers: with any
 // bit, MAC or key of any leaky object altered, its holder has other objects, or another transcript.
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "offline/auth_and.h"
 #include "offline/auth_ot.h"
+#include "offline/preprocessor.h"
 #include "offline/steps.h"
 #include "tests/offline/dealt.h"
 
@@ -223,6 +225,42 @@ TEST(Fold, EveryElementOfALayerReachesTheResult) {
               << "layer " << layer << ", triple " << triple << ", element "
               << static_cast<int>(element);
         }
+}
+
+// Bytes that A sends with each tag while a unit is made.
+std::map<std::string, std::size_t> bytes_sent(const SecurityParameters& params, std::uint64_t ands) {
+  std::map<std::string, std::size_t> bytes;
+  const auto count = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    bytes[std::string(tag)] += payload.size();
+  };
+  const Outcomes outcomes = run_sessions(
+      [&](Session& outer) {
+        with_key_for_triples(outer, 1, [&](Session& session) {
+          const UnitRequest request{params.plan(ands).at(0), 0};
+          MemorySink sink;
+          Preprocessor(session, params).make_units({&request, 1}, sink);
+        });
+      },
+      options_with(Party::A, 1, count));
+  EXPECT_TRUE(both_done(outcomes));
+  return bytes;
+}
+
+TEST(Fold, AUnitMakesAndFoldsAsManyLeakyObjectsAsItsPlanHas) {
+  constexpr std::size_t kAnds = 64;
+  const auto pairs = SecurityParameters::make({.columns = Columns::Experiment, .unit = kAnds});
+  const std::size_t b = pairs.plan(kAnds).at(0).bucket;
+  auto sent = bytes_sent(pairs, kAnds);
+  EXPECT_EQ(sent["laand.u"], b * kAnds * sizeof(Block));
+  EXPECT_EQ(sent["laot.i"], 2 * b * kAnds * sizeof(Block));
+  EXPECT_EQ(sent["aand.d"], (b - 1) * kAnds / 8);
+  EXPECT_EQ(sent["aot.d"], (b - 1) * kAnds / 8);
+
+  const auto fast = SecurityParameters::make({.profile = Profile::Fast, .unit = kAnds});
+  const std::size_t layers = fast.plan(kAnds).at(0).bucket, population = fast.population(kAnds);
+  sent = bytes_sent(fast, kAnds);
+  EXPECT_EQ(sent["latriple.g"], layers * population * sizeof(Block));
+  EXPECT_EQ(sent["triple.d"], (layers - 1) * population / 8);
 }
 
 }  // namespace
