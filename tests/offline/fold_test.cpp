@@ -228,7 +228,8 @@ TEST(Fold, EveryElementOfALayerReachesTheResult) {
 }
 
 // Bytes that A sends with each tag while a unit is made.
-std::map<std::string, std::size_t> bytes_sent(const SecurityParameters& params, std::uint64_t ands) {
+std::map<std::string, std::size_t> bytes_sent(const SecurityParameters& params,
+                                              std::uint64_t ands) {
   std::map<std::string, std::size_t> bytes;
   const auto count = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
     bytes[std::string(tag)] += payload.size();
