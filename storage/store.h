@@ -1,5 +1,5 @@
 // A party's store: preprocessed material in an LMDB file, from the first unit to the last object served. FORMAT.md has the
-// bytes and says what survives a crash.
+// bytes, and COMMITS.md says what survives a crash.
 //
 // Offline pours units into it, which are LOCKED until the peer has told the digests of its halves; online draws from reservations.
 // Material is consumed before it is used: the new positions are durable, and the keys of what was reserved are overwritten, before a

@@ -8,7 +8,8 @@ namespace tinyot {
 namespace {
 
 constexpr Risk kRisk{{0x1716151413121110, 0x1f1e1d1c1b1a1918, 0x2726252423222120}};
-constexpr Attempt kAttempt{0x0706050403020100, {0x0f0e0d0c0b0a0908, 0x3332}, Attempt::State::Made, kRisk};
+constexpr Attempt kAttempt{
+    0x0706050403020100, {0x0f0e0d0c0b0a0908, 0x3332}, Attempt::State::Made, kRisk};
 
 TEST(Attempt, RoundTripKeepsEveryField) {
   using enum Attempt::State;
@@ -60,7 +61,9 @@ TEST(Attempt, TotalsOfSeveralStoresAddUp) {
 class AttemptTest : public StoreTest {
  protected:
   // One whose risk no sum of others has.
-  static BegunUnit unit(std::uint64_t number) { return {number, {300 + number, 4}, {{std::uint64_t{1} << number, 0, 0}}}; }
+  static BegunUnit unit(std::uint64_t number) {
+    return {number, {300 + number, 4}, {{std::uint64_t{1} << number, 0, 0}}};
+  }
   static void begin(Store& store, std::uint64_t number) { store.begin_unit(unit(number)); }
   static void finish(Store& store) { add_locked_unit(store, kTestKind, 300); }
   static std::vector<Attempt> log_of(const Store& store) {
@@ -104,7 +107,8 @@ TEST_F(AttemptTest, HasTheNumberThatItsUnitGets) {
   finish(store);
   finish(store);
   using enum Attempt::State;
-  EXPECT_EQ(log_of(store), std::vector({Attempt{0, unit(0).plan, Withdrawn, unit(0).risk}, Attempt{0, unit(1).plan, Made, unit(1).risk},
+  EXPECT_EQ(log_of(store), std::vector({Attempt{0, unit(0).plan, Withdrawn, unit(0).risk},
+                                        Attempt{0, unit(1).plan, Made, unit(1).risk},
                                         Attempt{1, unit(2).plan, Made, unit(2).risk}}));
 }
 
@@ -155,7 +159,8 @@ TEST_F(AttemptTest, StaysInTheLogWhenTheStoreIsCutBack) {
   finish(store);
   expect_outstanding(store, {});
   ASSERT_EQ(store.attempts().units.size(), 1u);
-  EXPECT_EQ(store.attempts().units[0].plan, unit(2).plan) << "the last attempt at a unit is the one that is there";
+  EXPECT_EQ(store.attempts().units[0].plan, unit(2).plan)
+      << "the last attempt at a unit is the one that is there";
 }
 
 TEST_F(AttemptTest, IsNotBegunInADeadStore) {
@@ -179,9 +184,12 @@ TEST_F(AttemptTest, ThatIsMissingOrChangedIsSeen) {
     std::filesystem::remove_all(dir_);
     return message;
   };
-  const auto text = [](const auto& bytes) { return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()); };
+  const auto text = [](const auto& bytes) {
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
   using enum Attempt::State;
-  const Attempt first{0, unit(7).plan, Outstanding, unit(7).risk}, second{1, unit(8).plan, Outstanding, unit(8).risk};
+  const Attempt first{0, unit(7).plan, Outstanding, unit(7).risk},
+      second{1, unit(8).plan, Outstanding, unit(8).risk};
   const std::string whole = text(encode_attempt(first));
   Attempt changed = first;
   changed.state = Withdrawn;

@@ -18,6 +18,9 @@ namespace {
 
 constexpr MaterialKind kMany = MaterialKind::AuthBitsA, kLarge = MaterialKind::Triples;
 constexpr std::size_t kPage = 4096;
+constexpr std::uint64_t kUnits = 60;
+// Every third unit was begun once before, and broken off.
+constexpr Risk kRisk{{1, 0, 0}}, kOutstanding{{kUnits / 3, 0, 0}};
 
 enum class Outcome { Refused = 30, Right, OlderState, Wrong, ServedAgain, OtherException, Crash, Hang };
 constexpr const char* kOutcomeNames[] = {"refused", "right", "older state", "wrong", "served again", "other exceptions", "crashes", "hangs"};
@@ -75,12 +78,15 @@ std::uint64_t number_at(const std::string& bytes, std::size_t at, std::size_t si
 FlipTest::FlipTest() {
   {
     Store store = make_store(dir_);
-    for (int unit = 0; unit < 60; ++unit) {
+    for (std::uint64_t unit = 0; unit < kUnits; ++unit) {
+      if (unit % 3 == 0) store.begin_unit({2 * kUnits + unit, {5, 4}, kRisk});
+      store.begin_unit({unit, {5, 4}, kRisk});
       store.pour(test_batch(kMany, Party::A, store.made()[kMany], 5));
       if (unit % 20 == 7) store.pour(test_batch(kLarge, Party::A, store.made()[kLarge], 1000));
       store.finish_unit();
     }
     unlock_all(store);
+    store.begin_unit({kUnits, {5, 4}, kRisk});
     add_locked_unit(store, kMany, 5);
     MaterialCounts counts = counts_of(kMany, 13);
     counts[kLarge] = 1100;
@@ -155,6 +161,7 @@ Outcome use(const std::filesystem::path& dir, const MaterialCounts& position, co
         return draws_right(again) ? Outcome::ServedAgain : Outcome::Wrong;
       }
     const bool is_older = store.made() != made || store.marks().planned.size() != 1;
+    if (store.outstanding() != kOutstanding) return Outcome::Wrong;
     while (!store.marks().planned.empty()) {
       Reservation planned = store.claim(store.marks().planned[0].id);
       if (!draws_right(planned)) return Outcome::Wrong;

@@ -1,4 +1,5 @@
-// What a party has on the disk before its peer, or its own computation, hears of it: file syncs and messages in one list.
+// What a party has on the disk before its peer, or its own computation, hears of it: file syncs and
+// messages in one list.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -31,8 +32,8 @@ class Trace final : public faults::Observer {
  public:
   struct Event {
     char party;
-    std::string what;       // "commit", "sync FILE", or a message
-    std::string unsynced;   // a file that was written and not synced then
+    std::string what;      // "commit", "sync FILE", or a message
+    std::string unsynced;  // a file that was written and not synced then
   };
   Trace() { faults::observe(this); }
   ~Trace() override { faults::observe(nullptr); }
@@ -64,14 +65,17 @@ class Trace final : public faults::Observer {
 
   std::vector<Event> of(char party) const {
     std::vector<Event> events;
-    std::ranges::copy_if(events_, std::back_inserter(events), [&](const Event& event) { return event.party == party; });
+    std::ranges::copy_if(events_, std::back_inserter(events),
+                         [&](const Event& event) { return event.party == party; });
     return events;
   }
 
  private:
   inline static const std::set<std::string> kSynced = {"material.mdb", "store.keys", "ledger"};
 
-  static std::string name_of(int file) { return std::filesystem::path(faults::path_of(file)).filename().string(); }
+  static std::string name_of(int file) {
+    return std::filesystem::path(faults::path_of(file)).filename().string();
+  }
   void add(const std::string& what) {
     const auto& unsynced = unsynced_[party_here == 'B'];
     events_.push_back({party_here, what, unsynced.empty() ? "" : *unsynced.begin()});
@@ -84,8 +88,10 @@ class Trace final : public faults::Observer {
 Trace* tracing = nullptr;
 
 using Events = std::vector<Trace::Event>;
-Events::const_iterator find(const Events& events, Events::const_iterator from, const std::string& what) {
-  return std::find_if(from, events.end(), [&](const Trace::Event& event) { return event.what == what; });
+Events::const_iterator find(const Events& events, Events::const_iterator from,
+                            const std::string& what) {
+  return std::find_if(from, events.end(),
+                      [&](const Trace::Event& event) { return event.what == what; });
 }
 
 class DurabilityTest : public StoreTest {
@@ -93,7 +99,8 @@ class DurabilityTest : public StoreTest {
   std::filesystem::path place(char party) const { return root_ / std::string(1, party); }
 };
 
-// A before it tells B the range, B before it says that it has taken it; and nobody draws before the keys of the range are gone.
+// A before it tells B the range, B before it says that it has taken it; and nobody draws before the
+// keys of the range are gone.
 TEST_F(DurabilityTest, ARangeIsSpentOnTheDiskBeforeThePeerHearsOfIt) {
   constexpr MaterialKind kKind = MaterialKind::Triples;
   for (const Party party : {Party::A, Party::B}) {
@@ -104,9 +111,11 @@ TEST_F(DurabilityTest, ARangeIsSpentOnTheDiskBeforeThePeerHearsOfIt) {
   PartyOptions options;
   const auto tap = [&](char party) {
     return [&trace, party](std::unique_ptr<Channel> inner) {
-      return make_cheating_channel(std::move(inner), [&trace, party](std::string_view tag, std::size_t, std::vector<std::byte>&) {
-        if (party_here == party) trace.note(std::string(tag));
-      });
+      return make_cheating_channel(
+          std::move(inner),
+          [&trace, party](std::string_view tag, std::size_t, std::vector<std::byte>&) {
+            if (party_here == party) trace.note(std::string(tag));
+          });
     };
   };
   options.wrap_a = tap('A');
@@ -129,24 +138,31 @@ TEST_F(DurabilityTest, ARangeIsSpentOnTheDiskBeforeThePeerHearsOfIt) {
     ASSERT_NE(told, events.end());
     EXPECT_EQ(told->unsynced, "");
     // Back to the message before.
-    const auto before = std::find_if(std::make_reverse_iterator(told), events.rend(), [](const Trace::Event& event) {
-                          return event.what.starts_with("store.");
-                        }).base();
+    const auto before =
+        std::find_if(std::make_reverse_iterator(told), events.rend(),
+                     [](const Trace::Event& event) { return event.what.starts_with("store."); })
+            .base();
     ASSERT_NE(before, events.begin());
-    const auto commit = find(events, before, "commit");
-    EXPECT_LT(commit, told) << "the range is committed";
-    EXPECT_LT(find(events, commit, "sync store.keys"), told) << "and then the keys of batches that were cut are erased";
+    ASSERT_LT(find(events, before, "commit"), told) << "the range is committed";
+    const auto commit =
+        std::find_if(std::make_reverse_iterator(told), events.rend(),
+                     [](const Trace::Event& event) { return event.what == "commit"; })
+            .base();
+    EXPECT_LT(find(events, commit, "sync store.keys"), told)
+        << "and then the keys of batches that were cut are erased";
     const auto reserved = find(events, told, "reserved");
     ASSERT_NE(reserved, events.end());
     EXPECT_EQ(reserved->unsynced, "");
-    EXPECT_LT(find(events, told, "sync store.keys"), reserved) << "the keys of the range are erased";
+    EXPECT_LT(find(events, told, "sync store.keys"), reserved)
+        << "the keys of the range are erased";
   }
 }
 
 TEST_F(DurabilityTest, TheLedgerIsSyncedBeforeTheRunSaysAnything) {
-  const Ended made = Process(TINYOT_BINARY, {"local", "preprocess", "--store", root_.string(), "--ands", "2^10", "--profile", "fast",
-                                             "--unit", "2^8", "--allow-weak"})
-                         .end();
+  const Ended made =
+      Process(TINYOT_BINARY, {"local", "preprocess", "--store", root_.string(), "--ands", "2^10",
+                              "--profile", "fast", "--unit", "2^8", "--allow-weak"})
+          .end();
   ASSERT_EQ(made.status, 0) << made.err;
   const std::string port = quiet_port();
   Trace trace;
@@ -178,9 +194,11 @@ TEST_F(DurabilityTest, TheLedgerIsSyncedBeforeTheRunSaysAnything) {
     EXPECT_EQ(ledger->unsynced, "");
     // The keys were erased when the material was taken.
     const auto taken =
-        std::find_if(std::make_reverse_iterator(ledger), events.rend(), [](const Trace::Event& event) { return event.what == "sync store.keys"; });
+        std::find_if(std::make_reverse_iterator(ledger), events.rend(),
+                     [](const Trace::Event& event) { return event.what == "sync store.keys"; });
     ASSERT_NE(taken, events.rend());
-    EXPECT_LT(ledger, find(events, taken.base(), "send")) << "something was sent before the ledger was synced";
+    EXPECT_LT(ledger, find(events, taken.base(), "send"))
+        << "something was sent before the ledger was synced";
     EXPECT_NE(find(events, ledger, "send"), events.end());
   }
 }
@@ -196,7 +214,8 @@ TEST_F(DurabilityTest, ALedgerHasItsLinesAfterAPowerCut) {
       disk->after_power_cut(image, is_lucky ? &luck : nullptr);
       const std::string text = read_file(image / "ledger");
       for (std::size_t i = 0; i < lines; ++i) {
-        EXPECT_TRUE(mentions(text, " 2 " + std::to_string(100 * i) + " 50\n")) << (is_lucky ? "with luck" : "without luck");
+        EXPECT_TRUE(mentions(text, " 2 " + std::to_string(100 * i) + " 50\n"))
+            << (is_lucky ? "with luck" : "without luck");
       }
       std::filesystem::remove_all(image);
     }
@@ -205,7 +224,8 @@ TEST_F(DurabilityTest, ALedgerHasItsLinesAfterAPowerCut) {
   disk = &observed;
   faults::observe(disk);
   for (std::size_t i = 0; i < 40; ++i) {
-    const BatchEntry entry{.kind = MaterialKind::Triples, .first = 0, .count = 50, .shard = 2, .origin = 100 * i};
+    const BatchEntry entry{
+        .kind = MaterialKind::Triples, .first = 0, .count = 50, .shard = 2, .origin = 100 * i};
     enter_into_ledger(disk_dir / "ledger", Manifest{}, std::span(&entry, 1));
     lines = i + 1;
   }

@@ -9,12 +9,14 @@
 namespace tinyot::faults {
 namespace {
 
-// Slots of keys that open nothing any more: what they sealed has been served, dropped or cut in two, but may still lie in the file.
+// Slots of keys that open nothing any more: what they sealed has been served, dropped or cut in
+// two, but may still lie in the file.
 std::vector<std::uint64_t> forgotten_keys(const Store& store, const std::filesystem::path& keys) {
   std::set<std::uint64_t> used;
   store.look([&](const View& view) {
     for (const MaterialKind kind : kAllMaterialKinds)
-      for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0})) used.insert(entry.slot);
+      for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0}))
+        used.insert(entry.slot);
     for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
       if (const auto entry = view.kept(kind)) used.insert(entry->slot);
   });
@@ -23,7 +25,8 @@ std::vector<std::uint64_t> forgotten_keys(const Store& store, const std::filesys
   std::vector<std::uint64_t> forgotten;
   // A key at or above next_slot was made for a commit that never was.
   for (std::uint64_t slot = 1; slot < store.marks().next_slot; ++slot) {
-    const bool is_erased = bytes.substr(kHead + slot * kSlot, kSlot).find_first_not_of('\0') == std::string::npos;
+    const bool is_erased =
+        bytes.substr(kHead + slot * kSlot, kSlot).find_first_not_of('\0') == std::string::npos;
     if (!is_erased && !used.contains(slot)) forgotten.push_back(slot);
   }
   return forgotten;
@@ -37,15 +40,18 @@ void expect_attempts(const Store& store, const Ledger& ledger) {
   EXPECT_EQ(ledger.ended & outstanding, 0u) << "an attempt that has ended is outstanding";
   std::uint64_t made = 0;
   for (const AttemptTotals::Units& units : attempts.units) made += units.count;
-  EXPECT_EQ(made, store.manifest().units_made) << "a unit counts if and only if its attempt is made";
+  EXPECT_EQ(made, store.manifest().units_made)
+      << "a unit counts if and only if its attempt is made";
 }
 
 void expect_committed(const Store& store, const Ledger& ledger) {
   const Marks& marks = store.marks();
   EXPECT_GE(store.manifest().units_made, ledger.units);
-  EXPECT_EQ(store.kept().has_value(), store.manifest().units_made > 0) << "what is kept comes with the first unit";
+  EXPECT_EQ(store.kept().has_value(), store.manifest().units_made > 0)
+      << "what is kept comes with the first unit";
   EXPECT_GE(marks.units_unlocked, ledger.units_unlocked);
-  for (const MaterialKind kind : kAllMaterialKinds) EXPECT_GE(marks.position[kind], ledger.position[kind]);
+  for (const MaterialKind kind : kAllMaterialKinds)
+    EXPECT_GE(marks.position[kind], ledger.position[kind]);
   MaterialCounts made;
   for (std::uint64_t unit = 0; unit < store.manifest().units_made; ++unit)
     for (const MaterialKind kind : {kAnds, kBits}) made[kind] += unit_counts(unit)[kind];
@@ -94,7 +100,8 @@ void look_after(const std::filesystem::path& dir, Ledger& ledger) {
   try {
     // Opening it erases what is left.
     constexpr std::size_t kSaltAt = 48;
-    const bool is_erased = read_file(dir / "store.keys").find_first_not_of('\0', kSaltAt) == std::string::npos;
+    const bool is_erased =
+        read_file(dir / "store.keys").find_first_not_of('\0', kSaltAt) == std::string::npos;
     Store store = Store::open(dir, {.purpose = Purpose::Make, .is_adopted = true});
     if (ledger.is_dead) {
       EXPECT_EQ(store.manifest().state, SessionState::Dead);

@@ -5,7 +5,8 @@
 
 namespace tinyot::faults {
 
-// Fails the test if something of what the ledger says is not so. The store may be a copy of the one that the ledger is of.
+// Fails the test if something of what the ledger says is not so. The store may be a copy of the one
+// that the ledger is of.
 void look_after(const std::filesystem::path& dir, Ledger& ledger);
 
 }  // namespace tinyot::faults

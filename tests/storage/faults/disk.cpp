@@ -38,16 +38,19 @@ void put_sector(std::string& file, std::size_t sector, const std::string& conten
 
 std::string bytes_of(int file, std::uint64_t at, std::size_t size) {
   // The file may be open for writing only.
-  const int readable = ::open(("/proc/self/fd/" + std::to_string(file)).c_str(), O_RDONLY | O_CLOEXEC);
+  const int readable =
+      ::open(("/proc/self/fd/" + std::to_string(file)).c_str(), O_RDONLY | O_CLOEXEC);
   std::string bytes(size, '\0');
-  if (readable < 0 || ::pread(readable, bytes.data(), size, static_cast<off_t>(at)) < 0) throw std::runtime_error("a file cannot be read");
+  if (readable < 0 || ::pread(readable, bytes.data(), size, static_cast<off_t>(at)) < 0)
+    throw std::runtime_error("a file cannot be read");
   ::close(readable);
   return bytes;
 }
 
 }  // namespace
 
-Disk::Disk(fs::path root, std::function<void()> moment) : root_(std::move(root)), moment_(std::move(moment)) {
+Disk::Disk(fs::path root, std::function<void()> moment)
+    : root_(std::move(root)), moment_(std::move(moment)) {
   look();
   for (auto& [directory, versions] : directories_) versions = {versions.back()};
   for (const auto& entry : fs::recursive_directory_iterator(root_)) {
@@ -93,7 +96,8 @@ void Disk::synced(int file) {
   }
   KeptFile& kept = files_[found.st_ino];
   kept.synced.resize(static_cast<std::size_t>(found.st_size));
-  for (const auto& [sector, contents] : kept.written) put_sector(kept.synced, sector, contents.back());
+  for (const auto& [sector, contents] : kept.written)
+    put_sector(kept.synced, sector, contents.back());
   kept.written.clear();
   kept.sizes.clear();
 }
@@ -138,8 +142,11 @@ void Disk::restore(ino_t directory, const fs::path& image, std::mt19937_64* luck
 std::string Disk::content_of(const KeptFile& file, std::mt19937_64* luck) {
   std::string content = file.synced;
   if (luck == nullptr) return content;
-  const auto chosen = [&](const auto& contents) { return (*luck)() % (contents.size() + 1); };  // 0 is the old one
-  if (const std::size_t choice = chosen(file.sizes); choice > 0) content.resize(file.sizes[choice - 1]);
+  const auto chosen = [&](const auto& contents) {
+    return (*luck)() % (contents.size() + 1);
+  };  // 0 is the old one
+  if (const std::size_t choice = chosen(file.sizes); choice > 0)
+    content.resize(file.sizes[choice - 1]);
   for (const auto& [sector, contents] : file.written) {
     const std::size_t choice = chosen(contents);
     if (choice > 0) put_sector(content, sector, contents[choice - 1]);

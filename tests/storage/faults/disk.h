@@ -1,8 +1,10 @@
-// What a disk keeps when its power is cut: of every file and directory what was synced, and of the rest what chance has it.
+// What a disk keeps when its power is cut: of every file and directory what was synced, and of the
+// rest what chance has it.
 //
-// A file is kept in sectors of 512 bytes. One that was written since the file's last sync has its old content, or any that it has had since; without luck
-// the old one. What is written through O_DSYNC is synced. Of the changes to a directory since its last sync, the first ones are kept, in the
-// order in which they were made; without luck none.
+// A file is kept in sectors of 512 bytes. One that was written since the file's last sync has its
+// old content, or any that it has had since; without luck the old one. What is written through
+// O_DSYNC is synced. Of the changes to a directory since its last sync, the first ones are kept, in
+// the order in which they were made; without luck none.
 #pragma once
 
 #include <sys/types.h>
@@ -20,10 +22,12 @@ namespace tinyot::faults {
 
 class Disk final : public Observer {
  public:
-  // What is below `root` now is synced. `moment` is called before every change, and may cut the power.
+  // What is below `root` now is synced. `moment` is called before every change, and may cut the
+  // power.
   Disk(std::filesystem::path root, std::function<void()> moment);
 
-  // Makes what would be found below `root` afterwards. Without `luck` nothing survives that was not synced.
+  // Makes what would be found below `root` afterwards. Without `luck` nothing survives that was not
+  // synced.
   void after_power_cut(const std::filesystem::path& image, std::mt19937_64* luck);
 
   void before_call() override;

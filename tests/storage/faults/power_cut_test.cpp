@@ -1,5 +1,5 @@
-// Files whose power is cut before any call to the kernel: what was not synced is lost, or survives in part. Whatever a call has returned for
-// is there, and what is erased is gone.
+// Files whose power is cut before any call to the kernel: what was not synced is lost, or survives
+// in part. Whatever a call has returned for is there, and what is erased is gone.
 #include "storage/merge.h"
 #include "storage/session_file.h"
 #include "tests/storage/faults/aftermath.h"
@@ -14,7 +14,8 @@ class PowerCutTest : public StoreTest {
  protected:
   PowerCutTest() : StoreTest(directory_in_memory()) { std::filesystem::create_directory(place_); }
 
-  // Runs `life` in place_, and `look` in what stands there after each power cut. Returns how many calls it has made.
+  // Runs `life` in place_, and `look` in what stands there after each power cut. Returns how many
+  // calls it has made.
   template <class Life, class Look>
   std::uint64_t cut_everywhere(const Life& life, const Look& look);
 
@@ -29,7 +30,8 @@ std::uint64_t PowerCutTest::cut_everywhere(const Life& life, const Look& look) {
   const auto cut = [&] {
     ++calls;
     for (int trial = 0; trial <= kLuckyCuts && !HasFailure(); ++trial) {
-      SCOPED_TRACE("power cut before call " + std::to_string(calls) + (trial == 0 ? ", without luck" : ", with luck"));
+      SCOPED_TRACE("power cut before call " + std::to_string(calls) +
+                   (trial == 0 ? ", without luck" : ", with luck"));
       disk->after_power_cut(root_ / "image", trial == 0 ? nullptr : &luck);
       // What names the place finds it.
       std::filesystem::rename(place_, root_ / "aside");
@@ -91,30 +93,31 @@ TEST_F(PowerCutTest, ASessionFileIsWholeOrNotThereAndErasedOnceItIsSaidToBe) {
   session.global_key = kTestDelta;
   session.bits_a = test_batch(MaterialKind::AuthBitsA, Party::A, 0, 128);
   session.bits_b = test_batch(MaterialKind::AuthBitsB, Party::A, 0, 128);
-  enum { Nothing, Written, Erasing, Erased } said = Nothing;
+  const std::filesystem::path file = place_ / "session";
+  bool is_written = false, is_erased = false;
   cut_everywhere(
       [&] {
-        write_session_file(place_ / "session", session, {});
-        said = Written;
-        said = Erasing;
-        erase_session_file(place_ / "session");
-        said = Erased;
+        write_session_file(file, session, {});
+        is_written = true;
       },
       [&] {
-        const std::filesystem::path file = place_ / "session";
-        if (!std::filesystem::exists(file)) {
-          EXPECT_EQ(said, Nothing);
-          return;
-        }
-        const std::string message = message_of([&] { EXPECT_EQ(read_session_file(file, {}).manifest, session.manifest); });
-        if (said == Nothing || said == Written) {
-          EXPECT_EQ(message, "");
-        } else if (said == Erased) {
-          EXPECT_TRUE(mentions(message, "is dead"));
-          EXPECT_EQ(read_file(file).find_first_not_of('\0', 16), std::string::npos);
-        }
+        EXPECT_TRUE(!is_written || std::filesystem::exists(file));
+        if (!std::filesystem::exists(file)) return;
+        EXPECT_EQ(
+            message_of([&] { EXPECT_EQ(read_session_file(file, {}).manifest, session.manifest); }),
+            "");
       });
-  EXPECT_EQ(said, Erased);
+  cut_everywhere(
+      [&] {
+        erase_session_file(file);
+        is_erased = true;
+      },
+      [&] {
+        ASSERT_TRUE(std::filesystem::exists(file));
+        if (!is_erased) return;
+        EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file, {}); }), "is dead"));
+        EXPECT_EQ(read_file(file).find_first_not_of('\0', 16), std::string::npos);
+      });
 }
 
 constexpr std::size_t kShards = 2, kShardObjects = 300;
@@ -134,8 +137,11 @@ void make_shard(const std::filesystem::path& dir, std::uint32_t number) {
 }
 
 TEST_F(PowerCutTest, AMergeGoesOnWithAllThatTheShardsHad) {
-  const auto shards_in = [](const std::filesystem::path& dir) { return std::vector{dir / "1", dir / "2"}; };
-  for (std::uint32_t number = 1; number <= kShards; ++number) make_shard(shards_in(place_)[number - 1], number);
+  const auto shards_in = [](const std::filesystem::path& dir) {
+    return std::vector{dir / "1", dir / "2"};
+  };
+  for (std::uint32_t number = 1; number <= kShards; ++number)
+    make_shard(shards_in(place_)[number - 1], number);
   const auto expect_whole = [](const std::filesystem::path& dir) {
     Store whole = Store::open(dir, {.is_adopted = true});
     EXPECT_EQ(whole.attempts().outstanding, kShards);
@@ -155,7 +161,12 @@ TEST_F(PowerCutTest, AMergeGoesOnWithAllThatTheShardsHad) {
         EXPECT_TRUE(!is_merged || Store::exists(place_ / "whole"));
         for (const char* name : {"1", "2", "whole", "whole.merging"}) {
           if (!Store::exists(place_ / name)) continue;
-          EXPECT_EQ(message_of([&] { (void)Store::open(place_ / name, {.purpose = Purpose::Own, .is_adopted = true}); }), "") << name;
+          EXPECT_EQ(message_of([&] {
+                      (void)Store::open(place_ / name,
+                                        {.purpose = Purpose::Own, .is_adopted = true});
+                    }),
+                    "")
+              << name;
         }
         EXPECT_EQ(message_of([&] { merge_shards(place_ / "whole", shards_in(place_), {}); }), "");
         expect_whole(place_ / "whole");
