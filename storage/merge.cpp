@@ -37,8 +37,8 @@ bool is_merged(const Store& shard, const fs::path& out) {
   return shard.manifest().state == SessionState::Dead && shard.manifest().dead_reason == reason_for(out);
 }
 
-// The reason goes first: by it a merge that is cut off before the keys are gone knows the shard again. Nothing has failed here, so
-// nothing is lost if the keys stay until then.
+// The reason goes first: by it a merge that is cut off before the keys are gone knows the shard
+// again. Nothing has failed here, so nothing is lost if the keys stay until then.
 void retire_into(Store& shard, const fs::path& out) {
   shard.change("mark the shard as merged", 0, [&](Change& change) {
     change.manifest().state = SessionState::Dead;

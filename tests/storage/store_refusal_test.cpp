@@ -140,9 +140,12 @@ TEST_F(StoreTest, TruncatedFileIsRefusedAtEveryPage) {
 TEST_F(StoreTest, OtherFormatsAreRefused) {
   { const Store store = make_store(dir_); }
   // Field 1 of the manifest, a fixed 32-bit number, and the head of field 2.
-  const auto head = [](char version) { return std::string{'\x0d', version, 0, 0, 0, '\x12', '\x20'}; };
+  const auto head = [](char version) {
+    return std::string{'\x0d', version, 0, 0, 0, '\x12', '\x20'};
+  };
   ASSERT_GT(replace_in_file(dir_ / "material.mdb", head(3), head(4)), 0);
-  EXPECT_TRUE(mentions(refusal(dir_), "made by a newer version (format 4, this program reads up to 3)"));
+  EXPECT_TRUE(
+      mentions(refusal(dir_), "made by a newer version (format 4, this program reads up to 3)"));
   ASSERT_GT(replace_in_file(dir_ / "material.mdb", head(4), head(2)), 0);
   EXPECT_TRUE(mentions(refusal(dir_), "kept no account of units that were broken off"));
 }

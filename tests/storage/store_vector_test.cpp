@@ -1,14 +1,18 @@
-// A store of format 3, kept as it was written, and what this version finds in it: both parties' halves of
+// A store of format 3, kept as it was written, and what this version finds in it: both parties'
+// halves of
 //
 //   unit 1   20 objects of every kind, and 70 authenticated bits of A more
 //   unit 2   10 objects of every kind
 //   unit 3   5 objects of every kind, LOCKED
 //
-// as test_batch has them, of which 6 of every kind have been served, 2 authenticated ANDs of A passed over, and 3 of the next set aside as
-// reservation 1. Then a unit was withdrawn, and one broken off. The keys are sealed under tests/vectors/store_v3/store.key.
+// as test_batch has them, of which 6 of every kind have been served, 2 authenticated ANDs of A
+// passed over, and 3 of the next set aside as reservation 1. Then a unit was withdrawn, and one
+// broken off. The keys are sealed under tests/vectors/store_v3/store.key.
 //
-// To make it again, after a change of the format that old stores need not survive, and with another format's name:
-//   TINYOT_NEW_VECTOR=tests/vectors/store_v3 storage_test --gtest_also_run_disabled_tests --gtest_filter='*MakeVector'
+// To make it again, after a change of the format that old stores need not survive, and with another
+// format's name:
+//   TINYOT_NEW_VECTOR=tests/vectors/store_v3 storage_test --gtest_also_run_disabled_tests
+//   --gtest_filter='*MakeVector'
 #include <cstdlib>
 
 #include "storage/verify.h"
@@ -49,7 +53,9 @@ class StoreVectorTest : public StoreTest {
   }
 
   fs::path dir_of(Party me) const { return root_ / std::string(1, letter(me)); }
-  static fs::path vector_of(Party me) { return fs::path(TINYOT_VECTORS_DIR) / "store_v3" / std::string(1, letter(me)); }
+  static fs::path vector_of(Party me) {
+    return fs::path(TINYOT_VECTORS_DIR) / "store_v3" / std::string(1, letter(me));
+  }
   Store adopt(Party me) const {
     return Store::open(dir_of(me), {.purpose = Purpose::Make, .store_key = read_store_key(root_ / "store.key"), .is_adopted = true});
   }
@@ -91,8 +97,10 @@ TEST_F(StoreVectorTest, KnowsWhichUnitsWereAttempted) {
     const Store store = adopt(me);
     std::vector<Attempt> attempts;
     store.look([&](const View& view) { attempts = view.attempts(); });
-    EXPECT_EQ(attempts, std::vector({attempt_at(0, kCounts[0], Made), attempt_at(1, kCounts[1], Made), attempt_at(2, kCounts[2], Made),
-                                     attempt_at(3, kWithdrawn, Withdrawn), attempt_at(3, kBrokenOff, Outstanding)}));
+    EXPECT_EQ(attempts,
+              std::vector({attempt_at(0, kCounts[0], Made), attempt_at(1, kCounts[1], Made),
+                           attempt_at(2, kCounts[2], Made), attempt_at(3, kWithdrawn, Withdrawn),
+                           attempt_at(3, kBrokenOff, Outstanding)}));
     EXPECT_EQ(store.outstanding(), attempt_at(3, kBrokenOff, Outstanding).risk);
   }
 }
@@ -139,7 +147,8 @@ void make_vector(const fs::path& to, const fs::path& key) {
     Store& store =
         stores[me == Party::B].emplace(Store::create(to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, read_store_key(key)));
     const auto begin = [&](std::uint64_t ands) {
-      const Attempt attempt = attempt_at(store.manifest().units_made, ands, Attempt::State::Outstanding);
+      const Attempt attempt =
+          attempt_at(store.manifest().units_made, ands, Attempt::State::Outstanding);
       store.begin_unit({attempt.unit, attempt.plan, attempt.risk});
     };
     for (const std::uint64_t count : kCounts) {

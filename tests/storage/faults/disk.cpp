@@ -115,22 +115,22 @@ void Disk::look_at(const fs::path& directory) {
   if (versions.back() != names) versions.push_back(std::move(names));
 }
 
-void Disk::after_power_cut(const fs::path& image, std::mt19937_64* luck) {
+void Disk::after_power_cut(const fs::path& image, const Chance& chance) {
   look();
-  restore(status_of(root_).st_ino, image, luck);
+  restore(status_of(root_).st_ino, image, chance);
 }
 
-void Disk::restore(ino_t directory, const fs::path& image, std::mt19937_64* luck) {
+void Disk::restore(ino_t directory, const fs::path& image, const Chance& chance) {
   fs::create_directory(image);
   fs::permissions(image, fs::perms::owner_all);
   const std::vector<Names>& versions = directories_.at(directory);
-  const Names names = versions[luck == nullptr ? 0 : (*luck)() % versions.size()];
+  const Names names = versions[chance(versions.size())];
   for (const auto& [name, file] : names) {
     if (directories_.contains(file)) {
-      restore(file, image / name, luck);
+      restore(file, image / name, chance);
       continue;
     }
-    std::string content = content_of(files_[file], luck);
+    std::string content = content_of(files_[file], chance);
     const std::size_t size = content.size();
     content.resize(content.find_last_not_of('\0') + 1);
     std::ofstream(image / name, std::ios::binary) << content;
@@ -139,16 +139,12 @@ void Disk::restore(ino_t directory, const fs::path& image, std::mt19937_64* luck
   }
 }
 
-std::string Disk::content_of(const KeptFile& file, std::mt19937_64* luck) {
+std::string Disk::content_of(const KeptFile& file, const Chance& chance) {
   std::string content = file.synced;
-  if (luck == nullptr) return content;
-  const auto chosen = [&](const auto& contents) {
-    return (*luck)() % (contents.size() + 1);
-  };  // 0 is the old one
-  if (const std::size_t choice = chosen(file.sizes); choice > 0)
+  if (const std::size_t choice = chance(file.sizes.size() + 1); choice > 0)
     content.resize(file.sizes[choice - 1]);
   for (const auto& [sector, contents] : file.written) {
-    const std::size_t choice = chosen(contents);
+    const std::size_t choice = chance(contents.size() + 1);
     if (choice > 0) put_sector(content, sector, contents[choice - 1]);
   }
   return content;

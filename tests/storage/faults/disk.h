@@ -2,9 +2,9 @@
 // rest what chance has it.
 //
 // A file is kept in sectors of 512 bytes. One that was written since the file's last sync has its
-// old content, or any that it has had since; without luck the old one. What is written through
-// O_DSYNC is synced. Of the changes to a directory since its last sync, the first ones are kept, in
-// the order in which they were made; without luck none.
+// old content, or any that it has had since. What is written through O_DSYNC is synced. Of the
+// changes to a directory since its last sync the first ones are kept, in the order in which they
+// were made.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,11 @@ class Disk final : public Observer {
   // power.
   Disk(std::filesystem::path root, std::function<void()> moment);
 
-  // Makes what would be found below `root` afterwards. Without `luck` nothing survives that was not
-  // synced.
-  void after_power_cut(const std::filesystem::path& image, std::mt19937_64* luck);
+  // Which of so many states survives, from the synced one, 0, to the newest.
+  using Chance = std::function<std::size_t(std::size_t states)>;
+
+  // Makes what would be found below `root` afterwards.
+  void after_power_cut(const std::filesystem::path& image, const Chance& chance);
 
   void before_call() override;
   void written(int file, std::uint64_t at, std::size_t size) override;
@@ -45,8 +46,8 @@ class Disk final : public Observer {
 
   void look();  // for changes to directories
   void look_at(const std::filesystem::path& directory);
-  void restore(ino_t directory, const std::filesystem::path& image, std::mt19937_64* luck);
-  static std::string content_of(const KeptFile& file, std::mt19937_64* luck);
+  void restore(ino_t directory, const std::filesystem::path& image, const Chance& chance);
+  static std::string content_of(const KeptFile& file, const Chance& chance);
 
   std::filesystem::path root_;
   std::function<void()> moment_;

@@ -110,7 +110,8 @@ TEST_F(FaultTest, EveryDirectoryThatIsMadeIsSyncedIntoTheOneAbove) {
   EXPECT_TRUE(ended_well(status));
 }
 
-// Two processes enlarge the file at once, where no blocks can be set aside: the one that comes second must not cut off what the first has written.
+// Two processes enlarge the file at once, where no blocks can be set aside: the one that comes
+// second must not cut off what the first has written.
 TEST_F(FaultTest, AFileThatAnotherProcessHasEnlargedIsNotCutOff) {
   constexpr std::size_t kUnit = 400000;
   {

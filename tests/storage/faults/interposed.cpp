@@ -109,7 +109,8 @@ int done(const Call& call, const Tell& tell) {
 }
 
 int synced(int file) {
-  // What the kernel has, a killed process's successor sees; so nothing has to wait for the disk here.
+  // What the kernel has, a killed process's successor sees; so nothing has to wait for the disk
+  // here.
   return done([] { return 0; }, [&](Observer& told) { told.synced(file); });
 }
 
@@ -141,7 +142,8 @@ void observe(Observer* now) { observer = now; }
 
 std::string path_of(int file) {
   char path[4096];
-  const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
+  const ssize_t size =
+      ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
   return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
 }
 
@@ -154,32 +156,40 @@ using namespace tinyot::faults;
 extern "C" {
 
 ssize_t write(int file, const void* bytes, std::size_t size) {
-  return written(file, -1, size, [&](std::size_t part) { return ::syscall(SYS_write, file, bytes, part); });
+  return written(file, -1, size,
+                 [&](std::size_t part) { return ::syscall(SYS_write, file, bytes, part); });
 }
 
 ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t at) {
-  return written(file, at, size, [&](std::size_t part) { return ::syscall(SYS_pwrite64, file, bytes, part, at); });
+  return written(file, at, size,
+                 [&](std::size_t part) { return ::syscall(SYS_pwrite64, file, bytes, part, at); });
 }
 ssize_t pwrite64(int file, const void* bytes, std::size_t size, off64_t at) { return pwrite(file, bytes, size, at); }
 
 ssize_t writev(int file, const iovec* parts, int count) {
-  return gathered(file, -1, parts, count, [&](const iovec* some, int number) { return ::syscall(SYS_writev, file, some, number); });
+  return gathered(file, -1, parts, count, [&](const iovec* some, int number) {
+    return ::syscall(SYS_writev, file, some, number);
+  });
 }
 
 ssize_t pwritev(int file, const iovec* parts, int count, off_t at) {
-  return gathered(file, at, parts, count, [&](const iovec* some, int number) { return ::syscall(SYS_pwritev, file, some, number, at, 0L); });
+  return gathered(file, at, parts, count, [&](const iovec* some, int number) {
+    return ::syscall(SYS_pwritev, file, some, number, at, 0L);
+  });
 }
 ssize_t pwritev64(int file, const iovec* parts, int count, off64_t at) { return pwritev(file, parts, count, at); }
 
 int fdatasync(int file) { return synced(file); }
 int fsync(int file) { return synced(file); }
 int msync(void* begin, std::size_t size, int flags) {
-  return done([&] { return static_cast<int>(::syscall(SYS_msync, begin, size, flags)); }, [](Observer&) {});
+  return done([&] { return static_cast<int>(::syscall(SYS_msync, begin, size, flags)); },
+              [](Observer&) {});
 }
 
 int ftruncate(int file, off_t size) __THROW {
   if (before_truncating) before_truncating();
-  return done([&] { return static_cast<int>(::syscall(SYS_ftruncate, file, size)); }, [&](Observer& told) { told.resized(file); });
+  return done([&] { return static_cast<int>(::syscall(SYS_ftruncate, file, size)); },
+              [&](Observer& told) { told.resized(file); });
 }
 int ftruncate64(int file, off64_t size) __THROW { return ftruncate(file, size); }
 

@@ -1,5 +1,7 @@
 // Files whose power is cut before any call to the kernel: what was not synced is lost, or survives
 // in part. Whatever a call has returned for is there, and what is erased is gone.
+#include <random>
+
 #include "storage/merge.h"
 #include "storage/session_file.h"
 #include "tests/storage/faults/aftermath.h"
@@ -7,8 +9,6 @@
 
 namespace tinyot::faults {
 namespace {
-
-constexpr int kLuckyCuts = 2;  // at each call, besides the one without luck
 
 class PowerCutTest : public StoreTest {
  protected:
@@ -25,14 +25,18 @@ class PowerCutTest : public StoreTest {
 template <class Life, class Look>
 std::uint64_t PowerCutTest::cut_everywhere(const Life& life, const Look& look) {
   std::uint64_t calls = 0;
-  std::mt19937_64 luck(1);
+  std::mt19937_64 rng(1);
+  const Disk::Chance oldest = [](std::size_t) { return 0; };
+  const Disk::Chance newest = [](std::size_t states) { return states - 1; };
+  const Disk::Chance any = [&](std::size_t states) { return rng() % states; };
   Disk* disk = nullptr;
   const auto cut = [&] {
     ++calls;
-    for (int trial = 0; trial <= kLuckyCuts && !HasFailure(); ++trial) {
-      SCOPED_TRACE("power cut before call " + std::to_string(calls) +
-                   (trial == 0 ? ", without luck" : ", with luck"));
-      disk->after_power_cut(root_ / "image", trial == 0 ? nullptr : &luck);
+    for (const auto& [name, chance] :
+         {std::pair("oldest", oldest), {"newest", newest}, {"any", any}, {"any", any}}) {
+      if (HasFailure()) return;
+      SCOPED_TRACE("power cut before call " + std::to_string(calls) + ", states: " + name);
+      disk->after_power_cut(root_ / "image", chance);
       // What names the place finds it.
       std::filesystem::rename(place_, root_ / "aside");
       std::filesystem::rename(root_ / "image", place_);

@@ -22,7 +22,8 @@ struct Ledger {
   bool is_made = false, is_dead = false;
   std::uint64_t units = 0, units_unlocked = 0, plan = 0;
   MaterialCounts position;
-  // Attempts at units, each by a bit, which is also its risk. Of those that are begun no unit is made, nor withdrawn, before `ending` says so.
+  // Attempts at units, each by a bit, which is also its risk. Of those that are begun no unit is
+  // made, nor withdrawn, before `ending` says so.
   std::uint64_t tries = 0, begun = 0, ending = 0, ended = 0;
   // Steps that have been begun.
   bool claim_begun = false, death_begun = false;
