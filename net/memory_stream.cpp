@@ -32,6 +32,7 @@ struct Link {
 
   // Returns with bytes to read, or fails.
   void wait_for_bytes(std::unique_lock<std::mutex>& lock, Pipe& pipe) {
+    if (pipe.deadline <= std::chrono::steady_clock::now()) throw NetworkError("stopped");
     pipe.is_awaited = true;
     if (is_stuck()) changed.notify_all();
     while (pipe.writes.empty()) {

@@ -173,5 +173,15 @@ TEST(MemoryStream, LargeMessagesBothWaysAtOnce) {
   thread.join();
 }
 
+// A peer that floods does not keep a party that is to stop.
+TEST(MemoryStream, ADeadlineHoldsWhileDataKeepComing) {
+  MemoryStreams streams = make_memory_streams();
+  streams.b->write(std::vector<std::byte>(100));
+  std::vector<std::byte> bytes(10);
+  streams.a->read(bytes);
+  streams.a->set_deadline(std::chrono::steady_clock::now());
+  EXPECT_THROW(streams.a->read(bytes), NetworkError);
+}
+
 }  // namespace
 }  // namespace tinyot
