@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "tools/adversary/revocation.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 
@@ -83,7 +84,11 @@ std::string checks_text(const Tally& tally) {
 }
 
 Json json_of(const Tally& tally) {
-  return {{"tried", tally.tried}, {"caught", tally.caught}, {"stopped", tally.stopped}, {"survived", tally.survived}};
+  return {{"tried", tally.tried},
+          {"caught", tally.caught},
+          {"stopped", tally.stopped},
+          {"survived", tally.survived},
+          {"counted", tally.counted}};
 }
 
 Json json_of(const std::vector<Line>& lines, const CampaignResult& result) {
@@ -106,15 +111,41 @@ std::string padded(std::string text, std::size_t width) {
   return text + " ";
 }
 
+// How soon a store is revoked whatever the cheater's other connections do.
+Json json_of(const std::vector<Revocation>& revocations) {
+  Json all = Json::array();
+  for (const Revocation& trial : revocations)
+    all.push_back({{"meanwhile", name_of(trial.obstruction)},
+                   {"cheater", std::string(1, letter(trial.cheater))},
+                   {"check", ending_name(trial.honest)},
+                   {"keys_erased_s", trial.erased_s},
+                   {"ended_s", trial.ended_s}});
+  return all;
+}
+
+std::string text_of(const std::vector<Revocation>& revocations) {
+  if (revocations.empty()) return {};
+  std::string text = padded("a check fails, meanwhile", 25) + padded("cheater", 8) +
+                     padded("keys erased", 12) + padded("ended after", 12) + "found by\n";
+  for (const Revocation& trial : revocations)
+    text += padded(std::string(name_of(trial.obstruction)), 25) +
+            padded(std::string(1, letter(trial.cheater)), 8) +
+            padded(decimals(trial.erased_s, 3) + " s", 12) +
+            padded(decimals(trial.ended_s, 3) + " s", 12) + ending_name(trial.honest) + "\n";
+  return text;
+}
+
 std::string text_of(const std::vector<Line>& lines, const CampaignResult& result) {
-  std::string text = padded("message", 25) + padded("source", 28) + "  tried  caught stopped harmless found by\n";
+  std::string text = padded("message", 25) + padded("source", 28) +
+                     "  tried  caught stopped harmless counted found by\n";
   const auto number = [](std::size_t n) {
     const std::string digits = std::to_string(n);
     return std::string(7 - std::min<std::size_t>(digits.size(), 7), ' ') + digits + " ";
   };
   for (const Line& line : lines)
     text += padded(std::string(line.row->name), 25) + padded(std::string(line.row->source), 28) + number(line.all.tried) + number(line.all.caught) +
-            number(line.all.stopped) + number(line.all.survived) + " " + checks_text(line.all) + "\n";
+            number(line.all.stopped) + number(line.all.survived) + " " +
+            number(line.all.counted) + checks_text(line.all) + "\n";
   for (const Line& line : lines) {
     if (line.guesses.tried == 0) continue;
     text += "guesses in " + std::string(line.row->name) + ": " + std::to_string(line.guesses.survived) + " of " + std::to_string(line.guesses.tried) +
@@ -126,7 +157,8 @@ std::string text_of(const std::vector<Line>& lines, const CampaignResult& result
 
 }  // namespace
 
-int report_campaign(CampaignResult result, std::uint64_t seed, double wall_s, Format format) {
+int report_campaign(CampaignResult result, const std::vector<Revocation>& revocations, std::uint64_t seed,
+                    double wall_s, Format format) {
   const std::vector<Line> lines = lines_of(result);
   for (const Line& each : lines)
     if (!each.is_as_likely_as_it_should())
@@ -138,11 +170,13 @@ int report_campaign(CampaignResult result, std::uint64_t seed, double wall_s, Fo
   report["violations"] = result.violations;
   report["wall_s"] = wall_s;
   report["messages"] = json_of(lines, result);
+  report["revocations"] = json_of(revocations);
   add_measurements(report, {});
   print_report(format, report,
-               text_of(lines, result) + std::to_string(total.tried) + " deviations in " + std::to_string(lines.size()) +
+               text_of(revocations) + text_of(lines, result) + std::to_string(total.tried) + " deviations in " + std::to_string(lines.size()) +
                    " messages: " + std::to_string(total.caught) + " caught by the honest party, " + std::to_string(total.stopped) +
                    " ended with nothing by the cheater's own checks, " + std::to_string(total.survived) + " guessed or harmless, " +
+                   std::to_string(total.counted) + " broken off and counted, " +
                    std::to_string(result.violations.size()) + " against the table; " + seconds_text(wall_s) + "\n");
   return result.violations.empty() ? 0 : static_cast<int>(ExitStatus::Failure);
 }
@@ -160,8 +194,12 @@ int selftest_command(const Arguments& arguments) {
     Progress progress("sessions", attacks.size(), line.common().quiet);
     result = carry_out(attacks, options, [&](std::size_t done) { progress.observe(done, 1, "session", 1, 1); });
   }
+  std::vector<Revocation> revocations;
+  if (options.scenario.empty() && options.only.empty()) revocations = try_revocations(options.seed);
+  for (const Revocation& trial : revocations)
+    if (!trial.violation.empty()) result.violations.push_back(trial.violation);
   const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return report_campaign(std::move(result), options.seed, wall_s, line.common().format);
+  return report_campaign(std::move(result), revocations, options.seed, wall_s, line.common().format);
 }
 
 }  // namespace tinyot

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tools/adversary/campaign.h"
+#include "tools/adversary/revocation.h"
 #include "tools/command_line.h"
 
 namespace tinyot {
@@ -10,6 +11,7 @@ int selftest_command(const Arguments& arguments);
 
 // Prints what has become of the attacks. Returns the exit status: 1 if anything is against the
 // table, or a guess survives more or less often than its probability allows.
-int report_campaign(CampaignResult result, std::uint64_t seed, double wall_s, Format format);
+int report_campaign(CampaignResult result, const std::vector<Revocation>& revocations,
+                    std::uint64_t seed, double wall_s, Format format);
 
 }  // namespace tinyot

@@ -112,13 +112,13 @@ TEST(Adversary, IsCaughtInTheStoresAgreement) { expect_sample_as_foretold("store
 // The exit status and the report of a campaign that has ended so.
 std::pair<int, nlohmann::json> reported(const CampaignResult& result) {
   ::testing::internal::CaptureStdout();
-  const int status = report_campaign(result, 1, 0.5, Format::Json);
+  const int status = report_campaign(result, {}, 1, 0.5, Format::Json);
   return {status, nlohmann::json::parse(::testing::internal::GetCapturedStdout())};
 }
 
 TEST(Adversary, AViolationIsReportedAndFailsTheCommand) {
   CampaignResult result;
-  result.tallies[{kFirstMessage.id, Trick::FlipBit}] = {3, 3, 0, 0, {}};
+  result.tallies[{kFirstMessage.id, Trick::FlipBit}] = {3, 3, 0, 0, 0, {}};
   EXPECT_EQ(reported(result).first, 0);
   result.violations = {"the last attack"};
   const auto [status, report] = reported(result);
@@ -133,10 +133,46 @@ TEST(Adversary, GuessesThatSurviveTooOftenFailTheCommand) {
     for (const auto& [survived, status] :
          {std::pair<std::size_t, int>{expected, 0}, {1000, 1}, {0, 1}}) {
       CampaignResult result;
-      result.tallies[{row.tag, Trick::FlipBit}] = {1000, 1000 - survived, 0, survived, {}};
+      result.tallies[{row.tag, Trick::FlipBit}] = {1000, 1000 - survived, 0, survived, 0, {}};
       EXPECT_EQ(reported(result).first, status) << row.name << ", " << survived;
     }
   }
+}
+
+// Around each message of EQ, with a lie before it and without one.
+TEST(Adversary, BreaksNoUnitOffUncounted) {
+  for (const auto& [scenario, sessions] : {std::pair{"units-fast", 48}, {"units-nnob12", 12}}) {
+    const std::size_t wanted = repetitions(static_cast<std::uint64_t>(sessions));
+    CampaignOptions options;
+    options.scenario = scenario;
+    options.threads = 2;
+    std::vector<Attack> attacks = plan_campaign(options);
+    std::set<std::pair<std::uint32_t, Trick>> tried;
+    for (const Attack& attack : attacks) tried.emplace(attack.tag, attack.deviation.trick);
+    EXPECT_EQ(tried.size(), 6u) << "three messages, before and after";
+    for (std::size_t i = 0; i < wanted; ++i) attacks[i] = attacks[i * attacks.size() / wanted];
+    attacks.resize(wanted);
+    const CampaignResult result = carry_out(attacks, options);
+    for (const std::string& violation : result.violations) ADD_FAILURE() << violation;
+    Tally all;
+    for (const auto& [message, tally] : result.tallies) all.add(tally);
+    EXPECT_GT(all.counted, attacks.size() / 2);
+  }
+}
+
+// The table has no end of a session for an attempt that is not counted.
+TEST(Adversary, AnUncountedAttemptIsAViolation) {
+  Trial trial;
+  trial.conduct.deviated = true;
+  trial.honest.kind = Ending::Kind::Cut;
+  const TableRow& row = *row_of(kSecondMessage.id);
+  EXPECT_EQ(judge(row, Trick::HangUpAfter, trial).verdict, Verdict::Counted);
+  EXPECT_EQ(judge(row, Trick::FlipBit, trial).verdict, Verdict::Violation);
+  trial.flaw = "of 1 units that were broken off, 0 are counted";
+  EXPECT_EQ(judge(row, Trick::HangUpAfter, trial).verdict, Verdict::Violation);
+  trial.flaw.clear();
+  trial.honest.kind = Ending::Kind::Done;
+  EXPECT_EQ(judge(row, Trick::HangUpAfter, trial).verdict, Verdict::Violation);
 }
 
 }  // namespace

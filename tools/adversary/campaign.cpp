@@ -10,6 +10,7 @@
 namespace tinyot {
 namespace {
 
+constexpr std::string_view kEqMessages = "eq.";
 constexpr std::uint64_t kEarlier = 1'000'000;  // seeds of sessions that are replayed from are others
 
 // `count` of [0, size), from the first to the last.
@@ -51,6 +52,19 @@ void plan_message(const Attack& base, const SeenMessage& message, const Campaign
   }
 }
 
+// Hanging up around one message, without and with a lie before it: in the last one that is not of EQ.
+void plan_hang_ups(Attack attack, const Transcript& sent, std::vector<Attack>& attacks) {
+  std::size_t lie = attack.deviation.message;
+  while (lie > 0 && row_of(sent[--lie].tag)->name.starts_with(kEqMessages)) {
+  }
+  for (const Trick trick : kHangUps)
+    for (const auto& spoilt : {std::optional<std::size_t>(), std::optional(lie)}) {
+      attack.deviation.trick = trick;
+      attack.deviation.spoilt = spoilt;
+      attacks.push_back(attack);
+    }
+}
+
 // Of the messages of one party in a session, those of tags that `covered` does not have.
 void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& options, const std::set<std::uint32_t>& covered,
                 std::set<std::uint32_t>& seen, std::vector<Attack>& attacks) {
@@ -60,7 +74,16 @@ void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& 
   for (const auto& [tag, messages] : places) {
     seen.insert(tag);
     const TableRow* row = row_of(tag);
-    if (covered.contains(tag) || (row != nullptr && !row->name.starts_with(options.only))) continue;
+    if (row != nullptr && !row->name.starts_with(options.only)) continue;
+    if (kind.is_broken_off) {
+      if (row == nullptr || !row->name.starts_with(kEqMessages)) continue;
+      for (std::size_t occurrence = 0; occurrence < messages.size(); ++occurrence)
+        plan_hang_ups({&kind, cheater, options.seed, tag, occurrence,
+                       {.message = messages[occurrence]}},
+                      sent, attacks);
+      continue;
+    }
+    if (covered.contains(tag)) continue;
     const auto chosen = spread(messages.size(), options.occurrences);
     for (const std::size_t occurrence : chosen) {
       Attack base{&kind, cheater, options.seed, tag, occurrence, {}};
@@ -81,6 +104,8 @@ std::string described(const Attack& attack) {
   std::string text = attack.kind->name + ": " + (row == nullptr ? "message " + std::to_string(attack.tag) : std::string(row->name)) + " number " +
                      std::to_string(attack.occurrence) + " of " + letter(attack.cheater) + ", " + std::string(name_of(attack.deviation.trick));
   if (attack.deviation.trick <= Trick::LieBothWays) text += " at " + std::to_string(attack.deviation.bit);
+  if (attack.deviation.spoilt)
+    text += " after a lie in message " + std::to_string(*attack.deviation.spoilt);
   return text + ", seed " + std::to_string(attack.seed);
 }
 
@@ -121,6 +146,7 @@ class Campaign {
     tally.caught += judgement.verdict == Verdict::Caught;
     tally.stopped += judgement.verdict == Verdict::Stopped;
     tally.survived += judgement.verdict == Verdict::Survived;
+    tally.counted += judgement.verdict == Verdict::Counted;
     if (judgement.verdict == Verdict::Caught) ++tally.checks[check_of(trial.honest)];
     if (judgement.verdict == Verdict::Violation) result_.violations.push_back(described(attack) + ": " + judgement.reason);
   }
@@ -142,6 +168,7 @@ void Tally::add(const Tally& other) {
   caught += other.caught;
   stopped += other.stopped;
   survived += other.survived;
+  counted += other.counted;
   for (const auto& [check, count] : other.checks) checks[check] += count;
 }
 

@@ -1,4 +1,5 @@
-// Every trick on every message: which sessions are attacked, and what has become of them, message by message.
+// Every trick on every message, and hanging up at every EQ: which sessions are attacked, and what
+// has become of them, message by message.
 #pragma once
 
 #include <functional>
@@ -34,6 +35,7 @@ struct Tally {
   std::size_t caught = 0;     // by the honest party
   std::size_t stopped = 0;    // the cheater's own checks, or a connection that had nothing to say, ended it first
   std::size_t survived = 0;   // as the table allows, and what the honest party has is right
+  std::size_t counted = 0;    // broken off; the honest party's store has it as an attempt
   std::map<std::string, std::size_t> checks;  // that caught, by their names
 
   void add(const Tally& other);

@@ -30,17 +30,21 @@ class DeviatingStream final : public ByteStream {
     std::memcpy(&header, bytes.data(), sizeof header);
     const std::size_t number = conduct_.sent.size();
     conduct_.sent.push_back({header.tag, sent_of_[header.tag]++, {more.begin(), more.end()}});
-    if (deviation_ != nullptr && deviation_->message == number)
+    ensure_open();
+    if (deviation_ != nullptr && deviation_->spoilt == number)
+      spoil(header, {more.begin(), more.end()});
+    else if (deviation_ != nullptr && deviation_->message == number)
       deviate(header, {more.begin(), more.end()});
     else
       put(header, {more.begin(), more.end()});
     if (held_ && deviation_->message != number) {
-      conduct_.deviated = true;
+      note_deviation();
       release();
     }
   }
 
   void read(std::span<std::byte> bytes) override {
+    ensure_open();
     release();  // a held message whose answer is awaited has no next one to change places with
     inner_->read(bytes);
     if (bytes.size() == sizeof(FrameHeader) && !incoming_) {
@@ -52,9 +56,14 @@ class DeviatingStream final : public ByteStream {
     incoming_.reset();
   }
 
-  void flush() override { inner_->flush(); }
+  void flush() override {
+    ensure_open();
+    inner_->flush();
+  }
   std::span<const std::byte> binding() const override { return inner_->binding(); }
-  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
+    if (inner_) inner_->set_deadline(deadline);
+  }
 
  private:
   struct Frame {
@@ -62,12 +71,32 @@ class DeviatingStream final : public ByteStream {
     Payload payload;
   };
 
+  void note_deviation() {
+    if (!conduct_.deviated) conduct_.deviated_at = std::chrono::steady_clock::now();
+    conduct_.deviated = true;
+  }
+
+  void ensure_open() const {
+    if (!inner_) throw NetworkError("closed on purpose");
+  }
+
+  void hang_up() {
+    note_deviation();
+    inner_.reset();
+  }
+
+  void spoil(const FrameHeader& header, Payload payload) {
+    flip_one(payload, 0);
+    note_deviation();
+    put(header, payload);
+  }
+
   void deviate(const FrameHeader& header, Payload payload) {
     FrameHeader sent = header;
     const Payload honest = payload;
     switch (deviation_->trick) {
       case Trick::Omit:
-        conduct_.deviated = true;
+        note_deviation();
         return;
       case Trick::Swap:
         held_ = Frame{header, std::move(payload)};
@@ -79,15 +108,20 @@ class DeviatingStream final : public ByteStream {
         break;
       case Trick::Lengthen: payload.push_back(std::byte{0}); break;
       case Trick::WrongLength:
-        conduct_.deviated = true;
+        note_deviation();
         return put(header, std::move(payload), kEnormous);
       case Trick::WrongTag: sent.tag ^= 1; break;
       case Trick::WrongSequence: ++sequence_; break;
+      case Trick::HangUpBefore: hang_up(); return ensure_open();
+      case Trick::HangUpAfter:
+        put(header, payload);
+        inner_->flush();
+        return hang_up();
       default:
         change(header.tag, payload);
         if (payload == honest) return put(header, payload);
     }
-    conduct_.deviated = true;
+    note_deviation();
     put(sent, std::move(payload));
   }
 
@@ -161,7 +195,7 @@ class DeviatingStream final : public ByteStream {
 }  // namespace
 
 std::string_view name_of(Trick trick) {
-  static constexpr std::array<std::string_view, kAllTricks.size()> kNames = {"one bit flipped",
+  static constexpr std::array<std::string_view, kAllTricks.size() + kHangUps.size()> kNames = {"one bit flipped",
                                                                              "a bit flipped in each row",
                                                                              "a lie both ways",
                                                                              "zeros",
@@ -176,7 +210,9 @@ std::string_view name_of(Trick trick) {
                                                                              "a wrong sequence number",
                                                                              "omitted",
                                                                              "repeated",
-                                                                             "swapped"};
+                                                                             "swapped",
+                                                                             "hung up before it",
+                                                                             "hung up after it"};
   return kNames[static_cast<std::size_t>(trick)];
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,14 +37,19 @@ enum class Trick : std::uint8_t {
   Omit,
   Repeat,
   Swap,         // with the next one
+  // The connection is closed.
+  HangUpBefore,  // instead of sending it
+  HangUpAfter,   // as soon as it has left
 };
 inline constexpr std::array kAllTricks = {Trick::FlipBit,  Trick::FlipRow,     Trick::LieBothWays, Trick::Zeros,         Trick::Ones, Trick::Random,
                                           Trick::Reflect,  Trick::Replay,      Trick::CutShort,    Trick::Lengthen,      Trick::WrongLength,
                                           Trick::WrongTag, Trick::WrongSequence, Trick::Omit,      Trick::Repeat,        Trick::Swap};
+inline constexpr std::array kHangUps = {Trick::HangUpBefore, Trick::HangUpAfter};
 std::string_view name_of(Trick trick);
 
 // One that leaves the order and the frames as they are.
 constexpr bool changes_payload(Trick trick) { return trick <= Trick::Replay; }
+constexpr bool hangs_up(Trick trick) { return trick >= Trick::HangUpBefore; }
 
 // A message as it was sent or received.
 struct SeenMessage {
@@ -58,12 +64,14 @@ struct Deviation {
   Trick trick = Trick::FlipBit;
   std::size_t bit = 0;      // modulo the bits of the payload, or of a stride
   std::size_t stride = 128;
+  std::optional<std::size_t> spoilt = {};  // an earlier message, of which the first bit is flipped
 };
 
 // What has happened on a stream that deviates.
 struct Conduct {
   Transcript sent;  // as the protocol has it
   bool deviated = false;
+  std::chrono::steady_clock::time_point deviated_at = {};  // first
 };
 
 // Passes on what the party sends but for the deviation. `earlier` is what it has sent in another session, for a replay; both outlive the

@@ -30,6 +30,7 @@ struct ScenarioKind {
   std::string description;
   // All randomness of a session follows from the seed.
   std::function<std::unique_ptr<Scenario>(std::uint64_t seed)> make;
+  bool is_broken_off = false;  // the cheater hangs up around each message of EQ, and no more
 };
 const std::vector<ScenarioKind>& scenario_kinds();
 
@@ -37,5 +38,7 @@ const std::vector<ScenarioKind>& scenario_kinds();
 std::vector<ScenarioKind> computations();
 // What the parties say about their stores before they make or draw something.
 std::vector<ScenarioKind> store_agreements();
+// Units are poured into stores, which keep account of those that are broken off.
+std::vector<ScenarioKind> unit_makings();
 
 }  // namespace tinyot

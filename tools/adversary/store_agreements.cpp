@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <filesystem>
 #include <set>
 
@@ -8,6 +6,7 @@
 #include "crypto/rng.h"
 #include "storage/verify.h"
 #include "tools/adversary/scenario.h"
+#include "tools/adversary/unit_making.h"
 #include "tools/store_agreement.h"
 
 namespace tinyot {
@@ -18,16 +17,10 @@ namespace fs = std::filesystem;
 constexpr MaterialKind kStoredKind = MaterialKind::Triples;
 constexpr std::size_t kStoredUnits = 2, kUnitTriples = 300, kRunTriples = 100, kPlannedTriples = 50;
 
-fs::path make_directory() {
-  std::string name = (fs::temp_directory_path() / "tinyot_selftest_XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw StoreError("cannot make a directory in " + fs::temp_directory_path().string() + " for stores to try");
-  return name;
-}
-
 // Stores are filled, unlocked, drawn from twice, the second time as planned, and compared.
 class StoreAgreement final : public Scenario {
  public:
-  explicit StoreAgreement(std::uint64_t seed) : seed_(seed), root_(make_directory()) {}
+  explicit StoreAgreement(std::uint64_t seed) : seed_(seed), root_(make_stores_directory()) {}
   ~StoreAgreement() override {
     std::error_code ignored;
     fs::remove_all(root_, ignored);

@@ -107,6 +107,9 @@ Judgement judge(const TableRow& row, Trick trick, const Trial& trial) {
   const std::string end = ending_name(trial.honest);
   const auto violation = [&](const std::string& what) { return Judgement{Verdict::Violation, what + ": " + end + " " + trial.honest.text}; };
   if (!trial.flaw.empty()) return violation("the honest party is left with something wrong (" + trial.flaw + ")");
+  if (hangs_up(trick) && trial.honest.kind == Ending::Kind::Cut) return {Verdict::Counted, {}};
+  // The cheater's own check has found its lie first, and it said so: the store is dead.
+  if (hangs_up(trick) && trial.honest.kind == Ending::Kind::Told) return {Verdict::Stopped, {}};
   switch (trial.honest.kind) {
     case Ending::Kind::Done:
       return expected_of(row, trick) == Expected::Ended ? violation("not noticed") : Judgement{Verdict::Survived, {}};

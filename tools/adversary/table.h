@@ -37,7 +37,7 @@ Expected expected_of(const TableRow& row, Trick trick);
 // As the rows name it: a check, or "(cut)" and the like.
 std::string ending_name(const Ending& ending);
 
-enum class Verdict : std::uint8_t { Void, Caught, Stopped, Survived, Violation };
+enum class Verdict : std::uint8_t { Void, Caught, Stopped, Survived, Counted, Violation };
 // What a trial shows. `reason` says what the table excludes.
 struct Judgement {
   Verdict verdict;

@@ -5,17 +5,16 @@
 #include "base/error.h"
 
 namespace tinyot {
-namespace {
 
-// A party that ends stops its own sending; the honest one says so, as the commands do. The cheater leaves without a word.
-Ending play(Scenario& scenario, Party me, Party cheater, std::unique_ptr<ByteStream> stream) {
+Ending ending_of(const std::function<void(Channel&)>& body, std::unique_ptr<ByteStream> stream,
+                 bool tells) {
   const auto channel = make_framed_channel(std::move(stream));
   try {
-    scenario.run(me, *channel);
+    body(*channel);
     channel->flush();
     return {};
   } catch (const PeerCheated& error) {
-    if (me != cheater) channel->send_abort();
+    if (tells) channel->send_abort();
     return {Ending::Kind::Caught, error.check(), error.what()};
   } catch (const PeerAborted& error) {
     return {Ending::Kind::Told, {}, error.what()};
@@ -30,8 +29,6 @@ Ending play(Scenario& scenario, Party me, Party cheater, std::unique_ptr<ByteStr
   }
 }
 
-}  // namespace
-
 Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater, const Deviation* deviation, const Transcript* earlier) {
   const auto scenario = kind.make(seed);
   Trial trial;
@@ -39,8 +36,12 @@ Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater, const
   auto& deviating = cheater == Party::A ? streams.a : streams.b;
   auto& keeping = cheater == Party::A ? streams.b : streams.a;
   deviating = make_deviating_stream(std::move(deviating), deviation, earlier, trial.conduct);
-  std::thread thread([&] { trial.cheater = play(*scenario, cheater, cheater, std::move(deviating)); });
-  trial.honest = play(*scenario, peer_of(cheater), cheater, std::move(keeping));
+  // The cheater leaves without an abort.
+  const auto run_as = [&](Party party) {
+    return [&, party](Channel& channel) { scenario->run(party, channel); };
+  };
+  std::thread thread([&] { trial.cheater = ending_of(run_as(cheater), std::move(deviating)); });
+  trial.honest = ending_of(run_as(peer_of(cheater)), std::move(keeping), true);
   thread.join();
   try {
     trial.flaw = scenario->flaw(peer_of(cheater));

@@ -1,6 +1,8 @@
 // One session in which one party deviates, and how it ends for the other one.
 #pragma once
 
+#include <functional>
+
 #include "tools/adversary/deviation.h"
 #include "tools/adversary/scenario.h"
 
@@ -26,6 +28,11 @@ struct Trial {
   Conduct conduct;   // of the cheater
   std::string flaw;  // of what the honest party has been given
 };
+
+// Runs `body` on a channel over the stream, to its end. A party that finds cheating and `tells`
+// says so, as the commands do.
+Ending ending_of(const std::function<void(Channel&)>& body, std::unique_ptr<ByteStream> stream,
+                 bool tells = false);
 
 // Runs a session of the kind. `deviation` may be null: then nobody cheats.
 Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater, const Deviation* deviation, const Transcript* earlier = nullptr);

@@ -1,0 +1,45 @@
+// A check fails on one connection of a session while another one obstructs: how soon the honest
+// party's keys are erased, and how soon it ends.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/party.h"
+#include "tools/adversary/trial.h"
+
+namespace tinyot {
+
+// What the cheater does on the session's first connection while a check fails on the second.
+enum class Obstruction : std::uint8_t {
+  Nothing,
+  Silence,    // nothing is sent any more
+  Trickle,    // a message never ends, and its bytes come one at a time
+  Flood,      // bytes without end
+  NeverReads  // what is sent to it never leaves
+};
+inline constexpr std::array kAllObstructions = {Obstruction::Nothing, Obstruction::Silence,
+                                                Obstruction::Trickle, Obstruction::Flood,
+                                                Obstruction::NeverReads};
+std::string_view name_of(Obstruction obstruction);
+
+// After the first message that a check must find, or the obstruction if that is earlier.
+inline constexpr auto kErasedWithin = std::chrono::seconds(2);
+inline constexpr auto kEndedWithin = std::chrono::seconds(4);
+
+struct Revocation {
+  Obstruction obstruction;
+  Party cheater;
+  Ending honest;
+  double erased_s = 0, ended_s = 0;
+  std::string violation;  // empty if there is none
+};
+Revocation try_revocation(Obstruction obstruction, Party cheater, std::uint64_t seed);
+
+// Each obstruction by each party.
+std::vector<Revocation> try_revocations(std::uint64_t seed);
+
+}  // namespace tinyot

@@ -1,0 +1,62 @@
+// Making units into stores of real files, as `tinyot preprocess` does: what stays there when the
+// peer fails a check or closes the connection.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/parameters.h"
+#include "base/party.h"
+#include "net/channel.h"
+
+namespace tinyot {
+
+// A new directory for stores to try. Fails: StoreError.
+std::filesystem::path make_stores_directory();
+
+class UnitMaking {
+ public:
+  // Two units for each worker. All randomness of a session follows from the seed.
+  UnitMaking(const ParameterRequest& request, std::uint64_t seed);
+  ~UnitMaking();
+  UnitMaking(const UnitMaking&) = delete;
+  UnitMaking& operator=(const UnitMaking&) = delete;
+
+  // One party's end; `more` are the channels of its workers but the first. Fails: as `tinyot
+  // preprocess`, and the store is as that would leave it.
+  void run(Party me, Channel& channel, std::span<const std::unique_ptr<Channel>> more = {});
+
+  // What is wrong with the party's store after the run, opened anew; empty if nothing is. After a
+  // failed check, no key is left; otherwise each unit that was begun is made or outstanding.
+  std::string flaw(Party party) const;
+
+  using Clock = std::chrono::steady_clock;
+  // When the party's keys had been erased, because a check failed; never, if none did.
+  Clock::time_point erased_at(Party party) const { return records_[index(party)].erased_at; }
+  std::filesystem::path directory_of(Party party) const;
+
+ private:
+  struct Record {
+    std::mutex mutex = {};
+    std::set<std::size_t> begun = {};  // units of which something was said
+    bool has_run = false, is_revoked = false;
+    Clock::time_point erased_at = Clock::time_point::max();
+  };
+  static std::size_t index(Party party) { return static_cast<std::size_t>(party); }
+
+  SecurityParameters params_;
+  std::uint64_t seed_;
+  std::filesystem::path root_;
+  Record records_[2];
+};
+
+// Units of the smallest size that the profile takes, with the buckets that they need.
+ParameterRequest small_units(Profile profile);
+
+}  // namespace tinyot
