@@ -111,13 +111,19 @@ std::string padded(std::string text, std::size_t width) {
   return text + " ";
 }
 
+// Without what it says of one case.
+std::string short_name_of(const Ending& ending) {
+  const std::string name = ending_name(ending);
+  return name.substr(0, name.find(':'));
+}
+
 // How soon a store is revoked whatever the cheater's other connections do.
 Json json_of(const std::vector<Revocation>& revocations) {
   Json all = Json::array();
   for (const Revocation& trial : revocations)
     all.push_back({{"meanwhile", name_of(trial.obstruction)},
                    {"cheater", std::string(1, letter(trial.cheater))},
-                   {"check", ending_name(trial.honest)},
+                   {"check", short_name_of(trial.honest)},
                    {"keys_erased_s", trial.erased_s},
                    {"ended_s", trial.ended_s}});
   return all;
@@ -131,7 +137,7 @@ std::string text_of(const std::vector<Revocation>& revocations) {
     text += padded(std::string(name_of(trial.obstruction)), 25) +
             padded(std::string(1, letter(trial.cheater)), 8) +
             padded(decimals(trial.erased_s, 3) + " s", 12) +
-            padded(decimals(trial.ended_s, 3) + " s", 12) + ending_name(trial.honest) + "\n";
+            padded(decimals(trial.ended_s, 3) + " s", 12) + short_name_of(trial.honest) + "\n";
   return text;
 }
 
