@@ -100,10 +100,15 @@ class UnreadStream final : public ObstructingStream {
     if (is_armed()) wait_for_deadline();
     inner().flush();
   }
+  void read(std::span<std::byte> bytes) override {
+    if (is_kept_) wait_for_deadline();
+    inner().read(bytes);
+  }
 
  private:
-  // Kept for a peer that takes nothing.
-  void obstruct(std::span<const std::byte>, std::span<const std::byte>) override {}
+  // Kept for a peer that takes nothing, and so will answer nothing.
+  void obstruct(std::span<const std::byte>, std::span<const std::byte>) override { is_kept_ = true; }
+  bool is_kept_ = false;
 };
 
 struct Streams {
