@@ -124,11 +124,27 @@ TEST(UnitAccount, WaitsForUnitsInFlightBeforeTheBucketGrows) {
   EXPECT_LE(account.outstanding(), parameters.risk_limit());
 }
 
+// Room for a larger bucket only does not enlarge it while a unit in flight may yet give room back.
+TEST(UnitAccount, TheBucketDoesNotGrowWhileAUnitIsInFlight) {
+  Log log;
+  const auto parameters = params();
+  Risk broken = parameters.risk_limit();
+  broken -= parameters.risk(kPlan);
+  broken -= parameters.risk({kPlan.ands, kPlan.bucket + 1});
+  log.begin_unit({0, kPlan, broken});
+  log.break_off();
+  UnitAccount account(log, parameters);
+  ASSERT_EQ(account.begin(0, kPlan)->plan.bucket, kPlan.bucket);
+  EXPECT_FALSE(account.try_begin(1, kPlan));
+  account.finish_unit();
+  EXPECT_EQ(account.try_begin(1, kPlan)->plan.bucket, kPlan.bucket);
+}
+
 TEST(UnitAccount, UnitsAreEnteredInOrder) {
   Log log;
   const auto parameters = params();
   UnitAccount account(log, parameters);
-  EXPECT_FALSE(account.try_begin(1, kPlan));
+  ASSERT_FALSE(account.try_begin(1, kPlan));
   std::thread second([&] { account.begin(1, kPlan); });
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(log.begun, 0u);

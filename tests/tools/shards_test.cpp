@@ -157,7 +157,8 @@ TEST_F(ShardsTest, OfSessionsThatDifferInAnyByteServeNoRun) {
     { const Store made = Store::create(store, other, Delta{}, 0); }
     const Ended ended = tinyot(end_of('A', "run") +
                                Arguments{"--store", store_of('A', 1), store, "--circuit",
-                                         "millionaires", "--input", "a=1"});
+                                         "millionaires", "--input", "a=1",
+                                         "--connect-timeout", "1"});
     EXPECT_TRUE(ended_with(ended, 5, "are not two shards of one session")) << byte;
   }
 }

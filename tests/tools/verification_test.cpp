@@ -100,9 +100,11 @@ TEST_F(VerificationTest, ALastBatchThatOnlyOnePartyHasIsReportedByBoth) {
                of_other = report_of(loser == 'A' ? ended.b : ended.a, 5);
     EXPECT_EQ(of_loser["corrupt"].size(), 1u);
     EXPECT_EQ(of_loser["peer_different"], 1);
+    ASSERT_EQ(of_loser["differences"].size(), 1u);
     EXPECT_TRUE(mentions(of_loser["differences"][0], "this store has not"));
     EXPECT_EQ(of_other["corrupt"].size(), 0u);
     EXPECT_EQ(of_other["peer_different"], 1);
+    ASSERT_EQ(of_other["differences"].size(), 1u);
     EXPECT_TRUE(mentions(of_other["differences"][0], kLastBatch));
     EXPECT_EQ(of_other["peer_matched"].get<std::size_t>() + 1, of_other["batches"]);
     flip_last(loser);
@@ -120,6 +122,7 @@ TEST_F(VerificationTest, AHalfWhoseDigestDiffersInOneByteIsReported) {
     EXPECT_EQ(report_of(ended.a, 0)["peer_different"], 0);
     const Json of_b = report_of(ended.b, 5);
     EXPECT_EQ(of_b["peer_different"], 1);
+    ASSERT_EQ(of_b["differences"].size(), 1u);
     EXPECT_TRUE(mentions(of_b["differences"][0], kLastBatch));
     EXPECT_TRUE(of_b["corrupt"].empty());
     change('B', kLastIndex, flip);
