@@ -13,10 +13,6 @@
 namespace tinyot {
 namespace {
 
-struct Attack {
-  double success, survival;  // survival without success
-};
-
 // Every attack on B layers of l objects, each layer but the first shifted cyclically by a uniform amount; an attacked object is caught
 // with one half. The largest p / (1 - s).
 double best_on_layers(std::uint32_t l, std::uint32_t bucket) {
