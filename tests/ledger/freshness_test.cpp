@@ -14,8 +14,8 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr std::size_t kUnits = 3;
-constexpr std::uint64_t kAnds = 128, kInputs = 256;
+constexpr std::size_t kFreshUnits = 3;
+constexpr std::uint64_t kAnds = 128, kFreshInputs = 256;
 constexpr std::size_t kShortest = 16;  // bytes of a message that does not repeat by chance
 
 const SessionIds kIds{{std::array<std::uint8_t, 32>{1}}, {std::array<std::uint8_t, 32>{2}}};
@@ -89,7 +89,7 @@ class FreshnessOf : public testing::TestWithParam<FreshnessCase> {
           Rng rng(Seed{{me == Party::A ? seed_of_a : seed_of_b, 77u + party}});
           PhaseLog log;
           Session session(me, kIds, keys[party], channel, std::move(rng), log);
-          const std::vector<UnitRequest> requests(kUnits, {params.plan(kAnds).at(0), kInputs});
+          const std::vector<UnitRequest> requests(kFreshUnits, {params.plan(kAnds).at(0), kFreshInputs});
           Preprocessor(session, params).make_units(requests, seen.sinks[party]);
         },
         {.wrap_a = keep_messages(Party::A), .wrap_b = keep_messages(Party::B)});
@@ -126,7 +126,7 @@ void expect_each_bit_once(const AllSink& sink) {
   for (const MaterialBatch& batch : sink.kept) add(batch);
   for (const auto& [kind, batches] : sink.made)
     for (const MaterialBatch& batch : batches) add(batch);
-  EXPECT_GT(macs.size(), kUnits * (kAnds + kInputs));
+  EXPECT_GT(macs.size(), kFreshUnits * (kAnds + kFreshInputs));
 }
 
 // What tied the units of `party`, as its messages and the anchor tell, is no stretch of the bits
@@ -150,7 +150,7 @@ void expect_ties_are_not_handed_out(const Seen& seen, Party party) {
     EXPECT_TRUE(handed_out.insert(bytes_of_text(std::as_bytes(tie.words()))).second) << ties;
     ++ties;
   }
-  EXPECT_EQ(ties, kUnits);
+  EXPECT_EQ(ties, kFreshUnits);
 }
 
 TEST_P(FreshnessOf, NothingIsSentOrHandedOutTwice) {

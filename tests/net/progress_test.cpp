@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr TcpTimeouts kImpatient{10s, 300ms};
 constexpr auto kSoon = 5s;  // also on a loaded machine, and far less than kPatient's timeout
-constexpr std::size_t kLarge = std::size_t{64} << 20;
+constexpr std::size_t kLargeMessage = std::size_t{64} << 20;
 
 // Repeats a step in a thread until it fails, or this object ends, or no test waits any more.
 class Repeating {
@@ -61,14 +61,14 @@ auto trickle_of(ByteStream& stream) {
 TEST_P(Progress, ReadOfATrickledMessageTimesOut) {
   StreamPair pair(GetParam(), kImpatient);
   const Repeating trickle(trickle_of(*pair.a), 10ms);
-  std::vector<std::byte> message(kLarge);
+  std::vector<std::byte> message(kLargeMessage);
   expect_contains(soon_failure_of([&] { pair.b->read(message); }), "--idle-timeout");
 }
 
 TEST_P(Progress, WriteToAPeerThatOnlySendsTimesOut) {
   StreamPair pair(GetParam(), kImpatient);
   const Repeating trickle(trickle_of(*pair.a), 10ms);
-  const std::vector<std::byte> message(kLarge);
+  const std::vector<std::byte> message(kLargeMessage);
   expect_contains(soon_failure_of([&] { pair.b->write(message); }), "--idle-timeout");
 }
 
@@ -139,7 +139,7 @@ TEST(TcpProgress, WriteToAPeerThatReadsInTricklesTimesOut) {
   SmallPair pair;
   std::byte byte;
   const Repeating trickle([&] { return pair.a->read({&byte, 1}), true; }, 10ms);
-  const std::vector<std::byte> message(kLarge);
+  const std::vector<std::byte> message(kLargeMessage);
   expect_contains(soon_failure_of([&] { pair.b->write(message); }), "--idle-timeout");
 }
 
@@ -249,7 +249,7 @@ TEST_P(KeyUpdates, DoNotExtendTheIdleTimeout) {
 TEST_P(KeyUpdates, FloodDoesNotExtendAWrite) {
   RightClient right(TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
   const Repeating flood([&] { return right.client.send_key_update(GetParam()); });
-  const std::vector<std::byte> message(kLarge);
+  const std::vector<std::byte> message(kLargeMessage);
   expect_contains(soon_failure_of([&] { right.stream->write(message); }), "--idle-timeout");
   right.stream.reset();
 }
