@@ -34,7 +34,8 @@ int params_command(const Arguments& arguments) {
   std::string text = grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " +
                      grouped(params.unit()) + ", bucket " + std::to_string(params.bucket()) + "\n" +
                      units_text(report) + "security: sigma " + std::to_string(params.sigma()) +
-                     ", reached " + decimals(forecast.paper_bound_bits, 1) + " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) +
+                     ", reached " + decimals(forecast.paper_bound_bits, 1) + " bits by the paper's bound (exact: " +
+                     decimals(forecast.exact_bound_bits, 1) +
                      "); kappa " + std::to_string(kKappa) + "\n" + profile_text(report) + ": " +
                      (params.profile() == Profile::Nnob12 ? "tau = " + std::to_string(params.columns_kept()) + " columns, " : "") +
                      grouped(forecast.seed_ots) + " seed OTs each way, once\n" + "traffic: each party sends " +

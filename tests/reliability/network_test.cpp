@@ -64,7 +64,8 @@ void tell(const Setting& setting, const Usual& usual, NetworkTally& tally, std::
   suffer((strikes + 1) / 2, [&] { couple.preprocess(striker.next(usual.preprocess, setting.connections)); });
   couple.preprocess({});
   if (::testing::Test::HasFailure()) return;
-  while (struck < strikes && !couple.is_short_of_material()) suffer(strikes, [&] { couple.run(striker.next(usual.run)); });
+  while (struck < strikes && !couple.is_short_of_material() && !::testing::Test::HasFailure())
+    suffer(strikes, [&] { couple.run(striker.next(usual.run)); });
   couple.settle();
 }
 

@@ -58,7 +58,9 @@ class ForecastTest : public CommandTest {
 TEST_F(ForecastTest, NamesAllThatAJobCosts) {
   const Json json = json_of(tinyot({"params", "--ands", "2^20", "--sigma", "64", "--unit", "2^18", "--no-calibration", "--format", "json"}));
   EXPECT_EQ(json["ands"], 1 << 20);
-  EXPECT_EQ(json["units"], 4);
+  EXPECT_EQ(json["units"].at(0)["count"], 4);
+  EXPECT_EQ(json["units"].at(0)["bucket"], json["bucket"]);
+  EXPECT_EQ(json["outstanding"]["units"], 0);
   EXPECT_EQ(json["sigma"], 64);
   EXPECT_GE(json["sigma_paper_bound"], 64.0);
   EXPECT_GE(json["sigma_exact"], 40.0);
@@ -109,7 +111,7 @@ TEST_F(ForecastTest, NamesTheFieldsOfTheFastProfile) {
   EXPECT_EQ(json["softspoken_k"], 2);
   EXPECT_EQ(json["seed_ots"], 128);
   EXPECT_EQ(json["unit"], 1 << 20);
-  EXPECT_EQ(json["units"], 2);
+  EXPECT_EQ(json["units"].at(0)["count"], 2);
   EXPECT_EQ(json["bucket"], 3);
   for (const char* field : {"columns", "labit_columns"}) EXPECT_FALSE(json.contains(field)) << field;
   const Json other = json_of(tinyot(params + kFewerTrees));

@@ -38,7 +38,8 @@ constexpr auto kTable = std::to_array<TableRow>({
     {0x1501, "bucket.permutation_seed", "NNOB12 Fig. 14, 16", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
     {0x1601, "aand.d", "NNOB12 Fig. 16", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
     {0x1701, "aot.d", "NNOB12 Fig. 14", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
-    {0x1801, "unit.begin", "units", 64, kEnded, kEnded, kEnded, "unit number|(refused)", 0},
+    // A wrong number is found; another sum of what is outstanding changes the bucket at most.
+    {0x1801, "unit.begin", "units", 64, kHarmless, kEnded, kHarmless, "unit number|(refused)|(disagreed)", 0},
     {0x1901, "ggm.sums", "SoftSpokenOT, GGM trees", 128, kGuess, kGuess, kEnded, "SoftSpoken check", kHalf},
     {0x1902, "ggm.check", "SoftSpokenOT, GGM trees", 128, kEnded, kEnded, kEnded, "SoftSpoken check", 0},
     {0x1A01, "softspoken.corrections", "SoftSpokenOT", 128, kGuess, kEnded, kEnded, "SoftSpoken check", kQuarter},
