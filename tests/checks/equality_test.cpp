@@ -215,6 +215,25 @@ TEST(Equality, TheSameDigestLooksDifferentEachTime) {
   EXPECT_EQ(points.size(), 3u);
 }
 
+// Ids, counter and digest are the same; only the party's randomness differs.
+TEST(Equality, PointsFollowFromThePartysRandomness) {
+  std::set<std::string> points;
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    PartyOptions options;
+    options.wrap_a = cheating([&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+      if (tag == "eq.point") points.emplace(reinterpret_cast<const char*>(payload.data()), payload.size());
+    });
+    run_channels(
+        [&](Party me, Channel& channel) {
+          PhaseLog log;
+          Session session(me, {}, Delta{}, channel, Rng(Seed{{seed, static_cast<std::uint64_t>(me)}}), log);
+          compare(session, 1);
+        },
+        options);
+  }
+  EXPECT_EQ(points.size(), 3u);
+}
+
 // Two runs of which only the session's randomness is the same, and one party's digest: its scalar does not depend on the digest.
 TEST(Equality, PointsOfDifferentDigestsDiffer) {
   Messages one, two;
