@@ -1,7 +1,7 @@
 // What a cheating peer may win by units that are not finished, counted exactly (PROTOCOL section 3, "Broken attempts").
 //
-// Whoever learns first that a guess was wrong can close the connection, whatever the protocol, and with several units in flight it can
-// stall one and play the others first. So guesses are counted: the sum of the risks of all outstanding units of a session, those in
+// The party that learns first that a guess was wrong can close the connection, whatever the protocol, and with several units
+// in flight it can stall one and play the others first. So guesses are counted: the sum of the risks of all outstanding units of a session, those in
 // flight and those that were broken off, stays below the session's limit.
 //
 // Both parties derive the next unit from such sums, so they are integers: multiples of 2^-192, rounded up, and the same on every machine.

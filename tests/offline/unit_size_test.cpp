@@ -1,4 +1,4 @@
-// The size of a unit that nobody has asked for: the smallest bucket within the memory, then the usual size.
+// The size of a unit where the user leaves it open: the smallest bucket within the memory, then the usual size.
 #include "offline/unit_size.h"
 
 #include <gtest/gtest.h>
