@@ -8,9 +8,9 @@
 // Whoever revealed a wrong bit holds M_i where the key holder has M_i ^ Delta, and must foretell H(i, M_i ^ Delta): crypto/hash_sum.h.
 //
 // A shared bit x = x_A ^ x_B of which both hold shares of the MAC, m_A ^ m_B = x.(Delta^A ^ Delta^B), is opened by both sending their bits,
-// and both absorb m_P ^ x.Delta^P for the x that came out: the same block, if both told the truth. That sum enters both digests. Whoever
+// and both absorb m_P ^ x.Delta^P for the x that came out: the same block, if both told the truth. That sum enters both digests. A party that
 // told a wrong bit knows, of the first such bit, its own side's block, V, where the other party Q has V ^ Delta^Q, and
-// must foretell H(i, V ^ Delta^Q), as above.
+// must predict H(i, V ^ Delta^Q), as above.
 //
 // A constant bit, as the peer's share of an input, has M = 0, and the key holder absorbs 0 for the honest value; its digest
 // stays with it, so that the key of a constant bit is never sent nor revealed.
