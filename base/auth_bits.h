@@ -1,11 +1,12 @@
 // Batches of authenticated bits, structure of arrays, as one party sees them (NNOB12 Fig. 3).
 //
 //   AuthBitsMine    bits of mine: I am the MAC holder and have (x, M_x) for each.
-//   AuthBitsPeers   bits of the peer: I am the key holder and have K_x for each; the global key is kept beside, once a session.
-//   AuthShares      shared bits x = x_A ^ x_B: my x_P, and my share of x.(Delta^A ^ Delta^B) in place of a MAC and a key.
+//   AuthBitsPeers   bits of the peer: I am the key holder and have K_x for each; the global key is
+//   kept beside, once a session. AuthShares      shared bits x = x_A ^ x_B: my x_P, and my share of
+//   x.(Delta^A ^ Delta^B) in place of a MAC and a key.
 //
-// Batches are move-only: material is consumed by being moved. Views are spans into a batch; a view of mine starts at a
-// multiple of 64, so that its bits are whole words.
+// Batches are move-only: material is consumed by being moved. Views are spans into a batch; a view
+// of mine starts at a multiple of 64, so that its bits are whole words.
 #pragma once
 
 #include "base/bit_vector.h"
@@ -52,7 +53,9 @@ class AuthBitsPeers {
 
   std::size_t size() const { return keys.size(); }
   PeersView view() { return keys; }
-  PeersView view(std::size_t first, std::size_t count) { return PeersView(keys).subspan(first, count); }
+  PeersView view(std::size_t first, std::size_t count) {
+    return PeersView(keys).subspan(first, count);
+  }
 
   SecretVector<Key> keys;
 };

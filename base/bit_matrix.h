@@ -1,4 +1,5 @@
-// A matrix of bits, row-major, wiped on destruction; and the two products that turn LaBit's columns into MACs and keys.
+// A matrix of bits, row-major, wiped on destruction; and the two products that turn LaBit's columns
+// into MACs and keys.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +14,26 @@ namespace tinyot {
 
 class BitMatrix {
  public:
-  // Columns are rounded up to whole 512-bit groups in memory (row_bytes); the bits beyond `columns` are whatever was written.
+  // Columns are rounded up to whole 512-bit groups in memory (row_bytes); the bits beyond `columns`
+  // are whatever was written.
   static constexpr std::size_t kColumnGroup = 512;
 
   BitMatrix() = default;
   BitMatrix(std::size_t rows, std::size_t columns)
-      : rows_(rows), columns_(columns), row_words_((columns + kColumnGroup - 1) / kColumnGroup * (kColumnGroup / 64)),
+      : rows_(rows), columns_(columns),
+        row_words_((columns + kColumnGroup - 1) / kColumnGroup * (kColumnGroup / 64)),
         words_(rows * row_words_) {}
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_; }
   std::size_t row_words() const { return row_words_; }
 
-  std::span<std::uint64_t> row(std::size_t r) { return std::span(words_).subspan(r * row_words_, row_words_); }
-  std::span<const std::uint64_t> row(std::size_t r) const { return std::span(words_).subspan(r * row_words_, row_words_); }
+  std::span<std::uint64_t> row(std::size_t r) {
+    return std::span(words_).subspan(r * row_words_, row_words_);
+  }
+  std::span<const std::uint64_t> row(std::size_t r) const {
+    return std::span(words_).subspan(r * row_words_, row_words_);
+  }
   std::span<Block> row_blocks(std::size_t r) {
     return {reinterpret_cast<Block*>(words_.data() + r * row_words_), row_words_ / 2};
   }
@@ -38,12 +45,14 @@ class BitMatrix {
   SecretVector<std::uint64_t> words_;
 };
 
-// The left factor of products over GF(2): a public matrix of 128 rows, made ready once for many right factors. Its bits choose
-// table entries (method of four Russians, four rows of the right factor at a time).
+// The left factor of products over GF(2): a public matrix of 128 rows, made ready once for many
+// right factors. Its bits choose table entries (method of four Russians, four rows of the right
+// factor at a time).
 class LeftFactor {
  public:
   static constexpr std::size_t kTables = 16;  // of 16 entries each, for the 64 rows of a pass
-  // Where the entries stand that one row of the factor names in one pass, in bytes from the first table.
+  // Where the entries stand that one row of the factor names in one pass, in bytes from the first
+  // table.
   struct Selection {
     std::uint16_t offsets[kTables];
   };
@@ -64,6 +73,8 @@ class LeftFactor {
 // Column first + j of a matrix of 128 rows becomes block j, row r its bit r.
 // Shapes: matrix 128 x n, first a multiple of 64, first + number of blocks <= n.
 void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, std::span<Block> columns);
-inline void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns) { transpose_to_blocks(matrix, 0, columns); }
+inline void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns) {
+  transpose_to_blocks(matrix, 0, columns);
+}
 
 }  // namespace tinyot

@@ -18,13 +18,14 @@ BitVector& BitVector::operator^=(const BitVector& other) {
   return *this;
 }
 
-void BitVector::copy_from(const BitVector& source, std::size_t from, std::size_t to, std::size_t count) {
+void BitVector::copy_from(const BitVector& source, std::size_t from, std::size_t to,
+                          std::size_t count) {
   ENSURE(from + count <= source.size_ && to + count <= size_);
   copy_bits(source.words_, from, words_, to, count);
 }
 
-void copy_bits(std::span<const std::uint64_t> source, std::size_t from, std::span<std::uint64_t> target, std::size_t to,
-               std::size_t count) {
+void copy_bits(std::span<const std::uint64_t> source, std::size_t from,
+               std::span<std::uint64_t> target, std::size_t to, std::size_t count) {
   while (count > 0) {
     const std::size_t in_source = from % 64, in_target = to % 64;
     const std::size_t step = std::min({count, 64 - in_source, 64 - in_target});

@@ -1,5 +1,5 @@
-// A vector of bits packed into 64-bit words, wiped on destruction. Bit j is bit j % 64 of word j / 64; on the wire and on
-// disk it is bit j % 8 of byte j / 8. Bits beyond the size are zero, always.
+// A vector of bits packed into 64-bit words, wiped on destruction. Bit j is bit j % 64 of word j /
+// 64; on the wire and on disk it is bit j % 8 of byte j / 8. Bits beyond the size are zero, always.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ inline bool get_bit(std::span<const std::uint64_t> words, std::size_t index) {
 }
 inline void put_bit(std::span<std::uint64_t> words, std::size_t index, bool bit) {
   const std::uint64_t mask = std::uint64_t{1} << (index % 64);
-  words[index / 64] = (words[index / 64] & ~mask) | (mask & (std::uint64_t{0} - std::uint64_t{bit}));
+  words[index / 64] =
+      (words[index / 64] & ~mask) | (mask & (std::uint64_t{0} - std::uint64_t{bit}));
 }
 
 class BitVector {
@@ -35,8 +36,12 @@ class BitVector {
   std::span<const std::uint64_t> words() const { return words_; }
 
   // The bytes of the wire form; after writing through the mutable span call clear_padding.
-  std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(words_)).first(bytes_for(size_)); }
-  std::span<const std::byte> bytes() const { return std::as_bytes(std::span(words_)).first(bytes_for(size_)); }
+  std::span<std::byte> bytes() {
+    return std::as_writable_bytes(std::span(words_)).first(bytes_for(size_));
+  }
+  std::span<const std::byte> bytes() const {
+    return std::as_bytes(std::span(words_)).first(bytes_for(size_));
+  }
 
   // Zeroes the bits beyond the size; false if one of them was set.
   bool clear_padding();
@@ -51,8 +56,9 @@ class BitVector {
   std::size_t size_ = 0;
 };
 
-// Copies `count` bits between packed words at any offsets; bits outside the target range stay as they are.
-void copy_bits(std::span<const std::uint64_t> source, std::size_t from, std::span<std::uint64_t> target, std::size_t to,
-               std::size_t count);
+// Copies `count` bits between packed words at any offsets; bits outside the target range stay as
+// they are.
+void copy_bits(std::span<const std::uint64_t> source, std::size_t from,
+               std::span<std::uint64_t> target, std::size_t to, std::size_t count);
 
 }  // namespace tinyot

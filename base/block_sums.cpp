@@ -10,8 +10,8 @@ namespace tinyot {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Calls use(d, word) for the vectors of n blocks, d being their tag and `word` the index of their first 64-bit word: two blocks
-// at a time, and the last one.
+// Calls use(d, word) for the vectors of n blocks, d being their tag and `word` the index of their
+// first 64-bit word: two blocks at a time, and the last one.
 template <class Use>
 HWY_INLINE void for_each_vector(std::size_t n, Use use) {
   const hn::CappedTag<std::uint64_t, 4> wide;
@@ -25,7 +25,9 @@ HWY_INLINE void for_each_vector(std::size_t n, Use use) {
 void xor_blocks(const Block* x, const Block* y, std::size_t n, Block* out) {
   const std::uint64_t *a = &x->lo, *b = &y->lo;
   std::uint64_t* to = &out->lo;
-  for_each_vector(n, [&](auto d, std::size_t at) HWY_ATTR { hn::StoreU(hn::Xor(hn::LoadU(d, a + at), hn::LoadU(d, b + at)), d, to + at); });
+  for_each_vector(n, [&](auto d, std::size_t at) HWY_ATTR {
+    hn::StoreU(hn::Xor(hn::LoadU(d, a + at), hn::LoadU(d, b + at)), d, to + at);
+  });
 }
 
 void xor_block_to_each(const Block* x, std::size_t n, const Block& y, Block* out) {
@@ -39,7 +41,8 @@ void xor_block_to_each(const Block* x, std::size_t n, const Block& y, Block* out
 }
 
 // Masks of two neighbouring entries by their two bits.
-alignas(32) constexpr std::uint64_t kMasks[4][4] = {{0, 0, 0, 0}, {~0ull, ~0ull, 0, 0}, {0, 0, ~0ull, ~0ull}, {~0ull, ~0ull, ~0ull, ~0ull}};
+alignas(32) constexpr std::uint64_t kMasks[4][4] = {
+    {0, 0, 0, 0}, {~0ull, ~0ull, 0, 0}, {0, 0, ~0ull, ~0ull}, {~0ull, ~0ull, ~0ull, ~0ull}};
 
 void combine_triples(const TripleBlocks& blocks, std::size_t n, const Block& delta) {
   const auto words = [](const Block* block) { return &block->lo; };
@@ -47,10 +50,13 @@ void combine_triples(const TripleBlocks& blocks, std::size_t n, const Block& del
   for_each_vector(n, [&](auto tag, std::size_t at) HWY_ATTR {
     const std::size_t entry = at / 2;
     const auto load = [&](const Block* from) HWY_ATTR { return hn::LoadU(tag, words(from) + at); };
-    const auto mask = [&](const std::uint64_t* bits) HWY_ATTR { return hn::LoadU(tag, kMasks[(bits[entry / 64] >> (entry % 64)) & 3] + at % 2); };
+    const auto mask = [&](const std::uint64_t* bits) HWY_ATTR {
+      return hn::LoadU(tag, kMasks[(bits[entry / 64] >> (entry % 64)) & 3] + at % 2);
+    };
     const auto d = mask(blocks.d), e = mask(blocks.e), key = hn::LoadU(tag, twice + at % 2);
     // All operands before the first result, which may take the place of any of them.
-    const auto x = load(blocks.x), y = load(blocks.y), a = load(blocks.a), b = load(blocks.b), c = load(blocks.c);
+    const auto x = load(blocks.x), y = load(blocks.y), a = load(blocks.a), b = load(blocks.b),
+               c = load(blocks.c);
     hn::StoreU(hn::Xor(hn::Xor(x, a), hn::And(d, key)), tag, &blocks.of_d->lo + at);
     hn::StoreU(hn::Xor(hn::Xor(y, b), hn::And(e, key)), tag, &blocks.of_e->lo + at);
     const auto products = hn::Xor(hn::And(e, a), hn::And(d, hn::Xor(b, hn::And(e, key))));
@@ -69,11 +75,17 @@ HWY_EXPORT(xor_blocks);
 HWY_EXPORT(xor_block_to_each);
 HWY_EXPORT(combine_triples);
 
-void xor_blocks(std::span<const Block> x, const Block* y, Block* out) { HWY_DYNAMIC_DISPATCH(xor_blocks)(x.data(), y, x.size(), out); }
+void xor_blocks(std::span<const Block> x, const Block* y, Block* out) {
+  HWY_DYNAMIC_DISPATCH(xor_blocks)(x.data(), y, x.size(), out);
+}
 
-void xor_block_to_each(std::span<const Block> x, Block y, Block* out) { HWY_DYNAMIC_DISPATCH(xor_block_to_each)(x.data(), x.size(), y, out); }
+void xor_block_to_each(std::span<const Block> x, Block y, Block* out) {
+  HWY_DYNAMIC_DISPATCH(xor_block_to_each)(x.data(), x.size(), y, out);
+}
 
-void combine_triples(const TripleBlocks& blocks, std::size_t n, Block delta) { HWY_DYNAMIC_DISPATCH(combine_triples)(blocks, n, delta); }
+void combine_triples(const TripleBlocks& blocks, std::size_t n, Block delta) {
+  HWY_DYNAMIC_DISPATCH(combine_triples)(blocks, n, delta);
+}
 
 }  // namespace tinyot
 #endif  // HWY_ONCE

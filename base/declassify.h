@@ -1,5 +1,6 @@
-// Where a secret's path into what everybody may see is meant: the result of a check, a seed that is sent next. Says so to the test of
-// constant time (tests/constant_time), in which branches and addresses that depend on secrets are errors; does nothing otherwise.
+// Where a secret's path into what everybody may see is meant: the result of a check, a seed that is
+// sent next. Says so to the test of constant time (tests/constant_time), in which branches and
+// addresses that depend on secrets are errors; does nothing otherwise.
 #pragma once
 
 #include <span>

@@ -3,8 +3,8 @@
 namespace tinyot {
 
 void ensure_failed(const char* condition, const char* file, int line) {
-  throw std::logic_error(std::string("internal error, please report: ") + condition + " does not hold at " + file + ":" +
-                         std::to_string(line));
+  throw std::logic_error(std::string("internal error, please report: ") + condition +
+                         " does not hold at " + file + ":" + std::to_string(line));
 }
 
 }  // namespace tinyot

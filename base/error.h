@@ -1,8 +1,9 @@
 // The three ways in which things go wrong, and who is to blame for each.
 //
 //   ENSURE            our own bug; active in every build
-//   PeerCheated       the peer deviated from the protocol: if and only if received data break it. Ends the session.
-//   everything else   the world failed; the message says what happened and what to do next
+//   PeerCheated       the peer deviated from the protocol: if and only if received data break it.
+//   Ends the session. everything else   the world failed; the message says what happened and what
+//   to do next
 //
 // No message carries a secret. What the peer is told about a PeerCheated is one opaque abort.
 #pragma once
@@ -26,7 +27,8 @@ enum class ExitStatus : int {
 
 class Error : public std::runtime_error {
  public:
-  Error(ExitStatus status, const std::string& message) : std::runtime_error(message), status_(status) {}
+  Error(ExitStatus status, const std::string& message)
+      : std::runtime_error(message), status_(status) {}
   ExitStatus status() const { return status_; }
 
  private:
@@ -38,7 +40,8 @@ class PeerCheated : public Error {
  public:
   explicit PeerCheated(const std::string& check)
       : Error(ExitStatus::PeerCheated,
-              "the peer deviated from the protocol (check: " + check + "); the session is dead, start a new one in a new store"),
+              "the peer deviated from the protocol (check: " + check +
+                  "); the session is dead, start a new one in a new store"),
         check_(check) {}
   const std::string& check() const { return check_; }
 
@@ -57,10 +60,14 @@ class NetworkError : public Error {
   std::string phase_;
 };
 
-// The peer told us that one of its checks failed. It names no reason, and the session is dead for both.
+// The peer told us that one of its checks failed. It names no reason, and the session is dead for
+// both.
 class PeerAborted : public NetworkError {
  public:
-  PeerAborted() : NetworkError("the peer aborted the session: one of its checks failed; the session is dead, start a new one in a new store") {}
+  PeerAborted()
+      : NetworkError(
+            "the peer aborted the session: one of its checks failed; the session is dead, start a "
+            "new one in a new store") {}
 };
 
 class UsageError : public Error {
@@ -87,7 +94,7 @@ class Disagreement : public Error {
 
 }  // namespace tinyot
 
-#define ENSURE(condition) \
-  do {                                                                              \
-    if (!(condition)) ::tinyot::ensure_failed(#condition, __FILE__, __LINE__);      \
+#define ENSURE(condition)                                                      \
+  do {                                                                         \
+    if (!(condition)) ::tinyot::ensure_failed(#condition, __FILE__, __LINE__); \
   } while (false)

@@ -4,13 +4,20 @@ namespace tinyot {
 
 std::string_view name_of(MaterialKind kind) {
   switch (kind) {
-    case MaterialKind::AuthBitsA: return "auth_bits_a";
-    case MaterialKind::AuthBitsB: return "auth_bits_b";
-    case MaterialKind::AuthAndsA: return "auth_ands_a";
-    case MaterialKind::AuthAndsB: return "auth_ands_b";
-    case MaterialKind::AuthOtsAB: return "auth_ots_ab";
-    case MaterialKind::AuthOtsBA: return "auth_ots_ba";
-    case MaterialKind::Triples: return "triples";
+    case MaterialKind::AuthBitsA:
+      return "auth_bits_a";
+    case MaterialKind::AuthBitsB:
+      return "auth_bits_b";
+    case MaterialKind::AuthAndsA:
+      return "auth_ands_a";
+    case MaterialKind::AuthAndsB:
+      return "auth_ands_b";
+    case MaterialKind::AuthOtsAB:
+      return "auth_ots_ab";
+    case MaterialKind::AuthOtsBA:
+      return "auth_ots_ba";
+    case MaterialKind::Triples:
+      return "triples";
   }
   ENSURE(!"a known kind of material");
   return {};
@@ -19,19 +26,26 @@ std::string_view name_of(MaterialKind kind) {
 MaterialShape shape_of(MaterialKind kind, Party me) {
   const bool a = me == Party::A;
   switch (kind) {
-    case MaterialKind::AuthBitsA: return a ? MaterialShape{.mine = 1} : MaterialShape{.peers = 1};
-    case MaterialKind::AuthBitsB: return a ? MaterialShape{.peers = 1} : MaterialShape{.mine = 1};
-    case MaterialKind::AuthAndsA: return a ? MaterialShape{.mine = 3} : MaterialShape{.peers = 3};
-    case MaterialKind::AuthAndsB: return a ? MaterialShape{.peers = 3} : MaterialShape{.mine = 3};
+    case MaterialKind::AuthBitsA:
+      return a ? MaterialShape{.mine = 1} : MaterialShape{.peers = 1};
+    case MaterialKind::AuthBitsB:
+      return a ? MaterialShape{.peers = 1} : MaterialShape{.mine = 1};
+    case MaterialKind::AuthAndsA:
+      return a ? MaterialShape{.mine = 3} : MaterialShape{.peers = 3};
+    case MaterialKind::AuthAndsB:
+      return a ? MaterialShape{.peers = 3} : MaterialShape{.mine = 3};
     case MaterialKind::AuthOtsAB:
-    case MaterialKind::AuthOtsBA: return {.mine = 2, .peers = 2};
-    case MaterialKind::Triples: return {.shares = 3};
+    case MaterialKind::AuthOtsBA:
+      return {.mine = 2, .peers = 2};
+    case MaterialKind::Triples:
+      return {.shares = 3};
   }
   ENSURE(!"a known kind of material");
   return {};
 }
 
-MaterialBatch::MaterialBatch(MaterialKind kind_of_batch, Party me, std::size_t objects) : kind(kind_of_batch), count(objects) {
+MaterialBatch::MaterialBatch(MaterialKind kind_of_batch, Party me, std::size_t objects)
+    : kind(kind_of_batch), count(objects) {
   const MaterialShape shape = shape_of(kind, me);
   for (std::size_t column = 0; column < shape.mine; ++column) mine.emplace_back(objects);
   for (std::size_t column = 0; column < shape.peers; ++column) peers.emplace_back(objects);
@@ -40,7 +54,8 @@ MaterialBatch::MaterialBatch(MaterialKind kind_of_batch, Party me, std::size_t o
 
 std::uint64_t bytes_of(const MaterialBatch& batch) {
   const std::size_t with_bits = batch.mine.size() + batch.shares.size();
-  return batch.count * (with_bits + batch.peers.size()) * sizeof(Block) + with_bits * words_for(batch.count) * sizeof(std::uint64_t);
+  return batch.count * (with_bits + batch.peers.size()) * sizeof(Block) +
+         with_bits * words_for(batch.count) * sizeof(std::uint64_t);
 }
 
 }  // namespace tinyot

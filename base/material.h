@@ -1,7 +1,9 @@
-// Preprocessed material, and the two ends of the pipe between the phases: offline pours it into a MaterialSink, online draws
-// it from a MaterialSource; the store is both. Source: NNOB12 Fig. 5 (the dealer's outputs).
+// Preprocessed material, and the two ends of the pipe between the phases: offline pours it into a
+// MaterialSink, online draws it from a MaterialSource; the store is both. Source: NNOB12 Fig. 5
+// (the dealer's outputs).
 //
-// A kind is a fixed list of columns of authenticated bits. Which columns are mine depends on who I am:
+// A kind is a fixed list of columns of authenticated bits. Which columns are mine depends on who I
+// am:
 //
 //   auth_bits_a    A: [r]                    auth_bits_b    B: [r]
 //   auth_ands_a    A: [x], [y], [z = xy]     auth_ands_b    B: [x], [y], [z = xy]
@@ -17,8 +19,8 @@
 #include <vector>
 
 #include "base/auth_bits.h"
-#include "base/party.h"
 #include "base/parameters.h"
+#include "base/party.h"
 #include "base/risk.h"
 
 namespace tinyot {
@@ -32,8 +34,9 @@ enum class MaterialKind : std::uint8_t {
   AuthOtsBA = 5,
   Triples = 6,
 };
-inline constexpr std::array kAllMaterialKinds = {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB, MaterialKind::AuthAndsA,
-                                                 MaterialKind::AuthAndsB, MaterialKind::AuthOtsAB, MaterialKind::AuthOtsBA,
+inline constexpr std::array kAllMaterialKinds = {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB,
+                                                 MaterialKind::AuthAndsA, MaterialKind::AuthAndsB,
+                                                 MaterialKind::AuthOtsAB, MaterialKind::AuthOtsBA,
                                                  MaterialKind::Triples};
 inline constexpr std::size_t kMaterialKinds = kAllMaterialKinds.size();
 
@@ -48,12 +51,18 @@ struct MaterialShape {
 };
 MaterialShape shape_of(MaterialKind kind, Party me);
 
-constexpr MaterialKind auth_bits_of(Party owner) { return owner == Party::A ? MaterialKind::AuthBitsA : MaterialKind::AuthBitsB; }
-constexpr MaterialKind auth_ands_of(Party owner) { return owner == Party::A ? MaterialKind::AuthAndsA : MaterialKind::AuthAndsB; }
-constexpr MaterialKind auth_ots_from(Party sender) { return sender == Party::A ? MaterialKind::AuthOtsAB : MaterialKind::AuthOtsBA; }
+constexpr MaterialKind auth_bits_of(Party owner) {
+  return owner == Party::A ? MaterialKind::AuthBitsA : MaterialKind::AuthBitsB;
+}
+constexpr MaterialKind auth_ands_of(Party owner) {
+  return owner == Party::A ? MaterialKind::AuthAndsA : MaterialKind::AuthAndsB;
+}
+constexpr MaterialKind auth_ots_from(Party sender) {
+  return sender == Party::A ? MaterialKind::AuthOtsAB : MaterialKind::AuthOtsBA;
+}
 
-// `count` objects of one kind, as one party holds them. Columns stand in the order of the table above, mine, the peer's and shared
-// ones apart; every column has `count` entries. Move-only.
+// `count` objects of one kind, as one party holds them. Columns stand in the order of the table
+// above, mine, the peer's and shared ones apart; every column has `count` entries. Move-only.
 struct MaterialBatch {
   MaterialBatch() = default;
   MaterialBatch(MaterialKind kind, Party me, std::size_t count);
@@ -79,20 +88,22 @@ struct MaterialCounts {
   friend bool operator==(const MaterialCounts&, const MaterialCounts&) = default;
 };
 
-// A unit from the moment in which the first message may leave that says something about its objects.
+// A unit from the moment in which the first message may leave that says something about its
+// objects.
 struct BegunUnit {
   std::uint64_t number = 0;  // of the connection's units, from 0
   UnitPlan plan{};
-  Risk risk{};               // at least that of the plan
+  Risk risk{};  // at least that of the plan
 };
 
-// Where offline pours. Batches of one unit may come in any order of kinds; nothing of a unit counts as made before
-// finish_unit has returned.
+// Where offline pours. Batches of one unit may come in any order of kinds; nothing of a unit counts
+// as made before finish_unit has returned.
 class MaterialSink {
  public:
   virtual ~MaterialSink() = default;
 
-  // The risk of the session's units that were begun and not finished. A sink that no later connection hears of has none.
+  // The risk of the session's units that were begun and not finished. A sink that no later
+  // connection hears of has none.
   virtual Risk outstanding() const { return {}; }
   // Enters a unit as outstanding, durably. A number that is begun again replaces no earlier entry.
   virtual void begin_unit(const BegunUnit&) {}
@@ -100,15 +111,17 @@ class MaterialSink {
   virtual void withdraw_unit(std::uint64_t) {}
 
   virtual void pour(MaterialBatch batch) = 0;
-  // Bits of one party that units of later connections are to be tied to: nobody draws them, and they count with the unit at hand. A sink of
-  // which no later connection will hear has no use for them.
+  // Bits of one party that units of later connections are to be tied to: nobody draws them, and
+  // they count with the unit at hand. A sink of which no later connection will hear has no use for
+  // them.
   virtual void keep(MaterialBatch) {}
-  // What was poured is the unit of the lowest number that is begun: in the same step it counts as made and is no longer outstanding.
+  // What was poured is the unit of the lowest number that is begun: in the same step it counts as
+  // made and is no longer outstanding.
   virtual void finish_unit() = 0;
 };
 
-// Where online draws. Both parties draw the same kinds and counts in the same order, and so get the two halves of the same
-// objects. Fails: OutOfMaterial.
+// Where online draws. Both parties draw the same kinds and counts in the same order, and so get the
+// two halves of the same objects. Fails: OutOfMaterial.
 class MaterialSource {
  public:
   virtual ~MaterialSource() = default;

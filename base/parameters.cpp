@@ -12,7 +12,8 @@ namespace tinyot {
 namespace {
 
 constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
-constexpr std::uint32_t kBucketMin = 2, kBucketMax = 160;  // of one object: 129 for sigma = 128, and room for 67 units in 2^16 shards
+// of one object: 129 for sigma = 128, and room for 67 units in 2^16 shards
+constexpr std::uint32_t kBucketMin = 2, kBucketMax = 160;
 
 double log2_binomial(double n, double k) {
   return (std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)) / std::log(2.0);
@@ -28,9 +29,13 @@ std::string one_decimal(double value) {
 
 std::string_view name_of(Profile profile) { return profile == Profile::Nnob12 ? "nnob12" : "fast"; }
 
-std::string_view name_of(Columns columns) { return columns == Columns::Theorem ? "theorem" : "experiment"; }
+std::string_view name_of(Columns columns) {
+  return columns == Columns::Theorem ? "theorem" : "experiment";
+}
 
-std::string_view name_of(MaterialForm form) { return form == MaterialForm::Pairs ? "pairs" : "triples"; }
+std::string_view name_of(MaterialForm form) {
+  return form == MaterialForm::Pairs ? "pairs" : "triples";
+}
 
 double paper_bound_bits(std::uint64_t l, std::uint32_t bucket) {
   return (std::log2(static_cast<double>(l)) + 1) * (bucket - 1.0);
@@ -39,7 +44,8 @@ double paper_bound_bits(std::uint64_t l, std::uint32_t bucket) {
 double exact_bound_bits(std::uint64_t l, std::uint32_t bucket) {
   const double b = bucket, objects = b * static_cast<double>(l);
   const double attacked = std::min(2 * b - 1, objects);
-  return attacked - std::log2(static_cast<double>(l)) - log2_binomial(attacked, b) + log2_binomial(objects, b);
+  return attacked - std::log2(static_cast<double>(l)) - log2_binomial(attacked, b) +
+         log2_binomial(objects, b);
 }
 
 double layers_bound_bits(std::uint64_t l, std::uint32_t bucket) {
@@ -50,27 +56,34 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   SecurityParameters parameters;
   parameters.request_ = request;
   const bool fast = request.profile == Profile::Fast;
-  const std::uint64_t unit = parameters.request_.unit.emplace(request.unit.value_or(usual_unit(request.profile)));
-  const MaterialForm material = parameters.request_.material.emplace(request.material.value_or(fast ? MaterialForm::Triples : MaterialForm::Pairs));
+  const std::uint64_t unit =
+      parameters.request_.unit.emplace(request.unit.value_or(usual_unit(request.profile)));
+  const MaterialForm material = parameters.request_.material.emplace(
+      request.material.value_or(fast ? MaterialForm::Triples : MaterialForm::Pairs));
   if (request.sigma < kSigmaMin || request.sigma > kSigmaMax)
-    throw UsageError("--sigma " + std::to_string(request.sigma) + " is out of range: 40 to 128 bits (40, 64 and 80 are the usual ones)");
+    throw UsageError("--sigma " + std::to_string(request.sigma) +
+                     " is out of range: 40 to 128 bits (40, 64 and 80 are the usual ones)");
   if (unit < 1 || unit > kUnitMax)
-    throw UsageError("--unit " + std::to_string(unit) + " is out of range: 1 to 2^24 ANDs are permuted together");
+    throw UsageError("--unit " + std::to_string(unit) +
+                     " is out of range: 1 to 2^24 ANDs are permuted together");
   if (request.softspoken_k != 1 && request.softspoken_k != 2 && request.softspoken_k != 4)
-    throw UsageError("--softspoken-k " + std::to_string(request.softspoken_k) + " is not 1, 2 or 4");
-  if (fast && material != MaterialForm::Triples) throw UsageError("--profile fast makes --material triples only");
+    throw UsageError("--softspoken-k " + std::to_string(request.softspoken_k) +
+                     " is not 1, 2 or 4");
+  if (fast && material != MaterialForm::Triples)
+    throw UsageError("--profile fast makes --material triples only");
   parameters.bucket_ = request.bucket ? *request.bucket : parameters.smallest_bucket(unit);
   if (parameters.bucket_ < kBucketMin || parameters.bucket_ > kBucketMax)
-    throw UsageError("--bucket " + std::to_string(parameters.bucket_) + " is out of range: 2 to 160");
+    throw UsageError("--bucket " + std::to_string(parameters.bucket_) +
+                     " is out of range: 2 to 160");
   if (!parameters.is_strong(unit, parameters.bucket_, 1) && !request.weak_allowed)
-    throw UsageError(
-        "--bucket " + std::to_string(parameters.bucket_) + " with units of " + std::to_string(unit) +
-        " ANDs reaches " + one_decimal(parameters.bound_bits(unit, parameters.bucket_)) +
-        " bits by the paper's bound (exact: " +
-        one_decimal(parameters.exact_bits(unit, parameters.bucket_)) + "), less than sigma = " +
-        std::to_string(request.sigma) + "; use --bucket " +
-        std::to_string(parameters.smallest_bucket(unit)) +
-        " or more, or a larger --unit, or --allow-weak for measurements");
+    throw UsageError("--bucket " + std::to_string(parameters.bucket_) + " with units of " +
+                     std::to_string(unit) + " ANDs reaches " +
+                     one_decimal(parameters.bound_bits(unit, parameters.bucket_)) +
+                     " bits by the paper's bound (exact: " +
+                     one_decimal(parameters.exact_bits(unit, parameters.bucket_)) +
+                     "), less than sigma = " + std::to_string(request.sigma) + "; use --bucket " +
+                     std::to_string(parameters.smallest_bucket(unit)) +
+                     " or more, or a larger --unit, or --allow-weak for measurements");
   return parameters;
 }
 
@@ -88,7 +101,8 @@ double SecurityParameters::exact_bits(std::uint64_t ands, std::uint32_t bucket) 
 }
 
 // Whether such units reach sigma, each by the paper's bound and `outstanding` of them together.
-bool SecurityParameters::is_strong(std::uint64_t ands, std::uint32_t bucket, std::uint64_t outstanding) const {
+bool SecurityParameters::is_strong(std::uint64_t ands, std::uint32_t bucket,
+                                   std::uint64_t outstanding) const {
   if (bound_bits(ands, bucket) < sigma()) return false;
   const Risk one = risk({ands, bucket}), limit = risk_limit();
   Risk sum;
@@ -104,14 +118,18 @@ std::uint32_t SecurityParameters::smallest_bucket(std::uint64_t ands) const {
 
 Risk SecurityParameters::risk(const UnitPlan& plan) const {
   const std::uint64_t l = population(plan.ands);
-  return profile() == Profile::Fast ? risk_of_layers(l, plan.bucket) : risk_of_permutation(l, plan.bucket);
+  return profile() == Profile::Fast ? risk_of_layers(l, plan.bucket)
+                                    : risk_of_permutation(l, plan.bucket);
 }
 
 Risk SecurityParameters::risk_limit() const { return tinyot::risk_limit(sigma(), request_.shards); }
 
-double SecurityParameters::units_outstanding_max(const UnitPlan& plan) const { return std::floor(as_double(risk_limit()) / as_double(risk(plan))); }
+double SecurityParameters::units_outstanding_max(const UnitPlan& plan) const {
+  return std::floor(as_double(risk_limit()) / as_double(risk(plan)));
+}
 
-std::optional<UnitPlan> SecurityParameters::within(const UnitPlan& plan, const Risk& outstanding) const {
+std::optional<UnitPlan> SecurityParameters::within(const UnitPlan& plan,
+                                                   const Risk& outstanding) const {
   if (weak_allowed()) return plan;
   const Risk limit = risk_limit();
   for (UnitPlan larger = plan; larger.bucket <= bucket_limit(plan); ++larger.bucket)
@@ -127,7 +145,9 @@ std::uint32_t SecurityParameters::columns_kept() const {
 std::vector<UnitPlan> SecurityParameters::plan(std::uint64_t ands) const {
   std::vector<UnitPlan> units(ands / unit(), UnitPlan{unit(), bucket_});
   if (const std::uint64_t rest = ands % unit(); rest > 0)
-    units.push_back({rest, weak_allowed() && request_.bucket ? bucket_ : std::max(bucket_, smallest_bucket(rest))});
+    units.push_back({rest, weak_allowed() && request_.bucket
+                               ? bucket_
+                               : std::max(bucket_, smallest_bucket(rest))});
   return units;
 }
 

@@ -1,4 +1,5 @@
-// Who a process is. A party is a person (A or B); what it does in a protocol is a role, and roles are class names.
+// Who a process is. A party is a person (A or B); what it does in a protocol is a role, and roles
+// are class names.
 #pragma once
 
 #include <cstdint>

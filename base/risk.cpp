@@ -19,7 +19,8 @@ Risk saturated() { return {{~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t
 Risk in_units(const Integer& units) {
   if (units >> kScaleBits != 0) return saturated();
   Risk risk;
-  for (std::size_t i = 0; i < risk.words.size(); ++i) risk.words[i] = static_cast<std::uint64_t>((units >> (64 * i)) & ~std::uint64_t{0});
+  for (std::size_t i = 0; i < risk.words.size(); ++i)
+    risk.words[i] = static_cast<std::uint64_t>((units >> (64 * i)) & ~std::uint64_t{0});
   return risk;
 }
 
@@ -59,18 +60,21 @@ Risk& Risk::operator-=(const Risk& other) {
 }
 
 std::strong_ordering operator<=>(const Risk& a, const Risk& b) {
-  return std::lexicographical_compare_three_way(a.words.rbegin(), a.words.rend(), b.words.rbegin(), b.words.rend());
+  return std::lexicographical_compare_three_way(a.words.rbegin(), a.words.rend(), b.words.rbegin(),
+                                                b.words.rend());
 }
 
 double as_double(const Risk& risk) {
   double value = 0;
-  for (const std::uint64_t word : risk.words) value = std::ldexp(value + static_cast<double>(word), -64);
+  for (const std::uint64_t word : risk.words)
+    value = std::ldexp(value + static_cast<double>(word), -64);
   return value;
 }
 
 Risk risk_of_layers(std::uint64_t l, std::uint32_t bucket) {
   // 2^-B l^(1-B) / (1 - 2^-B) = 1 / (l^(B-1) (2^B - 1))
-  return rounded_up(1, boost::multiprecision::pow(Integer(l), bucket - 1) * ((Integer(1) << bucket) - 1));
+  return rounded_up(
+      1, boost::multiprecision::pow(Integer(l), bucket - 1) * ((Integer(1) << bucket) - 1));
 }
 
 Risk risk_of_permutation(std::uint64_t l, std::uint32_t bucket) {

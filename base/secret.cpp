@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-std::align_val_t alignment_for(std::size_t bytes) { return std::align_val_t{bytes >= 2 * kHugePage ? kHugePage : 64}; }
+std::align_val_t alignment_for(std::size_t bytes) {
+  return std::align_val_t{bytes >= 2 * kHugePage ? kHugePage : 64};
+}
 
 }  // namespace
 
@@ -20,7 +22,9 @@ void* allocate_aligned(std::size_t bytes) {
   return data;
 }
 
-void deallocate_aligned(void* data, std::size_t bytes) { ::operator delete(data, alignment_for(bytes)); }
+void deallocate_aligned(void* data, std::size_t bytes) {
+  ::operator delete(data, alignment_for(bytes));
+}
 
 void wipe(void* data, std::size_t bytes) {
   if (bytes == 0) return;

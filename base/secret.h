@@ -38,11 +38,13 @@ class ScopedSecret {
   T value_;
 };
 
-// Memory for allocators: 64-byte aligned; large pieces ask for huge pages, which random access needs.
+// Memory for allocators: 64-byte aligned; large pieces ask for huge pages, which random access
+// needs.
 void* allocate_aligned(std::size_t bytes);
 void deallocate_aligned(void* data, std::size_t bytes);
 
-// Allocator of SecretVector: 64-byte aligned, wiped on deallocation; resize leaves trivial elements uninitialised.
+// Allocator of SecretVector: 64-byte aligned, wiped on deallocation; resize leaves trivial elements
+// uninitialised.
 template <class T>
 struct WipingAllocator {
   using value_type = T;

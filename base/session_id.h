@@ -1,4 +1,5 @@
-// The public name of a session: 256 bits to which both parties contribute. Every hash, tweak and stored batch is bound to it.
+// The public name of a session: 256 bits to which both parties contribute. Every hash, tweak and
+// stored batch is bound to it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The speed of this processor's clock, so that a kernel's floor, counted in cycles, can stand beside its measured time.
+// The speed of this processor's clock, so that a kernel's floor, counted in cycles, can stand
+// beside its measured time.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -26,7 +27,8 @@ inline double cycles_per_second() {
         sum += i;
         benchmark::DoNotOptimize(sum);
       }
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      const double seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       best = std::max(best, 4.0 * static_cast<double>(kRounds) / seconds);
     }
     return best;
@@ -34,12 +36,14 @@ inline double cycles_per_second() {
   return rate;
 }
 
-// Counts `items` an iteration and prints of_floor, the ratio of the floor, `cycles` an item, to what was measured.
+// Counts `items` an iteration and prints of_floor, the ratio of the floor, `cycles` an item, to
+// what was measured.
 inline void report_against_floor(benchmark::State& state, double items, double cycles) {
   const double total = items * static_cast<double>(state.iterations());
   state.SetItemsProcessed(static_cast<std::int64_t>(total));
   // A rate counter is divided by the seconds that were measured.
-  state.counters["of_floor"] = benchmark::Counter(total * cycles / cycles_per_second(), benchmark::Counter::kIsRate);
+  state.counters["of_floor"] =
+      benchmark::Counter(total * cycles / cycles_per_second(), benchmark::Counter::kIsRate);
 }
 
 }  // namespace tinyot::bench

@@ -16,8 +16,12 @@ struct Opening {
 };
 
 // Names party, session and toss, so that it cannot be copied back or opened elsewhere.
-Digest commit(const Session& session, std::string_view purpose, std::uint64_t counter, const Opening& opening) {
-  return RandomOracle(session.id(), {"coin toss commit", 'A', counter}).absorb(std::as_bytes(std::span(purpose))).absorb_object(opening).digest();
+Digest commit(const Session& session, std::string_view purpose, std::uint64_t counter,
+              const Opening& opening) {
+  return RandomOracle(session.id(), {"coin toss commit", 'A', counter})
+      .absorb(std::as_bytes(std::span(purpose)))
+      .absorb_object(opening)
+      .digest();
 }
 
 }  // namespace
@@ -37,7 +41,8 @@ PublicSeed toss_coins(Session& session, std::string_view purpose) {
     of_b = mine.half;
     send_object(channel, kAnswer, of_b);
     const auto opening = recv_object<Opening>(channel, kOpening);
-    if (!equal_constant_time(commitment, commit(session, purpose, counter, opening))) throw PeerCheated("coin toss");
+    if (!equal_constant_time(commitment, commit(session, purpose, counter, opening)))
+      throw PeerCheated("coin toss");
     of_a = opening.half;
   }
   return declassified(RandomOracle(session.id(), {"coin toss", '*', counter})

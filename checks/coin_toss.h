@@ -8,8 +8,8 @@
 
 namespace tinyot {
 
-// Role: A commits to its half under a salt of 256 bits, B sends its half, A opens. `purpose` is what the coins are for; both say the
-// same, and what they must not depend on is fixed before.
+// Role: A commits to its half under a salt of 256 bits, B sends its half, A opens. `purpose` is
+// what the coins are for; both say the same, and what they must not depend on is fixed before.
 // Wire: A sends 32 and 64 bytes, B 32; 3 messages.
 // Fails: PeerCheated("coin toss") if A's opening is not what it committed to.
 PublicSeed toss_coins(Session& session, std::string_view purpose);

@@ -58,7 +58,9 @@ class KeyExchange {
   Point base_of(const Digest& password) const {
     std::array<std::uint8_t, 64> uniform;
     for (std::size_t half = 0; half < 2; ++half) {
-      Digest digest = RandomOracle(id_, {half == 0 ? "EQ base 0" : "EQ base 1", '*', counter_}).absorb_object(password).digest();
+      Digest digest = RandomOracle(id_, {half == 0 ? "EQ base 0" : "EQ base 1", '*', counter_})
+                          .absorb_object(password)
+                          .digest();
       std::ranges::copy(digest.bytes, uniform.begin() + 32 * half);
       wipe_object(digest);
     }
@@ -75,9 +77,12 @@ class KeyExchange {
 
 }  // namespace
 
-void EqualityCheck::add(std::string name, const Digest& digest) { comparisons_.push_back({std::move(name), digest}); }
+void EqualityCheck::add(std::string name, const Digest& digest) {
+  comparisons_.push_back({std::move(name), digest});
+}
 
-void EqualityCheck::add_both(Party me, std::string name_of_a, std::string name_of_b, const Digest& of_mine, const Digest& of_peers) {
+void EqualityCheck::add_both(Party me, std::string name_of_a, std::string name_of_b,
+                             const Digest& of_mine, const Digest& of_peers) {
   add(std::move(name_of_a), me == Party::A ? of_mine : of_peers);
   add(std::move(name_of_b), me == Party::A ? of_peers : of_mine);
 }
@@ -98,7 +103,8 @@ void EqualityCheck::run(Session& session) const {
 
   const Party me = session.me();
   const auto check_confirmation = [&](const Digest& received) {
-    if (!equal_constant_time(received, exchange.confirmation(me, peer_of(me)))) throw PeerCheated("EQ of " + name_);
+    if (!equal_constant_time(received, exchange.confirmation(me, peer_of(me))))
+      throw PeerCheated("EQ of " + name_);
   };
   if (me == Party::A) {
     // Step 1.

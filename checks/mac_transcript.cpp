@@ -19,7 +19,8 @@ void exchange_and_compare(MacTranscripts& transcripts, Channel& channel) {
 }  // namespace
 
 MacTranscript::MacTranscript(const SessionId& session, Party mac_holder)
-    : session_(session), direction_(letter(mac_holder)), sum_(session, {"MAC transcript", direction_, 0}, HashUse::MacTranscript),
+    : session_(session), direction_(letter(mac_holder)),
+      sum_(session, {"MAC transcript", direction_, 0}, HashUse::MacTranscript),
       chain_(session, {"MAC chain", direction_, 0}) {}
 
 void MacTranscript::absorb(std::span<const Block> macs) { sum_.absorb(macs); }
@@ -28,8 +29,11 @@ Digest MacTranscript::settle() {
   const Digest digest = chain_.absorb_object(sum_.take()).digest();
   chain_ = RandomOracle(session_, {"MAC chain", direction_, ++settled_});
   chain_.absorb_object(digest);
-  // What is sent is a hash of the chain's state under another domain, so that the chain itself stays with the parties.
-  return RandomOracle(session_, {"MAC digest", direction_, settled_}).absorb_object(digest).digest();
+  // What is sent is a hash of the chain's state under another domain, so that the chain itself
+  // stays with the parties.
+  return RandomOracle(session_, {"MAC digest", direction_, settled_})
+      .absorb_object(digest)
+      .digest();
 }
 
 void MacTranscript::absorb_part(MacTranscript& part) { chain_.absorb_object(part.settle()); }

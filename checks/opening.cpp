@@ -32,10 +32,12 @@ void absorb_keys(Session& session, std::span<Key> keys, BitAt bit_at) {
 }  // namespace
 
 void absorb_peers_keys(Session& session, std::span<Key> keys, const std::uint64_t* revealed) {
-  absorb_keys(session, keys, [&](std::size_t i) { return ((revealed[i / 64] >> (i % 64)) & 1) != 0; });
+  absorb_keys(session, keys,
+              [&](std::size_t i) { return ((revealed[i / 64] >> (i % 64)) & 1) != 0; });
 }
 
-void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& revealed, std::size_t first) {
+void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& revealed,
+                       std::size_t first) {
   absorb_keys(session, keys, [&](std::size_t i) { return revealed[first + i]; });
 }
 

@@ -1,8 +1,9 @@
-// Opening: the one place where an authenticated bit becomes public (NNOB12 Fig. 3, "reveals"). Every bit that passes here puts
-// its MAC on the transcript of its direction; PROTOCOL section 8 settles it later.
+// Opening: the one place where an authenticated bit becomes public (NNOB12 Fig. 3, "reveals").
+// Every bit that passes here puts its MAC on the transcript of its direction; PROTOCOL section 8
+// settles it later.
 //
-// The MACs may be handed over piecewise (in the order of the bits), so that callers need not hold them all. A transcript with bits that
-// were revealed, and not absorbed, does not settle.
+// The MACs may be handed over piecewise (in the order of the bits), so that callers need not hold
+// them all. A transcript with bits that were revealed, and not absorbed, does not settle.
 #pragma once
 
 #include <span>
@@ -19,17 +20,21 @@ void reveal_bits(Session& session, const MessageTag& tag, const BitVector& bits)
 // The MACs of bits that were revealed, next in order.
 void absorb_my_macs(Session& session, std::span<const Mac> macs);
 
-// Role: key holder. Receives n bits that the peer reveals; they are not checked before the transcript is settled.
+// Role: key holder. Receives n bits that the peer reveals; they are not checked before the
+// transcript is settled.
 BitVector receive_revealed_bits(Session& session, const MessageTag& tag, std::size_t n);
-// The keys of bits that the peer revealed, next in order: absorbs K ^ x.Delta for the x received. `keys` is overwritten.
-void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& revealed, std::size_t first);
+// The keys of bits that the peer revealed, next in order: absorbs K ^ x.Delta for the x received.
+// `keys` is overwritten.
+void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& revealed,
+                       std::size_t first);
 // The same for the first bits of words.
 void absorb_peers_keys(Session& session, std::span<Key> keys, const std::uint64_t* revealed);
 
 // Role: both. What shared bits came out as, next in order: m_P ^ x.Delta^P for each opened x.
 void absorb_opened(Session& session, std::span<const MacShare> differences);
 
-// The same for n MACs, or a key for each revealed bit, that are made one by one: make(i) is the one of bit i.
+// The same for n MACs, or a key for each revealed bit, that are made one by one: make(i) is the one
+// of bit i.
 template <class Make>
 void absorb_my_macs_of(Session& session, std::size_t n, Make make) {
   SecretVector<Mac> macs(n);

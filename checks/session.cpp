@@ -13,10 +13,13 @@ SessionId as_session_id(const Digest& digest) { return {digest.bytes}; }
 // A name of `base` on this channel and on no other one, where the channel knows itself.
 SessionId on_channel(const SessionId& base, const Channel& channel) {
   const auto binding = channel.binding();
-  return binding.empty() ? base : as_session_id(RandomOracle(base, {"channel", '*', 0}).absorb(binding).digest());
+  return binding.empty()
+             ? base
+             : as_session_id(RandomOracle(base, {"channel", '*', 0}).absorb(binding).digest());
 }
 
-SessionId bind(const SessionId& base, std::string_view phase, char direction, const Handshake& handshake) {
+SessionId bind(const SessionId& base, std::string_view phase, char direction,
+               const Handshake& handshake) {
   return as_session_id(RandomOracle(base, {phase, direction, 0})
                            .absorb_object(static_cast<std::uint64_t>(handshake.hello_a.size()))
                            .absorb(handshake.hello_a)
@@ -26,7 +29,8 @@ SessionId bind(const SessionId& base, std::string_view phase, char direction, co
 
 }  // namespace
 
-SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<Parameter> parameters,
+SessionIds establish_session(Channel& channel, Rng& rng, Party me,
+                             std::vector<Parameter> parameters,
                              const std::optional<SessionId>& existing) {
   parameters.push_back({"session", existing ? hex_of(*existing) : "new"});
   const Hello hello{me, rng.object<std::array<std::uint8_t, 32>>(), std::move(parameters)};
@@ -47,11 +51,15 @@ SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<P
 }
 
 void join_session(Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker) {
-  const auto proof = [&](Party party) { return RandomOracle(on_channel(ids.connection, channel), {"worker", letter(party), worker}).digest(); };
+  const auto proof = [&](Party party) {
+    return RandomOracle(on_channel(ids.connection, channel), {"worker", letter(party), worker})
+        .digest();
+  };
   static_assert(sizeof(Digest) == kJoinBytes);
   send_object(channel, kJoin, proof(me));
   const auto received = recv_object<Digest>(channel, kJoin);
-  if (!equal_constant_time(received, proof(peer_of(me)))) throw NetworkError("a connection that does not belong to this session");
+  if (!equal_constant_time(received, proof(peer_of(me))))
+    throw NetworkError("a connection that does not belong to this session");
   channel.flush();
 }
 
@@ -69,8 +77,12 @@ Session::Session(Party me, const SessionIds& ids, const Delta& global_key, Chann
     : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)),
       parts_seed_(rng_.block()), log_(log), transcripts_(ids.connection, me) {}
 
-Session::Session(const Session& whole, std::string_view kind, std::uint64_t number, Channel& channel, PhaseLog& log)
-    : Session(whole.me_, {whole.ids_.session, as_session_id(RandomOracle(whole.id(), {kind, '*', number}).digest())}, whole.global_key_, channel,
+Session::Session(const Session& whole, std::string_view kind, std::uint64_t number,
+                 Channel& channel, PhaseLog& log)
+    : Session(whole.me_,
+              {whole.ids_.session,
+               as_session_id(RandomOracle(whole.id(), {kind, '*', number}).digest())},
+              whole.global_key_, channel,
               Rng(Seed{RandomOracle(whole.id(), {"randomness of a part", letter(whole.me_), number})
                            .absorb(std::as_bytes(std::span(kind)))
                            .absorb_object(whole.parts_seed_)

@@ -1,10 +1,11 @@
-// One connection's worth of a session: who I am, what binds every hash and commitment, the channel, the randomness, the MAC
-// transcripts. Everything that a protocol role needs besides its inputs.
+// One connection's worth of a session: who I am, what binds every hash and commitment, the channel,
+// the randomness, the MAC transcripts. Everything that a protocol role needs besides its inputs.
 //
-// A store's session lives on over many connections under one global key. Each connection has an id of its own, derived from
-// the store's session id and fresh nonces of both parties, and all hashing of the connection is bound to that: a resumed job
-// never repeats a tweak, and nothing can be replayed from one connection into another. Over TLS, both ids are bound to the channel and
-// to the keys at its ends as well (ByteStream::binding).
+// A store's session lives on over many connections under one global key. Each connection has an id
+// of its own, derived from the store's session id and fresh nonces of both parties, and all hashing
+// of the connection is bound to that: a resumed job never repeats a tweak, and nothing can be
+// replayed from one connection into another. Over TLS, both ids are bound to the channel and to the
+// keys at its ends as well (ByteStream::binding).
 #pragma once
 
 #include <memory>
@@ -28,17 +29,17 @@ struct SessionIds {
   SessionId connection;  // names this connection of it
 };
 
-// Role: both. Runs the handshake over `parameters` (and the stores' session id, if they exist already), derives the ids and
-// has each party confirm them.
-// Wire: 2 messages each way, 2 rounds.
-// Fails: as shake_hands; PeerCheated("handshake") if the peer's confirmation is not of the same two Hellos.
-SessionIds establish_session(Channel& channel, Rng& rng, Party me, std::vector<Parameter> parameters,
+// Role: both. Runs the handshake over `parameters` (and the stores' session id, if they exist
+// already), derives the ids and has each party confirm them. Wire: 2 messages each way, 2 rounds.
+// Fails: as shake_hands; PeerCheated("handshake") if the peer's confirmation is not of the same two
+// Hellos.
+SessionIds establish_session(Channel& channel, Rng& rng, Party me,
+                             std::vector<Parameter> parameters,
                              const std::optional<SessionId>& existing);
 
-// Role: both. Joins a further channel to the session, for worker `worker` of both parties: each proves that it knows the session's
-// connection.
-// Wire: 1 message of 32 bytes each way.
-// Fails: NetworkError if it is another session's, or somebody else's; as Channel::recv.
+// Role: both. Joins a further channel to the session, for worker `worker` of both parties: each
+// proves that it knows the session's connection. Wire: 1 message of 32 bytes each way. Fails:
+// NetworkError if it is another session's, or somebody else's; as Channel::recv.
 void join_session(Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker);
 
 // The first 16 hex digits, as reports name a session.
@@ -50,9 +51,11 @@ class Session {
   // `global_key` is Delta^me, the key under which this party checks the peer's bits.
   Session(Party me, const SessionIds& ids, const Delta& global_key, Channel& channel, Rng rng,
           PhaseLog& log);
-  // A part of `whole`, for one unit of its work on a channel of its own: an id, randomness, counters and MAC transcripts of its own,
-  // derived from those of `whole`, `kind` and `number`. Parts of different numbers may live on different threads.
-  Session(const Session& whole, std::string_view kind, std::uint64_t number, Channel& channel, PhaseLog& log);
+  // A part of `whole`, for one unit of its work on a channel of its own: an id, randomness,
+  // counters and MAC transcripts of its own, derived from those of `whole`, `kind` and `number`.
+  // Parts of different numbers may live on different threads.
+  Session(const Session& whole, std::string_view kind, std::uint64_t number, Channel& channel,
+          PhaseLog& log);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

@@ -28,9 +28,11 @@ class KeySchedule {
     if (i < nk) return column;
     Column last = columns_[(i - 1) % nk];
     if (i % nk == 0) {
-      last = {aes_sbox(last[1], sbox_), aes_sbox(last[2], sbox_), aes_sbox(last[3], sbox_), aes_sbox(last[0], sbox_)};
+      last = {aes_sbox(last[1], sbox_), aes_sbox(last[2], sbox_), aes_sbox(last[3], sbox_),
+              aes_sbox(last[0], sbox_)};
       last[0] ^= ByteWord::constant(round_constant_);
-      round_constant_ = static_cast<std::uint8_t>((round_constant_ << 1) ^ ((round_constant_ >> 7) * 0x1b));
+      round_constant_ =
+          static_cast<std::uint8_t>((round_constant_ << 1) ^ ((round_constant_ >> 7) * 0x1b));
     } else if (nk > 6 && i % nk == 4) {
       for (ByteWord& byte : last) byte = aes_sbox(byte, sbox_);
     }
@@ -51,7 +53,8 @@ void add_round_key(AesState& state, const AesState& key) {
 AesState sub_bytes_and_shift_rows(const AesState& state, AesSbox sbox) {
   AesState next;
   for (std::size_t column = 0; column < 4; ++column) {
-    for (std::size_t row = 0; row < 4; ++row) next[4 * column + row] = aes_sbox(state[4 * ((column + row) % 4) + row], sbox);
+    for (std::size_t row = 0; row < 4; ++row)
+      next[4 * column + row] = aes_sbox(state[4 * ((column + row) % 4) + row], sbox);
   }
   return next;
 }
@@ -67,14 +70,16 @@ void mix_columns(AesState& state) {
   for (std::size_t first = 0; first < 16; first += 4) {
     const Column a = {state[first], state[first + 1], state[first + 2], state[first + 3]};
     const ByteWord sum = a[0] ^ a[1] ^ a[2] ^ a[3];
-    for (std::size_t row = 0; row < 4; ++row) state[first + row] = a[row] ^ sum ^ doubled(a[row] ^ a[(row + 1) % 4]);
+    for (std::size_t row = 0; row < 4; ++row)
+      state[first + row] = a[row] ^ sum ^ doubled(a[row] ^ a[(row + 1) % 4]);
   }
 }
 
 void encrypt(Builder& builder, std::uint32_t key_bits, AesSbox sbox) {
   std::vector<ByteWord> key;
   for (std::uint32_t k = 0; k < key_bits / 8; ++k) {
-    key.push_back(ByteWord(builder.input_bits(0, 8 * k, 8)) ^ ByteWord(builder.input_bits(1, 8 * k, 8)));
+    key.push_back(ByteWord(builder.input_bits(0, 8 * k, 8)) ^
+                  ByteWord(builder.input_bits(1, 8 * k, 8)));
   }
   AesState state;
   for (std::uint32_t k = 0; k < 16; ++k) state[k] = ByteWord(builder.input_bits(2, 8 * k, 8));
@@ -102,8 +107,11 @@ CircuitFamily aes_family(std::uint32_t key_bits) {
   ENSURE(key_bits == 128 || key_bits == 192 || key_bits == 256);
   CircuitFamily family;
   family.name = "aes" + std::to_string(key_bits);
-  family.description = "AES-" + std::to_string(key_bits) + " of A's message, a block a lane, under key_a ^ key_b; B learns the ciphertext";
-  family.parameters = {CircuitParameter::choice("sbox", {"small", "shallow"}, "fewest ANDs, or least AND-depth")};
+  family.description =
+      "AES-" + std::to_string(key_bits) +
+      " of A's message, a block a lane, under key_a ^ key_b; B learns the ciphertext";
+  family.parameters = {
+      CircuitParameter::choice("sbox", {"small", "shallow"}, "fewest ANDs, or least AND-depth")};
   family.make = [key_bits](const CircuitArguments& arguments) {
     const AesSbox sbox = arguments.choice("sbox") == "small" ? AesSbox::Small : AesSbox::Shallow;
     CircuitInfo info;
@@ -112,7 +120,8 @@ CircuitFamily aes_family(std::uint32_t key_bits) {
                    {"key_b", key_bits, Party::B, ValueFormat::Bytes, true},
                    {"message", 128, Party::A, ValueFormat::Bytes, false}};
     info.outputs = {{"ciphertext", 128, Receiver::B, ValueFormat::Bytes}};
-    return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) { encrypt(builder, key_bits, sbox); });
+    return std::make_unique<GeneratedCircuit>(
+        std::move(info), [=](Builder& builder) { encrypt(builder, key_bits, sbox); });
   };
   return family;
 }

@@ -5,7 +5,8 @@
 namespace tinyot {
 namespace {
 
-// The names t, y, z and s are those of the paper's straight-line program; s[0] is the highest bit there.
+// The names t, y, z and s are those of the paper's straight-line program; s[0] is the highest bit
+// there.
 using TopLayer = std::array<Bit, 22>;     // y1..y21
 using MiddleLayer = std::array<Bit, 18>;  // z0..z17
 
@@ -37,7 +38,8 @@ TopLayer sbox_top(const std::array<Bit, 8>& x) {
   return y;
 }
 
-// The inverse in GF(2^4) at the heart of the tower: t29, t33, t37, t40 from t21..t24. 5 ANDs at AND-depth 4.
+// The inverse in GF(2^4) at the heart of the tower: t29, t33, t37, t40 from t21..t24. 5 ANDs at
+// AND-depth 4.
 using Inverse = std::array<Bit, 4>(const Bit& t21, const Bit& t22, const Bit& t23, const Bit& t24);
 
 std::array<Bit, 4> small_inverse(const Bit& t21, const Bit& t22, const Bit& t23, const Bit& t24) {
@@ -89,8 +91,9 @@ MiddleLayer sbox_middle(const TopLayer& y, const Bit& x7, Inverse inverse) {
   const Bit t44 = t33 ^ t37;
   const Bit t45 = t42 ^ t41;
 
-  return {t44 & y[15], t37 & y[6], t33 & x7,   t43 & y[16], t40 & y[1], t29 & y[7],  t42 & y[11], t45 & y[17], t41 & y[10],
-          t44 & y[12], t37 & y[3], t33 & y[4], t43 & y[13], t40 & y[5], t29 & y[2],  t42 & y[9],  t45 & y[14], t41 & y[8]};
+  return {t44 & y[15], t37 & y[6],  t33 & x7,    t43 & y[16], t40 & y[1],  t29 & y[7],
+          t42 & y[11], t45 & y[17], t41 & y[10], t44 & y[12], t37 & y[3],  t33 & y[4],
+          t43 & y[13], t40 & y[5],  t29 & y[2],  t42 & y[9],  t45 & y[14], t41 & y[8]};
 }
 
 std::array<Bit, 8> sbox_bottom(const MiddleLayer& z) {
@@ -133,7 +136,8 @@ ByteWord aes_sbox(const ByteWord& x, AesSbox form) {
   std::array<Bit, 8> highest_first;
   for (std::size_t i = 0; i < 8; ++i) highest_first[i] = x[7 - i];
   const auto inverse = form == AesSbox::Small ? small_inverse : shallow_inverse;
-  const std::array<Bit, 8> s = sbox_bottom(sbox_middle(sbox_top(highest_first), highest_first[7], inverse));
+  const std::array<Bit, 8> s =
+      sbox_bottom(sbox_middle(sbox_top(highest_first), highest_first[7], inverse));
   ByteWord result;
   for (std::size_t i = 0; i < 8; ++i) result[i] = s[7 - i];
   return result;

@@ -13,7 +13,7 @@ namespace tinyot {
 namespace {
 
 struct GateCounts {
-  std::uint64_t made = 0;     // gates that write a wire of their own
+  std::uint64_t made = 0;  // gates that write a wire of their own
   std::uint64_t outputs = 0;
 };
 
@@ -21,7 +21,9 @@ class CountSink final : public GateSink {
  public:
   void emit(const Gate& gate) override {
     if (gate.kind == GateKind::Output) ++counts.outputs;
-    if (gate.kind != GateKind::Output && gate.kind != GateKind::Input && gate.kind != GateKind::Free) ++counts.made;
+    if (gate.kind != GateKind::Output && gate.kind != GateKind::Input &&
+        gate.kind != GateKind::Free)
+      ++counts.made;
   }
   GateCounts counts;
 };
@@ -33,7 +35,8 @@ class LineWriter {
 
   LineWriter& number(std::uint64_t value) {
     make_room();
-    at_ = static_cast<std::size_t>(std::to_chars(text_.data() + at_, text_.data() + text_.size(), value).ptr - text_.data());
+    at_ = static_cast<std::size_t>(
+        std::to_chars(text_.data() + at_, text_.data() + text_.size(), value).ptr - text_.data());
     text_[at_++] = ' ';
     return *this;
   }
@@ -69,8 +72,9 @@ std::vector<std::uint64_t> offsets_of(const Bundles& bundles) {
 class BristolWriter final : public GateSink {
  public:
   BristolWriter(const CircuitInfo& info, const GateCounts& counts, std::ostream& out)
-      : info_(info), counts_(counts), inputs_(offsets_of(info.inputs)), outputs_(offsets_of(info.outputs)), lines_(out),
-        next_wire_(inputs_.back()), first_output_(inputs_.back() + counts.made) {
+      : info_(info), counts_(counts), inputs_(offsets_of(info.inputs)),
+        outputs_(offsets_of(info.outputs)), lines_(out), next_wire_(inputs_.back()),
+        first_output_(inputs_.back() + counts.made) {
     ENSURE(counts.outputs == outputs_.back());
     lines_.number(counts.made + counts.outputs).number(first_output_ + counts.outputs).end();
     write_widths(info.inputs);
@@ -89,13 +93,21 @@ class BristolWriter final : public GateSink {
         return write_unary(file_wire(gate.in0), gate.out, "INV");
       case GateKind::Xor:
       case GateKind::And:
-        lines_.number(2).number(1).number(file_wire(gate.in0)).number(file_wire(gate.in1)).number(next_wire_);
+        lines_.number(2)
+            .number(1)
+            .number(file_wire(gate.in0))
+            .number(file_wire(gate.in1))
+            .number(next_wire_);
         lines_.end(gate.kind == GateKind::Xor ? "XOR" : "AND");
         return name(gate.out, next_wire_++);
       case GateKind::Output:
         ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
         ++outputs_written_;
-        lines_.number(1).number(1).number(file_wire(gate.in0)).number(first_output_ + outputs_[gate.out] + gate.in1).end("EQW");
+        lines_.number(1)
+            .number(1)
+            .number(file_wire(gate.in0))
+            .number(first_output_ + outputs_[gate.out] + gate.in1)
+            .end("EQW");
         return;
       case GateKind::Free:
         file_wires_.free(gate.in0);

@@ -36,10 +36,12 @@ Bit Builder::input_bit(std::uint32_t bundle, std::uint32_t bit) {
 }
 
 Bits Builder::input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
-  ENSURE(bundle < info_.inputs.size() && first <= info_.inputs[bundle].bits && count <= info_.inputs[bundle].bits - first);
+  ENSURE(bundle < info_.inputs.size() && first <= info_.inputs[bundle].bits &&
+         count <= info_.inputs[bundle].bits - first);
   Bits bits;
   bits.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) bits.push_back(make(GateKind::Input, bundle, first + i));
+  for (std::uint64_t i = 0; i < count; ++i)
+    bits.push_back(make(GateKind::Input, bundle, first + i));
   return bits;
 }
 
@@ -60,8 +62,10 @@ void Builder::output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& val
 }
 
 void Builder::output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits) {
-  ENSURE(bundle < info_.outputs.size() && first <= info_.outputs[bundle].bits && bits.size() <= info_.outputs[bundle].bits - first);
-  for (std::size_t i = 0; i < bits.size(); ++i) output_bit(bundle, static_cast<std::uint32_t>(first + i), bits[i]);
+  ENSURE(bundle < info_.outputs.size() && first <= info_.outputs[bundle].bits &&
+         bits.size() <= info_.outputs[bundle].bits - first);
+  for (std::size_t i = 0; i < bits.size(); ++i)
+    output_bit(bundle, static_cast<std::uint32_t>(first + i), bits[i]);
 }
 
 void Builder::output(std::uint32_t bundle, BitSpan bits) {
@@ -72,7 +76,8 @@ void Builder::output(std::uint32_t bundle, BitSpan bits) {
 Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
   free_dead();
   const auto node = static_cast<std::uint32_t>(ids_.take());
-  if (node >= nodes_.size()) [[unlikely]] nodes_.resize(ids_.limit());
+  if (node >= nodes_.size()) [[unlikely]]
+    nodes_.resize(ids_.limit());
   sink_.emit({kind, node, in0, in1});
   nodes_[node] = {1, kEnd};
   return Bit(this, node);

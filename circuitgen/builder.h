@@ -1,9 +1,9 @@
-// The language of generators: plain C++ functions over Bit that emit gates as they run. Integers: circuitgen/integer.h, and
-// circuitgen/word.h over it.
+// The language of generators: plain C++ functions over Bit that emit gates as they run. Integers:
+// circuitgen/integer.h, and circuitgen/word.h over it.
 //
-// A Bit is a handle on a wire or a known constant. Handles are counted: when the last one of a wire dies, the wire is freed.
-// What is known is folded, so x ^ 0, x & 1, x ^ x and the like emit nothing. Both are public knowledge: a generator never
-// sees a value.
+// A Bit is a handle on a wire or a known constant. Handles are counted: when the last one of a wire
+// dies, the wire is freed. What is known is folded, so x ^ 0, x & 1, x ^ x and the like emit
+// nothing. Both are public knowledge: a generator never sees a value.
 //
 // Lifetime: every handle dies before its Builder, and the sink outlives both. One thread.
 #pragma once
@@ -27,7 +27,8 @@ class Bit {
   Bit() = default;  // the constant 0
   explicit Bit(bool constant) : node_(constant) {}
   Bit(const Bit& other);
-  Bit(Bit&& other) noexcept : builder_(std::exchange(other.builder_, nullptr)), node_(std::exchange(other.node_, 0)) {}
+  Bit(Bit&& other) noexcept
+      : builder_(std::exchange(other.builder_, nullptr)), node_(std::exchange(other.node_, 0)) {}
   Bit& operator=(const Bit& other) { return *this = Bit(other); }
   Bit& operator=(Bit&& other) noexcept;  // what this handle was on is let go at once
   ~Bit();
@@ -50,7 +51,9 @@ class Bit {
  private:
   friend class Builder;
   Bit(Builder* builder, std::uint32_t node) : builder_(builder), node_(node) {}
-  bool same_as(const Bit& other) const { return builder_ == other.builder_ && node_ == other.node_; }
+  bool same_as(const Bit& other) const {
+    return builder_ == other.builder_ && node_ == other.node_;
+  }
   void let_go() noexcept;
 
   Builder* builder_ = nullptr;  // null: a constant, and node_ is its value
@@ -67,8 +70,9 @@ class Builder {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  // Bit `bit` of input bundle `bundle`, `count` bits from `first` on, or all of the bundle. The stream may name an input bit
-  // only once, so keep the handle; the later it is asked for, the shorter its wire lives.
+  // Bit `bit` of input bundle `bundle`, `count` bits from `first` on, or all of the bundle. The
+  // stream may name an input bit only once, so keep the handle; the later it is asked for, the
+  // shorter its wire lives.
   Bit input_bit(std::uint32_t bundle, std::uint32_t bit);
   Bits input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_t count);
   Bits input(std::uint32_t bundle);

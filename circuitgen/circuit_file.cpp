@@ -12,8 +12,10 @@ namespace {
 
 class FileCircuit final : public Circuit {
  public:
-  FileCircuit(std::shared_ptr<const TextSource> text, const std::string& name, const CircuitFileOptions& options)
-      : text_(std::move(text)), file_(check_file(*text_, options.bundles)), reads_(find_last_reads(*text_, file_)) {
+  FileCircuit(std::shared_ptr<const TextSource> text, const std::string& name,
+              const CircuitFileOptions& options)
+      : text_(std::move(text)), file_(check_file(*text_, options.bundles)),
+        reads_(find_last_reads(*text_, file_)) {
     info_.name = name;
     name_bundles(options);
   }
@@ -32,7 +34,8 @@ class FileCircuit final : public Circuit {
 
 // Options name bundles as the user sees them, which in the old format need not be their places.
 template <class Bundles>
-auto& bundle_named(Bundles& bundles, std::uint32_t number, const std::string& file, const char* what) {
+auto& bundle_named(Bundles& bundles, std::uint32_t number, const std::string& file,
+                   const char* what) {
   for (auto& bundle : bundles) {
     if (bundle.name == std::to_string(number)) return bundle;
   }
@@ -47,10 +50,13 @@ void FileCircuit::name_bundles(const CircuitFileOptions& options) {
   }
   for (std::uint32_t i = 0; i < file_.output_widths.size(); ++i) {
     if (file_.output_widths[i] == 0) continue;
-    info_.outputs.push_back({std::to_string(i), file_.output_widths[i], options.other_receivers, ValueFormat::Integer});
+    info_.outputs.push_back(
+        {std::to_string(i), file_.output_widths[i], options.other_receivers, ValueFormat::Integer});
   }
-  for (const auto& [number, owner] : options.owners) bundle_named(info_.inputs, number, text_->name(), "input").owner = owner;
-  for (const auto& [number, to] : options.receivers) bundle_named(info_.outputs, number, text_->name(), "output").to = to;
+  for (const auto& [number, owner] : options.owners)
+    bundle_named(info_.inputs, number, text_->name(), "input").owner = owner;
+  for (const auto& [number, to] : options.receivers)
+    bundle_named(info_.outputs, number, text_->name(), "output").to = to;
 }
 
 void FileCircuit::generate(GateSink& sink) const {
@@ -81,11 +87,13 @@ void FileCircuit::generate(GateSink& sink) const {
 
 }  // namespace
 
-std::unique_ptr<Circuit> open_circuit_file(const std::filesystem::path& file, const CircuitFileOptions& options) {
+std::unique_ptr<Circuit> open_circuit_file(const std::filesystem::path& file,
+                                           const CircuitFileOptions& options) {
   return read_circuit(open_text_file(file), file.stem().string(), options);
 }
 
-std::unique_ptr<Circuit> read_circuit(std::shared_ptr<const TextSource> text, const std::string& name, const CircuitFileOptions& options) {
+std::unique_ptr<Circuit> read_circuit(std::shared_ptr<const TextSource> text,
+                                      const std::string& name, const CircuitFileOptions& options) {
   return std::make_unique<FileCircuit>(std::move(text), name, options);
 }
 

@@ -18,7 +18,8 @@ class KeptRounds final : public RoundSink {
 
 }  // namespace
 
-CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes, std::size_t window)
+CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::size_t lanes,
+                             std::size_t window)
     : circuit_(circuit), lanes_(lanes), window_(window), prepared_(gates <= kPreparedMax) {
   if (!prepared_) return;
   KeptRounds kept(rounds_);

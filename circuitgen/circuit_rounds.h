@@ -8,8 +8,9 @@
 
 namespace tinyot {
 
-// The rounds of a circuit on some lanes, in a window. A circuit of no more than kPreparedMax gates is layered
-// beforehand, so that a run of it only has to carry its rounds out; any other one is generated as it runs.
+// The rounds of a circuit on some lanes, in a window. A circuit of no more than kPreparedMax gates
+// is layered beforehand, so that a run of it only has to carry its rounds out; any other one is
+// generated as it runs.
 class CircuitRounds {
  public:
   // `circuit` outlives this object, and has `gates` gates. Fails: as generate_rounds.

@@ -41,7 +41,8 @@ CircuitFamily millionaires_family() {
                      {integer_output("a_has_more", 1)}};
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
       Bit borrow;
-      for (std::uint32_t i = 0; i < bits; ++i) borrow = next_borrow(builder.input_bit(1, i), builder.input_bit(0, i), borrow);
+      for (std::uint32_t i = 0; i < bits; ++i)
+        borrow = next_borrow(builder.input_bit(1, i), builder.input_bit(0, i), borrow);
       builder.output_bit(0, 0, borrow);
     });
   };
@@ -52,17 +53,20 @@ CircuitFamily comparisons_family() {
   CircuitFamily family;
   family.name = "comparisons";
   family.description = "which of A's numbers are less than which of B's; both learn the matrix";
-  family.parameters = {CircuitParameter::number("rows", 100, 1, kLinesMax, "how many numbers A has"),
-                       CircuitParameter::number("columns", 100, 1, kLinesMax, "how many numbers B has"),
-                       CircuitParameter::number("bits", 32, 1, 256, "of each number")};
+  family.parameters = {
+      CircuitParameter::number("rows", 100, 1, kLinesMax, "how many numbers A has"),
+      CircuitParameter::number("columns", 100, 1, kLinesMax, "how many numbers B has"),
+      CircuitParameter::number("bits", 32, 1, 256, "of each number")};
   family.make = [](const CircuitArguments& arguments) {
     const std::uint64_t rows = arguments.number("rows");
     const std::uint64_t columns = arguments.number("columns");
     const std::uint64_t bits = arguments.number("bits");
-    CircuitInfo info{arguments.spec(),
-                     {integer_input("a", rows * bits, Party::A), integer_input("b", columns * bits, Party::B)},
-                     {integer_output("less", rows * columns)}};
-    return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) { emit_matrix(builder, rows, columns, bits); });
+    CircuitInfo info{
+        arguments.spec(),
+        {integer_input("a", rows * bits, Party::A), integer_input("b", columns * bits, Party::B)},
+        {integer_output("less", rows * columns)}};
+    return std::make_unique<GeneratedCircuit>(
+        std::move(info), [=](Builder& builder) { emit_matrix(builder, rows, columns, bits); });
   };
   return family;
 }

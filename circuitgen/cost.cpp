@@ -13,7 +13,8 @@ class CostSink final : public GateSink {
   // Ends the generation.
   struct TooLarge {};
 
-  CostSink(const CircuitInfo& info, CircuitCost& cost, std::uint64_t gates_max) : info_(info), cost_(cost), gates_left_(gates_max) {}
+  CostSink(const CircuitInfo& info, CircuitCost& cost, std::uint64_t gates_max)
+      : info_(info), cost_(cost), gates_left_(gates_max) {}
 
   void emit(const Gate& gate) override {
     switch (gate.kind) {
@@ -73,7 +74,8 @@ class CostSink final : public GateSink {
 
 std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max) {
   CircuitCost cost;
-  for (const InputBundle& bundle : circuit.info().inputs) cost.input_bits[static_cast<std::size_t>(bundle.owner)] += bundle.bits;
+  for (const InputBundle& bundle : circuit.info().inputs)
+    cost.input_bits[static_cast<std::size_t>(bundle.owner)] += bundle.bits;
   for (const OutputBundle& bundle : circuit.info().outputs) cost.output_bits += bundle.bits;
   CostSink sink(circuit.info(), cost, gates_max);
   try {

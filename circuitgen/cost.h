@@ -9,8 +9,8 @@
 
 namespace tinyot {
 
-// Of one lane. What is the same in all lanes counts like anything else, and of gates once more by itself: several lanes carry these
-// out once.
+// Of one lane. What is the same in all lanes counts like anything else, and of gates once more by
+// itself: several lanes carry these out once.
 struct CircuitCost {
   std::uint64_t ands = 0;
   std::uint64_t common_ands = 0;
@@ -26,16 +26,23 @@ struct CircuitCost {
   std::uint64_t gates() const { return ands + xors + nots; }
 
   // Gates that `lanes` lanes carry out.
-  std::uint64_t ands_of(std::size_t lanes) const { return lanes == 1 ? ands : common_ands + (ands - common_ands) * lanes; }
-  std::uint64_t xors_of(std::size_t lanes) const { return lanes == 1 ? xors : common_xors + (xors - common_xors) * lanes; }
+  std::uint64_t ands_of(std::size_t lanes) const {
+    return lanes == 1 ? ands : common_ands + (ands - common_ands) * lanes;
+  }
+  std::uint64_t xors_of(std::size_t lanes) const {
+    return lanes == 1 ? xors : common_xors + (xors - common_xors) * lanes;
+  }
 
-  std::uint64_t input_bits_of(Party owner) const { return input_bits[static_cast<std::size_t>(owner)]; }
+  std::uint64_t input_bits_of(Party owner) const {
+    return input_bits[static_cast<std::size_t>(owner)];
+  }
 };
 
 // Fails: std::logic_error by ENSURE on a malformed stream.
 CircuitCost cost_of(const Circuit& circuit);
 
-// The same for a circuit of at most `gates_max` ANDs and XORs; nothing for a larger one, of which no more is generated.
+// The same for a circuit of at most `gates_max` ANDs and XORs; nothing for a larger one, of which
+// no more is generated.
 std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max);
 
 }  // namespace tinyot

@@ -10,7 +10,8 @@
 namespace tinyot {
 namespace {
 
-void check_shapes(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs) {
+void check_shapes(const CircuitInfo& info, std::size_t lanes,
+                  const std::vector<LaneValues>& inputs) {
   if (lanes == 0) throw UsageError("the number of lanes must be at least 1");
   if (inputs.size() != info.inputs.size()) {
     throw UsageError("circuit " + info.name + " has " + std::to_string(info.inputs.size()) +
@@ -20,19 +21,22 @@ void check_shapes(const CircuitInfo& info, std::size_t lanes, const std::vector<
     const InputBundle& bundle = info.inputs[i];
     const std::size_t values = bundle.same_in_all_lanes ? 1 : lanes;
     if (inputs[i].size() != values) {
-      throw UsageError("input " + bundle.name + " needs " + std::to_string(values) +
-                       (bundle.same_in_all_lanes ? " value (the same in all lanes)" : " values (one a lane)") + ", but " +
-                       std::to_string(inputs[i].size()) + " are given");
+      throw UsageError(
+          "input " + bundle.name + " needs " + std::to_string(values) +
+          (bundle.same_in_all_lanes ? " value (the same in all lanes)" : " values (one a lane)") +
+          ", but " + std::to_string(inputs[i].size()) + " are given");
     }
     for (std::size_t lane = 0; lane < values; ++lane) {
       if (inputs[i][lane].size() == bundle.bits) continue;
-      throw UsageError("input " + bundle.name + " has " + std::to_string(bundle.bits) + " bits, but the value of lane " +
-                       std::to_string(lane) + " has " + std::to_string(inputs[i][lane].size()));
+      throw UsageError("input " + bundle.name + " has " + std::to_string(bundle.bits) +
+                       " bits, but the value of lane " + std::to_string(lane) + " has " +
+                       std::to_string(inputs[i][lane].size()));
     }
   }
 }
 
-// A wire is a row of words, one bit a lane; what stands beyond the lanes in its last word means nothing.
+// A wire is a row of words, one bit a lane; what stands beyond the lanes in its last word means
+// nothing.
 class Evaluator final : public GateSink {
  public:
   Evaluator(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs)
@@ -70,7 +74,8 @@ class Evaluator final : public GateSink {
   }
 
   std::vector<LaneValues> finish() && {
-    for (const std::vector<bool>& bits : written_) ENSURE(std::find(bits.begin(), bits.end(), false) == bits.end());
+    for (const std::vector<bool>& bits : written_)
+      ENSURE(std::find(bits.begin(), bits.end(), false) == bits.end());
     return std::move(outputs_);
   }
 
@@ -98,7 +103,8 @@ class Evaluator final : public GateSink {
       return;
     }
     std::fill_n(out, row_words_, 0);
-    for (std::size_t lane = 0; lane < lanes_; ++lane) out[lane / 64] |= std::uint64_t{values[lane][gate.in1]} << (lane % 64);
+    for (std::size_t lane = 0; lane < lanes_; ++lane)
+      out[lane / 64] |= std::uint64_t{values[lane][gate.in1]} << (lane % 64);
   }
 
   void combine(const Gate& gate) {
@@ -112,7 +118,8 @@ class Evaluator final : public GateSink {
   }
 
   void give_output(const Gate& gate) {
-    ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits && !written_[gate.out][gate.in1]);
+    ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits &&
+           !written_[gate.out][gate.in1]);
     written_[gate.out][gate.in1] = true;
     const std::uint64_t* value = row(gate.in0);
     for (std::size_t lane = 0; lane < lanes_; ++lane) {
@@ -132,7 +139,8 @@ class Evaluator final : public GateSink {
 
 }  // namespace
 
-std::vector<LaneValues> evaluate(const Circuit& circuit, std::size_t lanes, const std::vector<LaneValues>& inputs) {
+std::vector<LaneValues> evaluate(const Circuit& circuit, std::size_t lanes,
+                                 const std::vector<LaneValues>& inputs) {
   check_shapes(circuit.info(), lanes, inputs);
   Evaluator evaluator(circuit.info(), lanes, inputs);
   circuit.generate(evaluator);

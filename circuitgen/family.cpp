@@ -36,7 +36,8 @@ const CircuitParameter& parameter_of(const CircuitFamily& family, std::string_vi
   std::vector<std::string> known;
   for (const CircuitParameter& parameter : family.parameters) {
     if (same_name(parameter.name, key)) return parameter;
-    known.push_back(parameter.name + " (" + parameter.allowed() + ", default " + parameter.default_value + ")");
+    known.push_back(parameter.name + " (" + parameter.allowed() + ", default " +
+                    parameter.default_value + ")");
   }
   const std::string has = known.empty() ? "it has none" : "it has " + joined(known, ", ");
   throw UsageError("circuit " + family.name + " has no parameter " + shown(key) + "; " + has);
@@ -44,8 +45,9 @@ const CircuitParameter& parameter_of(const CircuitFamily& family, std::string_vi
 
 std::optional<std::string> canonical(const CircuitParameter& parameter, std::string_view value) {
   if (!parameter.choices.empty()) {
-    const auto found = std::find_if(parameter.choices.begin(), parameter.choices.end(),
-                                    [value](const std::string& choice) { return same_name(choice, value); });
+    const auto found =
+        std::find_if(parameter.choices.begin(), parameter.choices.end(),
+                     [value](const std::string& choice) { return same_name(choice, value); });
     return found == parameter.choices.end() ? std::nullopt : std::optional(*found);
   }
   std::uint64_t number = 0;
@@ -58,7 +60,8 @@ std::optional<std::string> canonical(const CircuitParameter& parameter, std::str
 }  // namespace
 
 std::string CircuitParameter::allowed() const {
-  return choices.empty() ? std::to_string(min) + " to " + std::to_string(max) : joined(choices, " or ");
+  return choices.empty() ? std::to_string(min) + " to " + std::to_string(max)
+                         : joined(choices, " or ");
 }
 
 const std::string& CircuitArguments::choice(const std::string& name) const {
@@ -67,11 +70,14 @@ const std::string& CircuitArguments::choice(const std::string& name) const {
   return found->second;
 }
 
-std::uint64_t CircuitArguments::number(const std::string& name) const { return std::stoull(choice(name)); }
+std::uint64_t CircuitArguments::number(const std::string& name) const {
+  return std::stoull(choice(name));
+}
 
 CircuitArguments CircuitFamily::parse(std::string_view text) const {
   CircuitArguments arguments;
-  for (const CircuitParameter& parameter : parameters) arguments.values_[parameter.name] = parameter.default_value;
+  for (const CircuitParameter& parameter : parameters)
+    arguments.values_[parameter.name] = parameter.default_value;
 
   std::set<std::string> given;
   for (std::string_view rest = text; !rest.empty();) {
@@ -79,13 +85,17 @@ CircuitArguments CircuitFamily::parse(std::string_view text) const {
     rest.remove_prefix(std::min(piece.size() + 1, rest.size()));
     const std::size_t equals = piece.find('=');
     if (equals == std::string_view::npos) {
-      throw UsageError("circuit " + name + ": " + shown(piece) + " is not of the form parameter=value");
+      throw UsageError("circuit " + name + ": " + shown(piece) +
+                       " is not of the form parameter=value");
     }
     const CircuitParameter& parameter = parameter_of(*this, piece.substr(0, equals));
     const std::string_view value = piece.substr(equals + 1);
     const std::optional<std::string> found = canonical(parameter, value);
-    if (!found) throw UsageError("circuit " + name + ": " + parameter.name + " is " + parameter.allowed() + ", not " + shown(value));
-    if (!given.insert(parameter.name).second) throw UsageError("circuit " + name + ": " + parameter.name + " is given twice");
+    if (!found)
+      throw UsageError("circuit " + name + ": " + parameter.name + " is " + parameter.allowed() +
+                       ", not " + shown(value));
+    if (!given.insert(parameter.name).second)
+      throw UsageError("circuit " + name + ": " + parameter.name + " is given twice");
     arguments.values_[parameter.name] = *found;
   }
 

@@ -1,4 +1,5 @@
-// A family of circuits: one generator and the parameters that a user may set, as `name:key=value,key=value`.
+// A family of circuits: one generator and the parameters that a user may set, as
+// `name:key=value,key=value`.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,13 @@ struct CircuitParameter {
   std::uint64_t max;
   std::vector<std::string> choices;  // empty: a number
 
-  static CircuitParameter number(std::string name, std::uint64_t default_value, std::uint64_t min, std::uint64_t max,
-                                 std::string description) {
+  static CircuitParameter number(std::string name, std::uint64_t default_value, std::uint64_t min,
+                                 std::uint64_t max, std::string description) {
     return {std::move(name), std::move(description), std::to_string(default_value), min, max, {}};
   }
   // The first choice is the default.
-  static CircuitParameter choice(std::string name, std::vector<std::string> choices, std::string description) {
+  static CircuitParameter choice(std::string name, std::vector<std::string> choices,
+                                 std::string description) {
     std::string first = choices.front();
     return {std::move(name), std::move(description), std::move(first), 0, 0, std::move(choices)};
   }
@@ -41,7 +43,8 @@ struct CircuitParameter {
 // The values of all parameters of a family, checked.
 class CircuitArguments {
  public:
-  // The family's name and what differs from the defaults, in the family's order: equal if and only if the circuits are.
+  // The family's name and what differs from the defaults, in the family's order: equal if and only
+  // if the circuits are.
   const std::string& spec() const { return spec_; }
   // Fails: std::logic_error by ENSURE if there is no such parameter.
   const std::string& choice(const std::string& name) const;
@@ -59,11 +62,13 @@ struct CircuitFamily {
   std::vector<CircuitParameter> parameters;
   std::function<std::unique_ptr<Circuit>(const CircuitArguments&)> make;
 
-  // `text` is `key=value,key=value`, or empty for the defaults. Fails: UsageError with what is known and allowed.
+  // `text` is `key=value,key=value`, or empty for the defaults. Fails: UsageError with what is
+  // known and allowed.
   CircuitArguments parse(std::string_view text) const;
 };
 
-// The width of a bundle. Fails: std::logic_error by ENSURE if a bundle cannot be so wide: the ranges of parameters exclude it.
+// The width of a bundle. Fails: std::logic_error by ENSURE if a bundle cannot be so wide: the
+// ranges of parameters exclude it.
 inline std::uint32_t bundle_bits(std::uint64_t bits) {
   ENSURE(bits < std::uint64_t{1} << 32);
   return static_cast<std::uint32_t>(bits);
@@ -77,13 +82,15 @@ inline OutputBundle integer_output(std::string name, std::uint64_t bits) {
   return {std::move(name), bundle_bits(bits), Receiver::Both, ValueFormat::Integer};
 }
 
-// Case, '-' and '_' do not matter in names of circuits, parameters and choices: "AES-128" is "aes128".
+// Case, '-' and '_' do not matter in names of circuits, parameters and choices: "AES-128" is
+// "aes128".
 bool same_name(std::string_view x, std::string_view y);
 
 // A circuit from a function that emits it.
 class GeneratedCircuit final : public Circuit {
  public:
-  GeneratedCircuit(CircuitInfo info, std::function<void(Builder&)> program) : info_(std::move(info)), program_(std::move(program)) {}
+  GeneratedCircuit(CircuitInfo info, std::function<void(Builder&)> program)
+      : info_(std::move(info)), program_(std::move(program)) {}
   const CircuitInfo& info() const override { return info_; }
   void generate(GateSink& sink) const override {
     Builder builder(sink, info_);

@@ -4,10 +4,11 @@
 //     XOR, AND, INV    one gate each
 //     EQW              out = in; only another name for the wire, costs nothing
 //     EQ               out = the constant that stands in place of `in`, 0 or 1
-//     MAND             out_i = in_i & in_(i + n_out): several ANDs, counted as one gate in the header
+//     MAND             out_i = in_i & in_(i + n_out): several ANDs, counted as one gate in the
+//     header
 //   truth tables (Lindell, Pinkas, Smart 2008)   n_in 1 in... out DIGITS
-//     2^n_in digits, n_in <= 3; the leftmost is the output for inputs that are all 0, the first input is the most significant
-//     digit of the row's number
+//     2^n_in digits, n_in <= 3; the leftmost is the output for inputs that are all 0, the first
+//     input is the most significant digit of the row's number
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,9 @@ enum class FileOperation : std::uint8_t { Xor, And, Not, Copy, Constant, Table }
 
 struct FileGate {
   FileOperation operation;
-  std::uint8_t table;          // Constant: the bit. Table: bit r is the output for row r, whose digits are the inputs, first one first
+  // Constant: the bit. Table: bit r is the output for row r, whose digits are the inputs, first one
+  // first
+  std::uint8_t table;
   std::size_t in_count, out_count;
   std::vector<FileWire> wires;  // inputs, then outputs; what stands behind them means nothing
 
@@ -37,7 +40,8 @@ struct FileGate {
   std::span<const FileWire> outs() const { return {wires.data() + in_count, out_count}; }
 };
 
-// Parses a line with a newline behind it; false if it is no gate of the format. The wires may be any numbers.
+// Parses a line with a newline behind it; false if it is no gate of the format. The wires may be
+// any numbers.
 bool parse_gate(FileFormat format, std::string_view line, FileGate& gate);
 
 // Why parse_gate refuses the line at hand. Fails: UsageError, always.

@@ -38,8 +38,11 @@ class HeaderReader {
     const auto first = lines.words();
     if (first.size() >= 4 && begins_with_digit(first.back())) return FileFormat::TruthTables;
     const bool no_gates = first[0] == "0";
-    if (first.size() != 2 || !lines.next() || lines.words().size() != 3) return FileFormat::BristolFashion;
-    if (lines.next()) return begins_with_digit(lines.words().back()) ? FileFormat::BristolFashion : FileFormat::OldBristol;
+    if (first.size() != 2 || !lines.next() || lines.words().size() != 3)
+      return FileFormat::BristolFashion;
+    if (lines.next())
+      return begins_with_digit(lines.words().back()) ? FileFormat::BristolFashion
+                                                     : FileFormat::OldBristol;
     return no_gates ? FileFormat::OldBristol : FileFormat::BristolFashion;
   }
 
@@ -52,24 +55,30 @@ class HeaderReader {
   std::uint64_t number(std::size_t index) const { return lines_.integer(words_[index]); }
 
   void read_counts() {
-    if (words_.size() != 2) lines_.fail("the first line must be two numbers, gates and wires, or a gate with a truth table");
+    if (words_.size() != 2)
+      lines_.fail(
+          "the first line must be two numbers, gates and wires, or a gate with a truth table");
     header_.gates = number(0);
     header_.wires = number(1);
     if (header_.gates > bytes_) fail_size(header_.gates, "gates");
     if (header_.wires > bytes_ + kSilentWiresMax) fail_size(header_.wires, "wires");
-    if (header_.wires > kFileWiresMax) lines_.fail("more than " + std::to_string(kFileWiresMax) + " wires are not supported");
+    if (header_.wires > kFileWiresMax)
+      lines_.fail("more than " + std::to_string(kFileWiresMax) + " wires are not supported");
   }
 
-  // Memory is taken only for what the file is long enough to hold: a gate has a line, and a wire is written in some line.
+  // Memory is taken only for what the file is long enough to hold: a gate has a line, and a wire is
+  // written in some line.
   [[noreturn]] void fail_size(std::uint64_t count, const char* what) const {
-    lines_.fail("the header announces " + std::to_string(count) + " " + what + ", too many for a file of " +
-                std::to_string(bytes_) + " bytes");
+    lines_.fail("the header announces " + std::to_string(count) + " " + what +
+                ", too many for a file of " + std::to_string(bytes_) + " bytes");
   }
 
-  std::uint32_t width(std::size_t index, const std::string& kind, std::uint64_t wires_before) const {
+  std::uint32_t width(std::size_t index, const std::string& kind,
+                      std::uint64_t wires_before) const {
     const std::uint64_t width = number(index);
     if (width > header_.wires - wires_before) {
-      lines_.fail("the " + kind + " bundles have more bits than the " + std::to_string(header_.wires) + " wires of the header");
+      lines_.fail("the " + kind + " bundles have more bits than the " +
+                  std::to_string(header_.wires) + " wires of the header");
     }
     return static_cast<std::uint32_t>(width);
   }
@@ -78,13 +87,14 @@ class HeaderReader {
     const std::uint64_t bundles = number(0);
     const std::size_t given = words_.size() - 1;
     if (bundles != given) {
-      lines_.fail(std::to_string(bundles) + " " + kind + " bundles are announced, but " + std::to_string(given) +
-                  " widths are given");
+      lines_.fail(std::to_string(bundles) + " " + kind + " bundles are announced, but " +
+                  std::to_string(given) + " widths are given");
     }
     std::uint64_t sum = 0;
     for (std::size_t i = 1; i <= given; ++i) {
       widths.push_back(width(i, kind, sum));
-      if (widths.back() == 0) lines_.fail(kind + " bundle " + std::to_string(i - 1) + " has no bits");
+      if (widths.back() == 0)
+        lines_.fail(kind + " bundle " + std::to_string(i - 1) + " has no bits");
       sum += widths.back();
     }
     return sum;

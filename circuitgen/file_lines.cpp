@@ -16,15 +16,16 @@ constexpr std::size_t kShownMax = 24;
 
 bool all_blank(std::string_view line) { return std::all_of(line.begin(), line.end(), is_blank); }
 
-// Four sums side by side, since each waits for its own multiplication. What is left of a block that is no multiple of 32 bytes
-// is padded with zeros; only the last one is such.
+// Four sums side by side, since each waits for its own multiplication. What is left of a block that
+// is no multiple of 32 bytes is padded with zeros; only the last one is such.
 void absorb(std::array<std::uint64_t, 4>& digest, const char* block, std::size_t bytes) {
   std::array<std::uint64_t, 4> words;
   while (bytes > 0) {
     const std::size_t part = std::min(bytes, sizeof words);
     if (part < sizeof words) words.fill(0);
     std::memcpy(words.data(), block, part);
-    for (std::size_t i = 0; i < words.size(); ++i) digest[i] = std::rotl(digest[i] ^ words[i], 29) * 0x9e3779b97f4a7c15ULL;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      digest[i] = std::rotl(digest[i] ^ words[i], 29) * 0x9e3779b97f4a7c15ULL;
     block += part;
     bytes -= part;
   }
@@ -33,7 +34,9 @@ void absorb(std::array<std::uint64_t, 4>& digest, const char* block, std::size_t
 }  // namespace
 
 FileLines::FileLines(const TextSource& text) : text_(text), buffer_(1) {
-  if (text.bytes_now() != text.bytes()) throw UsageError(text.name() + ": the file has changed since it was opened, it has another length");
+  if (text.bytes_now() != text.bytes())
+    throw UsageError(text.name() +
+                     ": the file has changed since it was opened, it has another length");
 }
 
 bool FileLines::next() {
@@ -48,7 +51,10 @@ bool FileLines::next_of_any_kind() {
   for (;;) {
     char* const from = buffer_.data() + searched;
     const void* newline = std::memchr(from, '\n', end_ - searched);
-    std::size_t line_end = newline == nullptr ? end_ : static_cast<std::size_t>(static_cast<const char*>(newline) - buffer_.data());
+    std::size_t line_end =
+        newline == nullptr
+            ? end_
+            : static_cast<std::size_t>(static_cast<const char*>(newline) - buffer_.data());
     if (newline == nullptr) {
       searched = end_ - line_begin_;
       if (read_block()) continue;
@@ -67,9 +73,11 @@ bool FileLines::next_of_any_kind() {
 bool FileLines::read_block() {
   if (offset_ == text_.bytes()) return false;
   const std::size_t begun = end_ - line_begin_;
-  const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, text_.bytes() - offset_));
+  const std::size_t bytes =
+      static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, text_.bytes() - offset_));
   std::memmove(buffer_.data(), buffer_.data() + line_begin_, begun);
-  if (begun + bytes + 1 > buffer_.size()) buffer_.resize(std::max(begun + bytes + 1, begun == 0 ? 0 : 2 * buffer_.size()));
+  if (begun + bytes + 1 > buffer_.size())
+    buffer_.resize(std::max(begun + bytes + 1, begun == 0 ? 0 : 2 * buffer_.size()));
   text_.read(offset_, {buffer_.data() + begun, bytes});
   absorb(digest_, buffer_.data() + begun, bytes);
   offset_ += bytes;
@@ -80,7 +88,8 @@ bool FileLines::read_block() {
 
 std::uint64_t FileLines::digest() const {
   std::uint64_t digest = offset_;
-  for (const std::uint64_t sum : digest_) digest = std::rotl(digest ^ sum, 29) * 0x9e3779b97f4a7c15ULL;
+  for (const std::uint64_t sum : digest_)
+    digest = std::rotl(digest ^ sum, 29) * 0x9e3779b97f4a7c15ULL;
   return digest;
 }
 
@@ -98,8 +107,10 @@ std::vector<std::string_view> FileLines::words() const {
 std::uint64_t FileLines::integer(std::string_view word) const {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error == std::errc::result_out_of_range && end == word.data() + word.size()) fail("the number " + shown(word) + " is too large");
-  if (error != std::errc() || end != word.data() + word.size()) fail(shown(word) + " is not a number");
+  if (error == std::errc::result_out_of_range && end == word.data() + word.size())
+    fail("the number " + shown(word) + " is too large");
+  if (error != std::errc() || end != word.data() + word.size())
+    fail(shown(word) + " is not a number");
   return value;
 }
 
@@ -123,14 +134,15 @@ bool FileLinesFromEnd::next() {
   return false;
 }
 
-// The buffer begins somewhere in a line. If that is the line at hand, a block is put in front, as long as the line at least, so
-// that long lines are not moved again and again.
+// The buffer begins somewhere in a line. If that is the line at hand, a block is put in front, as
+// long as the line at least, so that long lines are not moved again and again.
 bool FileLinesFromEnd::next_of_any_kind() {
   if (done_) return false;
   for (;;) {
     const void* newline = ::memrchr(buffer_.data(), '\n', end_);
     if (newline == nullptr && offset_ > 0) {
-      const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(kBlock, end_), offset_));
+      const auto bytes =
+          static_cast<std::size_t>(std::min<std::uint64_t>(std::max(kBlock, end_), offset_));
       if (bytes + end_ + 1 > buffer_.size()) buffer_.resize(bytes + end_ + 1);
       std::memmove(buffer_.data() + bytes, buffer_.data(), end_);
       text_.read(offset_ - bytes, {buffer_.data(), bytes});
@@ -139,7 +151,10 @@ bool FileLinesFromEnd::next_of_any_kind() {
       buffer_[end_] = '\n';
       continue;
     }
-    const std::size_t begin = newline == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(newline) - buffer_.data()) + 1;
+    const std::size_t begin =
+        newline == nullptr
+            ? 0
+            : static_cast<std::size_t>(static_cast<const char*>(newline) - buffer_.data()) + 1;
     buffer_[end_] = '\n';
     line_ = {buffer_.data() + begin, end_ - begin};
     done_ = newline == nullptr;

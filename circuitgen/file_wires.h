@@ -1,9 +1,9 @@
-// The live wires of a circuit file while its gates are streamed: from the name (number) of a wire in the file to its id in the
-// stream.
+// The live wires of a circuit file while its gates are streamed: from the name (number) of a wire
+// in the file to its id in the stream.
 //
-// Several wires of the file may be names of one wire of the stream, which lives as long as the last of them. A reader spends
-// its time here, so the table is inline and tells on insertion what it found.
-// Memory: O(live wires).
+// Several wires of the file may be names of one wire of the stream, which lives as long as the last
+// of them. A reader spends its time here, so the table is inline and tells on insertion what it
+// found. Memory: O(live wires).
 #pragma once
 
 #include <bit>
@@ -60,14 +60,15 @@ class FileWires {
 
  private:
   struct Wire {
-    WireId id;            // of an unused place: the next one
+    WireId id;  // of an unused place: the next one
     std::uint32_t names;
   };
   struct Entry {
     FileWire name = 0;
     Place place = kNone;  // kNone: the entry is empty
   };
-  // Names are hashed in groups of one cache line, because wires that are made together are often read together.
+  // Names are hashed in groups of one cache line, because wires that are made together are often
+  // read together.
   static constexpr std::size_t kGroup = 64 / sizeof(Entry);
   static constexpr std::size_t kStart = 64;
 
@@ -78,12 +79,14 @@ class FileWires {
   // Of the name, or of the empty entry where it would go.
   std::size_t position_of(FileWire name) const {
     std::size_t position = home_of(name);
-    while (table_[position].place != kNone && table_[position].name != name) position = after(position);
+    while (table_[position].place != kNone && table_[position].name != name)
+      position = after(position);
     return position;
   }
 
   bool insert(FileWire name, Place place) {
-    if (4 * (used_ + 1) > table_.size()) grow();  // a quarter full at most, so that a search mostly ends where it begins
+    // a quarter full at most, so that a search mostly ends where it begins
+    if (4 * (used_ + 1) > table_.size()) grow();
     Entry& entry = table_[position_of(name)];
     if (entry.place != kNone) return false;
     entry = {name, place};
@@ -94,7 +97,8 @@ class FileWires {
   // Entries behind the hole that probed across it move into it, so that no search ends too early.
   void remove(std::size_t hole) {
     for (std::size_t next = after(hole); table_[next].place != kNone; next = after(next)) {
-      const std::size_t mask = table_.size() - 1, probed = (next - home_of(table_[next].name)) & mask;
+      const std::size_t mask = table_.size() - 1,
+                        probed = (next - home_of(table_[next].name)) & mask;
       if (probed < ((next - hole) & mask)) continue;
       table_[hole] = table_[next];
       hole = next;

@@ -1,8 +1,10 @@
-// The vocabulary of circuits: a stream of gates, pushed by whoever makes a circuit and never held as a whole.
+// The vocabulary of circuits: a stream of gates, pushed by whoever makes a circuit and never held
+// as a whole.
 //
-// A wire has one writer, and a Free event says that no later gate reads it; its id may then be given to another wire. Ids are small
-// numbers, so that they can index tables: their largest is of the order of the most wires that live at once. Everything here is
-// public: a circuit holds no input values.
+// A wire has one writer, and a Free event says that no later gate reads it; its id may then be
+// given to another wire. Ids are small numbers, so that they can index tables: their largest is of
+// the order of the most wires that live at once. Everything here is public: a circuit holds no
+// input values.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +48,8 @@ constexpr bool receives(Receiver receiver, Party party) {
   return receiver == Receiver::Both || (receiver == Receiver::A) == (party == Party::A);
 }
 
-// How values of a bundle are written: Bytes as the hex string of a standard, byte k being wires 8k..8k+7, lowest bit first;
-// Integer as 0x..., bit j of the number being wire j.
+// How values of a bundle are written: Bytes as the hex string of a standard, byte k being wires
+// 8k..8k+7, lowest bit first; Integer as 0x..., bit j of the number being wire j.
 enum class ValueFormat : std::uint8_t { Bytes, Integer };
 
 struct InputBundle {
@@ -55,7 +57,8 @@ struct InputBundle {
   std::uint32_t bits;
   Party owner;
   ValueFormat format;
-  bool same_in_all_lanes;  // one value for all lanes, as the AES key; otherwise each lane has its own
+  // one value for all lanes, as the AES key; otherwise each lane has its own
+  bool same_in_all_lanes;
 };
 
 struct OutputBundle {
@@ -71,8 +74,9 @@ struct CircuitInfo {
   std::vector<OutputBundle> outputs;
 };
 
-// A circuit is its interface and a program that emits its gates. generate() may be called any number of times and emits the
-// same stream each time; each input bit at most once and each output bit exactly once.
+// A circuit is its interface and a program that emits its gates. generate() may be called any
+// number of times and emits the same stream each time; each input bit at most once and each output
+// bit exactly once.
 class Circuit {
  public:
   virtual ~Circuit() = default;

@@ -18,14 +18,17 @@ TableFunction function_of(const FileGate& gate) {
   std::array<std::size_t, 3> different{};  // which of the different wires an input is
   std::size_t count = 0;
   for (std::size_t i = 0; i < ins.size(); ++i) {
-    const auto first = static_cast<std::size_t>(std::find(ins.begin(), ins.end(), ins[i]) - ins.begin());
+    const auto first =
+        static_cast<std::size_t>(std::find(ins.begin(), ins.end(), ins[i]) - ins.begin());
     different[i] = first == i ? count : different[first];
     if (first == i) result.operands[count++] = i;
   }
   for (unsigned row = 0; row < 8; ++row) {
     unsigned table_row = 0;
-    for (std::size_t i = 0; i < ins.size(); ++i) table_row = 2 * table_row + ((row >> different[i]) & 1);
-    result.function = static_cast<std::uint8_t>(result.function | ((gate.table >> table_row) & 1) << row);
+    for (std::size_t i = 0; i < ins.size(); ++i)
+      table_row = 2 * table_row + ((row >> different[i]) & 1);
+    result.function =
+        static_cast<std::uint8_t>(result.function | ((gate.table >> table_row) & 1) << row);
   }
   return result;
 }
@@ -38,13 +41,18 @@ bool GateStream::input(FileWire wire, std::uint32_t bundle, std::uint32_t bit, b
 
 bool GateStream::gate(const FileGate& gate) {
   if (gate.in_count + gate.out_count > reads_.size() - next_read_) return false;
-  if (gate.in_count == 2 && (gate.operation == FileOperation::Xor || gate.operation == FileOperation::And)) return binary(gate);
-  // All inputs are looked up before the first output is made: the ANDs of a MAND share the reads of a wire.
+  if (gate.in_count == 2 &&
+      (gate.operation == FileOperation::Xor || gate.operation == FileOperation::And))
+    return binary(gate);
+  // All inputs are looked up before the first output is made: the ANDs of a MAND share the reads of
+  // a wire.
   if (operands_.size() < gate.in_count) operands_.resize(gate.in_count);
   for (std::size_t i = 0; i < gate.in_count; ++i) {
     if (!read(gate.wires[i], next_read(), operands_[i])) return false;
   }
-  const bool fits = gate.operation == FileOperation::Copy ? copy(gate) : gate.operation == FileOperation::Table ? table(gate) : make(gate);
+  const bool fits = gate.operation == FileOperation::Copy    ? copy(gate)
+                    : gate.operation == FileOperation::Table ? table(gate)
+                                                             : make(gate);
   for (std::size_t i = 0; i < gate.in_count; ++i) release(operands_[i]);
   return fits;
 }
@@ -84,7 +92,8 @@ WireId GateStream::emit(GateKind kind, WireId in0, WireId in1) {
 bool GateStream::binary(const FileGate& gate) {
   Operand x{}, y{};
   if (!read(gate.wires[0], next_read(), x) || !read(gate.wires[1], next_read(), y)) return false;
-  const WireId out = emit(gate.operation == FileOperation::Xor ? GateKind::Xor : GateKind::And, x.id, y.id);
+  const WireId out =
+      emit(gate.operation == FileOperation::Xor ? GateKind::Xor : GateKind::And, x.id, y.id);
   release(x);
   release(y);
   return write(gate.wires[2], out, next_read());
@@ -110,7 +119,9 @@ bool GateStream::make(const FileGate& gate) {
   return true;
 }
 
-bool GateStream::copy(const FileGate& gate) { return !next_read() || wires_.add_name(gate.outs()[0], operands_[0].place); }
+bool GateStream::copy(const FileGate& gate) {
+  return !next_read() || wires_.add_name(gate.outs()[0], operands_[0].place);
+}
 
 bool GateStream::table(const FileGate& gate) {
   const TableFunction function = function_of(gate);
@@ -118,10 +129,12 @@ bool GateStream::table(const FileGate& gate) {
   const FileWire out = gate.outs()[0];
   const bool read = next_read();
   if (std::popcount(plan.sum) == 1 && (plan.sum & kSumOne) == 0 && plan.ands == 0) {
-    const Operand& same = operands_[function.operands[static_cast<std::size_t>(std::countr_zero(plan.sum))]];
+    const Operand& same =
+        operands_[function.operands[static_cast<std::size_t>(std::countr_zero(plan.sum))]];
     return !read || wires_.add_name(out, same.place);
   }
-  for (std::size_t i = 0; i < gate.in_count; ++i) term_wires_[i] = operands_[function.operands[i]].id;
+  for (std::size_t i = 0; i < gate.in_count; ++i)
+    term_wires_[i] = operands_[function.operands[i]].id;
   for (std::size_t k = 0; k < plan.ands; ++k) {
     const Term x = sum(plan.factors[k][0]), y = sum(plan.factors[k][1]);
     term_wires_[3 + k] = emit(GateKind::And, x.id, y.id);
@@ -136,7 +149,8 @@ bool GateStream::table(const FileGate& gate) {
 }
 
 GateStream::Term GateStream::sum(std::uint8_t terms) {
-  constexpr std::uint8_t kWires[5] = {kSumInput[0], kSumInput[1], kSumInput[2], kSumProduct[0], kSumProduct[1]};
+  constexpr std::uint8_t kWires[5] = {kSumInput[0], kSumInput[1], kSumInput[2], kSumProduct[0],
+                                      kSumProduct[1]};
   if ((terms & ~kSumOne) == 0) return {emit(GateKind::Const, (terms & kSumOne) != 0, 0), true};
   Term total{0, false};
   bool any = false;

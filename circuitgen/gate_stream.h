@@ -15,8 +15,8 @@
 
 namespace tinyot {
 
-// One run through a file. Whatever the gates are, the stream is well-formed; where they do not fit those that were checked, a
-// function returns false, and the stream is to be given up.
+// One run through a file. Whatever the gates are, the stream is well-formed; where they do not fit
+// those that were checked, a function returns false, and the stream is to be given up.
 class GateStream {
  public:
   // `reads` outlives the stream.

@@ -27,7 +27,8 @@ void ripple(std::span<Bit> out, BitSpan x, BitSpan y) {
 template <class Shift>
 void shift_by_secret(std::span<Bit> out, BitSpan x, BitSpan count, Shift shift) {
   ENSURE(x.size() == out.size());
-  const std::size_t stages = std::min<std::size_t>(count.size(), static_cast<std::size_t>(std::bit_width(x.size() - (x.empty() ? 0 : 1))));
+  const std::size_t stages = std::min<std::size_t>(
+      count.size(), static_cast<std::size_t>(std::bit_width(x.size() - (x.empty() ? 0 : 1))));
   Bits value(x.begin(), x.end()), shifted(x.size());
   for (std::size_t i = 0; i < stages; ++i) {
     shift(shifted, value, std::size_t{1} << i);
@@ -52,7 +53,9 @@ Digit full_subtract(const Bit& x, const Bit& y, const Bit& borrow) {
   return {x_differs ^ y, y ^ (x_differs & y_differs)};
 }
 
-Bit next_borrow(const Bit& x, const Bit& y, const Bit& borrow) { return y ^ ((x ^ borrow) & (y ^ borrow)); }
+Bit next_borrow(const Bit& x, const Bit& y, const Bit& borrow) {
+  return y ^ ((x ^ borrow) & (y ^ borrow));
+}
 
 Bit select(const Bit& condition, const Bit& x, const Bit& y) { return y ^ (condition & (x ^ y)); }
 
@@ -75,7 +78,8 @@ void add(std::span<Bit> out, BitSpan x, BitSpan y) { ripple<full_add>(out, x, y)
 void subtract(std::span<Bit> out, BitSpan x, BitSpan y) { ripple<full_subtract>(out, x, y); }
 
 void carry_save(std::span<Bit> sum, std::span<Bit> carries, BitSpan x, BitSpan y, BitSpan z) {
-  ENSURE(x.size() == sum.size() && y.size() == sum.size() && z.size() == sum.size() && carries.size() == sum.size());
+  ENSURE(x.size() == sum.size() && y.size() == sum.size() && z.size() == sum.size() &&
+         carries.size() == sum.size());
   Bit carry;
   for (std::size_t i = 0; i < sum.size(); ++i) {
     Digit digit = i + 1 < sum.size() ? full_add(x[i], y[i], z[i]) : Digit{x[i] ^ y[i] ^ z[i], {}};
@@ -126,15 +130,20 @@ void shift_left(std::span<Bit> out, BitSpan x, std::size_t count) {
 
 void shift_right(std::span<Bit> out, BitSpan x, std::size_t count) {
   ENSURE(x.size() == out.size());
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = count < out.size() - i ? x[i + count] : Bit();
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = count < out.size() - i ? x[i + count] : Bit();
 }
 
 void shift_left(std::span<Bit> out, BitSpan x, BitSpan count) {
-  shift_by_secret(out, x, count, [](std::span<Bit> to, BitSpan from, std::size_t by) { shift_left(to, from, by); });
+  shift_by_secret(out, x, count, [](std::span<Bit> to, BitSpan from, std::size_t by) {
+    shift_left(to, from, by);
+  });
 }
 
 void shift_right(std::span<Bit> out, BitSpan x, BitSpan count) {
-  shift_by_secret(out, x, count, [](std::span<Bit> to, BitSpan from, std::size_t by) { shift_right(to, from, by); });
+  shift_by_secret(out, x, count, [](std::span<Bit> to, BitSpan from, std::size_t by) {
+    shift_right(to, from, by);
+  });
 }
 
 Bits population_count(BitSpan x) {
@@ -145,7 +154,8 @@ Bits population_count(BitSpan x) {
 
 void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index) {
   ENSURE(index.size() <= 16 && table.size() == std::size_t{1} << index.size() && out.size() <= 64);
-  // products[s] is the product of the index bits in the set s; coefficients[s] says in which output bits it occurs.
+  // products[s] is the product of the index bits in the set s; coefficients[s] says in which output
+  // bits it occurs.
   Bits products = {Bit(true)};
   std::vector<std::uint64_t> coefficients(table.begin(), table.end());
   for (std::size_t i = 0; i < index.size(); ++i) {
@@ -171,8 +181,9 @@ void BitSum::add(Bit bit, std::size_t place) {
   if (columns_[place].size() >= kHeld) compress(place, 2);
 }
 
-// Adds up the bits of one column, three at a time and all triples of a pass side by side, until at most `keep` are left: 2, or
-// 1 with a half adder at the end. What leaves the highest column is not computed.
+// Adds up the bits of one column, three at a time and all triples of a pass side by side, until at
+// most `keep` are left: 2, or 1 with a half adder at the end. What leaves the highest column is not
+// computed.
 void BitSum::compress(std::size_t place, std::size_t keep) {
   const bool highest = place + 1 == columns_.size();
   Bits bits = std::exchange(columns_[place], {});
@@ -181,7 +192,8 @@ void BitSum::compress(std::size_t place, std::size_t keep) {
     std::size_t i = 0;
     while (bits.size() - i >= 3 || (i == 0 && bits.size() == 2)) {
       const Bit z = bits.size() == 2 ? Bit() : bits[i + 2];
-      Digit digit = highest ? Digit{bits[i] ^ bits[i + 1] ^ z, {}} : full_add(bits[i], bits[i + 1], z);
+      Digit digit =
+          highest ? Digit{bits[i] ^ bits[i + 1] ^ z, {}} : full_add(bits[i], bits[i + 1], z);
       sums.push_back(std::move(digit.value));
       if (!highest) add(std::move(digit.carry), place + 1);
       i += bits.size() == 2 ? 2 : 3;

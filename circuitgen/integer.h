@@ -1,8 +1,9 @@
-// Unsigned integers as spans of bits, bit 0 the lowest: the arithmetic that circuitgen/word.h wraps into types.
+// Unsigned integers as spans of bits, bit 0 the lowest: the arithmetic that circuitgen/word.h wraps
+// into types.
 //
-// ANDs are what counts, then depth, then XORs: n is the width of the operands where costs are stated. Spans of one call are
-// equally wide unless it says otherwise, and `out` may be one of the operands.
-// Fails: std::logic_error by ENSURE on wrong widths.
+// ANDs are what counts, then depth, then XORs: n is the width of the operands where costs are
+// stated. Spans of one call are equally wide unless it says otherwise, and `out` may be one of the
+// operands. Fails: std::logic_error by ENSURE on wrong widths.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,8 @@ void subtract(std::span<Bit> out, BitSpan x, BitSpan y);
 // x + y + z = sum + carries modulo 2^n, without waiting for any carry: n - 1 ANDs at depth 1.
 void carry_save(std::span<Bit> sum, std::span<Bit> carries, BitSpan x, BitSpan y, BitSpan z);
 
-// Modulo 2^out.size(); x and y of any width. All products of two bits, summed up place by place: at most 2 n^2 - n ANDs.
+// Modulo 2^out.size(); x and y of any width. All products of two bits, summed up place by place: at
+// most 2 n^2 - n ANDs.
 void multiply(std::span<Bit> out, BitSpan x, BitSpan y);
 
 Bit less(BitSpan x, BitSpan y);    // x < y: n ANDs at depth n
@@ -45,23 +47,26 @@ Bit differ(BitSpan x, BitSpan y);  // not equal
 Bit any(BitSpan x);                // some bit is 1
 Bit all(BitSpan x);                // no bit is 0
 
-// Towards the high bits, towards the low bits, zeros coming in; any count. A public count costs nothing. A secret one, of any
-// width, costs n ANDs for each of its lowest ceil(log2 n) bits, and if it has more, n for them all and one for each.
+// Towards the high bits, towards the low bits, zeros coming in; any count. A public count costs
+// nothing. A secret one, of any width, costs n ANDs for each of its lowest ceil(log2 n) bits, and
+// if it has more, n for them all and one for each.
 void shift_left(std::span<Bit> out, BitSpan x, std::size_t count);
 void shift_right(std::span<Bit> out, BitSpan x, std::size_t count);
 void shift_left(std::span<Bit> out, BitSpan x, BitSpan count);
 void shift_right(std::span<Bit> out, BitSpan x, BitSpan count);
 
 // How many bits are 1, as bit_width(n) bits: n - popcount(n) ANDs.
-// Source: Boyar, Peralta, "Tight bounds for the multiplicative complexity of symmetric functions", TCS 396 (2008).
+// Source: Boyar, Peralta, "Tight bounds for the multiplicative complexity of symmetric functions",
+// TCS 396 (2008).
 Bits population_count(BitSpan x);
 
-// Bit j of table[index] for j < out.size(), from a public table of 2^index.size() entries: 2^n - n - 1 ANDs, however wide
-// the entries are. At most 16 index bits.
+// Bit j of table[index] for j < out.size(), from a public table of 2^index.size() entries: 2^n - n
+// - 1 ANDs, however wide the entries are. At most 16 index bits.
 void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index);
 
-// A sum of single bits, each worth a power of two. Memory: O(bits added and not yet summed up); bits of one weight are summed
-// up by full adders as soon as there are many, so a long sum does not hold all its bits.
+// A sum of single bits, each worth a power of two. Memory: O(bits added and not yet summed up);
+// bits of one weight are summed up by full adders as soon as there are many, so a long sum does not
+// hold all its bits.
 class BitSum {
  public:
   explicit BitSum(std::size_t width) : columns_(width) {}  // modulo 2^width

@@ -5,7 +5,9 @@
 namespace tinyot {
 namespace {
 
-[[noreturn]] void fail_changed(const TextSource& text) { throw UsageError(text.name() + ": the file changed while it was read"); }
+[[noreturn]] void fail_changed(const TextSource& text) {
+  throw UsageError(text.name() + ": the file changed while it was read");
+}
 
 bool in_range(const FileGate& gate, std::uint64_t wires) {
   for (const FileWire wire : gate.ins()) {
@@ -29,7 +31,9 @@ LastReads find_last_reads(const TextSource& text, const CheckedFile& file) {
   FileGate gate{};
   std::uint64_t left = file.mentions;
   for (std::uint64_t i = 0; i < file.gate_lines; ++i) {
-    if (!lines.next() || !parse_gate(file.format, lines.line(), gate) || !in_range(gate, file.wires)) fail_changed(text);
+    if (!lines.next() || !parse_gate(file.format, lines.line(), gate) ||
+        !in_range(gate, file.wires))
+      fail_changed(text);
     if (gate.in_count + gate.out_count > left) fail_changed(text);
     for (std::size_t k = gate.out_count; k-- > 0;) reads.bits[--left] = met[gate.outs()[k]];
     for (std::size_t k = gate.in_count; k-- > 0;) {

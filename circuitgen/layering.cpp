@@ -11,7 +11,8 @@ namespace tinyot {
 namespace {
 
 constexpr Slot kNoSlot = ~Slot{0};
-constexpr std::size_t kWindowMax = std::size_t{1} << 28;  // a round, a kind and a flag fit in the 32 bits of Item::key
+// a round, a kind and a flag fit in the 32 bits of Item::key
+constexpr std::size_t kWindowMax = std::size_t{1} << 28;
 
 // The phases of a round, in the order in which they are carried out.
 enum Phase : std::uint32_t { kInputs, kCommonLocal, kLocal, kOutputs, kCommonAnds, kAnds, kPhases };
@@ -24,7 +25,8 @@ constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kIn
                                                                    {kOutputs, kOutputs},
                                                                    {kPhases, kPhases}}};
 
-// A buffered gate; wires are numbers. Input: in0, in1 are bundle and bit. Output: out is the bundle, in1 the bit.
+// A buffered gate; wires are numbers. Input: in0, in1 are bundle and bit. Output: out is the
+// bundle, in1 the bit.
 struct Item {
   std::uint32_t key;  // round in the window . 16 + kind . 2 + common
   std::uint32_t out;
@@ -32,14 +34,16 @@ struct Item {
   std::uint32_t in1;
 
   GateKind kind() const { return static_cast<GateKind>(key / 2 % 8); }
-  std::size_t bucket() const { return std::size_t{key / 16} * kPhases + kPhaseOf[key / 2 % 8][key % 2]; }
+  std::size_t bucket() const {
+    return std::size_t{key / 16} * kPhases + kPhaseOf[key / 2 % 8][key % 2];
+  }
 };
 
 using WireNumber = std::uint32_t;
 
 struct Wire {
-  std::uint64_t level;  // counted from the first round of the circuit on
-  Slot slot;            // kNoSlot until the writer is scheduled
+  std::uint64_t level;         // counted from the first round of the circuit on
+  Slot slot;                   // kNoSlot until the writer is scheduled
   std::uint32_t readers : 30;  // buffered and not yet scheduled
   std::uint32_t freed : 1;     // no reader comes any more
   std::uint32_t common : 1;
@@ -85,7 +89,8 @@ class Layering final : public GateSink {
   WireNumber make_wire(WireId id, const Place& place) {
     const auto number = static_cast<WireNumber>(numbers_.take());
     number_of_.make(id, number);
-    if (number >= wires_.size()) [[unlikely]] wires_.resize(numbers_.limit());
+    if (number >= wires_.size()) [[unlikely]]
+      wires_.resize(numbers_.limit());
     wires_[number] = {place.level, kNoSlot, 0, 0, place.common};
     return number;
   }
@@ -94,10 +99,14 @@ class Layering final : public GateSink {
     ++wires_[number].readers;
     return number;
   }
-  // Where a gate of these operands stands. A wire made before the window is there at its first round.
-  Place place_of(WireNumber in) const { return {std::max(wires_[in].level, first_round_), wires_[in].common != 0}; }
+  // Where a gate of these operands stands. A wire made before the window is there at its first
+  // round.
+  Place place_of(WireNumber in) const {
+    return {std::max(wires_[in].level, first_round_), wires_[in].common != 0};
+  }
   Place place_of(WireNumber in0, WireNumber in1) const {
-    return {std::max({wires_[in0].level, wires_[in1].level, first_round_}), (wires_[in0].common & wires_[in1].common) != 0};
+    return {std::max({wires_[in0].level, wires_[in1].level, first_round_}),
+            (wires_[in0].common & wires_[in1].common) != 0};
   }
   void free_wire(WireId id) {
     const WireNumber number = number_of_.free(id);
@@ -105,7 +114,8 @@ class Layering final : public GateSink {
     if (wires_[number].slot != kNoSlot) release_if_dead(number);
   }
 
-  void buffer(GateKind kind, const Place& place, std::uint32_t out, std::uint32_t in0, std::uint32_t in1);
+  void buffer(GateKind kind, const Place& place, std::uint32_t out, std::uint32_t in0,
+              std::uint32_t in1);
   void hand_out_window();
   void sort_window();
   std::span<const Item> bucket(std::size_t round, Phase phase) const {
@@ -140,7 +150,8 @@ class Layering final : public GateSink {
   const std::size_t window_;
   RoundSink& sink_;
 
-  // A wire keeps its number until nothing that is buffered reads it, when its id may be another wire's already.
+  // A wire keeps its number until nothing that is buffered reads it, when its id may be another
+  // wire's already.
   WireTable<WireNumber> number_of_;
   WireIds numbers_;
   std::vector<Wire> wires_;
@@ -162,12 +173,14 @@ void Layering::emit(const Gate& gate) {
     case GateKind::Input: {
       ENSURE(gate.in0 < info_.inputs.size() && gate.in1 < info_.inputs[gate.in0].bits);
       const Place place{first_round_, several_lanes_ && info_.inputs[gate.in0].same_in_all_lanes};
-      return buffer(gate.kind, place, make_wire(gate.out, place), static_cast<std::uint32_t>(gate.in0), static_cast<std::uint32_t>(gate.in1));
+      return buffer(gate.kind, place, make_wire(gate.out, place),
+                    static_cast<std::uint32_t>(gate.in0), static_cast<std::uint32_t>(gate.in1));
     }
     case GateKind::Const: {
       ENSURE(gate.in0 <= 1);
       const Place place{first_round_, several_lanes_};
-      return buffer(gate.kind, place, make_wire(gate.out, place), static_cast<std::uint32_t>(gate.in0), 0);
+      return buffer(gate.kind, place, make_wire(gate.out, place),
+                    static_cast<std::uint32_t>(gate.in0), 0);
     }
     case GateKind::Not: {
       const WireNumber in0 = read_wire(gate.in0);
@@ -178,12 +191,15 @@ void Layering::emit(const Gate& gate) {
     case GateKind::And: {
       const WireNumber in0 = read_wire(gate.in0), in1 = read_wire(gate.in1);
       const Place place = place_of(in0, in1);
-      return buffer(gate.kind, place, make_wire(gate.out, {place.level + (gate.kind == GateKind::And), place.common}), in0, in1);
+      return buffer(gate.kind, place,
+                    make_wire(gate.out, {place.level + (gate.kind == GateKind::And), place.common}),
+                    in0, in1);
     }
     case GateKind::Output: {
       ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
       const WireNumber in0 = read_wire(gate.in0);
-      return buffer(gate.kind, place_of(in0), static_cast<std::uint32_t>(gate.out), in0, static_cast<std::uint32_t>(gate.in1));
+      return buffer(gate.kind, place_of(in0), static_cast<std::uint32_t>(gate.out), in0,
+                    static_cast<std::uint32_t>(gate.in1));
     }
     case GateKind::Free:
       break;
@@ -191,14 +207,18 @@ void Layering::emit(const Gate& gate) {
   ENSURE(!"a known kind of gate");
 }
 
-void Layering::buffer(GateKind kind, const Place& place, std::uint32_t out, std::uint32_t in0, std::uint32_t in1) {
+void Layering::buffer(GateKind kind, const Place& place, std::uint32_t out, std::uint32_t in0,
+                      std::uint32_t in1) {
   const std::uint32_t round = static_cast<std::uint32_t>(place.level - first_round_);
-  const Item& item = items_.emplace_back(Item{round * 16 + static_cast<std::uint32_t>(kind) * 2 + place.common, out, in0, in1});
-  if (item.bucket() >= bucket_ends_.size()) bucket_ends_.resize(std::size_t{round + 1} * kPhases, 0);
+  const Item& item = items_.emplace_back(
+      Item{round * 16 + static_cast<std::uint32_t>(kind) * 2 + place.common, out, in0, in1});
+  if (item.bucket() >= bucket_ends_.size())
+    bucket_ends_.resize(std::size_t{round + 1} * kPhases, 0);
   ++bucket_ends_[item.bucket()];
 }
 
-// Counting sort by round and phase; gates of one bucket keep the order of the stream, which is an order of dependence.
+// Counting sort by round and phase; gates of one bucket keep the order of the stream, which is an
+// order of dependence.
 void Layering::sort_window() {
   std::uint32_t sum = 0;
   for (std::uint32_t& count : bucket_ends_) {
@@ -210,7 +230,8 @@ void Layering::sort_window() {
   for (const Item& item : items_) sorted_[bucket_ends_[item.bucket()]++] = item;
 }
 
-// Every round that has a successor holds the ANDs which the successor waits for, so no round is empty.
+// Every round that has a successor holds the ANDs which the successor waits for, so no round is
+// empty.
 void Layering::hand_out_window() {
   sort_window();
   const std::size_t rounds = bucket_ends_.size() / kPhases;
@@ -230,14 +251,16 @@ void Layering::hand_out_window() {
   bucket_ends_.clear();
 }
 
-// Inputs come first in a round, so they may take only slots that were free before it: nothing is released until all have one.
+// Inputs come first in a round, so they may take only slots that were free before it: nothing is
+// released until all have one.
 void Layering::schedule_inputs(std::span<const Item> items) {
   round_.inputs.clear();
   for (const Item& item : items) round_.inputs.push_back({item.in0, item.in1, give_slot(item.out)});
   for (const Item& item : items) release_if_dead(item.out);
 }
 
-// One after the other: the result may take the slot of an input that is read here for the last time.
+// One after the other: the result may take the slot of an input that is read here for the last
+// time.
 void Layering::schedule_local(std::span<const Item> items, std::vector<LocalGate>& local) {
   local.clear();
   for (const Item& item : items) {
@@ -251,10 +274,12 @@ void Layering::schedule_local(std::span<const Item> items, std::vector<LocalGate
 
 void Layering::schedule_outputs(std::span<const Item> items) {
   round_.outputs.clear();
-  for (const Item& item : items) round_.outputs.push_back({item.out, item.in1, last_read(item.in0)});
+  for (const Item& item : items)
+    round_.outputs.push_back({item.out, item.in1, last_read(item.in0)});
 }
 
-// All at once: inputs keep their slots until every output has one, and an output that nobody reads holds its own as well.
+// All at once: inputs keep their slots until every output has one, and an output that nobody reads
+// holds its own as well.
 void Layering::schedule_ands(std::span<const Item> items, std::vector<RoundAnd>& ands) {
   ands.clear();
   for (const Item& item : items) {
@@ -269,7 +294,8 @@ void Layering::schedule_ands(std::span<const Item> items, std::vector<RoundAnd>&
 
 }  // namespace
 
-void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t window, RoundSink& sink) {
+void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t window,
+                     RoundSink& sink) {
   Layering layering(circuit.info(), lanes, window, sink);
   circuit.generate(layering);
   layering.finish();

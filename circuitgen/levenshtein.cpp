@@ -9,7 +9,8 @@
 namespace tinyot {
 namespace {
 
-// Rows are the symbols of the shorter string, columns those of the longer one; both count from 1. The distance is the same.
+// Rows are the symbols of the shorter string, columns those of the longer one; both count from 1.
+// The distance is the same.
 struct Shape {
   std::size_t rows;
   std::size_t columns;
@@ -25,14 +26,18 @@ struct Range {
   std::size_t first;
   std::size_t last;
 };
-Range rows_of(const Shape& shape, std::size_t k) { return {k > shape.columns ? k - shape.columns : 1, std::min(shape.rows, k - 1)}; }
+Range rows_of(const Shape& shape, std::size_t k) {
+  return {k > shape.columns ? k - shape.columns : 1, std::min(shape.rows, k - 1)};
+}
 
 // The symbols that the anti-diagonal at hand compares.
 class Symbols {
  public:
-  Symbols(Builder& builder, const Shape& shape) : builder_(builder), shape_(shape), rows_(shape.rows + 1), columns_(shape.rows + 1) {}
+  Symbols(Builder& builder, const Shape& shape)
+      : builder_(builder), shape_(shape), rows_(shape.rows + 1), columns_(shape.rows + 1) {}
 
-  // Goes to anti-diagonal k = 2, 3, ...: takes in the symbols of the row and of the column that begin there.
+  // Goes to anti-diagonal k = 2, 3, ...: takes in the symbols of the row and of the column that
+  // begin there.
   void begin(std::size_t k) {
     if (k - 1 <= shape_.rows) rows_[k - 1] = read(shape_.row_bundle, k - 1);
     column_of(k - 1) = k - 1 <= shape_.columns ? read(shape_.column_bundle, k - 1) : Bits();
@@ -60,15 +65,18 @@ struct Sign {
   Bit minus;
 };
 
-// The vertical differences go along the rows, and the horizontal ones, negated, down the columns: both turn into their successors
-// in the same way. With d = D(i, j) - D(i - 1, j - 1), which is 0 or 1, the successors are d + down and across - d; d is 1 unless
-// the symbols are equal or one of the ways over a neighbour is shorter (down = 1, across = -1).
+// The vertical differences go along the rows, and the horizontal ones, negated, down the columns:
+// both turn into their successors in the same way. With d = D(i, j) - D(i - 1, j - 1), which is 0
+// or 1, the successors are d + down and across - d; d is 1 unless the symbols are equal or one of
+// the ways over a neighbour is shorter (down = 1, across = -1).
 //
-// What comes down is waited for first: it is there one AND earlier than what comes across, which makes two ANDs an anti-diagonal.
+// What comes down is waited for first: it is there one AND earlier than what comes across, which
+// makes two ANDs an anti-diagonal.
 class Differences {
  public:
   Differences(Builder& builder, const Shape& shape)
-      : shape_(shape), symbols_(builder, shape), across_(shape.rows + 1), down_(shape.rows + 1), sum_(shape.distance_bits()) {}
+      : shape_(shape), symbols_(builder, shape), across_(shape.rows + 1), down_(shape.rows + 1),
+        sum_(shape.distance_bits()) {}
 
   Bits distance() && {
     for (std::size_t k = 2; k <= shape_.rows + shape_.columns; ++k) emit_anti_diagonal(k);
@@ -98,7 +106,8 @@ class Differences {
     const Bit not_down = differ ^ (differ & down.plus);
     const Bit d = not_down ^ (not_down & across.minus);
     if (i < shape_.rows) {
-      const Bit less = not_down & across.plus;  // d & across.plus: plus and minus exclude each other
+      // d & across.plus: plus and minus exclude each other
+      const Bit less = not_down & across.plus;
       down_of(j) = {across.plus ^ less, across.minus ^ d ^ less};
     }
     if (j < shape_.columns) {
@@ -145,7 +154,8 @@ class Distances {
     return values;
   }
 
-  void emit_anti_diagonal(std::size_t k, const Columns& before_last, const Columns& last, Columns& next) {
+  void emit_anti_diagonal(std::size_t k, const Columns& before_last, const Columns& last,
+                          Columns& next) {
     symbols_.begin(k);
     const auto [first_row, last_row] = rows_of(shape_, k);
     std::vector<Pair> neighbours, diagonal;
@@ -155,31 +165,37 @@ class Distances {
     }
     const Columns smaller = chosen_each(less_each(last, last, neighbours), last, last, neighbours);
 
-    // Where a neighbour is smaller than the cell on the diagonal, the way over it costs 1; else the other one is at least as short.
+    // Where a neighbour is smaller than the cell on the diagonal, the way over it costs 1; else the
+    // other one is at least as short.
     const Bits over_neighbour = less_each(smaller, before_last, diagonal);
     Columns base = chosen_each(over_neighbour, smaller, before_last, diagonal);
     Bits carries;
     for (std::size_t i = first_row; i <= last_row; ++i) {
-      carries.push_back(select(over_neighbour[i - first_row], Bit(true), symbols_.differ(i, k - i)));
+      carries.push_back(
+          select(over_neighbour[i - first_row], Bit(true), symbols_.differ(i, k - i)));
       if (k - i == shape_.columns) symbols_.end_row(i);
     }
     add_each(k, first_row, std::move(base), std::move(carries), next);
   }
 
   // condition ? x : y for each pair.
-  static Columns chosen_each(const Bits& conditions, const Columns& xs, const Columns& ys, std::span<const Pair> pairs) {
+  static Columns chosen_each(const Bits& conditions, const Columns& xs, const Columns& ys,
+                             std::span<const Pair> pairs) {
     Columns chosen(xs.size());
     for (std::size_t bit = 0; bit < xs.size(); ++bit) {
-      for (std::size_t n = 0; n < pairs.size(); ++n) chosen[bit].push_back(select(conditions[n], xs[bit][pairs[n].x], ys[bit][pairs[n].y]));
+      for (std::size_t n = 0; n < pairs.size(); ++n)
+        chosen[bit].push_back(select(conditions[n], xs[bit][pairs[n].x], ys[bit][pairs[n].y]));
     }
     return chosen;
   }
 
   // next = base + carry, as many bits as max(i, j) has: the cell is not larger.
-  void add_each(std::size_t k, std::size_t first_row, Columns base, Bits carries, Columns& next) const {
+  void add_each(std::size_t k, std::size_t first_row, Columns base, Bits carries,
+                Columns& next) const {
     for (std::size_t bit = 0; bit < base.size(); ++bit) {
       for (std::size_t n = 0; n < carries.size(); ++n) {
-        const std::size_t i = first_row + n, width = static_cast<std::size_t>(std::bit_width(std::max(i, k - i)));
+        const std::size_t i = first_row + n,
+                          width = static_cast<std::size_t>(std::bit_width(std::max(i, k - i)));
         if (bit >= width) continue;
         const Bit x = std::move(base[bit][n]);
         next[bit][i] = x ^ carries[n];
@@ -199,13 +215,17 @@ CircuitFamily levenshtein_family() {
   CircuitFamily family;
   family.name = "levenshtein";
   family.description = "Levenshtein distance of A's and B's strings of symbols; both learn it";
-  family.parameters = {CircuitParameter::number("rows", 2000, 1, kSymbolsMax, "how many symbols A has"),
-                       CircuitParameter::number("columns", 10'000, 1, kSymbolsMax, "how many symbols B has"),
-                       CircuitParameter::number("symbol_bits", 2, 1, 64, "of a symbol of the alphabet"),
-                       CircuitParameter::choice("cells", {"differences", "distances"}, "what a cell of the table holds")};
+  family.parameters = {
+      CircuitParameter::number("rows", 2000, 1, kSymbolsMax, "how many symbols A has"),
+      CircuitParameter::number("columns", 10'000, 1, kSymbolsMax, "how many symbols B has"),
+      CircuitParameter::number("symbol_bits", 2, 1, 64, "of a symbol of the alphabet"),
+      CircuitParameter::choice("cells", {"differences", "distances"},
+                               "what a cell of the table holds")};
   family.make = [](const CircuitArguments& arguments) {
-    const std::uint64_t rows = arguments.number("rows"), columns = arguments.number("columns"), symbol_bits = arguments.number("symbol_bits");
-    const Shape shape = rows <= columns ? Shape{rows, columns, symbol_bits, 0, 1} : Shape{columns, rows, symbol_bits, 1, 0};
+    const std::uint64_t rows = arguments.number("rows"), columns = arguments.number("columns"),
+                        symbol_bits = arguments.number("symbol_bits");
+    const Shape shape = rows <= columns ? Shape{rows, columns, symbol_bits, 0, 1}
+                                        : Shape{columns, rows, symbol_bits, 1, 0};
     const ValueFormat format = symbol_bits % 8 == 0 ? ValueFormat::Bytes : ValueFormat::Integer;
     CircuitInfo info{arguments.spec(),
                      {{"a", bundle_bits(rows * symbol_bits), Party::A, format, false},
@@ -213,7 +233,8 @@ CircuitFamily levenshtein_family() {
                      {integer_output("distance", shape.distance_bits())}};
     const bool differences = arguments.choice("cells") == "differences";
     return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) {
-      builder.output(0, differences ? Differences(builder, shape).distance() : Distances(builder, shape).distance());
+      builder.output(0, differences ? Differences(builder, shape).distance()
+                                    : Distances(builder, shape).distance());
     });
   };
   return family;

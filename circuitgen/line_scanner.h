@@ -1,4 +1,5 @@
-// Numbers and words off a line, as fast as they come: what is wrong with a line is found out by a second, slower look.
+// Numbers and words off a line, as fast as they come: what is wrong with a line is found out by a
+// second, slower look.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ class LineScanner {
   // A newline stands behind the line.
   explicit LineScanner(std::string_view line) : at_(line.data()) {}
 
-  // The next word as a number; false if it is none, is 2^32 - 1 at least, or has more than ten digits.
+  // The next word as a number; false if it is none, is 2^32 - 1 at least, or has more than ten
+  // digits.
   bool number(std::uint32_t& value) {
     skip_blanks();
     const char* const begin = at_;

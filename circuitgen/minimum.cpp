@@ -21,14 +21,17 @@ class Tournament {
 
   // At least one integer has been added.
   Bits smallest() && {
-    for (std::size_t level = 0; level + 1 < waiting_.size() || waiting_[level][0].size() > 1; ++level) play(level);
+    for (std::size_t level = 0; level + 1 < waiting_.size() || waiting_[level][0].size() > 1;
+         ++level)
+      play(level);
     Bits result;
     for (Bits& column : waiting_.back()) result.push_back(std::move(column[0]));
     return result;
   }
 
  private:
-  // The smaller one of each two neighbours goes up a level; a last one without a neighbour goes up as it is.
+  // The smaller one of each two neighbours goes up a level; a last one without a neighbour goes up
+  // as it is.
   void play(std::size_t level) {
     if (level + 1 == waiting_.size()) waiting_.emplace_back(bits_);
     Columns values = std::exchange(waiting_[level], Columns(bits_));
@@ -53,7 +56,8 @@ void emit_minimum(Builder& builder, std::uint64_t count, std::uint64_t bits) {
   Tournament tournament(bits);
   for (std::uint64_t first = 0; first < (count + 1) / 2; first += kSideBySide) {
     for (const std::uint32_t bundle : {0, 1}) {
-      tournament.add(builder, bundle, first, std::min<std::uint64_t>(kSideBySide, (count + 1 - bundle) / 2 - first));
+      tournament.add(builder, bundle, first,
+                     std::min<std::uint64_t>(kSideBySide, (count + 1 - bundle) / 2 - first));
     }
   }
   builder.output(0, std::move(tournament).smallest());
@@ -65,7 +69,8 @@ CircuitFamily minimum_family() {
   CircuitFamily family;
   family.name = "minimum";
   family.description = "the minimum of numbers of which A and B have half each; both learn it";
-  family.parameters = {CircuitParameter::number("count", 1'000'000, 2, std::uint64_t{1} << 25, "how many numbers A and B have together"),
+  family.parameters = {CircuitParameter::number("count", 1'000'000, 2, std::uint64_t{1} << 25,
+                                                "how many numbers A and B have together"),
                        CircuitParameter::number("bits", 20, 1, 64, "of each number")};
   family.make = [](const CircuitArguments& arguments) {
     const std::uint64_t count = arguments.number("count"), bits = arguments.number("bits");
@@ -73,7 +78,8 @@ CircuitFamily minimum_family() {
                      {integer_input("values_a", (count + 1) / 2 * bits, Party::A),
                       integer_input("values_b", count / 2 * bits, Party::B)},
                      {integer_output("minimum", bits)}};
-    return std::make_unique<GeneratedCircuit>(std::move(info), [=](Builder& builder) { emit_minimum(builder, count, bits); });
+    return std::make_unique<GeneratedCircuit>(
+        std::move(info), [=](Builder& builder) { emit_minimum(builder, count, bits); });
   };
   return family;
 }

@@ -3,7 +3,8 @@
 namespace tinyot {
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same circuit everywhere; nothing about it is secret.
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same circuit everywhere; nothing about it is
+// secret.
 class PublicGenerator {
  public:
   explicit PublicGenerator(std::uint64_t seed) : state_(seed) {}
@@ -32,7 +33,8 @@ void emit_layers(Builder& builder, const LayersShape& shape) {
     next.reserve(layer.size());
     for (std::size_t i = 0; i < layer.size(); ++i) {
       // Different ones, so that each gate costs what it says.
-      const std::size_t x = choice.below(layer.size()), y = (x + 1 + choice.below(layer.size() - 1)) % layer.size();
+      const std::size_t x = choice.below(layer.size()),
+                        y = (x + 1 + choice.below(layer.size() - 1)) % layer.size();
       next.push_back((layer[x] & layer[y]) ^ layer[choice.below(layer.size())]);
     }
     layer = std::move(next);
@@ -43,18 +45,22 @@ void emit_layers(Builder& builder, const LayersShape& shape) {
 }  // namespace
 
 CircuitFamily random_layers_family() {
-  return {"random",
-          "random layers of ANDs, for measuring",
-          {CircuitParameter::number("width", 1024, 2, std::uint64_t{1} << 24, "ANDs of a layer"),
-           CircuitParameter::number("depth", 64, 1, std::uint64_t{1} << 30, "layers"),
-           CircuitParameter::number("seed", 1, 0, std::uint64_t{1} << 62, "of the choice of wires")},
-          [](const CircuitArguments& arguments) -> std::unique_ptr<Circuit> {
-            const LayersShape shape{arguments.number("width"), arguments.number("depth"), arguments.number("seed")};
-            CircuitInfo info{arguments.spec(),
-                             {integer_input("a", shape.width, Party::A), integer_input("b", shape.width, Party::B)},
-                             {integer_output("z", shape.width)}};
-            return std::make_unique<GeneratedCircuit>(std::move(info), [shape](Builder& builder) { emit_layers(builder, shape); });
-          }};
+  return {
+      "random",
+      "random layers of ANDs, for measuring",
+      {CircuitParameter::number("width", 1024, 2, std::uint64_t{1} << 24, "ANDs of a layer"),
+       CircuitParameter::number("depth", 64, 1, std::uint64_t{1} << 30, "layers"),
+       CircuitParameter::number("seed", 1, 0, std::uint64_t{1} << 62, "of the choice of wires")},
+      [](const CircuitArguments& arguments) -> std::unique_ptr<Circuit> {
+        const LayersShape shape{arguments.number("width"), arguments.number("depth"),
+                                arguments.number("seed")};
+        CircuitInfo info{
+            arguments.spec(),
+            {integer_input("a", shape.width, Party::A), integer_input("b", shape.width, Party::B)},
+            {integer_output("z", shape.width)}};
+        return std::make_unique<GeneratedCircuit>(
+            std::move(info), [shape](Builder& builder) { emit_layers(builder, shape); });
+      }};
 }
 
 }  // namespace tinyot

@@ -15,8 +15,9 @@ namespace tinyot {
 
 const std::vector<CircuitFamily>& circuit_families() {
   static const std::vector<CircuitFamily> kFamilies = {
-      aes_family(128),           aes_family(192),  aes_family(256),      sha256_family(), millionaires_family(), hamming_family(),
-      set_intersection_family(), minimum_family(), levenshtein_family(), sort_family(),   comparisons_family(), random_layers_family()};
+      aes_family(128),       aes_family(192),  aes_family(256),           sha256_family(),
+      millionaires_family(), hamming_family(), set_intersection_family(), minimum_family(),
+      levenshtein_family(),  sort_family(),    comparisons_family(),      random_layers_family()};
   return kFamilies;
 }
 
@@ -30,7 +31,8 @@ std::unique_ptr<Circuit> find_circuit(std::string_view spec) {
   const std::size_t colon = spec.find(':');
   for (const CircuitFamily& family : circuit_families()) {
     if (!same_name(family.name, spec.substr(0, colon))) continue;
-    const std::string_view text = colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
+    const std::string_view text =
+        colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
     return family.make(family.parse(text));
   }
   return nullptr;

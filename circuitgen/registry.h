@@ -10,12 +10,14 @@
 
 namespace tinyot {
 
-// What there is, with a line of description, the parameters and their defaults, in the order in which a user is told of them.
+// What there is, with a line of description, the parameters and their defaults, in the order in
+// which a user is told of them.
 const std::vector<CircuitFamily>& circuit_families();
 std::vector<std::string> circuit_names();
 
-// `spec` is `name` or `name:key=value,key=value`. Null if no family has this name; info().name of the circuit is the canonical
-// spec, see CircuitArguments. Fails: UsageError for a wrong key or value, with what is known and allowed.
+// `spec` is `name` or `name:key=value,key=value`. Null if no family has this name; info().name of
+// the circuit is the canonical spec, see CircuitArguments. Fails: UsageError for a wrong key or
+// value, with what is known and allowed.
 std::unique_ptr<Circuit> find_circuit(std::string_view spec);
 
 }  // namespace tinyot

@@ -4,8 +4,9 @@
 //   inputs      a (2^element_bits, A), b (2^element_bits, B): bit e says whether e is in the set
 //   output      intersection (2^element_bits, to both)
 //
-// 2^element_bits ANDs at AND-depth 1. Source: 7.2 of Asharov, Lindell, Schneider, Zohner, CCS 2013, and the circuit BWA of Huang,
-// Evans, Katz, "Private set intersection: are garbled circuits better than custom protocols?", NDSS 2012.
+// 2^element_bits ANDs at AND-depth 1. Source: 7.2 of Asharov, Lindell, Schneider, Zohner, CCS 2013,
+// and the circuit BWA of Huang, Evans, Katz, "Private set intersection: are garbled circuits better
+// than custom protocols?", NDSS 2012.
 #pragma once
 
 #include "circuitgen/family.h"

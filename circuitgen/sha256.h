@@ -4,8 +4,9 @@
 //   inputs      message (8 . bytes, A); left out if it is empty
 //   output      digest (256, to both)
 //
-// Byte k is wires 8k..8k+7 of a bundle, lowest bit first. 22,520 ANDs at AND-depth 1,600 for each 64 bytes, fewer in the first
-// block: one AND a full adder, 64 of 7 sums a round. Several summands are first brought down to two without waiting for carries.
+// Byte k is wires 8k..8k+7 of a bundle, lowest bit first. 22,520 ANDs at AND-depth 1,600 for each
+// 64 bytes, fewer in the first block: one AND a full adder, 64 of 7 sums a round. Several summands
+// are first brought down to two without waiting for carries.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 namespace tinyot {
 
 // The compression function (section 6.2.2): `hash` becomes that of one more block.
-using Sha256State = std::array<Word<32>, 8>;   // a, b, c, d, e, f, g, h
+using Sha256State = std::array<Word<32>, 8>;  // a, b, c, d, e, f, g, h
 using Sha256Block = std::array<Word<32>, 16>;
 void sha256_compress(Sha256State& hash, Sha256Block block);
 

@@ -16,7 +16,8 @@ namespace {
 
 class OpenFile {
  public:
-  explicit OpenFile(const std::filesystem::path& file) : descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  explicit OpenFile(const std::filesystem::path& file)
+      : descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   OpenFile& operator=(OpenFile&&) = delete;
   ~OpenFile() {
@@ -30,19 +31,23 @@ class OpenFile {
 
 class FileText final : public TextSource {
  public:
-  FileText(OpenFile file, std::string name, std::uint64_t bytes) : TextSource(std::move(name), bytes), file_(std::move(file)) {}
+  FileText(OpenFile file, std::string name, std::uint64_t bytes)
+      : TextSource(std::move(name), bytes), file_(std::move(file)) {}
 
   std::uint64_t bytes_now() const override {
     struct stat status {};
-    if (::fstat(file_.descriptor(), &status) != 0) throw UsageError(name() + ": " + std::strerror(errno));
+    if (::fstat(file_.descriptor(), &status) != 0)
+      throw UsageError(name() + ": " + std::strerror(errno));
     return static_cast<std::uint64_t>(status.st_size);
   }
 
   void read(std::uint64_t offset, std::span<char> block) const override {
     while (!block.empty()) {
-      const ssize_t count = ::pread(file_.descriptor(), block.data(), block.size(), static_cast<off_t>(offset));
+      const ssize_t count =
+          ::pread(file_.descriptor(), block.data(), block.size(), static_cast<off_t>(offset));
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) throw UsageError(name() + ": the file cannot be read any further: " + std::strerror(errno));
+      if (count < 0)
+        throw UsageError(name() + ": the file cannot be read any further: " + std::strerror(errno));
       if (count == 0) throw UsageError(name() + ": the file has become shorter while it was read");
       offset += static_cast<std::uint64_t>(count);
       block = block.subspan(static_cast<std::size_t>(count));
@@ -55,7 +60,8 @@ class FileText final : public TextSource {
 
 class MemoryText final : public TextSource {
  public:
-  MemoryText(std::string name, std::string text) : TextSource(std::move(name), text.size()), text_(std::move(text)) {}
+  MemoryText(std::string name, std::string text)
+      : TextSource(std::move(name), text.size()), text_(std::move(text)) {}
 
   void read(std::uint64_t offset, std::span<char> block) const override {
     ENSURE(offset <= text_.size() && block.size() <= text_.size() - offset);
@@ -77,7 +83,8 @@ std::shared_ptr<const TextSource> open_text_file(const std::filesystem::path& fi
   if (::fstat(opened.descriptor(), &status) != 0 || !S_ISREG(status.st_mode)) {
     throw UsageError(file.string() + ": this is not a regular file");
   }
-  return std::make_shared<FileText>(std::move(opened), file.string(), static_cast<std::uint64_t>(status.st_size));
+  return std::make_shared<FileText>(std::move(opened), file.string(),
+                                    static_cast<std::uint64_t>(status.st_size));
 }
 
 std::shared_ptr<const TextSource> text_in_memory(std::string name, std::string text) {

@@ -1,6 +1,7 @@
 // The text of a circuit file, read in blocks at any place: a file, or memory.
 //
-// A file is read, never mapped: whoever cuts it short meanwhile gets an error message, not a crash of the reader.
+// A file is read, never mapped: whoever cuts it short meanwhile gets an error message, not a crash
+// of the reader.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ class TextSource {
   // Now.
   virtual std::uint64_t bytes_now() const { return bytes_; }
 
-  // Fills `block` with the text from `offset` on. Fails: UsageError if it cannot be read or has become shorter.
+  // Fills `block` with the text from `offset` on. Fails: UsageError if it cannot be read or has
+  // become shorter.
   virtual void read(std::uint64_t offset, std::span<char> block) const = 0;
 
  private:
@@ -35,7 +37,8 @@ class TextSource {
   std::uint64_t bytes_;
 };
 
-// Fails: UsageError if there is no such file, if it is not a regular one, or if it cannot be opened.
+// Fails: UsageError if there is no such file, if it is not a regular one, or if it cannot be
+// opened.
 std::shared_ptr<const TextSource> open_text_file(const std::filesystem::path& file);
 
 std::shared_ptr<const TextSource> text_in_memory(std::string name, std::string text);

@@ -11,11 +11,13 @@ namespace {
 constexpr std::uint8_t kInputValues[3] = {0xaa, 0xcc, 0xf0};
 constexpr unsigned kNever = 1000;
 
-// What a sum costs. A plan has five sums at most, so an XOR outweighs all its NOTs, and an AND all its XORs and NOTs.
+// What a sum costs. A plan has five sums at most, so an XOR outweighs all its NOTs, and an AND all
+// its XORs and NOTs.
 constexpr unsigned kAndCost = 200, kXorCost = 8;
 unsigned cost_of_sum(unsigned sum) {
   const int terms = std::popcount(sum & ~unsigned{kSumOne});
-  return kXorCost * static_cast<unsigned>(terms > 0 ? terms - 1 : 0) + ((sum & kSumOne) != 0 ? 1 : 0);
+  return kXorCost * static_cast<unsigned>(terms > 0 ? terms - 1 : 0) +
+         ((sum & kSumOne) != 0 ? 1 : 0);
 }
 
 class Search {
@@ -24,7 +26,9 @@ class Search {
     costs_.fill(kNever);
     offer_sums({0, {}, 0}, 0, {});
     const std::vector<Product> firsts = products(16, {});
-    for (const Product& first : firsts) offer_sums({1, {{{first.x, first.y}}}, kSumProduct[0]}, kAndCost + first.cost, {first.value, 0});
+    for (const Product& first : firsts)
+      offer_sums({1, {{{first.x, first.y}}}, kSumProduct[0]}, kAndCost + first.cost,
+                 {first.value, 0});
     for (const Product& first : firsts) {
       for (const Product& second : products(32, {first.value, 0})) {
         AndPlan plan{2, {{{first.x, first.y}, {second.x, second.y}}}, kSumProduct[1]};
@@ -62,7 +66,9 @@ class Search {
       for (unsigned y = 0; y < x; ++y) {
         const auto value = static_cast<std::uint8_t>(value_of(x, before) & value_of(y, before));
         const unsigned cost = cost_of_sum(x) + cost_of_sum(y);
-        if (cost < cheapest[value].cost) cheapest[value] = {static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y), value, cost};
+        if (cost < cheapest[value].cost)
+          cheapest[value] = {static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y), value,
+                             cost};
       }
     }
     std::vector<Product> found;

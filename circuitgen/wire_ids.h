@@ -1,4 +1,5 @@
-// Ids of live wires: who makes a stream takes them from a pool, who reads it looks wires up in a table.
+// Ids of live wires: who makes a stream takes them from a pool, who reads it looks wires up in a
+// table.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +13,15 @@
 
 namespace tinyot {
 
-// Small numbers, given out in ascending order, round and round over the unused ones, so that wires made one after the other stand
-// side by side in tables: with the id returned last, a circuit of many live wires would miss the cache at every one.
+// Small numbers, given out in ascending order, round and round over the unused ones, so that wires
+// made one after the other stand side by side in tables: with the id returned last, a circuit of
+// many live wires would miss the cache at every one.
 class WireIds {
  public:
   WireId take() {
     // One in eight stays unused, so that the search costs a constant an id.
-    if (8 * unused_count_ <= limit()) [[unlikely]] grow();
+    if (8 * unused_count_ <= limit()) [[unlikely]]
+      grow();
     while (unused_[cursor_] == 0) cursor_ = cursor_ + 1 == unused_.size() ? 0 : cursor_ + 1;
     const int bit = std::countr_zero(unused_[cursor_]);
     unused_[cursor_] &= unused_[cursor_] - 1;
@@ -47,13 +50,15 @@ class WireIds {
 };
 
 // What is known of each live wire. Memory: O(the largest id).
-// Fails: std::logic_error by ENSURE if a wire is made that lives, or asked for that does not: the stream is malformed.
+// Fails: std::logic_error by ENSURE if a wire is made that lives, or asked for that does not: the
+// stream is malformed.
 template <class Record>
 class WireTable {
  public:
   void make(WireId id, const Record& record) {
     ENSURE(id < kWireIdMax);
-    if (id >= entries_.size()) [[unlikely]] entries_.resize(std::max<std::size_t>(64 + id, entries_.size() + entries_.size() / 2));
+    if (id >= entries_.size()) [[unlikely]]
+      entries_.resize(std::max<std::size_t>(64 + id, entries_.size() + entries_.size() / 2));
     ENSURE(!entries_[id].lives);
     entries_[id] = {record, true};
   }

@@ -1,7 +1,9 @@
-// Integers as values: Word<n> of n bits, and Number of a width that is known only when the generator runs. Both are thin
-// wrappers around circuitgen/integer.h, whose functions take them as they are; what is written here holds for both.
+// Integers as values: Word<n> of n bits, and Number of a width that is known only when the
+// generator runs. Both are thin wrappers around circuitgen/integer.h, whose functions take them as
+// they are; what is written here holds for both.
 //
-// Operands of one operation are equally wide, and so is the result: arithmetic is modulo 2^n. Bit 0 is the lowest.
+// Operands of one operation are equally wide, and so is the result: arithmetic is modulo 2^n. Bit 0
+// is the lowest.
 #pragma once
 
 #include <algorithm>

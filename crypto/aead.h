@@ -23,17 +23,19 @@ struct SealKey {
 using SealNonce = std::array<std::byte, 12>;
 using SealTag = std::array<std::byte, 16>;
 
-// Encrypts `plain` to `sealed`, which is as long and may be the same memory, and authenticates it together with `context`.
-// A key and a nonce are used together once only.
-SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context, std::span<const std::byte> plain,
-             std::span<std::byte> sealed);
+// Encrypts `plain` to `sealed`, which is as long and may be the same memory, and authenticates it
+// together with `context`. A key and a nonce are used together once only.
+SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
+             std::span<const std::byte> plain, std::span<std::byte> sealed);
 
-// The way back. False, and zeros in `plain`, if key, nonce, context, tag or a bit of `sealed` is another one.
-bool open_sealed(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context, std::span<const std::byte> sealed,
-                 const SealTag& tag, std::span<std::byte> plain);
+// The way back. False, and zeros in `plain`, if key, nonce, context, tag or a bit of `sealed` is
+// another one.
+bool open_sealed(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
+                 std::span<const std::byte> sealed, const SealTag& tag, std::span<std::byte> plain);
 
 // HKDF-SHA256 (RFC 5869).
-SealKey derive_key(std::span<const std::byte> secret, std::span<const std::byte> salt, std::string_view purpose);
+SealKey derive_key(std::span<const std::byte> secret, std::span<const std::byte> salt,
+                   std::string_view purpose);
 
 // The first 128 bits of HMAC-SHA256.
 SealTag authenticate(const SealKey& key, std::span<const std::byte> message);

@@ -1,27 +1,27 @@
 #include "crypto/aes.h"
 
-// The portable path is Highway's EMU128, which needs AES; the compiler bug for which Highway avoids it touches only 16-bit
-// products, and the tests compare every target's bytes. AVX3_DL is the target with VAES.
+// The portable path is Highway's EMU128, which needs AES; the compiler bug for which Highway avoids
+// it touches only 16-bit products, and the tests compare every target's bytes. AVX3_DL is the
+// target with VAES.
 #define HWY_BROKEN_EMU128 0
 #define HWY_WANT_AVX3_DL 1
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "crypto/aes.cpp"
-#include "hwy/foreach_target.h"  // recompiles this file once for each target
-#include "hwy/highway.h"
-
 #include "base/error.h"
 #include "base/secret.h"
 #include "crypto/aes_vaes.h"
 #include "crypto/use_ledger.h"
+#include "hwy/foreach_target.h"  // recompiles this file once for each target
+#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tinyot {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whole vectors where AES instructions work on whole vectors (VAES with AVX-512); one block at a time elsewhere, since
-// splitting a wide vector for each round costs more than it saves.
+// Whole vectors where AES instructions work on whole vectors (VAES with AVX-512); one block at a
+// time elsewhere, since splitting a wide vector for each round costs more than it saves.
 #if HWY_TARGET <= HWY_AVX3_DL
 using Bytes = hn::ScalableTag<std::uint8_t>;
 #else
@@ -37,7 +37,9 @@ constexpr std::size_t kStreams = 8;  // vectors in flight: covers the latency of
 
 struct Schedule {
   const std::uint8_t* bytes;
-  HWY_INLINE Vec operator[](std::size_t round) const { return hn::LoadDup128(Bytes(), bytes + 16 * round); }
+  HWY_INLINE Vec operator[](std::size_t round) const {
+    return hn::LoadDup128(Bytes(), bytes + 16 * round);
+  }
 };
 
 HWY_INLINE void encrypt(const Schedule& key, Vec (&state)[kStreams]) {
@@ -98,9 +100,11 @@ HWY_INLINE void counter_mode(const AesKey& key, Block counter, Block* data, std:
   for (auto& s : state) s = counters.take();
   encrypt(schedule, state);
   alignas(64) std::uint8_t rest[kStreams * 64];
-  for (std::size_t i = 0; i < kStreams; ++i) hn::Store(state[i], d, rest + i * lanes * sizeof(Block));
+  for (std::size_t i = 0; i < kStreams; ++i)
+    hn::Store(state[i], d, rest + i * lanes * sizeof(Block));
   const auto* blocks_left = reinterpret_cast<const Block*>(rest);
-  for (std::size_t i = 0; done + i < blocks; ++i) data[done + i] = mode == Mode::Xor ? data[done + i] ^ blocks_left[i] : blocks_left[i];
+  for (std::size_t i = 0; done + i < blocks; ++i)
+    data[done + i] = mode == Mode::Xor ? data[done + i] ^ blocks_left[i] : blocks_left[i];
 }
 
 void ctr_xor(const AesKey& key, Block counter, Block* data, std::size_t blocks) {
@@ -113,7 +117,8 @@ void ctr_fill(const AesKey& key, Block counter, Block* data, std::size_t blocks)
   counter_mode<Mode::Fill>(key, counter, data, blocks);
 }
 
-HWY_INLINE void hash_group(const Schedule& schedule, Counters& tweaks, const std::uint8_t* in, std::uint8_t* out) {
+HWY_INLINE void hash_group(const Schedule& schedule, Counters& tweaks, const std::uint8_t* in,
+                           std::uint8_t* out) {
   const Bytes d;
   const std::size_t width = hn::Lanes(d);
   Vec once[kStreams], twice[kStreams];
@@ -121,7 +126,8 @@ HWY_INLINE void hash_group(const Schedule& schedule, Counters& tweaks, const std
   encrypt(schedule, once);
   for (std::size_t i = 0; i < kStreams; ++i) twice[i] = hn::Xor(once[i], tweaks.take());
   encrypt(schedule, twice);
-  for (std::size_t i = 0; i < kStreams; ++i) hn::StoreU(hn::Xor(once[i], twice[i]), d, out + i * width);
+  for (std::size_t i = 0; i < kStreams; ++i)
+    hn::StoreU(hn::Xor(once[i], twice[i]), d, out + i * width);
 }
 
 void tweaked_hash(const AesKey& key, Block tweak, const Block* in, Block* out, std::size_t blocks) {
@@ -131,26 +137,31 @@ void tweaked_hash(const AesKey& key, Block tweak, const Block* in, Block* out, s
   Counters tweaks(tweak);
   std::size_t done = 0;
   for (; done + step <= blocks; done += step)
-    hash_group(schedule, tweaks, reinterpret_cast<const std::uint8_t*>(in + done), reinterpret_cast<std::uint8_t*>(out + done));
+    hash_group(schedule, tweaks, reinterpret_cast<const std::uint8_t*>(in + done),
+               reinterpret_cast<std::uint8_t*>(out + done));
   if (done == blocks) return;
   alignas(64) Block rest[kStreams * 4] = {};
   for (std::size_t i = 0; done + i < blocks; ++i) rest[i] = in[done + i];
-  hash_group(schedule, tweaks, reinterpret_cast<const std::uint8_t*>(rest), reinterpret_cast<std::uint8_t*>(rest));
+  hash_group(schedule, tweaks, reinterpret_cast<const std::uint8_t*>(rest),
+             reinterpret_cast<std::uint8_t*>(rest));
   for (std::size_t i = 0; done + i < blocks; ++i) out[done + i] = rest[i];
   wipe(rest, sizeof rest);
 }
 
-// SubWord by the S-box inside AESLastRound: with four equal columns ShiftRows moves nothing, and a zero key adds nothing.
+// SubWord by the S-box inside AESLastRound: with four equal columns ShiftRows moves nothing, and a
+// zero key adds nothing.
 HWY_INLINE std::uint32_t sub_word(std::uint32_t word) {
   const hn::CappedTag<std::uint8_t, 16> d;
   const hn::Repartition<std::uint32_t, decltype(d)> d32;
   alignas(16) std::uint32_t lanes[4];
-  hn::Store(hn::BitCast(d32, hn::AESLastRound(hn::BitCast(d, hn::Set(d32, word)), hn::Zero(d))), d32, lanes);
+  hn::Store(hn::BitCast(d32, hn::AESLastRound(hn::BitCast(d, hn::Set(d32, word)), hn::Zero(d))),
+            d32, lanes);
   return lanes[0];
 }
 
 void expand_key(Block key, Block* round_keys) {
-  static constexpr std::uint8_t kRoundConstants[10] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36};
+  static constexpr std::uint8_t kRoundConstants[10] = {0x01, 0x02, 0x04, 0x08, 0x10,
+                                                       0x20, 0x40, 0x80, 0x1b, 0x36};
   std::uint32_t words[44];
   std::memcpy(words, &key, sizeof key);
   for (std::size_t i = 4; i < 44; ++i) {

@@ -17,8 +17,8 @@ namespace tinyot::vaes {
 
 namespace {
 
-constexpr std::size_t kVectors = 8;            // in flight
-constexpr std::size_t kGroup = 2 * kVectors;   // blocks of a group
+constexpr std::size_t kVectors = 8;           // in flight
+constexpr std::size_t kGroup = 2 * kVectors;  // blocks of a group
 
 struct Group {
   __m256i of[kVectors];
@@ -26,23 +26,27 @@ struct Group {
 
 TINYOT_VAES_INLINE void encrypt(const AesKey& key, Group& state) {
   const auto round_key = [&](std::size_t round) TINYOT_VAES_TARGET {
-    return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(&key.round_keys[round])));
+    return _mm256_broadcastsi128_si256(
+        _mm_load_si128(reinterpret_cast<const __m128i*>(&key.round_keys[round])));
   };
   const __m256i first = round_key(0);
   for (std::size_t i = 0; i < kVectors; ++i) state.of[i] = _mm256_xor_si256(state.of[i], first);
   for (std::size_t round = 1; round < 10; ++round) {
     const __m256i middle = round_key(round);
-    for (std::size_t i = 0; i < kVectors; ++i) state.of[i] = _mm256_aesenc_epi128(state.of[i], middle);
+    for (std::size_t i = 0; i < kVectors; ++i)
+      state.of[i] = _mm256_aesenc_epi128(state.of[i], middle);
   }
   const __m256i last = round_key(10);
-  for (std::size_t i = 0; i < kVectors; ++i) state.of[i] = _mm256_aesenclast_epi128(state.of[i], last);
+  for (std::size_t i = 0; i < kVectors; ++i)
+    state.of[i] = _mm256_aesenclast_epi128(state.of[i], last);
 }
 
 // The counters (or tweaks) of the next group.
 TINYOT_VAES_INLINE Group counters_from(Block counter, std::uint64_t offset) {
   Group group;
-  __m256i next = _mm256_set_epi64x(static_cast<long long>(counter.hi), static_cast<long long>(counter.lo + offset + 1),
-                                   static_cast<long long>(counter.hi), static_cast<long long>(counter.lo + offset));
+  __m256i next = _mm256_set_epi64x(
+      static_cast<long long>(counter.hi), static_cast<long long>(counter.lo + offset + 1),
+      static_cast<long long>(counter.hi), static_cast<long long>(counter.lo + offset));
   const __m256i step = _mm256_set_epi64x(0, 2, 0, 2);
   for (std::size_t i = 0; i < kVectors; ++i) {
     group.of[i] = next;
@@ -51,28 +55,38 @@ TINYOT_VAES_INLINE Group counters_from(Block counter, std::uint64_t offset) {
   return group;
 }
 
-TINYOT_VAES_INLINE __m256i load(const Block* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
-TINYOT_VAES_INLINE void store(Block* to, __m256i value) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value); }
-
-TINYOT_VAES_INLINE void xor_group(const AesKey& key, Block counter, std::uint64_t done, Block* data) {
-  Group pad = counters_from(counter, done);
-  encrypt(key, pad);
-  for (std::size_t i = 0; i < kVectors; ++i) store(data + 2 * i, _mm256_xor_si256(load(data + 2 * i), pad.of[i]));
+TINYOT_VAES_INLINE __m256i load(const Block* from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+TINYOT_VAES_INLINE void store(Block* to, __m256i value) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
 }
 
-TINYOT_VAES_INLINE void fill_group(const AesKey& key, Block counter, std::uint64_t done, Block* data) {
+TINYOT_VAES_INLINE void xor_group(const AesKey& key, Block counter, std::uint64_t done,
+                                  Block* data) {
+  Group pad = counters_from(counter, done);
+  encrypt(key, pad);
+  for (std::size_t i = 0; i < kVectors; ++i)
+    store(data + 2 * i, _mm256_xor_si256(load(data + 2 * i), pad.of[i]));
+}
+
+TINYOT_VAES_INLINE void fill_group(const AesKey& key, Block counter, std::uint64_t done,
+                                   Block* data) {
   Group pad = counters_from(counter, done);
   encrypt(key, pad);
   for (std::size_t i = 0; i < kVectors; ++i) store(data + 2 * i, pad.of[i]);
 }
 
-TINYOT_VAES_INLINE void hash_group(const AesKey& key, Block tweak, std::uint64_t done, const Block* in, Block* out) {
+TINYOT_VAES_INLINE void hash_group(const AesKey& key, Block tweak, std::uint64_t done,
+                                   const Block* in, Block* out) {
   Group once, twice = counters_from(tweak, done);
   for (std::size_t i = 0; i < kVectors; ++i) once.of[i] = load(in + 2 * i);
   encrypt(key, once);
-  for (std::size_t i = 0; i < kVectors; ++i) twice.of[i] = _mm256_xor_si256(twice.of[i], once.of[i]);
+  for (std::size_t i = 0; i < kVectors; ++i)
+    twice.of[i] = _mm256_xor_si256(twice.of[i], once.of[i]);
   encrypt(key, twice);
-  for (std::size_t i = 0; i < kVectors; ++i) store(out + 2 * i, _mm256_xor_si256(once.of[i], twice.of[i]));
+  for (std::size_t i = 0; i < kVectors; ++i)
+    store(out + 2 * i, _mm256_xor_si256(once.of[i], twice.of[i]));
 }
 
 }  // namespace
@@ -88,7 +102,8 @@ TINYOT_VAES_TARGET void ctr_xor(const AesKey& key, Block counter, Block* data, s
   for (std::size_t i = 0; done + i < blocks; ++i) data[done + i] ^= rest[i];
 }
 
-TINYOT_VAES_TARGET void ctr_fill(const AesKey& key, Block counter, Block* data, std::size_t blocks) {
+TINYOT_VAES_TARGET void ctr_fill(const AesKey& key, Block counter, Block* data,
+                                 std::size_t blocks) {
   std::size_t done = 0;
   for (; done + kGroup <= blocks; done += kGroup) fill_group(key, counter, done, data + done);
   if (done == blocks) return;
@@ -97,9 +112,11 @@ TINYOT_VAES_TARGET void ctr_fill(const AesKey& key, Block counter, Block* data, 
   for (std::size_t i = 0; done + i < blocks; ++i) data[done + i] = rest[i];
 }
 
-TINYOT_VAES_TARGET void tweaked_hash(const AesKey& key, Block tweak, const Block* in, Block* out, std::size_t blocks) {
+TINYOT_VAES_TARGET void tweaked_hash(const AesKey& key, Block tweak, const Block* in, Block* out,
+                                     std::size_t blocks) {
   std::size_t done = 0;
-  for (; done + kGroup <= blocks; done += kGroup) hash_group(key, tweak, done, in + done, out + done);
+  for (; done + kGroup <= blocks; done += kGroup)
+    hash_group(key, tweak, done, in + done, out + done);
   if (done == blocks) return;
   alignas(32) Block rest[kGroup] = {};
   for (std::size_t i = 0; done + i < blocks; ++i) rest[i] = in[done + i];
@@ -113,7 +130,9 @@ TINYOT_VAES_TARGET void tweaked_hash(const AesKey& key, Block tweak, const Block
 bool is_usable() { return false; }
 void ctr_xor(const AesKey&, Block, Block*, std::size_t) { ENSURE(!"VAES is compiled in"); }
 void ctr_fill(const AesKey&, Block, Block*, std::size_t) { ENSURE(!"VAES is compiled in"); }
-void tweaked_hash(const AesKey&, Block, const Block*, Block*, std::size_t) { ENSURE(!"VAES is compiled in"); }
+void tweaked_hash(const AesKey&, Block, const Block*, Block*, std::size_t) {
+  ENSURE(!"VAES is compiled in");
+}
 
 #endif
 

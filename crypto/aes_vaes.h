@@ -1,5 +1,6 @@
-// The AES kernels of aes.h for x86 processors with VAES but without AVX-512, which Highway has no target for: two blocks an
-// instruction. Internal to aes.cpp, whose AVX2 target asks is_usable() first.
+// The AES kernels of aes.h for x86 processors with VAES but without AVX-512, which Highway has no
+// target for: two blocks an instruction. Internal to aes.cpp, whose AVX2 target asks is_usable()
+// first.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// GF(2^128) = GF(2)[X] / (X^128 + X^7 + X^2 + X + 1), bit i of a block being the coefficient of X^i; addition is XOR.
+// GF(2^128) = GF(2)[X] / (X^128 + X^7 + X^2 + X + 1), bit i of a block being the coefficient of
+// X^i; addition is XOR.
 //
 // Timing: constant.
 #pragma once

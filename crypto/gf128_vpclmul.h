@@ -1,5 +1,5 @@
-// Sums of products in GF(2^128) for processors with VPCLMULQDQ on 256 bits but without AVX-512, a combination that has no Highway
-// target.
+// Sums of products in GF(2^128) for processors with VPCLMULQDQ on 256 bits but without AVX-512, a
+// combination that has no Highway target.
 #pragma once
 
 #include <cstddef>

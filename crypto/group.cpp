@@ -19,7 +19,8 @@ void ensure_sodium() {
 bool is_valid(const Point& point) {
   ensure_sodium();
   // The library ignores the highest bit, which a canonical encoding does not have.
-  return (point.bytes[31] & 0x80) == 0 && crypto_core_ristretto255_is_valid_point(point.bytes.data()) == 1 &&
+  return (point.bytes[31] & 0x80) == 0 &&
+         crypto_core_ristretto255_is_valid_point(point.bytes.data()) == 1 &&
          sodium_is_zero(point.bytes.data(), 32) == 0;
 }
 
@@ -45,26 +46,31 @@ Point hash_to_group(std::span<const std::uint8_t, 64> uniform) {
 
 Point times_base(const Scalar& scalar) {
   Point point;
-  ENSURE(declassified(crypto_scalarmult_ristretto255_base(point.bytes.data(), scalar.bytes.data())) == 0);
+  ENSURE(declassified(
+             crypto_scalarmult_ristretto255_base(point.bytes.data(), scalar.bytes.data())) == 0);
   return point;
 }
 
 Point times(const Scalar& scalar, const Point& point) {
   Point product;
   // libsodium reports the identity as a failure; it is still a well-defined element, all zeros.
-  if (declassified(crypto_scalarmult_ristretto255(product.bytes.data(), scalar.bytes.data(), point.bytes.data())) != 0) product.bytes.fill(0);
+  if (declassified(crypto_scalarmult_ristretto255(product.bytes.data(), scalar.bytes.data(),
+                                                  point.bytes.data())) != 0)
+    product.bytes.fill(0);
   return product;
 }
 
 Point operator+(const Point& a, const Point& b) {
   Point sum;
-  ENSURE(declassified(crypto_core_ristretto255_add(sum.bytes.data(), a.bytes.data(), b.bytes.data())) == 0);
+  ENSURE(declassified(
+             crypto_core_ristretto255_add(sum.bytes.data(), a.bytes.data(), b.bytes.data())) == 0);
   return sum;
 }
 
 Point operator-(const Point& a, const Point& b) {
   Point difference;
-  ENSURE(declassified(crypto_core_ristretto255_sub(difference.bytes.data(), a.bytes.data(), b.bytes.data())) == 0);
+  ENSURE(declassified(crypto_core_ristretto255_sub(difference.bytes.data(), a.bytes.data(),
+                                                   b.bytes.data())) == 0);
   return difference;
 }
 

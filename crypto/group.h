@@ -1,4 +1,5 @@
-// The group of the seed OTs: ristretto255 (libsodium). Points are 32 canonical bytes; anything else is refused on receipt.
+// The group of the seed OTs: ristretto255 (libsodium). Points are 32 canonical bytes; anything else
+// is refused on receipt.
 //
 // Timing: constant in scalars and points, but for is_valid.
 #pragma once

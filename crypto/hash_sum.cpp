@@ -18,7 +18,8 @@ void HashSum::absorb(std::span<const Block> blocks) {
       ++domain_.counter;
       position_ = 0;
     }
-    const std::size_t count = std::min({blocks.size(), kStep, static_cast<std::size_t>(TweakHash::kObjectsMax - position_)});
+    const std::size_t count = std::min(
+        {blocks.size(), kStep, static_cast<std::size_t>(TweakHash::kObjectsMax - position_)});
     (*hash_)(use_, position_, blocks.first(count), std::span(hashed, count));
     for (std::size_t i = 0; i < count; ++i) sum_ ^= hashed[i];
     position_ += count;

@@ -1,5 +1,5 @@
-// The sum of H(i, x_i) over a sequence of blocks: what two parties compare to learn whether they hold the same sequence, where a cheater
-// cannot choose what the honest one holds.
+// The sum of H(i, x_i) over a sequence of blocks: what two parties compare to learn whether they
+// hold the same sequence, where a cheater cannot choose what the honest one holds.
 //
 // It is not collision resistant: who knows a whole sequence finds others with the same sum. It
 // need not be. The honest party's sum is fixed by what that party holds, and the cheater must
@@ -37,8 +37,10 @@ namespace tinyot {
 
 class HashSum {
  public:
-  // Several sums of a session differ in `domain`, in more than the low 32 bits of its counter, which count the keys of H.
-  HashSum(const SessionId& session, const Domain& domain, HashUse use) : session_(session), domain_(domain), use_(use) {}
+  // Several sums of a session differ in `domain`, in more than the low 32 bits of its counter,
+  // which count the keys of H.
+  HashSum(const SessionId& session, const Domain& domain, HashUse use)
+      : session_(session), domain_(domain), use_(use) {}
 
   void absorb(std::span<const Block> blocks);
 

@@ -9,6 +9,7 @@ namespace tinyot {
 
 using AesBytes = std::array<std::uint8_t, 16>;
 
-std::vector<AesBytes> aes128_by_library_vartime(const AesBytes& key, const std::vector<AesBytes>& blocks);
+std::vector<AesBytes> aes128_by_library_vartime(const AesBytes& key,
+                                                const std::vector<AesBytes>& blocks);
 
 }  // namespace tinyot

@@ -1,5 +1,6 @@
-// Public random objects expanded from a 256-bit seed, the same on both sides: permutations of buckets, the pairing of LaBit.
-// Uniform: indices are drawn by rejection sampling, never by reduction modulo a bound.
+// Public random objects expanded from a 256-bit seed, the same on both sides: permutations of
+// buckets, the pairing of LaBit. Uniform: indices are drawn by rejection sampling, never by
+// reduction modulo a bound.
 #pragma once
 
 #include <array>
@@ -14,16 +15,20 @@ namespace tinyot {
 
 using PublicSeed = std::array<std::uint8_t, 32>;
 
-// A uniform permutation of 0..n-1: each element goes into one of 256 bins by a random byte of its own, and each bin, small enough
-// for a cache, is shuffled (Rao 1961, Sandelius 1962; Fisher-Yates within a bin). Uniform, since given the sizes of the bins every
-// way to distribute the elements over them is equally likely, and so is every order within a bin.
-std::vector<std::uint32_t> permutation_from(const SessionId& session, const Domain& domain, const PublicSeed& seed, std::uint32_t n);
+// A uniform permutation of 0..n-1: each element goes into one of 256 bins by a random byte of its
+// own, and each bin, small enough for a cache, is shuffled (Rao 1961, Sandelius 1962; Fisher-Yates
+// within a bin). Uniform, since given the sizes of the bins every way to distribute the elements
+// over them is equally likely, and so is every order within a bin.
+std::vector<std::uint32_t> permutation_from(const SessionId& session, const Domain& domain,
+                                            const PublicSeed& seed, std::uint32_t n);
 
-// A uniform pairing of 0..2n-1 as `n` pairs (i < partner), ordered by i. Source: NNOB12 Fig. 12, step 4.
+// A uniform pairing of 0..2n-1 as `n` pairs (i < partner), ordered by i. Source: NNOB12 Fig. 12,
+// step 4.
 struct Pair {
   std::uint32_t kept;
   std::uint32_t partner;
 };
-std::vector<Pair> pairing_from(const SessionId& session, const Domain& domain, const PublicSeed& seed, std::uint32_t n);
+std::vector<Pair> pairing_from(const SessionId& session, const Domain& domain,
+                               const PublicSeed& seed, std::uint32_t n);
 
 }  // namespace tinyot

@@ -14,7 +14,8 @@ struct RandomOracle::State {
   CryptoPP::SHA256 hash;
 };
 
-RandomOracle::RandomOracle(const SessionId& session, const Domain& domain) : state_(std::make_unique<State>()) {
+RandomOracle::RandomOracle(const SessionId& session, const Domain& domain)
+    : state_(std::make_unique<State>()) {
   note_use({UseKind::Oracle, bytes_of(session.bytes), static_cast<std::uint64_t>(domain.direction),
             domain.counter, 1, domain.phase});
   static constexpr std::string_view kTag = "TinyOT RO v1";

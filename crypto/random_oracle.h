@@ -1,8 +1,8 @@
 // RO: SHA-256 with a domain tag, session id, phase, direction and counter (PROTOCOL section 2).
 //
-// Used for commitments, EQ digests, key derivation and the MAC transcript. The header of every query is of fixed form
-// (length-prefixed label, 32 bytes of session, one of direction, 8 of counter), so two queries with different headers never
-// hash the same string.
+// Used for commitments, EQ digests, key derivation and the MAC transcript. The header of every
+// query is of fixed form (length-prefixed label, 32 bytes of session, one of direction, 8 of
+// counter), so two queries with different headers never hash the same string.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,8 @@ class RandomOracle {
   RandomOracle(RandomOracle&&) noexcept;
   RandomOracle& operator=(RandomOracle&&) noexcept;
 
-  // Appends bytes; where several inputs of variable length follow each other, the caller makes their split unambiguous.
+  // Appends bytes; where several inputs of variable length follow each other, the caller makes
+  // their split unambiguous.
   RandomOracle& absorb(std::span<const std::byte> bytes);
   template <class T>
   RandomOracle& absorb_object(const T& object) {

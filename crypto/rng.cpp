@@ -1,7 +1,8 @@
 #include "crypto/rng.h"
 
-#include <bit>
 #include <cryptopp/osrng.h>
+
+#include <bit>
 
 #include "base/error.h"
 #include "base/secret.h"
@@ -21,7 +22,8 @@ Rng::~Rng() {
   wipe(buffer_, sizeof buffer_);
 }
 
-Rng::Rng(Rng&& other) noexcept : key_(other.key_), next_block_(other.next_block_), used_bytes_(other.used_bytes_) {
+Rng::Rng(Rng&& other) noexcept
+    : key_(other.key_), next_block_(other.next_block_), used_bytes_(other.used_bytes_) {
   std::memcpy(buffer_, other.buffer_, sizeof buffer_);
   wipe_object(other.key_);
   wipe(other.buffer_, sizeof other.buffer_);

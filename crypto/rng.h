@@ -1,4 +1,5 @@
-// Random numbers: AES-128 in counter mode from a 128-bit seed, taken from the operating system or given by a test.
+// Random numbers: AES-128 in counter mode from a 128-bit seed, taken from the operating system or
+// given by a test.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,7 @@ class Rng {
 
   void fill(std::span<std::byte> out);
   template <class Word>
-    requires(sizeof(Word) == sizeof(Block))
-  void fill_blocks(std::span<Word> out) {
+  requires(sizeof(Word) == sizeof(Block)) void fill_blocks(std::span<Word> out) {
     fill(std::as_writable_bytes(out));
   }
   Block block();

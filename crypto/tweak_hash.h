@@ -1,16 +1,20 @@
-// H: the tweakable circular correlation-robust hash of PROTOCOL section 2, H(t, x) = P(P(x) ^ t) ^ P(x), P fixed-key AES.
+// H: the tweakable circular correlation-robust hash of PROTOCOL section 2, H(t, x) = P(P(x) ^ t) ^
+// P(x), P fixed-key AES.
 //
-// Source: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block Ciphers" (S&P 2020).
+// Source: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block
+// Ciphers" (S&P 2020).
 //
-// Tweaks. The key of P comes from RO(session, phase, direction, counter), so session, direction, kind of object and batch
-// are separated by keys; within a batch the tweak is (use, object index), and no pair of them is hashed twice. A batch has
-// at most kObjectsMax objects, which keeps the loss of a fixed key at 20 bits of 128.
+// Tweaks. The key of P comes from RO(session, phase, direction, counter), so session, direction,
+// kind of object and batch are separated by keys; within a batch the tweak is (use, object index),
+// and no pair of them is hashed twice. A batch has at most kObjectsMax objects, which keeps the
+// loss of a fixed key at 20 bits of 128.
 //
-// Two-block inputs, H(K_x, K_z), are first collapsed to 2.K_x ^ 4.K_z with doubling in GF(2^128). That is enough here:
-// honest keys are uniform and independent, so for fixed multipliers the sum is uniform; two inputs (K_x, K_z), (K_x ^ a.Delta,
-// K_z ^ b.Delta ^ K_y) of honest keys collide only if a linear relation with non-zero coefficients holds among uniform
-// blocks, which has probability 2^-128; and for the differences that occur, (a, b) != (0, 0), the collapsed difference is
-// (2a ^ 4b).Delta, a non-zero multiple of Delta, so correlation robustness under Delta carries over.
+// Two-block inputs, H(K_x, K_z), are first collapsed to 2.K_x ^ 4.K_z with doubling in GF(2^128).
+// That is enough here: honest keys are uniform and independent, so for fixed multipliers the sum is
+// uniform; two inputs (K_x, K_z), (K_x ^ a.Delta, K_z ^ b.Delta ^ K_y) of honest keys collide only
+// if a linear relation with non-zero coefficients holds among uniform blocks, which has probability
+// 2^-128; and for the differences that occur, (a, b) != (0, 0), the collapsed difference is (2a ^
+// 4b).Delta, a non-zero multiple of Delta, so correlation robustness under Delta carries over.
 #pragma once
 
 #include <span>
@@ -25,10 +29,10 @@ namespace tinyot {
 // What a hash value is used for. Each use has a tweak space of its own.
 enum class HashUse : std::uint64_t {
   LeakyAnd = 1,
-  LeakyOtBit = 2,        // mask of the bit of X
-  LeakyOtMac = 3,        // mask of the MAC in X
-  LeakyOtT = 4,          // mask of T in X
-  LeakyOtTransfer = 5,   // mask of I
+  LeakyOtBit = 2,       // mask of the bit of X
+  LeakyOtMac = 3,       // mask of the MAC in X
+  LeakyOtT = 4,         // mask of T in X
+  LeakyOtTransfer = 5,  // mask of I
   SeedOt = 6,
   MacTranscript = 7,
   LeakyTriple = 8,
@@ -40,10 +44,12 @@ class TweakHash {
  public:
   static constexpr std::uint64_t kObjectsMax = std::uint64_t{1} << 20;
 
-  TweakHash(const SessionId& session, const Domain& batch) : key_(expand_key(RandomOracle(session, batch).block())) {}
+  TweakHash(const SessionId& session, const Domain& batch)
+      : key_(expand_key(RandomOracle(session, batch).block())) {}
 
   // out[i] = H((use, first + i), in[i]). `in` and `out` may be the same span.
-  void operator()(HashUse use, std::uint64_t first, std::span<const Block> in, std::span<Block> out) const {
+  void operator()(HashUse use, std::uint64_t first, std::span<const Block> in,
+                  std::span<Block> out) const {
     tweaked_hash(key_, {first, static_cast<std::uint64_t>(use)}, in, out);
   }
 

@@ -11,9 +11,7 @@ class Admitted final : public PendingStream {
  public:
   explicit Admitted(std::unique_ptr<TcpStream> stream) : stream_(std::move(stream)) {}
 
-  std::unique_ptr<ByteStream> advance() override {
-    return std::move(stream_);
-  }
+  std::unique_ptr<ByteStream> advance() override { return std::move(stream_); }
 
  private:
   std::unique_ptr<TcpStream> stream_;
@@ -25,10 +23,16 @@ class AwaitsFirstMessage final : public PendingStream {
 
   std::unique_ptr<ByteStream> advance() override {
     switch (judge_first_bytes(stream_->look(kFirstBytes))) {
-      case FirstBytes::Incomplete: return nullptr;
-      case FirstBytes::Tls: throw NetworkError("it speaks TLS, and this side does not: give --key and --peer-key on both sides or on neither");
-      case FirstBytes::Foreign: throw NetworkError("it does not speak the tinyot protocol");
-      case FirstBytes::Ours: break;
+      case FirstBytes::Incomplete:
+        return nullptr;
+      case FirstBytes::Tls:
+        throw NetworkError(
+            "it speaks TLS, and this side does not: give --key and --peer-key on both sides or on "
+            "neither");
+      case FirstBytes::Foreign:
+        throw NetworkError("it does not speak the tinyot protocol");
+      case FirstBytes::Ours:
+        break;
     }
     return std::move(stream_);
   }
@@ -46,7 +50,8 @@ class OpenAdmission final : public Admission {
 
 class PlainAdmission final : public Admission {
  public:
-  std::unique_ptr<PendingStream> begin(std::unique_ptr<TcpStream> stream, Side side) const override {
+  std::unique_ptr<PendingStream> begin(std::unique_ptr<TcpStream> stream,
+                                       Side side) const override {
     if (side == Side::Connects) return std::make_unique<Admitted>(std::move(stream));
     return std::make_unique<AwaitsFirstMessage>(std::move(stream));
   }

@@ -1,4 +1,5 @@
-// What is read from a certificate: its key's fingerprint and its dates. For the parts of net/ that speak OpenSSL.
+// What is read from a certificate: its key's fingerprint and its dates. For the parts of net/ that
+// speak OpenSSL.
 #pragma once
 
 #include "net/identity.h"

@@ -26,9 +26,7 @@ class FramedChannel final : public Channel {
       if (deadline_.load() <= std::chrono::steady_clock::now()) throw NetworkError("stopped");
     });
     const Header header{payload.size(), tag.id, sequence_out_++};
-    within_phase([&] {
-      stream_->write(std::as_bytes(std::span(&header, 1)), payload);
-    });
+    within_phase([&] { stream_->write(std::as_bytes(std::span(&header, 1)), payload); });
     counters_.bytes_sent += sizeof header + payload.size();
     ++counters_.messages_sent;
     sent_since_receive_ = true;
@@ -42,7 +40,8 @@ class FramedChannel final : public Channel {
 
   std::vector<std::byte> recv_variable(const MessageTag& tag, std::size_t bytes_max) override {
     const Header header = recv_header(tag);
-    if (header.length > bytes_max) fail_framing(tag, "at most " + std::to_string(bytes_max), header);
+    if (header.length > bytes_max)
+      fail_framing(tag, "at most " + std::to_string(bytes_max), header);
     std::vector<std::byte> payload(header.length);
     recv_payload(payload);
     return payload;
@@ -69,7 +68,8 @@ class FramedChannel final : public Channel {
         stream_->read(std::as_writable_bytes(std::span(&header, 1)));
         if (is_abort(header)) return true;
         for (std::uint64_t left = header.length; left > 0;) {
-          const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(left, dropped.size()));
+          const auto count =
+              static_cast<std::size_t>(std::min<std::uint64_t>(left, dropped.size()));
           stream_->read(std::span(dropped).first(count));
           left -= count;
         }
@@ -96,7 +96,8 @@ class FramedChannel final : public Channel {
     within_phase([&] { stream_->read(std::as_writable_bytes(std::span(&header, 1))); });
     counters_.bytes_received += sizeof header;
     if (is_abort(header)) throw PeerAborted();
-    if (header.tag != tag.id || header.sequence != sequence_in_++) fail_framing(tag, "some", header);
+    if (header.tag != tag.id || header.sequence != sequence_in_++)
+      fail_framing(tag, "some", header);
     return header;
   }
 
@@ -105,9 +106,11 @@ class FramedChannel final : public Channel {
     counters_.bytes_received += payload.size();
   }
 
-  [[noreturn]] void fail_framing(const MessageTag& tag, const std::string& bytes, const Header& header) const {
-    throw PeerCheated("framing: in phase " + phase_ + " expected message " + std::string(tag.name) + " of " + bytes +
-                      " bytes, got message number " + std::to_string(header.sequence) + " with tag " + std::to_string(header.tag) +
+  [[noreturn]] void fail_framing(const MessageTag& tag, const std::string& bytes,
+                                 const Header& header) const {
+    throw PeerCheated("framing: in phase " + phase_ + " expected message " + std::string(tag.name) +
+                      " of " + bytes + " bytes, got message number " +
+                      std::to_string(header.sequence) + " with tag " + std::to_string(header.tag) +
                       " and length " + std::to_string(header.length));
   }
 
@@ -124,7 +127,8 @@ class FramedChannel final : public Channel {
   }
 
   std::unique_ptr<ByteStream> stream_;
-  std::atomic<std::chrono::steady_clock::time_point> deadline_ = std::chrono::steady_clock::time_point::max();
+  std::atomic<std::chrono::steady_clock::time_point> deadline_ =
+      std::chrono::steady_clock::time_point::max();
   std::string phase_ = "handshake";
   ChannelCounters counters_;
   std::uint32_t sequence_out_ = 0, sequence_in_ = 0;
@@ -133,12 +137,16 @@ class FramedChannel final : public Channel {
 
 }  // namespace
 
-void send_bits(Channel& channel, const MessageTag& tag, const BitVector& bits) { channel.send(tag, bits.bytes()); }
+void send_bits(Channel& channel, const MessageTag& tag, const BitVector& bits) {
+  channel.send(tag, bits.bytes());
+}
 
 BitVector recv_bits(Channel& channel, const MessageTag& tag, std::size_t size) {
   BitVector bits(size);
   channel.recv(tag, bits.bytes());
-  if (!bits.clear_padding()) throw PeerCheated("framing: padding bits of message " + std::string(tag.name) + " are not zero");
+  if (!bits.clear_padding())
+    throw PeerCheated("framing: padding bits of message " + std::string(tag.name) +
+                      " are not zero");
   return bits;
 }
 

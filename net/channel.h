@@ -1,8 +1,9 @@
-// Messages between the two parties. A message has a tag that both sides know beforehand and a length that both sides have
-// computed; anything else that arrives is a deviation. No length from the wire is ever used to allocate, except within the
-// small bound of recv_variable.
+// Messages between the two parties. A message has a tag that both sides know beforehand and a
+// length that both sides have computed; anything else that arrives is a deviation. No length from
+// the wire is ever used to allocate, except within the small bound of recv_variable.
 //
-// Wire: each message is a header of 16 bytes (u64 length, u32 tag, u32 sequence number, little-endian) and its payload.
+// Wire: each message is a header of 16 bytes (u64 length, u32 tag, u32 sequence number,
+// little-endian) and its payload.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +25,11 @@ struct MessageTag {
 };
 
 struct ChannelCounters {
-  std::uint64_t bytes_sent = 0;      // headers included
+  std::uint64_t bytes_sent = 0;  // headers included
   std::uint64_t bytes_received = 0;
   std::uint64_t messages_sent = 0;
-  std::uint64_t rounds = 0;          // times that a receive had to follow a send: the round trips of a lone party
+  // times that a receive had to follow a send: the round trips of a lone party
+  std::uint64_t rounds = 0;
 };
 
 // What each message begins with on the wire.
@@ -44,8 +46,8 @@ class Channel {
 
   virtual void send(const MessageTag& tag, std::span<const std::byte> payload) = 0;
 
-  // Receives a message of exactly this tag and length. Fails: PeerCheated("framing") if another one comes, PeerAborted if
-  // the peer says so, NetworkError.
+  // Receives a message of exactly this tag and length. Fails: PeerCheated("framing") if another one
+  // comes, PeerAborted if the peer says so, NetworkError.
   virtual void recv(const MessageTag& tag, std::span<std::byte> payload) = 0;
 
   // Receives a message of this tag and at most `bytes_max` bytes. Fails: as recv.
@@ -56,7 +58,8 @@ class Channel {
   // Tells the peer, as well as it still can, that the session is dead. Never throws.
   virtual void send_abort() noexcept = 0;
 
-  // Drops what arrives until the peer's abort comes (true) or the connection or the time is over (false).
+  // Drops what arrives until the peer's abort comes (true) or the connection or the time is over
+  // (false).
   virtual bool await_abort() noexcept = 0;
 
   // As ByteStream::binding.

@@ -24,7 +24,8 @@ std::vector<std::byte> encode(const Hello& hello) {
   }
   std::vector<std::byte> bytes(kMagic.size() + message.ByteSizeLong());
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
-  ENSURE(message.SerializeToArray(bytes.data() + kMagic.size(), static_cast<int>(bytes.size() - kMagic.size())));
+  ENSURE(message.SerializeToArray(bytes.data() + kMagic.size(),
+                                  static_cast<int>(bytes.size() - kMagic.size())));
   return bytes;
 }
 
@@ -33,7 +34,8 @@ wire::Hello decode(const std::vector<std::byte>& bytes) {
     throw NetworkError("the other side does not speak the tinyot protocol; check the address");
   wire::Hello message;
   const int length = static_cast<int>(bytes.size() - kMagic.size());
-  if (!message.ParseFromArray(bytes.data() + kMagic.size(), length)) throw PeerCheated("handshake: malformed hello");
+  if (!message.ParseFromArray(bytes.data() + kMagic.size(), length))
+    throw PeerCheated("handshake: malformed hello");
   return message;
 }
 
@@ -48,26 +50,33 @@ std::string quoted(const std::string& value) {
 
 void compare(const Hello& mine, const wire::Hello& peers) {
   if (peers.wire_version() != kWireVersion)
-    throw Disagreement("the parties disagree on the wire version: mine is " + std::to_string(kWireVersion) + ", the peer's " +
-                       std::to_string(peers.wire_version()) + "; run the same release on both sides");
-  if (peers.party() > 1 || peers.nonce().size() != mine.nonce.size() || peers.parameters_size() > kParametersMax)
+    throw Disagreement("the parties disagree on the wire version: mine is " +
+                       std::to_string(kWireVersion) + ", the peer's " +
+                       std::to_string(peers.wire_version()) +
+                       "; run the same release on both sides");
+  if (peers.party() > 1 || peers.nonce().size() != mine.nonce.size() ||
+      peers.parameters_size() > kParametersMax)
     throw PeerCheated("handshake: malformed hello");
   if (peers.party() == static_cast<std::uint32_t>(mine.party))
-    throw Disagreement(std::string("the parties disagree on who is who: both are ") + letter(mine.party) + "; give one of them --party " +
+    throw Disagreement(std::string("the parties disagree on who is who: both are ") +
+                       letter(mine.party) + "; give one of them --party " +
                        letter(peer_of(mine.party)));
   const auto shared = std::min<std::size_t>(mine.parameters.size(), peers.parameters_size());
   for (std::size_t i = 0; i < shared; ++i) {
     const Parameter& ours = mine.parameters[i];
     const auto& theirs = peers.parameters(static_cast<int>(i));
     if (ours.name != theirs.name())
-      throw Disagreement("the parties disagree on what to compare: mine is " + ours.name + ", the peer's " + quoted(theirs.name()) +
+      throw Disagreement("the parties disagree on what to compare: mine is " + ours.name +
+                         ", the peer's " + quoted(theirs.name()) +
                          "; run the same command and release on both sides");
     if (ours.value != theirs.value())
-      throw Disagreement("the parties disagree on " + ours.name + ": mine is " + quoted(ours.value) + ", the peer's " +
-                         quoted(theirs.value()));
+      throw Disagreement("the parties disagree on " + ours.name + ": mine is " +
+                         quoted(ours.value) + ", the peer's " + quoted(theirs.value()));
   }
   if (mine.parameters.size() != static_cast<std::size_t>(peers.parameters_size()))
-    throw Disagreement("the parties disagree on the number of parameters; run the same command and release on both sides");
+    throw Disagreement(
+        "the parties disagree on the number of parameters; run the same command and release on "
+        "both sides");
 }
 
 // As much of the bytes as is there is how `expected` begins.
@@ -78,15 +87,19 @@ bool begins_as(std::span<const std::byte> bytes, std::string_view expected) {
 }  // namespace
 
 FirstBytes judge_first_bytes(std::span<const std::byte> bytes) {
-  // A TLS record of a handshake is of version 3.1 or 3.3. A frame's length, which begins alike at most, has a zero there.
-  if (bytes.size() >= 3 && begins_as(bytes, "\x16\x03") && bytes[2] != std::byte{0}) return FirstBytes::Tls;
+  // A TLS record of a handshake is of version 3.1 or 3.3. A frame's length, which begins alike at
+  // most, has a zero there.
+  if (bytes.size() >= 3 && begins_as(bytes, "\x16\x03") && bytes[2] != std::byte{0})
+    return FirstBytes::Tls;
   if (bytes.size() < sizeof(FrameHeader)) return FirstBytes::Incomplete;
   FrameHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.sequence != 0) return FirstBytes::Foreign;
-  if (header.tag == kJoin.id) return header.length == kJoinBytes ? FirstBytes::Ours : FirstBytes::Foreign;
+  if (header.tag == kJoin.id)
+    return header.length == kJoinBytes ? FirstBytes::Ours : FirstBytes::Foreign;
   const auto payload = bytes.subspan(sizeof header);
-  if (header.tag != kHello.id || header.length < kMagic.size() || header.length > kHelloBytesMax || !begins_as(payload, kMagic))
+  if (header.tag != kHello.id || header.length < kMagic.size() || header.length > kHelloBytesMax ||
+      !begins_as(payload, kMagic))
     return FirstBytes::Foreign;
   return payload.size() < kMagic.size() ? FirstBytes::Incomplete : FirstBytes::Ours;
 }
@@ -99,10 +112,13 @@ Handshake shake_hands(Channel& channel, const Hello& mine) {
   try {
     theirs = channel.recv_variable(kHello, kHelloBytesMax);
   } catch (const PeerCheated&) {
-    throw NetworkError("the other side does not speak the tinyot protocol (its first bytes are no hello); check the address");
+    throw NetworkError(
+        "the other side does not speak the tinyot protocol (its first bytes are no hello); check "
+        "the address");
   }
   compare(mine, decode(theirs));
-  return mine.party == Party::A ? Handshake{std::move(ours), std::move(theirs)} : Handshake{std::move(theirs), std::move(ours)};
+  return mine.party == Party::A ? Handshake{std::move(ours), std::move(theirs)}
+                                : Handshake{std::move(theirs), std::move(ours)};
 }
 
 }  // namespace tinyot

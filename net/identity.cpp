@@ -31,7 +31,9 @@ CertificatePtr read_certificate(std::string_view pem) {
 bool is_of_a_kind_in_use(const EVP_PKEY& key) {
   if (EVP_PKEY_is_a(&key, "ED25519")) return true;
   char group[32] = {};
-  return EVP_PKEY_is_a(&key, "EC") && EVP_PKEY_get_group_name(&key, group, sizeof group, nullptr) == 1 && std::string_view(group) == "prime256v1";
+  return EVP_PKEY_is_a(&key, "EC") &&
+         EVP_PKEY_get_group_name(&key, group, sizeof group, nullptr) == 1 &&
+         std::string_view(group) == "prime256v1";
 }
 
 std::string date_of(const ASN1_TIME* time) {
@@ -41,17 +43,24 @@ std::string date_of(const ASN1_TIME* time) {
   return text;
 }
 
-CertificatePtr self_signed(EVP_PKEY& key, Identity::Clock::time_point from, std::chrono::days valid) {
+CertificatePtr self_signed(EVP_PKEY& key, Identity::Clock::time_point from,
+                           std::chrono::days valid) {
   CertificatePtr certificate(X509_new());
   X509* x509 = certificate.get();
   std::uint64_t serial = 0;
-  const std::time_t begin = Identity::Clock::to_time_t(from), end = Identity::Clock::to_time_t(from + valid);
-  openssl_ensure(x509 && RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) == 1 && X509_set_version(x509, X509_VERSION_3) == 1 &&
-                     ASN1_INTEGER_set_uint64(X509_get_serialNumber(x509), serial >> 1) == 1 && ASN1_TIME_set(X509_getm_notBefore(x509), begin) &&
-                     ASN1_TIME_set(X509_getm_notAfter(x509), end) && X509_set_pubkey(x509, &key) == 1 &&
-                     X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC, kName, -1, -1, 0) == 1 &&
-                     X509_set_issuer_name(x509, X509_get_subject_name(x509)) == 1 && X509_sign(x509, &key, nullptr) > 0,
-                 "make a certificate");
+  const std::time_t begin = Identity::Clock::to_time_t(from),
+                    end = Identity::Clock::to_time_t(from + valid);
+  openssl_ensure(
+      x509 && RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) == 1 &&
+          X509_set_version(x509, X509_VERSION_3) == 1 &&
+          ASN1_INTEGER_set_uint64(X509_get_serialNumber(x509), serial >> 1) == 1 &&
+          ASN1_TIME_set(X509_getm_notBefore(x509), begin) &&
+          ASN1_TIME_set(X509_getm_notAfter(x509), end) && X509_set_pubkey(x509, &key) == 1 &&
+          X509_NAME_add_entry_by_txt(X509_get_subject_name(x509), "CN", MBSTRING_ASC, kName, -1, -1,
+                                     0) == 1 &&
+          X509_set_issuer_name(x509, X509_get_subject_name(x509)) == 1 &&
+          X509_sign(x509, &key, nullptr) > 0,
+      "make a certificate");
   return certificate;
 }
 
@@ -66,7 +75,8 @@ std::string_view text_in(BIO& bio) {
 std::string text_of(const Fingerprint& fingerprint) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text(kPrefix);
-  for (const std::uint8_t byte : fingerprint.bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  for (const std::uint8_t byte : fingerprint.bytes)
+    text += {kDigits[byte >> 4], kDigits[byte & 15]};
   return text;
 }
 
@@ -93,18 +103,21 @@ Fingerprint fingerprint_of(const X509& certificate) {
   const int size = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(&certificate), &der);
   openssl_ensure(size > 0, "encode a public key");
   Fingerprint fingerprint;
-  const int hashed = EVP_Digest(der, static_cast<std::size_t>(size), fingerprint.bytes.data(), nullptr, EVP_sha256(), nullptr);
+  const int hashed = EVP_Digest(der, static_cast<std::size_t>(size), fingerprint.bytes.data(),
+                                nullptr, EVP_sha256(), nullptr);
   OPENSSL_free(der);
   openssl_ensure(hashed == 1, "hash a public key");
   return fingerprint;
 }
 
 std::string dates_of(const X509& certificate) {
-  return date_of(X509_get0_notBefore(&certificate)) + " to " + date_of(X509_get0_notAfter(&certificate));
+  return date_of(X509_get0_notBefore(&certificate)) + " to " +
+         date_of(X509_get0_notAfter(&certificate));
 }
 
 bool is_valid_now(const X509& certificate) {
-  return X509_cmp_current_time(X509_get0_notBefore(&certificate)) < 0 && X509_cmp_current_time(X509_get0_notAfter(&certificate)) > 0;
+  return X509_cmp_current_time(X509_get0_notBefore(&certificate)) < 0 &&
+         X509_cmp_current_time(X509_get0_notAfter(&certificate)) > 0;
 }
 
 Identity Identity::generate(Clock::time_point from, std::chrono::days valid) {
@@ -112,20 +125,26 @@ Identity Identity::generate(Clock::time_point from, std::chrono::days valid) {
   openssl_ensure(key != nullptr, "make a key");
   CertificatePtr certificate = self_signed(*key, from, valid);
   const Fingerprint fingerprint = fingerprint_of(*certificate);
-  return Identity(std::unique_ptr<Parts>(new Parts{std::move(key), std::move(certificate), fingerprint}));
+  return Identity(
+      std::unique_ptr<Parts>(new Parts{std::move(key), std::move(certificate), fingerprint}));
 }
 
 Identity Identity::parse(std::string_view pem, const std::string& file) {
-  const auto refuse = [&](const std::string& reason) { return UsageError(file + " " + reason + "; make a key with tinyot keygen --out FILE"); };
+  const auto refuse = [&](const std::string& reason) {
+    return UsageError(file + " " + reason + "; make a key with tinyot keygen --out FILE");
+  };
   KeyPtr key(PEM_read_bio_PrivateKey(bio_of(pem).get(), nullptr, no_passphrase, nullptr));
   if (!key) throw refuse("holds no private key that can be read without a passphrase");
   if (!is_of_a_kind_in_use(*key)) throw refuse("holds a key that is neither Ed25519 nor P-256");
   CertificatePtr certificate = read_certificate(pem);
   if (!certificate) throw refuse("holds no certificate");
-  if (X509_check_private_key(certificate.get(), key.get()) != 1) throw refuse("holds a certificate of another key");
-  if (!tinyot::is_valid_now(*certificate)) throw refuse("holds a certificate that is not valid now: " + dates_of(*certificate));
+  if (X509_check_private_key(certificate.get(), key.get()) != 1)
+    throw refuse("holds a certificate of another key");
+  if (!tinyot::is_valid_now(*certificate))
+    throw refuse("holds a certificate that is not valid now: " + dates_of(*certificate));
   const Fingerprint fingerprint = fingerprint_of(*certificate);
-  return Identity(std::unique_ptr<Parts>(new Parts{std::move(key), std::move(certificate), fingerprint}));
+  return Identity(
+      std::unique_ptr<Parts>(new Parts{std::move(key), std::move(certificate), fingerprint}));
 }
 
 Identity::Identity(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -139,7 +158,9 @@ bool Identity::is_valid_now() const { return tinyot::is_valid_now(*parts_->certi
 
 SecretVector<char> Identity::private_pem() const {
   const BioPtr bio(BIO_new(BIO_s_secmem()));
-  openssl_ensure(bio && PEM_write_bio_PrivateKey(bio.get(), parts_->key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1 &&
+  openssl_ensure(bio &&
+                     PEM_write_bio_PrivateKey(bio.get(), parts_->key.get(), nullptr, nullptr, 0,
+                                              nullptr, nullptr) == 1 &&
                      PEM_write_bio_X509(bio.get(), parts_->certificate.get()) == 1,
                  "write a key");
   const std::string_view text = text_in(*bio);
@@ -148,7 +169,8 @@ SecretVector<char> Identity::private_pem() const {
 
 std::string Identity::certificate_pem() const {
   const BioPtr bio(BIO_new(BIO_s_mem()));
-  openssl_ensure(bio && PEM_write_bio_X509(bio.get(), parts_->certificate.get()) == 1, "write a certificate");
+  openssl_ensure(bio && PEM_write_bio_X509(bio.get(), parts_->certificate.get()) == 1,
+                 "write a certificate");
   return std::string(text_in(*bio));
 }
 

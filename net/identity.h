@@ -1,5 +1,6 @@
-// Who a party is on the network: a private key and a certificate that it has signed itself. The other party knows it by the
-// fingerprint of its public key, and by nothing else: names and signatures in a certificate mean nothing here.
+// Who a party is on the network: a private key and a certificate that it has signed itself. The
+// other party knows it by the fingerprint of its public key, and by nothing else: names and
+// signatures in a certificate mean nothing here.
 #pragma once
 
 #include <array>
@@ -31,8 +32,10 @@ class Identity {
   using Clock = std::chrono::system_clock;
   static constexpr std::chrono::days kTenYears{3652};
 
-  // A fresh Ed25519 key, with a certificate from a day ago, so that clocks may differ, on. Secret: the key.
-  static Identity generate(Clock::time_point from = Clock::now() - std::chrono::days(1), std::chrono::days valid = kTenYears);
+  // A fresh Ed25519 key, with a certificate from a day ago, so that clocks may differ, on. Secret:
+  // the key.
+  static Identity generate(Clock::time_point from = Clock::now() - std::chrono::days(1),
+                           std::chrono::days valid = kTenYears);
 
   // From a private key (Ed25519 or P-256, not encrypted) and its certificate in PEM, in any order.
   // Fails: UsageError naming `file` and what is wrong with it.

@@ -30,7 +30,8 @@ class Lobby {
   // The first one who can be let in now; null if there is none. Never waits.
   std::unique_ptr<ByteStream> admit();
 
-  // Sleeps until a guest says something or has used up its time, somebody is at the door, or it is `until`.
+  // Sleeps until a guest says something or has used up its time, somebody is at the door, or it is
+  // `until`.
   void wait(int door, Clock::time_point until) const;
 
   // How many have been turned away, and why the last one was; nothing if nobody was.

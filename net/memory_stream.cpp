@@ -11,13 +11,15 @@
 namespace tinyot {
 namespace {
 
-// Both directions; each end reads from one of them. The bytes are kept as the writes made them, so that a large write is copied once.
+// Both directions; each end reads from one of them. The bytes are kept as the writes made them, so
+// that a large write is copied once.
 struct Link {
   struct Pipe {
     std::deque<std::vector<std::byte>> writes;
     std::size_t front_offset = 0;
     bool is_awaited = false;  // its reader waits for more than there is
-    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();  // of the reader
+    // of the reader
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   };
 
   std::mutex mutex;
@@ -27,7 +29,8 @@ struct Link {
 
   // Both ends wait, and so neither will ever write.
   bool is_stuck() const {
-    return std::ranges::all_of(pipes, [](const Pipe& pipe) { return pipe.is_awaited && pipe.writes.empty(); });
+    return std::ranges::all_of(
+        pipes, [](const Pipe& pipe) { return pipe.is_awaited && pipe.writes.empty(); });
   }
 
   // Returns with bytes to read, or fails.
@@ -62,7 +65,8 @@ class MemoryStream final : public ByteStream {
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
     if (bytes.empty() && more.empty()) return;
     const std::lock_guard lock(link_->mutex);
-    // What a peer that is gone has said before, as that it aborts, is still to be read: its silence shows there.
+    // What a peer that is gone has said before, as that it aborts, is still to be read: its silence
+    // shows there.
     if (link_->closed) return;
     out_.writes.emplace_back(bytes.begin(), bytes.end());
     out_.writes.back().insert(out_.writes.back().end(), more.begin(), more.end());

@@ -14,7 +14,9 @@ std::string openssl_reason() {
 }
 
 void openssl_ensure(bool done, const char* what) {
-  if (!done) throw Error(ExitStatus::Failure, std::string("OpenSSL cannot ") + what + ": " + openssl_reason());
+  if (!done)
+    throw Error(ExitStatus::Failure,
+                std::string("OpenSSL cannot ") + what + ": " + openssl_reason());
 }
 
 }  // namespace tinyot

@@ -1,4 +1,5 @@
-// OpenSSL's objects with their owners, and its errors as text. Nothing outside this folder sees OpenSSL.
+// OpenSSL's objects with their owners, and its errors as text. Nothing outside this folder sees
+// OpenSSL.
 #pragma once
 
 #include <openssl/bio.h>

@@ -1,4 +1,5 @@
-// What each phase cost: wall and CPU time, bytes, rounds, items; and the progress that a user watches meanwhile.
+// What each phase cost: wall and CPU time, bytes, rounds, items; and the progress that a user
+// watches meanwhile.
 #pragma once
 
 #include <chrono>
@@ -22,11 +23,13 @@ struct PhaseCost {
   std::uint64_t items = 0;
 };
 
-// Phases of the same name add up. A log belongs to one thread, whose CPU time it counts; logs of several threads are added.
+// Phases of the same name add up. A log belongs to one thread, whose CPU time it counts; logs of
+// several threads are added.
 class PhaseLog {
  public:
   // Called when a phase begins and whenever it advances; `done` of `total` items of the phase.
-  using Observer = std::function<void(std::string_view phase, std::uint64_t done, std::uint64_t total)>;
+  using Observer =
+      std::function<void(std::string_view phase, std::uint64_t done, std::uint64_t total)>;
 
   explicit PhaseLog(Observer observer = {}) : observer_(std::move(observer)) {}
 

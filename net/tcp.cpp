@@ -27,7 +27,9 @@ tcp::resolver::results_type resolve(asio::io_context& io, const Address& address
   return found;
 }
 
-std::string seconds(std::chrono::milliseconds time) { return seconds_of(time) + " (--connect-timeout)"; }
+std::string seconds(std::chrono::milliseconds time) {
+  return seconds_of(time) + " (--connect-timeout)";
+}
 
 std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeouts& timeouts) {
   auto io = std::make_unique<asio::io_context>();
@@ -36,13 +38,16 @@ std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeo
   for (;;) {
     tcp::socket socket(*io);
     error_code result = asio::error::would_block;
-    asio::async_connect(socket, endpoints, [&](const error_code& error, const tcp::endpoint&) { result = error; });
+    asio::async_connect(socket, endpoints,
+                        [&](const error_code& error, const tcp::endpoint&) { result = error; });
     io->restart();
     io->run_until(deadline);
     // A port that nobody listens on may connect to itself when it is given out as the local one.
     error_code local, remote;
-    if (!result && socket.local_endpoint(local) == socket.remote_endpoint(remote)) result = asio::error::connection_refused;
-    if (!result) return std::make_unique<TcpStream>(std::move(io), std::move(socket), timeouts.idle);
+    if (!result && socket.local_endpoint(local) == socket.remote_endpoint(remote))
+      result = asio::error::connection_refused;
+    if (!result)
+      return std::make_unique<TcpStream>(std::move(io), std::move(socket), timeouts.idle);
     if (result == asio::error::would_block) {
       error_code ignored;
       socket.close(ignored);
@@ -50,7 +55,8 @@ std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeo
       io->run();
     }
     if (Clock::now() + kRetryInterval >= deadline)
-      throw NetworkError("nobody answers at " + text_of(address) + " within " + seconds(timeouts.connect) + ": " + result.message());
+      throw NetworkError("nobody answers at " + text_of(address) + " within " +
+                         seconds(timeouts.connect) + ": " + result.message());
     std::this_thread::sleep_for(kRetryInterval);
   }
 }
@@ -66,7 +72,8 @@ Address parse_address(const std::string& text) {
   unsigned port = 0;
   const auto* end = address.port.data() + address.port.size();
   const auto [stop, error] = std::from_chars(address.port.data(), end, port);
-  if (address.host.empty() || address.port.empty() || error != std::errc() || stop != end || port > 65535)
+  if (address.host.empty() || address.port.empty() || error != std::errc() || stop != end ||
+      port > 65535)
     throw UsageError("'" + text + "' is not an address: write HOST:PORT, as 127.0.0.1:7766");
   return address;
 }
@@ -86,8 +93,11 @@ struct TcpListener::State {
     tcp::socket socket(*stream_io);
     error_code error;
     acceptor.accept(socket, error);
-    if (error == asio::error::would_block || error == asio::error::try_again || error == asio::error::connection_aborted) return nullptr;
-    if (error) throw NetworkError("accepting on " + text_of(address) + " failed: " + error.message());
+    if (error == asio::error::would_block || error == asio::error::try_again ||
+        error == asio::error::connection_aborted)
+      return nullptr;
+    if (error)
+      throw NetworkError("accepting on " + text_of(address) + " failed: " + error.message());
     return std::make_unique<TcpStream>(std::move(stream_io), std::move(socket), timeouts.idle);
   }
 
@@ -108,7 +118,9 @@ TcpListener::TcpListener(const Address& address, const TcpTimeouts& timeouts, Lo
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (!error) acceptor.non_blocking(true, error);
-  if (error) throw NetworkError("cannot listen on " + text_of(address) + ": " + error.message() + "; choose another port or address");
+  if (error)
+    throw NetworkError("cannot listen on " + text_of(address) + ": " + error.message() +
+                       "; choose another port or address");
 }
 
 TcpListener::~TcpListener() = default;
@@ -119,13 +131,14 @@ std::unique_ptr<ByteStream> TcpListener::accept(const Admission& admission) {
     if (auto stream = state_->accept_waiting()) state_->lobby.enter(std::move(stream), admission);
     if (auto admitted = state_->lobby.admit()) return admitted;
     if (Clock::now() >= give_up)
-      throw NetworkError("nobody connected to " + text_of(state_->address) + " within " + seconds(state_->timeouts.connect) +
-                         state_->lobby.account());
+      throw NetworkError("nobody connected to " + text_of(state_->address) + " within " +
+                         seconds(state_->timeouts.connect) + state_->lobby.account());
     state_->lobby.wait(state_->acceptor.native_handle(), give_up);
   }
 }
 
-std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts, const Admission& admission) {
+std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts,
+                                        const Admission& admission) {
   auto stream = connect_socket(address, timeouts);
   TcpStream& socket = *stream;  // stays where it is, inside what is pending
   const auto until = Clock::now() + timeouts.admission;
@@ -137,7 +150,8 @@ std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeout
   } catch (const NetworkError& error) {
     throw NetworkError("at " + text_of(address) + ": " + error.what());
   }
-  throw NetworkError("whoever answers at " + text_of(address) + " has not shown who it is within " + seconds_of(timeouts.admission));
+  throw NetworkError("whoever answers at " + text_of(address) + " has not shown who it is within " +
+                     seconds_of(timeouts.admission));
 }
 
 }  // namespace tinyot

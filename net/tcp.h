@@ -21,13 +21,16 @@ struct Address {
 Address parse_address(const std::string& text);
 std::string text_of(const Address& address);
 
-// Nobody but this machine can speak there: a literal loopback address, or localhost. Other names may resolve to anything tomorrow.
+// Nobody but this machine can speak there: a literal loopback address, or localhost. Other names
+// may resolve to anything tomorrow.
 bool is_loopback(const Address& address);
 
 struct TcpTimeouts {
-  std::chrono::milliseconds connect;  // until a connection stands; a refused attempt is repeated until then
-  std::chrono::milliseconds idle;     // without progress (idle_timer.h)
-  std::chrono::milliseconds admission = std::chrono::seconds(5);  // that a stranger has to show who it is
+  // until a connection stands; a refused attempt is repeated until then
+  std::chrono::milliseconds connect;
+  std::chrono::milliseconds idle;  // without progress (idle_timer.h)
+  // that a stranger has to show who it is
+  std::chrono::milliseconds admission = std::chrono::seconds(5);
 };
 
 // Listens from its construction on. Fails: NetworkError (address in use or not ours).
@@ -36,12 +39,13 @@ class TcpListener {
   // Where a line goes for each stranger that is turned away: who and why.
   using Log = std::function<void(const std::string&)>;
 
-  TcpListener(const Address& address, const TcpTimeouts& timeouts, Log log = [](const std::string&) {});
+  TcpListener(
+      const Address& address, const TcpTimeouts& timeouts, Log log = [](const std::string&) {});
   ~TcpListener();
 
-  // Waits for the next connection that is let in. Meanwhile strangers are turned away; a few are looked at at
-  // a time, and none can keep the others waiting.
-  // Fails: NetworkError (nobody was let in within the connect timeout).
+  // Waits for the next connection that is let in. Meanwhile strangers are turned away; a few are
+  // looked at at a time, and none can keep the others waiting. Fails: NetworkError (nobody was let
+  // in within the connect timeout).
   std::unique_ptr<ByteStream> accept(const Admission& admission = open_admission());
 
  private:
@@ -49,7 +53,9 @@ class TcpListener {
   std::unique_ptr<State> state_;
 };
 
-// Connects. Fails: NetworkError (unknown host, nobody listens until the timeout, somebody does who is not to be let in).
-std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts, const Admission& admission = open_admission());
+// Connects. Fails: NetworkError (unknown host, nobody listens until the timeout, somebody does who
+// is not to be let in).
+std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts,
+                                        const Admission& admission = open_admission());
 
 }  // namespace tinyot

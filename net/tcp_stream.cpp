@@ -14,26 +14,30 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;   // writing blocks beyond
-constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;   // read ahead, while writing blocks, up to here beyond what was written
+constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;  // writing blocks beyond
+// read ahead, while writing blocks, up to here beyond what was written
+constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
 constexpr std::size_t kReadBeyondBytes = std::size_t{4} << 10;
 constexpr auto kWaitSlice = std::chrono::milliseconds(100);
 
 void check(const error_code& error, const char* what) {
   if (!error || error == asio::error::would_block || error == asio::error::try_again) return;
-  if (error == asio::error::eof || error == asio::error::connection_reset || error == asio::error::broken_pipe)
+  if (error == asio::error::eof || error == asio::error::connection_reset ||
+      error == asio::error::broken_pipe)
     throw ConnectionClosed();
   throw NetworkError(std::string(what) + " failed: " + error.message());
 }
 
 }  // namespace
 
-TcpStream::TcpStream(std::unique_ptr<asio::io_context> io, tcp::socket socket, std::chrono::milliseconds idle_timeout)
+TcpStream::TcpStream(std::unique_ptr<asio::io_context> io, tcp::socket socket,
+                     std::chrono::milliseconds idle_timeout)
     : io_(std::move(io)), socket_(std::move(socket)), idle_timeout_(idle_timeout) {
   error_code ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
-  // The system sizes its buffers itself: one whose size is set is never grown, and what does not fit is dropped and sent again seconds later.
+  // The system sizes its buffers itself: one whose size is set is never grown, and what does not
+  // fit is dropped and sent again seconds later.
   socket_.non_blocking(true);
 }
 
@@ -102,22 +106,28 @@ bool TcpStream::wait_readable(Clock::time_point until) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
     if (left.count() <= 0) return false;
-    if (::poll(&descriptor, 1, static_cast<int>(std::min(left, std::chrono::milliseconds(kWaitSlice)).count())) > 0) return true;
+    if (::poll(&descriptor, 1,
+               static_cast<int>(std::min(left, std::chrono::milliseconds(kWaitSlice)).count())) > 0)
+      return true;
   }
 }
 
 std::string TcpStream::remote() const {
   error_code error;
   const auto endpoint = socket_.remote_endpoint(error);
-  return error ? "somebody" : endpoint.address().to_string() + ":" + std::to_string(endpoint.port());
+  return error ? "somebody"
+               : endpoint.address().to_string() + ":" + std::to_string(endpoint.port());
 }
 
 // This and the next one return how many bytes moved, 0 if the socket is not ready.
-std::size_t TcpStream::write_some(std::span<const std::byte> bytes, std::span<const std::byte> more) {
-  // What a peer that is gone has said before, as that it aborts, is still to be read: its silence shows there.
+std::size_t TcpStream::write_some(std::span<const std::byte> bytes,
+                                  std::span<const std::byte> more) {
+  // What a peer that is gone has said before, as that it aborts, is still to be read: its silence
+  // shows there.
   if (peer_takes_nothing_) return bytes.size() + more.size();
   error_code error;
-  const std::array buffers = {asio::buffer(bytes.data(), bytes.size()), asio::buffer(more.data(), more.size())};
+  const std::array buffers = {asio::buffer(bytes.data(), bytes.size()),
+                              asio::buffer(more.data(), more.size())};
   const std::size_t count = socket_.write_some(buffers, error);
   peer_takes_nothing_ = error == asio::error::broken_pipe || error == asio::error::connection_reset;
   if (peer_takes_nothing_) return bytes.size() + more.size();
@@ -127,7 +137,8 @@ std::size_t TcpStream::write_some(std::span<const std::byte> bytes, std::span<co
 
 std::size_t TcpStream::read_some(std::span<std::byte> bytes, std::span<std::byte> beyond) {
   error_code error;
-  const std::array buffers = {asio::buffer(bytes.data(), bytes.size()), asio::buffer(beyond.data(), beyond.size())};
+  const std::array buffers = {asio::buffer(bytes.data(), bytes.size()),
+                              asio::buffer(beyond.data(), beyond.size())};
   const std::size_t count = socket_.read_some(buffers, error);
   check(error, "receiving");
   return count;
@@ -166,8 +177,8 @@ void TcpStream::drain_outbox_to(std::size_t bytes_left) {
   }
 }
 
-// Two parties that write as much as each other before they read never wait for each other, and a peer that floods this one makes it hold no
-// more than in proportion to what it holds itself.
+// Two parties that write as much as each other before they read never wait for each other, and a
+// peer that floods this one makes it hold no more than in proportion to what it holds itself.
 bool TcpStream::may_read_ahead() const { return inbox_.size() < kInboxBytesMax + unanswered_; }
 
 void TcpStream::read_ahead() {
@@ -182,7 +193,8 @@ void TcpStream::check_deadline() const {
 
 // Sleeps until the socket can be read or written, as asked.
 void TcpStream::wait(bool to_read, bool to_write, const IdleTimer& timer) {
-  pollfd descriptor{socket_.native_handle(), static_cast<short>((to_read ? POLLIN : 0) | (to_write ? POLLOUT : 0)), 0};
+  pollfd descriptor{socket_.native_handle(),
+                    static_cast<short>((to_read ? POLLIN : 0) | (to_write ? POLLOUT : 0)), 0};
   for (;;) {
     check_deadline();
     // In slices, so that a deadline that another thread sets is seen.
@@ -190,7 +202,8 @@ void TcpStream::wait(bool to_read, bool to_write, const IdleTimer& timer) {
     const auto slice = std::clamp(left, std::chrono::milliseconds(0), kWaitSlice);
     const int ready = ::poll(&descriptor, 1, static_cast<int>(slice.count()));
     if (ready > 0) return;
-    if (ready < 0 && errno != EINTR) throw NetworkError(std::string("waiting for the peer failed: ") + std::strerror(errno));
+    if (ready < 0 && errno != EINTR)
+      throw NetworkError(std::string("waiting for the peer failed: ") + std::strerror(errno));
     timer.check();
   }
 }

@@ -25,7 +25,8 @@ class TcpStream final : public ByteStream {
   using Clock = std::chrono::steady_clock;
 
   // `io` is the socket's.
-  TcpStream(std::unique_ptr<boost::asio::io_context> io, boost::asio::ip::tcp::socket socket, std::chrono::milliseconds idle_timeout);
+  TcpStream(std::unique_ptr<boost::asio::io_context> io, boost::asio::ip::tcp::socket socket,
+            std::chrono::milliseconds idle_timeout);
 
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override;
   using ByteStream::write;
@@ -40,10 +41,12 @@ class TcpStream final : public ByteStream {
   // Takes up to bytes.size() bytes that have arrived already, and returns how many. Fails: as read.
   std::size_t read_ready(std::span<std::byte> bytes);
 
-  // The bytes that come next, as far as they have arrived already, at most `count`; they are still to be read. Fails: as read.
+  // The bytes that come next, as far as they have arrived already, at most `count`; they are still
+  // to be read. Fails: as read.
   std::span<const std::byte> look(std::size_t count);
 
-  // Waits until there is something to read, or the connection has ended; false if `until` comes first.
+  // Waits until there is something to read, or the connection has ended; false if `until` comes
+  // first.
   bool wait_readable(Clock::time_point until);
 
   std::chrono::milliseconds idle_timeout() const { return idle_timeout_; }

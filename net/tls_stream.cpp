@@ -27,10 +27,7 @@ constexpr std::string_view kExporter = "EXPORTER-tinyot-session";
 
 TlsStream::TlsStream(SSL_CTX& context, const TlsSettings& settings, std::unique_ptr<TcpStream> tcp,
                      Side side)
-    : settings_(settings),
-      tcp_(std::move(tcp)),
-      side_(side),
-      ssl_(SSL_new(&context)),
+    : settings_(settings), tcp_(std::move(tcp)), side_(side), ssl_(SSL_new(&context)),
       records_left_(settings.records_per_key) {
   openssl_ensure(ssl_ != nullptr, "begin a connection");
   attach(*ssl_, wire_);

@@ -70,13 +70,13 @@ class TlsStream final : public ByteStream {
   const Side side_;
   TlsWire wire_;
   SslPtr ssl_;
-  bool judged_ = false;             // the first bytes look like TLS
-  bool complete_ = false;           // the handshake is
-  bool heard_ = false;              // application data have come
-  std::string refusal_;             // why the certificate is not accepted
-  std::exception_ptr unexpected_;   // of accepts()
-  std::string failure_;             // of the connection, final
-  std::uint64_t records_left_;      // to be encrypted under the present key
+  bool judged_ = false;            // the first bytes look like TLS
+  bool complete_ = false;          // the handshake is
+  bool heard_ = false;             // application data have come
+  std::string refusal_;            // why the certificate is not accepted
+  std::exception_ptr unexpected_;  // of accepts()
+  std::string failure_;            // of the connection, final
+  std::uint64_t records_left_;     // to be encrypted under the present key
   SecretVector<std::byte> binding_;
   SecretVector<std::byte> record_;  // the first record of a write, gathered
   std::vector<std::byte> received_;

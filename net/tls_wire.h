@@ -1,5 +1,5 @@
-// What is between OpenSSL and the socket of a TLS connection: records as bytes in memory, and a bound
-// on those that bring nothing.
+// What is between OpenSSL and the socket of a TLS connection: records as bytes in memory, and a
+// bound on those that bring nothing.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class DatalessRecords {
 
  private:
   std::size_t count_ = 0;
-  bool is_open_ = false;  // the last record may still bring data
+  bool is_open_ = false;   // the last record may still bring data
   std::size_t bytes_ = 0;  // of data, less than kBytesPerRecord, that count towards the next record
 };
 

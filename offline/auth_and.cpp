@@ -15,8 +15,9 @@ struct FoldedAnd {
 
 // The fold of MACs or of keys: the same linear map.
 template <class Word>
-void fold_words(const Buckets& buckets, const BucketRange& range, const BitVector& d, std::span<const Word> x, std::span<const Word> y,
-                std::span<const Word> z, std::span<Word> out_x, std::span<Word> out_y, std::span<Word> out_z) {
+void fold_words(const Buckets& buckets, const BucketRange& range, const BitVector& d,
+                std::span<const Word> x, std::span<const Word> y, std::span<const Word> z,
+                std::span<Word> out_x, std::span<Word> out_y, std::span<Word> out_z) {
   fold(
       buckets, range,
       [&](std::uint32_t object, std::size_t position) {
@@ -24,10 +25,12 @@ void fold_words(const Buckets& buckets, const BucketRange& range, const BitVecto
         if (position == 0) fetch(y[object]);
         fetch(z[object]);
       },
-      [&](std::uint32_t object) { return FoldedAnd<Word>{x[object], y[object], z[object]}; },
+      [&](std::uint32_t object) {
+        return FoldedAnd<Word>{x[object], y[object], z[object]};
+      },
       [&](FoldedAnd<Word>& folded, std::uint32_t object, std::size_t combiner) {
         folded.x ^= x[object];
-        folded.z ^= z[object] ^ Word{times(x[object].value, d[combiner])};
+        folded.z ^= z[object] ^ Word { times(x[object].value, d[combiner]) };
       },
       [&](std::size_t out, const FoldedAnd<Word>& folded) {
         out_x[out] = folded.x;
@@ -39,17 +42,20 @@ void fold_words(const Buckets& buckets, const BucketRange& range, const BitVecto
 }  // namespace
 
 void AuthAndMacHolder::reveal(Session& session) {
-  d_ = combiner_bits(buckets_, [&](std::size_t, std::uint32_t first, std::uint32_t, std::uint32_t object) {
-    return y_.bit(first) ^ y_.bit(object);
-  });
+  d_ =
+      combiner_bits(buckets_, [&](std::size_t, std::uint32_t first, std::uint32_t,
+                                  std::uint32_t object) { return y_.bit(first) ^ y_.bit(object); });
   reveal_bits(session, kAuthAndD, d_);
   for_each_combiner_word<Mac>(
       buckets_, [&](std::uint32_t object) { fetch(y_.macs[object]); },
-      [&](std::uint32_t first, std::uint32_t, std::uint32_t object) { return y_.macs[first] ^ y_.macs[object]; },
+      [&](std::uint32_t first, std::uint32_t, std::uint32_t object) {
+        return y_.macs[first] ^ y_.macs[object];
+      },
       [&](std::span<Mac> macs, std::size_t) { absorb_my_macs(session, macs); });
 }
 
-void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y, AuthBitsMine& z) const {
+void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y,
+                                 AuthBitsMine& z) const {
   fold_words<Mac>(buckets_, range, d_, x_.macs, y_.macs, z_.macs, x.macs, y.macs, z.macs);
   fold(
       buckets_, range, [](std::uint32_t, std::size_t) {},
@@ -71,11 +77,14 @@ void AuthAndKeyHolder::receive(Session& session) {
   d_ = receive_revealed_bits(session, kAuthAndD, combiner_count(buckets_));
   for_each_combiner_word<Key>(
       buckets_, [&](std::uint32_t object) { fetch(y_[object]); },
-      [&](std::uint32_t first, std::uint32_t, std::uint32_t object) { return y_[first] ^ y_[object]; },
+      [&](std::uint32_t first, std::uint32_t, std::uint32_t object) {
+        return y_[first] ^ y_[object];
+      },
       [&](std::span<Key> keys, std::size_t first) { absorb_peers_keys(session, keys, d_, first); });
 }
 
-void AuthAndKeyHolder::fold_into(const BucketRange& range, AuthBitsPeers& x, AuthBitsPeers& y, AuthBitsPeers& z) const {
+void AuthAndKeyHolder::fold_into(const BucketRange& range, AuthBitsPeers& x, AuthBitsPeers& y,
+                                 AuthBitsPeers& z) const {
   fold_words<Key>(buckets_, range, d_, x_, y_, z_, x.keys, y.keys, z.keys);
 }
 

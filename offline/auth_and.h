@@ -1,7 +1,9 @@
-// aAND: authenticated local ANDs of which nothing has leaked, from buckets of leaky ones (NNOB12 full version; PROTOCOL
-// section 7):  d = y1 ^ y2 revealed;  x = x1 ^ x2, y = y1, z = z1 ^ z2 ^ d.x2.
+// aAND: authenticated local ANDs of which nothing has leaked, from buckets of leaky ones (NNOB12
+// full version; PROTOCOL section 7):  d = y1 ^ y2 revealed;  x = x1 ^ x2, y = y1, z = z1 ^ z2 ^
+// d.x2.
 //
-// Since y stays y1, all d's of a bucket, y1 ^ y_k, are known from the start and are revealed in one message.
+// Since y stays y1, all d's of a bucket, y1 ^ y_k, are known from the start and are revealed in one
+// message.
 #pragma once
 
 #include "base/auth_bits.h"
@@ -13,7 +15,8 @@ namespace tinyot {
 // Role: MAC holder, who owns the bits.
 class AuthAndMacHolder {
  public:
-  AuthAndMacHolder(const Buckets& buckets, MineView x, MineView y, MineView z) : buckets_(buckets), x_(x), y_(y), z_(z) {}
+  AuthAndMacHolder(const Buckets& buckets, MineView x, MineView y, MineView z)
+      : buckets_(buckets), x_(x), y_(y), z_(z) {}
 
   // Reveals every d; their MACs go on the transcript.  Wire: sends (B - 1) l / 8 bytes.
   void reveal(Session& session);
@@ -29,11 +32,13 @@ class AuthAndMacHolder {
 // Role: key holder.
 class AuthAndKeyHolder {
  public:
-  AuthAndKeyHolder(const Buckets& buckets, PeersView x, PeersView y, PeersView z) : buckets_(buckets), x_(x), y_(y), z_(z) {}
+  AuthAndKeyHolder(const Buckets& buckets, PeersView x, PeersView y, PeersView z)
+      : buckets_(buckets), x_(x), y_(y), z_(z) {}
 
   // Receives every d. They are checked when the transcript is settled.
   void receive(Session& session);
-  void fold_into(const BucketRange& range, AuthBitsPeers& x, AuthBitsPeers& y, AuthBitsPeers& z) const;
+  void fold_into(const BucketRange& range, AuthBitsPeers& x, AuthBitsPeers& y,
+                 AuthBitsPeers& z) const;
 
  private:
   const Buckets& buckets_;

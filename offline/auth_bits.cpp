@@ -12,7 +12,9 @@ namespace {
 
 constexpr MessageTag kMatrix{0x1201, "abit.r"};
 
-std::size_t rounded_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
+std::size_t rounded_up(std::size_t value, std::size_t step) {
+  return (value + step - 1) / step * step;
+}
 
 AuthBits copy_of(MineView mine, PeersView peers) {
   AuthBits copy{AuthBitsMine(mine.size()), AuthBitsPeers(peers.size())};
@@ -27,10 +29,12 @@ bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
 // One direction each of a run, in step with each other.
 class AuthBitRun {
  public:
-  AuthBitRun(Session& session, const SecurityParameters& params, SeedOts seeds, std::size_t length, AuthBits& bits)
+  AuthBitRun(Session& session, const SecurityParameters& params, SeedOts seeds, std::size_t length,
+             AuthBits& bits)
       : session_(session), length_(length), sender_(session, params, std::move(seeds.sent), length),
         receiver_(session, params, std::move(seeds.received)),
-        r_(draw_amplification(session.rng(), flip_role(receiver_), session.global_key())), bits_(bits) {
+        r_(draw_amplification(session.rng(), flip_role(receiver_), session.global_key())),
+        bits_(bits) {
     if (bits_.mine.size() != length) bits_ = AuthBits{AuthBitsMine(length), AuthBitsPeers(length)};
   }
 
@@ -42,7 +46,8 @@ class AuthBitRun {
   }
 
  private:
-  // LaBit steps 1 to 3, and already the key holder's half of aBit: K_j = R.K'_j needs nothing that the peer has yet to send.
+  // LaBit steps 1 to 3, and already the key holder's half of aBit: K_j = R.K'_j needs nothing that
+  // the peer has yet to send.
   void exchange_columns() {
     const PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: columns", length_);
     LeakyMacRows rows;
@@ -71,7 +76,8 @@ class AuthBitRun {
 
   // aBit steps 2 and 3, after the check.
   void finish_macs() {
-    const PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: amplification", length_);
+    const PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: amplification",
+                                length_);
     send_words(session_.channel(), kMatrix, std::span<const std::uint64_t>(r_.matrix.words()));
     AmplificationMatrix peers_r{BitMatrix(r_.matrix.rows(), r_.matrix.columns())};
     recv_words(session_.channel(), kMatrix, peers_r.matrix.words());
@@ -79,7 +85,8 @@ class AuthBitRun {
     Amplifier amplifier(peers_r);
     for (const ColumnChunk& chunk : chunks_of(length_)) {
       sender_.kept_rows(chunk, rows);
-      amplifier.amplify(flip_role(rows), std::span(bits_.mine.macs).subspan(chunk.first, chunk.bits));
+      amplifier.amplify(flip_role(rows),
+                        std::span(bits_.mine.macs).subspan(chunk.first, chunk.bits));
       phase.advance(chunk.first + chunk.bits);
     }
   }
@@ -114,7 +121,8 @@ AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, const Delt
   for (std::size_t row = 0; row < kKappa; ++row) {
     const auto words = r.matrix.row(row).first(key.size());
     rng.fill(std::as_writable_bytes(words));
-    if (gamma.bits.size() % 64 != 0) words.back() &= (std::uint64_t{1} << (gamma.bits.size() % 64)) - 1;
+    if (gamma.bits.size() % 64 != 0)
+      words.back() &= (std::uint64_t{1} << (gamma.bits.size() % 64)) - 1;
     std::uint64_t product = 0;
     for (std::size_t w = 0; w < key.size(); ++w) product ^= words[w] & key[w];
     // Column i with gamma[i] = 1 is set to what makes the product right.
@@ -131,12 +139,17 @@ void Amplifier::amplify(const BitMatrix& weak, std::span<Block> out) {
   transpose_to_blocks(product_, out);
 }
 
-void Amplifier::amplify(WeakMacColumns weak, std::span<Mac> macs) { amplify(weak.matrix, as_blocks(macs)); }
+void Amplifier::amplify(WeakMacColumns weak, std::span<Mac> macs) {
+  amplify(weak.matrix, as_blocks(macs));
+}
 
-void Amplifier::amplify(WeakKeyColumns weak, std::span<Key> keys) { amplify(weak.matrix, as_blocks(keys)); }
+void Amplifier::amplify(WeakKeyColumns weak, std::span<Key> keys) {
+  amplify(weak.matrix, as_blocks(keys));
+}
 
 RunLayout::RunLayout(const SecurityParameters& params, std::size_t wanted, std::size_t seed_sets)
-    : first_seeds(rounded_up(wanted, 64)), seeds_stride(rounded_up(params.columns_made(), 64)), tie(first_seeds + seed_sets * seeds_stride),
+    : first_seeds(rounded_up(wanted, 64)), seeds_stride(rounded_up(params.columns_made(), 64)),
+      tie(first_seeds + seed_sets * seeds_stride),
       length(rounded_up(tie + kTieBits, BitMatrix::kColumnGroup)) {}
 
 void AuthBitMaker::prepare(std::size_t runs) {
@@ -150,8 +163,10 @@ void AuthBitMaker::prepare(std::size_t runs) {
   if (tie_.has_anchor())
     tie(session_, layout, bits);
   else
-    tie_.set_anchor(copy_of(bits.mine.view(layout.tie, kTieBits), bits.peers.view(layout.tie, kTieBits)));
-  for (std::size_t lane = 0; lane < lanes; ++lane) lanes_.put(lane, seeds_from(session_, layout, lane, bits));
+    tie_.set_anchor(
+        copy_of(bits.mine.view(layout.tie, kTieBits), bits.peers.view(layout.tie, kTieBits)));
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    lanes_.put(lane, seeds_from(session_, layout, lane, bits));
 }
 
 void AuthBitMaker::make(Session& session, std::size_t run, std::size_t wanted, AuthBits& bits) {
@@ -166,9 +181,11 @@ void AuthBitMaker::tie(Session& session, const RunLayout& layout, AuthBits& bits
   tie_.check(session, bits.mine.view(layout.tie, kTieBits), bits.peers.view(layout.tie, kTieBits));
 }
 
-SeedOts AuthBitMaker::seeds_from(Session& session, const RunLayout& layout, std::size_t set, AuthBits& bits) const {
+SeedOts AuthBitMaker::seeds_from(Session& session, const RunLayout& layout, std::size_t set,
+                                 AuthBits& bits) const {
   const std::size_t first = layout.seeds(set), count = params_.columns_made();
-  return seed_ots_from_auth_bits(session, bits.mine.view(first, count), bits.peers.view(first, count));
+  return seed_ots_from_auth_bits(session, bits.mine.view(first, count),
+                                 bits.peers.view(first, count));
 }
 
 }  // namespace tinyot

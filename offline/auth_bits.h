@@ -1,4 +1,5 @@
-// aBit: authenticated bits under a global key of which nothing has leaked (NNOB12 Fig. 9; PROTOCOL section 5).
+// aBit: authenticated bits under a global key of which nothing has leaked (NNOB12 Fig. 9; PROTOCOL
+// section 5).
 //
 // Privacy amplification multiplies by a random psi x tau matrix R. For bits of A, B being the key
 // holder: M_j = R.M'_j, K_j = R.K'_j, Delta^B = R.Gamma_A (the paper's Delta_A). The product is
@@ -54,33 +55,40 @@ struct RunLayout {
   std::size_t length;
 };
 
-// Makes authenticated bits run by run: LaBit, WaBit, aBit in both directions at once, under the session's global keys.
+// Makes authenticated bits run by run: LaBit, WaBit, aBit in both directions at once, under the
+// session's global keys.
 //
-// Public-key OTs are needed once. If there is more than one run, they feed a short run that makes the seed OTs of the first
-// kLanes runs and the bits that all runs are tied to; run r then makes those of run r + kLanes. So up to kLanes runs may go on
-// at a time, and which bits a run makes does not depend on how many do.
+// Public-key OTs are needed once. If there is more than one run, they feed a short run that makes
+// the seed OTs of the first kLanes runs and the bits that all runs are tied to; run r then makes
+// those of run r + kLanes. So up to kLanes runs may go on at a time, and which bits a run makes
+// does not depend on how many do.
 class AuthBitMaker {
  public:
   static constexpr std::size_t kLanes = 64;
 
-  AuthBitMaker(Session& session, const SecurityParameters& params) : session_(session), params_(params) {}
+  AuthBitMaker(Session& session, const SecurityParameters& params)
+      : session_(session), params_(params) {}
 
-  // Ties the runs of this connection to those of an earlier one of the session, to be called before prepare.
+  // Ties the runs of this connection to those of an earlier one of the session, to be called before
+  // prepare.
   void set_anchor(AuthBits anchor) { tie_.set_anchor(std::move(anchor)); }
-  // What the runs are tied to; null if there is only one, and no earlier connection. Valid after prepare.
+  // What the runs are tied to; null if there is only one, and no earlier connection. Valid after
+  // prepare.
   const AuthBits* anchor() const { return tie_.anchor(); }
 
-  // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more than one run, as make().
+  // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more
+  // than one run, as make().
   void prepare(std::size_t runs);
 
-  // Makes `wanted` usable bits; `bits` takes them and the others of RunLayout(params, wanted, 1), and its memory is used again if
-  // it has the size already. Runs of different numbers may be made by different threads, each on a session part of its own.
+  // Makes `wanted` usable bits; `bits` takes them and the others of RunLayout(params, wanted, 1),
+  // and its memory is used again if it has the size already. Runs of different numbers may be made
+  // by different threads, each on a session part of its own.
   //
-  // Role: both are MAC holder of their own bits and key holder of the peer's. `run` and `wanted` are public and the same on both
-  // sides.
-  // Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes a round for its columns, which stream in chunks of kChunkBits with
-  // kChunksAhead on their way, 4 for the check and R, and 3 for the tie to earlier runs.
-  // Fails: PeerCheated("EQ of LaBit", "seed OT point"), and as GlobalKeyTie::check; WorkerStopped.
+  // Role: both are MAC holder of their own bits and key holder of the peer's. `run` and `wanted`
+  // are public and the same on both sides. Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes
+  // a round for its columns, which stream in chunks of kChunkBits with kChunksAhead on their way, 4
+  // for the check and R, and 3 for the tie to earlier runs. Fails: PeerCheated("EQ of LaBit", "seed
+  // OT point"), and as GlobalKeyTie::check; WorkerStopped.
   void make(Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
 
   // From any thread: whoever waits for another run's seeds ends with WorkerStopped.
@@ -88,7 +96,8 @@ class AuthBitMaker {
 
  private:
   void tie(Session& session, const RunLayout& layout, AuthBits& bits) const;
-  SeedOts seeds_from(Session& session, const RunLayout& layout, std::size_t set, AuthBits& bits) const;
+  SeedOts seeds_from(Session& session, const RunLayout& layout, std::size_t set,
+                     AuthBits& bits) const;
 
   Session& session_;
   const SecurityParameters& params_;

@@ -1,9 +1,11 @@
-// aOT: authenticated OTs of which nothing has leaked, from buckets of leaky ones (NNOB12 Fig. 16; PROTOCOL section 7):
+// aOT: authenticated OTs of which nothing has leaked, from buckets of leaky ones (NNOB12 Fig. 16;
+// PROTOCOL section 7):
 //   d = x0^1 ^ x1^1 ^ x0^2 ^ x1^2 revealed by the sender;
 //   c = c1 ^ c2, z = z1 ^ z2 ^ d.c1, x0 = x0^1 ^ x0^2, x1 = x0^1 ^ x1^2.
 //
-// After a fold x0 ^ x1 is that of the object folded in last, so the d of position k is (x0 ^ x1) of position k - 1 plus that
-// of position k: all d's of a bucket are known from the start and are revealed in one message.
+// After a fold x0 ^ x1 is that of the object folded in last, so the d of position k is (x0 ^ x1) of
+// position k - 1 plus that of position k: all d's of a bucket are known from the start and are
+// revealed in one message.
 #pragma once
 
 #include "base/auth_bits.h"
@@ -20,7 +22,8 @@ class AuthOtSender {
 
   // Reveals every d; their MACs go on the transcript.  Wire: sends (B - 1) l / 8 bytes.
   void reveal(Session& session);
-  void fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBitsMine& x1, AuthBitsPeers& c, AuthBitsPeers& z) const;
+  void fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBitsMine& x1, AuthBitsPeers& c,
+                 AuthBitsPeers& z) const;
 
  private:
   const Buckets& buckets_;
@@ -37,7 +40,8 @@ class AuthOtReceiver {
 
   // Receives every d. They are checked when the transcript is settled.
   void receive(Session& session);
-  void fold_into(const BucketRange& range, AuthBitsPeers& x0, AuthBitsPeers& x1, AuthBitsMine& c, AuthBitsMine& z) const;
+  void fold_into(const BucketRange& range, AuthBitsPeers& x0, AuthBitsPeers& x1, AuthBitsMine& c,
+                 AuthBitsMine& z) const;
 
  private:
   const Buckets& buckets_;

@@ -42,15 +42,16 @@ SecretVector<Word> combiners(std::span<const Word> y, std::span<const Word> more
 
 // x_0 ^= x_k and z_0 ^= z_k ^ d_k.x_k, of MACs or of keys.
 template <class Word>
-void fold_words(std::span<Word> x, std::span<Word> z, std::span<const Word> more_x, std::span<const Word> more_z, const BitVector& d,
-                const ObjectChunk& chunk, std::size_t shift) {
+void fold_words(std::span<Word> x, std::span<Word> z, std::span<const Word> more_x,
+                std::span<const Word> more_z, const BitVector& d, const ObjectChunk& chunk,
+                std::size_t shift) {
   for (const Run& run : runs_of(chunk, shift, more_x.size())) {
     Word *to_x = x.data() + chunk.first + run.to, *to_z = z.data() + chunk.first + run.to;
     const Word *from_x = more_x.data() + run.from, *from_z = more_z.data() + run.from;
     for (std::size_t i = 0; i < run.count; ++i) {
       const Word more = from_x[i];
       to_x[i] ^= more;
-      to_z[i] ^= from_z[i] ^ Word{times(more.value, d[run.to + i])};
+      to_z[i] ^= from_z[i] ^ Word { times(more.value, d[run.to + i]) };
     }
   }
 }

@@ -2,7 +2,8 @@
 // sections 7 and 10; the combining step is that of aAND, on full shares): d_k = y_0 ^ y_k revealed
 // by both; x = sum of x_k, y = y_0, z = z_0 ^ sum of (z_k ^ d_k.x_k).
 //
-// Layer 0 is kept as it is; layer k is shifted cyclically (offline/layer_shifts) and folded into it.
+// Layer 0 is kept as it is; layer k is shifted cyclically (offline/layer_shifts) and folded into
+// it.
 #pragma once
 
 #include <queue>

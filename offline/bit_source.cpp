@@ -14,12 +14,19 @@ void BitSource::make(MineView mine, PeersView peers) {
     std::size_t first;
   };
   std::vector<Placed> batches;
-  for (std::size_t first = 0; first < mine.size(); first += kBatchBits) batches.push_back({next(std::min(kBatchBits, mine.size() - first)), first});
+  for (std::size_t first = 0; first < mine.size(); first += kBatchBits)
+    batches.push_back({next(std::min(kBatchBits, mine.size() - first)), first});
   in_steps(
       batches, kBatchesAhead,
-      [&](const Placed& placed) { mac_holder_.send_corrections(placed.batch, {{mine.part(placed.first, placed.batch.bits)}}); },
-      [&](const Placed& placed) { key_holder_.receive_corrections(placed.batch, {{peers.subspan(placed.first, placed.batch.bits)}}); },
-      [&](const Placed& placed) { mac_holder_.answer(placed.batch); }, [&](const Placed& placed) { key_holder_.verify(placed.batch); });
+      [&](const Placed& placed) {
+        mac_holder_.send_corrections(placed.batch, {{mine.part(placed.first, placed.batch.bits)}});
+      },
+      [&](const Placed& placed) {
+        key_holder_.receive_corrections(placed.batch,
+                                        {{peers.subspan(placed.first, placed.batch.bits)}});
+      },
+      [&](const Placed& placed) { mac_holder_.answer(placed.batch); },
+      [&](const Placed& placed) { key_holder_.verify(placed.batch); });
 }
 
 AuthBits BitSource::make(std::size_t count) {

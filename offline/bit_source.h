@@ -1,4 +1,5 @@
-// Checked bits of both directions from two parties' GGM trees, batch after batch: SoftSpokenOT as a source of aBits.
+// Checked bits of both directions from two parties' GGM trees, batch after batch: SoftSpokenOT as a
+// source of aBits.
 #pragma once
 
 #include "offline/global_key.h"
@@ -6,7 +7,8 @@
 
 namespace tinyot {
 
-inline constexpr std::size_t kBatchesAhead = 1;  // that a step of the work on batches is behind the one before it
+// that a step of the work on batches is behind the one before it
+inline constexpr std::size_t kBatchesAhead = 1;
 
 // The bits of one session part, numbered batch after batch.
 class BitSource {
@@ -20,8 +22,8 @@ class BitSource {
   SoftSpokenKeyHolder& key_holder() { return key_holder_; }
   SoftSpokenBatch next(std::size_t bits) { return {number_++, bits}; }
 
-  // Role: both, symmetric. As many bits of each direction as the spans have, a multiple of kKappa; they may be used on return.
-  // Wire, Fails: as SoftSpokenMacHolder and SoftSpokenKeyHolder.
+  // Role: both, symmetric. As many bits of each direction as the spans have, a multiple of kKappa;
+  // they may be used on return. Wire, Fails: as SoftSpokenMacHolder and SoftSpokenKeyHolder.
   void make(MineView mine, PeersView peers);
   // The same, `count` of them rounded up to whole blocks.
   AuthBits make(std::size_t count);

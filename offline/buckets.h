@@ -1,7 +1,8 @@
-// Buckets: l groups of B leaky objects each, chosen by a uniform permutation (NNOB12 Fig. 16, step 2; PROTOCOL section 7).
+// Buckets: l groups of B leaky objects each, chosen by a uniform permutation (NNOB12 Fig. 16, step
+// 2; PROTOCOL section 7).
 //
-// The victim of the leak draws the permutation, after the EQ of the leaky objects has passed, and sends a 256-bit seed that
-// both expand; no index is ever taken from the wire.
+// The victim of the leak draws the permutation, after the EQ of the leaky objects has passed, and
+// sends a 256-bit seed that both expand; no index is ever taken from the wire.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace tinyot {
 
 class Buckets {
  public:
-  Buckets(std::vector<std::uint32_t> order, std::size_t bucket) : order_(std::move(order)), bucket_(bucket) {}
+  Buckets(std::vector<std::uint32_t> order, std::size_t bucket)
+      : order_(std::move(order)), bucket_(bucket) {}
 
   std::size_t count() const { return order_.size() / bucket_; }  // l
   std::size_t bucket() const { return bucket_; }                 // B
@@ -34,9 +36,11 @@ struct BucketDomain {
 };
 
 // Role: victim. Wire: sends 32 bytes.
-Buckets draw_buckets(Session& session, const BucketDomain& domain, std::size_t count, std::size_t bucket);
+Buckets draw_buckets(Session& session, const BucketDomain& domain, std::size_t count,
+                     std::size_t bucket);
 // Role: the other party. Wire: receives 32 bytes.
-Buckets receive_buckets(Session& session, const BucketDomain& domain, std::size_t count, std::size_t bucket);
+Buckets receive_buckets(Session& session, const BucketDomain& domain, std::size_t count,
+                        std::size_t bucket);
 
 // A range of buckets, folded together.
 struct BucketRange {
@@ -44,7 +48,8 @@ struct BucketRange {
   std::size_t count;
 };
 
-// Objects lie at random places, mostly outside the caches: what is needed this many buckets later is fetched meanwhile.
+// Objects lie at random places, mostly outside the caches: what is needed this many buckets later
+// is fetched meanwhile.
 inline constexpr std::size_t kFetchAhead = 8;
 
 template <class Word>
@@ -52,17 +57,21 @@ void fetch(const Word& word) {
   __builtin_prefetch(&word);
 }
 
-// Folding left to right takes, for each bucket of the range, its objects in order: first(object) begins with the one at position
-// 0, next(folded, object, d) folds in a further one, `d` being the index of its combiner bit, and last(out, folded) has the result.
-// ahead(object, position) is told of an object some time before.
+// Folding left to right takes, for each bucket of the range, its objects in order: first(object)
+// begins with the one at position 0, next(folded, object, d) folds in a further one, `d` being the
+// index of its combiner bit, and last(out, folded) has the result. ahead(object, position) is told
+// of an object some time before.
 template <class Ahead, class First, class Next, class Last>
-void fold(const Buckets& buckets, const BucketRange& range, Ahead ahead, First first, Next next, Last last) {
+void fold(const Buckets& buckets, const BucketRange& range, Ahead ahead, First first, Next next,
+          Last last) {
   for (std::size_t out = 0; out < range.count; ++out) {
     const std::size_t j = range.first + out;
     if (j + kFetchAhead < buckets.count())
-      for (std::size_t k = 0; k < buckets.bucket(); ++k) ahead(buckets.object(j + kFetchAhead, k), k);
+      for (std::size_t k = 0; k < buckets.bucket(); ++k)
+        ahead(buckets.object(j + kFetchAhead, k), k);
     auto folded = first(buckets.object(j, 0));
-    for (std::size_t k = 1; k < buckets.bucket(); ++k) next(folded, buckets.object(j, k), (k - 1) * buckets.count() + j);
+    for (std::size_t k = 1; k < buckets.bucket(); ++k)
+      next(folded, buckets.object(j, k), (k - 1) * buckets.count() + j);
     last(out, folded);
   }
 }

@@ -1,5 +1,6 @@
-// What the two combiners share: the enumeration of their revealed bits. Bucket j has B - 1 of them; the one that folds in the
-// object at position k has index (k - 1) l + j, on the wire, in the transcript and in the fold.
+// What the two combiners share: the enumeration of their revealed bits. Bucket j has B - 1 of them;
+// the one that folds in the object at position k has index (k - 1) l + j, on the wire, in the
+// transcript and in the fold.
 #pragma once
 
 #include <span>
@@ -10,21 +11,25 @@
 
 namespace tinyot {
 
-inline std::size_t combiner_count(const Buckets& buckets) { return (buckets.bucket() - 1) * buckets.count(); }
+inline std::size_t combiner_count(const Buckets& buckets) {
+  return (buckets.bucket() - 1) * buckets.count();
+}
 
-// bit(index, first, previous, object): the combiner bit from the bucket's objects at positions 0, k - 1 and k.
+// bit(index, first, previous, object): the combiner bit from the bucket's objects at positions 0, k
+// - 1 and k.
 template <class Bit>
 BitVector combiner_bits(const Buckets& buckets, Bit bit) {
   BitVector d(combiner_count(buckets));
   std::size_t index = 0;
   for (std::size_t k = 1; k < buckets.bucket(); ++k)
     for (std::size_t j = 0; j < buckets.count(); ++j, ++index)
-      d.put(index, bit(index, buckets.object(j, 0), buckets.object(j, k - 1), buckets.object(j, k)));
+      d.put(index,
+            bit(index, buckets.object(j, 0), buckets.object(j, k - 1), buckets.object(j, k)));
   return d;
 }
 
-// make(first, previous, object): the MAC or key of the same bit. `sink(words, first_index)` gets them in order, some at a time;
-// `ahead(object)` is told of an object some time before.
+// make(first, previous, object): the MAC or key of the same bit. `sink(words, first_index)` gets
+// them in order, some at a time; `ahead(object)` is told of an object some time before.
 template <class Word, class Ahead, class Make, class Sink>
 void for_each_combiner_word(const Buckets& buckets, Ahead ahead, Make make, Sink sink) {
   constexpr std::size_t kStep = 4096;

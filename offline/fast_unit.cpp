@@ -17,7 +17,8 @@ class FastUnit final : public MadeUnit {
  public:
   using GiveBack = std::function<void(std::vector<TripleLayer>)>;
 
-  // `memory` of an earlier unit is used again: the first use of memory costs as much as what is then done with it.
+  // `memory` of an earlier unit is used again: the first use of memory costs as much as what is
+  // then done with it.
   FastUnit(Session& session, const SecurityParameters& params, const Trees& trees,
            std::uint64_t number, const UnitRequest& request, std::vector<TripleLayer> memory,
            GiveBack give_back)
@@ -106,9 +107,11 @@ void FastUnit::receive_corrections(const Piece& piece) {
 }
 
 void FastUnit::make_layers() {
-  const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples", layers_.size() * size_);
+  const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples",
+                              layers_.size() * size_);
   in_steps(
-      pieces(), kBatchesAhead, [&](const Piece& piece) { send_corrections(piece); }, [&](const Piece& piece) { receive_corrections(piece); },
+      pieces(), kBatchesAhead, [&](const Piece& piece) { send_corrections(piece); },
+      [&](const Piece& piece) { receive_corrections(piece); },
       [&](const Piece& piece) { source_.mac_holder().answer(piece.batch); },
       [&](const Piece& piece) {
         source_.key_holder().verify(piece.batch);
@@ -140,10 +143,13 @@ void FastUnit::fold() {
 
 void FastUnit::pour(const SettledCheck&, MaterialSink& sink) {
   pour_bits(sink, session_.me(), request_.inputs, plain_, 0);
-  pour_objects(sink, MaterialKind::Triples, session_.me(), request_.plan.ands, [&](std::size_t first, MaterialBatch& out) {
-    const SharedBits* const columns[] = {&layers_[0].x, &layers_[0].y, &layers_[0].z};
-    for (std::size_t i = 0; i < 3; ++i) share_part(columns[i]->mine, columns[i]->peers, first, session_.global_key(), out.shares[i]);
-  });
+  pour_objects(sink, MaterialKind::Triples, session_.me(), request_.plan.ands,
+               [&](std::size_t first, MaterialBatch& out) {
+                 const SharedBits* const columns[] = {&layers_[0].x, &layers_[0].y, &layers_[0].z};
+                 for (std::size_t i = 0; i < 3; ++i)
+                   share_part(columns[i]->mine, columns[i]->peers, first, session_.global_key(),
+                              out.shares[i]);
+               });
 }
 
 }  // namespace
@@ -165,7 +171,8 @@ void FastUnitMaker::prepare(std::size_t) {
     tie_.set_anchor(std::move(first));
 }
 
-std::unique_ptr<MadeUnit> FastUnitMaker::make(Session& part, std::size_t number, const UnitRequest& request) {
+std::unique_ptr<MadeUnit> FastUnitMaker::make(Session& part, std::size_t number,
+                                              const UnitRequest& request) {
   std::vector<TripleLayer> memory;
   {
     const std::lock_guard lock(mutex_);
@@ -174,10 +181,11 @@ std::unique_ptr<MadeUnit> FastUnitMaker::make(Session& part, std::size_t number,
       spare_.pop_back();
     }
   }
-  auto unit = std::make_unique<FastUnit>(part, params_, trees_, number, request, std::move(memory), [this](std::vector<TripleLayer> layers) {
-    const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(layers));
-  });
+  auto unit = std::make_unique<FastUnit>(part, params_, trees_, number, request, std::move(memory),
+                                         [this](std::vector<TripleLayer> layers) {
+                                           const std::lock_guard lock(mutex_);
+                                           spare_.push_back(std::move(layers));
+                                         });
   unit->make(tie_);
   return unit;
 }

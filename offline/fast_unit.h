@@ -1,7 +1,9 @@
-// Units of the fast profile: triples from SoftSpoken bits, and aBits for inputs (PROTOCOL section 10).
+// Units of the fast profile: triples from SoftSpoken bits, and aBits for inputs (PROTOCOL section
+// 10).
 //
-// B layers of l leaky triples, each from 3 l bits a direction, are made batch by batch in one pass; then, shifted, they are folded into
-// layer 0 in another. One EQ checks all leaky triples before the shifts are tossed.
+// B layers of l leaky triples, each from 3 l bits a direction, are made batch by batch in one pass;
+// then, shifted, they are folded into layer 0 in another. One EQ checks all leaky triples before
+// the shifts are tossed.
 #pragma once
 
 #include <mutex>
@@ -21,18 +23,21 @@ inline constexpr std::size_t kFoldTriples = std::size_t{1} << 12;
 
 class FastUnitMaker final : public UnitMaker {
  public:
-  FastUnitMaker(Session& session, const SecurityParameters& params) : session_(session), params_(params) {}
+  FastUnitMaker(Session& session, const SecurityParameters& params)
+      : session_(session), params_(params) {}
 
   void set_anchor(AuthBits anchor) override { tie_.set_anchor(std::move(anchor)); }
   AuthBits make_anchor() override;
   const AuthBits* anchor() const override { return tie_.anchor(); }
-  // Role: both. Wire: as make_trees; and without an anchor of an earlier connection, a batch of bits that becomes it.
+  // Role: both. Wire: as make_trees; and without an anchor of an earlier connection, a batch of
+  // bits that becomes it.
   void prepare(std::size_t units) override;
 
   // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple; 1/8 a leaky triple but
   // those of layer 0; an EQ and a coin toss.
   // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key").
-  std::unique_ptr<MadeUnit> make(Session& part, std::size_t number, const UnitRequest& request) override;
+  std::unique_ptr<MadeUnit> make(Session& part, std::size_t number,
+                                 const UnitRequest& request) override;
   void stop() noexcept override {}
 
  private:

@@ -13,57 +13,73 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::uint64_t kHeader = 16;                     // of a message
-constexpr std::uint64_t kEqBytes = 64 + 2 * kHeader;       // of an EQ, by A; B sends a header less
-constexpr std::uint64_t kBitBytes = sizeof(Mac) + sizeof(Key);  // of a bit of each party, but for the bit itself
-constexpr std::uint64_t kBatchesBytes = 8 << 20;          // SoftSpoken's rows and what is on its way
-constexpr std::uint64_t kProgramBytes = 64 << 20;         // code, libraries, socket queues
-constexpr std::uint64_t kWorkerBytes = 128 << 20;         // of each further worker: what it reads ahead of need, its allocator
-constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;      // the store's own pages
-constexpr std::uint64_t kCommitBytes = 16 << 20;          // material that waits for its commit in the store, at most
-constexpr std::uint64_t kWaitingBytes = 64 << 20;         // and for the store, at most
+constexpr std::uint64_t kHeader = 16;                 // of a message
+constexpr std::uint64_t kEqBytes = 64 + 2 * kHeader;  // of an EQ, by A; B sends a header less
+// of a bit of each party, but for the bit itself
+constexpr std::uint64_t kBitBytes = sizeof(Mac) + sizeof(Key);
+// SoftSpoken's rows and what is on its way
+constexpr std::uint64_t kBatchesBytes = 8 << 20;
+constexpr std::uint64_t kProgramBytes = 64 << 20;  // code, libraries, socket queues
+// of each further worker: what it reads ahead of need, its allocator
+constexpr std::uint64_t kWorkerBytes = 128 << 20;
+constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;  // the store's own pages
+// material that waits for its commit in the store, at most
+constexpr std::uint64_t kCommitBytes = 16 << 20;
+constexpr std::uint64_t kWaitingBytes = 64 << 20;  // and for the store, at most
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
-  const std::uint64_t chunks = (objects + kChunkObjects - 1) / kChunkObjects, bits = bytes_for(objects);
-  const std::uint64_t ands = bits + 16 * objects + chunks * 2 * kHeader;                            // d, U
-  const std::uint64_t ots = 2 * (bits + 32 * objects) + bits + 32 * objects + chunks * 9 * kHeader;  // X_0, X_1, d, I_0, I_1
+  const std::uint64_t chunks = (objects + kChunkObjects - 1) / kChunkObjects,
+                      bits = bytes_for(objects);
+  // d, U
+  const std::uint64_t ands = bits + 16 * objects + chunks * 2 * kHeader;
+  // X_0, X_1, d, I_0, I_1
+  const std::uint64_t ots = 2 * (bits + 32 * objects) + bits + 32 * objects + chunks * 9 * kHeader;
   return ands + ots;
 }
 
-// Of the material of an AND: columns, and the bytes beside its bits. Of aANDs, aOTs and aBits a party holds as many columns of the
-// peer's as of its own, of triples a share of the MAC for each bit.
+// Of the material of an AND: columns, and the bytes beside its bits. Of aANDs, aOTs and aBits a
+// party holds as many columns of the peer's as of its own, of triples a share of the MAC for each
+// bit.
 struct AndMaterial {
   std::uint64_t columns;
   std::uint64_t block_bytes;
 };
 AndMaterial material_of_and(const SecurityParameters& params) {
-  return params.material() == MaterialForm::Triples ? AndMaterial{3, 3 * sizeof(MacShare)} : AndMaterial{8, 8 * kBitBytes};
+  return params.material() == MaterialForm::Triples ? AndMaterial{3, 3 * sizeof(MacShare)}
+                                                    : AndMaterial{8, 8 * kBitBytes};
 }
 
 // LaBit, its check, and R.
 std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) {
-  const std::uint64_t columns = params.columns_made() * length / 8 + chunks_of(length).size() * kHeader;
+  const std::uint64_t columns =
+      params.columns_made() * length / 8 + chunks_of(length).size() * kHeader;
   const std::uint64_t check = 32 + bytes_for(params.columns_kept()) + 2 * kHeader + kEqBytes;
   return columns + check + 128 * BitMatrix(0, params.columns_kept()).row_words() * 8 + kHeader;
 }
 
 std::uint64_t tie_bytes() { return bytes_for(kTieBits) + kHeader + kEqBytes; }
 
-std::uint64_t chunks_in(std::uint64_t total, std::uint64_t chunk) { return (total + chunk - 1) / chunk; }
+std::uint64_t chunks_in(std::uint64_t total, std::uint64_t chunk) {
+  return (total + chunk - 1) / chunk;
+}
 
 UnitForecast forecast_nnob12(const SecurityParameters& params, const UnitRequest& request) {
-  const std::uint64_t tau = params.columns_kept(), t = params.columns_made(), ands = request.plan.ands;
+  const std::uint64_t tau = params.columns_kept(), t = params.columns_made(),
+                      ands = request.plan.ands;
   const std::uint64_t length = RunLayout(params, UnitLayout(request).end(), 1).length;
   const std::uint64_t leaky = ands * request.plan.bucket;
 
   UnitForecast forecast;
-  const std::uint64_t combiners = 2 * (32 + kHeader) + 2 * (bytes_for((request.plan.bucket - 1) * ands) + kHeader);
-  forecast.bytes_sent = run_bytes(params, length) + tie_bytes() + leaky_bytes(leaky) + kEqBytes + combiners + 32 + kHeader;
+  const std::uint64_t combiners =
+      2 * (32 + kHeader) + 2 * (bytes_for((request.plan.bucket - 1) * ands) + kHeader);
+  forecast.bytes_sent = run_bytes(params, length) + tie_bytes() + leaky_bytes(leaky) + kEqBytes +
+                        combiners + 32 + kHeader;
 
   const std::uint64_t bits = length * kBitBytes + 2 * bytes_for(length);
   const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);
   const std::uint64_t keys = 3 * t * sizeof(AesKey), chunk = (2 * t + 2 * tau) * kChunkBits / 8;
-  forecast.memory_bytes = bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
+  forecast.memory_bytes =
+      bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
   if (params.material() == MaterialForm::Triples) {
     forecast.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kPourCount) * kHeader;
     forecast.memory_bytes += ands * material_of_and(params).block_bytes + 3 * bytes_for(ands);
@@ -72,19 +88,23 @@ UnitForecast forecast_nnob12(const SecurityParameters& params, const UnitRequest
 }
 
 // Corrections, challenge and answer of bits that are made in batches of `batch` at most.
-std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t bits, std::uint64_t batch) {
+std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t bits,
+                               std::uint64_t batch) {
   const std::uint64_t batches = chunks_in(bits, batch), trees = kKappa / params.softspoken_k();
-  return (trees - 1) * (bits + batches * kKappa) / 8 + batches * (sizeof(PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
+  return (trees - 1) * (bits + batches * kKappa) / 8 +
+         batches * (sizeof(PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
 }
 
 UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& request) {
-  const std::uint64_t l = params.population(request.plan.ands), plain = whole_blocks(request.inputs) + kTieBits;
+  const std::uint64_t l = params.population(request.plan.ands),
+                      plain = whole_blocks(request.inputs) + kTieBits;
   const std::uint64_t bucket = request.plan.bucket, leaky = bucket * l;
   const std::uint64_t pieces = bucket * chunks_in(l, kBatchTriples),
                       folds = chunks_in(l, kFoldTriples);
   UnitForecast forecast;
   // The joint coins, the EQ and the transcript, beside the bits for inputs and the tie.
-  forecast.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + tie_bytes() + kEqBytes + 3 * 32 + 2 * kHeader + 32 + 2 * kHeader + 16;
+  forecast.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + tie_bytes() + kEqBytes +
+                        3 * 32 + 2 * kHeader + 32 + 2 * kHeader + 16;
   forecast.memory_bytes = plain * kBitBytes + 2 * bytes_for(plain) + kBatchesBytes;
   forecast.bytes_sent += bucket * softspoken_bytes(params, 3 * l, 3 * kBatchTriples);
   forecast.bytes_sent += leaky * sizeof(Block) + leaky / 8 + 2 * pieces * kHeader;  // G, d
@@ -94,28 +114,37 @@ UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& 
 }
 
 // Material that waits to be written while the next unit is made.
-std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t units, std::uint64_t ands) {
+std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t units,
+                            std::uint64_t ands) {
   if (params.profile() == Profile::Fast && units == 1) return 0;
   return std::min(kWaitingBytes, material_of_and(params).block_bytes * ands);
 }
 
-// What is sent once: seed OTs; and the first run of later ones' seeds, or the trees and the tie of the first bits.
+// What is sent once: seed OTs; and the first run of later ones' seeds, or the trees and the tie of
+// the first bits.
 std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
   if (params.profile() == Profile::Nnob12) {
     const std::uint64_t seeds = 96 * params.columns_made() + 2 * kHeader;
-    return units > 1 ? seeds + run_bytes(params, RunLayout(params, 0, std::min(units, AuthBitMaker::kLanes)).length) : seeds;
+    return units > 1
+               ? seeds +
+                     run_bytes(params,
+                               RunLayout(params, 0, std::min(units, AuthBitMaker::kLanes)).length)
+               : seeds;
   }
   const std::uint64_t k = params.softspoken_k(), trees = kKappa / k;
-  return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(Digest) + 4 * kHeader + softspoken_bytes(params, kTieBits, kTieBits);
+  return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(Digest) +
+         4 * kHeader + softspoken_bytes(params, kTieBits, kTieBits);
 }
 
 }  // namespace
 
 UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& request) {
-  return params.profile() == Profile::Fast ? forecast_fast(params, request) : forecast_nnob12(params, request);
+  return params.profile() == Profile::Fast ? forecast_fast(params, request)
+                                           : forecast_nnob12(params, request);
 }
 
-JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs, std::uint64_t threads) {
+JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
+                         std::uint64_t threads) {
   const auto plans = params.plan(ands);
   JobForecast job;
   job.seed_ots = params.profile() == Profile::Fast ? kKappa : params.columns_made();
@@ -123,26 +152,33 @@ JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, s
   job.paper_bound_bits = job.exact_bound_bits = std::numeric_limits<double>::infinity();
   std::uint64_t first = 0, memory = 0;
   for (const UnitPlan& plan : plans) {
-    const UnitForecast unit = forecast_unit(params, {plan, inputs_of_unit(inputs, ands, first, plan.ands)});
+    const UnitForecast unit =
+        forecast_unit(params, {plan, inputs_of_unit(inputs, ands, first, plan.ands)});
     ++job.units;
     job.bytes_sent += unit.bytes_sent;
     memory = std::max(memory, unit.memory_bytes);
-    job.paper_bound_bits = std::min(job.paper_bound_bits, params.bound_bits(plan.ands, plan.bucket));
-    job.exact_bound_bits = std::min(job.exact_bound_bits, params.exact_bits(plan.ands, plan.bucket));
+    job.paper_bound_bits =
+        std::min(job.paper_bound_bits, params.bound_bits(plan.ands, plan.bucket));
+    job.exact_bound_bits =
+        std::min(job.exact_bound_bits, params.exact_bits(plan.ands, plan.bucket));
     first += plan.ands;
   }
   const AndMaterial material = material_of_and(params);
-  job.disk_bytes = material.block_bytes * ands + inputs * kBitBytes + bytes_for(material.columns * ands + inputs) + kEmptyStoreBytes;
+  job.disk_bytes = material.block_bytes * ands + inputs * kBitBytes +
+                   bytes_for(material.columns * ands + inputs) + kEmptyStoreBytes;
   // Material waits as it was poured, for its transaction, and as the pages that it is written to.
   const std::uint64_t workers = std::min(threads, job.units);
-  job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes + 2 * std::min(kCommitBytes, job.disk_bytes) +
+  job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes +
+                     2 * std::min(kCommitBytes, job.disk_bytes) +
                      waiting_bytes(params, job.units, std::min(ands, params.unit()));
   return job;
 }
 
-std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first, std::uint64_t count) {
+std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first,
+                             std::uint64_t count) {
   const auto share = [&](std::uint64_t upto) {
-    return static_cast<std::uint64_t>(static_cast<Wide>(inputs) * upto / std::max<std::uint64_t>(ands, 1));
+    return static_cast<std::uint64_t>(static_cast<Wide>(inputs) * upto /
+                                      std::max<std::uint64_t>(ands, 1));
   };
   return share(first + count) - share(first);
 }

@@ -1,5 +1,5 @@
-// What a preprocessing job will cost, counted on paper: traffic, disk, memory. `tinyot params` prints it; tests compare it with
-// what a job then used.
+// What a preprocessing job will cost, counted on paper: traffic, disk, memory. `tinyot params`
+// prints it; tests compare it with what a job then used.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace tinyot {
 
 struct UnitForecast {
-  std::uint64_t bytes_sent = 0;       // by each party, message headers included
-  std::uint64_t memory_bytes = 0;     // peak, beyond the program itself and the store
+  std::uint64_t bytes_sent = 0;    // by each party, message headers included
+  std::uint64_t memory_bytes = 0;  // peak, beyond the program itself and the store
 };
 UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& request);
 
@@ -24,9 +24,12 @@ struct JobForecast {
   double paper_bound_bits = 0;     // least over the units
   double exact_bound_bits = 0;
 };
-JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs, std::uint64_t threads);
+JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
+                         std::uint64_t threads);
 
-// aBits for inputs that a unit is given when `inputs` are spread over `ands` in all: cumulative shares, so that they add up.
-std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first, std::uint64_t count);
+// aBits for inputs that a unit is given when `inputs` are spread over `ands` in all: cumulative
+// shares, so that they add up.
+std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first,
+                             std::uint64_t count);
 
 }  // namespace tinyot

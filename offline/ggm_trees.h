@@ -1,9 +1,12 @@
-// GGM trees: the set-up of SoftSpokenOT (Roy, CRYPTO 2022; PROTOCOL section 10). For each of N = 128 / k trees the MAC holder has
-// all 2^k leaves, and the key holder has all but the one at Delta_i, the i-th group of k bits of its global key.
+// GGM trees: the set-up of SoftSpokenOT (Roy, CRYPTO 2022; PROTOCOL section 10). For each of N =
+// 128 / k trees the MAC holder has all 2^k leaves, and the key holder has all but the one at
+// Delta_i, the i-th group of k bits of its global key.
 //
-// Level j of a tree (1 to k) decides bit k - j of a leaf's number x. Bit b of Delta_i is bit i k + b of Delta.
+// Level j of a tree (1 to k) decides bit k - j of a leaf's number x. Bit b of Delta_i is bit i k +
+// b of Delta.
 //
-// The trees are made once a session, from 128 seed OTs a direction, and serve any number of authenticated bits.
+// The trees are made once a session, from 128 seed OTs a direction, and serve any number of
+// authenticated bits.
 #pragma once
 
 #include "checks/session.h"
@@ -24,12 +27,13 @@ struct FullTrees {
   SecretVector<Seed> leaves;
 };
 
-// The key holder's, in the order of y = x ^ Delta_i: y = 0 is the leaf that it does not have, and holds nothing.
+// The key holder's, in the order of y = x ^ Delta_i: y = 0 is the leaf that it does not have, and
+// holds nothing.
 struct PuncturedTrees {
   TreeShape shape;
   SecretVector<Seed> leaves;
-  // Whether the tree check has passed. A failure is kept to oneself until the first check of bits made from the trees, so that the
-  // peer cannot tell which of the two it was.
+  // Whether the tree check has passed. A failure is kept to oneself until the first check of bits
+  // made from the trees, so that the peer cannot tell which of the two it was.
   bool consistent;
 };
 
@@ -39,9 +43,9 @@ struct Trees {
 };
 
 // Role: both are MAC holder of their own trees and key holder of the peer's.
-// Wire: 96 bytes a seed OT; for k > 1 then 32 bytes a level and tree, and 64 a tree for the check; 3 rounds.
-// Secret: everything. Timing: constant in Delta and the seeds.
-// Fails: PeerCheated("seed OT point").
+// Wire: 96 bytes a seed OT; for k > 1 then 32 bytes a level and tree, and 64 a tree for the check;
+// 3 rounds. Secret: everything. Timing: constant in Delta and the seeds. Fails: PeerCheated("seed
+// OT point").
 Trees make_trees(Session& session, std::uint32_t k);
 
 }  // namespace tinyot

@@ -9,8 +9,11 @@ namespace {
 
 constexpr MessageTag kE{0x1202, "global_key.e"};
 
-Digest digest_of(Session& session, Party owner, std::uint64_t counter, std::span<const Block> string) {
-  return RandomOracle(session.id(), {"global key EQ", letter(owner), counter}).absorb(std::as_bytes(string)).digest();
+Digest digest_of(Session& session, Party owner, std::uint64_t counter,
+                 std::span<const Block> string) {
+  return RandomOracle(session.id(), {"global key EQ", letter(owner), counter})
+      .absorb(std::as_bytes(string))
+      .digest();
 }
 
 }  // namespace
@@ -24,7 +27,8 @@ void GlobalKeyTie::check(Session& session, MineView mine, PeersView peers) const
   ENSURE(anchor_ && mine.size() == kTieBits && peers.size() == kTieBits);
   // Step 2.
   BitVector e(kTieBits);
-  for (std::size_t w = 0; w < e.words().size(); ++w) e.words()[w] = anchor_->mine.bits.words()[w] ^ mine.bits[w];
+  for (std::size_t w = 0; w < e.words().size(); ++w)
+    e.words()[w] = anchor_->mine.bits.words()[w] ^ mine.bits[w];
   send_bits(session.channel(), kE, e);
   const BitVector peers_e = recv_bits(session.channel(), kE, kTieBits);
   // Step 3.
@@ -37,7 +41,8 @@ void GlobalKeyTie::check(Session& session, MineView mine, PeersView peers) const
   const Digest digest_of_mine = digest_of(session, session.me(), counter, of_mine),
                digest_of_peers = digest_of(session, session.peer(), counter, of_peers);
   EqualityCheck equality("global key");
-  equality.add_both(session.me(), "global key of A's bits", "global key of B's bits", digest_of_mine, digest_of_peers);
+  equality.add_both(session.me(), "global key of A's bits", "global key of B's bits",
+                    digest_of_mine, digest_of_peers);
   equality.run(session);
 }
 

@@ -14,10 +14,12 @@ constexpr std::string_view kLeakyAndKind = "LaAND";
 }  // namespace
 
 LeakyAndMacHolder::LeakyAndMacHolder(Session& session, MineView x, MineView y, MineView r)
-    : session_(session), x_(x), y_(y), z_(r), digest_(session.id(), {"LaAND EQ", letter(session.me()), 0}) {}
+    : session_(session), x_(x), y_(y), z_(r),
+      digest_(session.id(), {"LaAND EQ", letter(session.me()), 0}) {}
 
 void LeakyAndMacHolder::announce(const ObjectChunk& chunk) {
-  const MineView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
+  const MineView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count),
+                 z = z_.part(chunk.first, chunk.count);
   BitVector d(chunk.count);
   for (std::size_t w = 0; w < d.words().size(); ++w) {
     const std::uint64_t product = x.bits[w] & y.bits[w];
@@ -29,7 +31,8 @@ void LeakyAndMacHolder::announce(const ObjectChunk& chunk) {
 }
 
 void LeakyAndMacHolder::receive_u(const ObjectChunk& chunk) {
-  const MineView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
+  const MineView x = x_.part(chunk.first, chunk.count), y = y_.part(chunk.first, chunk.count),
+                 z = z_.part(chunk.first, chunk.count);
   SecretVector<Block> u(chunk.count), v(chunk.count);
   recv_words(session_.channel(), kU, std::span(u));
   for (std::size_t i = 0; i < chunk.count; ++i)
@@ -40,10 +43,13 @@ void LeakyAndMacHolder::receive_u(const ObjectChunk& chunk) {
 }
 
 LeakyAndKeyHolder::LeakyAndKeyHolder(Session& session, PeersView x, PeersView y, PeersView r)
-    : session_(session), x_(x), y_(y), z_(r), digest_(session.id(), {"LaAND EQ", letter(session.peer()), 0}) {}
+    : session_(session), x_(x), y_(y), z_(r),
+      digest_(session.id(), {"LaAND EQ", letter(session.peer()), 0}) {}
 
 void LeakyAndKeyHolder::answer(const ObjectChunk& chunk) {
-  const PeersView x = x_.subspan(chunk.first, chunk.count), y = y_.subspan(chunk.first, chunk.count), z = z_.subspan(chunk.first, chunk.count);
+  const PeersView x = x_.subspan(chunk.first, chunk.count),
+                  y = y_.subspan(chunk.first, chunk.count),
+                  z = z_.subspan(chunk.first, chunk.count);
   const ScopedSecret<Delta> delta(session_.global_key());
   const BitVector d = recv_bits(session_.channel(), kLeakyAndD, chunk.count);
   SecretVector<Block> zero(chunk.count), one(chunk.count);

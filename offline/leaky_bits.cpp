@@ -14,15 +14,20 @@ constexpr MessageTag kCorrections{0x1101, "labit.corrections"};
 constexpr MessageTag kPairing{0x1102, "labit.pairing"};
 constexpr MessageTag kDifferences{0x1103, "labit.d"};
 
-std::vector<Pair> expand_pairing(const Session& session, Party receiver, const PublicSeed& seed, std::size_t tau) {
-  return pairing_from(session.id(), {"LaBit pairing", letter(receiver), 0}, seed, static_cast<std::uint32_t>(tau));
+std::vector<Pair> expand_pairing(const Session& session, Party receiver, const PublicSeed& seed,
+                                 std::size_t tau) {
+  return pairing_from(session.id(), {"LaBit pairing", letter(receiver), 0}, seed,
+                      static_cast<std::uint32_t>(tau));
 }
 
-RowHashes row_hashes(const Session& session, Party receiver, const PublicSeed& seed, std::size_t rows) {
+RowHashes row_hashes(const Session& session, Party receiver, const PublicSeed& seed,
+                     std::size_t rows) {
   return RowHashes(session.id(), {"LaBit chi", letter(receiver), 0}, seed, rows);
 }
 
-RandomOracle digest_of_run(const Session& session, Party sender) { return RandomOracle(session.id(), {"LaBit EQ", letter(sender), 0}); }
+RandomOracle digest_of_run(const Session& session, Party sender) {
+  return RandomOracle(session.id(), {"LaBit EQ", letter(sender), 0});
+}
 
 void resize(BitMatrix& matrix, std::size_t rows, std::size_t columns) {
   if (matrix.rows() != rows || matrix.columns() != columns) matrix = BitMatrix(rows, columns);
@@ -37,11 +42,13 @@ std::span<const Block> blocks_of(const BitVector& bits, const ColumnChunk& chunk
 std::vector<ColumnChunk> chunks_of(std::size_t length) {
   ENSURE(length % BitMatrix::kColumnGroup == 0);
   std::vector<ColumnChunk> chunks;
-  for (std::size_t first = 0; first < length; first += kChunkBits) chunks.push_back({first, std::min(kChunkBits, length - first)});
+  for (std::size_t first = 0; first < length; first += kChunkBits)
+    chunks.push_back({first, std::min(kChunkBits, length - first)});
   return chunks;
 }
 
-LeakyBitSender::LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds, std::size_t length)
+LeakyBitSender::LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds,
+                               std::size_t length)
     : session_(session), tau_(params.columns_kept()), gamma_(session.rng().bits(length)) {
   ENSURE(seeds.pairs.size() == params.columns_made());
   SecretVector<Seed> zero, one;
@@ -63,7 +70,8 @@ void LeakyBitSender::offer(const ColumnChunk& chunk) {
     zero_.xor_into(i, first_block, u);
     one_.xor_into(i, first_block, u);
   }
-  send_words(session_.channel(), kCorrections, std::span<const std::uint64_t>(corrections_.words()));
+  send_words(session_.channel(), kCorrections,
+             std::span<const std::uint64_t>(corrections_.words()));
 }
 
 void LeakyBitSender::receive_pairing() {
@@ -74,7 +82,8 @@ void LeakyBitSender::receive_pairing() {
 
 Digest LeakyBitSender::check_digest(const PhaseLog::Scope& progress) {
   ENSURE(pairing_.size() == tau_);
-  RowHashes hashes = row_hashes(session_, session_.peer(), pairing_seed_, tau_ + 1);  // the last one is of Gamma
+  // the last one is of Gamma
+  RowHashes hashes = row_hashes(session_, session_.peer(), pairing_seed_, tau_ + 1);
   SecretVector<Block> z(kChunkBits / 128);
   for (const ColumnChunk& chunk : chunks_of(gamma_.size())) {
     const auto row = std::span(z).first(chunk.bits / 128);
@@ -89,17 +98,21 @@ Digest LeakyBitSender::check_digest(const PhaseLog::Scope& progress) {
   }
   RandomOracle digest = digest_of_run(session_, session_.me());
   // Z_i = L_i ^ L_pi(i) ^ d_i.Gamma_B, and so for the hashes.
-  for (std::size_t p = 0; p < tau_; ++p) digest.absorb_object(hashes.of(p) ^ times(hashes.of(tau_), d_[p]));
+  for (std::size_t p = 0; p < tau_; ++p)
+    digest.absorb_object(hashes.of(p) ^ times(hashes.of(tau_), d_[p]));
   return digest.digest();
 }
 
 void LeakyBitSender::kept_rows(const ColumnChunk& chunk, LeakyKeyRows& rows) const {
   resize(rows.matrix, tau_, chunk.bits);
-  for (std::size_t p = 0; p < tau_; ++p) zero_.fill(pairing_[p].kept, chunk.first / 128, rows.matrix.row_blocks(p));
+  for (std::size_t p = 0; p < tau_; ++p)
+    zero_.fill(pairing_[p].kept, chunk.first / 128, rows.matrix.row_blocks(p));
 }
 
-LeakyBitReceiver::LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds)
-    : session_(session), tau_(params.columns_kept()), seeds_(seeds.seeds), choices_(std::move(seeds.choices)),
+LeakyBitReceiver::LeakyBitReceiver(Session& session, const SecurityParameters& params,
+                                   ReceivedSeeds seeds)
+    : session_(session), tau_(params.columns_kept()), seeds_(seeds.seeds),
+      choices_(std::move(seeds.choices)),
       pairing_seed_(declassified(session.rng().object<PublicSeed>())),
       pairing_(expand_pairing(session, session.me(), pairing_seed_, tau_)), kept_choices_(tau_),
       hashes_(row_hashes(session, session.me(), pairing_seed_, tau_)) {
@@ -119,7 +132,8 @@ void LeakyBitReceiver::receive(const ColumnChunk& chunk, LeakyMacRows& rows) {
   resize(rows.matrix, tau_, chunk.bits);
   hashes_.begin(chunk.first / 128, chunk.bits / 128);
   for (std::size_t p = 0; p < tau_; ++p) {
-    const auto kept = columns_.row_blocks(pairing_[p].kept), partner = columns_.row_blocks(pairing_[p].partner);
+    const auto kept = columns_.row_blocks(pairing_[p].kept),
+               partner = columns_.row_blocks(pairing_[p].partner);
     std::copy(kept.begin(), kept.end(), rows.matrix.row_blocks(p).begin());
     // W_i = N_i ^ N_pi(i)
     for (std::size_t i = 0; i < partner.size(); ++i) partner[i] ^= kept[i];
@@ -136,7 +150,8 @@ Digest LeakyBitReceiver::check_digest() {
 void LeakyBitReceiver::send_pairing() {
   send_object(session_.channel(), kPairing, pairing_seed_);
   BitVector d(tau_);
-  for (std::size_t p = 0; p < tau_; ++p) d.put(p, choices_[pairing_[p].kept] ^ choices_[pairing_[p].partner]);
+  for (std::size_t p = 0; p < tau_; ++p)
+    d.put(p, choices_[pairing_[p].kept] ^ choices_[pairing_[p].partner]);
   send_bits(session_.channel(), kDifferences, d);
 }
 

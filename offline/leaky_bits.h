@@ -1,18 +1,22 @@
 // LaBit: authenticated bits of which a few may have leaked (NNOB12 Fig. 12; PROTOCOL section 5).
 //
-// The paper's A is the OT sender and holds Gamma_B and the L_i; its B is the OT receiver and holds the y_i and the N_i, with
-// N_i = L_i ^ y_i.Gamma_B, strings of l bits. Here they are the roles LeakyBitSender and LeakyBitReceiver.
+// The paper's A is the OT sender and holds Gamma_B and the L_i; its B is the OT receiver and holds
+// the y_i and the N_i, with N_i = L_i ^ y_i.Gamma_B, strings of l bits. Here they are the roles
+// LeakyBitSender and LeakyBitReceiver.
 //
-// The T strings are never held as a whole: they are made, sent and used in chunks of columns, the PRG being run again where
-// the sender needs a column a second time. Memory: O(T . chunk), whatever l is.
+// The T strings are never held as a whole: they are made, sent and used in chunks of columns, the
+// PRG being run again where the sender needs a column a second time. Memory: O(T . chunk), whatever
+// l is.
 //
-// Differs: EQ compares h(Z_i) with h(W_i), 128 bits of each row (row_hashes.h), and not the rows. chi comes from the pairing's
-// seed, which the receiver sends when every correction has arrived.
-//   A cheating sender has then fixed the corrections, and with them what its Gammas differ by in a pair, delta != 0: W_i is one
-//   of two strings that differ by delta, and the sender must know which. h(delta) = 0 has probability 2^-128 over chi.
-//   A cheating receiver chooses chi. Whatever it announces, Z_i is W_i or W_i ^ Gamma, and h(Gamma) is 0 if all chi_j are, and
-//   otherwise uniform to the receiver, since Gamma is uniform and multiplication by chi_j != 0 is a bijection. So it passes with
-//   a wrong d_i by guessing 128 bits, or with chi = 0, where EQ says nothing about Gamma; d_i is used for nothing else.
+// Differs: EQ compares h(Z_i) with h(W_i), 128 bits of each row (row_hashes.h), and not the rows.
+// chi comes from the pairing's seed, which the receiver sends when every correction has arrived.
+//   A cheating sender has then fixed the corrections, and with them what its Gammas differ by in a
+//   pair, delta != 0: W_i is one of two strings that differ by delta, and the sender must know
+//   which. h(delta) = 0 has probability 2^-128 over chi. A cheating receiver chooses chi. Whatever
+//   it announces, Z_i is W_i or W_i ^ Gamma, and h(Gamma) is 0 if all chi_j are, and otherwise
+//   uniform to the receiver, since Gamma is uniform and multiplication by chi_j != 0 is a
+//   bijection. So it passes with a wrong d_i by guessing 128 bits, or with chi = 0, where EQ says
+//   nothing about Gamma; d_i is used for nothing else.
 #pragma once
 
 #include <vector>
@@ -33,13 +37,15 @@ struct ColumnChunk {
   std::size_t bits;
 };
 inline constexpr std::size_t kChunkBits = 4096;
-// Chunks that are sent before the peer's first one is waited for, so that the columns flow without a pause for each chunk.
+// Chunks that are sent before the peer's first one is waited for, so that the columns flow without
+// a pause for each chunk.
 inline constexpr std::size_t kChunksAhead = 4;
 
 // The chunks that make up `length` columns, a multiple of 512.
 std::vector<ColumnChunk> chunks_of(std::size_t length);
 
-// Rows of a chunk for the tau kept indices i in S(pi), in increasing order: L_i on the sender's side, N_i on the receiver's.
+// Rows of a chunk for the tau kept indices i in S(pi), in increasing order: L_i on the sender's
+// side, N_i on the receiver's.
 struct LeakyKeyRows {
   BitMatrix matrix;
 };
@@ -52,7 +58,8 @@ class LeakyBitSender {
  public:
   // Step 1: draws Gamma_B, `length` bits (a multiple of 512).
   // Shapes: seeds: params.columns_made() pairs. A session has one run of LaBit in each direction.
-  LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds, std::size_t length);
+  LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds,
+                 std::size_t length);
 
   // Steps 2 and 3: offers (L_i, L_i ^ Gamma_B) for all i, for the columns of this chunk.
   // Wire: sends T . bits / 8 bytes.
@@ -83,16 +90,16 @@ class LeakyBitSender {
 
 // Role: OT receiver ("B" in Fig. 12).
 //
-// Differs: the pairing is drawn when the object is made, not in step 4. It is sent in step 4, after all corrections have
-// arrived, and nothing that the sender sees before depends on it; so the order of drawing cannot be told apart, and the W_i
-// can be hashed while the corrections stream by.
+// Differs: the pairing is drawn when the object is made, not in step 4. It is sent in step 4, after
+// all corrections have arrived, and nothing that the sender sees before depends on it; so the order
+// of drawing cannot be told apart, and the W_i can be hashed while the corrections stream by.
 class LeakyBitReceiver {
  public:
   // Shapes: seeds: params.columns_made() choices and seeds.
   LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds);
 
-  // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, hashes the W_i and hands out the kept N_i.
-  // Wire: receives T . bits / 8 bytes.
+  // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, hashes the W_i and hands out the
+  // kept N_i. Wire: receives T . bits / 8 bytes.
   void receive(const ColumnChunk& chunk, LeakyMacRows& rows);
 
   // Steps 4 and 5a. Wire: sends 32 + tau / 8 bytes.

@@ -15,7 +15,9 @@ constexpr MessageTag kI{0x1405, "laot.i"};
 
 constexpr std::string_view kLeakyOtKind = "LaOT";
 
-constexpr Block select(Block if_zero, Block if_one, bool bit) { return if_zero ^ times(if_zero ^ if_one, bit); }
+constexpr Block select(Block if_zero, Block if_one, bool bit) {
+  return if_zero ^ times(if_zero ^ if_one, bit);
+}
 
 // X_b without its two pads, in the order in which it travels: the bit, the MAC, T.
 struct Padded {
@@ -24,7 +26,8 @@ struct Padded {
   SecretVector<Block> macs, t;
 };
 
-// Pads (or unpads) with H(k): `k` is K_c for X_0, K_c ^ Delta for X_1, M_c for the one that the receiver opens.
+// Pads (or unpads) with H(k): `k` is K_c for X_0, K_c ^ Delta for X_1, M_c for the one that the
+// receiver opens.
 void pad(const TweakHash& hash, std::span<const Block> k, Padded& x) {
   SecretVector<Block> mask(k.size());
   hash(HashUse::LeakyOtBit, 0, k, mask);
@@ -52,7 +55,8 @@ Padded recv_padded(Channel& channel, std::size_t count) {
 }  // namespace
 
 LeakyOtSender::LeakyOtSender(Session& session, MineView x0, MineView x1, PeersView c, PeersView r)
-    : session_(session), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.me()), 0}) {}
+    : session_(session), x0_(x0), x1_(x1), c_(c), z_(r),
+      digest_(session.id(), {"LaOT EQ", letter(session.me()), 0}) {}
 
 void LeakyOtSender::send_x(const ObjectChunk& chunk) {
   const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.me(), chunk);
@@ -60,7 +64,8 @@ void LeakyOtSender::send_x(const ObjectChunk& chunk) {
   Transferred t{SecretVector<Block>(chunk.count), SecretVector<Block>(chunk.count)};
   session_.rng().fill_blocks(std::span(t.t0));
   session_.rng().fill_blocks(std::span(t.t1));
-  // Step 4: X_b = H(K_c ^ b.Delta) ^ (x_b || M_{x_b} || T_{x_b}); T is indexed by the value of the bit.
+  // Step 4: X_b = H(K_c ^ b.Delta) ^ (x_b || M_{x_b} || T_{x_b}); T is indexed by the value of the
+  // bit.
   SecretVector<Block> key(chunk.count);
   for (const bool b : {false, true}) {
     const MineView x = (b ? x1_ : x0_).part(chunk.first, chunk.count);
@@ -102,23 +107,28 @@ void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
   digest_.absorb(std::as_bytes(std::span(t.t0))).absorb(std::as_bytes(std::span(t.t1)));
 }
 
-LeakyOtReceiver::LeakyOtReceiver(Session& session, PeersView x0, PeersView x1, MineView c, MineView r)
-    : session_(session), x0_(x0), x1_(x1), c_(c), z_(r), digest_(session.id(), {"LaOT EQ", letter(session.peer()), 0}) {}
+LeakyOtReceiver::LeakyOtReceiver(Session& session, PeersView x0, PeersView x1, MineView c,
+                                 MineView r)
+    : session_(session), x0_(x0), x1_(x1), c_(c), z_(r),
+      digest_(session.id(), {"LaOT EQ", letter(session.peer()), 0}) {}
 
 void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
   const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.peer(), chunk);
   const MineView c = c_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
   // Step 5: (x_c || M || T) = X_c ^ H(M_c).
-  const Padded x0 = recv_padded(session_.channel(), chunk.count), x1 = recv_padded(session_.channel(), chunk.count);
+  const Padded x0 = recv_padded(session_.channel(), chunk.count),
+               x1 = recv_padded(session_.channel(), chunk.count);
   Padded opened(chunk.count);
   for (std::size_t w = 0; w < opened.bits.words().size(); ++w)
-    opened.bits.words()[w] = x0.bits.words()[w] ^ ((x0.bits.words()[w] ^ x1.bits.words()[w]) & c.bits[w]);
+    opened.bits.words()[w] =
+        x0.bits.words()[w] ^ ((x0.bits.words()[w] ^ x1.bits.words()[w]) & c.bits[w]);
   for (std::size_t i = 0; i < chunk.count; ++i) {
     opened.macs[i] = select(x0.macs[i], x1.macs[i], c.bit(i));
     opened.t[i] = select(x0.t[i], x1.t[i], c.bit(i));
   }
   pad(hash, as_blocks(std::span<const Mac>(c.macs)), opened);
-  // The MAC of x_c must be K_{x_c} ^ x_c.Delta. All of the chunk are compared before anything is said.
+  // The MAC of x_c must be K_{x_c} ^ x_c.Delta. All of the chunk are compared before anything is
+  // said.
   Block difference{0, 0};
   for (std::size_t i = 0; i < chunk.count; ++i) {
     const Key key{select(x0_[chunk.first + i].value, x1_[chunk.first + i].value, c.bit(i))};

@@ -1,9 +1,10 @@
-// LaOT: leaky authenticated OTs [x0]_S, [x1]_S, [c]_R, [z]_R with z = x_c, of which c may leak to the sender.
-// Source: NNOB12 Fig. 15; PROTOCOL section 6. The paper's A is the sender, its B the receiver.
+// LaOT: leaky authenticated OTs [x0]_S, [x1]_S, [c]_R, [z]_R with z = x_c, of which c may leak to
+// the sender. Source: NNOB12 Fig. 15; PROTOCOL section 6. The paper's A is the sender, its B the
+// receiver.
 //
-// The receiver's second bit [r] becomes [z] = [r] ^ d in place. T_0 and T_1 live until their chunk is done; only their digest is
-// kept. Each step is called for all chunks in order; how many chunks one step is behind another is the caller's choice, the same
-// on both sides.
+// The receiver's second bit [r] becomes [z] = [r] ^ d in place. T_0 and T_1 live until their chunk
+// is done; only their digest is kept. Each step is called for all chunks in order; how many chunks
+// one step is behind another is the caller's choice, the same on both sides.
 #pragma once
 
 #include <queue>
@@ -23,7 +24,8 @@ class LeakyOtSender {
 
   // Steps 3 and 4: draws T_0, T_1, sends X_0, X_1.  Wire: sends 2 (count / 8 + 32 count) bytes.
   void send_x(const ObjectChunk& chunk);
-  // Steps 6 and 7: receives d, turns r into z, sends I_0, I_1.  Wire: receives count / 8, sends 32 count bytes.
+  // Steps 6 and 7: receives d, turns r into z, sends I_0, I_1.  Wire: receives count / 8, sends 32
+  // count bytes.
   void answer_d(const ObjectChunk& chunk);
   // Step 9: for EQ.
   Digest check_digest() { return digest_.digest(); }

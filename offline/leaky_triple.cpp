@@ -13,7 +13,8 @@ constexpr std::string_view kProductsSum = "LaTriple sum", kProductsCheck = "LaTr
 
 std::uint64_t low_bit_of(Party me) { return me == Party::B ? 1 : 0; }
 
-TweakHash hash_of(const Session& session, Party owner, const ObjectChunk& chunk, std::uint64_t layer) {
+TweakHash hash_of(const Session& session, Party owner, const ObjectChunk& chunk,
+                  std::uint64_t layer) {
   return hash_of_chunk(session, kLeakyTripleKind, owner, chunk, layer);
 }
 
@@ -25,7 +26,9 @@ SecretVector<Block> taken_from(std::queue<SecretVector<Block>>& waiting) {
 
 }  // namespace
 
-bool fits_triples(const Session& session) { return (session.global_key().value.lo & 1) == low_bit_of(session.me()); }
+bool fits_triples(const Session& session) {
+  return (session.global_key().value.lo & 1) == low_bit_of(session.me());
+}
 
 Delta fitted_to_triples(Delta key, Party me) {
   key.value.lo = (key.value.lo & ~std::uint64_t{1}) | low_bit_of(me);
@@ -67,7 +70,8 @@ void LeakyTriples::announce(const SharedView& x, const SharedView& r) {
   BitVector d(s.size());
   for (std::size_t first = 0; first < s.size(); first += 64) {
     std::uint64_t z = 0;
-    for (std::size_t i = first; i < std::min(first + 64, s.size()); ++i) z |= (s[i].lo & 1) << (i - first);
+    for (std::size_t i = first; i < std::min(first + 64, s.size()); ++i)
+      z |= (s[i].lo & 1) << (i - first);
     d.words()[first / 64] = z ^ r.mine.bits[first / 64];
     r.mine.bits[first / 64] = z;
   }

@@ -1,12 +1,15 @@
-// Leaky AND triples on full shares: [x], [y], [z = xy], of which x may leak to either party (Katz, Ranellucci, Rosulek, Wang,
-// CRYPTO 2018, section 4; PROTOCOL section 10). The global keys satisfy lsb(Delta^A ^ Delta^B) = 1.
+// Leaky AND triples on full shares: [x], [y], [z = xy], of which x may leak to either party (Katz,
+// Ranellucci, Rosulek, Wang, CRYPTO 2018, section 4; PROTOCOL section 10). The global keys satisfy
+// lsb(Delta^A ^ Delta^B) = 1.
 //
 // As party P with the global key Delta^P, from random [x], [y], [r]:
 //   1. C_P = y_P.Delta^P ^ M[y_P] ^ K[y']                       (C_A ^ C_B = y.(Delta^A ^ Delta^B))
 //   2. G_P = H(K[x']) ^ H(K[x'] ^ Delta^P) ^ C_P, sent
-//   3. S_P = H(M[x_P]) ^ x_P.G ^ H(K[x']) ^ x_P.C_P             (S_A ^ S_B = xy.(Delta^A ^ Delta^B))
+//   3. S_P = H(M[x_P]) ^ x_P.G ^ H(K[x']) ^ x_P.C_P             (S_A ^ S_B = xy.(Delta^A ^
+//   Delta^B))
 //   4. z_P = lsb(S_P); d_P = z_P ^ r_P announced; [z] = [r] ^ d_A ^ d_B
-//   5. L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z']; EQ on L_A = L_B, one call over all instances, on the sums of their hashes
+//   5. L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z']; EQ on L_A = L_B, one call over all instances, on
+//   the sums of their hashes
 //      (crypto/hash_sum.h)
 #pragma once
 
@@ -25,16 +28,20 @@ struct SharedView {
   PeersView peers;
 
   std::size_t size() const { return peers.size(); }
-  SharedView part(std::size_t first, std::size_t count) const { return {mine.part(first, count), peers.subspan(first, count)}; }
+  SharedView part(std::size_t first, std::size_t count) const {
+    return {mine.part(first, count), peers.subspan(first, count)};
+  }
   SharedView part(const ObjectChunk& chunk) const { return part(chunk.first, chunk.count); }
 };
 
-// Whether a party's global key has the low bit that its role asks for: 1 for B's (which authenticates A's bits), 0 for A's.
+// Whether a party's global key has the low bit that its role asks for: 1 for B's (which
+// authenticates A's bits), 0 for A's.
 bool fits_triples(const Session& session);
 Delta fitted_to_triples(Delta key, Party me);
 
-// Role: both, symmetric. Each step is called for all chunks in order; how many chunks one step is behind another is the caller's
-// choice, the same on both sides. One object for all that one EQ covers.
+// Role: both, symmetric. Each step is called for all chunks in order; how many chunks one step is
+// behind another is the caller's choice, the same on both sides. One object for all that one EQ
+// covers.
 class LeakyTriples {
  public:
   explicit LeakyTriples(Session& session);

@@ -17,8 +17,10 @@ constexpr std::size_t kTriplesAhead = 1;
 class Nnob12Unit final : public MadeUnit {
  public:
   // Shapes: bits: at least UnitLayout(request).end() of each direction.
-  Nnob12Unit(Session& session, const UnitRequest& request, AuthBits bits, std::function<void(AuthBits)> give_back)
-      : session_(session), request_(request), layout_(request), bits_(std::move(bits)), give_back_(std::move(give_back)) {}
+  Nnob12Unit(Session& session, const UnitRequest& request, AuthBits bits,
+             std::function<void(AuthBits)> give_back)
+      : session_(session), request_(request), layout_(request), bits_(std::move(bits)),
+        give_back_(std::move(give_back)) {}
   ~Nnob12Unit() override { give_back_(std::move(bits_)); }
 
   void make_leaky_objects();
@@ -32,8 +34,12 @@ class Nnob12Unit final : public MadeUnit {
   struct BucketRoles;
   // Objects of all kinds, folded, and one bit of each party for each.
   ProductMaterial folded(const BucketRange& range);
-  MineView mine(UnitLayout::Part part) { return bits_.mine.view(layout_.begin(part), layout_.leaky); }
-  PeersView peers(UnitLayout::Part part) { return bits_.peers.view(layout_.begin(part), layout_.leaky); }
+  MineView mine(UnitLayout::Part part) {
+    return bits_.mine.view(layout_.begin(part), layout_.leaky);
+  }
+  PeersView peers(UnitLayout::Part part) {
+    return bits_.peers.view(layout_.begin(part), layout_.leaky);
+  }
 
   Session& session_;
   UnitRequest request_;
@@ -48,14 +54,18 @@ class Nnob12Unit final : public MadeUnit {
 struct Nnob12Unit::BucketRoles {
   BucketRoles(Nnob12Unit& unit, std::size_t l, std::size_t b, Party me, Party peer)
       // I am the victim of the leaks of my ANDs' x and of the c's that I choose.
-      : my_ands(draw_buckets(unit.session_, {"LaAND", me}, l, b)), chosen_ots(draw_buckets(unit.session_, {"LaOT", me}, l, b)),
-        peers_ands(receive_buckets(unit.session_, {"LaAND", peer}, l, b)), sent_ots(receive_buckets(unit.session_, {"LaOT", peer}, l, b)),
-        ands_of_mine(my_ands, unit.mine(UnitLayout::AndX), unit.mine(UnitLayout::AndY), unit.mine(UnitLayout::AndR)),
-        ands_of_peers(peers_ands, unit.peers(UnitLayout::AndX), unit.peers(UnitLayout::AndY), unit.peers(UnitLayout::AndR)),
-        ots_sent(sent_ots, unit.mine(UnitLayout::SentX0), unit.mine(UnitLayout::SentX1), unit.peers(UnitLayout::ChosenC),
-                 unit.peers(UnitLayout::ChosenR)),
-        ots_chosen(chosen_ots, unit.peers(UnitLayout::SentX0), unit.peers(UnitLayout::SentX1), unit.mine(UnitLayout::ChosenC),
-                   unit.mine(UnitLayout::ChosenR)) {}
+      : my_ands(draw_buckets(unit.session_, {"LaAND", me}, l, b)),
+        chosen_ots(draw_buckets(unit.session_, {"LaOT", me}, l, b)),
+        peers_ands(receive_buckets(unit.session_, {"LaAND", peer}, l, b)),
+        sent_ots(receive_buckets(unit.session_, {"LaOT", peer}, l, b)),
+        ands_of_mine(my_ands, unit.mine(UnitLayout::AndX), unit.mine(UnitLayout::AndY),
+                     unit.mine(UnitLayout::AndR)),
+        ands_of_peers(peers_ands, unit.peers(UnitLayout::AndX), unit.peers(UnitLayout::AndY),
+                      unit.peers(UnitLayout::AndR)),
+        ots_sent(sent_ots, unit.mine(UnitLayout::SentX0), unit.mine(UnitLayout::SentX1),
+                 unit.peers(UnitLayout::ChosenC), unit.peers(UnitLayout::ChosenR)),
+        ots_chosen(chosen_ots, unit.peers(UnitLayout::SentX0), unit.peers(UnitLayout::SentX1),
+                   unit.mine(UnitLayout::ChosenC), unit.mine(UnitLayout::ChosenR)) {}
 
   Buckets my_ands, chosen_ots, peers_ands, sent_ots;
   AuthAndMacHolder ands_of_mine;
@@ -66,10 +76,14 @@ struct Nnob12Unit::BucketRoles {
 
 void Nnob12Unit::make_leaky_objects() {
   const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky objects", layout_.leaky);
-  LeakyAndMacHolder holder(session_, mine(UnitLayout::AndX), mine(UnitLayout::AndY), mine(UnitLayout::AndR));
-  LeakyAndKeyHolder checker(session_, peers(UnitLayout::AndX), peers(UnitLayout::AndY), peers(UnitLayout::AndR));
-  LeakyOtSender sender(session_, mine(UnitLayout::SentX0), mine(UnitLayout::SentX1), peers(UnitLayout::ChosenC), peers(UnitLayout::ChosenR));
-  LeakyOtReceiver receiver(session_, peers(UnitLayout::SentX0), peers(UnitLayout::SentX1), mine(UnitLayout::ChosenC), mine(UnitLayout::ChosenR));
+  LeakyAndMacHolder holder(session_, mine(UnitLayout::AndX), mine(UnitLayout::AndY),
+                           mine(UnitLayout::AndR));
+  LeakyAndKeyHolder checker(session_, peers(UnitLayout::AndX), peers(UnitLayout::AndY),
+                            peers(UnitLayout::AndR));
+  LeakyOtSender sender(session_, mine(UnitLayout::SentX0), mine(UnitLayout::SentX1),
+                       peers(UnitLayout::ChosenC), peers(UnitLayout::ChosenR));
+  LeakyOtReceiver receiver(session_, peers(UnitLayout::SentX0), peers(UnitLayout::SentX1),
+                           mine(UnitLayout::ChosenC), mine(UnitLayout::ChosenR));
   in_steps(
       object_chunks(layout_.leaky), kObjectChunksAhead,
       [&](const ObjectChunk& chunk) {
@@ -89,14 +103,17 @@ void Nnob12Unit::make_leaky_objects() {
         phase.advance(chunk.first + chunk.count);
       });
   EqualityCheck equality("leaky objects");
-  equality.add_both(session_.me(), "LaAND of A", "LaAND of B", holder.check_digest(), checker.check_digest());
-  equality.add_both(session_.me(), "LaOT from A", "LaOT from B", sender.check_digest(), receiver.check_digest());
+  equality.add_both(session_.me(), "LaAND of A", "LaAND of B", holder.check_digest(),
+                    checker.check_digest());
+  equality.add_both(session_.me(), "LaOT from A", "LaOT from B", sender.check_digest(),
+                    receiver.check_digest());
   equality.run(session_);
 }
 
 void Nnob12Unit::reveal_combiners() {
   const PhaseLog::Scope phase(session_.log(), session_.channel(), "buckets", request_.plan.ands);
-  roles_ = std::make_unique<BucketRoles>(*this, request_.plan.ands, request_.plan.bucket, session_.me(), session_.peer());
+  roles_ = std::make_unique<BucketRoles>(*this, request_.plan.ands, request_.plan.bucket,
+                                         session_.me(), session_.peer());
   roles_->ands_of_mine.reveal(session_);
   roles_->ots_sent.reveal(session_);
   roles_->ands_of_peers.receive(session_);
@@ -106,12 +123,16 @@ void Nnob12Unit::reveal_combiners() {
 ProductMaterial Nnob12Unit::folded(const BucketRange& range) {
   const Party me = session_.me(), peer = session_.peer();
   const auto batch = [&](MaterialKind kind) { return MaterialBatch(kind, me, range.count); };
-  ProductMaterial m{batch(auth_ands_of(me)),       batch(auth_ands_of(peer)), batch(auth_ots_from(me)),
-                    batch(auth_ots_from(peer)), batch(auth_bits_of(me)),   batch(auth_bits_of(peer))};
+  ProductMaterial m{batch(auth_ands_of(me)),  batch(auth_ands_of(peer)),
+                    batch(auth_ots_from(me)), batch(auth_ots_from(peer)),
+                    batch(auth_bits_of(me)),  batch(auth_bits_of(peer))};
   roles_->ands_of_mine.fold_into(range, m.my_and.mine[0], m.my_and.mine[1], m.my_and.mine[2]);
-  roles_->ands_of_peers.fold_into(range, m.peers_and.peers[0], m.peers_and.peers[1], m.peers_and.peers[2]);
-  roles_->ots_sent.fold_into(range, m.sent.mine[0], m.sent.mine[1], m.sent.peers[0], m.sent.peers[1]);
-  roles_->ots_chosen.fold_into(range, m.chosen.peers[0], m.chosen.peers[1], m.chosen.mine[0], m.chosen.mine[1]);
+  roles_->ands_of_peers.fold_into(range, m.peers_and.peers[0], m.peers_and.peers[1],
+                                  m.peers_and.peers[2]);
+  roles_->ots_sent.fold_into(range, m.sent.mine[0], m.sent.mine[1], m.sent.peers[0],
+                             m.sent.peers[1]);
+  roles_->ots_chosen.fold_into(range, m.chosen.peers[0], m.chosen.peers[1], m.chosen.mine[0],
+                               m.chosen.mine[1]);
   copy_part(bits_.mine, layout_.begin(UnitLayout::Plain) + range.first, m.my_bit.mine[0]);
   copy_part(bits_.peers, layout_.begin(UnitLayout::Plain) + range.first, m.peers_bit.peers[0]);
   return m;
@@ -122,7 +143,9 @@ void Nnob12Unit::make_triples() {
   ProductTriples products(session_);
   in_steps(
       object_chunks(request_.plan.ands, kPourCount), kTriplesAhead,
-      [&](const ObjectChunk& chunk) { products.reveal_first(folded({chunk.first, chunk.count})); },
+      [&](const ObjectChunk& chunk) {
+        products.reveal_first(folded({chunk.first, chunk.count}));
+      },
       [&](const ObjectChunk&) { products.reveal_second(); },
       [&](const ObjectChunk& chunk) {
         triples_.push_back(products.finish());
@@ -131,13 +154,16 @@ void Nnob12Unit::make_triples() {
 }
 
 void Nnob12Unit::pour(const SettledCheck&, MaterialSink& sink) {
-  for (const ObjectChunk& chunk : object_chunks(triples_.empty() ? request_.plan.ands : 0, kPourCount)) {
+  for (const ObjectChunk& chunk :
+       object_chunks(triples_.empty() ? request_.plan.ands : 0, kPourCount)) {
     ProductMaterial material = folded({chunk.first, chunk.count});
-    for (MaterialBatch* batch : {&material.my_and, &material.peers_and, &material.sent, &material.chosen, &material.my_bit, &material.peers_bit})
+    for (MaterialBatch* batch : {&material.my_and, &material.peers_and, &material.sent,
+                                 &material.chosen, &material.my_bit, &material.peers_bit})
       sink.pour(std::move(*batch));
   }
   for (MaterialBatch& batch : triples_) sink.pour(std::move(batch));
-  pour_bits(sink, session_.me(), request_.inputs, bits_, layout_.begin(UnitLayout::Plain) + request_.plan.ands);
+  pour_bits(sink, session_.me(), request_.inputs, bits_,
+            layout_.begin(UnitLayout::Plain) + request_.plan.ands);
 }
 
 }  // namespace
@@ -152,7 +178,8 @@ AuthBits Nnob12UnitMaker::make_anchor() {
   return anchor;
 }
 
-std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(Session& part, std::size_t number, const UnitRequest& request) {
+std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(Session& part, std::size_t number,
+                                                const UnitRequest& request) {
   AuthBits bits;
   {
     const std::lock_guard lock(mutex_);

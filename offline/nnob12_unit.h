@@ -1,7 +1,8 @@
-// Units of the profile nnob12: l objects of each kind, permuted together, from one run of authenticated bits (NNOB12 Fig. 5); or
-// l triples, one from an object of each kind.
+// Units of the profile nnob12: l objects of each kind, permuted together, from one run of
+// authenticated bits (NNOB12 Fig. 5); or l triples, one from an object of each kind.
 //
-// For each AND and direction a unit takes 3B bits for the LaANDs, 2B as sender and 2B as receiver of LaOTs, and one bit r.
+// For each AND and direction a unit takes 3B bits for the LaANDs, 2B as sender and 2B as receiver
+// of LaOTs, and one bit r.
 #pragma once
 
 #include <mutex>
@@ -15,7 +16,8 @@ namespace tinyot {
 // Where the parts of a unit lie among the aBits of one owner; each part begins at a multiple of 64.
 struct UnitLayout {
   explicit UnitLayout(const UnitRequest& request)
-      : leaky(request.plan.ands * request.plan.bucket), part((leaky + 63) / 64 * 64), plain(request.plan.ands + request.inputs) {}
+      : leaky(request.plan.ands * request.plan.bucket), part((leaky + 63) / 64 * 64),
+        plain(request.plan.ands + request.inputs) {}
 
   std::size_t leaky;  // leaky objects of each kind and direction, B l
   std::size_t part;
@@ -36,11 +38,14 @@ class Nnob12UnitMaker final : public UnitMaker {
   const AuthBits* anchor() const override { return maker_.anchor(); }
   void prepare(std::size_t units) override { maker_.prepare(units); }
 
-  // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the buckets' permutations and combiner bits.
-  // Wire: as AuthBitMaker::make; 112.5 bytes a leaky object of each kind (16 + 1/8 for an AND, 96 + 3/8 for an OT), the chunks of all
-  // kinds and directions flowing together, each step two chunks behind the one before; 3 messages for EQ; 4 messages at once.
-  // Fails: PeerCheated("LaOT MAC", "EQ of leaky objects"), and as AuthBitMaker::make.
-  std::unique_ptr<MadeUnit> make(Session& part, std::size_t number, const UnitRequest& request) override;
+  // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the
+  // buckets' permutations and combiner bits. Wire: as AuthBitMaker::make; 112.5 bytes a leaky
+  // object of each kind (16 + 1/8 for an AND, 96 + 3/8 for an OT), the chunks of all kinds and
+  // directions flowing together, each step two chunks behind the one before; 3 messages for EQ; 4
+  // messages at once. Fails: PeerCheated("LaOT MAC", "EQ of leaky objects"), and as
+  // AuthBitMaker::make.
+  std::unique_ptr<MadeUnit> make(Session& part, std::size_t number,
+                                 const UnitRequest& request) override;
 
   void stop() noexcept override { maker_.stop(); }
 

@@ -1,5 +1,5 @@
-// Objects are handled in chunks: a chunk's messages stay small, its intermediate values stay in cache, and each chunk has a
-// hash key of its own (so tweaks count from 0 in it).
+// Objects are handled in chunks: a chunk's messages stay small, its intermediate values stay in
+// cache, and each chunk has a hash key of its own (so tweaks count from 0 in it).
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,18 @@ struct ObjectChunk {
 };
 inline constexpr std::size_t kChunkObjects = std::size_t{1} << 14;
 
-inline std::vector<ObjectChunk> object_chunks(std::size_t total, std::size_t objects = kChunkObjects) {
+inline std::vector<ObjectChunk> object_chunks(std::size_t total,
+                                              std::size_t objects = kChunkObjects) {
   std::vector<ObjectChunk> chunks;
-  for (std::size_t first = 0; first < total; first += objects) chunks.push_back({first, std::min(objects, total - first), chunks.size()});
+  for (std::size_t first = 0; first < total; first += objects)
+    chunks.push_back({first, std::min(objects, total - first), chunks.size()});
   return chunks;
 }
 
-// H for one chunk of a session's leaky objects. `owner` says which direction; `batch` which of several batches of the kind, of
-// fewer than 2^32 chunks each.
-inline TweakHash hash_of_chunk(const Session& session, std::string_view kind, Party owner, const ObjectChunk& chunk, std::uint64_t batch = 0) {
+// H for one chunk of a session's leaky objects. `owner` says which direction; `batch` which of
+// several batches of the kind, of fewer than 2^32 chunks each.
+inline TweakHash hash_of_chunk(const Session& session, std::string_view kind, Party owner,
+                               const ObjectChunk& chunk, std::uint64_t batch = 0) {
   return TweakHash(session.id(), {kind, letter(owner), (batch << 32) | chunk.number});
 }
 

@@ -29,7 +29,8 @@ struct OtBatch {
   std::size_t first;
   std::size_t count;
 
-  std::size_t slot() const { return bits.number % kSlots * kBatchBits; }  // where its keys or MACs wait
+  // where its keys or MACs wait
+  std::size_t slot() const { return bits.number % kSlots * kBatchBits; }
   template <class Word>
   std::span<Word> of(std::span<Word> all) const {
     return all.subspan(first, count);
@@ -47,15 +48,19 @@ std::vector<OtBatch> batches_of(std::size_t count, std::size_t& number) {
 }
 
 // H for one batch: with a key of its own, so tweaks count from 0 in it.
-TweakHash hash_of(const Session& session, Party receiver, std::uint64_t domain, const OtBatch& batch) {
-  return TweakHash(session.id(), {"OT extension", letter(receiver), (domain << 32) | batch.bits.number});
+TweakHash hash_of(const Session& session, Party receiver, std::uint64_t domain,
+                  const OtBatch& batch) {
+  return TweakHash(session.id(),
+                   {"OT extension", letter(receiver), (domain << 32) | batch.bits.number});
 }
 
 // x0 = H(i, K), x1 = H(i, K ^ Delta).
-void hash_both(const TweakHash& hash, Delta delta, PeersView keys, std::span<Block> x0, std::span<Block> x1) {
+void hash_both(const TweakHash& hash, Delta delta, PeersView keys, std::span<Block> x0,
+               std::span<Block> x1) {
   for (std::size_t first = 0; first < keys.size(); first += kPieceOts) {
     const std::size_t count = std::min(kPieceOts, keys.size() - first);
-    const std::span<Block> zero = as_blocks(keys.subspan(first, count)), one = x1.subspan(first, count);
+    const std::span<Block> zero = as_blocks(keys.subspan(first, count)),
+                           one = x1.subspan(first, count);
     for (std::size_t i = 0; i < count; ++i) one[i] = zero[i] ^ delta.value;
     hash(HashUse::OtExtension, first, zero, x0.subspan(first, count));
     hash(HashUse::OtExtension, first, one, one);
@@ -63,10 +68,13 @@ void hash_both(const TweakHash& hash, Delta delta, PeersView keys, std::span<Blo
 }
 
 // x_c = H(i, M).
-void hash_one(const TweakHash& hash, const MineView& bits, std::span<Block> x) { hash(HashUse::OtExtension, 0, as_blocks(bits.macs), x); }
+void hash_one(const TweakHash& hash, const MineView& bits, std::span<Block> x) {
+  hash(HashUse::OtExtension, 0, as_blocks(bits.macs), x);
+}
 
 // d = c ^ u, for the receiver's choices c in place of its bits u.
-void send_choices(Session& session, const OtBatch& batch, const MineView& bits, const BitVector& choices) {
+void send_choices(Session& session, const OtBatch& batch, const MineView& bits,
+                  const BitVector& choices) {
   BitVector d(batch.count);
   d.copy_from(choices, batch.first, 0, batch.count);
   for (std::size_t w = 0; w < d.words().size(); ++w) d.words()[w] ^= bits.bits[w];
@@ -93,7 +101,8 @@ void nothing_more(const OtBatch&) {}
 }  // namespace
 
 OtSender::OtSender(Session& session, const PuncturedTrees& trees, std::uint64_t domain)
-    : session_(session), key_holder_(session, trees, domain), domain_(domain), waiting_(kSlots * kBatchBits) {
+    : session_(session), key_holder_(session, trees, domain), domain_(domain),
+      waiting_(kSlots * kBatchBits) {
   ENSURE(domain < kDomainsMax);
 }
 
@@ -102,16 +111,22 @@ template <class Use>
 void OtSender::stream(std::size_t count, Use use) {
   in_steps(
       batches_of(count, batches_), kOtBatchesAhead,
-      [&](const OtBatch& batch) { key_holder_.receive_corrections(batch.bits, {{waiting_.view(batch.slot(), batch.bits.bits)}}); },
+      [&](const OtBatch& batch) {
+        key_holder_.receive_corrections(batch.bits,
+                                        {{waiting_.view(batch.slot(), batch.bits.bits)}});
+      },
       [&](const OtBatch& batch) {
         key_holder_.verify(batch.bits);
-        use(batch, waiting_.view(batch.slot(), batch.count), hash_of(session_, session_.peer(), domain_, batch));
+        use(batch, waiting_.view(batch.slot(), batch.count),
+            hash_of(session_, session_.peer(), domain_, batch));
       });
   session_.channel().flush();
 }
 
 void OtSender::delta_correlated(PeersView x0) {
-  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const TweakHash&) { std::ranges::copy(keys, batch.of(x0).begin()); });
+  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const TweakHash&) {
+    std::ranges::copy(keys, batch.of(x0).begin());
+  });
 }
 
 void OtSender::random(std::span<Block> x0, std::span<Block> x1) {
@@ -148,7 +163,8 @@ void OtSender::chosen(std::span<const Block> m0, std::span<const Block> m1) {
   SecretVector<Block> scratch(2 * std::min(m0.size(), kBatchBits));
   stream(m0.size(), [&](const OtBatch& batch, PeersView keys, const TweakHash& hash) {
     receive_choices(session_, keys);
-    const std::span<Block> masked = std::span(scratch).first(2 * batch.count), zero = masked.first(batch.count), one = masked.last(batch.count);
+    const std::span<Block> masked = std::span(scratch).first(2 * batch.count),
+                           zero = masked.first(batch.count), one = masked.last(batch.count);
     hash_both(hash, session_.global_key(), keys, zero, one);
     add(zero, batch.of(m0));
     add(one, batch.of(m1));
@@ -157,20 +173,24 @@ void OtSender::chosen(std::span<const Block> m0, std::span<const Block> m1) {
 }
 
 OtReceiver::OtReceiver(Session& session, const FullTrees& trees, std::uint64_t domain)
-    : session_(session), mac_holder_(session, trees, domain), domain_(domain), waiting_(kSlots * kBatchBits) {
+    : session_(session), mac_holder_(session, trees, domain), domain_(domain),
+      waiting_(kSlots * kBatchBits) {
   ENSURE(domain < kDomainsMax);
 }
 
-// Calls use(batch, bits, hash) for each batch of bits that has been answered for, and finish(batch) when what the sender makes of
-// it is on its way.
+// Calls use(batch, bits, hash) for each batch of bits that has been answered for, and finish(batch)
+// when what the sender makes of it is on its way.
 template <class Use, class Finish>
 void OtReceiver::stream(std::size_t count, Use use, Finish finish) {
   in_steps(
       batches_of(count, batches_), kOtBatchesAhead,
-      [&](const OtBatch& batch) { mac_holder_.send_corrections(batch.bits, {{waiting_.view(batch.slot(), batch.bits.bits)}}); },
+      [&](const OtBatch& batch) {
+        mac_holder_.send_corrections(batch.bits, {{waiting_.view(batch.slot(), batch.bits.bits)}});
+      },
       [&](const OtBatch& batch) {
         mac_holder_.answer(batch.bits);
-        use(batch, waiting_.view(batch.slot(), batch.count), hash_of(session_, session_.me(), domain_, batch));
+        use(batch, waiting_.view(batch.slot(), batch.count),
+            hash_of(session_, session_.me(), domain_, batch));
       },
       finish);
   session_.channel().flush();
@@ -210,22 +230,27 @@ void OtReceiver::random(BitVector& choices, std::span<Block> x) {
       nothing_more);
 }
 
-void OtReceiver::random_for(const BitVector& choices, std::span<Block> x) { stream_for(choices, x, nothing_more); }
+void OtReceiver::random_for(const BitVector& choices, std::span<Block> x) {
+  stream_for(choices, x, nothing_more);
+}
 
 void OtReceiver::correlated(const BitVector& choices, std::span<Block> x) {
   SecretVector<Block> corrected(std::min(x.size(), kBatchBits));
   stream_for(choices, x, [&](const OtBatch& batch) {
     recv_words(session_.channel(), kCorrected, std::span(corrected).first(batch.count));
-    for (std::size_t i = 0; i < batch.count; ++i) x[batch.first + i] ^= times(corrected[i], choices[batch.first + i]);
+    for (std::size_t i = 0; i < batch.count; ++i)
+      x[batch.first + i] ^= times(corrected[i], choices[batch.first + i]);
   });
 }
 
 void OtReceiver::chosen(const BitVector& choices, std::span<Block> m) {
   SecretVector<Block> scratch(2 * std::min(m.size(), kBatchBits));
   stream_for(choices, m, [&](const OtBatch& batch) {
-    const std::span<Block> masked = std::span(scratch).first(2 * batch.count), zero = masked.first(batch.count), one = masked.last(batch.count);
+    const std::span<Block> masked = std::span(scratch).first(2 * batch.count),
+                           zero = masked.first(batch.count), one = masked.last(batch.count);
     recv_words(session_.channel(), kMasked, masked);
-    for (std::size_t i = 0; i < batch.count; ++i) m[batch.first + i] ^= zero[i] ^ times(zero[i] ^ one[i], choices[batch.first + i]);
+    for (std::size_t i = 0; i < batch.count; ++i)
+      m[batch.first + i] ^= zero[i] ^ times(zero[i] ^ one[i], choices[batch.first + i]);
   });
 }
 

@@ -1,39 +1,48 @@
-// OT extension: any number of oblivious transfers of 128-bit strings, one way, from two parties' GGM trees; actively secure. The
-// sender has two strings an OT, the receiver gets the one that its choice bit names and learns nothing of the other; the sender
-// learns nothing of the choice.
+// OT extension: any number of oblivious transfers of 128-bit strings, one way, from two parties'
+// GGM trees; actively secure. The sender has two strings an OT, the receiver gets the one that its
+// choice bit names and learns nothing of the other; the sender learns nothing of the choice.
 //
-//   both      const Trees trees = make_trees(session, 2);      // once a session, 128 public-key OTs a direction
-//   sender    OtSender sender(session, trees.peers, 0);        sender.chosen(m0, m1);
-//   receiver  OtReceiver receiver(session, trees.mine, 0);     receiver.chosen(choices, messages);
+//   both      const Trees trees = make_trees(session, 2);      // once a session, 128 public-key
+//   OTs a direction sender    OtSender sender(session, trees.peers, 0);        sender.chosen(m0,
+//   m1); receiver  OtReceiver receiver(session, trees.mine, 0);     receiver.chosen(choices,
+//   messages);
 //
-//   kind              sender gives   and gets                receiver gives   and gets       bytes an OT to the receiver
-//   delta_correlated                 x0 (x1 = x0 ^ Delta)                     choices, x_c   0
+//   kind              sender gives   and gets                receiver gives   and gets       bytes
+//   an OT to the receiver delta_correlated                 x0 (x1 = x0 ^ Delta) choices, x_c   0
 //   random                           x0, x1                                   choices, x_c   0
 //   random_for                       x0, x1                  choices          x_c            0
 //   correlated        offsets        x0 (x1 = x0 ^ offset)   choices          x_c            16
 //   chosen            m0, m1                                 choices          m_c            32
-// Delta is the sender's global key in the session: who learns both strings of a delta_correlated OT has all strings of the session.
+// Delta is the sender's global key in the session: who learns both strings of a delta_correlated OT
+// has all strings of the session.
 //
-// Sources: Asharov, Lindell, Schneider, Zohner, J. Cryptology 2017, for the kinds (R-OT; C-OT with x -> x ^ offset; G-OT); Roy, CRYPTO
-// 2022, for the correlation under them (offline/softspoken: the sender is its key holder, the receiver its MAC holder); Guo, Katz,
-// Wang, Yu, S&P 2020, for H. With M = K ^ u.Delta of SoftSpoken and d = c ^ u: the pad of x_b is H(i, K ^ (d ^ b).Delta),
-// and the receiver's is H(i, M).
-// Differs: the choices do not go into the extension, whose bits u stay random; d, a bit an OT, turns them into the choices after it.
+// Sources: Asharov, Lindell, Schneider, Zohner, J. Cryptology 2017, for the kinds (R-OT; C-OT with
+// x -> x ^ offset; G-OT); Roy, CRYPTO 2022, for the correlation under them (offline/softspoken: the
+// sender is its key holder, the receiver its MAC holder); Guo, Katz, Wang, Yu, S&P 2020, for H.
+// With M = K ^ u.Delta of SoftSpoken and d = c ^ u: the pad of x_b is H(i, K ^ (d ^ b).Delta), and
+// the receiver's is H(i, M). Differs: the choices do not go into the extension, whose bits u stay
+// random; d, a bit an OT, turns them into the choices after it.
 //
-// Both sides make the same calls in the same order with the same counts; any count, 0 too. A call works batch by batch, a batch
-// under way while the next is made; its last batch is rounded up to a multiple of 128 OTs.
-// Wire, with N = 128 / k trees: the receiver sends (N - 1) / 8 bytes an OT, 1 bit more if it gives choices; the sender what the
-//   table says. A batch of kBatchBits OTs: (N - 1) 16 + 2064 bytes to the sender, 32 to the receiver, and 16 a message.
-// Rounds: a batch takes 1, or 2 for correlated and chosen; those of neighbouring batches overlap, two batches a round trip.
-// Fails: PeerCheated("SoftSpoken check") at the sender, ("framing") at both; as Channel::send and recv. The session is then dead and
-//   must not be tried again with the same trees or Delta. What a failed call has written to the caller's spans is worth nothing.
+// Both sides make the same calls in the same order with the same counts; any count, 0 too. A call
+// works batch by batch, a batch under way while the next is made; its last batch is rounded up to a
+// multiple of 128 OTs. Wire, with N = 128 / k trees: the receiver sends (N - 1) / 8 bytes an OT, 1
+// bit more if it gives choices; the sender what the
+//   table says. A batch of kBatchBits OTs: (N - 1) 16 + 2064 bytes to the sender, 32 to the
+//   receiver, and 16 a message.
+// Rounds: a batch takes 1, or 2 for correlated and chosen; those of neighbouring batches overlap,
+// two batches a round trip. Fails: PeerCheated("SoftSpoken check") at the sender, ("framing") at
+// both; as Channel::send and recv. The session is then dead and
+//   must not be tried again with the same trees or Delta. What a failed call has written to the
+//   caller's spans is worth nothing.
 // Secret: all strings, choices and Delta. Timing: constant in them; it depends on k and the counts.
 //
-// Against a cheating peer: nothing made from a batch is used before the batch's check. The caller's spans, hashes and messages are
-// made after SoftSpokenKeyHolder::verify, or SoftSpokenMacHolder::answer. A receiver that deviates and passes has guessed bits of
-// Delta, one chance in two a bit. A peer may influence the distribution of its own random strings and choices; what it is not to
-// learn is uniform to it. What correlated and chosen send is masked, not authenticated: a wrong block is a wrong string of the
-// sender's, and a receiver whose reaction to a wrong string can be seen shows its choice. A wrong d is another choice.
+// Against a cheating peer: nothing made from a batch is used before the batch's check. The caller's
+// spans, hashes and messages are made after SoftSpokenKeyHolder::verify, or
+// SoftSpokenMacHolder::answer. A receiver that deviates and passes has guessed bits of Delta, one
+// chance in two a bit. A peer may influence the distribution of its own random strings and choices;
+// what it is not to learn is uniform to it. What correlated and chosen send is masked, not
+// authenticated: a wrong block is a wrong string of the sender's, and a receiver whose reaction to
+// a wrong string can be seen shows its choice. A wrong d is another choice.
 #pragma once
 
 #include "offline/ggm_trees.h"
@@ -44,8 +53,8 @@ namespace tinyot {
 // Role: sender. Shapes: all spans of a call equally long.
 class OtSender {
  public:
-  // `domain` is below 2^32, the same on both sides, and no two pairs of sender and receiver of one direction, nor anything else
-  // that takes bits from the trees, have the same.
+  // `domain` is below 2^32, the same on both sides, and no two pairs of sender and receiver of one
+  // direction, nor anything else that takes bits from the trees, have the same.
   OtSender(Session& session, const PuncturedTrees& trees, std::uint64_t domain);
 
   void delta_correlated(PeersView x0);

@@ -11,11 +11,13 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kUnit{0x1801, "unit.begin"};
-constexpr auto kGrace = std::chrono::seconds(1);  // for an abort of the peer to be read, or ours to be sent
+// for an abort of the peer to be read, or ours to be sent
+constexpr auto kGrace = std::chrono::seconds(1);
 
 Anchor as_batches(const AuthBits& bits, Party me) {
   const bool is_a = me == Party::A;
-  Anchor anchor{MaterialBatch(MaterialKind::AuthBitsA, me, kTieBits), MaterialBatch(MaterialKind::AuthBitsB, me, kTieBits)};
+  Anchor anchor{MaterialBatch(MaterialKind::AuthBitsA, me, kTieBits),
+                MaterialBatch(MaterialKind::AuthBitsB, me, kTieBits)};
   copy_part(bits.mine, 0, (is_a ? anchor.bits_a : anchor.bits_b).mine[0]);
   copy_part(bits.peers, 0, (is_a ? anchor.bits_b : anchor.bits_a).peers[0]);
   return anchor;
@@ -38,7 +40,9 @@ struct Preprocessor::Job {
   std::vector<Failure> failures = {};  // in the order in which they came
   std::size_t made = 0;                // changed by turns
 
-  bool is_wanted(std::size_t unit) { return !turns.job_ends_before(unit) && (!hooks.wanted || hooks.wanted()); }
+  bool is_wanted(std::size_t unit) {
+    return !turns.job_ends_before(unit) && (!hooks.wanted || hooks.wanted());
+  }
 
   void end_before(std::size_t unit) {
     turns.end_job_before(unit);
@@ -54,15 +58,16 @@ struct Preprocessor::Job {
     }
   }
 
-  // A failed check is recorded first. Then the other workers are stopped: those that wait for one another at once, those that wait for
-  // the peer soon.
+  // A failed check is recorded first. Then the other workers are stopped: those that wait for one
+  // another at once, those that wait for the peer soon.
   void fail(Preprocessor& preprocessor, std::size_t worker, std::exception_ptr error) {
     if (cause_of(error) >= Cause::Aborted) {
       if (hooks.check_failed) hooks.check_failed(error);
       account.revoke();
     }
     const std::lock_guard lock(mutex);
-    const auto until = std::chrono::steady_clock::now() + (cause_of(error) == Cause::Network ? kGrace : std::chrono::seconds(0));
+    const auto until = std::chrono::steady_clock::now() +
+                       (cause_of(error) == Cause::Network ? kGrace : std::chrono::seconds(0));
     failures.push_back({worker, std::move(error)});
     turns.stop();
     account.stop();
@@ -72,25 +77,32 @@ struct Preprocessor::Job {
       if (other != worker) preprocessor.channels_[other]->set_deadline(until);
   }
 
-  // Once all workers have ended: tells the peer, or hears from it, if a check was the cause, and throws what is to be reported.
+  // Once all workers have ended: tells the peer, or hears from it, if a check was the cause, and
+  // throws what is to be reported.
   void rethrow_failure(Preprocessor& preprocessor) {
     if (failures.empty()) return;
-    const auto by_cause = [](const Failure& a, const Failure& b) { return cause_of(a.error) < cause_of(b.error); };
+    const auto by_cause = [](const Failure& a, const Failure& b) {
+      return cause_of(a.error) < cause_of(b.error);
+    };
     std::exception_ptr worst = std::ranges::max_element(failures, by_cause)->error;
     const auto until = std::chrono::steady_clock::now() + kGrace;
     for (const auto& [worker, error] : failures) {
       Channel& channel = *preprocessor.channels_[worker];
       channel.set_deadline(until);
-      if (cause_of(worst) == Cause::Cheated && worker > 0) channel.send_abort();  // on the session's own channel its owner does
-      if (cause_of(worst) == Cause::Network && cause_of(error) == Cause::Stopped && channel.await_abort())
+      // on the session's own channel its owner does
+      if (cause_of(worst) == Cause::Cheated && worker > 0) channel.send_abort();
+      if (cause_of(worst) == Cause::Network && cause_of(error) == Cause::Stopped &&
+          channel.await_abort())
         worst = std::make_exception_ptr(PeerAborted());
     }
     std::rethrow_exception(worst);
   }
 };
 
-Preprocessor::Preprocessor(Session& session, const SecurityParameters& params, std::span<const std::unique_ptr<Channel>> more)
-    : session_(session), params_(params), maker_(make_unit_maker(session, params_)), channels_{&session.channel()} {
+Preprocessor::Preprocessor(Session& session, const SecurityParameters& params,
+                           std::span<const std::unique_ptr<Channel>> more)
+    : session_(session), params_(params),
+      maker_(make_unit_maker(session, params_)), channels_{&session.channel()} {
   for (const auto& channel : more) channels_.push_back(channel.get());
   ENSURE(channels_.size() <= kWorkersMax);
 }
@@ -118,18 +130,21 @@ void Preprocessor::keep_anchor(MaterialSink& sink) const {
   sink.keep(std::move(anchor.bits_b));
 }
 
-std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink, const Wanted& wanted, const Observer& observer) {
+std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
+                                     const Wanted& wanted, const Observer& observer) {
   UnitAccount account(sink, params_);
   return make_units(requests, account, account, {.wanted = wanted, .observer = observer});
 }
 
-std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink, UnitAccount& account, const Hooks& hooks) {
+std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
+                                     UnitAccount& account, const Hooks& hooks) {
   if (requests.empty()) return 0;
   maker_->prepare(requests.size());
   Job job{requests, sink, account, hooks};
   {
     std::vector<std::jthread> threads;
-    for (std::size_t worker = 1; worker < channels_.size(); ++worker) threads.emplace_back([this, &job, worker] { work(job, worker); });
+    for (std::size_t worker = 1; worker < channels_.size(); ++worker)
+      threads.emplace_back([this, &job, worker] { work(job, worker); });
     work(job, 0);
   }
   job.rethrow_failure(*this);
@@ -156,15 +171,18 @@ void Preprocessor::work(Job& job, std::size_t worker) {
   session_.log().add(log);
 }
 
-// Role: both. What to make as this unit: nothing, unless both parties want it.  Wire: 1 message each way, before any other of the unit.
-// Fails: PeerCheated("unit number") if the peer is at another unit; as UnitAccount::settle_on.
-std::optional<UnitPlan> Preprocessor::agree_to_continue(Job& job, Session& part, std::size_t unit, const std::optional<UnitAccount::Begun>& begun) {
+// Role: both. What to make as this unit: nothing, unless both parties want it.  Wire: 1 message
+// each way, before any other of the unit. Fails: PeerCheated("unit number") if the peer is at
+// another unit; as UnitAccount::settle_on.
+std::optional<UnitPlan> Preprocessor::agree_to_continue(
+    Job& job, Session& part, std::size_t unit, const std::optional<UnitAccount::Begun>& begun) {
   struct Beginning {
     std::uint64_t unit;
     std::uint64_t wanted;
     Risk outstanding;
   };
-  send_object(part.channel(), kUnit, Beginning{unit, begun.has_value(), begun ? begun->outstanding : Risk{}});
+  send_object(part.channel(), kUnit,
+              Beginning{unit, begun.has_value(), begun ? begun->outstanding : Risk{}});
   const auto peers = recv_object<Beginning>(part.channel(), kUnit);
   if (peers.unit != unit || peers.wanted > 1) throw PeerCheated("unit number");
   if (begun && peers.wanted == 1) return job.account.settle_on(*begun, peers.outstanding);
@@ -172,8 +190,10 @@ std::optional<UnitPlan> Preprocessor::agree_to_continue(Job& job, Session& part,
   return std::nullopt;
 }
 
-// `begun` is the unit, if it has been entered already, and then this worker's next one. False if the job ends before this unit.
-bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number, std::optional<UnitAccount::Begun>& begun) {
+// `begun` is the unit, if it has been entered already, and then this worker's next one. False if
+// the job ends before this unit.
+bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number,
+                             std::optional<UnitAccount::Begun>& begun) {
   if (!begun && job.is_wanted(number)) begun = job.account.begin(number, job.requests[number].plan);
   if (!job.is_wanted(number) && begun) {
     job.account.withdraw(*begun);
@@ -192,7 +212,8 @@ bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number, std::o
   part.channel().flush();  // the peer need not wait for our turn
   // The next unit is entered while the sink is idle: writing this one will take it a while.
   const std::size_t next = number + channels_.size();
-  if (next < job.requests.size() && job.is_wanted(next)) begun = job.account.try_begin(next, job.requests[next].plan);
+  if (next < job.requests.size() && job.is_wanted(next))
+    begun = job.account.try_begin(next, job.requests[next].plan);
   if (!job.turns.begin(number)) return false;
   const PhaseLog::Scope phase(part.log(), part.channel(), "fold and store", request.plan.ands);
   const SettledCheck settled = settle_part(session_, part);

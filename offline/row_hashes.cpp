@@ -4,7 +4,8 @@
 
 namespace tinyot {
 
-RowHashes::RowHashes(const SessionId& session, const Domain& domain, const PublicSeed& seed, std::size_t rows)
+RowHashes::RowHashes(const SessionId& session, const Domain& domain, const PublicSeed& seed,
+                     std::size_t rows)
     : key_(expand_key(RandomOracle(session, domain).absorb_object(seed).block())), sums_(rows) {
   std::ranges::fill(sums_, WideBlock{});
 }

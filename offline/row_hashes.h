@@ -1,6 +1,7 @@
-// The rows that LaBit's check compares, compressed to 128 bits each before EQ (ours): h(Z) = sum over j of chi_j.Z[j] in
-// GF(2^128), Z[j] being block j of the row. The chi_j are public and random, and become known only after the rows are fixed.
-// h is linear: sums of rows have sums of hashes.
+// The rows that LaBit's check compares, compressed to 128 bits each before EQ (ours): h(Z) = sum
+// over j of chi_j.Z[j] in GF(2^128), Z[j] being block j of the row. The chi_j are public and
+// random, and become known only after the rows are fixed. h is linear: sums of rows have sums of
+// hashes.
 #pragma once
 
 #include <vector>
@@ -14,11 +15,15 @@ namespace tinyot {
 class RowHashes {
  public:
   // chi_j is block j of a counter-mode stream keyed from the seed.
-  RowHashes(const SessionId& session, const Domain& domain, const PublicSeed& seed, std::size_t rows);
+  RowHashes(const SessionId& session, const Domain& domain, const PublicSeed& seed,
+            std::size_t rows);
 
-  // The blocks that absorb is given from now on are blocks [first_block, first_block + blocks) of their rows.
+  // The blocks that absorb is given from now on are blocks [first_block, first_block + blocks) of
+  // their rows.
   void begin(std::size_t first_block, std::size_t blocks);
-  void absorb(std::size_t row, std::span<const Block> blocks) { add_products(chi_, blocks, sums_[row]); }
+  void absorb(std::size_t row, std::span<const Block> blocks) {
+    add_products(chi_, blocks, sums_[row]);
+  }
 
   Block of(std::size_t row) const { return reduced(sums_[row]); }
 

@@ -1,5 +1,6 @@
-// What the workers of a preprocessing job share, and wait for each other by. Worker w of n makes units w, w + n, w + 2n, ... in
-// order; each wait is for a unit of a lower number, so they cannot wait in a circle.
+// What the workers of a preprocessing job share, and wait for each other by. Worker w of n makes
+// units w, w + n, w + 2n, ... in order; each wait is for a unit of a lower number, so they cannot
+// wait in a circle.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +13,8 @@
 
 namespace tinyot {
 
-// Seed OTs on their way from the run that made them to the run that uses them. All calls may come from any thread.
+// Seed OTs on their way from the run that made them to the run that uses them. All calls may come
+// from any thread.
 class SeedLanes {
  public:
   void put(std::size_t run, SeedOts seeds);
@@ -27,11 +29,12 @@ class SeedLanes {
   bool stopped_ = false;
 };
 
-// Units end one at a time, in order: their parts of the MAC transcript are settled and their material is poured by turns.
-// All calls may come from any thread.
+// Units end one at a time, in order: their parts of the MAC transcript are settled and their
+// material is poured by turns. All calls may come from any thread.
 class UnitTurns {
  public:
-  // Waits until all units before this one have ended. False if the job ends before this unit. Fails: WorkerStopped.
+  // Waits until all units before this one have ended. False if the job ends before this unit.
+  // Fails: WorkerStopped.
   bool begin(std::size_t unit);
   // Fails: WorkerStopped. For the worker whose turn it is, before it makes something final.
   void check();

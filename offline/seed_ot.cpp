@@ -25,18 +25,24 @@ struct Direction {
 Point hash_point(const Direction& direction, std::uint64_t index, bool choice, const Point& point) {
   std::array<std::uint8_t, 64> uniform;
   for (std::size_t half = 0; half < 2; ++half) {
-    const Digest digest = RandomOracle(direction.session, {half == 0 ? "seed OT group 0" : "seed OT group 1", direction.sender, index})
-                              .absorb_object(std::uint8_t{choice})
-                              .absorb_object(point)
-                              .digest();
+    const Digest digest =
+        RandomOracle(direction.session,
+                     {half == 0 ? "seed OT group 0" : "seed OT group 1", direction.sender, index})
+            .absorb_object(std::uint8_t{choice})
+            .absorb_object(point)
+            .digest();
     std::copy(digest.bytes.begin(), digest.bytes.end(), uniform.begin() + 32 * half);
   }
   return hash_to_group(std::span<const std::uint8_t, 64>(uniform));
 }
 
 // RO(i, b, shared point)
-Seed derive_seed(const Direction& direction, std::uint64_t index, std::uint8_t bit, const Point& shared) {
-  return {RandomOracle(direction.session, {"seed OT key", direction.sender, index}).absorb_object(bit).absorb_object(shared).block()};
+Seed derive_seed(const Direction& direction, std::uint64_t index, std::uint8_t bit,
+                 const Point& shared) {
+  return {RandomOracle(direction.session, {"seed OT key", direction.sender, index})
+              .absorb_object(bit)
+              .absorb_object(shared)
+              .block()};
 }
 
 void validate(std::span<const Point> points) {
@@ -47,7 +53,8 @@ void validate(std::span<const Point> points) {
 class EndemicOtReceiver {
  public:
   EndemicOtReceiver(Session& session, BitVector choices)
-      : direction_{session.id(), letter(session.peer())}, choices_(std::move(choices)), scalars_(choices_.size()) {}
+      : direction_{session.id(), letter(session.peer())}, choices_(std::move(choices)),
+        scalars_(choices_.size()) {}
 
   // Step 1: r; R_{1-c} random, R_c = r.G - Hash2Group(i, c, R_{1-c}).
   std::vector<PointPair> choose(Rng& rng) {
@@ -92,7 +99,8 @@ class EndemicOtSender {
   explicit EndemicOtSender(Session& session) : direction_{session.id(), letter(session.me())} {}
 
   // Step 2: s, S = s.G; k_b = RO(i, b, s.(R_b + Hash2Group(i, b, R_{1-b}))).
-  std::vector<Point> answer(Rng& rng, std::span<const PointPair> receiver_points, SentSeeds& seeds) {
+  std::vector<Point> answer(Rng& rng, std::span<const PointPair> receiver_points,
+                            SentSeeds& seeds) {
     std::vector<Point> points(receiver_points.size());
     seeds.pairs.resize(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -101,7 +109,8 @@ class EndemicOtSender {
       points[i] = times_base(s);
       const auto key = [&](bool b) {
         const Point& r = receiver_points[i].of[b];
-        return derive_seed(direction_, i, b, times(s, r + hash_point(direction_, i, b, receiver_points[i].of[!b])));
+        return derive_seed(direction_, i, b,
+                           times(s, r + hash_point(direction_, i, b, receiver_points[i].of[!b])));
       };
       seeds.pairs[i] = {key(false), key(true)};
       wipe_object(s);
@@ -131,7 +140,8 @@ SeedOts seed_ots_by_public_key(Session& session, std::size_t count, BitVector ch
   std::vector<PointPair> receiver_points(count);
   recv_words(channel, kReceiverPoints, std::span(receiver_points));
 
-  send_words(channel, kSenderPoints, std::span<const Point>(sender.answer(session.rng(), receiver_points, ots.sent)));
+  send_words(channel, kSenderPoints,
+             std::span<const Point>(sender.answer(session.rng(), receiver_points, ots.sent)));
   std::vector<Point> sender_points(count);
   recv_words(channel, kSenderPoints, std::span(sender_points));
   ots.received = receiver.finish(sender_points);
@@ -148,7 +158,8 @@ SeedOts seed_ots_from_auth_bits(Session& session, MineView mine, PeersView peers
   ots.received.choices = BitVector(count);
   copy_bits(mine.bits, 0, ots.received.choices.words(), 0, count);
   ots.received.seeds.resize(count);
-  hash_of_mine(HashUse::SeedOt, 0, as_blocks(std::span<const Mac>(mine.macs)), as_blocks(std::span<Seed>(ots.received.seeds)));
+  hash_of_mine(HashUse::SeedOt, 0, as_blocks(std::span<const Mac>(mine.macs)),
+               as_blocks(std::span<Seed>(ots.received.seeds)));
 
   const TweakHash hash_of_peers(session.id(), {"seed OT from bits", letter(session.peer()), batch});
   SecretVector<Block> zero(count), one(count);

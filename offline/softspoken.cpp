@@ -27,12 +27,16 @@ struct Expansion {
   // r_x for the leaves x = first, first + 1, ... of a tree, each `blocks` long, at x.blocks.
   void fill(std::size_t tree, std::size_t first, std::size_t blocks, std::span<Block> out) const {
     for (std::size_t x = first; x < shape.leaves(); ++x)
-      leaves.fill_of_stream(tree * shape.leaves() + x, domain, batch.number * (kBatchBits / 128 + 1), out.subspan(x * blocks, blocks));
+      leaves.fill_of_stream(tree * shape.leaves() + x, domain,
+                            batch.number * (kBatchBits / 128 + 1), out.subspan(x * blocks, blocks));
   }
 };
 
-// Bits `first`, first + 1, ... of a block, 32 of them; the caller uses those that lie in the same half. `first` is public.
-std::uint32_t bits_from(Block block, std::size_t first) { return static_cast<std::uint32_t>((first < 64 ? block.lo : block.hi) >> (first % 64)); }
+// Bits `first`, first + 1, ... of a block, 32 of them; the caller uses those that lie in the same
+// half. `first` is public.
+std::uint32_t bits_from(Block block, std::size_t first) {
+  return static_cast<std::uint32_t>((first < 64 ? block.lo : block.hi) >> (first % 64));
+}
 
 // The rows of a matrix that belong to a tree.
 struct TreeRows {
@@ -46,8 +50,12 @@ struct TreeRows {
 };
 
 // chi_1, ..., chi_m and the mask's 1.
-std::vector<Block> coefficients(const Session& session, Party mac_holder, const SoftSpokenBatch& batch, const PublicSeed& challenge) {
-  const AesKey key = expand_key(RandomOracle(session.id(), {"SoftSpoken chi", letter(mac_holder), batch.number}).absorb_object(challenge).block());
+std::vector<Block> coefficients(const Session& session, Party mac_holder,
+                                const SoftSpokenBatch& batch, const PublicSeed& challenge) {
+  const AesKey key =
+      expand_key(RandomOracle(session.id(), {"SoftSpoken chi", letter(mac_holder), batch.number})
+                     .absorb_object(challenge)
+                     .block());
   std::vector<Block> chi(blocks_of(batch));
   ctr_fill(key, {0, 0}, chi);
   chi.back() = {1, 0};
@@ -65,10 +73,12 @@ using Answer = std::array<Block, 1 + kKappa>;
 
 }  // namespace
 
-SoftSpokenMacHolder::SoftSpokenMacHolder(Session& session, const FullTrees& trees, std::uint64_t domain)
+SoftSpokenMacHolder::SoftSpokenMacHolder(Session& session, const FullTrees& trees,
+                                         std::uint64_t domain)
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), domain_(domain) {}
 
-void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, std::span<const MineView> out) {
+void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch,
+                                           std::span<const MineView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   Rows rows;
@@ -76,19 +86,24 @@ void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, std::sp
     rows = std::move(spare_.back());
     spare_.pop_back();
   }
-  if (rows.u.size() != blocks) rows = {SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
+  if (rows.u.size() != blocks)
+    rows = {SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
   corrections_.resize((shape_.trees() - 1) * blocks);
   leaf_strings_.resize(shape_.leaves() * blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
-    const std::span<Block> u = tree == 0 ? std::span(rows.u) : std::span(corrections_).subspan((tree - 1) * blocks, blocks);
+    const std::span<Block> u = tree == 0
+                                   ? std::span(rows.u)
+                                   : std::span(corrections_).subspan((tree - 1) * blocks, blocks);
     expansion.fill(tree, 0, blocks, leaf_strings_);
-    subset_sums(shape_.k, leaf_strings_, tree == 0 ? std::span<const Block>() : rows.u, u, TreeRows(rows.v, shape_, tree));
+    subset_sums(shape_.k, leaf_strings_, tree == 0 ? std::span<const Block>() : rows.u, u,
+                TreeRows(rows.v, shape_, tree));
   }
   send_words(session_.channel(), kRowCorrections, std::span<const Block>(corrections_));
   std::size_t first = 0;
   for (const MineView& part : out) {
-    copy_bits({reinterpret_cast<const std::uint64_t*>(rows.u.data()), 2 * blocks}, first, part.bits, 0, part.size());
+    copy_bits({reinterpret_cast<const std::uint64_t*>(rows.u.data()), 2 * blocks}, first, part.bits,
+              0, part.size());
     transpose_to_blocks(rows.v, first, as_blocks(part.macs));
     first += part.size();
   }
@@ -99,18 +114,23 @@ void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch, std::sp
 void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch) {
   Rows rows = std::move(waiting_.front());
   waiting_.pop();
-  const auto chi = coefficients(session_, session_.me(), batch, recv_object<PublicSeed>(session_.channel(), kChallenge));
+  const auto chi = coefficients(session_, session_.me(), batch,
+                                recv_object<PublicSeed>(session_.channel(), kChallenge));
   Answer answer;
   answer[0] = combined(chi, rows.u);
-  for (std::size_t r = 0; r < kKappa; ++r) answer[1 + r] = combined(chi, rows.v.row_blocks(r).first(chi.size()));
+  for (std::size_t r = 0; r < kKappa; ++r)
+    answer[1 + r] = combined(chi, rows.v.row_blocks(r).first(chi.size()));
   send_object(session_.channel(), kAnswer, answer);
   spare_.push_back(std::move(rows));
 }
 
-SoftSpokenKeyHolder::SoftSpokenKeyHolder(Session& session, const PuncturedTrees& trees, std::uint64_t domain)
-    : session_(session), shape_(trees.shape), leaves_(trees.leaves), consistent_(trees.consistent), domain_(domain) {}
+SoftSpokenKeyHolder::SoftSpokenKeyHolder(Session& session, const PuncturedTrees& trees,
+                                         std::uint64_t domain)
+    : session_(session), shape_(trees.shape), leaves_(trees.leaves), consistent_(trees.consistent),
+      domain_(domain) {}
 
-void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std::span<const PeersView> out) {
+void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch,
+                                              std::span<const PeersView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   const ScopedSecret<Block> delta(session_.global_key().value);
@@ -123,15 +143,18 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch, std:
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
     // Leaf y = x ^ Delta_i is there for y = 1, 2, ...; c_i.Delta_i is added.
     expansion.fill(tree, 1, blocks, leaf_strings_);
-    const std::uint32_t delta_of_tree = bits_from(delta, tree * shape_.k) & (static_cast<std::uint32_t>(shape_.leaves()) - 1);
-    subset_sums_with(shape_.k, leaf_strings_, std::span<const Block>(corrections_).subspan(tree * blocks, blocks), delta_of_tree,
-                     TreeRows(w_, shape_, tree));
+    const std::uint32_t delta_of_tree =
+        bits_from(delta, tree * shape_.k) & (static_cast<std::uint32_t>(shape_.leaves()) - 1);
+    subset_sums_with(shape_.k, leaf_strings_,
+                     std::span<const Block>(corrections_).subspan(tree * blocks, blocks),
+                     delta_of_tree, TreeRows(w_, shape_, tree));
   }
   const auto challenge = declassified(session_.rng().object<PublicSeed>());
   send_object(session_.channel(), kChallenge, challenge);
   const auto chi = coefficients(session_, session_.peer(), batch, challenge);
   SecretVector<Block> expected(kKappa);
-  for (std::size_t r_index = 0; r_index < kKappa; ++r_index) expected[r_index] = combined(chi, w_.row_blocks(r_index).first(blocks));
+  for (std::size_t r_index = 0; r_index < kKappa; ++r_index)
+    expected[r_index] = combined(chi, w_.row_blocks(r_index).first(blocks));
   expected_.push(std::move(expected));
   std::size_t first = 0;
   for (const PeersView& part : out) {

@@ -6,8 +6,9 @@
 
 namespace tinyot {
 
-// Calls step s for each piece, in order, `ahead` pieces after step s - 1: what it waits for is then on its way. The steps of one
-// time are called in their order, so both parties send and receive in the same one.
+// Calls step s for each piece, in order, `ahead` pieces after step s - 1: what it waits for is then
+// on its way. The steps of one time are called in their order, so both parties send and receive in
+// the same one.
 template <class Piece, class... Steps>
 void in_steps(const std::vector<Piece>& pieces, std::size_t ahead, Steps... steps) {
   for (std::size_t time = 0; time < pieces.size() + ahead * (sizeof...(steps) - 1); ++time) {

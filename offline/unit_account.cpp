@@ -20,10 +20,12 @@ std::string power_of_two(const Risk& risk) {
 
 }  // namespace
 
-UnitAccount::UnitAccount(MaterialSink& sink, const SecurityParameters& params) : sink_(sink), params_(params), outstanding_(sink.outstanding()) {}
+UnitAccount::UnitAccount(MaterialSink& sink, const SecurityParameters& params)
+    : sink_(sink), params_(params), outstanding_(sink.outstanding()) {}
 
 // Under mutex_, and without a change to the sink: the plan that may be begun now.
-std::optional<UnitAccount::Begun> UnitAccount::enter(std::uint64_t number, const UnitPlan& plan, bool may_grow) {
+std::optional<UnitAccount::Begun> UnitAccount::enter(std::uint64_t number, const UnitPlan& plan,
+                                                     bool may_grow) {
   const auto within = params_.within(plan, outstanding_);
   if (!within || (within->bucket > plan.bucket && !may_grow)) return std::nullopt;
   const Begun begun{number, *within, outstanding_};
@@ -71,9 +73,12 @@ std::optional<UnitAccount::Begun> UnitAccount::begin(std::uint64_t number, const
       begun = enter(number, plan, in_flight_.empty());
       if (begun) break;
       if (in_flight_.empty())
-        throw StoreError("the units of this session that were broken off leave no room for another one: their risks sum up to " +
-                         power_of_two(outstanding_) + ", and sigma = " + std::to_string(params_.sigma()) + " allows " +
-                         power_of_two(params_.risk_limit()) + "; use what the store has, and begin a new session in a new store");
+        throw StoreError(
+            "the units of this session that were broken off leave no room for another one: their "
+            "risks sum up to " +
+            power_of_two(outstanding_) + ", and sigma = " + std::to_string(params_.sigma()) +
+            " allows " + power_of_two(params_.risk_limit()) +
+            "; use what the store has, and begin a new session in a new store");
       changed_.wait(lock, [&, seen = outstanding_] { return is_over() || outstanding_ != seen; });
     }
   }
@@ -81,7 +86,8 @@ std::optional<UnitAccount::Begun> UnitAccount::begin(std::uint64_t number, const
   return begun;
 }
 
-std::optional<UnitAccount::Begun> UnitAccount::try_begin(std::uint64_t number, const UnitPlan& plan) {
+std::optional<UnitAccount::Begun> UnitAccount::try_begin(std::uint64_t number,
+                                                         const UnitPlan& plan) {
   std::optional<Begun> begun;
   {
     const Lock lock(mutex_);
@@ -100,11 +106,15 @@ void UnitAccount::add(std::uint64_t number, const UnitPlan& plan) {
 UnitPlan UnitAccount::settle_on(const Begun& begun, const Risk& peers) {
   const auto settled = params_.within(begun.plan, std::max(begun.outstanding, peers));
   if (!settled)
-    throw Disagreement("the units that were broken off sum up to a risk of " + power_of_two(begun.outstanding) + " here and of " +
-                       power_of_two(peers) + " at the peer; no bucket up to " + std::to_string(params_.bucket_limit(begun.plan)) +
-                       " keeps that within sigma = " + std::to_string(params_.sigma()) + ": begin a new session in new stores");
+    throw Disagreement("the units that were broken off sum up to a risk of " +
+                       power_of_two(begun.outstanding) + " here and of " + power_of_two(peers) +
+                       " at the peer; no bucket up to " +
+                       std::to_string(params_.bucket_limit(begun.plan)) +
+                       " keeps that within sigma = " + std::to_string(params_.sigma()) +
+                       ": begin a new session in new stores");
   if (settled->bucket == begun.plan.bucket) return *settled;
-  // The entry says what is made; the risk of a larger bucket is smaller, so what was entered has covered it meanwhile.
+  // The entry says what is made; the risk of a larger bucket is smaller, so what was entered has
+  // covered it meanwhile.
   use_sink([&] {
     sink_.withdraw_unit(begun.number);
     sink_.begin_unit({begun.number, *settled, params_.risk(*settled)});

@@ -1,10 +1,13 @@
-// Which units may be begun: the invariant of PROTOCOL section 3, "Broken attempts". The risks of all outstanding units of a session, the one
-// to begin included, stay within the limit that its sigma sets, whatever the peer stalls, reorders or breaks off.
+// Which units may be begun: the invariant of PROTOCOL section 3, "Broken attempts". The risks of
+// all outstanding units of a session, the one to begin included, stay within the limit that its
+// sigma sets, whatever the peer stalls, reorders or breaks off.
 //
-// Stands between those who make units and the sink: a unit is entered as outstanding, durably, before its first message leaves, and is
-// so until the sink has it. Units that were broken off stay outstanding for good, in the sink's log.
+// Stands between those who make units and the sink: a unit is entered as outstanding, durably,
+// before its first message leaves, and is so until the sink has it. Units that were broken off stay
+// outstanding for good, in the sink's log.
 //
-// begin, try_begin, settle_on and withdraw may be called from any thread; the sink's own calls come from one thread at a time.
+// begin, try_begin, settle_on and withdraw may be called from any thread; the sink's own calls come
+// from one thread at a time.
 #pragma once
 
 #include <condition_variable>
@@ -28,13 +31,15 @@ class UnitAccount final : public MaterialSink {
     UnitPlan plan;     // the one asked for, or with a larger bucket
     Risk outstanding;  // of all others when it was begun: what the peer is told
   };
-  // Enters a unit as outstanding. Units are entered in the order of their numbers, so that one that waits for units in flight waits
-  // only for lower ones. Empty if the job ends before this unit.
-  // Fails: WorkerStopped; as the sink has failed; StoreError if units that were broken off leave room for no bucket.
+  // Enters a unit as outstanding. Units are entered in the order of their numbers, so that one that
+  // waits for units in flight waits only for lower ones. Empty if the job ends before this unit.
+  // Fails: WorkerStopped; as the sink has failed; StoreError if units that were broken off leave
+  // room for no bucket.
   std::optional<Begun> begin(std::uint64_t number, const UnitPlan& plan);
   // The same without waiting; empty if that cannot be.
   std::optional<Begun> try_begin(std::uint64_t number, const UnitPlan& plan);
-  // What both parties have come to, from the larger of their sums. Fails: Disagreement, with both, if no bucket keeps within the limit.
+  // What both parties have come to, from the larger of their sums. Fails: Disagreement, with both,
+  // if no bucket keeps within the limit.
   UnitPlan settle_on(const Begun& begun, const Risk& peers);
   // Nothing has been said of the unit but that it might begin.
   void withdraw(const Begun& begun);
@@ -59,8 +64,8 @@ class UnitAccount final : public MaterialSink {
 
   MaterialSink& sink_;
   const SecurityParameters& params_;
-  mutable std::mutex mutex_;       // of what follows
-  std::mutex sink_mutex_;          // of the sink; taken before mutex_
+  mutable std::mutex mutex_;  // of what follows
+  std::mutex sink_mutex_;     // of the sink; taken before mutex_
   std::condition_variable changed_;
   Risk outstanding_;
   std::map<std::uint64_t, Risk> in_flight_;  // of this connection's units

@@ -14,15 +14,21 @@ void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to) 
   std::copy_n(from.keys.begin() + static_cast<std::ptrdiff_t>(first), to.size(), to.keys.begin());
 }
 
-void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first, Delta global_key, AuthShares& to) {
+void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first,
+                Delta global_key, AuthShares& to) {
   to.bits.copy_from(mine.bits, first, 0, to.size());
-  for (std::size_t i = 0; i < to.size(); ++i) to.macs[i] = mac_share(to.bits[i], mine.macs[first + i], peers.keys[first + i], global_key);
+  for (std::size_t i = 0; i < to.size(); ++i)
+    to.macs[i] = mac_share(to.bits[i], mine.macs[first + i], peers.keys[first + i], global_key);
 }
 
-void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits, std::size_t first) {
-  pour_objects(sink, auth_bits_of(me), me, count, [&](std::size_t at, MaterialBatch& out) { copy_part(bits.mine, first + at, out.mine[0]); });
-  pour_objects(sink, auth_bits_of(peer_of(me)), me, count,
-               [&](std::size_t at, MaterialBatch& out) { copy_part(bits.peers, first + at, out.peers[0]); });
+void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits,
+               std::size_t first) {
+  pour_objects(sink, auth_bits_of(me), me, count, [&](std::size_t at, MaterialBatch& out) {
+    copy_part(bits.mine, first + at, out.mine[0]);
+  });
+  pour_objects(sink, auth_bits_of(peer_of(me)), me, count, [&](std::size_t at, MaterialBatch& out) {
+    copy_part(bits.peers, first + at, out.peers[0]);
+  });
 }
 
 MaterialCounts counts_of(const UnitRequest& request, MaterialForm form) {

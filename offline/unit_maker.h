@@ -13,7 +13,8 @@ namespace tinyot {
 
 inline constexpr std::size_t kPourCount = std::size_t{1} << 14;  // objects poured at a time
 
-// Pours `total` objects of a kind, some at a time: fill(first, batch) makes the batch's objects [first, first + batch.count).
+// Pours `total` objects of a kind, some at a time: fill(first, batch) makes the batch's objects
+// [first, first + batch.count).
 template <class Fill>
 void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t total, Fill fill) {
   for (std::size_t first = 0; first < total; first += kPourCount) {
@@ -27,13 +28,17 @@ void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t t
 void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to);
 void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to);
 
-// Bits [first, first + to.size()) of both parties as shared bits, with their MACs and keys taken together.
-void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first, Delta global_key, AuthShares& to);
+// Bits [first, first + to.size()) of both parties as shared bits, with their MACs and keys taken
+// together.
+void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first,
+                Delta global_key, AuthShares& to);
 
 // Pours `count` bits of each party from `first` on as what they are.
-void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits, std::size_t first);
+void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits,
+               std::size_t first);
 
-// What a unit is to yield: plan.ands objects of each kind, and `inputs` aBits of each party beyond those that go with the ANDs.
+// What a unit is to yield: plan.ands objects of each kind, and `inputs` aBits of each party beyond
+// those that go with the ANDs.
 struct UnitRequest {
   UnitPlan plan;
   std::uint64_t inputs;
@@ -54,26 +59,31 @@ class UnitMaker {
  public:
   virtual ~UnitMaker() = default;
 
-  // Ties the units to the session's earlier ones, to be called before prepare: kTieBits bits of each direction made then.
+  // Ties the units to the session's earlier ones, to be called before prepare: kTieBits bits of
+  // each direction made then.
   virtual void set_anchor(AuthBits anchor) = 0;
 
   // Makes the bits that others are to be tied to, and nothing else: kTieBits of each direction.
   virtual AuthBits make_anchor() = 0;
 
-  // What the units are tied to, once they are prepared; null for a single unit that nothing comes before.
+  // What the units are tied to, once they are prepared; null for a single unit that nothing comes
+  // before.
   virtual const AuthBits* anchor() const = 0;
 
   // What is made once for all units, on the session's own channel.
   virtual void prepare(std::size_t units) = 0;
 
-  // Units of different numbers may be made by different threads, each on a part of the session that is the unit's own.
-  virtual std::unique_ptr<MadeUnit> make(Session& part, std::size_t number, const UnitRequest& request) = 0;
+  // Units of different numbers may be made by different threads, each on a part of the session that
+  // is the unit's own.
+  virtual std::unique_ptr<MadeUnit> make(Session& part, std::size_t number,
+                                         const UnitRequest& request) = 0;
 
   // From any thread: whoever waits for another unit ends with WorkerStopped.
   virtual void stop() noexcept = 0;
 };
 
-// A fresh global key for the peer's bits, as the profile needs it: for triples the lowest bits of both parties' keys differ.
+// A fresh global key for the peer's bits, as the profile needs it: for triples the lowest bits of
+// both parties' keys differ.
 Delta draw_global_key(Rng& rng, Party me, Profile profile);
 
 std::unique_ptr<UnitMaker> make_unit_maker(Session& session, const SecurityParameters& params);

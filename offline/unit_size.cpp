@@ -25,7 +25,8 @@ bool reaches_sigma(const ParameterRequest& request) {
 
 }  // namespace
 
-std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, std::uint64_t inputs, std::uint64_t memory_bytes) {
+std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, std::uint64_t inputs,
+                          std::uint64_t memory_bytes) {
   if (request.unit) return std::min(*request.unit, ands);
   struct Choice {
     std::uint64_t unit;
@@ -33,21 +34,28 @@ std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, s
   };
   std::optional<Choice> best;
   std::uint64_t least_bytes = ~std::uint64_t{0};
-  const std::uint64_t usual = usual_unit(request.profile), largest = std::min(kUnitMax, std::bit_ceil(ands));
+  const std::uint64_t usual = usual_unit(request.profile),
+                      largest = std::min(kUnitMax, std::bit_ceil(ands));
   for (std::uint64_t size = std::min(kUnitMin, largest); size <= largest; size *= 2) {
     ParameterRequest sized = request;
     sized.unit = std::min(size, ands);
     if (request.bucket && !reaches_sigma(sized)) continue;
     const SecurityParameters params = SecurityParameters::make(sized);
     const std::uint64_t at_once = std::min(ands, params.unit() * request.workers);
-    const std::uint64_t bytes = forecast_job(params, at_once, inputs_of_unit(inputs, ands, 0, at_once), request.workers).memory_bytes;
+    const std::uint64_t bytes =
+        forecast_job(params, at_once, inputs_of_unit(inputs, ands, 0, at_once), request.workers)
+            .memory_bytes;
     least_bytes = std::min(least_bytes, bytes);
     if (bytes > memory_bytes) break;
-    if (!best || params.bucket() < best->bucket || (params.bucket() == best->bucket && best->unit < usual)) best = {params.unit(), params.bucket()};
+    if (!best || params.bucket() < best->bucket ||
+        (params.bucket() == best->bucket && best->unit < usual))
+      best = {params.unit(), params.bucket()};
   }
-  if (!best && request.bucket) return std::min(usual, ands);  // which make() refuses, saying what would do
+  // which make() refuses, saying what would do
+  if (!best && request.bucket) return std::min(usual, ands);
   if (!best)
-    throw UsageError("--memory " + std::to_string(memory_bytes) + " is too small: the smallest units take " + std::to_string(least_bytes) +
+    throw UsageError("--memory " + std::to_string(memory_bytes) +
+                     " is too small: the smallest units take " + std::to_string(least_bytes) +
                      " bytes with " + std::to_string(request.workers) + " at a time");
   return best->unit;
 }

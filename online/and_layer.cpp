@@ -5,8 +5,11 @@
 
 namespace tinyot {
 
-std::unique_ptr<AndLayer> begin_and_layer(Session& session, MaterialReader& material, MaterialForm form, const BitVector& x, const BitVector& y) {
-  return form == MaterialForm::Triples ? begin_triple_layer(session, material, x, y) : begin_pair_layer(session, material, x, y);
+std::unique_ptr<AndLayer> begin_and_layer(Session& session, MaterialReader& material,
+                                          MaterialForm form, const BitVector& x,
+                                          const BitVector& y) {
+  return form == MaterialForm::Triples ? begin_triple_layer(session, material, x, y)
+                                       : begin_pair_layer(session, material, x, y);
 }
 
 }  // namespace tinyot

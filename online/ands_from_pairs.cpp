@@ -9,13 +9,16 @@ namespace {
 
 constexpr MessageTag kFirst{0x2001, "and.fgdh"};
 constexpr MessageTag kSecond{0x2002, "and.e"};
-constexpr std::size_t kPairStep = 256;  // entries whose MACs and keys are computed at a time, on the stack
+// entries whose MACs and keys are computed at a time, on the stack
+constexpr std::size_t kPairStep = 256;
 
 // The material of a layer, by what it is to me.
 struct LayerMaterial {
   LayerMaterial(MaterialReader& reader, Party me, std::size_t n)
-      : my_and(reader.take(auth_ands_of(me), n)), peers_and(reader.take(auth_ands_of(peer_of(me)), n)), sent(reader.take(auth_ots_from(me), n)),
-        chosen(reader.take(auth_ots_from(peer_of(me)), n)), my_bit(reader.take(auth_bits_of(me), n)),
+      : my_and(reader.take(auth_ands_of(me), n)),
+        peers_and(reader.take(auth_ands_of(peer_of(me)), n)),
+        sent(reader.take(auth_ots_from(me), n)), chosen(reader.take(auth_ots_from(peer_of(me)), n)),
+        my_bit(reader.take(auth_bits_of(me), n)),
         peers_bit(reader.take(auth_bits_of(peer_of(me)), n)) {}
 
   MaterialSlices my_and, peers_and, sent, chosen, my_bit, peers_bit;
@@ -24,9 +27,10 @@ struct LayerMaterial {
 // My bits of it, in the figure's letters.
 struct MyBits {
   explicit MyBits(const LayerMaterial& m)
-      : u(bits_of(m.my_and, mine_bits, 0)), v(bits_of(m.my_and, mine_bits, 1)), w(bits_of(m.my_and, mine_bits, 2)), u0(bits_of(m.sent, mine_bits, 0)),
-        u1(bits_of(m.sent, mine_bits, 1)), c(bits_of(m.chosen, mine_bits, 0)), s(bits_of(m.chosen, mine_bits, 1)),
-        r(bits_of(m.my_bit, mine_bits, 0)) {}
+      : u(bits_of(m.my_and, mine_bits, 0)), v(bits_of(m.my_and, mine_bits, 1)),
+        w(bits_of(m.my_and, mine_bits, 2)), u0(bits_of(m.sent, mine_bits, 0)),
+        u1(bits_of(m.sent, mine_bits, 1)), c(bits_of(m.chosen, mine_bits, 0)),
+        s(bits_of(m.chosen, mine_bits, 1)), r(bits_of(m.my_bit, mine_bits, 0)) {}
   BitVector u, v, w;  // my aAND
   BitVector u0, u1;   // of the aOT that I send
   BitVector c, s;     // of the aOT that I choose in
@@ -41,7 +45,8 @@ struct Revealed {
 
 // The same for a few entries, bit by bit.
 struct RevealedStep {
-  std::uint64_t f[kPairStep / 64], g[kPairStep / 64], d[kPairStep / 64], h[kPairStep / 64], e[kPairStep / 64];
+  std::uint64_t f[kPairStep / 64], g[kPairStep / 64], d[kPairStep / 64], h[kPairStep / 64],
+      e[kPairStep / 64];
 
   void load(const Revealed& all, std::size_t first, std::size_t count) {
     copy_bits(all.f.words(), first, f, 0, count);
@@ -60,14 +65,23 @@ BitVector sum(const BitVector& a, const BitVector& b) {
 // Cursors along the material's blocks. Columns of mine are MACs, the peer's are keys.
 struct Cursors {
   explicit Cursors(const LayerMaterial& m)
-      : my_and(m.my_and), peers_and(m.peers_and), sent(m.sent), chosen(m.chosen), my_bit(m.my_bit), peers_bit(m.peers_bit) {}
+      : my_and(m.my_and), peers_and(m.peers_and), sent(m.sent), chosen(m.chosen), my_bit(m.my_bit),
+        peers_bit(m.peers_bit) {}
 
-  std::size_t left() const { return std::min({my_and.left(), peers_and.left(), sent.left(), chosen.left(), my_bit.left(), peers_bit.left()}); }
-  void advance(std::size_t count) {
-    for (SliceCursor* cursor : {&my_and, &peers_and, &sent, &chosen, &my_bit, &peers_bit}) cursor->advance(count);
+  std::size_t left() const {
+    return std::min({my_and.left(), peers_and.left(), sent.left(), chosen.left(), my_bit.left(),
+                     peers_bit.left()});
   }
-  static const Mac* mine(const SliceCursor& cursor, std::size_t column) { return &cursor.batch().mine[column].macs[cursor.at()]; }
-  static const Key* peers(const SliceCursor& cursor, std::size_t column) { return &cursor.batch().peers[column].keys[cursor.at()]; }
+  void advance(std::size_t count) {
+    for (SliceCursor* cursor : {&my_and, &peers_and, &sent, &chosen, &my_bit, &peers_bit})
+      cursor->advance(count);
+  }
+  static const Mac* mine(const SliceCursor& cursor, std::size_t column) {
+    return &cursor.batch().mine[column].macs[cursor.at()];
+  }
+  static const Key* peers(const SliceCursor& cursor, std::size_t column) {
+    return &cursor.batch().peers[column].keys[cursor.at()];
+  }
 
   SliceCursor my_and, peers_and, sent, chosen, my_bit, peers_bit;
 };
@@ -81,8 +95,8 @@ struct TranscriptStep {
 class PairLayer final : public AndLayer {
  public:
   PairLayer(Session& session, MaterialReader& reader, const BitVector& x, const BitVector& y)
-      : session_(session), n_(x.size()), x_(x), y_(y), material_(reader, session.me(), n_), bits_(material_), cursors_(material_), mine_(n_),
-        peers_(n_) {
+      : session_(session), n_(x.size()), x_(x), y_(y), material_(reader, session.me(), n_),
+        bits_(material_), cursors_(material_), mine_(n_), peers_(n_) {
     mine_.f = sum(bits_.u, x_);
     mine_.g = sum(bits_.v, y_);
     mine_.d = sum(bits_.c, y_);
@@ -94,26 +108,32 @@ class PairLayer final : public AndLayer {
     const auto receive = [&](std::size_t first, std::size_t count) {
       const BitVector message = receive_revealed_bits(session_, kFirst, 4 * count);
       std::size_t segment = 0;
-      for (BitVector* part : {&peers_.f, &peers_.g, &peers_.d, &peers_.h}) part->copy_from(message, segment++ * count, first, count);
+      for (BitVector* part : {&peers_.f, &peers_.g, &peers_.d, &peers_.h})
+        part->copy_from(message, segment++ * count, first, count);
     };
-    flights_.receive_all([&](std::size_t first, std::size_t count) { send_first(first, count); }, receive);
+    flights_.receive_all([&](std::size_t first, std::size_t count) { send_first(first, count); },
+                         receive);
     reveal_second();
     return product_bits();
   }
 
-  void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) override;
+  void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y,
+               const ShareBlocks& z) override;
 
  private:
   void send_first(std::size_t first, std::size_t count) {
     BitVector message(4 * count);
     std::size_t segment = 0;
-    for (const BitVector* part : {&mine_.f, &mine_.g, &mine_.d, &mine_.h}) message.copy_from(*part, first, segment++ * count, count);
+    for (const BitVector* part : {&mine_.f, &mine_.g, &mine_.d, &mine_.h})
+      message.copy_from(*part, first, segment++ * count, count);
     reveal_bits(session_, kFirst, message);
   }
   void reveal_second();
   BitVector product_bits() const;
-  void combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z, TranscriptStep<Mac>& out, std::size_t at) const;
-  void combine_peers(std::size_t count, const Key* x, const Key* y, Key* z, TranscriptStep<Key>& out, std::size_t at) const;
+  void combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z, TranscriptStep<Mac>& out,
+                    std::size_t at) const;
+  void combine_peers(std::size_t count, const Key* x, const Key* y, Key* z,
+                     TranscriptStep<Key>& out, std::size_t at) const;
 
   Session& session_;
   std::size_t n_;
@@ -129,29 +149,33 @@ class PairLayer final : public AndLayer {
 
 void PairLayer::reveal_second() {
   mine_.e = sum(bits_.r, bits_.u0);
-  for (std::size_t w = 0; w < mine_.e.words().size(); ++w) mine_.e.words()[w] ^= peers_.d.words()[w] & x_.words()[w];
+  for (std::size_t w = 0; w < mine_.e.words().size(); ++w)
+    mine_.e.words()[w] ^= peers_.d.words()[w] & x_.words()[w];
   const auto send = [&](std::size_t first, std::size_t count) {
     BitVector message(count);
     message.copy_from(mine_.e, first, 0, count);
     reveal_bits(session_, kSecond, message);
   };
   flights_.send_first(send);
-  flights_.receive_all(
-      send, [&](std::size_t first, std::size_t count) { peers_.e.copy_from(receive_revealed_bits(session_, kSecond, count), 0, first, count); });
+  flights_.receive_all(send, [&](std::size_t first, std::size_t count) {
+    peers_.e.copy_from(receive_revealed_bits(session_, kSecond, count), 0, first, count);
+  });
 }
 
 BitVector PairLayer::product_bits() const {
   BitVector z(n_);
   for (std::size_t i = 0; i < z.words().size(); ++i) {
     const auto word = [i](const BitVector& bits) { return bits.words()[i]; };
-    const std::uint64_t product = (word(mine_.f) & word(y_)) ^ (word(mine_.g) & word(x_)) ^ word(bits_.w) ^ (word(mine_.f) & word(mine_.g));
+    const std::uint64_t product = (word(mine_.f) & word(y_)) ^ (word(mine_.g) & word(x_)) ^
+                                  word(bits_.w) ^ (word(mine_.f) & word(mine_.g));
     const std::uint64_t cross = word(bits_.s) ^ (word(peers_.h) & word(bits_.c)) ^ word(peers_.e);
     z.words()[i] = word(bits_.r) ^ cross ^ product;
   }
   return z;
 }
 
-void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) {
+void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y,
+                        const ShareBlocks& z) {
   const auto macs = [](Block* blocks) { return reinterpret_cast<Mac*>(blocks); };
   const auto keys = [](Block* blocks) { return reinterpret_cast<Key*>(blocks); };
   TranscriptStep<Mac> of_macs;
@@ -164,14 +188,19 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
       const std::size_t some = std::min(step - i, cursors_.left()), at = done + i;
       my_step_.load(mine_, combined_, some);
       peers_step_.load(peers_, combined_, some);
-      combine_mine(some, macs(x.plane[0] + at), macs(y.plane[0] + at), macs(z.plane[0] + at), of_macs, i);
-      combine_peers(some, keys(x.plane[1] + at), keys(y.plane[1] + at), keys(z.plane[1] + at), of_keys, i);
+      combine_mine(some, macs(x.plane[0] + at), macs(y.plane[0] + at), macs(z.plane[0] + at),
+                   of_macs, i);
+      combine_peers(some, keys(x.plane[1] + at), keys(y.plane[1] + at), keys(z.plane[1] + at),
+                    of_keys, i);
       cursors_.advance(some);
       combined_ += some;
       i += some;
     }
-    for (const Mac* of : {of_macs.f, of_macs.g, of_macs.d, of_macs.h, of_macs.e}) absorb_my_macs(session_, std::span(of, step));
-    const auto absorb = [&](Key* of, const std::uint64_t* revealed) { absorb_peers_keys(session_, std::span(of, step), revealed); };
+    for (const Mac* of : {of_macs.f, of_macs.g, of_macs.d, of_macs.h, of_macs.e})
+      absorb_my_macs(session_, std::span(of, step));
+    const auto absorb = [&](Key* of, const std::uint64_t* revealed) {
+      absorb_peers_keys(session_, std::span(of, step), revealed);
+    };
     absorb(of_keys.f, peers_all.f);
     absorb(of_keys.g, peers_all.g);
     absorb(of_keys.d, peers_all.d);
@@ -182,12 +211,17 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
   wipe_object(of_keys);
 }
 
-void PairLayer::combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z, TranscriptStep<Mac>& out, std::size_t at) const {
-  const Mac *u = Cursors::mine(cursors_.my_and, 0), *v = Cursors::mine(cursors_.my_and, 1), *w = Cursors::mine(cursors_.my_and, 2);
+void PairLayer::combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z,
+                             TranscriptStep<Mac>& out, std::size_t at) const {
+  const Mac *u = Cursors::mine(cursors_.my_and, 0), *v = Cursors::mine(cursors_.my_and, 1),
+            *w = Cursors::mine(cursors_.my_and, 2);
   const Mac *u0 = Cursors::mine(cursors_.sent, 0), *u1 = Cursors::mine(cursors_.sent, 1);
-  const Mac *c = Cursors::mine(cursors_.chosen, 0), *s = Cursors::mine(cursors_.chosen, 1), *r = Cursors::mine(cursors_.my_bit, 0);
+  const Mac *c = Cursors::mine(cursors_.chosen, 0), *s = Cursors::mine(cursors_.chosen, 1),
+            *r = Cursors::mine(cursors_.my_bit, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto times_bit = [i](Mac mac, const std::uint64_t* bits) { return Mac{times(mac.value, get_bit({bits, kPairStep / 64}, i))}; };
+    const auto times_bit = [i](Mac mac, const std::uint64_t* bits) {
+      return Mac{times(mac.value, get_bit({bits, kPairStep / 64}, i))};
+    };
     out.f[at + i] = u[i] ^ x[i];
     out.g[at + i] = v[i] ^ y[i];
     out.d[at + i] = c[i] ^ y[i];
@@ -198,14 +232,19 @@ void PairLayer::combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac*
   }
 }
 
-void PairLayer::combine_peers(std::size_t count, const Key* x, const Key* y, Key* z, TranscriptStep<Key>& out, std::size_t at) const {
-  const Key *u = Cursors::peers(cursors_.peers_and, 0), *v = Cursors::peers(cursors_.peers_and, 1), *w = Cursors::peers(cursors_.peers_and, 2);
+void PairLayer::combine_peers(std::size_t count, const Key* x, const Key* y, Key* z,
+                              TranscriptStep<Key>& out, std::size_t at) const {
+  const Key *u = Cursors::peers(cursors_.peers_and, 0), *v = Cursors::peers(cursors_.peers_and, 1),
+            *w = Cursors::peers(cursors_.peers_and, 2);
   const Key *u0 = Cursors::peers(cursors_.chosen, 0), *u1 = Cursors::peers(cursors_.chosen, 1);
-  const Key *c = Cursors::peers(cursors_.sent, 0), *s = Cursors::peers(cursors_.sent, 1), *r = Cursors::peers(cursors_.peers_bit, 0);
+  const Key *c = Cursors::peers(cursors_.sent, 0), *s = Cursors::peers(cursors_.sent, 1),
+            *r = Cursors::peers(cursors_.peers_bit, 0);
   const ScopedSecret<Delta> delta(session_.global_key());
   for (std::size_t i = 0; i < count; ++i) {
     const auto bit = [i](const std::uint64_t* bits) { return get_bit({bits, kPairStep / 64}, i); };
-    const auto times_bit = [&](Key key, const std::uint64_t* bits) { return Key{times(key.value, bit(bits))}; };
+    const auto times_bit = [&](Key key, const std::uint64_t* bits) {
+      return Key{times(key.value, bit(bits))};
+    };
     out.f[at + i] = u[i] ^ x[i];
     out.g[at + i] = v[i] ^ y[i];
     out.d[at + i] = c[i] ^ y[i];
@@ -219,7 +258,8 @@ void PairLayer::combine_peers(std::size_t count, const Key* x, const Key* y, Key
 
 }  // namespace
 
-std::unique_ptr<AndLayer> begin_pair_layer(Session& session, MaterialReader& material, const BitVector& x, const BitVector& y) {
+std::unique_ptr<AndLayer> begin_pair_layer(Session& session, MaterialReader& material,
+                                           const BitVector& x, const BitVector& y) {
   return std::make_unique<PairLayer>(session, material, x, y);
 }
 

@@ -9,13 +9,15 @@ namespace tinyot {
 namespace {
 
 constexpr MessageTag kMasked{0x2003, "and.de"};
-constexpr std::size_t kTripleStep = 256;  // entries whose blocks are computed at a time, on the stack
+// entries whose blocks are computed at a time, on the stack
+constexpr std::size_t kTripleStep = 256;
 
 class TripleLayer final : public AndLayer {
  public:
   TripleLayer(Session& session, MaterialReader& material, const BitVector& x, const BitVector& y)
-      : session_(session), n_(x.size()), triples_(material.take(MaterialKind::Triples, n_)), at_(triples_), a_(bits_of(triples_, shared_bits, 0)),
-        b_(bits_of(triples_, shared_bits, 1)), d_(x), e_(y) {
+      : session_(session), n_(x.size()), triples_(material.take(MaterialKind::Triples, n_)),
+        at_(triples_), a_(bits_of(triples_, shared_bits, 0)), b_(bits_of(triples_, shared_bits, 1)),
+        d_(x), e_(y) {
     d_ ^= a_;
     e_ ^= b_;
     flights_.send_first([&](std::size_t first, std::size_t count) { send(first, count); });
@@ -28,7 +30,8 @@ class TripleLayer final : public AndLayer {
       peers_d.copy_from(message, 0, first, count);
       peers_e.copy_from(message, count, first, count);
     };
-    flights_.receive_all([&](std::size_t first, std::size_t count) { send(first, count); }, receive);
+    flights_.receive_all([&](std::size_t first, std::size_t count) { send(first, count); },
+                         receive);
     d_ ^= peers_d;
     e_ ^= peers_e;
     declassify(d_.words());
@@ -42,11 +45,13 @@ class TripleLayer final : public AndLayer {
     return z;
   }
 
-  void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y, const ShareBlocks& z) override {
+  void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y,
+               const ShareBlocks& z) override {
     MacShare of_d[kTripleStep], of_e[kTripleStep];
     for (std::size_t done = 0; done < count; done += kTripleStep) {
       const std::size_t part = std::min(count - done, kTripleStep);
-      for (std::size_t i = 0; i < part;) i += combine_some(part - i, {x, y, z, done + i}, of_d + i, of_e + i);
+      for (std::size_t i = 0; i < part;)
+        i += combine_some(part - i, {x, y, z, done + i}, of_d + i, of_e + i);
       absorb_opened(session_, std::span(of_d, part));
       absorb_opened(session_, std::span(of_e, part));
     }
@@ -68,14 +73,17 @@ class TripleLayer final : public AndLayer {
   };
 
   // The next entries, as many as lie side by side in the material. Returns how many.
-  std::size_t combine_some(std::size_t most, const Operands& operands, MacShare* of_d, MacShare* of_e) {
+  std::size_t combine_some(std::size_t most, const Operands& operands, MacShare* of_d,
+                           MacShare* of_e) {
     const std::size_t count = std::min(most, at_.left()), at = operands.at;
-    const auto column = [&](std::size_t index) { return &at_.batch().shares[index].macs[at_.at()].value; };
+    const auto column = [&](std::size_t index) {
+      return &at_.batch().shares[index].macs[at_.at()].value;
+    };
     std::uint64_t d[kTripleStep / 64], e[kTripleStep / 64];
     copy_bits(d_.words(), combined_, d, 0, count);
     copy_bits(e_.words(), combined_, e, 0, count);
-    combine_triples({operands.x.plane[0] + at, operands.y.plane[0] + at, column(0), column(1), column(2), d, e, &of_d->value, &of_e->value,
-                     operands.z.plane[0] + at},
+    combine_triples({operands.x.plane[0] + at, operands.y.plane[0] + at, column(0), column(1),
+                     column(2), d, e, &of_d->value, &of_e->value, operands.z.plane[0] + at},
                     count, session_.global_key().value);
     at_.advance(count);
     combined_ += count;
@@ -94,7 +102,8 @@ class TripleLayer final : public AndLayer {
 
 }  // namespace
 
-std::unique_ptr<AndLayer> begin_triple_layer(Session& session, MaterialReader& material, const BitVector& x, const BitVector& y) {
+std::unique_ptr<AndLayer> begin_triple_layer(Session& session, MaterialReader& material,
+                                             const BitVector& x, const BitVector& y) {
   return std::make_unique<TripleLayer>(session, material, x, y);
 }
 

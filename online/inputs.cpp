@@ -11,8 +11,9 @@ constexpr MessageTag kInputs{0x2101, "input.masked"};
 
 }  // namespace
 
-InputLayer::InputLayer(Session& session, MaterialReader& material, Party owner, const CircuitInfo& info, std::size_t lanes,
-                       std::vector<RoundInput> inputs, const InputValues& values)
+InputLayer::InputLayer(Session& session, MaterialReader& material, Party owner,
+                       const CircuitInfo& info, std::size_t lanes, std::vector<RoundInput> inputs,
+                       const InputValues& values)
     : info_(info), lanes_(lanes), mine_(owner == session.me()), inputs_(std::move(inputs)) {
   std::size_t n = 0;
   for (const RoundInput& input : inputs_) n += entries_of(input);
@@ -33,7 +34,8 @@ BitVector InputLayer::gather(const InputValues& values, std::size_t n) const {
   std::size_t at = 0;
   for (const RoundInput& input : inputs_) {
     const BundleValues& bundle = *values[input.bundle];
-    for (std::size_t lane = 0; lane < entries_of(input); ++lane) bits.put(at++, bundle[lane][input.bit]);
+    for (std::size_t lane = 0; lane < entries_of(input); ++lane)
+      bits.put(at++, bundle[lane][input.bit]);
   }
   return bits;
 }
@@ -54,7 +56,8 @@ void InputLayer::set_bits(const Lanes& lanes, WireBits& wires) const {
   }
 }
 
-void InputLayer::set_blocks(const Lanes& lanes, MaterialForm form, Delta global_key, WireBlocks& wires) const {
+void InputLayer::set_blocks(const Lanes& lanes, MaterialForm form, Delta global_key,
+                            WireBlocks& wires) const {
   SliceCursor mask(mask_);
   std::size_t at = 0;
   const auto set = [&](const RoundInput& input, std::size_t tile, std::size_t width) {
@@ -62,7 +65,8 @@ void InputLayer::set_blocks(const Lanes& lanes, MaterialForm form, Delta global_
     Block* second = form == MaterialForm::Pairs ? wires.plane(tile, input.out, 1) : nullptr;
     for (std::size_t i = 0; i < width; ++i, ++at, mask.advance(1)) {
       const Mac mac = mine_ ? mask.batch().mine[0].macs[mask.at()] : Mac{{0, 0}};
-      const Key key = mine_ ? Key{{0, 0}} : moved(mask.batch().peers[0].keys[mask.at()], global_key, masked_[at]);
+      const Key key = mine_ ? Key{{0, 0}}
+                            : moved(mask.batch().peers[0].keys[mask.at()], global_key, masked_[at]);
       if (second != nullptr) {
         first[i] = mac.value;
         second[i] = key.value;

@@ -1,5 +1,6 @@
-// Inputs of one party in a round (NNOB12 Fig. 6, "Input"): with a fresh aBit [r] of its own, the owner announces m = x ^ r, and
-// [x] = [r] ^ m, the other party's share being 0. A bundle that is the same in all lanes takes one bit for all of them.
+// Inputs of one party in a round (NNOB12 Fig. 6, "Input"): with a fresh aBit [r] of its own, the
+// owner announces m = x ^ r, and [x] = [r] ^ m, the other party's share being 0. A bundle that is
+// the same in all lanes takes one bit for all of them.
 #pragma once
 
 #include <optional>
@@ -13,22 +14,26 @@
 
 namespace tinyot {
 
-// Values of one bundle: one BitVector a lane; a single one for a bundle that is the same in all lanes.
+// Values of one bundle: one BitVector a lane; a single one for a bundle that is the same in all
+// lanes.
 using BundleValues = std::vector<BitVector>;
-using InputValues = std::vector<std::optional<BundleValues>>;  // by bundle; absent where the peer gives them
+// by bundle; absent where the peer gives them
+using InputValues = std::vector<std::optional<BundleValues>>;
 
 class InputLayer {
  public:
   // Role: `owner`'s, or the other one. Wire: 1 message of n / 8 bytes from the owner.
   // Fails: OutOfMaterial, NetworkError.
-  InputLayer(Session& session, MaterialReader& material, Party owner, const CircuitInfo& info, std::size_t lanes, std::vector<RoundInput> inputs,
-             const InputValues& values);
+  InputLayer(Session& session, MaterialReader& material, Party owner, const CircuitInfo& info,
+             std::size_t lanes, std::vector<RoundInput> inputs, const InputValues& values);
 
   void set_bits(const Lanes& lanes, WireBits& wires) const;
   void set_blocks(const Lanes& lanes, MaterialForm form, Delta global_key, WireBlocks& wires) const;
 
  private:
-  std::size_t entries_of(const RoundInput& input) const { return info_.inputs[input.bundle].same_in_all_lanes ? 1 : lanes_; }
+  std::size_t entries_of(const RoundInput& input) const {
+    return info_.inputs[input.bundle].same_in_all_lanes ? 1 : lanes_;
+  }
   BitVector gather(const InputValues& values, std::size_t n) const;
 
   const CircuitInfo& info_;

@@ -1,4 +1,5 @@
-// How lanes lie in memory: in tiles of up to kTileLanes, so that what a round works at stays in the cache, tile by tile.
+// How lanes lie in memory: in tiles of up to kTileLanes, so that what a round works at stays in the
+// cache, tile by tile.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,8 @@ class Lanes {
  public:
   static constexpr std::size_t kTileLanes = 64;
 
-  explicit Lanes(std::size_t count) : count_(count), tiles_((count + kTileLanes - 1) / kTileLanes) {}
+  explicit Lanes(std::size_t count)
+      : count_(count), tiles_((count + kTileLanes - 1) / kTileLanes) {}
 
   std::size_t count() const { return count_; }
   std::size_t tiles() const { return tiles_; }

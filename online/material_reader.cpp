@@ -7,7 +7,8 @@
 
 namespace tinyot {
 
-MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wanted) : source_(source) {
+MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wanted)
+    : source_(source) {
   if (std::ranges::all_of(wanted.of, [](std::uint64_t count) { return count <= kReadObjects; })) {
     read_all(wanted);
     return;
@@ -18,7 +19,9 @@ MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wan
 
 void MaterialReader::read_all(const MaterialCounts& wanted) {
   for (const MaterialKind kind : kAllMaterialKinds)
-    if (wanted[kind] > 0) line_of(kind).ready.push_back(std::make_shared<const MaterialBatch>(source_.draw(kind, wanted[kind])));
+    if (wanted[kind] > 0)
+      line_of(kind).ready.push_back(
+          std::make_shared<const MaterialBatch>(source_.draw(kind, wanted[kind])));
 }
 
 MaterialReader::~MaterialReader() {
@@ -48,7 +51,8 @@ void MaterialReader::open_next(MaterialKind kind, Line& line) {
   std::unique_lock lock(mutex_);
   if (line.ready.empty() && !failure_) {
     if (line.unread == 0)
-      throw OutOfMaterial("more " + std::string(name_of(kind)) + " are needed than were reserved for this run");
+      throw OutOfMaterial("more " + std::string(name_of(kind)) +
+                          " are needed than were reserved for this run");
     const auto begin = std::chrono::steady_clock::now();
     asked_ = &line;
     changed_.notify_all();
@@ -105,10 +109,16 @@ void MaterialReader::work() {
   }
 }
 
-const BitVector& mine_bits(const MaterialBatch& batch, std::size_t column) { return batch.mine[column].bits; }
-const BitVector& shared_bits(const MaterialBatch& batch, std::size_t column) { return batch.shares[column].bits; }
+const BitVector& mine_bits(const MaterialBatch& batch, std::size_t column) {
+  return batch.mine[column].bits;
+}
+const BitVector& shared_bits(const MaterialBatch& batch, std::size_t column) {
+  return batch.shares[column].bits;
+}
 
-BitVector bits_of(const MaterialSlices& slices, const BitVector& (*column)(const MaterialBatch&, std::size_t), std::size_t index) {
+BitVector bits_of(const MaterialSlices& slices,
+                  const BitVector& (*column)(const MaterialBatch&, std::size_t),
+                  std::size_t index) {
   std::size_t count = 0;
   for (const MaterialSlice& slice : slices) count += slice.count;
   BitVector bits(count);

@@ -1,5 +1,5 @@
-// Reads material ahead of need, by a thread of its own, and hands it out in order, without copying it again. What a small run wants is
-// read at once: to wait for another thread would take longer.
+// Reads material ahead of need, by a thread of its own, and hands it out in order, without copying
+// it again. What a small run wants is read at once: to wait for another thread would take longer.
 #pragma once
 
 #include <array>
@@ -32,7 +32,8 @@ class MaterialReader {
   MaterialReader(const MaterialReader&) = delete;
   MaterialReader& operator=(const MaterialReader&) = delete;
 
-  // The next `count` objects of a kind, each handed out once. Fails: as the source, OutOfMaterial among it.
+  // The next `count` objects of a kind, each handed out once. Fails: as the source, OutOfMaterial
+  // among it.
   MaterialSlices take(MaterialKind kind, std::size_t count);
 
   // Seconds that take() has waited for the source.
@@ -68,7 +69,8 @@ class MaterialReader {
 };
 
 // Bits of one column of what was taken, side by side; and the same of a column of mine or shared.
-BitVector bits_of(const MaterialSlices& slices, const BitVector& (*column)(const MaterialBatch&, std::size_t), std::size_t index);
+BitVector bits_of(const MaterialSlices& slices,
+                  const BitVector& (*column)(const MaterialBatch&, std::size_t), std::size_t index);
 const BitVector& mine_bits(const MaterialBatch& batch, std::size_t column);
 const BitVector& shared_bits(const MaterialBatch& batch, std::size_t column);
 

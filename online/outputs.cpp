@@ -15,7 +15,8 @@ std::span<Word> words_of(SecretVector<Block>& plane, std::size_t first, std::siz
 
 }  // namespace
 
-OutputShares::OutputShares(const CircuitInfo& info, MaterialForm form, const Lanes& lanes) : lanes_(lanes), form_(form) {
+OutputShares::OutputShares(const CircuitInfo& info, MaterialForm form, const Lanes& lanes)
+    : lanes_(lanes), form_(form) {
   std::size_t entries = 0;
   for (const OutputBundle& bundle : info.outputs) {
     parts_.push_back({parts_.size(), entries, bundle.bits * lanes.count(), bundle.to});
@@ -35,8 +36,10 @@ void OutputShares::take_bits(const RoundOutput& output, const WireBits& wires) {
 }
 
 void OutputShares::take_blocks(const RoundOutput& output, std::size_t tile, WireBlocks& wires) {
-  const std::size_t first = parts_[output.bundle].first + output.bit * lanes_.count() + lanes_.first(tile);
-  for (std::size_t p = 0; p < planes_.size(); ++p) wires.read(tile, output.in, p, lanes_.width(tile), planes_[p].data() + first);
+  const std::size_t first =
+      parts_[output.bundle].first + output.bit * lanes_.count() + lanes_.first(tile);
+  for (std::size_t p = 0; p < planes_.size(); ++p)
+    wires.read(tile, output.in, p, lanes_.width(tile), planes_[p].data() + first);
   blocks_taken_ += lanes_.width(tile);
 }
 
@@ -50,7 +53,8 @@ BundleValues OutputShares::values_of(const Part& part, const BitVector& bits) co
   const std::size_t lanes = lanes_.count(), width = part.count / lanes;
   BundleValues values(lanes, BitVector(width));
   for (std::size_t bit = 0; bit < width; ++bit)
-    for (std::size_t lane = 0; lane < lanes; ++lane) values[lane].put(bit, bits[bit * lanes + lane]);
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      values[lane].put(bit, bits[bit * lanes + lane]);
   return values;
 }
 
@@ -69,7 +73,8 @@ InputValues OutputShares::reveal_pairs(Session& session) {
   }
   reveal_bits(session, kOutputs, sent);
   for (const Part& part : parts_)
-    if (receives(part.to, session.peer())) absorb_my_macs(session, words_of<Mac>(planes_[0], part.first, part.count));
+    if (receives(part.to, session.peer()))
+      absorb_my_macs(session, words_of<Mac>(planes_[0], part.first, part.count));
 
   const BitVector received = receive_revealed_bits(session, kOutputs, received_by(session.me()));
   at = 0;
@@ -92,7 +97,8 @@ InputValues OutputShares::open_shared(Session& session, MaterialReader& material
   for (const Part& part : parts_) {
     if (part.to == Receiver::Both) continue;
     const bool mine = receives(part.to, session.me());
-    const MaterialSlices slices = material.take(auth_bits_of(mine ? session.me() : session.peer()), part.count);
+    const MaterialSlices slices =
+        material.take(auth_bits_of(mine ? session.me() : session.peer()), part.count);
     SliceCursor mask(slices);
     if (mine) {
       masks[part.bundle] = bits_of(slices, mine_bits, 0);
@@ -101,8 +107,10 @@ InputValues OutputShares::open_shared(Session& session, MaterialReader& material
       bits_.copy_from(hidden ^= masks[part.bundle], 0, part.first, part.count);
     }
     for (std::size_t i = 0; i < part.count; ++i, mask.advance(1)) {
-      const MacShare share = mine ? mac_share(masks[part.bundle][i], mask.batch().mine[0].macs[mask.at()], Key{{0, 0}}, delta)
-                                  : mac_share(false, Mac{{0, 0}}, mask.batch().peers[0].keys[mask.at()], delta);
+      const MacShare share =
+          mine ? mac_share(masks[part.bundle][i], mask.batch().mine[0].macs[mask.at()], Key{{0, 0}},
+                           delta)
+               : mac_share(false, Mac{{0, 0}}, mask.batch().peers[0].keys[mask.at()], delta);
       planes_[0][part.first + i] ^= share.value;
     }
   }

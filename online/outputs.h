@@ -1,10 +1,11 @@
-// Outputs (NNOB12 Fig. 6, "Output"): shares of all output bits, kept until everything before them has been checked, then revealed
-// to whoever receives them.
+// Outputs (NNOB12 Fig. 6, "Output"): shares of all output bits, kept until everything before them
+// has been checked, then revealed to whoever receives them.
 //
 // From pairs, the other party reveals its shares, with MACs.
 //
-// Differs: from triples a bit is opened to both, because a party has no MAC of its own share alone (ands_from_triples.h); one that
-// only one party may learn is hidden by a fresh aBit of that party: x ^ r is opened, and the receiver knows r.
+// Differs: from triples a bit is opened to both, because a party has no MAC of its own share alone
+// (ands_from_triples.h); one that only one party may learn is hidden by a fresh aBit of that party:
+// x ^ r is opened, and the receiver knows r.
 #pragma once
 
 #include <vector>
@@ -20,8 +21,8 @@ class OutputShares {
   void take_bits(const RoundOutput& output, const WireBits& wires);
   void take_blocks(const RoundOutput& output, std::size_t tile, WireBlocks& wires);
 
-  // Role: both. The outputs that I receive; what was revealed is on the transcript, still to be settled.
-  // Wire: 1 message each way, of the bits that the peer receives, or from triples of all.
+  // Role: both. The outputs that I receive; what was revealed is on the transcript, still to be
+  // settled. Wire: 1 message each way, of the bits that the peer receives, or from triples of all.
   InputValues reveal(Session& session, MaterialReader& material, SettledCheck before);
 
  private:

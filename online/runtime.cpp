@@ -20,7 +20,9 @@ constexpr std::size_t kChunkEntries = 512;  // ANDs of a tile whose blocks are g
 class Stopwatch {
  public:
   explicit Stopwatch(double& total) : total_(total), begin_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  ~Stopwatch() {
+    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
 
  private:
   double& total_;
@@ -34,8 +36,12 @@ class BlockChunk {
 
   static constexpr std::size_t kCapacity = kChunkEntries + Lanes::kTileLanes;
   // x, y and z, by number.
-  Block* plane(std::size_t operand, std::size_t p) { return blocks_.data() + (operand * planes_ + p) * kCapacity; }
-  ShareBlocks operand(std::size_t number) { return {{plane(number, 0), planes_ == 2 ? plane(number, 1) : nullptr}}; }
+  Block* plane(std::size_t operand, std::size_t p) {
+    return blocks_.data() + (operand * planes_ + p) * kCapacity;
+  }
+  ShareBlocks operand(std::size_t number) {
+    return {{plane(number, 0), planes_ == 2 ? plane(number, 1) : nullptr}};
+  }
 
  private:
   std::size_t planes_;
@@ -44,9 +50,11 @@ class BlockChunk {
 
 class Runtime final : public RoundSink {
  public:
-  Runtime(Session& session, MaterialReader& material, MaterialForm form, const CircuitRounds& rounds, const InputValues& inputs)
-      : session_(session), material_(material), form_(form), info_(rounds.circuit().info()), inputs_(inputs), lanes_(rounds.lanes()),
-        bits_(session.me(), lanes_), blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)),
+  Runtime(Session& session, MaterialReader& material, MaterialForm form,
+          const CircuitRounds& rounds, const InputValues& inputs)
+      : session_(session), material_(material), form_(form), info_(rounds.circuit().info()),
+        inputs_(inputs), lanes_(rounds.lanes()), bits_(session.me(), lanes_),
+        blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)),
         outputs_(info_, form_, lanes_) {}
 
   void round(Round& round) override;
@@ -63,13 +71,14 @@ class Runtime final : public RoundSink {
     std::unique_ptr<AndLayer> ands;
   };
 
-  BitVector gather(const Round& round, Slot RoundAnd::* operand) const;
+  BitVector gather(const Round& round, Slot RoundAnd::*operand) const;
   void scatter(const Round& round, const BitVector& z);
-  void combine(std::span<const RoundAnd> ands, std::size_t tile, std::size_t width, AndLayer& layer);
+  void combine(std::span<const RoundAnd> ands, std::size_t tile, std::size_t width,
+               AndLayer& layer);
   void hand_out(InputValues values, SettledCheck) { result.outputs = std::move(values); }
 
-  // Calls use(tile, gate, first, width) for the ANDs in the order of their entries: tile by tile, then common ones, whose results may
-  // take slots that were read until then.
+  // Calls use(tile, gate, first, width) for the ANDs in the order of their entries: tile by tile,
+  // then common ones, whose results may take slots that were read until then.
   template <class Use>
   void for_each_and(const Round& round, Use use) const {
     std::size_t at = 0;
@@ -96,21 +105,23 @@ class Runtime final : public RoundSink {
   std::optional<Evaluated> evaluated_;  // its blocks are still to be computed
 };
 
-BitVector Runtime::gather(const Round& round, Slot RoundAnd::* operand) const {
+BitVector Runtime::gather(const Round& round, Slot RoundAnd::*operand) const {
   BitVector bits(round.and_count(lanes_.count()));
-  for_each_and(round, [&](std::size_t tile, const RoundAnd& gate, std::size_t at, std::size_t width) {
-    const std::uint64_t word[1] = {bits_.get(tile, gate.*operand)};
-    copy_bits(word, 0, bits.words(), at, width);
-  });
+  for_each_and(round,
+               [&](std::size_t tile, const RoundAnd& gate, std::size_t at, std::size_t width) {
+                 const std::uint64_t word[1] = {bits_.get(tile, gate.*operand)};
+                 copy_bits(word, 0, bits.words(), at, width);
+               });
   return bits;
 }
 
 void Runtime::scatter(const Round& round, const BitVector& z) {
-  for_each_and(round, [&](std::size_t tile, const RoundAnd& gate, std::size_t at, std::size_t width) {
-    std::uint64_t word[1] = {0};
-    copy_bits(z.words(), at, word, 0, width);
-    bits_.put(tile, gate.out, is_common(gate.out) ? std::uint64_t{0} - word[0] : word[0]);
-  });
+  for_each_and(
+      round, [&](std::size_t tile, const RoundAnd& gate, std::size_t at, std::size_t width) {
+        std::uint64_t word[1] = {0};
+        copy_bits(z.words(), at, word, 0, width);
+        bits_.put(tile, gate.out, is_common(gate.out) ? std::uint64_t{0} - word[0] : word[0]);
+      });
 }
 
 void Runtime::round(Round& round) {
@@ -118,19 +129,24 @@ void Runtime::round(Round& round) {
   bits_.grow(round);
   for (const Party owner : {Party::A, Party::B}) {
     std::vector<RoundInput> given;
-    std::copy_if(round.inputs.begin(), round.inputs.end(), std::back_inserter(given),
-                 [&](const RoundInput& input) { return info_.inputs[input.bundle].owner == owner; });
+    std::copy_if(
+        round.inputs.begin(), round.inputs.end(), std::back_inserter(given),
+        [&](const RoundInput& input) { return info_.inputs[input.bundle].owner == owner; });
     if (given.empty()) continue;
-    now.inputs.emplace_back(session_, material_, owner, info_, lanes_.count(), std::move(given), inputs_);
+    now.inputs.emplace_back(session_, material_, owner, info_, lanes_.count(), std::move(given),
+                            inputs_);
     now.inputs.back().set_bits(lanes_, bits_);
   }
   bits_.evaluate(round);
   for (const RoundOutput& output : round.outputs) outputs_.take_bits(output, bits_);
   const std::size_t ands = round.and_count(lanes_.count());
   result.ands += ands;
-  for (const LocalGate& gate : round.local) result.xors += gate.kind == GateKind::Xor ? lanes_.count() : 0;
+  for (const LocalGate& gate : round.local)
+    result.xors += gate.kind == GateKind::Xor ? lanes_.count() : 0;
   for (const LocalGate& gate : round.common_local) result.xors += gate.kind == GateKind::Xor;
-  if (ands > 0) now.ands = begin_and_layer(session_, material_, form_, gather(round, &RoundAnd::in0), gather(round, &RoundAnd::in1));
+  if (ands > 0)
+    now.ands = begin_and_layer(session_, material_, form_, gather(round, &RoundAnd::in0),
+                               gather(round, &RoundAnd::in1));
   finish_blocks();
   if (ands > 0) {
     const Stopwatch waiting(result.wire_s);
@@ -146,19 +162,23 @@ void Runtime::finish_blocks() {
   const Stopwatch computing(result.blocks_s);
   const Evaluated& last = *evaluated_;
   blocks_.grow(last.round);
-  for (const InputLayer& inputs : last.inputs) inputs.set_blocks(lanes_, form_, session_.global_key(), blocks_);
+  for (const InputLayer& inputs : last.inputs)
+    inputs.set_blocks(lanes_, form_, session_.global_key(), blocks_);
   blocks_.evaluate_common(last.round.common_local);
   for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
     blocks_.evaluate_tile(last.round.local, tile);
-    for (const RoundOutput& output : last.round.outputs) outputs_.take_blocks(output, tile, blocks_);
+    for (const RoundOutput& output : last.round.outputs)
+      outputs_.take_blocks(output, tile, blocks_);
     if (last.ands) combine(last.round.ands, tile, lanes_.width(tile), *last.ands);
   }
   if (last.ands) combine(last.round.common_ands, 0, 1, *last.ands);
   evaluated_.reset();
 }
 
-void Runtime::combine(std::span<const RoundAnd> ands, std::size_t tile, std::size_t width, AndLayer& layer) {
-  const std::size_t planes = blocks_.planes(), step = std::max<std::size_t>(1, kChunkEntries / width);
+void Runtime::combine(std::span<const RoundAnd> ands, std::size_t tile, std::size_t width,
+                      AndLayer& layer) {
+  const std::size_t planes = blocks_.planes(),
+                    step = std::max<std::size_t>(1, kChunkEntries / width);
   for (std::size_t first = 0; first < ands.size(); first += step) {
     const auto some = ands.subspan(first, std::min(step, ands.size() - first));
     for (std::size_t p = 0; p < planes; ++p) {
@@ -187,7 +207,8 @@ void Runtime::reveal_outputs() {
   hand_out(std::move(values), settle_transcripts(session_));
 }
 
-void check_inputs(const Session& session, const CircuitInfo& info, std::size_t lanes, const InputValues& inputs) {
+void check_inputs(const Session& session, const CircuitInfo& info, std::size_t lanes,
+                  const InputValues& inputs) {
   ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
   for (std::size_t b = 0; b < inputs.size(); ++b) {
     if (info.inputs[b].owner != session.me()) continue;
@@ -198,26 +219,33 @@ void check_inputs(const Session& session, const CircuitInfo& info, std::size_t l
 
 }  // namespace
 
-MaterialCounts material_for(const CircuitInfo& info, std::uint64_t ands, MaterialForm form, std::size_t lanes) {
+MaterialCounts material_for(const CircuitInfo& info, std::uint64_t ands, MaterialForm form,
+                            std::size_t lanes) {
   MaterialCounts counts;
   if (form == MaterialForm::Triples) {
     counts[MaterialKind::Triples] = ands;
     for (const OutputBundle& bundle : info.outputs)
-      if (bundle.to != Receiver::Both) counts[auth_bits_of(bundle.to == Receiver::A ? Party::A : Party::B)] += std::uint64_t{bundle.bits} * lanes;
+      if (bundle.to != Receiver::Both)
+        counts[auth_bits_of(bundle.to == Receiver::A ? Party::A : Party::B)] +=
+            std::uint64_t{bundle.bits} * lanes;
   } else {
-    for (const Party party : {Party::A, Party::B}) counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = counts[auth_bits_of(party)] = ands;
+    for (const Party party : {Party::A, Party::B})
+      counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = counts[auth_bits_of(party)] =
+          ands;
   }
   for (const InputBundle& bundle : info.inputs)
-    counts[auth_bits_of(bundle.owner)] += std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
+    counts[auth_bits_of(bundle.owner)] +=
+        std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
   return counts;
 }
 
 std::size_t window_for(std::size_t lanes) {
-  return std::clamp(kWindowWireBytes / (lanes * (sizeof(Mac) + sizeof(Key))), kWindowMin, kWindowMax);
+  return std::clamp(kWindowWireBytes / (lanes * (sizeof(Mac) + sizeof(Key))), kWindowMin,
+                    kWindowMax);
 }
 
-RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted, MaterialForm form, CircuitRounds& rounds,
-                      const InputValues& inputs) {
+RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted,
+                      MaterialForm form, CircuitRounds& rounds, const InputValues& inputs) {
   check_inputs(session, rounds.circuit().info(), rounds.lanes(), inputs);
   MaterialReader material(source, wanted);
   Runtime runtime(session, material, form, rounds, inputs);

@@ -21,15 +21,23 @@ void WireBits::evaluate(const Round& round) {
 void WireBits::evaluate(std::span<const LocalGate> gates, std::size_t tile) {
   for (const LocalGate& gate : gates) {
     switch (gate.kind) {
-      case GateKind::Xor: put(tile, gate.out, get(tile, gate.in0) ^ get(tile, gate.in1)); break;
-      case GateKind::Not: put(tile, gate.out, get(tile, gate.in0) ^ not_mask_); break;
-      case GateKind::Const: put(tile, gate.out, gate.in0 != 0 ? not_mask_ : 0); break;
-      default: ENSURE(!"a local gate");
+      case GateKind::Xor:
+        put(tile, gate.out, get(tile, gate.in0) ^ get(tile, gate.in1));
+        break;
+      case GateKind::Not:
+        put(tile, gate.out, get(tile, gate.in0) ^ not_mask_);
+        break;
+      case GateKind::Const:
+        put(tile, gate.out, gate.in0 != 0 ? not_mask_ : 0);
+        break;
+      default:
+        ENSURE(!"a local gate");
     }
   }
 }
 
-// A constant 1 moves A's bit: of pairs B's key of it, of shared bits both parties' shares of the MAC.
+// A constant 1 moves A's bit: of pairs B's key of it, of shared bits both parties' shares of the
+// MAC.
 WireBlocks::WireBlocks(Party me, MaterialForm form, Delta global_key, const Lanes& lanes)
     : lanes_(lanes), planes_(planes_of(form)), flip_{}, tiles_(lanes.tiles()) {
   if (form == MaterialForm::Triples) flip_[0] = global_key.value;
@@ -50,15 +58,20 @@ void WireBlocks::evaluate(std::span<const LocalGate> gates, const Table& table) 
   for (const LocalGate& gate : gates) {
     Block* out = row(gate.out);
     switch (gate.kind) {
-      case GateKind::Xor: set_xor(gate, table); break;
+      case GateKind::Xor:
+        set_xor(gate, table);
+        break;
       case GateKind::Not:
         for (std::size_t p = 0; p < planes_; ++p)
-          xor_block_to_each(std::span<const Block>(row(gate.in0) + p * table.width, table.width), flip_[p], out + p * table.width);
+          xor_block_to_each(std::span<const Block>(row(gate.in0) + p * table.width, table.width),
+                            flip_[p], out + p * table.width);
         break;
       case GateKind::Const:
-        for (std::size_t p = 0; p < planes_; ++p) std::fill_n(out + p * table.width, table.width, times(flip_[p], gate.in0 != 0));
+        for (std::size_t p = 0; p < planes_; ++p)
+          std::fill_n(out + p * table.width, table.width, times(flip_[p], gate.in0 != 0));
         break;
-      default: ENSURE(!"a local gate");
+      default:
+        ENSURE(!"a local gate");
     }
   }
 }
@@ -67,7 +80,8 @@ void WireBlocks::set_xor(const LocalGate& gate, const Table& table) {
   const std::size_t blocks = planes_ * table.width;
   const auto row = [&](Slot slot) { return table.blocks + index_of(slot) * blocks; };
   Block* out = row(gate.out);
-  // A common gate's table is that of common wires; elsewhere a common operand is spread over the lanes.
+  // A common gate's table is that of common wires; elsewhere a common operand is spread over the
+  // lanes.
   const bool mixed = !is_common(gate.out) && (is_common(gate.in0) || is_common(gate.in1));
   if (!mixed) {
     if (blocks == 1)
@@ -76,10 +90,11 @@ void WireBlocks::set_xor(const LocalGate& gate, const Table& table) {
       xor_blocks({row(gate.in0), blocks}, row(gate.in1), out);
     return;
   }
-  const auto [common, other] = is_common(gate.in0) ? std::pair(gate.in0, gate.in1) : std::pair(gate.in1, gate.in0);
+  const auto [common, other] =
+      is_common(gate.in0) ? std::pair(gate.in0, gate.in1) : std::pair(gate.in1, gate.in0);
   for (std::size_t p = 0; p < planes_; ++p)
-    xor_block_to_each(std::span<const Block>(row(other) + p * table.width, table.width), common_[index_of(common) * planes_ + p],
-                      out + p * table.width);
+    xor_block_to_each(std::span<const Block>(row(other) + p * table.width, table.width),
+                      common_[index_of(common) * planes_ + p], out + p * table.width);
 }
 
 }  // namespace tinyot

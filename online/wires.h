@@ -1,7 +1,8 @@
-// Shared bits on wires, as one party holds them: what every lane of every slot carries, tile by tile, and common wires once.
+// Shared bits on wires, as one party holds them: what every lane of every slot carries, tile by
+// tile, and common wires once.
 //
-// My share's bits and what authenticates them are kept apart, because the runtime evaluates a round's bits first and its blocks
-// behind, while the peer's message is on its way. A lane has
+// My share's bits and what authenticates them are kept apart, because the runtime evaluates a
+// round's bits first and its blocks behind, while the peer's message is on its way. A lane has
 //   from pairs     [x_A | x_B] (NNOB12 Fig. 3): the MAC of my bit and the key of the peer's
 //   from triples   a share of x.(Delta^A ^ Delta^B)
 // XOR, NOT and constants are local; the result may take the slot of an operand.
@@ -23,17 +24,23 @@ namespace tinyot {
 // Blocks of a share: planes side by side, all lanes of the first, then all of the second.
 constexpr std::size_t planes_of(MaterialForm form) { return form == MaterialForm::Pairs ? 2 : 1; }
 
-// My bits, those of a tile in one word; beyond its width anything. Of a common wire all 64 bits are the same.
+// My bits, those of a tile in one word; beyond its width anything. Of a common wire all 64 bits are
+// the same.
 class WireBits {
  public:
-  WireBits(Party me, const Lanes& lanes) : not_mask_(me == Party::A ? ~std::uint64_t{0} : 0), tiles_(lanes.tiles()) {}
+  WireBits(Party me, const Lanes& lanes)
+      : not_mask_(me == Party::A ? ~std::uint64_t{0} : 0), tiles_(lanes.tiles()) {}
 
   // Makes room; never shrinks.
   void grow(const Round& round);
   void evaluate(const Round& round);
 
-  std::uint64_t get(std::size_t tile, Slot slot) const { return is_common(slot) ? common_[index_of(slot)] : tiles_[tile][slot]; }
-  void put(std::size_t tile, Slot slot, std::uint64_t word) { (is_common(slot) ? common_[index_of(slot)] : tiles_[tile][slot]) = word; }
+  std::uint64_t get(std::size_t tile, Slot slot) const {
+    return is_common(slot) ? common_[index_of(slot)] : tiles_[tile][slot];
+  }
+  void put(std::size_t tile, Slot slot, std::uint64_t word) {
+    (is_common(slot) ? common_[index_of(slot)] : tiles_[tile][slot]) = word;
+  }
 
  private:
   void evaluate(std::span<const LocalGate> gates, std::size_t tile);
@@ -56,11 +63,14 @@ class WireBlocks {
 
   void grow(const Round& round);
   void evaluate_common(std::span<const LocalGate> gates) { evaluate(gates, {common_.data(), 1}); }
-  void evaluate_tile(std::span<const LocalGate> gates, std::size_t tile) { evaluate(gates, {tiles_[tile].data(), lanes_.width(tile)}); }
+  void evaluate_tile(std::span<const LocalGate> gates, std::size_t tile) {
+    evaluate(gates, {tiles_[tile].data(), lanes_.width(tile)});
+  }
 
   // A plane of a slot: width(tile) blocks, or one of a common wire.
   Block* plane(std::size_t tile, Slot slot, std::size_t plane) {
-    return is_common(slot) ? common_.data() + index_of(slot) * planes_ + plane : tiles_[tile].data() + (slot * planes_ + plane) * lanes_.width(tile);
+    return is_common(slot) ? common_.data() + index_of(slot) * planes_ + plane
+                           : tiles_[tile].data() + (slot * planes_ + plane) * lanes_.width(tile);
   }
   // Copies a plane to `width` blocks, a common one as often as there are lanes.
   void read(std::size_t tile, Slot slot, std::size_t plane, std::size_t width, Block* to) {

@@ -1,4 +1,5 @@
-// How material leaves a store: the part of StoreState that gives ranges to runs, now or to come, and drops what they held.
+// How material leaves a store: the part of StoreState that gives ranges to runs, now or to come,
+// and drops what they held.
 
 #include <algorithm>
 
@@ -20,7 +21,8 @@ void add_gap(Marks& marks, const Gap& gap) {
 
 // A range below the position is in a gap, if at all. What is left of the gap stays.
 bool take_from_gap(Marks& marks, MaterialKind kind, std::uint64_t start, std::uint64_t end) {
-  const auto gap = std::ranges::find_if(marks.gaps, [&](const Gap& g) { return g.kind == kind && g.first <= start && end <= g.end; });
+  const auto gap = std::ranges::find_if(
+      marks.gaps, [&](const Gap& g) { return g.kind == kind && g.first <= start && end <= g.end; });
   if (gap == marks.gaps.end()) return false;
   const Gap whole = *gap;
   marks.gaps.erase(gap);
@@ -38,7 +40,8 @@ void pass_over(Marks& marks, MaterialKind kind, std::uint64_t start, MaterialCou
 }
 
 void note(Marks& marks, const MaterialCounts& confirmed) {
-  for (const MaterialKind kind : kAllMaterialKinds) marks.confirmed[kind] = std::max(marks.confirmed[kind], confirmed[kind]);
+  for (const MaterialKind kind : kAllMaterialKinds)
+    marks.confirmed[kind] = std::max(marks.confirmed[kind], confirmed[kind]);
 }
 
 }  // namespace
@@ -46,14 +49,18 @@ void note(Marks& marks, const MaterialCounts& confirmed) {
 void StoreState::check_available(const Marks& marks, const Range& range) {
   std::string short_kinds;
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const std::uint64_t start = range.start[kind], needed = range.end[kind] - start, unlocked = marks.unlocked[kind];
+    const std::uint64_t start = range.start[kind], needed = range.end[kind] - start,
+                        unlocked = marks.unlocked[kind];
     const std::uint64_t has = unlocked - std::min(unlocked, start);
     if (has >= needed) continue;
-    short_kinds += (short_kinds.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(has) + ", needs " +
-                   std::to_string(needed) + (start > marks.position[kind] ? " from index " + std::to_string(start) + " on" : "");
+    short_kinds +=
+        (short_kinds.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " +
+        std::to_string(has) + ", needs " + std::to_string(needed) +
+        (start > marks.position[kind] ? " from index " + std::to_string(start) + " on" : "");
   }
   if (!short_kinds.empty())
-    throw OutOfMaterial("the store is out of material: " + short_kinds + "; make more with tinyot preprocess, in a new store");
+    throw OutOfMaterial("the store is out of material: " + short_kinds +
+                        "; make more with tinyot preprocess, in a new store");
 }
 
 Allotment StoreState::allot(const Wish& wish) {
@@ -80,7 +87,8 @@ Allotment StoreState::allot(const Wish& wish) {
     note(marks, wish.at_least);
     if (!wish.is_plan) return;
     if (marks.planned.size() >= Marks::kPlannedMax)
-      throw StoreError("the store holds as many planned reservations as it can; run some of them first");
+      throw StoreError(
+          "the store holds as many planned reservations as it can; run some of them first");
     allotment.plan = marks.next_reservation++;
     marks.planned.push_back({allotment.plan, allotment.range});
   });
@@ -102,8 +110,10 @@ Allotment StoreState::take(const Allotment& peers, const MaterialCounts& confirm
       // The marks come first: what has been served has no keys to cut it by.
       const bool is_in_gap = start < marks.position[kind];
       if (is_in_gap && !take_from_gap(marks, kind, start, end))
-        throw Disagreement("the peer gives out " + std::string(name_of(kind)) + " " + std::to_string(start) + ".." + std::to_string(end - 1) +
-                           ", which this store has served already (up to " + std::to_string(marks.position[kind]) + "): its store is an older copy");
+        throw Disagreement("the peer gives out " + std::string(name_of(kind)) + " " +
+                           std::to_string(start) + ".." + std::to_string(end - 1) +
+                           ", which this store has served already (up to " +
+                           std::to_string(marks.position[kind]) + "): its store is an older copy");
       change.split(kind, start);
       change.split(kind, end);
       if (is_in_gap) continue;
@@ -114,7 +124,8 @@ Allotment StoreState::take(const Allotment& peers, const MaterialCounts& confirm
     note(marks, confirmed);
     if (peers.plan == 0) return;
     if (marks.planned.size() >= Marks::kPlannedMax)
-      throw StoreError("the store holds as many planned reservations as it can; run some of them first");
+      throw StoreError(
+          "the store holds as many planned reservations as it can; run some of them first");
     marks.planned.push_back({peers.plan, peers.range});
   });
   erase_doomed();
@@ -128,8 +139,10 @@ Range StoreState::claim(std::uint64_t id) {
     std::vector<PlannedReservation>& planned = change.marks().planned;
     const auto found = std::ranges::find(planned, id, &PlannedReservation::id);
     if (found == planned.end())
-      throw StoreError("the store in " + files_.directory.string() + " holds no reservation " + std::to_string(id) +
-                       "; it has been run, or never been made. tinyot store info lists those that are there");
+      throw StoreError(
+          "the store in " + files_.directory.string() + " holds no reservation " +
+          std::to_string(id) +
+          "; it has been run, or never been made. tinyot store info lists those that are there");
     range = found->range;
     planned.erase(found);
   });
@@ -148,7 +161,8 @@ HeldBatches StoreState::hold(const Range& range) {
         slots.push_back(entry.slot);
         next = entry.end();
       }
-      if (next != range.end[kind]) throw_corrupt_batch(std::string(name_of(kind)) + " " + std::to_string(next) + " (missing)");
+      if (next != range.end[kind])
+        throw_corrupt_batch(std::string(name_of(kind)) + " " + std::to_string(next) + " (missing)");
     }
   });
   database_.keys().erase(slots);
@@ -158,7 +172,8 @@ HeldBatches StoreState::hold(const Range& range) {
 void StoreState::release(const Range& range) {
   std::size_t batches = 0;
   database_.read("look for served material", [&](const View& view) {
-    for (const MaterialKind kind : kAllMaterialKinds) batches += view.entries(kind, range.start[kind], range.end[kind]).size();
+    for (const MaterialKind kind : kAllMaterialKinds)
+      batches += view.entries(kind, range.start[kind], range.end[kind]).size();
   });
   // Nothing is held before the peer has said that it has taken the same range.
   MaterialCounts confirmed;
@@ -168,11 +183,13 @@ void StoreState::release(const Range& range) {
     forget_erased(change);
     note(change.marks(), confirmed);
     for (const MaterialKind kind : kAllMaterialKinds)
-      for (const BatchEntry& entry : change.entries(kind, range.start[kind], range.end[kind])) change.drop(entry);
+      for (const BatchEntry& entry : change.entries(kind, range.start[kind], range.end[kind]))
+        change.drop(entry);
   });
 }
 
-// The keys of batches that have been cut in two. They leave the list with the next commit that this process makes anyway.
+// The keys of batches that have been cut in two. They leave the list with the next commit that this
+// process makes anyway.
 void StoreState::erase_doomed() {
   const std::vector<std::uint64_t>& doomed = database_.marks().doomed;
   database_.keys().erase(doomed);
@@ -180,7 +197,9 @@ void StoreState::erase_doomed() {
 }
 
 void StoreState::forget_erased(Change& change) {
-  std::erase_if(change.marks().doomed, [&](std::uint64_t slot) { return std::ranges::find(erased_, slot) != erased_.end(); });
+  std::erase_if(change.marks().doomed, [&](std::uint64_t slot) {
+    return std::ranges::find(erased_, slot) != erased_.end();
+  });
 }
 
 }  // namespace tinyot

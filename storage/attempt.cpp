@@ -32,7 +32,8 @@ AttemptTotals& AttemptTotals::operator+=(const AttemptTotals& other) {
 }
 
 std::array<std::byte, kAttemptBytes> encode_attempt(const Attempt& attempt) {
-  const CodedAttempt coded{attempt.unit, attempt.plan.ands, attempt.plan.bucket, static_cast<std::uint32_t>(attempt.state), attempt.risk};
+  const CodedAttempt coded{attempt.unit, attempt.plan.ands, attempt.plan.bucket,
+                           static_cast<std::uint32_t>(attempt.state), attempt.risk};
   std::array<std::byte, kAttemptBytes> bytes;
   std::memcpy(bytes.data(), &coded, bytes.size());
   return bytes;
@@ -43,7 +44,8 @@ std::optional<Attempt> decode_attempt(std::span<const std::byte> bytes) {
   CodedAttempt coded;
   std::memcpy(&coded, bytes.data(), sizeof coded);
   if (coded.state < 1 || coded.state > 3) return std::nullopt;
-  return Attempt{coded.unit, {coded.ands, coded.bucket}, static_cast<Attempt::State>(coded.state), coded.risk};
+  return Attempt{
+      coded.unit, {coded.ands, coded.bucket}, static_cast<Attempt::State>(coded.state), coded.risk};
 }
 
 }  // namespace tinyot

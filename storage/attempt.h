@@ -1,5 +1,6 @@
-// An attempt at a unit: begun, before the first message that says something about its objects, and then made or given up. The store keeps
-// a log of them, which only gains entries (PROTOCOL section 3, "Broken attempts"): it bounds what a peer that breaks units off can win.
+// An attempt at a unit: begun, before the first message that says something about its objects, and
+// then made or given up. The store keeps a log of them, which only gains entries (PROTOCOL section
+// 3, "Broken attempts"): it bounds what a peer that breaks units off can win.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ struct Attempt {
   enum class State : std::uint32_t {
     Outstanding = 1,  // in flight, or broken off
     Made = 2,
-    Withdrawn = 3,    // before anything of it was said
+    Withdrawn = 3,  // before anything of it was said
   };
   std::uint64_t unit = 0;  // of the store, from 0; several attempts may be at one
   UnitPlan plan{};

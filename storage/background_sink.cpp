@@ -36,7 +36,9 @@ void BackgroundSink::finish_unit() { add({What::FinishUnit}); }
 void BackgroundSink::add(Step step) {
   const std::uint64_t bytes = bytes_of(step.batch);
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return failure_ || bytes == 0 || (waiting_bytes_ <= kWaitingBytesMax && waiting_units_ == 0); });
+  changed_.wait(lock, [&] {
+    return failure_ || bytes == 0 || (waiting_bytes_ <= kWaitingBytesMax && waiting_units_ == 0);
+  });
   rethrow_failure();
   waiting_units_ += step.what == What::FinishUnit;
   steps_.push_back(std::move(step));
@@ -46,9 +48,12 @@ void BackgroundSink::add(Step step) {
 
 void BackgroundSink::take(Step step) {
   switch (step.what) {
-    case What::Pour: return sink_.pour(std::move(step.batch));
-    case What::Keep: return sink_.keep(std::move(step.batch));
-    case What::FinishUnit: return sink_.finish_unit();
+    case What::Pour:
+      return sink_.pour(std::move(step.batch));
+    case What::Keep:
+      return sink_.keep(std::move(step.batch));
+    case What::FinishUnit:
+      return sink_.finish_unit();
   }
 }
 

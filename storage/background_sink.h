@@ -1,7 +1,9 @@
-// Pours into another sink from a thread of its own, so that the next unit is made while the last one is written and synced.
+// Pours into another sink from a thread of its own, so that the next unit is made while the last
+// one is written and synced.
 //
-// A unit that is finished here is finished there a little later, before anything of the next one is taken; flush() waits for it. Whoever is told of a
-// failure is told late, by the next call: nothing of the unit that failed then counts, nor of later ones.
+// A unit that is finished here is finished there a little later, before anything of the next one is
+// taken; flush() waits for it. Whoever is told of a failure is told late, by the next call: nothing
+// of the unit that failed then counts, nor of later ones.
 #pragma once
 
 #include <condition_variable>

@@ -9,7 +9,8 @@
 namespace tinyot {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "numbers are stored as they lie in memory");
 
 constexpr std::uint32_t kPeersTagKnown = 1;
 constexpr std::uint32_t kShardsMax = 1 << 16;
@@ -26,7 +27,8 @@ struct StoredEntry {
 };
 static_assert(sizeof(StoredEntry) == kBatchEntryBytes && std::is_trivially_copyable_v<StoredEntry>);
 
-// What the seal binds a record to. Its index is that of its making, and the store that it lies in may have another for it.
+// What the seal binds a record to. Its index is that of its making, and the store that it lies in
+// may have another for it.
 struct Context {
   char magic[4] = {'T', 'R', 'O', 'B'};
   std::uint8_t kind;
@@ -40,53 +42,73 @@ struct Context {
 static_assert(sizeof(Context) == 56 && std::is_trivially_copyable_v<Context>);
 
 Context context_of(const SessionId& session, Party me, const BatchEntry& entry) {
-  Context context{.kind = static_cast<std::uint8_t>(entry.kind), .party = static_cast<std::uint8_t>(me), .count = entry.count, .shard = entry.shard,
-                  .origin = entry.origin, .session = session};
+  Context context{.kind = static_cast<std::uint8_t>(entry.kind),
+                  .party = static_cast<std::uint8_t>(me),
+                  .count = entry.count,
+                  .shard = entry.shard,
+                  .origin = entry.origin,
+                  .session = session};
   return context;
 }
 
 }  // namespace
 
 CodedEntry encode_entry(const BatchEntry& entry) {
-  StoredEntry stored{
-      entry.count, entry.shard, entry.origin, entry.slot, entry.peers_tag ? kPeersTagKnown : 0, 0, entry.tag, entry.peers_tag.value_or(SealTag{})};
+  StoredEntry stored{entry.count,
+                     entry.shard,
+                     entry.origin,
+                     entry.slot,
+                     entry.peers_tag ? kPeersTagKnown : 0,
+                     0,
+                     entry.tag,
+                     entry.peers_tag.value_or(SealTag{})};
   return std::bit_cast<CodedEntry>(stored);
 }
 
-std::optional<BatchEntry> decode_entry(MaterialKind kind, std::uint64_t first, std::span<const std::byte> bytes) {
+std::optional<BatchEntry> decode_entry(MaterialKind kind, std::uint64_t first,
+                                       std::span<const std::byte> bytes) {
   if (bytes.size() != sizeof(StoredEntry)) return std::nullopt;
   StoredEntry stored;
   std::memcpy(&stored, bytes.data(), sizeof stored);
-  if (stored.count < 1 || stored.count > record_capacity(kind) || stored.shard < 1 || stored.shard > kShardsMax || stored.slot < 1 ||
-      stored.zeros != 0 || stored.flags > kPeersTagKnown || (stored.flags == 0 && stored.peers_tag != SealTag{}))
+  if (stored.count < 1 || stored.count > record_capacity(kind) || stored.shard < 1 ||
+      stored.shard > kShardsMax || stored.slot < 1 || stored.zeros != 0 ||
+      stored.flags > kPeersTagKnown || (stored.flags == 0 && stored.peers_tag != SealTag{}))
     return std::nullopt;
-  BatchEntry entry{kind, first, stored.count, stored.shard, stored.origin, stored.slot, stored.tag, std::nullopt};
+  BatchEntry entry{kind,          first,       stored.count, stored.shard,
+                   stored.origin, stored.slot, stored.tag,   std::nullopt};
   if (stored.flags == kPeersTagKnown) entry.peers_tag = stored.peers_tag;
   return entry;
 }
 
-Half half_of(const BatchEntry& entry) { return {entry.first, entry.count, static_cast<std::uint32_t>(entry.kind), entry.tag}; }
+Half half_of(const BatchEntry& entry) {
+  return {entry.first, entry.count, static_cast<std::uint32_t>(entry.kind), entry.tag};
+}
 
 std::string text_of(const BatchEntry& entry) {
   if (entry.first == kKeptFirst) return std::string(name_of(entry.kind)) + " kept for later units";
-  return std::string(name_of(entry.kind)) + " " + std::to_string(entry.first) + ".." + std::to_string(entry.end() - 1);
+  return std::string(name_of(entry.kind)) + " " + std::to_string(entry.first) + ".." +
+         std::to_string(entry.end() - 1);
 }
 
-void seal_record(const SessionId& session, Party me, BatchEntry& entry, const SealKey& key, std::span<const std::byte> plain,
-                 std::span<std::byte> sealed) {
+void seal_record(const SessionId& session, Party me, BatchEntry& entry, const SealKey& key,
+                 std::span<const std::byte> plain, std::span<std::byte> sealed) {
   const Context context = context_of(session, me, entry);
   entry.tag = seal(key, SealNonce{}, std::as_bytes(std::span(&context, 1)), plain, sealed);
 }
 
-void open_record(const SessionId& session, Party me, const BatchEntry& entry, const SealKey& key, std::span<const std::byte> sealed,
-                 std::span<std::byte> plain) {
+void open_record(const SessionId& session, Party me, const BatchEntry& entry, const SealKey& key,
+                 std::span<const std::byte> sealed, std::span<std::byte> plain) {
   const Context context = context_of(session, me, entry);
-  if (sealed.size() != plain.size() || !open_sealed(key, SealNonce{}, std::as_bytes(std::span(&context, 1)), sealed, entry.tag, plain))
+  if (sealed.size() != plain.size() ||
+      !open_sealed(key, SealNonce{}, std::as_bytes(std::span(&context, 1)), sealed, entry.tag,
+                   plain))
     throw_corrupt_batch(text_of(entry));
 }
 
 void throw_corrupt_batch(const std::string& batch) {
-  throw StoreError("batch " + batch + " is corrupt; tinyot store verify shows what else is, retire the store and start a new session in a new one");
+  throw StoreError("batch " + batch +
+                   " is corrupt; tinyot store verify shows what else is, retire the store and "
+                   "start a new session in a new one");
 }
 
 }  // namespace tinyot

@@ -10,15 +10,18 @@
 
 namespace tinyot {
 
-Change::Change(Database& database, Transaction& transaction) : View(database, transaction), writable_(database), first_new_slot_(marks_.next_slot) {}
+Change::Change(Database& database, Transaction& transaction)
+    : View(database, transaction), writable_(database), first_new_slot_(marks_.next_slot) {}
 
 std::span<std::byte> Change::room_for(BatchEntry& entry, const SealKey& key) {
   entry.slot = marks_.next_slot++;
   new_keys_.push_back(key);
-  return transaction_.reserve(database_.records_table_, index_key(entry.slot), record_bytes(entry.kind, manifest_.me, entry.count), PutMode::Append);
+  return transaction_.reserve(database_.records_table_, index_key(entry.slot),
+                              record_bytes(entry.kind, manifest_.me, entry.count), PutMode::Append);
 }
 
-void Change::seal_into_room(BatchEntry& entry, const std::function<void(std::span<std::byte>)>& encode) {
+void Change::seal_into_room(BatchEntry& entry,
+                            const std::function<void(std::span<std::byte>)>& encode) {
   plain_.resize(record_bytes(entry.kind, manifest_.me, entry.count));
   encode(plain_);
   const SealKey key = writable_.keys_->fresh_key();
@@ -33,11 +36,17 @@ void Change::add(BatchEntry entry, const std::function<void(std::span<std::byte>
 
 void Change::keep(const MaterialBatch& bits) {
   ENSURE(!kept(bits.kind));
-  BatchEntry entry{
-      .kind = bits.kind, .first = kKeptFirst, .count = static_cast<std::uint32_t>(bits.count), .shard = manifest_.shard, .origin = kKeptFirst};
+  BatchEntry entry{.kind = bits.kind,
+                   .first = kKeptFirst,
+                   .count = static_cast<std::uint32_t>(bits.count),
+                   .shard = manifest_.shard,
+                   .origin = kKeptFirst};
   const Segment segment{&bits, 0, bits.count};
-  seal_into_room(entry, [&](std::span<std::byte> record) { encode_record(bits.kind, manifest_.me, bits.count, std::span(&segment, 1), record); });
-  put_tagged(transaction_, database_.state_table_, database_.keys(), view_of(kept_name(bits.kind)), encode_entry(entry));
+  seal_into_room(entry, [&](std::span<std::byte> record) {
+    encode_record(bits.kind, manifest_.me, bits.count, std::span(&segment, 1), record);
+  });
+  put_tagged(transaction_, database_.state_table_, database_.keys(), view_of(kept_name(bits.kind)),
+             encode_entry(entry));
 }
 
 void Change::drop_kept() {
@@ -60,7 +69,8 @@ void Change::add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed) {
 
 void Change::put_entry(const BatchEntry& entry) {
   const IndexKey key = index_key(entry.first);
-  put_tagged_as(transaction_, database_.catalogue_of(entry.kind), database_.keys(), entry_name(entry.kind, key), key, encode_entry(entry));
+  put_tagged_as(transaction_, database_.catalogue_of(entry.kind), database_.keys(),
+                entry_name(entry.kind, key), key, encode_entry(entry));
 }
 
 void Change::drop(const BatchEntry& entry) {
@@ -77,10 +87,15 @@ void Change::split(MaterialKind kind, std::uint64_t index) {
   marks_.doomed.push_back(whole->slot);
   const auto add_part = [&](std::uint64_t from, std::uint64_t to) {
     const std::uint64_t offset = from - whole->first;
-    const BatchEntry part{
-        .kind = kind, .first = from, .count = static_cast<std::uint32_t>(to - from), .shard = whole->shard, .origin = whole->origin + offset};
+    const BatchEntry part{.kind = kind,
+                          .first = from,
+                          .count = static_cast<std::uint32_t>(to - from),
+                          .shard = whole->shard,
+                          .origin = whole->origin + offset};
     const Segment segment{&objects, static_cast<std::size_t>(offset), part.count};
-    add(part, [&](std::span<std::byte> record) { encode_record(kind, manifest_.me, part.count, std::span(&segment, 1), record); });
+    add(part, [&](std::span<std::byte> record) {
+      encode_record(kind, manifest_.me, part.count, std::span(&segment, 1), record);
+    });
   };
   add_part(whole->first, index);
   add_part(index, whole->end());
@@ -90,29 +105,36 @@ void Change::put_attempt(std::uint64_t number, const Attempt& attempt) {
   ENSURE(number <= marks_.attempts);
   marks_.attempts = std::max(marks_.attempts, number + 1);
   const IndexKey key = index_key(number);
-  put_tagged_as(transaction_, database_.attempts_table_, database_.keys(), attempt_name(key), key, encode_attempt(attempt));
+  put_tagged_as(transaction_, database_.attempts_table_, database_.keys(), attempt_name(key), key,
+                encode_attempt(attempt));
 }
 
 void Change::put_unit(std::uint64_t unit, const MaterialCounts& made) {
-  put_tagged(transaction_, database_.units_table_, database_.keys(), index_key(unit), std::as_bytes(std::span(made.of)));
+  put_tagged(transaction_, database_.units_table_, database_.keys(), index_key(unit),
+             std::as_bytes(std::span(made.of)));
 }
 
 void Change::drop_units_from(std::uint64_t unit) {
   std::vector<std::uint64_t> dropped;
   Cursor cursor(transaction_, database_.units_table_);
-  for (auto found = cursor.at_or_after(index_key(unit)); found; found = cursor.next()) dropped.push_back(index_of(found->key).value_or(unit));
-  for (const std::uint64_t number : dropped) transaction_.erase(database_.units_table_, index_key(number));
+  for (auto found = cursor.at_or_after(index_key(unit)); found; found = cursor.next())
+    dropped.push_back(index_of(found->key).value_or(unit));
+  for (const std::uint64_t number : dropped)
+    transaction_.erase(database_.units_table_, index_key(number));
 }
 
 SealKey Change::key_of(const BatchEntry& entry) const {
-  if (entry.slot >= first_new_slot_ && entry.slot - first_new_slot_ < new_keys_.size()) return new_keys_[entry.slot - first_new_slot_];
+  if (entry.slot >= first_new_slot_ && entry.slot - first_new_slot_ < new_keys_.size())
+    return new_keys_[entry.slot - first_new_slot_];
   return View::key_of(entry);
 }
 
 void Change::finish() {
   const KeyTable& keys = database_.keys();
-  put_tagged(transaction_, database_.state_table_, keys, view_of(kManifestKey), view_of(serialize_manifest(manifest_)));
-  put_tagged(transaction_, database_.state_table_, keys, view_of(kMarksKey), view_of(serialize_marks(marks_)));
+  put_tagged(transaction_, database_.state_table_, keys, view_of(kManifestKey),
+             view_of(serialize_manifest(manifest_)));
+  put_tagged(transaction_, database_.state_table_, keys, view_of(kMarksKey),
+             view_of(serialize_marks(marks_)));
   if (new_keys_.empty()) return;
   // A batch counts only with its key: the keys are on the disk before the commit is.
   writable_.keys_->fill(first_new_slot_, new_keys_);

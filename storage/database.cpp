@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kStateTable[] = "state", kUnitsTable[] = "units", kAttemptsTable[] = "attempts", kRecordsTable[] = "records";
+constexpr char kStateTable[] = "state", kUnitsTable[] = "units", kAttemptsTable[] = "attempts",
+               kRecordsTable[] = "records";
 constexpr std::string_view kMagicKey = "magic";
 constexpr std::string_view kStoreMagic = "TinyOT store";
 
@@ -27,23 +28,28 @@ SessionId session_of(const Manifest& manifest) {
 }
 
 [[noreturn]] void throw_foreign(const StoreFiles& files) {
-  throw StoreError(files.database.string() + " is not a TinyOT store; nothing in it has been changed");
+  throw StoreError(files.database.string() +
+                   " is not a TinyOT store; nothing in it has been changed");
 }
 
 [[noreturn]] void throw_corrupt(const StoreFiles& files, std::string_view what) {
-  throw StoreError("the store in " + files.directory.string() + " is corrupt (" + std::string(what) +
+  throw StoreError("the store in " + files.directory.string() + " is corrupt (" +
+                   std::string(what) +
                    "); its material cannot be used, start a new session in a new store");
 }
 
 }  // namespace
 
-View::View(const Database& database, Transaction& transaction) : database_(database), transaction_(transaction) {
+View::View(const Database& database, Transaction& transaction)
+    : database_(database), transaction_(transaction) {
   const auto magic = transaction.get(database.state_table_, view_of(kMagicKey));
   if (!magic) throw_corrupt(database.files_, kMagicKey);
   map_ = map_around(*magic);
-  const auto manifest = get_tagged(transaction, database.state_table_, database.keys(), view_of(kManifestKey));
+  const auto manifest =
+      get_tagged(transaction, database.state_table_, database.keys(), view_of(kManifestKey));
   if (!manifest) throw_corrupt(database.files_, kManifestKey);
-  const auto marks = get_tagged(transaction, database.state_table_, database.keys(), view_of(kMarksKey));
+  const auto marks =
+      get_tagged(transaction, database.state_table_, database.keys(), view_of(kMarksKey));
   if (!marks) throw_corrupt(database.files_, kMarksKey);
   manifest_ = parse_manifest(*manifest);
   marks_ = parse_marks(*marks);
@@ -51,7 +57,8 @@ View::View(const Database& database, Transaction& transaction) : database_(datab
 
 void View::check_alive() const {
   if (manifest_.state == SessionState::Dead)
-    throw StoreError("session is dead: " + manifest_.dead_reason + "; start a new session in a new store");
+    throw StoreError("session is dead: " + manifest_.dead_reason +
+                     "; start a new session in a new store");
 }
 
 namespace {
@@ -60,7 +67,9 @@ BatchEntry entry_from(const KeyTable& keys, MaterialKind kind, const Cursor::Ent
   const auto first = index_of(found.key);
   const auto value = checked(keys, entry_name(kind, found.key), found.value);
   const auto entry = first && value ? decode_entry(kind, *first, *value) : std::nullopt;
-  if (!entry) throw_corrupt_batch(std::string(name_of(kind)) + (first ? " " + std::to_string(*first) : std::string()));
+  if (!entry)
+    throw_corrupt_batch(std::string(name_of(kind)) +
+                        (first ? " " + std::to_string(*first) : std::string()));
   return *entry;
 }
 
@@ -74,7 +83,8 @@ std::optional<BatchEntry> View::entry_holding(MaterialKind kind, std::uint64_t i
   return entry.end() > index ? std::optional(entry) : std::nullopt;
 }
 
-std::vector<BatchEntry> View::entries(MaterialKind kind, std::uint64_t begin, std::uint64_t end) const {
+std::vector<BatchEntry> View::entries(MaterialKind kind, std::uint64_t begin,
+                                      std::uint64_t end) const {
   std::vector<BatchEntry> entries;
   Cursor cursor(transaction_, database_.catalogue_of(kind));
   for (auto found = cursor.at_or_after(index_key(begin)); found; found = cursor.next()) {
@@ -94,12 +104,15 @@ std::optional<BatchEntry> View::last_entry(MaterialKind kind) const {
 
 ByteView View::record(const BatchEntry& entry) const {
   const auto record = transaction_.get(database_.records_table_, index_key(entry.slot));
-  if (!record || record->size() != record_bytes(entry.kind, manifest_.me, entry.count)) throw_corrupt_batch(text_of(entry));
+  if (!record || record->size() != record_bytes(entry.kind, manifest_.me, entry.count))
+    throw_corrupt_batch(text_of(entry));
   check_value_pages(map_, *record);
   return *record;
 }
 
-SealKey View::key_of(const BatchEntry& entry) const { return database_.keys().key(entry.slot, "batch " + text_of(entry)); }
+SealKey View::key_of(const BatchEntry& entry) const {
+  return database_.keys().key(entry.slot, "batch " + text_of(entry));
+}
 
 SecretVector<std::byte> View::open(const BatchEntry& entry) const {
   const ByteView sealed = record(entry);
@@ -117,7 +130,8 @@ MaterialBatch View::objects_of(const BatchEntry& entry) const {
 std::optional<BatchEntry> View::kept(MaterialKind kind) const {
   const std::string name = kept_name(kind);
   if (!transaction_.get(database_.state_table_, view_of(name))) return std::nullopt;
-  const auto coded = get_tagged(transaction_, database_.state_table_, database_.keys(), view_of(name));
+  const auto coded =
+      get_tagged(transaction_, database_.state_table_, database_.keys(), view_of(name));
   const auto entry = coded ? decode_entry(kind, kKeptFirst, *coded) : std::nullopt;
   if (!entry) throw_corrupt(database_.files_, name);
   return entry;
@@ -128,7 +142,8 @@ MaterialCounts View::made_by(std::uint64_t units) const {
   if (units == 0) return counts;
   const IndexKey key = index_key(units - 1);
   const auto value = get_tagged(transaction_, database_.units_table_, database_.keys(), key);
-  if (!value || value->size() != sizeof counts.of) throw_corrupt(database_.files_, "unit " + std::to_string(units));
+  if (!value || value->size() != sizeof counts.of)
+    throw_corrupt(database_.files_, "unit " + std::to_string(units));
   std::memcpy(counts.of.data(), value->data(), value->size());
   return counts;
 }
@@ -145,11 +160,13 @@ Attempt View::attempt(std::uint64_t number) const {
 std::vector<Attempt> View::attempts() const {
   // None may be missing: what was spent would be forgotten.
   std::vector<Attempt> attempts;
-  for (std::uint64_t number = 0; number < marks_.attempts; ++number) attempts.push_back(attempt(number));
+  for (std::uint64_t number = 0; number < marks_.attempts; ++number)
+    attempts.push_back(attempt(number));
   return attempts;
 }
 
-void Database::make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys, std::uint64_t map_bytes) {
+void Database::make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys,
+                    std::uint64_t map_bytes) {
   // A file left by an interrupted start has no meaning yet.
   { const File empty = File::make_new(files.database_new); }
   fs::remove(files.database_lock);
@@ -161,10 +178,13 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
     environment.write("make the store", kTreeBytes, [&](Transaction& transaction) {
       const MDB_dbi state = *transaction.table(kStateTable, TableMode::Create);
       transaction.put(state, view_of(kMagicKey), view_of(kStoreMagic));
-      put_tagged(transaction, state, keys, view_of(kManifestKey), view_of(serialize_manifest(manifest)));
+      put_tagged(transaction, state, keys, view_of(kManifestKey),
+                 view_of(serialize_manifest(manifest)));
       put_tagged(transaction, state, keys, view_of(kMarksKey), view_of(serialize_marks(marks)));
-      for (const char* name : {kUnitsTable, kAttemptsTable, kRecordsTable}) (void)transaction.table(name, TableMode::Create);
-      for (const MaterialKind kind : kAllMaterialKinds) (void)transaction.table(std::string(name_of(kind)).c_str(), TableMode::Create);
+      for (const char* name : {kUnitsTable, kAttemptsTable, kRecordsTable})
+        (void)transaction.table(name, TableMode::Create);
+      for (const MaterialKind kind : kAllMaterialKinds)
+        (void)transaction.table(std::string(name_of(kind)).c_str(), TableMode::Create);
     });
   }
   fs::rename(files.database_new, files.database);
@@ -175,7 +195,8 @@ Database::Database(const StoreFiles& files, const std::optional<StoreKey>& store
     : files_(files), environment_(files.database, 0, Locking::ByLmdb) {
   environment_.read("read the manifest", [&](Transaction& transaction) {
     find_state(transaction);
-    // Who the store belongs to opens the key table; that this is what was written there, the table's keys tell.
+    // Who the store belongs to opens the key table; that this is what was written there, the
+    // table's keys tell.
     const auto coded = without_tag(transaction.get(state_table_, view_of(kManifestKey)));
     if (!coded) throw_corrupt(files_, kManifestKey);
     manifest_ = parse_manifest(*coded);
@@ -204,7 +225,8 @@ void Database::find_tables(Transaction& transaction) {
   units_table_ = table(kUnitsTable);
   attempts_table_ = table(kAttemptsTable);
   records_table_ = table(kRecordsTable);
-  for (const MaterialKind kind : kAllMaterialKinds) catalogues_[static_cast<std::size_t>(kind)] = table(std::string(name_of(kind)));
+  for (const MaterialKind kind : kAllMaterialKinds)
+    catalogues_[static_cast<std::size_t>(kind)] = table(std::string(name_of(kind)));
 }
 
 void Database::refresh() {
@@ -214,11 +236,13 @@ void Database::refresh() {
   });
 }
 
-void Database::read(const std::string& operation, const std::function<void(const View&)>& body) const {
+void Database::read(const std::string& operation,
+                    const std::function<void(const View&)>& body) const {
   environment_.read(operation, [&](Transaction& transaction) { body(View(*this, transaction)); });
 }
 
-void Database::change(const std::string& operation, std::uint64_t bytes, const std::function<void(Change&)>& body) {
+void Database::change(const std::string& operation, std::uint64_t bytes,
+                      const std::function<void(Change&)>& body) {
   Manifest manifest;
   Marks marks;
   environment_.write(operation, bytes + kTreeBytes, [&](Transaction& transaction) {

@@ -1,6 +1,7 @@
-// The database of a store: what its tables hold, and the two ways to look at them. A View is a read transaction, a Change a write
-// transaction; both see one state of manifest, marks and catalogue. Any process may change a store at any time, so whatever is decided
-// by the state is decided inside a Change. Internal to this folder.
+// The database of a store: what its tables hold, and the two ways to look at them. A View is a read
+// transaction, a Change a write transaction; both see one state of manifest, marks and catalogue.
+// Any process may change a store at any time, so whatever is decided by the state is decided inside
+// a Change. Internal to this folder.
 #pragma once
 
 #include <array>
@@ -51,7 +52,8 @@ class View {
   // Counts of all finished units up to `units`. Fails: StoreError.
   MaterialCounts made_by(std::uint64_t units) const;
 
-  // The log of attempts at units, by number from 0 on. Fails: StoreError for an entry that no store has written.
+  // The log of attempts at units, by number from 0 on. Fails: StoreError for an entry that no store
+  // has written.
   std::vector<Attempt> attempts() const;
   Attempt attempt(std::uint64_t number) const;
 
@@ -70,7 +72,8 @@ class Change final : public View {
   Manifest& manifest() { return manifest_; }
   Marks& marks() { return marks_; }
 
-  // Seals and adds a record of entry.count objects, which `encode` writes. The key is fresh; slot and tag are filled in.
+  // Seals and adds a record of entry.count objects, which `encode` writes. The key is fresh; slot
+  // and tag are filled in.
   void add(BatchEntry entry, const std::function<void(std::span<std::byte> plain)>& encode);
   // Adds a sealed record as it is, under the key that it has.
   void add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed);
@@ -82,7 +85,8 @@ class Change final : public View {
   void drop_kept();
   // Drops record and entry; the key stays in its slot.
   void drop(const BatchEntry& entry);
-  // Cuts the batch around `index` in two, if it does not begin there: both get fresh keys, and the old key is doomed.
+  // Cuts the batch around `index` in two, if it does not begin there: both get fresh keys, and the
+  // old key is doomed.
   void split(MaterialKind kind, std::uint64_t index);
 
   // Replaces an entry of the log, or adds the next one.
@@ -107,16 +111,20 @@ class Change final : public View {
 
 class Database {
  public:
-  // Makes the database file of an empty store; it appears under its name only when it is whole. The key table is there already.
-  static void make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys, std::uint64_t map_bytes);
+  // Makes the database file of an empty store; it appears under its name only when it is whole. The
+  // key table is there already.
+  static void make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys,
+                   std::uint64_t map_bytes);
 
   // Fails: StoreError for a file that is foreign, cut off, corrupt, or of a newer format.
   Database(const StoreFiles& files, const std::optional<StoreKey>& store_key);
 
   // Fails: as body; StoreError if what is stored is not what a store writes.
   void read(const std::string& operation, const std::function<void(const View&)>& body) const;
-  // Commits and syncs what the body does, keys first. The body runs again if the map has become too small.
-  void change(const std::string& operation, std::uint64_t bytes, const std::function<void(Change&)>& body);
+  // Commits and syncs what the body does, keys first. The body runs again if the map has become too
+  // small.
+  void change(const std::string& operation, std::uint64_t bytes,
+              const std::function<void(Change&)>& body);
 
   // As of the last refresh or change.
   void refresh();
@@ -134,7 +142,9 @@ class Database {
   friend class Change;
   void find_state(Transaction& transaction);
   void find_tables(Transaction& transaction);
-  MDB_dbi catalogue_of(MaterialKind kind) const { return catalogues_[static_cast<std::size_t>(kind)]; }
+  MDB_dbi catalogue_of(MaterialKind kind) const {
+    return catalogues_[static_cast<std::size_t>(kind)];
+  }
 
   StoreFiles files_;
   Environment environment_;

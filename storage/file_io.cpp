@@ -13,11 +13,14 @@ namespace tinyot {
 
 void fail_on_file(const std::string& operation, const std::filesystem::path& path, int error) {
   const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  throw StoreError((is_full ? "disk full: cannot " : "cannot ") + operation + " " + path.string() + ": " + std::strerror(error) +
-                   (is_full ? "; what is committed stays good, free some space and go on with --resume" : ""));
+  throw StoreError(
+      (is_full ? "disk full: cannot " : "cannot ") + operation + " " + path.string() + ": " +
+      std::strerror(error) +
+      (is_full ? "; what is committed stays good, free some space and go on with --resume" : ""));
 }
 
-File::File(const std::filesystem::path& path, int flags) : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, kStoreFileMode)) {
+File::File(const std::filesystem::path& path, int flags)
+    : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, kStoreFileMode)) {
   if (descriptor_ < 0) fail_on_file("open", path, errno);
 }
 
@@ -37,7 +40,8 @@ std::uint64_t File::size() const {
 std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t part = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t part = ::pread(descriptor_, bytes.data() + done, bytes.size() - done,
+                                 static_cast<off_t>(offset + done));
     if (part < 0 && errno == EINTR) continue;
     if (part < 0) fail_on_file("read", path_, errno);
     if (part == 0) break;
@@ -49,7 +53,8 @@ std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes) cons
 void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t part = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t part = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
+                                  static_cast<off_t>(offset + done));
     if (part < 0 && errno == EINTR) continue;
     if (part < 0) fail_on_file("write", path_, errno);
     if (part == 0) fail_on_file("write", path_, ENOSPC);
@@ -61,14 +66,17 @@ void File::sync() const {
   if (::fdatasync(descriptor_) != 0) fail_on_file("sync", path_, errno);
 }
 
-void require_free_space(const std::filesystem::path& place, std::uint64_t bytes, const std::string& what) {
+void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
+                        const std::string& what) {
   std::error_code error;
   std::filesystem::path existing = std::filesystem::absolute(place, error);
-  while (!error && !std::filesystem::exists(existing, error) && existing.has_relative_path()) existing = existing.parent_path();
+  while (!error && !std::filesystem::exists(existing, error) && existing.has_relative_path())
+    existing = existing.parent_path();
   const std::filesystem::space_info space = std::filesystem::space(existing, error);
   if (error || space.available >= bytes) return;
-  throw StoreError("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " + std::to_string(space.available) +
-                   " are free in " + existing.string() + "; nothing has been changed");
+  throw StoreError("disk full: " + what + " takes up to " + std::to_string(bytes) + " bytes, and " +
+                   std::to_string(space.available) + " are free in " + existing.string() +
+                   "; nothing has been changed");
 }
 
 namespace {
@@ -77,17 +85,24 @@ void make_directory(const std::filesystem::path& directory, unsigned mode) {
   constexpr unsigned kAnyMode = 0777;
   if (::mkdir(directory.c_str(), mode) != 0) {
     if (errno == EEXIST) return;
-    if (errno != ENOENT || !directory.has_parent_path()) fail_on_file("make the directory", directory, errno);
+    if (errno != ENOENT || !directory.has_parent_path())
+      fail_on_file("make the directory", directory, errno);
     make_directory(directory.parent_path(), kAnyMode);
-    if (::mkdir(directory.c_str(), mode) != 0 && errno != EEXIST) fail_on_file("make the directory", directory, errno);
+    if (::mkdir(directory.c_str(), mode) != 0 && errno != EEXIST)
+      fail_on_file("make the directory", directory, errno);
   }
-  sync_directory(directory.has_parent_path() ? directory.parent_path() : std::filesystem::path("."));
+  sync_directory(directory.has_parent_path() ? directory.parent_path()
+                                             : std::filesystem::path("."));
 }
 
 }  // namespace
 
-void make_private_directory(const std::filesystem::path& directory) { make_directory(directory, kStoreDirectoryMode); }
+void make_private_directory(const std::filesystem::path& directory) {
+  make_directory(directory, kStoreDirectoryMode);
+}
 
-void sync_directory(const std::filesystem::path& directory) { File(directory, O_RDONLY | O_DIRECTORY).sync(); }
+void sync_directory(const std::filesystem::path& directory) {
+  File(directory, O_RDONLY | O_DIRECTORY).sync();
+}
 
 }  // namespace tinyot

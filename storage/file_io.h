@@ -11,14 +11,16 @@ namespace tinyot {
 
 inline constexpr unsigned kStoreFileMode = 0600, kStoreDirectoryMode = 0700;
 
-[[noreturn]] void fail_on_file(const std::string& operation, const std::filesystem::path& path, int error);
+[[noreturn]] void fail_on_file(const std::string& operation, const std::filesystem::path& path,
+                               int error);
 
 class File {
  public:
   // `flags` as of open(2); a file that is made is private.
   File(const std::filesystem::path& path, int flags);
   ~File();
-  // Opens a file to be written that is new: what lies under its name goes first, and a link there is not followed.
+  // Opens a file to be written that is new: what lies under its name goes first, and a link there
+  // is not followed.
   static File make_new(const std::filesystem::path& path);
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -38,10 +40,13 @@ class File {
   int descriptor_;
 };
 
-// Fails: StoreError if the disk that `place` is on, or will be, has less than so many bytes free. "disk full: <what> takes ..."
-void require_free_space(const std::filesystem::path& place, std::uint64_t bytes, const std::string& what);
+// Fails: StoreError if the disk that `place` is on, or will be, has less than so many bytes free.
+// "disk full: <what> takes ..."
+void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
+                        const std::string& what);
 
-// Makes a directory, and those above it that are missing, each synced into the one above. The last one is private. One that is there stays as it is.
+// Makes a directory, and those above it that are missing, each synced into the one above. The last
+// one is private. One that is there stays as it is.
 void make_private_directory(const std::filesystem::path& directory);
 
 // Syncs a directory, so that a file made or renamed in it stays.

@@ -3,7 +3,8 @@
 namespace tinyot {
 
 Inventory take_inventory(const Store& store) {
-  Inventory inventory{store.manifest(), store.protection(), store.keys_are_gone(), {}, store.marks().planned, store.attempts(), store.store_bytes()};
+  Inventory inventory{store.manifest(),      store.protection(), store.keys_are_gone(), {},
+                      store.marks().planned, store.attempts(),   store.store_bytes()};
   const Marks& marks = store.marks();
   const MaterialCounts left = store.left();
   for (const MaterialKind kind : kAllMaterialKinds) {
@@ -14,7 +15,8 @@ Inventory take_inventory(const Store& store) {
              .burnt = marks.burnt[kind],
              .left = left[kind],
              .bytes = store.bytes_of(kind)};
-    for (const PlannedReservation& planned : marks.planned) entry.planned += planned.range.end[kind] - planned.range.start[kind];
+    for (const PlannedReservation& planned : marks.planned)
+      entry.planned += planned.range.end[kind] - planned.range.start[kind];
   }
   return inventory;
 }

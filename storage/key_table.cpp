@@ -12,7 +12,8 @@
 namespace tinyot {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "numbers are stored as they lie in memory");
 
 constexpr char kKeysMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'K', 'T'};
 constexpr std::uint32_t kKeysVersion = 2;
@@ -42,7 +43,9 @@ struct SlotContext {
   std::uint64_t slot;
 };
 
-std::uint64_t offset_of(std::uint64_t slot) { return sizeof(StoredHeader) + slot * sizeof(StoredSlot); }
+std::uint64_t offset_of(std::uint64_t slot) {
+  return sizeof(StoredHeader) + slot * sizeof(StoredSlot);
+}
 
 template <class T>
 std::span<const std::byte> view_of(const T& object) {
@@ -57,14 +60,18 @@ SealTag check_of(const StoredHeader& header, const SealKey& wrapping_key) {
   return authenticate(wrapping_key, view_of(header).first(offsetof(StoredHeader, check)));
 }
 
-SealKey derived(const StoredHeader& header, const std::optional<StoreKey>& store_key, std::string_view purpose) {
-  return derive_key(store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(), header.salt, purpose);
+SealKey derived(const StoredHeader& header, const std::optional<StoreKey>& store_key,
+                std::string_view purpose) {
+  return derive_key(
+      store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(),
+      header.salt, purpose);
 }
 SealKey wrapping_key_of(const StoredHeader& header, const std::optional<StoreKey>& store_key) {
   return derived(header, store_key, "TinyOT store: batch keys");
 }
 
-StoredSlot sealed_slot(const SealKey& wrapping_key, const SessionId& session, std::uint64_t slot, const SealKey& key, Rng& rng) {
+StoredSlot sealed_slot(const SealKey& wrapping_key, const SessionId& session, std::uint64_t slot,
+                       const SealKey& key, Rng& rng) {
   StoredSlot stored{};
   stored.nonce = rng.object<SealNonce>();
   const SlotContext context{session, slot};
@@ -78,7 +85,9 @@ SealKey as_slot_key(const Delta& global_key) {
   return key;
 }
 
-bool is_zero(const StoredSlot& stored) { return std::ranges::all_of(view_of(stored), [](std::byte b) { return b == std::byte{0}; }); }
+bool is_zero(const StoredSlot& stored) {
+  return std::ranges::all_of(view_of(stored), [](std::byte b) { return b == std::byte{0}; });
+}
 
 // The header comes first: without its salt no slot can be opened any more.
 void overwrite(const File& file, const SessionId& session) {
@@ -91,16 +100,19 @@ void overwrite(const File& file, const SessionId& session) {
   const std::uint64_t end = file.size();
   const std::vector<std::byte> zeros(std::size_t{1} << 16);
   for (std::uint64_t at = sizeof header; at < end; at += zeros.size())
-    file.write_at(at, std::span(zeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), end - at))));
+    file.write_at(at, std::span(zeros).first(static_cast<std::size_t>(
+                          std::min<std::uint64_t>(zeros.size(), end - at))));
   file.sync();
 }
 
 bool read_header(const File& file, StoredHeader& header) {
-  return file.read_at(0, bytes_in(header)) == sizeof header && std::memcmp(header.magic, kKeysMagic, sizeof header.magic) == 0;
+  return file.read_at(0, bytes_in(header)) == sizeof header &&
+         std::memcmp(header.magic, kKeysMagic, sizeof header.magic) == 0;
 }
 
 [[noreturn]] void throw_corrupt(const std::filesystem::path& path, const std::string& what) {
-  throw StoreError(path.string() + " is corrupt (" + what + "); start a new session in a new store");
+  throw StoreError(path.string() + " is corrupt (" + what +
+                   "); start a new session in a new store");
 }
 
 }  // namespace
@@ -110,12 +122,14 @@ StoreKey read_store_key(const std::filesystem::path& path) {
   struct stat found;
   if (::fstat(file.descriptor(), &found) != 0) fail_on_file("look at", path, errno);
   if ((found.st_mode & 0077) != 0)
-    throw StoreError("the store key " + path.string() + " is open to other users; close it with: chmod 600 " + path.string());
+    throw StoreError("the store key " + path.string() +
+                     " is open to other users; close it with: chmod 600 " + path.string());
   StoreKey key(kStoreKeyBytesMax);
   key.resize(file.read_at(0, key));
   if (key.size() < kStoreKeyBytesMin)
-    throw StoreError("the store key " + path.string() + " has " + std::to_string(key.size()) + " bytes, and " +
-                     std::to_string(kStoreKeyBytesMin) + " are the least; make one with: head -c 32 /dev/urandom > FILE");
+    throw StoreError("the store key " + path.string() + " has " + std::to_string(key.size()) +
+                     " bytes, and " + std::to_string(kStoreKeyBytesMin) +
+                     " are the least; make one with: head -c 32 /dev/urandom > FILE");
   return key;
 }
 
@@ -125,7 +139,8 @@ void KeyTable::create(const std::filesystem::path& path, const SessionId& sessio
   StoredHeader header{};
   std::memcpy(header.magic, kKeysMagic, sizeof header.magic);
   header.version = kKeysVersion;
-  header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey : KeyProtection::ByPermissions);
+  header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey
+                                                           : KeyProtection::ByPermissions);
   header.session = session;
   header.salt = rng.object<decltype(header.salt)>();
   const SealKey wrapping_key = wrapping_key_of(header, store_key);
@@ -137,33 +152,45 @@ void KeyTable::create(const std::filesystem::path& path, const SessionId& sessio
   file.sync();
 }
 
-KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session, const std::optional<StoreKey>& store_key)
-    : file_([&]() -> const std::filesystem::path& {
-        std::error_code error;
-        if (!std::filesystem::exists(path, error))
-          throw StoreError(path.string() + " is missing: this is not a whole store, start a new session in a new store");
-        return path;
-      }(), O_RDWR),
+KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session,
+                   const std::optional<StoreKey>& store_key)
+    : file_(
+          [&]() -> const std::filesystem::path& {
+            std::error_code error;
+            if (!std::filesystem::exists(path, error))
+              throw StoreError(
+                  path.string() +
+                  " is missing: this is not a whole store, start a new session in a new store");
+            return path;
+          }(),
+          O_RDWR),
       session_(session), rng_(Rng::from_system()) {
   StoredHeader header;
   if (!read_header(file_, header)) throw_corrupt(path, "header");
   if (header.version > kKeysVersion)
-    throw StoreError(path.string() + " was made by a newer version (format " + std::to_string(header.version) +
-                     ", this program reads up to " + std::to_string(kKeysVersion) + "); use the version that made it");
-  if (header.session != session) throw StoreError(path.string() + " belongs to another session; start a new session in a new store");
-  if (header.version != kKeysVersion || header.protection < 1 || header.protection > 3) throw_corrupt(path, "header");
+    throw StoreError(path.string() + " was made by a newer version (format " +
+                     std::to_string(header.version) + ", this program reads up to " +
+                     std::to_string(kKeysVersion) + "); use the version that made it");
+  if (header.session != session)
+    throw StoreError(path.string() +
+                     " belongs to another session; start a new session in a new store");
+  if (header.version != kKeysVersion || header.protection < 1 || header.protection > 3)
+    throw_corrupt(path, "header");
   protection_ = static_cast<KeyProtection>(header.protection);
   if (protection_ == KeyProtection::Erased) return;
   if (protection_ == KeyProtection::ByStoreKey && !store_key)
-    throw StoreError("the store in " + path.parent_path().string() + " is sealed under a store key; give it with --store-key @FILE");
+    throw StoreError("the store in " + path.parent_path().string() +
+                     " is sealed under a store key; give it with --store-key @FILE");
   if (protection_ == KeyProtection::ByPermissions && store_key)
     throw StoreError("the store in " + path.parent_path().string() +
-                     " is not sealed under a store key: file permissions alone protect it, leave --store-key out if that is as it should be");
+                     " is not sealed under a store key: file permissions alone protect it, leave "
+                     "--store-key out if that is as it should be");
   wrapping_key_ = wrapping_key_of(header, store_key);
   if (!equal_constant_time(header.check, check_of(header, wrapping_key_))) {
     if (store_key)
       throw StoreError("the store key does not open the store in " + path.parent_path().string() +
-                       ": it is another store's, or the file " + path.filename().string() + " is corrupt");
+                       ": it is another store's, or the file " + path.filename().string() +
+                       " is corrupt");
     throw_corrupt(path, "header");
   }
   state_key_ = derived(header, store_key, "TinyOT store: state");
@@ -178,14 +205,18 @@ Delta KeyTable::global_key() const {
 
 SealKey KeyTable::key(std::uint64_t slot, const std::string& what) const {
   const auto refuse = [&](const std::string& why) {
-    throw StoreError("the key of " + what + " in " + file_.path().string() + " " + why + "; it cannot be used any more");
+    throw StoreError("the key of " + what + " in " + file_.path().string() + " " + why +
+                     "; it cannot be used any more");
   };
   StoredSlot stored;
-  if (protection_ == KeyProtection::Erased || file_.read_at(offset_of(slot), bytes_in(stored)) != sizeof stored || is_zero(stored))
+  if (protection_ == KeyProtection::Erased ||
+      file_.read_at(offset_of(slot), bytes_in(stored)) != sizeof stored || is_zero(stored))
     refuse("is erased");
   const SlotContext context{session_, slot};
   SealKey key;
-  if (stored.zeros != 0 || !open_sealed(wrapping_key_, stored.nonce, view_of(context), stored.sealed, stored.tag, key.bytes)) refuse("is corrupt");
+  if (stored.zeros != 0 || !open_sealed(wrapping_key_, stored.nonce, view_of(context),
+                                        stored.sealed, stored.tag, key.bytes))
+    refuse("is corrupt");
   return key;
 }
 
@@ -198,7 +229,8 @@ SealKey KeyTable::fresh_key() {
 void KeyTable::fill(std::uint64_t first, std::span<const SealKey> keys) {
   ENSURE(protection_ != KeyProtection::Erased && first >= kFirstBatchSlot);
   std::vector<StoredSlot> stored;
-  for (std::size_t i = 0; i < keys.size(); ++i) stored.push_back(sealed_slot(wrapping_key_, session_, first + i, keys[i], rng_));
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    stored.push_back(sealed_slot(wrapping_key_, session_, first + i, keys[i], rng_));
   file_.write_at(offset_of(first), std::as_bytes(std::span(stored)));
 }
 
@@ -227,7 +259,9 @@ bool KeyTable::has_remains() const {
   std::vector<std::byte> part(std::size_t{1} << 16);
   for (std::uint64_t at = offsetof(StoredHeader, salt);; at += part.size()) {
     const std::size_t size = file_.read_at(at, part);
-    if (std::ranges::any_of(std::span(part).first(size), [](std::byte b) { return b != std::byte{0}; })) return true;
+    if (std::ranges::any_of(std::span(part).first(size),
+                            [](std::byte b) { return b != std::byte{0}; }))
+      return true;
     if (size < part.size()) return false;
   }
 }
@@ -235,7 +269,9 @@ bool KeyTable::has_remains() const {
 std::optional<KeyProtection> KeyTable::protection_in(const std::filesystem::path& path) {
   const File file(path, O_RDONLY | O_NOFOLLOW);
   StoredHeader header;
-  if (!read_header(file, header) || header.version > kKeysVersion || header.protection < 1 || header.protection > 3) return std::nullopt;
+  if (!read_header(file, header) || header.version > kKeysVersion || header.protection < 1 ||
+      header.protection > 3)
+    return std::nullopt;
   return static_cast<KeyProtection>(header.protection);
 }
 

@@ -1,9 +1,11 @@
-// The keys under which a store's material is sealed, in a file of their own that is overwritten in place: a key that is erased here
-// makes what it sealed unreadable, wherever LMDB has left its bytes. FORMAT.md has the layout.
+// The keys under which a store's material is sealed, in a file of their own that is overwritten in
+// place: a key that is erased here makes what it sealed unreadable, wherever LMDB has left its
+// bytes. FORMAT.md has the layout.
 //
-// Slot 0 is the global key, every other slot the key of one batch. A slot is filled once and erased once. The slots themselves are
-// sealed under a wrapping key, derived from a salt in the file and from the user's store key, if there is one; without it the
-// file's permissions are all that protects them.
+// Slot 0 is the global key, every other slot the key of one batch. A slot is filled once and erased
+// once. The slots themselves are sealed under a wrapping key, derived from a salt in the file and
+// from the user's store key, if there is one; without it the file's permissions are all that
+// protects them.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +38,13 @@ class KeyTable {
   static void create(const std::filesystem::path& path, const SessionId& session,
                      const Delta& global_key, const std::optional<StoreKey>& store_key);
 
-  // Fails: StoreError if the file is missing, corrupt, of another session or a newer format, or wants another store key, or none.
-  KeyTable(const std::filesystem::path& path, const SessionId& session, const std::optional<StoreKey>& store_key);
+  // Fails: StoreError if the file is missing, corrupt, of another session or a newer format, or
+  // wants another store key, or none.
+  KeyTable(const std::filesystem::path& path, const SessionId& session,
+           const std::optional<StoreKey>& store_key);
 
-  // What the file says of itself, whatever state it is in; empty if it is no key table. Fails: StoreError if it cannot be read.
+  // What the file says of itself, whatever state it is in; empty if it is no key table. Fails:
+  // StoreError if it cannot be read.
   static std::optional<KeyProtection> protection_in(const std::filesystem::path& path);
   // As erase_all, of a file that need not be sound: whatever it holds is overwritten.
   static void erase_file(const std::filesystem::path& path);

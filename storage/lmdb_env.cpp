@@ -16,24 +16,29 @@ namespace {
 
 constexpr unsigned kTablesMax = 32;
 constexpr mdb_mode_t kFileMode = 0600;
-constexpr std::uint64_t kSlackBytes = 1 << 20;  // tree pages, free lists and small records of one transaction
+// tree pages, free lists and small records of one transaction
+constexpr std::uint64_t kSlackBytes = 1 << 20;
 
 // Thrown inside a write transaction whose map is too small; never leaves Environment::write.
 struct MapFull {};
 
 MDB_val as_val(ByteView bytes) { return {bytes.size(), const_cast<std::byte*>(bytes.data())}; }
-ByteView as_view(const MDB_val& value) { return {static_cast<const std::byte*>(value.mv_data), value.mv_size}; }
+ByteView as_view(const MDB_val& value) {
+  return {static_cast<const std::byte*>(value.mv_data), value.mv_size};
+}
 
 // LMDB reports a write that the disk has room for only in part as EIO.
 bool is_disk_full(int status, std::uint64_t free_bytes, std::uint64_t needed_bytes) {
-  return status == ENOSPC || status == EDQUOT || status == EFBIG || (status == EIO && free_bytes < needed_bytes);
+  return status == ENOSPC || status == EDQUOT || status == EFBIG ||
+         (status == EIO && free_bytes < needed_bytes);
 }
 
 }  // namespace
 
 IndexKey index_key(std::uint64_t index) {
   IndexKey key;
-  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(index >> (56 - 8 * i));
+  for (std::size_t i = 0; i < key.size(); ++i)
+    key[i] = static_cast<std::byte>(index >> (56 - 8 * i));
   return key;
 }
 
@@ -87,9 +92,11 @@ void Transaction::put(MDB_dbi table, ByteView key, ByteView value) {
   check(mdb_put(txn_, table, &where, &what, 0));
 }
 
-std::span<std::byte> Transaction::reserve(MDB_dbi table, ByteView key, std::size_t bytes, PutMode mode) {
+std::span<std::byte> Transaction::reserve(MDB_dbi table, ByteView key, std::size_t bytes,
+                                          PutMode mode) {
   MDB_val where = as_val(key), room{bytes, nullptr};
-  check(mdb_put(txn_, table, &where, &room, MDB_RESERVE | (mode == PutMode::Append ? MDB_APPEND : 0u)));
+  check(mdb_put(txn_, table, &where, &room,
+                MDB_RESERVE | (mode == PutMode::Append ? MDB_APPEND : 0u)));
   return {static_cast<std::byte*>(room.mv_data), bytes};
 }
 
@@ -104,7 +111,8 @@ void Transaction::erase(MDB_dbi table, ByteView key) {
 std::uint64_t Transaction::table_bytes(MDB_dbi table) const {
   MDB_stat stat;
   check(mdb_stat(txn_, table, &stat));
-  return (stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages) * std::uint64_t{stat.ms_psize};
+  return (stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages) *
+         std::uint64_t{stat.ms_psize};
 }
 
 Cursor::Cursor(const Transaction& transaction, MDB_dbi table) : transaction_(transaction) {
@@ -127,7 +135,9 @@ std::optional<Cursor::Entry> Cursor::move(MDB_cursor_op op, ByteView key) {
   return Entry{as_view(where), as_view(value)};
 }
 
-Environment::Environment(const std::filesystem::path& file, std::uint64_t map_bytes, Locking locking) : file_(file) {
+Environment::Environment(const std::filesystem::path& file, std::uint64_t map_bytes,
+                         Locking locking)
+    : file_(file) {
   if (const int status = mdb_env_create(&env_); status != MDB_SUCCESS) fail("set up LMDB", status);
   const auto open = [&]() -> int {
     if (const int status = mdb_env_set_maxdbs(env_, kTablesMax)) return status;
@@ -139,13 +149,15 @@ Environment::Environment(const std::filesystem::path& file, std::uint64_t map_by
   try {
     const int status = open();
     if (status == MDB_INVALID || status == MDB_VERSION_MISMATCH)
-      throw StoreError(file_.string() + " is not a TinyOT store (" + mdb_strerror(status) + "); nothing in it has been changed");
+      throw StoreError(file_.string() + " is not a TinyOT store (" + mdb_strerror(status) +
+                       "); nothing in it has been changed");
     if (status != MDB_SUCCESS) fail("open", status);
     if (locking == Locking::ByLmdb) (void)forget_killed_readers();
     const std::uint64_t size = std::filesystem::file_size(file_);
     if (size < used_bytes())
-      throw StoreError(file_.string() + " has been cut off: it has " + std::to_string(size) + " bytes of " +
-                       std::to_string(used_bytes()) + "; its material is lost, start a new session in a new store");
+      throw StoreError(file_.string() + " has been cut off: it has " + std::to_string(size) +
+                       " bytes of " + std::to_string(used_bytes()) +
+                       "; its material is lost, start a new session in a new store");
   } catch (...) {
     mdb_env_close(env_);
     throw;
@@ -160,13 +172,15 @@ int Environment::forget_killed_readers() const {
   return killed;
 }
 
-void Environment::write(const std::string& operation, std::uint64_t bytes, const std::function<void(Transaction&)>& body) {
+void Environment::write(const std::string& operation, std::uint64_t bytes,
+                        const std::function<void(Transaction&)>& body) {
   // A handle may outlive many readers, and LMDB itself looks only when its list is full.
   (void)forget_killed_readers();
   for (;;) {
     try {
       Transaction transaction(*this, operation, 0);
-      // Alone among writers: of two that enlarge the file at once, one could cut off what the other one has written.
+      // Alone among writers: of two that enlarge the file at once, one could cut off what the other
+      // one has written.
       make_room(bytes);
       body(transaction);
       transaction.commit();
@@ -177,7 +191,8 @@ void Environment::write(const std::string& operation, std::uint64_t bytes, const
   }
 }
 
-void Environment::read(const std::string& operation, const std::function<void(Transaction&)>& body) const {
+void Environment::read(const std::string& operation,
+                       const std::function<void(Transaction&)>& body) const {
   Transaction transaction(*this, operation, MDB_RDONLY);
   body(transaction);
   transaction.commit();
@@ -199,8 +214,8 @@ std::uint64_t Environment::used_bytes() const {
   return (info.me_last_pgno + std::uint64_t{1}) * stat.ms_psize;
 }
 
-// Blocks that cannot be allocated here may still be found among the free pages of the file, so a refusal is left to the commit;
-// the length is set in any case.
+// Blocks that cannot be allocated here may still be found among the free pages of the file, so a
+// refusal is left to the commit; the length is set in any case.
 void Environment::make_room(std::uint64_t bytes) {
   pending_bytes_ = bytes + kSlackBytes;
   const std::uint64_t wanted = used_bytes() + pending_bytes_;
@@ -210,23 +225,27 @@ void Environment::make_room(std::uint64_t bytes) {
   if (::fstat(descriptor, &now) != 0) fail("measure", errno);
   const auto size = static_cast<std::uint64_t>(now.st_size);
   if (size >= wanted) return;
-  if (::fallocate(descriptor, 0, static_cast<off_t>(size), static_cast<off_t>(wanted - size)) == 0) return;
+  if (::fallocate(descriptor, 0, static_cast<off_t>(size), static_cast<off_t>(wanted - size)) == 0)
+    return;
   if (::ftruncate(descriptor, static_cast<off_t>(wanted)) != 0) fail("grow", errno);
 }
 
 void Environment::grow_map() {
   MDB_envinfo info;
   if (const int status = mdb_env_info(env_, &info)) fail("measure", status);
-  if (const int status = mdb_env_set_mapsize(env_, info.me_mapsize * 2)) fail("enlarge the map of", status);
+  if (const int status = mdb_env_set_mapsize(env_, info.me_mapsize * 2))
+    fail("enlarge the map of", status);
 }
 
 void Environment::fail(const std::string& operation, int status) const {
   std::error_code unknown;
   const std::uint64_t free_bytes = std::filesystem::space(file_.parent_path(), unknown).available;
   if (is_disk_full(status, free_bytes, pending_bytes_))
-    throw StoreError("disk full: cannot " + operation + " in " + file_.string() + ": it needs up to " +
-                     std::to_string(pending_bytes_) + " bytes more, " + (unknown ? "?" : std::to_string(free_bytes)) +
-                     " are free; what is committed stays good, free some space and go on with --resume");
+    throw StoreError(
+        "disk full: cannot " + operation + " in " + file_.string() + ": it needs up to " +
+        std::to_string(pending_bytes_) + " bytes more, " +
+        (unknown ? "?" : std::to_string(free_bytes)) +
+        " are free; what is committed stays good, free some space and go on with --resume");
   throw StoreError("cannot " + operation + " in " + file_.string() + ": " + mdb_strerror(status));
 }
 

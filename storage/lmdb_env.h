@@ -1,11 +1,13 @@
-// A thin layer over LMDB: one database file, transactions, cursors, and every error as a StoreError that names the operation
-// and the path. Nothing outside this folder sees it.
+// A thin layer over LMDB: one database file, transactions, cursors, and every error as a StoreError
+// that names the operation and the path. Nothing outside this folder sees it.
 //
-// The file is written in LMDB's default mode: a commit writes its pages with write(2), syncs them, and then syncs the page
-// that makes them count. The writable map (MDB_WRITEMAP) is no faster here, since both wait for the disk, and it is not safe:
-// on a full disk the process dies by SIGBUS in the middle of a store instruction, and a stray pointer can reach the file. What
-// does help is to allocate the file's blocks ahead of each transaction, so that a commit need not grow the file as it writes.
-// The same step keeps the file at least as long as its last page at any time, and so a shorter file has been cut off.
+// The file is written in LMDB's default mode: a commit writes its pages with write(2), syncs them,
+// and then syncs the page that makes them count. The writable map (MDB_WRITEMAP) is no faster here,
+// since both wait for the disk, and it is not safe: on a full disk the process dies by SIGBUS in
+// the middle of a store instruction, and a stray pointer can reach the file. What does help is to
+// allocate the file's blocks ahead of each transaction, so that a commit need not grow the file as
+// it writes. The same step keeps the file at least as long as its last page at any time, and so a
+// shorter file has been cut off.
 #pragma once
 
 #include <lmdb.h>
@@ -45,7 +47,8 @@ class Transaction {
 
   std::optional<ByteView> get(MDB_dbi table, ByteView key) const;
   void put(MDB_dbi table, ByteView key, ByteView value);
-  // Room for a value inside the file's next page images. It is aligned to 2 bytes only, and valid until the next call.
+  // Room for a value inside the file's next page images. It is aligned to 2 bytes only, and valid
+  // until the next call.
   std::span<std::byte> reserve(MDB_dbi table, ByteView key, std::size_t bytes, PutMode mode);
   void erase(MDB_dbi table, ByteView key);
   // Bytes of the pages of a table.
@@ -96,26 +99,30 @@ enum class Locking { ByLmdb, None };
 
 class Environment {
  public:
-  // Opens or makes the file, and takes killed processes off the list of readers. A map of 0 bytes leaves the size to the file. Fails: StoreError, for
-  // a file that is not LMDB's or that has been cut off.
+  // Opens or makes the file, and takes killed processes off the list of readers. A map of 0 bytes
+  // leaves the size to the file. Fails: StoreError, for a file that is not LMDB's or that has been
+  // cut off.
   Environment(const std::filesystem::path& file, std::uint64_t map_bytes, Locking locking);
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  // Takes readers off the list that were killed in a transaction: while they are on it, no page that they could see is used again, and the
-  // file grows with every commit. Returns how many there were. Fails: StoreError.
+  // Takes readers off the list that were killed in a transaction: while they are on it, no page
+  // that they could see is used again, and the file grows with every commit. Returns how many there
+  // were. Fails: StoreError.
   int forget_killed_readers() const;
 
-  // Runs the body in a write transaction, commits it and syncs. Killed readers are forgotten first. The body runs again, in a new transaction, if the
-  // map has become too small: it must not change anything but the database. `bytes` says about how much it adds.
-  void write(const std::string& operation, std::uint64_t bytes, const std::function<void(Transaction&)>& body);
+  // Runs the body in a write transaction, commits it and syncs. Killed readers are forgotten first.
+  // The body runs again, in a new transaction, if the map has become too small: it must not change
+  // anything but the database. `bytes` says about how much it adds.
+  void write(const std::string& operation, std::uint64_t bytes,
+             const std::function<void(Transaction&)>& body);
 
   // Runs the body in a read transaction.
   void read(const std::string& operation, const std::function<void(Transaction&)>& body) const;
 
-  // Says that a value is not needed in memory any more: its pages leave the process, and stay in the file's cache. Whoever reads it
-  // again gets them back.
+  // Says that a value is not needed in memory any more: its pages leave the process, and stay in
+  // the file's cache. Whoever reads it again gets them back.
   static void release_pages(ByteView value);
 
   // From the start of the file to the end of its last page.

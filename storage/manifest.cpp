@@ -22,7 +22,9 @@ bool is_printable(std::string_view text) {
 }
 
 bool is_name(std::string_view text) {
-  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
   return !text.empty() && text.size() <= kNameMax && std::all_of(text.begin(), text.end(), fits);
 }
 
@@ -40,9 +42,12 @@ const char* nonsense_in(const Manifest& manifest) {
   if (manifest.sigma < 1 || manifest.sigma > kSigmaMax) return "sigma";
   if (manifest.bucket < 1 || manifest.bucket > kBucketMax) return "bucket";
   if (manifest.unit < 1 || manifest.unit > kUnitMax) return "unit";
-  if (manifest.shards < 1 || manifest.shards > kShardsMax || manifest.shard < 1 || manifest.shard > manifest.shards) return "shard";
+  if (manifest.shards < 1 || manifest.shards > kShardsMax || manifest.shard < 1 ||
+      manifest.shard > manifest.shards)
+    return "shard";
   if ((manifest.state == SessionState::Dead) == manifest.dead_reason.empty()) return "dead reason";
-  if (manifest.dead_reason.size() > kTextMax || !is_printable(manifest.dead_reason)) return "dead reason";
+  if (manifest.dead_reason.size() > kTextMax || !is_printable(manifest.dead_reason))
+    return "dead reason";
   if (manifest.units_made > kCountMax) return "units made";
   if (manifest.ands_requested > kCountMax) return "ANDs requested";
   if (manifest.units_requested > kCountMax) return "units requested";
@@ -51,13 +56,18 @@ const char* nonsense_in(const Manifest& manifest) {
   return nullptr;
 }
 
-[[noreturn]] void throw_corrupt_manifest(const std::string& field) { throw StoreError("manifest is corrupt: " + field); }
+[[noreturn]] void throw_corrupt_manifest(const std::string& field) {
+  throw StoreError("manifest is corrupt: " + field);
+}
 
 stored::SessionStateName stored_state(SessionState state) {
   switch (state) {
-    case SessionState::Open: return stored::STATE_OPEN;
-    case SessionState::Complete: return stored::STATE_COMPLETE;
-    case SessionState::Dead: return stored::STATE_DEAD;
+    case SessionState::Open:
+      return stored::STATE_OPEN;
+    case SessionState::Complete:
+      return stored::STATE_COMPLETE;
+    case SessionState::Dead:
+      return stored::STATE_DEAD;
   }
   ENSURE(!"a known state of a session");
   return stored::STATE_UNKNOWN;
@@ -65,18 +75,25 @@ stored::SessionStateName stored_state(SessionState state) {
 
 SessionState state_from(stored::SessionStateName state) {
   switch (state) {
-    case stored::STATE_OPEN: return SessionState::Open;
-    case stored::STATE_COMPLETE: return SessionState::Complete;
-    case stored::STATE_DEAD: return SessionState::Dead;
-    default: throw_corrupt_manifest("state");
+    case stored::STATE_OPEN:
+      return SessionState::Open;
+    case stored::STATE_COMPLETE:
+      return SessionState::Complete;
+    case stored::STATE_DEAD:
+      return SessionState::Dead;
+    default:
+      throw_corrupt_manifest("state");
   }
 }
 
 Party party_from(stored::PartyName party) {
   switch (party) {
-    case stored::PARTY_A: return Party::A;
-    case stored::PARTY_B: return Party::B;
-    default: throw_corrupt_manifest("party");
+    case stored::PARTY_A:
+      return Party::A;
+    case stored::PARTY_B:
+      return Party::B;
+    default:
+      throw_corrupt_manifest("party");
   }
 }
 
@@ -102,9 +119,12 @@ void refuse_withdrawn_triples(const stored::ManifestRecord& record) {
 
 std::string_view name_of(SessionState state) {
   switch (state) {
-    case SessionState::Open: return "open";
-    case SessionState::Complete: return "complete";
-    case SessionState::Dead: return "dead";
+    case SessionState::Open:
+      return "open";
+    case SessionState::Complete:
+      return "complete";
+    case SessionState::Dead:
+      return "dead";
   }
   ENSURE(!"a known state of a session");
   return {};
@@ -145,8 +165,9 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
       !record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     throw_corrupt_manifest("not a manifest");
   if (record.format_version() > kStoreFormat)
-    throw StoreError("this store was made by a newer version (format " + std::to_string(record.format_version()) +
-                     ", this program reads up to " + std::to_string(kStoreFormat) + "); use the version that made it");
+    throw StoreError("this store was made by a newer version (format " +
+                     std::to_string(record.format_version()) + ", this program reads up to " +
+                     std::to_string(kStoreFormat) + "); use the version that made it");
   refuse_withdrawn_triples(record);
   if (record.format_version() == 2)
     throw StoreError(
@@ -155,7 +176,8 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   if (record.format_version() != kStoreFormat) throw_corrupt_manifest("format version");
   Manifest manifest;
   manifest.format_version = record.format_version();
-  if (record.session_id().size() != manifest.session_id.size()) throw_corrupt_manifest("session id");
+  if (record.session_id().size() != manifest.session_id.size())
+    throw_corrupt_manifest("session id");
   std::memcpy(manifest.session_id.data(), record.session_id().data(), manifest.session_id.size());
   manifest.me = party_from(record.party());
   manifest.peer = record.peer();
@@ -183,7 +205,8 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
 
 std::string printable(std::string_view text) {
   std::string result(text.substr(0, kTextMax));
-  std::replace_if(result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return result.empty() ? "no reason given" : result;
 }
 

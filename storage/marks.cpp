@@ -13,20 +13,26 @@ constexpr std::uint64_t kPositionMax = std::uint64_t{1} << 56;
 
 using StoredCounts = google::protobuf::RepeatedField<std::uint64_t>;
 
-[[noreturn]] void throw_corrupt_marks(const std::string& field) { throw StoreError("the marks of the store are corrupt (" + field + ")"); }
+[[noreturn]] void throw_corrupt_marks(const std::string& field) {
+  throw StoreError("the marks of the store are corrupt (" + field + ")");
+}
 
-void put_counts(const MaterialCounts& counts, StoredCounts& stored) { stored.Assign(counts.of.begin(), counts.of.end()); }
+void put_counts(const MaterialCounts& counts, StoredCounts& stored) {
+  stored.Assign(counts.of.begin(), counts.of.end());
+}
 
 MaterialCounts counts_from(const StoredCounts& stored, const char* field) {
   MaterialCounts counts;
   if (static_cast<std::size_t>(stored.size()) != counts.of.size()) throw_corrupt_marks(field);
   std::ranges::copy(stored, counts.of.begin());
-  if (std::ranges::any_of(counts.of, [](std::uint64_t count) { return count > kPositionMax; })) throw_corrupt_marks(field);
+  if (std::ranges::any_of(counts.of, [](std::uint64_t count) { return count > kPositionMax; }))
+    throw_corrupt_marks(field);
   return counts;
 }
 
 bool in_order(const MaterialCounts& a, const MaterialCounts& b) {
-  return std::ranges::all_of(kAllMaterialKinds, [&](MaterialKind kind) { return a[kind] <= b[kind]; });
+  return std::ranges::all_of(kAllMaterialKinds,
+                             [&](MaterialKind kind) { return a[kind] <= b[kind]; });
 }
 
 MaterialKind kind_from(std::uint32_t number) {
@@ -41,11 +47,13 @@ void check(const Marks& marks) {
   if (marks.gaps.size() > Marks::kGapsMax) throw_corrupt_marks("gaps");
   if (marks.planned.size() > Marks::kPlannedMax) throw_corrupt_marks("planned reservations");
   if (marks.doomed.size() > Marks::kDoomedMax) throw_corrupt_marks("doomed slots");
-  if (marks.next_slot < 1 || marks.next_slot > kPositionMax || marks.next_reservation < 1) throw_corrupt_marks("counters");
+  if (marks.next_slot < 1 || marks.next_slot > kPositionMax || marks.next_reservation < 1)
+    throw_corrupt_marks("counters");
   for (const Gap& gap : marks.gaps)
     if (gap.first >= gap.end || gap.end > marks.position[gap.kind]) throw_corrupt_marks("gaps");
   for (const PlannedReservation& planned : marks.planned)
-    if (!in_order(planned.range.start, planned.range.end) || !in_order(planned.range.end, marks.position))
+    if (!in_order(planned.range.start, planned.range.end) ||
+        !in_order(planned.range.end, marks.position))
       throw_corrupt_marks("planned reservations");
   for (const std::uint64_t slot : marks.doomed)
     if (slot < 1 || slot >= marks.next_slot) throw_corrupt_marks("doomed slots");
@@ -98,10 +106,12 @@ Marks parse_marks(std::span<const std::byte> bytes) {
   marks.attempts = record.attempts();
   marks.next_slot = record.next_slot();
   marks.next_reservation = record.next_reservation();
-  for (const stored::GapRecord& gap : record.gaps()) marks.gaps.push_back({kind_from(gap.kind()), gap.first(), gap.end()});
+  for (const stored::GapRecord& gap : record.gaps())
+    marks.gaps.push_back({kind_from(gap.kind()), gap.first(), gap.end()});
   for (const stored::PlannedRecord& planned : record.planned())
-    marks.planned.push_back(
-        {planned.id(), {counts_from(planned.range().start(), "planned reservations"), counts_from(planned.range().end(), "planned reservations")}});
+    marks.planned.push_back({planned.id(),
+                             {counts_from(planned.range().start(), "planned reservations"),
+                              counts_from(planned.range().end(), "planned reservations")}});
   marks.doomed.assign(record.doomed().begin(), record.doomed().end());
   marks.database_identity = record.database_identity();
   marks.keys_identity = record.keys_identity();

@@ -5,8 +5,9 @@
 //          burnt, or                           not confirmed its half
 //          a gap
 //
-// A gap is below the position and not served: the peer, who allots ranges to several runs at once, has given it to a run that has not come
-// to this store yet. The coding is protobuf (marks.proto, FORMAT.md), and untrusted when it is read.
+// A gap is below the position and not served: the peer, who allots ranges to several runs at once,
+// has given it to a run that has not come to this store yet. The coding is protobuf (marks.proto,
+// FORMAT.md), and untrusted when it is read.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +45,11 @@ struct PlannedReservation {
 struct Marks {
   static constexpr std::size_t kGapsMax = 256, kPlannedMax = 1024, kDoomedMax = 4096;
 
-  MaterialCounts made;       // in finished units, served or not
-  MaterialCounts unlocked;   // of these, whose other halves the peer has confirmed
-  MaterialCounts position;   // first index that no run has been given
-  MaterialCounts burnt;      // below the position, and never served: passed over because the peer was ahead
+  MaterialCounts made;      // in finished units, served or not
+  MaterialCounts unlocked;  // of these, whose other halves the peer has confirmed
+  MaterialCounts position;  // first index that no run has been given
+  // below the position, and never served: passed over because the peer was ahead
+  MaterialCounts burnt;
   MaterialCounts confirmed;  // the position that the peer is known to have had
   std::uint64_t units_unlocked = 0;
   std::uint64_t attempts = 0;   // at units, in the log
@@ -55,7 +57,8 @@ struct Marks {
   std::uint64_t next_reservation = 1;
   std::vector<Gap> gaps;
   std::vector<PlannedReservation> planned;
-  std::vector<std::uint64_t> doomed;  // slots whose keys seal nothing any more, but may still be there
+  // slots whose keys seal nothing any more, but may still be there
+  std::vector<std::uint64_t> doomed;
   // The files that these marks were written to: a copy of a store has others.
   std::uint64_t database_identity = 0, keys_identity = 0;
 

@@ -10,7 +10,9 @@ namespace tinyot {
 
 void MaterialPipe::pour(MaterialBatch batch) {
   std::unique_lock lock(mutex_);
-  if (!unit_begun_) changed_.wait(lock, [&] { return end_ || drains_ || awaited_ || ready_bytes_ < kReadyBytesMax; });
+  if (!unit_begun_)
+    changed_.wait(lock,
+                  [&] { return end_ || drains_ || awaited_ || ready_bytes_ < kReadyBytesMax; });
   if (end_) std::rethrow_exception(end_);
   unit_begun_ = true;
   if (drains_) return;

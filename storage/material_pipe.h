@@ -1,8 +1,10 @@
-// A store in memory between a party's offline and online phase, for a run that uses its material as it is made: what was poured is
-// drawn once, in order, and is gone. It lives and dies with the process, so nothing of it is ever served again.
+// A store in memory between a party's offline and online phase, for a run that uses its material as
+// it is made: what was poured is drawn once, in order, and is gone. It lives and dies with the
+// process, so nothing of it is ever served again.
 //
-// Bounded: whoever pours waits at the beginning of a unit while kReadyBytesMax are ready, unless somebody waits for material; so
-// neither side can wait for the other for ever. Memory: kReadyBytesMax and two units, if kinds are used as evenly as they are made.
+// Bounded: whoever pours waits at the beginning of a unit while kReadyBytesMax are ready, unless
+// somebody waits for material; so neither side can wait for the other for ever. Memory:
+// kReadyBytesMax and two units, if kinds are used as evenly as they are made.
 //
 // One thread pours, another one draws, any may end it.
 #pragma once
@@ -34,7 +36,8 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   // Nobody draws any more: what is still poured is dropped.
   void drain() noexcept;
 
-  // No more is poured, or wanted: whoever pours or waits fails with `reason`. What is ready can still be drawn.
+  // No more is poured, or wanted: whoever pours or waits fails with `reason`. What is ready can
+  // still be drawn.
   void end(std::exception_ptr reason) noexcept;
 
  private:

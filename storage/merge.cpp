@@ -15,14 +15,16 @@ namespace fs = std::filesystem;
 
 std::string reason_for(const fs::path& out) { return printable("merged into " + out.string()); }
 
-// All of a shard is set aside for the merge before anything is copied, under a number that no run has.
+// All of a shard is set aside for the merge before anything is copied, under a number that no run
+// has.
 constexpr std::uint64_t kMergePlan = ~std::uint64_t{0};
 
 Range all_of(const Marks& marks) { return {{}, marks.made}; }
 
 bool is_set_aside(const Store& shard) {
   const Marks& marks = shard.marks();
-  return marks.planned.size() == 1 && marks.planned[0] == PlannedReservation{kMergePlan, all_of(marks)};
+  return marks.planned.size() == 1 &&
+         marks.planned[0] == PlannedReservation{kMergePlan, all_of(marks)};
 }
 
 void set_aside(Store& shard) {
@@ -34,7 +36,8 @@ void set_aside(Store& shard) {
 
 // Whoever comes after a merge that was cut off finds some shards dead for its sake.
 bool is_merged(const Store& shard, const fs::path& out) {
-  return shard.manifest().state == SessionState::Dead && shard.manifest().dead_reason == reason_for(out);
+  return shard.manifest().state == SessionState::Dead &&
+         shard.manifest().dead_reason == reason_for(out);
 }
 
 // The reason goes first: by it a merge that is cut off before the keys are gone knows the shard
@@ -48,10 +51,13 @@ void retire_into(Store& shard, const fs::path& out) {
 }
 
 void check_shard(const Store& shard, const Store& first) {
-  const auto refuse = [&](const std::string& why) { throw StoreError("the store in " + shard.directory().string() + " cannot be merged: " + why); };
+  const auto refuse = [&](const std::string& why) {
+    throw StoreError("the store in " + shard.directory().string() + " cannot be merged: " + why);
+  };
   const Manifest& manifest = shard.manifest();
   if (manifest.state == SessionState::Dead) refuse("its session is dead: " + manifest.dead_reason);
-  if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me) refuse("it is of another session or party");
+  if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me)
+    refuse("it is of another session or party");
   if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)
     refuse("it is not complete; go on with tinyot preprocess, the same command again");
   if (shard.marks().position != MaterialCounts{} && !is_set_aside(shard))
@@ -62,19 +68,26 @@ void check_all_there(std::span<const Store> shards) {
   const std::uint32_t count = shards.front().manifest().shards;
   for (std::size_t i = 0; i < shards.size(); ++i)
     if (shards[i].manifest().shard != i + 1 || shards.size() != count)
-      throw StoreError("a merge takes all " + std::to_string(count) + " shards of a session, once each; these are " + std::to_string(shards.size()) +
-                       ", and shard " + std::to_string(i + 1) + " is missing or given twice");
+      throw StoreError("a merge takes all " + std::to_string(count) +
+                       " shards of a session, once each; these are " +
+                       std::to_string(shards.size()) + ", and shard " + std::to_string(i + 1) +
+                       " is missing or given twice");
 }
 
-// What an earlier call has left, if it got so far that shards may have died for it. Anything less is made again.
-std::optional<Store> open_if_complete(const fs::path& making, std::span<const Store> shards, const fs::path& out,
+// What an earlier call has left, if it got so far that shards may have died for it. Anything less
+// is made again.
+std::optional<Store> open_if_complete(const fs::path& making, std::span<const Store> shards,
+                                      const fs::path& out,
                                       const std::optional<StoreKey>& store_key) {
   try {
     Store whole = Store::open(making, {.purpose = Purpose::Own, .store_key = store_key});
-    if (whole.manifest().state == SessionState::Complete && whole.manifest().session_id == shards.front().manifest().session_id) return whole;
+    if (whole.manifest().state == SessionState::Complete &&
+        whole.manifest().session_id == shards.front().manifest().session_id)
+      return whole;
   } catch (const StoreError&) {
     // Half made, or half removed.
-    if (std::ranges::any_of(shards, [&](const Store& shard) { return is_merged(shard, out); })) throw;
+    if (std::ranges::any_of(shards, [&](const Store& shard) { return is_merged(shard, out); }))
+      throw;
   }
   return std::nullopt;
 }
@@ -91,7 +104,8 @@ class Copier {
     shard.look([&](const View& view) {
       for (const MaterialKind kind : kAllMaterialKinds) {
         const std::vector<BatchEntry> entries = view.entries(kind, 0, view.marks().made[kind]);
-        for (std::size_t next = 0; next < entries.size();) next = copy_some(view, entries, next, before[kind]);
+        for (std::size_t next = 0; next < entries.size();)
+          next = copy_some(view, entries, next, before[kind]);
         made[kind] += view.marks().made[kind];
       }
       out_.change("merge", 0, [&](Change& change) {
@@ -110,10 +124,12 @@ class Copier {
   }
 
  private:
-  std::size_t copy_some(const View& view, std::span<const BatchEntry> entries, std::size_t begin, std::uint64_t offset) {
+  std::size_t copy_some(const View& view, std::span<const BatchEntry> entries, std::size_t begin,
+                        std::uint64_t offset) {
     std::uint64_t bytes = 0;
     std::size_t end = begin;
-    while (end < entries.size() && bytes < kCommitBytes) bytes += record_bytes(entries[end].kind, view.manifest().me, entries[end].count), ++end;
+    while (end < entries.size() && bytes < kCommitBytes)
+      bytes += record_bytes(entries[end].kind, view.manifest().me, entries[end].count), ++end;
     out_.change("merge", bytes + bytes / 16, [&](Change& change) {
       for (std::size_t i = begin; i < end; ++i) {
         BatchEntry entry = entries[i];
@@ -131,21 +147,27 @@ class Copier {
   Merged& merged_;
 };
 
-std::vector<Store> open_shards(std::span<const fs::path> dirs, Purpose purpose, const std::optional<StoreKey>& store_key) {
+std::vector<Store> open_shards(std::span<const fs::path> dirs, Purpose purpose,
+                               const std::optional<StoreKey>& store_key) {
   std::vector<Store> shards;
-  for (const fs::path& dir : dirs) shards.push_back(Store::open(dir, {.purpose = purpose, .store_key = store_key}));
+  for (const fs::path& dir : dirs)
+    shards.push_back(Store::open(dir, {.purpose = purpose, .store_key = store_key}));
   std::ranges::sort(shards, {}, [](const Store& shard) { return shard.manifest().shard; });
   check_all_there(shards);
   return shards;
 }
 
 // Whether what is in `out` is what an earlier call has made of these shards.
-bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs, const std::optional<StoreKey>& store_key) {
-  const Manifest whole = Store::open(out, {.purpose = Purpose::Look, .store_key = store_key}).manifest();
+bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
+                 const std::optional<StoreKey>& store_key) {
+  const Manifest whole =
+      Store::open(out, {.purpose = Purpose::Look, .store_key = store_key}).manifest();
   if (whole.shards != 1 || whole.state == SessionState::Dead) return false;
   std::uint64_t units = 0;
   for (const Store& shard : open_shards(dirs, Purpose::Look, store_key)) {
-    if (!is_merged(shard, out) || shard.manifest().session_id != whole.session_id || shard.manifest().me != whole.me) return false;
+    if (!is_merged(shard, out) || shard.manifest().session_id != whole.session_id ||
+        shard.manifest().me != whole.me)
+      return false;
     units += shard.manifest().units_made;
   }
   return units == whole.units_made;
@@ -153,7 +175,8 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs, const std:
 
 }  // namespace
 
-Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs, const std::optional<StoreKey>& store_key) {
+Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
+                    const std::optional<StoreKey>& store_key) {
   if (dirs.empty()) throw StoreError("a merge wants the shards of a session");
   if (Store::exists(out) && is_merge_of(out, dirs, store_key)) return {.was_done = true};
   Store::check_absent(out);
@@ -180,7 +203,8 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs, const s
     for (const Store& shard : shards) copier.copy(shard);
     whole->update_manifest([](Manifest& changed) { changed.state = SessionState::Complete; });
   }
-  // From here on the shards go, and what they held is to be served from the whole only when they are gone.
+  // From here on the shards go, and what they held is to be served from the whole only when they
+  // are gone.
   for (Store& shard : shards)
     if (!is_merged(shard, out)) retire_into(shard, out);
   whole->change("merge", 0, [](Change& change) {

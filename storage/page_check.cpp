@@ -29,7 +29,9 @@ T read_as(std::span<const std::byte> bytes, std::size_t at) {
   return object;
 }
 
-std::uint64_t pages_for(std::uint64_t value_bytes) { return (sizeof(PageHead) + value_bytes + kPageBytes - 1) / kPageBytes; }
+std::uint64_t pages_for(std::uint64_t value_bytes) {
+  return (sizeof(PageHead) + value_bytes + kPageBytes - 1) / kPageBytes;
+}
 
 using Key = std::vector<std::byte>;
 
@@ -39,7 +41,8 @@ class PageChecker {
   void check();
 
  private:
-  using Leaf = std::function<void(std::span<const std::byte> key, std::span<const std::byte> value, std::uint16_t flags)>;
+  using Leaf = std::function<void(std::span<const std::byte> key, std::span<const std::byte> value,
+                                  std::uint16_t flags)>;
   struct Counted {
     std::uint64_t branch_pages = 0, leaf_pages = 0, overflow_pages = 0, entries = 0;
   };
@@ -54,9 +57,11 @@ class PageChecker {
   bool has_magic(std::uint64_t number) const;
   void mark(std::uint64_t first, std::uint64_t count, std::uint64_t from);
   void check_tree(const Tree& tree, std::uint16_t flags, const Leaf& leaf);
-  void check_page(const Tree& tree, std::uint64_t number, int depth, const Bounds& bounds, Counted& counted, const Leaf& leaf);
+  void check_page(const Tree& tree, std::uint64_t number, int depth, const Bounds& bounds,
+                  Counted& counted, const Leaf& leaf);
   void check_packed(const Page& page, const PageHead& head) const;
-  void check_leaf_node(std::uint64_t number, const Page& page, std::size_t at, const NodeHead& node, Counted& counted, const Leaf& leaf);
+  void check_leaf_node(std::uint64_t number, const Page& page, std::size_t at, const NodeHead& node,
+                       Counted& counted, const Leaf& leaf);
   void check_free_list(std::span<const std::byte> list);
   bool in_order(const Tree& tree, std::span<const std::byte> a, std::span<const std::byte> b) const;
 
@@ -66,12 +71,15 @@ class PageChecker {
 };
 
 void PageChecker::fail(std::uint64_t page, const std::string& what) const {
-  throw StoreError(file_.path().string() + " is corrupt: page " + std::to_string(page) + ", " + what +
-                   "; nothing in it has been changed, but its material cannot be used: start a new session in a new store");
+  throw StoreError(file_.path().string() + " is corrupt: page " + std::to_string(page) + ", " +
+                   what +
+                   "; nothing in it has been changed, but its material cannot be used: start a new "
+                   "session in a new store");
 }
 
 void PageChecker::fail_on_missing(std::uint64_t page) const {
-  throw StoreError(file_.path().string() + " has been cut off: it has " + std::to_string(file_.size()) + " bytes, and page " + std::to_string(page) +
+  throw StoreError(file_.path().string() + " has been cut off: it has " +
+                   std::to_string(file_.size()) + " bytes, and page " + std::to_string(page) +
                    " is missing; its material is lost, start a new session in a new store");
 }
 
@@ -85,16 +93,22 @@ Meta PageChecker::read_meta(std::uint64_t number) const {
   const Page page = read_page(number);
   const auto head = read_as<PageHead>(page, 0);
   const auto meta = read_as<Meta>(page, sizeof head);
-  if (head.number != number || head.flags != kMeta || meta.magic != kMagic || meta.version != kVersion) fail(number, "its head");
+  if (head.number != number || head.flags != kMeta || meta.magic != kMagic ||
+      meta.version != kVersion)
+    fail(number, "its head");
   // A flag of the environment could have the file mapped to a fixed address.
-  if (meta.address != 0 || meta.free.flags != kIntegerKeys || meta.free.pad != kPageBytes || meta.main.flags != 0) fail(number, "its settings");
-  if (meta.last_page >= meta.map_bytes / kPageBytes || meta.last_page < 1) fail(number, "its sizes");
+  if (meta.address != 0 || meta.free.flags != kIntegerKeys || meta.free.pad != kPageBytes ||
+      meta.main.flags != 0)
+    fail(number, "its settings");
+  if (meta.last_page >= meta.map_bytes / kPageBytes || meta.last_page < 1)
+    fail(number, "its sizes");
   return meta;
 }
 
 // A page belongs to one place only.
 void PageChecker::mark(std::uint64_t first, std::uint64_t count, std::uint64_t from) {
-  if (first < 2 || first > last_page_ || count > last_page_ - first + 1) fail(from, "a page number");
+  if (first < 2 || first > last_page_ || count > last_page_ - first + 1)
+    fail(from, "a page number");
   for (std::uint64_t page = first; page < first + count; ++page) {
     if (seen_[page]) fail(page, "used twice");
     seen_[page] = true;
@@ -108,19 +122,25 @@ bool PageChecker::has_magic(std::uint64_t number) const {
 }
 
 void PageChecker::check() {
-  if (!has_magic(0) && !has_magic(1)) throw StoreError(file_.path().string() + " is not a TinyOT store; nothing in it has been changed");
+  if (!has_magic(0) && !has_magic(1))
+    throw StoreError(file_.path().string() +
+                     " is not a TinyOT store; nothing in it has been changed");
   const Meta metas[2] = {read_meta(0), read_meta(1)};
   const Meta& meta = metas[metas[0].transaction < metas[1].transaction ? 1 : 0];
   last_page_ = meta.last_page;
   if (file_.size() / kPageBytes <= last_page_) fail_on_missing(last_page_);
   seen_.assign(last_page_ + 1, false);
-  check_tree(meta.main, 0, [&](std::span<const std::byte>, std::span<const std::byte> value, std::uint16_t flags) {
-    if (flags != kSubData || value.size() != sizeof(Tree)) fail(meta.main.root, "a table");
-    check_tree(read_as<Tree>(value, 0), 0, {});
-  });
+  check_tree(
+      meta.main, 0,
+      [&](std::span<const std::byte>, std::span<const std::byte> value, std::uint16_t flags) {
+        if (flags != kSubData || value.size() != sizeof(Tree)) fail(meta.main.root, "a table");
+        check_tree(read_as<Tree>(value, 0), 0, {});
+      });
   std::vector<std::vector<std::byte>> lists;
   check_tree(meta.free, kIntegerKeys,
-             [&](std::span<const std::byte>, std::span<const std::byte> value, std::uint16_t) { lists.emplace_back(value.begin(), value.end()); });
+             [&](std::span<const std::byte>, std::span<const std::byte> value, std::uint16_t) {
+               lists.emplace_back(value.begin(), value.end());
+             });
   for (const auto& list : lists) check_free_list(list);
 }
 
@@ -133,23 +153,28 @@ void PageChecker::check_tree(const Tree& tree, std::uint16_t flags, const Leaf& 
   } else if (tree.depth != 0) {
     fail(0, "depth of a table");
   }
-  if (counted.branch_pages != tree.branch_pages || counted.leaf_pages != tree.leaf_pages || counted.overflow_pages != tree.overflow_pages ||
-      counted.entries != tree.entries)
+  if (counted.branch_pages != tree.branch_pages || counted.leaf_pages != tree.leaf_pages ||
+      counted.overflow_pages != tree.overflow_pages || counted.entries != tree.entries)
     fail(tree.root, "counts of a table");
 }
 
-bool PageChecker::in_order(const Tree& tree, std::span<const std::byte> a, std::span<const std::byte> b) const {
-  if (tree.flags == kIntegerKeys) return read_as<std::uint64_t>(a, 0) < read_as<std::uint64_t>(b, 0);
+bool PageChecker::in_order(const Tree& tree, std::span<const std::byte> a,
+                           std::span<const std::byte> b) const {
+  if (tree.flags == kIntegerKeys)
+    return read_as<std::uint64_t>(a, 0) < read_as<std::uint64_t>(b, 0);
   return std::ranges::lexicographical_compare(a, b);
 }
 
-void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth, const Bounds& bounds, Counted& counted, const Leaf& leaf) {
+void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth,
+                             const Bounds& bounds, Counted& counted, const Leaf& leaf) {
   mark(number, 1, number);
   const Page page = read_page(number);
   const auto head = read_as<PageHead>(page, 0);
   const bool is_leaf = depth == tree.depth;
   if (head.number != number || head.flags != (is_leaf ? kLeaf : kBranch)) fail(number, "its head");
-  if (head.lower < sizeof head || head.lower > head.upper || head.upper > kPageBytes || head.lower % 2 != 0) fail(number, "its bounds");
+  if (head.lower < sizeof head || head.lower > head.upper || head.upper > kPageBytes ||
+      head.lower % 2 != 0)
+    fail(number, "its bounds");
   const std::size_t keys = (head.lower - sizeof head) / 2;
   if (keys < (is_leaf ? 1u : 2u)) fail(number, "too few keys");
   ++(is_leaf ? counted.leaf_pages : counted.branch_pages);
@@ -163,13 +188,17 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth, 
     const std::size_t at = read_as<std::uint16_t>(page, sizeof head + 2 * i);
     if (at < head.upper || at > kPageBytes - sizeof(NodeHead)) fail(number, "place of a node");
     const auto node = read_as<NodeHead>(page, at);
-    if (node.key_bytes > kKeyBytesMax || at + sizeof node + node.key_bytes > kPageBytes) fail(number, "size of a key");
+    if (node.key_bytes > kKeyBytesMax || at + sizeof node + node.key_bytes > kPageBytes)
+      fail(number, "size of a key");
     const auto key_at = page.begin() + static_cast<std::ptrdiff_t>(at + sizeof node);
     const Key key(key_at, key_at + node.key_bytes);
     const bool has_key = is_leaf || i > 0;  // the first key of a branch means: all below the second
     if (has_key) {
-      if (tree.flags == kIntegerKeys && key.size() != sizeof(std::uint64_t)) fail(number, "size of a key");
-      if (before && (is_leaf && i == 0 ? in_order(tree, key, *before) : !in_order(tree, *before, key))) fail(number, "order of its keys");
+      if (tree.flags == kIntegerKeys && key.size() != sizeof(std::uint64_t))
+        fail(number, "size of a key");
+      if (before &&
+          (is_leaf && i == 0 ? in_order(tree, key, *before) : !in_order(tree, *before, key)))
+        fail(number, "order of its keys");
       if (bounds.high && !in_order(tree, key, *bounds.high)) fail(number, "order of its keys");
       before = key;
     }
@@ -193,47 +222,57 @@ void PageChecker::check_packed(const Page& page, const PageHead& head) const {
   std::size_t bytes = 0;
   for (std::size_t i = sizeof head; i < head.lower; i += 2) {
     const auto node = read_as<NodeHead>(page, read_as<std::uint16_t>(page, i));
-    const std::size_t value = head.flags == kBranch ? 0 : node.flags == kBigData ? sizeof(std::uint64_t) : node.value_bytes();
+    const std::size_t value = head.flags == kBranch    ? 0
+                              : node.flags == kBigData ? sizeof(std::uint64_t)
+                                                       : node.value_bytes();
     bytes += (sizeof node + node.key_bytes + value + 1) & ~std::size_t{1};
   }
   if (bytes != kPageBytes - head.upper) fail(head.number, "sizes of its nodes");
 }
 
-void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::size_t at, const NodeHead& node, Counted& counted, const Leaf& leaf) {
+void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::size_t at,
+                                  const NodeHead& node, Counted& counted, const Leaf& leaf) {
   const std::size_t value_at = at + sizeof node + node.key_bytes;
   const auto key = std::span<const std::byte>(page).subspan(at + sizeof node, node.key_bytes);
   if (node.flags == kBigData) {
     if (value_at + sizeof(std::uint64_t) > kPageBytes) fail(number, "place of a value");
     const auto first = read_as<std::uint64_t>(page, value_at);
     std::uint64_t pages = pages_for(node.value_bytes());
-    // A value that is overwritten by a smaller one keeps its pages. Records never are, and most of them are large.
+    // A value that is overwritten by a smaller one keeps its pages. Records never are, and most of
+    // them are large.
     const bool keeps_pages = leaf || node.value_bytes() < kSurelyRecordBytes;
     if (keeps_pages) {
       if (first < 2 || first > last_page_) fail(number, "a page number");
       const auto head = read_as<PageHead>(read_page(first), 0);
-      if (head.number != first || head.flags != kOverflow || head.pages() < pages) fail(first, "its head");
+      if (head.number != first || head.flags != kOverflow || head.pages() < pages)
+        fail(first, "its head");
       pages = head.pages();
     }
     mark(first, pages, number);
     counted.overflow_pages += pages;
     if (!leaf) return;
     std::vector<std::byte> value(node.value_bytes());
-    if (file_.read_at(first * kPageBytes + sizeof(PageHead), value) != value.size()) fail(first, "missing");
+    if (file_.read_at(first * kPageBytes + sizeof(PageHead), value) != value.size())
+      fail(first, "missing");
     leaf(key, value, 0);
     return;
   }
   if (node.flags != 0 && node.flags != kSubData) fail(number, "flags of a node");
   if (node.flags == kSubData && !leaf) fail(number, "flags of a node");
-  if (node.value_bytes() > kPageBytes || value_at + node.value_bytes() > kPageBytes) fail(number, "size of a value");
-  if (leaf) leaf(key, std::span<const std::byte>(page).subspan(value_at, node.value_bytes()), node.flags);
+  if (node.value_bytes() > kPageBytes || value_at + node.value_bytes() > kPageBytes)
+    fail(number, "size of a value");
+  if (leaf)
+    leaf(key, std::span<const std::byte>(page).subspan(value_at, node.value_bytes()), node.flags);
 }
 
 // A list of page numbers, preceded by their count; there may be room for more behind it.
 void PageChecker::check_free_list(std::span<const std::byte> list) {
-  if (list.size() < sizeof(std::uint64_t) || list.size() % sizeof(std::uint64_t) != 0) fail(0, "size of a list of free pages");
+  if (list.size() < sizeof(std::uint64_t) || list.size() % sizeof(std::uint64_t) != 0)
+    fail(0, "size of a list of free pages");
   const auto count = read_as<std::uint64_t>(list, 0);
   if (count > list.size() / sizeof(std::uint64_t) - 1) fail(0, "length of a list of free pages");
-  for (std::uint64_t i = 1; i <= count; ++i) mark(read_as<std::uint64_t>(list, i * sizeof(std::uint64_t)), 1, 0);
+  for (std::uint64_t i = 1; i <= count; ++i)
+    mark(read_as<std::uint64_t>(list, i * sizeof(std::uint64_t)), 1, 0);
 }
 
 }  // namespace
@@ -241,7 +280,8 @@ void PageChecker::check_free_list(std::span<const std::byte> list) {
 void check_pages(const std::filesystem::path& file) { PageChecker(file).check(); }
 
 const std::byte* map_around(std::span<const std::byte> value) {
-  const std::byte* const page = value.data() - reinterpret_cast<std::uintptr_t>(value.data()) % kPageBytes;
+  const std::byte* const page =
+      value.data() - reinterpret_cast<std::uintptr_t>(value.data()) % kPageBytes;
   std::uint64_t number;
   std::memcpy(&number, page, sizeof number);
   return page - number * kPageBytes;
@@ -255,9 +295,11 @@ void check_value_pages(const std::byte* map, std::span<const std::byte> value) {
   const auto offset = static_cast<std::uint64_t>(at - map);
   // Pages that this transaction has made are not in the map yet.
   if (head.flags == (kOverflow | kDirty)) return;
-  if (offset % kPageBytes != 0 || head.number != offset / kPageBytes || head.flags != kOverflow || head.pages() != pages_for(value.size()))
+  if (offset % kPageBytes != 0 || head.number != offset / kPageBytes || head.flags != kOverflow ||
+      head.pages() != pages_for(value.size()))
     throw StoreError("page " + std::to_string(offset / kPageBytes) +
-                     " of the store's database is corrupt; retire the store and start a new session in a new one");
+                     " of the store's database is corrupt; retire the store and start a new "
+                     "session in a new one");
 }
 
 }  // namespace tinyot

@@ -1,5 +1,5 @@
-// How LMDB 0.9 lays out its data file on a 64-bit machine (mdb.c: MDB_page, MDB_node, MDB_db, MDB_meta), data file version 1. Internal to
-// page_check.
+// How LMDB 0.9 lays out its data file on a 64-bit machine (mdb.c: MDB_page, MDB_node, MDB_db,
+// MDB_meta), data file version 1. Internal to page_check.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@ inline constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
 inline constexpr std::uint32_t kMagic = 0xBEEFC0DE, kVersion = 1;
 inline constexpr std::uint16_t kBranch = 1, kLeaf = 2, kOverflow = 4, kMeta = 8, kDirty = 16;
 inline constexpr std::uint16_t kBigData = 1, kSubData = 2;
-inline constexpr std::uint16_t kIntegerKeys = 0x4008;  // of the free list; LMDB keeps MDB_NOSUBDIR there too
+// of the free list; LMDB keeps MDB_NOSUBDIR there too
+inline constexpr std::uint16_t kIntegerKeys = 0x4008;
 inline constexpr std::size_t kKeyBytesMax = 511;
 inline constexpr int kDepthMax = 32;
 // A node that is larger has its value in pages of its own.
@@ -33,7 +34,9 @@ static_assert(sizeof(PageHead) == 16);
 struct NodeHead {
   std::uint16_t low, high, flags, key_bytes;
 
-  std::uint64_t child() const { return low | std::uint64_t{high} << 16 | std::uint64_t{flags} << 32; }
+  std::uint64_t child() const {
+    return low | std::uint64_t{high} << 16 | std::uint64_t{flags} << 32;
+  }
   std::uint32_t value_bytes() const { return low | std::uint32_t{high} << 16; }
 };
 static_assert(sizeof(NodeHead) == 8);

@@ -22,7 +22,8 @@ std::uint64_t PourQueue::bytes() const {
   return total;
 }
 
-std::vector<Segment> PourQueue::segments(MaterialKind kind, std::uint64_t from, std::uint64_t count) const {
+std::vector<Segment> PourQueue::segments(MaterialKind kind, std::uint64_t from,
+                                         std::uint64_t count) const {
   const Line& line = of(kind);
   ENSURE(from + count <= line.count);
   std::vector<Segment> result;
@@ -58,9 +59,12 @@ void PourQueue::drop_front(MaterialKind kind, std::uint64_t count) {
   MaterialBatch shorter;
   shorter.kind = kind;
   shorter.count = rest;
-  for (std::size_t column = 0; column < front.mine.size(); ++column) shorter.mine.emplace_back(rest);
-  for (std::size_t column = 0; column < front.peers.size(); ++column) shorter.peers.emplace_back(rest);
-  for (std::size_t column = 0; column < front.shares.size(); ++column) shorter.shares.emplace_back(rest);
+  for (std::size_t column = 0; column < front.mine.size(); ++column)
+    shorter.mine.emplace_back(rest);
+  for (std::size_t column = 0; column < front.peers.size(); ++column)
+    shorter.peers.emplace_back(rest);
+  for (std::size_t column = 0; column < front.shares.size(); ++column)
+    shorter.shares.emplace_back(rest);
   copy_objects(front, line.taken, rest, shorter, 0);
   front = std::move(shorter);
   line.taken = 0;

@@ -1,5 +1,6 @@
-// Batches that are poured but not yet committed. Records are cut from the front of each kind's queue; what a record has taken
-// leaves the queue only after its transaction is committed, so that a transaction can be tried again.
+// Batches that are poured but not yet committed. Records are cut from the front of each kind's
+// queue; what a record has taken leaves the queue only after its transaction is committed, so that
+// a transaction can be tried again.
 #pragma once
 
 #include <array>

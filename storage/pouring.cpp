@@ -1,4 +1,5 @@
-// How material comes into a store: the part of StoreState that pours, finishes units and cuts them back.
+// How material comes into a store: the part of StoreState that pours, finishes units and cuts them
+// back.
 
 #include <algorithm>
 #include <map>
@@ -12,10 +13,13 @@ namespace {
 
 void check_shape(const MaterialBatch& batch, Party me) {
   const MaterialShape shape = shape_of(batch.kind, me);
-  ENSURE(batch.mine.size() == shape.mine && batch.peers.size() == shape.peers && batch.shares.size() == shape.shares);
-  for (const AuthBitsMine& column : batch.mine) ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
+  ENSURE(batch.mine.size() == shape.mine && batch.peers.size() == shape.peers &&
+         batch.shares.size() == shape.shares);
+  for (const AuthBitsMine& column : batch.mine)
+    ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
   for (const AuthBitsPeers& column : batch.peers) ENSURE(column.size() == batch.count);
-  for (const AuthShares& column : batch.shares) ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
+  for (const AuthShares& column : batch.shares)
+    ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
 }
 
 }  // namespace
@@ -26,7 +30,9 @@ void StoreState::begin_unit(const BegunUnit& unit) {
   database_.change("begin a unit", 0, [&](Change& change) {
     change.check_alive();
     number = change.marks().attempts;
-    change.put_attempt(number, {.unit = change.manifest().units_made + begun_.size(), .plan = unit.plan, .risk = unit.risk});
+    change.put_attempt(number, {.unit = change.manifest().units_made + begun_.size(),
+                                .plan = unit.plan,
+                                .risk = unit.risk});
   });
   begun_[unit.number] = number;
   outstanding_ += unit.risk;
@@ -50,9 +56,11 @@ AttemptTotals StoreState::attempts() const {
   AttemptTotals totals;
   database_.read("read the attempts at units", [&](const View& view) {
     totals = {};
-    std::map<std::uint64_t, UnitPlan> made;  // the last attempt at a unit is the one that is in the store
+    // the last attempt at a unit is the one that is in the store
+    std::map<std::uint64_t, UnitPlan> made;
     for (const Attempt& attempt : view.attempts()) {
-      if (attempt.state == Attempt::State::Made && attempt.unit < view.manifest().units_made) made[attempt.unit] = attempt.plan;
+      if (attempt.state == Attempt::State::Made && attempt.unit < view.manifest().units_made)
+        made[attempt.unit] = attempt.plan;
       if (attempt.state != Attempt::State::Outstanding) continue;
       ++totals.outstanding;
       totals.risk += attempt.risk;
@@ -68,7 +76,8 @@ AttemptTotals StoreState::attempts() const {
 void StoreState::pour(MaterialBatch batch) {
   ENSURE(purpose_ == Purpose::Make);
   check_shape(batch, database_.manifest().me);
-  if (database_.manifest().state == SessionState::Dead) database_.read("store material", [](const View& view) { view.check_alive(); });
+  if (database_.manifest().state == SessionState::Dead)
+    database_.read("store material", [](const View& view) { view.check_alive(); });
   queue_.add(std::move(batch));
   while (queue_.bytes() >= kCommitBytes) {
     const std::vector<PlannedBatch> batches = plan_batches(Rest::StaysQueued);
@@ -82,7 +91,9 @@ void StoreState::pour(MaterialBatch batch) {
 }
 
 void StoreState::keep(MaterialBatch bits) {
-  ENSURE(purpose_ == Purpose::Make && (bits.kind == MaterialKind::AuthBitsA || bits.kind == MaterialKind::AuthBitsB) && bits.count > 0);
+  ENSURE(purpose_ == Purpose::Make &&
+         (bits.kind == MaterialKind::AuthBitsA || bits.kind == MaterialKind::AuthBitsB) &&
+         bits.count > 0);
   check_shape(bits, database_.manifest().me);
   to_keep_.push_back(std::move(bits));
 }
@@ -104,8 +115,9 @@ void StoreState::finish_unit() {
     const std::vector<PlannedBatch> batches = plan_batches(Rest::IsWritten);
     MaterialCounts made = written_;
     for (const PlannedBatch& batch : batches) made[batch.entry.kind] = batch.entry.end();
-    is_last = std::ranges::all_of(kAllMaterialKinds,
-                                  [&](MaterialKind kind) { return made[kind] - written_[kind] == queue_.count(kind); });
+    is_last = std::ranges::all_of(kAllMaterialKinds, [&](MaterialKind kind) {
+      return made[kind] - written_[kind] == queue_.count(kind);
+    });
     database_.change("store material", queue_.bytes(), [&](Change& change) {
       change.check_alive();
       write_batches(change, batches);
@@ -128,7 +140,8 @@ void StoreState::finish_unit() {
   outstanding_ -= risk;
 }
 
-// Full records from the front of each kind's queue, and on demand the smaller last ones, up to one commit's worth.
+// Full records from the front of each kind's queue, and on demand the smaller last ones, up to one
+// commit's worth.
 std::vector<StoreState::PlannedBatch> StoreState::plan_batches(Rest rest) const {
   const Party me = database_.manifest().me;
   std::vector<PlannedBatch> batches;
@@ -138,8 +151,12 @@ std::vector<StoreState::PlannedBatch> StoreState::plan_batches(Rest rest) const 
     for (std::uint64_t from = 0; from < queued && bytes < kCommitBytes;) {
       const std::uint64_t count = std::min(capacity, queued - from), first = written_[kind] + from;
       if (count < capacity && rest == Rest::StaysQueued) break;
-      batches.push_back(
-          {{.kind = kind, .first = first, .count = static_cast<std::uint32_t>(count), .shard = database_.manifest().shard, .origin = first}, from});
+      batches.push_back({{.kind = kind,
+                          .first = first,
+                          .count = static_cast<std::uint32_t>(count),
+                          .shard = database_.manifest().shard,
+                          .origin = first},
+                         from});
       bytes += record_bytes(kind, me, count);
       from += count;
     }
@@ -150,7 +167,8 @@ std::vector<StoreState::PlannedBatch> StoreState::plan_batches(Rest rest) const 
 void StoreState::write_batches(Change& change, std::span<const PlannedBatch> batches) const {
   for (const auto& [entry, from] : batches)
     change.add(entry, [&](std::span<std::byte> record) {
-      encode_record(entry.kind, change.manifest().me, entry.count, queue_.segments(entry.kind, from, entry.count), record);
+      encode_record(entry.kind, change.manifest().me, entry.count,
+                    queue_.segments(entry.kind, from, entry.count), record);
     });
 }
 
@@ -167,9 +185,11 @@ void StoreState::cut_back(std::uint64_t units) {
     change.check_alive();
     ENSURE(units <= change.manifest().units_made);
     if (units < change.marks().units_unlocked)
-      throw StoreError("the peer has only the first " + std::to_string(units) + " of the " + std::to_string(change.marks().units_unlocked) +
-                       " units in " + files_.directory.string() +
-                       " that it has once confirmed: its store is an older copy, and the session cannot go on; start a new one in a new store");
+      throw StoreError("the peer has only the first " + std::to_string(units) + " of the " +
+                       std::to_string(change.marks().units_unlocked) + " units in " +
+                       files_.directory.string() +
+                       " that it has once confirmed: its store is an older copy, and the session "
+                       "cannot go on; start a new one in a new store");
     change.marks().made = change.made_by(units);
     change.manifest().units_made = units;
     change.manifest().state = SessionState::Open;

@@ -8,18 +8,21 @@
 namespace tinyot {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "arrays are stored as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "arrays are stored as they lie in memory");
 
 // Mine, then shared ones: of both there are bits and a block each.
 std::size_t columns_with_bits(const MaterialShape& shape) { return shape.mine + shape.shares; }
 
 template <class Batch>
 auto& bits_of_column(Batch& batch, std::size_t column) {
-  return column < batch.mine.size() ? batch.mine[column].bits : batch.shares[column - batch.mine.size()].bits;
+  return column < batch.mine.size() ? batch.mine[column].bits
+                                    : batch.shares[column - batch.mine.size()].bits;
 }
 template <class Batch>
 auto* blocks_of_column(Batch& batch, std::size_t column) {
-  return column < batch.mine.size() ? &batch.mine[column].macs.data()->value : &batch.shares[column - batch.mine.size()].macs.data()->value;
+  return column < batch.mine.size() ? &batch.mine[column].macs.data()->value
+                                    : &batch.shares[column - batch.mine.size()].macs.data()->value;
 }
 
 std::size_t bits_bytes(std::size_t count) { return words_for(count) * sizeof(std::uint64_t); }
@@ -30,15 +33,21 @@ struct Layout {
   std::size_t count;
   MaterialShape shape;
 
-  std::size_t bits(std::size_t column) const { return column * (bits_bytes(count) + blocks_bytes(count)); }
+  std::size_t bits(std::size_t column) const {
+    return column * (bits_bytes(count) + blocks_bytes(count));
+  }
   std::size_t macs(std::size_t column) const { return bits(column) + bits_bytes(count); }
-  std::size_t keys(std::size_t column) const { return bits(columns_with_bits(shape)) + column * blocks_bytes(count); }
+  std::size_t keys(std::size_t column) const {
+    return bits(columns_with_bits(shape)) + column * blocks_bytes(count);
+  }
   std::size_t end() const { return keys(shape.peers); }
 };
 
 }  // namespace
 
-std::size_t record_bytes(MaterialKind kind, Party me, std::size_t count) { return Layout{count, shape_of(kind, me)}.end(); }
+std::size_t record_bytes(MaterialKind kind, Party me, std::size_t count) {
+  return Layout{count, shape_of(kind, me)}.end();
+}
 
 std::size_t record_capacity(MaterialKind kind) {
   const auto largest = [kind](std::size_t count) {
@@ -47,7 +56,8 @@ std::size_t record_capacity(MaterialKind kind) {
   return kRecordBytesMax / largest(64) * 64;
 }
 
-void encode_record(MaterialKind kind, Party me, std::size_t total, std::span<const Segment> segments, std::span<std::byte> record) {
+void encode_record(MaterialKind kind, Party me, std::size_t total,
+                   std::span<const Segment> segments, std::span<std::byte> record) {
   const Layout layout{total, shape_of(kind, me)};
   ENSURE(record.size() == layout.end());
   SecretVector<std::uint64_t> words(words_for(total));
@@ -55,8 +65,10 @@ void encode_record(MaterialKind kind, Party me, std::size_t total, std::span<con
     std::fill(words.begin(), words.end(), 0);
     std::size_t done = 0;
     for (const Segment& segment : segments) {
-      copy_bits(bits_of_column(*segment.batch, column).words(), segment.from, words, done, segment.count);
-      std::memcpy(&record[layout.macs(column)] + blocks_bytes(done), blocks_of_column(*segment.batch, column) + segment.from,
+      copy_bits(bits_of_column(*segment.batch, column).words(), segment.from, words, done,
+                segment.count);
+      std::memcpy(&record[layout.macs(column)] + blocks_bytes(done),
+                  blocks_of_column(*segment.batch, column) + segment.from,
                   blocks_bytes(segment.count));
       done += segment.count;
     }
@@ -67,18 +79,20 @@ void encode_record(MaterialKind kind, Party me, std::size_t total, std::span<con
     std::size_t done = 0;
     for (const Segment& segment : segments) {
       const AuthBitsPeers& source = segment.batch->peers[column];
-      std::memcpy(&record[layout.keys(column)] + blocks_bytes(done), source.keys.data() + segment.from,
-                  blocks_bytes(segment.count));
+      std::memcpy(&record[layout.keys(column)] + blocks_bytes(done),
+                  source.keys.data() + segment.from, blocks_bytes(segment.count));
       done += segment.count;
     }
     ENSURE(done == total);
   }
 }
 
-void decode_objects(MaterialKind kind, Party me, std::size_t total, std::span<const std::byte> record, std::size_t from, std::size_t count,
+void decode_objects(MaterialKind kind, Party me, std::size_t total,
+                    std::span<const std::byte> record, std::size_t from, std::size_t count,
                     MaterialBatch& target, std::size_t to) {
   const Layout layout{total, shape_of(kind, me)};
-  ENSURE(record.size() == layout.end() && from + count <= total && to + count <= target.count && count > 0);
+  ENSURE(record.size() == layout.end() && from + count <= total && to + count <= target.count &&
+         count > 0);
   const std::size_t first_word = from / 64;
   SecretVector<std::uint64_t> words(words_for(from + count) - first_word);
   for (std::size_t column = 0; column < columns_with_bits(layout.shape); ++column) {
@@ -86,17 +100,21 @@ void decode_objects(MaterialKind kind, Party me, std::size_t total, std::span<co
     std::memcpy(words.data(), &record[layout.bits(column)] + first_word * sizeof(std::uint64_t),
                 words.size() * sizeof(std::uint64_t));
     copy_bits(words, from % 64, bits_of_column(target, column).words(), to, count);
-    std::memcpy(blocks_of_column(target, column) + to, &record[layout.macs(column)] + blocks_bytes(from), blocks_bytes(count));
+    std::memcpy(blocks_of_column(target, column) + to,
+                &record[layout.macs(column)] + blocks_bytes(from), blocks_bytes(count));
   }
   for (std::size_t column = 0; column < layout.shape.peers; ++column)
-    std::memcpy(target.peers[column].keys.data() + to, &record[layout.keys(column)] + blocks_bytes(from), blocks_bytes(count));
+    std::memcpy(target.peers[column].keys.data() + to,
+                &record[layout.keys(column)] + blocks_bytes(from), blocks_bytes(count));
 }
 
-void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count, MaterialBatch& target, std::size_t to) {
+void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,
+                  MaterialBatch& target, std::size_t to) {
   ENSURE(from + count <= source.count && to + count <= target.count);
   for (std::size_t column = 0; column < source.mine.size() + source.shares.size(); ++column) {
     bits_of_column(target, column).copy_from(bits_of_column(source, column), from, to, count);
-    std::copy_n(blocks_of_column(source, column) + from, count, blocks_of_column(target, column) + to);
+    std::copy_n(blocks_of_column(source, column) + from, count,
+                blocks_of_column(target, column) + to);
   }
   for (std::size_t column = 0; column < source.peers.size(); ++column)
     std::copy_n(source.peers[column].keys.begin() + static_cast<std::ptrdiff_t>(from), count,

@@ -1,7 +1,9 @@
-// Records: how a run of objects of one kind lies in one value of the database, before it is sealed. FORMAT.md has the bytes.
+// Records: how a run of objects of one kind lies in one value of the database, before it is sealed.
+// FORMAT.md has the bytes.
 //
-// A record is plain little-endian arrays: for each of my columns the packed bits and the MACs, for each of the peer's columns the keys.
-// Both parties cut their records at the same objects, so that record i of one is the other half of record i of the other.
+// A record is plain little-endian arrays: for each of my columns the packed bits and the MACs, for
+// each of the peer's columns the keys. Both parties cut their records at the same objects, so that
+// record i of one is the other half of record i of the other.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +14,13 @@
 
 namespace tinyot {
 
-// Records of about this many bytes are committed together: enough that the sync at the end costs little beside the writing.
+// Records of about this many bytes are committed together: enough that the sync at the end costs
+// little beside the writing.
 inline constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
 
-// The largest value: 64 pages of the database file, the first of which begins with LMDB's own 16 bytes. A run that ends inside a record
-// seals it anew, and a record that is read stays in the processor's cache.
+// The largest value: 64 pages of the database file, the first of which begins with LMDB's own 16
+// bytes. A run that ends inside a record seals it anew, and a record that is read stays in the
+// processor's cache.
 inline constexpr std::size_t kRecordBytesMax = 64 * 4096 - 16;
 
 // Bytes of a record of `count` objects.
@@ -32,14 +36,19 @@ struct Segment {
   std::size_t count;
 };
 
-// Writes the record of what the segments hold together; `record` has record_bytes and any alignment.
-void encode_record(MaterialKind kind, Party me, std::size_t total, std::span<const Segment> segments, std::span<std::byte> record);
+// Writes the record of what the segments hold together; `record` has record_bytes and any
+// alignment.
+void encode_record(MaterialKind kind, Party me, std::size_t total,
+                   std::span<const Segment> segments, std::span<std::byte> record);
 
-// Copies objects [from, from + count) of a record of `total` objects to [to, to + count) of a batch.
-void decode_objects(MaterialKind kind, Party me, std::size_t total, std::span<const std::byte> record, std::size_t from, std::size_t count,
+// Copies objects [from, from + count) of a record of `total` objects to [to, to + count) of a
+// batch.
+void decode_objects(MaterialKind kind, Party me, std::size_t total,
+                    std::span<const std::byte> record, std::size_t from, std::size_t count,
                     MaterialBatch& target, std::size_t to);
 
 // Copies objects [from, from + count) between batches of one kind.
-void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count, MaterialBatch& target, std::size_t to);
+void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,
+                  MaterialBatch& target, std::size_t to);
 
 }  // namespace tinyot

@@ -1,4 +1,5 @@
-// What is done first by who finds a store alone: nobody holds what was reserved or begun, so what is left of it goes.
+// What is done first by who finds a store alone: nobody holds what was reserved or begun, so what
+// is left of it goes.
 
 #include <algorithm>
 
@@ -10,7 +11,8 @@ namespace {
 
 bool is_planned(const Marks& marks, const BatchEntry& entry) {
   return std::ranges::any_of(marks.planned, [&](const PlannedReservation& planned) {
-    return planned.range.start[entry.kind] <= entry.first && entry.end() <= planned.range.end[entry.kind];
+    return planned.range.start[entry.kind] <= entry.first &&
+           entry.end() <= planned.range.end[entry.kind];
   });
 }
 
@@ -22,15 +24,18 @@ std::vector<std::uint64_t> slots_of(std::span<const BatchEntry> entries) {
 
 }  // namespace
 
-// Whoever makes may drop what no unit holds even while others draw: only a predecessor that died can have left it.
+// Whoever makes may drop what no unit holds even while others draw: only a predecessor that died
+// can have left it.
 void StoreState::drop_unfinished() {
   std::vector<BatchEntry> unfinished;
   database_.read("look for an unfinished unit", [&](const View& view) {
     for (const MaterialKind kind : kAllMaterialKinds)
-      for (const BatchEntry& entry : view.entries(kind, view.marks().made[kind], ~std::uint64_t{0})) unfinished.push_back(entry);
+      for (const BatchEntry& entry : view.entries(kind, view.marks().made[kind], ~std::uint64_t{0}))
+        unfinished.push_back(entry);
   });
   if (unfinished.empty()) return;
-  // Keys first: a batch whose key is gone stays in the catalogue until it is dropped, and is found again.
+  // Keys first: a batch whose key is gone stays in the catalogue until it is dropped, and is found
+  // again.
   database_.keys().erase(slots_of(unfinished));
   database_.change("drop an unfinished unit", unfinished.size() * kDropBytes, [&](Change& change) {
     for (const BatchEntry& entry : unfinished) change.drop(entry);

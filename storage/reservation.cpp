@@ -9,8 +9,10 @@
 
 namespace tinyot {
 
-Reservation::Reservation(std::shared_ptr<StoreState> state, const Range& range, const MaterialCounts& burnt)
-    : state_(std::move(state)), me_(state_->database().manifest().me), range_(range), burnt_(burnt) {
+Reservation::Reservation(std::shared_ptr<StoreState> state, const Range& range,
+                         const MaterialCounts& burnt)
+    : state_(std::move(state)), me_(state_->database().manifest().me), range_(range),
+      burnt_(burnt) {
   HeldBatches held = state_->hold(range);
   for (const MaterialKind kind : kAllMaterialKinds) {
     const auto k = static_cast<std::size_t>(kind);
@@ -37,8 +39,9 @@ Reservation::~Reservation() { finish_quietly(); }
 MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
   const std::uint64_t has = left()[kind];
   if (count > has)
-    throw OutOfMaterial("the reservation is out of material: " + std::string(name_of(kind)) + " has " + std::to_string(has) +
-                        ", needs " + std::to_string(count) + "; reserve all that a run needs before it starts");
+    throw OutOfMaterial("the reservation is out of material: " + std::string(name_of(kind)) +
+                        " has " + std::to_string(has) + ", needs " + std::to_string(count) +
+                        "; reserve all that a run needs before it starts");
   ENSURE(state_ != nullptr);
   MaterialBatch drawn(kind, me_, count);
   Line& line = lines_[static_cast<std::size_t>(kind)];
@@ -46,7 +49,8 @@ MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
     HeldBatch& batch = line.batches[line.batch];
     if (line.plain.empty()) line.plain = state_->open(batch);
     const std::size_t part = std::min<std::uint64_t>(count - done, batch.entry.end() - line.next);
-    decode_objects(kind, me_, batch.entry.count, line.plain, line.next - batch.entry.first, part, drawn, done);
+    decode_objects(kind, me_, batch.entry.count, line.plain, line.next - batch.entry.first, part,
+                   drawn, done);
     done += part;
     line.next += part;
     if (line.next < batch.entry.end()) continue;
@@ -66,14 +70,16 @@ std::vector<BatchEntry> Reservation::batches() const {
 
 MaterialCounts Reservation::counts() const {
   MaterialCounts counts;
-  for (const MaterialKind kind : kAllMaterialKinds) counts[kind] = range_.end[kind] - range_.start[kind];
+  for (const MaterialKind kind : kAllMaterialKinds)
+    counts[kind] = range_.end[kind] - range_.start[kind];
   return counts;
 }
 
 MaterialCounts Reservation::left() const {
   MaterialCounts left;
   if (state_ == nullptr) return left;
-  for (const MaterialKind kind : kAllMaterialKinds) left[kind] = range_.end[kind] - lines_[static_cast<std::size_t>(kind)].next;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    left[kind] = range_.end[kind] - lines_[static_cast<std::size_t>(kind)].next;
   return left;
 }
 

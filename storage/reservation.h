@@ -1,6 +1,7 @@
 // A range of material that has left the store and is drawn once, in order. Made by Store.
 //
-// The keys of its batches are in this object's memory and nowhere else: when the process ends, nobody can read what was not drawn.
+// The keys of its batches are in this object's memory and nowhere else: when the process ends,
+// nobody can read what was not drawn.
 #pragma once
 
 #include <array>
@@ -18,8 +19,8 @@ class Reservation : public MaterialSource {
   // Finishes. A failure to drop the batches is left to the next opening, which tries again.
   ~Reservation() override;
 
-  // The next `count` objects of a kind. Fails: OutOfMaterial beyond the reserved range, StoreError for a corrupt batch or a
-  // dead session; after OutOfMaterial nothing has moved.
+  // The next `count` objects of a kind. Fails: OutOfMaterial beyond the reserved range, StoreError
+  // for a corrupt batch or a dead session; after OutOfMaterial nothing has moved.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
 
   Party me() const { return me_; }
@@ -42,9 +43,10 @@ class Reservation : public MaterialSource {
   // Where drawing stands within a kind.
   struct Line {
     std::vector<HeldBatch> batches;
-    std::size_t batch = 0;             // the one that the next object is in
-    std::uint64_t next = 0;            // index of the next object
-    SecretVector<std::byte> plain;     // that batch, decrypted; empty before its first object is drawn
+    std::size_t batch = 0;   // the one that the next object is in
+    std::uint64_t next = 0;  // index of the next object
+    // that batch, decrypted; empty before its first object is drawn
+    SecretVector<std::byte> plain;
   };
 
   std::shared_ptr<StoreState> state_;  // empty once finished

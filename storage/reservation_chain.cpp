@@ -9,10 +9,12 @@ namespace tinyot {
 
 MaterialBatch ReservationChain::draw(MaterialKind kind, std::size_t count) {
   if (count > left()[kind])
-    throw OutOfMaterial("the reservations are out of material: " + std::string(name_of(kind)) + " has " + std::to_string(left()[kind]) + ", needs " +
+    throw OutOfMaterial("the reservations are out of material: " + std::string(name_of(kind)) +
+                        " has " + std::to_string(left()[kind]) + ", needs " +
                         std::to_string(count) + "; reserve all that a run needs before it starts");
   std::vector<MaterialBatch> parts;
-  for (std::size_t link = 0, missing = count; link < links_.size() && (missing > 0 || parts.empty()); ++link) {
+  for (std::size_t link = 0, missing = count;
+       link < links_.size() && (missing > 0 || parts.empty()); ++link) {
     const std::size_t part = std::min<std::uint64_t>(missing, links_[link].left()[kind]);
     if (part == 0 && link + 1 < links_.size()) continue;
     parts.push_back(links_[link].draw(kind, part));

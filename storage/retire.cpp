@@ -15,30 +15,37 @@ std::string retire_opened(const std::filesystem::path& directory, const StoreAcc
 }
 
 // Nothing is asked of the store but that nobody has it open.
-Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store_key, const std::string& why) {
+Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store_key,
+                   const std::string& why) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(files.keys, error))) {
-    if (!std::filesystem::exists(files.database, error)) throw StoreError("no store in " + files.directory.string() + "; nothing has been erased");
+    if (!std::filesystem::exists(files.database, error))
+      throw StoreError("no store in " + files.directory.string() + "; nothing has been erased");
     throw StoreError(files.keys.string() +
-                     " is missing: there are no keys to erase, and without them nothing of the store can be read; the directory can be removed");
+                     " is missing: there are no keys to erase, and without them nothing of the "
+                     "store can be read; the directory can be removed");
   }
   const StoreLock lock(files, Purpose::Own);
   // Who gives a store key if and only if there is one can end a sound store as it should be ended.
   const std::optional<KeyProtection> protection = KeyTable::protection_in(files.keys);
-  if (protection == (store_key ? KeyProtection::ByPermissions : KeyProtection::ByStoreKey)) throw StoreError(why);
+  if (protection == (store_key ? KeyProtection::ByPermissions : KeyProtection::ByStoreKey))
+    throw StoreError(why);
   KeyTable::erase_file(files.keys);
   return {kReason, {"the session is not marked dead, since the store cannot be opened: " + why}};
 }
 
 }  // namespace
 
-Retired retire_store(const std::filesystem::path& directory, const std::optional<StoreKey>& store_key) {
+Retired retire_store(const std::filesystem::path& directory,
+                     const std::optional<StoreKey>& store_key) {
   try {
     try {
       return {retire_opened(directory, {.purpose = Purpose::Own, .store_key = store_key}), {}};
     } catch (const StoreIsCopy&) {
-      return {retire_opened(directory, {.purpose = Purpose::Own, .store_key = store_key, .is_adopted = true}),
-              {"this is a copy: the store that it was made from still has its keys, if it is still there; retire it too"}};
+      return {retire_opened(directory,
+                            {.purpose = Purpose::Own, .store_key = store_key, .is_adopted = true}),
+              {"this is a copy: the store that it was made from still has its keys, if it is still "
+               "there; retire it too"}};
     }
   } catch (const StoreError& error) {
     return erase_keys(StoreFiles(directory), store_key, error.what());

@@ -18,7 +18,8 @@
 namespace tinyot {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "numbers are stored as they lie in memory");
 
 constexpr char kSessionMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'S', 'F'};
 constexpr std::uint32_t kSessionVersion = 2;
@@ -35,11 +36,14 @@ struct Header {
 static_assert(sizeof(Header) == 56 && std::is_trivially_copyable_v<Header>);
 
 SealKey key_of(const Header& header, const std::optional<StoreKey>& store_key) {
-  return derive_key(store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(), header.salt, "TinyOT session file");
+  return derive_key(
+      store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(),
+      header.salt, "TinyOT session file");
 }
 
 std::size_t plain_bytes(const Header& header, Party me) {
-  return header.manifest_bytes + sizeof(Delta) + record_bytes(MaterialKind::AuthBitsA, me, header.anchor_bits) +
+  return header.manifest_bytes + sizeof(Delta) +
+         record_bytes(MaterialKind::AuthBitsA, me, header.anchor_bits) +
          record_bytes(MaterialKind::AuthBitsB, me, header.anchor_bits);
 }
 
@@ -48,7 +52,8 @@ void encode_bits(const MaterialBatch& bits, Party me, std::span<std::byte> recor
   encode_record(bits.kind, me, bits.count, std::span(&segment, 1), record);
 }
 
-SecretVector<std::byte> encode(const SessionFile& session, const Header& header, const std::string& manifest) {
+SecretVector<std::byte> encode(const SessionFile& session, const Header& header,
+                               const std::string& manifest) {
   const Party me = session.manifest.me;
   SecretVector<std::byte> plain(plain_bytes(header, me));
   std::size_t at = 0;
@@ -65,19 +70,22 @@ SecretVector<std::byte> encode(const SessionFile& session, const Header& header,
 }
 
 [[noreturn]] void throw_corrupt(const std::filesystem::path& path) {
-  throw StoreError("the session file " + path.string() + " is corrupt, or is not one; copy it again from where shard 1 was begun");
+  throw StoreError("the session file " + path.string() +
+                   " is corrupt, or is not one; copy it again from where shard 1 was begun");
 }
 
 }  // namespace
 
-void write_session_file(const std::filesystem::path& path, const SessionFile& session, const std::optional<StoreKey>& store_key) {
+void write_session_file(const std::filesystem::path& path, const SessionFile& session,
+                        const std::optional<StoreKey>& store_key) {
   ENSURE(session.bits_a.count == session.bits_b.count && session.bits_a.count <= kAnchorMax);
   const std::string manifest = serialize_manifest(session.manifest);
   Rng rng = Rng::from_system();
   Header header{};
   std::memcpy(header.magic, kSessionMagic, sizeof header.magic);
   header.version = kSessionVersion;
-  header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey : KeyProtection::ByPermissions);
+  header.protection = static_cast<std::uint32_t>(store_key ? KeyProtection::ByStoreKey
+                                                           : KeyProtection::ByPermissions);
   header.salt = rng.object<decltype(header.salt)>();
   header.manifest_bytes = static_cast<std::uint32_t>(manifest.size());
   header.anchor_bits = static_cast<std::uint32_t>(session.bits_a.count);
@@ -114,36 +122,49 @@ void erase_session_file(const std::filesystem::path& path) {
   file.sync();
 }
 
-SessionFile read_session_file(const std::filesystem::path& path, const std::optional<StoreKey>& store_key) {
+SessionFile read_session_file(const std::filesystem::path& path,
+                              const std::optional<StoreKey>& store_key) {
   const File file(path, O_RDONLY);
   struct stat found;
   if (::fstat(file.descriptor(), &found) != 0) fail_on_file("look at", path, errno);
   if ((found.st_mode & 0077) != 0)
-    throw StoreError("the session file " + path.string() + " is open to other users, and it holds secrets; close it with: chmod 600 " +
+    throw StoreError("the session file " + path.string() +
+                     " is open to other users, and it holds secrets; close it with: chmod 600 " +
                      path.string());
   Header header;
   const auto head = std::as_writable_bytes(std::span(&header, 1));
-  if (file.read_at(0, head) != head.size() || std::memcmp(header.magic, kSessionMagic, sizeof header.magic) != 0) throw_corrupt(path);
+  if (file.read_at(0, head) != head.size() ||
+      std::memcmp(header.magic, kSessionMagic, sizeof header.magic) != 0)
+    throw_corrupt(path);
   if (header.version > kSessionVersion)
-    throw StoreError("the session file " + path.string() + " was made by a newer version (format " + std::to_string(header.version) +
-                     ", this program reads up to " + std::to_string(kSessionVersion) + "); use the version that made it");
+    throw StoreError("the session file " + path.string() + " was made by a newer version (format " +
+                     std::to_string(header.version) + ", this program reads up to " +
+                     std::to_string(kSessionVersion) + "); use the version that made it");
   if (header.protection == static_cast<std::uint32_t>(KeyProtection::Erased))
-    throw StoreError("the session of " + path.string() + " is dead: a check has failed in one of its shards; begin a new session");
+    throw StoreError("the session of " + path.string() +
+                     " is dead: a check has failed in one of its shards; begin a new session");
   const std::uint64_t size = file.size();
-  if (header.version != kSessionVersion || size > kFileBytesMax || size < head.size() + sizeof(SealTag) || header.manifest_bytes > size ||
+  if (header.version != kSessionVersion || size > kFileBytesMax ||
+      size < head.size() + sizeof(SealTag) || header.manifest_bytes > size ||
       header.anchor_bits < 1 || header.anchor_bits > kAnchorMax)
     throw_corrupt(path);
   const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);
   if (!is_sealed && store_key)
     throw StoreError("the session file " + path.string() +
-                     " is not sealed under a store key: file permissions alone protect it, leave --store-key out if that is as it should be");
-  if (is_sealed && !store_key) throw StoreError("the session file " + path.string() + " is sealed under a store key; give it with --store-key @FILE");
+                     " is not sealed under a store key: file permissions alone protect it, leave "
+                     "--store-key out if that is as it should be");
+  if (is_sealed && !store_key)
+    throw StoreError("the session file " + path.string() +
+                     " is sealed under a store key; give it with --store-key @FILE");
   SecretVector<std::byte> text(size - head.size() - sizeof(SealTag));
   SealTag tag;
-  if (file.read_at(head.size(), text) != text.size() || file.read_at(head.size() + text.size(), tag) != tag.size()) throw_corrupt(path);
+  if (file.read_at(head.size(), text) != text.size() ||
+      file.read_at(head.size() + text.size(), tag) != tag.size())
+    throw_corrupt(path);
   if (!open_sealed(key_of(header, store_key), SealNonce{}, head, text, tag, text)) {
     if (is_sealed)
-      throw StoreError("the store key does not open the session file " + path.string() + ": it is another one's, or the file is corrupt");
+      throw StoreError("the store key does not open the session file " + path.string() +
+                       ": it is another one's, or the file is corrupt");
     throw_corrupt(path);
   }
   if (header.manifest_bytes > text.size()) throw_corrupt(path);
@@ -158,7 +179,8 @@ SessionFile read_session_file(const std::filesystem::path& path, const std::opti
     MaterialBatch& bits = kind == MaterialKind::AuthBitsA ? session.bits_a : session.bits_b;
     bits = MaterialBatch(kind, me, header.anchor_bits);
     const std::size_t bytes = record_bytes(kind, me, bits.count);
-    decode_objects(kind, me, bits.count, std::span(text).subspan(at, bytes), 0, bits.count, bits, 0);
+    decode_objects(kind, me, bits.count, std::span(text).subspan(at, bytes), 0, bits.count, bits,
+                   0);
     at += bytes;
   }
   return session;

@@ -1,8 +1,10 @@
-// What the shards of one session have in common, in a file that its first shard makes and all others start from: the session's name, this
-// party's global key, the security parameters, and the bits that every shard's are tied to (PROTOCOL section 5, one global key over several
-// LaBit runs). FORMAT.md has the bytes.
+// What the shards of one session have in common, in a file that its first shard makes and all
+// others start from: the session's name, this party's global key, the security parameters, and the
+// bits that every shard's are tied to (PROTOCOL section 5, one global key over several LaBit runs).
+// FORMAT.md has the bytes.
 //
-// Secret: all of it but the name and the parameters. Sealed under the user's store key if there is one, else kept by the file's permissions.
+// Secret: all of it but the name and the parameters. Sealed under the user's store key if there is
+// one, else kept by the file's permissions.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +17,7 @@
 namespace tinyot {
 
 struct SessionFile {
-  Manifest manifest;           // of a shard that has made nothing
+  Manifest manifest;  // of a shard that has made nothing
   Delta global_key{};
   MaterialBatch bits_a, bits_b;  // the anchor: equally many aBits of each party
 
@@ -25,12 +27,15 @@ struct SessionFile {
   ~SessionFile() { wipe_object(global_key); }
 };
 
-// Synced, and there under its name only when it is whole. Fails: StoreError if there is such a file already.
-void write_session_file(const std::filesystem::path& path, const SessionFile& session, const std::optional<StoreKey>& store_key);
+// Synced, and there under its name only when it is whole. Fails: StoreError if there is such a file
+// already.
+void write_session_file(const std::filesystem::path& path, const SessionFile& session,
+                        const std::optional<StoreKey>& store_key);
 
-// Fails: StoreError if it is missing, open to others, corrupt, of a newer format, or sealed under another store key than the one that is given, which
-// may be none.
-SessionFile read_session_file(const std::filesystem::path& path, const std::optional<StoreKey>& store_key);
+// Fails: StoreError if it is missing, open to others, corrupt, of a newer format, or sealed under
+// another store key than the one that is given, which may be none.
+SessionFile read_session_file(const std::filesystem::path& path,
+                              const std::optional<StoreKey>& store_key);
 
 // A session that has died: the file's secrets are overwritten, durably, and reading it says so.
 void erase_session_file(const std::filesystem::path& path);

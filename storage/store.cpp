@@ -19,11 +19,13 @@ Store with_file_errors(const StoreFiles& files, const Body& body) {
   try {
     return body();
   } catch (const std::filesystem::filesystem_error& error) {
-    throw StoreError("cannot use the store in " + files.directory.string() + ": " + error.code().message());
+    throw StoreError("cannot use the store in " + files.directory.string() + ": " +
+                     error.code().message());
   }
 }
 
-// Room for the trees, for free pages that wait for reuse, and for what was not expected; rounded to whole MiB.
+// Room for the trees, for free pages that wait for reuse, and for what was not expected; rounded to
+// whole MiB.
 std::uint64_t map_bytes_for(std::uint64_t expected_bytes) {
   const std::uint64_t mebibytes = (expected_bytes >> 20) + 1;
   return ((mebibytes + mebibytes / 4) << 20) + kMapBytesMin;
@@ -43,7 +45,8 @@ Store::~Store() = default;
 Store Store::create(const std::filesystem::path& dir, const Manifest& manifest,
                     const Delta& global_key, std::uint64_t expected_bytes,
                     const std::optional<StoreKey>& store_key) {
-  ENSURE(manifest.format_version == kStoreFormat && manifest.units_made == 0 && manifest.state != SessionState::Dead);
+  ENSURE(manifest.format_version == kStoreFormat && manifest.units_made == 0 &&
+         manifest.state != SessionState::Dead);
   const StoreFiles files(dir);
   return with_file_errors(files, [&] {
     files.prepare_directory();
@@ -52,8 +55,10 @@ Store Store::create(const std::filesystem::path& dir, const Manifest& manifest,
     files.check_vacant();
     // The keys come first: once the database has its name, the store is whole.
     KeyTable::create(files.keys, session_id_in(manifest), global_key, store_key);
-    Database::make(files, manifest, KeyTable(files.keys, session_id_in(manifest), store_key), map_bytes_for(expected_bytes));
-    return Store(std::make_shared<StoreState>(files, std::move(lock), Purpose::Make, store_key, false));
+    Database::make(files, manifest, KeyTable(files.keys, session_id_in(manifest), store_key),
+                   map_bytes_for(expected_bytes));
+    return Store(
+        std::make_shared<StoreState>(files, std::move(lock), Purpose::Make, store_key, false));
   });
 }
 
@@ -71,11 +76,14 @@ Store Store::open(const std::filesystem::path& dir, const StoreAccess& access) {
     auto lock = std::make_unique<StoreLock>(files, access.purpose);
     // While others have it open, they have checked it.
     if (lock->is_alone()) check_pages(files.database);
-    return Store(std::make_shared<StoreState>(files, std::move(lock), access.purpose, access.store_key, access.is_adopted));
+    return Store(std::make_shared<StoreState>(files, std::move(lock), access.purpose,
+                                              access.store_key, access.is_adopted));
   });
 }
 
-const std::filesystem::path& Store::directory() const { return state_->database().files().directory; }
+const std::filesystem::path& Store::directory() const {
+  return state_->database().files().directory;
+}
 const Manifest& Store::manifest() const { return state_->database().manifest(); }
 const Marks& Store::marks() const { return state_->database().marks(); }
 void Store::refresh() { state_->database().refresh(); }
@@ -86,21 +94,28 @@ Delta Store::global_key() const { return state_->global_key(); }
 MaterialCounts Store::left() const {
   MaterialCounts left;
   if (manifest().state == SessionState::Dead) return left;
-  for (const MaterialKind kind : kAllMaterialKinds) left[kind] = marks().unlocked[kind] - marks().position[kind];
+  for (const MaterialKind kind : kAllMaterialKinds)
+    left[kind] = marks().unlocked[kind] - marks().position[kind];
   return left;
 }
 
 std::uint64_t Store::bytes_of(MaterialKind kind) const {
   std::uint64_t bytes = 0;
   state_->database().read("measure the records", [&](const View& view) {
-    for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0})) bytes += record_bytes(kind, view.manifest().me, entry.count);
+    for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0}))
+      bytes += record_bytes(kind, view.manifest().me, entry.count);
   });
   return bytes;
 }
 
-std::uint64_t Store::store_bytes() const { return state_->database().used_bytes() + state_->database().keys().bytes(); }
-void Store::look(const std::function<void(const View&)>& body) const { state_->database().read("look at the store", body); }
-void Store::change(const std::string& operation, std::uint64_t bytes, const std::function<void(Change&)>& body) {
+std::uint64_t Store::store_bytes() const {
+  return state_->database().used_bytes() + state_->database().keys().bytes();
+}
+void Store::look(const std::function<void(const View&)>& body) const {
+  state_->database().read("look at the store", body);
+}
+void Store::change(const std::string& operation, std::uint64_t bytes,
+                   const std::function<void(Change&)>& body) {
   state_->database().change(operation, bytes, body);
 }
 Risk Store::outstanding() const { return state_->outstanding(); }
@@ -112,20 +127,30 @@ void Store::keep(MaterialBatch bits) { state_->keep(std::move(bits)); }
 std::optional<KeptBits> Store::kept() const { return state_->kept(); }
 void Store::finish_unit() { state_->finish_unit(); }
 void Store::cut_back(std::uint64_t units) { state_->cut_back(units); }
-Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const { return state_->halves(first_unit, end_unit); }
-void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers) { state_->unlock(first_unit, end_unit, peers); }
-void Store::update_manifest(const std::function<void(Manifest&)>& change) { state_->update_manifest(change); }
+Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const {
+  return state_->halves(first_unit, end_unit);
+}
+void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers) {
+  state_->unlock(first_unit, end_unit, peers);
+}
+void Store::update_manifest(const std::function<void(Manifest&)>& change) {
+  state_->update_manifest(change);
+}
 void Store::erase_keys() const { KeyTable::erase_file(state_->files().keys); }
 void Store::mark_dead(const std::string& reason) { state_->mark_dead(reason); }
 Allotment Store::allot(const Wish& wish) { return state_->allot(wish); }
-Allotment Store::take(const Allotment& peers, const MaterialCounts& confirmed) { return state_->take(peers, confirmed); }
+Allotment Store::take(const Allotment& peers, const MaterialCounts& confirmed) {
+  return state_->take(peers, confirmed);
+}
 
 Reservation Store::hold(const Allotment& allotment) {
   ENSURE(allotment.plan == 0);
   return Reservation(state_, allotment.range, allotment.burnt);
 }
 
-Reservation Store::claim(std::uint64_t plan) { return Reservation(state_, state_->claim(plan), {}); }
+Reservation Store::claim(std::uint64_t plan) {
+  return Reservation(state_, state_->claim(plan), {});
+}
 
 Reservation Store::reserve(const MaterialCounts& at_least, const MaterialCounts& counts) {
   return hold(allot({.counts = counts, .at_least = at_least}));

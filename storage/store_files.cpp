@@ -38,7 +38,8 @@ void check_private(const fs::path& path, mode_t wanted) {
   std::snprintf(modes[0], sizeof modes[0], "%04o", static_cast<unsigned>(found.st_mode & 07777));
   std::snprintf(modes[1], sizeof modes[1], "%o", static_cast<unsigned>(wanted));
   throw StoreError(path.string() + " is open to other users (mode " + modes[0] +
-                   "), and a store holds secrets; close it with: chmod " + modes[1] + " " + path.string());
+                   "), and a store holds secrets; close it with: chmod " + modes[1] + " " +
+                   path.string());
 }
 
 }  // namespace
@@ -46,10 +47,13 @@ void check_private(const fs::path& path, mode_t wanted) {
 void StoreFiles::check_vacant() const {
   std::error_code error;
   if (fs::exists(database, error))
-    throw StoreError(directory.string() + " already holds a store; add to it with --resume, or choose another directory");
+    throw StoreError(
+        directory.string() +
+        " already holds a store; add to it with --resume, or choose another directory");
   if (!fs::exists(directory, error)) return;
   if (!fs::is_directory(directory, error))
-    throw StoreError(directory.string() + " is not a directory; choose another place for the store");
+    throw StoreError(directory.string() +
+                     " is not a directory; choose another place for the store");
   check_private(directory, kStoreDirectoryMode);
   if (::access(directory.c_str(), W_OK | X_OK) != 0) fail_on_file("write in", directory, errno);
 }
@@ -67,17 +71,23 @@ void StoreFiles::check_present_and_private() const {
     fail_on_file("look at", database, errno);
   }
   check_private(directory, kStoreDirectoryMode);
-  for (const fs::path& file : {database, database_lock, keys, lock}) check_private(file, kStoreFileMode);
+  for (const fs::path& file : {database, database_lock, keys, lock})
+    check_private(file, kStoreFileMode);
   for (const fs::path& path : {directory, database, keys})
     if (::access(path.c_str(), W_OK) != 0 && errno != ENOENT) fail_on_file("write to", path, errno);
-  if (!S_ISREG(found.st_mode) || found.st_size == 0) throw StoreError(database.string() + " is not a TinyOT store");
+  if (!S_ISREG(found.st_mode) || found.st_size == 0)
+    throw StoreError(database.string() + " is not a TinyOT store");
 }
 
 std::uint64_t identity_of(const fs::path& path) {
   struct statx found {};
-  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0) fail_on_file("look at", path, errno);
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0)
+    fail_on_file("look at", path, errno);
   const bool has_birth = (found.stx_mask & STATX_BTIME) != 0;
-  const std::uint64_t birth = has_birth ? static_cast<std::uint64_t>(found.stx_btime.tv_sec) * 1'000'000'000 + found.stx_btime.tv_nsec : 0;
+  const std::uint64_t birth =
+      has_birth ? static_cast<std::uint64_t>(found.stx_btime.tv_sec) * 1'000'000'000 +
+                      found.stx_btime.tv_nsec
+                : 0;
   return found.stx_ino ^ (birth * 0x9e3779b97f4a7c15);
 }
 
@@ -100,24 +110,30 @@ bool StoreLock::set_within(short type, std::int64_t at, int seconds) const {
   }
 }
 
-StoreLock::StoreLock(const StoreFiles& files, Purpose purpose) : file_(files.lock, O_RDWR | O_CREAT | O_NOFOLLOW) {
+StoreLock::StoreLock(const StoreFiles& files, Purpose purpose)
+    : file_(files.lock, O_RDWR | O_CREAT | O_NOFOLLOW) {
   const std::string store = "the store in " + files.directory.string();
-  if (!set(F_WRLCK, kProcesses + ::getpid())) throw StoreError(store + " is in use by process " + std::to_string(::getpid()) + ", this one, already");
+  if (!set(F_WRLCK, kProcesses + ::getpid()))
+    throw StoreError(store + " is in use by process " + std::to_string(::getpid()) +
+                     ", this one, already");
   if (purpose == Purpose::Make || purpose == Purpose::Own) {
     if (!set(F_WRLCK, kMaker)) {
       std::array<char, 24> name{};
       const std::size_t length = file_.read_at(kNameAt, std::as_writable_bytes(std::span(name)));
       throw StoreError(store + " is in use by process " +
-                       (length > 0 ? std::string(name.data(), ::strnlen(name.data(), length)) : std::string("unknown")) +
+                       (length > 0 ? std::string(name.data(), ::strnlen(name.data(), length))
+                                   : std::string("unknown")) +
                        ", which adds to it; wait until it ends");
     }
     std::array<char, 24> name{};
     std::snprintf(name.data(), name.size(), "%d", static_cast<int>(::getpid()));
     file_.write_at(kNameAt, std::as_bytes(std::span(name)));
   }
-  // The first of several that come at once is alone, and lets the others in once it has seen to what was left behind.
+  // The first of several that come at once is alone, and lets the others in once it has seen to
+  // what was left behind.
   is_alone_ = set(F_WRLCK, kEverybody);
-  const bool is_held = is_alone_ || (purpose != Purpose::Own && set_within(F_RDLCK, kEverybody, kPatience));
+  const bool is_held =
+      is_alone_ || (purpose != Purpose::Own && set_within(F_RDLCK, kEverybody, kPatience));
   if (!is_held) throw StoreError(store + " is in use by other processes; wait until they end");
 }
 

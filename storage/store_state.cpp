@@ -7,8 +7,8 @@
 
 namespace tinyot {
 
-StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock, Purpose purpose, const std::optional<StoreKey>& store_key,
-                       bool is_adopted)
+StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock, Purpose purpose,
+                       const std::optional<StoreKey>& store_key, bool is_adopted)
     : files_(files), lock_(std::move(lock)), purpose_(purpose), database_(files, store_key) {
   if (database_.manifest().state == SessionState::Dead) {
     if (purpose != Purpose::Look) complete_death();
@@ -33,14 +33,15 @@ StoreState::~StoreState() { wipe_object(global_key_); }
 
 // A copy may be older than the original, which may have served what the copy still has.
 void StoreState::check_files(bool is_adopted) {
-  const std::uint64_t database_identity = identity_of(files_.database), keys_identity = identity_of(files_.keys);
+  const std::uint64_t database_identity = identity_of(files_.database),
+                      keys_identity = identity_of(files_.keys);
   const Marks& marks = database_.marks();
   if (marks.database_identity == database_identity && marks.keys_identity == keys_identity) return;
   if (!is_adopted)
-    throw StoreIsCopy(
-        "the store in " + files_.directory.string() +
-        " is a copy: the original may have served what it still holds. If it is the only one that is left, say so with: tinyot store adopt " +
-        files_.directory.string());
+    throw StoreIsCopy("the store in " + files_.directory.string() +
+                      " is a copy: the original may have served what it still holds. If it is the "
+                      "only one that is left, say so with: tinyot store adopt " +
+                      files_.directory.string());
   database_.change("adopt the store", 0, [&](Change& change) {
     change.marks().database_identity = database_identity;
     change.marks().keys_identity = keys_identity;
@@ -63,12 +64,14 @@ void StoreState::update_manifest(const std::function<void(Manifest&)>& change_ma
     const Manifest before = change.manifest();
     Manifest& after = change.manifest();
     change_manifest(after);
-    ENSURE(after.format_version == before.format_version && after.session_id == before.session_id && after.me == before.me &&
-           after.units_made == before.units_made && after.state != SessionState::Dead);
+    ENSURE(after.format_version == before.format_version && after.session_id == before.session_id &&
+           after.me == before.me && after.units_made == before.units_made &&
+           after.state != SessionState::Dead);
   });
 }
 
-// The keys go first: a crash before the reason is written leaves a store that serves nothing, and whose opening says so.
+// The keys go first: a crash before the reason is written leaves a store that serves nothing, and
+// whose opening says so.
 void StoreState::mark_dead(const std::string& reason) {
   if (database_.manifest().state == SessionState::Dead) return complete_death();
   KeyTable::erase_file(files_.keys);

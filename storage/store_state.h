@@ -38,8 +38,8 @@ struct KeptBits {
 // What a run asks for.
 struct Wish {
   MaterialCounts counts;
-  MaterialCounts at_least;   // the peer's position
-  bool is_plan = false;      // for a run to come
+  MaterialCounts at_least;  // the peer's position
+  bool is_plan = false;     // for a run to come
 };
 
 // What it is given.
@@ -56,8 +56,10 @@ struct StoreIsCopy : StoreError {
 
 class StoreState {
  public:
-  // Reads and checks everything but the records; unless it only looks, drops what others have left behind if it is alone.
-  StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock, Purpose purpose, const std::optional<StoreKey>& store_key, bool is_adopted);
+  // Reads and checks everything but the records; unless it only looks, drops what others have left
+  // behind if it is alone.
+  StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock, Purpose purpose,
+             const std::optional<StoreKey>& store_key, bool is_adopted);
   ~StoreState();
   StoreState(const StoreState&) = delete;
   StoreState& operator=(const StoreState&) = delete;
@@ -122,9 +124,10 @@ class StoreState {
   MaterialCounts written_;  // first index without a committed record
   PourQueue queue_;
   std::vector<MaterialBatch> to_keep_;  // with the unit at hand
-  // Units that were begun through this handle and not finished: by the number that they were begun with, their place in the log.
+  // Units that were begun through this handle and not finished: by the number that they were begun
+  // with, their place in the log.
   std::map<std::uint64_t, std::uint64_t> begun_;
-  Risk outstanding_;  // of the whole log
+  Risk outstanding_;                   // of the whole log
   std::vector<std::uint64_t> erased_;  // doomed slots whose keys are gone: to be taken off the list
 };
 

@@ -18,11 +18,13 @@ SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
 
 std::string kept_name(MaterialKind kind) { return "kept " + std::string(name_of(kind)); }
 
-void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView value) {
+void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name,
+                ByteView value) {
   put_tagged_as(transaction, table, keys, name, name, value);
 }
 
-void put_tagged_as(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView key, ByteView value) {
+void put_tagged_as(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name,
+                   ByteView key, ByteView value) {
   const SealTag tag = tag_of(keys, name, value);
   std::vector<std::byte> stored(value.begin(), value.end());
   stored.insert(stored.end(), tag.begin(), tag.end());
@@ -48,7 +50,8 @@ std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
   return stored->first(stored->size() - sizeof(SealTag));
 }
 
-std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name) {
+std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table,
+                                   const KeyTable& keys, ByteView name) {
   const auto stored = transaction.get(table, name);
   return stored ? checked(keys, name, *stored) : std::nullopt;
 }

@@ -1,4 +1,5 @@
-// What is stored under a name, followed by a tag that says that a store of this session has put it there. Internal to this folder.
+// What is stored under a name, followed by a tag that says that a store of this session has put it
+// there. Internal to this folder.
 #pragma once
 
 #include <array>
@@ -21,10 +22,13 @@ std::string kept_name(MaterialKind kind);
 
 inline ByteView view_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView value);
+void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name,
+                ByteView value);
 
-// The same where names repeat from table to table: `name` is what the tag is bound to, `key` where the value lies.
-void put_tagged_as(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name, ByteView key, ByteView value);
+// The same where names repeat from table to table: `name` is what the tag is bound to, `key` where
+// the value lies.
+void put_tagged_as(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name,
+                   ByteView key, ByteView value);
 // The value before its tag; empty if that is another one.
 std::optional<ByteView> checked(const KeyTable& keys, ByteView name, ByteView stored);
 
@@ -35,8 +39,10 @@ EntryName entry_name(MaterialKind kind, ByteView key);
 using AttemptName = std::array<std::byte, 8 + sizeof(IndexKey)>;
 AttemptName attempt_name(ByteView key);
 
-// Empty if there is none, or its tag is another one. Keys that are erased leave nothing to check by, and nothing to be served either.
-std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name);
+// Empty if there is none, or its tag is another one. Keys that are erased leave nothing to check
+// by, and nothing to be served either.
+std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table,
+                                   const KeyTable& keys, ByteView name);
 
 // The value before its tag; empty if there is none.
 std::optional<ByteView> without_tag(const std::optional<ByteView>& stored);

@@ -1,4 +1,5 @@
-// How units come to be served: the part of StoreState that tells of its halves, and takes what the peer tells of the others.
+// How units come to be served: the part of StoreState that tells of its halves, and takes what the
+// peer tells of the others.
 
 #include <algorithm>
 
@@ -8,19 +9,22 @@
 namespace tinyot {
 namespace {
 
-// Goes through both parties' batches in order. Another run of both may have unlocked the same units since one of them was asked, and have been
-// given some of them: what has been cut or dropped there has no other half here, and needs none any more.
+// Goes through both parties' batches in order. Another run of both may have unlocked the same units
+// since one of them was asked, and have been given some of them: what has been cut or dropped there
+// has no other half here, and needs none any more.
 class Pairing {
  public:
   Pairing(const Halves& peers, const MaterialCounts& unlocked) : peers_(peers.of) {
-    for (const MaterialKind kind : kAllMaterialKinds) uncut_from_[kind] = std::max(unlocked[kind], peers.unlocked[kind]);
+    for (const MaterialKind kind : kAllMaterialKinds)
+      uncut_from_[kind] = std::max(unlocked[kind], peers.unlocked[kind]);
   }
 
   // Null if the peer has no half of just this batch, and need not have one.
   const Half* of(const BatchEntry& entry) {
     while (next_ < peers_.size() && order_of(peers_[next_]) < order_of(entry)) pass_over();
     if (next_ < peers_.size() && is_half_of(peers_[next_], entry)) return &peers_[next_++];
-    if (entry.first >= uncut_from_[entry.kind]) differ("this store has batch " + text_of(entry) + ", and the peer's has not");
+    if (entry.first >= uncut_from_[entry.kind])
+      differ("this store has batch " + text_of(entry) + ", and the peer's has not");
     return nullptr;
   }
 
@@ -32,11 +36,12 @@ class Pairing {
   void pass_over() {
     const Half& half = peers_[next_++];
     if (half.kind >= kMaterialKinds || half.first >= uncut_from_.of[half.kind])
-      differ("the peer's store has a batch of " + std::to_string(half.count) + " from index " + std::to_string(half.first) +
-             " on, and this one has not");
+      differ("the peer's store has a batch of " + std::to_string(half.count) + " from index " +
+             std::to_string(half.first) + " on, and this one has not");
   }
   [[noreturn]] static void differ(const std::string& what) {
-    throw Disagreement("of the units that are to be unlocked " + what + "; the two stores do not belong together");
+    throw Disagreement("of the units that are to be unlocked " + what +
+                       "; the two stores do not belong together");
   }
 
   std::span<const Half> peers_;
@@ -52,7 +57,8 @@ Halves StoreState::halves(std::uint64_t first_unit, std::uint64_t end_unit) cons
     const MaterialCounts begin = view.made_by(first_unit), end = view.made_by(end_unit);
     halves = {view.marks().unlocked, {}};
     for (const MaterialKind kind : kAllMaterialKinds)
-      for (const BatchEntry& entry : view.entries(kind, begin[kind], end[kind])) halves.of.push_back(half_of(entry));
+      for (const BatchEntry& entry : view.entries(kind, begin[kind], end[kind]))
+        halves.of.push_back(half_of(entry));
   });
   return halves;
 }
@@ -68,7 +74,8 @@ void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const 
         const Half* half = pairing.of(entry);
         if (half == nullptr || entry.peers_tag == half->tag) continue;
         if (entry.peers_tag)
-          throw StoreError("the peer's half of batch " + text_of(entry) + " is not the one that it had when the batch was made; " +
+          throw StoreError("the peer's half of batch " + text_of(entry) +
+                           " is not the one that it had when the batch was made; " +
                            "its store has been restored or is corrupt");
         entry.peers_tag = half->tag;
         change.put_entry(entry);
@@ -79,7 +86,8 @@ void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const 
     change.marks().units_unlocked = end_unit;
     change.marks().unlocked = end;
     // Whichever command it is that unlocks the last unit.
-    if (end_unit == change.manifest().units_requested) change.manifest().state = SessionState::Complete;
+    if (end_unit == change.manifest().units_requested)
+      change.manifest().state = SessionState::Complete;
   });
 }
 

@@ -11,16 +11,19 @@ namespace {
 // The ranges of a kind that a store still owes: what is planned, and what nobody has been given.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> owed(const Marks& marks, MaterialKind kind) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-  for (const PlannedReservation& planned : marks.planned) ranges.emplace_back(planned.range.start[kind], planned.range.end[kind]);
+  for (const PlannedReservation& planned : marks.planned)
+    ranges.emplace_back(planned.range.start[kind], planned.range.end[kind]);
   ranges.emplace_back(marks.position[kind], marks.made[kind]);
   return ranges;
 }
 
-void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std::uint64_t end, Verification& result,
-                  const std::function<void(std::uint64_t)>& observer) {
+void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std::uint64_t end,
+                  Verification& result, const std::function<void(std::uint64_t)>& observer) {
   std::uint64_t next = begin;
   for (const BatchEntry& entry : view.entries(kind, begin, end)) {
-    if (entry.first != next) result.corrupt.push_back("batch " + std::string(name_of(kind)) + " " + std::to_string(next) + " is missing");
+    if (entry.first != next)
+      result.corrupt.push_back("batch " + std::string(name_of(kind)) + " " + std::to_string(next) +
+                               " is missing");
     next = entry.end();
     ++result.batches;
     result.bytes += record_bytes(kind, view.manifest().me, entry.count);
@@ -33,7 +36,9 @@ void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std:
     }
     if (observer) observer(result.bytes);
   }
-  if (next != end) result.corrupt.push_back("batch " + std::string(name_of(kind)) + " " + std::to_string(next) + " is missing");
+  if (next != end)
+    result.corrupt.push_back("batch " + std::string(name_of(kind)) + " " + std::to_string(next) +
+                             " is missing");
 }
 
 // What later units are to be tied to is no batch, but is as good as gone if it cannot be opened.
@@ -54,10 +59,12 @@ Verification verify(const Store& store, const std::function<void(std::uint64_t)>
   store.look([&](const View& view) {
     view.check_alive();
     for (const MaterialKind kind : kAllMaterialKinds)
-      for (const auto& [begin, end] : owed(view.marks(), kind)) verify_range(view, kind, begin, end, result, observer);
+      for (const auto& [begin, end] : owed(view.marks(), kind))
+        verify_range(view, kind, begin, end, result, observer);
     verify_kept(view, result);
   });
-  std::ranges::sort(result.good, {}, [](const BatchEntry& entry) { return std::pair(entry.kind, entry.first); });
+  std::ranges::sort(result.good, {},
+                    [](const BatchEntry& entry) { return std::pair(entry.kind, entry.first); });
   return result;
 }
 

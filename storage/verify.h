@@ -17,8 +17,9 @@ struct Verification {
   std::vector<std::string> corrupt;  // what is wrong, one line a batch
 };
 
-// Opens every batch that is still to be served, planned reservations included, and checks that none is missing. The observer is told of the
-// bytes that are done.
-Verification verify(const Store& store, const std::function<void(std::uint64_t bytes)>& observer = {});
+// Opens every batch that is still to be served, planned reservations included, and checks that none
+// is missing. The observer is told of the bytes that are done.
+Verification verify(const Store& store,
+                    const std::function<void(std::uint64_t bytes)>& observer = {});
 
 }  // namespace tinyot

@@ -24,7 +24,8 @@ std::string csv_field(const std::string& text) {
 
 TemporaryDirectory::TemporaryDirectory() {
   std::string pattern = (std::filesystem::temp_directory_path() / "tinyot-XXXXXX").string();
-  if (!mkdtemp(pattern.data())) throw Error(ExitStatus::Failure, "cannot make a temporary directory");
+  if (!mkdtemp(pattern.data()))
+    throw Error(ExitStatus::Failure, "cannot make a temporary directory");
   path_ = pattern;
 }
 
@@ -78,8 +79,10 @@ std::vector<std::uint64_t> parse_sizes(const std::string& option, const std::str
       sizes.push_back(parse_size(option, piece));
       continue;
     }
-    const std::uint64_t first = parse_size(option, piece.substr(0, dots)), last = parse_size(option, piece.substr(dots + 2));
-    if (first == 0 || first > last) throw UsageError("--" + option + " '" + piece + "' is not a range: write 2^14..2^20");
+    const std::uint64_t first = parse_size(option, piece.substr(0, dots)),
+                        last = parse_size(option, piece.substr(dots + 2));
+    if (first == 0 || first > last)
+      throw UsageError("--" + option + " '" + piece + "' is not a range: write 2^14..2^20");
     for (std::uint64_t size = first; size <= last; size *= 2) sizes.push_back(size);
   }
   if (sizes.empty()) throw UsageError("--" + option + " is empty");
@@ -93,7 +96,8 @@ double median(std::vector<double> values) {
 }
 
 Json succeed(const JobResult& result) {
-  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+  if (result.exit_status != 0)
+    throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
   return result.report;
 }
 
@@ -104,9 +108,10 @@ int bench_command(const Arguments& arguments) {
   if (verb == "online") return bench_online(rest);
   if (verb == "fig17") return bench_fig17(rest);
   if (verb == "ot") return bench_ot(rest);
-  if (verb != "--help") throw UsageError("tinyot bench wants offline, online, fig17 or ot; see tinyot bench --help");
-  std::cout
-      << "Usage: tinyot bench offline | online | fig17 | ot; each has its own --help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
+  if (verb != "--help")
+    throw UsageError("tinyot bench wants offline, online, fig17 or ot; see tinyot bench --help");
+  std::cout << "Usage: tinyot bench offline | online | fig17 | ot; each has its own "
+               "--help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
   return 0;
 }
 

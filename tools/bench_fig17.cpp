@@ -1,4 +1,5 @@
-// `tinyot bench fig17`: the table of the paper's experiments (NNOB12 Fig. 17), with the paper's figures beside the measured ones.
+// `tinyot bench fig17`: the table of the paper's experiments (NNOB12 Fig. 17), with the paper's
+// figures beside the measured ones.
 #include "base/error.h"
 #include "crypto/rng.h"
 #include "tools/bench.h"
@@ -7,16 +8,26 @@
 namespace tinyot {
 namespace {
 
-// Fig. 17: blocks, gates, seconds of preprocessing, seconds online. Java, two machines of two 2.4 GHz cores on a LAN.
+// Fig. 17: blocks, gates, seconds of preprocessing, seconds online. Java, two machines of two 2.4
+// GHz cores on a LAN.
 struct PaperRow {
   std::uint64_t blocks;
   double gates;
   double offline_s;
   double online_s;
 };
-constexpr PaperRow kPaper[] = {{1, 34520, 38, 4},          {27, 922056, 38, 5},        {54, 1842728, 79, 6},         {81, 2765400, 126, 10},
-                               {108, 3721208, 170, 12},    {135, 4642880, 210, 15},    {256, 8739200, 406, 16},      {512, 17478016, 907, 26},
-                               {1024, 34955648, 2303, 52}, {2048, 69910912, 5324, 143}, {4096, 139821440, 11238, 194}, {8192, 279642496, 22720, 258},
+constexpr PaperRow kPaper[] = {{1, 34520, 38, 4},
+                               {27, 922056, 38, 5},
+                               {54, 1842728, 79, 6},
+                               {81, 2765400, 126, 10},
+                               {108, 3721208, 170, 12},
+                               {135, 4642880, 210, 15},
+                               {256, 8739200, 406, 16},
+                               {512, 17478016, 907, 26},
+                               {1024, 34955648, 2303, 52},
+                               {2048, 69910912, 5324, 143},
+                               {4096, 139821440, 11238, 194},
+                               {8192, 279642496, 22720, 258},
                                {16384, 559284608, 46584, 517}};
 
 std::string random_hex(Rng& rng, std::size_t bytes) {
@@ -26,7 +37,8 @@ std::string random_hex(Rng& rng, std::size_t bytes) {
   return text;
 }
 
-Json measure(const PaperRow& paper, const ParameterRequest& parameters, const TcpTimeouts& timeouts) {
+Json measure(const PaperRow& paper, const ParameterRequest& parameters,
+             const TcpTimeouts& timeouts) {
   const TemporaryDirectory dir;
   PreprocessJob offline;
   offline.parameters = parameters;
@@ -44,8 +56,8 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Tc
                    {"message", secret_text(random_hex(rng, 16 * paper.blocks))}};
   const Json run = succeed(run_locally(online, dir.path(), timeouts));
 
-  const double offline_s = slower_of(made)["wall_s"], online_s = slower_of(run)["wall_s"], total_s = offline_s + online_s,
-               blocks = static_cast<double>(paper.blocks);
+  const double offline_s = slower_of(made)["wall_s"], online_s = slower_of(run)["wall_s"],
+               total_s = offline_s + online_s, blocks = static_cast<double>(paper.blocks);
   return {{"blocks", paper.blocks},
           {"paper_gates", paper.gates},
           {"sigma_bits", made["A"]["sigma_paper_bound"]},
@@ -62,8 +74,10 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Tc
 }  // namespace
 
 int bench_fig17(const Arguments& arguments) {
-  CommandLine line("tinyot bench fig17 [options]", "tinyot bench fig17 --max-blocks 135 --labit-columns experiment");
-  line.options().value("max-blocks", "the largest row to run", "135")
+  CommandLine line("tinyot bench fig17 [options]",
+                   "tinyot bench fig17 --max-blocks 135 --labit-columns experiment");
+  line.options()
+      .value("max-blocks", "the largest row to run", "135")
       .value("profile", "nnob12 or fast", "nnob12")
       .value("labit-columns", "nnob12: theorem, or experiment as the paper's own runs", "theorem")
       .value("unit", "ANDs that are permuted together; default: the profile's");
@@ -71,12 +85,15 @@ int bench_fig17(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.text("format")));
   ParameterRequest parameters;
-  parameters.profile = value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
-  parameters.columns = value_named("labit-columns", line.text("labit-columns"), {Columns::Theorem, Columns::Experiment});
+  parameters.profile =
+      value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
+  parameters.columns = value_named("labit-columns", line.text("labit-columns"),
+                                   {Columns::Theorem, Columns::Experiment});
   parameters.unit = line.optional_size("unit");
   SecurityParameters::make(parameters);
   for (const PaperRow& row : kPaper)
-    if (row.blocks <= line.size("max-blocks")) table.add(measure(row, parameters, timeouts_from(line)));
+    if (row.blocks <= line.size("max-blocks"))
+      table.add(measure(row, parameters, timeouts_from(line)));
   return 0;
 }
 

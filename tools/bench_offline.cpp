@@ -17,7 +17,8 @@ bool is_any(const PreprocessJob&) { return true; }
 
 // Each value for each point there is, of those that the option concerns.
 template <class Value, class Set>
-void vary(std::vector<PreprocessJob>& points, const std::vector<Value>& values, Set set, bool (*concerned)(const PreprocessJob&) = is_any) {
+void vary(std::vector<PreprocessJob>& points, const std::vector<Value>& values, Set set,
+          bool (*concerned)(const PreprocessJob&) = is_any) {
   std::vector<PreprocessJob> varied;
   for (const PreprocessJob& point : points) {
     if (!concerned(point)) {
@@ -38,17 +39,21 @@ double sum_over_phases(const Json& report, const char* field) {
   return sum;
 }
 
-// Uses what the job's two parties will take once before, as a machine that has been at work for a while has.
+// Uses what the job's two parties will take once before, as a machine that has been at work for a
+// while has.
 void warm_up(const PreprocessJob& job) {
-  const JobForecast forecast = forecast_job(SecurityParameters::make(planned(job).parameters), job.ands, job.inputs, job.threads);
-  use_memory_once(std::min(2 * (forecast.memory_bytes + forecast.disk_bytes), available_memory_bytes() / 2));
+  const JobForecast forecast = forecast_job(SecurityParameters::make(planned(job).parameters),
+                                            job.ands, job.inputs, job.threads);
+  use_memory_once(
+      std::min(2 * (forecast.memory_bytes + forecast.disk_bytes), available_memory_bytes() / 2));
 }
 
 // One job into stores that are thrown away; its report.
 Json measure(const PreprocessJob& job, const LocalLink& link) {
   const TemporaryDirectory dir;
   const JobResult result = preprocess_locally(job, dir.path(), link);
-  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+  if (result.exit_status != 0)
+    throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
   return result.report;
 }
 
@@ -58,51 +63,60 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
     const Json& slower = slower_of(run);
     rates.push_back(slower["ands_per_s"]);
     set_up.push_back(wall_of_phase(slower, "seed OTs"));
-    after_set_up.push_back(1e6 * (slower["wall_s"].get<double>() - set_up.back()) / static_cast<double>(job.ands));
+    after_set_up.push_back(1e6 * (slower["wall_s"].get<double>() - set_up.back()) /
+                           static_cast<double>(job.ands));
     cpu_a.push_back(sum_over_phases(run["A"], "cpu_s"));
     cpu_b.push_back(sum_over_phases(run["B"], "cpu_s"));
   }
-  const auto of_median =
-      std::ranges::min_element(runs, {}, [&](const Json& run) { return std::abs(slower_of(run)["ands_per_s"].get<double>() - median(rates)); });
+  const auto of_median = std::ranges::min_element(runs, {}, [&](const Json& run) {
+    return std::abs(slower_of(run)["ands_per_s"].get<double>() - median(rates));
+  });
   const Json& a = (*of_median)["A"];
   const double ands = static_cast<double>(job.ands), rate = median(rates);
   const double traffic = sum_over_phases(a, "bytes_sent") + sum_over_phases(a, "bytes_received");
-  Json row = {{"profile", a["profile"]},
-              {"material", a["material"]},
-              {"columns", a.value("columns", "-")},
-              {"softspoken_k", a.value("softspoken_k", 0)},
-              {"unit", a["unit"]},
-              {"ands", job.ands},
-              {"threads", a["threads"]},
-              {"bucket", a["bucket"]},
-              {"sigma", a["sigma"]},
-              {"sigma_paper_bound", a["sigma_paper_bound"]},
-              {"sigma_exact", a["sigma_exact"]},
-              {"ands_per_s", rate},
-              {"set_up_s", median(set_up)},
-              {"us_per_and_then", median(after_set_up)},
-              {"gates_per_s", rate / static_cast<double>(kAndsOfABlock) * kPaperGatesOfABlock},
-              {"bytes_per_and", traffic / ands},
-              {"peak_rss_bytes", std::max(a["peak_rss_bytes"].get<std::uint64_t>(), (*of_median)["B"]["peak_rss_bytes"].get<std::uint64_t>())},
-              {"cpu_s", median(cpu_a)},
-              {"cpu_us_per_and", 1e6 * (median(cpu_a) + median(cpu_b)) / 2 / ands}};
+  Json row = {
+      {"profile", a["profile"]},
+      {"material", a["material"]},
+      {"columns", a.value("columns", "-")},
+      {"softspoken_k", a.value("softspoken_k", 0)},
+      {"unit", a["unit"]},
+      {"ands", job.ands},
+      {"threads", a["threads"]},
+      {"bucket", a["bucket"]},
+      {"sigma", a["sigma"]},
+      {"sigma_paper_bound", a["sigma_paper_bound"]},
+      {"sigma_exact", a["sigma_exact"]},
+      {"ands_per_s", rate},
+      {"set_up_s", median(set_up)},
+      {"us_per_and_then", median(after_set_up)},
+      {"gates_per_s", rate / static_cast<double>(kAndsOfABlock) * kPaperGatesOfABlock},
+      {"bytes_per_and", traffic / ands},
+      {"peak_rss_bytes", std::max(a["peak_rss_bytes"].get<std::uint64_t>(),
+                                  (*of_median)["B"]["peak_rss_bytes"].get<std::uint64_t>())},
+      {"cpu_s", median(cpu_a)},
+      {"cpu_us_per_and", 1e6 * (median(cpu_a) + median(cpu_b)) / 2 / ands}};
   row["stored"] = job.stores ? "yes" : "no";
   row["tls"] = name_of(link.channels);
   row["repeats"] = runs.size();
   row["rates"] = rates;
   row["phases"] = Json::object();
-  for (const Json& phase : a["phases"]) row["phases"][phase["name"].get<std::string>()] = phase["wall_s"];
+  for (const Json& phase : a["phases"])
+    row["phases"][phase["name"].get<std::string>()] = phase["wall_s"];
   return row;
 }
 
 }  // namespace
 
 int bench_offline(const Arguments& arguments) {
-  CommandLine line("tinyot bench offline [options]", "tinyot bench offline --profile nnob12,fast --unit 2^14..2^20 --repeat 3 --format csv");
-  line.options().value("bucket", "bucket sizes; default: the smallest that reaches sigma")
+  CommandLine line(
+      "tinyot bench offline [options]",
+      "tinyot bench offline --profile nnob12,fast --unit 2^14..2^20 --repeat 3 --format csv");
+  line.options()
+      .value("bucket", "bucket sizes; default: the smallest that reaches sigma")
       .value("sigma", "statistical security", "40")
       .value("profile", "nnob12, fast or both", "nnob12")
-      .value("unit", "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")
+      .value("unit",
+             "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")
       .value("columns", "nnob12: theorem, experiment or both", "theorem")
       .value("material", "nnob12: pairs, triples or both", "pairs")
       .value("softspoken-k", "fast: 1, 2, 4, a list", "2")
@@ -116,8 +130,12 @@ int bench_offline(const Arguments& arguments) {
   const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t repeat = line.size("repeat");
   if (repeat < 1 || repeat > 100) throw UsageError("--repeat goes from 1 to 100");
-  const auto sizes = [&](const std::string& option) { return parse_sizes(option, line.text(option)); };
-  const auto small = [](std::uint64_t value) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX)); };
+  const auto sizes = [&](const std::string& option) {
+    return parse_sizes(option, line.text(option));
+  };
+  const auto small = [](std::uint64_t value) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
+  };
 
   std::vector<PreprocessJob> points(1);
   points[0].quiet = true;
@@ -125,24 +143,42 @@ int bench_offline(const Arguments& arguments) {
   vary(points, names("profile"), [](PreprocessJob& point, const std::string& name) {
     point.parameters.profile = value_named("profile", name, {Profile::Nnob12, Profile::Fast});
   });
-  vary(points, names("columns"), [](PreprocessJob& point, const std::string& name) {
-    point.parameters.columns = value_named("columns", name, {Columns::Theorem, Columns::Experiment});
-  }, is_nnob12);
-  vary(points, names("material"), [](PreprocessJob& point, const std::string& name) {
-    point.parameters.material = value_named("material", name, {MaterialForm::Pairs, MaterialForm::Triples});
-  }, is_nnob12);
-  vary(points, sizes("softspoken-k"), [&](PreprocessJob& point, std::uint64_t k) { point.parameters.softspoken_k = small(k); }, is_fast);
-  if (line.has("unit")) vary(points, sizes("unit"), [](PreprocessJob& point, std::uint64_t unit) { point.parameters.unit = unit; });
-  for (PreprocessJob& point : points) point.ands = SecurityParameters::make(point.parameters).unit();
-  vary(points, sizes("sigma"), [&](PreprocessJob& point, std::uint64_t sigma) { point.parameters.sigma = small(sigma); });
+  vary(
+      points, names("columns"),
+      [](PreprocessJob& point, const std::string& name) {
+        point.parameters.columns =
+            value_named("columns", name, {Columns::Theorem, Columns::Experiment});
+      },
+      is_nnob12);
+  vary(
+      points, names("material"),
+      [](PreprocessJob& point, const std::string& name) {
+        point.parameters.material =
+            value_named("material", name, {MaterialForm::Pairs, MaterialForm::Triples});
+      },
+      is_nnob12);
+  vary(
+      points, sizes("softspoken-k"),
+      [&](PreprocessJob& point, std::uint64_t k) { point.parameters.softspoken_k = small(k); },
+      is_fast);
+  if (line.has("unit"))
+    vary(points, sizes("unit"),
+         [](PreprocessJob& point, std::uint64_t unit) { point.parameters.unit = unit; });
+  for (PreprocessJob& point : points)
+    point.ands = SecurityParameters::make(point.parameters).unit();
+  vary(points, sizes("sigma"),
+       [&](PreprocessJob& point, std::uint64_t sigma) { point.parameters.sigma = small(sigma); });
   if (line.has("bucket")) {
     vary(points, sizes("bucket"), [&](PreprocessJob& point, std::uint64_t bucket) {
       point.parameters.bucket = small(bucket);
       point.parameters.weak_allowed = true;  // the row says what it reaches
     });
   }
-  if (line.has("ands")) vary(points, sizes("ands"), [](PreprocessJob& point, std::uint64_t ands) { point.ands = ands; });
-  vary(points, sizes("threads"), [](PreprocessJob& point, std::uint64_t threads) { point.threads = threads; });
+  if (line.has("ands"))
+    vary(points, sizes("ands"),
+         [](PreprocessJob& point, std::uint64_t ands) { point.ands = ands; });
+  vary(points, sizes("threads"),
+       [](PreprocessJob& point, std::uint64_t threads) { point.threads = threads; });
 
   vary(points, names("store"), [](PreprocessJob& point, const std::string& name) {
     if (name != "yes" && name != "no") throw UsageError("--store is yes or no, not '" + name + "'");
@@ -151,11 +187,14 @@ int bench_offline(const Arguments& arguments) {
 
   for (const PreprocessJob& point : points) {
     warm_up(point);
-    // The links take turns, so that they are compared on the same machine, whatever it does besides.
+    // The links take turns, so that they are compared on the same machine, whatever it does
+    // besides.
     std::vector<std::vector<Json>> runs(links.size());
     for (std::uint64_t i = 0; i < repeat; ++i)
-      for (std::size_t link = 0; link < links.size(); ++link) runs[link].push_back(measure(point, links[link]));
-    for (std::size_t link = 0; link < links.size(); ++link) table.add(row_of(point, links[link], runs[link]));
+      for (std::size_t link = 0; link < links.size(); ++link)
+        runs[link].push_back(measure(point, links[link]));
+    for (std::size_t link = 0; link < links.size(); ++link)
+      table.add(row_of(point, links[link], runs[link]));
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// `tinyot bench online`: the online phase on stored material, one row a circuit and number of lanes; results are compared with the
-// plain evaluator's.
+// `tinyot bench online`: the online phase on stored material, one row a circuit and number of
+// lanes; results are compared with the plain evaluator's.
 #include <algorithm>
 #include <chrono>
 
@@ -45,7 +45,9 @@ struct OnlineBench {
   std::vector<LocalLink> links;
 };
 
-std::string random_value(Rng& rng, const InputBundle& bundle) { return print_value(rng.bits(bundle.bits), bundle.format, false); }
+std::string random_value(Rng& rng, const InputBundle& bundle) {
+  return print_value(rng.bits(bundle.bits), bundle.format, false);
+}
 
 InputTexts random_inputs(const NamedCircuit& circuit, Rng& rng) {
   InputTexts inputs;
@@ -58,7 +60,8 @@ InputTexts random_inputs(const NamedCircuit& circuit, Rng& rng) {
   return inputs;
 }
 
-// As many messages each way as a run has rounds, with nothing to compute: what its round trips take alone.
+// As many messages each way as a run has rounds, with nothing to compute: what its round trips take
+// alone.
 double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const Json report = succeed(run_pair(
       [&](Party party, const Endpoint& endpoint) {
@@ -72,7 +75,8 @@ double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
           recv_object<std::uint64_t>(*channel, kTrip);
         }
         JobResult result;
-        result.report["wall_s"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        result.report["wall_s"] =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return result;
       },
       link));
@@ -80,15 +84,19 @@ double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
 }
 
 // Material for all repetitions of a row.
-void make_material(const OnlineBench& bench, const LocalLink& link, const NamedCircuit& circuit, const std::filesystem::path& dir) {
+void make_material(const OnlineBench& bench, const LocalLink& link, const NamedCircuit& circuit,
+                   const std::filesystem::path& dir) {
   const SecurityParameters params = SecurityParameters::make(bench.parameters);
-  const MaterialCounts wanted = material_for(circuit.info(), circuit.cost().ands_of(circuit.lanes()), params.material(), circuit.lanes());
+  const MaterialCounts wanted = material_for(
+      circuit.info(), circuit.cost().ands_of(circuit.lanes()), params.material(), circuit.lanes());
   const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
   PreprocessJob job;
   job.parameters = bench.parameters;
   job.ands = std::max<std::uint64_t>(1, bench.repeat * ands);
   for (const Party party : {Party::A, Party::B})
-    job.inputs = std::max(job.inputs, bench.repeat * (wanted[auth_bits_of(party)] - (params.material() == MaterialForm::Pairs ? ands : 0)));
+    job.inputs = std::max(job.inputs,
+                          bench.repeat * (wanted[auth_bits_of(party)] -
+                                          (params.material() == MaterialForm::Pairs ? ands : 0)));
   job.quiet = true;
   succeed(preprocess_locally(job, dir, link));
 }
@@ -152,7 +160,8 @@ std::vector<Row> rows_from(const CommandLine& line) {
     return kSuite;
   }
   std::vector<Row> rows;
-  for (const std::uint64_t lanes : parse_sizes("lanes", line.has("lanes") ? line.text("lanes") : "1"))
+  for (const std::uint64_t lanes :
+       parse_sizes("lanes", line.has("lanes") ? line.text("lanes") : "1"))
     rows.push_back({line.text("circuit"), lanes});
   return rows;
 }
@@ -166,14 +175,21 @@ void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const J
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const OutputBundle& bundle = circuit.info().outputs[i];
     for (const Party party : {Party::A, Party::B})
-      if (receives(bundle.to, party) && report[std::string(1, letter(party))]["outputs"][bundle.name] != circuit.print(i, wanted[i]))
-        throw Error(ExitStatus::Failure, "output " + bundle.name + " of " + circuit.info().name + " is wrong");
+      if (receives(bundle.to, party) &&
+          report[std::string(1, letter(party))]["outputs"][bundle.name] !=
+              circuit.print(i, wanted[i]))
+        throw Error(ExitStatus::Failure,
+                    "output " + bundle.name + " of " + circuit.info().name + " is wrong");
   }
 }
 
 int bench_online(const Arguments& arguments) {
-  CommandLine line("tinyot bench online [options]", "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
-  line.options().value("circuit", "a circuit, as levenshtein:rows=200, or a file; default: a suite of circuits and sizes")
+  CommandLine line("tinyot bench online [options]",
+                   "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
+  line.options()
+      .value(
+          "circuit",
+          "a circuit, as levenshtein:rows=200, or a file; default: a suite of circuits and sizes")
       .value("lanes", "sizes as 1,512 or 2^9..2^12; default: 1")
       .value("repeat", "runs of each row; the median counts", "3")
       .value("window", "gates that are layered together")
@@ -184,7 +200,9 @@ int bench_online(const Arguments& arguments) {
   Table table(Table::style_from(line.text("format")));
   OnlineBench bench;
   bench.parameters = parameters_from(line);
-  if (!line.given("profile")) bench.parameters.profile = bench.parameters.material == MaterialForm::Pairs ? Profile::Nnob12 : Profile::Fast;
+  if (!line.given("profile"))
+    bench.parameters.profile =
+        bench.parameters.material == MaterialForm::Pairs ? Profile::Nnob12 : Profile::Fast;
   SecurityParameters::make(bench.parameters);
   bench.live = line.has("live");
   bench.repeat = line.size("repeat");

@@ -12,7 +12,8 @@ namespace tinyot {
 namespace {
 
 constexpr std::uint64_t kCountMax = std::uint64_t{1} << 36;
-constexpr std::uint64_t kRoundOts = std::uint64_t{1} << 17;  // made into the same memory again and again
+// made into the same memory again and again
+constexpr std::uint64_t kRoundOts = std::uint64_t{1} << 17;
 constexpr std::uint64_t kDomain = 0;
 
 struct OtJob {
@@ -36,7 +37,10 @@ SecretVector<Block> random_blocks(Session& session, std::size_t count) {
 
 Round sending(Session& session, const Trees& trees, const OtJob& job) {
   const auto ots = std::make_shared<OtSender>(session, trees.peers, kDomain);
-  if (job.kind == "delta") return [ots, keys = std::make_shared<AuthBitsPeers>(job.round_ots)] { ots->delta_correlated(keys->view()); };
+  if (job.kind == "delta")
+    return [ots, keys = std::make_shared<AuthBitsPeers>(job.round_ots)] {
+      ots->delta_correlated(keys->view());
+    };
   const auto zero = std::make_shared<SecretVector<Block>>(random_blocks(session, job.round_ots));
   const auto one = std::make_shared<SecretVector<Block>>(random_blocks(session, job.round_ots));
   if (job.kind == "random") return [=] { ots->random(*zero, *one); };
@@ -47,7 +51,10 @@ Round sending(Session& session, const Trees& trees, const OtJob& job) {
 
 Round receiving(Session& session, const Trees& trees, const OtJob& job) {
   const auto ots = std::make_shared<OtReceiver>(session, trees.mine, kDomain);
-  if (job.kind == "delta") return [ots, bits = std::make_shared<AuthBitsMine>(job.round_ots)] { ots->delta_correlated(bits->view()); };
+  if (job.kind == "delta")
+    return [ots, bits = std::make_shared<AuthBitsMine>(job.round_ots)] {
+      ots->delta_correlated(bits->view());
+    };
   const auto choices = std::make_shared<BitVector>(session.rng().bits(job.round_ots));
   const auto x = std::make_shared<SecretVector<Block>>(job.round_ots);
   if (job.kind == "random") return [=] { ots->random(*choices, *x); };
@@ -72,23 +79,27 @@ Round both_ways(Session& session, const Trees& trees, const OtJob& job) {
   };
 }
 
-constexpr Kind kKinds[] = {{"abits", both_ways, both_ways},         {"delta", sending, receiving},      {"random", sending, receiving},
-                           {"random-for", sending, receiving}, {"correlated", sending, receiving}, {"chosen", sending, receiving}};
+constexpr Kind kKinds[] = {{"abits", both_ways, both_ways},    {"delta", sending, receiving},
+                           {"random", sending, receiving},     {"random-for", sending, receiving},
+                           {"correlated", sending, receiving}, {"chosen", sending, receiving}};
 
 const Kind& kind_from(const std::string& name) {
   for (const Kind& kind : kKinds)
     if (kind.name == name) return kind;
-  throw UsageError("--kind is abits, delta, random, random-for, correlated or chosen, not '" + name + "'");
+  throw UsageError("--kind is abits, delta, random, random-for, correlated or chosen, not '" +
+                   name + "'");
 }
 
 std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_string(number); }
 
-// One party's part of a row: a session, the trees, a round that is not measured, the rounds that are.
+// One party's part of a row: a session, the trees, a round that is not measured, the rounds that
+// are.
 JobResult be_party(const OtJob& job, Party party, const Endpoint& endpoint) {
   MeetingPlace meeting(endpoint);
   const std::unique_ptr<Channel> channel = meeting.open();
   Rng rng = Rng::from_system();
-  const std::vector<Parameter> parameters = {{"command", "bench ot"}, {"kind", job.kind}, {"softspoken-k", std::to_string(job.k)}};
+  const std::vector<Parameter> parameters = {
+      {"command", "bench ot"}, {"kind", job.kind}, {"softspoken-k", std::to_string(job.k)}};
   const SessionIds ids = establish_session(*channel, rng, party, parameters, std::nullopt);
   PhaseLog log;
   const Delta delta{rng.block()};
@@ -127,7 +138,8 @@ Json row_of(const OtJob& job, const Json& report) {
     rates_of_a.push_back(ots / of_a["cpu_s"].get<double>());
     rates_of_b.push_back(ots / of_b["cpu_s"].get<double>());
   }
-  const double to_receiver = phase_of(a, name_of_repeat(0))["bytes_sent"], to_sender = phase_of(b, name_of_repeat(0))["bytes_sent"];
+  const double to_receiver = phase_of(a, name_of_repeat(0))["bytes_sent"],
+               to_sender = phase_of(b, name_of_repeat(0))["bytes_sent"];
   return {{"kind", job.kind},
           {"softspoken_k", job.k},
           {"ots", job.ots()},
@@ -145,15 +157,18 @@ Json row_of(const OtJob& job, const Json& report) {
 }  // namespace
 
 int bench_ot(const Arguments& arguments) {
-  CommandLine line("tinyot bench ot [options]", "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
+  CommandLine line(
+      "tinyot bench ot [options]",
+      "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
   line.options()
       .value("count", "OTs of a row; beyond 2^17 rounded up to a multiple of that", "2^22")
-      .value(
-          "kind",
-          "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated (given offsets), chosen (given messages), and abits: "
-          "delta both ways at once, OTs of both counted",
-          "abits,delta,random,random-for,correlated,chosen")
-      .value("softspoken-k", "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic", "2")
+      .value("kind",
+             "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated "
+             "(given offsets), chosen (given messages), and abits: "
+             "delta both ways at once, OTs of both counted",
+             "abits,delta,random,random-for,correlated,chosen")
+      .value("softspoken-k", "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic",
+             "2")
       .value("repeat", "runs of each row; the median is shown", "1");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
@@ -170,14 +185,18 @@ int bench_ot(const Arguments& arguments) {
   for (const std::string& kind : kinds) kind_from(kind);
   const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.text("softspoken-k"));
   for (const std::uint64_t k : ks)
-    if (k != 1 && k != 2 && k != 4) throw UsageError("--softspoken-k is 1, 2 or 4, not " + std::to_string(k));
+    if (k != 1 && k != 2 && k != 4)
+      throw UsageError("--softspoken-k is 1, 2 or 4, not " + std::to_string(k));
 
   for (const std::string& kind : kinds) {
     for (const std::uint64_t k : ks) {
       job.kind = kind;
       job.k = static_cast<std::uint32_t>(k);
-      const JobResult result = run_pair([&](Party party, const Endpoint& endpoint) { return be_party(job, party, endpoint); }, timeouts);
-      if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+      const JobResult result = run_pair(
+          [&](Party party, const Endpoint& endpoint) { return be_party(job, party, endpoint); },
+          timeouts);
+      if (result.exit_status != 0)
+        throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
       table.add(row_of(job, result.report));
     }
   }

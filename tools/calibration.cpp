@@ -11,9 +11,10 @@
 namespace tinyot {
 namespace {
 
-// ANDs to make: a quarter of the job, so that units that do not fit into the caches show what that costs; enough for the rate
-// to show, and few enough to be over in a few seconds.
-constexpr std::uint64_t kMeasuredAndsMin = std::uint64_t{1} << 15, kMeasuredAndsMax = std::uint64_t{1} << 18;
+// ANDs to make: a quarter of the job, so that units that do not fit into the caches show what that
+// costs; enough for the rate to show, and few enough to be over in a few seconds.
+constexpr std::uint64_t kMeasuredAndsMin = std::uint64_t{1} << 15,
+                        kMeasuredAndsMax = std::uint64_t{1} << 18;
 constexpr std::uint64_t kFasterBy = 8;  // the fast profile, at least
 
 std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands) {
@@ -22,7 +23,9 @@ std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands
   return objects;
 }
 
-JobForecast forecast(const PreprocessJob& job) { return forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads); }
+JobForecast forecast(const PreprocessJob& job) {
+  return forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads);
+}
 
 double measured_s_per_fresh_byte() {
   constexpr std::size_t kBytes = std::size_t{128} << 20;
@@ -43,28 +46,35 @@ Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts) {
   small.threads = std::min(job.threads, (job.ands + whole.unit() - 1) / whole.unit());
   small.parameters.bucket = whole.bucket();
   small.parameters.weak_allowed = true;
-  small.parameters.unit = std::min(whole.unit(), std::clamp(job.ands / 4, faster * kMeasuredAndsMin, faster * kMeasuredAndsMax) / small.threads);
+  small.parameters.unit = std::min(
+      whole.unit(), std::clamp(job.ands / 4, faster * kMeasuredAndsMin, faster * kMeasuredAndsMax) /
+                        small.threads);
   small.ands = *small.parameters.unit * small.threads;
   small.inputs = small.ands / 16;
 
   const TemporaryDirectory dir;
   const JobResult result = preprocess_locally(small, dir.path(), timeouts);
-  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "the calibration failed; --no-calibration goes without it");
+  if (result.exit_status != 0)
+    throw Error(static_cast<ExitStatus>(result.exit_status),
+                "the calibration failed; --no-calibration goes without it");
   const Json& report = slower_of(result.report);
   Calibration calibration{wall_of_phase(report, "seed OTs"), 0, measured_s_per_fresh_byte(),
                           forecast(small).memory_bytes + forecast(small).disk_bytes, small.ands};
   const SecurityParameters params = SecurityParameters::make(small.parameters);
-  calibration.leaky_objects_per_s =
-      static_cast<double>(leaky_objects(params, small.ands)) / (report["wall_s"].get<double>() - calibration.set_up_s);
+  calibration.leaky_objects_per_s = static_cast<double>(leaky_objects(params, small.ands)) /
+                                    (report["wall_s"].get<double>() - calibration.set_up_s);
   return calibration;
 }
 
 double foretold_s(const PreprocessJob& job, const Calibration& calibration) {
-  const double objects = static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands));
+  const double objects =
+      static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands));
   // The store is written through memory as well.
   const JobForecast whole = forecast(job);
-  const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) - static_cast<double>(calibration.fresh_bytes);
-  return calibration.set_up_s + objects / calibration.leaky_objects_per_s + std::max(0.0, fresh_bytes) * calibration.s_per_fresh_byte;
+  const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) -
+                             static_cast<double>(calibration.fresh_bytes);
+  return calibration.set_up_s + objects / calibration.leaky_objects_per_s +
+         std::max(0.0, fresh_bytes) * calibration.s_per_fresh_byte;
 }
 
 }  // namespace tinyot

@@ -1,5 +1,5 @@
-// How fast preprocessing goes on this machine, from a short job that is really run: both parties here, over loopback, into stores
-// that are thrown away.
+// How fast preprocessing goes on this machine, from a short job that is really run: both parties
+// here, over loopback, into stores that are thrown away.
 #pragma once
 
 #include "offline/forecast.h"
@@ -8,11 +8,12 @@
 namespace tinyot {
 
 struct Calibration {
-  double set_up_s;           // the seed OTs, once a session
-  double leaky_objects_per_s;    // rate of a party, leaky objects of each kind and direction with all that belongs to them
-  double s_per_fresh_byte;       // of memory that is used for the first time
-  std::uint64_t fresh_bytes;     // that the short job took, for itself and for what it wrote
-  std::uint64_t ands;            // that it made
+  double set_up_s;  // the seed OTs, once a session
+  // rate of a party, leaky objects of each kind and direction with all that belongs to them
+  double leaky_objects_per_s;
+  double s_per_fresh_byte;    // of memory that is used for the first time
+  std::uint64_t fresh_bytes;  // that the short job took, for itself and for what it wrote
+  std::uint64_t ands;         // that it made
 };
 
 // Runs a job like this one with few ANDs.  Fails: as preprocess_locally.

@@ -28,20 +28,27 @@ int list(const Arguments& arguments) {
     Json parameters = Json::array();
     text += family.name + ": " + family.description + "\n";
     for (const CircuitParameter& parameter : family.parameters) {
-      parameters.push_back(
-          {{"name", parameter.name}, {"description", parameter.description}, {"default", parameter.default_value}, {"allowed", parameter.allowed()}});
-      text += "    " + parameter.name + "=" + parameter.default_value + "    " + parameter.description + " (" + parameter.allowed() + ")\n";
+      parameters.push_back({{"name", parameter.name},
+                            {"description", parameter.description},
+                            {"default", parameter.default_value},
+                            {"allowed", parameter.allowed()}});
+      text += "    " + parameter.name + "=" + parameter.default_value + "    " +
+              parameter.description + " (" + parameter.allowed() + ")\n";
     }
-    families.push_back({{"name", family.name}, {"description", family.description}, {"parameters", parameters}});
+    families.push_back(
+        {{"name", family.name}, {"description", family.description}, {"parameters", parameters}});
   }
   text += "Parameters are given behind the name, as in levenshtein:rows=200,columns=1000\n";
   print_report(line.common().format, {{"circuits", names}, {"families", families}}, text);
   return 0;
 }
 
-CommandLine circuit_line(const std::string& verb, const std::string& more, const std::string& example) {
+CommandLine circuit_line(const std::string& verb, const std::string& more,
+                         const std::string& example) {
   CommandLine line("tinyot circuit " + verb + " NAME|FILE" + more, example);
-  line.options().value("circuit", "name of a circuit (tinyot circuit list), or a file: Bristol Fashion, old Bristol, gates with truth tables");
+  line.options().value("circuit",
+                       "name of a circuit (tinyot circuit list), or a file: Bristol Fashion, old "
+                       "Bristol, gates with truth tables");
   line.positional("circuit", 1);
   add_circuit_options(line.options());
   return line;
@@ -52,27 +59,36 @@ int info(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
   const CircuitCost& cost = circuit.cost();
-  Json report = {{"name", circuit.info().name}, {"ands", cost.ands},           {"xors", cost.xors},
-                 {"nots", cost.nots},           {"and_depth", cost.and_depth}, {"common_ands", cost.common_ands}};
-  std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " + grouped(cost.xors) + " XORs, " + grouped(cost.nots) +
-                     " NOTs, AND depth " + grouped(cost.and_depth) + "\n";
-  if (cost.common_ands > 0) text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
+  Json report = {{"name", circuit.info().name}, {"ands", cost.ands},
+                 {"xors", cost.xors},           {"nots", cost.nots},
+                 {"and_depth", cost.and_depth}, {"common_ands", cost.common_ands}};
+  std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " +
+                     grouped(cost.xors) + " XORs, " + grouped(cost.nots) + " NOTs, AND depth " +
+                     grouped(cost.and_depth) + "\n";
+  if (cost.common_ands > 0)
+    text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
   report["inputs"] = Json::array();
   for (const InputBundle& bundle : circuit.info().inputs) {
-    report["inputs"].push_back({{"name", bundle.name}, {"bits", bundle.bits}, {"owner", std::string(1, letter(bundle.owner))}});
-    text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " + letter(bundle.owner) + "\n";
+    report["inputs"].push_back({{"name", bundle.name},
+                                {"bits", bundle.bits},
+                                {"owner", std::string(1, letter(bundle.owner))}});
+    text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " +
+            letter(bundle.owner) + "\n";
   }
   report["outputs"] = Json::array();
   for (const OutputBundle& bundle : circuit.info().outputs) {
-    report["outputs"].push_back({{"name", bundle.name}, {"bits", bundle.bits}, {"to", receiver_text(bundle.to)}});
-    text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " + receiver_text(bundle.to) + "\n";
+    report["outputs"].push_back(
+        {{"name", bundle.name}, {"bits", bundle.bits}, {"to", receiver_text(bundle.to)}});
+    text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
+            receiver_text(bundle.to) + "\n";
   }
   print_report(line.common().format, report, text);
   return 0;
 }
 
 int eval(const Arguments& arguments) {
-  CommandLine line = circuit_line("eval", " --input NAME=HEX ...", "tinyot circuit eval adder64.txt --input 0=0x2a --input 1=0x17");
+  CommandLine line = circuit_line("eval", " --input NAME=HEX ...",
+                                  "tinyot circuit eval adder64.txt --input 0=0x2a --input 1=0x17");
   line.options().values("input", "NAME=HEX, NAME=@FILE or NAME=- (stdin), for all inputs");
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
@@ -88,17 +104,24 @@ int eval(const Arguments& arguments) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string& name = circuit.info().outputs[i].name;
     values[name] = circuit.print(i, outputs[i]);
-    text += name + " = " + (values[name].is_string() ? values[name].get<std::string>() : values[name].dump()) + "\n";
+    text += name + " = " +
+            (values[name].is_string() ? values[name].get<std::string>() : values[name].dump()) +
+            "\n";
   }
-  print_report(line.common().format, {{"circuit", circuit.info().name}, {"lanes", circuit.lanes()}, {"outputs", values}}, text);
+  print_report(line.common().format,
+               {{"circuit", circuit.info().name}, {"lanes", circuit.lanes()}, {"outputs", values}},
+               text);
   return 0;
 }
 
-// A file that appears under its name when it is whole, and replaces what had the name; until then it stands beside it.
+// A file that appears under its name when it is whole, and replaces what had the name; until then
+// it stands beside it.
 class NewFile {
  public:
-  explicit NewFile(const std::string& path) : path_(path), part_(path + ".part-" + std::to_string(::getpid())) {
-    if (std::error_code error; std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error))
+  explicit NewFile(const std::string& path)
+      : path_(path), part_(path + ".part-" + std::to_string(::getpid())) {
+    if (std::error_code error;
+        std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error))
       throw UsageError(path + " is there and is not a regular file");
     stream_.open(part_, std::ios::binary | std::ios::trunc);
     if (!stream_) fail();
@@ -123,14 +146,17 @@ class NewFile {
   }
 
  private:
-  [[noreturn]] void fail() const { throw Error(ExitStatus::Failure, "cannot write " + path_ + ": " + std::strerror(errno)); }
+  [[noreturn]] void fail() const {
+    throw Error(ExitStatus::Failure, "cannot write " + path_ + ": " + std::strerror(errno));
+  }
 
   std::string path_, part_;
   std::ofstream stream_;
 };
 
 int convert(const Arguments& arguments) {
-  CommandLine line = circuit_line("convert", " --output FILE", "tinyot circuit convert aes128 --output aes128.txt");
+  CommandLine line = circuit_line("convert", " --output FILE",
+                                  "tinyot circuit convert aes128 --output aes128.txt");
   line.options()
       .value("output", "Bristol Fashion file to write; it appears under its name when it is whole")
       .flag("forget-receivers",
@@ -152,8 +178,13 @@ int convert(const Arguments& arguments) {
                      lost.options + "\n"
               << std::flush;
   const std::uint64_t bytes = std::filesystem::file_size(path);
-  print_report(line.common().format, {{"circuit", circuit.info().name}, {"ands", circuit.cost().ands}, {"output", path}, {"bytes", bytes}},
-               circuit.info().name + ": " + grouped(circuit.cost().ands) + " ANDs in " + path + ", " + grouped(bytes) + " bytes\n");
+  print_report(line.common().format,
+               {{"circuit", circuit.info().name},
+                {"ands", circuit.cost().ands},
+                {"output", path},
+                {"bytes", bytes}},
+               circuit.info().name + ": " + grouped(circuit.cost().ands) + " ANDs in " + path +
+                   ", " + grouped(bytes) + " bytes\n");
   return 0;
 }
 
@@ -167,13 +198,17 @@ int circuit_command(const Arguments& arguments) {
   if (verb == "eval") return eval(rest);
   if (verb == "convert") return convert(rest);
   const std::string help =
-      "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ... | convert NAME|FILE --output FILE\n"
+      "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ... | convert "
+      "NAME|FILE --output FILE\n"
       "Each has its own --help.\n\n"
-      "A FILE is in the Bristol Fashion, in the older Bristol format, or a list of gates with truth tables (Lindell, Pinkas,\n"
-      "Smart 2008; the widths of its input bundles are given by --bundles 16,16). Which one it is shows in its text.\n"
+      "A FILE is in the Bristol Fashion, in the older Bristol format, or a list of gates with "
+      "truth tables (Lindell, Pinkas,\n"
+      "Smart 2008; the widths of its input bundles are given by --bundles 16,16). Which one it is "
+      "shows in its text.\n"
       "convert writes Bristol Fashion.\n\n"
       "Example:\n  tinyot circuit info aes128\n";
-  if (verb != "--help") throw UsageError("tinyot circuit wants list, info, eval or convert; see tinyot circuit --help");
+  if (verb != "--help")
+    throw UsageError("tinyot circuit wants list, info, eval or convert; see tinyot circuit --help");
   print_report(Format::Text, {}, help);
   return 0;
 }

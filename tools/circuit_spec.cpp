@@ -55,7 +55,8 @@ std::string digest_of(const TextSource& text) {
   RandomOracle oracle({}, {"circuit file", '*', 0});
   std::vector<char> block(std::size_t{1} << 18);
   for (std::uint64_t at = 0; at < text.bytes(); at += block.size()) {
-    block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), text.bytes() - at)));
+    block.resize(
+        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), text.bytes() - at)));
     text.read(at, block);
     oracle.absorb(std::as_bytes(std::span(block)));
   }
@@ -66,7 +67,8 @@ std::string digest_of(const TextSource& text) {
 std::vector<std::string_view> split_values(std::string_view text) {
   constexpr std::string_view kBetween = ", \n\r\t";
   std::vector<std::string_view> pieces;
-  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos; at = text.find_first_not_of(kBetween, at)) {
+  for (std::size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos;
+       at = text.find_first_not_of(kBetween, at)) {
     pieces.push_back(text.substr(at, text.find_first_of(kBetween, at) - at));
     at += pieces.back().size();
   }
@@ -78,7 +80,8 @@ std::vector<std::uint32_t> parse_widths(const std::string& text) {
   std::vector<std::uint32_t> widths;
   for (const std::string_view piece : split_values(text)) {
     const std::uint64_t width = parse_size("bundles", std::string(piece));
-    if (width == 0 || width > UINT32_MAX) throw UsageError("--bundles wants widths in bits as 16,16, not '" + text + "'");
+    if (width == 0 || width > UINT32_MAX)
+      throw UsageError("--bundles wants widths in bits as 16,16, not '" + text + "'");
     widths.push_back(static_cast<std::uint32_t>(width));
   }
   if (widths.empty()) throw UsageError("--bundles wants widths in bits as 16,16");
@@ -89,15 +92,19 @@ CircuitFileOptions file_options(const CircuitSpec& spec) {
   CircuitFileOptions options;
   for (const std::string& owner : spec.owners) {
     const auto [index, party] = split_assignment("owner", owner);
-    options.owners[static_cast<std::uint32_t>(std::min<std::uint64_t>(parse_size("owner", index), UINT32_MAX))] = parse_party("owner", party);
+    options.owners[static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        parse_size("owner", index), UINT32_MAX))] = parse_party("owner", party);
   }
-  if (spec.receiver) options.other_receivers = parse_party("to", *spec.receiver) == Party::A ? Receiver::A : Receiver::B;
+  if (spec.receiver)
+    options.other_receivers =
+        parse_party("to", *spec.receiver) == Party::A ? Receiver::A : Receiver::B;
   if (spec.bundles) options.bundles = parse_widths(*spec.bundles);
   return options;
 }
 
 template <class Bundles>
-std::size_t index_of(const Bundles& bundles, const std::string& name, const std::string& what, const std::string& circuit) {
+std::size_t index_of(const Bundles& bundles, const std::string& name, const std::string& what,
+                     const std::string& circuit) {
   std::string known;
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     if (bundles[i].name == name) return i;
@@ -108,7 +115,8 @@ std::size_t index_of(const Bundles& bundles, const std::string& name, const std:
 
 std::vector<std::string_view> split_blocks(std::string_view text, std::size_t digits) {
   std::vector<std::string_view> pieces;
-  for (std::size_t at = 0; at < text.size(); at += digits) pieces.push_back(text.substr(at, digits));
+  for (std::size_t at = 0; at < text.size(); at += digits)
+    pieces.push_back(text.substr(at, digits));
   return pieces;
 }
 
@@ -120,19 +128,24 @@ void add_circuit_options(Options& options) {
       .value("sbox", "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")
       .values("owner", "i=A|B: who gives input bundle i of a circuit file")
       .value("to", "A or B: who learns the outputs of a circuit file; default: both")
-      .value("bundles", "widths of the input bundles, as 16,16, of a file that has only gates with truth tables")
+      .value(
+          "bundles",
+          "widths of the input bundles, as 16,16, of a file that has only gates with truth tables")
       .value("bit-order", "lsb or msb: which bit of a value is wire 0 of a bundle", "lsb");
 }
 
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) {
   CircuitSpec spec;
   spec.name = name;
-  if (line.has("sbox")) spec.name += (spec.name.find(':') == std::string::npos ? ":sbox=" : ",sbox=") + line.text("sbox");
+  if (line.has("sbox"))
+    spec.name +=
+        (spec.name.find(':') == std::string::npos ? ":sbox=" : ",sbox=") + line.text("sbox");
   spec.owners = line.list("owner");
   if (line.has("to")) spec.receiver = line.text("to");
   if (line.has("bundles")) spec.bundles = line.text("bundles");
   const std::string& order = line.text("bit-order");
-  if (order != "lsb" && order != "msb") throw UsageError("--bit-order is lsb or msb, not '" + order + "'");
+  if (order != "lsb" && order != "msb")
+    throw UsageError("--bit-order is lsb or msb, not '" + order + "'");
   spec.msb_first = order == "msb";
   spec.lanes = line.optional_size("lanes");
   spec.blocks = line.optional_size("blocks");
@@ -175,22 +188,26 @@ std::string receiver_text(Receiver to) {
   return to == Receiver::Both ? "both" : to == Receiver::A ? "A" : "B";
 }
 
-NamedCircuit::NamedCircuit(const CircuitSpec& spec) : lanes_(spec.blocks.value_or(spec.lanes.value_or(1))),
-      list_of_lanes_(spec.lanes.has_value()), blocks_(false), msb_first_(spec.msb_first) {
+NamedCircuit::NamedCircuit(const CircuitSpec& spec)
+    : lanes_(spec.blocks.value_or(spec.lanes.value_or(1))), list_of_lanes_(spec.lanes.has_value()),
+      blocks_(false), msb_first_(spec.msb_first) {
   if (spec.lanes && spec.blocks) throw UsageError("give --lanes or --blocks, not both");
   if (lanes_ < 1 || lanes_ > kLanesMax) throw UsageError("--lanes and --blocks go from 1 to 2^24");
   circuit_ = find_circuit(spec.name);
   if (circuit_) {
     if (!spec.owners.empty() || spec.receiver || spec.bundles)
-      throw UsageError("--owner, --to and --bundles are for circuit files; " + spec.name + " has its own");
+      throw UsageError("--owner, --to and --bundles are for circuit files; " + spec.name +
+                       " has its own");
     fingerprint_ = circuit_->info().name;
   } else {
     open_file(spec);
   }
   // One key for all blocks of a message.
-  const auto has = [&](auto property) { return std::any_of(info().inputs.begin(), info().inputs.end(), property); };
-  const bool has_blocks =
-      has([](const InputBundle& b) { return b.name == "message"; }) && has([](const InputBundle& b) { return b.same_in_all_lanes; });
+  const auto has = [&](auto property) {
+    return std::any_of(info().inputs.begin(), info().inputs.end(), property);
+  };
+  const bool has_blocks = has([](const InputBundle& b) { return b.name == "message"; }) &&
+                          has([](const InputBundle& b) { return b.same_in_all_lanes; });
   blocks_ = has_blocks && !spec.lanes;
   if (spec.blocks && !has_blocks)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
@@ -206,27 +223,38 @@ const CircuitCost& NamedCircuit::cost() const {
 void NamedCircuit::open_file(const CircuitSpec& spec) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(spec.name, error))
-    throw UsageError("'" + spec.name + "' is neither a known circuit (see tinyot circuit list) nor a file");
+    throw UsageError("'" + spec.name +
+                     "' is neither a known circuit (see tinyot circuit list) nor a file");
   const auto text = open_text_file(spec.name);
-  circuit_ = read_circuit(text, std::filesystem::path(spec.name).stem().string(), file_options(spec));
+  circuit_ =
+      read_circuit(text, std::filesystem::path(spec.name).stem().string(), file_options(spec));
   fingerprint_ = circuit_->info().name + " " + digest_of(*text) + " inputs";
-  for (const InputBundle& bundle : info().inputs) fingerprint_ += std::string(" ") + letter(bundle.owner) + std::to_string(bundle.bits);
+  for (const InputBundle& bundle : info().inputs)
+    fingerprint_ += std::string(" ") + letter(bundle.owner) + std::to_string(bundle.bits);
   fingerprint_ += " outputs to " + (spec.receiver ? *spec.receiver : "both");
 }
 
-std::size_t NamedCircuit::input_index(const std::string& name) const { return index_of(info().inputs, name, "input", info().name); }
+std::size_t NamedCircuit::input_index(const std::string& name) const {
+  return index_of(info().inputs, name, "input", info().name);
+}
 
-std::size_t NamedCircuit::output_index(const std::string& name) const { return index_of(info().outputs, name, "output", info().name); }
+std::size_t NamedCircuit::output_index(const std::string& name) const {
+  return index_of(info().outputs, name, "output", info().name);
+}
 
 LaneValues NamedCircuit::parse(std::size_t input, std::string_view text) const {
   const InputBundle& bundle = info().inputs[input];
   const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes_, digits = bundle.bits / 4;
   std::vector<std::string_view> pieces = split_values(text);
-  if (blocks_ && bundle.format == ValueFormat::Bytes && pieces.size() == 1 && wanted > 1 && pieces[0].size() == wanted * digits)
+  if (blocks_ && bundle.format == ValueFormat::Bytes && pieces.size() == 1 && wanted > 1 &&
+      pieces[0].size() == wanted * digits)
     pieces = split_blocks(pieces[0], digits);
   if (pieces.size() != wanted)
-    throw UsageError("input " + bundle.name + ": " + std::to_string(pieces.size()) + " values given, " + std::to_string(wanted) + " wanted" +
-                     (bundle.format == ValueFormat::Bytes ? " of " + std::to_string(digits) + " hex digits each" : ""));
+    throw UsageError("input " + bundle.name + ": " + std::to_string(pieces.size()) +
+                     " values given, " + std::to_string(wanted) + " wanted" +
+                     (bundle.format == ValueFormat::Bytes
+                          ? " of " + std::to_string(digits) + " hex digits each"
+                          : ""));
   LaneValues values;
   for (const std::string_view piece : pieces) {
     try {
@@ -241,7 +269,8 @@ LaneValues NamedCircuit::parse(std::size_t input, std::string_view text) const {
 Json NamedCircuit::print(std::size_t output, const LaneValues& values) const {
   const OutputBundle& bundle = info().outputs[output];
   std::vector<std::string> texts;
-  for (const BitVector& value : values) texts.push_back(print_value(value, bundle.format, msb_first_));
+  for (const BitVector& value : values)
+    texts.push_back(print_value(value, bundle.format, msb_first_));
   if (list_of_lanes_) return texts;
   std::string all;
   for (const std::string& text : texts) all += text;
@@ -252,13 +281,17 @@ InputTexts read_inputs(const std::vector<std::string>& assignments) {
   InputTexts texts;
   for (const std::string& assignment : assignments) {
     const auto [name, value] = split_assignment("input", assignment);
-    SecretText text = value == "-" ? read_all(STDIN_FILENO, "the input") : value.starts_with("@") ? read_file(value.substr(1)) : secret_text(value);
-    if (!texts.emplace(name, std::move(text)).second) throw UsageError("--input " + name + " is given twice");
+    SecretText text = value == "-"             ? read_all(STDIN_FILENO, "the input")
+                      : value.starts_with("@") ? read_file(value.substr(1))
+                                               : secret_text(value);
+    if (!texts.emplace(name, std::move(text)).second)
+      throw UsageError("--input " + name + " is given twice");
   }
   return texts;
 }
 
-std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit, const InputTexts& texts) {
+std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit,
+                                                    const InputTexts& texts) {
   std::vector<std::optional<LaneValues>> values(circuit.info().inputs.size());
   for (const auto& [name, text] : texts) {
     const std::size_t index = circuit.input_index(name);

@@ -27,8 +27,8 @@ struct CircuitSpec {
   std::optional<std::string> receiver;      // A or B; both if absent
   std::optional<std::string> bundles = {};  // widths of input bundles, W0,W1,...
   bool msb_first = false;
-  std::optional<std::uint64_t> lanes;       // --lanes
-  std::optional<std::uint64_t> blocks;      // --blocks: lanes that are the blocks of one message
+  std::optional<std::uint64_t> lanes;   // --lanes
+  std::optional<std::uint64_t> blocks;  // --blocks: lanes that are the blocks of one message
 };
 void add_circuit_options(Options& options);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
@@ -58,15 +58,17 @@ class NamedCircuit {
   // The lanes are the blocks of one message: its value, and the outputs, are one string.
   bool has_blocks() const { return blocks_; }
 
-  // What both parties compare: the name, and for a file a digest of its bytes, owners and widths of inputs, and the receivers.
+  // What both parties compare: the name, and for a file a digest of its bytes, owners and widths of
+  // inputs, and the receivers.
   const std::string& fingerprint() const { return fingerprint_; }
 
   // Index of an input (output) bundle. Fails: UsageError with the names that there are.
   std::size_t input_index(const std::string& name) const;
   std::size_t output_index(const std::string& name) const;
 
-  // Values of one bundle from text: one value, or as many as there are lanes, separated by commas or line ends; with blocks
-  // also all of them in one hex string.  Fails: UsageError naming the bundle, never the value.
+  // Values of one bundle from text: one value, or as many as there are lanes, separated by commas
+  // or line ends; with blocks also all of them in one hex string.  Fails: UsageError naming the
+  // bundle, never the value.
   LaneValues parse(std::size_t input, std::string_view text) const;
 
   // The same the other way: a list with --lanes, otherwise a string (with blocks, of all of them).
@@ -86,10 +88,12 @@ class NamedCircuit {
 // By name of their bundles.
 using InputTexts = std::map<std::string, SecretText>;
 
-// --input NAME=HEX, NAME=@FILE, NAME=-: the text of each.  Fails: UsageError (unreadable file, a name given twice).
+// --input NAME=HEX, NAME=@FILE, NAME=-: the text of each.  Fails: UsageError (unreadable file, a
+// name given twice).
 InputTexts read_inputs(const std::vector<std::string>& assignments);
 
 // Parsed values for each input bundle that is named; absent for the others.
-std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit, const InputTexts& texts);
+std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit,
+                                                    const InputTexts& texts);
 
 }  // namespace tinyot

@@ -1,4 +1,5 @@
-// What the subcommands' command lines have in common: parsing, help, sizes, inputs and outputs by name.
+// What the subcommands' command lines have in common: parsing, help, sizes, inputs and outputs by
+// name.
 #pragma once
 
 #include <chrono>
@@ -24,7 +25,8 @@ struct CommonOptions {
   bool quiet = false;
 };
 
-// An option of a subcommand: what is typed behind its name, what help says of it, and its value where none is typed.
+// An option of a subcommand: what is typed behind its name, what help says of it, and its value
+// where none is typed.
 struct Option {
   enum class Takes { Nothing, Value, Values, Several };
   std::string name, help;
@@ -49,8 +51,8 @@ class Options {
   std::vector<Option> options_;
 };
 
-// Describes and parses the options of a subcommand. `--help` prints the usage, the options and the example, and ends the
-// subcommand: parse() then returns false.
+// Describes and parses the options of a subcommand. `--help` prints the usage, the options and the
+// example, and ends the subcommand: parse() then returns false.
 class CommandLine {
  public:
   CommandLine(std::string usage, std::string example);
@@ -89,7 +91,8 @@ class CommandLine {
 std::uint64_t parse_size(const std::string& option, const std::string& text);
 
 // Splits NAME=VALUE. Fails: UsageError.
-std::pair<std::string, std::string> split_assignment(const std::string& option, const std::string& text);
+std::pair<std::string, std::string> split_assignment(const std::string& option,
+                                                     const std::string& text);
 
 void add_timeout_options(Options& options);
 TcpTimeouts timeouts_from(const CommandLine& line);

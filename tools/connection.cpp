@@ -18,15 +18,21 @@ void log_line(const std::string& line) { std::cerr << "tinyot: " + line + "\n" <
 }  // namespace
 
 MeetingPlace::MeetingPlace(const Endpoint& endpoint) : endpoint_(endpoint) {
-  if (endpoint.listen) listener_.emplace(endpoint.address, endpoint.timeouts, endpoint.quiet ? [](const std::string&) {} : log_line);
+  if (endpoint.listen)
+    listener_.emplace(endpoint.address, endpoint.timeouts,
+                      endpoint.quiet ? [](const std::string&) {} : log_line);
 }
 
 std::unique_ptr<Channel> MeetingPlace::open() {
-  const Admission& admission = endpoint_.tls ? static_cast<const Admission&>(*endpoint_.tls) : plain_admission();
-  return make_framed_channel(listener_ ? listener_->accept(admission) : tcp_connect(endpoint_.address, endpoint_.timeouts, admission));
+  const Admission& admission =
+      endpoint_.tls ? static_cast<const Admission&>(*endpoint_.tls) : plain_admission();
+  return make_framed_channel(listener_
+                                 ? listener_->accept(admission)
+                                 : tcp_connect(endpoint_.address, endpoint_.timeouts, admission));
 }
 
-std::unique_ptr<Channel> MeetingPlace::open_worker(const SessionIds& ids, Party me, std::uint64_t worker) {
+std::unique_ptr<Channel> MeetingPlace::open_worker(const SessionIds& ids, Party me,
+                                                   std::uint64_t worker) {
   const auto give_up = Clock::now() + endpoint_.timeouts.connect;
   for (;;) {
     auto channel = open();
@@ -38,7 +44,9 @@ std::unique_ptr<Channel> MeetingPlace::open_worker(const SessionIds& ids, Party 
       return channel;
     } catch (const Error&) {
       // Whoever this was, it was not the peer: nothing of the session has been said to it.
-      if (!listener_ || Clock::now() >= give_up) throw NetworkError("worker " + std::to_string(worker) + " of the peer did not join the session");
+      if (!listener_ || Clock::now() >= give_up)
+        throw NetworkError("worker " + std::to_string(worker) +
+                           " of the peer did not join the session");
     }
   }
 }
@@ -49,7 +57,8 @@ void within_session(std::span<Store> stores, Channel& channel, const std::functi
       try {
         store.mark_dead(reason);
       } catch (const StoreError&) {
-        // The keys are gone even where the reason could not be written; the check's own failure is what to report.
+        // The keys are gone even where the reason could not be written; the check's own failure is
+        // what to report.
       }
     }
   };

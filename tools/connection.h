@@ -1,4 +1,5 @@
-// A party's end of a connection from the first byte to the end of a session, and what an error means for the store.
+// A party's end of a connection from the first byte to the end of a session, and what an error
+// means for the store.
 #pragma once
 
 #include <functional>
@@ -12,8 +13,9 @@
 
 namespace tinyot {
 
-// Where this party meets the other one: it listens or connects, makes sure of the peer's key where it has one of its own, and
-// frames messages. Strangers are turned away, each with a line on stderr.
+// Where this party meets the other one: it listens or connects, makes sure of the peer's key where
+// it has one of its own, and frames messages. Strangers are turned away, each with a line on
+// stderr.
 class MeetingPlace {
  public:
   // Listens from now on, if that is its part.
@@ -22,7 +24,8 @@ class MeetingPlace {
   // The session's channel.
   std::unique_ptr<Channel> open();
 
-  // A further channel of the session, for worker `worker`. Strangers who connect meanwhile are turned away.
+  // A further channel of the session, for worker `worker`. Strangers who connect meanwhile are
+  // turned away.
   std::unique_ptr<Channel> open_worker(const SessionIds& ids, Party me, std::uint64_t worker);
 
  private:
@@ -30,8 +33,9 @@ class MeetingPlace {
   std::optional<TcpListener> listener_;
 };
 
-// Runs `work` inside an established session. If a check fails, or the peer says that one of its checks did, the session is revoked: first
-// the stores' keys are erased, and then the peer is told, which takes a second at most if it does not read. Errors go on to the caller.
+// Runs `work` inside an established session. If a check fails, or the peer says that one of its
+// checks did, the session is revoked: first the stores' keys are erased, and then the peer is told,
+// which takes a second at most if it does not read. Errors go on to the caller.
 void within_session(std::span<Store> stores, Channel& channel, const std::function<void()>& work);
 
 SessionId session_id_of(const Manifest& manifest);

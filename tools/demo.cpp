@@ -10,9 +10,11 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kBlocks = 27;              // as the paper's smallest amortised run
-constexpr AesBytes kFipsKey = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
-constexpr AesBytes kFipsMessage = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
+constexpr std::size_t kBlocks = 27;  // as the paper's smallest amortised run
+constexpr AesBytes kFipsKey = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07,
+                               0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
+constexpr AesBytes kFipsMessage = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+                                   0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
 constexpr const char* kFipsCiphertext = "69c4e0d86a7b0430d8cdb78070b4c55a";
 
 std::string hex(const std::vector<AesBytes>& blocks) {
@@ -29,17 +31,26 @@ struct Encryption {
 };
 
 void succeed(const JobResult& result, const std::string& step) {
-  if (result.exit_status != 0) throw Error(static_cast<ExitStatus>(result.exit_status), "the demo failed in: " + step);
+  if (result.exit_status != 0)
+    throw Error(static_cast<ExitStatus>(result.exit_status), "the demo failed in: " + step);
 }
 
 // Shares the key between the parties, runs oblivious AES and returns B's report.
-Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::path& dir, const TcpTimeouts& timeouts, Rng& rng) {
+Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::path& dir,
+                         const TcpTimeouts& timeouts, Rng& rng) {
   const auto key_a = rng.object<AesBytes>();
   AesBytes key_b;
   for (std::size_t i = 0; i < key_b.size(); ++i) key_b[i] = encryption.key[i] ^ key_a[i];
   RunJob job;
-  job.circuit = {.name = "aes128", .owners = {}, .receiver = {}, .msb_first = false, .lanes = {}, .blocks = encryption.message.size()};
-  job.inputs = {{"key_a", secret_text(hex({key_a}))}, {"key_b", secret_text(hex({key_b}))}, {"message", secret_text(hex(encryption.message))}};
+  job.circuit = {.name = "aes128",
+                 .owners = {},
+                 .receiver = {},
+                 .msb_first = false,
+                 .lanes = {},
+                 .blocks = encryption.message.size()};
+  job.inputs = {{"key_a", secret_text(hex({key_a}))},
+                {"key_b", secret_text(hex({key_b}))},
+                {"message", secret_text(hex(encryption.message))}};
   const JobResult result = run_locally(job, dir, timeouts);
   succeed(result, "oblivious AES");
   check_ciphertext(result.report["B"], encryption.key, encryption.message);
@@ -67,23 +78,34 @@ int demo_command(const Arguments& arguments) {
   job.ands = (1 + kBlocks) * kAndsOfABlock;
   job.inputs = (1 + kBlocks) * 256;
   job.quiet = common.quiet;
-  if (!common.quiet) std::cerr << "two parties preprocess " << grouped(job.ands) << " ANDs over loopback ..." << std::endl;
+  if (!common.quiet)
+    std::cerr << "two parties preprocess " << grouped(job.ands) << " ANDs over loopback ..."
+              << std::endl;
   const JobResult made = preprocess_locally(job, dir.path(), timeouts);
   succeed(made, "preprocessing");
 
   const Json fips = encrypt_obliviously({kFipsKey, {kFipsMessage}}, dir.path(), timeouts, rng);
-  if (fips["outputs"]["ciphertext"] != kFipsCiphertext) throw Error(ExitStatus::Failure, "the demo missed the FIPS-197 vector, please report");
+  if (fips["outputs"]["ciphertext"] != kFipsCiphertext)
+    throw Error(ExitStatus::Failure, "the demo missed the FIPS-197 vector, please report");
   std::vector<AesBytes> message(kBlocks);
   for (AesBytes& block : message) block = rng.object<AesBytes>();
-  const Json many = encrypt_obliviously({rng.object<AesBytes>(), message}, dir.path(), timeouts, rng);
+  const Json many =
+      encrypt_obliviously({rng.object<AesBytes>(), message}, dir.path(), timeouts, rng);
 
   const Json& offline = made.report["A"];
-  const Json report = {{"command", "demo"}, {"preprocess", made.report}, {"fips_197", fips}, {"blocks_27", many}, {"version", version_text()}};
-  const std::string text =
-      preprocess_text(offline) + "oblivious AES, 1 block:   " + seconds_text(fips["wall_s"]) + "\n" +
-      "oblivious AES, 27 blocks: " + seconds_text(many["wall_s"]) + ", " + grouped(static_cast<std::uint64_t>(many["gates_per_s"].get<double>())) +
-      " gates/s; all equal to AES by Crypto++\n" + "FIPS-197 ciphertext, computed by two processes that know neither key nor message in full:\n" +
-      fips["outputs"]["ciphertext"].get<std::string>() + "\n";
+  const Json report = {{"command", "demo"},
+                       {"preprocess", made.report},
+                       {"fips_197", fips},
+                       {"blocks_27", many},
+                       {"version", version_text()}};
+  const std::string text = preprocess_text(offline) +
+                           "oblivious AES, 1 block:   " + seconds_text(fips["wall_s"]) + "\n" +
+                           "oblivious AES, 27 blocks: " + seconds_text(many["wall_s"]) + ", " +
+                           grouped(static_cast<std::uint64_t>(many["gates_per_s"].get<double>())) +
+                           " gates/s; all equal to AES by Crypto++\n" +
+                           "FIPS-197 ciphertext, computed by two processes that know neither key "
+                           "nor message in full:\n" +
+                           fips["outputs"]["ciphertext"].get<std::string>() + "\n";
   print_report(common.format, report, text);
   return 0;
 }

@@ -1,4 +1,5 @@
-// `tinyot demo`: both parties on this machine: preprocess, store, oblivious AES on the FIPS-197 vector and on 27 blocks.
+// `tinyot demo`: both parties on this machine: preprocess, store, oblivious AES on the FIPS-197
+// vector and on 27 blocks.
 #pragma once
 
 #include <vector>
@@ -12,6 +13,7 @@ namespace tinyot {
 int demo_command(const Arguments& arguments);
 
 // Fails: Error if the report of B's run has another ciphertext than AES by Crypto++.
-void check_ciphertext(const Json& report, const AesBytes& key, const std::vector<AesBytes>& message);
+void check_ciphertext(const Json& report, const AesBytes& key,
+                      const std::vector<AesBytes>& message);
 
 }  // namespace tinyot

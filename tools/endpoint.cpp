@@ -9,12 +9,16 @@ namespace tinyot {
 namespace {
 
 std::shared_ptr<const TlsAdmission> tls_from(const CommandLine& line) {
-  if (line.has("key") != line.has("peer-key")) throw UsageError("--key and --peer-key go together: this party's key, and the peer's fingerprint");
+  if (line.has("key") != line.has("peer-key"))
+    throw UsageError(
+        "--key and --peer-key go together: this party's key, and the peer's fingerprint");
   if (!line.has("key")) return nullptr;
   const Identity mine = read_identity(line.text("key"));
   const Fingerprint peers = peer_key_from(line.text("peer-key"));
   if (peers == mine.fingerprint())
-    throw UsageError("--peer-key is the fingerprint of this party's own --key: give the peer's, which it has from its own tinyot keygen");
+    throw UsageError(
+        "--peer-key is the fingerprint of this party's own --key: give the peer's, which it has "
+        "from its own tinyot keygen");
   return std::make_shared<TlsAdmission>(mine, peers);
 }
 
@@ -24,27 +28,39 @@ void add_endpoint_options(Options& options) {
   options.value("party", "A or B")
       .value("listen", "HOST:PORT to wait for the peer at")
       .value("connect", "HOST:PORT where the peer waits")
-      .value("key", "FILE of this party's private key and certificate (tinyot keygen); needed unless the address is a loopback one")
-      .value("peer-key", "fingerprint of the peer's key, or @FILE with it or with the peer's certificate")
-      .flag("insecure-plaintext", "no TLS although the address is not a loopback one: inside a tunnel that encrypts and authenticates");
+      .value("key",
+             "FILE of this party's private key and certificate (tinyot keygen); needed unless the "
+             "address is a loopback one")
+      .value("peer-key",
+             "fingerprint of the peer's key, or @FILE with it or with the peer's certificate")
+      .flag("insecure-plaintext",
+            "no TLS although the address is not a loopback one: inside a tunnel that encrypts and "
+            "authenticates");
   add_timeout_options(options);
 }
 
 Endpoint endpoint_from(const CommandLine& line) {
   const std::string connect = line.has("peer") ? "peer" : "connect";
-  if (line.has("listen") == line.has(connect)) throw UsageError("give one of --listen HOST:PORT and --" + connect + " HOST:PORT");
+  if (line.has("listen") == line.has(connect))
+    throw UsageError("give one of --listen HOST:PORT and --" + connect + " HOST:PORT");
   const bool listen = line.has("listen");
-  Endpoint endpoint{listen, parse_address(line.text(listen ? "listen" : connect)), timeouts_from(line)};
+  Endpoint endpoint{listen, parse_address(line.text(listen ? "listen" : connect)),
+                    timeouts_from(line)};
   endpoint.quiet = line.common().quiet;
   endpoint.tls = tls_from(line);
   const bool plaintext = line.has("insecure-plaintext");
-  if (plaintext && endpoint.tls) throw UsageError("--insecure-plaintext and --key exclude each other");
+  if (plaintext && endpoint.tls)
+    throw UsageError("--insecure-plaintext and --key exclude each other");
   if (endpoint.tls || is_loopback(endpoint.address)) return endpoint;
   if (!plaintext)
-    throw UsageError(text_of(endpoint.address) + " is not a loopback address, so both parties need keys: make one with tinyot keygen --out FILE, "
-                     "tell the peer its fingerprint, and give --key FILE and --peer-key with the peer's fingerprint "
+    throw UsageError(text_of(endpoint.address) +
+                     " is not a loopback address, so both parties need keys: make one with tinyot "
+                     "keygen --out FILE, "
+                     "tell the peer its fingerprint, and give --key FILE and --peer-key with the "
+                     "peer's fingerprint "
                      "(or --insecure-plaintext, inside a tunnel that encrypts and authenticates)");
-  std::cerr << "tinyot: WARNING: --insecure-plaintext: nothing on the way to " + text_of(endpoint.address) +
+  std::cerr << "tinyot: WARNING: --insecure-plaintext: nothing on the way to " +
+                   text_of(endpoint.address) +
                    " is encrypted, and whoever answers there passes for the peer;"
                    " this is safe only inside a tunnel that encrypts and authenticates\n"
             << std::flush;

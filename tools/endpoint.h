@@ -1,4 +1,5 @@
-// Where a party finds its peer, and how each makes sure that it is the other: --listen or --connect, --key and --peer-key.
+// Where a party finds its peer, and how each makes sure that it is the other: --listen or
+// --connect, --key and --peer-key.
 #pragma once
 
 #include <memory>
@@ -23,8 +24,9 @@ struct Endpoint {
 
 void add_endpoint_options(Options& options);
 
-// TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with --insecure-plaintext, which is warned of.
-// Fails: UsageError, if a key is missing with how to make one; and for a key or fingerprint that cannot be used.
+// TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with
+// --insecure-plaintext, which is warned of. Fails: UsageError, if a key is missing with how to make
+// one; and for a key or fingerprint that cannot be used.
 Endpoint endpoint_from(const CommandLine& line);
 // The same for a subcommand that can do without; --peer stands for --connect.
 std::optional<Endpoint> optional_endpoint_from(const CommandLine& line);

@@ -1,5 +1,5 @@
-// What a run does between its command line and its report: a circuit is evaluated with the peer, on stored material or on material that
-// is made meanwhile.
+// What a run does between its command line and its report: a circuit is evaluated with the peer, on
+// stored material or on material that is made meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,13 @@ struct EvaluationPlan {
   std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }
   CircuitRounds rounds() const {
     const auto& small = circuit.small_cost();
-    return CircuitRounds(circuit.circuit(), small ? small->gates() : ~std::uint64_t{0}, circuit.lanes(), window);
+    return CircuitRounds(circuit.circuit(), small ? small->gates() : ~std::uint64_t{0},
+                         circuit.lanes(), window);
   }
   // What so many ANDs take.
-  MaterialCounts material(MaterialForm form, std::uint64_t ands) const { return material_for(circuit.info(), ands, form, circuit.lanes()); }
+  MaterialCounts material(MaterialForm form, std::uint64_t ands) const {
+    return material_for(circuit.info(), ands, form, circuit.lanes());
+  }
 
   // What both parties must agree on, whatever the material.
   std::vector<Parameter> parameters() const;
@@ -40,13 +43,15 @@ struct Evaluation {
   std::vector<PhaseCost> phases;
 };
 
-// Role: both, symmetric. Fails: before the first byte is sent as the store and OutOfMaterial, then as the session.
+// Role: both, symmetric. Fails: before the first byte is sent as the store and OutOfMaterial, then
+// as the session.
 Evaluation evaluate_stored(const EvaluationPlan& plan);
 
 // Sets the run's material aside in both stores. Fails: likewise.
 PlannedReservation reserve_stored(const EvaluationPlan& plan);
 
-// The same on material of the job's own, made on a connection of its own and kept in memory until it is used.
+// The same on material of the job's own, made on a connection of its own and kept in memory until
+// it is used.
 Evaluation evaluate_live(const EvaluationPlan& plan);
 
 }  // namespace tinyot

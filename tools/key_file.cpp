@@ -16,7 +16,8 @@ constexpr std::size_t kFileBytesMax = 64 << 10;
 
 class Descriptor {
  public:
-  Descriptor(const std::string& path, int flags, mode_t mode = 0) : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  Descriptor(const std::string& path, int flags, mode_t mode = 0)
+      : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
@@ -32,7 +33,9 @@ class Descriptor {
 enum class Readers { OwnerAlone, Anybody };
 
 SecretVector<char> read_small_file(const std::string& path, Readers readers) {
-  const auto refuse = [&](const std::string& reason) { return UsageError("cannot read " + path + ": " + reason); };
+  const auto refuse = [&](const std::string& reason) {
+    return UsageError("cannot read " + path + ": " + reason);
+  };
   const Descriptor file(path, O_RDONLY);
   struct stat status {};
   if (!file.valid() || ::fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
@@ -57,14 +60,19 @@ std::string_view view(const SecretVector<char>& text) { return {text.data(), tex
 std::string_view trimmed(std::string_view text) {
   constexpr const char* kBlanks = " \t\r\n";
   const auto first = text.find_first_not_of(kBlanks);
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  return first == std::string_view::npos
+             ? std::string_view()
+             : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 // A file that was not there before, and goes away again unless it is kept.
 class NewKeyFile {
  public:
-  NewKeyFile(const std::filesystem::path& path, mode_t mode) : path_(path), file_(path, O_WRONLY | O_CREAT | O_EXCL, mode) {
-    if (!file_.valid() && errno == EEXIST) throw UsageError(path_.string() + " is there already: keys are never overwritten, choose another --out");
+  NewKeyFile(const std::filesystem::path& path, mode_t mode)
+      : path_(path), file_(path, O_WRONLY | O_CREAT | O_EXCL, mode) {
+    if (!file_.valid() && errno == EEXIST)
+      throw UsageError(path_.string() +
+                       " is there already: keys are never overwritten, choose another --out");
     if (!file_.valid()) fail();
   }
   ~NewKeyFile() {
@@ -84,7 +92,9 @@ class NewKeyFile {
   void keep() { kept_ = true; }
 
  private:
-  [[noreturn]] void fail() const { throw UsageError("cannot write " + path_.string() + ": " + std::strerror(errno)); }
+  [[noreturn]] void fail() const {
+    throw UsageError("cannot write " + path_.string() + ": " + std::strerror(errno));
+  }
 
   std::filesystem::path path_;
   Descriptor file_;
@@ -93,12 +103,15 @@ class NewKeyFile {
 
 }  // namespace
 
-Identity read_identity(const std::string& file) { return Identity::parse(view(read_small_file(file, Readers::OwnerAlone)), file); }
+Identity read_identity(const std::string& file) {
+  return Identity::parse(view(read_small_file(file, Readers::OwnerAlone)), file);
+}
 
 Fingerprint peer_key_from(const std::string& text) {
   if (!text.starts_with("@")) {
     if (const auto fingerprint = parse_fingerprint(text)) return *fingerprint;
-    throw UsageError("--peer-key is a fingerprint, sha256: and 64 hex digits, or @FILE; not '" + text + "'");
+    throw UsageError("--peer-key is a fingerprint, sha256: and 64 hex digits, or @FILE; not '" +
+                     text + "'");
   }
   const std::string file = text.substr(1);
   const SecretVector<char> contents = read_small_file(file, Readers::Anybody);
@@ -115,6 +128,8 @@ void write_identity(const Identity& identity, const std::filesystem::path& file)
   certificate.keep();
 }
 
-std::filesystem::path certificate_of(const std::filesystem::path& file) { return file.string() + ".crt"; }
+std::filesystem::path certificate_of(const std::filesystem::path& file) {
+  return file.string() + ".crt";
+}
 
 }  // namespace tinyot

@@ -15,20 +15,27 @@ constexpr const char* kFileInDirectory = "tinyot-key.pem";
 
 int keygen_command(const Arguments& arguments) {
   CommandLine line("tinyot keygen --out DIR|FILE", "tinyot keygen --out party-a.pem");
-  line.options().value(
-      "out", "FILE for the private key and its certificate (mode 0600), FILE.crt for the certificate alone; or a directory for both");
+  line.options().value("out",
+                       "FILE for the private key and its certificate (mode 0600), FILE.crt for the "
+                       "certificate alone; or a directory for both");
   if (!line.parse(arguments)) return 0;
   const Format format = line.common().format;
   std::filesystem::path file = line.required("out");
-  if (std::error_code ignored; std::filesystem::is_directory(file, ignored)) file /= kFileInDirectory;
+  if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
+    file /= kFileInDirectory;
   const Identity identity = Identity::generate();
   write_identity(identity, file);
-  const std::string fingerprint = text_of(identity.fingerprint()), certificate = certificate_of(file).string();
-  const Json report = {{"command", "keygen"}, {"fingerprint", fingerprint}, {"key", file.string()}, {"certificate", certificate},
+  const std::string fingerprint = text_of(identity.fingerprint()),
+                    certificate = certificate_of(file).string();
+  const Json report = {{"command", "keygen"},
+                       {"fingerprint", fingerprint},
+                       {"key", file.string()},
+                       {"certificate", certificate},
                        {"valid", identity.dates()}};
   print_report(format, report,
-               "fingerprint " + fingerprint + ", valid " + identity.dates() + "\nprivate key: " + file.string() + ", for --key; keep it secret\n" +
-                   "certificate: " + certificate + ", for the peer, who gives it or the fingerprint as --peer-key\n");
+               "fingerprint " + fingerprint + ", valid " + identity.dates() + "\nprivate key: " +
+                   file.string() + ", for --key; keep it secret\n" + "certificate: " + certificate +
+                   ", for the peer, who gives it or the fingerprint as --peer-key\n");
   return 0;
 }
 

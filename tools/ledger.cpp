@@ -7,20 +7,26 @@
 
 namespace tinyot {
 
-void enter_into_ledger(const std::filesystem::path& ledger, const Manifest& manifest, std::span<const BatchEntry> batches) {
+void enter_into_ledger(const std::filesystem::path& ledger, const Manifest& manifest,
+                       std::span<const BatchEntry> batches) {
   std::string lines;
   for (std::size_t i = 0; i < batches.size();) {
     const BatchEntry& first = batches[i];
     std::uint64_t end = first.origin + first.count;
-    for (++i; i < batches.size() && batches[i].kind == first.kind && batches[i].shard == first.shard && batches[i].origin == end; ++i)
+    for (++i; i < batches.size() && batches[i].kind == first.kind &&
+              batches[i].shard == first.shard && batches[i].origin == end;
+         ++i)
       end += batches[i].count;
-    lines += hex_of(session_id_of(manifest)) + " " + letter(manifest.me) + " " + std::string(name_of(first.kind)) + " " +
-             std::to_string(first.shard) + " " + std::to_string(first.origin) + " " + std::to_string(end - first.origin) + "\n";
+    lines += hex_of(session_id_of(manifest)) + " " + letter(manifest.me) + " " +
+             std::string(name_of(first.kind)) + " " + std::to_string(first.shard) + " " +
+             std::to_string(first.origin) + " " + std::to_string(end - first.origin) + "\n";
   }
   const File file(ledger, O_RDWR | O_CREAT | O_APPEND);
-  // A process that was killed may have left a part of a line, which must not become one with what follows. None of its objects was used.
+  // A process that was killed may have left a part of a line, which must not become one with what
+  // follows. None of its objects was used.
   std::byte last{'\n'};
-  if (const std::uint64_t size = file.size(); size > 0) (void)file.read_at(size - 1, std::span(&last, 1));
+  if (const std::uint64_t size = file.size(); size > 0)
+    (void)file.read_at(size - 1, std::span(&last, 1));
   if (last != std::byte{'\n'}) lines.insert(0, 1, '\n');
   file.write_at(0, std::as_bytes(std::span(lines)));  // a file that is appended to takes no offset
   file.sync();

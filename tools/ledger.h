@@ -1,4 +1,5 @@
-// An account, outside the store, of what its owner's runs were given: whoever keeps it can prove that nothing was given twice.
+// An account, outside the store, of what its owner's runs were given: whoever keeps it can prove
+// that nothing was given twice.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +14,7 @@ namespace tinyot {
 //   SESSION PARTY KIND SHARD FIRST COUNT
 // after a newline, if the file does not end with one.
 // Objects have the numbers of their making, which a merge does not change. Fails: StoreError.
-void enter_into_ledger(const std::filesystem::path& ledger, const Manifest& manifest, std::span<const BatchEntry> batches);
+void enter_into_ledger(const std::filesystem::path& ledger, const Manifest& manifest,
+                       std::span<const BatchEntry> batches);
 
 }  // namespace tinyot

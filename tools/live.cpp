@@ -15,26 +15,33 @@
 namespace tinyot {
 namespace {
 
-constexpr std::uint64_t kInputsOfUnit = std::uint64_t{1} << 20;  // at most, unless so many units do not have enough
+// at most, unless so many units do not have enough
+constexpr std::uint64_t kInputsOfUnit = std::uint64_t{1} << 20;
 constexpr std::uint64_t kUnitsWithInputs = 64;
-constexpr std::uint64_t kLiveUnitsMax = std::uint64_t{1} << 20;  // of a circuit that has not been counted
+// of a circuit that has not been counted
+constexpr std::uint64_t kLiveUnitsMax = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMakerConnection = 1;
-constexpr auto kGrace = std::chrono::seconds(1);  // for an abort of the peer to be read, or ours to be sent
+// for an abort of the peer to be read, or ours to be sent
+constexpr auto kGrace = std::chrono::seconds(1);
 
-// Units that make what a run takes. A large circuit is not counted beforehand: its units are full ones, and are made until it ends.
-// Inputs come first in a circuit, so their bits come with the first units.
+// Units that make what a run takes. A large circuit is not counted beforehand: its units are full
+// ones, and are made until it ends. Inputs come first in a circuit, so their bits come with the
+// first units.
 class LivePlan {
  public:
   LivePlan(const EvaluationPlan& plan, const SecurityParameters& params) {
     const auto& small = plan.circuit.small_cost();
-    const std::uint64_t ands = small ? std::max<std::uint64_t>(plan.ands(), 1) : kLiveUnitsMax * params.unit();
+    const std::uint64_t ands =
+        small ? std::max<std::uint64_t>(plan.ands(), 1) : kLiveUnitsMax * params.unit();
     wanted = plan.material(params.material(), ands);
     std::uint64_t inputs = 0;
     const MaterialCounts of_inputs = plan.material(params.material(), 0);
-    for (const Party party : {Party::A, Party::B}) inputs = std::max(inputs, of_inputs[auth_bits_of(party)]);
+    for (const Party party : {Party::A, Party::B})
+      inputs = std::max(inputs, of_inputs[auth_bits_of(party)]);
     const std::vector<UnitPlan> plans = params.plan(ands);
     const std::uint64_t units_with_inputs = std::min<std::uint64_t>(plans.size(), kUnitsWithInputs);
-    const std::uint64_t most = std::max(kInputsOfUnit, (inputs + units_with_inputs - 1) / units_with_inputs);
+    const std::uint64_t most =
+        std::max(kInputsOfUnit, (inputs + units_with_inputs - 1) / units_with_inputs);
     for (const UnitPlan& unit : plans) {
       requests.push_back({unit, std::min(inputs, most)});
       inputs -= requests.back().inputs;
@@ -44,14 +51,17 @@ class LivePlan {
 
   std::vector<UnitRequest> requests;
   MaterialCounts wanted;
-  std::uint64_t forecast_ands = 0;  // whose security is reported: all units are alike, but for the last
+  // whose security is reported: all units are alike, but for the last
+  std::uint64_t forecast_ands = 0;
 };
 
 // Makes the material on a thread of its own. `failed` is called there if it cannot go on.
 class Maker {
  public:
-  Maker(Session& session, const SecurityParameters& params, std::vector<UnitRequest> requests, MaterialPipe& pipe, std::function<void()> failed)
-      : session_(session), params_(params), requests_(std::move(requests)), pipe_(pipe), failed_(std::move(failed)), thread_([this] { work(); }) {}
+  Maker(Session& session, const SecurityParameters& params, std::vector<UnitRequest> requests,
+        MaterialPipe& pipe, std::function<void()> failed)
+      : session_(session), params_(params), requests_(std::move(requests)), pipe_(pipe),
+        failed_(std::move(failed)), thread_([this] { work(); }) {}
   ~Maker() { join(); }
 
   // No unit is begun any more, once both parties say so.
@@ -69,7 +79,8 @@ class Maker {
       Preprocessor preprocessor(session_, params_);
       made_ = preprocessor.make_units(requests_, pipe_, [this] { return !finished_; });
       session_.channel().flush();
-      pipe_.end(std::make_exception_ptr(OutOfMaterial("the circuit takes more material than it was counted to take")));
+      pipe_.end(std::make_exception_ptr(
+          OutOfMaterial("the circuit takes more material than it was counted to take")));
     } catch (...) {
       failure_ = std::current_exception();
       pipe_.end(failure_);
@@ -90,7 +101,8 @@ class Maker {
 
 class LiveRun {
  public:
-  LiveRun(const EvaluationPlan& plan, const SecurityParameters& params) : plan_(plan), params_(params), live_(plan, params) {
+  LiveRun(const EvaluationPlan& plan, const SecurityParameters& params)
+      : plan_(plan), params_(params), live_(plan, params) {
     security_ = security_of(params, forecast_job(params, live_.forecast_ands, 0, 1));
   }
 
@@ -100,8 +112,10 @@ class LiveRun {
     const auto channel = meeting.open();
     Rng rng = Rng::from_system();
     std::vector<Parameter> parameters = plan_.parameters();
-    for (Parameter& parameter : parameters_of(params_, security_)) parameters.push_back(std::move(parameter));
-    const SessionIds ids = establish_session(*channel, rng, plan_.job.party, std::move(parameters), std::nullopt);
+    for (Parameter& parameter : parameters_of(params_, security_))
+      parameters.push_back(std::move(parameter));
+    const SessionIds ids =
+        establish_session(*channel, rng, plan_.job.party, std::move(parameters), std::nullopt);
     const ScopedSecret<Delta> key(draw_global_key(rng, plan_.job.party, params_.profile()));
     const auto makers_channel = meeting.open_worker(ids, plan_.job.party, kMakerConnection);
     std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());
@@ -111,7 +125,8 @@ class LiveRun {
     Session makers_session(session, "live material", 0, *makers_channel, makers_log);
     const auto start = std::chrono::steady_clock::now();
     Evaluation evaluation = evaluate(session, makers_session, rounds);
-    evaluation.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    evaluation.wall_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     evaluation.security = security_;
     log.add(makers_log);
     evaluation.phases = log.phases();
@@ -119,14 +134,17 @@ class LiveRun {
   }
 
  private:
-  // If one of the two threads fails, the other one is woken; what is reported is the cause, not what followed from it.
+  // If one of the two threads fails, the other one is woken; what is reported is the cause, not
+  // what followed from it.
   Evaluation evaluate(Session& session, Session& makers_session, CircuitRounds& rounds) {
     MaterialPipe pipe(session.me());
-    Maker maker(makers_session, params_, live_.requests, pipe, [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
+    Maker maker(makers_session, params_, live_.requests, pipe,
+                [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
     Evaluation evaluation;
     std::exception_ptr failure;
     try {
-      evaluation.result = run_circuit(session, pipe, live_.wanted, params_.material(), rounds, plan_.inputs);
+      evaluation.result =
+          run_circuit(session, pipe, live_.wanted, params_.material(), rounds, plan_.inputs);
       session.channel().flush();
       maker.finish();
       pipe.drain();

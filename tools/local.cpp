@@ -7,7 +7,9 @@
 namespace tinyot {
 namespace {
 
-std::filesystem::path store_of(const std::filesystem::path& dir, Party party) { return dir / std::string(1, letter(party)); }
+std::filesystem::path store_of(const std::filesystem::path& dir, Party party) {
+  return dir / std::string(1, letter(party));
+}
 
 std::string pair_text(const Json& report, const std::function<std::string(const Json&)>& text) {
   std::string all;
@@ -18,7 +20,8 @@ std::string pair_text(const Json& report, const std::function<std::string(const 
 }
 
 int local_preprocess(const Arguments& arguments) {
-  CommandLine line("tinyot local preprocess --store DIR --ands N [options]", "tinyot local preprocess --store trial --ands 2^18");
+  CommandLine line("tinyot local preprocess --store DIR --ands N [options]",
+                   "tinyot local preprocess --store trial --ands 2^18");
   line.options().value("store", "directory for both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_preprocess_options(line.options());
@@ -32,8 +35,9 @@ int local_preprocess(const Arguments& arguments) {
 }
 
 int local_run(const Arguments& arguments) {
-  CommandLine line("tinyot local run (--store DIR | --live) --circuit NAME|FILE --input NAME=HEX ... [options]",
-                   "tinyot local run --store trial --circuit adder64.txt --input 0=0x2a --input 1=0x17");
+  CommandLine line(
+      "tinyot local run (--store DIR | --live) --circuit NAME|FILE --input NAME=HEX ... [options]",
+      "tinyot local run --store trial --circuit adder64.txt --input 0=0x2a --input 1=0x17");
   line.options().value("store", "directory of both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_run_options(line.options());
@@ -41,14 +45,16 @@ int local_run(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);
   set_store(job, line);
-  const JobResult result = run_locally(job, job.live ? std::filesystem::path() : job.stores.front(), timeouts_from(line));
+  const JobResult result = run_locally(job, job.live ? std::filesystem::path() : job.stores.front(),
+                                       timeouts_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, run_text));
   return result.exit_status;
 }
 
 }  // namespace
 
-JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir, const LocalLink& link) {
+JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
+                             const LocalLink& link) {
   // Refused once, before there are two processes to refuse it.
   check_memory(planned(job), 2, available_memory_bytes());
   std::error_code error;
@@ -75,19 +81,25 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
         mine.party = party;
         mine.endpoint = endpoint;
         if (!job.live) mine.stores = {store_of(dir, party)};
-        std::erase_if(mine.inputs, [&](const auto& input) { return circuit.info().inputs[circuit.input_index(input.first)].owner != party; });
-        std::erase_if(mine.outputs,
-                      [&](const auto& output) { return !receives(circuit.info().outputs[circuit.output_index(output.first)].to, party); });
+        std::erase_if(mine.inputs, [&](const auto& input) {
+          return circuit.info().inputs[circuit.input_index(input.first)].owner != party;
+        });
+        std::erase_if(mine.outputs, [&](const auto& output) {
+          return !receives(circuit.info().outputs[circuit.output_index(output.first)].to, party);
+        });
         return run(mine);
       },
       link);
 }
 
 int local_command(const Arguments& arguments) {
-  if (arguments.empty() || arguments[0] == "--help" || (arguments[0] != "preprocess" && arguments[0] != "run")) {
+  if (arguments.empty() || arguments[0] == "--help" ||
+      (arguments[0] != "preprocess" && arguments[0] != "run")) {
     const std::string help =
-        "Usage: tinyot local preprocess|run ...; each has its own --help\n\nExample:\n  tinyot local preprocess --store trial --ands 2^18\n";
-    if (arguments.empty() || arguments[0] != "--help") throw UsageError("tinyot local runs preprocess or run; see tinyot local --help");
+        "Usage: tinyot local preprocess|run ...; each has its own --help\n\nExample:\n  tinyot "
+        "local preprocess --store trial --ands 2^18\n";
+    if (arguments.empty() || arguments[0] != "--help")
+      throw UsageError("tinyot local runs preprocess or run; see tinyot local --help");
     print_report(Format::Text, {}, help);
     return 0;
   }

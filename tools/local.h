@@ -1,4 +1,5 @@
-// `tinyot local SUBCOMMAND`: both parties of a subcommand as two processes over loopback, stores in DIR/A and DIR/B.
+// `tinyot local SUBCOMMAND`: both parties of a subcommand as two processes over loopback, stores in
+// DIR/A and DIR/B.
 #pragma once
 
 #include "tools/pair.h"
@@ -6,7 +7,8 @@
 
 namespace tinyot {
 
-JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir, const LocalLink& link);
+JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
+                             const LocalLink& link);
 // `job.inputs` are of both parties; each is handed its own.
 JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const LocalLink& link);
 

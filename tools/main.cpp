@@ -1,4 +1,5 @@
-// The `tinyot` command: finds the subcommand, and turns what goes wrong into a message and an exit status.
+// The `tinyot` command: finds the subcommand, and turns what goes wrong into a message and an exit
+// status.
 #include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -29,7 +30,8 @@ namespace {
 constexpr const char* kHelp =
     "Usage: tinyot SUBCOMMAND ...\n\n"
     "  demo        both parties on this machine: preprocess, store, oblivious AES\n"
-    "  keygen      make this party's key and certificate, for channels that are not on one machine\n"
+    "  keygen      make this party's key and certificate, for channels that are not on one "
+    "machine\n"
     "  preprocess  make material with the peer and store it\n"
     "  run         evaluate a circuit with the peer on stored material\n"
     "  local       preprocess or run, both parties as two processes on this machine\n"
@@ -39,25 +41,30 @@ constexpr const char* kHelp =
     "  bench       offline, online, fig17, ot: measures on this machine\n"
     "  selftest    sessions in which one party cheats: is it always caught?\n\n"
     "tinyot SUBCOMMAND --help has the options and an example; tinyot --version the build.\n"
-    "Exit status: 0 done, 2 usage, 3 peer or network, 4 the peer cheated, 5 store, 6 the parties disagree, 1 anything else.\n";
+    "Exit status: 0 done, 2 usage, 3 peer or network, 4 the peer cheated, 5 store, 6 the parties "
+    "disagree, 1 anything else.\n";
 
 std::string version() {
   const Json machine = machine_json();
-  return "tinyot " + version_text() + ", vector instructions in use: " + machine["features"].get<std::string>() + ", wire version " +
-         std::to_string(kWireVersion) + ", store format " + std::to_string(kStoreFormat) + "\n";
+  return "tinyot " + version_text() +
+         ", vector instructions in use: " + machine["features"].get<std::string>() +
+         ", wire version " + std::to_string(kWireVersion) + ", store format " +
+         std::to_string(kStoreFormat) + "\n";
 }
 
 int dispatch(const Arguments& arguments) {
   static const std::map<std::string, std::function<int(const Arguments&)>> kSubcommands = {
-      {"demo", demo_command},     {"preprocess", preprocess_command}, {"run", run_command},        {"local", local_command},
-      {"params", params_command}, {"store", store_command},           {"circuit", circuit_command}, {"bench", bench_command},
-      {"keygen", keygen_command}, {"selftest", selftest_command}};
+      {"demo", demo_command},        {"preprocess", preprocess_command}, {"run", run_command},
+      {"local", local_command},      {"params", params_command},         {"store", store_command},
+      {"circuit", circuit_command},  {"bench", bench_command},           {"keygen", keygen_command},
+      {"selftest", selftest_command}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "help") return std::cout << kHelp, 0;
   if (name == "--version") return std::cout << version(), 0;
   const auto found = kSubcommands.find(name);
   if (found == kSubcommands.end())
-    throw UsageError(name.empty() ? "no subcommand; see tinyot --help" : "there is no subcommand '" + name + "'; see tinyot --help");
+    throw UsageError(name.empty() ? "no subcommand; see tinyot --help"
+                                  : "there is no subcommand '" + name + "'; see tinyot --help");
   return found->second({arguments.begin() + 1, arguments.end()});
 }
 
@@ -75,8 +82,9 @@ void forbid_core_dumps() {
   prctl(PR_SET_DUMPABLE, 0);
 }
 
-// Batches of material come and go by the hundred thousand. Memory that is given back to the system after each of them is cleared and
-// mapped anew for the next, which costs more than what is done with it.
+// Batches of material come and go by the hundred thousand. Memory that is given back to the system
+// after each of them is cleared and mapped anew for the next, which costs more than what is done
+// with it.
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
@@ -90,7 +98,8 @@ int main(int argc, char** argv) {
   tinyot::keep_freed_memory();
   try {
     const int status = tinyot::dispatch({argv + 1, argv + argc});
-    if (!std::cout.flush()) throw tinyot::Error(tinyot::ExitStatus::Failure, "cannot write the result to stdout");
+    if (!std::cout.flush())
+      throw tinyot::Error(tinyot::ExitStatus::Failure, "cannot write the result to stdout");
     return status;
   } catch (...) {
     const tinyot::Failure failure = tinyot::current_failure();

@@ -31,7 +31,8 @@ std::uint64_t number_in(const std::filesystem::path& path) {
 std::uint64_t free_in_machine() {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);)
-    if (line.starts_with("MemAvailable:")) return std::stoull(line.substr(line.find(':') + 1)) * 1024;
+    if (line.starts_with("MemAvailable:"))
+      return std::stoull(line.substr(line.find(':') + 1)) * 1024;
   return kNoLimit;
 }
 
@@ -56,15 +57,19 @@ std::uint64_t free_in_hierarchy(const std::filesystem::path& mount,
 std::uint64_t needed_by(const PreprocessJob& job) {
   const SecurityParameters params = SecurityParameters::make(job.parameters);
   const std::uint64_t ands = std::min(job.ands, params.unit() * job.threads);
-  return forecast_job(params, ands, inputs_of_unit(job.inputs, job.ands, 0, ands), job.threads).memory_bytes;
+  return forecast_job(params, ands, inputs_of_unit(job.inputs, job.ands, 0, ands), job.threads)
+      .memory_bytes;
 }
 
-// The job with the largest unit, a power of two below its own, that fits; with one thread if it must be.
+// The job with the largest unit, a power of two below its own, that fits; with one thread if it
+// must be.
 std::optional<PreprocessJob> fitting(PreprocessJob job, std::uint64_t bytes) {
   job.parameters.bucket.reset();  // another unit needs another bucket
   for (const std::uint64_t threads : {job.threads, std::uint64_t{1}}) {
     job.threads = threads;
-    for (std::uint64_t unit = std::bit_floor(std::min(SecurityParameters::make(job.parameters).unit(), job.ands)); unit >= 1024; unit /= 2) {
+    for (std::uint64_t unit =
+             std::bit_floor(std::min(SecurityParameters::make(job.parameters).unit(), job.ands));
+         unit >= 1024; unit /= 2) {
       job.parameters.unit = unit;
       if (needed_by(job) <= bytes) return job;
     }
@@ -111,12 +116,14 @@ void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t
   const std::uint64_t needed = needed_by(job);
   if (needed <= available_bytes / parties) return;
   const auto fits = fitting(job, available_bytes / parties);
-  throw UsageError("a party needs " + bytes_text(static_cast<double>(needed)) + " of memory with --unit " +
-                   std::to_string(SecurityParameters::make(job.parameters).unit()) + " and --threads " + std::to_string(job.threads) + ", and " +
-                   bytes_text(static_cast<double>(available_bytes)) + " are free here" +
-                   (parties > 1 ? " for " + std::to_string(parties) + " parties" : "") +
-                   (fits ? ": --unit " + std::to_string(*fits->parameters.unit) + " --threads " + std::to_string(fits->threads) + " would fit"
-                         : ": no unit fits, free some memory"));
+  throw UsageError(
+      "a party needs " + bytes_text(static_cast<double>(needed)) + " of memory with --unit " +
+      std::to_string(SecurityParameters::make(job.parameters).unit()) + " and --threads " +
+      std::to_string(job.threads) + ", and " + bytes_text(static_cast<double>(available_bytes)) +
+      " are free here" + (parties > 1 ? " for " + std::to_string(parties) + " parties" : "") +
+      (fits ? ": --unit " + std::to_string(*fits->parameters.unit) + " --threads " +
+                  std::to_string(fits->threads) + " would fit"
+            : ": no unit fits, free some memory"));
 }
 
 }  // namespace tinyot

@@ -19,11 +19,12 @@ std::uint64_t available_memory_bytes();
 // the hierarchies are mounted.
 std::uint64_t free_in_control_groups(const std::string& groups, const std::filesystem::path& root);
 
-// Takes so much memory, writes to each page of it and gives it back. On a virtual machine the first use of memory can cost more than
-// what is then done with it.
+// Takes so much memory, writes to each page of it and gives it back. On a virtual machine the first
+// use of memory can cost more than what is then done with it.
 void use_memory_once(std::uint64_t bytes);
 
-// Fails: UsageError with what `parties` such jobs on this machine need, what there is, and which unit and threads would fit.
+// Fails: UsageError with what `parties` such jobs on this machine need, what there is, and which
+// unit and threads would fit.
 void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t available_bytes);
 
 }  // namespace tinyot

@@ -11,7 +11,8 @@
 
 namespace tinyot {
 
-OutputFile::OutputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {
+OutputFile::OutputFile(const std::string& path)
+    : path_(path), descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {
   if (descriptor_ < 0 || ::fchmod(descriptor_, 0600) != 0) fail();
 }
 
@@ -28,6 +29,9 @@ void OutputFile::write(const std::string& text) {
   }
 }
 
-void OutputFile::fail() const { throw Error(ExitStatus::Failure, "cannot write the output to " + path_ + ": " + std::strerror(errno)); }
+void OutputFile::fail() const {
+  throw Error(ExitStatus::Failure,
+              "cannot write the output to " + path_ + ": " + std::strerror(errno));
+}
 
 }  // namespace tinyot

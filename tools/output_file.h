@@ -1,4 +1,5 @@
-// A file for an output: opened, and made private, before the run costs anything; written when there is something to write.
+// A file for an output: opened, and made private, before the run costs anything; written when there
+// is something to write.
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@ class OutputFile {
   // Fails: Error if it cannot be opened.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
-  OutputFile(OutputFile&& other) noexcept : path_(other.path_), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  OutputFile(OutputFile&& other) noexcept
+      : path_(other.path_), descriptor_(std::exchange(other.descriptor_, -1)) {}
   OutputFile& operator=(OutputFile&&) = delete;
 
   // Replaces what the file held. Fails: as the constructor.

@@ -29,7 +29,8 @@ Address free_loopback_address() {
   return {"127.0.0.1", std::to_string(acceptor.local_endpoint().port())};
 }
 
-// Each party with its key, pinning the other one's. All pairs of a process have the same keys, so that a store meets its peer again.
+// Each party with its key, pinning the other one's. All pairs of a process have the same keys, so
+// that a store meets its peer again.
 std::shared_ptr<const TlsAdmission> tls_of(Party party) {
   static const Identity kA = Identity::generate(), kB = Identity::generate();
   const Identity &mine = party == Party::A ? kA : kB, &peers = party == Party::A ? kB : kA;
@@ -45,7 +46,8 @@ struct Child {
   int status = 0;
 };
 
-[[noreturn]] void be_party(Party party, const Endpoint& endpoint, const PartyJob& job, int pipe, pid_t parent) {
+[[noreturn]] void be_party(Party party, const Endpoint& endpoint, const PartyJob& job, int pipe,
+                           pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
   JobResult result;
@@ -68,9 +70,12 @@ struct Child {
 
 Child start(Party party, const Endpoint& endpoint, const PartyJob& job) {
   int ends[2];
-  if (::pipe(ends) != 0) throw Error(ExitStatus::Failure, std::string("cannot make a pipe: ") + std::strerror(errno));
+  if (::pipe(ends) != 0)
+    throw Error(ExitStatus::Failure, std::string("cannot make a pipe: ") + std::strerror(errno));
   const pid_t parent = getpid(), pid = ::fork();
-  if (pid < 0) throw Error(ExitStatus::Failure, std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid < 0)
+    throw Error(ExitStatus::Failure,
+                std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
     ::close(ends[0]);
     be_party(party, endpoint, job, ends[1], parent);
@@ -99,7 +104,8 @@ void wait_for_both(std::array<Child, 2>& children) {
   std::optional<Clock::time_point> give_up;
   while (!children[0].ended || !children[1].ended) {
     pollfd descriptors[2];
-    for (std::size_t i = 0; i < 2; ++i) descriptors[i] = {children[i].ended ? -1 : children[i].pipe, POLLIN, 0};
+    for (std::size_t i = 0; i < 2; ++i)
+      descriptors[i] = {children[i].ended ? -1 : children[i].pipe, POLLIN, 0};
     ::poll(descriptors, 2, give_up ? 100 : -1);
     for (std::size_t i = 0; i < 2; ++i) {
       if (children[i].ended || descriptors[i].revents == 0 || read_some(children[i])) continue;
@@ -120,7 +126,9 @@ const Child& explaining(const std::array<Child, 2>& children) {
   const auto weight = [](int status) {
     if (status == 0) return 0;
     if (status == 128 + SIGTERM) return 1;
-    return status == static_cast<int>(ExitStatus::Network) ? 2 : 3 + (status == static_cast<int>(ExitStatus::PeerCheated));
+    return status == static_cast<int>(ExitStatus::Network)
+               ? 2
+               : 3 + (status == static_cast<int>(ExitStatus::PeerCheated));
   };
   return weight(children[0].status) >= weight(children[1].status) ? children[0] : children[1];
 }
@@ -142,17 +150,20 @@ std::vector<LocalLink> links_from(const CommandLine& line) {
   std::vector<LocalLink> links;
   std::istringstream names(line.text("tls"));
   for (std::string name; std::getline(names, name, ',');)
-    links.emplace_back(timeouts_from(line), value_named("tls", name, {Channels::Plain, Channels::Tls}));
+    links.emplace_back(timeouts_from(line),
+                       value_named("tls", name, {Channels::Plain, Channels::Tls}));
   return links;
 }
 
 JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   const Address address = free_loopback_address();
   const auto endpoint = [&](Party party) {
-    return Endpoint{party == Party::A, address, link.timeouts, link.channels == Channels::Tls ? tls_of(party) : nullptr};
+    return Endpoint{party == Party::A, address, link.timeouts,
+                    link.channels == Channels::Tls ? tls_of(party) : nullptr};
   };
   const auto begin = Clock::now();
-  std::array<Child, 2> children = {start(Party::A, endpoint(Party::A), job), start(Party::B, endpoint(Party::B), job)};
+  std::array<Child, 2> children = {start(Party::A, endpoint(Party::A), job),
+                                   start(Party::B, endpoint(Party::B), job)};
   wait_for_both(children);
   const Child& cause = explaining(children);
   JobResult result{child_report(cause), cause.status};

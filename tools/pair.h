@@ -7,11 +7,13 @@
 
 namespace tinyot {
 
-// What is between the two parties. TLS is with keys that the process makes for itself, and that end with it.
+// What is between the two parties. TLS is with keys that the process makes for itself, and that end
+// with it.
 enum class Channels { Plain, Tls };
 std::string_view name_of(Channels channels);  // as --tls has it
 struct LocalLink {
-  LocalLink(const TcpTimeouts& link_timeouts, Channels link_channels = Channels::Plain) : timeouts(link_timeouts), channels(link_channels) {}
+  LocalLink(const TcpTimeouts& link_timeouts, Channels link_channels = Channels::Plain)
+      : timeouts(link_timeouts), channels(link_channels) {}
   TcpTimeouts timeouts;
   Channels channels;
 };
@@ -22,10 +24,11 @@ std::vector<LocalLink> links_from(const CommandLine& line);
 // A party's job, given who it is and where it finds its peer.
 using PartyJob = std::function<JobResult(Party, const Endpoint&)>;
 
-// Runs the job as A and as B, each in a child process, and joins their reports: {"A": ..., "B": ..., "wall_s": ...}.
-// The exit status is 0 if both are 0, otherwise that of the party whose end explains the other's;
-// if that party failed, its failure is the report. Errors are printed to stderr by the children,
-// each line with its party's letter. Call it before the process has threads.
+// Runs the job as A and as B, each in a child process, and joins their reports: {"A": ..., "B":
+// ..., "wall_s": ...}. The exit status is 0 if both are 0, otherwise that of the party whose end
+// explains the other's; if that party failed, its failure is the report. Errors are printed to
+// stderr by the children, each line with its party's letter. Call it before the process has
+// threads.
 JobResult run_pair(const PartyJob& job, const LocalLink& link);
 
 }  // namespace tinyot

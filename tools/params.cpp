@@ -9,15 +9,19 @@
 namespace tinyot {
 
 int params_command(const Arguments& arguments) {
-  CommandLine line("tinyot params --ands N [options]", "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
+  CommandLine line("tinyot params --ands N [options]",
+                   "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
   add_preprocess_options(line.options());
   add_timeout_options(line.options());
-  line.options().flag("no-calibration", "foretell no time; otherwise a short job is run on this machine to find the rate");
+  line.options().flag(
+      "no-calibration",
+      "foretell no time; otherwise a short job is run on this machine to find the rate");
   if (!line.parse(arguments)) return 0;
   const PreprocessJob job = planned(preprocess_job_from(line));
   const SecurityParameters params = SecurityParameters::make(job.parameters);
   const JobForecast forecast = forecast_job(params, job.ands, job.inputs, job.threads);
-  const double per_and = static_cast<double>(forecast.bytes_sent) * 2 / static_cast<double>(job.ands);
+  const double per_and =
+      static_cast<double>(forecast.bytes_sent) * 2 / static_cast<double>(job.ands);
 
   Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", job.inputs}};
   add_security(report, security_of(params, forecast));
@@ -31,25 +35,31 @@ int params_command(const Arguments& arguments) {
   report["threads"] = job.threads;
   report["memory_available_bytes"] = available_memory_bytes();
   report["version"] = version_text();
-  std::string text = grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " +
-                     grouped(params.unit()) + ", bucket " + std::to_string(params.bucket()) + "\n" +
-                     units_text(report) + "security: sigma " + std::to_string(params.sigma()) +
-                     ", reached " + decimals(forecast.paper_bound_bits, 1) + " bits by the paper's bound (exact: " +
-                     decimals(forecast.exact_bound_bits, 1) +
-                     "); kappa " + std::to_string(kKappa) + "\n" + profile_text(report) + ": " +
-                     (params.profile() == Profile::Nnob12 ? "tau = " + std::to_string(params.columns_kept()) + " columns, " : "") +
-                     grouped(forecast.seed_ots) + " seed OTs each way, once\n" + "traffic: each party sends " +
-                     bytes_text(static_cast<double>(forecast.bytes_sent)) + ", " + bytes_text(per_and) + " an AND both ways together\n" +
-                     "memory: " + bytes_text(static_cast<double>(forecast.memory_bytes)) +
-                     " a party; disk: " + bytes_text(static_cast<double>(forecast.disk_bytes)) + " a party\n";
+  std::string text =
+      grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " +
+      grouped(params.unit()) + ", bucket " + std::to_string(params.bucket()) + "\n" +
+      units_text(report) + "security: sigma " + std::to_string(params.sigma()) + ", reached " +
+      decimals(forecast.paper_bound_bits, 1) +
+      " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) + "); kappa " +
+      std::to_string(kKappa) + "\n" + profile_text(report) + ": " +
+      (params.profile() == Profile::Nnob12
+           ? "tau = " + std::to_string(params.columns_kept()) + " columns, "
+           : "") +
+      grouped(forecast.seed_ots) + " seed OTs each way, once\n" + "traffic: each party sends " +
+      bytes_text(static_cast<double>(forecast.bytes_sent)) + ", " + bytes_text(per_and) +
+      " an AND both ways together\n" +
+      "memory: " + bytes_text(static_cast<double>(forecast.memory_bytes)) +
+      " a party; disk: " + bytes_text(static_cast<double>(forecast.disk_bytes)) + " a party\n";
   if (!line.has("no-calibration")) {
     const Calibration calibration = calibrate(job, timeouts_from(line));
     const double seconds = foretold_s(job, calibration);
     report["set_up_s"] = calibration.set_up_s;
     report["wall_s"] = seconds;
     report["ands_per_s"] = static_cast<double>(job.ands) / seconds;
-    text += "time: " + seconds_text(seconds) + " (" + grouped(static_cast<std::uint64_t>(static_cast<double>(job.ands) / seconds)) +
-            " ANDs/s) where both parties share a machine like this one, as " + grouped(calibration.ands) +
+    text += "time: " + seconds_text(seconds) + " (" +
+            grouped(static_cast<std::uint64_t>(static_cast<double>(job.ands) / seconds)) +
+            " ANDs/s) where both parties share a machine like this one, as " +
+            grouped(calibration.ands) +
             " ANDs have just shown; a network may need more for the traffic\n";
   }
   print_report(line.common().format, report, text);

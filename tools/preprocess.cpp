@@ -26,10 +26,13 @@ class NoSink final : public MaterialSink {
   void finish_unit() override {}
 };
 
-Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_now, double wall_s, const PhaseLog& log) {
+Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_now, double wall_s,
+               const PhaseLog& log) {
   const Manifest& manifest = store.manifest();
-  Json report = {
-      {"party", std::string(1, letter(job.party))}, {"command", "preprocess"}, {"session", hex_of(session_id_of(manifest))}, {"ands", ands_now}};
+  Json report = {{"party", std::string(1, letter(job.party))},
+                 {"command", "preprocess"},
+                 {"session", hex_of(session_id_of(manifest))},
+                 {"ands", ands_now}};
   add_security(report, manifest);
   report["threads"] = job.threads;
   report["complete"] = manifest.state == SessionState::Complete;
@@ -47,16 +50,20 @@ struct Begun {
   std::optional<Store> store;
 
   // Of the session; null if there is none yet.
-  const Manifest* manifest() const { return store ? &store->manifest() : session_file ? &session_file->manifest : nullptr; }
+  const Manifest* manifest() const {
+    return store ? &store->manifest() : session_file ? &session_file->manifest : nullptr;
+  }
 };
 
 class PreprocessRun {
  public:
   // `job` is planned.
   PreprocessRun(const PreprocessJob& job, Begun begun)
-      : job_(job), params_(SecurityParameters::make(job.parameters)), requests_(requests_of(params_, job)), work_(work_of(requests_)),
-        forecast_(forecast_job(params_, work_.ands, work_.inputs, job.threads)), security_(security_of(params_, forecast_)),
-        progress_("ANDs", work_.ands, job.quiet), session_file_(std::move(begun.session_file)), store_(std::move(begun.store)) {}
+      : job_(job), params_(SecurityParameters::make(job.parameters)),
+        requests_(requests_of(params_, job)), work_(work_of(requests_)),
+        forecast_(forecast_job(params_, work_.ands, work_.inputs, job.threads)),
+        security_(security_of(params_, forecast_)), progress_("ANDs", work_.ands, job.quiet),
+        session_file_(std::move(begun.session_file)), store_(std::move(begun.store)) {}
 
   JobResult run();
 
@@ -93,17 +100,22 @@ void PreprocessRun::connect() {
   channel_ = meeting.open();
   Rng rng = Rng::from_system();
   std::optional<SessionId> existing;
-  if (store_ || session_file_) existing = session_id_of(store_ ? store_->manifest() : session_file_->manifest);
-  const SessionIds ids = establish_session(*channel_, rng, job_.party, parameters_to_agree(job_, params_, security_), existing);
-  const ScopedSecret<Delta> global_key(store_          ? store_->global_key()
-                                       : session_file_ ? session_file_->global_key
-                                                       : draw_global_key(rng, job_.party,
-                                                                         params_.profile()));
+  if (store_ || session_file_)
+    existing = session_id_of(store_ ? store_->manifest() : session_file_->manifest);
+  const SessionIds ids = establish_session(*channel_, rng, job_.party,
+                                           parameters_to_agree(job_, params_, security_), existing);
+  const ScopedSecret<Delta> global_key(store_ ? store_->global_key()
+                                       : session_file_
+                                           ? session_file_->global_key
+                                           : draw_global_key(rng, job_.party, params_.profile()));
   session_.emplace(job_.party, ids, global_key, *channel_, std::move(rng), log_);
   const Manifest manifest = new_manifest(job_, security_, ids.session, requests_.size());
-  if (job_.session && !session_file_) within_session({}, *channel_, [&] { begin_session(manifest, global_key); });
-  if (!store_) store_ = Store::create(job_.store, manifest, global_key, forecast_.disk_bytes, job_.store_key);
-  for (std::uint64_t worker = 1; worker < job_.threads; ++worker) more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
+  if (job_.session && !session_file_)
+    within_session({}, *channel_, [&] { begin_session(manifest, global_key); });
+  if (!store_)
+    store_ = Store::create(job_.store, manifest, global_key, forecast_.disk_bytes, job_.store_key);
+  for (std::uint64_t worker = 1; worker < job_.threads; ++worker)
+    more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
 }
 
 void PreprocessRun::begin_session(const Manifest& manifest, const Delta& global_key) {
@@ -116,13 +128,16 @@ void PreprocessRun::begin_session(const Manifest& manifest, const Delta& global_
   write_session_file(*job_.session, *session_file_, job_.store_key);
 }
 
-// What the units of this connection have to be tied to, because something has been made under the session's keys before: without it nothing
-// may be made.
+// What the units of this connection have to be tied to, because something has been made under the
+// session's keys before: without it nothing may be made.
 KeptBits PreprocessRun::kept_bits() const {
   std::optional<KeptBits> kept = store_->kept();
   if (!kept || kept->bits_a.count != kTieBits || kept->bits_b.count != kTieBits)
-    throw StoreError("the store in " + job_.store.string() + " does not hold what new units are to be tied to, so that no more can be made for it: " +
-                     "if it was begun with --session FILE, repeat that; else use what it has, and start a new session in a new store for more");
+    throw StoreError(
+        "the store in " + job_.store.string() +
+        " does not hold what new units are to be tied to, so that no more can be made for it: " +
+        "if it was begun with --session FILE, repeat that; else use what it has, and start a new "
+        "session in a new store for more");
   return std::move(*kept);
 }
 
@@ -134,9 +149,11 @@ void PreprocessRun::tie(Preprocessor& preprocessor) {
 
 void PreprocessRun::make_units() {
   Preprocessor preprocessor(*session_, params_, more_channels_);
-  // A party that died may have lost units that the other one has: both go on from those that both have.
+  // A party that died may have lost units that the other one has: both go on from those that both
+  // have.
   meet(*session_, *store_, Meeting::OfMakers);
-  const std::size_t already_made = std::min<std::size_t>(store_->manifest().units_made, requests_.size());
+  const std::size_t already_made =
+      std::min<std::size_t>(store_->manifest().units_made, requests_.size());
   const auto still_to_make = std::span(requests_).subspan(already_made);
   if (!still_to_make.empty() && (session_file_ || already_made > 0)) tie(preprocessor);
   for (std::size_t u = 0; u < already_made; ++u) progress_.skip(requests_[u].plan.ands);
@@ -163,8 +180,8 @@ void PreprocessRun::make_units() {
   if (store_->manifest().state == SessionState::Complete) end_together(*session_, *store_);
 }
 
-// A failed check is recorded before anything else is done about it, from the thread that finds it. No shard is to be begun under a global
-// key that may have been guessed at.
+// A failed check is recorded before anything else is done about it, from the thread that finds it.
+// No shard is to be begun under a global key that may have been guessed at.
 void PreprocessRun::erase_keys() const noexcept {
   try {
     store_->erase_keys();
@@ -180,9 +197,11 @@ Begun open_what_is_there(const PreprocessJob& job) {
   if (job.session && std::filesystem::exists(*job.session, error)) {
     begun.session_file = read_session_file(*job.session, job.store_key);
     if (begun.session_file->bits_a.count != kTieBits)
-      throw StoreError("the session file " + job.session->string() + " is of another kind; begin a new session");
+      throw StoreError("the session file " + job.session->string() +
+                       " is of another kind; begin a new session");
   } else if (job.session && job.shard != 1) {
-    throw StoreError("there is no session file " + job.session->string() + " yet: begin shard 1, which makes it, and copy it here");
+    throw StoreError("there is no session file " + job.session->string() +
+                     " yet: begin shard 1, which makes it, and copy it here");
   }
   if (job.resume && (!job.session || Store::exists(job.store)))
     begun.store = Store::open(job.store, {.purpose = Purpose::Make, .store_key = job.store_key});
@@ -203,8 +222,10 @@ void PreprocessRun::check_what_is_there() const {
   check_same_parameters(name, store_->manifest(), job_, security_);
   check_peer(store_->manifest(), job_.endpoint, name);
   if (store_->manifest().shard != job_.shard)
-    throw StoreError(name + " is shard " + std::to_string(store_->manifest().shard) + ", not " + std::to_string(job_.shard));
-  if (job_.session && (!session_file_ || session_file_->manifest.session_id != store_->manifest().session_id))
+    throw StoreError(name + " is shard " + std::to_string(store_->manifest().shard) + ", not " +
+                     std::to_string(job_.shard));
+  if (job_.session &&
+      (!session_file_ || session_file_->manifest.session_id != store_->manifest().session_id))
     throw StoreError(name + " is not of the session of " + job_.session->string());
   // Nothing is sent if it is certain that nothing can be made.
   const std::uint64_t made = store_->manifest().units_made;
@@ -213,19 +234,24 @@ void PreprocessRun::check_what_is_there() const {
 
 // What is missing to the whole, in proportion to the units.
 void PreprocessRun::check_disk() const {
-  const std::uint64_t made = store_ ? std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()) : 0;
-  require_free_space(job_.store, forecast_.disk_bytes / requests_.size() * (requests_.size() - made), "what is to be made");
+  const std::uint64_t made =
+      store_ ? std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()) : 0;
+  require_free_space(job_.store,
+                     forecast_.disk_bytes / requests_.size() * (requests_.size() - made),
+                     "what is to be made");
 }
 
 JobResult PreprocessRun::run() {
   check_what_is_there();
   const bool is_complete = store_ && store_->manifest().state == SessionState::Complete;
-  if (is_complete && store_->manifest().peer_complete) return {report_of(job_, *store_, 0, 0, log_), 0};
+  if (is_complete && store_->manifest().peer_complete)
+    return {report_of(job_, *store_, 0, 0, log_), 0};
   if (job_.stores) check_disk();
   try {
     connect();
   } catch (const NetworkError&) {
-    // The peer may have been killed before its half was complete, and would wait for this party. If it does not, it has no need to.
+    // The peer may have been killed before its half was complete, and would wait for this party. If
+    // it does not, it has no need to.
     if (!is_complete) throw;
     return {report_of(job_, *store_, 0, 0, log_), 0};
   }
@@ -238,11 +264,14 @@ JobResult PreprocessRun::run() {
     });
   } catch (...) {
     // No shard is to be begun under a global key that has been guessed at.
-    if (session_file_ && store_->manifest().state == SessionState::Dead) erase_session_file(*job_.session);
+    if (session_file_ && store_->manifest().state == SessionState::Dead)
+      erase_session_file(*job_.session);
     throw;
   }
-  const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return {report_of(job_, *store_, ands_now_, wall_s, log_), StopSignals::received() == 0 ? 0 : 128 + StopSignals::received()};
+  const double wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {report_of(job_, *store_, ands_now_, wall_s, log_),
+          StopSignals::received() == 0 ? 0 : 128 + StopSignals::received()};
 }
 
 }  // namespace
@@ -259,18 +288,26 @@ std::string preprocess_text(const Json& report) {
     sent += phase["bytes_sent"].get<std::uint64_t>();
     received += phase["bytes_received"].get<std::uint64_t>();
   }
-  return "party " + report["party"].get<std::string>() + ": made " + grouped(report["ands"]) + " ANDs in " + seconds_text(report["wall_s"]) + " (" +
-         grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + "/s), sent " + bytes_text(static_cast<double>(sent)) +
-         ", received " + bytes_text(static_cast<double>(received)) + "\n" + "security: sigma " + std::to_string(report["sigma"].get<unsigned>()) +
-         ", reached " + decimals(report["sigma_paper_bound"], 1) + " bits by the paper's bound (exact: " + decimals(report["sigma_exact"], 1) +
-         "), bucket " + std::to_string(report["bucket"].get<unsigned>()) + ", unit " + grouped(report["unit"]) + ", " +
-         profile_text(report) + "\n" + units_text(report) + "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
-         bytes_text(report["peak_rss_bytes"]) + (report["complete"].get<bool>() ? "\n" : "; interrupted, continue with --resume\n");
+  return "party " + report["party"].get<std::string>() + ": made " + grouped(report["ands"]) +
+         " ANDs in " + seconds_text(report["wall_s"]) + " (" +
+         grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + "/s), sent " +
+         bytes_text(static_cast<double>(sent)) + ", received " +
+         bytes_text(static_cast<double>(received)) + "\n" + "security: sigma " +
+         std::to_string(report["sigma"].get<unsigned>()) + ", reached " +
+         decimals(report["sigma_paper_bound"], 1) +
+         " bits by the paper's bound (exact: " + decimals(report["sigma_exact"], 1) + "), bucket " +
+         std::to_string(report["bucket"].get<unsigned>()) + ", unit " + grouped(report["unit"]) +
+         ", " + profile_text(report) + "\n" + units_text(report) +
+         "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
+         bytes_text(report["peak_rss_bytes"]) +
+         (report["complete"].get<bool>() ? "\n" : "; interrupted, continue with --resume\n");
 }
 
 int preprocess_command(const Arguments& arguments) {
-  CommandLine line("tinyot preprocess --party A|B (--listen | --connect) HOST:PORT --store DIR --ands N [options]",
-                   "tinyot preprocess --party A --listen 127.0.0.1:7766 --store store-a --ands 2^18");
+  CommandLine line(
+      "tinyot preprocess --party A|B (--listen | --connect) HOST:PORT --store DIR --ands N "
+      "[options]",
+      "tinyot preprocess --party A --listen 127.0.0.1:7766 --store store-a --ands 2^18");
   add_endpoint_options(line.options());
   add_store_options(line.options());
   add_preprocess_options(line.options());

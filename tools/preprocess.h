@@ -18,19 +18,22 @@ struct PreprocessJob {
   Endpoint endpoint;
   std::filesystem::path store;
   std::optional<StoreKey> store_key = {};
-  std::optional<std::filesystem::path> session = {};  // file of the session that this store is a shard of
+  // file of the session that this store is a shard of
+  std::optional<std::filesystem::path> session = {};
   std::uint32_t shard = 1, shards = 1;
   ParameterRequest parameters;
   std::uint64_t ands = 0;    // that the store is to have made in all
   std::uint64_t inputs = 0;  // aBits of each party beyond one an AND
   std::uint64_t threads = 1;
-  std::uint64_t memory_bytes = kPlanMemoryBytes;  // that a party's units may take, where their size is left open
+  // that a party's units may take, where their size is left open
+  std::uint64_t memory_bytes = kPlanMemoryBytes;
   bool resume = false;
   bool stores = true;  // false: the material is dropped, to measure what making it takes
   bool quiet = false;
 };
 
-// Options that choose how material is made, and the rest of a job's. A parameter that is not given has the profile's default.
+// Options that choose how material is made, and the rest of a job's. A parameter that is not given
+// has the profile's default.
 void add_parameter_options(Options& options);
 void add_preprocess_options(Options& options);
 ParameterRequest parameters_from(const CommandLine& line);
@@ -38,7 +41,8 @@ ParameterRequest parameters_from(const CommandLine& line);
 void refuse_parameter_options(const CommandLine& line, const std::string& reason);
 // Which of `values` is called so. Fails: UsageError naming the option and all of them.
 template <class Value>
-Value value_named(const std::string& option, const std::string& name, std::initializer_list<Value> values) {
+Value value_named(const std::string& option, const std::string& name,
+                  std::initializer_list<Value> values) {
   std::string known;
   for (const Value value : values) {
     if (name == name_of(value)) return value;
@@ -49,8 +53,8 @@ Value value_named(const std::string& option, const std::string& name, std::initi
 // All but party, endpoint and store.
 PreprocessJob preprocess_job_from(const CommandLine& line);
 
-// The job with a unit and with all that its bucket depends on; what the session was begun with goes before what would be chosen now.
-// Fails: UsageError naming the option.
+// The job with a unit and with all that its bucket depends on; what the session was begun with goes
+// before what would be chosen now. Fails: UsageError naming the option.
 PreprocessJob planned(PreprocessJob job, const Manifest* begun = nullptr);
 
 struct JobResult {

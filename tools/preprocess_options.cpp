@@ -15,9 +15,11 @@ constexpr std::uint64_t kShardsMax = 1 << 16;
 std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
   const auto slash = text.find('/');
   if (slash == std::string::npos) throw UsageError("--shard wants i/n, as 2/8, not '" + text + "'");
-  const std::uint64_t shard = parse_size("shard", text.substr(0, slash)), shards = parse_size("shard", text.substr(slash + 1));
+  const std::uint64_t shard = parse_size("shard", text.substr(0, slash)),
+                      shards = parse_size("shard", text.substr(slash + 1));
   if (shard < 1 || shard > shards || shards > kShardsMax)
-    throw UsageError("--shard is out of range: i/n with 1 <= i <= n <= " + std::to_string(kShardsMax));
+    throw UsageError("--shard is out of range: i/n with 1 <= i <= n <= " +
+                     std::to_string(kShardsMax));
   return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
 }
 
@@ -32,12 +34,18 @@ void refuse_option_of_another_profile(const CommandLine& line, Profile profile) 
 }  // namespace
 
 ParameterRequest parameters_from(const CommandLine& line) {
-  const auto small = [&](const std::string& name) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX)); };
+  const auto small = [&](const std::string& name) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX));
+  };
   ParameterRequest request;
   request.profile = value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
   refuse_option_of_another_profile(line, request.profile);
-  if (line.has("material")) request.material = value_named("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
-  if (line.has("labit-columns")) request.columns = value_named("labit-columns", line.text("labit-columns"), {Columns::Theorem, Columns::Experiment});
+  if (line.has("material"))
+    request.material = value_named("material", line.text("material"),
+                                   {MaterialForm::Pairs, MaterialForm::Triples});
+  if (line.has("labit-columns"))
+    request.columns = value_named("labit-columns", line.text("labit-columns"),
+                                  {Columns::Theorem, Columns::Experiment});
   if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
   request.sigma = small("sigma");
   request.unit = line.optional_size("unit");
@@ -54,13 +62,24 @@ void refuse_parameter_options(const CommandLine& line, const std::string& reason
 }
 
 void add_parameter_options(Options& options) {
-  options.value("profile", "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT", "nnob12")
-      .value("material", "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples (one an AND; fast makes no others)")
+  options
+      .value("profile", "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT", "nnob12")
+      .value("material",
+             "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples "
+             "(one an AND; fast makes no others)")
       .value("sigma", "statistical security in bits, 40 to 128", "40")
-      .value("bucket", "bucket size B; default: the smallest that reaches sigma by the paper's bound, with room for units that are broken off")
-      .value("unit", "ANDs that are permuted together; memory grows with it; default: what gives the smallest bucket within --memory")
-      .value("labit-columns", "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper measured)")
-      .value("softspoken-k", "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; default: 2")
+      .value("bucket",
+             "bucket size B; default: the smallest that reaches sigma by the paper's bound, with "
+             "room for units that are broken off")
+      .value("unit",
+             "ANDs that are permuted together; memory grows with it; default: what gives the "
+             "smallest bucket within --memory")
+      .value("labit-columns",
+             "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper "
+             "measured)")
+      .value("softspoken-k",
+             "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; "
+             "default: 2")
       .flag("allow-weak", "accept a bucket that misses sigma, for measurements");
 }
 
@@ -69,11 +88,21 @@ void add_preprocess_options(Options& options) {
   add_parameter_options(options);
   options
       .value("inputs",
-             "authenticated bits of each party for inputs, and for outputs from triples that only one party learns; default: 1024 + ands / 16")
-      .value("threads", "workers, each with its own thread and connection; the material is the same, memory grows", "1")
-      .value("memory", "bytes that the units of this party may take at a time, where --unit is left open", std::to_string(kPlanMemoryBytes))
-      .value("session", "file of a session that several stores share: shard 1 makes it, all others start from a copy of it")
-      .value("shard", "i/n: make part i of n of the session's ANDs in this store; the same command again resumes it")
+             "authenticated bits of each party for inputs, and for outputs from triples that only "
+             "one party learns; default: 1024 + ands / 16")
+      .value("threads",
+             "workers, each with its own thread and connection; the material is the same, memory "
+             "grows",
+             "1")
+      .value("memory",
+             "bytes that the units of this party may take at a time, where --unit is left open",
+             std::to_string(kPlanMemoryBytes))
+      .value("session",
+             "file of a session that several stores share: shard 1 makes it, all others start from "
+             "a copy of it")
+      .value("shard",
+             "i/n: make part i of n of the session's ANDs in this store; the same command again "
+             "resumes it")
       .flag("resume", "continue a store that was interrupted");
 }
 
@@ -85,12 +114,14 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
   job.threads = line.size("threads");
   if (job.threads < 1 || job.threads > Preprocessor::kWorkersMax)
-    throw UsageError("--threads is out of range: 1 to " + std::to_string(Preprocessor::kWorkersMax));
+    throw UsageError("--threads is out of range: 1 to " +
+                     std::to_string(Preprocessor::kWorkersMax));
   job.parameters = parameters_from(line);
   job.memory_bytes = line.size("memory");
   if (line.has("session")) job.session = line.text("session");
   if (line.has("shard")) std::tie(job.shard, job.shards) = shard_from(line.text("shard"));
-  if (job.shards > 1 && !job.session) throw UsageError("--shard wants --session FILE, which all shards of the session share");
+  if (job.shards > 1 && !job.session)
+    throw UsageError("--shard wants --session FILE, which all shards of the session share");
   // With a session, to say the same again is to go on.
   job.resume = line.has("resume") || job.session;
   job.quiet = line.common().quiet;

@@ -16,7 +16,8 @@ PreprocessJob planned(PreprocessJob job, const Manifest* begun) {
   ParameterRequest& request = job.parameters;
   request.workers = static_cast<std::uint32_t>(job.threads);
   request.shards = job.shards;
-  if (begun != nullptr && begun->profile == name_of(request.profile) && begun->sigma == request.sigma) {
+  if (begun != nullptr && begun->profile == name_of(request.profile) &&
+      begun->sigma == request.sigma) {
     if (!request.unit) request.unit = begun->unit;
     if (!request.bucket && request.unit == begun->unit) request.bucket = begun->bucket;
   }
@@ -27,24 +28,31 @@ PreprocessJob planned(PreprocessJob job, const Manifest* begun) {
     throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) +
                      " would be more than 2^20 units: use a larger --unit");
   if (job.shards > (job.ands + unit - 1) / unit)
-    throw UsageError("--shard: " + std::to_string(job.ands) + " ANDs in units of " + std::to_string(unit) + " are fewer units than " +
-                     std::to_string(job.shards) + " shards; use a smaller --unit or fewer shards");
+    throw UsageError("--shard: " + std::to_string(job.ands) + " ANDs in units of " +
+                     std::to_string(unit) + " are fewer units than " + std::to_string(job.shards) +
+                     " shards; use a smaller --unit or fewer shards");
   return job;
 }
 
-std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security) {
-  // What the unit and the bucket follow from stands before them, so that it is what a disagreement names.
-  std::vector<Parameter> parameters = {{"command", "preprocess"},
-                                       {"ands", std::to_string(job.ands)},
-                                       {"inputs", std::to_string(job.inputs)},
-                                       {"threads", std::to_string(job.threads)},
-                                       {"session file", job.session ? "yes" : "no"},
-                                       {"shard", std::to_string(job.shard) + "/" + std::to_string(job.shards)}};
-  for (Parameter& parameter : parameters_of(params, security)) parameters.push_back(std::move(parameter));
+std::vector<Parameter> parameters_to_agree(const PreprocessJob& job,
+                                           const SecurityParameters& params,
+                                           const Manifest& security) {
+  // What the unit and the bucket follow from stands before them, so that it is what a disagreement
+  // names.
+  std::vector<Parameter> parameters = {
+      {"command", "preprocess"},
+      {"ands", std::to_string(job.ands)},
+      {"inputs", std::to_string(job.inputs)},
+      {"threads", std::to_string(job.threads)},
+      {"session file", job.session ? "yes" : "no"},
+      {"shard", std::to_string(job.shard) + "/" + std::to_string(job.shards)}};
+  for (Parameter& parameter : parameters_of(params, security))
+    parameters.push_back(std::move(parameter));
   return parameters;
 }
 
-Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session, std::size_t units) {
+Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session,
+                      std::size_t units) {
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
   manifest.peer = job.endpoint.peer();
@@ -62,14 +70,17 @@ std::vector<UnitRequest> requests_of(const SecurityParameters& params, const Pre
     requests.push_back({plan, inputs_of_unit(job.inputs, job.ands, first, plan.ands)});
     first += plan.ands;
   }
-  const std::size_t begin = requests.size() * (job.shard - 1) / job.shards, end = requests.size() * job.shard / job.shards;
-  return {requests.begin() + static_cast<std::ptrdiff_t>(begin), requests.begin() + static_cast<std::ptrdiff_t>(end)};
+  const std::size_t begin = requests.size() * (job.shard - 1) / job.shards,
+                    end = requests.size() * job.shard / job.shards;
+  return {requests.begin() + static_cast<std::ptrdiff_t>(begin),
+          requests.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
 AttemptTotals units_of(std::span<const UnitRequest> requests) {
   AttemptTotals totals;
   for (const UnitRequest& request : requests) {
-    if (totals.units.empty() || totals.units.back().plan != request.plan) totals.units.push_back({request.plan, 0});
+    if (totals.units.empty() || totals.units.back().plan != request.plan)
+      totals.units.push_back({request.plan, 0});
     ++totals.units.back().count;
   }
   return totals;
@@ -84,8 +95,10 @@ Work work_of(std::span<const UnitRequest> requests) {
   return work;
 }
 
-void check_same_parameters(const std::string& begun, const Manifest& manifest, const PreprocessJob& job, const Manifest& wanted) {
-  const auto differ = [&](const std::string& what, const std::string& stored, const std::string& asked) {
+void check_same_parameters(const std::string& begun, const Manifest& manifest,
+                           const PreprocessJob& job, const Manifest& wanted) {
+  const auto differ = [&](const std::string& what, const std::string& stored,
+                          const std::string& asked) {
     if (stored != asked)
       throw StoreError(begun + " was begun with " + what + " " + stored + ", not " + asked +
                        ": repeat it, or begin another one");
@@ -94,7 +107,8 @@ void check_same_parameters(const std::string& begun, const Manifest& manifest, c
   differ("--profile", manifest.profile, wanted.profile);
   differ("--material", manifest.material, wanted.material);
   differ("--labit-columns", manifest.columns, wanted.columns);
-  differ("--softspoken-k", std::to_string(manifest.softspoken_k), std::to_string(wanted.softspoken_k));
+  differ("--softspoken-k", std::to_string(manifest.softspoken_k),
+         std::to_string(wanted.softspoken_k));
   differ("--sigma", std::to_string(manifest.sigma), std::to_string(wanted.sigma));
   differ("--unit", std::to_string(manifest.unit), std::to_string(wanted.unit));
   differ("--bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));

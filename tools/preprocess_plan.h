@@ -1,4 +1,5 @@
-// What a preprocessing job is to make, and what it has to have in common with the peer's, and with what was begun before.
+// What a preprocessing job is to make, and what it has to have in common with the peer's, and with
+// what was begun before.
 #pragma once
 
 #include <span>
@@ -11,10 +12,13 @@
 namespace tinyot {
 
 // What both parties must agree on before a unit is made.
-std::vector<Parameter> parameters_to_agree(const PreprocessJob& job, const SecurityParameters& params, const Manifest& security);
+std::vector<Parameter> parameters_to_agree(const PreprocessJob& job,
+                                           const SecurityParameters& params,
+                                           const Manifest& security);
 
 // Of a store that has nothing yet.
-Manifest new_manifest(const PreprocessJob& job, Manifest security, const SessionId& session, std::size_t units);
+Manifest new_manifest(const PreprocessJob& job, Manifest security, const SessionId& session,
+                      std::size_t units);
 
 // The units of this job's shard.
 std::vector<UnitRequest> requests_of(const SecurityParameters& params, const PreprocessJob& job);
@@ -27,7 +31,9 @@ struct Work {
 };
 Work work_of(std::span<const UnitRequest> requests);
 
-// A store or session that is gone on with keeps the parameters that it was begun with; `begun` names it. Fails: StoreError naming the option.
-void check_same_parameters(const std::string& begun, const Manifest& manifest, const PreprocessJob& job, const Manifest& wanted);
+// A store or session that is gone on with keeps the parameters that it was begun with; `begun`
+// names it. Fails: StoreError naming the option.
+void check_same_parameters(const std::string& begun, const Manifest& manifest,
+                           const PreprocessJob& job, const Manifest& wanted);
 
 }  // namespace tinyot

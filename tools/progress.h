@@ -10,7 +10,8 @@
 
 namespace tinyot {
 
-// The work comes in parts, several of which may be under way on threads of their own. skip() belongs before the first of them.
+// The work comes in parts, several of which may be under way on threads of their own. skip()
+// belongs before the first of them.
 class Progress {
  public:
   // `what` is what `total` items are made of ("ANDs"). A quiet one shows nothing.
@@ -20,8 +21,10 @@ class Progress {
   // Items of the total that were made before.
   void skip(std::uint64_t items) { skipped_ += items; }
 
-  // From any thread: part `number`, of `items` items, is in this phase, and has done `done` of the phase's `total`.
-  void observe(std::size_t number, std::uint64_t items, std::string_view phase, std::uint64_t done, std::uint64_t total);
+  // From any thread: part `number`, of `items` items, is in this phase, and has done `done` of the
+  // phase's `total`.
+  void observe(std::size_t number, std::uint64_t items, std::string_view phase, std::uint64_t done,
+               std::uint64_t total);
 
  private:
   struct Part {

@@ -1,10 +1,10 @@
 #include "tools/report.h"
 
+#include <hwy/targets.h>
 #include <sys/resource.h>
 
 #include <cmath>
 #include <fstream>
-#include <hwy/targets.h>
 #include <iostream>
 #include <sstream>
 #include <thread>
@@ -34,7 +34,9 @@ std::uint64_t peak_rss_bytes() {
 Json machine_json() {
   std::int64_t targets = hwy::SupportedTargets();
   // The best target is the lowest bit: it is the one in use.
-  return {{"cpu", cpu_model()}, {"features", hwy::TargetName(targets & -targets)}, {"cores", std::thread::hardware_concurrency()}};
+  return {{"cpu", cpu_model()},
+          {"features", hwy::TargetName(targets & -targets)},
+          {"cores", std::thread::hardware_concurrency()}};
 }
 
 std::string version_text() { return kVersion; }
@@ -53,12 +55,13 @@ void add_security(Json& report, const Manifest& manifest) {
 }
 
 void add_units(Json& report, const Manifest& manifest, const AttemptTotals& attempts) {
-  ParameterRequest request{.profile = manifest.profile == name_of(Profile::Fast) ? Profile::Fast : Profile::Nnob12,
-                           .sigma = manifest.sigma,
-                           .unit = manifest.unit,
-                           .bucket = manifest.bucket,
-                           .weak_allowed = true,
-                           .shards = manifest.shards};
+  ParameterRequest request{
+      .profile = manifest.profile == name_of(Profile::Fast) ? Profile::Fast : Profile::Nnob12,
+      .sigma = manifest.sigma,
+      .unit = manifest.unit,
+      .bucket = manifest.bucket,
+      .weak_allowed = true,
+      .shards = manifest.shards};
   const SecurityParameters params = SecurityParameters::make(request);
   report["units"] = Json::array();
   for (const auto& [plan, count] : attempts.units)
@@ -67,25 +70,31 @@ void add_units(Json& report, const Manifest& manifest, const AttemptTotals& atte
                                {"count", count},
                                {"bound_paper", params.bound_bits(plan.ands, plan.bucket)},
                                {"bound_exact", params.exact_bits(plan.ands, plan.bucket)}});
-  report["outstanding"] = {
-      {"units", attempts.outstanding}, {"sum", as_double(attempts.risk)}, {"limit", as_double(params.risk_limit())}};
+  report["outstanding"] = {{"units", attempts.outstanding},
+                           {"sum", as_double(attempts.risk)},
+                           {"limit", as_double(params.risk_limit())}};
 }
 
 std::string units_text(const Json& report) {
   std::string text;
   for (const Json& unit : report["units"])
-    text += (text.empty() ? "units: " : "; ") + grouped(unit["count"]) + " of " + grouped(unit["ands"]) + " in buckets of " +
-            unit["bucket"].dump() + " (" + decimals(unit["bound_paper"], 1) + " bits, exact " + decimals(unit["bound_exact"], 1) + ")";
+    text += (text.empty() ? "units: " : "; ") + grouped(unit["count"]) + " of " +
+            grouped(unit["ands"]) + " in buckets of " + unit["bucket"].dump() + " (" +
+            decimals(unit["bound_paper"], 1) + " bits, exact " + decimals(unit["bound_exact"], 1) +
+            ")";
   if (!text.empty()) text += "\n";
   const Json& outstanding = report["outstanding"];
   if (const std::uint64_t units = outstanding["units"]; units > 0)
-    text += "outstanding: " + grouped(units) + (units == 1 ? " unit" : " units") + " broken off or in flight, 2^" +
-            decimals(std::log2(outstanding["sum"].get<double>()), 1) + " of 2^" + decimals(std::log2(outstanding["limit"].get<double>()), 1) + "\n";
+    text += "outstanding: " + grouped(units) + (units == 1 ? " unit" : " units") +
+            " broken off or in flight, 2^" +
+            decimals(std::log2(outstanding["sum"].get<double>()), 1) + " of 2^" +
+            decimals(std::log2(outstanding["limit"].get<double>()), 1) + "\n";
   return text;
 }
 
 std::string profile_text(const Json& report) {
-  std::string text = report["profile"].get<std::string>() + " (" + report["material"].get<std::string>();
+  std::string text =
+      report["profile"].get<std::string>() + " (" + report["material"].get<std::string>();
   if (report.contains("columns")) text += ", " + report["columns"].get<std::string>() + " columns";
   if (report.contains("softspoken_k")) text += ", SoftSpoken k = " + report["softspoken_k"].dump();
   return text + ")";
@@ -106,7 +115,9 @@ void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
   report["version"] = version_text();
 }
 
-const Json& slower_of(const Json& both) { return both["A"]["wall_s"] > both["B"]["wall_s"] ? both["A"] : both["B"]; }
+const Json& slower_of(const Json& both) {
+  return both["A"]["wall_s"] > both["B"]["wall_s"] ? both["A"] : both["B"];
+}
 
 double wall_of_phase(const Json& report, std::string_view name) {
   for (const Json& phase : report["phases"])
@@ -127,7 +138,8 @@ void print_report(Format format, const Json& report, const std::string& text) {
 
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<std::size_t>(at), ",");
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
   return text;
 }
 

@@ -1,4 +1,5 @@
-// Reports: what a command says when it is done, as one JSON object or as a few lines for people (INTERFACE: JSON report).
+// Reports: what a command says when it is done, as one JSON object or as a few lines for people
+// (INTERFACE: JSON report).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,9 +14,11 @@ namespace tinyot {
 
 using Json = nlohmann::ordered_json;
 
-// Which security a session's material has: profile and its options, sigma and what was reached, kappa, bucket, unit.
+// Which security a session's material has: profile and its options, sigma and what was reached,
+// kappa, bucket, unit.
 void add_security(Json& report, const Manifest& manifest);
-// The same of the plan that makes it: units by size and bucket, and what may be outstanding of them.
+// The same of the plan that makes it: units by size and bucket, and what may be outstanding of
+// them.
 void add_units(Json& report, const Manifest& manifest, const AttemptTotals& attempts);
 std::string units_text(const Json& report);
 // The profile and its options, of such a report.

@@ -17,8 +17,12 @@ std::vector<std::optional<BundleValues>> my_values(const NamedCircuit& circuit, 
   for (std::size_t i = 0; i < values.size(); ++i) {
     const InputBundle& bundle = circuit.info().inputs[i];
     const bool mine = bundle.owner == job.party;
-    if (mine && !values[i]) throw UsageError("--input " + bundle.name + "=... is missing: it is party " + letter(job.party) + "'s");
-    if (!mine && values[i]) throw UsageError("--input " + bundle.name + " is not party " + letter(job.party) + "'s to give");
+    if (mine && !values[i])
+      throw UsageError("--input " + bundle.name + "=... is missing: it is party " +
+                       letter(job.party) + "'s");
+    if (!mine && values[i])
+      throw UsageError("--input " + bundle.name + " is not party " + letter(job.party) +
+                       "'s to give");
   }
   return values;
 }
@@ -62,7 +66,9 @@ Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
   const NamedCircuit& circuit = plan.circuit;
   const RunResult& result = evaluation.result;
   const std::uint64_t ands = result.ands, gates = ands + result.xors;
-  const auto rate = [&](std::uint64_t count) { return evaluation.wall_s > 0 ? static_cast<double>(count) / evaluation.wall_s : 0; };
+  const auto rate = [&](std::uint64_t count) {
+    return evaluation.wall_s > 0 ? static_cast<double>(count) / evaluation.wall_s : 0;
+  };
   Json report = {{"party", std::string(1, letter(plan.job.party))},
                  {"command", "run"},
                  {"session", hex_of(session_id_of(evaluation.security))},
@@ -85,7 +91,8 @@ Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
   report["blocks_s"] = result.blocks_s;
   report["store_bytes"] = evaluation.store_bytes;
   for (const MaterialKind kind : kAllMaterialKinds)
-    if (evaluation.burnt[kind] > 0) report["burnt"][std::string(name_of(kind))] = evaluation.burnt[kind];
+    if (evaluation.burnt[kind] > 0)
+      report["burnt"][std::string(name_of(kind))] = evaluation.burnt[kind];
   add_measurements(report, evaluation.phases);
   return report;
 }
@@ -93,24 +100,39 @@ Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
 }  // namespace
 
 void add_run_options(Options& options) {
-  options.value("circuit", "name of a circuit (tinyot circuit list), as aes128:sbox=shallow, or a file")
-      .values("input", "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since command lines can be seen by others")
+  options
+      .value("circuit",
+             "name of a circuit (tinyot circuit list), as aes128:sbox=shallow, or a file")
+      .values("input",
+              "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since "
+              "command lines can be seen by others")
       .values("output", "NAME=@FILE: write this output there (mode 0600) instead of to the report");
-  options.value("window", "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
-  options.flag("reserve-only", "set the run's material aside in both stores, and name the reservation; inputs are not needed yet")
+  options.value(
+      "window",
+      "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
+  options
+      .flag("reserve-only",
+            "set the run's material aside in both stores, and name the reservation; inputs are not "
+            "needed yet")
       .value("reservation", "run on material that was set aside: its number");
-  options.value("ledger", "FILE to which is appended what the run is given from the store, before it is used");
-  options.flag("live", "no store: make the material meanwhile, on a connection of its own; both parties say so");
+  options.value(
+      "ledger",
+      "FILE to which is appended what the run is given from the store, before it is used");
+  options.flag(
+      "live",
+      "no store: make the material meanwhile, on a connection of its own; both parties say so");
   add_parameter_options(options);
   add_circuit_options(options);
 }
 
 namespace {
 
-// Units that are ready earlier, and leave more of the memory to the run, unless their size is given.
+// Units that are ready earlier, and leave more of the memory to the run, unless their size is
+// given.
 ParameterRequest live_parameters_from(const CommandLine& line) {
   ParameterRequest parameters = parameters_from(line);
-  if (!parameters.unit && !parameters.bucket && parameters.profile == Profile::Fast) parameters.unit = kLiveUnit;
+  if (!parameters.unit && !parameters.bucket && parameters.profile == Profile::Fast)
+    parameters.unit = kLiveUnit;
   return parameters;
 }
 
@@ -126,12 +148,16 @@ RunJob run_job_from(const CommandLine& line) {
     job.outputs[name] = value.substr(1);
   }
   job.window = line.optional_size("window");
-  if (job.window && (*job.window < 1 || *job.window > kWindowMax)) throw UsageError("--window is out of range: 1 to 2^26 gates");
+  if (job.window && (*job.window < 1 || *job.window > kWindowMax))
+    throw UsageError("--window is out of range: 1 to 2^26 gates");
   if (line.has("ledger")) job.ledger = line.text("ledger");
   job.reserve_only = line.has("reserve-only");
   job.reservation = line.optional_size("reservation");
-  if (job.reserve_only && job.reservation) throw UsageError("--reserve-only makes a reservation and --reservation uses one up: give one of the two");
-  if (line.has("live") && (job.reserve_only || job.reservation)) throw UsageError("--live has no store to reserve from");
+  if (job.reserve_only && job.reservation)
+    throw UsageError(
+        "--reserve-only makes a reservation and --reservation uses one up: give one of the two");
+  if (line.has("live") && (job.reserve_only || job.reservation))
+    throw UsageError("--live has no store to reserve from");
   if (line.has("live"))
     job.live = live_parameters_from(line);
   else
@@ -147,11 +173,14 @@ std::vector<Parameter> EvaluationPlan::parameters() const {
 }
 
 void set_store(RunJob& job, const CommandLine& line) {
-  if (job.live && line.has("store")) throw UsageError("--live makes its material as it goes and has no --store");
-  if (job.live && line.has("store-key")) throw UsageError("--live stores nothing that --store-key could seal");
+  if (job.live && line.has("store"))
+    throw UsageError("--live makes its material as it goes and has no --store");
+  if (job.live && line.has("store-key"))
+    throw UsageError("--live stores nothing that --store-key could seal");
   if (job.live) return;
   job.stores = stores_from(line);
-  if (job.stores.size() > 1 && (job.reserve_only || job.reservation)) throw UsageError("--reserve-only and --reservation want one --store");
+  if (job.stores.size() > 1 && (job.reserve_only || job.reservation))
+    throw UsageError("--reserve-only and --reservation want one --store");
   job.store_key = store_key_from(line);
 }
 
@@ -160,13 +189,17 @@ namespace {
 JobResult reserve(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const std::vector<std::optional<BundleValues>> no_inputs;
-  const PlannedReservation planned = reserve_stored({job, circuit, no_inputs, job.window.value_or(window_for(circuit.lanes()))});
-  Json report = {
-      {"party", std::string(1, letter(job.party))}, {"command", "run --reserve-only"}, {"circuit", circuit.info().name}, {"reservation", planned.id}};
+  const PlannedReservation planned =
+      reserve_stored({job, circuit, no_inputs, job.window.value_or(window_for(circuit.lanes()))});
+  Json report = {{"party", std::string(1, letter(job.party))},
+                 {"command", "run --reserve-only"},
+                 {"circuit", circuit.info().name},
+                 {"reservation", planned.id}};
   for (const MaterialKind kind : kAllMaterialKinds)
     if (planned.range.end[kind] > planned.range.start[kind])
-      report["kinds"][std::string(name_of(kind))] = {{"first", planned.range.start[kind]},
-                                                     {"count", planned.range.end[kind] - planned.range.start[kind]}};
+      report["kinds"][std::string(name_of(kind))] = {
+          {"first", planned.range.start[kind]},
+          {"count", planned.range.end[kind] - planned.range.start[kind]}};
   return {report, 0};
 }
 
@@ -187,25 +220,33 @@ JobResult run(const RunJob& job) {
 
 std::string run_text(const Json& report) {
   if (report["command"] == "run --reserve-only")
-    return "party " + report["party"].get<std::string>() + ": material for " + report["circuit"].get<std::string>() +
-           " is set aside; run it with --reservation " + std::to_string(report["reservation"].get<std::uint64_t>()) + "\n";
-  std::string text = "party " + report["party"].get<std::string>() + ": " + report["circuit"].get<std::string>() + ", " + grouped(report["ands"]) +
-                     " ANDs (" + grouped(report["gates"]) + " gates) in " + seconds_text(report["wall_s"]) + ", " +
-                     grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + " ANDs/s" + ", on material of " +
-                     profile_text(report) + "\n";
+    return "party " + report["party"].get<std::string>() + ": material for " +
+           report["circuit"].get<std::string>() + " is set aside; run it with --reservation " +
+           std::to_string(report["reservation"].get<std::uint64_t>()) + "\n";
+  std::string text = "party " + report["party"].get<std::string>() + ": " +
+                     report["circuit"].get<std::string>() + ", " + grouped(report["ands"]) +
+                     " ANDs (" + grouped(report["gates"]) + " gates) in " +
+                     seconds_text(report["wall_s"]) + ", " +
+                     grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) +
+                     " ANDs/s" + ", on material of " + profile_text(report) + "\n";
   if (report.contains("burnt"))
     for (const auto& [name, value] : report["burnt"].items())
-      text += grouped(value.get<std::uint64_t>()) + " " + name + " were passed over, because the peer's store was ahead\n";
-  for (const auto& [name, value] : report["outputs"].items()) text += name + " = " + lines_of(value) + "\n";
+      text += grouped(value.get<std::uint64_t>()) + " " + name +
+              " were passed over, because the peer's store was ahead\n";
+  for (const auto& [name, value] : report["outputs"].items())
+    text += name + " = " + lines_of(value) + "\n";
   return text;
 }
 
 int run_command(const Arguments& arguments) {
   CommandLine line(
-      "tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE [options]",
-      "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input key_a=@key.hex --input message=@message.hex");
+      "tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit "
+      "NAME|FILE [options]",
+      "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input "
+      "key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
-  line.options().several("store", "directory of this party's store; or of several shards of a session, or 'DIR/*'");
+  line.options().several(
+      "store", "directory of this party's store; or of several shards of a session, or 'DIR/*'");
   add_store_key_option(line.options());
   add_run_options(line.options());
   if (!line.parse(arguments)) return 0;

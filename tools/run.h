@@ -1,4 +1,5 @@
-// `tinyot run`: evaluates a circuit with the peer, on stored material or with --live on material that is made meanwhile.
+// `tinyot run`: evaluates a circuit with the peer, on stored material or with --live on material
+// that is made meanwhile.
 #pragma once
 
 #include <filesystem>
@@ -15,13 +16,14 @@ struct RunJob {
   std::vector<std::filesystem::path> stores;  // unless live: one, or the shards of a session
   std::optional<StoreKey> store_key = {};
   std::optional<std::filesystem::path> ledger = {};
-  bool reserve_only = false;                    // for a run to come
+  bool reserve_only = false;                      // for a run to come
   std::optional<std::uint64_t> reservation = {};  // that such a run has made
-  std::optional<ParameterRequest> live;   // how material is made beside the run
+  std::optional<ParameterRequest> live;           // how material is made beside the run
   CircuitSpec circuit;
-  InputTexts inputs;                           // of this party's bundles
-  std::map<std::string, std::string> outputs;  // file of an output by name; the others go into the report
-  std::optional<std::uint64_t> window;         // gates that are layered together
+  InputTexts inputs;  // of this party's bundles
+  // file of an output by name; the others go into the report
+  std::map<std::string, std::string> outputs;
+  std::optional<std::uint64_t> window;  // gates that are layered together
 };
 
 void add_run_options(Options& options);

@@ -17,14 +17,21 @@ constexpr std::size_t kViolationsShown = 20;
 constexpr double kDeviations = 5;  // standard deviations that a count of guesses may be off
 
 CommandLine command_line() {
-  CommandLine line("tinyot selftest --adversary [options]", "tinyot selftest --adversary --message latriple. --guesses 100");
+  CommandLine line("tinyot selftest --adversary [options]",
+                   "tinyot selftest --adversary --message latriple. --guesses 100");
   line.options()
-      .flag("adversary", "one party deviates in each message of each protocol, in every way of a list; the other one must notice")
+      .flag("adversary",
+            "one party deviates in each message of each protocol, in every way of a list; the "
+            "other one must notice")
       .value("scenario", "sessions of one kind only")
       .value("message", "messages whose names begin so, only")
-      .value("occurrences", "of a message that a session has more often, how many are attacked", "1")
+      .value("occurrences", "of a message that a session has more often, how many are attacked",
+             "1")
       .value("bits", "how many single bits of a message are flipped, one at a time", "2")
-      .value("guesses", "sessions more for each deviation that a guess may hide, to be held against its probability", "0")
+      .value("guesses",
+             "sessions more for each deviation that a guess may hide, to be held against its "
+             "probability",
+             "0")
       .value("threads", "sessions at a time", "2")
       .value("seed", "of all sessions", "1");
   return line;
@@ -38,7 +45,8 @@ CampaignOptions options_from(const CommandLine& line) {
   options.threads = line.size("threads");
   options.seed = line.size("seed");
   for (const std::string name : {"occurrences", "bits", "threads"})
-    if (line.size(name) == 0 || line.size(name) > 4096) throw UsageError("--" + name + " is from 1 to 4096");
+    if (line.size(name) == 0 || line.size(name) > 4096)
+      throw UsageError("--" + name + " is from 1 to 4096");
   if (line.has("message")) options.only = line.text("message");
   if (!line.has("scenario")) return options;
   options.scenario = line.text("scenario");
@@ -59,7 +67,8 @@ struct Line {
   bool is_as_likely_as_it_should() const {
     if (guesses.tried == 0) return true;
     const double n = static_cast<double>(guesses.tried), p = row->survival;
-    return std::abs(static_cast<double>(guesses.survived) - n * p) <= kDeviations * std::sqrt(n * p * (1 - p));
+    return std::abs(static_cast<double>(guesses.survived) - n * p) <=
+           kDeviations * std::sqrt(n * p * (1 - p));
   }
 };
 
@@ -79,7 +88,8 @@ std::vector<Line> lines_of(const CampaignResult& result) {
 
 std::string checks_text(const Tally& tally) {
   std::string text;
-  for (const auto& [check, count] : tally.checks) text += (text.empty() ? "" : "; ") + check + " " + std::to_string(count);
+  for (const auto& [check, count] : tally.checks)
+    text += (text.empty() ? "" : "; ") + check + " " + std::to_string(count);
   return text;
 }
 
@@ -97,10 +107,13 @@ Json json_of(const std::vector<Line>& lines, const CampaignResult& result) {
     Json message = {{"message", line.row->name}, {"source", line.row->source}};
     message.update(json_of(line.all));
     if (line.row->survival > 0)
-      message["guesses"] = {{"tried", line.guesses.tried}, {"survived", line.guesses.survived}, {"probability", line.row->survival}};
+      message["guesses"] = {{"tried", line.guesses.tried},
+                            {"survived", line.guesses.survived},
+                            {"probability", line.row->survival}};
     message["checks"] = line.all.checks;
     for (const auto& [key, tally] : result.tallies)
-      if (key.first == line.row->tag) message["deviations"][std::string(name_of(key.second))] = json_of(tally);
+      if (key.first == line.row->tag)
+        message["deviations"][std::string(name_of(key.second))] = json_of(tally);
     messages.push_back(std::move(message));
   }
   return messages;
@@ -149,26 +162,31 @@ std::string text_of(const std::vector<Line>& lines, const CampaignResult& result
     return std::string(7 - std::min<std::size_t>(digits.size(), 7), ' ') + digits + " ";
   };
   for (const Line& line : lines)
-    text += padded(std::string(line.row->name), 25) + padded(std::string(line.row->source), 28) + number(line.all.tried) + number(line.all.caught) +
-            number(line.all.stopped) + number(line.all.survived) + " " +
-            number(line.all.counted) + checks_text(line.all) + "\n";
+    text += padded(std::string(line.row->name), 25) + padded(std::string(line.row->source), 28) +
+            number(line.all.tried) + number(line.all.caught) + number(line.all.stopped) +
+            number(line.all.survived) + " " + number(line.all.counted) + checks_text(line.all) +
+            "\n";
   for (const Line& line : lines) {
     if (line.guesses.tried == 0) continue;
-    text += "guesses in " + std::string(line.row->name) + ": " + std::to_string(line.guesses.survived) + " of " + std::to_string(line.guesses.tried) +
-            " survived, " + decimals(line.row->survival * static_cast<double>(line.guesses.tried), 1) + " expected\n";
+    text +=
+        "guesses in " + std::string(line.row->name) + ": " + std::to_string(line.guesses.survived) +
+        " of " + std::to_string(line.guesses.tried) + " survived, " +
+        decimals(line.row->survival * static_cast<double>(line.guesses.tried), 1) + " expected\n";
   }
-  for (std::size_t i = 0; i < std::min(result.violations.size(), kViolationsShown); ++i) text += "VIOLATION: " + result.violations[i] + "\n";
+  for (std::size_t i = 0; i < std::min(result.violations.size(), kViolationsShown); ++i)
+    text += "VIOLATION: " + result.violations[i] + "\n";
   return text;
 }
 
 }  // namespace
 
-int report_campaign(CampaignResult result, const std::vector<Revocation>& revocations, std::uint64_t seed,
-                    double wall_s, Format format) {
+int report_campaign(CampaignResult result, const std::vector<Revocation>& revocations,
+                    std::uint64_t seed, double wall_s, Format format) {
   const std::vector<Line> lines = lines_of(result);
   for (const Line& each : lines)
     if (!each.is_as_likely_as_it_should())
-      result.violations.push_back("guesses in " + std::string(each.row->name) + " survive too often or too rarely");
+      result.violations.push_back("guesses in " + std::string(each.row->name) +
+                                  " survive too often or too rarely");
   Tally total;
   for (const Line& each : lines) total.add(each.all);
   Json report = {{"command", "selftest"}, {"seed", seed}};
@@ -179,33 +197,42 @@ int report_campaign(CampaignResult result, const std::vector<Revocation>& revoca
   report["revocations"] = json_of(revocations);
   add_measurements(report, {});
   print_report(format, report,
-               text_of(revocations) + text_of(lines, result) + std::to_string(total.tried) + " deviations in " + std::to_string(lines.size()) +
-                   " messages: " + std::to_string(total.caught) + " caught by the honest party, " + std::to_string(total.stopped) +
-                   " ended with nothing by the cheater's own checks, " + std::to_string(total.survived) + " guessed or harmless, " +
+               text_of(revocations) + text_of(lines, result) + std::to_string(total.tried) +
+                   " deviations in " + std::to_string(lines.size()) +
+                   " messages: " + std::to_string(total.caught) + " caught by the honest party, " +
+                   std::to_string(total.stopped) +
+                   " ended with nothing by the cheater's own checks, " +
+                   std::to_string(total.survived) + " guessed or harmless, " +
                    std::to_string(total.counted) + " broken off and counted, " +
-                   std::to_string(result.violations.size()) + " against the table; " + seconds_text(wall_s) + "\n");
+                   std::to_string(result.violations.size()) + " against the table; " +
+                   seconds_text(wall_s) + "\n");
   return result.violations.empty() ? 0 : static_cast<int>(ExitStatus::Failure);
 }
 
 int selftest_command(const Arguments& arguments) {
   CommandLine line = command_line();
   if (!line.parse(arguments)) return 0;
-  if (!line.has("adversary")) throw UsageError("selftest wants --adversary: there is no other self-test");
+  if (!line.has("adversary"))
+    throw UsageError("selftest wants --adversary: there is no other self-test");
   const CampaignOptions options = options_from(line);
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Attack> attacks = plan_campaign(options);
-  if (attacks.empty()) throw UsageError("no session has a message whose name begins with '" + options.only + "'");
+  if (attacks.empty())
+    throw UsageError("no session has a message whose name begins with '" + options.only + "'");
   CampaignResult result;
   {
     Progress progress("sessions", attacks.size(), line.common().quiet);
-    result = carry_out(attacks, options, [&](std::size_t done) { progress.observe(done, 1, "session", 1, 1); });
+    result = carry_out(attacks, options,
+                       [&](std::size_t done) { progress.observe(done, 1, "session", 1, 1); });
   }
   std::vector<Revocation> revocations;
   if (options.scenario.empty() && options.only.empty()) revocations = try_revocations(options.seed);
   for (const Revocation& trial : revocations)
     if (!trial.violation.empty()) result.violations.push_back(trial.violation);
-  const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return report_campaign(std::move(result), revocations, options.seed, wall_s, line.common().format);
+  const double wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report_campaign(std::move(result), revocations, options.seed, wall_s,
+                         line.common().format);
 }
 
 }  // namespace tinyot

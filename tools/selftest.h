@@ -1,4 +1,5 @@
-// `tinyot selftest --adversary`: sessions in which one party cheats, and what becomes of the other one.
+// `tinyot selftest --adversary`: sessions in which one party cheats, and what becomes of the other
+// one.
 #pragma once
 
 #include "tools/adversary/campaign.h"

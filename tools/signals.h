@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM: the first one asks a job to stop at the next unit, a second one ends the process.
+// SIGINT and SIGTERM: the first one asks a job to stop at the next unit, a second one ends the
+// process.
 #pragma once
 
 namespace tinyot {

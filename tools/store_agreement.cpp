@@ -31,7 +31,8 @@ struct Plan {
 };
 
 std::string counts_text(MaterialKind kind, std::uint64_t stands, std::uint64_t confirmed) {
-  return std::string(name_of(kind)) + " stands at " + std::to_string(stands) + ", and has once stood at " + std::to_string(confirmed);
+  return std::string(name_of(kind)) + " stands at " + std::to_string(stands) +
+         ", and has once stood at " + std::to_string(confirmed);
 }
 
 // A store that has gone back would serve again what it has forgotten.
@@ -39,30 +40,42 @@ void check_neither_is_older(const Standing& mine, const Standing& peers) {
   if (peers.units_unlocked > peers.units_made) throw PeerCheated("store standing");
   for (const MaterialKind kind : kAllMaterialKinds) {
     if (mine.position[kind] < peers.confirmed[kind])
-      throw StoreError("this store is an older copy: " + counts_text(kind, mine.position[kind], peers.confirmed[kind]) +
-                       ", as the peer knows; use the newest one, or start a new session in a new store");
+      throw StoreError(
+          "this store is an older copy: " +
+          counts_text(kind, mine.position[kind], peers.confirmed[kind]) +
+          ", as the peer knows; use the newest one, or start a new session in a new store");
     if (peers.position[kind] < mine.confirmed[kind])
-      throw Disagreement("the peer's store is an older copy: " + counts_text(kind, peers.position[kind], mine.confirmed[kind]) +
+      throw Disagreement("the peer's store is an older copy: " +
+                         counts_text(kind, peers.position[kind], mine.confirmed[kind]) +
                          "; it has to use its newest one, or start a new session in a new store");
   }
   if (mine.units_made < peers.units_unlocked)
-    throw StoreError("this store is an older copy: it has " + std::to_string(mine.units_made) + " units, and the peer knows of " +
-                     std::to_string(peers.units_unlocked) + "; use the newest one, or start a new session in a new store");
+    throw StoreError("this store is an older copy: it has " + std::to_string(mine.units_made) +
+                     " units, and the peer knows of " + std::to_string(peers.units_unlocked) +
+                     "; use the newest one, or start a new session in a new store");
   if (peers.units_made < mine.units_unlocked)
-    throw Disagreement("the peer's store is an older copy: it has " + std::to_string(peers.units_made) + " units, and has confirmed " +
-                       std::to_string(mine.units_unlocked) + "; it has to use its newest one, or start a new session in a new store");
+    throw Disagreement("the peer's store is an older copy: it has " +
+                       std::to_string(peers.units_made) + " units, and has confirmed " +
+                       std::to_string(mine.units_unlocked) +
+                       "; it has to use its newest one, or start a new session in a new store");
 }
 
-// Tells the peer of my halves and takes its own, some at a time. `count_max` is what a store can have that this one belongs to.
+// Tells the peer of my halves and takes its own, some at a time. `count_max` is what a store can
+// have that this one belongs to.
 template <class Take>
-void exchange_halves(Channel& channel, std::span<const Half> mine, std::uint64_t count_max, const Take& take) {
+void exchange_halves(Channel& channel, std::span<const Half> mine, std::uint64_t count_max,
+                     const Take& take) {
   send_object(channel, kHalfCount, static_cast<std::uint64_t>(mine.size()));
   const auto count = recv_object<std::uint64_t>(channel, kHalfCount);
   if (count > count_max)
-    throw Disagreement("the peer's store has " + std::to_string(count) + " batches, more than the " + std::to_string(count_max) +
+    throw Disagreement("the peer's store has " + std::to_string(count) +
+                       " batches, more than the " + std::to_string(count_max) +
                        " objects that this one has made");
-  for (std::size_t first = 0; first < std::max<std::uint64_t>(mine.size(), count); first += kHalvesAMessage) {
-    if (first < mine.size()) channel.send(kHalves, std::as_bytes(mine.subspan(first, std::min(kHalvesAMessage, mine.size() - first))));
+  for (std::size_t first = 0; first < std::max<std::uint64_t>(mine.size(), count);
+       first += kHalvesAMessage) {
+    if (first < mine.size())
+      channel.send(kHalves, std::as_bytes(mine.subspan(
+                                first, std::min(kHalvesAMessage, mine.size() - first))));
     if (first >= count) continue;
     std::vector<Half> halves(std::min<std::uint64_t>(kHalvesAMessage, count - first));
     channel.recv(kHalves, std::as_writable_bytes(std::span(halves)));
@@ -76,19 +89,23 @@ std::uint64_t objects_made(const Store& store) {
   return objects;
 }
 
-void unlock_together(Session& session, Store& store, std::uint64_t first_unit, std::uint64_t end_unit) {
+void unlock_together(Session& session, Store& store, std::uint64_t first_unit,
+                     std::uint64_t end_unit) {
   const Halves mine = store.halves(first_unit, end_unit);
   send_object(session.channel(), kUnlocked, mine.unlocked);
   Halves peers{recv_object<MaterialCounts>(session.channel(), kUnlocked), {}};
-  exchange_halves(session.channel(), mine.of, objects_made(store), [&](const Half& half) { peers.of.push_back(half); });
+  exchange_halves(session.channel(), mine.of, objects_made(store),
+                  [&](const Half& half) { peers.of.push_back(half); });
   store.unlock(first_unit, end_unit, peers);
 }
 
 void check_not_far_ahead(const MaterialCounts& mine, const MaterialCounts& peers) {
   for (const MaterialKind kind : kAllMaterialKinds)
     if (peers[kind] > mine[kind] && peers[kind] - mine[kind] > kBurnMax)
-      throw Disagreement("the peer's store is far ahead: its " + std::string(name_of(kind)) + " stand at " + std::to_string(peers[kind]) +
-                         ", mine at " + std::to_string(mine[kind]) + "; to go on would burn what lies between, start a new session in a new store");
+      throw Disagreement(
+          "the peer's store is far ahead: its " + std::string(name_of(kind)) + " stand at " +
+          std::to_string(peers[kind]) + ", mine at " + std::to_string(mine[kind]) +
+          "; to go on would burn what lies between, start a new session in a new store");
 }
 
 // A range that the peer names is looked at before it touches the store.
@@ -97,8 +114,10 @@ void check_offer(const Offer& offer, const MaterialCounts& needed, bool is_plan)
     const std::uint64_t start = offer.range.start[kind], end = offer.range.end[kind];
     if (start > end) throw PeerCheated("store allotment");
     if (end - start != needed[kind])
-      throw Disagreement("the peer gives out " + std::to_string(end - start) + " " + std::string(name_of(kind)) + ", and this party needs " +
-                         std::to_string(needed[kind]) + ": other runs go on at the same time, try again");
+      throw Disagreement("the peer gives out " + std::to_string(end - start) + " " +
+                         std::string(name_of(kind)) + ", and this party needs " +
+                         std::to_string(needed[kind]) +
+                         ": other runs go on at the same time, try again");
   }
   if ((offer.plan != 0) != is_plan) throw PeerCheated("store allotment");
 }
@@ -111,11 +130,12 @@ void check_enough(std::span<const Store> stores, const MaterialCounts& needed) {
     std::uint64_t left = 0;
     for (const Store& store : stores) left += store.made()[kind] - store.position()[kind];
     if (left >= needed[kind]) continue;
-    shortages +=
-        (shortages.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " + std::to_string(left) + ", needs " + std::to_string(needed[kind]);
+    shortages += (shortages.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " +
+                 std::to_string(left) + ", needs " + std::to_string(needed[kind]);
   }
   if (!shortages.empty())
-    throw OutOfMaterial("not enough material in this store: " + shortages + "; make more with tinyot preprocess, in a new store");
+    throw OutOfMaterial("not enough material in this store: " + shortages +
+                        "; make more with tinyot preprocess, in a new store");
 }
 
 Standing standing_of(const Store& store) {
@@ -124,8 +144,9 @@ Standing standing_of(const Store& store) {
 }
 
 Standings meet(Session& session, Store& store, Meeting meeting) {
-  // Other runs of both parties go on meanwhile. What this party has known of the peer before can only be less than what the peer tells now,
-  // and what the peer has known of this one only less than where it stands by the time that it hears of it.
+  // Other runs of both parties go on meanwhile. What this party has known of the peer before can
+  // only be less than what the peer tells now, and what the peer has known of this one only less
+  // than where it stands by the time that it hears of it.
   const Standing before = standing_of(store);
   store.refresh();
   Standing mine = standing_of(store);
@@ -146,16 +167,19 @@ Standings meet(Session& session, Store& store, Meeting meeting) {
 
 void end_together(Session& session, Store& store) {
   send_object(session.channel(), kComplete, std::uint64_t{1});
-  if (recv_object<std::uint64_t>(session.channel(), kComplete) != 1) throw PeerCheated("store standing");
+  if (recv_object<std::uint64_t>(session.channel(), kComplete) != 1)
+    throw PeerCheated("store standing");
   store.update_manifest([](Manifest& manifest) { manifest.peer_complete = true; });
 }
 
-Allotment allot_together(Session& session, Store& store, const Standings& standings, const MaterialCounts& needed, bool is_plan) {
+Allotment allot_together(Session& session, Store& store, const Standings& standings,
+                         const MaterialCounts& needed, bool is_plan) {
   Channel& channel = session.channel();
   const Standing& peers = standings.peers;
   check_not_far_ahead(store.position(), peers.position);
   if (session.me() == Party::A) {
-    const Allotment allotment = store.allot({.counts = needed, .at_least = peers.position, .is_plan = is_plan});
+    const Allotment allotment =
+        store.allot({.counts = needed, .at_least = peers.position, .is_plan = is_plan});
     send_object(channel, kAllotment, Offer{allotment.range, allotment.plan});
     if (recv_object<std::uint64_t>(channel, kTaken) != 1) throw PeerCheated("store allotment");
     return allotment;
@@ -173,7 +197,8 @@ Reservation reserve_together(Session& session, Store& store, const MaterialCount
   return store.hold(allot_together(session, store, standings, needed, false));
 }
 
-ReservationChain reserve_together(Session& session, std::span<Store> shards, const MaterialCounts& needed) {
+ReservationChain reserve_together(Session& session, std::span<Store> shards,
+                                  const MaterialCounts& needed) {
   std::vector<Standings> standings;
   for (Store& shard : shards) standings.push_back(meet(session, shard, Meeting::OfRuns));
   MaterialCounts missing = needed;
@@ -182,10 +207,13 @@ ReservationChain reserve_together(Session& session, std::span<Store> shards, con
     MaterialCounts part;
     for (const MaterialKind kind : kAllMaterialKinds) {
       // Both parties have told each other so, and come to the same parts.
-      const std::uint64_t start = std::max(standings[i].mine.position[kind], standings[i].peers.position[kind]),
+      const std::uint64_t start = std::max(standings[i].mine.position[kind],
+                                           standings[i].peers.position[kind]),
                           unlocked = shards[i].marks().unlocked[kind];
       // The last one is asked for all the rest, and says what it is short of.
-      part[kind] = i + 1 == shards.size() ? missing[kind] : std::min(missing[kind], unlocked - std::min(unlocked, start));
+      part[kind] = i + 1 == shards.size()
+                       ? missing[kind]
+                       : std::min(missing[kind], unlocked - std::min(unlocked, start));
       missing[kind] -= part[kind];
     }
     if (part == MaterialCounts{} && (i + 1 < shards.size() || !links.empty())) continue;
@@ -194,22 +222,28 @@ ReservationChain reserve_together(Session& session, std::span<Store> shards, con
   return ReservationChain(std::move(links));
 }
 
-Reservation claim_together(Session& session, Store& store, std::uint64_t plan, const MaterialCounts& needed) {
+Reservation claim_together(Session& session, Store& store, std::uint64_t plan,
+                           const MaterialCounts& needed) {
   const std::vector<PlannedReservation>& planned = store.marks().planned;
   const auto found = std::ranges::find(planned, plan, &PlannedReservation::id);
-  const Plan mine{plan, found != planned.end() ? 1u : 0u, found != planned.end() ? found->range : Range{}};
+  const Plan mine{plan, found != planned.end() ? 1u : 0u,
+                  found != planned.end() ? found->range : Range{}};
   send_object(session.channel(), kPlan, mine);
   const auto peers = recv_object<Plan>(session.channel(), kPlan);
   if (peers.id != plan)
-    throw Disagreement("this party runs reservation " + std::to_string(plan) + ", the peer " + std::to_string(peers.id));
+    throw Disagreement("this party runs reservation " + std::to_string(plan) + ", the peer " +
+                       std::to_string(peers.id));
   if (mine.is_there == 0) return store.claim(plan);  // which says that it is not there
   for (const MaterialKind kind : kAllMaterialKinds)
     if (mine.range.end[kind] - mine.range.start[kind] < needed[kind])
-      throw OutOfMaterial("reservation " + std::to_string(plan) + " has " + std::to_string(mine.range.end[kind] - mine.range.start[kind]) + " " +
-                          std::string(name_of(kind)) + ", and the run needs " + std::to_string(needed[kind]) + "; it is kept");
+      throw OutOfMaterial("reservation " + std::to_string(plan) + " has " +
+                          std::to_string(mine.range.end[kind] - mine.range.start[kind]) + " " +
+                          std::string(name_of(kind)) + ", and the run needs " +
+                          std::to_string(needed[kind]) + "; it is kept");
   Reservation reservation = store.claim(plan);
   if (peers.is_there != 1 || !(peers.range == mine.range))
-    throw Disagreement("the peer's store does not hold reservation " + std::to_string(plan) + " any more; it is given up here too");
+    throw Disagreement("the peer's store does not hold reservation " + std::to_string(plan) +
+                       " any more; it is given up here too");
   return reservation;
 }
 
@@ -218,9 +252,11 @@ namespace {
 // Both lists are in order; the peer's comes piece by piece.
 class Comparer {
  public:
-  // Below its position a party may have nothing any more, while the other one still holds it for a run to come: the connection ended before both
-  // had set it aside. Up to the higher of two positions one of the parties may have nothing any more, or have cut a batch.
-  Comparer(std::span<const BatchEntry> mine, const MaterialCounts& position, const MaterialCounts& peers_position)
+  // Below its position a party may have nothing any more, while the other one still holds it for a
+  // run to come: the connection ended before both had set it aside. Up to the higher of two
+  // positions one of the parties may have nothing any more, or have cut a batch.
+  Comparer(std::span<const BatchEntry> mine, const MaterialCounts& position,
+           const MaterialCounts& peers_position)
       : mine_(mine), position_(position), peers_position_(peers_position) {}
 
   void add(const Half& peers) {
@@ -230,7 +266,8 @@ class Comparer {
         ++result_.passed_over;
         return;
       }
-      differ("the peer has a batch of " + std::to_string(peers.count) + " " + name_of_kind(peers.kind) + " from " + std::to_string(peers.first) +
+      differ("the peer has a batch of " + std::to_string(peers.count) + " " +
+             name_of_kind(peers.kind) + " from " + std::to_string(peers.first) +
              " on, and this store has not");
       return;
     }
@@ -240,7 +277,8 @@ class Comparer {
     else if (*entry.peers_tag == peers.tag)
       ++result_.matched;
     else
-      differ("batch " + text_of(entry) + ": the peer's half is not the one that was made with mine");
+      differ("batch " + text_of(entry) +
+             ": the peer's half is not the one that was made with mine");
   }
   Comparison finish() {
     while (next_ < mine_.size()) miss();
@@ -249,12 +287,15 @@ class Comparer {
 
  private:
   static std::string name_of_kind(std::uint32_t kind) {
-    return kind < kMaterialKinds ? std::string(name_of(static_cast<MaterialKind>(kind))) : "objects of an unknown kind";
+    return kind < kMaterialKinds ? std::string(name_of(static_cast<MaterialKind>(kind)))
+                                 : "objects of an unknown kind";
   }
   // `position` is where the party stands that has not this batch.
-  bool is_passed_over(std::uint64_t first, std::uint32_t kind, const MaterialCounts& position) const {
+  bool is_passed_over(std::uint64_t first, std::uint32_t kind,
+                      const MaterialCounts& position) const {
     if (first < position.of[kind]) return true;
-    return position_.of[kind] != peers_position_.of[kind] && first <= std::max(position_.of[kind], peers_position_.of[kind]);
+    return position_.of[kind] != peers_position_.of[kind] &&
+           first <= std::max(position_.of[kind], peers_position_.of[kind]);
   }
   void miss() {
     const BatchEntry& entry = mine_[next_++];
@@ -264,7 +305,8 @@ class Comparer {
       differ("batch " + text_of(entry) + ": the peer has not its half");
   }
   void differ(std::string what) {
-    if (++result_.different <= Comparison::kLinesMax) result_.differences.push_back(std::move(what));
+    if (++result_.different <= Comparison::kLinesMax)
+      result_.differences.push_back(std::move(what));
   }
 
   std::span<const BatchEntry> mine_;
@@ -283,7 +325,8 @@ Comparison compare_halves(Session& session, const Store& store, std::span<const 
   std::vector<Half> halves;
   for (const BatchEntry& entry : mine) halves.push_back(half_of(entry));
   Comparer comparer(mine, standing.position, peers.position);
-  exchange_halves(session.channel(), halves, objects_made(store), [&](const Half& half) { comparer.add(half); });
+  exchange_halves(session.channel(), halves, objects_made(store),
+                  [&](const Half& half) { comparer.add(half); });
   return comparer.finish();
 }
 

@@ -1,5 +1,6 @@
-// Both parties' stores hold two halves of the same objects, and this keeps them together: before anything is made or drawn, the parties
-// compare where their stores stand, unlock what both have, and take the same range out of both.
+// Both parties' stores hold two halves of the same objects, and this keeps them together: before
+// anything is made or drawn, the parties compare where their stores stand, unlock what both have,
+// and take the same range out of both.
 #pragma once
 
 #include "checks/session.h"
@@ -8,10 +9,12 @@
 
 namespace tinyot {
 
-// Before the first byte is sent. Fails: OutOfMaterial if the units that `stores` have together would not suffice.
+// Before the first byte is sent. Fails: OutOfMaterial if the units that `stores` have together
+// would not suffice.
 void check_enough(std::span<const Store> stores, const MaterialCounts& needed);
 
-// How far the peer's store may be ahead of this one, in objects of one kind, before a person has to look at it: what lies between is burnt.
+// How far the peer's store may be ahead of this one, in objects of one kind, before a person has to
+// look at it: what lies between is burnt.
 inline constexpr std::uint64_t kBurnMax = std::uint64_t{1} << 24;
 
 // Where both stores stand.
@@ -28,48 +31,55 @@ enum class Meeting {
   OfRuns,
 };
 
-// Role: both, symmetric. Units that both have are unlocked: each party tells the digests of its halves. Returns what the two have told each
-// other; afterwards both stores have the same units unlocked.
-// Other runs of both may unlock and use the same units meanwhile.
-// Wire: 1 message each way, and if units are to be unlocked 3 more: 32 bytes a batch.
-// Fails: StoreError if this store is an older copy of itself, Disagreement if the peer's is, or if the halves do not belong together.
+// Role: both, symmetric. Units that both have are unlocked: each party tells the digests of its
+// halves. Returns what the two have told each other; afterwards both stores have the same units
+// unlocked. Other runs of both may unlock and use the same units meanwhile. Wire: 1 message each
+// way, and if units are to be unlocked 3 more: 32 bytes a batch. Fails: StoreError if this store is
+// an older copy of itself, Disagreement if the peer's is, or if the halves do not belong together.
 struct Standings {
   Standing mine, peers;
 };
 Standings meet(Session& session, Store& store, Meeting meeting);
 
-// Role: both, symmetric. Each tells the other that its half is complete, and remembers that it was told.
-// Wire: 1 message each way.
+// Role: both, symmetric. Each tells the other that its half is complete, and remembers that it was
+// told. Wire: 1 message each way.
 void end_together(Session& session, Store& store);
 
-// Role: A allots, B takes. Both have reserved the range durably when it returns, from the higher of both positions on; what lies between is
-// burnt.
-// Wire: 1 message of A, then 1 of B.
-// Fails: OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or gives out what has been served.
-Allotment allot_together(Session& session, Store& store, const Standings& standings, const MaterialCounts& needed, bool is_plan);
+// Role: A allots, B takes. Both have reserved the range durably when it returns, from the higher of
+// both positions on; what lies between is burnt. Wire: 1 message of A, then 1 of B. Fails:
+// OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or gives out what has
+// been served.
+Allotment allot_together(Session& session, Store& store, const Standings& standings,
+                         const MaterialCounts& needed, bool is_plan);
 
 // meet, allot_together and hold.
 Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed);
-// The same from the shards of a session, in their order: the first gives what it has, the next one what is missing.
-ReservationChain reserve_together(Session& session, std::span<Store> shards, const MaterialCounts& needed);
+// The same from the shards of a session, in their order: the first gives what it has, the next one
+// what is missing.
+ReservationChain reserve_together(Session& session, std::span<Store> shards,
+                                  const MaterialCounts& needed);
 
 // Role: both, symmetric. Takes a planned reservation, after meet().
 // Wire: 1 message each way.
-// Fails: Disagreement if one of the stores does not hold it, or not the same range; if it is the peer's, mine is burnt too. OutOfMaterial if it
-// holds less than `needed`.
-Reservation claim_together(Session& session, Store& store, std::uint64_t plan, const MaterialCounts& needed);
+// Fails: Disagreement if one of the stores does not hold it, or not the same range; if it is the
+// peer's, mine is burnt too. OutOfMaterial if it holds less than `needed`.
+Reservation claim_together(Session& session, Store& store, std::uint64_t plan,
+                           const MaterialCounts& needed);
 
 struct Comparison {
-  std::uint64_t matched = 0;  // batches whose other half the peer has, as it told when they were made
-  std::uint64_t cut = 0;      // likewise, but cut at a run's end since: compared by index and count only
-  std::uint64_t passed_over = 0;  // which one of the two has given away already: the next run passes over them
+  // batches whose other half the peer has, as it told when they were made
+  std::uint64_t matched = 0;
+  // likewise, but cut at a run's end since: compared by index and count only
+  std::uint64_t cut = 0;
+  // which one of the two has given away already: the next run passes over them
+  std::uint64_t passed_over = 0;
   std::uint64_t different = 0;
   static constexpr std::size_t kLinesMax = 100;
   std::vector<std::string> differences;  // the first of them, a line each
 };
 
-// Role: both, symmetric. Compares the halves that both stores hold, by digest; uses nothing up. `mine` is in order of kind and index.
-// Wire: 1 message each way, then 32 bytes a batch.
+// Role: both, symmetric. Compares the halves that both stores hold, by digest; uses nothing up.
+// `mine` is in order of kind and index. Wire: 1 message each way, then 32 bytes a batch.
 Comparison compare_halves(Session& session, const Store& store, std::span<const BatchEntry> mine);
 
 }  // namespace tinyot

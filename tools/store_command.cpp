@@ -20,7 +20,8 @@ struct StoreLine {
 };
 
 std::optional<StoreLine> store_line(const std::string& command, const Arguments& arguments) {
-  CommandLine line("tinyot store " + command + " DIR [--store-key @FILE]", "tinyot store " + command + " store-a");
+  CommandLine line("tinyot store " + command + " DIR [--store-key @FILE]",
+                   "tinyot store " + command + " store-a");
   add_store_options(line.options());
   line.positional("store", 1);
   if (!line.parse(arguments)) return std::nullopt;
@@ -33,59 +34,86 @@ int store_retire(const Arguments& arguments) {
   const auto line = store_line("retire", arguments);
   if (!line) return 0;
   const Retired retired = retire_store(line->directory, line->store_key);
-  std::string text = "the session is over: the keys of " + line->directory.string() + " are erased, and its directory can be removed\n";
+  std::string text = "the session is over: the keys of " + line->directory.string() +
+                     " are erased, and its directory can be removed\n";
   for (const std::string& left : retired.not_done) text += "not done: " + left + "\n";
   print_report(line->common.format,
-               {{"store", line->directory.string()}, {"state", "dead"}, {"dead_reason", retired.reason}, {"not_done", retired.not_done}}, text);
+               {{"store", line->directory.string()},
+                {"state", "dead"},
+                {"dead_reason", retired.reason},
+                {"not_done", retired.not_done}},
+               text);
   return 0;
 }
 
 int store_adopt(const Arguments& arguments) {
   const auto line = store_line("adopt", arguments);
   if (!line) return 0;
-  const Store store = Store::open(line->directory, {.purpose = Purpose::Own, .store_key = line->store_key, .is_adopted = true});
-  print_report(line->common.format, {{"store", line->directory.string()}, {"state", std::string(name_of(store.manifest().state))}},
-               line->directory.string() + " counts as the original from now on; do not use the one that it was copied from\n");
+  const Store store = Store::open(
+      line->directory, {.purpose = Purpose::Own, .store_key = line->store_key, .is_adopted = true});
+  print_report(
+      line->common.format,
+      {{"store", line->directory.string()},
+       {"state", std::string(name_of(store.manifest().state))}},
+      line->directory.string() +
+          " counts as the original from now on; do not use the one that it was copied from\n");
   return 0;
 }
 
 int store_merge(const Arguments& arguments) {
-  CommandLine line("tinyot store merge OUT SHARD... [--store-key @FILE]", "tinyot store merge whole shards/1 shards/2 shards/3");
+  CommandLine line("tinyot store merge OUT SHARD... [--store-key @FILE]",
+                   "tinyot store merge whole shards/1 shards/2 shards/3");
   line.options().several("store", "the store to make, and the shards of the session");
   add_store_key_option(line.options());
   line.positional("store", -1);
   if (!line.parse(arguments)) return 0;
   const std::vector<std::string> given = line.list("store");
-  if (given.size() < 2) throw UsageError("tinyot store merge wants the store to make and the shards, see --help");
+  if (given.size() < 2)
+    throw UsageError("tinyot store merge wants the store to make and the shards, see --help");
   const std::vector<std::filesystem::path> shards(given.begin() + 1, given.end());
   const auto start = std::chrono::steady_clock::now();
   const Merged merged = merge_shards(given.front(), shards, store_key_from(line));
-  const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (merged.was_done) {
     print_report(line.common().format, {{"store", given.front()}, {"merged_already", true}},
                  "the shards are merged into " + given.front() + " already; nothing has changed\n");
     return 0;
   }
-  print_report(line.common().format, {{"store", given.front()}, {"batches", merged.batches}, {"bytes", merged.bytes}, {"wall_s", wall_s}},
-               grouped(merged.batches) + " batches, " + bytes_text(static_cast<double>(merged.bytes)) + ", are in " + given.front() + " now (" +
-                   seconds_text(wall_s) + "); the shards hold nothing any more\n");
+  print_report(line.common().format,
+               {{"store", given.front()},
+                {"batches", merged.batches},
+                {"bytes", merged.bytes},
+                {"wall_s", wall_s}},
+               grouped(merged.batches) + " batches, " +
+                   bytes_text(static_cast<double>(merged.bytes)) + ", are in " + given.front() +
+                   " now (" + seconds_text(wall_s) + "); the shards hold nothing any more\n");
   return 0;
 }
 
 int store_command(const Arguments& arguments) {
   static const std::map<std::string, int (*)(const Arguments&)> commands = {
-      {"info", store_info}, {"verify", store_verify}, {"retire", store_retire}, {"merge", store_merge}, {"adopt", store_adopt}};
+      {"info", store_info},
+      {"verify", store_verify},
+      {"retire", store_retire},
+      {"merge", store_merge},
+      {"adopt", store_adopt}};
   const auto command = arguments.empty() ? commands.end() : commands.find(arguments[0]);
   if (command != commands.end()) return command->second({arguments.begin() + 1, arguments.end()});
   if (arguments.empty() || arguments[0] != "--help")
-    throw UsageError("tinyot store wants info, verify, retire, merge or adopt, and DIR; see tinyot store --help");
+    throw UsageError(
+        "tinyot store wants info, verify, retire, merge or adopt, and DIR; see tinyot store "
+        "--help");
   print_report(Format::Text, {},
                "Usage: tinyot store COMMAND DIR ...; each has its own --help\n\n"
                "  info     what is left: session, peer, security, counts by kind\n"
-               "  verify   opens and checks every batch, and with --listen or --peer that both parties' halves belong together\n"
-               "  retire   ends the session: the keys are erased, and nothing of the store can be used any more\n"
+               "  verify   opens and checks every batch, and with --listen or --peer that both "
+               "parties' halves belong together\n"
+               "  retire   ends the session: the keys are erased, and nothing of the store can be "
+               "used any more\n"
                "  merge    moves all shards of a session into one store: OUT SHARD...\n"
-               "  adopt    says that a copied or restored store is the only one that is left\n\nExample:\n  tinyot store info store-a\n");
+               "  adopt    says that a copied or restored store is the only one that is "
+               "left\n\nExample:\n  tinyot store info store-a\n");
   return 0;
 }
 

@@ -8,11 +8,15 @@ namespace tinyot {
 namespace {
 
 std::string protection_text(const Inventory& inventory) {
-  if (inventory.manifest.state == SessionState::Dead && !inventory.keys_are_gone) return keys_left_text();
+  if (inventory.manifest.state == SessionState::Dead && !inventory.keys_are_gone)
+    return keys_left_text();
   switch (inventory.protection) {
-    case KeyProtection::ByPermissions: return "file permissions alone";
-    case KeyProtection::ByStoreKey: return "a store key";
-    case KeyProtection::Erased: return "nothing: the keys are erased";
+    case KeyProtection::ByPermissions:
+      return "file permissions alone";
+    case KeyProtection::ByStoreKey:
+      return "a store key";
+    case KeyProtection::Erased:
+      return "nothing: the keys are erased";
   }
   return {};
 }
@@ -22,7 +26,8 @@ Json json_of(const Inventory& inventory) {
   Json report = {{"session", hex_of(session_id_of(manifest))},
                  {"state", std::string(name_of(manifest.state))},
                  {"party", std::string(1, letter(manifest.me))},
-                 {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me))) : manifest.peer}};
+                 {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me)))
+                                                : manifest.peer}};
   add_security(report, manifest);
   add_units(report, manifest, inventory.attempts);
   report["shard"] = std::to_string(manifest.shard) + "/" + std::to_string(manifest.shards);
@@ -35,25 +40,31 @@ Json json_of(const Inventory& inventory) {
     report["keys_are_gone"] = inventory.keys_are_gone;
   }
   report["reservations"] = Json::array();
-  for (const PlannedReservation& planned : inventory.planned) report["reservations"].push_back(planned.id);
+  for (const PlannedReservation& planned : inventory.planned)
+    report["reservations"].push_back(planned.id);
   report["kinds"] = Json::object();
   for (const MaterialKind kind : kAllMaterialKinds) {
     const KindInventory& entry = inventory.of(kind);
     if (entry.made == 0) continue;
-    report["kinds"][std::string(name_of(kind))] = {{"made", entry.made},       {"locked", entry.locked}, {"reserved", entry.reserved},
-                                                   {"planned", entry.planned}, {"burnt", entry.burnt},   {"left", entry.left},
-                                                   {"bytes", entry.bytes}};
+    report["kinds"][std::string(name_of(kind))] = {
+        {"made", entry.made},       {"locked", entry.locked}, {"reserved", entry.reserved},
+        {"planned", entry.planned}, {"burnt", entry.burnt},   {"left", entry.left},
+        {"bytes", entry.bytes}};
   }
   return report;
 }
 
 std::string text_of(const Inventory& inventory, const Json& report) {
   const Manifest& manifest = inventory.manifest;
-  const std::string shard = manifest.shards == 1 ? "" : ", shard " + report["shard"].get<std::string>();
-  std::string text = "session " + short_name(session_id_of(manifest)) + ", party " + letter(manifest.me) + shard + ", " +
-                     std::string(name_of(manifest.state)) + (manifest.state == SessionState::Dead ? ": " + manifest.dead_reason : "") + "\n" +
-                     profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " + decimals(manifest.sigma_paper_bound, 1) +
-                     ", exact " + decimals(manifest.sigma_exact, 1) + "), kappa " + std::to_string(manifest.kappa) + ", bucket " +
+  const std::string shard =
+      manifest.shards == 1 ? "" : ", shard " + report["shard"].get<std::string>();
+  std::string text = "session " + short_name(session_id_of(manifest)) + ", party " +
+                     letter(manifest.me) + shard + ", " + std::string(name_of(manifest.state)) +
+                     (manifest.state == SessionState::Dead ? ": " + manifest.dead_reason : "") +
+                     "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) +
+                     " (reached " + decimals(manifest.sigma_paper_bound, 1) + ", exact " +
+                     decimals(manifest.sigma_exact, 1) + "), kappa " +
+                     std::to_string(manifest.kappa) + ", bucket " +
                      std::to_string(manifest.bucket) + ", unit " + grouped(manifest.unit) + "\n" +
                      units_text(report) + "keys protected by " + protection_text(inventory) + "\n";
   if (manifest.state == SessionState::Dead)
@@ -61,26 +72,32 @@ std::string text_of(const Inventory& inventory, const Json& report) {
   for (const MaterialKind kind : kAllMaterialKinds) {
     const KindInventory& entry = inventory.of(kind);
     if (entry.made == 0) continue;
-    text += std::string(name_of(kind)) + ": made " + grouped(entry.made) + ", used " + grouped(entry.reserved - entry.planned) + ", left " +
-            grouped(entry.left) + (entry.planned > 0 ? ", set aside " + grouped(entry.planned) : "") +
+    text += std::string(name_of(kind)) + ": made " + grouped(entry.made) + ", used " +
+            grouped(entry.reserved - entry.planned) + ", left " + grouped(entry.left) +
+            (entry.planned > 0 ? ", set aside " + grouped(entry.planned) : "") +
             (entry.burnt > 0 ? ", passed over " + grouped(entry.burnt) : "") +
-            (entry.locked > 0 ? ", not yet confirmed by the peer " + grouped(entry.locked) : "") + ", " +
-            bytes_text(static_cast<double>(entry.bytes)) + "\n";
+            (entry.locked > 0 ? ", not yet confirmed by the peer " + grouped(entry.locked) : "") +
+            ", " + bytes_text(static_cast<double>(entry.bytes)) + "\n";
   }
-  for (const PlannedReservation& planned : inventory.planned) text += "reservation " + std::to_string(planned.id) + "\n";
+  for (const PlannedReservation& planned : inventory.planned)
+    text += "reservation " + std::to_string(planned.id) + "\n";
   return text + "files: " + bytes_text(static_cast<double>(inventory.store_bytes)) + "\n";
 }
 
 }  // namespace
 
-std::string keys_left_text() { return "nothing, and not all of them are overwritten yet: tinyot store retire completes that"; }
+std::string keys_left_text() {
+  return "nothing, and not all of them are overwritten yet: tinyot store retire completes that";
+}
 
 int store_info(const Arguments& arguments) {
-  CommandLine line("tinyot store info DIR [--store-key @FILE]", "tinyot store info store-a --format json");
+  CommandLine line("tinyot store info DIR [--store-key @FILE]",
+                   "tinyot store info store-a --format json");
   add_store_options(line.options());
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
-  const Inventory inventory = take_inventory(Store::open(line.required("store"), {.purpose = Purpose::Look, .store_key = store_key_from(line)}));
+  const Inventory inventory = take_inventory(Store::open(
+      line.required("store"), {.purpose = Purpose::Look, .store_key = store_key_from(line)}));
   const Json report = json_of(inventory);
   print_report(line.common().format, report, text_of(inventory, report));
   return 0;

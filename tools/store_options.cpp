@@ -12,7 +12,8 @@ void add_store_options(Options& options) {
 
 void add_store_key_option(Options& options) {
   options.value("store-key",
-                "@FILE: seal the store's keys under what this file holds; without it the permissions of its files are all that protects them");
+                "@FILE: seal the store's keys under what this file holds; without it the "
+                "permissions of its files are all that protects them");
 }
 
 std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
@@ -20,7 +21,8 @@ std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
   for (const std::string& text : line.list("store")) {
     // An input that has lost its option must not be shown.
     if (text.find('=') != std::string::npos && !Store::exists(text))
-      throw UsageError("--store takes directories, and one of its values looks like NAME=VALUE; see --help");
+      throw UsageError(
+          "--store takes directories, and one of its values looks like NAME=VALUE; see --help");
     if (!text.ends_with("/*")) {
       stores.emplace_back(text);
       continue;
@@ -38,7 +40,8 @@ std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
 std::optional<StoreKey> store_key_from(const CommandLine& line) {
   if (!line.has("store-key")) return std::nullopt;
   const std::string value = line.text("store-key");
-  if (!value.starts_with("@") || value.size() == 1) throw UsageError("--store-key wants @FILE, since command lines can be seen by others");
+  if (!value.starts_with("@") || value.size() == 1)
+    throw UsageError("--store-key wants @FILE, since command lines can be seen by others");
   return read_store_key(value.substr(1));
 }
 

@@ -14,7 +14,8 @@ namespace tinyot {
 void add_store_options(Options& options);
 // --store-key alone.
 void add_store_key_option(Options& options);
-// Of --store that takes several: what is given, and for DIR/* the stores in DIR. Fails: UsageError if there is none.
+// Of --store that takes several: what is given, and for DIR/* the stores in DIR. Fails: UsageError
+// if there is none.
 std::vector<std::filesystem::path> stores_from(const CommandLine& line);
 // Empty if none is given. Fails: UsageError, StoreError if the file cannot be used.
 std::optional<StoreKey> store_key_from(const CommandLine& line);

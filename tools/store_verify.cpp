@@ -1,6 +1,5 @@
-#include "storage/verify.h"
-
 #include "base/error.h"
+#include "storage/verify.h"
 #include "tools/connection.h"
 #include "tools/peer_identity.h"
 #include "tools/report.h"
@@ -11,13 +10,16 @@
 namespace tinyot {
 namespace {
 
-Comparison compare_with_peer(Store& store, const std::filesystem::path& directory, const Endpoint& endpoint, const Verification& verification) {
+Comparison compare_with_peer(Store& store, const std::filesystem::path& directory,
+                             const Endpoint& endpoint, const Verification& verification) {
   check_peer(store.manifest(), endpoint, "the store in " + directory.string());
   const auto channel = MeetingPlace(endpoint).open();
   Rng rng = Rng::from_system();
   const Party me = store.manifest().me;
-  const SessionIds ids = establish_session(*channel, rng, me, {{"command", "store verify"}, {"shard", std::to_string(store.manifest().shard)}},
-                                           session_id_of(store.manifest()));
+  const SessionIds ids = establish_session(
+      *channel, rng, me,
+      {{"command", "store verify"}, {"shard", std::to_string(store.manifest().shard)}},
+      session_id_of(store.manifest()));
   PhaseLog log;
   Session session(me, ids, store.global_key(), *channel, std::move(rng), log);
   Comparison comparison;
@@ -30,12 +32,16 @@ Comparison compare_with_peer(Store& store, const std::filesystem::path& director
 }
 
 std::string text_of(const Json& report) {
-  std::string text = grouped(report["batches"]) + " batches, " + bytes_text(report["bytes"]) + " in " + seconds_text(report["wall_s"]) + ": " +
-                     (report["corrupt"].empty() ? "all sound" : grouped(report["corrupt"].size()) + " corrupt") + "\n";
+  std::string text =
+      grouped(report["batches"]) + " batches, " + bytes_text(report["bytes"]) + " in " +
+      seconds_text(report["wall_s"]) + ": " +
+      (report["corrupt"].empty() ? "all sound" : grouped(report["corrupt"].size()) + " corrupt") +
+      "\n";
   for (const Json& line : report["corrupt"]) text += line.get<std::string>() + "\n";
   if (!report.contains("peer_matched")) return text;
-  text += "the peer's halves: " + grouped(report["peer_matched"]) + " match, " + grouped(report["peer_cut"]) +
-          " match by index (cut since they were made), " + grouped(report["peer_passed_over"]) + " are given away by one of the two, " +
+  text += "the peer's halves: " + grouped(report["peer_matched"]) + " match, " +
+          grouped(report["peer_cut"]) + " match by index (cut since they were made), " +
+          grouped(report["peer_passed_over"]) + " are given away by one of the two, " +
           grouped(report["peer_different"]) + " differ\n";
   for (const Json& line : report["differences"]) text += line.get<std::string>() + "\n";
   return text;
@@ -44,27 +50,35 @@ std::string text_of(const Json& report) {
 }  // namespace
 
 int store_verify(const Arguments& arguments) {
-  CommandLine line("tinyot store verify DIR [--store-key @FILE] [--listen HOST:PORT | --peer HOST:PORT]",
-                   "tinyot store verify store-a --listen 127.0.0.1:7766");
+  CommandLine line(
+      "tinyot store verify DIR [--store-key @FILE] [--listen HOST:PORT | --peer HOST:PORT]",
+      "tinyot store verify store-a --listen 127.0.0.1:7766");
   add_store_options(line.options());
   add_endpoint_options(line.options());
   line.options().value("peer", "as --connect: where the peer's tinyot store verify --listen waits");
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
   const std::optional<Endpoint> endpoint = optional_endpoint_from(line);
-  Store store = Store::open(line.required("store"), {.purpose = endpoint ? Purpose::Use : Purpose::Look, .store_key = store_key_from(line)});
+  Store store = Store::open(
+      line.required("store"),
+      {.purpose = endpoint ? Purpose::Use : Purpose::Look, .store_key = store_key_from(line)});
   if (store.manifest().state == SessionState::Dead)
-    throw StoreError(
-        "session is dead: " + store.manifest().dead_reason + "; " +
-        (store.keys_are_gone() ? "its keys are overwritten, and there is nothing to verify" : "its keys are protected by " + keys_left_text()));
+    throw StoreError("session is dead: " + store.manifest().dead_reason + "; " +
+                     (store.keys_are_gone()
+                          ? "its keys are overwritten, and there is nothing to verify"
+                          : "its keys are protected by " + keys_left_text()));
   const auto start = std::chrono::steady_clock::now();
   const Verification verification = verify(store);
-  Json report = {{"session", hex_of(session_id_of(store.manifest()))}, {"batches", verification.batches}, {"bytes", verification.bytes},
-                 {"wall_s", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
+  Json report = {
+      {"session", hex_of(session_id_of(store.manifest()))},
+      {"batches", verification.batches},
+      {"bytes", verification.bytes},
+      {"wall_s", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
   report["corrupt"] = verification.corrupt;
   bool is_sound = verification.corrupt.empty();
   if (endpoint) {
-    const Comparison comparison = compare_with_peer(store, line.required("store"), *endpoint, verification);
+    const Comparison comparison =
+        compare_with_peer(store, line.required("store"), *endpoint, verification);
     report["peer_matched"] = comparison.matched;
     report["peer_cut"] = comparison.cut;
     report["peer_passed_over"] = comparison.passed_over;

@@ -21,13 +21,15 @@ MaterialForm form_of(const Manifest& manifest) {
 // In the order of their shards. Fails: StoreError if they are not different shards of one session.
 std::vector<Store> open_stores(const RunJob& job) {
   std::vector<Store> stores;
-  for (const auto& directory : job.stores) stores.push_back(Store::open(directory, {.store_key = job.store_key}));
+  for (const auto& directory : job.stores)
+    stores.push_back(Store::open(directory, {.store_key = job.store_key}));
   std::ranges::sort(stores, {}, [](const Store& store) { return store.manifest().shard; });
   for (std::size_t i = 1; i < stores.size(); ++i) {
     const Manifest &before = stores[i - 1].manifest(), &manifest = stores[i].manifest();
-    if (manifest.session_id != before.session_id || manifest.me != before.me || manifest.shard == before.shard)
-      throw StoreError("the stores in " + stores[i - 1].directory().string() + " and " + stores[i].directory().string() +
-                       " are not two shards of one session");
+    if (manifest.session_id != before.session_id || manifest.me != before.me ||
+        manifest.shard == before.shard)
+      throw StoreError("the stores in " + stores[i - 1].directory().string() + " and " +
+                       stores[i].directory().string() + " are not two shards of one session");
   }
   return stores;
 }
@@ -35,22 +37,27 @@ std::vector<Store> open_stores(const RunJob& job) {
 // "2,3/8"
 std::string shards_text(std::span<const Store> stores) {
   std::string text;
-  for (const Store& store : stores) text += (text.empty() ? "" : ",") + std::to_string(store.manifest().shard);
+  for (const Store& store : stores)
+    text += (text.empty() ? "" : ",") + std::to_string(store.manifest().shard);
   return text + "/" + std::to_string(stores.front().manifest().shards);
 }
 
 std::string reservation_text(const RunJob& job) {
-  return job.reserve_only ? "to be made" : job.reservation ? std::to_string(*job.reservation) : "none";
+  return job.reserve_only  ? "to be made"
+         : job.reservation ? std::to_string(*job.reservation)
+                           : "none";
 }
 
 // A party's stores and its end of the connection, up to where both parties know each other.
 class StoredRun {
  public:
   explicit StoredRun(const EvaluationPlan& plan)
-      : plan_(plan), job_(plan.job), stores_(open_stores(job_)), form_(form_of(manifest())), needed_(plan.material(form_, plan.ands())) {
+      : plan_(plan), job_(plan.job), stores_(open_stores(job_)), form_(form_of(manifest())),
+        needed_(plan.material(form_, plan.ands())) {
     for (const Store& store : stores_) {
       if (store.manifest().me != job_.party)
-        throw StoreError("the store in " + store.directory().string() + " is party " + letter(store.manifest().me) + "'s; run with --party " +
+        throw StoreError("the store in " + store.directory().string() + " is party " +
+                         letter(store.manifest().me) + "'s; run with --party " +
                          letter(store.manifest().me));
       check_peer(store.manifest(), job_.endpoint, "the store in " + store.directory().string());
     }
@@ -72,7 +79,8 @@ class StoredRun {
                                                        {"kappa", std::to_string(manifest.kappa)},
                                                        {"sigma", std::to_string(manifest.sigma)}})
       parameters.push_back(std::move(parameter));
-    const SessionIds ids = establish_session(*channel, rng, job_.party, std::move(parameters), session_id_of(manifest));
+    const SessionIds ids = establish_session(*channel, rng, job_.party, std::move(parameters),
+                                             session_id_of(manifest));
     Session session(job_.party, ids, global_key_, *channel, std::move(rng), log_);
     within_session(stores_, *channel, [&] {
       work(session);
@@ -111,11 +119,13 @@ Evaluation StoredRun::evaluate() {
   with_peer(plan_.parameters(), [&](Session& session) {
     ReservationChain material = take_material(session);
     if (job_.ledger)
-      for (const Reservation& link : material.links()) enter_into_ledger(*job_.ledger, manifest(), link.batches());
+      for (const Reservation& link : material.links())
+        enter_into_ledger(*job_.ledger, manifest(), link.batches());
     evaluation.burnt = material.burnt();
     const auto start = std::chrono::steady_clock::now();
     evaluation.result = run_circuit(session, material, needed_, form_, rounds, plan_.inputs);
-    evaluation.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    evaluation.wall_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   });
   evaluation.security = manifest();
   for (const Store& store : stores_) {
@@ -140,6 +150,8 @@ PlannedReservation StoredRun::reserve_only() {
 
 Evaluation evaluate_stored(const EvaluationPlan& plan) { return StoredRun(plan).evaluate(); }
 
-PlannedReservation reserve_stored(const EvaluationPlan& plan) { return StoredRun(plan).reserve_only(); }
+PlannedReservation reserve_stored(const EvaluationPlan& plan) {
+  return StoredRun(plan).reserve_only();
+}
 
 }  // namespace tinyot

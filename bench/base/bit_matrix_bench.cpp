@@ -1,11 +1,13 @@
 // Privacy amplification and transposition, per authenticated bit.
 //
-// Floor of the product, counted on paper for tau = 939: four rows at a time, ceil(939 / 4) = 235 table look-ups of one bit in
-// each of 128 rows, and 15 sums to build each table: (128 + 15) 235 = 33,605 bit operations an authenticated bit, 131 loads of
-// 256 bits, 66 cycles at two loads a cycle.
+// Floor of the product, counted on paper for tau = 939: four rows at a time, ceil(939 / 4) = 235
+// table look-ups of one bit in each of 128 rows, and 15 sums to build each table: (128 + 15) 235 =
+// 33,605 bit operations an authenticated bit, 131 loads of 256 bits, 66 cycles at two loads a
+// cycle.
 //
-// Floor of the transposition: six operations for each of 32 pairs of rows on each of six levels, 1,152 for a 64 x 64 matrix in each of
-// the four lanes of 256 bits; two such matrices make 64 blocks: 9 operations a column, 3 cycles at three a cycle.
+// Floor of the transposition: six operations for each of 32 pairs of rows on each of six levels,
+// 1,152 for a 64 x 64 matrix in each of the four lanes of 256 bits; two such matrices make 64
+// blocks: 9 operations a column, 3 cycles at three a cycle.
 #include <benchmark/benchmark.h>
 
 #include <cmath>

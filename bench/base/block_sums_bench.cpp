@@ -1,8 +1,10 @@
-// Sums over arrays of blocks: what the online phase puts every wire's blocks through. Arrays as long as a tile, and as a chunk of ANDs.
+// Sums over arrays of blocks: what the online phase puts every wire's blocks through. Arrays as
+// long as a tile, and as a chunk of ANDs.
 //
-// Floor, at two loads of 256 bits a cycle, one store, and three operations: a sum of two arrays takes two loads and a store for two
-// blocks, half a cycle a block, of one array and a block a store, the same; a product by a triple five loads of blocks, two of masks and
-// three stores for two entries, 1.75 cycles an entry.
+// Floor, at two loads of 256 bits a cycle, one store, and three operations: a sum of two arrays
+// takes two loads and a store for two blocks, half a cycle a block, of one array and a block a
+// store, the same; a product by a triple five loads of blocks, two of masks and three stores for
+// two entries, 1.75 cycles an entry.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -49,11 +51,15 @@ BENCHMARK(sum_with_a_block)->Arg(64)->Arg(512);
 
 void products_by_triples(benchmark::State& state) {
   const auto n = static_cast<std::size_t>(state.range(0));
-  const auto x = random_blocks(n, 1), y = random_blocks(n, 2), a = random_blocks(n, 3), b = random_blocks(n, 4), c = random_blocks(n, 5);
-  const std::vector<std::uint64_t> d(n / 64 + 1, 0x123456789abcdef0), e(n / 64 + 1, 0x0fedcba987654321);
+  const auto x = random_blocks(n, 1), y = random_blocks(n, 2), a = random_blocks(n, 3),
+             b = random_blocks(n, 4), c = random_blocks(n, 5);
+  const std::vector<std::uint64_t> d(n / 64 + 1, 0x123456789abcdef0),
+      e(n / 64 + 1, 0x0fedcba987654321);
   std::vector<Block> of_d(n), of_e(n), z(n);
   for (auto _ : state) {
-    combine_triples({x.data(), y.data(), a.data(), b.data(), c.data(), d.data(), e.data(), of_d.data(), of_e.data(), z.data()}, n, kKey);
+    combine_triples({x.data(), y.data(), a.data(), b.data(), c.data(), d.data(), e.data(),
+                     of_d.data(), of_e.data(), z.data()},
+                    n, kKey);
     benchmark::DoNotOptimize(z.data());
     benchmark::DoNotOptimize(of_d.data());
     benchmark::DoNotOptimize(of_e.data());

@@ -1,4 +1,5 @@
-// How fast generators emit gates. Floor: a gate is one virtual call for itself and one for the Free event of a wire, 3 ns each.
+// How fast generators emit gates. Floor: a gate is one virtual call for itself and one for the Free
+// event of a wire, 3 ns each.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -12,24 +13,28 @@ class CountingSink final : public GateSink {
  public:
   void emit(const Gate& gate) override { ++counts_[static_cast<std::size_t>(gate.kind)]; }
   std::uint64_t gates() const {
-    return counts_[static_cast<std::size_t>(GateKind::Xor)] + counts_[static_cast<std::size_t>(GateKind::And)];
+    return counts_[static_cast<std::size_t>(GateKind::Xor)] +
+           counts_[static_cast<std::size_t>(GateKind::And)];
   }
 
  private:
   std::array<std::uint64_t, 7> counts_{};
 };
 
-// How many gates a second a generator can emit at most: `state.range(0)` adders of 32 bits side by side, over and over.
+// How many gates a second a generator can emit at most: `state.range(0)` adders of 32 bits side by
+// side, over and over.
 void builder_adders(benchmark::State& state) {
   const CircuitInfo info{"adders", {{"x", 64, Party::A, ValueFormat::Integer, false}}, {}};
   CountingSink sink;
   Builder builder(sink, info);
   const Word<32> y(builder.input_bits(0, 32, 32));
-  std::vector<Word<32>> sums(static_cast<std::size_t>(state.range(0)), Word<32>(builder.input_bits(0, 0, 32)));
+  std::vector<Word<32>> sums(static_cast<std::size_t>(state.range(0)),
+                             Word<32>(builder.input_bits(0, 0, 32)));
   for (auto _ : state) {
     for (Word<32>& sum : sums) sum += y;
   }
-  state.counters["gates/s"] = benchmark::Counter(static_cast<double>(sink.gates()), benchmark::Counter::kIsRate);
+  state.counters["gates/s"] =
+      benchmark::Counter(static_cast<double>(sink.gates()), benchmark::Counter::kIsRate);
 }
 BENCHMARK(builder_adders)->Arg(1)->Arg(1 << 10)->Arg(1 << 16)->Unit(benchmark::kMicrosecond);
 

@@ -1,7 +1,8 @@
 // AES kernels, per block of 16 bytes.
 //
-// Floor: ten rounds a block; a core that starts two 128-bit rounds a cycle needs 5 cycles a block, half of that with VAES on
-// 256 bits. A hash is two encryptions. A key expansion is ten rounds that wait for each other, 4 cycles each.
+// Floor: ten rounds a block; a core that starts two 128-bit rounds a cycle needs 5 cycles a block,
+// half of that with VAES on 256 bits. A hash is two encryptions. A key expansion is ten rounds that
+// wait for each other, 4 cycles each.
 #include <benchmark/benchmark.h>
 
 #include "bench/clock.h"

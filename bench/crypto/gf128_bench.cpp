@@ -1,7 +1,7 @@
 // Sums of products in GF(2^128), as LaBit's check compresses its rows.
 //
-// Floor: three carry-less products a block of 16 bytes. A core that starts one every two cycles needs 6 cycles a block, and a
-// half of that where they work on 256 bits.
+// Floor: three carry-less products a block of 16 bytes. A core that starts one every two cycles
+// needs 6 cycles a block, and a half of that where they work on 256 bits.
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,7 +1,8 @@
 // RO over a long stream, as EQ's digests are made, and uniform permutations.
 //
-// Floor of the digest: SHA-256 with its instructions is 32 double rounds a 64-byte block that wait for each other, 4 cycles each:
-// 2 cycles a byte. Floor of a permutation: four random bytes, a swap of two words, and one word scattered: 3 cycles an element.
+// Floor of the digest: SHA-256 with its instructions is 32 double rounds a 64-byte block that wait
+// for each other, 4 cycles each: 2 cycles a byte. Floor of a permutation: four random bytes, a swap
+// of two words, and one word scattered: 3 cycles an element.
 #include <benchmark/benchmark.h>
 
 #include "bench/clock.h"
@@ -24,7 +25,8 @@ void permutation(benchmark::State& state) {
   PublicSeed seed{};
   for (auto _ : state) {
     ++seed[0];
-    benchmark::DoNotOptimize(permutation_from({}, {"bench", '*', 0}, seed, static_cast<std::uint32_t>(state.range(0))));
+    benchmark::DoNotOptimize(
+        permutation_from({}, {"bench", '*', 0}, seed, static_cast<std::uint32_t>(state.range(0))));
   }
   bench::report_against_floor(state, static_cast<double>(state.range(0)), 3);
 }

@@ -1,6 +1,8 @@
-// A stream's speed over loopback: both ends write a message and then read the other's, each in a thread, as parties do. CPU time is of both.
+// A stream's speed over loopback: both ends write a message and then read the other's, each in a
+// thread, as parties do. CPU time is of both.
 //
-// Floor of TLS over TCP: the bytes are encrypted by one end and decrypted by the other, each at the speed of seal_and_open.
+// Floor of TLS over TCP: the bytes are encrypted by one end and decrypted by the other, each at the
+// speed of seal_and_open.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -48,19 +50,28 @@ void seal_and_open(benchmark::State& state) {
   int count = 0;
   for (auto _ : state) {
     EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nullptr, key.data(), nonce.data());
-    EVP_EncryptUpdate(context, record.data(), &count, record.data(), static_cast<int>(record.size()));
+    EVP_EncryptUpdate(context, record.data(), &count, record.data(),
+                      static_cast<int>(record.size()));
     EVP_EncryptFinal_ex(context, nullptr, &count);
     EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data());
     EVP_DecryptInit_ex(context, nullptr, nullptr, nullptr, nonce.data());
-    EVP_DecryptUpdate(context, record.data(), &count, record.data(), static_cast<int>(record.size()));
+    EVP_DecryptUpdate(context, record.data(), &count, record.data(),
+                      static_cast<int>(record.size()));
     EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tag.size(), tag.data());
-    if (EVP_DecryptFinal_ex(context, nullptr, &count) != 1) state.SkipWithError("what was sealed does not open");
+    if (EVP_DecryptFinal_ex(context, nullptr, &count) != 1)
+      state.SkipWithError("what was sealed does not open");
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(record.size()));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(record.size()));
 }
 
 void by_message_size(benchmark::internal::Benchmark* benchmark) {
-  benchmark->Arg(1 << 14)->Arg(1 << 20)->Arg(1 << 25)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
+  benchmark->Arg(1 << 14)
+      ->Arg(1 << 20)
+      ->Arg(1 << 25)
+      ->Unit(benchmark::kMillisecond)
+      ->MeasureProcessCPUTime()
+      ->UseRealTime();
 }
 
 BENCHMARK(seal_and_open);

@@ -1,12 +1,15 @@
-// Authenticated bits: a run of LaBit, WaBit and aBit in both directions, AuthBitMaker::make, tie to the session's global key and
-// all. An item is one authenticated bit of each direction: a party is LaBit's sender for one and its receiver for the other.
+// Authenticated bits: a run of LaBit, WaBit and aBit in both directions, AuthBitMaker::make, tie to
+// the session's global key and all. An item is one authenticated bit of each direction: a party is
+// LaBit's sender for one and its receiver for the other.
 //
-// Floor, counted on paper, a party and item, T = 2 tau: the PRG's bits. The sender expands both seeds of each of the T columns,
-// the receiver one: 3 T / 8 bytes. That is 704 bytes or 44 AES blocks for tau = 939, 257 bytes or 16 blocks for tau = 342.
+// Floor, counted on paper, a party and item, T = 2 tau: the PRG's bits. The sender expands both
+// seeds of each of the T columns, the receiver one: 3 T / 8 bytes. That is 704 bytes or 44 AES
+// blocks for tau = 939, 257 bytes or 16 blocks for tau = 342.
 //
-// Kernels, likewise: 4.5 T / 8 bytes of PRG, since the sender expands the zero seeds a second time for the check and those of the
-// kept columns a third time for the amplification, rather than hold T bits an item in memory; two amplifications of tau rows;
-// two transpositions; 2 tau / 8 bytes hashed in GF(2^128).
+// Kernels, likewise: 4.5 T / 8 bytes of PRG, since the sender expands the zero seeds a second time
+// for the check and those of the kept columns a third time for the amplification, rather than hold
+// T bits an item in memory; two amplifications of tau rows; two transpositions; 2 tau / 8 bytes
+// hashed in GF(2^128).
 //
 // Wire: T / 8 bytes an item and party.
 #include "bench/offline/floor.h"
@@ -21,7 +24,8 @@ constexpr std::size_t kWanted = std::size_t{1} << 18;
 class AuthBitParty final : public StageParty {
  public:
   // The seed OTs of all runs are made here.
-  AuthBitParty(Session& whole, const SecurityParameters& params, std::size_t runs) : maker_(whole, params) {
+  AuthBitParty(Session& whole, const SecurityParameters& params, std::size_t runs)
+      : maker_(whole, params) {
     maker_.prepare(runs);
   }
 
@@ -36,18 +40,26 @@ class AuthBitParty final : public StageParty {
 StageFloor floor_of(const SecurityParameters& params) {
   const double made = params.columns_made(), kept = params.columns_kept();
   return {.floor = 3 * made / 8 * prg_seconds(),
-          .kernels = 4.5 * made / 8 * prg_seconds() + 2 * amplification_seconds(params.columns_kept()) +
+          .kernels = 4.5 * made / 8 * prg_seconds() +
+                     2 * amplification_seconds(params.columns_kept()) +
                      2 * transposition_seconds() + 2 * kept / 8 * row_hash_seconds()};
 }
 
 void auth_bits(benchmark::State& state, Columns columns) {
   const auto params = SecurityParameters::make({.columns = columns});
   const auto runs = static_cast<std::size_t>(state.max_iterations) + 1;
-  const StageCost cost = measure_stage(state, [&](Session& whole) { return std::make_unique<AuthBitParty>(whole, params, runs); });
+  const StageCost cost = measure_stage(
+      state, [&](Session& whole) { return std::make_unique<AuthBitParty>(whole, params, runs); });
   report(state, cost, RunLayout(params, kWanted, 1).length, floor_of(params));
 }
-BENCHMARK_CAPTURE(auth_bits, theorem, Columns::Theorem)->Iterations(8)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(auth_bits, experiment, Columns::Experiment)->Iterations(20)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(auth_bits, theorem, Columns::Theorem)
+    ->Iterations(8)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(auth_bits, experiment, Columns::Experiment)
+    ->Iterations(20)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tinyot::bench

@@ -1,13 +1,15 @@
-// Buckets of B = 3: aANDs and aOTs in both directions; the combiner bits are revealed and settled, then the buckets are folded
-// into batches as a unit pours them. An item is one aAND (or aOT) of each direction. The permutations are drawn beforehand:
-// kernel_bench measures them.
+// Buckets of B = 3: aANDs and aOTs in both directions; the combiner bits are revealed and settled,
+// then the buckets are folded into batches as a unit pours them. An item is one aAND (or aOT) of
+// each direction. The permutations are drawn beforehand: kernel_bench measures them.
 //
-// Floor, counted on paper, a party and item: each of the B - 1 combiner bits of either direction has a MAC or a key that goes
-// through H and the transcript: 2 (B - 1) calls of H, 8 AES blocks, and 64 bytes of SHA-256.
+// Floor, counted on paper, a party and item: each of the B - 1 combiner bits of either direction
+// has a MAC or a key that goes through H and the transcript: 2 (B - 1) calls of H, 8 AES blocks,
+// and 64 bytes of SHA-256.
 //
-// Kernels, likewise: also the blocks that lie at random places among the B l of a column, each counted once: x, y, z of the B
-// objects of an aAND, 3 B in a direction, 18 in all; x0, x1, c, z of those of an aOT, 24 in all. The bits themselves lie a
-// hundred times closer together and are not counted.
+// Kernels, likewise: also the blocks that lie at random places among the B l of a column, each
+// counted once: x, y, z of the B objects of an aAND, 3 B in a direction, 18 in all; x0, x1, c, z of
+// those of an aOT, 24 in all. The bits themselves lie a hundred times closer together and are not
+// counted.
 //
 // Wire: (B - 1) / 8 bytes an item and party.
 #include <algorithm>
@@ -38,13 +40,16 @@ void fold_all(MaterialKind kind, Party me, std::size_t count, Fold fold) {
 class AuthAndParty final : public StageParty {
  public:
   AuthAndParty(Session& whole, std::size_t count)
-      : mine_(columns(whole, whole.me(), kBucket * count)), peers_(columns(whole, whole.peer(), kBucket * count)),
+      : mine_(columns(whole, whole.me(), kBucket * count)),
+        peers_(columns(whole, whole.peer(), kBucket * count)),
         my_buckets_(draw_buckets(whole, {"LaAND", whole.me()}, count, kBucket)),
         peers_buckets_(receive_buckets(whole, {"LaAND", whole.peer()}, count, kBucket)) {}
 
   void repeat(Session& part) override {
-    AuthAndMacHolder holder(my_buckets_, mine_.x.mine.view(), mine_.y.mine.view(), mine_.z.mine.view());
-    AuthAndKeyHolder checker(peers_buckets_, peers_.x.peers.view(), peers_.y.peers.view(), peers_.z.peers.view());
+    AuthAndMacHolder holder(my_buckets_, mine_.x.mine.view(), mine_.y.mine.view(),
+                            mine_.z.mine.view());
+    AuthAndKeyHolder checker(peers_buckets_, peers_.x.peers.view(), peers_.y.peers.view(),
+                             peers_.z.peers.view());
     {
       const PhaseLog::Scope phase(part.log(), part.channel(), "reveal", my_buckets_.count());
       holder.reveal(part);
@@ -52,12 +57,14 @@ class AuthAndParty final : public StageParty {
       settle_transcripts(part);
     }
     const PhaseLog::Scope phase(part.log(), part.channel(), "fold", my_buckets_.count());
-    fold_all(auth_ands_of(part.me()), part.me(), my_buckets_.count(), [&](const BucketRange& range, MaterialBatch& out) {
-      holder.fold_into(range, out.mine[0], out.mine[1], out.mine[2]);
-    });
-    fold_all(auth_ands_of(part.peer()), part.me(), peers_buckets_.count(), [&](const BucketRange& range, MaterialBatch& out) {
-      checker.fold_into(range, out.peers[0], out.peers[1], out.peers[2]);
-    });
+    fold_all(auth_ands_of(part.me()), part.me(), my_buckets_.count(),
+             [&](const BucketRange& range, MaterialBatch& out) {
+               holder.fold_into(range, out.mine[0], out.mine[1], out.mine[2]);
+             });
+    fold_all(auth_ands_of(part.peer()), part.me(), peers_buckets_.count(),
+             [&](const BucketRange& range, MaterialBatch& out) {
+               checker.fold_into(range, out.peers[0], out.peers[1], out.peers[2]);
+             });
   }
 
  private:
@@ -65,7 +72,8 @@ class AuthAndParty final : public StageParty {
     test::Dealt x, y, z;
   };
   static Columns columns(const Session& whole, Party owner, std::size_t leaky) {
-    return {dealt(whole, owner, 0, leaky), dealt(whole, owner, 1, leaky), dealt(whole, owner, 2, leaky)};
+    return {dealt(whole, owner, 0, leaky), dealt(whole, owner, 1, leaky),
+            dealt(whole, owner, 2, leaky)};
   }
 
   Columns mine_, peers_;
@@ -75,14 +83,16 @@ class AuthAndParty final : public StageParty {
 class AuthOtParty final : public StageParty {
  public:
   AuthOtParty(Session& whole, std::size_t count)
-      : sent_(columns(whole, whole.me(), kBucket * count)), chosen_(columns(whole, whole.peer(), kBucket * count)),
+      : sent_(columns(whole, whole.me(), kBucket * count)),
+        chosen_(columns(whole, whole.peer(), kBucket * count)),
         chosen_buckets_(draw_buckets(whole, {"LaOT", whole.me()}, count, kBucket)),
         sent_buckets_(receive_buckets(whole, {"LaOT", whole.peer()}, count, kBucket)) {}
 
   void repeat(Session& part) override {
-    AuthOtSender sender(sent_buckets_, sent_.x0.mine.view(), sent_.x1.mine.view(), sent_.c.peers.view(), sent_.z.peers.view());
-    AuthOtReceiver receiver(chosen_buckets_, chosen_.x0.peers.view(), chosen_.x1.peers.view(), chosen_.c.mine.view(),
-                            chosen_.z.mine.view());
+    AuthOtSender sender(sent_buckets_, sent_.x0.mine.view(), sent_.x1.mine.view(),
+                        sent_.c.peers.view(), sent_.z.peers.view());
+    AuthOtReceiver receiver(chosen_buckets_, chosen_.x0.peers.view(), chosen_.x1.peers.view(),
+                            chosen_.c.mine.view(), chosen_.z.mine.view());
     {
       const PhaseLog::Scope phase(part.log(), part.channel(), "reveal", sent_buckets_.count());
       sender.reveal(part);
@@ -90,12 +100,14 @@ class AuthOtParty final : public StageParty {
       settle_transcripts(part);
     }
     const PhaseLog::Scope phase(part.log(), part.channel(), "fold", sent_buckets_.count());
-    fold_all(auth_ots_from(part.me()), part.me(), sent_buckets_.count(), [&](const BucketRange& range, MaterialBatch& out) {
-      sender.fold_into(range, out.mine[0], out.mine[1], out.peers[0], out.peers[1]);
-    });
-    fold_all(auth_ots_from(part.peer()), part.me(), chosen_buckets_.count(), [&](const BucketRange& range, MaterialBatch& out) {
-      receiver.fold_into(range, out.peers[0], out.peers[1], out.mine[0], out.mine[1]);
-    });
+    fold_all(auth_ots_from(part.me()), part.me(), sent_buckets_.count(),
+             [&](const BucketRange& range, MaterialBatch& out) {
+               sender.fold_into(range, out.mine[0], out.mine[1], out.peers[0], out.peers[1]);
+             });
+    fold_all(auth_ots_from(part.peer()), part.me(), chosen_buckets_.count(),
+             [&](const BucketRange& range, MaterialBatch& out) {
+               receiver.fold_into(range, out.peers[0], out.peers[1], out.mine[0], out.mine[1]);
+             });
   }
 
  private:
@@ -115,10 +127,13 @@ class AuthOtParty final : public StageParty {
 template <class BucketParty>
 void buckets(benchmark::State& state, std::size_t columns) {
   const auto count = static_cast<std::size_t>(state.range(0));
-  const StageCost cost = measure_stage(state, [&](Session& whole) { return std::make_unique<BucketParty>(whole, count); });
-  const double revealed = 2 * (kBucket - 1), floor = revealed * (hash_seconds() + 16 * digest_seconds());
+  const StageCost cost = measure_stage(
+      state, [&](Session& whole) { return std::make_unique<BucketParty>(whole, count); });
+  const double revealed = 2 * (kBucket - 1),
+               floor = revealed * (hash_seconds() + 16 * digest_seconds());
   const double gathered = static_cast<double>(2 * columns * kBucket);
-  report(state, cost, count, {.floor = floor, .kernels = floor + gathered * gather_seconds(kBucket * count)});
+  report(state, cost, count,
+         {.floor = floor, .kernels = floor + gathered * gather_seconds(kBucket * count)});
 }
 
 void auth_ands(benchmark::State& state) { buckets<AuthAndParty>(state, 3); }

@@ -27,7 +27,8 @@ constexpr double kSliceSeconds = 0.02;
 constexpr std::size_t kSpanBlocks = 1024, kSpans = 64;
 constexpr std::size_t kColumns = 4096;
 
-// The seconds of one call of `work`. The clock is read after each call, so a call should take tens of microseconds.
+// The seconds of one call of `work`. The clock is read after each call, so a call should take tens
+// of microseconds.
 template <class Work>
 double seconds_of(Work work) {
   work();
@@ -51,7 +52,8 @@ double seconds_of_block(Kernel kernel) {
   SecretVector<Block> blocks(kSpanBlocks * kSpans);
   Rng(Seed{{1, 2}}).fill_blocks(std::span(blocks));
   const double seconds = seconds_of([&] {
-    for (std::size_t span = 0; span < kSpans; ++span) kernel(std::span(blocks).subspan(span * kSpanBlocks, kSpanBlocks));
+    for (std::size_t span = 0; span < kSpans; ++span)
+      kernel(std::span(blocks).subspan(span * kSpanBlocks, kSpanBlocks));
     benchmark::DoNotOptimize(blocks.data());
     benchmark::ClobberMemory();
   });
@@ -123,7 +125,8 @@ double measured_stream() {
   constexpr std::size_t kBytes = std::size_t{1} << 20;
   constexpr MessageTag kMessage{0x7F02, "bench.message"};
   MemoryStreams streams = make_memory_streams();
-  const auto from = make_framed_channel(std::move(streams.a)), to = make_framed_channel(std::move(streams.b));
+  const auto from = make_framed_channel(std::move(streams.a)),
+             to = make_framed_channel(std::move(streams.b));
   std::vector<std::byte> sent(kBytes), received(kBytes);
   return seconds_of([&] {
            from->send(kMessage, sent);
@@ -158,13 +161,18 @@ double thread_seconds() {
 
 double prg_seconds() {
   const AesKey key = expand_key({1, 2});
-  static const double kSeconds = seconds_of_block([&](std::span<Block> span) { ctr_xor(key, {0, 0}, span); }) / sizeof(Block);
+  static const double kSeconds = seconds_of_block([&](std::span<Block> span) {
+                                   ctr_xor(key, {0, 0}, span);
+                                 }) /
+                                 sizeof(Block);
   return kSeconds;
 }
 
 double hash_seconds() {
   const AesKey key = expand_key({1, 2});
-  static const double kSeconds = seconds_of_block([&](std::span<Block> span) { tweaked_hash(key, {0, 1}, span, span); });
+  static const double kSeconds = seconds_of_block([&](std::span<Block> span) {
+    tweaked_hash(key, {0, 1}, span, span);
+  });
   return kSeconds;
 }
 
@@ -186,7 +194,8 @@ double row_hash_seconds() {
 double digest_seconds() {
   RandomOracle oracle({}, {"bench", '*', 0});
   static const double kSeconds =
-      seconds_of_block([&](std::span<const Block> span) { oracle.absorb(std::as_bytes(span)); }) / sizeof(Block);
+      seconds_of_block([&](std::span<const Block> span) { oracle.absorb(std::as_bytes(span)); }) /
+      sizeof(Block);
   return kSeconds;
 }
 
@@ -201,12 +210,14 @@ double stream_seconds() {
 }
 
 double times_base_seconds() {
-  static const double kSeconds = seconds_in_group([](const Scalar& scalar, const Point&) { return times_base(scalar); });
+  static const double kSeconds =
+      seconds_in_group([](const Scalar& scalar, const Point&) { return times_base(scalar); });
   return kSeconds;
 }
 
 double times_seconds() {
-  static const double kSeconds = seconds_in_group([](const Scalar& scalar, const Point& point) { return times(scalar, point); });
+  static const double kSeconds = seconds_in_group(
+      [](const Scalar& scalar, const Point& point) { return times(scalar, point); });
   return kSeconds;
 }
 

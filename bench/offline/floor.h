@@ -1,8 +1,10 @@
-// What the stages' floors are made of: how fast this machine runs each kernel, in seconds of a thread's CPU time.
+// What the stages' floors are made of: how fast this machine runs each kernel, in seconds of a
+// thread's CPU time.
 //
-// A stage counts on paper how many bytes, blocks and columns it cannot do without, and multiplies them by these. Each is
-// measured once a process, when it is first asked for, as the fastest of ten slices of 20 ms, by one thread with the caches to
-// itself; so a floor and what is compared with it are of the same machine in the same minute.
+// A stage counts on paper how many bytes, blocks and columns it cannot do without, and multiplies
+// them by these. Each is measured once a process, when it is first asked for, as the fastest of ten
+// slices of 20 ms, by one thread with the caches to itself; so a floor and what is compared with it
+// are of the same machine in the same minute.
 #pragma once
 
 #include <cstddef>

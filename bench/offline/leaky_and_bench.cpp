@@ -1,8 +1,8 @@
-// Leaky ANDs in both directions, chunk by chunk, with EQ. An item is one LaAND of each direction: a party is MAC holder of one and
-// key holder of the other.
+// Leaky ANDs in both directions, chunk by chunk, with EQ. An item is one LaAND of each direction: a
+// party is MAC holder of one and key holder of the other.
 //
-// Floor, counted on paper, a party and item: 3 calls of H, 6 AES blocks: V of the MAC holder (1), H(K_x, K_z) and U of the key
-// holder (2).
+// Floor, counted on paper, a party and item: 3 calls of H, 6 AES blocks: V of the MAC holder (1),
+// H(K_x, K_z) and U of the key holder (2).
 //
 // Kernels, likewise: also the digests for EQ, 16 bytes of SHA-256 in each role.
 //
@@ -19,18 +19,21 @@ constexpr std::size_t kCount = std::size_t{1} << 18;
 
 class LeakyAndParty final : public StageParty {
  public:
-  explicit LeakyAndParty(Session& whole) : mine_{columns(whole, whole.me())}, peers_{columns(whole, whole.peer())} {}
+  explicit LeakyAndParty(Session& whole)
+      : mine_{columns(whole, whole.me())}, peers_{columns(whole, whole.peer())} {}
 
   void repeat(Session& part) override {
     LeakyAndMacHolder holder(part, mine_.x.mine.view(), mine_.y.mine.view(), mine_.r.mine.view());
-    LeakyAndKeyHolder checker(part, peers_.x.peers.view(), peers_.y.peers.view(), peers_.r.peers.view());
+    LeakyAndKeyHolder checker(part, peers_.x.peers.view(), peers_.y.peers.view(),
+                              peers_.r.peers.view());
     for (const ObjectChunk& chunk : object_chunks(kCount)) {
       holder.announce(chunk);
       checker.answer(chunk);
       holder.receive_u(chunk);
     }
     EqualityCheck equality("LaAND");
-    equality.add_both(part.me(), "LaAND of A", "LaAND of B", holder.check_digest(), checker.check_digest());
+    equality.add_both(part.me(), "LaAND of A", "LaAND of B", holder.check_digest(),
+                      checker.check_digest());
     equality.run(part);
   }
 
@@ -39,7 +42,8 @@ class LeakyAndParty final : public StageParty {
     test::Dealt x, y, r;
   };
   static Columns columns(const Session& whole, Party owner) {
-    return {dealt(whole, owner, 0, kCount), dealt(whole, owner, 1, kCount), dealt(whole, owner, 2, kCount)};
+    return {dealt(whole, owner, 0, kCount), dealt(whole, owner, 1, kCount),
+            dealt(whole, owner, 2, kCount)};
   }
 
   // The r are z after the first repetition: authenticated bits as good as before.
@@ -47,7 +51,8 @@ class LeakyAndParty final : public StageParty {
 };
 
 void leaky_ands(benchmark::State& state) {
-  const StageCost cost = measure_stage(state, [](Session& whole) { return std::make_unique<LeakyAndParty>(whole); });
+  const StageCost cost =
+      measure_stage(state, [](Session& whole) { return std::make_unique<LeakyAndParty>(whole); });
   const double hashes = 3 * hash_seconds();
   report(state, cost, kCount, {.floor = hashes, .kernels = hashes + 2 * 16 * digest_seconds()});
 }

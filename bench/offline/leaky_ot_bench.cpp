@@ -1,10 +1,11 @@
-// Leaky OTs in both directions, chunk by chunk, with EQ. An item is one LaOT of each direction: a party is sender of one and
-// receiver of the other.
+// Leaky OTs in both directions, chunk by chunk, with EQ. An item is one LaOT of each direction: a
+// party is sender of one and receiver of the other.
 //
-// Floor, counted on paper, a party and item: 12 calls of H, 24 AES blocks. The sender pads X_0 and X_1 with three each (6) and
-// I_0, I_1 (2); the receiver unpads X_c (3) and I_z (1).
+// Floor, counted on paper, a party and item: 12 calls of H, 24 AES blocks. The sender pads X_0 and
+// X_1 with three each (6) and I_0, I_1 (2); the receiver unpads X_c (3) and I_z (1).
 //
-// Kernels, likewise: also T_0 and T_1, 32 bytes of PRG by the sender, and their digest for EQ, 32 bytes of SHA-256 in each role.
+// Kernels, likewise: also T_0 and T_1, 32 bytes of PRG by the sender, and their digest for EQ, 32
+// bytes of SHA-256 in each role.
 //
 // Wire: 96 + 3/8 bytes an item and party.
 #include "bench/offline/floor.h"
@@ -19,11 +20,14 @@ constexpr std::size_t kCount = std::size_t{1} << 18;
 
 class LeakyOtParty final : public StageParty {
  public:
-  explicit LeakyOtParty(Session& whole) : sent_(columns(whole, whole.me())), chosen_(columns(whole, whole.peer())) {}
+  explicit LeakyOtParty(Session& whole)
+      : sent_(columns(whole, whole.me())), chosen_(columns(whole, whole.peer())) {}
 
   void repeat(Session& part) override {
-    LeakyOtSender sender(part, sent_.x0.mine.view(), sent_.x1.mine.view(), sent_.c.peers.view(), sent_.r.peers.view());
-    LeakyOtReceiver receiver(part, chosen_.x0.peers.view(), chosen_.x1.peers.view(), chosen_.c.mine.view(), chosen_.r.mine.view());
+    LeakyOtSender sender(part, sent_.x0.mine.view(), sent_.x1.mine.view(), sent_.c.peers.view(),
+                         sent_.r.peers.view());
+    LeakyOtReceiver receiver(part, chosen_.x0.peers.view(), chosen_.x1.peers.view(),
+                             chosen_.c.mine.view(), chosen_.r.mine.view());
     for (const ObjectChunk& chunk : object_chunks(kCount)) {
       sender.send_x(chunk);
       receiver.open_x(chunk);
@@ -31,7 +35,8 @@ class LeakyOtParty final : public StageParty {
       receiver.receive_i(chunk);
     }
     EqualityCheck equality("LaOT");
-    equality.add_both(part.me(), "LaOT from A", "LaOT from B", sender.check_digest(), receiver.check_digest());
+    equality.add_both(part.me(), "LaOT from A", "LaOT from B", sender.check_digest(),
+                      receiver.check_digest());
     equality.run(part);
   }
 
@@ -50,9 +55,11 @@ class LeakyOtParty final : public StageParty {
 };
 
 void leaky_ots(benchmark::State& state) {
-  const StageCost cost = measure_stage(state, [](Session& whole) { return std::make_unique<LeakyOtParty>(whole); });
+  const StageCost cost =
+      measure_stage(state, [](Session& whole) { return std::make_unique<LeakyOtParty>(whole); });
   const double hashes = 12 * hash_seconds();
-  report(state, cost, kCount, {.floor = hashes, .kernels = hashes + 32 * prg_seconds() + 2 * 32 * digest_seconds()});
+  report(state, cost, kCount,
+         {.floor = hashes, .kernels = hashes + 32 * prg_seconds() + 2 * 32 * digest_seconds()});
 }
 BENCHMARK(leaky_ots)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
 

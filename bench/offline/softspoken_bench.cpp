@@ -1,10 +1,13 @@
-// Authenticated bits of the fast profile: batches of SoftSpokenOT in both directions, the check and all. An item is one bit of each
-// direction: a party is MAC holder for one and key holder for the other.
+// Authenticated bits of the fast profile: batches of SoftSpokenOT in both directions, the check and
+// all. An item is one bit of each direction: a party is MAC holder for one and key holder for the
+// other.
 //
-// Floor, counted on paper, a party and item: AES blocks. The MAC holder expands all 2^k leaves of N = 128 / k trees, one bit a leaf and
-// item, the key holder all but one: N (2^(k+1) - 1) bits, 3.5 blocks for k = 2, 3 for k = 1, 7.75 for k = 4.
+// Floor, counted on paper, a party and item: AES blocks. The MAC holder expands all 2^k leaves of N
+// = 128 / k trees, one bit a leaf and item, the key holder all but one: N (2^(k+1) - 1) bits, 3.5
+// blocks for k = 2, 3 for k = 1, 7.75 for k = 4.
 //
-// Kernels, likewise: that, two transpositions, and 128 bits of each direction hashed in GF(2^128) for the check.
+// Kernels, likewise: that, two transpositions, and 128 bits of each direction hashed in GF(2^128)
+// for the check.
 //
 // Wire: (N - 1) / 8 bytes an item and party, and 2 KB a batch for the check.
 #include "bench/offline/floor.h"
@@ -19,17 +22,23 @@ constexpr std::size_t kBatches = 32;
 
 class SoftSpokenParty final : public StageParty {
  public:
-  SoftSpokenParty(Session& whole, std::uint32_t k) : trees_(make_trees(whole, k)), mine_(kBatchBits), peers_(kBatchBits) {}
+  SoftSpokenParty(Session& whole, std::uint32_t k)
+      : trees_(make_trees(whole, k)), mine_(kBatchBits), peers_(kBatchBits) {}
 
   void repeat(Session& part) override {
     SoftSpokenMacHolder holder(part, trees_.mine, run_);
     SoftSpokenKeyHolder checker(part, trees_.peers, run_++);
     std::vector<SoftSpokenBatch> batches;
-    for (std::size_t number = 0; number < kBatches; ++number) batches.push_back({number, kBatchBits});
+    for (std::size_t number = 0; number < kBatches; ++number)
+      batches.push_back({number, kBatchBits});
     in_steps(
-        batches, 1, [&](const SoftSpokenBatch& batch) { holder.send_corrections(batch, {{mine_.view()}}); },
-        [&](const SoftSpokenBatch& batch) { checker.receive_corrections(batch, {{peers_.view()}}); },
-        [&](const SoftSpokenBatch& batch) { holder.answer(batch); }, [&](const SoftSpokenBatch& batch) { checker.verify(batch); });
+        batches, 1,
+        [&](const SoftSpokenBatch& batch) { holder.send_corrections(batch, {{mine_.view()}}); },
+        [&](const SoftSpokenBatch& batch) {
+          checker.receive_corrections(batch, {{peers_.view()}});
+        },
+        [&](const SoftSpokenBatch& batch) { holder.answer(batch); },
+        [&](const SoftSpokenBatch& batch) { checker.verify(batch); });
   }
 
  private:
@@ -41,11 +50,20 @@ class SoftSpokenParty final : public StageParty {
 
 void softspoken(benchmark::State& state) {
   const auto k = static_cast<std::uint32_t>(state.range(0));
-  const StageCost cost = measure_stage(state, [&](Session& whole) { return std::make_unique<SoftSpokenParty>(whole, k); });
+  const StageCost cost = measure_stage(
+      state, [&](Session& whole) { return std::make_unique<SoftSpokenParty>(whole, k); });
   const double prg_bytes = 128.0 / k * ((2 << k) - 1) / 8, floor = prg_bytes * prg_seconds();
-  report(state, cost, kBatches * kBatchBits, {.floor = floor, .kernels = floor + 2 * transposition_seconds() + 2 * 16 * row_hash_seconds()});
+  report(state, cost, kBatches * kBatchBits,
+         {.floor = floor,
+          .kernels = floor + 2 * transposition_seconds() + 2 * 16 * row_hash_seconds()});
 }
-BENCHMARK(softspoken)->Arg(1)->Arg(2)->Arg(4)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(softspoken)
+    ->Arg(1)
+    ->Arg(2)
+    ->Arg(4)
+    ->Iterations(10)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tinyot::bench

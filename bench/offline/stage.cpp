@@ -13,8 +13,9 @@ constexpr std::uint64_t kSeed = 1;  // of both parties' randomness and of the gl
 constexpr std::size_t kColumnsMax = 8;
 constexpr MessageTag kCosts{0x7F01, "bench.costs"};
 
-// A stream in memory allocates each message and frees it on the other thread. The allocator is told to keep what is freed: it
-// would otherwise give pages of such messages back to the system and fetch them again, more often in one process than in another.
+// A stream in memory allocates each message and frees it on the other thread. The allocator is told
+// to keep what is freed: it would otherwise give pages of such messages back to the system and
+// fetch them again, more often in one process than in another.
 void keep_freed_memory() {
   (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
   (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -34,7 +35,9 @@ Costs measured_repetition(StageParty& party, Session& whole, std::uint64_t numbe
   Session part(whole, "stage", number, channel, log);
   const double begin = thread_seconds();
   party.repeat(part);
-  Costs costs{{"all"}, {thread_seconds() - begin}, static_cast<double>(channel.counters().bytes_sent - bytes)};
+  Costs costs{{"all"},
+              {thread_seconds() - begin},
+              static_cast<double>(channel.counters().bytes_sent - bytes)};
   for (const PhaseCost& phase : log.phases()) {
     costs.names.push_back(phase.name);
     costs.seconds.push_back(phase.cpu_s);
@@ -98,7 +101,8 @@ StageCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
       },
       {.seed = kSeed}, false);
   for (const test::Outcome& outcome : {outcomes.a, outcomes.b})
-    if (outcome.kind != test::Outcome::Kind::Done && !state.error_occurred()) state.SkipWithError(outcome.message.c_str());
+    if (outcome.kind != test::Outcome::Kind::Done && !state.error_occurred())
+      state.SkipWithError(outcome.message.c_str());
   const double count = static_cast<double>(state.max_iterations);
   cost.seconds /= count;
   cost.bytes_sent /= count;
@@ -106,21 +110,25 @@ StageCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
   return cost;
 }
 
-void report(benchmark::State& state, const StageCost& cost, std::size_t items, const StageFloor& floor) {
+void report(benchmark::State& state, const StageCost& cost, std::size_t items,
+            const StageFloor& floor) {
   if (state.error_occurred()) return;
-  const double count = static_cast<double>(items), seconds = cost.seconds / count, bytes = cost.bytes_sent / count;
+  const double count = static_cast<double>(items), seconds = cost.seconds / count,
+               bytes = cost.bytes_sent / count;
   state.counters["ns_per_item"] = 1e9 * seconds;
   state.counters["bytes_per_item"] = bytes;
   state.counters["stream_ns"] = 1e9 * bytes * stream_seconds();
   state.counters["of_floor"] = floor.floor / seconds;
   state.counters["of_kernels"] = floor.kernels / seconds;
   if (cost.phases.size() < 2) return;
-  for (const auto& [name, phase_seconds] : cost.phases) state.counters[counter_name(name)] = 1e9 * phase_seconds / count;
+  for (const auto& [name, phase_seconds] : cost.phases)
+    state.counters[counter_name(name)] = 1e9 * phase_seconds / count;
 }
 
 test::Dealt dealt(const Session& whole, Party owner, std::size_t column, std::size_t count) {
   ENSURE(column < kColumnsMax);
-  return test::Dealt(whole.me(), owner, count, kSeed, kColumnsMax * static_cast<std::uint64_t>(owner) + column);
+  return test::Dealt(whole.me(), owner, count, kSeed,
+                     kColumnsMax * static_cast<std::uint64_t>(owner) + column);
 }
 
 }  // namespace tinyot::bench

@@ -1,9 +1,11 @@
-// How a stage of the offline phase is measured: by two real parties, each on a thread of its own, repetition by repetition.
+// How a stage of the offline phase is measured: by two real parties, each on a thread of its own,
+// repetition by repetition.
 //
-// The time of a repetition is what a party's own thread took of a processor (CLOCK_THREAD_CPUTIME_ID), the mean of the two
-// parties; waiting for the peer takes none. The parties are joined by streams in memory, so that no kernel's work on sockets is
-// in it. What such a stream does is in it: two copies of each byte, one into the stream and one out of it, their allocation, and
-// the waking of a peer that waits.
+// The time of a repetition is what a party's own thread took of a processor
+// (CLOCK_THREAD_CPUTIME_ID), the mean of the two parties; waiting for the peer takes none. The
+// parties are joined by streams in memory, so that no kernel's work on sockets is in it. What such
+// a stream does is in it: two copies of each byte, one into the stream and one out of it, their
+// allocation, and the waking of a peer that waits.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -24,7 +26,8 @@ class StageParty {
  public:
   virtual ~StageParty() = default;
 
-  // `part` is a part of the session for this repetition alone. Phases of its log become counters of their own.
+  // `part` is a part of the session for this repetition alone. Phases of its log become counters of
+  // their own.
   virtual void repeat(Session& part) = 0;
 };
 using MakeParty = std::function<std::unique_ptr<StageParty>(Session& whole)>;
@@ -46,12 +49,14 @@ struct StageFloor {
 // Fails: marks the benchmark as failed if a party ends otherwise than it should.
 StageCost measure_stage(benchmark::State& state, const MakeParty& make_party);
 
-// Counters: ns_per_item, bytes_per_item (sent by one party), of_floor and of_kernels (floor / measured), stream_ns (what the
-// stream in memory takes of ns_per_item at least), and the nanoseconds an item of each phase, if there are several. `items` is
-// of a repetition.
-void report(benchmark::State& state, const StageCost& cost, std::size_t items, const StageFloor& floor);
+// Counters: ns_per_item, bytes_per_item (sent by one party), of_floor and of_kernels (floor /
+// measured), stream_ns (what the stream in memory takes of ns_per_item at least), and the
+// nanoseconds an item of each phase, if there are several. `items` is of a repetition.
+void report(benchmark::State& state, const StageCost& cost, std::size_t items,
+            const StageFloor& floor);
 
-// Column `column` of `owner`'s bits, dealt to the party that the session is of, under its global keys.
+// Column `column` of `owner`'s bits, dealt to the party that the session is of, under its global
+// keys.
 test::Dealt dealt(const Session& whole, Party owner, std::size_t column, std::size_t count);
 
 }  // namespace tinyot::bench

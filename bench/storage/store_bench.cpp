@@ -1,4 +1,5 @@
-// A store's speed: pouring, drawing and verifying triples, against writing as many plain bytes to the same disk and against sealing them.
+// A store's speed: pouring, drawing and verifying triples, against writing as many plain bytes to
+// the same disk and against sealing them.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -36,15 +37,18 @@ std::uint64_t bytes_of_objects(std::uint64_t count) { return record_bytes(kKind,
 Store store_with(std::uint64_t count) {
   fs::remove_all(place());
   Store store = Store::create(place(), manifest(), Delta{Block{1, 2}}, bytes_of_objects(count));
-  for (std::uint64_t done = 0; done < count; done += kPoured) store.pour(MaterialBatch(kKind, Party::A, kPoured));
+  for (std::uint64_t done = 0; done < count; done += kPoured)
+    store.pour(MaterialBatch(kKind, Party::A, kPoured));
   store.finish_unit();
   store.unlock(0, 1, store.halves(0, 1));
   return store;
 }
 
 void report(benchmark::State& state, std::uint64_t count) {
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(count));
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(bytes_of_objects(count)));
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(count));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(bytes_of_objects(count)));
   fs::remove_all(place());
 }
 
@@ -53,21 +57,24 @@ void disk_write_and_sync(benchmark::State& state) {
   const std::vector<std::byte> piece(std::size_t{1} << 22, std::byte{0x5a});
   for (auto _ : state) {
     const File file(place(), O_WRONLY | O_CREAT | O_TRUNC);
-    for (std::uint64_t at = 0; at < bytes_of_objects(count); at += piece.size()) file.write_at(at, piece);
+    for (std::uint64_t at = 0; at < bytes_of_objects(count); at += piece.size())
+      file.write_at(at, piece);
     file.sync();
   }
   report(state, count);
 }
 
 void seal_records(benchmark::State& state) {
-  std::vector<std::byte> plain(record_bytes(kKind, Party::A, record_capacity(kKind))), sealed(plain.size());
+  std::vector<std::byte> plain(record_bytes(kKind, Party::A, record_capacity(kKind))),
+      sealed(plain.size());
   std::uint8_t number = 0;
   for (auto _ : state) {
     SealKey key;
     key.bytes[0] = std::byte{++number};
     benchmark::DoNotOptimize(seal(key, SealNonce{}, {}, plain, sealed));
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * static_cast<std::int64_t>(plain.size()));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(plain.size()));
 }
 
 void append(benchmark::State& state) {
@@ -85,7 +92,8 @@ void take(benchmark::State& state) {
     MaterialCounts all;
     all[kKind] = count;
     Reservation reservation = store.reserve({}, all);
-    for (std::uint64_t done = 0; done < count; done += kPoured) benchmark::DoNotOptimize(reservation.draw(kKind, kPoured));
+    for (std::uint64_t done = 0; done < count; done += kPoured)
+      benchmark::DoNotOptimize(reservation.draw(kKind, kPoured));
     reservation.finish();
   }
   report(state, count);
@@ -112,10 +120,19 @@ void verify_all(benchmark::State& state) {
 }
 
 BENCHMARK(seal_records);
-BENCHMARK(disk_write_and_sync)->Arg(1 << 16)->Arg(1 << 22)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(disk_write_and_sync)
+    ->Arg(1 << 16)
+    ->Arg(1 << 22)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(append)->Arg(1 << 16)->Arg(1 << 22)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(take)->Arg(1 << 16)->Arg(1 << 22)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(take_one)->Arg(1 << 16)->Arg(1 << 20)->Iterations(64)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(take_one)
+    ->Arg(1 << 16)
+    ->Arg(1 << 20)
+    ->Iterations(64)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
 BENCHMARK(verify_all)->Arg(1 << 16)->Arg(1 << 22)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace

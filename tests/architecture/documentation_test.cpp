@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 std::set<std::string> tests_there_are() {
   static const std::regex kTest(R"(\nTEST(?:_F|_P)?\((\w+), (\w+)\))");
   std::set<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "tests")) {
+  for (const auto& entry :
+       fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "tests")) {
     if (entry.path().extension() != ".cpp") continue;
     const std::string text = text_of(entry.path());
     for (std::sregex_iterator match(text.begin(), text.end(), kTest), end; match != end; ++match)
@@ -32,8 +33,10 @@ TEST(Documentation, NamesTestsThatThereAre) {
   std::size_t named = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "doc")) {
     const std::string text = text_of(entry.path());
-    for (std::sregex_iterator match(text.begin(), text.end(), kName), end; match != end; ++match, ++named)
-      EXPECT_TRUE(tests.contains((*match)[1].str())) << entry.path().filename() << " names " << (*match)[1].str();
+    for (std::sregex_iterator match(text.begin(), text.end(), kName), end; match != end;
+         ++match, ++named)
+      EXPECT_TRUE(tests.contains((*match)[1].str()))
+          << entry.path().filename() << " names " << (*match)[1].str();
   }
   EXPECT_GT(named, 50u);
 }

@@ -1,4 +1,5 @@
-// Who may include whom: the rooms of the house, and the one door through which each third-party library enters.
+// Who may include whom: the rooms of the house, and the one door through which each third-party
+// library enters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,12 +24,14 @@ const std::map<std::string, Names>& rooms() {
       {"circuitgen", {"circuitgen", "base"}},
       {"online", {"online", "circuitgen", "checks", "crypto", "net", "base"}},
       {"storage", {"storage", "crypto", "base"}},
-      {"tools", {"tools", "offline", "online", "storage", "circuitgen", "checks", "crypto", "net", "base"}},
+      {"tools",
+       {"tools", "offline", "online", "storage", "circuitgen", "checks", "crypto", "net", "base"}},
   };
   return kRooms;
 }
 
-// A library: how its headers begin or end, and who may include them. A place is a folder or one file.
+// A library: how its headers begin or end, and who may include them. A place is a folder or one
+// file.
 struct Library {
   std::string prefix;
   std::string suffix;
@@ -66,8 +69,10 @@ bool is_system_header(const std::string& path) {
 // Why an include is not allowed; nothing if it is.
 std::optional<std::string> refusal(const SourceFile& file, const Include& include) {
   for (const Library& library : libraries()) {
-    if (!include.path.starts_with(library.prefix) || !include.path.ends_with(library.suffix)) continue;
-    if (library.places.contains(file.folder) || library.places.contains(file.path)) return std::nullopt;
+    if (!include.path.starts_with(library.prefix) || !include.path.ends_with(library.suffix))
+      continue;
+    if (library.places.contains(file.folder) || library.places.contains(file.path))
+      return std::nullopt;
     return "this library does not enter through " + file.folder;
   }
   if (include.angled) {
@@ -83,11 +88,13 @@ std::optional<std::string> refusal(const SourceFile& file, const Include& includ
 
 std::optional<std::string> refusal(const std::string& path, const std::string& line) {
   const auto includes = includes_of({line});
-  return includes.empty() ? "not an include" : refusal({path, path.substr(0, path.find('/')), {}}, includes[0]);
+  return includes.empty() ? "not an include"
+                          : refusal({path, path.substr(0, path.find('/')), {}}, includes[0]);
 }
 
 TEST(IncludeRules, EveryFolderOfTheProductHasARule) {
-  for (const std::string& folder : product_folders()) EXPECT_TRUE(rooms().contains(folder)) << folder;
+  for (const std::string& folder : product_folders())
+    EXPECT_TRUE(rooms().contains(folder)) << folder;
 }
 
 TEST(IncludeRules, TheSourcesKeepThem) {
@@ -97,7 +104,8 @@ TEST(IncludeRules, TheSourcesKeepThem) {
     for (const Include& include : includes_of(file.lines)) {
       ++seen;
       const auto reason = refusal(file, include);
-      EXPECT_FALSE(reason) << file.path << ":" << include.line << " includes " << include.path << ": " << reason.value_or("");
+      EXPECT_FALSE(reason) << file.path << ":" << include.line << " includes " << include.path
+                           << ": " << reason.value_or("");
     }
   }
   EXPECT_GT(seen, 100u) << "the test reads no sources";

@@ -1,6 +1,7 @@
 // Each check of checks/mutations/ is where the list says; tests/mutation/run switches it off there.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 
 #include "tests/architecture/source_tree.h"
@@ -12,9 +13,18 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot = TINYOT_SOURCE_DIR;
 
-std::size_t occurrences(const std::string& text, const std::string& wanted) {
+// Line breaks and indentation are the formatter's, so that they do not count.
+std::string without_blanks(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
+  return text;
+}
+
+std::size_t occurrences(std::string text, std::string wanted) {
+  text = without_blanks(std::move(text));
+  wanted = without_blanks(std::move(wanted));
   std::size_t count = 0;
-  for (auto at = text.find(wanted); at != std::string::npos; at = text.find(wanted, at + 1)) ++count;
+  for (auto at = text.find(wanted); at != std::string::npos; at = text.find(wanted, at + 1))
+    ++count;
   return count;
 }
 
@@ -26,7 +36,9 @@ std::size_t expect_lines_stand_once(const fs::path& list) {
   for (const std::string& line : lines_of(text_of(list))) {
     const bool goes_on = reads_line && !line.starts_with("off   ");
     if (reads_line && !goes_on) {
-      EXPECT_EQ(occurrences(text_of(kRoot / file), wanted), 1u) << name << ": " << file << " has not once:\n" << wanted;
+      EXPECT_EQ(occurrences(text_of(kRoot / file), wanted), 1u)
+          << name << ": " << file << " has not once:\n"
+          << wanted;
       ++lines, reads_line = false;
     }
     if (goes_on)
@@ -43,7 +55,8 @@ std::size_t expect_lines_stand_once(const fs::path& list) {
 
 TEST(Mutations, AreOfTextThatStandsOnceInItsFile) {
   std::size_t lines = 0;
-  for (const auto& entry : fs::directory_iterator(kRoot / "checks" / "mutations")) lines += expect_lines_stand_once(entry.path());
+  for (const auto& entry : fs::directory_iterator(kRoot / "checks" / "mutations"))
+    lines += expect_lines_stand_once(entry.path());
   EXPECT_GT(lines, 60u);
 }
 

@@ -1,4 +1,5 @@
-// Rules on the text of the sources: what no file may contain, how long it may be, how a header begins.
+// Rules on the text of the sources: what no file may contain, how long it may be, how a header
+// begins.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace tinyot::test {
 namespace {
 
-constexpr std::size_t kLinesMax = 300, kColumnsMax = 150;
+constexpr std::size_t kLinesMax = 400, kColumnsMax = 100;
 
 using Words = std::vector<std::string>;
 
@@ -28,7 +29,8 @@ std::string forbidden_call(const std::string& code, const Words& words) {
 
 // Spelt in pieces, so that this file does not trip over a search for them.
 bool has_left_over(const std::string& line) {
-  return line.find(std::string("TO") + "DO") != std::string::npos || line.find(std::string("FIX") + "ME") != std::string::npos;
+  return line.find(std::string("TO") + "DO") != std::string::npos ||
+         line.find(std::string("FIX") + "ME") != std::string::npos;
 }
 
 // A path of the machine it was written on, as against one that merely contains such a name.
@@ -37,7 +39,9 @@ bool has_private_path(const std::string& line) {
     const std::string wanted = std::string("/") + name + "/";
     for (auto at = line.find(wanted); at != std::string::npos; at = line.find(wanted, at + 1)) {
       const char before = at == 0 ? ' ' : line[at - 1];
-      if (!std::isalnum(static_cast<unsigned char>(before)) && before != '.' && before != '_' && before != '}') return true;
+      if (!std::isalnum(static_cast<unsigned char>(before)) && before != '.' && before != '_' &&
+          before != '}')
+        return true;
     }
   }
   return false;
@@ -59,20 +63,24 @@ TEST(SourceRules, NoForbiddenCalls) {
 TEST(SourceRules, NothingIsLeftOver) {
   for (const SourceFile& file : product_files()) {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
-      EXPECT_FALSE(has_left_over(file.lines[i])) << file.path << ":" << i + 1 << ": " << file.lines[i];
-      EXPECT_FALSE(has_private_path(file.lines[i])) << file.path << ":" << i + 1 << ": " << file.lines[i];
+      EXPECT_FALSE(has_left_over(file.lines[i]))
+          << file.path << ":" << i + 1 << ": " << file.lines[i];
+      EXPECT_FALSE(has_private_path(file.lines[i]))
+          << file.path << ":" << i + 1 << ": " << file.lines[i];
     }
   }
 }
 
 TEST(SourceRules, FilesAreShort) {
-  for (const SourceFile& file : product_files()) EXPECT_LE(file.lines.size(), kLinesMax) << file.path;
+  for (const SourceFile& file : product_files())
+    EXPECT_LE(file.lines.size(), kLinesMax) << file.path;
 }
 
 TEST(SourceRules, LinesOfCodeAreShort) {
   for (const SourceFile& file : product_files()) {
     if (!file.is_code()) continue;
-    for (std::size_t i = 0; i < file.lines.size(); ++i) EXPECT_LE(file.lines[i].size(), kColumnsMax) << file.path << ":" << i + 1;
+    for (std::size_t i = 0; i < file.lines.size(); ++i)
+      EXPECT_LE(file.lines[i].size(), kColumnsMax) << file.path << ":" << i + 1;
   }
 }
 
@@ -95,8 +103,8 @@ TEST(SourceRules, CallsAreFoundInCodeOnly) {
   EXPECT_FALSE(calls("static_assert(sizeof x == 8);", "assert"));
   EXPECT_FALSE(calls("operand(x);", "rand"));
   EXPECT_FALSE(calls("rand_x(1); rand", "rand"));
-  const auto code = code_lines({"f(\"assert(x) \\\" // no\"); g();  // rand()", "/* memcmp(a, b)", "strcmp() */ memcmp(a, b);",
-                                "n = 1'000; assert(n == '\\'');"});
+  const auto code = code_lines({"f(\"assert(x) \\\" // no\"); g();  // rand()", "/* memcmp(a, b)",
+                                "strcmp() */ memcmp(a, b);", "n = 1'000; assert(n == '\\'');"});
   ASSERT_EQ(code.size(), 4u);
   EXPECT_EQ(forbidden_call(code[0], {"assert", "rand"}), "");
   EXPECT_TRUE(calls(code[0], "g"));

@@ -12,7 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_word(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_word(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 // Blanks what is not code, one character at a time; newlines stay where they are.
 class CodeFilter {
@@ -25,12 +27,15 @@ class CodeFilter {
       return c;
     }
     switch (state_) {
-      case State::Code: return from_code(c, following, before);
-      case State::LineComment: return ' ';
+      case State::Code:
+        return from_code(c, following, before);
+      case State::LineComment:
+        return ' ';
       case State::BlockComment:
         if (before == '*' && c == '/') state_ = State::Code;
         return ' ';
-      case State::Literal: return from_literal(c);
+      case State::Literal:
+        return from_literal(c);
     }
     return c;
   }
@@ -68,8 +73,8 @@ class CodeFilter {
 }  // namespace
 
 const std::vector<std::string>& product_folders() {
-  static const std::vector<std::string> kFolders = {"base",    "crypto",     "net",    "checks", "offline",
-                                                    "storage", "circuitgen", "online", "tools"};
+  static const std::vector<std::string> kFolders = {
+      "base", "crypto", "net", "checks", "offline", "storage", "circuitgen", "online", "tools"};
   return kFolders;
 }
 
@@ -77,13 +82,16 @@ std::vector<SourceFile> product_files() {
   std::vector<SourceFile> files;
   for (const std::string& folder : product_folders()) {
     const std::size_t before = files.size();
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / folder)) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(TINYOT_SOURCE_DIR) / folder)) {
       if (!entry.is_regular_file()) continue;
-      files.push_back({fs::relative(entry.path(), TINYOT_SOURCE_DIR).generic_string(), folder, lines_of(text_of(entry.path()))});
+      files.push_back({fs::relative(entry.path(), TINYOT_SOURCE_DIR).generic_string(), folder,
+                       lines_of(text_of(entry.path()))});
     }
     if (files.size() == before) throw std::runtime_error("no sources in " + folder);
   }
-  std::sort(files.begin(), files.end(), [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
+  std::sort(files.begin(), files.end(),
+            [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
   return files;
 }
 
@@ -107,7 +115,8 @@ std::vector<std::string> code_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   CodeFilter filter;
-  for (std::size_t i = 0; i < text.size(); ++i) text[i] = filter.next(text[i], i + 1 < text.size() ? text[i + 1] : ' ');
+  for (std::size_t i = 0; i < text.size(); ++i)
+    text[i] = filter.next(text[i], i + 1 < text.size() ? text[i + 1] : ' ');
   return lines_of(text);
 }
 
@@ -116,12 +125,14 @@ std::vector<Include> includes_of(const std::vector<std::string>& lines) {
   std::vector<Include> includes;
   std::smatch match;
   for (std::size_t i = 0; i < lines.size(); ++i)
-    if (std::regex_match(lines[i], match, kPattern)) includes.push_back({i + 1, match[2].str(), match[1].str() == "<"});
+    if (std::regex_match(lines[i], match, kPattern))
+      includes.push_back({i + 1, match[2].str(), match[1].str() == "<"});
   return includes;
 }
 
 bool calls(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
     if (at > 0 && is_word(text[at - 1])) continue;
     std::size_t end = at + word.size();
     while (end < text.size() && text[end] == ' ') ++end;

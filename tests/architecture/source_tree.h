@@ -20,15 +20,16 @@ struct SourceFile {
 // The folders that the product is made of.
 const std::vector<std::string>& product_folders();
 
-// Every file of the product, sorted by path. Fails: std::runtime_error if a folder is missing or empty.
+// Every file of the product, sorted by path. Fails: std::runtime_error if a folder is missing or
+// empty.
 std::vector<SourceFile> product_files();
 
 // Fails: std::runtime_error if it cannot be read.
 std::string text_of(const std::filesystem::path& path);
 std::vector<std::string> lines_of(std::string_view text);
 
-// The file with comments and the contents of string and character literals blanked out, so that only code is left. Raw string
-// literals are not understood; the product has none.
+// The file with comments and the contents of string and character literals blanked out, so that
+// only code is left. Raw string literals are not understood; the product has none.
 std::vector<std::string> code_lines(const std::vector<std::string>& lines);
 
 struct Include {
@@ -38,7 +39,8 @@ struct Include {
 };
 std::vector<Include> includes_of(const std::vector<std::string>& lines);
 
-// Whether `word` stands in the text as a whole identifier that is followed by an opening parenthesis.
+// Whether `word` stands in the text as a whole identifier that is followed by an opening
+// parenthesis.
 bool calls(std::string_view text, std::string_view word);
 
 }  // namespace tinyot::test

@@ -1,4 +1,5 @@
-// The two products of BitMatrix against naive ones, on every instruction set that this processor has.
+// The two products of BitMatrix against naive ones, on every instruction set that this processor
+// has.
 #include "base/bit_matrix.h"
 
 #include <gtest/gtest.h>
@@ -38,14 +39,16 @@ BitMatrix multiply_naively(const BitMatrix& left, const BitMatrix& right) {
 TEST_F(EveryTarget, MultiplyEqualsTheNaiveProduct) {
   for (const std::size_t columns : kColumns) {
     for (const std::size_t rows : kRows) {
-      const BitMatrix left = random_matrix(128, rows, rows), right = random_matrix(rows, columns, columns);
+      const BitMatrix left = random_matrix(128, rows, rows),
+                      right = random_matrix(rows, columns, columns);
       const BitMatrix expected = multiply_naively(left, right);
       for_each_target([&] {
         BitMatrix product = random_matrix(128, columns, 99);
         LeftFactor(left).multiply(right, product);
         for (std::size_t r = 0; r < 128; ++r)
           for (std::size_t j = 0; j < columns; ++j)
-            ASSERT_EQ(get_bit(product.row(r), j), get_bit(expected.row(r), j)) << rows << " x " << columns << " at " << r << ", " << j;
+            ASSERT_EQ(get_bit(product.row(r), j), get_bit(expected.row(r), j))
+                << rows << " x " << columns << " at " << r << ", " << j;
       });
     }
   }
@@ -60,7 +63,8 @@ TEST_F(EveryTarget, MultiplyByZeroAndByUnitRows) {
     LeftFactor(left).multiply(right, product);
     for (std::size_t j = 0; j < 513; ++j) {
       ASSERT_FALSE(get_bit(product.row(0), j));
-      for (std::size_t r = 1; r < 128; ++r) ASSERT_EQ(get_bit(product.row(r), j), get_bit(right.row(2 * r + 80), j));
+      for (std::size_t r = 1; r < 128; ++r)
+        ASSERT_EQ(get_bit(product.row(r), j), get_bit(right.row(2 * r + 80), j));
     }
   });
 }
@@ -73,7 +77,9 @@ TEST_F(EveryTarget, TransposeEqualsTheNaiveOne) {
       transpose_to_blocks(matrix, blocks);
       for (std::size_t j = 0; j < columns; ++j)
         for (std::size_t r = 0; r < 128; ++r)
-          ASSERT_EQ(((r < 64 ? blocks[j].lo : blocks[j].hi) >> (r % 64)) & 1, get_bit(matrix.row(r), j) ? 1u : 0u) << r << ", " << j;
+          ASSERT_EQ(((r < 64 ? blocks[j].lo : blocks[j].hi) >> (r % 64)) & 1,
+                    get_bit(matrix.row(r), j) ? 1u : 0u)
+              << r << ", " << j;
     });
   }
 }
@@ -84,7 +90,8 @@ TEST_F(EveryTarget, TransposeOfAPartLeavesTheRest) {
     std::vector<Block> all(200), some(131, Block{1, 2});
     transpose_to_blocks(matrix, all);
     transpose_to_blocks(matrix, std::span(some).first(129));
-    for (std::size_t j = 0; j < 129; ++j) EXPECT_TRUE(all[j].lo == some[j].lo && all[j].hi == some[j].hi);
+    for (std::size_t j = 0; j < 129; ++j)
+      EXPECT_TRUE(all[j].lo == some[j].lo && all[j].hi == some[j].hi);
     for (std::size_t j = 129; j < 131; ++j) EXPECT_TRUE(some[j].lo == 1 && some[j].hi == 2);
   });
 }
@@ -96,12 +103,14 @@ TEST_F(EveryTarget, TransposeOfAWindowIsThatPartOfTheWhole) {
     transpose_to_blocks(matrix, all);
     for_each_target([&] {
       for (std::size_t first = 0; first < columns; first += 64) {
-        for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{130}, columns - first}) {
+        for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64},
+                                        std::size_t{130}, columns - first}) {
           if (first + count > columns) continue;
           std::vector<Block> part(count);
           transpose_to_blocks(matrix, first, part);
           for (std::size_t j = 0; j < count; ++j)
-            ASSERT_TRUE(part[j].lo == all[first + j].lo && part[j].hi == all[first + j].hi) << first << " + " << j;
+            ASSERT_TRUE(part[j].lo == all[first + j].lo && part[j].hi == all[first + j].hi)
+                << first << " + " << j;
         }
       }
     });
@@ -113,7 +122,8 @@ TEST(BitMatrix, ShapesAreEnsured) {
   EXPECT_THROW(LeftFactor(left).multiply(right, product), std::logic_error);
   std::vector<Block> too_many(129);
   EXPECT_THROW(transpose_to_blocks(product, too_many), std::logic_error);
-  EXPECT_THROW(transpose_to_blocks(BitMatrix(127, 128), std::span(too_many).first(1)), std::logic_error);
+  EXPECT_THROW(transpose_to_blocks(BitMatrix(127, 128), std::span(too_many).first(1)),
+               std::logic_error);
 }
 
 }  // namespace

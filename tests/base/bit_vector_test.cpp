@@ -12,8 +12,8 @@ namespace {
 
 using test::random_words;
 
-void copy_naively(const std::vector<std::uint64_t>& source, std::size_t from, std::vector<std::uint64_t>& target, std::size_t to,
-                  std::size_t count) {
+void copy_naively(const std::vector<std::uint64_t>& source, std::size_t from,
+                  std::vector<std::uint64_t>& target, std::size_t to, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t bit = (source[(from + i) / 64] >> ((from + i) % 64)) & 1;
     target[(to + i) / 64] &= ~(std::uint64_t{1} << ((to + i) % 64));

@@ -1,4 +1,5 @@
-// The kernels on arrays of blocks against plain loops, on every instruction set that this processor has.
+// The kernels on arrays of blocks against plain loops, on every instruction set that this processor
+// has.
 #include "base/block_sums.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +8,8 @@
 #include <array>
 #include <vector>
 
-#include "tests/support/every_target.h"
 #include "tests/support/blocks.h"
+#include "tests/support/every_target.h"
 
 namespace tinyot {
 namespace {
@@ -38,14 +39,19 @@ Blocks guarded_blocks(std::size_t n, std::uint64_t seed) {
 }
 
 // Words of n random bits; what stands beyond the bits is random too.
-std::vector<std::uint64_t> words_of_bits(std::size_t n, std::uint64_t seed) { return test::random_words(n / 64 + 1, seed); }
+std::vector<std::uint64_t> words_of_bits(std::size_t n, std::uint64_t seed) {
+  return test::random_words(n / 64 + 1, seed);
+}
 
-bool bit_at(const std::vector<std::uint64_t>& words, std::size_t i) { return (words[i / 64] >> (i % 64)) & 1; }
+bool bit_at(const std::vector<std::uint64_t>& words, std::size_t i) {
+  return (words[i / 64] >> (i % 64)) & 1;
+}
 
 void expect_same(const Blocks& got, const Blocks& wanted, const char* what) {
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i)
-    ASSERT_TRUE(got[i].lo == wanted[i].lo && got[i].hi == wanted[i].hi) << what << ", block " << i << " of " << got.size() - 1;
+    ASSERT_TRUE(got[i].lo == wanted[i].lo && got[i].hi == wanted[i].hi)
+        << what << ", block " << i << " of " << got.size() - 1;
 }
 
 TEST_F(EveryTarget, XorBlocksAddsBlockByBlock) {
@@ -95,9 +101,10 @@ TEST_F(EveryTarget, XorBlockToEachAddsTheSameBlock) {
 // Operands of a product by triples, and what comes out of it.
 struct Products {
   explicit Products(std::size_t n)
-      : x(guarded_blocks(n, 9 * n)), y(guarded_blocks(n, 9 * n + 1)), a(guarded_blocks(n, 9 * n + 2)), b(guarded_blocks(n, 9 * n + 3)),
-        c(guarded_blocks(n, 9 * n + 4)), d(words_of_bits(n, 9 * n + 5)), e(words_of_bits(n, 9 * n + 6)), of_d(n + 1, kUntouched), of_e(of_d),
-        z(of_d) {
+      : x(guarded_blocks(n, 9 * n)), y(guarded_blocks(n, 9 * n + 1)),
+        a(guarded_blocks(n, 9 * n + 2)), b(guarded_blocks(n, 9 * n + 3)),
+        c(guarded_blocks(n, 9 * n + 4)), d(words_of_bits(n, 9 * n + 5)),
+        e(words_of_bits(n, 9 * n + 6)), of_d(n + 1, kUntouched), of_e(of_d), z(of_d) {
     for (std::size_t i = 0; i < n; ++i) {
       of_d[i] = x[i] ^ a[i], of_e[i] = y[i] ^ b[i], z[i] = c[i];
       if (bit_at(d, i)) of_d[i] ^= kKey, z[i] ^= b[i];
@@ -114,8 +121,10 @@ struct Products {
 using Operands = std::array<const Block*, 5>;
 using Results = std::array<Block*, 3>;
 
-void combine(const Operands& in, const std::vector<std::uint64_t>& d, const std::vector<std::uint64_t>& e, const Results& out, std::size_t n) {
-  combine_triples({in[0], in[1], in[2], in[3], in[4], d.data(), e.data(), out[0], out[1], out[2]}, n, kKey);
+void combine(const Operands& in, const std::vector<std::uint64_t>& d,
+             const std::vector<std::uint64_t>& e, const Results& out, std::size_t n) {
+  combine_triples({in[0], in[1], in[2], in[3], in[4], d.data(), e.data(), out[0], out[1], out[2]},
+                  n, kKey);
 }
 
 TEST_F(EveryTarget, CombineTriplesIsItsFormula) {
@@ -123,7 +132,8 @@ TEST_F(EveryTarget, CombineTriplesIsItsFormula) {
     const Products all(n);
     for_each_target([&] {
       Blocks of_d(n + 1, kUntouched), of_e = of_d, z = of_d;
-      combine({all.x.data(), all.y.data(), all.a.data(), all.b.data(), all.c.data()}, all.d, all.e, {of_d.data(), of_e.data(), z.data()}, n);
+      combine({all.x.data(), all.y.data(), all.a.data(), all.b.data(), all.c.data()}, all.d, all.e,
+              {of_d.data(), of_e.data(), z.data()}, n);
       expect_same(of_d, all.of_d, "of d");
       expect_same(of_e, all.of_e, "of e");
       expect_same(z, all.z, "z");
@@ -138,11 +148,14 @@ TEST_F(EveryTarget, CombineTriplesMayWriteOverItsOperands) {
     for_each_target([&] {
       for (std::size_t written = 0; written < 3; ++written) {
         for (std::size_t over = 0; over < 5; ++over) {
-          SCOPED_TRACE("result " + std::to_string(written) + " over operand " + std::to_string(over));
-          std::vector<Blocks> in = {all.x, all.y, all.a, all.b, all.c}, apart(3, Blocks(n + 1, kUntouched));
+          SCOPED_TRACE("result " + std::to_string(written) + " over operand " +
+                       std::to_string(over));
+          std::vector<Blocks> in = {all.x, all.y, all.a, all.b, all.c},
+                              apart(3, Blocks(n + 1, kUntouched));
           std::array<Blocks*, 3> out = {&apart[0], &apart[1], &apart[2]};
           out[written] = &in[over];
-          const Operands operands = {in[0].data(), in[1].data(), in[2].data(), in[3].data(), in[4].data()};
+          const Operands operands = {in[0].data(), in[1].data(), in[2].data(), in[3].data(),
+                                     in[4].data()};
           combine(operands, all.d, all.e, {out[0]->data(), out[1]->data(), out[2]->data()}, n);
           expect_same(*out[0], all.of_d, "of d");
           expect_same(*out[1], all.of_e, "of e");
@@ -163,7 +176,8 @@ TEST_F(EveryTarget, CombineTriplesTakesEachEntrysOwnBits) {
     e[(kEntries - 1 - set) / 64] |= std::uint64_t{1} << ((kEntries - 1 - set) % 64);
     for_each_target([&] {
       Blocks of_d(kEntries), of_e(kEntries), z(kEntries);
-      combine({zeros.data(), zeros.data(), zeros.data(), zeros.data(), zeros.data()}, d, e, {of_d.data(), of_e.data(), z.data()}, kEntries);
+      combine({zeros.data(), zeros.data(), zeros.data(), zeros.data(), zeros.data()}, d, e,
+              {of_d.data(), of_e.data(), z.data()}, kEntries);
       Blocks wanted_d(zeros), wanted_e(zeros), wanted_z(zeros);
       wanted_d[set] = wanted_e[kEntries - 1 - set] = kKey;
       expect_same(of_d, wanted_d, "of d");

@@ -26,7 +26,8 @@ Block doubled_naively(Block x) {
 
 TEST(Block, DoublingEqualsTheBitwiseOne) {
   for (std::size_t i = 0; i < 128; ++i) {
-    const Block unit = i < 64 ? Block{std::uint64_t{1} << i, 0} : Block{0, std::uint64_t{1} << (i - 64)};
+    const Block unit =
+        i < 64 ? Block{std::uint64_t{1} << i, 0} : Block{0, std::uint64_t{1} << (i - 64)};
     EXPECT_TRUE(same(doubled(unit), doubled_naively(unit))) << i;
   }
   std::mt19937_64 engine(3);

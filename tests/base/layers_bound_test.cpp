@@ -41,8 +41,17 @@ Attack attack_of_bits(std::uint64_t bits, std::size_t l, std::size_t bucket) {
 }
 
 TEST(LayersBound, IsTheBestAttackOfAll) {
-  for (const auto& [l, bucket] :
-       {std::pair<std::size_t, std::size_t>{1, 2}, {2, 2}, {3, 2}, {4, 2}, {5, 2}, {6, 2}, {2, 3}, {3, 3}, {4, 3}, {2, 4}, {3, 4}}) {
+  for (const auto& [l, bucket] : {std::pair<std::size_t, std::size_t>{1, 2},
+                                  {2, 2},
+                                  {3, 2},
+                                  {4, 2},
+                                  {5, 2},
+                                  {6, 2},
+                                  {2, 3},
+                                  {3, 3},
+                                  {4, 3},
+                                  {2, 4},
+                                  {3, 4}}) {
     double best = 0;
     for (std::uint64_t bits = 0; bits < std::uint64_t{1} << (l * bucket); ++bits)
       best = std::max(best, yield_of(attack_of_bits(bits, l, bucket)));

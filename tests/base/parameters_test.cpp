@@ -1,4 +1,5 @@
-// Security parameters: the tables of the protocol page, the exact bounds against enumeration, refusals. Bounds of layers: layers_bound_test.
+// Security parameters: the tables of the protocol page, the exact bounds against enumeration,
+// refusals. Bounds of layers: layers_bound_test.
 #include "base/parameters.h"
 
 #include <gtest/gtest.h>
@@ -37,16 +38,20 @@ TEST_P(BucketTable, Holds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocol, BucketTable,
-                         testing::Values(BucketRow{10, 40, 5, 5, 5}, BucketRow{12, 40, 4, 5, 5}, BucketRow{15, 40, 4, 4, 4},
-                                         BucketRow{18, 40, 4, 4, 4}, BucketRow{19, 40, 3, 3, 4}, BucketRow{20, 40, 3, 3, 3},
-                                         BucketRow{10, 64, 7, 7, 7}, BucketRow{15, 64, 5, 5, 5}, BucketRow{20, 64, 4, 5, 5}));
+                         testing::Values(BucketRow{10, 40, 5, 5, 5}, BucketRow{12, 40, 4, 5, 5},
+                                         BucketRow{15, 40, 4, 4, 4}, BucketRow{18, 40, 4, 4, 4},
+                                         BucketRow{19, 40, 3, 3, 4}, BucketRow{20, 40, 3, 3, 3},
+                                         BucketRow{10, 64, 7, 7, 7}, BucketRow{15, 64, 5, 5, 5},
+                                         BucketRow{20, 64, 4, 5, 5}));
 
 TEST(SecurityParameters, MoreWorkersAndShardsLeaveRoomForMoreUnits) {
   for (const std::uint32_t workers : {1u, 4u, 64u})
     for (const std::uint32_t shards : {1u, 8u, 1u << 16}) {
-      const ParameterRequest request{.profile = Profile::Fast, .workers = workers, .shards = shards};
+      const ParameterRequest request{
+          .profile = Profile::Fast, .workers = workers, .shards = shards};
       const auto params = SecurityParameters::make(request);
-      EXPECT_GE(params.units_outstanding_max({params.unit(), params.bucket()}), workers + 3) << workers << ' ' << shards;
+      EXPECT_GE(params.units_outstanding_max({params.unit(), params.bucket()}), workers + 3)
+          << workers << ' ' << shards;
     }
   EXPECT_EQ(SecurityParameters::make({.profile = Profile::Fast, .workers = 4}).bucket(), 3u);
   EXPECT_EQ(SecurityParameters::make({.profile = Profile::Fast, .workers = 5}).bucket(), 4u);
@@ -71,24 +76,34 @@ double owned_buckets(std::size_t l, std::size_t bucket, std::size_t t) {
   do {
     ++permutations;
     for (std::size_t j = 0; j < l; ++j)
-      owned += std::all_of(order.begin() + static_cast<long>(j * bucket), order.begin() + static_cast<long>((j + 1) * bucket),
+      owned += std::all_of(order.begin() + static_cast<long>(j * bucket),
+                           order.begin() + static_cast<long>((j + 1) * bucket),
                            [&](std::size_t object) { return object < t; });
   } while (std::next_permutation(order.begin(), order.end()));
   return owned / permutations;
 }
 
 TEST(ExactBound, EqualsTheBestAttackByEnumeration) {
-  for (const auto& [l, bucket] : {std::pair<std::size_t, std::size_t>{1, 2}, {2, 2}, {3, 2}, {4, 2}, {1, 3}, {2, 3}, {3, 3}, {2, 4}}) {
+  for (const auto& [l, bucket] : {std::pair<std::size_t, std::size_t>{1, 2},
+                                  {2, 2},
+                                  {3, 2},
+                                  {4, 2},
+                                  {1, 3},
+                                  {2, 3},
+                                  {3, 3},
+                                  {2, 4}}) {
     double best = 0;
     for (std::size_t t = 0; t <= l * bucket; ++t)
       best = std::max(best, std::exp2(-static_cast<double>(t)) * owned_buckets(l, bucket, t));
-    EXPECT_NEAR(exact_bound_bits(l, static_cast<std::uint32_t>(bucket)), -std::log2(best), 1e-9) << "l = " << l << ", B = " << bucket;
+    EXPECT_NEAR(exact_bound_bits(l, static_cast<std::uint32_t>(bucket)), -std::log2(best), 1e-9)
+        << "l = " << l << ", B = " << bucket;
   }
 }
 
 TEST(ExactBound, IsNeverWorseThanThePapers) {
   for (std::uint64_t l = 1; l <= (std::uint64_t{1} << 24); l *= 2)
-    for (std::uint32_t bucket = 2; bucket < 12; ++bucket) EXPECT_GE(exact_bound_bits(l, bucket) + 1e-6, paper_bound_bits(l, bucket)) << l;
+    for (std::uint32_t bucket = 2; bucket < 12; ++bucket)
+      EXPECT_GE(exact_bound_bits(l, bucket) + 1e-6, paper_bound_bits(l, bucket)) << l;
 }
 
 TEST(SecurityParameters, Columns) {
@@ -106,7 +121,8 @@ TEST(SecurityParameters, PlanCoversTheAndsAndTheLastUnitReachesSigma) {
   for (const std::uint64_t unit : {1ull, 2ull, 1000ull, 1ull << 18}) {
     for (const std::uint32_t sigma : {40u, 64u, 128u}) {
       const auto params = SecurityParameters::make({.sigma = sigma, .unit = unit});
-      for (const std::uint64_t ands : {std::uint64_t{0}, std::uint64_t{1}, unit - 1, unit, unit + 1, 3 * unit, 3 * unit + unit / 2}) {
+      for (const std::uint64_t ands : {std::uint64_t{0}, std::uint64_t{1}, unit - 1, unit, unit + 1,
+                                       3 * unit, 3 * unit + unit / 2}) {
         std::uint64_t total = 0;
         for (const UnitPlan& plan : params.plan(ands)) {
           total += plan.ands;
@@ -141,7 +157,9 @@ std::string refusal(const ParameterRequest& request) {
 }
 
 void expect_in(const std::string& message, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' not in '" << message << "'";
+  for (const std::string& part : parts)
+    EXPECT_NE(message.find(part), std::string::npos)
+        << "'" << part << "' not in '" << message << "'";
 }
 
 TEST(SecurityParameters, RefusalsNameTheOptionTheValueAndTheRange) {
@@ -161,7 +179,8 @@ TEST(SecurityParameters, ABucketTooSmallIsRefusedWithBothFigures) {
   char exact[16];
   std::snprintf(exact, sizeof exact, "%.1f", exact_bound_bits(4096, 4));
   expect_in(refusal({.unit = 4096, .bucket = 4}),
-            {"--bucket 4", "4096", "39.0 bits", std::string("exact: ") + exact, "sigma = 40", "--bucket 5", "--allow-weak"});
+            {"--bucket 4", "4096", "39.0 bits", std::string("exact: ") + exact, "sigma = 40",
+             "--bucket 5", "--allow-weak"});
   const auto weak = SecurityParameters::make({.unit = 4096, .bucket = 4, .weak_allowed = true});
   EXPECT_EQ(weak.bucket(), 4u);
   EXPECT_EQ(weak.plan(5000).back().bucket, 4u);
@@ -183,7 +202,8 @@ TEST(FastParameters, DefaultsAreLargeUnitsOfTriples) {
 
 TEST(FastParameters, APopulationIsWholeBlocks) {
   const auto params = SecurityParameters::make(fast());
-  for (const auto& [ands, population] : {std::pair{1u, 128u}, {127u, 128u}, {128u, 128u}, {129u, 256u}, {1u << 20, 1u << 20}})
+  for (const auto& [ands, population] :
+       {std::pair{1u, 128u}, {127u, 128u}, {128u, 128u}, {129u, 256u}, {1u << 20, 1u << 20}})
     EXPECT_EQ(params.population(ands), population);
   EXPECT_EQ(SecurityParameters::make({}).population(129), 129u);
   // A unit of one AND is 128 triples, of which the bucket follows.
@@ -208,11 +228,14 @@ TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByBothBounds) {
 }
 
 TEST(FastParameters, OptionsThatItDoesNotHaveAreRefused) {
-  expect_in(refusal({.profile = Profile::Fast, .material = MaterialForm::Pairs}), {"--profile fast", "--material triples only"});
+  expect_in(refusal({.profile = Profile::Fast, .material = MaterialForm::Pairs}),
+            {"--profile fast", "--material triples only"});
   EXPECT_EQ(refusal({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
   for (const std::uint32_t k : {0u, 3u, 5u, 8u})
-    expect_in(refusal({.profile = Profile::Fast, .softspoken_k = k}), {"--softspoken-k " + std::to_string(k), "1, 2 or 4"});
-  for (const std::uint32_t k : {1u, 2u, 4u}) EXPECT_EQ(refusal({.profile = Profile::Fast, .softspoken_k = k}), "");
+    expect_in(refusal({.profile = Profile::Fast, .softspoken_k = k}),
+              {"--softspoken-k " + std::to_string(k), "1, 2 or 4"});
+  for (const std::uint32_t k : {1u, 2u, 4u})
+    EXPECT_EQ(refusal({.profile = Profile::Fast, .softspoken_k = k}), "");
 }
 
 }  // namespace

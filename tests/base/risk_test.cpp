@@ -13,52 +13,63 @@
 namespace tinyot {
 namespace {
 
-// Every attack on B layers of l objects, each layer but the first shifted cyclically by a uniform amount; an attacked object is caught
-// with one half. The largest p / (1 - s).
+// Every attack on B layers of l objects, each layer but the first shifted cyclically by a uniform
+// amount; an attacked object is caught with one half. The largest p / (1 - s).
 double best_on_layers(std::uint32_t l, std::uint32_t bucket) {
   const std::uint32_t sets = 1u << l;
   std::vector<std::uint32_t> layers(bucket, 0);
   double best = 0;
-  const auto rotated = [&](std::uint32_t set, std::uint32_t by) { return ((set << by) | (set >> (l - by))) & (sets - 1); };
+  const auto rotated = [&](std::uint32_t set, std::uint32_t by) {
+    return ((set << by) | (set >> (l - by))) & (sets - 1);
+  };
   for (std::uint64_t code = 1; code < std::uint64_t{1} << (l * bucket); ++code) {
     int attacked = 0;
-    for (std::uint32_t k = 0; k < bucket; ++k) layers[k] = static_cast<std::uint32_t>(code >> (l * k)) & (sets - 1), attacked += std::popcount(layers[k]);
+    for (std::uint32_t k = 0; k < bucket; ++k)
+      layers[k] = static_cast<std::uint32_t>(code >> (l * k)) & (sets - 1),
+      attacked += std::popcount(layers[k]);
     std::uint64_t shifts = 1, meets = 0;
     for (std::uint32_t k = 1; k < bucket; ++k) shifts *= l;
     for (std::uint64_t shift = 0; shift < shifts; ++shift) {
       std::uint32_t common = layers[0];
       std::uint64_t rest = shift;
-      for (std::uint32_t k = 1; k < bucket; ++k, rest /= l) common &= rotated(layers[k], static_cast<std::uint32_t>(rest % l));
+      for (std::uint32_t k = 1; k < bucket; ++k, rest /= l)
+        common &= rotated(layers[k], static_cast<std::uint32_t>(rest % l));
       meets += common != 0;
     }
-    const double alive = std::ldexp(1.0, -attacked), meet = static_cast<double>(meets) / static_cast<double>(shifts);
+    const double alive = std::ldexp(1.0, -attacked),
+                 meet = static_cast<double>(meets) / static_cast<double>(shifts);
     best = std::max(best, alive * meet / (1 - alive * (1 - meet)));
   }
   return best;
 }
 
-// Every number of attacked objects among l buckets of B, permuted uniformly: only how many there are matters.
+// Every number of attacked objects among l buckets of B, permuted uniformly: only how many there
+// are matters.
 double best_on_permutation(std::uint32_t l, std::uint32_t bucket) {
   const std::uint32_t objects = l * bucket;
   double best = 0;
   for (std::uint32_t attacked = 1; attacked <= objects; ++attacked) {
-    // Attacked objects stay in place, and buckets are dealt: all sets of positions are equally likely.
+    // Attacked objects stay in place, and buckets are dealt: all sets of positions are equally
+    // likely.
     std::uint64_t sets = 0, owned = 0;
     for (std::uint64_t set = 0; set < std::uint64_t{1} << objects; ++set) {
       if (std::popcount(set) != static_cast<int>(attacked)) continue;
       ++sets;
       bool owns = false;
-      for (std::uint32_t j = 0; j < l; ++j) owns |= ((set >> (j * bucket)) & ((1u << bucket) - 1)) == (1u << bucket) - 1;
+      for (std::uint32_t j = 0; j < l; ++j)
+        owns |= ((set >> (j * bucket)) & ((1u << bucket) - 1)) == (1u << bucket) - 1;
       owned += owns;
     }
-    const double alive = std::ldexp(1.0, -static_cast<int>(attacked)), meet = static_cast<double>(owned) / static_cast<double>(sets);
+    const double alive = std::ldexp(1.0, -static_cast<int>(attacked)),
+                 meet = static_cast<double>(owned) / static_cast<double>(sets);
     best = std::max(best, alive * meet / (1 - alive * (1 - meet)));
   }
   return best;
 }
 
 TEST(Risk, BoundsEveryAttackOnLayers) {
-  for (const auto& [l, bucket] : {std::pair{2u, 2u}, {3u, 2u}, {4u, 2u}, {7u, 2u}, {3u, 3u}, {5u, 3u}, {4u, 4u}}) {
+  for (const auto& [l, bucket] :
+       {std::pair{2u, 2u}, {3u, 2u}, {4u, 2u}, {7u, 2u}, {3u, 3u}, {5u, 3u}, {4u, 4u}}) {
     const double best = best_on_layers(l, bucket), risk = as_double(risk_of_layers(l, bucket));
     EXPECT_LE(best, risk * (1 + 1e-12)) << l << ' ' << bucket;
     EXPECT_GE(best, risk / 2) << l << ' ' << bucket << ": far from what can be won";
@@ -66,8 +77,10 @@ TEST(Risk, BoundsEveryAttackOnLayers) {
 }
 
 TEST(Risk, BoundsEveryAttackOnAPermutation) {
-  for (const auto& [l, bucket] : {std::pair{2u, 2u}, {3u, 2u}, {5u, 2u}, {2u, 3u}, {4u, 3u}, {6u, 3u}, {4u, 4u}}) {
-    const double best = best_on_permutation(l, bucket), risk = as_double(risk_of_permutation(l, bucket));
+  for (const auto& [l, bucket] :
+       {std::pair{2u, 2u}, {3u, 2u}, {5u, 2u}, {2u, 3u}, {4u, 3u}, {6u, 3u}, {4u, 4u}}) {
+    const double best = best_on_permutation(l, bucket),
+                 risk = as_double(risk_of_permutation(l, bucket));
     EXPECT_LE(best, risk * (1 + 1e-12)) << l << ' ' << bucket;
     EXPECT_GE(best, risk / 2) << l << ' ' << bucket << ": far from what can be won";
   }
@@ -75,9 +88,12 @@ TEST(Risk, BoundsEveryAttackOnAPermutation) {
 
 TEST(Risk, HasTheValuesOfTheSpecification) {
   EXPECT_NEAR(std::log2(as_double(risk_of_layers(1 << 20, 3))), -43 - std::log2(1 - 0.125), 1e-9);
-  EXPECT_NEAR(std::log2(as_double(risk_of_layers(1 << 10, 5))), -45 - std::log2(1 - 1.0 / 32), 1e-9);
-  // At most 7 units of 2^20 triples in buckets of 3 may be outstanding, 28 of 2^21, more than 10^5 of nnob12's of 2^18 in buckets of 4.
-  const auto fast = SecurityParameters::make({.profile = Profile::Fast}), nnob12 = SecurityParameters::make({});
+  EXPECT_NEAR(std::log2(as_double(risk_of_layers(1 << 10, 5))), -45 - std::log2(1 - 1.0 / 32),
+              1e-9);
+  // At most 7 units of 2^20 triples in buckets of 3 may be outstanding, 28 of 2^21, more than 10^5
+  // of nnob12's of 2^18 in buckets of 4.
+  const auto fast = SecurityParameters::make({.profile = Profile::Fast}),
+             nnob12 = SecurityParameters::make({});
   EXPECT_EQ(fast.units_outstanding_max({1 << 20, 3}), 7);
   EXPECT_EQ(fast.units_outstanding_max({1 << 21, 3}), 28);
   EXPECT_GT(nnob12.units_outstanding_max({1 << 18, 4}), 1e5);
@@ -91,7 +107,8 @@ TEST(Risk, IsRoundedUpAndItsLimitDown) {
   // 1 / (3^1 * 3) has no finite binary expansion.
   Risk sum;
   for (int i = 0; i < 9; ++i) sum += risk_of_layers(3, 2);
-  EXPECT_EQ(sum, (Risk{{~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}}})) << "nine ninths, rounded up, are 1, where sums saturate";
+  EXPECT_EQ(sum, (Risk{{~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}}}))
+      << "nine ninths, rounded up, are 1, where sums saturate";
   Risk limits;
   for (int i = 0; i < 3; ++i) limits += risk_limit(40, 3);
   EXPECT_LE(limits, risk_limit(40, 1));
@@ -115,7 +132,8 @@ TEST(Risk, AddsAndSubtractsAcrossWords) {
 TEST(Risk, LargerBucketsRiskLess) {
   for (const std::uint64_t l : {1u, 2u, 100u, 1u << 20})
     for (std::uint32_t bucket = 2; bucket < 8; ++bucket) {
-      EXPECT_LT(risk_of_permutation(l, bucket + 1), risk_of_permutation(l, bucket)) << l << ' ' << bucket;
+      EXPECT_LT(risk_of_permutation(l, bucket + 1), risk_of_permutation(l, bucket))
+          << l << ' ' << bucket;
       EXPECT_LT(risk_of_layers(l, bucket + 1), risk_of_layers(l, bucket)) << l << ' ' << bucket;
     }
 }

@@ -1,5 +1,5 @@
-// Secrets are gone from memory before it goes back to the system: seen from a replaced operator delete, which gets the memory
-// while it is still its own.
+// Secrets are gone from memory before it goes back to the system: seen from a replaced operator
+// delete, which gets the memory while it is still its own.
 #include "base/secret.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,8 @@ void look(void* memory) {
 
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const auto step = static_cast<std::size_t>(alignment);
-  void* memory = std::aligned_alloc(step, (std::max<std::size_t>(bytes, 1) + step - 1) / step * step);
+  void* memory =
+      std::aligned_alloc(step, (std::max<std::size_t>(bytes, 1) + step - 1) / step * step);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -41,7 +42,9 @@ void operator delete(void* memory, std::align_val_t) noexcept {
   look(memory);
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept { operator delete(memory, alignment); }
+void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
+  operator delete(memory, alignment);
+}
 
 namespace tinyot {
 namespace {
@@ -118,7 +121,8 @@ TEST(Secret, WipeZeroesExactlyItsRange) {
   for (const std::size_t size : {0u, 1u, 15u, 64u}) {
     std::vector<unsigned char> memory(80, 0xFF);
     wipe(memory.data() + 8, size);
-    for (std::size_t i = 0; i < memory.size(); ++i) EXPECT_EQ(memory[i], i >= 8 && i < 8 + size ? 0 : 0xFF);
+    for (std::size_t i = 0; i < memory.size(); ++i)
+      EXPECT_EQ(memory[i], i >= 8 && i < 8 + size ? 0 : 0xFF);
   }
   std::uint64_t object = 77;
   wipe_object(object);

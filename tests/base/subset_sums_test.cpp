@@ -1,4 +1,5 @@
-// The sums over the leaves of a tree against their definition, on every instruction set that this processor has.
+// The sums over the leaves of a tree against their definition, on every instruction set that this
+// processor has.
 #include "base/subset_sums.h"
 
 #include <gtest/gtest.h>
@@ -6,8 +7,8 @@
 
 #include <vector>
 
-#include "tests/support/every_target.h"
 #include "tests/support/blocks.h"
+#include "tests/support/every_target.h"
 
 namespace tinyot {
 namespace {
@@ -50,14 +51,16 @@ void expect_total(const Blocks& leaves, const Blocks& addend, const Blocks& tota
   ASSERT_TRUE(same(total[n], kGuard)) << "behind the total of " << n;
 }
 
-void expect_rows(const Blocks& leaves, const Blocks& addend, std::uint32_t selected, const Rows& rows) {
+void expect_rows(const Blocks& leaves, const Blocks& addend, std::uint32_t selected,
+                 const Rows& rows) {
   for (std::size_t b = 0; b < rows.blocks.size(); ++b) {
     const Blocks& row = rows.blocks[b];
     const std::size_t n = row.size() - 1;
     for (std::size_t j = 0; j < n; ++j) {
       Block sum = sum_at(leaves, n, j, [&](std::size_t x) { return (x >> b) & 1; });
       if ((selected >> b) & 1) sum ^= addend[j];
-      ASSERT_TRUE(same(row[j], sum)) << "row " << b << ", block " << j << " of " << n << ", selected " << selected;
+      ASSERT_TRUE(same(row[j], sum))
+          << "row " << b << ", block " << j << " of " << n << ", selected " << selected;
     }
     ASSERT_TRUE(same(row[n], kGuard)) << "behind row " << b << " of " << n;
   }
@@ -109,13 +112,15 @@ TEST_F(EveryTarget, SubsetSumsWithIgnoreTheFirstLeaf) {
         subset_sums_with(k, leaves, addend, selected, rows.pointers);
         subset_sums_with(k, other, addend, selected, others.pointers);
         for (std::size_t b = 0; b < k; ++b)
-          for (std::size_t j = 0; j < n; ++j) ASSERT_TRUE(same(rows.blocks[b][j], others.blocks[b][j])) << b << ", " << j;
+          for (std::size_t j = 0; j < n; ++j)
+            ASSERT_TRUE(same(rows.blocks[b][j], others.blocks[b][j])) << b << ", " << j;
       });
     }
   }
 }
 
-// Both parties' sums of one tree: W_b = V_b ^ u.Delta_b where the strings of the leaves stand at x and at x ^ Delta.
+// Both parties' sums of one tree: W_b = V_b ^ u.Delta_b where the strings of the leaves stand at x
+// and at x ^ Delta.
 TEST_F(EveryTarget, SumsOfBothPartiesDifferByTheSelectedTotal) {
   constexpr std::size_t kBlocks = 99;
   for (const std::uint32_t k : kTreeBits) {
@@ -123,7 +128,8 @@ TEST_F(EveryTarget, SumsOfBothPartiesDifferByTheSelectedTotal) {
     for (std::uint32_t delta = 0; delta < (1u << k); ++delta) {
       Blocks moved(leaves.size());
       for (std::size_t x = 0; x < (std::size_t{1} << k); ++x)
-        for (std::size_t j = 0; j < kBlocks; ++j) moved[x * kBlocks + j] = leaves[(x ^ delta) * kBlocks + j];
+        for (std::size_t j = 0; j < kBlocks; ++j)
+          moved[x * kBlocks + j] = leaves[(x ^ delta) * kBlocks + j];
       for_each_target([&] {
         Blocks total(kBlocks);
         Rows v(k, kBlocks), w(k, kBlocks);

@@ -1,4 +1,5 @@
-// Coin tosses: both parties get the same fresh bits, and A cannot open another half than the one it committed to.
+// Coin tosses: both parties get the same fresh bits, and A cannot open another half than the one it
+// committed to.
 #include "checks/coin_toss.h"
 
 #include <gtest/gtest.h>
@@ -19,19 +20,23 @@ struct Tossed {
   Outcomes outcomes;
 };
 
-Tossed toss(const PartyOptions& options = {}, std::size_t times = 1, std::string_view purpose_of_b = "test") {
+Tossed toss(const PartyOptions& options = {}, std::size_t times = 1,
+            std::string_view purpose_of_b = "test") {
   Tossed tossed;
   tossed.outcomes = run_sessions(
       [&](Session& session) {
         for (std::size_t i = 0; i < times; ++i)
-          (session.me() == Party::A ? tossed.a : tossed.b).push_back(toss_coins(session, session.me() == Party::A ? "test" : purpose_of_b));
+          (session.me() == Party::A ? tossed.a : tossed.b)
+              .push_back(toss_coins(session, session.me() == Party::A ? "test" : purpose_of_b));
       },
       options, false);
   return tossed;
 }
 
 ChannelWrapper altered(const char* tag, std::size_t bit) {
-  return [=](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), flip_bit(tag, 0, bit)); };
+  return [=](std::unique_ptr<Channel> inner) {
+    return make_cheating_channel(std::move(inner), flip_bit(tag, 0, bit));
+  };
 }
 
 TEST(CoinToss, GivesBothTheSameAndNeverTheSameAgain) {
@@ -66,15 +71,19 @@ TEST(CoinToss, EveryByteOfTheCommitmentIsCompared) {
         << byte;
 }
 
-TEST(CoinToss, ForAnotherPurposeIsFound) { EXPECT_EQ(toss({}, 1, "another").outcomes.b.check, "coin toss"); }
+TEST(CoinToss, ForAnotherPurposeIsFound) {
+  EXPECT_EQ(toss({}, 1, "another").outcomes.b.check, "coin toss");
+}
 
-// An A that commits to what B committed to: there is nothing of B's to copy but its half, which comes after.
+// An A that commits to what B committed to: there is nothing of B's to copy but its half, which
+// comes after.
 TEST(CoinToss, AHalfThatIsCopiedBackIsNoOpening) {
-  const Tossed tossed = toss({.wrap_b = in_transit([](const Arrival& arrival) {
-                               if (arrival.tag != "coin_toss.opening") return;
-                               // B's channel shows what A opens; the attacker puts in the commitment's own bytes.
-                               std::fill(arrival.received.begin(), arrival.received.begin() + 32, std::byte{0});
-                             })});
+  const Tossed tossed =
+      toss({.wrap_b = in_transit([](const Arrival& arrival) {
+              if (arrival.tag != "coin_toss.opening") return;
+              // B's channel shows what A opens; the attacker puts in the commitment's own bytes.
+              std::fill(arrival.received.begin(), arrival.received.begin() + 32, std::byte{0});
+            })});
   EXPECT_EQ(tossed.outcomes.b.check, "coin toss");
 }
 

@@ -1,4 +1,5 @@
-// EQ: equal strings pass, others end the session, nothing can be replayed, and what a cheater sees fits every digest.
+// EQ: equal strings pass, others end the session, nothing can be replayed, and what a cheater sees
+// fits every digest.
 #include "checks/equality.h"
 
 #include <gtest/gtest.h>
@@ -17,18 +18,24 @@ namespace {
 using namespace tinyot::test;
 using Kind = Outcome::Kind;
 
-Digest digest_of(std::uint64_t number) { return RandomOracle({}, {"test digest", '*', number}).digest(); }
+Digest digest_of(std::uint64_t number) {
+  return RandomOracle({}, {"test digest", '*', number}).digest();
+}
 
 // Compares `n` digests named "item 0", ...; that of `other` at index `differs` is another one.
-void compare(Session& session, std::size_t n, std::optional<Party> other = {}, std::size_t differs = 0) {
+void compare(Session& session, std::size_t n, std::optional<Party> other = {},
+             std::size_t differs = 0) {
   EqualityCheck check("test");
   for (std::size_t i = 0; i < n; ++i)
-    check.add("item " + std::to_string(i), digest_of(other == session.me() && i == differs ? 1000 + i : i));
+    check.add("item " + std::to_string(i),
+              digest_of(other == session.me() && i == differs ? 1000 + i : i));
   check.run(session);
 }
 
 ChannelWrapper cheating(Deviation deviation) {
-  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), deviation); };
+  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) {
+    return make_cheating_channel(std::move(inner), deviation);
+  };
 }
 
 void expect_cheated(const Outcome& outcome, const std::string& check = "EQ of test") {
@@ -57,7 +64,8 @@ TEST(Equality, AnyDifferenceIsFoundByAAndEndsB) {
   for (std::size_t n = 1; n <= 4; ++n) {
     for (std::size_t differs = 0; differs < n; ++differs) {
       for (const Party other : {Party::A, Party::B}) {
-        const Outcomes outcomes = run_sessions([&](Session& session) { compare(session, n, other, differs); }, {}, false);
+        const Outcomes outcomes =
+            run_sessions([&](Session& session) { compare(session, n, other, differs); }, {}, false);
         expect_cheated(outcomes.a);
         EXPECT_EQ(outcomes.b.kind, Kind::PeerAborted);
       }
@@ -70,7 +78,8 @@ TEST(Equality, EveryBitOfADigestCounts) {
     const Outcomes outcomes = run_sessions(
         [&](Session& session) {
           Digest digest = digest_of(1);
-          if (session.me() == Party::A) digest.bytes[bit / 8] ^= static_cast<std::uint8_t>(1 << (bit % 8));
+          if (session.me() == Party::A)
+            digest.bytes[bit / 8] ^= static_cast<std::uint8_t>(1 << (bit % 8));
           EqualityCheck check("test");
           check.add("item", digest);
           check.run(session);
@@ -85,7 +94,8 @@ TEST(Equality, NamesCount) {
     return run_sessions(
         [&](Session& session) {
           EqualityCheck check("test");
-          for (const std::string& name : session.me() == Party::A ? of_a : of_b) check.add(name, digest_of(1));
+          for (const std::string& name : session.me() == Party::A ? of_a : of_b)
+            check.add(name, digest_of(1));
           check.run(session);
         },
         {}, false);
@@ -98,7 +108,8 @@ TEST(Equality, NamesCount) {
 TEST(Equality, AConfirmsNothingWhenTheDigestsDiffer) {
   std::multiset<std::string> sent;
   PartyOptions options;
-  options.wrap_a = cheating([&](std::string_view tag, std::size_t, std::vector<std::byte>&) { sent.emplace(tag); });
+  options.wrap_a = cheating(
+      [&](std::string_view tag, std::size_t, std::vector<std::byte>&) { sent.emplace(tag); });
   run_sessions([](Session& session) { compare(session, 2, Party::B); }, options, false);
   EXPECT_EQ(sent.count("eq.point"), 1u);
   EXPECT_EQ(sent.count("eq.confirmation"), 0u);
@@ -107,14 +118,17 @@ TEST(Equality, AConfirmsNothingWhenTheDigestsDiffer) {
 TEST(Equality, BFindsAWrongConfirmation) {
   for (const std::size_t bit : {0u, 100u, 255u}) {
     const Outcomes outcomes =
-        run_sessions([](Session& session) { compare(session, 2); }, {.wrap_a = cheating(flip_bit("eq.confirmation", 0, bit))}, false);
+        run_sessions([](Session& session) { compare(session, 2); },
+                     {.wrap_a = cheating(flip_bit("eq.confirmation", 0, bit))}, false);
     expect_cheated(outcomes.b);
   }
 }
 
 TEST(Equality, AFindsAWrongConfirmation) {
   for (const std::size_t bit : {256u, 300u, 511u}) {
-    const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 2); }, {.wrap_b = cheating(flip_bit("eq.answer", 0, bit))}, false);
+    const Outcomes outcomes =
+        run_sessions([](Session& session) { compare(session, 2); },
+                     {.wrap_b = cheating(flip_bit("eq.answer", 0, bit))}, false);
     expect_cheated(outcomes.a);
   }
 }
@@ -124,15 +138,18 @@ TEST(Equality, AReflectedConfirmationIsRejected) {
   Digest of_b{};
   PartyOptions options;
   options.wrap_a = in_transit([&](const Arrival& arrival) {
-    if (arrival.tag == "eq.answer") std::memcpy(of_b.bytes.data(), arrival.received.data() + 32, 32);
+    if (arrival.tag == "eq.answer")
+      std::memcpy(of_b.bytes.data(), arrival.received.data() + 32, 32);
   });
   const auto inner = options.wrap_a;
   options.wrap_a = [&, inner](std::unique_ptr<Channel> channel) {
-    return inner(make_cheating_channel(std::move(channel), [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+    return inner(make_cheating_channel(std::move(channel), [&](std::string_view tag, std::size_t,
+                                                               std::vector<std::byte>& payload) {
       if (tag == "eq.confirmation") std::memcpy(payload.data(), of_b.bytes.data(), 32);
     }));
   };
-  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1); }, options, false);
+  const Outcomes outcomes =
+      run_sessions([](Session& session) { compare(session, 1); }, options, false);
   expect_cheated(outcomes.b);
 }
 
@@ -145,14 +162,22 @@ TEST(Equality, InvalidPointsAreRejected) {
   second_name.bytes[0] = 0xED, second_name.bytes[31] = 0x7F;
   for (const Point& point : {identity, ones, odd, second_name}) {
     const auto replace = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      if (tag == "eq.point" || tag == "eq.answer") std::memcpy(payload.data(), point.bytes.data(), 32);
+      if (tag == "eq.point" || tag == "eq.answer")
+        std::memcpy(payload.data(), point.bytes.data(), 32);
     };
-    expect_cheated(run_sessions([](Session& session) { compare(session, 1); }, {.wrap_a = cheating(replace)}, false).b, "EQ point");
-    expect_cheated(run_sessions([](Session& session) { compare(session, 1); }, {.wrap_b = cheating(replace)}, false).a, "EQ point");
+    expect_cheated(run_sessions([](Session& session) { compare(session, 1); },
+                                {.wrap_a = cheating(replace)}, false)
+                       .b,
+                   "EQ point");
+    expect_cheated(run_sessions([](Session& session) { compare(session, 1); },
+                                {.wrap_b = cheating(replace)}, false)
+                       .a,
+                   "EQ point");
   }
 }
 
-// A peer's point that is replaced by another valid one, with the same shared point for who knows the scalar: bound by the confirmation.
+// A peer's point that is replaced by another valid one, with the same shared point for who knows
+// the scalar: bound by the confirmation.
 TEST(Equality, AConfirmationIsOfTheTwoPointsThatWereSent) {
   const auto negate = [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
     if (tag != "eq.point") return;
@@ -161,7 +186,8 @@ TEST(Equality, AConfirmationIsOfTheTwoPointsThatWereSent) {
     const Point other = identity - point;
     std::memcpy(payload.data(), other.bytes.data(), 32);
   };
-  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1); }, {.wrap_a = cheating(negate)}, false);
+  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1); },
+                                         {.wrap_a = cheating(negate)}, false);
   expect_cheated(outcomes.a);
 }
 
@@ -169,49 +195,60 @@ TEST(Equality, AConfirmationIsOfTheTwoPointsThatWereSent) {
 using Messages = std::map<std::string, std::vector<std::byte>, std::less<>>;
 
 Deviation recording(Messages& messages, std::size_t wanted = 0) {
-  return [&messages, wanted](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+  return [&messages, wanted](std::string_view tag, std::size_t occurrence,
+                             std::vector<std::byte>& payload) {
     if (tag.starts_with("eq.") && occurrence == wanted) messages[std::string(tag)] = payload;
   };
 }
 
 Deviation playing(const Messages& messages, std::size_t wanted = 0) {
-  return [&messages, wanted](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-    if (const auto found = messages.find(tag); found != messages.end() && occurrence == wanted) payload = found->second;
+  return [&messages, wanted](std::string_view tag, std::size_t occurrence,
+                             std::vector<std::byte>& payload) {
+    if (const auto found = messages.find(tag); found != messages.end() && occurrence == wanted)
+      payload = found->second;
   };
 }
 
 TEST(Equality, NothingIsReplayedFromAnotherSession) {
   Messages of_a, of_b;
-  run_sessions([](Session& session) { compare(session, 1); }, {.seed = 1, .wrap_a = cheating(recording(of_a)), .wrap_b = cheating(recording(of_b))});
+  run_sessions(
+      [](Session& session) { compare(session, 1); },
+      {.seed = 1, .wrap_a = cheating(recording(of_a)), .wrap_b = cheating(recording(of_b))});
   ASSERT_EQ(of_a.size(), 2u);
   ASSERT_EQ(of_b.size(), 1u);
   // Both parties' own messages of before: then nothing but the session's id differs.
-  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1); },
-                                         {.seed = 2, .wrap_a = cheating(playing(of_a)), .wrap_b = cheating(playing(of_b))}, false);
+  const Outcomes outcomes = run_sessions(
+      [](Session& session) { compare(session, 1); },
+      {.seed = 2, .wrap_a = cheating(playing(of_a)), .wrap_b = cheating(playing(of_b))}, false);
   expect_cheated(outcomes.a);
 }
 
 TEST(Equality, NothingIsReplayedFromAnEarlierRun) {
   Messages of_a, of_b;
   const auto both = [](Messages& messages) {
-    return cheating([&messages](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-      recording(messages, 0)(tag, occurrence, payload);
-      playing(messages, 1)(tag, occurrence, payload);
-    });
+    return cheating(
+        [&messages](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+          recording(messages, 0)(tag, occurrence, payload);
+          playing(messages, 1)(tag, occurrence, payload);
+        });
   };
-  const Outcomes outcomes = run_sessions([](Session& session) { compare(session, 1), compare(session, 1); },
-                                         {.wrap_a = both(of_a), .wrap_b = both(of_b)}, false);
+  const Outcomes outcomes =
+      run_sessions([](Session& session) { compare(session, 1), compare(session, 1); },
+                   {.wrap_a = both(of_a), .wrap_b = both(of_b)}, false);
   expect_cheated(outcomes.a);
 }
 
 TEST(Equality, TheSameDigestLooksDifferentEachTime) {
   std::set<std::string> points;
   const auto note = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-    if (tag == "eq.point" || tag == "eq.answer") points.emplace(reinterpret_cast<const char*>(payload.data()), 32);
+    if (tag == "eq.point" || tag == "eq.answer")
+      points.emplace(reinterpret_cast<const char*>(payload.data()), 32);
   };
   PartyOptions options;
   options.wrap_a = cheating(note);
-  run_sessions([](Session& session) { compare(session, 1), compare(session, 1), compare(session, 1); }, options);
+  run_sessions(
+      [](Session& session) { compare(session, 1), compare(session, 1), compare(session, 1); },
+      options);
   EXPECT_EQ(points.size(), 3u);
 }
 
@@ -220,13 +257,16 @@ TEST(Equality, PointsFollowFromThePartysRandomness) {
   std::set<std::string> points;
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     PartyOptions options;
-    options.wrap_a = cheating([&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      if (tag == "eq.point") points.emplace(reinterpret_cast<const char*>(payload.data()), payload.size());
-    });
+    options.wrap_a =
+        cheating([&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+          if (tag == "eq.point")
+            points.emplace(reinterpret_cast<const char*>(payload.data()), payload.size());
+        });
     run_channels(
         [&](Party me, Channel& channel) {
           PhaseLog log;
-          Session session(me, {}, Delta{}, channel, Rng(Seed{{seed, static_cast<std::uint64_t>(me)}}), log);
+          Session session(me, {}, Delta{}, channel,
+                          Rng(Seed{{seed, static_cast<std::uint64_t>(me)}}), log);
           compare(session, 1);
         },
         options);
@@ -234,17 +274,20 @@ TEST(Equality, PointsFollowFromThePartysRandomness) {
   EXPECT_EQ(points.size(), 3u);
 }
 
-// Two runs of which only the session's randomness is the same, and one party's digest: its scalar does not depend on the digest.
+// Two runs of which only the session's randomness is the same, and one party's digest: its scalar
+// does not depend on the digest.
 TEST(Equality, PointsOfDifferentDigestsDiffer) {
   Messages one, two;
   run_sessions([](Session& session) { compare(session, 1); }, {.wrap_a = cheating(recording(one))});
-  run_sessions([](Session& session) { compare(session, 1, Party::A); }, {.wrap_a = cheating(recording(two))}, false);
+  run_sessions([](Session& session) { compare(session, 1, Party::A); },
+               {.wrap_a = cheating(recording(two))}, false);
   EXPECT_NE(one.at("eq.point"), two.at("eq.point"));
 }
 
-// The attack on commit and open: A spoils its digest, takes B's answer, closes the connection and searches for B's digest among the
-// candidates that its deviation leaves. Here it has every message and its own scalar. B's confirmation is of b.U, which A knows only if the
-// digest that it made U with is B's.
+// The attack on commit and open: A spoils its digest, takes B's answer, closes the connection and
+// searches for B's digest among the candidates that its deviation leaves. Here it has every message
+// and its own scalar. B's confirmation is of b.U, which A knows only if the digest that it made U
+// with is B's.
 TEST(Equality, WhatACheaterSeesCannotBeTestedAgainstCandidates) {
   constexpr std::uint64_t kCandidates = 256, kOfB = 77;
   Messages of_b;
@@ -261,7 +304,10 @@ TEST(Equality, WhatACheaterSeesCannotBeTestedAgainstCandidates) {
                               .digest();
     std::array<std::uint8_t, 64> uniform;
     for (const std::size_t half : {0u, 1u})
-      std::ranges::copy(RandomOracle(id, {half == 0 ? "EQ base 0" : "EQ base 1", '*', 0}).absorb_object(password).digest().bytes,
+      std::ranges::copy(RandomOracle(id, {half == 0 ? "EQ base 0" : "EQ base 1", '*', 0})
+                            .absorb_object(password)
+                            .digest()
+                            .bytes,
                         uniform.begin() + 32 * half);
     return hash_to_group(uniform);
   };
@@ -287,15 +333,22 @@ TEST(Equality, WhatACheaterSeesCannotBeTestedAgainstCandidates) {
     Point v;
     std::memcpy(v.bytes.data(), of_b["eq.answer"].data(), 32);
     const Point u = times(scalar, base_of(of_a)), g = base_of(candidate);
-    return std::ranges::any_of(std::array{times(scalar, v), times(scalar, v - g), times(scalar, g), times(scalar, g) + v}, [&](const Point& shared) {
-      const Digest expected = RandomOracle(id, {"EQ confirm", 'B', 0}).absorb_object(u).absorb_object(v).absorb_object(shared).digest();
-      return std::memcmp(expected.bytes.data(), of_b["eq.answer"].data() + 32, 32) == 0;
-    });
+    return std::ranges::any_of(
+        std::array{times(scalar, v), times(scalar, v - g), times(scalar, g), times(scalar, g) + v},
+        [&](const Point& shared) {
+          const Digest expected = RandomOracle(id, {"EQ confirm", 'B', 0})
+                                      .absorb_object(u)
+                                      .absorb_object(v)
+                                      .absorb_object(shared)
+                                      .digest();
+          return std::memcmp(expected.bytes.data(), of_b["eq.answer"].data() + 32, 32) == 0;
+        });
   };
   attack(kOfB);
   EXPECT_TRUE(fits(kOfB, kOfB)) << "the test plays the protocol wrongly";
   attack(kOfB + 1);
-  for (std::uint64_t candidate = 0; candidate < kCandidates; ++candidate) EXPECT_FALSE(fits(kOfB + 1, candidate)) << candidate;
+  for (std::uint64_t candidate = 0; candidate < kCandidates; ++candidate)
+    EXPECT_FALSE(fits(kOfB + 1, candidate)) << candidate;
 }
 
 }  // namespace

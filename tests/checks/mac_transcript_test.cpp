@@ -49,7 +49,11 @@ void open(Session& session, Party owner, std::size_t count, const Alteration& al
 }
 
 Outcomes attack(Party owner, std::size_t count, const Alteration& alteration) {
-  return run_sessions([&](Session& session) { open(session, owner, count, alteration), settle_transcripts(session); }, {}, false);
+  return run_sessions(
+      [&](Session& session) {
+        open(session, owner, count, alteration), settle_transcripts(session);
+      },
+      {}, false);
 }
 
 void expect_caught(const Outcomes& outcomes, Party honest) {
@@ -58,18 +62,22 @@ void expect_caught(const Outcomes& outcomes, Party honest) {
   EXPECT_EQ(outcome.check, "MAC transcript");
 }
 
-// Three parts of one session, each with an opening of its own; `alter` is for the part of that number.
-Outcomes open_in_parts(std::size_t altered, const Alteration& alteration, const std::vector<std::size_t>& order_of_b = {0, 1, 2}) {
+// Three parts of one session, each with an opening of its own; `alter` is for the part of that
+// number.
+Outcomes open_in_parts(std::size_t altered, const Alteration& alteration,
+                       const std::vector<std::size_t>& order_of_b = {0, 1, 2}) {
   return run_sessions(
       [&](Session& session) {
         PhaseLog log;
         std::vector<std::unique_ptr<Session>> parts;
         for (std::size_t number = 0; number < 3; ++number) {
-          parts.push_back(std::make_unique<Session>(session, "test", number, session.channel(), log));
+          parts.push_back(
+              std::make_unique<Session>(session, "test", number, session.channel(), log));
           open(*parts.back(), Party::A, 65, number == altered ? alteration : Alteration());
           open(*parts.back(), Party::B, 64);
         }
-        for (std::size_t i = 0; i < 3; ++i) settle_part(session, *parts[session.me() == Party::B ? order_of_b[i] : i]);
+        for (std::size_t i = 0; i < 3; ++i)
+          settle_part(session, *parts[session.me() == Party::B ? order_of_b[i] : i]);
       },
       {}, false);
 }
@@ -100,7 +108,8 @@ TEST(MacTranscript, PartsAreSettledWithTheWhole) {
   EXPECT_EQ(honest.a.kind, Kind::Done) << honest.a.message;
   EXPECT_EQ(honest.b.kind, Kind::Done) << honest.b.message;
   for (const std::size_t altered : {0u, 1u, 2u})
-    expect_caught(open_in_parts(altered, [](Dealt& dealt) { dealt.bits.put(64, !dealt.bits[64]); }), Party::B);
+    expect_caught(open_in_parts(altered, [](Dealt& dealt) { dealt.bits.put(64, !dealt.bits[64]); }),
+                  Party::B);
 }
 
 TEST(MacTranscript, PartsTakenInAnotherOrderAreFound) {
@@ -113,11 +122,11 @@ TEST(MacTranscript, EveryByteOfTheDigestIsCompared) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (std::size_t byte = 0; byte < 32; ++byte) {
       PartyOptions options;
-      (cheater == Party::A ? options.wrap_a : options.wrap_b) =
-          [&](std::unique_ptr<Channel> inner) {
-            return make_cheating_channel(std::move(inner),
-                                         flip_bit("mac_transcript.digest", 0, 8 * byte));
-          };
+      (cheater == Party::A ? options.wrap_a
+                           : options.wrap_b) = [&](std::unique_ptr<Channel> inner) {
+        return make_cheating_channel(std::move(inner),
+                                     flip_bit("mac_transcript.digest", 0, 8 * byte));
+      };
       const Outcomes outcomes = run_sessions(
           [](Session& session) {
             open(session, Party::A, 65);
@@ -154,29 +163,35 @@ TEST(MacTranscript, CostsWhatTheHeaderSays) {
 TEST(MacTranscript, OneFlippedBitIsFound) {
   for (const Party owner : {Party::A, Party::B})
     for (const std::size_t index : {0u, 511u, 512u, 599u})
-      expect_caught(attack(owner, 600, [=](Dealt& dealt) { dealt.bits.put(index, !dealt.bits[index]); }), peer_of(owner));
+      expect_caught(
+          attack(owner, 600, [=](Dealt& dealt) { dealt.bits.put(index, !dealt.bits[index]); }),
+          peer_of(owner));
 }
 
 TEST(MacTranscript, OneWrongMacIsFound) {
   for (const Party owner : {Party::A, Party::B})
     for (const std::size_t index : {0u, 599u})
-      expect_caught(attack(owner, 600, [=](Dealt& dealt) { dealt.macs[index].value.hi ^= 1; }), peer_of(owner));
+      expect_caught(attack(owner, 600, [=](Dealt& dealt) { dealt.macs[index].value.hi ^= 1; }),
+                    peer_of(owner));
 }
 
 TEST(MacTranscript, AnOmittedAbsorbIsFound) {
   for (const Party owner : {Party::A, Party::B}) {
     expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.pop_back(); }), peer_of(owner));
     expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.clear(); }), peer_of(owner));
-    expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.push_back({}); }), peer_of(owner));
+    expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.push_back({}); }),
+                  peer_of(owner));
   }
 }
 
 TEST(MacTranscript, AnotherOrderIsFound) {
   for (const Party owner : {Party::A, Party::B})
-    expect_caught(attack(owner, 600, [](Dealt& dealt) { std::swap(dealt.macs[3], dealt.macs[4]); }), peer_of(owner));
+    expect_caught(attack(owner, 600, [](Dealt& dealt) { std::swap(dealt.macs[3], dealt.macs[4]); }),
+                  peer_of(owner));
 }
 
-// A bit that has been revealed has its MAC on the transcript at the next settlement, not at a later one.
+// A bit that has been revealed has its MAC on the transcript at the next settlement, not at a later
+// one.
 TEST(MacTranscript, MacsCannotMovePastASettlement) {
   const Outcomes outcomes = run_sessions(
       [](Session& session) {
@@ -200,7 +215,8 @@ TEST(MacTranscript, TheDigestOfOneDirectionIsNoneOfTheOther) {
   for (const bool opened : {false, true}) {
     for (const Party honest : {Party::A, Party::B}) {
       const auto wrapper = in_transit(reflect("mac_transcript.digest"));
-      const PartyOptions options = honest == Party::A ? PartyOptions{.wrap_a = wrapper} : PartyOptions{.wrap_b = wrapper};
+      const PartyOptions options =
+          honest == Party::A ? PartyOptions{.wrap_a = wrapper} : PartyOptions{.wrap_b = wrapper};
       const Outcomes outcomes = run_sessions(
           [&](Session& session) {
             if (opened) open(session, Party::A, 5), open(session, Party::B, 5);
@@ -220,11 +236,15 @@ TEST(MacTranscript, AnEarlierDigestIsNoLaterOne) {
     if (arrival.occurrence == 0) first.assign(arrival.received.begin(), arrival.received.end());
     if (arrival.occurrence == 1) std::copy(first.begin(), first.end(), arrival.received.begin());
   });
-  expect_caught(run_sessions([](Session& session) { settle_transcripts(session), settle_transcripts(session); }, options, false), Party::A);
+  expect_caught(
+      run_sessions(
+          [](Session& session) { settle_transcripts(session), settle_transcripts(session); },
+          options, false),
+      Party::A);
 }
 
-// The transcripts themselves, without sessions: the same blocks give the same digest however they are cut, across the change of
-// hash keys; another block anywhere gives another one.
+// The transcripts themselves, without sessions: the same blocks give the same digest however they
+// are cut, across the change of hash keys; another block anywhere gives another one.
 constexpr std::size_t kEdge = TweakHash::kObjectsMax;
 
 Digest digest_of(std::span<const Block> blocks, std::span<const std::size_t> cuts) {
@@ -241,7 +261,8 @@ TEST(MacTranscript, TheCutsDoNotMatterAcrossTheChangeOfKeys) {
   std::vector<Block> blocks(kEdge + 700);
   Rng(Seed{{1, 1}}).fill_blocks(std::span(blocks));
   const Digest whole = digest_of(blocks, {});
-  for (const auto& cuts : {std::vector<std::size_t>{kEdge - 1, 2}, {kEdge, 1}, {kEdge + 1}, {1, kEdge - 513}})
+  for (const auto& cuts :
+       {std::vector<std::size_t>{kEdge - 1, 2}, {kEdge, 1}, {kEdge + 1}, {1, kEdge - 513}})
     EXPECT_TRUE(equal_constant_time(whole, digest_of(blocks, cuts)));
   for (const std::size_t index : {kEdge - 1, kEdge, kEdge + 699}) {
     blocks[index].lo ^= 1;
@@ -250,7 +271,8 @@ TEST(MacTranscript, TheCutsDoNotMatterAcrossTheChangeOfKeys) {
   }
 }
 
-// The digest by its definition: the sum of the hashes, each batch under a key of its own, tweaks counting from 0 in it; then G.
+// The digest by its definition: the sum of the hashes, each batch under a key of its own, tweaks
+// counting from 0 in it; then G.
 TEST(MacTranscript, EqualsItsDefinition) {
   const SessionId session{{1, 2, 3}};
   std::vector<Block> blocks(kEdge + 700);
@@ -264,7 +286,8 @@ TEST(MacTranscript, EqualsItsDefinition) {
   Block sum{0, 0};
   for (const Block& hashed : all) sum ^= hashed;
   const Digest chain = RandomOracle(session, {"MAC chain", 'B', 0}).absorb_object(sum).digest();
-  EXPECT_TRUE(equal_constant_time(settled, RandomOracle(session, {"MAC digest", 'B', 1}).absorb_object(chain).digest()));
+  EXPECT_TRUE(equal_constant_time(
+      settled, RandomOracle(session, {"MAC digest", 'B', 1}).absorb_object(chain).digest()));
 }
 
 TEST(MacTranscript, HonestOpeningsSettleAcrossTheChangeOfKeys) {

@@ -23,13 +23,15 @@ struct Established {
 };
 
 // Each party may know a session from earlier.
-Established establish(const PartyOptions& options = {}, std::optional<SessionId> of_a = {}, std::optional<SessionId> of_b = {}) {
+Established establish(const PartyOptions& options = {}, std::optional<SessionId> of_a = {},
+                      std::optional<SessionId> of_b = {}) {
   Established result;
   result.outcomes = run_channels(
       [&](Party party, Channel& channel) {
         Rng rng(Seed{{options.seed, static_cast<std::uint64_t>(party)}});
         try {
-          result.of[static_cast<int>(party)] = establish_session(channel, rng, party, {{"sigma", "40"}}, party == Party::A ? of_a : of_b);
+          result.of[static_cast<int>(party)] = establish_session(
+              channel, rng, party, {{"sigma", "40"}}, party == Party::A ? of_a : of_b);
         } catch (const Disagreement& error) {
           throw std::runtime_error("disagreement: " + std::string(error.what()));
         }
@@ -51,8 +53,10 @@ void expect_done(const Established& established) {
   EXPECT_EQ(established.of[0].connection, established.of[1].connection);
 }
 
-// Joins a further channel, A as worker `of_a` and B as worker `of_b`, of session parts that may differ.
-Outcomes join(std::uint64_t of_a, std::uint64_t of_b, const PartyOptions& options = {}, std::uint8_t connection_of_b = 1) {
+// Joins a further channel, A as worker `of_a` and B as worker `of_b`, of session parts that may
+// differ.
+Outcomes join(std::uint64_t of_a, std::uint64_t of_b, const PartyOptions& options = {},
+              std::uint8_t connection_of_b = 1) {
   return run_channels(
       [&](Party party, Channel& channel) {
         const SessionIds ids{session_of(9), session_of(party == Party::A ? 1 : connection_of_b)};
@@ -71,7 +75,10 @@ TEST(JoinSession, TurnsEverybodyElseAway) {
   for (const Outcomes& outcomes :
        {join(1, 2), join(1, 1, {}, 2),
         join(1, 1,
-             {.wrap_b = [](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), flip_bit("session.join", 0, 7)); }}),
+             {.wrap_b =
+                  [](std::unique_ptr<Channel> inner) {
+                    return make_cheating_channel(std::move(inner), flip_bit("session.join", 0, 7));
+                  }}),
         join(1, 1, {.wrap_a = in_transit(reflect("session.join"))})})
     EXPECT_EQ(outcomes.a.kind, Kind::Network) << outcomes.a.message;
 }
@@ -108,7 +115,8 @@ TEST(EstablishSession, BothAgreeOnFreshIds) {
 }
 
 TEST(EstablishSession, AnExistingSessionStaysAndTheConnectionIsNew) {
-  const Established first = establish({.seed = 1}, session_of(7), session_of(7)), second = establish({.seed = 2}, session_of(7), session_of(7));
+  const Established first = establish({.seed = 1}, session_of(7), session_of(7)),
+                    second = establish({.seed = 2}, session_of(7), session_of(7));
   expect_done(first);
   expect_done(second);
   EXPECT_EQ(first.of[0].session, session_of(7));
@@ -131,11 +139,15 @@ TEST(EstablishSession, OneNonceAloneMakesTheConnectionNew) {
 }
 
 TEST(EstablishSession, AnotherSessionIsADisagreement) {
-  for (const auto& [of_a, of_b] : {std::pair<std::optional<SessionId>, std::optional<SessionId>>{session_of(1), session_of(2)},
-                                   {session_of(1), std::nullopt}, {std::nullopt, session_of(1)}}) {
+  for (const auto& [of_a, of_b] :
+       {std::pair<std::optional<SessionId>, std::optional<SessionId>>{session_of(1), session_of(2)},
+        {session_of(1), std::nullopt},
+        {std::nullopt, session_of(1)}}) {
     const Established established = establish({}, of_a, of_b);
     for (const Outcome& outcome : {established.outcomes.a, established.outcomes.b})
-      EXPECT_NE(outcome.message.find("disagreement: the parties disagree on session"), std::string::npos) << outcome.message;
+      EXPECT_NE(outcome.message.find("disagreement: the parties disagree on session"),
+                std::string::npos)
+          << outcome.message;
   }
 }
 
@@ -155,10 +167,13 @@ void expect_handshake_cheated(const Outcome& outcome) {
 }
 
 PartyOptions attacked(Party honest, const InTransit& alter) {
-  return honest == Party::A ? PartyOptions{.wrap_a = in_transit(alter)} : PartyOptions{.wrap_b = in_transit(alter)};
+  return honest == Party::A ? PartyOptions{.wrap_a = in_transit(alter)}
+                            : PartyOptions{.wrap_b = in_transit(alter)};
 }
 
-const Outcome& of(const Outcomes& outcomes, Party party) { return party == Party::A ? outcomes.a : outcomes.b; }
+const Outcome& of(const Outcomes& outcomes, Party party) {
+  return party == Party::A ? outcomes.a : outcomes.b;
+}
 
 TEST(EstablishSession, AnAlteredConfirmationIsFound) {
   for (const Party honest : {Party::A, Party::B}) {
@@ -173,31 +188,38 @@ TEST(EstablishSession, AnAlteredConfirmationIsFound) {
 
 TEST(EstablishSession, AReflectedConfirmationIsFound) {
   for (const Party honest : {Party::A, Party::B})
-    expect_handshake_cheated(of(establish(attacked(honest, reflect("handshake.confirm"))).outcomes, honest));
+    expect_handshake_cheated(
+        of(establish(attacked(honest, reflect("handshake.confirm"))).outcomes, honest));
 }
 
 TEST(EstablishSession, AConfirmationFromAnotherConnectionIsFound) {
   for (const Party honest : {Party::A, Party::B}) {
     std::vector<std::byte> old;
-    establish(attacked(honest, [&](const Arrival& arrival) {
-      if (arrival.tag == "handshake.confirm") old.assign(arrival.received.begin(), arrival.received.end());
-    }), session_of(1), session_of(1));
+    establish(attacked(honest,
+                       [&](const Arrival& arrival) {
+                         if (arrival.tag == "handshake.confirm")
+                           old.assign(arrival.received.begin(), arrival.received.end());
+                       }),
+              session_of(1), session_of(1));
     PartyOptions options = attacked(honest, [&](const Arrival& arrival) {
-      if (arrival.tag == "handshake.confirm") std::copy(old.begin(), old.end(), arrival.received.begin());
+      if (arrival.tag == "handshake.confirm")
+        std::copy(old.begin(), old.end(), arrival.received.begin());
     });
     options.seed = 2;
     expect_handshake_cheated(of(establish(options, session_of(1), session_of(1)).outcomes, honest));
   }
 }
 
-// A bit of the nonce flipped in transit: the Hello is still well formed, but the parties have not seen the same two.
+// A bit of the nonce flipped in transit: the Hello is still well formed, but the parties have not
+// seen the same two.
 TEST(EstablishSession, AHelloAlteredInTransitIsFoundByBoth) {
   for (const Party receiver : {Party::A, Party::B}) {
     for (const std::size_t byte_of_nonce : {0u, 31u}) {
       const Established established = establish(attacked(receiver, [=](const Arrival& arrival) {
         if (arrival.tag != "handshake.hello") return;
         constexpr std::byte kNonceField[] = {std::byte{0x1a}, std::byte{32}};
-        const auto field = std::search(arrival.received.begin(), arrival.received.end(), std::begin(kNonceField), std::end(kNonceField));
+        const auto field = std::search(arrival.received.begin(), arrival.received.end(),
+                                       std::begin(kNonceField), std::end(kNonceField));
         ASSERT_NE(field, arrival.received.end());
         *(field + 2 + static_cast<long>(byte_of_nonce)) ^= std::byte{1};
       }));
@@ -216,10 +238,12 @@ TEST(EstablishSession, CostsWhatTheHeaderSays) {
   });
 }
 
-// A stream that may hold back what is written until it is flushed, as TCP's does with what the system does not take at once.
+// A stream that may hold back what is written until it is flushed, as TCP's does with what the
+// system does not take at once.
 class HoldingStream final : public ByteStream {
  public:
-  HoldingStream(std::unique_ptr<ByteStream> inner, bool& holds) : inner_(std::move(inner)), holds_(holds) {}
+  HoldingStream(std::unique_ptr<ByteStream> inner, bool& holds)
+      : inner_(std::move(inner)), holds_(holds) {}
 
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
     holds_ = true;
@@ -230,7 +254,9 @@ class HoldingStream final : public ByteStream {
     inner_->flush();
     holds_ = false;
   }
-  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
+    inner_->set_deadline(deadline);
+  }
 
  private:
   std::unique_ptr<ByteStream> inner_;
@@ -242,7 +268,8 @@ TEST(EstablishSession, NothingIsHeldBackWhenItStandsOrAWorkerHasJoined) {
   MemoryStreams streams = make_memory_streams();
   const auto establish_and_join = [](Party party, std::unique_ptr<ByteStream> stream) {
     bool holds = false;
-    const auto channel = make_framed_channel(std::make_unique<HoldingStream>(std::move(stream), holds));
+    const auto channel =
+        make_framed_channel(std::make_unique<HoldingStream>(std::move(stream), holds));
     Rng rng(Seed{{1, static_cast<std::uint64_t>(party)}});
     const SessionIds ids = establish_session(*channel, rng, party, {{"sigma", "40"}}, {});
     EXPECT_FALSE(holds) << letter(party);
@@ -257,25 +284,33 @@ TEST(EstablishSession, NothingIsHeldBackWhenItStandsOrAWorkerHasJoined) {
 // A stream that is bound to a connection and its keys, as TLS is.
 class BoundStream final : public ByteStream {
  public:
-  BoundStream(std::unique_ptr<ByteStream> inner, std::uint8_t binding) : inner_(std::move(inner)), binding_(96, std::byte{binding}) {}
+  BoundStream(std::unique_ptr<ByteStream> inner, std::uint8_t binding)
+      : inner_(std::move(inner)), binding_(96, std::byte{binding}) {}
 
-  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override { inner_->write(bytes, more); }
+  void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
+    inner_->write(bytes, more);
+  }
   void read(std::span<std::byte> bytes) override { inner_->read(bytes); }
   void flush() override { inner_->flush(); }
   std::span<const std::byte> binding() const override { return binding_; }
-  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
+    inner_->set_deadline(deadline);
+  }
 
  private:
   std::unique_ptr<ByteStream> inner_;
   std::vector<std::byte> binding_;
 };
 
-// Both parties do `work` on a channel that is bound so for A and so for B; whether each gets through.
+// Both parties do `work` on a channel that is bound so for A and so for B; whether each gets
+// through.
 template <class Work>
 std::pair<bool, bool> both_get_through(std::uint8_t of_a, std::uint8_t of_b, const Work& work) {
   MemoryStreams streams = make_memory_streams();
-  const auto gets_through = [&](Party party, std::unique_ptr<ByteStream> stream, std::uint8_t binding) {
-    const auto channel = make_framed_channel(std::make_unique<BoundStream>(std::move(stream), binding));
+  const auto gets_through = [&](Party party, std::unique_ptr<ByteStream> stream,
+                                std::uint8_t binding) {
+    const auto channel =
+        make_framed_channel(std::make_unique<BoundStream>(std::move(stream), binding));
     try {
       work(party, *channel);
       return true;
@@ -292,7 +327,8 @@ std::pair<bool, bool> both_get_through(std::uint8_t of_a, std::uint8_t of_b, con
 
 // Somebody between two connections has a binding of each, which are never equal.
 TEST(EstablishSession, IsBoundToTheChannel) {
-  for (const std::optional<SessionId>& existing : {std::optional<SessionId>(), std::optional<SessionId>(session_of(7))}) {
+  for (const std::optional<SessionId>& existing :
+       {std::optional<SessionId>(), std::optional<SessionId>(session_of(7))}) {
     SessionIds of_binding[3];
     const auto establish_on = [&](SessionIds& ids) {
       return [&](Party party, Channel& channel) {
@@ -314,7 +350,9 @@ TEST(EstablishSession, IsBoundToTheChannel) {
 }
 
 TEST(JoinSession, IsBoundToTheChannel) {
-  const auto join = [](Party party, Channel& channel) { join_session(channel, {session_of(9), session_of(1)}, party, 1); };
+  const auto join = [](Party party, Channel& channel) {
+    join_session(channel, {session_of(9), session_of(1)}, party, 1);
+  };
   EXPECT_EQ(both_get_through(1, 1, join), std::pair(true, true));
   EXPECT_EQ(both_get_through(1, 2, join), std::pair(false, false));
 }
@@ -332,13 +370,16 @@ TEST(Session, CountsAlikeOnBothSidesAndHoldsTheKeyItWasGiven) {
 TEST(Session, TheRandomnessOfAPartFollowsFromItsNumberAndFromThatOfTheWhole) {
   const auto channel = make_framed_channel(make_memory_streams().a);
   PhaseLog log;
-  const auto first_of_part = [&](Party me, std::uint64_t seed, std::string_view kind, std::uint64_t number) {
-    Session whole(me, {session_of(1), session_of(2)}, global_key_of(me, 1), *channel, Rng(Seed{{seed, 0}}), log);
+  const auto first_of_part = [&](Party me, std::uint64_t seed, std::string_view kind,
+                                 std::uint64_t number) {
+    Session whole(me, {session_of(1), session_of(2)}, global_key_of(me, 1), *channel,
+                  Rng(Seed{{seed, 0}}), log);
     return Session(whole, kind, number, *channel, log).rng().block();
   };
   const Block drawn = first_of_part(Party::A, 1, "unit", 1);
   EXPECT_TRUE(same(first_of_part(Party::A, 1, "unit", 1), drawn));
-  EXPECT_FALSE(same(first_of_part(Party::A, 2, "unit", 1), drawn)) << "it follows from what is public";
+  EXPECT_FALSE(same(first_of_part(Party::A, 2, "unit", 1), drawn))
+      << "it follows from what is public";
   EXPECT_FALSE(same(first_of_part(Party::B, 1, "unit", 1), drawn));
   EXPECT_FALSE(same(first_of_part(Party::A, 1, "anchor", 1), drawn));
   EXPECT_FALSE(same(first_of_part(Party::A, 1, "unit", 2), drawn));

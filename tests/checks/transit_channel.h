@@ -1,5 +1,5 @@
-// A channel on which messages are altered after they have arrived: what an attacker in transit does, or a peer whose deviation
-// needs something that only the receiving side has seen.
+// A channel on which messages are altered after they have arrived: what an attacker in transit
+// does, or a peer whose deviation needs something that only the receiving side has seen.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,8 @@
 
 namespace tinyot::test {
 
-// `received` is what came; `sent` what this side itself sent last under the same tag (empty if nothing).
+// `received` is what came; `sent` what this side itself sent last under the same tag (empty if
+// nothing).
 struct Arrival {
   std::string tag;
   std::size_t occurrence;
@@ -24,7 +25,8 @@ using InTransit = std::function<void(const Arrival&)>;
 
 class TransitChannel final : public ChannelDecorator {
  public:
-  TransitChannel(std::unique_ptr<Channel> inner, InTransit alter) : ChannelDecorator(std::move(inner)), alter_(std::move(alter)) {}
+  TransitChannel(std::unique_ptr<Channel> inner, InTransit alter)
+      : ChannelDecorator(std::move(inner)), alter_(std::move(alter)) {}
 
   void send(const MessageTag& tag, std::span<const std::byte> payload) override {
     sent_[std::string(tag.name)].assign(payload.begin(), payload.end());
@@ -52,7 +54,9 @@ class TransitChannel final : public ChannelDecorator {
 };
 
 inline ChannelWrapper in_transit(InTransit alter) {
-  return [alter = std::move(alter)](std::unique_ptr<Channel> inner) { return std::make_unique<TransitChannel>(std::move(inner), alter); };
+  return [alter = std::move(alter)](std::unique_ptr<Channel> inner) {
+    return std::make_unique<TransitChannel>(std::move(inner), alter);
+  };
 }
 
 // The peer's own message comes back to it.

@@ -58,9 +58,11 @@ void expect_sbox(AesSbox form, std::uint64_t ands, std::uint64_t depth) {
     builder.output(0, aes_sbox(ByteWord(builder.input(0)), form));
   });
   LaneValues inputs;
-  for (std::uint32_t x = 0; x < 256; ++x) inputs.push_back(parse_value(std::to_string(x), 8, ValueFormat::Integer, false));
+  for (std::uint32_t x = 0; x < 256; ++x)
+    inputs.push_back(parse_value(std::to_string(x), 8, ValueFormat::Integer, false));
   const std::vector<LaneValues> outputs = evaluate(circuit, 256, {inputs});
-  for (std::uint32_t x = 0; x < 256; ++x) EXPECT_EQ(outputs[0][x].words()[0], sbox_by_definition(x)) << x;
+  for (std::uint32_t x = 0; x < 256; ++x)
+    EXPECT_EQ(outputs[0][x].words()[0], sbox_by_definition(x)) << x;
 
   const CircuitCost cost = cost_of(circuit);
   EXPECT_EQ(cost.ands, ands);
@@ -70,7 +72,9 @@ void expect_sbox(AesSbox form, std::uint64_t ands, std::uint64_t depth) {
 
 TEST(AesSbox, SmallOneIsTheInverseAndTheAffineMapOnAllBytes) { expect_sbox(AesSbox::Small, 32, 6); }
 
-TEST(AesSbox, ShallowOneIsTheInverseAndTheAffineMapOnAllBytes) { expect_sbox(AesSbox::Shallow, 34, 4); }
+TEST(AesSbox, ShallowOneIsTheInverseAndTheAffineMapOnAllBytes) {
+  expect_sbox(AesSbox::Shallow, 34, 4);
+}
 
 // Appendix C of FIPS-197.
 TEST(Aes, EncryptsTheVectorsOfFips197) {
@@ -84,39 +88,44 @@ TEST(Aes, EncryptsTheVectorsOfFips197) {
                  {"aes256", 64, "8ea2b7ca516745bfeafc49904b496089"}};
   for (const auto& vector : vectors) {
     for (const std::string& form : forms(vector.name)) {
-      const std::vector<LaneValues> outputs =
-          evaluate(*find_circuit(form), 1, inputs_of(key.substr(0, vector.digits), {hex("00112233445566778899aabbccddeeff")}));
+      const std::vector<LaneValues> outputs = evaluate(
+          *find_circuit(form), 1,
+          inputs_of(key.substr(0, vector.digits), {hex("00112233445566778899aabbccddeeff")}));
       EXPECT_EQ(hex(outputs[0][0]), vector.ciphertext) << form;
     }
   }
 }
 
-// SP 800-38A, F.1.1, F.1.3 and F.1.5 (ECB): four blocks under one key, repeated over more lanes than a word has.
+// SP 800-38A, F.1.1, F.1.3 and F.1.5 (ECB): four blocks under one key, repeated over more lanes
+// than a word has.
 TEST(Aes, EncryptsManyLanesUnderOneKey) {
-  const char* const messages[] = {"6bc1bee22e409f96e93d7e117393172a", "ae2d8a571e03ac9c9eb76fac45af8e51",
-                                  "30c81c46a35ce411e5fbc1191a0a52ef", "f69f2445df4f9b17ad2b417be66c3710"};
+  const char* const messages[] = {
+      "6bc1bee22e409f96e93d7e117393172a", "ae2d8a571e03ac9c9eb76fac45af8e51",
+      "30c81c46a35ce411e5fbc1191a0a52ef", "f69f2445df4f9b17ad2b417be66c3710"};
   const struct {
     const char* name;
     const char* key;
     const char* ciphertexts[4];
   } vectors[] = {{"aes128",
                   "2b7e151628aed2a6abf7158809cf4f3c",
-                  {"3ad77bb40d7a3660a89ecaf32466ef97", "f5d3d58503b9699de785895a96fdbaaf", "43b1cd7f598ece23881b00e3ed030688",
-                   "7b0c785e27e8ad3f8223207104725dd4"}},
+                  {"3ad77bb40d7a3660a89ecaf32466ef97", "f5d3d58503b9699de785895a96fdbaaf",
+                   "43b1cd7f598ece23881b00e3ed030688", "7b0c785e27e8ad3f8223207104725dd4"}},
                  {"aes192",
                   "8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b",
-                  {"bd334f1d6e45f25ff712a214571fa5cc", "974104846d0ad3ad7734ecb3ecee4eef", "ef7afd2270e2e60adce0ba2face6444e",
-                   "9a4b41ba738d6c72fb16691603c18e0e"}},
+                  {"bd334f1d6e45f25ff712a214571fa5cc", "974104846d0ad3ad7734ecb3ecee4eef",
+                   "ef7afd2270e2e60adce0ba2face6444e", "9a4b41ba738d6c72fb16691603c18e0e"}},
                  {"aes256",
                   "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
-                  {"f3eed1bdb5d2a03c064b5a7e3db181f8", "591ccb10d410ed26dc5ba74a31362870", "b6ed21b99ca6f4f9f153e7b1beafed1d",
-                   "23304b7a39f9f3ff067d8d8f9e24ecc7"}}};
+                  {"f3eed1bdb5d2a03c064b5a7e3db181f8", "591ccb10d410ed26dc5ba74a31362870",
+                   "b6ed21b99ca6f4f9f153e7b1beafed1d", "23304b7a39f9f3ff067d8d8f9e24ecc7"}}};
   LaneValues blocks;
   for (std::size_t lane = 0; lane < 70; ++lane) blocks.push_back(hex(messages[lane % 4]));
   for (const auto& vector : vectors) {
     for (const std::string& form : forms(vector.name)) {
-      const std::vector<LaneValues> outputs = evaluate(*find_circuit(form), 70, inputs_of(vector.key, blocks));
-      for (std::size_t lane = 0; lane < 70; ++lane) EXPECT_EQ(hex(outputs[0][lane]), vector.ciphertexts[lane % 4]) << form;
+      const std::vector<LaneValues> outputs =
+          evaluate(*find_circuit(form), 70, inputs_of(vector.key, blocks));
+      for (std::size_t lane = 0; lane < 70; ++lane)
+        EXPECT_EQ(hex(outputs[0][lane]), vector.ciphertexts[lane % 4]) << form;
     }
   }
 }
@@ -128,7 +137,8 @@ TEST(Aes, CostsWhatTheHeaderSays) {
     std::uint64_t rounds;
   } sizes[] = {{"aes128", 200, 10}, {"aes192", 224, 12}, {"aes256", 276, 14}};
   for (const auto& size : sizes) {
-    const CircuitCost small = cost_of(*find_circuit(size.name)), shallow = cost_of(*find_circuit(size.name + std::string(":sbox=shallow")));
+    const CircuitCost small = cost_of(*find_circuit(size.name)),
+                      shallow = cost_of(*find_circuit(size.name + std::string(":sbox=shallow")));
     EXPECT_EQ(small.ands, 32 * size.sboxes);
     EXPECT_EQ(small.and_depth, 6 * size.rounds);
     EXPECT_EQ(shallow.ands, 34 * size.sboxes);

@@ -1,4 +1,5 @@
-// Hamming distance, set intersection, comparisons, minimum, sorting: against plain references on several lanes.
+// Hamming distance, set intersection, comparisons, minimum, sorting: against plain references on
+// several lanes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,7 +25,8 @@ std::uint64_t value_at(const BitVector& bundle, std::size_t k, std::size_t bits)
 
 Values values_of(const BitVector& bundle, std::size_t bits) {
   Values values;
-  for (std::size_t k = 0; k < bundle.size() / bits; ++k) values.push_back(value_at(bundle, k, bits));
+  for (std::size_t k = 0; k < bundle.size() / bits; ++k)
+    values.push_back(value_at(bundle, k, bits));
   return values;
 }
 
@@ -33,7 +35,8 @@ struct Trial {
   std::vector<LaneValues> outputs;
 };
 
-// On random inputs; lane 0 is all zeros, lane 1 all ones, and in lane 2 B has what A has, as far as that goes.
+// On random inputs; lane 0 is all zeros, lane 1 all ones, and in lane 2 B has what A has, as far as
+// that goes.
 Trial run_random(const Circuit& circuit) {
   std::mt19937_64 rng(11);
   Trial run;
@@ -49,14 +52,17 @@ Trial run_random(const Circuit& circuit) {
   return run;
 }
 
-std::unique_ptr<Circuit> circuit_of(const std::string& name, const std::string& parameters) { return find_circuit(name + ":" + parameters); }
+std::unique_ptr<Circuit> circuit_of(const std::string& name, const std::string& parameters) {
+  return find_circuit(name + ":" + parameters);
+}
 
 TEST(Hamming, CountsTheDifferences) {
   for (const std::size_t bits : {1, 2, 3, 7, 64, 100}) {
     const Trial run = run_random(*circuit_of("hamming", "bits=" + std::to_string(bits)));
     for (std::size_t lane = 0; lane < kRuns; ++lane) {
       std::uint64_t distance = 0;
-      for (std::size_t i = 0; i < bits; ++i) distance += run.inputs[0][lane][i] != run.inputs[1][lane][i];
+      for (std::size_t i = 0; i < bits; ++i)
+        distance += run.inputs[0][lane][i] != run.inputs[1][lane][i];
       EXPECT_EQ(run.outputs[0][lane].words()[0], distance);
     }
   }
@@ -90,21 +96,26 @@ TEST(Millionaires, CompareStrictly) {
   for (const std::size_t bits : {1, 2, 64}) {
     const Trial run = run_random(*circuit_of("millionaires", "bits=" + std::to_string(bits)));
     for (std::size_t lane = 0; lane < kRuns; ++lane) {
-      EXPECT_EQ(run.outputs[0][lane][0], run.inputs[0][lane].words()[0] > run.inputs[1][lane].words()[0]);
+      EXPECT_EQ(run.outputs[0][lane][0],
+                run.inputs[0][lane].words()[0] > run.inputs[1][lane].words()[0]);
     }
   }
   EXPECT_EQ(cost_of(*find_circuit("millionaires")).ands, 32u);
 }
 
 TEST(Comparisons, AreAMatrix) {
-  for (const auto& [rows, columns, bits] : {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 4}, {70, 90, 3}}) {
-    const auto circuit = circuit_of("comparisons", "rows=" + std::to_string(rows) + ",columns=" + std::to_string(columns) +
+  for (const auto& [rows, columns, bits] :
+       {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 4}, {70, 90, 3}}) {
+    const auto circuit = circuit_of("comparisons", "rows=" + std::to_string(rows) +
+                                                       ",columns=" + std::to_string(columns) +
                                                        ",bits=" + std::to_string(bits));
     const Trial run = run_random(*circuit);
     for (std::size_t lane = 0; lane < kRuns; ++lane) {
-      const Values a = values_of(run.inputs[0][lane], bits), b = values_of(run.inputs[1][lane], bits);
+      const Values a = values_of(run.inputs[0][lane], bits),
+                   b = values_of(run.inputs[1][lane], bits);
       for (std::size_t i = 0; i < rows; ++i) {
-        for (std::size_t j = 0; j < columns; ++j) ASSERT_EQ(run.outputs[0][lane][i * columns + j], a[i] < b[j]);
+        for (std::size_t j = 0; j < columns; ++j)
+          ASSERT_EQ(run.outputs[0][lane][i * columns + j], a[i] < b[j]);
       }
     }
     EXPECT_EQ(cost_of(*circuit).ands, rows * columns * bits);
@@ -121,7 +132,8 @@ Values all_values(const Trial& run, std::size_t lane, std::size_t bits) {
 TEST(Minimum, IsTheSmallestOfAll) {
   for (const std::size_t count : {2, 3, 4, 5, 13, 64}) {
     for (const std::size_t bits : {1, 5, 20}) {
-      const Trial run = run_random(*circuit_of("minimum", "count=" + std::to_string(count) + ",bits=" + std::to_string(bits)));
+      const Trial run = run_random(*circuit_of(
+          "minimum", "count=" + std::to_string(count) + ",bits=" + std::to_string(bits)));
       for (std::size_t lane = 0; lane < kRuns; ++lane) {
         const Values values = all_values(run, lane, bits);
         ASSERT_EQ(values.size(), count);
@@ -152,7 +164,8 @@ TEST(Minimum, IsFoundWhereverItStands) {
     for (std::size_t i = 0; i < bits; ++i) bundle.put(k * bits + i, ((wanted[lane] >> i) & 1) != 0);
   }
   const std::vector<LaneValues> outputs = evaluate(*circuit, 64, inputs);
-  for (std::size_t lane = 0; lane < 64; ++lane) EXPECT_EQ(outputs[0][lane].words()[0], wanted[lane]);
+  for (std::size_t lane = 0; lane < 64; ++lane)
+    EXPECT_EQ(outputs[0][lane].words()[0], wanted[lane]);
 }
 
 TEST(Minimum, Costs40AndsANode) {
@@ -173,7 +186,8 @@ TEST(Minimum, HoldsAFewBlocksOfValues) {
 TEST(Sort, PutsTheSmallestFirst) {
   for (const std::size_t count : {2, 3, 4, 5, 7, 8, 33}) {
     for (const std::size_t bits : {1, 3, 20}) {
-      const Trial run = run_random(*circuit_of("sort", "count=" + std::to_string(count) + ",bits=" + std::to_string(bits)));
+      const Trial run = run_random(
+          *circuit_of("sort", "count=" + std::to_string(count) + ",bits=" + std::to_string(bits)));
       for (std::size_t lane = 0; lane < kRuns; ++lane) {
         Values values = all_values(run, lane, bits);
         std::sort(values.begin(), values.end());

@@ -51,8 +51,9 @@ TEST(Builder, FreesAWireWhenItsLastHandleDies) {
   x = ~x;        // x ^ y dies
   copy = Bit();  // input 0 dies
   builder.output_bit(0, 0, x);
-  EXPECT_EQ(kinds(sink), (std::vector{GateKind::Input, GateKind::Input, GateKind::Xor, GateKind::Not, GateKind::Free,
-                                      GateKind::Free, GateKind::Output}));
+  EXPECT_EQ(kinds(sink),
+            (std::vector{GateKind::Input, GateKind::Input, GateKind::Xor, GateKind::Not,
+                         GateKind::Free, GateKind::Free, GateKind::Output}));
   EXPECT_EQ(sink.gates[4].in0 + sink.gates[5].in0, 2u);  // wires 0 and 2, in either order
 }
 

@@ -122,8 +122,7 @@ inline void expect_equality_with_zero(const Circuit& circuit) {
 inline void expect_comparison(const Circuit& circuit) {
   std::vector<std::uint64_t> edges = {0};
   for (std::uint64_t power = 1; power <= 0x10000; power *= 2) {
-    for (const std::uint64_t value : {power - 1, power, power + 1})
-      edges.push_back(value & 0xffff);
+    for (const std::uint64_t value : {power - 1, power, power + 1}) edges.push_back(value & 0xffff);
   }
   std::mt19937_64 rng(10);
   std::size_t pair = 0;

@@ -1,7 +1,8 @@
 // Known answers on circuit files: what the reader makes of a file computes what the file is named
 // for.
-#include "circuit_file_answers.h"
 #include "tests/support/circuit_files.h"
+
+#include "circuit_file_answers.h"
 
 namespace tinyot {
 namespace {

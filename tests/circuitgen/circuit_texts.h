@@ -15,7 +15,8 @@
 
 namespace tinyot {
 
-inline std::unique_ptr<Circuit> parse(const std::string& text, const CircuitFileOptions& options = {}) {
+inline std::unique_ptr<Circuit> parse(const std::string& text,
+                                      const CircuitFileOptions& options = {}) {
   return read_circuit(text_in_memory("test.txt", text), "test", options);
 }
 
@@ -32,16 +33,19 @@ struct RefusedText {
   std::string text;
   const char* reason;  // part of the message
 };
-inline void expect_refused(const std::vector<RefusedText>& rows, const CircuitFileOptions& options = {}) {
+inline void expect_refused(const std::vector<RefusedText>& rows,
+                           const CircuitFileOptions& options = {}) {
   for (const auto& [text, reason] : rows) {
     const std::string message = message_of(text, options);
     EXPECT_EQ(message.find("test.txt, line "), 0u) << text;
-    EXPECT_NE(message.find(reason), std::string::npos) << "wanted: " << reason << "\ngot: " << message;
+    EXPECT_NE(message.find(reason), std::string::npos)
+        << "wanted: " << reason << "\ngot: " << message;
   }
 }
 
 // One output in one lane.
-inline std::uint64_t result(const Circuit& circuit, std::initializer_list<std::uint64_t> values, std::size_t output = 0) {
+inline std::uint64_t result(const Circuit& circuit, std::initializer_list<std::uint64_t> values,
+                            std::size_t output = 0) {
   std::vector<LaneValues> inputs;
   for (const std::uint64_t value : values) {
     const std::uint32_t bits = circuit.info().inputs[inputs.size()].bits;

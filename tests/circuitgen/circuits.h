@@ -18,7 +18,8 @@ namespace tinyot {
 // A circuit from a lambda, or from a list of gates.
 class TestCircuit final : public Circuit {
  public:
-  TestCircuit(CircuitInfo info, std::function<void(GateSink&)> program) : info_(std::move(info)), program_(std::move(program)) {}
+  TestCircuit(CircuitInfo info, std::function<void(GateSink&)> program)
+      : info_(std::move(info)), program_(std::move(program)) {}
   TestCircuit(CircuitInfo info, std::vector<Gate> gates)
       : TestCircuit(std::move(info), [gates = std::move(gates)](GateSink& sink) {
           for (const Gate& gate : gates) sink.emit(gate);
@@ -31,13 +32,16 @@ class TestCircuit final : public Circuit {
   std::function<void(GateSink&)> program_;
 };
 
-inline CircuitInfo test_info(std::initializer_list<std::uint32_t> inputs, std::initializer_list<std::uint32_t> outputs) {
+inline CircuitInfo test_info(std::initializer_list<std::uint32_t> inputs,
+                             std::initializer_list<std::uint32_t> outputs) {
   CircuitInfo info{"test", {}, {}};
   for (const std::uint32_t bits : inputs) {
-    info.inputs.push_back({std::to_string(info.inputs.size()), bits, Party::A, ValueFormat::Integer, false});
+    info.inputs.push_back(
+        {std::to_string(info.inputs.size()), bits, Party::A, ValueFormat::Integer, false});
   }
   for (const std::uint32_t bits : outputs) {
-    info.outputs.push_back({std::to_string(info.outputs.size()), bits, Receiver::Both, ValueFormat::Integer});
+    info.outputs.push_back(
+        {std::to_string(info.outputs.size()), bits, Receiver::Both, ValueFormat::Integer});
   }
   return info;
 }
@@ -75,19 +79,22 @@ inline BitVector random_bits(std::size_t bits, std::mt19937_64& rng) {
   return value;
 }
 
-inline std::vector<LaneValues> random_inputs(const CircuitInfo& info, std::size_t lanes, std::mt19937_64& rng) {
+inline std::vector<LaneValues> random_inputs(const CircuitInfo& info, std::size_t lanes,
+                                             std::mt19937_64& rng) {
   std::vector<LaneValues> inputs;
   for (const InputBundle& bundle : info.inputs) {
     LaneValues values;
     const std::size_t count = bundle.same_in_all_lanes ? 1 : lanes;
-    for (std::size_t lane = 0; lane < count; ++lane) values.push_back(random_bits(bundle.bits, rng));
+    for (std::size_t lane = 0; lane < count; ++lane)
+      values.push_back(random_bits(bundle.bits, rng));
     inputs.push_back(std::move(values));
   }
   return inputs;
 }
 
-// Random gates of all kinds, with gaps between ids, ids given out again, and wires freed at random, read or not. Reads prefer recent wires, so that
-// the circuit is deep, but any live wire may be read. `gap` is the longest step between two ids.
+// Random gates of all kinds, with gaps between ids, ids given out again, and wires freed at random,
+// read or not. Reads prefer recent wires, so that the circuit is deep, but any live wire may be
+// read. `gap` is the longest step between two ids.
 inline TestCircuit random_circuit(std::mt19937_64& rng, std::size_t gates, std::uint64_t gap) {
   CircuitInfo info = test_info({5, 9}, {7, 3});
   info.inputs[0].same_in_all_lanes = true;
@@ -114,7 +121,8 @@ inline TestCircuit random_circuit(std::mt19937_64& rng, std::size_t gates, std::
   };
   const auto pick = [&] {
     const bool recent = below(2) == 0;
-    return live[recent ? live.size() - 1 - below(std::min<std::size_t>(live.size(), 3)) : below(live.size())];
+    return live[recent ? live.size() - 1 - below(std::min<std::size_t>(live.size(), 3))
+                       : below(live.size())];
   };
 
   std::vector<std::pair<std::uint32_t, std::uint32_t>> inputs, outputs;
@@ -151,7 +159,8 @@ inline TestCircuit random_circuit(std::mt19937_64& rng, std::size_t gates, std::
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
     }
   }
-  for (const auto& [bundle, bit] : outputs) stream.push_back({GateKind::Output, bundle, pick(), bit});
+  for (const auto& [bundle, bit] : outputs)
+    stream.push_back({GateKind::Output, bundle, pick(), bit});
   return TestCircuit(std::move(info), std::move(stream));
 }
 

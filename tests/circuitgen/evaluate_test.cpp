@@ -11,12 +11,13 @@ namespace {
 
 // o0 = (a & b) ^ 1, o1 = ~a, with a and b from different bundles.
 std::vector<Gate> small_stream() {
-  return {{GateKind::Input, 0, 0, 0}, {GateKind::Input, 1, 1, 0}, {GateKind::Const, 2, 1, 0},  {GateKind::And, 3, 0, 1},
-          {GateKind::Free, 0, 1, 0},  {GateKind::Xor, 4, 3, 2},   {GateKind::Output, 0, 4, 0}, {GateKind::Not, 5, 0, 0},
-          {GateKind::Output, 0, 5, 1}};
+  return {{GateKind::Input, 0, 0, 0},  {GateKind::Input, 1, 1, 0}, {GateKind::Const, 2, 1, 0},
+          {GateKind::And, 3, 0, 1},    {GateKind::Free, 0, 1, 0},  {GateKind::Xor, 4, 3, 2},
+          {GateKind::Output, 0, 4, 0}, {GateKind::Not, 5, 0, 0},   {GateKind::Output, 0, 5, 1}};
 }
 
-std::string refusal_of(const Circuit& circuit, std::size_t lanes, const std::vector<LaneValues>& inputs) {
+std::string refusal_of(const Circuit& circuit, std::size_t lanes,
+                       const std::vector<LaneValues>& inputs) {
   try {
     evaluate(circuit, lanes, inputs);
   } catch (const UsageError& error) {
@@ -52,9 +53,12 @@ TEST(Evaluate, NamesTheBundleOfAWrongShape) {
   EXPECT_EQ(refusal_of(circuit, 2, {{one, one}, {one}}), "");
   EXPECT_NE(refusal_of(circuit, 0, {{}, {one}}).find("lanes"), std::string::npos);
   EXPECT_NE(refusal_of(circuit, 1, {{one}}).find("2 input bundles"), std::string::npos);
-  EXPECT_NE(refusal_of(circuit, 2, {{one}, {one}}).find("input 0 needs 2 values"), std::string::npos);
-  EXPECT_NE(refusal_of(circuit, 2, {{one, one}, {one, one}}).find("input shared needs 1 value"), std::string::npos);
-  EXPECT_NE(refusal_of(circuit, 2, {{one, two}, {one}}).find("input 0 has 1 bits, but the value of lane 1 has 2"),
+  EXPECT_NE(refusal_of(circuit, 2, {{one}, {one}}).find("input 0 needs 2 values"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(circuit, 2, {{one, one}, {one, one}}).find("input shared needs 1 value"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(circuit, 2, {{one, two}, {one}})
+                .find("input 0 has 1 bits, but the value of lane 1 has 2"),
             std::string::npos);
 }
 
@@ -62,13 +66,20 @@ TEST(Evaluate, RefusesMalformedStreams) {
   const CircuitInfo info = test_info({1}, {1});
   const std::vector<LaneValues> inputs = {{BitVector(1)}};
   const std::vector<std::vector<Gate>> streams = {
-      {},                                                                                           // an output that never comes
-      {{GateKind::Output, 0, 0, 0}},                                                                // read before written
-      {{GateKind::Input, 0, 0, 0}, {GateKind::Free, 0, 0, 0}, {GateKind::Output, 0, 0, 0}},         // read after freed
-      {{GateKind::Input, 0, 0, 0}, {GateKind::Output, 0, 0, 0}, {GateKind::Output, 0, 0, 0}},       // an output twice
-      {{GateKind::Input, 0, 0, 0}, {GateKind::Output, 0, 0, 1}},                                    // no such output bit
-      {{GateKind::Input, 0, 0, 1}, {GateKind::Output, 0, 0, 0}},                                    // no such input bit
-      {{GateKind::Input, 1, 0, 0}, {GateKind::Not, 1, 1, 0}, {GateKind::Output, 0, 1, 0}},          // a wire written twice
+      // an output that never comes
+      {},
+      // read before written
+      {{GateKind::Output, 0, 0, 0}},
+      // read after freed
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Free, 0, 0, 0}, {GateKind::Output, 0, 0, 0}},
+      // an output twice
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Output, 0, 0, 0}, {GateKind::Output, 0, 0, 0}},
+      // no such output bit
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Output, 0, 0, 1}},
+      // no such input bit
+      {{GateKind::Input, 0, 0, 1}, {GateKind::Output, 0, 0, 0}},
+      // a wire written twice
+      {{GateKind::Input, 1, 0, 0}, {GateKind::Not, 1, 1, 0}, {GateKind::Output, 0, 1, 0}},
   };
   for (const std::vector<Gate>& stream : streams) {
     EXPECT_THROW(evaluate(TestCircuit(info, stream), 1, inputs), std::logic_error);

@@ -8,14 +8,19 @@
 namespace tinyot {
 namespace {
 
-const std::string kText = "4 7\n2 2 1\n1 2\n\n2 1 0 1 3 AND\n1 1 2 4 INV\n2 1 3 4 5 XOR\n1 1 0 6 EQW\n";
+const std::string kText =
+    "4 7\n2 2 1\n1 2\n\n2 1 0 1 3 AND\n1 1 2 4 INV\n2 1 3 4 5 XOR\n1 1 0 6 EQW\n";
 
 class FileChange : public testing::Test {
  protected:
-  FileChange() : path_(std::filesystem::path(testing::TempDir()) / ("tinyot_file_change_" + std::to_string(::getpid()) + ".txt")) {}
+  FileChange()
+      : path_(std::filesystem::path(testing::TempDir()) /
+              ("tinyot_file_change_" + std::to_string(::getpid()) + ".txt")) {}
   ~FileChange() override { std::filesystem::remove(path_); }
 
-  void write(const std::string& text) const { std::ofstream(path_, std::ios::binary | std::ios::trunc) << text; }
+  void write(const std::string& text) const {
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << text;
+  }
 
   // What generate() says, and an evaluation with it, which must not find the stream malformed.
   static std::string message_of_run(const Circuit& circuit) {
@@ -43,10 +48,13 @@ TEST_F(FileChange, IsNoticedByLengthAndByEveryByte) {
       write(changed);
       const std::string message = message_of_run(*circuit);
       EXPECT_EQ(message.find(path_.string() + ", line "), 0u) << message;
-      EXPECT_NE(message.find("the file has changed since it was checked"), std::string::npos) << message << " at " << i << " " << c;
+      EXPECT_NE(message.find("the file has changed since it was checked"), std::string::npos)
+          << message << " at " << i << " " << c;
     }
     write(kText.substr(0, i));
-    EXPECT_NE(message_of_run(*circuit).find("the file has changed since it was opened, it has another length"), std::string::npos);
+    EXPECT_NE(message_of_run(*circuit).find(
+                  "the file has changed since it was opened, it has another length"),
+              std::string::npos);
   }
   write(kText + "\n");
   EXPECT_NE(message_of_run(*circuit).find("it has another length"), std::string::npos);
@@ -60,18 +68,21 @@ TEST_F(FileChange, AnotherValidCircuitIsNoticedAtItsFirstWrongLineOrAtTheEnd) {
   std::string other = kText;
   other.replace(other.find("XOR"), 3, "AND");
   write(other);
-  EXPECT_NE(message_of_run(*circuit).find("line 8: the file has changed"), std::string::npos) << message_of_run(*circuit);
+  EXPECT_NE(message_of_run(*circuit).find("line 8: the file has changed"), std::string::npos)
+      << message_of_run(*circuit);
   other = kText;
   other.replace(other.find("3 4 5 XOR"), 9, "3 1 5 XOR");
   write(other);
   EXPECT_NE(message_of_run(*circuit).find("the file has changed"), std::string::npos);
 }
 
-// What cannot be foretold of a file system: the text that a pass reads is not the one that the pass before has read.
+// What cannot be foretold of a file system: the text that a pass reads is not the one that the pass
+// before has read.
 class ChangingText final : public TextSource {
  public:
   ChangingText(std::string first, std::string second, std::size_t change_at)
-      : TextSource("changing", first.size()), texts_{std::move(first), std::move(second)}, change_at_(change_at) {}
+      : TextSource("changing", first.size()), texts_{std::move(first), std::move(second)},
+        change_at_(change_at) {}
   void read(std::uint64_t offset, std::span<char> block) const override {
     texts_[reads_++ >= change_at_].copy(block.data(), block.size(), offset);
   }
@@ -90,7 +101,8 @@ TEST_F(FileChange, IsHarmlessAtAnyTime) {
       changed[i] = c;
       for (std::size_t at = 1; at <= 5; ++at) {
         try {
-          const auto circuit = read_circuit(std::make_shared<ChangingText>(kText, changed, at), "changing");
+          const auto circuit =
+              read_circuit(std::make_shared<ChangingText>(kText, changed, at), "changing");
           refused += message_of_run(*circuit) != "accepted";
         } catch (const UsageError&) {
           ++refused;

@@ -17,16 +17,21 @@ struct NumberedLine {
 };
 
 // Lines of all lengths, some of them longer than several blocks, some blank.
-std::string random_text(std::mt19937_64& rng, std::size_t lines, bool ends, std::vector<NumberedLine>& expected) {
+std::string random_text(std::mt19937_64& rng, std::size_t lines, bool ends,
+                        std::vector<NumberedLine>& expected) {
   std::string text;
   for (std::size_t i = 0; i < lines; ++i) {
     const std::size_t kind = rng() % 100;
-    const std::size_t length = kind < 2 ? rng() % 900'000 : kind < 10 ? rng() % 20'000 : kind < 20 ? 0 : rng() % 60;
+    const std::size_t length = kind < 2    ? rng() % 900'000
+                               : kind < 10 ? rng() % 20'000
+                               : kind < 20 ? 0
+                                           : rng() % 60;
     std::string line(length, static_cast<char>('a' + i % 26));
     if (kind < 20 && kind >= 15) line = " \t\r";
     if (!line.empty() && kind != 15) line.back() = kind % 2 == 0 ? '\r' : line.back();
     text += line;
-    if (std::any_of(line.begin(), line.end(), [](char c) { return !is_blank(c); })) expected.push_back({line, i + 1});
+    if (std::any_of(line.begin(), line.end(), [](char c) { return !is_blank(c); }))
+      expected.push_back({line, i + 1});
     if (ends || i + 1 < lines) text += '\n';
   }
   return text;

@@ -12,19 +12,22 @@
 namespace tinyot {
 namespace {
 
-// Carries rounds out over slots, up to 64 lanes in a word, and checks what the header promises of them.
+// Carries rounds out over slots, up to 64 lanes in a word, and checks what the header promises of
+// them.
 class SlotInterpreter final : public RoundSink {
  public:
   SlotInterpreter(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs)
       : info_(info), lanes_(lanes), inputs_(inputs) {
-    for (const OutputBundle& bundle : info.outputs) outputs.emplace_back(lanes, BitVector(bundle.bits));
+    for (const OutputBundle& bundle : info.outputs)
+      outputs.emplace_back(lanes, BitVector(bundle.bits));
   }
 
   void round(Round& round) override {
     ++rounds;
     const bool has_ands = round.and_count(1) > 0;
     rounds_without_ands += !has_ands;
-    EXPECT_FALSE(round.inputs.empty() && round.common_local.empty() && round.local.empty() && round.outputs.empty() && !has_ands);
+    EXPECT_FALSE(round.inputs.empty() && round.common_local.empty() && round.local.empty() &&
+                 round.outputs.empty() && !has_ands);
     EXPECT_GE(round.slots, slots_.size());
     EXPECT_GE(round.common_slots, common_.size());
     slots_.resize(round.slots, 0);
@@ -54,7 +57,8 @@ class SlotInterpreter final : public RoundSink {
   std::uint64_t input_word(std::uint32_t bundle, std::uint32_t bit) const {
     std::uint64_t word = 0;
     for (std::size_t lane = 0; lane < lanes_; ++lane) {
-      word |= std::uint64_t{inputs_[bundle][info_.inputs[bundle].same_in_all_lanes ? 0 : lane][bit]} << lane;
+      word |= std::uint64_t{inputs_[bundle][info_.inputs[bundle].same_in_all_lanes ? 0 : lane][bit]}
+              << lane;
     }
     return word;
   }
@@ -62,7 +66,9 @@ class SlotInterpreter final : public RoundSink {
   const CircuitInfo& info_;
   const std::size_t lanes_;
   const std::vector<LaneValues>& inputs_;
-  std::uint64_t& at(Slot slot) { return is_common(slot) ? common_.at(index_of(slot)) : slots_.at(slot); }
+  std::uint64_t& at(Slot slot) {
+    return is_common(slot) ? common_.at(index_of(slot)) : slots_.at(slot);
+  }
 
   // A gate of common operands is common, and no other; of one lane none is.
   void expect_place(Slot out, Slot in0, Slot in1, bool common) const {
@@ -120,7 +126,8 @@ void expect_equal(const std::vector<LaneValues>& x, const std::vector<LaneValues
   for (std::size_t b = 0; b < x.size(); ++b) {
     ASSERT_EQ(x[b].size(), y[b].size());
     for (std::size_t lane = 0; lane < x[b].size(); ++lane) {
-      ASSERT_TRUE(std::ranges::equal(x[b][lane].words(), y[b][lane].words())) << "bundle " << b << ", lane " << lane;
+      ASSERT_TRUE(std::ranges::equal(x[b][lane].words(), y[b][lane].words()))
+          << "bundle " << b << ", lane " << lane;
     }
   }
 }
@@ -136,10 +143,12 @@ TEST(Layering, RandomCircuitsEqualTheEvaluatorInEveryWindow) {
     const std::vector<LaneValues> inputs = random_inputs(circuit.info(), lanes, rng);
     const std::vector<LaneValues> expected = evaluate(circuit, lanes, inputs);
     const std::uint64_t depth = cost_of(circuit).and_depth;
-    for (const std::size_t window : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{50}, kWide}) {
+    for (const std::size_t window :
+         {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, std::size_t{50}, kWide}) {
       SlotInterpreter interpreter(circuit.info(), lanes, inputs);
       generate_rounds(circuit, lanes, window, interpreter);
-      ASSERT_NO_FATAL_FAILURE(expect_equal(interpreter.outputs, expected)) << "circuit " << i << ", window " << window;
+      ASSERT_NO_FATAL_FAILURE(expect_equal(interpreter.outputs, expected))
+          << "circuit " << i << ", window " << window;
       if (window == kWide) {
         EXPECT_EQ(interpreter.rounds - interpreter.rounds_without_ands, depth);
         EXPECT_LE(interpreter.rounds_without_ands, 1u);
@@ -196,7 +205,8 @@ TEST(Layering, ALongChainUsesFewSlots) {
       generate_rounds(chain, 1, window, sink);
       EXPECT_LE(sink.slots, 3u);
       EXPECT_EQ(sink.ands + sink.local, 1000000u);
-      // Windows cut the chain at no cost; a window of one hands out each of the two inputs and the output in its own round.
+      // Windows cut the chain at no cost; a window of one hands out each of the two inputs and the
+      // output in its own round.
       if (kind == GateKind::And) {
         EXPECT_EQ(sink.rounds, window == 1 ? 1000003u : 1000001u);
       }
@@ -229,21 +239,30 @@ TEST(Layering, AnEmptyCircuitHasNoRounds) {
 TEST(Layering, RefusesMalformedStreams) {
   const CircuitInfo info = test_info({1}, {1});
   const std::vector<std::vector<Gate>> streams = {
-      {{GateKind::Not, 1, 0, 0}},                                                           // read before written
-      {{GateKind::Input, 0, 0, 0}, {GateKind::Free, 0, 0, 0}, {GateKind::Not, 1, 0, 0}},    // read after freed
-      {{GateKind::Input, 0, 0, 0}, {GateKind::Free, 0, 0, 0}, {GateKind::Free, 0, 0, 0}},   // freed twice
-      {{GateKind::Input, 0, 0, 0}, {GateKind::Not, 0, 0, 0}},                               // written twice
-      {{GateKind::Input, 0, 0, 1}},                                                         // no such input bit
-      {{GateKind::Input, 0, 1, 0}},                                                         // no such input bundle
-      {{GateKind::Input, 0, 0, 0}, {GateKind::Output, 1, 0, 0}},                            // no such output bundle
-      {{GateKind::Const, 0, 2, 0}},                                                         // not a bit
+      // read before written
+      {{GateKind::Not, 1, 0, 0}},
+      // read after freed
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Free, 0, 0, 0}, {GateKind::Not, 1, 0, 0}},
+      // freed twice
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Free, 0, 0, 0}, {GateKind::Free, 0, 0, 0}},
+      // written twice
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Not, 0, 0, 0}},
+      // no such input bit
+      {{GateKind::Input, 0, 0, 1}},
+      // no such input bundle
+      {{GateKind::Input, 0, 1, 0}},
+      // no such output bundle
+      {{GateKind::Input, 0, 0, 0}, {GateKind::Output, 1, 0, 0}},
+      // not a bit
+      {{GateKind::Const, 0, 2, 0}},
   };
   for (const std::vector<Gate>& stream : streams) {
     CountingSink sink;
     EXPECT_THROW(generate_rounds(TestCircuit(info, stream), 1, 10, sink), std::logic_error);
   }
   CountingSink sink;
-  EXPECT_THROW(generate_rounds(TestCircuit(info, std::vector<Gate>{}), 1, 0, sink), std::logic_error);
+  EXPECT_THROW(generate_rounds(TestCircuit(info, std::vector<Gate>{}), 1, 0, sink),
+               std::logic_error);
 }
 
 }  // namespace

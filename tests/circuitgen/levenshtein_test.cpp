@@ -16,8 +16,10 @@ namespace {
 
 using String = std::vector<std::uint64_t>;
 
-std::unique_ptr<Circuit> levenshtein(std::size_t rows, std::size_t columns, std::size_t symbol_bits, const std::string& cells) {
-  return find_circuit("levenshtein:rows=" + std::to_string(rows) + ",columns=" + std::to_string(columns) +
+std::unique_ptr<Circuit> levenshtein(std::size_t rows, std::size_t columns, std::size_t symbol_bits,
+                                     const std::string& cells) {
+  return find_circuit("levenshtein:rows=" + std::to_string(rows) +
+                      ",columns=" + std::to_string(columns) +
                       ",symbol_bits=" + std::to_string(symbol_bits) + ",cells=" + cells);
 }
 
@@ -36,13 +38,16 @@ std::uint64_t distance_of(const String& a, const String& b) {
 
 BitVector bundle_of(const String& symbols, std::size_t symbol_bits) {
   BitVector bundle(symbols.size() * symbol_bits);
-  for (std::size_t i = 0; i < bundle.size(); ++i) bundle.put(i, ((symbols[i / symbol_bits] >> (i % symbol_bits)) & 1) != 0);
+  for (std::size_t i = 0; i < bundle.size(); ++i)
+    bundle.put(i, ((symbols[i / symbol_bits] >> (i % symbol_bits)) & 1) != 0);
   return bundle;
 }
 
 // Random strings, equal ones, shifted ones, and ones that have nothing in common.
-std::pair<String, String> strings_of(std::size_t rows, std::size_t columns, std::size_t symbol_bits, std::size_t lane, std::mt19937_64& rng) {
-  const std::uint64_t alphabet = std::uint64_t{1} << std::min<std::size_t>(symbol_bits, lane % 2 == 0 ? symbol_bits : 1);
+std::pair<String, String> strings_of(std::size_t rows, std::size_t columns, std::size_t symbol_bits,
+                                     std::size_t lane, std::mt19937_64& rng) {
+  const std::uint64_t alphabet =
+      std::uint64_t{1} << std::min<std::size_t>(symbol_bits, lane % 2 == 0 ? symbol_bits : 1);
   String a(rows), b(columns);
   for (std::uint64_t& symbol : a) symbol = rng() % alphabet;
   for (std::uint64_t& symbol : b) symbol = rng() % alphabet;
@@ -56,7 +61,8 @@ std::pair<String, String> strings_of(std::size_t rows, std::size_t columns, std:
   return {a, b};
 }
 
-void expect_distances(std::size_t rows, std::size_t columns, std::size_t symbol_bits, const std::string& cells, std::size_t lanes) {
+void expect_distances(std::size_t rows, std::size_t columns, std::size_t symbol_bits,
+                      const std::string& cells, std::size_t lanes) {
   std::mt19937_64 rng(rows * 100 + columns);
   std::vector<LaneValues> inputs(2);
   std::vector<std::uint64_t> wanted;
@@ -69,7 +75,8 @@ void expect_distances(std::size_t rows, std::size_t columns, std::size_t symbol_
   const auto circuit = levenshtein(rows, columns, symbol_bits, cells);
   const std::vector<LaneValues> outputs = evaluate(*circuit, lanes, inputs);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
-    EXPECT_EQ(outputs[0][lane].words()[0], wanted[lane]) << rows << " x " << columns << " of " << symbol_bits << ", " << cells << ", lane " << lane;
+    EXPECT_EQ(outputs[0][lane].words()[0], wanted[lane])
+        << rows << " x " << columns << " of " << symbol_bits << ", " << cells << ", lane " << lane;
   }
 }
 
@@ -77,7 +84,8 @@ class Levenshtein : public testing::TestWithParam<const char*> {};
 
 TEST_P(Levenshtein, IsTheDistanceOfShortStrings) {
   for (std::size_t rows = 1; rows <= 6; ++rows) {
-    for (std::size_t columns = 1; columns <= 6; ++columns) expect_distances(rows, columns, 2, GetParam(), 300);
+    for (std::size_t columns = 1; columns <= 6; ++columns)
+      expect_distances(rows, columns, 2, GetParam(), 300);
   }
 }
 
@@ -99,7 +107,8 @@ TEST_P(Levenshtein, TakesTextAsBytes) {
 // However long the longer string is.
 TEST_P(Levenshtein, HoldsOneAntiDiagonal) {
   const std::uint64_t wires_a_cell = std::string(GetParam()) == "differences" ? 10 : 60;
-  const std::uint64_t once = most_live_wires(*levenshtein(20, 300, 2, GetParam())), ten = most_live_wires(*levenshtein(20, 500, 2, GetParam()));
+  const std::uint64_t once = most_live_wires(*levenshtein(20, 300, 2, GetParam())),
+                      ten = most_live_wires(*levenshtein(20, 500, 2, GetParam()));
   EXPECT_LE(once, 20 * wires_a_cell);
   EXPECT_EQ(once, ten);
   EXPECT_LE(most_live_wires(*levenshtein(40, 300, 2, GetParam())), 40 * wires_a_cell);
@@ -108,20 +117,26 @@ TEST_P(Levenshtein, HoldsOneAntiDiagonal) {
 
 INSTANTIATE_TEST_SUITE_P(Cells, Levenshtein, testing::Values("differences", "distances"));
 
-// 4 ANDs a cell, fewer in the first two rows and columns and the last ones; then the sum of the diagonal.
-std::uint64_t ands_of_differences(std::uint64_t rows, std::uint64_t columns, std::uint64_t symbol_bits) {
-  const std::uint64_t not_down = (rows - 2) * columns + 1, not_across = columns - 1 + (rows - 1) * (columns - 2);
+// 4 ANDs a cell, fewer in the first two rows and columns and the last ones; then the sum of the
+// diagonal.
+std::uint64_t ands_of_differences(std::uint64_t rows, std::uint64_t columns,
+                                  std::uint64_t symbol_bits) {
+  const std::uint64_t not_down = (rows - 2) * columns + 1,
+                      not_across = columns - 1 + (rows - 1) * (columns - 2);
   const std::uint64_t more = (rows - 1) * (columns - 2), less = (rows - 2) * (columns - 1);
   return rows * columns * (symbol_bits - 1) + not_down + not_across + more + less;
 }
 
 TEST(LevenshteinCost, DifferencesTakeFourAndsACellAtTwoLevelsAnAntiDiagonal) {
-  for (const auto& [rows, columns, symbol_bits] : {std::array<std::uint64_t, 3>{3, 3, 1}, {10, 10, 2}, {32, 32, 8}}) {
+  for (const auto& [rows, columns, symbol_bits] :
+       {std::array<std::uint64_t, 3>{3, 3, 1}, {10, 10, 2}, {32, 32, 8}}) {
     const std::uint64_t sum = rows - static_cast<std::uint64_t>(std::popcount(rows));
-    EXPECT_EQ(cost_of(*levenshtein(rows, columns, symbol_bits, "differences")).ands, ands_of_differences(rows, columns, symbol_bits) + sum);
+    EXPECT_EQ(cost_of(*levenshtein(rows, columns, symbol_bits, "differences")).ands,
+              ands_of_differences(rows, columns, symbol_bits) + sum);
   }
   for (const auto& [rows, columns] : {std::pair{10u, 25u}, {20u, 200u}}) {
-    const std::uint64_t cells = ands_of_differences(rows, columns, 2), ands = cost_of(*levenshtein(rows, columns, 2, "differences")).ands;
+    const std::uint64_t cells = ands_of_differences(rows, columns, 2),
+                        ands = cost_of(*levenshtein(rows, columns, 2, "differences")).ands;
     EXPECT_GE(ands, cells + rows - 3);
     EXPECT_LE(ands, cells + rows + 8);
     EXPECT_EQ(cost_of(*levenshtein(columns, rows, 2, "differences")).ands, ands);
@@ -130,18 +145,22 @@ TEST(LevenshteinCost, DifferencesTakeFourAndsACellAtTwoLevelsAnAntiDiagonal) {
   EXPECT_LE(ands_of_differences(2000, 10'000, 2), 100'000'000u);
 }
 
-// What the construction costs before known bits are folded: 2 minima, a choice, an addition without its last carry.
-std::uint64_t ands_of_distances(std::uint64_t rows, std::uint64_t columns, std::uint64_t symbol_bits) {
+// What the construction costs before known bits are folded: 2 minima, a choice, an addition without
+// its last carry.
+std::uint64_t ands_of_distances(std::uint64_t rows, std::uint64_t columns,
+                                std::uint64_t symbol_bits) {
   std::uint64_t ands = 0;
   for (std::uint64_t i = 1; i <= rows; ++i) {
-    for (std::uint64_t j = 1; j <= columns; ++j) ands += 5 * static_cast<std::uint64_t>(std::bit_width(std::max(i, j))) + symbol_bits - 1;
+    for (std::uint64_t j = 1; j <= columns; ++j)
+      ands += 5 * static_cast<std::uint64_t>(std::bit_width(std::max(i, j))) + symbol_bits - 1;
   }
   return ands;
 }
 
 TEST(LevenshteinCost, DistancesTakeFiveAndsABitOfACell) {
   for (const auto& [rows, columns] : {std::pair{8u, 8u}, {20u, 50u}, {60u, 60u}}) {
-    const std::uint64_t bound = ands_of_distances(rows, columns, 2), ands = cost_of(*levenshtein(rows, columns, 2, "distances")).ands;
+    const std::uint64_t bound = ands_of_distances(rows, columns, 2),
+                        ands = cost_of(*levenshtein(rows, columns, 2, "distances")).ands;
     EXPECT_LE(ands, bound);
     EXPECT_GE(ands + (rows + columns) * 40, bound);
   }

@@ -17,18 +17,22 @@ TEST(OldBristol, ReadsInputsOfBothPartiesAndOneOutput) {
   EXPECT_EQ(circuit->info().outputs[0].bits, 2u);
   EXPECT_EQ(circuit->info().outputs[0].to, Receiver::Both);
   for (std::uint64_t a = 0; a < 8; ++a) {
-    for (std::uint64_t b = 0; b < 4; ++b) EXPECT_EQ(result(*circuit, {a, b}), (a & b & 1) | ((((a ^ b) >> 1) & 1) ^ 1) << 1);
+    for (std::uint64_t b = 0; b < 4; ++b)
+      EXPECT_EQ(result(*circuit, {a, b}), (a & b & 1) | ((((a ^ b) >> 1) & 1) ^ 1) << 1);
   }
 }
 
 TEST(OldBristol, LeavesOutBundlesWithoutBits) {
-  const auto only_b = parse("1 3\n0 2 1\n2 1 0 1 2 AND\n", {.owners = {{1, Party::A}}, .receivers = {{0, Receiver::B}}});
+  const auto only_b = parse("1 3\n0 2 1\n2 1 0 1 2 AND\n",
+                            {.owners = {{1, Party::A}}, .receivers = {{0, Receiver::B}}});
   ASSERT_EQ(only_b->info().inputs.size(), 1u);
   EXPECT_EQ(only_b->info().inputs[0].name, "1");
   EXPECT_EQ(only_b->info().inputs[0].owner, Party::A);
   EXPECT_EQ(only_b->info().outputs[0].to, Receiver::B);
   EXPECT_EQ(result(*only_b, {3}), 1u);
-  EXPECT_NE(message_of("1 3\n0 2 1\n2 1 0 1 2 AND\n", {.owners = {{0, Party::A}}}).find("no input bundle 0"), std::string::npos);
+  EXPECT_NE(message_of("1 3\n0 2 1\n2 1 0 1 2 AND\n", {.owners = {{0, Party::A}}})
+                .find("no input bundle 0"),
+            std::string::npos);
 
   const auto only_a = parse("1 3\n2 0 1\n2 1 0 1 2 AND\n");
   ASSERT_EQ(only_a->info().inputs.size(), 1u);
@@ -40,7 +44,8 @@ TEST(OldBristol, LeavesOutBundlesWithoutBits) {
 }
 
 TEST(OldBristol, IsToldFromBristolFashionByItsThirdLine) {
-  // "2 1 1" is n_a, n_b, n_out with a gate behind, and two bundles of one bit with the output bundles behind.
+  // "2 1 1" is n_a, n_b, n_out with a gate behind, and two bundles of one bit with the output
+  // bundles behind.
   const auto old = parse("1 4\n2 1 1\n2 1 1 2 3 AND\n");
   EXPECT_EQ(old->info().inputs[0].bits, 2u);
   EXPECT_EQ(result(*old, {2, 1}), 1u);
@@ -48,7 +53,8 @@ TEST(OldBristol, IsToldFromBristolFashionByItsThirdLine) {
   EXPECT_EQ(fashion->info().inputs[0].bits, 1u);
   EXPECT_EQ(result(*fashion, {1, 1}), 1u);
 
-  // Without a gate, three numbers and the end are the old format, and a third line is Bristol Fashion.
+  // Without a gate, three numbers and the end are the old format, and a third line is Bristol
+  // Fashion.
   EXPECT_EQ(result(*parse("0 3\n2 1 3\n"), {2, 1}), 6u);
   EXPECT_EQ(result(*parse("0 3\n2 1 2\n1 3\n"), {1, 3}), 7u);
 }
@@ -58,12 +64,15 @@ TEST(OldBristol, RefusesMalformedFilesWithLineAndReason) {
   expect_refused({
       {"2 6\n2 5 1\n2 1 0 1 3 AND\n", "line 2: the input bundles have more bits than the 6 wires"},
       {"2 6\n2 1 7\n2 1 0 1 3 AND\n", "line 2: the output bundles have more bits than the 6 wires"},
-      {"2 6\n2 1\n2 1 0 1 3 AND\n", "line 2: 2 input bundles are announced, but 1 widths are given"},
+      {"2 6\n2 1\n2 1 0 1 3 AND\n",
+       "line 2: 2 input bundles are announced, but 1 widths are given"},
       {"2 6\n2 x 1\n2 1 0 1 3 AND\n", "line 2: 'x' is not a number"},
       {"1 x\n2 1 1\n2 1 0 1 3 AND\n", "line 1: 'x' is not a number"},
-      {"2 99999999\n2 1 1\n2 1 0 1 3 AND\n", "line 1: the header announces 99999999 wires, too many for a file of"},
+      {"2 99999999\n2 1 1\n2 1 0 1 3 AND\n",
+       "line 1: the header announces 99999999 wires, too many for a file of"},
       {header + "2 1 0 1 3 AND\n", "line 4: the file ends after 1 of the 2 gates"},
-      {header + "2 1 0 1 3 AND\n2 1 0 3 5 XOR\n1 1 0 4 INV\n", "line 6: there is text behind the last of the 2 gates"},
+      {header + "2 1 0 1 3 AND\n2 1 0 3 5 XOR\n1 1 0 4 INV\n",
+       "line 6: there is text behind the last of the 2 gates"},
       {header + "2 1 0 6 3 AND\n", "line 4: wire 6 is out of range, the header announces 6 wires"},
       {header + "2 1 0 4 3 AND\n", "line 4: wire 4 is read before it is written"},
       {header + "2 1 0 1 2 AND\n", "line 4: wire 2 is an input and cannot be written"},

@@ -39,12 +39,9 @@ TEST_F(PublishedFiles, CostWhatTheirTableSays) {
     const char* file;
     std::uint64_t ands, depth;
   };
-  const Row arithmetic[] = {{"adder64.txt", 63, 63},
-                            {"sub64.txt", 63, 63},
-                            {"mult64.txt", 4033, 63},
-                            {"neg64.txt", 62, 62},
-                            {"zero_equal.txt", 63, 6},
-                            {"adder_32bit.bristol-format.txt", 127, 63},
+  const Row arithmetic[] = {{"adder64.txt", 63, 63},   {"sub64.txt", 63, 63},
+                            {"mult64.txt", 4033, 63},  {"neg64.txt", 62, 62},
+                            {"zero_equal.txt", 63, 6}, {"adder_32bit.bristol-format.txt", 127, 63},
                             {"lt16.lps", 16, 16}};
   for (const Row& row : arithmetic) {
     const CircuitCost cost = cost_of(*read(row.file));
@@ -54,15 +51,15 @@ TEST_F(PublishedFiles, CostWhatTheirTableSays) {
 }
 
 TEST_F(PublishedFiles, EveryWireIsFreedOnce) {
-  for (const char* file : {"aes_128.txt", "sha256.txt", "neg64.txt",
-                           "adder_32bit.bristol-format.txt", "lt16.lps"})
+  for (const char* file :
+       {"aes_128.txt", "sha256.txt", "neg64.txt", "adder_32bit.bristol-format.txt", "lt16.lps"})
     expect_each_wire_is_freed_once(*read(file));
 }
 
 TEST_F(PublishedFiles, ComeBackFromTheWriter) {
   std::mt19937_64 rng(6);
-  for (const char* file : {"adder64.txt", "neg64.txt", "adder_32bit.bristol-format.txt",
-                           "zero_equal.txt", "lt16.lps"})
+  for (const char* file :
+       {"adder64.txt", "neg64.txt", "adder_32bit.bristol-format.txt", "zero_equal.txt", "lt16.lps"})
     expect_round_trip(*read(file), rng);
 }
 

@@ -25,8 +25,10 @@ TEST(Registry, FindsCircuitsByNameInAnySpelling) {
     ASSERT_NE(circuit, nullptr);
     EXPECT_EQ(circuit->info().name, name);
   }
-  for (const char* name : {"AES128", "aes-128", "Aes_128"}) EXPECT_NE(find_circuit(name), nullptr) << name;
-  for (const char* name : {"", "aes", "aes129", "aes 128", "aes128.txt", ":", "=", "aes129:sbox=small"}) {
+  for (const char* name : {"AES128", "aes-128", "Aes_128"})
+    EXPECT_NE(find_circuit(name), nullptr) << name;
+  for (const char* name :
+       {"", "aes", "aes129", "aes 128", "aes128.txt", ":", "=", "aes129:sbox=small"}) {
     EXPECT_EQ(find_circuit(name), nullptr) << name;
   }
 }
@@ -46,16 +48,19 @@ TEST(Registry, TheNameOfACircuitSaysWhatDiffersFromTheDefaults) {
 TEST(Registry, CanonicalNamesFindTheSameCircuit) {
   for (const CircuitFamily& family : circuit_families()) {
     for (const CircuitParameter& parameter : family.parameters) {
-      const std::string value = parameter.choices.empty() ? std::to_string(parameter.min) : parameter.choices.back();
+      const std::string value =
+          parameter.choices.empty() ? std::to_string(parameter.min) : parameter.choices.back();
       const std::string spec = family.name + ":" + parameter.name + "=" + value;
-      EXPECT_EQ(find_circuit(spec)->info().name, value == parameter.default_value ? family.name : spec);
+      EXPECT_EQ(find_circuit(spec)->info().name,
+                value == parameter.default_value ? family.name : spec);
     }
   }
 }
 
 TEST(Registry, SaysWhatIsKnownAndAllowed) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"aes128:box=small", "circuit aes128 has no parameter 'box'; it has sbox (small or shallow, default small)"},
+      {"aes128:box=small",
+       "circuit aes128 has no parameter 'box'; it has sbox (small or shallow, default small)"},
       {"aes128:sbox=big", "circuit aes128: sbox is small or shallow, not 'big'"},
       {"aes128:sbox", "circuit aes128: 'sbox' is not of the form parameter=value"},
       {"sort:bits=65", "circuit sort: bits is 1 to 64, not '65'"},
@@ -63,10 +68,12 @@ TEST(Registry, SaysWhatIsKnownAndAllowed) {
       {"sort:bits=-1", "circuit sort: bits is 1 to 64, not '-1'"},
       {"sort:bits=", "circuit sort: bits is 1 to 64, not ''"},
       {"sort:bits=4x", "circuit sort: bits is 1 to 64, not '4x'"},
-      {"sort:bits=99999999999999999999999", "circuit sort: bits is 1 to 64, not '99999999999999999999999'"},
+      {"sort:bits=99999999999999999999999",
+       "circuit sort: bits is 1 to 64, not '99999999999999999999999'"},
       {"aes128:sbox=small,sbox=small", "circuit aes128: sbox is given twice"},
       {"aes128:,sbox=small", "circuit aes128: '' is not of the form parameter=value"},
-      {"aes128:\n=1", "circuit aes128 has no parameter '?'; it has sbox (small or shallow, default small)"},
+      {"aes128:\n=1",
+       "circuit aes128 has no parameter '?'; it has sbox (small or shallow, default small)"},
   };
   for (const auto& [spec, message] : wrong) EXPECT_EQ(refusal_of(spec), message) << spec;
 }
@@ -76,18 +83,21 @@ TEST(Registry, MakesTheLargestCircuitOfEachFamily) {
   for (const CircuitFamily& family : circuit_families()) {
     std::string spec = family.name;
     for (const CircuitParameter& parameter : family.parameters) {
-      if (parameter.choices.empty()) spec += (spec == family.name ? ":" : ",") + parameter.name + "=" + std::to_string(parameter.max);
+      if (parameter.choices.empty())
+        spec += (spec == family.name ? ":" : ",") + parameter.name + "=" +
+                std::to_string(parameter.max);
     }
     EXPECT_EQ(find_circuit(spec)->info().name, spec);
   }
 }
 
-// What a circuit promises: the same stream each time, each input bit at most once, no wire read after it is freed, each output bit
-// once (which the evaluator checks).
+// What a circuit promises: the same stream each time, each input bit at most once, no wire read
+// after it is freed, each output bit once (which the evaluator checks).
 TEST(Registry, StreamsAreWellFormedAndTheSameEachTime) {
-  for (const std::string spec : {"aes192", "sha256:bytes=9", "hamming:bits=9", "set_intersection:element_bits=4", "minimum:count=9", "sort:count=9",
-                                 "comparisons:rows=3,columns=4", "millionaires", "levenshtein:rows=7,columns=5",
-                                 "levenshtein:rows=5,columns=7,cells=distances"}) {
+  for (const std::string spec :
+       {"aes192", "sha256:bytes=9", "hamming:bits=9", "set_intersection:element_bits=4",
+        "minimum:count=9", "sort:count=9", "comparisons:rows=3,columns=4", "millionaires",
+        "levenshtein:rows=7,columns=5", "levenshtein:rows=5,columns=7,cells=distances"}) {
     const auto circuit = find_circuit(spec);
     RecordingSink once, again;
     circuit->generate(once);
@@ -114,7 +124,8 @@ TEST(Registry, EveryFamilyDescribesItself) {
     EXPECT_LE(family.description.size(), 110u) << family.name;
     for (const CircuitParameter& parameter : family.parameters) {
       EXPECT_FALSE(parameter.description.empty()) << family.name << " " << parameter.name;
-      EXPECT_TRUE(parameter.choices.empty() ? parameter.min <= parameter.max : parameter.choices.size() > 1);
+      EXPECT_TRUE(parameter.choices.empty() ? parameter.min <= parameter.max
+                                            : parameter.choices.size() > 1);
     }
   }
 }

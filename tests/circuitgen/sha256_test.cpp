@@ -10,11 +10,14 @@
 namespace tinyot {
 namespace {
 
-std::unique_ptr<Circuit> sha256(std::size_t bytes) { return find_circuit("sha256:bytes=" + std::to_string(bytes)); }
+std::unique_ptr<Circuit> sha256(std::size_t bytes) {
+  return find_circuit("sha256:bytes=" + std::to_string(bytes));
+}
 
 std::string digest_of(const std::string& message) {
   BitVector value(8 * message.size());
-  std::copy_n(reinterpret_cast<const std::byte*>(message.data()), message.size(), value.bytes().begin());
+  std::copy_n(reinterpret_cast<const std::byte*>(message.data()), message.size(),
+              value.bytes().begin());
   std::vector<LaneValues> inputs;
   if (!message.empty()) inputs.push_back({value});
   return print_value(evaluate(*sha256(message.size()), 1, inputs)[0][0], ValueFormat::Bytes, false);
@@ -26,7 +29,8 @@ TEST(Sha256, HashesTheVectorsOfNist) {
   EXPECT_EQ(digest_of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(digest_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(digest_of("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu"),
+  EXPECT_EQ(digest_of("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklm"
+                      "nopqklmnopqrlmnopqrsmnopqrstnopqrstu"),
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
 }
 
@@ -46,7 +50,8 @@ TEST(Sha256, PadsMessagesOfAllLengths) {
       {128, "6836cf13bac400e9105071cd6af47084dfacad4e5e302c94bfed24e013afb73e"},
       {200, "c2a908d98f5df987ade41b5fce213067efbcc21ef2240212a41e54b5e7c28ae5"},
   };
-  for (const auto& [bytes, digest] : vectors) EXPECT_EQ(digest_of(std::string(bytes, 'a')), digest) << bytes;
+  for (const auto& [bytes, digest] : vectors)
+    EXPECT_EQ(digest_of(std::string(bytes, 'a')), digest) << bytes;
 }
 
 TEST(Sha256, HashesALaneEach) {
@@ -55,16 +60,20 @@ TEST(Sha256, HashesALaneEach) {
   std::vector<LaneValues> inputs = random_inputs(circuit->info(), 67, rng);
   inputs[0][66].words()[0] = 0x636261;
   const std::vector<LaneValues> outputs = evaluate(*circuit, 67, inputs);
-  EXPECT_EQ(print_value(outputs[0][66], ValueFormat::Bytes, false), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(print_value(outputs[0][66], ValueFormat::Bytes, false),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   for (std::size_t lane = 0; lane < 66; ++lane) {
     const std::vector<LaneValues> alone = evaluate(*circuit, 1, {{inputs[0][lane]}});
-    EXPECT_EQ(print_value(alone[0][0], ValueFormat::Bytes, false), print_value(outputs[0][lane], ValueFormat::Bytes, false));
+    EXPECT_EQ(print_value(alone[0][0], ValueFormat::Bytes, false),
+              print_value(outputs[0][lane], ValueFormat::Bytes, false));
   }
 }
 
 TEST(Sha256, CostsOneAndAFullAdder) {
-  const CircuitCost one = cost_of(*sha256(55)), two = cost_of(*sha256(64)), three = cost_of(*sha256(128));
-  // A round: 4 sums of 31 for T1, of which one bit is free, 31 and 61 for e and a, 32 each for Ch and Maj.
+  const CircuitCost one = cost_of(*sha256(55)), two = cost_of(*sha256(64)),
+                    three = cost_of(*sha256(128));
+  // A round: 4 sums of 31 for T1, of which one bit is free, 31 and 61 for e and a, 32 each for Ch
+  // and Maj.
   const std::uint64_t block = 64 * (4 * 31 - 1 + 31 + 61 + 64) + 48 * (3 * 31 - 1) + 8 * 31;
   EXPECT_LE(one.ands, block);
   EXPECT_LE(three.ands - two.ands, block);

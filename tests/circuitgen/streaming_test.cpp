@@ -16,8 +16,9 @@ std::size_t bytes_in_use() {
   return memory.uordblks + memory.hblkhd;
 }
 
-// A file that is not there: gate i makes wire i + 64 of wires i and i + 63. All numbers are padded, so that every line is as
-// long and any block can be made when it is asked for. Notes how much memory is in use when it is read.
+// A file that is not there: gate i makes wire i + 64 of wires i and i + 63. All numbers are padded,
+// so that every line is as long and any block can be made when it is asked for. Notes how much
+// memory is in use when it is read.
 class LongText final : public TextSource {
  public:
   static constexpr std::size_t kWires = 64;
@@ -45,7 +46,8 @@ class LongText final : public TextSource {
     std::memset(line, ' ', kLine);
     line[kLine - 1] = '\n';
     const auto put = [&](std::size_t at, std::size_t value) {
-      for (std::size_t digit = 8; digit-- > 0; value /= 10) line[at + digit] = static_cast<char>('0' + value % 10);
+      for (std::size_t digit = 8; digit-- > 0; value /= 10)
+        line[at + digit] = static_cast<char>('0' + value % 10);
     };
     if (number == 0) {
       put(0, gates_);
@@ -96,7 +98,9 @@ TEST(Streaming, ALongFileTakesABitAWireAndThreeBitsAGate) {
 // Takes what is written and keeps nothing.
 struct CountingBuffer final : std::streambuf {
   int overflow(int c) override { return ++bytes, c; }
-  std::streamsize xsputn(const char*, std::streamsize count) override { return bytes += static_cast<std::size_t>(count), count; }
+  std::streamsize xsputn(const char*, std::streamsize count) override {
+    return bytes += static_cast<std::size_t>(count), count;
+  }
   std::size_t bytes = 0;
 };
 
@@ -108,7 +112,8 @@ TEST(Streaming, ALongCircuitIsWrittenInMemoryOfItsLiveWires) {
   const std::size_t before = bytes_in_use();
   write_bristol_fashion(*circuit, out);
   EXPECT_GT(buffer.bytes, 2'000'000u);
-  EXPECT_LE(text->most_bytes(), before + 2'000'000) << "the numbers of recent wires take a megabyte";
+  EXPECT_LE(text->most_bytes(), before + 2'000'000)
+      << "the numbers of recent wires take a megabyte";
 }
 
 }  // namespace

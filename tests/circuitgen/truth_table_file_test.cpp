@@ -13,7 +13,8 @@ std::string digits_of(unsigned table, unsigned rows) {
   return digits;
 }
 
-// A gate over the wires 0..2 in any order, each any number of times; row r of the table is digit r, the first input leads.
+// A gate over the wires 0..2 in any order, each any number of times; row r of the table is digit r,
+// the first input leads.
 void expect_table(const std::vector<unsigned>& ins, unsigned table) {
   std::string text = std::to_string(ins.size()) + " 1";
   for (const unsigned wire : ins) text += " " + std::to_string(wire);
@@ -22,7 +23,8 @@ void expect_table(const std::vector<unsigned>& ins, unsigned table) {
   for (unsigned value = 0; value < 8; ++value) {
     unsigned row = 0;
     for (const unsigned wire : ins) row = 2 * row + ((value >> wire) & 1);
-    EXPECT_EQ(result(*circuit, {value}), ((table >> row) & 1) | (value == 7 ? 2 : 0)) << text << value;
+    EXPECT_EQ(result(*circuit, {value}), ((table >> row) & 1) | (value == 7 ? 2 : 0))
+        << text << value;
   }
 }
 
@@ -39,7 +41,8 @@ TEST(TruthTableFile, EveryFunctionOfUpToThreeInputsIsRight) {
 
 TEST(TruthTableFile, InputsThatAreOneWireCostNoAnd) {
   for (unsigned table = 0; table < 256; ++table) {
-    for (const auto& ins : {std::vector<unsigned>{0, 0, 1}, {0, 1, 0}, {1, 0, 0}}) expect_table(ins, table);
+    for (const auto& ins : {std::vector<unsigned>{0, 0, 1}, {0, 1, 0}, {1, 0, 0}})
+      expect_table(ins, table);
   }
   EXPECT_EQ(cost_of(*parse("3 1 0 0 0 1 00000001\n")).ands, 0u);
   EXPECT_EQ(cost_of(*parse("3 1 0 0 1 2 00000001\n")).ands, 1u);
@@ -64,7 +67,8 @@ TEST(TruthTableFile, InputsAndOutputsShowInTheGates) {
   EXPECT_EQ(result(*circuit, {0x29}), 1u);
   EXPECT_EQ(result(*circuit, {0x02}), 1u);
 
-  const auto in_three = parse(text, {.owners = {{2, Party::B}}, .receivers = {{0, Receiver::A}}, .bundles = {1, 4, 2}});
+  const auto in_three = parse(
+      text, {.owners = {{2, Party::B}}, .receivers = {{0, Receiver::A}}, .bundles = {1, 4, 2}});
   ASSERT_EQ(in_three->info().inputs.size(), 3u);
   EXPECT_EQ(in_three->info().inputs[1].bits, 4u);
   EXPECT_EQ(in_three->info().inputs[1].owner, Party::B);
@@ -84,7 +88,8 @@ TEST(TruthTableFile, InputsAndOutputsShowInTheGates) {
 TEST(TruthTableFile, RefusesMalformedFilesWithLineAndReason) {
   const std::string gate = "2 1 0 1 2 0001\n";
   expect_refused({
-      {gate + "2 1 0 1 3 0012\n", "line 2: '0012' is not a truth table, which has the digits 0 and 1 only"},
+      {gate + "2 1 0 1 3 0012\n",
+       "line 2: '0012' is not a truth table, which has the digits 0 and 1 only"},
       {"2 1 0 1 2 0201\n", "line 1: '0201' is not a truth table"},
       {gate + "2 1 0 1 3 AND\n", "line 2: 'AND' is not a truth table"},
       {gate + "2 1 0 1 3 011\n", "line 2: the truth table has 3 digits, but 2 inputs need 4"},
@@ -93,22 +98,31 @@ TEST(TruthTableFile, RefusesMalformedFilesWithLineAndReason) {
       {gate + "4 1 0 1 2 3 4 0000000000000001\n", "line 2: a gate has three inputs at most, not 4"},
       {gate + "2 2 0 1 3 4 0001\n", "line 2: a gate has one output, not 2"},
       {gate + "2 0 0 1 0001\n", "line 2: a gate has one output, not 0"},
-      {gate + "2 1\n", "line 2: a gate needs the numbers of its inputs and outputs, its wires and its truth table"},
-      {gate + "2 1 0 1 0001\n", "line 2: the gate announces 2 inputs and 1 outputs, but 2 wires are given"},
-      {gate + "2 1 0 1 3 4 0001\n", "line 2: the gate announces 2 inputs and 1 outputs, but 4 wires are given"},
+      {gate + "2 1\n",
+       "line 2: a gate needs the numbers of its inputs and outputs, its wires and its truth table"},
+      {gate + "2 1 0 1 0001\n",
+       "line 2: the gate announces 2 inputs and 1 outputs, but 2 wires are given"},
+      {gate + "2 1 0 1 3 4 0001\n",
+       "line 2: the gate announces 2 inputs and 1 outputs, but 4 wires are given"},
       {gate + "2 1 0 x 3 0001\n", "line 2: 'x' is not a number"},
       {gate + "2 1 0 -1 3 0001\n", "line 2: '-1' is not a number"},
-      {gate + "2 1 0 99999999 3 0001\n", "line 2: wire 99999999 is out of range for a file of this length"},
-      {gate + "2 1 0 4294967296 3 0001\n", "line 2: wire 4294967296 is out of range for any circuit"},
+      {gate + "2 1 0 99999999 3 0001\n",
+       "line 2: wire 99999999 is out of range for a file of this length"},
+      {gate + "2 1 0 4294967296 3 0001\n",
+       "line 2: wire 4294967296 is out of range for any circuit"},
       {gate + "\n" + gate, "line 3: wire 2 is written twice"},
       {gate + "2 1 0 1 1 0001\n", "line 2: wire 1 is read before it is written here"},
       {"2 1 0 3 2 0001\n2 1 0 1 3 0001\n", "line 2: wire 3 is read before it is written here"},
       {"2 1 0 2 2 0001\n", "line 1: wire 2 is read before it is written here"},
   });
-  expect_refused({{gate, "line 1: the circuit has 2 inputs, but the bundles have 3 bits"}}, {.bundles = {1, 2}});
-  EXPECT_NE(message_of(gate, {.bundles = {2, 0}}).find("an input bundle cannot be 0 bits wide"), std::string::npos);
-  EXPECT_NE(message_of(gate, {.owners = {{1, Party::A}}}).find("no input bundle 1"), std::string::npos);
-  EXPECT_NE(message_of(gate, {.receivers = {{1, Receiver::A}}}).find("no output bundle 1"), std::string::npos);
+  expect_refused({{gate, "line 1: the circuit has 2 inputs, but the bundles have 3 bits"}},
+                 {.bundles = {1, 2}});
+  EXPECT_NE(message_of(gate, {.bundles = {2, 0}}).find("an input bundle cannot be 0 bits wide"),
+            std::string::npos);
+  EXPECT_NE(message_of(gate, {.owners = {{1, Party::A}}}).find("no input bundle 1"),
+            std::string::npos);
+  EXPECT_NE(message_of(gate, {.receivers = {{1, Receiver::A}}}).find("no output bundle 1"),
+            std::string::npos);
 }
 
 }  // namespace

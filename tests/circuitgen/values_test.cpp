@@ -27,7 +27,8 @@ TEST(Values, IntegersHaveBitJOnWireJ) {
   EXPECT_EQ(parse_value("18446744073709551615", 64, kInteger, false).words()[0], ~std::uint64_t{0});
   EXPECT_EQ(print_value(parse_value("0x1f", 13, kInteger, false), kInteger, false), "0x001f");
   EXPECT_EQ(print_value(parse_value("1", 1, kInteger, false), kInteger, false), "0x1");
-  EXPECT_EQ(print_value(parse_value("0", 70, kInteger, false), kInteger, false), "0x" + std::string(18, '0'));
+  EXPECT_EQ(print_value(parse_value("0", 70, kInteger, false), kInteger, false),
+            "0x" + std::string(18, '0'));
 }
 
 TEST(Values, MirroringExchangesTheEnds) {
@@ -66,7 +67,8 @@ TEST(Values, RefusesWithoutShowingTheValue) {
   const Row rows[] = {
       {"", 8, kBytes, "empty"},
       {"", 8, kInteger, "empty"},
-      {"deadbe", 32, kBytes, "the value has 6 characters, but its bundle of 32 bits takes exactly 8 hexadecimal digits"},
+      {"deadbe", 32, kBytes,
+       "the value has 6 characters, but its bundle of 32 bits takes exactly 8 hexadecimal digits"},
       {"deadbeef77", 32, kBytes, "the value has 10 characters"},
       {"0xdeadbe", 32, kBytes, "the value has 6 characters"},
       {"deadbexf", 32, kBytes, "position 7"},

@@ -24,7 +24,9 @@ TestCircuit binary(std::uint32_t bits, std::uint32_t out_bits, Program program) 
   });
 }
 
-std::uint64_t mask(std::size_t bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+std::uint64_t mask(std::size_t bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
 
 BitVector value_of(std::uint64_t value, std::size_t bits) {
   BitVector result(bits);
@@ -32,8 +34,10 @@ BitVector value_of(std::uint64_t value, std::size_t bits) {
   return result;
 }
 
-// All pairs up to 5 bits, as lanes; 300 random pairs above, with a small second operand now and then.
-void expect_function(std::uint32_t bits, std::uint32_t out_bits, const Program& program, const Reference& reference) {
+// All pairs up to 5 bits, as lanes; 300 random pairs above, with a small second operand now and
+// then.
+void expect_function(std::uint32_t bits, std::uint32_t out_bits, const Program& program,
+                     const Reference& reference) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
   if (bits <= 5) {
     for (std::uint64_t x = 0; x <= mask(bits); ++x) {
@@ -43,7 +47,8 @@ void expect_function(std::uint32_t bits, std::uint32_t out_bits, const Program& 
     std::mt19937_64 rng(bits);
     for (int i = 0; i < 100; ++i) {
       const std::uint64_t x = rng() & mask(bits);
-      for (const std::uint64_t y : {rng() & mask(bits), rng() % 80 & mask(bits), x}) pairs.emplace_back(x, y);
+      for (const std::uint64_t y : {rng() & mask(bits), rng() % 80 & mask(bits), x})
+        pairs.emplace_back(x, y);
     }
   }
   std::vector<LaneValues> inputs(2);
@@ -51,15 +56,18 @@ void expect_function(std::uint32_t bits, std::uint32_t out_bits, const Program& 
     inputs[0].push_back(value_of(x, bits));
     inputs[1].push_back(value_of(y, bits));
   }
-  const std::vector<LaneValues> outputs = evaluate(binary(bits, out_bits, program), pairs.size(), inputs);
+  const std::vector<LaneValues> outputs =
+      evaluate(binary(bits, out_bits, program), pairs.size(), inputs);
   for (std::size_t lane = 0; lane < pairs.size(); ++lane) {
     const auto [x, y] = pairs[lane];
-    EXPECT_EQ(outputs[0][lane].words()[0], reference(x, y) & mask(out_bits)) << bits << " bits, " << x << " and " << y;
+    EXPECT_EQ(outputs[0][lane].words()[0], reference(x, y) & mask(out_bits))
+        << bits << " bits, " << x << " and " << y;
   }
 }
 
 void expect_function_of_all_widths(const Program& program, const Reference& reference) {
-  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 16, 63, 64}) expect_function(bits, bits, program, reference);
+  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 16, 63, 64})
+    expect_function(bits, bits, program, reference);
 }
 
 Number number_of(Bit bit) { return Number(Bits{std::move(bit)}); }
@@ -69,10 +77,14 @@ CircuitCost cost_of_function(std::uint32_t bits, std::uint32_t out_bits, const P
 }
 
 TEST(Integer, BitwiseOperatorsAreThoseOfIntegers) {
-  expect_function_of_all_widths([](const Number& x, const Number& y) { return x ^ y; }, std::bit_xor<>());
-  expect_function_of_all_widths([](const Number& x, const Number& y) { return x & y; }, std::bit_and<>());
-  expect_function_of_all_widths([](const Number& x, const Number& y) { return x | y; }, std::bit_or<>());
-  expect_function_of_all_widths([](const Number& x, const Number&) { return ~x; }, [](auto x, auto) { return ~x; });
+  expect_function_of_all_widths([](const Number& x, const Number& y) { return x ^ y; },
+                                std::bit_xor<>());
+  expect_function_of_all_widths([](const Number& x, const Number& y) { return x & y; },
+                                std::bit_and<>());
+  expect_function_of_all_widths([](const Number& x, const Number& y) { return x | y; },
+                                std::bit_or<>());
+  expect_function_of_all_widths([](const Number& x, const Number&) { return ~x; },
+                                [](auto x, auto) { return ~x; });
 }
 
 TEST(Integer, ArithmeticIsModuloAPowerOfTwo) {
@@ -80,7 +92,8 @@ TEST(Integer, ArithmeticIsModuloAPowerOfTwo) {
   const Program subtract = [](const Number& x, const Number& y) { return x - y; };
   expect_function_of_all_widths(add, std::plus<>());
   expect_function_of_all_widths(subtract, std::minus<>());
-  expect_function_of_all_widths([](const Number& x, const Number& y) { return x * y; }, std::multiplies<>());
+  expect_function_of_all_widths([](const Number& x, const Number& y) { return x * y; },
+                                std::multiplies<>());
   for (const std::uint32_t bits : {1, 2, 7, 32}) {
     for (const Program& program : {add, subtract}) {
       const CircuitCost cost = cost_of_function(bits, bits, program);
@@ -104,12 +117,14 @@ TEST(Integer, AFullProductHasAllItsBits) {
 }
 
 TEST(Integer, AddsIntoAnOperand) {
-  expect_function_of_all_widths([](const Number& x, const Number& y) {
-    Number z = x;
-    add(z.bits(), z, y);
-    subtract(z.bits(), y, z);
-    return z;
-  }, [](auto x, auto) { return 0 - x; });
+  expect_function_of_all_widths(
+      [](const Number& x, const Number& y) {
+        Number z = x;
+        add(z.bits(), z, y);
+        subtract(z.bits(), y, z);
+        return z;
+      },
+      [](auto x, auto) { return 0 - x; });
 }
 
 TEST(Integer, CarrySaveHasTheSameSum) {
@@ -124,21 +139,27 @@ TEST(Integer, CarrySaveHasTheSameSum) {
 
 TEST(Integer, ComparesAsUnsigned) {
   for (const std::uint32_t bits : {1, 2, 3, 4, 5, 16, 63, 64}) {
-    const Program less_than = [](const Number& x, const Number& y) { return number_of(less(x, y)); };
+    const Program less_than = [](const Number& x, const Number& y) {
+      return number_of(less(x, y));
+    };
     const Program equals = [](const Number& x, const Number& y) { return number_of(equal(x, y)); };
     expect_function(bits, 1, less_than, std::less<>());
     expect_function(bits, 1, equals, std::equal_to<>());
     EXPECT_EQ(cost_of_function(bits, 1, less_than).ands, bits);
     EXPECT_EQ(cost_of_function(bits, 1, equals).ands, bits - 1);
-    EXPECT_EQ(cost_of_function(bits, 1, equals).and_depth, static_cast<std::uint64_t>(std::bit_width(bits - 1)));
+    EXPECT_EQ(cost_of_function(bits, 1, equals).and_depth,
+              static_cast<std::uint64_t>(std::bit_width(bits - 1)));
   }
 }
 
 TEST(Integer, AnyAndAllBits) {
   for (const std::uint32_t bits : {1, 2, 3, 5, 17}) {
-    expect_function(bits, 1, [](const Number& x, const Number&) { return number_of(any(x)); }, [](auto x, auto) { return x != 0; });
-    expect_function(bits, 1, [](const Number&, const Number& y) { return number_of(all(y)); },
-                    [bits](auto, auto y) { return y == mask(bits); });
+    expect_function(
+        bits, 1, [](const Number& x, const Number&) { return number_of(any(x)); },
+        [](auto x, auto) { return x != 0; });
+    expect_function(
+        bits, 1, [](const Number&, const Number& y) { return number_of(all(y)); },
+        [bits](auto, auto y) { return y == mask(bits); });
   }
   EXPECT_FALSE(any({}).constant());
   EXPECT_TRUE(all({}).constant());
@@ -156,33 +177,43 @@ TEST(Integer, ExchangesAtOneAndABit) {
     exchange(less(high, low), low.bits(), high.bits());
     return high - low;
   };
-  expect_function_of_all_widths(sorted_difference, [](auto x, auto y) { return x < y ? y - x : x - y; });
+  expect_function_of_all_widths(sorted_difference,
+                                [](auto x, auto y) { return x < y ? y - x : x - y; });
   EXPECT_EQ(cost_of_function(20, 20, sorted_difference).ands, 20u + 20 + 19);
 }
 
 TEST(Integer, ShiftsByPublicCountsCostNothing) {
   for (const std::uint32_t bits : {1, 4, 64}) {
-    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{63}, std::size_t{64}, ~std::size_t{0}}) {
-      expect_function(bits, bits, [&](const Number& x, const Number&) { return shifted_left(x, count); },
-                      [&](auto x, auto) { return count < bits ? x << count : 0; });
-      expect_function(bits, bits, [&](const Number& x, const Number&) { return shifted_right(x, count); },
-                      [&](auto x, auto) { return count < bits ? x >> count : 0; });
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{63},
+                                    std::size_t{64}, ~std::size_t{0}}) {
+      expect_function(
+          bits, bits, [&](const Number& x, const Number&) { return shifted_left(x, count); },
+          [&](auto x, auto) { return count < bits ? x << count : 0; });
+      expect_function(
+          bits, bits, [&](const Number& x, const Number&) { return shifted_right(x, count); },
+          [&](auto x, auto) { return count < bits ? x >> count : 0; });
       const std::size_t turn = count % bits;
-      expect_function(bits, bits, [&](const Number& x, const Number&) { return rotated_left(x, turn); },
-                      [&](auto x, auto) { return turn == 0 ? x : x << turn | x >> (bits - turn); });
-      expect_function(bits, bits, [&](const Number& x, const Number&) { return rotated_right(x, turn); },
-                      [&](auto x, auto) { return turn == 0 ? x : x >> turn | x << (bits - turn); });
+      expect_function(
+          bits, bits, [&](const Number& x, const Number&) { return rotated_left(x, turn); },
+          [&](auto x, auto) { return turn == 0 ? x : x << turn | x >> (bits - turn); });
+      expect_function(
+          bits, bits, [&](const Number& x, const Number&) { return rotated_right(x, turn); },
+          [&](auto x, auto) { return turn == 0 ? x : x >> turn | x << (bits - turn); });
     }
   }
-  EXPECT_EQ(cost_of_function(64, 64, [](const Number& x, const Number&) { return shifted_left(x, 5u); }).ands, 0u);
+  EXPECT_EQ(
+      cost_of_function(64, 64, [](const Number& x, const Number&) { return shifted_left(x, 5u); })
+          .ands,
+      0u);
 }
 
 TEST(Integer, ShiftsBySecretCounts) {
   for (const std::uint32_t bits : {1, 2, 3, 4, 5, 16, 33, 64}) {
     const Program left = [](const Number& x, const Number& y) { return shifted_left(x, y); };
     expect_function(bits, bits, left, [&](auto x, auto y) { return y < bits ? x << y : 0; });
-    expect_function(bits, bits, [](const Number& x, const Number& y) { return shifted_right(x, y); },
-                    [&](auto x, auto y) { return y < bits ? x >> y : 0; });
+    expect_function(
+        bits, bits, [](const Number& x, const Number& y) { return shifted_right(x, y); },
+        [&](auto x, auto y) { return y < bits ? x >> y : 0; });
     const std::uint64_t stages = static_cast<std::uint64_t>(std::bit_width(bits - 1));
     EXPECT_LE(cost_of_function(bits, bits, left).ands, bits * stages + bits + (bits - stages - 1));
   }
@@ -191,9 +222,13 @@ TEST(Integer, ShiftsBySecretCounts) {
 TEST(Integer, CountsBitsWithTheFewestAnds) {
   for (const std::uint32_t bits : {1, 2, 3, 4, 5, 7, 8, 15, 31, 64}) {
     const std::uint32_t out_bits = static_cast<std::uint32_t>(std::bit_width(bits));
-    const Program count = [](const Number& x, const Number&) { return Number(population_count(x)); };
-    expect_function(bits, out_bits, count, [](auto x, auto) { return static_cast<std::uint64_t>(std::popcount(x)); });
-    EXPECT_EQ(cost_of_function(bits, out_bits, count).ands, bits - static_cast<std::uint32_t>(std::popcount(bits)));
+    const Program count = [](const Number& x, const Number&) {
+      return Number(population_count(x));
+    };
+    expect_function(bits, out_bits, count,
+                    [](auto x, auto) { return static_cast<std::uint64_t>(std::popcount(x)); });
+    EXPECT_EQ(cost_of_function(bits, out_bits, count).ands,
+              bits - static_cast<std::uint32_t>(std::popcount(bits)));
   }
   // More bits than a sum holds.
   const std::uint32_t many = 10000, out_bits = 14;
@@ -205,7 +240,8 @@ TEST(Integer, CountsBitsWithTheFewestAnds) {
   const std::vector<LaneValues> outputs = evaluate(circuit, 2, inputs);
   for (std::size_t lane = 0; lane < 2; ++lane) {
     std::uint64_t ones = 0;
-    for (const std::uint64_t word : inputs[0][lane].words()) ones += static_cast<std::uint64_t>(std::popcount(word));
+    for (const std::uint64_t word : inputs[0][lane].words())
+      ones += static_cast<std::uint64_t>(std::popcount(word));
     EXPECT_EQ(outputs[0][lane].words()[0], ones);
   }
 }

@@ -42,7 +42,9 @@ class PublishingStream final : public ByteStream {
   }
   void read(std::span<std::byte> bytes) override { inner_->read(bytes); }
   void flush() override { inner_->flush(); }
-  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override { inner_->set_deadline(deadline); }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
+    inner_->set_deadline(deadline);
+  }
 
  private:
   std::unique_ptr<ByteStream> inner_;
@@ -57,8 +59,9 @@ void emit_circuit(Builder& builder) {
 }
 
 std::unique_ptr<Circuit> small_circuit() {
-  CircuitInfo info{
-      "small", {integer_input("x", kBits, Party::A), integer_input("y", kBits, Party::B)}, {integer_output("to_both", 2), integer_output("to_b", 1)}};
+  CircuitInfo info{"small",
+                   {integer_input("x", kBits, Party::A), integer_input("y", kBits, Party::B)},
+                   {integer_output("to_both", 2), integer_output("to_b", 1)}};
   info.outputs[1].to = Receiver::B;
   return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
 }
@@ -73,7 +76,8 @@ void play(Party me, const SecurityParameters& params, Channel& channel) {
   PhaseLog log;
   Session session(me, ids, key, channel, std::move(rng), log);
   MaterialPipe pipe(me);
-  Preprocessor(session, params).make_units(std::vector<UnitRequest>(2, {params.plan(kAnds).at(0), 64}), pipe);
+  Preprocessor(session, params)
+      .make_units(std::vector<UnitRequest>(2, {params.plan(kAnds).at(0), 64}), pipe);
 
   const auto circuit = small_circuit();
   const CircuitCost cost = cost_of(*circuit);
@@ -81,7 +85,9 @@ void play(Party me, const SecurityParameters& params, Channel& channel) {
   BundleValues& mine = inputs[static_cast<std::size_t>(me)].emplace();
   for (std::size_t lane = 0; lane < kLanes; ++lane) mine.push_back(session.rng().bits(kBits));
   CircuitRounds rounds(*circuit, cost.gates(), kLanes, 1024);
-  run_circuit(session, pipe, material_for(circuit->info(), cost.ands_of(kLanes), params.material(), kLanes), params.material(), rounds, inputs);
+  run_circuit(session, pipe,
+              material_for(circuit->info(), cost.ands_of(kLanes), params.material(), kLanes),
+              params.material(), rounds, inputs);
 }
 
 // Each must be reported.
@@ -116,7 +122,8 @@ int run(const char* profile) {
   int failures = 0;
   const auto end_of = [&](Party me, std::unique_ptr<ByteStream>& stream) {
     try {
-      const auto channel = make_framed_channel(std::make_unique<PublishingStream>(std::move(stream)));
+      const auto channel =
+          make_framed_channel(std::make_unique<PublishingStream>(std::move(stream)));
       play(me, params, *channel);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%c: %s\n", letter(me), error.what());

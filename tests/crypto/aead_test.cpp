@@ -14,7 +14,8 @@ using Bytes = std::vector<std::byte>;
 
 Bytes from_hex(std::string_view hex) {
   Bytes bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) bytes.push_back(static_cast<std::byte>(std::stoul(std::string(hex.substr(i, 2)), nullptr, 16)));
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<std::byte>(std::stoul(std::string(hex.substr(i, 2)), nullptr, 16)));
   return bytes;
 }
 
@@ -45,7 +46,8 @@ struct Sealed {
   SealNonce nonce = fixed_from_hex<SealNonce>("cafebabefacedbaddecaf888");
   Bytes context = from_hex("feedfacedeadbeeffeedfacedeadbeefabaddad2");
   Bytes plain = from_hex(
-      "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39");
+      "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6"
+      "b525b16aedf5aa0de657ba637b39");
   Bytes cipher = Bytes(plain.size());
   SealTag tag = seal(key, nonce, context, plain, cipher);
 
@@ -53,7 +55,8 @@ struct Sealed {
   bool opens() const {
     Bytes opened(cipher.size(), std::byte{0xee});
     const bool is_open = open_sealed(key, nonce, context, cipher, tag, opened);
-    EXPECT_EQ(opened, is_open ? plain : Bytes(cipher.size())) << "what is refused leaves nothing but zeros";
+    EXPECT_EQ(opened, is_open ? plain : Bytes(cipher.size()))
+        << "what is refused leaves nothing but zeros";
     return is_open;
   }
 };
@@ -61,11 +64,13 @@ struct Sealed {
 TEST(Aead, SealsAsTheStandardsTestVectors) {
   // McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 14 and 16.
   Bytes zeros(16), cipher(16);
-  EXPECT_EQ(seal(SealKey(), SealNonce{}, {}, zeros, cipher), fixed_from_hex<SealTag>("d0d1c8a799996bf0265b98b5d48ab919"));
+  EXPECT_EQ(seal(SealKey(), SealNonce{}, {}, zeros, cipher),
+            fixed_from_hex<SealTag>("d0d1c8a799996bf0265b98b5d48ab919"));
   EXPECT_EQ(cipher, from_hex("cea7403d4d606b6e074ec5d3baf39d18"));
   const Sealed sealed;
-  EXPECT_EQ(sealed.cipher, from_hex("522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
-                                    "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"));
+  EXPECT_EQ(sealed.cipher,
+            from_hex("522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
+                     "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"));
   EXPECT_EQ(sealed.tag, fixed_from_hex<SealTag>("76fc6ece0f4e1768cddf8853bb2d551b"));
 }
 
@@ -125,23 +130,31 @@ TEST(Aead, WhatIsCutOrMovedBetweenContextAndTextIsRefused) {
 }
 
 TEST(Aead, KeysAreDerivedAsInRfc5869) {
-  const auto derived = [](std::string_view secret, std::string_view salt, std::string_view purpose) {
+  const auto derived = [](std::string_view secret, std::string_view salt,
+                          std::string_view purpose) {
     const Bytes info = from_hex(purpose);
-    return derive_key(from_hex(secret), from_hex(salt), {reinterpret_cast<const char*>(info.data()), info.size()}).bytes;
+    return derive_key(from_hex(secret), from_hex(salt),
+                      {reinterpret_cast<const char*>(info.data()), info.size()})
+        .bytes;
   };
   // Test cases 1 and 3; the first 32 bytes of what they derive.
   EXPECT_EQ(derived(repeated("0b", 22), "000102030405060708090a0b0c", "f0f1f2f3f4f5f6f7f8f9"),
             key_from_hex("3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf").bytes);
-  EXPECT_EQ(derived(repeated("0b", 22), "", ""), key_from_hex("8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d").bytes);
+  EXPECT_EQ(derived(repeated("0b", 22), "", ""),
+            key_from_hex("8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d").bytes);
 }
 
 TEST(Aead, AuthenticatesAsInRfc4231) {
-  const auto tag_of = [](std::string_view key, std::string_view message) { return authenticate(key_from_hex(key), from_hex(message)); };
+  const auto tag_of = [](std::string_view key, std::string_view message) {
+    return authenticate(key_from_hex(key), from_hex(message));
+  };
   // Test cases 1 to 4, cut to 128 bits.
-  EXPECT_EQ(tag_of(repeated("0b", 20), "4869205468657265"), fixed_from_hex<SealTag>("b0344c61d8db38535ca8afceaf0bf12b"));
+  EXPECT_EQ(tag_of(repeated("0b", 20), "4869205468657265"),
+            fixed_from_hex<SealTag>("b0344c61d8db38535ca8afceaf0bf12b"));
   EXPECT_EQ(tag_of("4a656665", "7768617420646f2079612077616e7420666f72206e6f7468696e673f"),
             fixed_from_hex<SealTag>("5bdcc146bf60754e6a042426089575c7"));
-  EXPECT_EQ(tag_of(repeated("aa", 20), repeated("dd", 50)), fixed_from_hex<SealTag>("773ea91e36800e46854db8ebd09181a7"));
+  EXPECT_EQ(tag_of(repeated("aa", 20), repeated("dd", 50)),
+            fixed_from_hex<SealTag>("773ea91e36800e46854db8ebd09181a7"));
   EXPECT_EQ(tag_of("0102030405060708090a0b0c0d0e0f10111213141516171819", repeated("cd", 50)),
             fixed_from_hex<SealTag>("82558a389a443c0ea4cc819899f2083a"));
 }

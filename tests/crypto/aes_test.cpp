@@ -1,5 +1,5 @@
-// AES, counter mode and the fixed-key hash: the standard's answers and Crypto++ as an independent reference, on every instruction
-// set that this processor has.
+// AES, counter mode and the fixed-key hash: the standard's answers and Crypto++ as an independent
+// reference, on every instruction set that this processor has.
 #include "crypto/aes.h"
 
 #include <cryptopp/aes.h>
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "crypto/tweak_hash.h"
-#include "tests/support/every_target.h"
 #include "tests/support/blocks.h"
+#include "tests/support/every_target.h"
 
 namespace tinyot {
 namespace {
@@ -28,7 +28,8 @@ class Aes : public test::EveryTarget {};
 
 Block block_from_hex(const std::string& hex) {
   std::array<std::uint8_t, 16> bytes;
-  for (std::size_t i = 0; i < 16; ++i) bytes[i] = static_cast<std::uint8_t>(std::stoul(hex.substr(2 * i, 2), nullptr, 16));
+  for (std::size_t i = 0; i < 16; ++i)
+    bytes[i] = static_cast<std::uint8_t>(std::stoul(hex.substr(2 * i, 2), nullptr, 16));
   Block block;
   std::memcpy(&block, bytes.data(), 16);
   return block;
@@ -47,7 +48,8 @@ std::string hex_of(Block block) {
 Block encrypted_by_library(Block key, Block plain) {
   CryptoPP::AES::Encryption cipher(reinterpret_cast<const CryptoPP::byte*>(&key), 16);
   Block out;
-  cipher.ProcessBlock(reinterpret_cast<const CryptoPP::byte*>(&plain), reinterpret_cast<CryptoPP::byte*>(&out));
+  cipher.ProcessBlock(reinterpret_cast<const CryptoPP::byte*>(&plain),
+                      reinterpret_cast<CryptoPP::byte*>(&out));
   return out;
 }
 
@@ -60,8 +62,10 @@ std::string encrypted(const std::string& key, const std::string& plain) {
 
 TEST_F(Aes, AnswersOfTheStandard) {
   for_each_target([] {
-    EXPECT_EQ(encrypted("000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"), "69c4e0d86a7b0430d8cdb78070b4c55a");
-    EXPECT_EQ(encrypted("2b7e151628aed2a6abf7158809cf4f3c", "3243f6a8885a308d313198a2e0370734"), "3925841d02dc09fbdc118597196a0b32");
+    EXPECT_EQ(encrypted("000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"),
+              "69c4e0d86a7b0430d8cdb78070b4c55a");
+    EXPECT_EQ(encrypted("2b7e151628aed2a6abf7158809cf4f3c", "3243f6a8885a308d313198a2e0370734"),
+              "3925841d02dc09fbdc118597196a0b32");
   });
 }
 
@@ -82,7 +86,8 @@ TEST_F(Aes, CounterModeEqualsTheLibrarys) {
   for (const Block counter : kCounters) {
     for (const std::size_t size : kSizes) {
       std::vector<Block> expected(size);
-      for (std::size_t i = 0; i < size; ++i) expected[i] = encrypted_by_library(key, {counter.lo + i, counter.hi});
+      for (std::size_t i = 0; i < size; ++i)
+        expected[i] = encrypted_by_library(key, {counter.lo + i, counter.hi});
       for_each_target([&] {
         const auto before = random_blocks(size + 1, 4);
         auto filled = before, mixed = before;
@@ -112,8 +117,10 @@ TEST_F(Aes, TweakedHashEqualsItsDefinition) {
       for_each_target([&] {
         std::vector<Block> apart(size + 1, Block{1, 2});
         auto in_place = in;
-        tweaked_hash(expand_key(key), tweak, std::span(in).first(size), std::span(apart).first(size));
-        tweaked_hash(expand_key(key), tweak, std::span(in_place).first(size), std::span(in_place).first(size));
+        tweaked_hash(expand_key(key), tweak, std::span(in).first(size),
+                     std::span(apart).first(size));
+        tweaked_hash(expand_key(key), tweak, std::span(in_place).first(size),
+                     std::span(in_place).first(size));
         for (std::size_t i = 0; i < size; ++i) {
           ASSERT_EQ(hex_of(apart[i]), hex_of(expected[i])) << size << ", " << i;
           ASSERT_EQ(hex_of(in_place[i]), hex_of(expected[i])) << size << ", " << i;
@@ -157,7 +164,8 @@ TEST(TweakHash, TheCollapseIsLinearAndTellsTheDifferencesApart) {
   const Block x{5, 6}, z{7, 8};
   EXPECT_EQ(hex_of(collapsed(x, z)), hex_of(doubled(x) ^ doubled(doubled(z))));
   const Block delta{0x0123, 0x4567};
-  const std::string a = hex_of(collapsed(delta, {})), b = hex_of(collapsed({}, delta)), c = hex_of(collapsed(delta, delta));
+  const std::string a = hex_of(collapsed(delta, {})), b = hex_of(collapsed({}, delta)),
+                    c = hex_of(collapsed(delta, delta));
   EXPECT_NE(a, b);
   EXPECT_NE(a, c);
   EXPECT_NE(b, c);

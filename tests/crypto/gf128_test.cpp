@@ -1,4 +1,5 @@
-// GF(2^128): sums of products against multiplication bit by bit, on every instruction set that this processor has.
+// GF(2^128): sums of products against multiplication bit by bit, on every instruction set that this
+// processor has.
 #include "crypto/gf128.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,8 @@
 
 #include <vector>
 
-#include "tests/support/every_target.h"
 #include "tests/support/blocks.h"
+#include "tests/support/every_target.h"
 
 namespace tinyot {
 namespace {
@@ -22,7 +23,8 @@ using test::same;
 // Horner's rule over the bits of b.
 Block product_bit_by_bit(Block a, Block b) {
   Block product{0, 0};
-  for (std::size_t i = 128; i-- > 0;) product = doubled(product) ^ times(a, ((i < 64 ? b.lo : b.hi) >> (i % 64)) & 1);
+  for (std::size_t i = 128; i-- > 0;)
+    product = doubled(product) ^ times(a, ((i < 64 ? b.lo : b.hi) >> (i % 64)) & 1);
   return product;
 }
 
@@ -35,7 +37,8 @@ Block sum_of_products(std::span<const Block> a, std::span<const Block> b) {
 class Gf128 : public test::EveryTarget {};
 
 TEST_F(Gf128, SumsOfProductsEqualThoseBitByBit) {
-  for (const std::size_t count : {0u, 1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 127u, 128u, 129u, 1023u, 1024u, 1025u}) {
+  for (const std::size_t count :
+       {0u, 1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 127u, 128u, 129u, 1023u, 1024u, 1025u}) {
     const auto a = random_blocks(count, 2 * count), b = random_blocks(count, 2 * count + 1);
     Block expected{0, 0};
     for (std::size_t i = 0; i < count; ++i) expected ^= product_bit_by_bit(a[i], b[i]);
@@ -44,7 +47,9 @@ TEST_F(Gf128, SumsOfProductsEqualThoseBitByBit) {
 }
 
 TEST_F(Gf128, EveryPairOfPowersOfXIsMultiplied) {
-  const auto power = [](std::size_t i) { return i < 64 ? Block{std::uint64_t{1} << i, 0} : Block{0, std::uint64_t{1} << (i - 64)}; };
+  const auto power = [](std::size_t i) {
+    return i < 64 ? Block{std::uint64_t{1} << i, 0} : Block{0, std::uint64_t{1} << (i - 64)};
+  };
   for_each_target([&] {
     for (std::size_t i = 0; i < 128; ++i) {
       Block expected = power(i);
@@ -60,7 +65,8 @@ TEST_F(Gf128, ProductsAddUpOverSeveralCalls) {
   const auto a = random_blocks(64, 1), b = random_blocks(64, 2);
   for_each_target([&] {
     WideBlock sum{};
-    for (std::size_t first = 0; first < 64; first += 16) add_products(std::span(a).subspan(first, 16), std::span(b).subspan(first, 16), sum);
+    for (std::size_t first = 0; first < 64; first += 16)
+      add_products(std::span(a).subspan(first, 16), std::span(b).subspan(first, 16), sum);
     EXPECT_TRUE(same(reduced(sum), sum_of_products(a, b)));
   });
 }

@@ -34,7 +34,8 @@ TEST(Group, AValidPointHasNoSecondName) {
   }
 }
 
-// Half of them are negative, half of them at least 2^255, and about half of the rest lie on no point.
+// Half of them are negative, half of them at least 2^255, and about half of the rest lie on no
+// point.
 TEST(Group, RandomBytesAreMostlyRefused) {
   Rng rng = group_rng(2);
   int accepted = 0;

@@ -27,14 +27,16 @@ Words by_definition(std::span<const Block> blocks, std::size_t first = 0) {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const std::uint64_t position = first + i, key = position / TweakHash::kObjectsMax;
     if (!hash || position % TweakHash::kObjectsMax == 0)
-      hash.emplace(kSession, Domain{kSumDomain.phase, kSumDomain.direction, kSumDomain.counter + key});
+      hash.emplace(kSession,
+                   Domain{kSumDomain.phase, kSumDomain.direction, kSumDomain.counter + key});
     (*hash)(kUse, position % TweakHash::kObjectsMax, blocks.subspan(i, 1), std::span(&hashed, 1));
     sum ^= hashed;
   }
   return words(sum);
 }
 
-Words sum_of(std::span<const Block> blocks, const SessionId& session = kSession, const Domain& domain = kSumDomain, HashUse use = kUse) {
+Words sum_of(std::span<const Block> blocks, const SessionId& session = kSession,
+             const Domain& domain = kSumDomain, HashUse use = kUse) {
   HashSum sum(session, domain, use);
   sum.absorb(blocks);
   return words(sum.take());
@@ -48,7 +50,8 @@ TEST(HashSum, IsTheSumOfTheHashesByPosition) {
 TEST(HashSum, TakesAnotherKeyAfterSoManyObjects) {
   const auto blocks = random_blocks(TweakHash::kObjectsMax + 3);
   EXPECT_EQ(sum_of(blocks), by_definition(blocks));
-  // The first object under the second key has the tweak that the first of all has, and another hash.
+  // The first object under the second key has the tweak that the first of all has, and another
+  // hash.
   const std::vector<Block> equal(TweakHash::kObjectsMax + 1, Block{7, 7});
   HashSum sum(kSession, kSumDomain, kUse);
   sum.absorb(std::span(equal).first(1));
@@ -96,7 +99,8 @@ TEST(HashSum, OneBitChangesIt) {
   std::set<Words> seen = {sum_of(blocks)};
   for (std::size_t bit = 0; bit < 128; ++bit) {
     Block& block = blocks[bit * 299 / 127];
-    const Block mask = bit < 64 ? Block{std::uint64_t{1} << bit, 0} : Block{0, std::uint64_t{1} << (bit - 64)};
+    const Block mask =
+        bit < 64 ? Block{std::uint64_t{1} << bit, 0} : Block{0, std::uint64_t{1} << (bit - 64)};
     block ^= mask;
     seen.insert(sum_of(blocks));
     block ^= mask;
@@ -107,7 +111,8 @@ TEST(HashSum, OneBitChangesIt) {
 // Equal blocks do not cancel, nor do zeros vanish.
 TEST(HashSum, TheLengthMatters) {
   std::set<Words> seen;
-  for (std::size_t count = 0; count < 20; ++count) seen.insert(sum_of(std::vector<Block>(count, Block{0, 0})));
+  for (std::size_t count = 0; count < 20; ++count)
+    seen.insert(sum_of(std::vector<Block>(count, Block{0, 0})));
   EXPECT_EQ(seen.size(), 20u);
 }
 

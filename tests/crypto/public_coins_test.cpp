@@ -44,7 +44,8 @@ TEST(Permutation, SendsEachOfAThousandEverywhere) {
   constexpr std::uint32_t kSize = 1000, kCells = 20;
   for (const std::uint32_t watched : {0u, 499u, 999u}) {
     std::vector<double> counts(kCells);
-    for (std::uint32_t s = 0; s < 2000; ++s) ++counts[permutation_from({}, kDomain, seed_of(s), kSize)[watched] / (kSize / kCells)];
+    for (std::uint32_t s = 0; s < 2000; ++s)
+      ++counts[permutation_from({}, kDomain, seed_of(s), kSize)[watched] / (kSize / kCells)];
     EXPECT_LT(chi_square(counts), chi_square_bound(kCells)) << watched;
   }
 }
@@ -91,7 +92,8 @@ TEST(Pairing, IsUniformOverAllOfSix) {
   std::map<std::vector<std::uint32_t>, double> counts;
   for (std::uint32_t s = 0; s < 15000; ++s) {
     std::vector<std::uint32_t> flat;
-    for (const Pair& pair : pairing_from({}, kDomain, seed_of(s), 3)) flat.push_back(pair.kept), flat.push_back(pair.partner);
+    for (const Pair& pair : pairing_from({}, kDomain, seed_of(s), 3))
+      flat.push_back(pair.kept), flat.push_back(pair.partner);
     ++counts[flat];
   }
   ASSERT_EQ(counts.size(), 15u);

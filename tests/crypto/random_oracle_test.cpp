@@ -24,12 +24,15 @@ std::string number(std::uint64_t value) {
   return bytes;
 }
 
-std::string by_library(const SessionId& session, const std::string& phase, char direction, std::uint64_t counter, const std::string& input) {
-  const std::string message = "TinyOT RO v1" + number(phase.size()) + phase + std::string(session.bytes.begin(), session.bytes.end()) +
-                              direction + number(counter) + input;
+std::string by_library(const SessionId& session, const std::string& phase, char direction,
+                       std::uint64_t counter, const std::string& input) {
+  const std::string message = "TinyOT RO v1" + number(phase.size()) + phase +
+                              std::string(session.bytes.begin(), session.bytes.end()) + direction +
+                              number(counter) + input;
   std::string digest(32, '\0');
   CryptoPP::SHA256().CalculateDigest(reinterpret_cast<CryptoPP::byte*>(digest.data()),
-                                     reinterpret_cast<const CryptoPP::byte*>(message.data()), message.size());
+                                     reinterpret_cast<const CryptoPP::byte*>(message.data()),
+                                     message.size());
   return digest;
 }
 
@@ -59,24 +62,28 @@ TEST(RandomOracle, EveryFieldOfTheDomainMatters) {
   EXPECT_EQ(digests.size(), 8u);
 }
 
-// With no length in front, phase "ab" and a session that begins with "c" would hash like phase "abc".
+// With no length in front, phase "ab" and a session that begins with "c" would hash like phase
+// "abc".
 TEST(RandomOracle, PhasesThatArePrefixesOfEachOtherDoNotMeet) {
   SessionId with_c = session_of(9), shifted;
   with_c.bytes[0] = 'c';
   for (std::size_t i = 0; i < 31; ++i) shifted.bytes[i] = with_c.bytes[i + 1];
   shifted.bytes[31] = 'A';
-  // The second header continues as the first: direction = first byte of its counter, and so on through the input.
+  // The second header continues as the first: direction = first byte of its counter, and so on
+  // through the input.
   const std::string first = by_oracle(with_c, {"ab", 'A', 0x4141414141414141}, "AAAA");
   const std::string second = by_oracle(shifted, {"abc", 'A', 0x4141414141414141}, "AAA");
   EXPECT_NE(first, second);
-  EXPECT_NE(by_oracle({}, {"", 'A', 0}, ""), by_oracle({}, {std::string_view("\0", 1), 'A', 0}, ""));
+  EXPECT_NE(by_oracle({}, {"", 'A', 0}, ""),
+            by_oracle({}, {std::string_view("\0", 1), 'A', 0}, ""));
 }
 
 TEST(RandomOracle, PiecesAreConcatenated) {
   const SessionId session = session_of(4);
   const Domain domain{"pieces", '*', 0};
   RandomOracle oracle(session, domain);
-  for (const char* piece : {"a", "", "bcd", "ef"}) oracle.absorb(std::as_bytes(std::span(std::string_view(piece))));
+  for (const char* piece : {"a", "", "bcd", "ef"})
+    oracle.absorb(std::as_bytes(std::span(std::string_view(piece))));
   EXPECT_EQ(text_of(oracle.digest()), by_oracle(session, domain, "abcdef"));
 }
 

@@ -17,7 +17,8 @@ using namespace tinyot::test;
 Rng seeded(std::uint64_t seed) { return Rng(Seed{{seed, 0}}); }
 
 void expect_balanced(double ones, double samples, std::size_t position) {
-  EXPECT_LT(std::abs(ones - samples / 2), 3 * std::sqrt(samples)) << "position " << position;  // six standard deviations
+  // six standard deviations
+  EXPECT_LT(std::abs(ones - samples / 2), 3 * std::sqrt(samples)) << "position " << position;
 }
 
 TEST(Rng, SameSeedSameBytes) {
@@ -48,7 +49,9 @@ TEST(Rng, AMovedGeneratorGoesOn) {
   EXPECT_EQ(moved_to.block().lo, b.block().lo);
 }
 
-TEST(Rng, TheSystemsSeedsDiffer) { EXPECT_NE(Rng::from_system().block().lo, Rng::from_system().block().lo); }
+TEST(Rng, TheSystemsSeedsDiffer) {
+  EXPECT_NE(Rng::from_system().block().lo, Rng::from_system().block().lo);
+}
 
 TEST(Rng, EveryBitPositionIsBalanced) {
   constexpr std::size_t kSamples = 100000;
@@ -56,7 +59,8 @@ TEST(Rng, EveryBitPositionIsBalanced) {
   seeded(5).fill_blocks(std::span(blocks));
   for (std::size_t position = 0; position < 128; ++position) {
     std::size_t ones = 0;
-    for (const Block& block : blocks) ones += ((position < 64 ? block.lo : block.hi) >> (position % 64)) & 1;
+    for (const Block& block : blocks)
+      ones += ((position < 64 ? block.lo : block.hi) >> (position % 64)) & 1;
     expect_balanced(static_cast<double>(ones), kSamples, position);
   }
 }
@@ -71,7 +75,8 @@ TEST(Rng, BitsFillTheWholeVector) {
       ASSERT_TRUE(bits.clear_padding()) << "stray bits beyond the size";
       for (std::size_t i = 0; i < size; ++i) ones[i] += bits[i];
     }
-    for (std::size_t i = 0; i < size; ++i) expect_balanced(static_cast<double>(ones[i]), kVectors, i);
+    for (std::size_t i = 0; i < size; ++i)
+      expect_balanced(static_cast<double>(ones[i]), kVectors, i);
   }
 }
 

@@ -6,6 +6,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > fuzz::kTextMax) return 0;
   const std::string text(reinterpret_cast<const char*>(data), size);
   fuzz::try_text(text_in_memory("fuzz", text), {});
-  fuzz::try_text(text_in_memory("fuzz", text), {.owners = {{1, Party::A}}, .receivers = {{1, Receiver::B}}});
+  fuzz::try_text(text_in_memory("fuzz", text),
+                 {.owners = {{1, Party::A}}, .receivers = {{1, Receiver::B}}});
   return 0;
 }

@@ -1,4 +1,5 @@
-// A text of any format that changes while it is read: the first bytes say where, to what, and after how many reads.
+// A text of any format that changes while it is read: the first bytes say where, to what, and after
+// how many reads.
 #include <algorithm>
 
 #include "tests/fuzz/fuzz_circuit.h"
@@ -13,7 +14,8 @@ class ChangingText final : public tinyot::TextSource {
     char to;
     std::size_t after_reads;
   };
-  ChangingText(std::string text, Change change) : TextSource("fuzz", text.size()), text_(std::move(text)), change_(change) {}
+  ChangingText(std::string text, Change change)
+      : TextSource("fuzz", text.size()), text_(std::move(text)), change_(change) {}
 
   void read(std::uint64_t offset, std::span<char> block) const override {
     text_.copy(block.data(), block.size(), offset);
@@ -36,9 +38,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kHead = 5;
   if (size < kHead || size > fuzz::kTextMax) return 0;
   const std::string text(reinterpret_cast<const char*>(data) + kHead, size - kHead);
-  const std::size_t at = (data[0] | std::size_t{data[1]} << 8) % std::max<std::size_t>(text.size(), 1);
+  const std::size_t at =
+      (data[0] | std::size_t{data[1]} << 8) % std::max<std::size_t>(text.size(), 1);
   for (const std::size_t after_reads : {1, 2, 3, 4, 5, 6}) {
-    fuzz::try_text(std::make_shared<ChangingText>(text, ChangingText::Change{at, data[2] % 8u, static_cast<char>(data[3]), after_reads}), {});
+    fuzz::try_text(
+        std::make_shared<ChangingText>(
+            text, ChangingText::Change{at, data[2] % 8u, static_cast<char>(data[3]), after_reads}),
+        {});
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// What a user types: the first byte says as what the rest is read. Anything but a value or a UsageError ends the program; a value that is
-// printed is read again as the same.
+// What a user types: the first byte says as what the rest is read. Anything but a value or a
+// UsageError ends the program; a value that is printed is read again as the same.
 #include "base/error.h"
 #include "circuitgen/registry.h"
 #include "circuitgen/values.h"
@@ -15,12 +15,14 @@ using namespace tinyot;
 // b and i: bytes, and an integer, of as many bits as the next byte says.
 void try_value(std::string_view text, ValueFormat format) {
   if (text.empty()) return;
-  const std::uint32_t units = 1u + static_cast<unsigned char>(text[0]), bits = format == ValueFormat::Bytes ? 8 * units : units;
+  const std::uint32_t units = 1u + static_cast<unsigned char>(text[0]),
+                      bits = format == ValueFormat::Bytes ? 8 * units : units;
   for (const bool msb_first : {false, true}) {
     const BitVector value = parse_value(text.substr(1), bits, format, msb_first);
     ENSURE(value.size() == bits);
     const std::string printed = print_value(value, format, msb_first);
-    ENSURE(print_value(parse_value(printed, bits, format, msb_first), format, msb_first) == printed);
+    ENSURE(print_value(parse_value(printed, bits, format, msb_first), format, msb_first) ==
+           printed);
   }
 }
 
@@ -39,19 +41,28 @@ void try_fingerprint(std::string_view text) {
 
 void try_text(char what, const std::string& text) {
   switch (what) {
-    case 'b': return try_value(text, ValueFormat::Bytes);
-    case 'i': return try_value(text, ValueFormat::Integer);
-    case 'c': return try_circuit(text);
-    case 'f': return try_fingerprint(text);
-    case 's': (void)parse_size("ands", text); return;
-    case '=': (void)split_assignment("input", text); return;
+    case 'b':
+      return try_value(text, ValueFormat::Bytes);
+    case 'i':
+      return try_value(text, ValueFormat::Integer);
+    case 'c':
+      return try_circuit(text);
+    case 'f':
+      return try_fingerprint(text);
+    case 's':
+      (void)parse_size("ands", text);
+      return;
+    case '=':
+      (void)split_assignment("input", text);
+      return;
     case 'a': {
       const Address address = parse_address(text);
       (void)is_loopback(address);
       (void)text_of(address);
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 

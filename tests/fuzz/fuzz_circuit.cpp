@@ -39,7 +39,8 @@ std::vector<LaneValues> some_inputs(const CircuitInfo& info) {
 void require_same(const std::vector<LaneValues>& x, const std::vector<LaneValues>& y) {
   ENSURE(x.size() == y.size());
   for (std::size_t b = 0; b < x.size(); ++b) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) ENSURE(std::ranges::equal(x[b][lane].words(), y[b][lane].words()));
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      ENSURE(std::ranges::equal(x[b][lane].words(), y[b][lane].words()));
   }
 }
 

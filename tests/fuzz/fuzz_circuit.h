@@ -13,8 +13,8 @@ namespace tinyot::fuzz {
 // Texts beyond this say nothing new.
 inline constexpr std::size_t kTextMax = std::size_t{1} << 16;
 
-// Reads the text. What is accepted must evaluate, and must still be the same function when it is written and read again; a
-// refusal is a UsageError. Anything else ends the program.
+// Reads the text. What is accepted must evaluate, and must still be the same function when it is
+// written and read again; a refusal is a UsageError. Anything else ends the program.
 void try_text(std::shared_ptr<const TextSource> text, const CircuitFileOptions& options);
 
 }  // namespace tinyot::fuzz

@@ -1,8 +1,10 @@
 // Runs a fuzzer on mutated files of a corpus, for compilers that have no libFuzzer.
 //
-//   fuzz_NAME [--seconds S] [--run N] CORPUS...     a file, or a folder of files; run N alone, to see again what a longer run found
+//   fuzz_NAME [--seconds S] [--run N] CORPUS...     a file, or a folder of files; run N alone, to
+//   see again what a longer run found
 //
-// Run n depends on the corpus and n only; run 0 is the corpus itself. The number of a run that fails or crashes is printed.
+// Run n depends on the corpus and n only; run 0 is the corpus itself. The number of a run that
+// fails or crashes is printed.
 #include <unistd.h>
 
 #include <algorithm>
@@ -86,13 +88,33 @@ class Mutator {
 
   void replace_number(std::string& text) {
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    const auto from = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(place_in(text)), text.end(), is_digit);
+    const auto from = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(place_in(text)),
+                                   text.end(), is_digit);
     const auto to = std::find_if_not(from, text.end(), is_digit);
     if (from == text.end()) return;
-    static const char* const kNumbers[] = {"0", "1", "2", "3", "7", "31", "64", "1000", "1048576", "1048700", "4294967294",
-                                           "4294967295", "4294967296", "9999999999", "18446744073709551615",
-                                           "18446744073709551616", "00", "-1", "01", "0001", "01110001"};
-    text.replace(from, to, below(3) == 0 ? std::to_string(below(100)) : kNumbers[below(std::size(kNumbers))]);
+    static const char* const kNumbers[] = {"0",
+                                           "1",
+                                           "2",
+                                           "3",
+                                           "7",
+                                           "31",
+                                           "64",
+                                           "1000",
+                                           "1048576",
+                                           "1048700",
+                                           "4294967294",
+                                           "4294967295",
+                                           "4294967296",
+                                           "9999999999",
+                                           "18446744073709551615",
+                                           "18446744073709551616",
+                                           "00",
+                                           "-1",
+                                           "01",
+                                           "0001",
+                                           "01110001"};
+    text.replace(from, to,
+                 below(3) == 0 ? std::to_string(below(100)) : kNumbers[below(std::size(kNumbers))]);
   }
 
   const Corpus& corpus_;
@@ -102,7 +124,8 @@ class Mutator {
 void load(const std::filesystem::path& path, Corpus& corpus) {
   if (std::filesystem::is_directory(path)) {
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(path))
+      files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     for (const auto& file : files) load(file, corpus);
     return;
@@ -111,14 +134,18 @@ void load(const std::filesystem::path& path, Corpus& corpus) {
   corpus.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-void run(const std::string& text) { LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()); }
+void run(const std::string& text) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+}
 
 volatile std::uint64_t run_number = 0;
 
 // Only what is allowed in a signal handler.
 void report_crash(int signal) {
   char text[64] = "crash in run ";
-  char* end = std::to_chars(text + std::strlen(text), text + sizeof text - 1, static_cast<std::uint64_t>(run_number)).ptr;
+  char* end = std::to_chars(text + std::strlen(text), text + sizeof text - 1,
+                            static_cast<std::uint64_t>(run_number))
+                  .ptr;
   *end++ = '\n';
   if (::write(STDERR_FILENO, text, static_cast<std::size_t>(end - text)) < 0) ::_exit(2);
   std::signal(signal, SIG_DFL);
@@ -140,7 +167,8 @@ int run_corpus(const Corpus& corpus, double seconds, std::uint64_t only) {
     std::printf("run %llu fails: %s\n", static_cast<unsigned long long>(run_number), error.what());
     return 1;
   }
-  std::printf("%zu files and %llu mutations of them\n", corpus.size(), static_cast<unsigned long long>(run_number));
+  std::printf("%zu files and %llu mutations of them\n", corpus.size(),
+              static_cast<unsigned long long>(run_number));
   return 0;
 }
 

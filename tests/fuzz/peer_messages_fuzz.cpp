@@ -1,6 +1,8 @@
-// A party of a whole session, from the handshake to outputs or to the end of the stores' agreement, whose peer sends what it sends when nobody
-// cheats, but for some edits. The text is the edits: a byte for the session and the party, then for each edit seven bytes: which message,
-// where in its frame, what is done, with what. However it ends, it is not by an internal error, and what the party is left with is right.
+// A party of a whole session, from the handshake to outputs or to the end of the stores' agreement,
+// whose peer sends what it sends when nobody cheats, but for some edits. The text is the edits: a
+// byte for the session and the party, then for each edit seven bytes: which message, where in its
+// frame, what is done, with what. However it ends, it is not by an internal error, and what the
+// party is left with is right.
 #include <cstring>
 
 #include "base/error.h"
@@ -19,7 +21,8 @@ constexpr std::size_t kEditBytes = 7, kEditsMax = 8;
 Frames frames_of(const Transcript& sent) {
   Frames frames;
   for (const SeenMessage& message : sent) {
-    const FrameHeader header{message.payload.size(), message.tag, static_cast<std::uint32_t>(frames.size())};
+    const FrameHeader header{message.payload.size(), message.tag,
+                             static_cast<std::uint32_t>(frames.size())};
     const auto head = std::as_bytes(std::span(&header, 1));
     frames.emplace_back(head.begin(), head.end());
     frames.back().insert(frames.back().end(), message.payload.begin(), message.payload.end());
@@ -40,7 +43,8 @@ const std::vector<Target>& targets() {
     for (const ScenarioKind& kind : scenario_kinds()) {
       if (kind.name.starts_with("nnob12")) continue;  // its seed OTs take a second a session
       for (const Party party : {Party::A, Party::B})
-        all.push_back({&kind, party, frames_of(attempt(kind, kSeed, peer_of(party), nullptr).conduct.sent)});
+        all.push_back(
+            {&kind, party, frames_of(attempt(kind, kSeed, peer_of(party), nullptr).conduct.sent)});
     }
     return all;
   }();
@@ -54,16 +58,24 @@ struct Edit {
 
 void apply(const Edit& edit, Frames& frames) {
   auto& frame = frames[edit.message % frames.size()];
-  const std::size_t at = frame.empty() ? 0 : edit.place % frame.size(), count = std::min<std::size_t>(edit.length, frame.size() - at);
+  const std::size_t at = frame.empty() ? 0 : edit.place % frame.size(),
+                    count = std::min<std::size_t>(edit.length, frame.size() - at);
   const auto begin = frame.begin() + static_cast<std::ptrdiff_t>(at);
   switch (edit.what % 5) {
     case 0:
       if (!frame.empty()) frame[at] ^= std::byte{edit.with};
       return;
-    case 1: frame.insert(begin, edit.length, std::byte{edit.with}); return;
-    case 2: frame.erase(begin, begin + static_cast<std::ptrdiff_t>(count)); return;
-    case 3: std::fill_n(begin, count, std::byte{edit.with}); return;
-    default: std::swap(frame, frames[edit.with % frames.size()]);
+    case 1:
+      frame.insert(begin, edit.length, std::byte{edit.with});
+      return;
+    case 2:
+      frame.erase(begin, begin + static_cast<std::ptrdiff_t>(count));
+      return;
+    case 3:
+      std::fill_n(begin, count, std::byte{edit.with});
+      return;
+    default:
+      std::swap(frame, frames[edit.with % frames.size()]);
   }
 }
 
@@ -95,7 +107,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Frames frames = target.frames;
   for (std::size_t i = 0; i < kEditsMax && (i + 1) * kEditBytes < size; ++i) {
     const std::uint8_t* edit = data + 1 + i * kEditBytes;
-    apply({static_cast<std::uint16_t>(edit[0] | edit[1] << 8), static_cast<std::uint16_t>(edit[2] | edit[3] << 8), edit[4], edit[5], edit[6]},
+    apply({static_cast<std::uint16_t>(edit[0] | edit[1] << 8),
+           static_cast<std::uint16_t>(edit[2] | edit[3] << 8), edit[4], edit[5], edit[6]},
           frames);
   }
   const auto scenario = target.kind->make(kSeed);

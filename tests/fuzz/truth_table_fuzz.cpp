@@ -7,7 +7,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   fuzz::try_text(text_in_memory("fuzz", text), {});
   for (const std::uint32_t first : {1, 2, 16}) {
-    fuzz::try_text(text_in_memory("fuzz", text), {.bundles = {first, size == 0 ? 1 : data[size - 1] % 20u}});
+    fuzz::try_text(text_in_memory("fuzz", text),
+                   {.bundles = {first, size == 0 ? 1 : data[size - 1] % 20u}});
   }
   return 0;
 }

@@ -89,7 +89,8 @@ class FreshnessOf : public testing::TestWithParam<FreshnessCase> {
           Rng rng(Seed{{me == Party::A ? seed_of_a : seed_of_b, 77u + party}});
           PhaseLog log;
           Session session(me, kIds, keys[party], channel, std::move(rng), log);
-          const std::vector<UnitRequest> requests(kFreshUnits, {params.plan(kAnds).at(0), kFreshInputs});
+          const std::vector<UnitRequest> requests(kFreshUnits,
+                                                  {params.plan(kAnds).at(0), kFreshInputs});
           Preprocessor(session, params).make_units(requests, seen.sinks[party]);
         },
         {.wrap_a = keep_messages(Party::A), .wrap_b = keep_messages(Party::B)});

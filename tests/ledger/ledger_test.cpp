@@ -89,8 +89,7 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     const ListedCircuit circuit = mixed_layers();
     const CircuitCost cost = cost_of(circuit);
     const MaterialForm form = params_.material();
-    const MaterialCounts wanted =
-        material_for(circuit.info(), cost.ands_of(kLanes), form, kLanes);
+    const MaterialCounts wanted = material_for(circuit.info(), cost.ands_of(kLanes), form, kLanes);
     Reservation reservation = store.reserve({}, wanted);
     CircuitRounds rounds(circuit, cost.gates(), kLanes, window_for(kLanes));
     InputValues inputs;

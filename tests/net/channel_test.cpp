@@ -40,9 +40,14 @@ TEST_P(Framing, OtherFramesAreADeviation) {
     ChannelAndRawPeer peers;
     peers.channel->set_phase("the phase");
     peers.write_frame(GetParam().header, payload_of(16));
-    const bool length_is_free = variable && GetParam().header.length <= 6 && GetParam().header.tag == kGreeting.id && GetParam().header.sequence == 0;
+    const bool length_is_free = variable && GetParam().header.length <= 6 &&
+                                GetParam().header.tag == kGreeting.id &&
+                                GetParam().header.sequence == 0;
     std::vector<std::byte> payload(6);
-    const auto receive = [&] { variable ? void(peers.channel->recv_variable(kGreeting, 6)) : peers.channel->recv(kGreeting, payload); };
+    const auto receive = [&] {
+      variable ? void(peers.channel->recv_variable(kGreeting, 6))
+               : peers.channel->recv(kGreeting, payload);
+    };
     if (length_is_free) {
       EXPECT_NO_THROW(receive());
       continue;
@@ -54,14 +59,16 @@ TEST_P(Framing, OtherFramesAreADeviation) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Wrong, Framing,
-                         testing::Values(BadFrame{"shorter", {5, kGreeting.id, 0}}, BadFrame{"empty", {0, kGreeting.id, 0}},
-                                         BadFrame{"longer", {7, kGreeting.id, 0}},
-                                         BadFrame{"enormous", {std::uint64_t{1} << 60, kGreeting.id, 0}},
-                                         BadFrame{"negative", {~std::uint64_t{0}, kGreeting.id, 0}},
-                                         BadFrame{"tag", {6, kReply.id, 0}}, BadFrame{"omitted", {6, kGreeting.id, 1}},
-                                         BadFrame{"abortwithpayload", {6, 0xFFFFFFFF, 0}}),
-                         [](const auto& frame) { return frame.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Wrong, Framing,
+    testing::Values(BadFrame{"shorter", {5, kGreeting.id, 0}},
+                    BadFrame{"empty", {0, kGreeting.id, 0}},
+                    BadFrame{"longer", {7, kGreeting.id, 0}},
+                    BadFrame{"enormous", {std::uint64_t{1} << 60, kGreeting.id, 0}},
+                    BadFrame{"negative", {~std::uint64_t{0}, kGreeting.id, 0}},
+                    BadFrame{"tag", {6, kReply.id, 0}}, BadFrame{"omitted", {6, kGreeting.id, 1}},
+                    BadFrame{"abortwithpayload", {6, 0xFFFFFFFF, 0}}),
+    [](const auto& frame) { return frame.param.name; });
 
 TEST(Channel, AReplayedMessageIsADeviation) {
   ChannelAndRawPeer peers;
@@ -99,12 +106,14 @@ TEST(Channel, AClosedPeerIsANetworkErrorThatNamesThePhase) {
     peers.raw->write(std::span(frame).first(bytes_before));
     peers.raw.reset();
     std::vector<std::byte> payload(4);
-    const std::string message = message_of<NetworkError>([&] { peers.channel->recv(kGreeting, payload); });
+    const std::string message =
+        message_of<NetworkError>([&] { peers.channel->recv(kGreeting, payload); });
     expect_contains(message, "closed");
     expect_contains(message, "phase leaky ANDs");
     // What is sent goes nowhere; that shows where something is to be read.
     peers.channel->send(kReply, payload);
-    expect_contains(message_of<NetworkError>([&] { peers.channel->recv(kGreeting, payload); }), "phase leaky ANDs");
+    expect_contains(message_of<NetworkError>([&] { peers.channel->recv(kGreeting, payload); }),
+                    "phase leaky ANDs");
   }
 }
 
@@ -114,7 +123,8 @@ TEST(Channel, PaddingBitsMustBeZero) {
   peers.write_frame({2, kGreeting.id, 1}, {std::byte{0xFF}, std::byte{0x0F}});
   const BitVector bits = recv_bits(*peers.channel, kGreeting, 11);
   for (std::size_t i = 0; i < 11; ++i) EXPECT_TRUE(bits[i]);
-  expect_contains(message_of<PeerCheated>([&] { recv_bits(*peers.channel, kGreeting, 11); }), "padding");
+  expect_contains(message_of<PeerCheated>([&] { recv_bits(*peers.channel, kGreeting, 11); }),
+                  "padding");
 }
 
 TEST(Channel, BitsWordsAndObjectsArriveAsSent) {

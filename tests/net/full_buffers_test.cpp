@@ -12,12 +12,15 @@ namespace {
 using namespace tinyot::test;
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
-constexpr TcpTimeouts kSlow{10s, 50s};  // of machines, too, that take long over what has been read ahead
+// of machines, too, that take long over what has been read ahead
+constexpr TcpTimeouts kSlow{10s, 50s};
 
 class FullBuffers : public testing::TestWithParam<Layer> {};
 
 INSTANTIATE_TEST_SUITE_P(Over, FullBuffers, testing::Values(Layer::Tcp, Layer::Tls),
-                         [](const auto& layer) { return layer.param == Layer::Tcp ? "Tcp" : "Tls"; });
+                         [](const auto& layer) {
+                           return layer.param == Layer::Tcp ? "Tcp" : "Tls";
+                         });
 
 // Sends `messages` of `bytes`, and then receives as many.
 void send_all_first(std::unique_ptr<ByteStream> stream, std::size_t messages, std::size_t bytes) {
@@ -34,19 +37,27 @@ void send_all_first(std::unique_ptr<ByteStream> stream, std::size_t messages, st
 }
 
 void both_send_first(StreamPair pair, std::size_t messages, std::size_t bytes) {
-  const auto end = [&](std::unique_ptr<ByteStream>& stream) { EXPECT_NO_THROW(send_all_first(std::move(stream), messages, bytes)); };
+  const auto end = [&](std::unique_ptr<ByteStream>& stream) {
+    EXPECT_NO_THROW(send_all_first(std::move(stream), messages, bytes));
+  };
   std::jthread thread([&] { end(pair.b); });
   end(pair.a);
 }
 
-TEST_P(FullBuffers, ManyMessagesBothWaysDoNotDeadlock) { both_send_first(StreamPair(GetParam(), kSlow), 64, kMegabyte); }
+TEST_P(FullBuffers, ManyMessagesBothWaysDoNotDeadlock) {
+  both_send_first(StreamPair(GetParam(), kSlow), 64, kMegabyte);
+}
 
 // More than what is read ahead of a peer that sends out of turn, and what the system keeps.
-TEST_P(FullBuffers, OneLargeMessageBothWaysDoesNotDeadlock) { both_send_first(StreamPair(GetParam(), kSlow), 1, 90 * kMegabyte); }
+TEST_P(FullBuffers, OneLargeMessageBothWaysDoesNotDeadlock) {
+  both_send_first(StreamPair(GetParam(), kSlow), 1, 90 * kMegabyte);
+}
 
-// A peer that floods a party, which is blocked in writing since the peer takes nothing, makes it hold a bounded amount.
+// A peer that floods a party, which is blocked in writing since the peer takes nothing, makes it
+// hold a bounded amount.
 TEST(Flood, IsNotReadAheadWithoutBound) {
-  constexpr std::size_t kWritten = 40 * kMegabyte, kAhead = 64 * kMegabyte, kOfTheSystem = 24 * kMegabyte;
+  constexpr std::size_t kWritten = 40 * kMegabyte, kAhead = 64 * kMegabyte,
+                        kOfTheSystem = 24 * kMegabyte;
   const Address address = free_address();
   TcpListener listener(address, {10s, 2s});
   std::atomic<std::size_t> flooded = 0;
@@ -55,7 +66,8 @@ TEST(Flood, IsNotReadAheadWithoutBound) {
     while (peer.send_all(std::string(kMegabyte, 'x'))) flooded += kMegabyte;
   });
   auto stream = listener.accept();
-  expect_contains(message_of<NetworkError>([&] { stream->write(payload_of(kWritten)); }), "--idle-timeout");
+  expect_contains(message_of<NetworkError>([&] { stream->write(payload_of(kWritten)); }),
+                  "--idle-timeout");
   EXPECT_GE(flooded, kAhead);
   EXPECT_LE(flooded, kAhead + kWritten + kOfTheSystem);
   stream.reset();

@@ -1,7 +1,7 @@
 // The handshake: what must agree, and which error names what does not.
-#include <algorithm>
-
 #include "net/handshake.h"
+
+#include <algorithm>
 
 #include "tests/net/raw_peer.h"
 #include "tests/support/two_parties.h"
@@ -45,36 +45,44 @@ TEST(Handshake, BothGetTheBytesOfBothHellos) {
   EXPECT_NE(of[0].hello_a, of[0].hello_b);
 }
 
-void expect_disagreement(const Hello& of_b, const std::vector<std::string>& said_by_a, const std::vector<std::string>& said_by_b) {
+void expect_disagreement(const Hello& of_b, const std::vector<std::string>& said_by_a,
+                         const std::vector<std::string>& said_by_b) {
   const Outcomes outcomes = meet(of_b);
-  for (const auto& [message, parts] : {std::pair{outcomes.a.message, said_by_a}, {outcomes.b.message, said_by_b}}) {
+  for (const auto& [message, parts] :
+       {std::pair{outcomes.a.message, said_by_a}, {outcomes.b.message, said_by_b}}) {
     expect_contains(message, "disagreement: ");
     for (const std::string& part : parts) expect_contains(message, part);
   }
 }
 
 TEST(Handshake, AnotherValueIsNamedWithBoth) {
-  expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"sigma", "64"}}), {"sigma", "mine is 40", "peer's 64"},
-                      {"sigma", "mine is 64", "peer's 40"});
-  expect_disagreement(hello_of(Party::B, {{"profile", ""}, {"sigma", "40"}}), {"profile", "mine is nnob12", "peer's nothing"},
+  expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"sigma", "64"}}),
+                      {"sigma", "mine is 40", "peer's 64"}, {"sigma", "mine is 64", "peer's 40"});
+  expect_disagreement(hello_of(Party::B, {{"profile", ""}, {"sigma", "40"}}),
+                      {"profile", "mine is nnob12", "peer's nothing"},
                       {"profile", "mine is nothing", "peer's nnob12"});
 }
 
 TEST(Handshake, AnotherParameterIsNamed) {
-  expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"unit", "40"}}), {"sigma", "unit"}, {"sigma", "unit"});
+  expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"unit", "40"}}),
+                      {"sigma", "unit"}, {"sigma", "unit"});
 }
 
 TEST(Handshake, MoreOrFewerParametersAreNoticed) {
-  expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}}), {"number of parameters"}, {"number of parameters"});
+  expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}}), {"number of parameters"},
+                      {"number of parameters"});
   expect_disagreement(hello_of(Party::B, {}), {"number of parameters"}, {"number of parameters"});
 }
 
 TEST(Handshake, TwoOfTheSamePartyAreNoticed) {
-  expect_disagreement(hello_of(Party::A, kParameters), {"both are A", "--party B"}, {"both are A", "--party B"});
+  expect_disagreement(hello_of(Party::A, kParameters), {"both are A", "--party B"},
+                      {"both are A", "--party B"});
 }
 
-std::string protobuf_hello(std::uint8_t version, std::uint8_t party, std::size_t nonce_bytes, std::size_t parameters) {
-  std::string hello{'\x08', static_cast<char>(version), '\x10', static_cast<char>(party), '\x1a', static_cast<char>(nonce_bytes)};
+std::string protobuf_hello(std::uint8_t version, std::uint8_t party, std::size_t nonce_bytes,
+                           std::size_t parameters) {
+  std::string hello{'\x08', static_cast<char>(version),    '\x10', static_cast<char>(party),
+                    '\x1a', static_cast<char>(nonce_bytes)};
   hello += std::string(nonce_bytes, 'n');
   for (std::size_t i = 0; i < parameters; ++i) hello += std::string{'\x22', 0};
   return std::string(kMagic) + hello;
@@ -108,23 +116,28 @@ TEST(Handshake, AnotherVersionIsNamedWithBoth) {
 
 TEST(Handshake, MalformedHellosAreADeviation) {
   for (const std::string& hello :
-       {protobuf_hello(kWireVersion, 2, 32, 0), protobuf_hello(kWireVersion, 1, 31, 0), protobuf_hello(kWireVersion, 1, 33, 0),
-        protobuf_hello(kWireVersion, 1, 32, 65), std::string(kMagic) + "\x1a\x7f", std::string(kMagic) + "\xff\xff\xff"})
+       {protobuf_hello(kWireVersion, 2, 32, 0), protobuf_hello(kWireVersion, 1, 31, 0),
+        protobuf_hello(kWireVersion, 1, 33, 0), protobuf_hello(kWireVersion, 1, 32, 65),
+        std::string(kMagic) + "\x1a\x7f", std::string(kMagic) + "\xff\xff\xff"})
     expect_contains(reaction_to<PeerCheated>(hello), "handshake");
 }
 
 TEST(Handshake, AnotherProtocolIsANetworkError) {
   for (const std::string& hello :
-       {std::string("SSH-2.0-OpenSSH_9.2"), std::string(), std::string("TinyOT wir"), std::string("HTTP/1.1 400 Bad Request\r\n")})
+       {std::string("SSH-2.0-OpenSSH_9.2"), std::string(), std::string("TinyOT wir"),
+        std::string("HTTP/1.1 400 Bad Request\r\n")})
     expect_contains(reaction_to<NetworkError>(hello), "does not speak");
-  expect_contains(reaction_to<NetworkError>(protobuf_hello(kWireVersion, 1, 32, 0), kHelloTag + 1), "does not speak");
+  expect_contains(reaction_to<NetworkError>(protobuf_hello(kWireVersion, 1, 32, 0), kHelloTag + 1),
+                  "does not speak");
 }
 
 TEST(Handshake, AnOversizedHelloIsNeverRead) {
   expect_contains(reaction_to<NetworkError>(std::string((16 << 10) + 1, 'x')), "does not speak");
   ChannelAndRawPeer peers;
   peers.write_frame({std::uint64_t{1} << 60, kHelloTag, 0});
-  expect_contains(message_of<NetworkError>([&] { shake_hands(*peers.channel, hello_of(Party::A, {})); }), "does not speak");
+  expect_contains(
+      message_of<NetworkError>([&] { shake_hands(*peers.channel, hello_of(Party::A, {})); }),
+      "does not speak");
 }
 
 TEST(Handshake, RawGarbageIsANetworkError) {
@@ -134,13 +147,17 @@ TEST(Handshake, RawGarbageIsANetworkError) {
 }
 
 TEST(Handshake, WhatThePeerSaysCannotSpoilTheTerminal) {
-  const std::string hello = protobuf_hello(kWireVersion, 1, 32, 0) + std::string("\x22\x0a\x0a\x01p\x12\x05\x1b[31m", 12);
+  const std::string hello =
+      protobuf_hello(kWireVersion, 1, 32, 0) + std::string("\x22\x0a\x0a\x01p\x12\x05\x1b[31m", 12);
   ChannelAndRawPeer peers;
   std::vector<std::byte> bytes(hello.size());
   std::ranges::transform(hello, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
   peers.write_frame({bytes.size(), kHelloTag, 0}, bytes);
-  const std::string message = message_of<Disagreement>([&] { shake_hands(*peers.channel, hello_of(Party::A, {{"p", "value"}})); });
-  EXPECT_EQ(message.find('\x1b'), std::string::npos) << "an escape sequence of the peer's reaches the message";
+  const std::string message = message_of<Disagreement>([&] {
+    shake_hands(*peers.channel, hello_of(Party::A, {{"p", "value"}}));
+  });
+  EXPECT_EQ(message.find('\x1b'), std::string::npos)
+      << "an escape sequence of the peer's reaches the message";
 }
 
 }  // namespace

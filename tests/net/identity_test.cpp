@@ -32,10 +32,12 @@ TEST(Fingerprint, IsTextAndBack) {
   EXPECT_EQ(text, "sha256:0009121b242d363f48515a636c757e879099a2abb4bdc6cfd8e1eaf3fc050e17");
   EXPECT_EQ(parse_fingerprint(text), fingerprint);
   std::string upper = text.substr(7);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](char c) { return static_cast<char>(std::toupper(c)); });
   EXPECT_EQ(parse_fingerprint(upper), fingerprint);
-  for (const std::string& wrong : {std::string(), std::string("sha256:"), text + "0", text.substr(0, 70), text.substr(0, 70) + "g",
-                                   "md5:" + text.substr(7), " " + text})
+  for (const std::string& wrong :
+       {std::string(), std::string("sha256:"), text + "0", text.substr(0, 70),
+        text.substr(0, 70) + "g", "md5:" + text.substr(7), " " + text})
     EXPECT_EQ(parse_fingerprint(wrong), std::nullopt) << wrong;
 }
 
@@ -49,7 +51,9 @@ TEST(Fingerprint, DiffersWhereAnyBitDoes) {
   }
 }
 
-TEST(Identity, KeysAreFresh) { EXPECT_NE(Identity::generate().fingerprint(), Identity::generate().fingerprint()); }
+TEST(Identity, KeysAreFresh) {
+  EXPECT_NE(Identity::generate().fingerprint(), Identity::generate().fingerprint());
+}
 
 TEST(Identity, IsTextAndBack) {
   const Identity identity = Identity::generate();
@@ -61,7 +65,8 @@ TEST(Identity, IsTextAndBack) {
   EXPECT_EQ(identity.certificate_pem().find("PRIVATE"), std::string::npos);
 }
 
-// As `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | sha256sum` has it, of a certificate made by openssl.
+// As `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | sha256sum` has it, of a
+// certificate made by openssl.
 TEST(Identity, AFingerprintIsOfThePublicKey) {
   const std::string pem =
       "-----BEGIN CERTIFICATE-----\n"
@@ -74,13 +79,16 @@ TEST(Identity, AFingerprintIsOfThePublicKey) {
       "hkjOPQQDAgNIADBFAiAIzt/1BuXMWhcnVZ54iJpszc73u0CVbOm6EOF6sf+hAwIh\n"
       "AN7s6cZnuxitN3dRt1zLh2aqhff3v19MQCP34WqTwo/y\n"
       "-----END CERTIFICATE-----\n";
-  EXPECT_EQ(certificate_fingerprint(pem), parse_fingerprint("7655b85e040b9f48a7a709a5d069fa1de08839edb05ad9c5c5fbc885368a81af"));
+  EXPECT_EQ(certificate_fingerprint(pem),
+            parse_fingerprint("7655b85e040b9f48a7a709a5d069fa1de08839edb05ad9c5c5fbc885368a81af"));
   EXPECT_EQ(certificate_fingerprint("nothing"), std::nullopt);
 }
 
 TEST(Identity, IsValidForTenYears) {
   const auto years_later = [](int years) {
-    return Identity::generate(Identity::Clock::now() - std::chrono::minutes(1) - std::chrono::days(365 * years), Identity::kTenYears);
+    return Identity::generate(
+        Identity::Clock::now() - std::chrono::minutes(1) - std::chrono::days(365 * years),
+        Identity::kTenYears);
   };
   EXPECT_TRUE(years_later(0).is_valid_now());
   EXPECT_TRUE(years_later(9).is_valid_now());
@@ -90,13 +98,16 @@ TEST(Identity, IsValidForTenYears) {
 
 TEST(Identity, WhatIsNoneIsRefused) {
   const Identity identity = Identity::generate(), other = Identity::generate();
-  const std::string pem = private_pem(identity), certificate = identity.certificate_pem(), key = pem.substr(0, pem.find("-----BEGIN CERT"));
+  const std::string pem = private_pem(identity), certificate = identity.certificate_pem(),
+                    key = pem.substr(0, pem.find("-----BEGIN CERT"));
   EXPECT_EQ(Identity::parse(certificate + key, "key.pem").fingerprint(), identity.fingerprint());
   expect_contains(refusal_of(""), "no private key");
   expect_contains(refusal_of(certificate), "no private key");
   expect_contains(refusal_of(key), "no certificate");
   expect_contains(refusal_of(key + other.certificate_pem()), "of another key");
-  expect_contains(refusal_of(private_pem(Identity::generate(Identity::Clock::now() - std::chrono::days(9), std::chrono::days(8)))), "not valid now");
+  expect_contains(refusal_of(private_pem(Identity::generate(
+                      Identity::Clock::now() - std::chrono::days(9), std::chrono::days(8)))),
+                  "not valid now");
   EXPECT_EQ(refusal_of(key + other.certificate_pem()).find(key.substr(30, 20)), std::string::npos);
 }
 
@@ -105,7 +116,8 @@ TEST(Identity, KeysOfOtherKindsAreRefused) {
   const auto pem_of = [](EVP_PKEY* key, const EVP_CIPHER* cipher) {
     BIO* bio = BIO_new(BIO_s_mem());
     char passphrase[] = "secret";
-    PEM_write_bio_PrivateKey(bio, key, cipher, reinterpret_cast<unsigned char*>(passphrase), 6, nullptr, nullptr);
+    PEM_write_bio_PrivateKey(bio, key, cipher, reinterpret_cast<unsigned char*>(passphrase), 6,
+                             nullptr, nullptr);
     char* data = nullptr;
     const long size = BIO_get_mem_data(bio, &data);
     const std::string pem(data, static_cast<std::size_t>(size));
@@ -113,10 +125,16 @@ TEST(Identity, KeysOfOtherKindsAreRefused) {
     EVP_PKEY_free(key);
     return pem;
   };
-  expect_contains(refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{2048}), nullptr)), "neither Ed25519 nor P-256");
-  expect_contains(refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-384"), nullptr)), "neither Ed25519 nor P-256");
-  expect_contains(refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), nullptr)), "no certificate");
-  expect_contains(refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"), EVP_aes_256_cbc())), "passphrase");
+  expect_contains(
+      refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{2048}), nullptr)),
+      "neither Ed25519 nor P-256");
+  expect_contains(refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-384"), nullptr)),
+                  "neither Ed25519 nor P-256");
+  expect_contains(refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"), nullptr)),
+                  "no certificate");
+  expect_contains(
+      refusal_of(pem_of(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"), EVP_aes_256_cbc())),
+      "passphrase");
 }
 
 }  // namespace

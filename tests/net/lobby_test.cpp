@@ -1,4 +1,5 @@
-// Strangers at the door: whatever they do, they are turned away, one line says so, and the peer who comes meanwhile is let in.
+// Strangers at the door: whatever they do, they are turned away, one line says so, and the peer who
+// comes meanwhile is let in.
 #include <cstring>
 #include <thread>
 
@@ -30,13 +31,19 @@ class Door : public testing::TestWithParam<Layer> {
   static constexpr TcpTimeouts kTimeouts{10s, 10s, 500ms};
 
   bool tls() const { return GetParam() == Layer::Tls; }
-  const Admission& admission(Side side) const { return tls() ? static_cast<const Admission&>(tls_of(side)) : plain_admission(); }
+  const Admission& admission(Side side) const {
+    return tls() ? static_cast<const Admission&>(tls_of(side)) : plain_admission();
+  }
 
-  // A is at the door while `strangers` come, which are kept until the end. Then B comes; it has to be let in soon.
-  void expect_let_in(const std::function<std::vector<Socket>(const std::string& port)>& strangers, std::chrono::milliseconds soon = 400ms) {
+  // A is at the door while `strangers` come, which are kept until the end. Then B comes; it has to
+  // be let in soon.
+  void expect_let_in(const std::function<std::vector<Socket>(const std::string& port)>& strangers,
+                     std::chrono::milliseconds soon = 400ms) {
     const Address address = free_address();
-    TcpListener listener(address, kTimeouts, [this](const std::string& line) { log_.push_back(line); });
-    auto listening = std::async(std::launch::async, [&] { return listener.accept(admission(Side::Listens)); });
+    TcpListener listener(address, kTimeouts,
+                         [this](const std::string& line) { log_.push_back(line); });
+    auto listening =
+        std::async(std::launch::async, [&] { return listener.accept(admission(Side::Listens)); });
     const std::vector<Socket> kept = strangers(address.port);
     const auto begin = Clock::now();
     const auto b = tcp_connect(address, kTimeouts, admission(Side::Connects));
@@ -70,10 +77,14 @@ class Door : public testing::TestWithParam<Layer> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Over, Door, testing::Values(Layer::Tcp, Layer::Tls),
-                         [](const auto& layer) { return layer.param == Layer::Tcp ? "Tcp" : "Tls"; });
+                         [](const auto& layer) {
+                           return layer.param == Layer::Tcp ? "Tcp" : "Tls";
+                         });
 
 TEST_P(Door, GarbageIsTurnedAway) {
-  expect_let_in([](const std::string& port) { return says(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); });
+  expect_let_in([](const std::string& port) {
+    return says(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  });
   expect_one_line("does not speak");
 }
 
@@ -98,7 +109,8 @@ TEST_P(Door, TheSilentAreTurnedAwayInTime) {
 
 // A byte now and then gives no more time.
 TEST_P(Door, TheSlowAreTurnedAwayInTime) {
-  const std::string slow = tls() ? tls_hello_of(400) + std::string(400, 'x') : header_text({100, kHello.id, 0}) + "TinyOT wire\n";
+  const std::string slow = tls() ? tls_hello_of(400) + std::string(400, 'x')
+                                 : header_text({100, kHello.id, 0}) + "TinyOT wire\n";
   expect_let_in([&](const std::string& port) {
     std::vector<Socket> kept = says(port, "");
     for (std::size_t i = 0; i < 7; ++i) {
@@ -124,7 +136,8 @@ TEST_P(Door, TheNextConnectionWaitsInTheLobby) {
   const Address address = free_address();
   TcpListener listener(address, kTimeouts);
   for (int round = 0; round < 3; ++round) {
-    auto listening = std::async(std::launch::async, [&] { return listener.accept(admission(Side::Listens)); });
+    auto listening =
+        std::async(std::launch::async, [&] { return listener.accept(admission(Side::Listens)); });
     const auto b = tcp_connect(address, kTimeouts, admission(Side::Connects));
     const std::string join = header_text({kJoinBytes, kJoin.id, 0}) + std::string(kJoinBytes, 'x');
     b->write(std::as_bytes(std::span(join)));
@@ -137,7 +150,9 @@ TEST(TlsDoor, ALongHelloIsTurnedAwayBeforeItComes) {
   for (const std::uint32_t bytes : {4097u, 131072u, 0xFFFFFFu}) {
     const Address address = free_address();
     auto listening = std::async(std::launch::async, [&] {
-      return message_of<NetworkError>([&] { TcpListener(address, {300ms, 10s}).accept(tls_of(Side::Listens)); });
+      return message_of<NetworkError>([&] {
+        TcpListener(address, {300ms, 10s}).accept(tls_of(Side::Listens));
+      });
     });
     const Socket stranger = connect_to(address.port);
     stranger.send_all(tls_hello_of(bytes));
@@ -183,21 +198,32 @@ TEST(TcpDoor, ConnectorGivesUpOnATrickledHandshake) {
 TEST(TcpDoor, AConnectorThatMeetsTheSilentGivesUp) {
   const Listener silent;
   const auto begin = Clock::now();
-  expect_contains(message_of<NetworkError>([&] { tcp_connect({"127.0.0.1", silent.port()}, {10s, 10s, 300ms}, tls_of(Side::Connects)); }),
-                  "127.0.0.1:" + silent.port() + " has not shown who it is within 1 s");
+  expect_contains(
+      message_of<NetworkError>([&] {
+        tcp_connect({"127.0.0.1", silent.port()}, {10s, 10s, 300ms}, tls_of(Side::Connects));
+      }),
+      "127.0.0.1:" + silent.port() + " has not shown who it is within 1 s");
   EXPECT_LT(Clock::now() - begin, 3s);
 }
 
-FirstBytes judge(const std::string& text) { return judge_first_bytes(std::as_bytes(std::span(text))); }
+FirstBytes judge(const std::string& text) {
+  return judge_first_bytes(std::as_bytes(std::span(text)));
+}
 
 TEST(FirstBytesOfAConnection, OursAreAHelloOrAJoin) {
-  const std::string magic = "TinyOT wire\n", hello = header_text({790, kHello.id, 0}) + magic, join = header_text({kJoinBytes, kJoin.id, 0});
+  const std::string magic = "TinyOT wire\n", hello = header_text({790, kHello.id, 0}) + magic,
+                    join = header_text({kJoinBytes, kJoin.id, 0});
   EXPECT_EQ(hello.size(), kFirstBytes);
-  for (std::size_t size = 0; size < hello.size(); ++size) EXPECT_EQ(judge(hello.substr(0, size)), FirstBytes::Incomplete) << size;
+  for (std::size_t size = 0; size < hello.size(); ++size)
+    EXPECT_EQ(judge(hello.substr(0, size)), FirstBytes::Incomplete) << size;
   EXPECT_EQ(judge(hello), FirstBytes::Ours);
-  for (std::size_t size = 0; size < join.size(); ++size) EXPECT_EQ(judge(join.substr(0, size)), FirstBytes::Incomplete) << size;
+  for (std::size_t size = 0; size < join.size(); ++size)
+    EXPECT_EQ(judge(join.substr(0, size)), FirstBytes::Incomplete) << size;
   EXPECT_EQ(judge(join), FirstBytes::Ours);
-  for (const FrameHeader& header : {FrameHeader{790, kHello.id, 1}, {(16 << 10) + 1, kHello.id, 0}, {11, kHello.id, 0}, {790, 2, 0},
+  for (const FrameHeader& header : {FrameHeader{790, kHello.id, 1},
+                                    {(16 << 10) + 1, kHello.id, 0},
+                                    {11, kHello.id, 0},
+                                    {790, 2, 0},
                                     {std::uint64_t{1} << 60, kHello.id, 0}})
     EXPECT_EQ(judge(header_text(header) + magic), FirstBytes::Foreign);
   for (const FrameHeader& header : {FrameHeader{31, kJoin.id, 0}, {kJoinBytes, kJoin.id, 1}})

@@ -239,7 +239,8 @@ TEST_P(KeyUpdates, FewBeforeDataAreTaken) {
 }
 
 TEST_P(KeyUpdates, DoNotExtendTheIdleTimeout) {
-  RightClient right(TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
+  RightClient right(
+      TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
   const Repeating slow([&] { return right.client.send_key_update(GetParam()); }, 50ms);
   std::vector<std::byte> received(1);
   expect_contains(soon_failure_of([&] { right.stream->read(received); }), "--idle-timeout");
@@ -247,7 +248,8 @@ TEST_P(KeyUpdates, DoNotExtendTheIdleTimeout) {
 }
 
 TEST_P(KeyUpdates, FloodDoesNotExtendAWrite) {
-  RightClient right(TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
+  RightClient right(
+      TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
   const Repeating flood([&] { return right.client.send_key_update(GetParam()); });
   const std::vector<std::byte> message(kLargeMessage);
   expect_contains(soon_failure_of([&] { right.stream->write(message); }), "--idle-timeout");
@@ -257,16 +259,16 @@ TEST_P(KeyUpdates, FloodDoesNotExtendAWrite) {
 TEST(TlsProgress, FloodOfTicketsEndsARead) {
   RightServer right;
   SSL* const ssl = right.server.ssl();
-  const Repeating flood([ssl] {
-    return SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1;
-  });
+  const Repeating flood(
+      [ssl] { return SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1; });
   std::vector<std::byte> received(1);
   expect_contains(soon_failure_of([&] { right.stream->read(received); }), kTooMany);
   right.stream.reset();
 }
 
 TEST(TlsProgress, ReadOfATrickledRecordTimesOut) {
-  RightClient right(TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
+  RightClient right(
+      TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
   BIO* const memory = BIO_new(BIO_s_mem());
   SSL_set0_wbio(right.client.ssl(), memory);
   const auto payload = payload_of(16384);

@@ -59,9 +59,10 @@ class RawTls {
 
 // A raw client with the right key, and what the listener makes of its connection.
 struct RightClient {
-  explicit RightClient(std::uint64_t records_per_key = TlsAdmission::kRecordsPerKey,
-                       const RawTls::Configure& configure = [](SSL_CTX*) {},
-                       const TcpTimeouts& of_listener = kPatient)
+  explicit RightClient(
+      std::uint64_t records_per_key = TlsAdmission::kRecordsPerKey,
+      const RawTls::Configure& configure = [](SSL_CTX*) {},
+      const TcpTimeouts& of_listener = kPatient)
       : client([&](SSL_CTX* context) {
           use(context, identity_of(Side::Connects));
           configure(context);

@@ -25,8 +25,10 @@ inline Side other(Side side) { return side == Side::Listens ? Side::Connects : S
 
 // Each knows the other by its key.
 inline const TlsAdmission& tls_of(Side side) {
-  static const TlsAdmission kListens(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint());
-  static const TlsAdmission kConnects(identity_of(Side::Connects), identity_of(Side::Listens).fingerprint());
+  static const TlsAdmission kListens(identity_of(Side::Listens),
+                                     identity_of(Side::Connects).fingerprint());
+  static const TlsAdmission kConnects(identity_of(Side::Connects),
+                                      identity_of(Side::Listens).fingerprint());
   return side == Side::Listens ? kListens : kConnects;
 }
 
@@ -39,10 +41,12 @@ inline const Admission& admission_of(Layer layer, Side side) {
 struct StreamPair {
   // The timeouts are of b, who connects.
   explicit StreamPair(Layer layer, const TcpTimeouts& timeouts = kPatient)
-      : StreamPair(admission_of(layer, Side::Listens), admission_of(layer, Side::Connects), timeouts) {}
+      : StreamPair(admission_of(layer, Side::Listens), admission_of(layer, Side::Connects),
+                   timeouts) {}
   StreamPair(const Admission& of_a, const Admission& of_b, const TcpTimeouts& timeouts = kPatient) {
     const Address address = free_address();
-    auto listening = std::async(std::launch::async, [&] { return TcpListener(address, kPatient).accept(of_a); });
+    auto listening =
+        std::async(std::launch::async, [&] { return TcpListener(address, kPatient).accept(of_a); });
     b = tcp_connect(address, timeouts, of_b);
     a = listening.get();
   }

@@ -1,4 +1,5 @@
-// Streams over loopback, TCP and TLS alike: order, large messages both ways, bounded memory, and each way in which they end.
+// Streams over loopback, TCP and TLS alike: order, large messages both ways, bounded memory, and
+// each way in which they end.
 #include <fstream>
 #include <thread>
 
@@ -13,7 +14,9 @@ using Clock = std::chrono::steady_clock;
 class Stream : public testing::TestWithParam<Layer> {};
 
 INSTANTIATE_TEST_SUITE_P(Over, Stream, testing::Values(Layer::Tcp, Layer::Tls),
-                         [](const auto& layer) { return layer.param == Layer::Tcp ? "Tcp" : "Tls"; });
+                         [](const auto& layer) {
+                           return layer.param == Layer::Tcp ? "Tcp" : "Tls";
+                         });
 
 // One party's part of an exchange in which both send everything before either receives.
 void exchange(ByteStream& stream, std::size_t bytes, std::byte mine, std::byte peers) {
@@ -36,7 +39,8 @@ TEST_P(Stream, ManyMessagesOfOddSizesArriveInOrder) {
   StreamPair pair(GetParam());
   const auto talk = [](std::unique_ptr<ByteStream> stream) {
     const auto channel = make_framed_channel(std::move(stream));
-    for (const std::size_t size : {1u, 0u, 3u, 65536u, 1000003u, 17u}) channel->send(kGreeting, payload_of(size));
+    for (const std::size_t size : {1u, 0u, 3u, 65536u, 1000003u, 17u})
+      channel->send(kGreeting, payload_of(size));
     for (const std::size_t size : {1u, 0u, 3u, 65536u, 1000003u, 17u}) {
       std::vector<std::byte> payload(size);
       channel->recv(kGreeting, payload);
@@ -59,7 +63,8 @@ std::vector<std::byte> read_bytes(ByteStream& stream, std::size_t count) {
 }
 
 void write_in_pieces(ByteStream& stream, std::span<const std::byte> payload, std::size_t piece) {
-  for (std::size_t first = 0; first < payload.size(); first += piece) stream.write(payload.subspan(first, std::min(piece, payload.size() - first)));
+  for (std::size_t first = 0; first < payload.size(); first += piece)
+    stream.write(payload.subspan(first, std::min(piece, payload.size() - first)));
 }
 
 TEST_P(Stream, WhatIsWrittenLeavesAtOnce) {
@@ -116,7 +121,8 @@ TEST_P(Stream, WhatIsReadBeyondAMessageIsKept) {
       pair.a->flush();
       pair.a.reset();  // nothing more comes
       std::vector<std::byte> received(total);
-      for (std::size_t first = 0; first < total; first += piece) pair.b->read(std::span(received).subspan(first, std::min(piece, total - first)));
+      for (std::size_t first = 0; first < total; first += piece)
+        pair.b->read(std::span(received).subspan(first, std::min(piece, total - first)));
       EXPECT_EQ(received, payload) << piece;
       message_of<NetworkError>([&] { read_bytes(*pair.b, 1); });
     }
@@ -136,13 +142,17 @@ TEST_P(Stream, WhatIsReadBeyondAMessageIsKeptWhileWriting) {
   EXPECT_EQ(read_bytes(*pair.a, 1), payload_of(1));
   pair.a->write(payload_of(kLarge));  // blocks, and reads ahead
   pair.a->flush();
-  for (const std::size_t size : std::span(kEdgeSizes).subspan(1)) EXPECT_EQ(read_bytes(*pair.a, size), payload_of(size)) << size;
-  for (const std::size_t size : kEdgeSizes) EXPECT_EQ(read_bytes(*pair.a, size), payload_of(size)) << size;
+  for (const std::size_t size : std::span(kEdgeSizes).subspan(1))
+    EXPECT_EQ(read_bytes(*pair.a, size), payload_of(size)) << size;
+  for (const std::size_t size : kEdgeSizes)
+    EXPECT_EQ(read_bytes(*pair.a, size), payload_of(size)) << size;
   thread.join();
 }
 
-// Both parties send message i of `sizes`, and receive some time later, up to `ahead` messages behind.
-void talk_in_turns(std::unique_ptr<ByteStream> stream, const std::vector<std::size_t>& sizes, std::size_t ahead) {
+// Both parties send message i of `sizes`, and receive some time later, up to `ahead` messages
+// behind.
+void talk_in_turns(std::unique_ptr<ByteStream> stream, const std::vector<std::size_t>& sizes,
+                   std::size_t ahead) {
   const auto channel = make_framed_channel(std::move(stream));
   std::size_t received = 0;
   const auto receive = [&] {
@@ -174,7 +184,8 @@ TEST_P(Stream, InterleavedMessagesOfAllSizesArriveWholeAndInOrder) {
 // One party is a message ahead of the other, so that their reads and writes meet in other ways.
 TEST_P(Stream, PartiesThatReadAtDifferentTimesGetAllMessages) {
   std::vector<std::size_t> sizes;
-  for (int i = 0; i < 12; ++i) sizes.insert(sizes.end(), std::begin(kEdgeSizes), std::end(kEdgeSizes));
+  for (int i = 0; i < 12; ++i)
+    sizes.insert(sizes.end(), std::begin(kEdgeSizes), std::end(kEdgeSizes));
   for (const auto& [of_a, of_b] : {std::pair{0u, 3u}, {1u, 0u}, {40u, 1u}, {1000u, 0u}}) {
     StreamPair pair(GetParam());
     std::thread thread([&, ahead = of_b] { talk_in_turns(std::move(pair.b), sizes, ahead); });
@@ -189,7 +200,8 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// A sender that is a little ahead of its receiver all the time must not keep what has long been sent.
+// A sender that is a little ahead of its receiver all the time must not keep what has long been
+// sent.
 TEST_P(Stream, ALongOneWayStreamTakesBoundedMemory) {
   constexpr std::size_t kMessage = std::size_t{1} << 20, kMessages = 300;
   StreamPair pair(GetParam());

@@ -36,13 +36,18 @@ TEST(Tcp, NobodyListens) {
 TEST(Tcp, NobodyConnects) {
   const Address address = free_address();
   const auto begin = Clock::now();
-  expect_contains(message_of<NetworkError>([&] { TcpListener(address, {200ms, 1s}).accept(); }), "nobody connected to " + text_of(address));
+  expect_contains(message_of<NetworkError>([&] {
+                    TcpListener(address, {200ms, 1s}).accept();
+                  }),
+                  "nobody connected to " + text_of(address));
   EXPECT_LT(Clock::now() - begin, 2s);
 }
 
 TEST(Tcp, APortInUse) {
   const Address address = free_address();
-  auto waiting = std::async(std::launch::async, [&] { return TcpListener(address, {700ms, 1s}).accept(); });
+  auto waiting = std::async(std::launch::async, [&] {
+    return TcpListener(address, {700ms, 1s}).accept();
+  });
   std::this_thread::sleep_for(150ms);
   const std::string message = message_of<NetworkError>([&] { TcpListener(address, {1s, 1s}); });
   expect_contains(message, "cannot listen on " + text_of(address));
@@ -51,12 +56,17 @@ TEST(Tcp, APortInUse) {
 }
 
 TEST(Tcp, AnUnknownHost) {
-  expect_contains(message_of<NetworkError>([] { tcp_connect({"no-such-host.invalid", "7766"}, {300ms, 1s}); }), "no-such-host.invalid");
+  expect_contains(message_of<NetworkError>([] {
+                    tcp_connect({"no-such-host.invalid", "7766"}, {300ms, 1s});
+                  }),
+                  "no-such-host.invalid");
 }
 
 TEST(Address, IsHostAndPort) {
-  for (const auto& [text, host, port] : {std::tuple{"127.0.0.1:7766", "127.0.0.1", "7766"}, {"localhost:0", "localhost", "0"},
-                                         {"[::1]:65535", "::1", "65535"}, {"a.b:1", "a.b", "1"}}) {
+  for (const auto& [text, host, port] : {std::tuple{"127.0.0.1:7766", "127.0.0.1", "7766"},
+                                         {"localhost:0", "localhost", "0"},
+                                         {"[::1]:65535", "::1", "65535"},
+                                         {"a.b:1", "a.b", "1"}}) {
     const Address address = parse_address(text);
     EXPECT_EQ(address.host, host);
     EXPECT_EQ(address.port, port);
@@ -64,9 +74,11 @@ TEST(Address, IsHostAndPort) {
 }
 
 TEST(Address, AnythingElseIsRefusedByName) {
-  for (const char* text : {"", ":", "localhost", "7766", ":7766", "localhost:", "localhost:65536", "localhost:-1", "localhost:+1",
-                           "localhost:1x", "localhost: 1", "localhost:99999999999999999999"})
-    expect_contains(message_of<UsageError>([&] { parse_address(text); }), "'" + std::string(text) + "'");
+  for (const char* text :
+       {"", ":", "localhost", "7766", ":7766", "localhost:", "localhost:65536", "localhost:-1",
+        "localhost:+1", "localhost:1x", "localhost: 1", "localhost:99999999999999999999"})
+    expect_contains(message_of<UsageError>([&] { parse_address(text); }),
+                    "'" + std::string(text) + "'");
 }
 
 }  // namespace

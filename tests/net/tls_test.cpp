@@ -18,13 +18,15 @@ const Identity& stranger() {
   return kStranger;
 }
 
-// What came of the two sides meeting each other, each with its admission: an error's text, or nothing.
+// What came of the two sides meeting each other, each with its admission: an error's text, or
+// nothing.
 struct Meeting {
   std::string of_listener, of_connector;
   std::vector<std::string> log;
 };
 
-// The connecting side also waits for a first byte of the other one, since it may be the last to learn of a refusal.
+// The connecting side also waits for a first byte of the other one, since it may be the last to
+// learn of a refusal.
 Meeting meet(const Admission& of_listener, const Admission& of_connector) {
   const Address address = free_address();
   Meeting meeting;
@@ -38,7 +40,9 @@ Meeting meet(const Admission& of_listener, const Admission& of_connector) {
   };
   std::thread listening([&] {
     meeting.of_listener = outcome([&] {
-      const auto stream = TcpListener(address, {400ms, 10s}, [&](const std::string& line) { meeting.log.push_back(line); }).accept(of_listener);
+      const auto stream = TcpListener(address, {400ms, 10s}, [&](const std::string& line) {
+                            meeting.log.push_back(line);
+                          }).accept(of_listener);
       stream->write(payload_of(1));
       stream->flush();
       std::vector<std::byte> answer(1);
@@ -64,7 +68,8 @@ TEST(Tls, PartiesThatPinEachOtherMeet) {
 }
 
 TEST(Tls, AListenerTurnsAnotherKeyAway) {
-  const Meeting meeting = meet(tls_of(Side::Listens), TlsAdmission(stranger(), identity_of(Side::Listens).fingerprint()));
+  const Meeting meeting = meet(tls_of(Side::Listens),
+                               TlsAdmission(stranger(), identity_of(Side::Listens).fingerprint()));
   ASSERT_EQ(meeting.log.size(), 1u);
   for (const std::string& text : {meeting.log[0], meeting.of_listener}) {
     expect_contains(text, "pinned " + text_of(identity_of(Side::Connects).fingerprint()));
@@ -76,8 +81,10 @@ TEST(Tls, AListenerTurnsAnotherKeyAway) {
 }
 
 TEST(Tls, AConnectorTurnsAnotherKeyAway) {
-  const Meeting meeting = meet(TlsAdmission(stranger(), identity_of(Side::Connects).fingerprint()), tls_of(Side::Connects));
-  expect_contains(meeting.of_connector, "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
+  const Meeting meeting = meet(TlsAdmission(stranger(), identity_of(Side::Connects).fingerprint()),
+                               tls_of(Side::Connects));
+  expect_contains(meeting.of_connector,
+                  "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
   expect_contains(meeting.of_connector, "shown " + text_of(stranger().fingerprint()));
   expect_contains(meeting.of_connector, stranger().dates());
   expect_contains(meeting.of_listener, "nobody connected");
@@ -99,13 +106,16 @@ TEST(Tls, EveryByteOfAPinIsCompared) {
 
 TEST(Tls, ACertificateIsValidForItsTimeOnly) {
   const auto now = Identity::Clock::now();
-  for (const auto& [from, days] : {std::pair{now - std::chrono::days(30), 29}, {now + std::chrono::days(1), 30}}) {
+  for (const auto& [from, days] :
+       {std::pair{now - std::chrono::days(30), 29}, {now + std::chrono::days(1), 30}}) {
     const Identity late = Identity::generate(from, std::chrono::days(days));
     const Fingerprint key = late.fingerprint();
-    const Meeting listening = meet(TlsAdmission(late, identity_of(Side::Connects).fingerprint()), TlsAdmission(identity_of(Side::Connects), key));
+    const Meeting listening = meet(TlsAdmission(late, identity_of(Side::Connects).fingerprint()),
+                                   TlsAdmission(identity_of(Side::Connects), key));
     expect_contains(listening.of_connector, "not valid now");
     expect_contains(listening.of_connector, late.dates());
-    const Meeting connecting = meet(TlsAdmission(identity_of(Side::Listens), key), TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
+    const Meeting connecting = meet(TlsAdmission(identity_of(Side::Listens), key),
+                                    TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
     expect_contains(connecting.of_listener, "not valid now");
     expect_contains(connecting.of_listener, late.dates());
   }
@@ -120,7 +130,10 @@ TEST(Tls, APlaintextPeerIsTurnedAwayAndToldWhy) {
     std::vector<std::byte> payload(1);
     EXPECT_THROW(channel->recv(kGreeting, payload), NetworkError);
   });
-  expect_contains(message_of<NetworkError>([&] { TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens)); }), "does not speak TLS");
+  expect_contains(message_of<NetworkError>([&] {
+                    TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens));
+                  }),
+                  "does not speak TLS");
   connecting.get();
 
   const Meeting meeting = meet(plain_admission(), tls_of(Side::Connects));
@@ -139,8 +152,10 @@ TEST(Tls, BindingsAreEqualAtBothEndsAndNewForEachConnection) {
   const auto binding = first.b->binding();
   const auto& of_a = identity_of(Side::Listens).fingerprint().bytes;
   const auto& of_b = identity_of(Side::Connects).fingerprint().bytes;
-  EXPECT_TRUE(std::equal(of_a.begin(), of_a.end(), reinterpret_cast<const std::uint8_t*>(binding.data()) + 32));
-  EXPECT_TRUE(std::equal(of_b.begin(), of_b.end(), reinterpret_cast<const std::uint8_t*>(binding.data()) + 64));
+  EXPECT_TRUE(std::equal(of_a.begin(), of_a.end(),
+                         reinterpret_cast<const std::uint8_t*>(binding.data()) + 32));
+  EXPECT_TRUE(std::equal(of_b.begin(), of_b.end(),
+                         reinterpret_cast<const std::uint8_t*>(binding.data()) + 64));
 }
 
 // The client has the right key, but for what else it does.
@@ -157,7 +172,9 @@ class TlsMisfit : public testing::TestWithParam<Misfit> {};
 TEST_P(TlsMisfit, IsTurnedAway) {
   const Address address = free_address();
   auto listening = std::async(std::launch::async, [&] {
-    return message_of<NetworkError>([&] { TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens)); });
+    return message_of<NetworkError>([&] {
+      TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens));
+    });
   });
   RawTls client([](SSL_CTX* context) {
     use(context, identity_of(Side::Connects));
@@ -169,22 +186,35 @@ TEST_P(TlsMisfit, IsTurnedAway) {
 
 INSTANTIATE_TEST_SUITE_P(
     By, TlsMisfit,
-    testing::Values(Misfit{"Tls12", [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION); }, "unsupported protocol"},
-                    Misfit{"Tls10", [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_VERSION); }, "unsupported protocol"},
-                    Misfit{"ChaCha20", [](SSL_CTX* context) { SSL_CTX_set_ciphersuites(context, "TLS_CHACHA20_POLY1305_SHA256"); },
-                           "no shared cipher"},
-                    Misfit{"P256", [](SSL_CTX* context) { SSL_CTX_set1_groups_list(context, "P-256"); }, "no suitable key share"},
-                    Misfit{"LongCertificate",
-                           [](SSL_CTX* context) {
-                             for (int i = 0; i < 40; ++i) SSL_CTX_add1_chain_cert(context, identity_of(Side::Connects).parts().certificate.get());
-                           },
-                           "excessive message size"}),
+    testing::Values(
+        Misfit{"Tls12",
+               [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION); },
+               "unsupported protocol"},
+        Misfit{"Tls10",
+               [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_VERSION); },
+               "unsupported protocol"},
+        Misfit{"ChaCha20",
+               [](SSL_CTX* context) {
+                 SSL_CTX_set_ciphersuites(context, "TLS_CHACHA20_POLY1305_SHA256");
+               },
+               "no shared cipher"},
+        Misfit{"P256", [](SSL_CTX* context) { SSL_CTX_set1_groups_list(context, "P-256"); },
+               "no suitable key share"},
+        Misfit{"LongCertificate",
+               [](SSL_CTX* context) {
+                 for (int i = 0; i < 40; ++i)
+                   SSL_CTX_add1_chain_cert(context,
+                                           identity_of(Side::Connects).parts().certificate.get());
+               },
+               "excessive message size"}),
     [](const auto& misfit) { return misfit.param.name; });
 
 TEST(Tls, WhoeverShowsNoCertificateIsTurnedAway) {
   const Address address = free_address();
   auto listening = std::async(std::launch::async, [&] {
-    return message_of<NetworkError>([&] { TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens)); });
+    return message_of<NetworkError>([&] {
+      TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens));
+    });
   });
   RawTls client([](SSL_CTX*) {});
   EXPECT_TRUE(client.connect(address));
@@ -203,11 +233,14 @@ TEST(Tls, TheConnectionIsOfTheOneSuiteAndCannotBeResumed) {
 }
 
 void count_key_updates(int, int, int type, const void* data, std::size_t size, SSL*, void* count) {
-  if (type == SSL3_RT_HANDSHAKE && size > 0 && *static_cast<const unsigned char*>(data) == SSL3_MT_KEY_UPDATE) ++*static_cast<int*>(count);
+  if (type == SSL3_RT_HANDSHAKE && size > 0 &&
+      *static_cast<const unsigned char*>(data) == SSL3_MT_KEY_UPDATE)
+    ++*static_cast<int*>(count);
 }
 
 TEST(Tls, AKeyEncryptsSoManyRecordsOnly) {
-  for (const auto& [records_per_key, updates] : {std::pair<std::uint64_t, int>{1, 9}, {3, 3}, {10, 0}}) {
+  for (const auto& [records_per_key, updates] :
+       {std::pair<std::uint64_t, int>{1, 9}, {3, 3}, {10, 0}}) {
     int count = 0;
     RightClient right(records_per_key, [&](SSL_CTX* context) {
       SSL_CTX_set_msg_callback(context, count_key_updates);
@@ -221,11 +254,13 @@ TEST(Tls, AKeyEncryptsSoManyRecordsOnly) {
 
 // A client of OpenSSL's that pads its records, and asks for new keys.
 TEST(Tls, AnotherTlsMayDoWhatTheStandardAllows) {
-  RightClient right(TlsAdmission::kRecordsPerKey, [](SSL_CTX* context) { SSL_CTX_set_block_padding(context, 512); });
+  RightClient right(TlsAdmission::kRecordsPerKey,
+                    [](SSL_CTX* context) { SSL_CTX_set_block_padding(context, 512); });
   SSL* ssl = right.client.ssl();
   const auto payload = payload_of(40000);
   for (int i = 0; i < 3; ++i) {
-    ASSERT_EQ(SSL_write(ssl, payload.data(), static_cast<int>(payload.size())), static_cast<int>(payload.size()));
+    ASSERT_EQ(SSL_write(ssl, payload.data(), static_cast<int>(payload.size())),
+              static_cast<int>(payload.size()));
     ASSERT_EQ(SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED), 1);
     std::vector<std::byte> received(payload.size());
     right.stream->read(received);
@@ -235,11 +270,14 @@ TEST(Tls, AnotherTlsMayDoWhatTheStandardAllows) {
   }
 }
 
-// The connection is cut at a byte of the connector's, after the handshake: no goodbye, so nothing may pass for an end.
+// The connection is cut at a byte of the connector's, after the handshake: no goodbye, so nothing
+// may pass for an end.
 TEST(Tls, ACutConnectionIsAnErrorThatSaysSo) {
   const Address address = free_address();
   Relay relay(address.port, {});
-  auto listening = std::async(std::launch::async, [&] { return TcpListener(address, kPatient).accept(tls_of(Side::Listens)); });
+  auto listening = std::async(std::launch::async, [&] {
+    return TcpListener(address, kPatient).accept(tls_of(Side::Listens));
+  });
   const auto b = tcp_connect({"127.0.0.1", relay.port()}, kPatient, tls_of(Side::Connects));
   const auto a = listening.get();
   b->write(payload_of(3));
@@ -273,13 +311,15 @@ TEST(Tls, AnAlteredByteIsAnError) {
       std::vector<std::byte> received(5000);
       a->read(received);
     });
-    EXPECT_THROW({
-      const auto b = tcp_connect({"127.0.0.1", relay.port()}, kPatient, tls_of(Side::Connects));
-      b->write(payload_of(5000));
-      b->flush();
-      std::vector<std::byte> received(1);
-      b->read(received);
-    }, NetworkError);
+    EXPECT_THROW(
+        {
+          const auto b = tcp_connect({"127.0.0.1", relay.port()}, kPatient, tls_of(Side::Connects));
+          b->write(payload_of(5000));
+          b->flush();
+          std::vector<std::byte> received(1);
+          b->read(received);
+        },
+        NetworkError);
     EXPECT_THROW(listening.get(), NetworkError);
   }
 }
@@ -316,8 +356,10 @@ TEST(Tls, AReadThatIsGivenUpLeavesTheConnectionInOrder) {
 
 TEST(Tls, StreamsOutliveTheirKeys) {
   for (const std::uint64_t records_per_key : {1, 3}) {
-    StreamPair pair(TlsAdmission(identity_of(Side::Listens), identity_of(Side::Connects).fingerprint(), records_per_key),
-                    TlsAdmission(identity_of(Side::Connects), identity_of(Side::Listens).fingerprint(), records_per_key));
+    StreamPair pair(TlsAdmission(identity_of(Side::Listens),
+                                 identity_of(Side::Connects).fingerprint(), records_per_key),
+                    TlsAdmission(identity_of(Side::Connects),
+                                 identity_of(Side::Listens).fingerprint(), records_per_key));
     const auto payload = payload_of(100000);
     std::thread thread([&] {
       std::vector<std::byte> received(payload.size());

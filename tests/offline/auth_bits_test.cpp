@@ -8,7 +8,9 @@ namespace {
 
 using namespace tinyot::test;
 
-std::uint64_t row_bit(Block block, std::size_t row) { return ((row < 64 ? block.lo : block.hi) >> (row % 64)) & 1; }
+std::uint64_t row_bit(Block block, std::size_t row) {
+  return ((row < 64 ? block.lo : block.hi) >> (row % 64)) & 1;
+}
 
 bool row_product(const BitMatrix& matrix, std::size_t row, const BitVector& gamma) {
   bool product = false;
@@ -24,7 +26,8 @@ TEST(Amplification, RTimesGammaIsAlwaysDelta) {
       gamma.put(rng.below(tau), true);
       const Delta delta{rng.block()};
       const AmplificationMatrix r = draw_amplification(rng, {gamma}, delta);
-      for (std::size_t row = 0; row < 128; ++row) ASSERT_EQ(row_product(r.matrix, row, gamma), row_bit(delta.value, row) == 1) << tau;
+      for (std::size_t row = 0; row < 128; ++row)
+        ASSERT_EQ(row_product(r.matrix, row, gamma), row_bit(delta.value, row) == 1) << tau;
     }
   }
 }
@@ -44,15 +47,18 @@ TEST(Amplification, EveryColumnIsBalancedAndThePaddingIsZero) {
     const AmplificationMatrix r = draw_amplification(rng, {gamma}, Delta{rng.block()});
     for (std::size_t row = 0; row < 128; ++row) {
       for (std::size_t j = 0; j < kTau; ++j) ones[j] += get_bit(r.matrix.row(row), j);
-      for (std::size_t j = kTau; j < r.matrix.row_words() * 64; ++j) ASSERT_FALSE(get_bit(r.matrix.row(row), j));
+      for (std::size_t j = kTau; j < r.matrix.row_words() * 64; ++j)
+        ASSERT_FALSE(get_bit(r.matrix.row(row), j));
     }
   }
   const double n = 128.0 * kDraws;
-  for (std::size_t j = 0; j < kTau; ++j) EXPECT_LT(std::abs(static_cast<double>(ones[j]) - n / 2), 3 * std::sqrt(n)) << j;
+  for (std::size_t j = 0; j < kTau; ++j)
+    EXPECT_LT(std::abs(static_cast<double>(ones[j]) - n / 2), 3 * std::sqrt(n)) << j;
 }
 
-// Of the 8 rows of three bits, the four with the right product are equally likely, and the others never occur: the marginals of
-// the uniform distribution over the solutions, whichever bits of gamma are set.
+// Of the 8 rows of three bits, the four with the right product are equally likely, and the others
+// never occur: the marginals of the uniform distribution over the solutions, whichever bits of
+// gamma are set.
 TEST(Amplification, RowsAreUniformOverTheSolutions) {
   Rng rng(Seed{{4, 1}});
   constexpr int kDraws = 200;
@@ -63,13 +69,15 @@ TEST(Amplification, RowsAreUniformOverTheSolutions) {
     double counts[2][8] = {};
     for (int i = 0; i < kDraws; ++i) {
       const AmplificationMatrix r = draw_amplification(rng, {gamma}, delta);
-      for (std::size_t row = 0; row < 128; ++row) ++counts[row_bit(delta.value, row)][r.matrix.row(row)[0]];
+      for (std::size_t row = 0; row < 128; ++row)
+        ++counts[row_bit(delta.value, row)][r.matrix.row(row)[0]];
     }
     for (std::size_t wanted = 0; wanted < 2; ++wanted) {
       for (std::size_t value = 0; value < 8; ++value) {
         const bool solution = static_cast<std::size_t>(std::popcount(value & g)) % 2 == wanted;
         const double expected = solution ? kDraws * 64 / 4.0 : 0;
-        EXPECT_LE(std::abs(counts[wanted][value] - expected), 5 * std::sqrt(expected)) << g << ", row " << value;
+        EXPECT_LE(std::abs(counts[wanted][value] - expected), 5 * std::sqrt(expected))
+            << g << ", row " << value;
       }
     }
   }
@@ -83,7 +91,8 @@ TEST(Amplification, MacsAndKeysAreProductsWithTheWeakOnes) {
   BitMatrix weak_keys(kTau, kBits), weak_macs(kTau, kBits);
   rng.fill(std::as_writable_bytes(weak_keys.words()));
   for (std::size_t i = 0; i < kTau; ++i)
-    for (std::size_t w = 0; w < kBits / 64; ++w) weak_macs.row(i)[w] = weak_keys.row(i)[w] ^ (x.words()[w] & mask_of(gamma[i]));
+    for (std::size_t w = 0; w < kBits / 64; ++w)
+      weak_macs.row(i)[w] = weak_keys.row(i)[w] ^ (x.words()[w] & mask_of(gamma[i]));
   const AmplificationMatrix r = draw_amplification(rng, {gamma}, delta);
   AuthBitsMine mine(kBits);
   AuthBitsPeers peers(kBits);
@@ -100,22 +109,25 @@ struct MadeBits {
 };
 
 ChannelCounters difference(const ChannelCounters& after, const ChannelCounters& before) {
-  return {after.bytes_sent - before.bytes_sent, after.bytes_received - before.bytes_received, after.messages_sent - before.messages_sent,
-          after.rounds - before.rounds};
+  return {after.bytes_sent - before.bytes_sent, after.bytes_received - before.bytes_received,
+          after.messages_sent - before.messages_sent, after.rounds - before.rounds};
 }
 
 void expect_good(const MadeBits& a, const MadeBits& b) {
-  for (const auto& [bits, holder] : {std::pair{checked_bits(a.bits.mine, b.bits.peers, global_key_of(Party::B, 1)), "A"},
-                                     {checked_bits(b.bits.mine, a.bits.peers, global_key_of(Party::A, 1)), "B"}}) {
+  for (const auto& [bits, holder] :
+       {std::pair{checked_bits(a.bits.mine, b.bits.peers, global_key_of(Party::B, 1)), "A"},
+        {checked_bits(b.bits.mine, a.bits.peers, global_key_of(Party::A, 1)), "B"}}) {
     // Every window of the batch, so that one that was left out would show.
     for (std::size_t first = 0; first + 256 <= bits.size(); first += 256) {
-      const auto ones = std::count(bits.begin() + static_cast<long>(first), bits.begin() + static_cast<long>(first) + 256, true);
+      const auto ones = std::count(bits.begin() + static_cast<long>(first),
+                                   bits.begin() + static_cast<long>(first) + 256, true);
       EXPECT_LT(std::abs(static_cast<double>(ones) - 128), 3 * 16) << holder << " at " << first;
     }
   }
 }
 
-// Two runs, each from seeds of the short run before them, under the same global keys and tied to them.
+// Two runs, each from seeds of the short run before them, under the same global keys and tied to
+// them.
 TEST(AuthBitMaker, RunsAreGoodAndCostWhatTheHeaderSays) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   const std::size_t t = params.columns_made(), wanted[] = {100, 9000};
@@ -125,26 +137,34 @@ TEST(AuthBitMaker, RunsAreGoodAndCostWhatTheHeaderSays) {
     AuthBitMaker maker(session, params);
     const ChannelCounters at_first = session.channel().counters();
     maker.prepare(2);
-    before_runs[static_cast<int>(session.me())] = difference(session.channel().counters(), at_first);
+    before_runs[static_cast<int>(session.me())] =
+        difference(session.channel().counters(), at_first);
     for (const std::size_t run : {0u, 1u}) {
       const ChannelCounters before = session.channel().counters();
       Session part(session, "unit", run, session.channel(), session.log());
       AuthBits bits;
       maker.make(part, run, wanted[run], bits);
-      of[static_cast<int>(session.me())].push_back({std::move(bits), difference(session.channel().counters(), before)});
+      of[static_cast<int>(session.me())].push_back(
+          {std::move(bits), difference(session.channel().counters(), before)});
     }
   });
-  const std::size_t matrix = 16 + 128 * 512 / 8, pairing = 16 + 32 + 16 + (params.columns_kept() + 7) / 8;
+  const std::size_t matrix = 16 + 128 * 512 / 8,
+                    pairing = 16 + 32 + 16 + (params.columns_kept() + 7) / 8;
   const std::size_t eq_of_a = 2 * (16 + 32), eq_of_b = 16 + 64, tie = 16 + 16;
-  const auto columns = [&](std::size_t length) { return 16 * chunks_of(length).size() + t * length / 8; };
+  const auto columns = [&](std::size_t length) {
+    return 16 * chunks_of(length).size() + t * length / 8;
+  };
   for (std::size_t run = 0; run < 2; ++run) {
     expect_good(of[0][run], of[1][run]);
     const std::size_t length = RunLayout(params, wanted[run], 1).length;
-    EXPECT_EQ(of[0][run].cost.bytes_sent, columns(length) + pairing + eq_of_a + matrix + tie + eq_of_a);
-    EXPECT_EQ(of[1][run].cost.bytes_sent, columns(length) + pairing + eq_of_b + matrix + tie + eq_of_b);
+    EXPECT_EQ(of[0][run].cost.bytes_sent,
+              columns(length) + pairing + eq_of_a + matrix + tie + eq_of_a);
+    EXPECT_EQ(of[1][run].cost.bytes_sent,
+              columns(length) + pairing + eq_of_b + matrix + tie + eq_of_b);
     EXPECT_EQ(of[0][run].bits.mine.size(), length);
   }
-  EXPECT_EQ(before_runs[0].bytes_sent, 32 + 96 * t + columns(RunLayout(params, 0, 2).length) + pairing + eq_of_a + matrix);
+  EXPECT_EQ(before_runs[0].bytes_sent,
+            32 + 96 * t + columns(RunLayout(params, 0, 2).length) + pairing + eq_of_a + matrix);
   EXPECT_LE(before_runs[0].rounds, 7u);
 }
 
@@ -155,7 +175,8 @@ TEST(AuthBitMaker, ALoneRunNeedsNoOtherBeforeIt) {
     AuthBitMaker maker(session, params);
     const ChannelCounters before = session.channel().counters();
     maker.prepare(1);
-    EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent, 32 + 96 * params.columns_made());
+    EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent,
+              32 + 96 * params.columns_made());
     Session part(session, "unit", 0, session.channel(), session.log());
     maker.make(part, 0, 1000, of[static_cast<int>(session.me())].bits);
   });
@@ -204,7 +225,8 @@ TEST(RunLayout, HoldsTheBitsTheSeedsAndTheTie) {
       EXPECT_EQ(layout.length % 512, 0u);
       EXPECT_GE(layout.first_seeds, wanted);
       for (std::size_t set = 0; set < sets; ++set)
-        EXPECT_LE(layout.seeds(set) + params.columns_made(), set + 1 < sets ? layout.seeds(set + 1) : layout.tie);
+        EXPECT_LE(layout.seeds(set) + params.columns_made(),
+                  set + 1 < sets ? layout.seeds(set + 1) : layout.tie);
       EXPECT_LE(layout.tie + kTieBits, layout.length);
       EXPECT_LT(layout.length, wanted + 64 + sets * (params.columns_made() + 64) + kTieBits + 512);
     }

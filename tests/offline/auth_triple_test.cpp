@@ -19,7 +19,9 @@ TripleLayer good_layer(Party me, std::size_t count, std::uint64_t number) {
   const TripleLayer peers = dealt_layer(Party::B, count, kSeed, number);
   const Block delta_b = key_for_triples(Party::B).value;
   for (std::size_t j = 0; j < count; ++j) {
-    const auto opened = [&](SharedBits TripleLayer::* column) { return (layer.*column).mine.bits[j] != (peers.*column).mine.bits[j]; };
+    const auto opened = [&](SharedBits TripleLayer::*column) {
+      return (layer.*column).mine.bits[j] != (peers.*column).mine.bits[j];
+    };
     if (opened(&TripleLayer::z) == (opened(&TripleLayer::x) && opened(&TripleLayer::y))) continue;
     layer.z.mine.bits.put(j, !layer.z.mine.bits[j]);
     layer.z.mine.macs[j].value ^= delta_b;
@@ -42,12 +44,14 @@ Folded fold(std::size_t count, const Shifts& shifts, std::size_t chunk_size,
       own.push_back(good_layer(session.me(), count, k));
     LayerFold fold(session, own, shifts);
     in_steps(
-        object_chunks(count, chunk_size), count / chunk_size % 3, [&](const ObjectChunk& chunk) { fold.reveal(chunk); },
+        object_chunks(count, chunk_size), count / chunk_size % 3,
+        [&](const ObjectChunk& chunk) { fold.reveal(chunk); },
         [&](const ObjectChunk& chunk) { fold.fold(chunk); });
     settle_transcripts(session);
     folded.of[static_cast<int>(session.me())] = std::move(own[0]);
   };
-  folded.outcomes = run_sessions([&](Session& outer) { with_key_for_triples(outer, kSeed, body); }, options_with(cheater, kSeed, deviation), false);
+  folded.outcomes = run_sessions([&](Session& outer) { with_key_for_triples(outer, kSeed, body); },
+                                 options_with(cheater, kSeed, deviation), false);
   return folded;
 }
 

@@ -1,5 +1,6 @@
-// The whole offline phase with one party that alters one message: for every message a table foretells what the honest party
-// does. Whatever happens, nothing that depends on the altered message reaches its sink.
+// The whole offline phase with one party that alters one message: for every message a table
+// foretells what the honest party does. Whatever happens, nothing that depends on the altered
+// message reaches its sink.
 #include <algorithm>
 #include <ostream>
 #include <set>
@@ -13,8 +14,9 @@ namespace {
 using namespace tinyot::test;
 
 enum class Expected {
-  Caught,   // the honest party ends with PeerCheated of the named check
-  Guess,    // so it does if the guess is wrong; otherwise nothing has changed and the material is good
+  Caught,  // the honest party ends with PeerCheated of the named check
+  // so it does if the guess is wrong; otherwise nothing has changed and the material is good
+  Guess,
   OwnHarm,  // only the cheater's own material suffers, and it is the cheater who notices
 };
 
@@ -24,14 +26,16 @@ struct Attack {
   const char* tag;
   std::size_t occurrence;
   std::size_t bit;
-  std::size_t stride;   // 0: this bit alone; otherwise every stride-th one from it on
+  std::size_t stride;  // 0: this bit alone; otherwise every stride-th one from it on
   Expected expected;
   const char* check;
   Sender sender = Sender::Either;
   std::size_t units = 1;
 };
 
-void PrintTo(const Attack& attack, std::ostream* out) { *out << attack.tag << " #" << attack.occurrence << " bit " << attack.bit; }
+void PrintTo(const Attack& attack, std::ostream* out) {
+  *out << attack.tag << " #" << attack.occurrence << " bit " << attack.bit;
+}
 
 const Attack kAttacks[] = {
     {"unit.begin", 0, 0, 0, Expected::Caught, "unit number"},
@@ -42,14 +46,16 @@ const Attack kAttacks[] = {
     {"labit.corrections", 0, 0, 512, Expected::Caught, "EQ of LaBit"},
     {"labit.pairing", 0, 100, 0, Expected::Caught, "EQ of LaBit"},
     {"labit.d", 0, 17, 0, Expected::Caught, "EQ of LaBit"},
-    {"eq.point", 0, 0, 0, Expected::Caught, "EQ point", Sender::OnlyA},  // an odd encoding is no point
+    // an odd encoding is no point
+    {"eq.point", 0, 0, 0, Expected::Caught, "EQ point", Sender::OnlyA},
     {"eq.point", 1, 255, 0, Expected::Caught, "EQ point", Sender::OnlyA},
     {"eq.answer", 0, 0, 0, Expected::Caught, "EQ point", Sender::OnlyB},
     {"eq.answer", 0, 256 + 3, 0, Expected::Caught, "EQ of LaBit", Sender::OnlyB},
     {"eq.answer", 1, 511, 0, Expected::Caught, "EQ of leaky objects", Sender::OnlyB},
     {"eq.confirmation", 0, 3, 0, Expected::Caught, "EQ of LaBit", Sender::OnlyA},
     {"eq.confirmation", 1, 255, 0, Expected::Caught, "EQ of leaky objects", Sender::OnlyA},
-    {"abit.r", 0, 9, 0, Expected::Caught, "LaOT MAC"},  // the honest party's MACs are wrong, also those of the c that it opens X with
+    // the honest party's MACs are wrong, also those of the c that it opens X with
+    {"abit.r", 0, 9, 0, Expected::Caught, "LaOT MAC"},
     {"laand.d", 0, 30, 0, Expected::Caught, "EQ of leaky objects"},
     {"laand.u", 0, 128 * 30, 0, Expected::Guess, "EQ of leaky objects"},
     {"laand.u", 0, 0, 128, Expected::Caught, "EQ of leaky objects"},
@@ -64,7 +70,8 @@ const Attack kAttacks[] = {
     {"laot.i", 0, 128 * 30, 0, Expected::Guess, "EQ of leaky objects"},
     {"laot.i", 1, 0, 128, Expected::Caught, "EQ of leaky objects"},
     {"bucket.permutation_seed", 0, 0, 0, Expected::Caught, "MAC transcript"},
-    // The receiver names another permutation than it uses: its own c and z are folded in another order than the sender's keys.
+    // The receiver names another permutation than it uses: its own c and z are folded in another
+    // order than the sender's keys.
     {"bucket.permutation_seed", 1, 0, 0, Expected::OwnHarm, ""},
     {"aand.d", 0, 0, 0, Expected::Caught, "MAC transcript"},
     {"aand.d", 0, 64, 0, Expected::Caught, "MAC transcript"},
@@ -102,11 +109,14 @@ class OfflineAttack : public testing::TestWithParam<Attack> {
   static void attack_as(Party cheater) {
     const Attack& attack = GetParam();
     bool done = false;
-    const auto alter = [&](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+    const auto alter = [&](std::string_view tag, std::size_t occurrence,
+                           std::vector<std::byte>& payload) {
       if (tag != attack.tag || occurrence != attack.occurrence) return;
       done = true;
-      const std::size_t end = attack.stride == 0 ? attack.bit + 1 : 8 * payload.size(), step = std::max<std::size_t>(attack.stride, 1);
-      for (std::size_t bit = attack.bit; bit < end; bit += step) payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
+      const std::size_t end = attack.stride == 0 ? attack.bit + 1 : 8 * payload.size(),
+                        step = std::max<std::size_t>(attack.stride, 1);
+      for (std::size_t bit = attack.bit; bit < end; bit += step)
+        payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
     };
     const UnitRun made = run(options_with(cheater, 1, alter), attack.units);
     ASSERT_TRUE(done) << "the attacked message is never sent";
@@ -123,14 +133,17 @@ class OfflineAttack : public testing::TestWithParam<Attack> {
       return;
     }
     if (attack.expected == Expected::Guess && of_honest.kind == Outcome::Kind::Done) {
-      expect_good(made.sinks[0], made.sinks[1], global_key_of(Party::A, 1), global_key_of(Party::B, 1));
+      expect_good(made.sinks[0], made.sinks[1], global_key_of(Party::A, 1),
+                  global_key_of(Party::B, 1));
       EXPECT_EQ(made.sinks[static_cast<int>(honest)].units, 1);
       return;
     }
     EXPECT_EQ(made.sinks[static_cast<int>(honest)].units, 0);
     EXPECT_TRUE(made.sinks[static_cast<int>(honest)].made.empty());
-    // In EQ A learns first: a cheating A that follows the protocol from here on stops itself, and B is told to abort.
-    if (cheater == Party::A && check.starts_with("EQ of") && !std::string_view(attack.tag).starts_with("eq.")) {
+    // In EQ A learns first: a cheating A that follows the protocol from here on stops itself, and B
+    // is told to abort.
+    if (cheater == Party::A && check.starts_with("EQ of") &&
+        !std::string_view(attack.tag).starts_with("eq.")) {
       EXPECT_EQ(of_cheater.check, check) << of_cheater.message;
       EXPECT_EQ(of_honest.kind, Outcome::Kind::PeerAborted) << of_honest.message;
       return;
@@ -141,8 +154,10 @@ class OfflineAttack : public testing::TestWithParam<Attack> {
 };
 
 TEST_P(OfflineAttack, EndsAsForetold) {
-  // Single guesses are counted role by role in the tests of LaBit, LaAND and LaOT; here one cheater is enough.
-  if (GetParam().sender != Sender::OnlyB && GetParam().expected != Expected::Guess) attack_as(Party::A);
+  // Single guesses are counted role by role in the tests of LaBit, LaAND and LaOT; here one cheater
+  // is enough.
+  if (GetParam().sender != Sender::OnlyB && GetParam().expected != Expected::Guess)
+    attack_as(Party::A);
   if (GetParam().sender != Sender::OnlyA) attack_as(Party::B);
 }
 
@@ -160,13 +175,15 @@ TEST(OfflineCheating, APeerThatWantsNoMoreGetsNoMore) {
 TEST(OfflineCheating, TheTableNamesEveryMessageThatIsSent) {
   std::set<std::string> sent[2], attacked;
   const auto note = [](std::set<std::string>& tags) {
-    return cheating([&tags](std::string_view tag, std::size_t, std::vector<std::byte>&) { tags.emplace(tag); });
+    return cheating(
+        [&tags](std::string_view tag, std::size_t, std::vector<std::byte>&) { tags.emplace(tag); });
   };
   run({.wrap_a = note(sent[0]), .wrap_b = note(sent[1])}, 2);
   for (const Attack& attack : kAttacks) attacked.insert(attack.tag);
   sent[0].merge(sent[1]);
   for (const std::string& tag : sent[0]) {
-    if (tag.starts_with("handshake.") || tag.starts_with("session.")) continue;  // tests/checks/session_test.cpp
+    // tests/checks/session_test.cpp
+    if (tag.starts_with("handshake.") || tag.starts_with("session.")) continue;
     EXPECT_TRUE(attacked.contains(tag)) << tag;
   }
 }

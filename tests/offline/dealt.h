@@ -1,5 +1,6 @@
-// What tests of single offline protocols start from: bits and layers of triples dealt without any protocol, a cheater that does not
-// stop at its own checks, and the comparison of how often a guess survives with what it should.
+// What tests of single offline protocols start from: bits and layers of triples dealt without any
+// protocol, a cheater that does not stop at its own checks, and the comparison of how often a guess
+// survives with what it should.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,11 +20,13 @@
 
 namespace tinyot::test {
 
-// `count` authenticated bits of `owner`, the same on both sides for the same seed and number. `truth` is the test's knowledge.
+// `count` authenticated bits of `owner`, the same on both sides for the same seed and number.
+// `truth` is the test's knowledge.
 struct Dealt {
   Dealt(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number)
       : Dealt(me, owner, count, seed, number, global_key_of(peer_of(owner), seed)) {}
-  Dealt(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number, Delta delta) {
+  Dealt(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number,
+        Delta delta) {
     Rng rng(Seed{{seed, 500 + number}});
     truth = rng.bits(count);
     AuthBitsPeers keys(count);
@@ -48,16 +51,20 @@ inline Delta key_for_triples(Party holder, std::uint64_t seed = 1) {
 }
 
 // Runs `body` in a session under the keys for triples.
-inline void with_key_for_triples(Session& outer, std::uint64_t seed, const std::function<void(Session&)>& body) {
+inline void with_key_for_triples(Session& outer, std::uint64_t seed,
+                                 const std::function<void(Session&)>& body) {
   PhaseLog log;
-  Session session(outer.me(), {outer.id(), outer.id()}, key_for_triples(outer.me(), seed), outer.channel(), outer.rng().fork(), log);
+  Session session(outer.me(), {outer.id(), outer.id()}, key_for_triples(outer.me(), seed),
+                  outer.channel(), outer.rng().fork(), log);
   body(session);
 }
 
 // `count` shared bits under the keys for triples.
-inline SharedBits dealt_shared(Party me, std::size_t count, std::uint64_t seed, std::uint64_t number) {
+inline SharedBits dealt_shared(Party me, std::size_t count, std::uint64_t seed,
+                               std::uint64_t number) {
   const auto halves = [&](Party owner) {
-    return Dealt(me, owner, count, seed, 2 * number + static_cast<std::uint64_t>(owner), key_for_triples(peer_of(owner), seed));
+    return Dealt(me, owner, count, seed, 2 * number + static_cast<std::uint64_t>(owner),
+                 key_for_triples(peer_of(owner), seed));
   };
   SharedBits bits;
   bits.mine = halves(me).mine;
@@ -65,8 +72,10 @@ inline SharedBits dealt_shared(Party me, std::size_t count, std::uint64_t seed, 
   return bits;
 }
 
-// Shared bits x, y and r: what a leaky triple starts from. The layers of a session differ in their numbers.
-inline TripleLayer dealt_layer(Party me, std::size_t count, std::uint64_t seed, std::uint64_t number = 0) {
+// Shared bits x, y and r: what a leaky triple starts from. The layers of a session differ in their
+// numbers.
+inline TripleLayer dealt_layer(Party me, std::size_t count, std::uint64_t seed,
+                               std::uint64_t number = 0) {
   return {dealt_shared(me, count, seed, 3 * number), dealt_shared(me, count, seed, 3 * number + 1),
           dealt_shared(me, count, seed, 3 * number + 2)};
 }
@@ -74,10 +83,13 @@ inline TripleLayer dealt_layer(Party me, std::size_t count, std::uint64_t seed, 
 // Checks all MACs under the keys for triples, and that z = xy.
 inline void expect_products(const TripleLayer& of_a, const TripleLayer& of_b, std::uint64_t seed) {
   for (const auto column : {&TripleLayer::x, &TripleLayer::y, &TripleLayer::z})
-    for (const TripleLayer* layer : {&of_a, &of_b}) ASSERT_EQ((layer->*column).size(), of_a.x.size()) << "not all of it was made";
-  const auto opened = [&](SharedBits TripleLayer::* column) {
-    const auto a = checked_bits((of_a.*column).mine, (of_b.*column).peers, key_for_triples(Party::B, seed));
-    auto b = checked_bits((of_b.*column).mine, (of_a.*column).peers, key_for_triples(Party::A, seed));
+    for (const TripleLayer* layer : {&of_a, &of_b})
+      ASSERT_EQ((layer->*column).size(), of_a.x.size()) << "not all of it was made";
+  const auto opened = [&](SharedBits TripleLayer::*column) {
+    const auto a =
+        checked_bits((of_a.*column).mine, (of_b.*column).peers, key_for_triples(Party::B, seed));
+    auto b =
+        checked_bits((of_b.*column).mine, (of_a.*column).peers, key_for_triples(Party::A, seed));
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = a[i] ^ b[i];
     return b;
   };
@@ -85,8 +97,10 @@ inline void expect_products(const TripleLayer& of_a, const TripleLayer& of_b, st
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(z[i], x[i] && y[i]) << i;
 }
 
-// EQ of one digest. An A that is the cheater goes on although B's confirmation is wrong, so that B has something to find.
-inline void compare_digests(Session& session, const std::string& name, const Digest& digest, Party cheater) {
+// EQ of one digest. An A that is the cheater goes on although B's confirmation is wrong, so that B
+// has something to find.
+inline void compare_digests(Session& session, const std::string& name, const Digest& digest,
+                            Party cheater) {
   EqualityCheck equality(name);
   equality.add(name, digest);
   try {
@@ -98,7 +112,9 @@ inline void compare_digests(Session& session, const std::string& name, const Dig
 }
 
 inline ChannelWrapper cheating(Deviation deviation) {
-  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), deviation); };
+  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) {
+    return make_cheating_channel(std::move(inner), deviation);
+  };
 }
 
 inline PartyOptions options_with(Party cheater, std::uint64_t seed, const Deviation& deviation) {
@@ -109,14 +125,19 @@ inline PartyOptions options_with(Party cheater, std::uint64_t seed, const Deviat
 
 inline void no_deviation(std::string_view, std::size_t, std::vector<std::byte>&) {}
 
-inline const Outcome& of(const Outcomes& outcomes, Party party) { return party == Party::A ? outcomes.a : outcomes.b; }
-
-inline testing::AssertionResult both_done(const Outcomes& outcomes) {
-  if (outcomes.a.kind == Outcome::Kind::Done && outcomes.b.kind == Outcome::Kind::Done) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "A: " << outcomes.a.message << "; B: " << outcomes.b.message;
+inline const Outcome& of(const Outcomes& outcomes, Party party) {
+  return party == Party::A ? outcomes.a : outcomes.b;
 }
 
-// True if `party` ended with PeerCheated; it is an error if that was another check, or if it ended in a third way.
+inline testing::AssertionResult both_done(const Outcomes& outcomes) {
+  if (outcomes.a.kind == Outcome::Kind::Done && outcomes.b.kind == Outcome::Kind::Done)
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << "A: " << outcomes.a.message << "; B: " << outcomes.b.message;
+}
+
+// True if `party` ended with PeerCheated; it is an error if that was another check, or if it ended
+// in a third way.
 inline bool caught_by(const Outcome& outcome, const std::string& check) {
   if (outcome.kind == Outcome::Kind::Done) return false;
   EXPECT_EQ(outcome.kind, Outcome::Kind::PeerCheated) << outcome.message;
@@ -127,15 +148,17 @@ inline bool caught_by(const Outcome& outcome, const std::string& check) {
 // A guess at a fair coin: within five standard deviations of one half.
 inline void expect_half(std::size_t caught, std::size_t runs) {
   const double n = static_cast<double>(runs);
-  EXPECT_LT(std::abs(static_cast<double>(caught) - n / 2), 2.5 * std::sqrt(n)) << caught << " of " << runs;
+  EXPECT_LT(std::abs(static_cast<double>(caught) - n / 2), 2.5 * std::sqrt(n))
+      << caught << " of " << runs;
 }
 
-// Counts sessions in which a cheater has attacked so many objects, has survived, and owns a whole bucket of them, against what the bound on
-// it says: within five standard deviations.
+// Counts sessions in which a cheater has attacked so many objects, has survived, and owns a whole
+// bucket of them, against what the bound on it says: within five standard deviations.
 inline void expect_as_likely(std::size_t owned, std::size_t runs, double probability) {
   const double n = static_cast<double>(runs), expected = n * probability;
   EXPECT_GT(expected, 5) << "too few sessions to tell";
-  EXPECT_LT(std::abs(static_cast<double>(owned) - expected), 5 * std::sqrt(expected * (1 - probability)))
+  EXPECT_LT(std::abs(static_cast<double>(owned) - expected),
+            5 * std::sqrt(expected * (1 - probability)))
       << owned << " of " << runs << ", expected " << expected;
 }
 

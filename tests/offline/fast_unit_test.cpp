@@ -1,9 +1,8 @@
 // The fast profile, whole units between two real parties, judged by the oracle.
-#include "offline/preprocessor.h"
-
 #include <algorithm>
 #include <bit>
 
+#include "offline/preprocessor.h"
 #include "offline/softspoken.h"
 #include "tests/offline/dealt.h"
 
@@ -17,18 +16,20 @@ struct FastMade {
   Outcomes outcomes;
 };
 
-FastMade preprocess_fast(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs, std::size_t workers = 1,
-                         const PartyOptions& options = {}) {
+FastMade preprocess_fast(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs,
+                         std::size_t workers = 1, const PartyOptions& options = {}) {
   FastMade made;
   const auto params = SecurityParameters::make(asked);
   made.outcomes = run_workers(
       workers,
       [&](Session& outer, std::span<const std::unique_ptr<Channel>> more) {
         PhaseLog log;
-        Session session(outer.me(), {outer.id(), outer.id()}, key_for_triples(outer.me()), outer.channel(), outer.rng().fork(), log);
+        Session session(outer.me(), {outer.id(), outer.id()}, key_for_triples(outer.me()),
+                        outer.channel(), outer.rng().fork(), log);
         std::vector<UnitRequest> requests;
         for (const UnitPlan& plan : params.plan(ands)) requests.push_back({plan, inputs});
-        Preprocessor(session, params, more).make_units(requests, made.sinks[static_cast<int>(session.me())]);
+        Preprocessor(session, params, more)
+            .make_units(requests, made.sinks[static_cast<int>(session.me())]);
       },
       options, false);
   return made;
@@ -37,7 +38,8 @@ FastMade preprocess_fast(const ParameterRequest& asked, std::uint64_t ands, std:
 MaterialCounts expect_good_unit(const FastMade& made) {
   EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
   EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
-  return test::expect_good(made.sinks[0], made.sinks[1], key_for_triples(Party::A), key_for_triples(Party::B));
+  return test::expect_good(made.sinks[0], made.sinks[1], key_for_triples(Party::A),
+                           key_for_triples(Party::B));
 }
 
 ParameterRequest fast(std::uint64_t unit, std::uint32_t k = 2) {
@@ -77,7 +79,8 @@ TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
         2100u);
 }
 
-// The last unit is smaller and, having a population of its own, has more layers: it finds memory of other sizes.
+// The last unit is smaller and, having a population of its own, has more layers: it finds memory of
+// other sizes.
 TEST(FastUnit, UnitsOfOtherSizesUseTheMemoryOfEarlierOnes) {
   const auto params = SecurityParameters::make(fast(2000));
   const auto plan = params.plan(4130);
@@ -102,10 +105,13 @@ void expect_balanced(const Column& column, const std::string& name) {
     std::size_t ones = 0, mac_ones = 0;
     for (std::size_t j = first; j < first + 250; ++j) {
       ones += column.bits[j];
-      mac_ones += static_cast<std::size_t>(std::popcount(column.macs[j].value.lo) + std::popcount(column.macs[j].value.hi));
+      mac_ones += static_cast<std::size_t>(std::popcount(column.macs[j].value.lo) +
+                                           std::popcount(column.macs[j].value.hi));
     }
-    EXPECT_LT(std::abs(static_cast<double>(ones) - 125), 3 * std::sqrt(250)) << name << " from " << first;
-    EXPECT_LT(std::abs(static_cast<double>(mac_ones) - 125 * 128), 3 * std::sqrt(250 * 128)) << name << " from " << first;
+    EXPECT_LT(std::abs(static_cast<double>(ones) - 125), 3 * std::sqrt(250))
+        << name << " from " << first;
+    EXPECT_LT(std::abs(static_cast<double>(mac_ones) - 125 * 128), 3 * std::sqrt(250 * 128))
+        << name << " from " << first;
   }
 }
 
@@ -168,11 +174,13 @@ constexpr FastAttack kFastAttacks[] = {
 void expect_nothing_made(const FastAttack& attack, Party cheater) {
   SCOPED_TRACE(std::string(attack.tag) + " by " + letter(cheater));
   bool done = false;
-  const auto alter = [&](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+  const auto alter = [&](std::string_view tag, std::size_t occurrence,
+                         std::vector<std::byte>& payload) {
     if (tag != attack.tag || occurrence != attack.occurrence) return;
     done = true;
     const std::size_t end = attack.stride == 0 ? attack.bit + 1 : 8 * payload.size();
-    for (std::size_t bit = attack.bit; bit < end; bit += std::max<std::size_t>(attack.stride, 1)) payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
+    for (std::size_t bit = attack.bit; bit < end; bit += std::max<std::size_t>(attack.stride, 1))
+      payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
   };
   const FastMade made = preprocess_fast(fast(200), 200, 7, 1, options_with(cheater, 1, alter));
   EXPECT_TRUE(done);

@@ -221,9 +221,8 @@ TEST(Fold, EveryElementOfALayerReachesTheResult) {
             if (element == Element::Mac) bits.mine.macs[triple].value.hi ^= 1;
             if (element == Element::Key) bits.peers.keys[triple].value.hi ^= 1;
           });
-          EXPECT_NE(altered, unaltered)
-              << "layer " << layer << ", triple " << triple << ", element "
-              << static_cast<int>(element);
+          EXPECT_NE(altered, unaltered) << "layer " << layer << ", triple " << triple
+                                        << ", element " << static_cast<int>(element);
         }
 }
 

@@ -1,7 +1,9 @@
-// One global key for all aBit runs of a session: a key holder that takes another one in a later run must be found.
+// One global key for all aBit runs of a session: a key holder that takes another one in a later run
+// must be found.
 //
-// Otherwise it learns the MAC holder's bits. A revealed f = u ^ x, u of one run and x of the other, has the MAC
-// K ^ f.Delta' ^ x.(Delta ^ Delta'), and the digest of the MAC transcript tells the key holder which x it was.
+// Otherwise it learns the MAC holder's bits. A revealed f = u ^ x, u of one run and x of the other,
+// has the MAC K ^ f.Delta' ^ x.(Delta ^ Delta'), and the digest of the MAC transcript tells the key
+// holder which x it was.
 #include <algorithm>
 
 #include "offline/auth_bits.h"
@@ -15,10 +17,13 @@ using namespace tinyot::test;
 constexpr std::size_t kWanted = 64;
 constexpr MessageTag kMatrix{0x1201, "abit.r"};
 
-SecurityParameters key_parameters() { return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1}); }
+SecurityParameters key_parameters() {
+  return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
+}
 
 // One run as B, by hand, with R.Gamma = `delta` for any delta.
-AuthBits run_as_b(Session& session, const SecurityParameters& params, SeedOts seeds, std::size_t length, Delta delta) {
+AuthBits run_as_b(Session& session, const SecurityParameters& params, SeedOts seeds,
+                  std::size_t length, Delta delta) {
   LeakyBitSender sender(session, params, std::move(seeds.sent), length);
   LeakyBitReceiver receiver(session, params, std::move(seeds.received));
   const AmplificationMatrix r = draw_amplification(session.rng(), flip_role(receiver), delta);
@@ -45,7 +50,8 @@ AuthBits run_as_b(Session& session, const SecurityParameters& params, SeedOts se
   return bits;
 }
 
-// A makes a run as it always does, after the one that gives it its seeds; B's is under the first one's global key plus `change`.
+// A makes a run as it always does, after the one that gives it its seeds; B's is under the first
+// one's global key plus `change`.
 Outcomes two_runs(Block change) {
   AuthBits of_a, of_b;
   const Delta first = global_key_of(Party::B, 1), second{first.value ^ change};
@@ -60,17 +66,21 @@ Outcomes two_runs(Block change) {
           return maker.make(part, 0, kWanted, of_a);
         }
         const RunLayout before(params, 0, 2), layout(params, kWanted, 1);
-        AuthBits bits = run_as_b(session, params, seed_ots_by_public_key(session, t), before.length, first);
-        SeedOts seeds = seed_ots_from_auth_bits(session, bits.mine.view(before.seeds(0), t), bits.peers.view(before.seeds(0), t));
+        AuthBits bits =
+            run_as_b(session, params, seed_ots_by_public_key(session, t), before.length, first);
+        SeedOts seeds = seed_ots_from_auth_bits(session, bits.mine.view(before.seeds(0), t),
+                                                bits.peers.view(before.seeds(0), t));
         Session part(session, "unit", 0, session.channel(), session.log());
         of_b = run_as_b(part, params, std::move(seeds), layout.length, second);
         AuthBits anchor{AuthBitsMine(kTieBits), AuthBitsPeers(kTieBits)};
-        copy_bits(bits.mine.view(before.tie, kTieBits).bits, 0, anchor.mine.bits.words(), 0, kTieBits);
+        copy_bits(bits.mine.view(before.tie, kTieBits).bits, 0, anchor.mine.bits.words(), 0,
+                  kTieBits);
         std::ranges::copy(bits.mine.view(before.tie, kTieBits).macs, anchor.mine.macs.begin());
         std::ranges::copy(bits.peers.view(before.tie, kTieBits), anchor.peers.keys.begin());
         GlobalKeyTie key_tie;
         key_tie.set_anchor(std::move(anchor));
-        key_tie.check(part, of_b.mine.view(layout.tie, kTieBits), of_b.peers.view(layout.tie, kTieBits));
+        key_tie.check(part, of_b.mine.view(layout.tie, kTieBits),
+                      of_b.peers.view(layout.tie, kTieBits));
       },
       {}, false);
   if (outcomes.a.kind == Outcome::Kind::Done) checked_bits(of_a.mine, of_b.peers, second);
@@ -85,7 +95,8 @@ TEST(GlobalKey, OneKeyInBothRunsPasses) {
 
 TEST(GlobalKey, AnotherKeyInTheSecondRunIsFound) {
   const Outcomes outcomes = two_runs({1, 0});
-  EXPECT_EQ(outcomes.a.kind, Outcome::Kind::PeerCheated) << "A takes the run for good, although it is under another key than the one before it";
+  EXPECT_EQ(outcomes.a.kind, Outcome::Kind::PeerCheated)
+      << "A takes the run for good, although it is under another key than the one before it";
   EXPECT_EQ(outcomes.a.check, "EQ of global key");
 }
 

@@ -25,8 +25,8 @@ constexpr ParameterRequest kPairs{.columns = Columns::Experiment, .unit = kAnds}
 constexpr ParameterRequest kFastUnits{.profile = Profile::Fast, .unit = kAnds};
 
 const TieCase kTieCases[] = {
-    {"PairsFirst", kPairs, false, 2, 2},       {"PairsLater", kPairs, true, 2, 3},
-    {"PairsLaterOneUnit", kPairs, true, 1, 1}, {"FastFirst", kFastUnits, false, 2, 2},
+    {"PairsFirst", kPairs, false, 2, 2},           {"PairsLater", kPairs, true, 2, 3},
+    {"PairsLaterOneUnit", kPairs, true, 1, 1},     {"FastFirst", kFastUnits, false, 2, 2},
     {"FastFirstOneUnit", kFastUnits, false, 1, 1}, {"FastLater", kFastUnits, true, 2, 3},
     {"FastLaterOneUnit", kFastUnits, true, 1, 2},
 };
@@ -93,11 +93,12 @@ TEST_P(KeyTieOf, AWrongTieOfTheLastUnitIsFound) {
   for (const Party cheater : {Party::A, Party::B}) {
     std::size_t sent = 0;
     const Deviation flip = flip_bit("global_key.e", last, kTieBits - 1);
-    const Made made = run(cheater, {0, 0}, [&](std::string_view tag, std::size_t occurrence,
-                                               std::vector<std::byte>& payload) {
-      sent += tag == "global_key.e";
-      flip(tag, occurrence, payload);
-    });
+    const Made made =
+        run(cheater, {0, 0},
+            [&](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+              sent += tag == "global_key.e";
+              flip(tag, occurrence, payload);
+            });
     EXPECT_TRUE(caught_by(made.outcomes.a, kCheck)) << letter(cheater);
     EXPECT_NE(made.outcomes.b.kind, Outcome::Kind::Done);
     EXPECT_EQ(sent, last + 1);

@@ -11,7 +11,9 @@ using namespace tinyot::test;
 
 constexpr std::size_t kLength = 512;
 
-SecurityParameters parameters() { return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1}); }
+SecurityParameters parameters() {
+  return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
+}
 const std::size_t kMade = parameters().columns_made(), kKept = parameters().columns_kept();
 
 // The ideal seed OTs of one direction.
@@ -21,21 +23,23 @@ struct DealtSeeds {
     sent.pairs.resize(kMade);
     rng.fill(std::as_writable_bytes(std::span(sent.pairs)));
     received.choices = rng.bits(kMade);
-    for (std::size_t i = 0; i < kMade; ++i) received.seeds.push_back(received.choices[i] ? sent.pairs[i].one : sent.pairs[i].zero);
+    for (std::size_t i = 0; i < kMade; ++i)
+      received.seeds.push_back(received.choices[i] ? sent.pairs[i].one : sent.pairs[i].zero);
   }
   SentSeeds sent;
   ReceivedSeeds received;
 };
 
 struct LeakyBits {
-  LeakyKeyRows l;    // of the sender
-  LeakyMacRows n;    // of the receiver
+  LeakyKeyRows l;  // of the sender
+  LeakyMacRows n;  // of the receiver
   BitVector gamma, y;
   Outcomes outcomes;
 };
 
 // One LaBit of one chunk from `sender` to its peer.
-LeakyBits make_bits(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t length = kLength) {
+LeakyBits make_bits(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation,
+                    std::size_t length = kLength) {
   LeakyBits made;
   const auto params = parameters();
   const std::string name = std::string("LaBit of ") + letter(sender);
@@ -67,7 +71,9 @@ LeakyBits make_bits(Party sender, Party cheater, std::uint64_t seed, const Devia
 void expect_consistent(const LeakyBits& made) {
   for (std::size_t i = 0; i < kKept; ++i)
     for (std::size_t w = 0; w < kLength / 64; ++w)
-      ASSERT_EQ(made.n.matrix.row(i)[w], made.l.matrix.row(i)[w] ^ (made.gamma.words()[w] & mask_of(made.y[i]))) << "row " << i;
+      ASSERT_EQ(made.n.matrix.row(i)[w],
+                made.l.matrix.row(i)[w] ^ (made.gamma.words()[w] & mask_of(made.y[i])))
+          << "row " << i;
 }
 
 TEST(LeakyBits, HonestRunsGiveMacsUnderTheChoices) {
@@ -84,22 +90,27 @@ TEST(LeakyBits, TheChosenBitsAreBalancedInEveryWindow) {
   constexpr std::size_t kRuns = 100;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const LeakyBits made = make_bits(Party::A, Party::B, seed, no_deviation);
-    for (std::size_t w = 0; w < kLength / 64; ++w) ones[w] += static_cast<std::size_t>(std::popcount(made.gamma.words()[w]));
+    for (std::size_t w = 0; w < kLength / 64; ++w)
+      ones[w] += static_cast<std::size_t>(std::popcount(made.gamma.words()[w]));
   }
-  for (const std::size_t count : ones) EXPECT_LT(std::abs(static_cast<double>(count) - 32.0 * kRuns), 3 * std::sqrt(64.0 * kRuns));
+  for (const std::size_t count : ones)
+    EXPECT_LT(std::abs(static_cast<double>(count) - 32.0 * kRuns), 3 * std::sqrt(64.0 * kRuns));
 }
 
-// The sender offers another Gamma in some columns: one bit of each is flipped in the corrections. A receiver with y_i = 0 does
-// not use u_i: nothing changes for it, and the sender has learnt y_i. One with y_i = 1 gets another W and the check fails. So
-// the attack on one column is a guess at y_i = 0; if it succeeds, every MAC is right.
+// The sender offers another Gamma in some columns: one bit of each is flipped in the corrections. A
+// receiver with y_i = 0 does not use u_i: nothing changes for it, and the sender has learnt y_i.
+// One with y_i = 1 gets another W and the check fails. So the attack on one column is a guess at
+// y_i = 0; if it succeeds, every MAC is right.
 TEST(LeakyBits, AnotherGammaInOneColumnIsAGuessAtOneChoice) {
   constexpr std::size_t kRuns = repetitions(300);
   for (const Party sender : {Party::A, Party::B}) {
     std::size_t caught = 0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
       const std::size_t column = seed * 7 % kMade, bit = seed % kLength;
-      const LeakyBits made = make_bits(sender, sender, seed, flip_bit("labit.corrections", 0, column * kLength + bit));
-      const bool was_caught = caught_by(of(made.outcomes, peer_of(sender)), std::string("EQ of LaBit of ") + letter(sender));
+      const LeakyBits made =
+          make_bits(sender, sender, seed, flip_bit("labit.corrections", 0, column * kLength + bit));
+      const bool was_caught = caught_by(of(made.outcomes, peer_of(sender)),
+                                        std::string("EQ of LaBit of ") + letter(sender));
       EXPECT_EQ(was_caught, DealtSeeds(seed).received.choices[column]) << "run " << seed;
       caught += was_caught;
       if (!was_caught) expect_consistent(made);
@@ -113,10 +124,13 @@ TEST(LeakyBits, SeveralColumnsAreAsManyGuesses) {
   std::size_t survived = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const std::size_t first = seed * 5 % (kMade - kColumns);
-    const LeakyBits made = make_bits(Party::B, Party::B, seed, [=](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      if (tag != "labit.corrections") return;
-      for (std::size_t c = 0; c < kColumns; ++c) payload[(first + c) * kLength / 8] ^= std::byte{1};
-    });
+    const LeakyBits made =
+        make_bits(Party::B, Party::B, seed,
+                  [=](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+                    if (tag != "labit.corrections") return;
+                    for (std::size_t c = 0; c < kColumns; ++c)
+                      payload[(first + c) * kLength / 8] ^= std::byte{1};
+                  });
     const ReceivedSeeds received = DealtSeeds(seed).received;
     const bool was_caught = caught_by(made.outcomes.a, "EQ of LaBit of B");
     EXPECT_EQ(was_caught, received.choices[first] || received.choices[first + 1]);
@@ -130,9 +144,14 @@ TEST(LeakyBits, AWrongPairingOrDifferenceIsAlwaysFoundByTheSender) {
   for (const Party sender : {Party::A, Party::B}) {
     const std::string check = std::string("EQ of LaBit of ") + letter(sender);
     for (const std::size_t bit : {std::size_t{0}, std::size_t{255}})
-      EXPECT_TRUE(caught_by(of(make_bits(sender, peer_of(sender), 4, flip_bit("labit.pairing", 0, bit)).outcomes, sender), check));
+      EXPECT_TRUE(caught_by(
+          of(make_bits(sender, peer_of(sender), 4, flip_bit("labit.pairing", 0, bit)).outcomes,
+             sender),
+          check));
     for (const std::size_t bit : {std::size_t{0}, kKept - 1})
-      EXPECT_TRUE(caught_by(of(make_bits(sender, peer_of(sender), 4, flip_bit("labit.d", 0, bit)).outcomes, sender), check));
+      EXPECT_TRUE(caught_by(
+          of(make_bits(sender, peer_of(sender), 4, flip_bit("labit.d", 0, bit)).outcomes, sender),
+          check));
   }
 }
 
@@ -163,7 +182,8 @@ TEST(LeakyBits, CostsWhatTheHeaderSays) {
 }
 
 TEST(LeakyBits, ChunksCoverTheLengthInOrder) {
-  for (const std::size_t length : {std::size_t{512}, kChunkBits - 512, kChunkBits, kChunkBits + 512, 3 * kChunkBits}) {
+  for (const std::size_t length :
+       {std::size_t{512}, kChunkBits - 512, kChunkBits, kChunkBits + 512, 3 * kChunkBits}) {
     std::size_t next = 0;
     for (const ColumnChunk& chunk : chunks_of(length)) {
       EXPECT_EQ(chunk.first, next);

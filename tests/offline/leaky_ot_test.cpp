@@ -23,8 +23,8 @@ struct LeakyOts {
 
 std::string ot_check_of(Party sender) { return std::string("EQ of LaOT from ") + letter(sender); }
 
-LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation, std::size_t count = kLeakyOts,
-                  std::size_t bucket = 0) {
+LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviation& deviation,
+                  std::size_t count = kLeakyOts, std::size_t bucket = 0) {
   LeakyOts made;
   const Party receiver = peer_of(sender);
   const std::string name = ot_check_of(sender).substr(6);
@@ -33,17 +33,22 @@ LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviati
         Dealt x0(session.me(), sender, count, seed, 0), x1(session.me(), sender, count, seed, 1);
         Dealt c(session.me(), receiver, count, seed, 2), r(session.me(), receiver, count, seed, 3);
         if (session.me() == sender) {
-          LeakyOtSender role(session, x0.mine.view(), x1.mine.view(), c.peers.view(), r.peers.view());
-          for (const ObjectChunk& chunk : object_chunks(count)) role.send_x(chunk), role.answer_d(chunk);
+          LeakyOtSender role(session, x0.mine.view(), x1.mine.view(), c.peers.view(),
+                             r.peers.view());
+          for (const ObjectChunk& chunk : object_chunks(count))
+            role.send_x(chunk), role.answer_d(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
           if (bucket > 0) receive_buckets(session, {"LaOT", receiver}, count / bucket, bucket);
           made.x0 = std::move(x0.mine), made.x1 = std::move(x1.mine);
           made.c_keys = std::move(c.peers), made.z_keys = std::move(r.peers);
         } else {
-          LeakyOtReceiver role(session, x0.peers.view(), x1.peers.view(), c.mine.view(), r.mine.view());
-          for (const ObjectChunk& chunk : object_chunks(count)) role.open_x(chunk), role.receive_i(chunk);
+          LeakyOtReceiver role(session, x0.peers.view(), x1.peers.view(), c.mine.view(),
+                               r.mine.view());
+          for (const ObjectChunk& chunk : object_chunks(count))
+            role.open_x(chunk), role.receive_i(chunk);
           compare_digests(session, name, role.check_digest(), cheater);
-          if (bucket > 0) made.buckets = draw_buckets(session, {"LaOT", receiver}, count / bucket, bucket);
+          if (bucket > 0)
+            made.buckets = draw_buckets(session, {"LaOT", receiver}, count / bucket, bucket);
           made.x0_keys = std::move(x0.peers), made.x1_keys = std::move(x1.peers);
           made.c = std::move(c.mine), made.z = std::move(r.mine);
         }
@@ -53,15 +58,19 @@ LeakyOts make_ots(Party sender, Party cheater, std::uint64_t seed, const Deviati
 }
 
 void expect_transfers(const LeakyOts& made, Party sender, std::uint64_t seed) {
-  const Delta of_sender = global_key_of(sender, seed), of_receiver = global_key_of(peer_of(sender), seed);
-  const auto x0 = checked_bits(made.x0, made.x0_keys, of_receiver), x1 = checked_bits(made.x1, made.x1_keys, of_receiver);
-  const auto c = checked_bits(made.c, made.c_keys, of_sender), z = checked_bits(made.z, made.z_keys, of_sender);
+  const Delta of_sender = global_key_of(sender, seed),
+              of_receiver = global_key_of(peer_of(sender), seed);
+  const auto x0 = checked_bits(made.x0, made.x0_keys, of_receiver),
+             x1 = checked_bits(made.x1, made.x1_keys, of_receiver);
+  const auto c = checked_bits(made.c, made.c_keys, of_sender),
+             z = checked_bits(made.z, made.z_keys, of_sender);
   for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(z[i], c[i] ? x1[i] : x0[i]) << i;
 }
 
 TEST(LeakyOt, HonestRunsTransferTheChosenBit) {
   for (const Party sender : {Party::A, Party::B}) {
-    for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, kChunkObjects, kChunkObjects + 1}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64},
+                                    std::size_t{65}, kChunkObjects, kChunkObjects + 1}) {
       const LeakyOts made = make_ots(sender, sender, count, no_deviation, count);
       EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
       EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
@@ -76,14 +85,14 @@ struct Guess {
   const char* tag;
   std::size_t occurrence;  // 0: X_0 or I_0, 1: X_1 or I_1
   std::size_t object_bits;
-  bool by_eq;        // the check that finds it: EQ, or the MAC of step 5
-  bool at_z;         // the guess is at z = x_c, not at c
+  bool by_eq;  // the check that finds it: EQ, or the MAC of step 5
+  bool at_z;   // the guess is at z = x_c, not at c
 };
 
 class SenderGuess : public testing::TestWithParam<Guess> {};
 
-// The receiver opens only one of X_0, X_1 and of I_0, I_1: a wrong one is found if it is the one that is opened, by the check that
-// comes first, and has no effect otherwise.
+// The receiver opens only one of X_0, X_1 and of I_0, I_1: a wrong one is found if it is the one
+// that is opened, by the check that comes first, and has no effect otherwise.
 TEST_P(SenderGuess, IsCaughtHalfOfTheTime) {
   constexpr std::size_t kRuns = repetitions(200);
   const Guess& guess = GetParam();
@@ -91,11 +100,14 @@ TEST_P(SenderGuess, IsCaughtHalfOfTheTime) {
     const Party receiver = peer_of(sender);
     std::size_t caught = 0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-      const std::size_t object = seed % kLeakyOts, bit = guess.object_bits * object + seed % guess.object_bits;
-      const LeakyOts made = make_ots(sender, sender, seed, flip_bit(guess.tag, guess.occurrence, bit));
+      const std::size_t object = seed % kLeakyOts,
+                        bit = guess.object_bits * object + seed % guess.object_bits;
+      const LeakyOts made =
+          make_ots(sender, sender, seed, flip_bit(guess.tag, guess.occurrence, bit));
       const bool c = Dealt(receiver, receiver, kLeakyOts, seed, 2).truth[object];
       const bool z = Dealt(sender, sender, kLeakyOts, seed, c ? 1 : 0).truth[object];
-      const bool was_caught = caught_by(of(made.outcomes, receiver), guess.by_eq ? ot_check_of(sender) : "LaOT MAC");
+      const bool was_caught =
+          caught_by(of(made.outcomes, receiver), guess.by_eq ? ot_check_of(sender) : "LaOT MAC");
       EXPECT_EQ(was_caught, (guess.at_z ? z : c) == (guess.occurrence == 1)) << seed;
       caught += was_caught;
       if (!was_caught) expect_transfers(made, sender, seed);
@@ -105,22 +117,32 @@ TEST_P(SenderGuess, IsCaughtHalfOfTheTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OneBit, SenderGuess,
-                         testing::Values(Guess{"BitInX0", "laot.x.bits", 0, 1, false, false}, Guess{"BitInX1", "laot.x.bits", 1, 1, false, false},
-                                         Guess{"MacInX0", "laot.x.macs", 0, 128, false, false}, Guess{"MacInX1", "laot.x.macs", 1, 128, false, false},
-                                         Guess{"TInX0", "laot.x.t", 0, 128, true, false}, Guess{"TInX1", "laot.x.t", 1, 128, true, false},
-                                         Guess{"I0", "laot.i", 0, 128, true, true}, Guess{"I1", "laot.i", 1, 128, true, true}),
+                         testing::Values(Guess{"BitInX0", "laot.x.bits", 0, 1, false, false},
+                                         Guess{"BitInX1", "laot.x.bits", 1, 1, false, false},
+                                         Guess{"MacInX0", "laot.x.macs", 0, 128, false, false},
+                                         Guess{"MacInX1", "laot.x.macs", 1, 128, false, false},
+                                         Guess{"TInX0", "laot.x.t", 0, 128, true, false},
+                                         Guess{"TInX1", "laot.x.t", 1, 128, true, false},
+                                         Guess{"I0", "laot.i", 0, 128, true, true},
+                                         Guess{"I1", "laot.i", 1, 128, true, true}),
                          [](const auto& guess) { return guess.param.name; });
 
-// Wrong MACs in X_0 of the best number of LaOTs: guesses at c, which have been put into buckets when they are known to be good.
+// Wrong MACs in X_0 of the best number of LaOTs: guesses at c, which have been put into buckets
+// when they are known to be good.
 TEST(LeakyOt, AWholeBucketLeaksAsOftenAsTheBoundSays) {
-  constexpr std::size_t l = 4, kBucket = 2, kAttacked = best_attack(kBucket), kRuns = repetitions(3000);
-  const Deviation wrong_macs = [](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-    for (std::size_t object = 0; tag == "laot.x.macs" && occurrence == 0 && object < kAttacked; ++object) payload.at(16 * object) ^= std::byte{1};
+  constexpr std::size_t l = 4, kBucket = 2, kAttacked = best_attack(kBucket),
+                        kRuns = repetitions(3000);
+  const Deviation wrong_macs = [](std::string_view tag, std::size_t occurrence,
+                                  std::vector<std::byte>& payload) {
+    for (std::size_t object = 0; tag == "laot.x.macs" && occurrence == 0 && object < kAttacked;
+         ++object)
+      payload.at(16 * object) ^= std::byte{1};
   };
   std::size_t owned = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const LeakyOts made = make_ots(Party::A, Party::A, seed, wrong_macs, l * kBucket, kBucket);
-    owned += made.outcomes.b.kind == Outcome::Kind::Done && owns_a_bucket(made.buckets.value(), kAttacked);
+    owned += made.outcomes.b.kind == Outcome::Kind::Done &&
+             owns_a_bucket(made.buckets.value(), kAttacked);
   }
   expect_as_likely(owned, kRuns, std::exp2(-exact_bound_bits(l, kBucket)));
 }
@@ -128,17 +150,22 @@ TEST(LeakyOt, AWholeBucketLeaksAsOftenAsTheBoundSays) {
 TEST(LeakyOt, AWrongDOfTheReceiverIsAlwaysFound) {
   for (const Party sender : {Party::A, Party::B})
     for (std::uint64_t seed = 0; seed < 20; ++seed)
-      EXPECT_TRUE(
-          caught_by(of(make_ots(sender, peer_of(sender), seed, flip_bit("laot.d", 0, seed * 3 % kLeakyOts)).outcomes, sender), ot_check_of(sender)));
+      EXPECT_TRUE(caught_by(
+          of(make_ots(sender, peer_of(sender), seed, flip_bit("laot.d", 0, seed * 3 % kLeakyOts))
+                 .outcomes,
+             sender),
+          ot_check_of(sender)));
 }
 
 // Both X wrong: there is nothing to guess.
 TEST(LeakyOt, WrongMacsInBothAreAlwaysFoundBeforeAnythingIsAnswered) {
   std::size_t answers = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const LeakyOts made = make_ots(Party::A, Party::A, seed, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      if (tag == "laot.x.macs") payload[0] ^= std::byte{1};
-    });
+    const LeakyOts made =
+        make_ots(Party::A, Party::A, seed,
+                 [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+                   if (tag == "laot.x.macs") payload[0] ^= std::byte{1};
+                 });
     EXPECT_TRUE(caught_by(made.outcomes.b, "LaOT MAC"));
     EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::PeerAborted);
     answers += made.z.size();

@@ -26,7 +26,9 @@ Triples make_triples(Party cheater, std::uint64_t seed, const Deviation& deviati
   const auto body = [&](Session& session) {
     const auto me = static_cast<int>(session.me());
     TripleLayer& layer = made.of[me] = dealt_layer(session.me(), count, seed);
-    for (std::size_t i = 0; i < 2; ++i) (made.truth[me][i] = BitVector(count)).copy_from((i == 0 ? layer.x : layer.y).mine.bits, 0, 0, count);
+    for (std::size_t i = 0; i < 2; ++i)
+      (made.truth[me][i] = BitVector(count))
+          .copy_from((i == 0 ? layer.x : layer.y).mine.bits, 0, 0, count);
     LeakyTriples triples(session);
     in_steps(
         object_chunks(count), ahead,
@@ -39,7 +41,8 @@ Triples make_triples(Party cheater, std::uint64_t seed, const Deviation& deviati
         [&](const ObjectChunk& chunk) { triples.finish(layer.z.view().part(chunk)); });
     compare_digests(session, "LaTriple", triples.check_digest(), cheater);
   };
-  made.outcomes = run_sessions([&](Session& outer) { with_key_for_triples(outer, seed, body); }, options_with(cheater, seed, deviation), false);
+  made.outcomes = run_sessions([&](Session& outer) { with_key_for_triples(outer, seed, body); },
+                               options_with(cheater, seed, deviation), false);
   return made;
 }
 
@@ -73,7 +76,8 @@ TEST(LeakyTriple, SharesOfZAreBalanced) {
   }
 }
 
-// The other party uses G only where its x is 1: a wrong G is a guess at that bit, whichever of its bits is wrong, the lowest too.
+// The other party uses G only where its x is 1: a wrong G is a guess at that bit, whichever of its
+// bits is wrong, the lowest too.
 TEST(LeakyTriple, AWrongGIsAGuessAtX) {
   constexpr std::size_t kBits = 128, kRuns = kBits + 64;
   for (const Party cheater : {Party::A, Party::B}) {
@@ -184,7 +188,8 @@ TEST(LeakyTriple, KeysThatDoNotFitAreOurBug) {
         PhaseLog log;
         Delta wrong = key_for_triples(session.me(), 1);
         wrong.value.lo ^= 1;
-        Session other(session.me(), {session.id(), session.id()}, wrong, session.channel(), session.rng().fork(), log);
+        Session other(session.me(), {session.id(), session.id()}, wrong, session.channel(),
+                      session.rng().fork(), log);
         LeakyTriples triples(other);
       },
       {}, false);

@@ -1,4 +1,5 @@
-// What must not leave before something else is certain: the order of messages, as each party sees it, and of the material.
+// What must not leave before something else is certain: the order of messages, as each party sees
+// it, and of the material.
 #include <algorithm>
 #include <array>
 
@@ -12,14 +13,18 @@ namespace {
 
 using namespace tinyot::test;
 
-// Events of one party in order: "+tag" for what it sent, "-tag" for what it received, "pour" for material.
+// Events of one party in order: "+tag" for what it sent, "-tag" for what it received, "pour" for
+// material.
 using Events = std::vector<std::string>;
 
 ChannelWrapper noting(Events& events) {
   return [&events](std::unique_ptr<Channel> inner) {
-    auto arrivals = std::make_unique<TransitChannel>(std::move(inner), [&](const Arrival& arrival) { events.push_back("-" + arrival.tag); });
+    auto arrivals = std::make_unique<TransitChannel>(
+        std::move(inner), [&](const Arrival& arrival) { events.push_back("-" + arrival.tag); });
     return make_cheating_channel(std::move(arrivals),
-                                 [&](std::string_view tag, std::size_t, std::vector<std::byte>&) { events.push_back("+" + std::string(tag)); });
+                                 [&](std::string_view tag, std::size_t, std::vector<std::byte>&) {
+                                   events.push_back("+" + std::string(tag));
+                                 });
   };
 }
 
@@ -74,11 +79,17 @@ std::vector<std::ptrdiff_t> all(const Events& events, const std::string& event) 
 
 // The end of an EQ: A knows by B's answer, B by A's confirmation.
 std::string end_of_eq(std::size_t party) { return party == 0 ? "-eq.answer" : "-eq.confirmation"; }
-// A coin toss: the first message that a party sends in it, and the one after which it knows the coins.
-std::string begin_of_toss(std::size_t party) { return party == 0 ? "+coin_toss.commitment" : "+coin_toss.answer"; }
-std::string end_of_toss(std::size_t party) { return party == 0 ? "-coin_toss.answer" : "-coin_toss.opening"; }
+// A coin toss: the first message that a party sends in it, and the one after which it knows the
+// coins.
+std::string begin_of_toss(std::size_t party) {
+  return party == 0 ? "+coin_toss.commitment" : "+coin_toss.answer";
+}
+std::string end_of_toss(std::size_t party) {
+  return party == 0 ? "-coin_toss.answer" : "-coin_toss.opening";
+}
 
-// Nothing is poured before the peer's digest has come, which it sends and compares when all that it covers has been revealed.
+// Nothing is poured before the peer's digest has come, which it sends and compares when all that it
+// covers has been revealed.
 void expect_poured_when_settled(const Events& events, std::initializer_list<const char*> revealed) {
   EXPECT_GT(first(events, "pour"), last(events, "-mac_transcript.digest"));
   for (const std::string tag : revealed) {
@@ -90,7 +101,9 @@ void expect_poured_when_settled(const Events& events, std::initializer_list<cons
 class Order : public testing::Test {
  protected:
   // One unit, so one LaBit run, and a first and a second EQ.
-  static void SetUpTestSuite() { events_ = make_unit({.columns = Columns::Experiment, .unit = 64}, 3); }
+  static void SetUpTestSuite() {
+    events_ = make_unit({.columns = Columns::Experiment, .unit = 64}, 3);
+  }
   static void TearDownTestSuite() { events_ = {}; }
 
   static inline EventsOfBoth events_;
@@ -104,7 +117,8 @@ TEST_F(Order, ThePairingIsSentWhenAllCorrectionsHaveArrived) {
 }
 
 TEST_F(Order, TheAmplificationMatrixIsSentWhenLaBitIsChecked) {
-  for (const std::size_t party : {0u, 1u}) EXPECT_GT(first(events_[party], "+abit.r"), first(events_[party], end_of_eq(party)));
+  for (const std::size_t party : {0u, 1u})
+    EXPECT_GT(first(events_[party], "+abit.r"), first(events_[party], end_of_eq(party)));
 }
 
 TEST_F(Order, ThePermutationIsSentWhenTheLeakyObjectsAreChecked) {
@@ -113,13 +127,15 @@ TEST_F(Order, ThePermutationIsSentWhenTheLeakyObjectsAreChecked) {
     EXPECT_GT(first(events, "+bucket.permutation_seed"), last(events, end_of_eq(party)));
     EXPECT_GT(last(events, end_of_eq(party)), last(events, "-laand.u"));
     EXPECT_GT(last(events, end_of_eq(party)), last(events, "-laot.i"));
-    EXPECT_GT(last(events, end_of_eq(party)), first(events, end_of_eq(party))) << "leaky objects have an EQ of their own";
+    EXPECT_GT(last(events, end_of_eq(party)), first(events, end_of_eq(party)))
+        << "leaky objects have an EQ of their own";
   }
 }
 
 TEST_F(Order, TheReceiverOfALeakyOtAnswersAfterItHasSeenAllOfX) {
   for (const Events& events : events_)
-    for (const char* part : {"-laot.x.bits", "-laot.x.macs", "-laot.x.t"}) EXPECT_GT(first(events, "+laot.d"), last(events, part));
+    for (const char* part : {"-laot.x.bits", "-laot.x.macs", "-laot.x.t"})
+      EXPECT_GT(first(events, "+laot.d"), last(events, part));
 }
 
 TEST_F(Order, NothingIsPouredBeforeTheTranscriptsAreSettled) {
@@ -130,7 +146,10 @@ class OrderOfProducts : public testing::Test {
  protected:
   // The unit's triples go in two chunks, so that the steps overlap.
   static void SetUpTestSuite() {
-    events_ = make_unit({.columns = Columns::Experiment, .unit = kPourCount + 65, .material = MaterialForm::Triples}, 3);
+    events_ = make_unit({.columns = Columns::Experiment,
+                         .unit = kPourCount + 65,
+                         .material = MaterialForm::Triples},
+                        3);
   }
   static void TearDownTestSuite() { events_ = {}; }
 
@@ -156,7 +175,8 @@ TEST_F(OrderOfProducts, EachEFollowsThePeersDOfItsChunk) {
 }
 
 TEST_F(OrderOfProducts, NothingIsPouredBeforeTheTranscriptsAreSettled) {
-  for (const Events& events : events_) expect_poured_when_settled(events, {"aand.d", "aot.d", "product.dh", "product.e"});
+  for (const Events& events : events_)
+    expect_poured_when_settled(events, {"aand.d", "aot.d", "product.dh", "product.e"});
 }
 
 // Layers of several batches, the last of them smaller.
@@ -174,16 +194,19 @@ class OrderOfFast : public testing::Test {
 
 TEST_F(OrderOfFast, ABatchIsChallengedWhenItsCorrectionsHaveArrived) {
   for (const Events& events : events_) {
-    const auto corrections = all(events, "-softspoken.corrections"), challenges = all(events, "+softspoken.challenge");
+    const auto corrections = all(events, "-softspoken.corrections"),
+               challenges = all(events, "+softspoken.challenge");
     ASSERT_EQ(challenges.size(), corrections.size());
     ASSERT_GT(challenges.size(), 6u);
-    for (std::size_t i = 0; i < challenges.size(); ++i) EXPECT_GT(challenges[i], corrections[i]) << "batch " << i;
+    for (std::size_t i = 0; i < challenges.size(); ++i)
+      EXPECT_GT(challenges[i], corrections[i]) << "batch " << i;
   }
 }
 
 TEST_F(OrderOfFast, ABatchIsAnsweredWhenItsChallengeHasArrived) {
   for (const Events& events : events_) {
-    const auto corrections = all(events, "+softspoken.corrections"), challenges = all(events, "-softspoken.challenge"),
+    const auto corrections = all(events, "+softspoken.corrections"),
+               challenges = all(events, "-softspoken.challenge"),
                answers = all(events, "+softspoken.answer");
     ASSERT_EQ(challenges.size(), answers.size());
     ASSERT_EQ(corrections.size(), answers.size());
@@ -194,10 +217,12 @@ TEST_F(OrderOfFast, ABatchIsAnsweredWhenItsChallengeHasArrived) {
   }
 }
 
-// A party uses bits when it has answered for them, and keys when it has checked the peer's answer. The unit's first batches are plain.
+// A party uses bits when it has answered for them, and keys when it has checked the peer's answer.
+// The unit's first batches are plain.
 TEST_F(OrderOfFast, ABatchIsUsedWhenItIsChecked) {
   for (const Events& events : events_) {
-    const auto sent = all(events, "+softspoken.answer"), received = all(events, "-softspoken.answer"), used = all(events, "+latriple.g");
+    const auto sent = all(events, "+softspoken.answer"),
+               received = all(events, "-softspoken.answer"), used = all(events, "+latriple.g");
     ASSERT_EQ(sent.size(), received.size());
     ASSERT_LT(used.size(), received.size());
     ASSERT_GT(used.size(), 4u);

@@ -1,4 +1,5 @@
-// The OT extension driven directly: every kind at the edges of blocks and batches, and one wrong message at a time.
+// The OT extension driven directly: every kind at the edges of blocks and batches, and one wrong
+// message at a time.
 #include "offline/ot_extension.h"
 
 #include <algorithm>
@@ -13,12 +14,14 @@ namespace {
 using namespace tinyot::test;
 
 enum class Kind { DeltaCorrelated, Random, RandomFor, Correlated, Chosen };
-constexpr Kind kKinds[] = {Kind::DeltaCorrelated, Kind::Random, Kind::RandomFor, Kind::Correlated, Kind::Chosen};
+constexpr Kind kKinds[] = {Kind::DeltaCorrelated, Kind::Random, Kind::RandomFor, Kind::Correlated,
+                           Kind::Chosen};
 constexpr std::size_t kEdges[] = {0, 1, 127, 128, 129, 1023, 1024, 1025};
 
 // What both parties have of a call. Zero where nothing has been written.
 struct Call {
-  Call(Kind of, std::size_t size) : kind(of), x0(size, Block{}), x1(size, Block{}), choices(size), x(size, Block{}) {}
+  Call(Kind of, std::size_t size)
+      : kind(of), x0(size, Block{}), x1(size, Block{}), choices(size), x(size, Block{}) {}
 
   Kind kind;
   SecretVector<Block> x0, x1;  // the sender's
@@ -73,7 +76,8 @@ void receive(Session& session, OtReceiver& receiver, Call& call) {
 }
 
 // One session in which all calls are made, one after another.
-Outcomes run(std::span<Call> calls, Party sender, std::uint32_t k = 2, const PartyOptions& options = {}, bool expect_done = true) {
+Outcomes run(std::span<Call> calls, Party sender, std::uint32_t k = 2,
+             const PartyOptions& options = {}, bool expect_done = true) {
   return run_sessions(
       [&](Session& session) {
         const Trees trees = make_trees(session, k);
@@ -93,7 +97,9 @@ Outcomes run_cheated(Call& call, Party cheater, const Deviation& deviation) {
   return run(std::span(&call, 1), Party::A, 2, options_with(cheater, 1, deviation), false);
 }
 
-bool has_chosen(const Call& call, std::size_t i, bool choice) { return same(call.x[i], choice ? call.x1[i] : call.x0[i]); }
+bool has_chosen(const Call& call, std::size_t i, bool choice) {
+  return same(call.x[i], choice ? call.x1[i] : call.x0[i]);
+}
 
 void expect_right(const Call& call) {
   std::size_t wrong = 0, both = 0;
@@ -118,7 +124,9 @@ TEST(OtExtension, EveryKindIsRightAtTheEdgesOfBlocks) {
 TEST(OtExtension, EveryKindIsRightAtTheEdgesOfBatches) {
   std::vector<Call> calls;
   for (const Kind kind : kKinds)
-    for (const std::size_t count : {kBatchBits - 1, kBatchBits, kBatchBits + 1, 3 * kBatchBits + 129}) calls.emplace_back(kind, count);
+    for (const std::size_t count :
+         {kBatchBits - 1, kBatchBits, kBatchBits + 1, 3 * kBatchBits + 129})
+      calls.emplace_back(kind, count);
   run(calls, Party::B);
   for (const Call& call : calls) expect_right(call);
 }
@@ -133,7 +141,8 @@ TEST(OtExtension, WhatIsRandomIsBalancedInEveryWindow) {
   constexpr std::size_t kWindow = 256, kCount = 128 * kWindow;
   static_assert(kCount > kBatchBits);
   std::vector<Call> calls;
-  for (const Kind kind : {Kind::DeltaCorrelated, Kind::Random, Kind::RandomFor, Kind::Correlated}) calls.emplace_back(kind, kCount);
+  for (const Kind kind : {Kind::DeltaCorrelated, Kind::Random, Kind::RandomFor, Kind::Correlated})
+    calls.emplace_back(kind, kCount);
   run(calls, Party::A);
   for (const Call& call : calls) {
     SecretVector<Block> sum(kCount);
@@ -144,7 +153,8 @@ TEST(OtExtension, WhatIsRandomIsBalancedInEveryWindow) {
       EXPECT_LT(std::abs(static_cast<double>(ones) - kWindow / 2), 6 * 8) << first;
       expect_uniform_bytes(std::span<const Block>(call.x0).subspan(first, kWindow), "x0");
       expect_uniform_bytes(std::span<const Block>(call.x1).subspan(first, kWindow), "x1");
-      if (call.kind != Kind::DeltaCorrelated) expect_uniform_bytes(std::span<const Block>(sum).subspan(first, kWindow), "x0 ^ x1");
+      if (call.kind != Kind::DeltaCorrelated)
+        expect_uniform_bytes(std::span<const Block>(sum).subspan(first, kWindow), "x0 ^ x1");
     }
   }
 }
@@ -152,7 +162,10 @@ TEST(OtExtension, WhatIsRandomIsBalancedInEveryWindow) {
 // Over batches, calls, domains and directions, no string comes twice.
 TEST(OtExtension, StringsAreUnrelatedHoweverTheyAreMade) {
   constexpr std::size_t kCount = kBatchBits + 256;
-  Call calls[] = {{Kind::Random, kCount}, {Kind::Random, kCount}, {Kind::Random, kCount}, {Kind::Random, kCount}};
+  Call calls[] = {{Kind::Random, kCount},
+                  {Kind::Random, kCount},
+                  {Kind::Random, kCount},
+                  {Kind::Random, kCount}};
   run_sessions([&](Session& session) {
     const Trees trees = make_trees(session, 1);
     if (session.me() == Party::A) {
@@ -180,26 +193,34 @@ TEST(OtExtension, StringsAreUnrelatedHoweverTheyAreMade) {
   EXPECT_EQ(all.size(), 8 * kCount);
 }
 
-// Corrections or an answer that are wrong in the second batch: the sender stops there, and nothing of that batch has been used.
+// Corrections or an answer that are wrong in the second batch: the sender stops there, and nothing
+// of that batch has been used.
 TEST(OtExtension, NothingIsMadeOfABatchThatFailsItsCheck) {
   for (const char* tag : {"softspoken.corrections", "softspoken.answer"}) {
     for (const Kind kind : {Kind::Random, Kind::Chosen}) {
       Call call(kind, 3 * kBatchBits);
       std::size_t masked = 0;
       PartyOptions options;
-      options.wrap_a = cheating([&](std::string_view sent, std::size_t, std::vector<std::byte>&) { masked += sent == "ot.masked"; });
-      options.wrap_b = cheating([&](std::string_view sent, std::size_t occurrence, std::vector<std::byte>& payload) {
-        if (sent != tag || occurrence != 1) return;
-        // In every tree, so that no guess at Delta survives.
-        for (std::size_t at = 0; at < payload.size(); at += (kBatchBits + 128) / 8) payload[at] ^= std::byte{1};
+      options.wrap_a = cheating([&](std::string_view sent, std::size_t, std::vector<std::byte>&) {
+        masked += sent == "ot.masked";
       });
-      EXPECT_TRUE(caught_by(run(std::span(&call, 1), Party::A, 2, options, false).a, "SoftSpoken check")) << tag;
+      options.wrap_b = cheating(
+          [&](std::string_view sent, std::size_t occurrence, std::vector<std::byte>& payload) {
+            if (sent != tag || occurrence != 1) return;
+            // In every tree, so that no guess at Delta survives.
+            for (std::size_t at = 0; at < payload.size(); at += (kBatchBits + 128) / 8)
+              payload[at] ^= std::byte{1};
+          });
+      EXPECT_TRUE(
+          caught_by(run(std::span(&call, 1), Party::A, 2, options, false).a, "SoftSpoken check"))
+          << tag;
       if (kind == Kind::Chosen) {
         EXPECT_EQ(masked, 1u);
         continue;
       }
       EXPECT_TRUE(has_chosen(call, kBatchBits - 1, call.choices[kBatchBits - 1]));
-      for (std::size_t i = kBatchBits; i < 3 * kBatchBits; ++i) ASSERT_TRUE(same(call.x0[i], {}) && same(call.x1[i], {})) << i;
+      for (std::size_t i = kBatchBits; i < 3 * kBatchBits; ++i)
+        ASSERT_TRUE(same(call.x0[i], {}) && same(call.x1[i], {})) << i;
     }
   }
 }
@@ -208,9 +229,11 @@ TEST(OtExtension, TheReceiverUsesNothingBeforeItHasAnswered) {
   for (const Kind kind : {Kind::Random, Kind::Chosen}) {
     Call call(kind, 2 * kBatchBits);
     // The second challenge is one byte too long.
-    const Outcomes outcomes = run_cheated(call, Party::A, [](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-      if (tag == "softspoken.challenge" && occurrence == 1) payload.push_back(std::byte{0});
-    });
+    const Outcomes outcomes = run_cheated(
+        call, Party::A,
+        [](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+          if (tag == "softspoken.challenge" && occurrence == 1) payload.push_back(std::byte{0});
+        });
     EXPECT_EQ(outcomes.b.kind, Outcome::Kind::PeerCheated) << outcomes.b.message;
     EXPECT_FALSE(same(call.x[kBatchBits - 1], {}));
     for (std::size_t i = kBatchBits; i < 2 * kBatchBits; ++i) ASSERT_TRUE(same(call.x[i], {})) << i;
@@ -229,7 +252,8 @@ TEST(OtExtension, ChoicesBeyondTheCountAreFound) {
   Call call(Kind::Chosen, 1025);
   const Outcomes outcomes = run_cheated(call, Party::B, flip_bit("ot.choices", 0, 1025));
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::PeerCheated) << outcomes.a.message;
-  EXPECT_NE(outcomes.a.message.find("padding bits of message ot.choices"), std::string::npos) << outcomes.a.message;
+  EXPECT_NE(outcomes.a.message.find("padding bits of message ot.choices"), std::string::npos)
+      << outcomes.a.message;
   EXPECT_EQ(outcomes.b.kind, Outcome::Kind::PeerAborted) << outcomes.b.message;
 }
 
@@ -242,16 +266,20 @@ TEST(OtExtension, AWrongMaskedBlockIsAWrongStringOfTheSenders) {
     std::size_t first;  // block of the message
     bool choice;        // that they are for
   };
-  for (const Case& c :
-       {Case{Kind::Correlated, "ot.corrected", 0, true}, {Kind::Chosen, "ot.masked", 0, false}, {Kind::Chosen, "ot.masked", kCount, true}}) {
+  for (const Case& c : {Case{Kind::Correlated, "ot.corrected", 0, true},
+                        {Kind::Chosen, "ot.masked", 0, false},
+                        {Kind::Chosen, "ot.masked", kCount, true}}) {
     Call call(c.kind, kCount);
-    const Outcomes outcomes = run_cheated(call, Party::A, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      if (tag == c.tag)
-        for (std::size_t i = 10; i < 60; ++i) payload[16 * (c.first + i) + 3] ^= std::byte{4};
-    });
+    const Outcomes outcomes = run_cheated(
+        call, Party::A, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+          if (tag == c.tag)
+            for (std::size_t i = 10; i < 60; ++i) payload[16 * (c.first + i) + 3] ^= std::byte{4};
+        });
     EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
     for (std::size_t i = 0; i < kCount; ++i)
-      EXPECT_EQ(has_chosen(call, i, call.choices[i]), i < 10 || i >= 60 || call.choices[i] != c.choice) << c.tag << ", OT " << i;
+      EXPECT_EQ(has_chosen(call, i, call.choices[i]),
+                i < 10 || i >= 60 || call.choices[i] != c.choice)
+          << c.tag << ", OT " << i;
   }
 }
 
@@ -274,8 +302,11 @@ TEST(OtExtension, CountsThatDifferAreFound) {
 }
 
 TEST(OtExtension, CostsWhatTheHeaderSays) {
-  constexpr std::size_t kOneBatch = 1024, kCount = kBatchBits + kOneBatch, kHeader = 16, kTrees = 64;
-  constexpr std::size_t kExtension = (kTrees - 1) * (kCount + 2 * 128) / 8 + 2 * 129 * 16 + 4 * kHeader, kChallenges = 2 * (32 + kHeader);
+  constexpr std::size_t kOneBatch = 1024, kCount = kBatchBits + kOneBatch, kHeader = 16,
+                        kTrees = 64;
+  constexpr std::size_t kExtension =
+                            (kTrees - 1) * (kCount + 2 * 128) / 8 + 2 * 129 * 16 + 4 * kHeader,
+                        kChallenges = 2 * (32 + kHeader);
   run_sessions([&](Session& session) {
     const Trees trees = make_trees(session, kKappa / kTrees);
     OtSender sender(session, trees.peers, 0);

@@ -15,7 +15,8 @@ struct Made {
   Outcomes outcomes;
 };
 
-Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs, const PartyOptions& options = {}, bool expect_done = true) {
+Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs,
+                const PartyOptions& options = {}, bool expect_done = true) {
   Made made;
   const auto params = SecurityParameters::make(asked);
   made.outcomes = run_sessions(
@@ -30,24 +31,29 @@ Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t
 }
 
 MaterialCounts expect_good(const Made& made, std::uint64_t seed = 1) {
-  return test::expect_good(made.a, made.b, global_key_of(Party::A, seed), global_key_of(Party::B, seed));
+  return test::expect_good(made.a, made.b, global_key_of(Party::A, seed),
+                           global_key_of(Party::B, seed));
 }
 
-ParameterRequest small(std::uint64_t unit) { return {.columns = Columns::Experiment, .unit = unit}; }
+ParameterRequest small(std::uint64_t unit) {
+  return {.columns = Columns::Experiment, .unit = unit};
+}
 
 class UnitSizes : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(UnitSizes, MaterialIsGoodAtBlockEdges) {
   const std::uint64_t ands = GetParam();
   const MaterialCounts counts = expect_good(preprocess(small(ands), ands, 7));
-  for (const MaterialKind kind : {MaterialKind::AuthAndsA, MaterialKind::AuthAndsB, MaterialKind::AuthOtsAB, MaterialKind::AuthOtsBA})
+  for (const MaterialKind kind : {MaterialKind::AuthAndsA, MaterialKind::AuthAndsB,
+                                  MaterialKind::AuthOtsAB, MaterialKind::AuthOtsBA})
     EXPECT_EQ(counts[kind], ands);
   EXPECT_EQ(counts[MaterialKind::AuthBitsA], ands + 7);
   EXPECT_EQ(counts[MaterialKind::AuthBitsB], ands + 7);
   EXPECT_EQ(counts[MaterialKind::Triples], 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(BlockEdges, UnitSizes, testing::Values(1, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 5000));
+INSTANTIATE_TEST_SUITE_P(BlockEdges, UnitSizes,
+                         testing::Values(1, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 5000));
 
 TEST(Preprocessor, SeveralUnitsUseOneGlobalKey) {
   const Made made = preprocess(small(1000), 2500, 0);
@@ -96,7 +102,9 @@ TEST(Preprocessor, TheoremColumnsMakeGoodMaterial) {
 }
 
 // Units that make their pairs into triples.
-ParameterRequest of_triples(std::uint64_t unit) { return {.columns = Columns::Experiment, .unit = unit, .material = MaterialForm::Triples}; }
+ParameterRequest of_triples(std::uint64_t unit) {
+  return {.columns = Columns::Experiment, .unit = unit, .material = MaterialForm::Triples};
+}
 
 void expect_triples(const MaterialCounts& counts, std::uint64_t ands, std::uint64_t inputs) {
   MaterialCounts wanted;
@@ -110,7 +118,9 @@ TEST_P(UnitSizes, TriplesAreGoodAtBlockEdges) {
   expect_triples(expect_good(preprocess(of_triples(ands), ands, 7)), ands, 7);
 }
 
-TEST(Preprocessor, TriplesNeedNoInputs) { expect_triples(expect_good(preprocess(of_triples(100), 100, 0)), 100, 0); }
+TEST(Preprocessor, TriplesNeedNoInputs) {
+  expect_triples(expect_good(preprocess(of_triples(100), 100, 0)), 100, 0);
+}
 
 TEST(Preprocessor, TriplesOfSeveralUnitsUseOneGlobalKey) {
   const Made made = preprocess(of_triples(1000), 2500, 3);
@@ -142,7 +152,8 @@ TEST(Preprocessor, AWrongRevealedBitOfATripleYieldsNothing) {
                                  {"product.e", kUnit - 1}}) {
     for (const Party cheater : {Party::A, Party::B}) {
       SCOPED_TRACE(std::string(tag) + ", bit " + std::to_string(bit) + " by " + letter(cheater));
-      const Made made = preprocess(of_triples(kUnit), kUnit, 7, options_with(cheater, 1, flip_bit(tag, 0, bit)), false);
+      const Made made = preprocess(of_triples(kUnit), kUnit, 7,
+                                   options_with(cheater, 1, flip_bit(tag, 0, bit)), false);
       EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "MAC transcript"));
       const MemorySink& sink = cheater == Party::A ? made.b : made.a;
       EXPECT_EQ(sink.units, 0);
@@ -155,7 +166,8 @@ TEST(Preprocessor, AWrongRevealedBitOfATripleYieldsNothing) {
 TEST(Preprocessor, AWrongTripleOfASecondUnitLeavesTheFirst) {
   for (const char* tag : {"product.dh", "product.e"}) {
     for (const Party cheater : {Party::A, Party::B}) {
-      const Made made = preprocess(of_triples(65), 130, 7, options_with(cheater, 1, flip_bit(tag, 1, 40)), false);
+      const Made made =
+          preprocess(of_triples(65), 130, 7, options_with(cheater, 1, flip_bit(tag, 1, 40)), false);
       EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "MAC transcript"));
       const MemorySink& sink = cheater == Party::A ? made.b : made.a;
       EXPECT_EQ(sink.units, 1);

@@ -34,16 +34,20 @@ struct ProductMade {
   Outcomes outcomes;
 };
 
-ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead, std::uint64_t seed, const PartyOptions& options) {
+ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead, std::uint64_t seed,
+                 const PartyOptions& options) {
   ProductMade made;
   made.outcomes = run_sessions(
       [&](Session& session) {
         const auto me = static_cast<int>(session.me());
-        IdealDealer dealer(session.me(), seed, global_key_of(Party::A, seed), global_key_of(Party::B, seed));
+        IdealDealer dealer(session.me(), seed, global_key_of(Party::A, seed),
+                           global_key_of(Party::B, seed));
         ProductTriples products(session);
         in_steps(
-            chunks, ahead, [&](std::size_t count) { products.reveal_first(deal(dealer, session.me(), count)); },
-            [&](std::size_t) { products.reveal_second(); }, [&](std::size_t) { made.of[me].push_back(products.finish()); });
+            chunks, ahead,
+            [&](std::size_t count) { products.reveal_first(deal(dealer, session.me(), count)); },
+            [&](std::size_t) { products.reveal_second(); },
+            [&](std::size_t) { made.of[me].push_back(products.finish()); });
         settle_transcripts(session);
         made.settled[me] = true;
       },
@@ -51,17 +55,20 @@ ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead, std:
   return made;
 }
 
-ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead = 1, std::uint64_t seed = 1) {
+ProductMade make(const std::vector<std::size_t>& chunks, std::size_t ahead = 1,
+                 std::uint64_t seed = 1) {
   return make(chunks, ahead, seed, {.seed = seed});
 }
 
-void expect_good(const ProductMade& made, const std::vector<std::size_t>& chunks, std::uint64_t seed) {
+void expect_good(const ProductMade& made, const std::vector<std::size_t>& chunks,
+                 std::uint64_t seed) {
   ASSERT_TRUE(both_done(made.outcomes));
   for (const auto& batches : made.of) ASSERT_EQ(batches.size(), chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     EXPECT_EQ(made.of[0][i].kind, MaterialKind::Triples);
     EXPECT_EQ(made.of[0][i].count, chunks[i]);
-    test::expect_good(made.of[0][i], made.of[1][i], global_key_of(Party::A, seed), global_key_of(Party::B, seed));
+    test::expect_good(made.of[0][i], made.of[1][i], global_key_of(Party::A, seed),
+                      global_key_of(Party::B, seed));
   }
 }
 
@@ -70,9 +77,11 @@ TEST(ProductTriple, OneChunkOfAnySizeIsGood) {
 }
 
 TEST(ProductTriple, OverlappingChunksAreGood) {
-  const std::vector<std::size_t> growing(std::begin(kChunkSizes), std::end(kChunkSizes)), falling(growing.rbegin(), growing.rend());
+  const std::vector<std::size_t> growing(std::begin(kChunkSizes), std::end(kChunkSizes)),
+      falling(growing.rbegin(), growing.rend());
   for (const auto& chunks : {growing, falling, std::vector<std::size_t>(7, 65)})
-    for (const std::size_t ahead : {0u, 1u, 2u, 9u}) expect_good(make(chunks, ahead, ahead), chunks, ahead);
+    for (const std::size_t ahead : {0u, 1u, 2u, 9u})
+      expect_good(make(chunks, ahead, ahead), chunks, ahead);
 }
 
 // a and b are what my aAND was: only c is made.
@@ -83,7 +92,10 @@ TEST(ProductTriple, FactorsAreThoseOfTheAnds) {
     IdealDealer dealer(party, 1, global_key_of(Party::A, 1), global_key_of(Party::B, 1));
     const MaterialBatch ands = dealer.draw(auth_ands_of(party), 1000);
     for (const std::size_t column : {0u, 1u})
-      for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(made.of[static_cast<int>(party)][0].shares[column].bits[i], ands.mine[column].bits[i]) << i;
+      for (std::size_t i = 0; i < 1000; ++i)
+        ASSERT_EQ(made.of[static_cast<int>(party)][0].shares[column].bits[i],
+                  ands.mine[column].bits[i])
+            << i;
   }
 }
 
@@ -103,14 +115,18 @@ TEST(ProductTriple, SharesOfTheProductAreBalanced) {
 TEST(ProductTriple, RevealedBitsAreBalanced) {
   std::map<std::string, std::vector<std::byte>> sent;
   make({4096}, 0, 1,
-       options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) { sent[std::string(tag)] = payload; }));
+       options_with(Party::A, 1,
+                    [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+                      sent[std::string(tag)] = payload;
+                    }));
   for (const char* tag : {"product.dh", "product.e"}) {
     const std::vector<std::byte>& payload = sent[tag];
     ASSERT_EQ(payload.size() % 512, 0u);
     ASSERT_GT(payload.size(), 0u);
     for (std::size_t first = 0; first < payload.size(); first += 512) {
       int ones = 0;
-      for (std::size_t i = first; i < first + 512; ++i) ones += std::popcount(static_cast<unsigned>(payload[i]));
+      for (std::size_t i = first; i < first + 512; ++i)
+        ones += std::popcount(static_cast<unsigned>(payload[i]));
       EXPECT_LT(std::abs(ones - 2048), 6 * 32) << tag << " from byte " << first;
     }
   }
@@ -123,17 +139,23 @@ TEST(ProductTriple, AWrongRevealedBitIsFound) {
     std::size_t bit;
   };
   // Both ends of d, of h, and of e.
-  constexpr Wrong kWrong[] = {{"product.dh", 0},      {"product.dh", kCount - 1},     {"product.dh", kCount}, {"product.dh", 2 * kCount - 1},
-                              {"product.dh", kCount / 2}, {"product.dh", 3 * kCount / 2}, {"product.e", 0},       {"product.e", kCount - 1}};
+  constexpr Wrong kWrong[] = {{"product.dh", 0},          {"product.dh", kCount - 1},
+                              {"product.dh", kCount},     {"product.dh", 2 * kCount - 1},
+                              {"product.dh", kCount / 2}, {"product.dh", 3 * kCount / 2},
+                              {"product.e", 0},           {"product.e", kCount - 1}};
   for (const Wrong& wrong : kWrong) {
     for (const Party cheater : {Party::A, Party::B}) {
       for (const std::size_t chunk : {0u, 2u}) {
-        SCOPED_TRACE(std::string(wrong.tag) + ", bit " + std::to_string(wrong.bit) + " of chunk " + std::to_string(chunk) + " by " + letter(cheater));
+        SCOPED_TRACE(std::string(wrong.tag) + ", bit " + std::to_string(wrong.bit) + " of chunk " +
+                     std::to_string(chunk) + " by " + letter(cheater));
         const Party honest = peer_of(cheater);
-        const ProductMade made = make({kCount, kCount, kCount}, 1, 1, options_with(cheater, 1, flip_bit(wrong.tag, chunk, wrong.bit)));
+        const ProductMade made =
+            make({kCount, kCount, kCount}, 1, 1,
+                 options_with(cheater, 1, flip_bit(wrong.tag, chunk, wrong.bit)));
         EXPECT_TRUE(caught_by(of(made.outcomes, honest), "MAC transcript"));
         EXPECT_FALSE(made.settled[static_cast<int>(honest)]);
-        EXPECT_EQ(made.of[static_cast<int>(honest)].size(), 3u) << "it is found when the transcripts are settled";
+        EXPECT_EQ(made.of[static_cast<int>(honest)].size(), 3u)
+            << "it is found when the transcripts are settled";
       }
     }
   }
@@ -146,7 +168,10 @@ TEST(ProductTriple, AllOfAMessageWrongIsFound) {
         for (std::byte& byte : payload)
           if (name == tag) byte = ~byte;
       };
-      EXPECT_TRUE(caught_by(of(make({64}, 1, 1, options_with(cheater, 1, invert)).outcomes, peer_of(cheater)), "MAC transcript")) << tag;
+      EXPECT_TRUE(caught_by(
+          of(make({64}, 1, 1, options_with(cheater, 1, invert)).outcomes, peer_of(cheater)),
+          "MAC transcript"))
+          << tag;
     }
   }
 }
@@ -154,14 +179,16 @@ TEST(ProductTriple, AllOfAMessageWrongIsFound) {
 TEST(ProductTriple, PaddingBitsAreRefused) {
   for (const auto& [tag, bit] : {std::pair{"product.dh", 2 * 65}, {"product.e", 65}}) {
     for (const Party cheater : {Party::A, Party::B}) {
-      const ProductMade made = make({65}, 1, 1, options_with(cheater, 1, flip_bit(tag, 0, static_cast<std::size_t>(bit))));
+      const ProductMade made = make(
+          {65}, 1, 1, options_with(cheater, 1, flip_bit(tag, 0, static_cast<std::size_t>(bit))));
       EXPECT_EQ(of(made.outcomes, peer_of(cheater)).kind, Outcome::Kind::PeerCheated) << tag;
     }
   }
 }
 
 TEST(ProductTriple, CostsWhatTheHeaderSays) {
-  for (const std::size_t count : {std::size_t{1}, std::size_t{64}, std::size_t{65}, std::size_t{1000}}) {
+  for (const std::size_t count :
+       {std::size_t{1}, std::size_t{64}, std::size_t{65}, std::size_t{1000}}) {
     const std::size_t bytes_of_first = (2 * count + 7) / 8, bytes_of_second = (count + 7) / 8;
     run_sessions([&](Session& session) {
       IdealDealer dealer(session.me(), 1, global_key_of(Party::A, 1), global_key_of(Party::B, 1));
@@ -176,7 +203,8 @@ TEST(ProductTriple, CostsWhatTheHeaderSays) {
       EXPECT_EQ(counters.bytes_received - before.bytes_received, 16 + bytes_of_first);
       products.finish();
       EXPECT_EQ(counters.bytes_sent - before.bytes_sent, 32 + bytes_of_first + bytes_of_second);
-      EXPECT_EQ(counters.bytes_received - before.bytes_received, 32 + bytes_of_first + bytes_of_second);
+      EXPECT_EQ(counters.bytes_received - before.bytes_received,
+                32 + bytes_of_first + bytes_of_second);
       EXPECT_EQ(counters.messages_sent - before.messages_sent, 2u);
       EXPECT_EQ(counters.rounds - before.rounds, 2u);
       settle_transcripts(session);

@@ -22,7 +22,8 @@ std::vector<Block> random_row(std::uint64_t seed) {
   return row;
 }
 
-Block hash_of(std::span<const Block> row, const PublicSeed& seed = {1}, std::size_t at_a_time = kBlocks) {
+Block hash_of(std::span<const Block> row, const PublicSeed& seed = {1},
+              std::size_t at_a_time = kBlocks) {
   RowHashes hashes({}, kDomain, seed, 1);
   for (std::size_t first = 0; first < row.size(); first += at_a_time) {
     const auto part = row.subspan(first, std::min(at_a_time, row.size() - first));
@@ -37,7 +38,8 @@ TEST(RowHashes, EveryBitCounts) {
   std::vector<Block> row = random_row(1);
   for (Block& block : row) {
     for (std::size_t bit = 0; bit < 128; ++bit) {
-      const Block changed = bit < 64 ? Block{std::uint64_t{1} << bit, 0} : Block{0, std::uint64_t{1} << (bit - 64)};
+      const Block changed =
+          bit < 64 ? Block{std::uint64_t{1} << bit, 0} : Block{0, std::uint64_t{1} << (bit - 64)};
       block ^= changed;
       const Block hash = hash_of(row);
       EXPECT_TRUE(seen.emplace(hash.lo, hash.hi).second);
@@ -55,10 +57,13 @@ TEST(RowHashes, AreLinear) {
 
 TEST(RowHashes, DoNotDependOnHowARowIsCut) {
   const auto row = random_row(4);
-  for (const std::size_t at_a_time : {1u, 7u, 16u, 39u}) EXPECT_TRUE(same(hash_of(row, {1}, at_a_time), hash_of(row)));
+  for (const std::size_t at_a_time : {1u, 7u, 16u, 39u})
+    EXPECT_TRUE(same(hash_of(row, {1}, at_a_time), hash_of(row)));
 }
 
-TEST(RowHashes, ChiComesFromTheSeed) { EXPECT_FALSE(same(hash_of(random_row(5), {1}), hash_of(random_row(5), {2}))); }
+TEST(RowHashes, ChiComesFromTheSeed) {
+  EXPECT_FALSE(same(hash_of(random_row(5), {1}), hash_of(random_row(5), {2})));
+}
 
 // Two blocks that change places give another hash: chi_j differ.
 TEST(RowHashes, PositionsCount) {

@@ -64,7 +64,8 @@ TEST(SeedLanes, HandOverEachSetOnce) {
   lanes.put(7, seeds_of(7));
   waiting.join();
   EXPECT_EQ(lanes.take(3).sent.pairs.at(0).zero.value.lo, 3u);
-  std::jthread in_vain([&] { EXPECT_THROW(lanes.take(3), WorkerStopped) << "a set of seeds feeds one run"; });
+  std::jthread in_vain(
+      [&] { EXPECT_THROW(lanes.take(3), WorkerStopped) << "a set of seeds feeds one run"; });
   lanes.stop();
 }
 

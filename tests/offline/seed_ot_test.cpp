@@ -1,4 +1,5 @@
-// Seed OTs from either supply: the chosen seed is equal, the other one is not; bad points are refused.
+// Seed OTs from either supply: the chosen seed is equal, the other one is not; bad points are
+// refused.
 #include "offline/seed_ot.h"
 
 #include "crypto/group.h"
@@ -19,7 +20,10 @@ struct BothSides {
 BothSides by_public_key(const PartyOptions& options = {}, bool expect_done = true) {
   BothSides sides;
   sides.outcomes = run_sessions(
-      [&](Session& session) { (session.me() == Party::A ? sides.a : sides.b) = seed_ots_by_public_key(session, kSeedOts); }, options, expect_done);
+      [&](Session& session) {
+        (session.me() == Party::A ? sides.a : sides.b) = seed_ots_by_public_key(session, kSeedOts);
+      },
+      options, expect_done);
   return sides;
 }
 
@@ -33,7 +37,8 @@ void expect_random_ots(const SentSeeds& sent, const ReceivedSeeds& received) {
     const bool choice = received.choices[i];
     ones += choice;
     EXPECT_TRUE(same_seed(received.seeds[i], choice ? sent.pairs[i].one : sent.pairs[i].zero)) << i;
-    EXPECT_FALSE(same_seed(received.seeds[i], choice ? sent.pairs[i].zero : sent.pairs[i].one)) << i;
+    EXPECT_FALSE(same_seed(received.seeds[i], choice ? sent.pairs[i].zero : sent.pairs[i].one))
+        << i;
     if (i > 0) {
       EXPECT_FALSE(same_seed(received.seeds[i - 1], received.seeds[i])) << i;
     }
@@ -52,7 +57,8 @@ TEST(SeedOt, CostsWhatTheHeaderSays) {
   run_sessions([](Session& session) {
     const ChannelCounters before = session.channel().counters();
     seed_ots_by_public_key(session, kSeedOts);
-    EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent, 2 * 16 + (64 + 32) * kSeedOts);
+    EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent,
+              2 * 16 + (64 + 32) * kSeedOts);
     EXPECT_EQ(session.channel().counters().rounds - before.rounds, 2u);
   });
 }
@@ -60,11 +66,13 @@ TEST(SeedOt, CostsWhatTheHeaderSays) {
 TEST(SeedOt, AuthBitsMakeSeedsWithoutTraffic) {
   SeedOts of[2];
   run_sessions([&](Session& session) {
-    Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0), of_b(session.me(), Party::B, kSeedOts, 1, 1);
+    Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0),
+        of_b(session.me(), Party::B, kSeedOts, 1, 1);
     Dealt& mine = session.me() == Party::A ? of_a : of_b;
     Dealt& peers = session.me() == Party::A ? of_b : of_a;
     const std::uint64_t before = session.channel().counters().bytes_sent;
-    of[static_cast<int>(session.me())] = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
+    of[static_cast<int>(session.me())] =
+        seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
     EXPECT_EQ(session.channel().counters().bytes_sent, before);
   });
   expect_random_ots(of[0].sent, of[1].received);
@@ -73,12 +81,14 @@ TEST(SeedOt, AuthBitsMakeSeedsWithoutTraffic) {
 
 TEST(SeedOt, TheSameBitsMakeOtherSeedsTheSecondTime) {
   run_sessions([](Session& session) {
-    Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0), of_b(session.me(), Party::B, kSeedOts, 1, 1);
+    Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0),
+        of_b(session.me(), Party::B, kSeedOts, 1, 1);
     Dealt& mine = session.me() == Party::A ? of_a : of_b;
     Dealt& peers = session.me() == Party::A ? of_b : of_a;
     const SeedOts first = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
     const SeedOts second = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
-    for (std::size_t i = 0; i < kSeedOts; ++i) EXPECT_FALSE(same_seed(first.received.seeds[i], second.received.seeds[i]));
+    for (std::size_t i = 0; i < kSeedOts; ++i)
+      EXPECT_FALSE(same_seed(first.received.seeds[i], second.received.seeds[i]));
   });
 }
 
@@ -96,23 +106,36 @@ TEST(SeedOt, InvalidPointsAreADeviationOnEitherSide) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const Point& point : {identity, ones, odd}) {
       for (const std::size_t index : {std::size_t{0}, kSeedOts - 1, 2 * kSeedOts - 1})
-        EXPECT_TRUE(caught_by(of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.r", index, point)), false).outcomes, peer_of(cheater)),
-                              "seed OT point"));
+        EXPECT_TRUE(caught_by(
+            of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.r", index, point)),
+                             false)
+                   .outcomes,
+               peer_of(cheater)),
+            "seed OT point"));
       for (const std::size_t index : {std::size_t{0}, kSeedOts - 1})
-        EXPECT_TRUE(caught_by(of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.s", index, point)), false).outcomes, peer_of(cheater)),
-                              "seed OT point"));
+        EXPECT_TRUE(caught_by(
+            of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.s", index, point)),
+                             false)
+                   .outcomes,
+               peer_of(cheater)),
+            "seed OT point"));
     }
   }
 }
 
 // Another valid point spoils this OT for both and no other.
 TEST(SeedOt, AnotherPointSpoilsOneOtOnly) {
-  const BothSides sides = by_public_key(options_with(Party::B, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-    if (tag == "seed_ot.r") std::swap_ranges(payload.begin(), payload.begin() + 32, payload.begin() + 32);
-  }));
+  const BothSides sides = by_public_key(options_with(
+      Party::B, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+        if (tag == "seed_ot.r")
+          std::swap_ranges(payload.begin(), payload.begin() + 32, payload.begin() + 32);
+      }));
   for (std::size_t i = 0; i < kSeedOts; ++i) {
     const SeedPair& pair = sides.a.sent.pairs[i];
-    EXPECT_EQ(same_seed(sides.b.received.seeds[i], sides.b.received.choices[i] ? pair.one : pair.zero), i != 0) << i;
+    EXPECT_EQ(
+        same_seed(sides.b.received.seeds[i], sides.b.received.choices[i] ? pair.one : pair.zero),
+        i != 0)
+        << i;
   }
 }
 

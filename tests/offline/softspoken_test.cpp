@@ -19,7 +19,8 @@ struct PlacedBatch {
 };
 std::vector<PlacedBatch> batches_of(std::size_t bits) {
   std::vector<PlacedBatch> batches;
-  for (std::size_t first = 0; first < bits; first += kBatchBits) batches.push_back({{batches.size(), std::min(kBatchBits, bits - first)}, first});
+  for (std::size_t first = 0; first < bits; first += kBatchBits)
+    batches.push_back({{batches.size(), std::min(kBatchBits, bits - first)}, first});
   return batches;
 }
 
@@ -38,8 +39,8 @@ struct Bits {
 };
 
 // Both directions, each step `ahead` batches after the one before it.
-Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint64_t seed = 1, const Deviation& deviation = no_deviation,
-          std::size_t ahead = 1) {
+Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint64_t seed = 1,
+          const Deviation& deviation = no_deviation, std::size_t ahead = 1) {
   Bits made;
   made.outcomes = run_sessions(
       [&](Session& session) {
@@ -52,16 +53,23 @@ Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint
         in_steps(
             batches_of(bits), ahead,
             [&](const PlacedBatch& placed) {
-              holder.send_corrections(placed.batch,
-                                      in_three(mine.view(placed.first, placed.batch.bits), placed.batch.bits,
-                                               [](MineView all, std::size_t first, std::size_t count) { return all.part(first, count); }));
+              holder.send_corrections(
+                  placed.batch,
+                  in_three(mine.view(placed.first, placed.batch.bits), placed.batch.bits,
+                           [](MineView all, std::size_t first, std::size_t count) {
+                             return all.part(first, count);
+                           }));
             },
             [&](const PlacedBatch& placed) {
-              checker.receive_corrections(placed.batch,
-                                          in_three(peers.view(placed.first, placed.batch.bits), placed.batch.bits,
-                                                   [](PeersView all, std::size_t first, std::size_t count) { return all.subspan(first, count); }));
+              checker.receive_corrections(
+                  placed.batch,
+                  in_three(peers.view(placed.first, placed.batch.bits), placed.batch.bits,
+                           [](PeersView all, std::size_t first, std::size_t count) {
+                             return all.subspan(first, count);
+                           }));
             },
-            [&](const PlacedBatch& placed) { holder.answer(placed.batch); }, [&](const PlacedBatch& placed) { checker.verify(placed.batch); });
+            [&](const PlacedBatch& placed) { holder.answer(placed.batch); },
+            [&](const PlacedBatch& placed) { checker.verify(placed.batch); });
       },
       options_with(cheater, seed, deviation), false);
   return made;
@@ -89,12 +97,17 @@ TEST(GgmTrees, TheKeyHolderHasAllLeavesButTheOneAtDelta) {
       ASSERT_EQ(full.leaves.size(), full.shape.trees() * full.shape.leaves());
       for (std::size_t tree = 0; tree < full.shape.trees(); ++tree) {
         std::size_t path = 0;
-        for (std::uint32_t b = 0; b < k; ++b) path |= std::size_t{delta_bit(static_cast<Party>(holder), 1, tree * k + b)} << b;
-        const auto leaf = [&](const SecretVector<Seed>& leaves, std::size_t x) { return leaves[tree * full.shape.leaves() + x].value; };
+        for (std::uint32_t b = 0; b < k; ++b)
+          path |= std::size_t{delta_bit(static_cast<Party>(holder), 1, tree * k + b)} << b;
+        const auto leaf = [&](const SecretVector<Seed>& leaves, std::size_t x) {
+          return leaves[tree * full.shape.leaves() + x].value;
+        };
         EXPECT_TRUE(same(leaf(punctured.leaves, 0), {0, 0}));
         for (std::size_t y = 1; y < full.shape.leaves(); ++y)
-          EXPECT_TRUE(same(leaf(punctured.leaves, y), leaf(full.leaves, y ^ path))) << tree << ", " << y;
-        for (std::size_t x = 1; x < full.shape.leaves(); ++x) EXPECT_FALSE(same(leaf(full.leaves, x), leaf(full.leaves, x - 1)));
+          EXPECT_TRUE(same(leaf(punctured.leaves, y), leaf(full.leaves, y ^ path)))
+              << tree << ", " << y;
+        for (std::size_t x = 1; x < full.shape.leaves(); ++x)
+          EXPECT_FALSE(same(leaf(full.leaves, x), leaf(full.leaves, x - 1)));
       }
     }
   }
@@ -102,12 +115,14 @@ TEST(GgmTrees, TheKeyHolderHasAllLeavesButTheOneAtDelta) {
 
 TEST(SoftSpoken, BitsAreGoodAtTheEdgesOfBatches) {
   for (const std::uint32_t k : {1u, 2u, 4u})
-    for (const std::size_t bits : {std::size_t{128}, std::size_t{1024}, kBatchBits - 128, kBatchBits, kBatchBits + 128, 3 * kBatchBits})
+    for (const std::size_t bits : {std::size_t{128}, std::size_t{1024}, kBatchBits - 128,
+                                   kBatchBits, kBatchBits + 128, 3 * kBatchBits})
       expect_good(make(k, bits));
 }
 
 TEST(SoftSpoken, StepsMayBeApart) {
-  for (const std::size_t ahead : {0u, 2u, 5u}) expect_good(make(2, 3 * kBatchBits + 128, Party::A, 1, no_deviation, ahead));
+  for (const std::size_t ahead : {0u, 2u, 5u})
+    expect_good(make(2, 3 * kBatchBits + 128, Party::A, 1, no_deviation, ahead));
 }
 
 TEST(SoftSpoken, BitsMacsAndKeysAreBalancedInEveryWindow) {
@@ -117,8 +132,10 @@ TEST(SoftSpoken, BitsMacsAndKeysAreBalancedInEveryWindow) {
       std::size_t ones = 0, mac_ones = 0, key_ones = 0;
       for (std::size_t j = first; j < first + 256; ++j) {
         ones += made.mine[party].bits[j];
-        mac_ones += static_cast<std::size_t>(std::popcount(made.mine[party].macs[j].value.lo) + std::popcount(made.mine[party].macs[j].value.hi));
-        key_ones += static_cast<std::size_t>(std::popcount(made.peers[party].keys[j].value.lo) + std::popcount(made.peers[party].keys[j].value.hi));
+        mac_ones += static_cast<std::size_t>(std::popcount(made.mine[party].macs[j].value.lo) +
+                                             std::popcount(made.mine[party].macs[j].value.hi));
+        key_ones += static_cast<std::size_t>(std::popcount(made.peers[party].keys[j].value.lo) +
+                                             std::popcount(made.peers[party].keys[j].value.hi));
       }
       EXPECT_LT(std::abs(static_cast<double>(ones) - 128), 6 * 8) << first;
       EXPECT_LT(std::abs(static_cast<double>(mac_ones) - 128 * 128), 6 * 90.5) << first;
@@ -149,15 +166,18 @@ TEST(SoftSpoken, PartsOfASessionMakeDifferentBits) {
   EXPECT_NE(of[0].bits.words()[0], of[1].bits.words()[0]);
 }
 
-// Corrections of tree i under another x in one bit: a key holder with Delta_i = 0 does not see it, any other one finds it. So the
-// attack is a guess at k bits of Delta; if it is right, nothing has changed.
+// Corrections of tree i under another x in one bit: a key holder with Delta_i = 0 does not see it,
+// any other one finds it. So the attack is a guess at k bits of Delta; if it is right, nothing has
+// changed.
 TEST(SoftSpoken, CorrectionsUnderAnotherXAreAGuessAtTheKey) {
   for (const std::uint32_t k : {1u, 2u}) {
     constexpr std::size_t kRuns = repetitions(40);
     std::size_t caught = 0;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
       const std::size_t tree = 1 + seed * 5 % (kKappa / k - 1), row_bits = kBits + 128;
-      const Bits made = make(k, kBits, Party::A, seed, flip_bit("softspoken.corrections", 0, (tree - 1) * row_bits + seed % kBits));
+      const Bits made =
+          make(k, kBits, Party::A, seed,
+               flip_bit("softspoken.corrections", 0, (tree - 1) * row_bits + seed % kBits));
       bool zero = true;
       for (std::uint32_t b = 0; b < k; ++b) zero &= !delta_bit(Party::B, seed, tree * k + b);
       const bool was_caught = caught_by(made.outcomes.b, "SoftSpoken check");
@@ -172,10 +192,12 @@ TEST(SoftSpoken, CorrectionsUnderAnotherXAreAGuessAtTheKey) {
 
 TEST(SoftSpoken, OtherCorrectionsInAllTreesAreAlwaysFound) {
   for (const Party cheater : {Party::A, Party::B}) {
-    const Bits made = make(2, kBits, cheater, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      if (tag != "softspoken.corrections") return;
-      for (std::size_t at = 0; at < payload.size(); at += (kBits + 128) / 8) payload[at] ^= std::byte{1};
-    });
+    const Bits made = make(2, kBits, cheater, 1,
+                           [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+                             if (tag != "softspoken.corrections") return;
+                             for (std::size_t at = 0; at < payload.size(); at += (kBits + 128) / 8)
+                               payload[at] ^= std::byte{1};
+                           });
     EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "SoftSpoken check"));
   }
 }
@@ -185,11 +207,11 @@ TEST(SoftSpoken, AWrongAnswerIsAlwaysFoundButForGuessesAtTheKey) {
   for (const Party cheater : {Party::A, Party::B})
     for (const std::size_t block : {0u, 1u, 64u, 128u})
       for (const std::size_t bit : {0u, 17u, 127u})
-        EXPECT_TRUE(caught_by(of(make(2, kBits, cheater, 1,
-                                      flip_bit("softspoken.answer", 0, 128 * block + bit))
-                                     .outcomes,
-                                 peer_of(cheater)),
-                              "SoftSpoken check"))
+        EXPECT_TRUE(caught_by(
+            of(make(2, kBits, cheater, 1, flip_bit("softspoken.answer", 0, 128 * block + bit))
+                   .outcomes,
+               peer_of(cheater)),
+            "SoftSpoken check"))
             << block << ", " << bit;
 }
 
@@ -198,17 +220,20 @@ TEST(SoftSpoken, AnotherChallengeThanTheKeyHoldersOwnHarmsTheKeyHolder) {
   EXPECT_TRUE(caught_by(made.outcomes.b, "SoftSpoken check"));
 }
 
-// A tree that is not what its check says: found, but only where the first batch is checked, and under the same name.
+// A tree that is not what its check says: found, but only where the first batch is checked, and
+// under the same name.
 TEST(GgmTrees, AWrongTreeIsFoundWithTheFirstBatch) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const char* tag : {"ggm.sums", "ggm.check"}) {
       bool challenged = false;
-      const Bits made = make(2, kBits, cheater, 1, [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
-        if (sent == "softspoken.answer") challenged = true;
-        if (sent != tag) return;
-        // Both sums of a level, or the digest, of every tree: no guess survives.
-        for (std::byte& byte : payload) byte ^= std::byte{1};
-      });
+      const Bits made =
+          make(2, kBits, cheater, 1,
+               [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+                 if (sent == "softspoken.answer") challenged = true;
+                 if (sent != tag) return;
+                 // Both sums of a level, or the digest, of every tree: no guess survives.
+                 for (std::byte& byte : payload) byte ^= std::byte{1};
+               });
       EXPECT_TRUE(challenged) << "the honest party must go on until the check";
       EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "SoftSpoken check")) << tag;
     }
@@ -233,7 +258,8 @@ TEST(GgmTrees, OneWrongSumIsAGuessAtOneBit) {
   std::size_t caught = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
     const std::size_t tree = seed % 64;
-    const Bits made = make(2, 128, Party::A, seed, flip_bit("ggm.sums", 0, 256 * tree + 5));  // of the left nodes
+    // of the left nodes
+    const Bits made = make(2, 128, Party::A, seed, flip_bit("ggm.sums", 0, 256 * tree + 5));
     const bool was_caught = caught_by(made.outcomes.b, "SoftSpoken check");
     // The left sum is used where the path goes right.
     EXPECT_EQ(was_caught, delta_bit(Party::B, seed, 2 * tree)) << seed;
@@ -245,7 +271,9 @@ TEST(GgmTrees, OneWrongSumIsAGuessAtOneBit) {
 TEST(SoftSpoken, CostsWhatTheHeadersSay) {
   for (const std::uint32_t k : {1u, 2u, 4u}) {
     run_sessions([&](Session& session) {
-      const auto sent = [&, before = session.channel().counters().bytes_sent] { return session.channel().counters().bytes_sent - before; };
+      const auto sent = [&, before = session.channel().counters().bytes_sent] {
+        return session.channel().counters().bytes_sent - before;
+      };
       const Trees trees = make_trees(session, k);
       const std::size_t n = kKappa / k;
       EXPECT_EQ(sent(), 32 + 96 * kKappa + 32 + 32 * (k - 1) * n + 64 * n);

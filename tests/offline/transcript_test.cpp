@@ -1,6 +1,6 @@
-// With fixed seeds the whole offline phase is a function: the same bytes travel, whatever the scheduling of the two parties.
+// With fixed seeds the whole offline phase is a function: the same bytes travel, whatever the
+// scheduling of the two parties.
 #include "offline/preprocessor.h"
-
 #include "tests/offline/dealt.h"
 
 namespace tinyot {
@@ -17,7 +17,8 @@ Transcripts transcripts_of(std::uint64_t seed) {
   RandomOracle of_a({}, {"transcript", 'A', 0}), of_b({}, {"transcript", 'B', 0});
   const auto record = [](RandomOracle& oracle) {
     return cheating([&oracle](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-      oracle.absorb_object(static_cast<std::uint64_t>(tag.size())).absorb(std::as_bytes(std::span(tag)));
+      oracle.absorb_object(static_cast<std::uint64_t>(tag.size()))
+          .absorb(std::as_bytes(std::span(tag)));
       oracle.absorb_object(static_cast<std::uint64_t>(payload.size())).absorb(payload);
     });
   };
@@ -35,7 +36,8 @@ Transcripts transcripts_of(std::uint64_t seed) {
 }
 
 TEST(Transcript, SameSeedsSameBytes) {
-  const Transcripts first = transcripts_of(5), second = transcripts_of(5), other = transcripts_of(6);
+  const Transcripts first = transcripts_of(5), second = transcripts_of(5),
+                    other = transcripts_of(6);
   EXPECT_TRUE(equal_constant_time(first.a, second.a));
   EXPECT_TRUE(equal_constant_time(first.b, second.b));
   EXPECT_FALSE(equal_constant_time(first.a, other.a));

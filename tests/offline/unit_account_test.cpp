@@ -1,4 +1,5 @@
-// The account of units keeps the sum of all outstanding risks within the limit, whatever is stalled, reordered or broken off.
+// The account of units keeps the sum of all outstanding risks within the limit, whatever is
+// stalled, reordered or broken off.
 #include "offline/unit_account.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A log that outlives connections, as a store has one: what was begun and not finished or withdrawn stays.
+// A log that outlives connections, as a store has one: what was begun and not finished or withdrawn
+// stays.
 class Log final : public MaterialSink {
  public:
   Risk outstanding() const override { return sum_; }
@@ -50,7 +52,9 @@ class Log final : public MaterialSink {
 
 // Seven such units may be outstanding.
 const UnitPlan kPlan{std::uint64_t{1} << 20, 3};
-SecurityParameters params(std::uint32_t workers = 1) { return SecurityParameters::make({.profile = Profile::Fast, .workers = workers}); }
+SecurityParameters params(std::uint32_t workers = 1) {
+  return SecurityParameters::make({.profile = Profile::Fast, .workers = workers});
+}
 
 TEST(UnitAccount, CountsAUnitUntilTheSinkHasIt) {
   Log log;
@@ -164,7 +168,8 @@ TEST(UnitAccount, APeerWithMoreOutstandingGetsALargerBucket) {
   peers -= Risk{{0, 0, 2}};  // room for a larger bucket, and not for another such unit
   const UnitPlan settled = account.settle_on(*begun, peers);
   EXPECT_EQ(settled.bucket, 4u);
-  EXPECT_EQ(account.outstanding(), parameters.risk(settled)) << "the entry is that of the unit as it is made";
+  EXPECT_EQ(account.outstanding(), parameters.risk(settled))
+      << "the entry is that of the unit as it is made";
   account.finish_unit();
   EXPECT_EQ(log.plans.at(0).bucket, 4u);
   EXPECT_EQ(account.outstanding(), Risk{}) << "the peer's figure is not kept";
@@ -239,8 +244,9 @@ TEST(UnitAccount, NothingReachesTheSinkAfterAFailedCheck) {
   EXPECT_EQ(log.outstanding(), parameters.risk(kPlan));
 }
 
-// A cheater with several workers decides at random which unit is made next, which is stalled, and when the connection ends. At no time
-// is more outstanding than the limit, and all that was ever broken off is still there at the end.
+// A cheater with several workers decides at random which unit is made next, which is stalled, and
+// when the connection ends. At no time is more outstanding than the limit, and all that was ever
+// broken off is still there at the end.
 TEST(UnitAccount, KeepsTheInvariantAgainstAPeerThatStallsReordersAndWalksAway) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Log log;

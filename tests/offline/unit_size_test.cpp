@@ -1,4 +1,5 @@
-// The size of a unit where the user leaves it open: the smallest bucket within the memory, then the usual size.
+// The size of a unit where the user leaves it open: the smallest bucket within the memory, then the
+// usual size.
 #include "offline/unit_size.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kGigabyte = 1'000'000'000;
 
-SecurityParameters chosen(ParameterRequest request, std::uint64_t ands, std::uint64_t memory_bytes = kGigabyte) {
+SecurityParameters chosen(ParameterRequest request, std::uint64_t ands,
+                          std::uint64_t memory_bytes = kGigabyte) {
   request.unit = choose_unit(request, ands, 0, memory_bytes);
   return SecurityParameters::make(request);
 }
@@ -36,13 +38,18 @@ TEST(UnitSize, KeepsWithinTheMemoryOfAllWorkers) {
 
 TEST(UnitSize, IsNotLargerThanTheJob) {
   for (const std::uint64_t ands : {1u, 100u, 1000u, 1024u, 1025u, 1u << 19})
-    for (const std::optional<std::uint64_t> unit : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(1 << 20)})
+    for (const std::optional<std::uint64_t> unit :
+         {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(1 << 20)})
       for (const Profile profile : {Profile::Nnob12, Profile::Fast})
-        EXPECT_EQ(choose_unit({.profile = profile, .unit = unit}, ands, 0, kGigabyte), std::min<std::uint64_t>(ands, profile == Profile::Nnob12 && !unit ? 1 << 18 : 1 << 20))
+        EXPECT_EQ(
+            choose_unit({.profile = profile, .unit = unit}, ands, 0, kGigabyte),
+            std::min<std::uint64_t>(ands, profile == Profile::Nnob12 && !unit ? 1 << 18 : 1 << 20))
             << ands;
 }
 
-TEST(UnitSize, AUnitThatIsAskedForStays) { EXPECT_EQ(choose_unit({.unit = 5000}, 1 << 20, 0, 0), 5000u); }
+TEST(UnitSize, AUnitThatIsAskedForStays) {
+  EXPECT_EQ(choose_unit({.unit = 5000}, 1 << 20, 0, 0), 5000u);
+}
 
 TEST(UnitSize, ABucketThatIsAskedForFindsAUnitThatReachesSigma) {
   EXPECT_EQ(chosen({.profile = Profile::Fast, .bucket = 3}, 1 << 24).unit(), 1u << 20);
@@ -55,7 +62,8 @@ TEST(UnitSize, TooLittleMemoryIsRefusedWithTheLeast) {
     choose_unit({}, 1 << 20, 0, 1000);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("--memory 1000 is too small"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("--memory 1000 is too small"), std::string::npos)
+        << error.what();
   }
 }
 

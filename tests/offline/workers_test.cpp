@@ -25,7 +25,8 @@ using Wanted = std::function<bool(Party)>;
 const ParameterRequest kNnob12{.columns = Columns::Experiment, .unit = kUnit},
     kFast{.profile = Profile::Fast, .unit = kUnit};
 
-WorkersMade preprocess(std::size_t workers, const PartyOptions& options = {}, const Wanted& wanted = {}, const ParameterRequest& request = kNnob12) {
+WorkersMade preprocess(std::size_t workers, const PartyOptions& options = {},
+                       const Wanted& wanted = {}, const ParameterRequest& request = kNnob12) {
   WorkersMade made;
   const auto params = SecurityParameters::make(request);
   const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
@@ -35,7 +36,8 @@ WorkersMade preprocess(std::size_t workers, const PartyOptions& options = {}, co
         const auto work = [&](Session& session) {
           const auto me = static_cast<int>(session.me());
           Preprocessor preprocessor(session, params, more);
-          made.units[me] = preprocessor.make_units(requests, made.sinks[me], [&] { return !wanted || wanted(session.me()); });
+          made.units[me] = preprocessor.make_units(requests, made.sinks[me],
+                                                   [&] { return !wanted || wanted(session.me()); });
         };
         if (params.profile() == Profile::Fast)
           with_key_for_triples(outer, 1, work);
@@ -52,14 +54,18 @@ Digest digest_of(const MemorySink& sink) {
   for (const auto& [kind, batches] : sink.made) {
     for (const MaterialBatch& batch : batches) {
       digest.absorb_object(kind).absorb_object(batch.count);
-      for (const AuthBitsMine& column : batch.mine) digest.absorb(std::as_bytes(column.bits.words())).absorb(std::as_bytes(std::span(column.macs)));
-      for (const AuthBitsPeers& column : batch.peers) digest.absorb(std::as_bytes(std::span(column.keys)));
+      for (const AuthBitsMine& column : batch.mine)
+        digest.absorb(std::as_bytes(column.bits.words()))
+            .absorb(std::as_bytes(std::span(column.macs)));
+      for (const AuthBitsPeers& column : batch.peers)
+        digest.absorb(std::as_bytes(std::span(column.keys)));
     }
   }
   return digest.digest();
 }
 
-// Wraps the channels of one worker only: those of the others come back as they are. Further workers' channels are made first.
+// Wraps the channels of one worker only: those of the others come back as they are. Further
+// workers' channels are made first.
 ChannelWrapper for_worker(std::size_t worker, std::size_t workers, ChannelWrapper wrapper) {
   auto made = std::make_shared<std::size_t>(0);
   return [=](std::unique_ptr<Channel> inner) {
@@ -89,7 +95,9 @@ TEST_P(WorkersOf, MakeTheSameMaterialHoweverManyTheyAre) {
     EXPECT_EQ(several.outcomes.b.kind, Outcome::Kind::Done) << several.outcomes.b.message;
     for (const int party : {0, 1}) {
       EXPECT_EQ(several.units[party], kUnits);
-      EXPECT_TRUE(equal_constant_time(digest_of(several.sinks[party]), digest_of(alone.sinks[party]))) << workers << " workers";
+      EXPECT_TRUE(
+          equal_constant_time(digest_of(several.sinks[party]), digest_of(alone.sinks[party])))
+          << workers << " workers";
     }
   }
 }
@@ -97,7 +105,8 @@ TEST_P(WorkersOf, MakeTheSameMaterialHoweverManyTheyAre) {
 TEST(Workers, EndTogetherWhenOnePartyWantsNoMore) {
   for (const std::size_t workers : {1u, 2u, 3u}) {
     std::atomic<int> asked = 0;
-    const WorkersMade made = preprocess(workers, {}, [&](Party party) { return party == Party::B || ++asked < 4; });
+    const WorkersMade made =
+        preprocess(workers, {}, [&](Party party) { return party == Party::B || ++asked < 4; });
     EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
     EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
     EXPECT_EQ(made.units[0], made.units[1]);
@@ -108,12 +117,15 @@ TEST(Workers, EndTogetherWhenOnePartyWantsNoMore) {
 
 TEST(Workers, AllStopWhenTheConnectionOfOneDies) {
   for (const std::size_t worker : {0u, 1u, 2u}) {
-    const WorkersMade made =
-        preprocess(3, {.wrap_b = for_worker(worker, 3, cheating([](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
-                                              if (tag == "laand.u" && occurrence == 1) throw NetworkError("the cable is cut");
-                                            }))});
+    const WorkersMade made = preprocess(
+        3, {.wrap_b = for_worker(
+                worker, 3,
+                cheating([](std::string_view tag, std::size_t occurrence, std::vector<std::byte>&) {
+                  if (tag == "laand.u" && occurrence == 1) throw NetworkError("the cable is cut");
+                }))});
     EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Network);
-    EXPECT_NE(made.outcomes.b.message.find("the cable is cut"), std::string::npos) << made.outcomes.b.message;
+    EXPECT_NE(made.outcomes.b.message.find("the cable is cut"), std::string::npos)
+        << made.outcomes.b.message;
     EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Network) << made.outcomes.a.message;
     // The second unit of this worker is one that neither has.
     for (const MemorySink& sink : made.sinks) EXPECT_LE(sink.units, static_cast<int>(3 + worker));
@@ -126,12 +138,15 @@ TEST(Workers, ACheckThatFailsForOneEndsAllAndIsToldToThePeer) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const std::size_t worker : {0u, 1u, 2u}) {
       PartyOptions options;
-      (cheater == Party::A ? options.wrap_a : options.wrap_b) = for_worker(worker, 3, cheating(flip_bit("aand.d", 0, 5)));
+      (cheater == Party::A ? options.wrap_a : options.wrap_b) =
+          for_worker(worker, 3, cheating(flip_bit("aand.d", 0, 5)));
       const WorkersMade made = preprocess(3, options);
       const auto honest = static_cast<int>(peer_of(cheater));
       EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "MAC transcript"));
-      EXPECT_EQ(of(made.outcomes, cheater).kind, Outcome::Kind::PeerAborted) << of(made.outcomes, cheater).message;
-      EXPECT_EQ(made.sinks[honest].units, static_cast<int>(worker)) << "units before the altered one are good, and no later one counts";
+      EXPECT_EQ(of(made.outcomes, cheater).kind, Outcome::Kind::PeerAborted)
+          << of(made.outcomes, cheater).message;
+      EXPECT_EQ(made.sinks[honest].units, static_cast<int>(worker))
+          << "units before the altered one are good, and no later one counts";
     }
   }
 }
@@ -206,7 +221,8 @@ TEST(Workers, AFailureOfTheSinkIsTheOneReported) {
         FullSink full;
         MemorySink empty;
         Preprocessor preprocessor(session, params, more);
-        preprocessor.make_units(requests, session.me() == Party::A ? static_cast<MaterialSink&>(full) : empty);
+        preprocessor.make_units(
+            requests, session.me() == Party::A ? static_cast<MaterialSink&>(full) : empty);
       },
       {}, false);
   EXPECT_EQ(outcomes.a.message, "the disk is full");

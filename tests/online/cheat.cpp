@@ -8,7 +8,8 @@ namespace {
 // What the layers of a job are, in order.
 struct Layers : RoundSink {
   explicit Layers(const OnlineJob& job) : job_(job) {
-    generate_rounds(job.circuit, job.lanes, job.window == 0 ? window_for(job.lanes) : job.window, *this);
+    generate_rounds(job.circuit, job.lanes, job.window == 0 ? window_for(job.lanes) : job.window,
+                    *this);
   }
   void round(Round& round) override {
     if (const std::size_t n = round.and_count(job_.lanes); n > 0) ands.push_back(n);
@@ -30,13 +31,16 @@ struct Layers : RoundSink {
 }  // namespace
 
 ChannelWrapper deviating(Deviation deviation) {
-  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), deviation); };
+  return [deviation = std::move(deviation)](std::unique_ptr<Channel> inner) {
+    return make_cheating_channel(std::move(inner), deviation);
+  };
 }
 
 ChannelWrapper recording(Messages& sent) {
-  return deviating([&sent](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
-    sent.push_back({std::string(tag), occurrence, payload});
-  });
+  return deviating(
+      [&sent](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
+        sent.push_back({std::string(tag), occurrence, payload});
+      });
 }
 
 Messages messages_of(const OnlineJob& job, Party sender, std::uint64_t seed) {
@@ -47,7 +51,8 @@ Messages messages_of(const OnlineJob& job, Party sender, std::uint64_t seed) {
   return sent;
 }
 
-std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::string& tag, std::size_t occurrence) {
+std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::string& tag,
+                            std::size_t occurrence) {
   const Layers layers(job);
   if (tag == "input.masked") return layers.inputs[static_cast<int>(sender)].at(occurrence);
   if (tag == "and.fgdh") return 4 * layers.ands.at(occurrence);
@@ -57,7 +62,8 @@ std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::strin
   EXPECT_EQ(tag, "output.shares");
   std::size_t bits = 0;
   for (const OutputBundle& bundle : job.circuit.info().outputs)
-    if (job.form == MaterialForm::Triples || receives(bundle.to, peer_of(sender))) bits += bundle.bits * job.lanes;
+    if (job.form == MaterialForm::Triples || receives(bundle.to, peer_of(sender)))
+      bits += bundle.bits * job.lanes;
   return bits;
 }
 
@@ -65,7 +71,8 @@ std::vector<std::pair<std::string, std::size_t>> some_of_each(const Messages& me
   std::map<std::string, std::size_t> count;
   for (const Message& message : messages) count[message.tag] = message.occurrence + 1;
   std::vector<std::pair<std::string, std::size_t>> chosen;
-  for (const char* tag : {"input.masked", "and.fgdh", "and.e", "and.de", "output.shares", "mac_transcript.digest"}) {
+  for (const char* tag :
+       {"input.masked", "and.fgdh", "and.e", "and.de", "output.shares", "mac_transcript.digest"}) {
     const std::size_t n = count[tag];
     if (n > 0) chosen.emplace_back(tag, 0);
     if (n > 2) chosen.emplace_back(tag, n / 2);
@@ -74,23 +81,29 @@ std::vector<std::pair<std::string, std::size_t>> some_of_each(const Messages& me
   return chosen;
 }
 
-OnlineRun expect_caught(const OnlineJob& job, Party cheater, ChannelWrapper wrapper, const std::string& check, std::uint64_t seed) {
+OnlineRun expect_caught(const OnlineJob& job, Party cheater, ChannelWrapper wrapper,
+                        const std::string& check, std::uint64_t seed) {
   PartyOptions options{.seed = seed};
   (cheater == Party::A ? options.wrap_a : options.wrap_b) = std::move(wrapper);
   OnlineRun run = run_online(job, options, false);
   const Party honest = peer_of(cheater);
   EXPECT_EQ(run.outcome(honest).kind, Outcome::Kind::PeerCheated) << run.outcome(honest).message;
-  EXPECT_TRUE(run.outcome(honest).check.starts_with(check)) << run.outcome(honest).check << " instead of " << check;
+  EXPECT_TRUE(run.outcome(honest).check.starts_with(check))
+      << run.outcome(honest).check << " instead of " << check;
   EXPECT_TRUE(run.of(honest).outputs.empty());
   return run;
 }
 
-void expect_change_caught(const OnlineJob& job, Party cheater, const std::string& tag, std::size_t occurrence,
-                          const std::function<void(std::vector<std::byte>&)>& change, const std::string& check) {
-  SCOPED_TRACE(std::string(1, letter(cheater)) + "'s " + tag + " number " + std::to_string(occurrence) + ", " + std::string(name_of(job.form)));
+void expect_change_caught(const OnlineJob& job, Party cheater, const std::string& tag,
+                          std::size_t occurrence,
+                          const std::function<void(std::vector<std::byte>&)>& change,
+                          const std::string& check) {
+  SCOPED_TRACE(std::string(1, letter(cheater)) + "'s " + tag + " number " +
+               std::to_string(occurrence) + ", " + std::string(name_of(job.form)));
   bool done = false;
   expect_caught(
-      job, cheater, deviating([&](std::string_view sent, std::size_t number, std::vector<std::byte>& payload) {
+      job, cheater,
+      deviating([&](std::string_view sent, std::size_t number, std::vector<std::byte>& payload) {
         if (sent != tag || number != occurrence) return;
         done = true;
         change(payload);

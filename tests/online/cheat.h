@@ -22,17 +22,24 @@ ChannelWrapper deviating(Deviation deviation);
 Messages messages_of(const OnlineJob& job, Party sender, std::uint64_t seed = 1);
 
 // Bits of a message of the online phase, without the padding. Layers are of one flight.
-std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::string& tag, std::size_t occurrence);
+std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::string& tag,
+                            std::size_t occurrence);
 
 // The first, the middle and the last occurrence of each tag of the online phase.
 std::vector<std::pair<std::string, std::size_t>> some_of_each(const Messages& messages);
 
-// The honest party ends with PeerCheated of a check whose name begins so, and neither party hangs. Returns the run.
-OnlineRun expect_caught(const OnlineJob& job, Party cheater, ChannelWrapper wrapper, const std::string& check, std::uint64_t seed = 1);
+// The honest party ends with PeerCheated of a check whose name begins so, and neither party hangs.
+// Returns the run.
+OnlineRun expect_caught(const OnlineJob& job, Party cheater, ChannelWrapper wrapper,
+                        const std::string& check, std::uint64_t seed = 1);
 // The same for the message that a run sends in a place; it must come.
-void expect_change_caught(const OnlineJob& job, Party cheater, const std::string& tag, std::size_t occurrence,
-                          const std::function<void(std::vector<std::byte>&)>& change, const std::string& check);
+void expect_change_caught(const OnlineJob& job, Party cheater, const std::string& tag,
+                          std::size_t occurrence,
+                          const std::function<void(std::vector<std::byte>&)>& change,
+                          const std::string& check);
 
-inline void flip(std::vector<std::byte>& payload, std::size_t bit) { payload.at(bit / 8) ^= std::byte{1} << (bit % 8); }
+inline void flip(std::vector<std::byte>& payload, std::size_t bit) {
+  payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
+}
 
 }  // namespace tinyot::test

@@ -1,4 +1,5 @@
-// One party flips bits of what it sends in the online phase; the honest one ends with PeerCheated and no output.
+// One party flips bits of what it sends in the online phase; the honest one ends with PeerCheated
+// and no output.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,14 +16,17 @@ using namespace tinyot::test;
 
 class OnlineCheating : public testing::TestWithParam<MaterialForm> {};
 
-INSTANTIATE_TEST_SUITE_P(FromEachForm, OnlineCheating, testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
+INSTANTIATE_TEST_SUITE_P(FromEachForm, OnlineCheating,
+                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
-void expect_flip_caught(const OnlineJob& job, Party cheater, const std::string& tag, std::size_t occurrence, std::size_t bit) {
+void expect_flip_caught(const OnlineJob& job, Party cheater, const std::string& tag,
+                        std::size_t occurrence, std::size_t bit) {
   SCOPED_TRACE("bit " + std::to_string(bit));
   const bool padding = bit >= bits_of_message(job, cheater, tag, occurrence);
   expect_change_caught(
-      job, cheater, tag, occurrence, [=](std::vector<std::byte>& payload) { flip(payload, bit); }, padding ? "framing" : "MAC transcript");
+      job, cheater, tag, occurrence, [=](std::vector<std::byte>& payload) { flip(payload, bit); },
+      padding ? "framing" : "MAC transcript");
 }
 
 // All lanes in a part of a tile: padding bits too.
@@ -34,19 +38,23 @@ TEST_P(OnlineCheating, EveryBitOfTheFirstTheMiddleAndTheLastMessageOfAKind) {
   for (const Party cheater : {Party::A, Party::B}) {
     const Messages messages = messages_of(job, cheater);
     const auto chosen = some_of_each(messages);
-    ASSERT_EQ(chosen.size(), GetParam() == MaterialForm::Pairs ? 10u : 7u);  // 3 of each layer's kinds, 2 digests, an input and an output
+    // 3 of each layer's kinds, 2 digests, an input and an output
+    ASSERT_EQ(chosen.size(), GetParam() == MaterialForm::Pairs ? 10u : 7u);
     for (const auto& [tag, occurrence] : chosen) {
       std::size_t bits = 0;
       for (const Message& message : messages)
-        if (message.tag == tag && message.occurrence == occurrence) bits = 8 * message.payload.size();
+        if (message.tag == tag && message.occurrence == occurrence)
+          bits = 8 * message.payload.size();
       ASSERT_GE(bits, bits_of_message(job, cheater, tag, occurrence));
-      for (std::size_t bit = 0; bit < bits; bit += tag == "mac_transcript.digest" ? 5 : 1) expect_flip_caught(job, cheater, tag, occurrence, bit);
+      for (std::size_t bit = 0; bit < bits; bit += tag == "mac_transcript.digest" ? 5 : 1)
+        expect_flip_caught(job, cheater, tag, occurrence, bit);
     }
     if (HasFailure()) return;
   }
 }
 
-// Of a layer on a full tile and a part of one: the borders of each of its segments, and the common ANDs behind them.
+// Of a layer on a full tile and a part of one: the borders of each of its segments, and the common
+// ANDs behind them.
 TEST_P(OnlineCheating, BordersOfTilesAndCommonAnds) {
   constexpr std::size_t kLanes = 70, kGates = 3, kCommon = 2, kEntries = kGates * kLanes + kCommon;
   const ListedCircuit circuit = mixed_layers();
@@ -59,12 +67,14 @@ TEST_P(OnlineCheating, BordersOfTilesAndCommonAnds) {
       const std::size_t bits = bits_of_message(job, cheater, tag, 1);
       ASSERT_EQ(bits % kEntries, 0u);
       for (std::size_t segment = 0; segment < bits / kEntries; ++segment)
-        for (const std::size_t entry : {std::size_t{0}, kGates * 64 - 1, kGates * 64, kGates * kLanes - 1, kGates * kLanes, kEntries - 1})
+        for (const std::size_t entry : {std::size_t{0}, kGates * 64 - 1, kGates * 64,
+                                        kGates * kLanes - 1, kGates * kLanes, kEntries - 1})
           expect_flip_caught(job, cheater, tag, 1, segment * kEntries + entry);
     }
     for (const char* tag : {"input.masked", "output.shares"}) {
       const std::size_t bits = bits_of_message(job, cheater, tag, 0);
-      for (const std::size_t bit : {std::size_t{0}, std::size_t{63}, std::size_t{64}, kLanes - 1, kLanes, bits - 1})
+      for (const std::size_t bit :
+           {std::size_t{0}, std::size_t{63}, std::size_t{64}, kLanes - 1, kLanes, bits - 1})
         expect_flip_caught(job, cheater, tag, 0, bit);
     }
   }
@@ -88,26 +98,33 @@ TEST_P(OnlineCheating, AnyRoundOfASplitCircuit) {
   }
 }
 
-// z1 = z2 = xy: what changes both in the same way does not change their sum. Of pairs, f and g are nothing that the peer's bits depend on,
-// a wrong d adds the honest party's x to both products, and a wrong e negates both. Of triples, a wrong d with which both parties go on
-// adds y to both, and a wrong e adds x.
+// z1 = z2 = xy: what changes both in the same way does not change their sum. Of pairs, f and g are
+// nothing that the peer's bits depend on, a wrong d adds the honest party's x to both products, and
+// a wrong e negates both. Of triples, a wrong d with which both parties go on adds y to both, and a
+// wrong e adds x.
 TEST_P(OnlineCheating, TwoBitsWhoseEffectsCancelInTheOutput) {
   constexpr std::size_t kLanes = 5, kEntries = 2 * kLanes, kLane = 2;
   ListedCircuit circuit;
   const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);
-  circuit.output(Receiver::Both, {circuit.xor_of(circuit.and_of(x[0], y[0]), circuit.and_of(x[0], y[0]))});
+  circuit.output(Receiver::Both,
+                 {circuit.xor_of(circuit.and_of(x[0], y[0]), circuit.and_of(x[0], y[0]))});
   Rng rng(Seed{{4, 6}});
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const OnlineJob job{circuit, kLanes, inputs, GetParam()};
   for (const Party cheater : {Party::A, Party::B}) {
     if (GetParam() == MaterialForm::Triples) {
       for (const std::size_t segment : {0, 1})
-        expect_caught(job, cheater, flipping_both_ways("and.de", {segment * kEntries + kLane, (segment * 2 + 1) * kLanes + kLane}), "MAC transcript");
+        expect_caught(job, cheater,
+                      flipping_both_ways("and.de", {segment * kEntries + kLane,
+                                                    (segment * 2 + 1) * kLanes + kLane}),
+                      "MAC transcript");
       continue;
     }
-    for (const auto& [tag, segment] : {std::pair("and.fgdh", 0), std::pair("and.fgdh", 1), std::pair("and.fgdh", 2), std::pair("and.e", 0)}) {
+    for (const auto& [tag, segment] : {std::pair("and.fgdh", 0), std::pair("and.fgdh", 1),
+                                       std::pair("and.fgdh", 2), std::pair("and.e", 0)}) {
       const auto change = [&](std::vector<std::byte>& payload) {
-        for (const std::size_t gate : {0, 1}) flip(payload, static_cast<std::size_t>(segment) * kEntries + gate * kLanes + kLane);
+        for (const std::size_t gate : {0, 1})
+          flip(payload, static_cast<std::size_t>(segment) * kEntries + gate * kLanes + kLane);
       };
       expect_change_caught(job, cheater, tag, 0, change, "MAC transcript");
     }
@@ -123,12 +140,16 @@ TEST_P(OnlineCheating, AnOutputThatIsCorrectedAgainIsCaughtAllTheSame) {
   one.put(0, true);
   const Inputs inputs = {{BitVector(1)}, {one}};
   const OnlineJob job{circuit, 1, inputs, GetParam()};
-  const ChannelWrapper correct = deviating([](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
-    if (tag == "output.shares") flip(payload, 0);
-  });
+  const ChannelWrapper correct =
+      deviating([](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+        if (tag == "output.shares") flip(payload, 0);
+      });
   // Of pairs the peer's share is negated; of triples z = xy ^ y, y being the cheater's 1.
-  const ChannelWrapper lie = GetParam() == MaterialForm::Pairs ? deviating(flip_bit("and.e", 0, 0)) : flipping_both_ways("and.de", {0});
-  expect_caught(job, Party::A, [&](std::unique_ptr<Channel> inner) { return correct(lie(std::move(inner))); }, "MAC transcript");
+  const ChannelWrapper lie = GetParam() == MaterialForm::Pairs ? deviating(flip_bit("and.e", 0, 0))
+                                                               : flipping_both_ways("and.de", {0});
+  expect_caught(
+      job, Party::A, [&](std::unique_ptr<Channel> inner) { return correct(lie(std::move(inner))); },
+      "MAC transcript");
 }
 
 // The shares of the outputs leave after the check of everything before them.
@@ -143,28 +164,34 @@ TEST_P(OnlineCheating, AfterALieTheHonestPartyRevealsNoOutput) {
       SCOPED_TRACE(tag + " number " + std::to_string(occurrence));
       Messages seen;
       PartyOptions options;
-      (cheater == Party::A ? options.wrap_a : options.wrap_b) = deviating(flip_bit(tag, occurrence, 1));
+      (cheater == Party::A ? options.wrap_a : options.wrap_b) =
+          deviating(flip_bit(tag, occurrence, 1));
       (cheater == Party::A ? options.wrap_b : options.wrap_a) = recording(seen);
       const OnlineRun run = run_online(job, options, false);
-      EXPECT_EQ(run.outcome(peer_of(cheater)).kind, Outcome::Kind::PeerCheated) << run.outcome(peer_of(cheater)).message;
+      EXPECT_EQ(run.outcome(peer_of(cheater)).kind, Outcome::Kind::PeerCheated)
+          << run.outcome(peer_of(cheater)).message;
       ASSERT_FALSE(seen.empty());
       EXPECT_EQ(seen.back().tag, "mac_transcript.digest");
-      EXPECT_TRUE(std::ranges::none_of(seen, [](const Message& message) { return message.tag == "output.shares"; }));
+      EXPECT_TRUE(std::ranges::none_of(
+          seen, [](const Message& message) { return message.tag == "output.shares"; }));
     }
   }
 }
 
-// A masked input is announced without a MAC: whoever announces another one has chosen another input, and is caught when it goes
-// on with the old one.
+// A masked input is announced without a MAC: whoever announces another one has chosen another
+// input, and is caught when it goes on with the old one.
 TEST_P(OnlineCheating, AnInputAnnouncedOtherwiseThanUsedIsCaught) {
   ListedCircuit circuit;  // no AND: the output shows it
-  const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2), s = circuit.input(Party::A, 1, true);
-  circuit.output(Receiver::Both, {circuit.xor_of(x[0], y[0]), circuit.not_of(x[1]), circuit.xor_of(s[0], y[1])});
+  const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2),
+             s = circuit.input(Party::A, 1, true);
+  circuit.output(Receiver::Both,
+                 {circuit.xor_of(x[0], y[0]), circuit.not_of(x[1]), circuit.xor_of(s[0], y[1])});
   Rng rng(Seed{{4, 8}});
   const Inputs inputs = random_inputs(circuit, 66, rng);
   const OnlineJob job{circuit, 66, inputs, GetParam()};
   for (const Party cheater : {Party::A, Party::B})
-    for (const std::size_t bit : {std::size_t{0}, std::size_t{65}, std::size_t{66}, bits_of_message(job, cheater, "input.masked", 0) - 1})
+    for (const std::size_t bit : {std::size_t{0}, std::size_t{65}, std::size_t{66},
+                                  bits_of_message(job, cheater, "input.masked", 0) - 1})
       expect_flip_caught(job, cheater, "input.masked", 0, bit);
 }
 

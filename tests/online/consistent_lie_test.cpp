@@ -1,8 +1,10 @@
-// Lies that nothing but the MAC of the very bit shows: the cheater goes on with what it has made the honest party believe, so that all that
-// follows fits together. Every place of a layer where its blocks are computed in another step, chunk, tile or flight is tried.
+// Lies that nothing but the MAC of the very bit shows: the cheater goes on with what it has made
+// the honest party believe, so that all that follows fits together. Every place of a layer where
+// its blocks are computed in another step, chunk, tile or flight is tried.
 //
-// Of pairs, whoever sends a wrong f, or g, and goes on with it has another u, or v. What the honest party makes of a wrong d, h or e
-// is consistent as it is: it shares another product. Of triples both parties go on with the d and e that are opened.
+// Of pairs, whoever sends a wrong f, or g, and goes on with it has another u, or v. What the honest
+// party makes of a wrong d, h or e is consistent as it is: it shares another product. Of triples
+// both parties go on with the d and e that are opened.
 #include <gtest/gtest.h>
 
 #include "online/and_layer.h"
@@ -25,13 +27,15 @@ struct LiedBit {
 // The ideal dealer's material, with one bit flipped and its MAC as it was.
 class LyingDealer : public MaterialSource {
  public:
-  LyingDealer(const Session& session, const LiedBit& lied) : dealer_(dealer_of(session, 1)), lied_(lied) {}
+  LyingDealer(const Session& session, const LiedBit& lied)
+      : dealer_(dealer_of(session, 1)), lied_(lied) {}
 
   MaterialBatch draw(MaterialKind kind, std::size_t count) override {
     MaterialBatch batch = dealer_.draw(kind, count);
     const std::uint64_t first = dealer_.dealt[kind] - count;
     if (kind == lied_.kind && first <= lied_.object && lied_.object < first + count) {
-      BitVector& bits = kind == MaterialKind::Triples ? batch.shares[lied_.column].bits : batch.mine[lied_.column].bits;
+      BitVector& bits = kind == MaterialKind::Triples ? batch.shares[lied_.column].bits
+                                                      : batch.mine[lied_.column].bits;
       bits.put(lied_.object - first, !bits[lied_.object - first]);
     }
     return batch;
@@ -43,8 +47,8 @@ class LyingDealer : public MaterialSource {
 };
 
 void expect_lie_caught(const OnlineJob& job, Party cheater, const LiedBit& lied) {
-  SCOPED_TRACE(letter(cheater) + (" lies about column " + std::to_string(lied.column)) + " of " + std::string(name_of(lied.kind)) + " number " +
-               std::to_string(lied.object));
+  SCOPED_TRACE(letter(cheater) + (" lies about column " + std::to_string(lied.column)) + " of " +
+               std::string(name_of(lied.kind)) + " number " + std::to_string(lied.object));
   bool has_output = false;
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
@@ -64,17 +68,24 @@ void expect_lie_caught(const OnlineJob& job, Party cheater, const LiedBit& lied)
   EXPECT_FALSE(has_output);
 }
 
-// Each letter of one entry of the first layer, of `n` entries in the flight where it stands, `first` before it.
-void expect_every_letter_caught(const OnlineJob& job, Party cheater, std::size_t entry, std::size_t first, std::size_t n) {
+// Each letter of one entry of the first layer, of `n` entries in the flight where it stands,
+// `first` before it.
+void expect_every_letter_caught(const OnlineJob& job, Party cheater, std::size_t entry,
+                                std::size_t first, std::size_t n) {
   SCOPED_TRACE("entry " + std::to_string(entry) + " of " + letter(cheater));
   const std::size_t flight = first / Flights::kEntries, at = entry - first;
   if (job.form == MaterialForm::Triples) {
-    for (const std::size_t segment : {0, 1}) expect_caught(job, cheater, flipping_both_ways("and.de", {segment * n + at}, flight), "MAC transcript");
+    for (const std::size_t segment : {0, 1})
+      expect_caught(job, cheater, flipping_both_ways("and.de", {segment * n + at}, flight),
+                    "MAC transcript");
     return;
   }
-  for (const std::size_t column : {0, 1}) expect_lie_caught(job, cheater, {auth_ands_of(cheater), column, entry});
+  for (const std::size_t column : {0, 1})
+    expect_lie_caught(job, cheater, {auth_ands_of(cheater), column, entry});
   const auto flip_caught = [&](const char* tag, std::size_t bit) {
-    expect_change_caught(job, cheater, tag, flight, [=](std::vector<std::byte>& payload) { flip(payload, bit); }, "MAC transcript");
+    expect_change_caught(
+        job, cheater, tag, flight, [=](std::vector<std::byte>& payload) { flip(payload, bit); },
+        "MAC transcript");
   };
   for (const std::size_t segment : {2, 3}) flip_caught("and.fgdh", segment * n + at);
   flip_caught("and.e", at);
@@ -82,10 +93,12 @@ void expect_every_letter_caught(const OnlineJob& job, Party cheater, std::size_t
 
 class ConsistentLie : public testing::TestWithParam<MaterialForm> {};
 
-INSTANTIATE_TEST_SUITE_P(FromEachForm, ConsistentLie, testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
+INSTANTIATE_TEST_SUITE_P(FromEachForm, ConsistentLie,
+                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
-// `lane` ANDs a lane and `common` common ones, none of which anything follows from but one output bit.
+// `lane` ANDs a lane and `common` common ones, none of which anything follows from but one output
+// bit.
 ListedCircuit one_layer(std::size_t lane, std::size_t common) {
   ListedCircuit circuit;
   const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);
@@ -97,7 +110,8 @@ ListedCircuit one_layer(std::size_t lane, std::size_t common) {
   return circuit;
 }
 
-// Tiles of 64 lanes and of 6; in the first one steps of 256 entries in chunks of 512, and so of the common ones.
+// Tiles of 64 lanes and of 6; in the first one steps of 256 entries in chunks of 512, and so of the
+// common ones.
 TEST_P(ConsistentLie, InAnyStepOfALayerIsCaught) {
   constexpr std::size_t kLanes = 70, kLane = 20, kCommon = 600, kEntries = kLane * kLanes + kCommon;
   const ListedCircuit circuit = one_layer(kLane, kCommon);
@@ -105,7 +119,8 @@ TEST_P(ConsistentLie, InAnyStepOfALayerIsCaught) {
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const OnlineJob job{circuit, kLanes, inputs, GetParam()};
   for (const Party cheater : {Party::A, Party::B})
-    for (const std::size_t entry : {0, 1, 63, 64, 255, 256, 511, 512, 767, 768, 1023, 1024, 1279, 1280, 1399, 1400, 1655, 1656, 1911, 1912, 1999})
+    for (const std::size_t entry : {0,    1,    63,   64,   255,  256,  511,  512,  767,  768, 1023,
+                                    1024, 1279, 1280, 1399, 1400, 1655, 1656, 1911, 1912, 1999})
       expect_every_letter_caught(job, cheater, entry, 0, kEntries);
 }
 
@@ -116,29 +131,35 @@ TEST_P(ConsistentLie, InAnyFlightOfALayerIsCaught) {
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const OnlineJob job{circuit, kLanes, inputs, GetParam()};
   expect_every_letter_caught(job, Party::A, Flights::kEntries - 1, 0, Flights::kEntries);
-  expect_every_letter_caught(job, Party::B, Flights::kEntries, Flights::kEntries, kEntries - Flights::kEntries);
-  expect_every_letter_caught(job, Party::A, kEntries - 1, Flights::kEntries, kEntries - Flights::kEntries);
+  expect_every_letter_caught(job, Party::B, Flights::kEntries, Flights::kEntries,
+                             kEntries - Flights::kEntries);
+  expect_every_letter_caught(job, Party::A, kEntries - 1, Flights::kEntries,
+                             kEntries - Flights::kEntries);
 }
 
 // Any bit of any material, where its MAC or a bit that hangs on it is opened.
 TEST_P(ConsistentLie, AboutAnyMaterialIsCaught) {
   ListedCircuit circuit;
   const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);
-  circuit.output(Receiver::Both, {circuit.and_of(circuit.and_of(x[0], y[0]), circuit.xor_of(x[0], y[0]))});
+  circuit.output(Receiver::Both,
+                 {circuit.and_of(circuit.and_of(x[0], y[0]), circuit.xor_of(x[0], y[0]))});
   constexpr std::size_t kLanes = 3;
   Rng rng(Seed{{15, 3}});
   const Inputs inputs = random_inputs(circuit, kLanes, rng);
   const OnlineJob job{circuit, kLanes, inputs, GetParam()};
-  const MaterialCounts counts = material_for(circuit.info(), cost_of(circuit).ands_of(kLanes), GetParam(), kLanes);
+  const MaterialCounts counts =
+      material_for(circuit.info(), cost_of(circuit).ands_of(kLanes), GetParam(), kLanes);
   std::size_t lies = 0;
   for (const Party cheater : {Party::A, Party::B}) {
     for (const MaterialKind kind : kAllMaterialKinds) {
       const MaterialShape shape = shape_of(kind, cheater);
       for (std::size_t column = 0; column < shape.mine + shape.shares; ++column)
-        for (std::uint64_t object = 0; object < counts[kind]; ++object, ++lies) expect_lie_caught(job, cheater, {kind, column, object});
+        for (std::uint64_t object = 0; object < counts[kind]; ++object, ++lies)
+          expect_lie_caught(job, cheater, {kind, column, object});
     }
   }
-  EXPECT_EQ(lies, GetParam() == MaterialForm::Pairs ? 2u * (6 * (3 + 2 + 2 + 1) + 3) : 2u * (6 * 3 + 3));
+  EXPECT_EQ(lies,
+            GetParam() == MaterialForm::Pairs ? 2u * (6 * (3 + 2 + 2 + 1) + 3) : 2u * (6 * 3 + 3));
 }
 
 }  // namespace

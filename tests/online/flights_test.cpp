@@ -26,7 +26,8 @@ std::size_t expect_consecutive(const std::vector<Part>& parts) {
 TEST(Flights, EachEntryGoesOnceAndNoneTooFarAhead) {
   constexpr std::size_t kEntries = Flights::kEntries, kAhead = Flights::kAhead;
   for (const std::size_t entries :
-       {std::size_t{0}, std::size_t{1}, kEntries - 1, kEntries, kEntries + 1, kAhead * kEntries, kAhead * kEntries + 1, 3 * kAhead * kEntries - 7}) {
+       {std::size_t{0}, std::size_t{1}, kEntries - 1, kEntries, kEntries + 1, kAhead * kEntries,
+        kAhead * kEntries + 1, 3 * kAhead * kEntries - 7}) {
     const Flights flights(entries);
     std::vector<Part> sent, received;
     const auto send = [&](std::size_t first, std::size_t count) { sent.push_back({first, count}); };

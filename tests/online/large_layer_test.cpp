@@ -11,18 +11,23 @@ namespace {
 
 using namespace tinyot::test;
 
-// Three ANDs a lane and two common ones: the flight's border falls into a tile. Every product is the operand of a second layer, of one AND.
+// Three ANDs a lane and two common ones: the flight's border falls into a tile. Every product is
+// the operand of a second layer, of one AND.
 class LargeLayer : public testing::TestWithParam<MaterialForm> {
  protected:
-  static constexpr std::size_t kLanes = 22'000, kEntries = 3 * kLanes + 2, kSecond = kEntries - Flights::kEntries;
-  static_assert(kEntries > Flights::kEntries && kEntries < 2 * Flights::kEntries && Flights::kEntries % (3 * 64) != 0);
+  static constexpr std::size_t kLanes = 22'000, kEntries = 3 * kLanes + 2,
+                               kSecond = kEntries - Flights::kEntries;
+  static_assert(kEntries > Flights::kEntries && kEntries < 2 * Flights::kEntries &&
+                Flights::kEntries % (3 * 64) != 0);
 
   LargeLayer() {
     const auto x = circuit_.input(Party::A, 3), y = circuit_.input(Party::B, 3);
     const auto s = circuit_.input(Party::A, 2, true), t = circuit_.input(Party::B, 2, true);
     const auto c0 = circuit_.and_of(s[0], t[0]), c1 = circuit_.and_of(s[1], t[1]);
-    const auto z0 = circuit_.and_of(x[0], y[0]), z1 = circuit_.and_of(x[1], y[1]), z2 = circuit_.and_of(x[2], y[2]);
-    circuit_.output(Receiver::A, {circuit_.and_of(circuit_.xor_of(z0, c0), circuit_.xor_of(circuit_.xor_of(z1, z2), c1))});
+    const auto z0 = circuit_.and_of(x[0], y[0]), z1 = circuit_.and_of(x[1], y[1]),
+               z2 = circuit_.and_of(x[2], y[2]);
+    circuit_.output(Receiver::A, {circuit_.and_of(circuit_.xor_of(z0, c0),
+                                                  circuit_.xor_of(circuit_.xor_of(z1, z2), c1))});
     circuit_.output(Receiver::Both, {z0, z1, z2, c0, c1});
     Rng rng(Seed{{9, 1}});
     inputs_ = random_inputs(circuit_, kLanes, rng);
@@ -33,7 +38,8 @@ class LargeLayer : public testing::TestWithParam<MaterialForm> {
   Inputs inputs_;
 };
 
-INSTANTIATE_TEST_SUITE_P(FromEachForm, LargeLayer, testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
+INSTANTIATE_TEST_SUITE_P(FromEachForm, LargeLayer,
+                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
 TEST_P(LargeLayer, GoesInSeveralMessagesAndIsRight) {
@@ -46,7 +52,8 @@ TEST_P(LargeLayer, GoesInSeveralMessagesAndIsRight) {
   for (const Message& message : sent) bytes[message.tag].push_back(message.payload.size());
   using Sizes = std::vector<std::size_t>;
   const auto flights = [](std::size_t bits) {
-    return Sizes{bytes_for(bits * Flights::kEntries), bytes_for(bits * kSecond), bytes_for(bits * kLanes)};
+    return Sizes{bytes_for(bits * Flights::kEntries), bytes_for(bits * kSecond),
+                 bytes_for(bits * kLanes)};
   };
   if (GetParam() == MaterialForm::Triples) {
     EXPECT_EQ(bytes["and.de"], flights(2));
@@ -58,12 +65,18 @@ TEST_P(LargeLayer, GoesInSeveralMessagesAndIsRight) {
 
 TEST_P(LargeLayer, LiesAtTheBordersOfItsMessagesAreCaught) {
   using Attacked = std::vector<std::pair<const char*, std::size_t>>;  // messages and their segments
-  for (const auto& [tag, segments] : GetParam() == MaterialForm::Pairs ? Attacked{{"and.fgdh", 4}, {"and.e", 1}} : Attacked{{"and.de", 2}}) {
+  for (const auto& [tag, segments] : GetParam() == MaterialForm::Pairs
+                                         ? Attacked{{"and.fgdh", 4}, {"and.e", 1}}
+                                         : Attacked{{"and.de", 2}}) {
     const auto flip_caught = [&](Party cheater, std::size_t flight, std::size_t bit) {
-      expect_change_caught(job(), cheater, tag, flight, [=](std::vector<std::byte>& payload) { flip(payload, bit); }, "MAC transcript");
+      expect_change_caught(
+          job(), cheater, tag, flight, [=](std::vector<std::byte>& payload) { flip(payload, bit); },
+          "MAC transcript");
     };
-    flip_caught(Party::A, 0, Flights::kEntries - 1);               // the last entry of the first segment
-    flip_caught(Party::B, 0, (segments - 1) * Flights::kEntries);  // the first one of the last segment
+    // the last entry of the first segment
+    flip_caught(Party::A, 0, Flights::kEntries - 1);
+    // the first one of the last segment
+    flip_caught(Party::B, 0, (segments - 1) * Flights::kEntries);
     flip_caught(Party::A, 1, (segments - 1) * kSecond);
     flip_caught(Party::B, 1, segments * kSecond - 1);  // a common AND
   }

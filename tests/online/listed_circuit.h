@@ -11,7 +11,8 @@ class ListedCircuit : public Circuit {
 
   std::vector<WireId> input(Party owner, std::uint32_t bits, bool same_in_all_lanes = false) {
     std::vector<WireId> wires;
-    for (std::uint32_t bit = 0; bit < bits; ++bit) wires.push_back(emit(GateKind::Input, info_.inputs.size(), bit));
+    for (std::uint32_t bit = 0; bit < bits; ++bit)
+      wires.push_back(emit(GateKind::Input, info_.inputs.size(), bit));
     info_.inputs.push_back({"in", bits, owner, ValueFormat::Integer, same_in_all_lanes});
     return wires;
   }
@@ -20,8 +21,10 @@ class ListedCircuit : public Circuit {
   WireId xor_of(WireId x, WireId y) { return emit(GateKind::Xor, x, y); }
   WireId and_of(WireId x, WireId y) { return emit(GateKind::And, x, y); }
   void output(Receiver to, const std::vector<WireId>& wires) {
-    for (std::size_t bit = 0; bit < wires.size(); ++bit) gates_.push_back({GateKind::Output, info_.outputs.size(), wires[bit], bit});
-    info_.outputs.push_back({"out", static_cast<std::uint32_t>(wires.size()), to, ValueFormat::Integer});
+    for (std::size_t bit = 0; bit < wires.size(); ++bit)
+      gates_.push_back({GateKind::Output, info_.outputs.size(), wires[bit], bit});
+    info_.outputs.push_back(
+        {"out", static_cast<std::uint32_t>(wires.size()), to, ValueFormat::Integer});
   }
 
   const CircuitInfo& info() const override { return info_; }
@@ -40,17 +43,21 @@ class ListedCircuit : public Circuit {
   WireId next_ = 0;
 };
 
-// Three layers of three ANDs a lane, one of them with a common operand, and two common ANDs; outputs to A, to B and to both, a common
-// wire and an input among them. Every input is read by an AND.
+// Three layers of three ANDs a lane, one of them with a common operand, and two common ANDs;
+// outputs to A, to B and to both, a common wire and an input among them. Every input is read by an
+// AND.
 inline ListedCircuit mixed_layers() {
   ListedCircuit circuit;
   auto x = circuit.input(Party::A, 3), y = circuit.input(Party::B, 3);
   auto s = circuit.input(Party::A, 2, true), t = circuit.input(Party::B, 2, true);
   const auto input_of_a = x[1];
   for (int layer = 0; layer < 3; ++layer) {
-    const std::vector<WireId> lane = {circuit.and_of(x[0], y[0]), circuit.and_of(x[1], y[1]), circuit.and_of(circuit.xor_of(x[2], y[2]), s[0])};
-    const std::vector<WireId> common = {circuit.and_of(s[0], t[0]), circuit.and_of(circuit.not_of(s[1]), t[1])};
-    x = {circuit.xor_of(lane[0], x[1]), circuit.not_of(lane[1]), circuit.xor_of(lane[2], common[0])};
+    const std::vector<WireId> lane = {circuit.and_of(x[0], y[0]), circuit.and_of(x[1], y[1]),
+                                      circuit.and_of(circuit.xor_of(x[2], y[2]), s[0])};
+    const std::vector<WireId> common = {circuit.and_of(s[0], t[0]),
+                                        circuit.and_of(circuit.not_of(s[1]), t[1])};
+    x = {circuit.xor_of(lane[0], x[1]), circuit.not_of(lane[1]),
+         circuit.xor_of(lane[2], common[0])};
     y = {circuit.xor_of(lane[2], y[2]), circuit.xor_of(lane[0], lane[1]), y[0]};
     s = {circuit.xor_of(common[0], s[1]), circuit.xor_of(common[1], t[0])};
     t = {circuit.xor_of(common[1], t[1]), circuit.not_of(common[0])};

@@ -1,4 +1,5 @@
-// Material is handed out in order and once, whatever the source does: it may be slow, fail, or have less than is wanted.
+// Material is handed out in order and once, whatever the source does: it may be slow, fail, or have
+// less than is wanted.
 #include "online/material_reader.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,8 @@ namespace {
 constexpr std::size_t kBatch = std::size_t{1} << 14;  // as the reader draws
 constexpr MaterialKind kOne = MaterialKind::Triples, kOther = MaterialKind::AuthBitsA;
 
-// Objects of a kind are numbered: the number is in the first column of blocks, its lowest bit in the bits.
+// Objects of a kind are numbered: the number is in the first column of blocks, its lowest bit in
+// the bits.
 class NumberedSource : public MaterialSource {
  public:
   MaterialBatch draw(MaterialKind kind, std::size_t count) override {
@@ -66,18 +68,22 @@ void expect_numbers(const MaterialSlices& slices, std::size_t first, std::size_t
   for (std::size_t i = 0; i < count; ++i, cursor.advance(1)) {
     ASSERT_GT(cursor.left(), 0u);
     const MaterialBatch& batch = cursor.batch();
-    ASSERT_EQ(shared ? batch.shares[0].macs[cursor.at()].value.lo : batch.mine[0].macs[cursor.at()].value.lo, first + i);
+    ASSERT_EQ(shared ? batch.shares[0].macs[cursor.at()].value.lo
+                     : batch.mine[0].macs[cursor.at()].value.lo,
+              first + i);
     ASSERT_EQ(bits[i], ((first + i) & 1) != 0);
   }
 }
 
 TEST(MaterialReader, HandsOutEachKindInOrderOverTheBordersOfBatches) {
-  for (const std::size_t step : {std::size_t{1000}, std::size_t{8191}, kBatch - 1, kBatch, kBatch + 1, 3 * kBatch + 5}) {
+  for (const std::size_t step :
+       {std::size_t{1000}, std::size_t{8191}, kBatch - 1, kBatch, kBatch + 1, 3 * kBatch + 5}) {
     NumberedSource source;
     constexpr std::size_t kAll = 5 * kBatch + 77;
     MaterialReader reader(source, wanted(kAll, kAll));
     for (std::size_t at = 0; at < kAll; at += step) {
-      const std::size_t count = std::min(step, kAll - at), batches = (at + count - 1) / kBatch - at / kBatch + 1;
+      const std::size_t count = std::min(step, kAll - at),
+                        batches = (at + count - 1) / kBatch - at / kBatch + 1;
       for (const MaterialKind kind : {kOther, kOne}) {
         const MaterialSlices slices = reader.take(kind, count);
         EXPECT_EQ(slices.size(), batches);
@@ -177,9 +183,11 @@ void expect_failure_at(std::size_t draw, const Error& error) {
   std::size_t one = 0, other = 0;
   const auto take_all = [&] {
     while (other < kAll) {
-      expect_numbers(reader.take(kOne, std::min(kStep, kAll - one)), one, std::min(kStep, kAll - one));
+      expect_numbers(reader.take(kOne, std::min(kStep, kAll - one)), one,
+                     std::min(kStep, kAll - one));
       one += std::min(kStep, kAll - one);
-      expect_numbers(reader.take(kOther, std::min(kStep, kAll - other)), other, std::min(kStep, kAll - other));
+      expect_numbers(reader.take(kOther, std::min(kStep, kAll - other)), other,
+                     std::min(kStep, kAll - other));
       other += std::min(kStep, kAll - other);
     }
   };

@@ -25,30 +25,37 @@ class OnlineMessages : public testing::TestWithParam<MaterialForm> {
   const Inputs inputs_ = drawn(circuit_);
 };
 
-INSTANTIATE_TEST_SUITE_P(FromEachForm, OnlineMessages, testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
+INSTANTIATE_TEST_SUITE_P(FromEachForm, OnlineMessages,
+                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
 TEST_P(OnlineMessages, OfAnotherLengthAreRefused) {
   using Bytes = std::vector<std::byte>;
   const std::function<void(Bytes&)> changes[] = {
-      [](Bytes& payload) { payload.pop_back(); },         [](Bytes& payload) { payload.push_back(std::byte{0}); },
-      [](Bytes& payload) { payload.clear(); },            [](Bytes& payload) { payload.resize(2 * payload.size()); },
+      [](Bytes& payload) { payload.pop_back(); },
+      [](Bytes& payload) { payload.push_back(std::byte{0}); },
+      [](Bytes& payload) { payload.clear(); },
+      [](Bytes& payload) { payload.resize(2 * payload.size()); },
       [](Bytes& payload) { payload.resize(1'000'000); }};
   for (const Party cheater : {Party::A, Party::B})
     for (const auto& [tag, occurrence] : some_of_each(messages_of(job(), cheater)))
-      for (const auto& change : changes) expect_change_caught(job(), cheater, tag, occurrence, change, "framing");
+      for (const auto& change : changes)
+        expect_change_caught(job(), cheater, tag, occurrence, change, "framing");
 }
 
-// Of what follows in one turn: a message of another kind arrives where the swapped one is expected. The digest that ends the outputs has
-// nothing behind it.
+// Of what follows in one turn: a message of another kind arrives where the swapped one is expected.
+// The digest that ends the outputs has nothing behind it.
 TEST_P(OnlineMessages, SwappedWithTheNextAreRefused) {
   std::size_t swapped = 0;
   for (const Party cheater : {Party::A, Party::B}) {
     for (const Message& message : messages_of(job(), cheater)) {
-      if (!message.tag.starts_with("input.") && !message.tag.starts_with("and.") && !message.tag.starts_with("output.")) continue;
+      if (!message.tag.starts_with("input.") && !message.tag.starts_with("and.") &&
+          !message.tag.starts_with("output."))
+        continue;
       bool done = false;
       PartyOptions options;
-      (cheater == Party::A ? options.wrap_a : options.wrap_b) = swapping(message.tag, message.occurrence, done);
+      (cheater == Party::A ? options.wrap_a : options.wrap_b) =
+          swapping(message.tag, message.occurrence, done);
       const OnlineRun run = run_online(job(), options, false);
       const Outcome& honest = run.outcome(peer_of(cheater));
       if (!done) {
@@ -68,7 +75,8 @@ TEST_P(OnlineMessages, SentTwiceAreRefused) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const auto& [tag, occurrence] : some_of_each(messages_of(job(), cheater))) {
       SCOPED_TRACE(tag + " number " + std::to_string(occurrence));
-      if (tag == "mac_transcript.digest" && occurrence == 1) continue;  // the last message of all: nobody reads the other one
+      // the last message of all: nobody reads the other one
+      if (tag == "mac_transcript.digest" && occurrence == 1) continue;
       // Where one of the same kind and length follows, the repeated one is taken for it.
       const bool taken_for_next = tag == "and.de" && occurrence + 1 < 3;
       expect_caught(job(), cheater, repeating(tag, occurrence), taken_for_next ? "" : "framing");
@@ -79,7 +87,8 @@ TEST_P(OnlineMessages, SentTwiceAreRefused) {
 // In the place of each message: an earlier one of its kind, its own of another session, the peer's.
 TEST_P(OnlineMessages, ReplayedInAnotherPlaceAreFound) {
   for (const Party cheater : {Party::A, Party::B}) {
-    const Messages mine = messages_of(job(), cheater), others = messages_of(job(), cheater, 2), peers = messages_of(job(), peer_of(cheater));
+    const Messages mine = messages_of(job(), cheater), others = messages_of(job(), cheater, 2),
+                   peers = messages_of(job(), peer_of(cheater));
     for (const auto& [tag, occurrence] : some_of_each(mine)) {
       const auto find = [&](const Messages& messages, std::size_t number) {
         for (const Message& message : messages)
@@ -87,12 +96,15 @@ TEST_P(OnlineMessages, ReplayedInAnotherPlaceAreFound) {
         return std::vector<std::byte>();
       };
       const auto own = find(mine, occurrence);
-      std::vector<std::vector<std::byte>> replayed = {find(others, occurrence), find(peers, occurrence)};
+      std::vector<std::vector<std::byte>> replayed = {find(others, occurrence),
+                                                      find(peers, occurrence)};
       if (occurrence > 0) replayed.push_back(find(mine, occurrence - 1));
       for (const auto& payload : replayed) {
         if (payload.size() != own.size()) continue;  // as OfAnotherLength
         ASSERT_NE(payload, own);
-        expect_change_caught(job(), cheater, tag, occurrence, [&](std::vector<std::byte>& sent) { sent = payload; }, "MAC transcript");
+        expect_change_caught(
+            job(), cheater, tag, occurrence, [&](std::vector<std::byte>& sent) { sent = payload; },
+            "MAC transcript");
       }
     }
   }
@@ -101,7 +113,8 @@ TEST_P(OnlineMessages, ReplayedInAnotherPlaceAreFound) {
 // The cheater sends back what it receives.
 class ReflectingChannel final : public ChannelDecorator {
  public:
-  ReflectingChannel(std::unique_ptr<Channel> inner, std::string tag) : ChannelDecorator(std::move(inner)), tag_(std::move(tag)) {}
+  ReflectingChannel(std::unique_ptr<Channel> inner, std::string tag)
+      : ChannelDecorator(std::move(inner)), tag_(std::move(tag)) {}
 
   void send(const MessageTag& tag, std::span<const std::byte> payload) override {
     if (tag.name != tag_) inner().send(tag, payload);
@@ -119,11 +132,16 @@ TEST_P(OnlineMessages, ADigestOrOutputsSentBackAreFound) {
   for (const Party cheater : {Party::A, Party::B}) {
     // Reads before it answers: the honest party's message is all that it has.
     const auto reflecting = [](std::string tag) -> ChannelWrapper {
-      return [=](std::unique_ptr<Channel> inner) { return std::make_unique<ReflectingChannel>(std::move(inner), tag); };
+      return [=](std::unique_ptr<Channel> inner) {
+        return std::make_unique<ReflectingChannel>(std::move(inner), tag);
+      };
     };
     expect_caught(job(), cheater, reflecting("mac_transcript.digest"), "MAC transcript");
-    if (GetParam() == MaterialForm::Triples) expect_caught(job(), cheater, reflecting("output.shares"), "MAC transcript");
-    expect_caught(job(), cheater, reflecting(GetParam() == MaterialForm::Triples ? "and.de" : "and.e"), "MAC transcript");
+    if (GetParam() == MaterialForm::Triples)
+      expect_caught(job(), cheater, reflecting("output.shares"), "MAC transcript");
+    expect_caught(job(), cheater,
+                  reflecting(GetParam() == MaterialForm::Triples ? "and.de" : "and.e"),
+                  "MAC transcript");
   }
 }
 

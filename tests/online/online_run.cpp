@@ -17,7 +17,8 @@ Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng) {
   Inputs inputs;
   for (const InputBundle& bundle : circuit.info().inputs) {
     LaneValues values;
-    for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : lanes); ++lane) values.push_back(rng.bits(bundle.bits));
+    for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : lanes); ++lane)
+      values.push_back(rng.bits(bundle.bits));
     inputs.push_back(std::move(values));
   }
   return inputs;
@@ -28,8 +29,11 @@ RunResult run_party(Session& session, MaterialSource& material, const OnlineJob&
   for (std::size_t b = 0; b < mine.size(); ++b)
     if (job.circuit.info().inputs[b].owner == session.me()) mine[b] = job.inputs[b];
   const CircuitCost cost = cost_of(job.circuit);
-  CircuitRounds rounds(job.circuit, cost.gates(), job.lanes, job.window == 0 ? window_for(job.lanes) : job.window);
-  return run_circuit(session, material, material_for(job.circuit.info(), cost.ands_of(job.lanes), job.form, job.lanes), job.form, rounds, mine);
+  CircuitRounds rounds(job.circuit, cost.gates(), job.lanes,
+                       job.window == 0 ? window_for(job.lanes) : job.window);
+  return run_circuit(session, material,
+                     material_for(job.circuit.info(), cost.ands_of(job.lanes), job.form, job.lanes),
+                     job.form, rounds, mine);
 }
 
 IdealDealer dealer_of(const Session& session, std::uint64_t seed) {
@@ -49,7 +53,8 @@ OnlineRun run_online(const OnlineJob& job, const PartyOptions& options, bool exp
   return run;
 }
 
-void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult& b, const std::vector<LaneValues>& wanted) {
+void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult& b,
+                    const std::vector<LaneValues>& wanted) {
   for (const Party party : {Party::A, Party::B}) {
     const auto& outputs = (party == Party::A ? a : b).outputs;
     ASSERT_EQ(outputs.size(), wanted.size());
@@ -57,7 +62,8 @@ void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult
       ASSERT_EQ(outputs[bundle].has_value(), receives(info.outputs[bundle].to, party));
       if (!outputs[bundle]) continue;
       ASSERT_EQ(outputs[bundle]->size(), wanted[bundle].size());
-      for (std::size_t lane = 0; lane < wanted[bundle].size(); ++lane) expect_equal((*outputs[bundle])[lane], wanted[bundle][lane]);
+      for (std::size_t lane = 0; lane < wanted[bundle].size(); ++lane)
+        expect_equal((*outputs[bundle])[lane], wanted[bundle][lane]);
     }
   }
 }

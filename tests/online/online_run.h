@@ -38,11 +38,14 @@ RunResult run_party(Session& session, MaterialSource& material, const OnlineJob&
 // The ideal dealer's end for a party of run_sessions.
 IdealDealer dealer_of(const Session& session, std::uint64_t seed);
 
-OnlineRun run_online(const OnlineJob& job, const PartyOptions& options = {}, bool expect_done = true);
+OnlineRun run_online(const OnlineJob& job, const PartyOptions& options = {},
+                     bool expect_done = true);
 
 // Each party has exactly the outputs that are for it, and they are right.
-void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult& b, const std::vector<LaneValues>& wanted);
-inline void expect_outputs(const Circuit& circuit, const OnlineRun& run, const std::vector<LaneValues>& wanted) {
+void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult& b,
+                    const std::vector<LaneValues>& wanted);
+inline void expect_outputs(const Circuit& circuit, const OnlineRun& run,
+                           const std::vector<LaneValues>& wanted) {
   expect_outputs(circuit.info(), run.a, run.b, wanted);
 }
 

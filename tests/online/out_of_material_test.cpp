@@ -12,7 +12,8 @@ using namespace tinyot::test;
 // The ideal dealer, until it has none left.
 class EmptyingDealer : public MaterialSource {
  public:
-  EmptyingDealer(const Session& session, std::size_t draws) : dealer_(dealer_of(session, 1)), left_(draws) {}
+  EmptyingDealer(const Session& session, std::size_t draws)
+      : dealer_(dealer_of(session, 1)), left_(draws) {}
   MaterialBatch draw(MaterialKind kind, std::size_t count) override {
     if (left_-- == 0) throw OutOfMaterial("the dealer has none left");
     return dealer_.draw(kind, count);
@@ -23,8 +24,8 @@ class EmptyingDealer : public MaterialSource {
   std::size_t left_;
 };
 
-// A run in which one party's dealer fails at a draw: that party says so, the other one sees it gone, and neither has an output. False if
-// the run needs no such draw, or goes wrong otherwise.
+// A run in which one party's dealer fails at a draw: that party says so, the other one sees it
+// gone, and neither has an output. False if the run needs no such draw, or goes wrong otherwise.
 bool run_fails_at(std::size_t draw, MaterialForm form, std::size_t lanes, Party failing) {
   const RandomCircuit circuit(5, 150);
   Rng rng(Seed{{5, 5}});
@@ -41,7 +42,8 @@ bool run_fails_at(std::size_t draw, MaterialForm form, std::size_t lanes, Party 
     EXPECT_EQ(run.outcome(failing).kind, Outcome::Kind::Done) << run.outcome(failing).message;
     return false;
   }
-  EXPECT_EQ(run.outcome(peer_of(failing)).kind, Outcome::Kind::Network) << run.outcome(peer_of(failing)).message;
+  EXPECT_EQ(run.outcome(peer_of(failing)).kind, Outcome::Kind::Network)
+      << run.outcome(peer_of(failing)).message;
   EXPECT_TRUE(run.a.outputs.empty() && run.b.outputs.empty());
   return true;
 }

@@ -26,7 +26,9 @@ class PrivateOutput : public testing::TestWithParam<Party> {
 };
 
 INSTANTIATE_TEST_SUITE_P(To, PrivateOutput, testing::Values(Party::A, Party::B),
-                         [](const auto& receiver) { return std::string(1, letter(receiver.param)); });
+                         [](const auto& receiver) {
+                           return std::string(1, letter(receiver.param));
+                         });
 
 constexpr std::size_t kPrivateLanes = 67;
 
@@ -35,7 +37,8 @@ Inputs drawn(const Circuit& circuit) {
   return random_inputs(circuit, kPrivateLanes, rng);
 }
 
-std::vector<std::byte> payload_of(const Messages& messages, std::string_view tag, std::size_t occurrence = 0) {
+std::vector<std::byte> payload_of(const Messages& messages, std::string_view tag,
+                                  std::size_t occurrence = 0) {
   for (const Message& message : messages)
     if (message.tag == tag && message.occurrence == occurrence) return message.payload;
   ADD_FAILURE() << "no " << tag;
@@ -46,32 +49,39 @@ TEST_P(PrivateOutput, ALieOfTheOtherPartyIsCaughtByTheReceiver) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
   for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples}) {
-    for (const std::size_t bit : {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
+    for (const std::size_t bit :
+         {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
       const OnlineRun run =
-          expect_caught({circuit, kPrivateLanes, inputs, form}, other(), deviating(flip_bit("output.shares", 0, bit)), "MAC transcript");
+          expect_caught({circuit, kPrivateLanes, inputs, form}, other(),
+                        deviating(flip_bit("output.shares", 0, bit)), "MAC transcript");
       EXPECT_TRUE(run.of(other()).outputs.empty() || !run.of(other()).outputs[0]);
     }
   }
 }
 
-// The receiver sees nothing of the other party that it would not have seen without its lie: all messages are the same, but for the digest
-// that ends the run, which hashes what the other party alone knows. The other party ends with PeerCheated.
+// The receiver sees nothing of the other party that it would not have seen without its lie: all
+// messages are the same, but for the digest that ends the run, which hashes what the other party
+// alone knows. The other party ends with PeerCheated.
 TEST_P(PrivateOutput, FromTriplesALieOfTheReceiverShowsItNothingAndIsCaught) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
   const OnlineJob job{circuit, kPrivateLanes, inputs, MaterialForm::Triples};
   const Messages honest = messages_of(job, other());
-  for (const std::size_t bit : {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
+  for (const std::size_t bit :
+       {std::size_t{0}, kPrivateLanes - 1, kPrivateLanes, 2 * kPrivateLanes - 1}) {
     Messages seen;
     PartyOptions options;
-    (receiver() == Party::A ? options.wrap_a : options.wrap_b) = deviating(flip_bit("output.shares", 0, bit));
+    (receiver() == Party::A ? options.wrap_a : options.wrap_b) =
+        deviating(flip_bit("output.shares", 0, bit));
     (receiver() == Party::A ? options.wrap_b : options.wrap_a) = recording(seen);
     const OnlineRun run = run_online(job, options, false);
-    EXPECT_EQ(run.outcome(other()).kind, Outcome::Kind::PeerCheated) << run.outcome(other()).message;
+    EXPECT_EQ(run.outcome(other()).kind, Outcome::Kind::PeerCheated)
+        << run.outcome(other()).message;
     EXPECT_EQ(run.outcome(other()).check, "MAC transcript");
     EXPECT_TRUE(run.of(other()).outputs.empty());
     ASSERT_EQ(seen.size(), honest.size());
-    for (std::size_t i = 0; i + 1 < seen.size(); ++i) EXPECT_EQ(seen[i].payload, honest[i].payload) << seen[i].tag;
+    for (std::size_t i = 0; i + 1 < seen.size(); ++i)
+      EXPECT_EQ(seen[i].payload, honest[i].payload) << seen[i].tag;
     EXPECT_EQ(seen.back().tag, "mac_transcript.digest");
     EXPECT_NE(seen.back().payload, honest.back().payload);
   }
@@ -82,10 +92,12 @@ TEST_P(PrivateOutput, FromPairsTheReceiverRevealsNothing) {
   const Inputs inputs = drawn(circuit);
   const OnlineJob job{circuit, kPrivateLanes, inputs, MaterialForm::Pairs};
   EXPECT_TRUE(payload_of(messages_of(job, receiver()), "output.shares").empty());
-  EXPECT_EQ(payload_of(messages_of(job, other()), "output.shares").size(), bytes_for(2 * kPrivateLanes));
+  EXPECT_EQ(payload_of(messages_of(job, other()), "output.shares").size(),
+            bytes_for(2 * kPrivateLanes));
 }
 
-// What both parties' messages open is the output under the receiver's mask: of a constant output fair coins, and others in each session.
+// What both parties' messages open is the output under the receiver's mask: of a constant output
+// fair coins, and others in each session.
 TEST_P(PrivateOutput, FromTriplesWhatIsOpenedIsMasked) {
   constexpr std::size_t kMany = 20'000;
   ListedCircuit circuit;
@@ -105,7 +117,9 @@ TEST_P(PrivateOutput, FromTriplesWhatIsOpenedIsMasked) {
     int ones = 0, different = 0;
     for (std::size_t lane = 0; lane < kMany; ++lane) {
       const std::size_t bit = bundle_bit * kMany + lane;
-      const auto at = [&](int session) { return std::to_integer<int>(opened[session][bit / 8] >> (bit % 8)) & 1; };
+      const auto at = [&](int session) {
+        return std::to_integer<int>(opened[session][bit / 8] >> (bit % 8)) & 1;
+      };
       ones += at(0);
       different += at(0) != at(1);
     }

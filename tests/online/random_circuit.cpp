@@ -23,11 +23,19 @@ RandomCircuit::RandomCircuit(std::uint64_t seed, std::size_t gates) {
   const auto any = [&] { return live[rng.below(live.size())]; };
   for (std::size_t i = 0; i < gates; ++i) {
     switch (rng.below(8)) {
-      case 0: gates_.push_back({GateKind::Not, next, any(), 0}); break;
-      case 1: gates_.push_back({GateKind::Const, next, rng.below(2), 0}); break;
+      case 0:
+        gates_.push_back({GateKind::Not, next, any(), 0});
+        break;
+      case 1:
+        gates_.push_back({GateKind::Const, next, rng.below(2), 0});
+        break;
       case 2:
-      case 3: gates_.push_back({GateKind::Xor, next, any(), any()}); break;
-      default: gates_.push_back({GateKind::And, next, any(), any()}); break;
+      case 3:
+        gates_.push_back({GateKind::Xor, next, any(), any()});
+        break;
+      default:
+        gates_.push_back({GateKind::And, next, any(), any()});
+        break;
     }
     live.push_back(next++);
     if (live.size() > 20 && rng.below(2) == 0) {
@@ -37,13 +45,15 @@ RandomCircuit::RandomCircuit(std::uint64_t seed, std::size_t gates) {
     }
   }
   for (std::size_t bundle = 0; bundle < info_.outputs.size(); ++bundle)
-    for (std::size_t bit = 0; bit < info_.outputs[bundle].bits; ++bit) gates_.push_back({GateKind::Output, bundle, any(), bit});
+    for (std::size_t bit = 0; bit < info_.outputs[bundle].bits; ++bit)
+      gates_.push_back({GateKind::Output, bundle, any(), bit});
 }
 
 namespace {
 
 // How often each kind of gate comes, of 16: Xor, And, Not, Const in this order.
-constexpr std::array<std::array<std::uint64_t, 4>, 5> kMixes = {{{5, 7, 2, 2}, {1, 14, 1, 0}, {10, 0, 4, 2}, {2, 2, 12, 0}, {6, 6, 0, 4}}};
+constexpr std::array<std::array<std::uint64_t, 4>, 5> kMixes = {
+    {{5, 7, 2, 2}, {1, 14, 1, 0}, {10, 0, 4, 2}, {2, 2, 12, 0}, {6, 6, 0, 4}}};
 constexpr std::array kKinds = {GateKind::Xor, GateKind::And, GateKind::Not, GateKind::Const};
 
 }  // namespace
@@ -51,14 +61,16 @@ constexpr std::array kKinds = {GateKind::Xor, GateKind::And, GateKind::Not, Gate
 // Draws a circuit event by event.
 class CircuitDrawer {
  public:
-  explicit CircuitDrawer(std::uint64_t seed) : rng_(Seed{{seed, 4712}}), mix_(kMixes[below(kMixes.size())]), chain_(below(4) == 0) {
+  explicit CircuitDrawer(std::uint64_t seed)
+      : rng_(Seed{{seed, 4712}}), mix_(kMixes[below(kMixes.size())]), chain_(below(4) == 0) {
     draw_info();
     // Some bits never come at all.
     for (std::size_t bundle = 0; bundle < info().inputs.size(); ++bundle)
       for (std::size_t bit = 0; bit < info().inputs[bundle].bits; ++bit)
         if (below(10) != 0) inputs_.push_back({GateKind::Input, 0, bundle, bit});
     for (std::size_t bundle = 0; bundle < info().outputs.size(); ++bundle)
-      for (std::size_t bit = 0; bit < info().outputs[bundle].bits; ++bit) outputs_.push_back({GateKind::Output, bundle, 0, bit});
+      for (std::size_t bit = 0; bit < info().outputs[bundle].bits; ++bit)
+        outputs_.push_back({GateKind::Output, bundle, 0, bit});
   }
 
   RandomCircuit draw() {
@@ -83,12 +95,15 @@ class CircuitDrawer {
 
   void draw_info() {
     info().name = "random";
-    const std::uint64_t common = below(5);  // a bundle is the same in all lanes with a chance of so many quarters
+    // a bundle is the same in all lanes with a chance of so many quarters
+    const std::uint64_t common = below(5);
     for (const Party owner : {Party::A, Party::B})
       for (std::uint64_t bundles = below(3); bundles > 0; --bundles)
-        info().inputs.push_back({"in", static_cast<std::uint32_t>(1 + below(6)), owner, ValueFormat::Integer, below(4) < common});
+        info().inputs.push_back({"in", static_cast<std::uint32_t>(1 + below(6)), owner,
+                                 ValueFormat::Integer, below(4) < common});
     for (std::uint64_t bundles = 1 + below(3); bundles > 0; --bundles)
-      info().outputs.push_back({"out", static_cast<std::uint32_t>(1 + below(6)), static_cast<Receiver>(below(3)), ValueFormat::Integer});
+      info().outputs.push_back({"out", static_cast<std::uint32_t>(1 + below(6)),
+                                static_cast<Receiver>(below(3)), ValueFormat::Integer});
   }
 
   GateKind drawn_kind() {

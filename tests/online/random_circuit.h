@@ -8,12 +8,14 @@ namespace tinyot::test {
 
 class RandomCircuit : public Circuit {
  public:
-  // A few inputs of each party (one bundle the same in all lanes), `gates` random gates, outputs to A, to B and to both.
+  // A few inputs of each party (one bundle the same in all lanes), `gates` random gates, outputs to
+  // A, to B and to both.
   RandomCircuit(std::uint64_t seed, std::size_t gates);
 
-  // Anything that a circuit may be: bundles of both parties, of one or of none, the same in all lanes or not, bits that are never read or
-  // only late; from no gates to a hundred, mixed, or mostly of one kind, or of wires that are the same in all lanes, or without ANDs; outputs
-  // that come early, of inputs, of constants, of one wire twice, or none for a party.
+  // Anything that a circuit may be: bundles of both parties, of one or of none, the same in all
+  // lanes or not, bits that are never read or only late; from no gates to a hundred, mixed, or
+  // mostly of one kind, or of wires that are the same in all lanes, or without ANDs; outputs that
+  // come early, of inputs, of constants, of one wire twice, or none for a party.
   static RandomCircuit of_any_shape(std::uint64_t seed);
 
   const CircuitInfo& info() const override { return info_; }

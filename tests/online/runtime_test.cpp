@@ -21,13 +21,15 @@ using namespace tinyot::test;
 
 class Runtime : public testing::TestWithParam<MaterialForm> {};
 
-INSTANTIATE_TEST_SUITE_P(FromEachForm, Runtime, testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
+INSTANTIATE_TEST_SUITE_P(FromEachForm, Runtime,
+                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
 // A circuit of any shape, its lanes, inputs and window, all from one number.
 struct Drawn {
   explicit Drawn(std::uint64_t seed)
-      : circuit(RandomCircuit::of_any_shape(seed)), lanes(lanes_of(seed)), window(kWindows[seed % std::size(kWindows)]) {
+      : circuit(RandomCircuit::of_any_shape(seed)), lanes(lanes_of(seed)),
+        window(kWindows[seed % std::size(kWindows)]) {
     Rng rng(Seed{{seed, 5}});
     inputs = random_inputs(circuit, lanes, rng);
   }
@@ -47,23 +49,28 @@ struct Drawn {
   }
 };
 
-// 10,000 of both forms together, fewer under a sanitizer; many on a pair of sessions, whose transcripts go on from one to the next.
+// 10,000 of both forms together, fewer under a sanitizer; many on a pair of sessions, whose
+// transcripts go on from one to the next.
 TEST_P(Runtime, RandomCircuitsEqualThePlainEvaluator) {
   constexpr std::uint64_t kSessions = repetitions(50), kCircuits = 100;
   for (std::uint64_t seed = 1; seed <= kSessions; ++seed) {
     std::vector<Drawn> drawn;
-    for (std::uint64_t i = 0; i < kCircuits; ++i) drawn.emplace_back(2 * (seed * kCircuits + i) + (GetParam() == MaterialForm::Pairs));
+    for (std::uint64_t i = 0; i < kCircuits; ++i)
+      drawn.emplace_back(2 * (seed * kCircuits + i) + (GetParam() == MaterialForm::Pairs));
     std::vector<RunResult> results[2];
     run_sessions(
         [&](Session& session) {
           IdealDealer dealer = dealer_of(session, seed);
-          for (const Drawn& one : drawn) results[static_cast<int>(session.me())].push_back(run_party(session, dealer, one.job(GetParam())));
+          for (const Drawn& one : drawn)
+            results[static_cast<int>(session.me())].push_back(
+                run_party(session, dealer, one.job(GetParam())));
         },
         {.seed = seed});
     for (std::size_t i = 0; i < kCircuits && !HasFailure(); ++i) {
       SCOPED_TRACE("session " + std::to_string(seed) + ", circuit " + std::to_string(i));
       ASSERT_GT(std::min(results[0].size(), results[1].size()), i);
-      expect_outputs(drawn[i].circuit.info(), results[0][i], results[1][i], evaluate(drawn[i].circuit, drawn[i].lanes, drawn[i].inputs));
+      expect_outputs(drawn[i].circuit.info(), results[0][i], results[1][i],
+                     evaluate(drawn[i].circuit, drawn[i].lanes, drawn[i].inputs));
     }
     if (HasFailure()) return;
   }
@@ -76,7 +83,8 @@ struct Look : GateSink {
     if (gate.kind == GateKind::Output) ++given[gate.in0], input_output |= inputs.contains(gate.in0);
     if (gate.kind == GateKind::And) same_twice |= gate.in0 == gate.in1;
     if (gate.kind == GateKind::Xor || gate.kind == GateKind::And) read.insert(gate.in1);
-    if (gate.kind != GateKind::Input && gate.kind != GateKind::Const && gate.kind != GateKind::Free) read.insert(gate.in0);
+    if (gate.kind != GateKind::Input && gate.kind != GateKind::Const && gate.kind != GateKind::Free)
+      read.insert(gate.in0);
   }
   std::map<WireId, int> given;  // as outputs
   std::set<WireId> inputs, read;
@@ -91,7 +99,8 @@ struct RoundCount : RoundSink {
 // What the random circuits are claimed to hold comes in them often enough.
 TEST(RandomCircuits, HaveEveryShape) {
   struct Seen {
-    int no_ands, only_a, only_b, nobody, common_ands, mixed_ands, splits, input_output, twice, same_twice, unread, to_nobody;
+    int no_ands, only_a, only_b, nobody, common_ands, mixed_ands, splits, input_output, twice,
+        same_twice, unread, to_nobody;
   } seen = {};
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const Drawn drawn(seed);
@@ -105,19 +114,26 @@ TEST(RandomCircuits, HaveEveryShape) {
     seen.common_ands += cost.common_ands > 0 && drawn.lanes > 1;
     seen.mixed_ands += cost.common_ands > 0 && cost.ands > cost.common_ands && drawn.lanes > 1;
     for (const Receiver receiver : {Receiver::A, Receiver::B})
-      seen.to_nobody += std::ranges::all_of(info.outputs, [&](const OutputBundle& bundle) { return bundle.to == receiver; });
+      seen.to_nobody += std::ranges::all_of(
+          info.outputs, [&](const OutputBundle& bundle) { return bundle.to == receiver; });
     Look look;
     drawn.circuit.generate(look);
     seen.input_output += look.input_output;
     seen.same_twice += look.same_twice;
     seen.twice += std::ranges::any_of(look.given, [](const auto& wire) { return wire.second > 1; });
-    seen.unread += std::ranges::any_of(look.inputs, [&](WireId wire) { return !look.read.contains(wire); });
+    seen.unread +=
+        std::ranges::any_of(look.inputs, [&](WireId wire) { return !look.read.contains(wire); });
     RoundCount count;
-    generate_rounds(drawn.circuit, drawn.lanes, drawn.window == 0 ? window_for(drawn.lanes) : drawn.window, count);
+    generate_rounds(drawn.circuit, drawn.lanes,
+                    drawn.window == 0 ? window_for(drawn.lanes) : drawn.window, count);
     seen.splits += count.rounds > cost.and_depth + 1;
   }
-  for (const int count : {seen.no_ands, seen.only_a, seen.only_b, seen.nobody, seen.common_ands, seen.mixed_ands}) EXPECT_GT(count, 30);
-  for (const int count : {seen.splits, seen.input_output, seen.twice, seen.same_twice, seen.unread, seen.to_nobody}) EXPECT_GT(count, 30);
+  for (const int count :
+       {seen.no_ands, seen.only_a, seen.only_b, seen.nobody, seen.common_ands, seen.mixed_ands})
+    EXPECT_GT(count, 30);
+  for (const int count :
+       {seen.splits, seen.input_output, seen.twice, seen.same_twice, seen.unread, seen.to_nobody})
+    EXPECT_GT(count, 30);
 }
 
 TEST_P(Runtime, DrawsWhatMaterialForForetells) {
@@ -125,7 +141,8 @@ TEST_P(Runtime, DrawsWhatMaterialForForetells) {
   Rng rng(Seed{{1, 1}});
   const auto inputs = random_inputs(circuit, 9, rng);
   const OnlineRun run = run_online({circuit, 9, inputs, GetParam()});
-  const MaterialCounts foretold = material_for(circuit.info(), cost_of(circuit).ands_of(9), GetParam(), 9);
+  const MaterialCounts foretold =
+      material_for(circuit.info(), cost_of(circuit).ands_of(9), GetParam(), 9);
   EXPECT_EQ(run.dealt_a, foretold);
   EXPECT_EQ(run.dealt_b, foretold);
 }
@@ -140,8 +157,8 @@ TEST_P(Runtime, AesOfThreeBlocks) {
   EXPECT_EQ(run.a.and_rounds, cost_of(*circuit).and_depth);
 }
 
-// Of a lone party: A waits for B's inputs, which B sends behind A's; then two rounds a layer of ANDs, one from triples, and three for the
-// outputs.
+// Of a lone party: A waits for B's inputs, which B sends behind A's; then two rounds a layer of
+// ANDs, one from triples, and three for the outputs.
 TEST_P(Runtime, TakesTheRoundsAndMessagesOfItsHeader) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{3, 4}});
@@ -152,7 +169,9 @@ TEST_P(Runtime, TakesTheRoundsAndMessagesOfItsHeader) {
     const ChannelCounters before = session.channel().counters();
     const RunResult result = run_party(session, dealer, {circuit, 5, inputs, GetParam()});
     const ChannelCounters after = session.channel().counters();
-    spent[static_cast<int>(session.me())] = {.messages_sent = after.messages_sent - before.messages_sent, .rounds = after.rounds - before.rounds};
+    spent[static_cast<int>(session.me())] = {
+        .messages_sent = after.messages_sent - before.messages_sent,
+        .rounds = after.rounds - before.rounds};
     EXPECT_EQ(result.and_rounds, 3u);
   });
   const std::uint64_t of_ands = GetParam() == MaterialForm::Pairs ? 2 * 3 : 3;
@@ -173,7 +192,9 @@ TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {
     if (session.me() == Party::A) sent = session.log().phases().front().bytes_sent;
   });
   const double bits_of_an_and = GetParam() == MaterialForm::Pairs ? 5 : 2;  // of each party
-  const double floor = bits_of_an_and / 8 * static_cast<double>(cost_of(*circuit).ands_of(lanes)) + 128.0 / 8 * (lanes + 1);  // and A's inputs
+  // and A's inputs
+  const double floor = bits_of_an_and / 8 * static_cast<double>(cost_of(*circuit).ands_of(lanes)) +
+                       128.0 / 8 * (lanes + 1);
   EXPECT_GE(static_cast<double>(sent), floor);
   EXPECT_LT(static_cast<double>(sent), 1.02 * floor);
 }

@@ -7,8 +7,10 @@ namespace {
 
 class FlippingChannel final : public ChannelDecorator {
  public:
-  FlippingChannel(std::unique_ptr<Channel> inner, std::string tag, std::vector<std::size_t> bits, std::size_t number)
-      : ChannelDecorator(std::move(inner)), tag_(std::move(tag)), bits_(std::move(bits)), number_(number) {}
+  FlippingChannel(std::unique_ptr<Channel> inner, std::string tag, std::vector<std::size_t> bits,
+                  std::size_t number)
+      : ChannelDecorator(std::move(inner)), tag_(std::move(tag)), bits_(std::move(bits)),
+        number_(number) {}
 
   void send(const MessageTag& tag, std::span<const std::byte> payload) override {
     std::vector<std::byte> changed(payload.begin(), payload.end());
@@ -84,16 +86,23 @@ class RepeatingChannel final : public ChannelDecorator {
 
 }  // namespace
 
-ChannelWrapper flipping_both_ways(std::string tag, std::vector<std::size_t> bits, std::size_t number) {
-  return [=](std::unique_ptr<Channel> inner) { return std::make_unique<FlippingChannel>(std::move(inner), tag, bits, number); };
+ChannelWrapper flipping_both_ways(std::string tag, std::vector<std::size_t> bits,
+                                  std::size_t number) {
+  return [=](std::unique_ptr<Channel> inner) {
+    return std::make_unique<FlippingChannel>(std::move(inner), tag, bits, number);
+  };
 }
 
 ChannelWrapper swapping(std::string tag, std::size_t number, bool& done) {
-  return [=, &done](std::unique_ptr<Channel> inner) { return std::make_unique<SwappingChannel>(std::move(inner), tag, number, done); };
+  return [=, &done](std::unique_ptr<Channel> inner) {
+    return std::make_unique<SwappingChannel>(std::move(inner), tag, number, done);
+  };
 }
 
 ChannelWrapper repeating(std::string tag, std::size_t number) {
-  return [=](std::unique_ptr<Channel> inner) { return std::make_unique<RepeatingChannel>(std::move(inner), tag, number); };
+  return [=](std::unique_ptr<Channel> inner) {
+    return std::make_unique<RepeatingChannel>(std::move(inner), tag, number);
+  };
 }
 
 }  // namespace tinyot::test

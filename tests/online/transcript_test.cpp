@@ -1,5 +1,5 @@
-// What the messages of the online phase depend on: on no MAC, key or global key before the check, and of the values on none at all, as
-// far as anybody can tell who does not hold the masks.
+// What the messages of the online phase depend on: on no MAC, key or global key before the check,
+// and of the values on none at all, as far as anybody can tell who does not hold the masks.
 #include <gtest/gtest.h>
 
 #include "tests/online/cheat.h"
@@ -12,13 +12,15 @@ using namespace tinyot::test;
 
 class Transcript : public testing::TestWithParam<MaterialForm> {};
 
-INSTANTIATE_TEST_SUITE_P(FromEachForm, Transcript, testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
+INSTANTIATE_TEST_SUITE_P(FromEachForm, Transcript,
+                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
 // The ideal dealer's bits, with blocks that have nothing to do with them.
 class OtherBlocks : public MaterialSource {
  public:
-  explicit OtherBlocks(const Session& session) : dealer_(dealer_of(session, 1)), rng_(Seed{{1, 2}}) {}
+  explicit OtherBlocks(const Session& session)
+      : dealer_(dealer_of(session, 1)), rng_(Seed{{1, 2}}) {}
   MaterialBatch draw(MaterialKind kind, std::size_t count) override {
     MaterialBatch batch = dealer_.draw(kind, count);
     for (auto& column : batch.mine) rng_.fill_blocks(std::span(column.macs));
@@ -39,11 +41,13 @@ struct Recorded {
   const Messages& of(Party party) const { return party == Party::A ? a : b; }
 };
 
-// Runs a job on a session and a source for each party; `global_key` as of the parties of the tests, or another one.
+// Runs a job on a session and a source for each party; `global_key` as of the parties of the tests,
+// or another one.
 template <class MakeSource>
 Recorded record(const OnlineJob& job, std::uint64_t key_seed, MakeSource make_source) {
   Recorded recorded;
-  const PartyOptions options{.seed = 1, .wrap_a = recording(recorded.a), .wrap_b = recording(recorded.b)};
+  const PartyOptions options{
+      .seed = 1, .wrap_a = recording(recorded.a), .wrap_b = recording(recorded.b)};
   recorded.run.outcomes = run_channels(
       [&](Party party, Channel& channel) {
         Rng rng(Seed{{1, static_cast<std::uint64_t>(party)}});
@@ -62,11 +66,14 @@ TEST_P(Transcript, NothingBeforeTheCheckDependsOnABlock) {
   Rng rng(Seed{{14, 1}});
   const Inputs inputs = random_inputs(circuit, 70, rng);
   const OnlineJob job{circuit, 70, inputs, GetParam()};
-  const Recorded honest = record(job, 1, [](const Session& session) { return dealer_of(session, 1); });
-  const Recorded other = record(job, 1, [](const Session& session) { return OtherBlocks(session); });
+  const Recorded honest =
+      record(job, 1, [](const Session& session) { return dealer_of(session, 1); });
+  const Recorded other =
+      record(job, 1, [](const Session& session) { return OtherBlocks(session); });
   for (const Party party : {Party::A, Party::B}) {
     const Messages &before = honest.of(party), &after = other.of(party);
-    EXPECT_EQ(honest.run.outcome(party).kind, Outcome::Kind::Done) << honest.run.outcome(party).message;
+    EXPECT_EQ(honest.run.outcome(party).kind, Outcome::Kind::Done)
+        << honest.run.outcome(party).message;
     EXPECT_NE(other.run.outcome(party).kind, Outcome::Kind::Done);  // the first check
     std::size_t at = 0;
     for (; at < after.size() && before[at].tag != "mac_transcript.digest"; ++at) {
@@ -88,13 +95,15 @@ TEST_P(Transcript, NothingButDigestsDependsOnTheGlobalKeys) {
   const OnlineJob job{circuit, 5, inputs, GetParam()};
   const auto under_keys = [&](std::uint64_t key_seed) {
     return record(job, key_seed, [=](const Session& session) {
-      return IdealDealer(session.me(), 1, global_key_of(Party::A, key_seed), global_key_of(Party::B, key_seed));
+      return IdealDealer(session.me(), 1, global_key_of(Party::A, key_seed),
+                         global_key_of(Party::B, key_seed));
     });
   };
   const Recorded first = under_keys(1), second = under_keys(2);
   std::size_t digests = 0;
   for (const Party party : {Party::A, Party::B}) {
-    EXPECT_EQ(second.run.outcome(party).kind, Outcome::Kind::Done) << second.run.outcome(party).message;
+    EXPECT_EQ(second.run.outcome(party).kind, Outcome::Kind::Done)
+        << second.run.outcome(party).message;
     ASSERT_EQ(first.of(party).size(), second.of(party).size());
     for (std::size_t i = 0; i < first.of(party).size(); ++i) {
       const Message &one = first.of(party)[i], &other = second.of(party)[i];
@@ -107,9 +116,12 @@ TEST_P(Transcript, NothingButDigestsDependsOnTheGlobalKeys) {
   expect_outputs(circuit, second.run, evaluate(circuit, 5, inputs));
 }
 
-bool bit_at(const std::vector<std::byte>& bytes, std::size_t bit) { return (bytes[bit / 8] >> (bit % 8) & std::byte{1}) != std::byte{0}; }
+bool bit_at(const std::vector<std::byte>& bytes, std::size_t bit) {
+  return (bytes[bit / 8] >> (bit % 8) & std::byte{1}) != std::byte{0};
+}
 
-// Each segment of each message that is not an output: fair coins, whatever the inputs are; and so is what two messages open together.
+// Each segment of each message that is not an output: fair coins, whatever the inputs are; and so
+// is what two messages open together.
 TEST_P(Transcript, MaskedValuesAreBalanced) {
   constexpr std::size_t kLanes = 20'000;
   constexpr double kSixDeviations = 425;
@@ -120,20 +132,23 @@ TEST_P(Transcript, MaskedValuesAreBalanced) {
     BitVector bit(1);
     bit.put(0, value);
     const Inputs inputs(2, LaneValues(kLanes, bit));
-    const Recorded recorded = record({circuit, kLanes, inputs, GetParam()}, 1, [](const Session& session) { return dealer_of(session, 1); });
+    const Recorded recorded = record({circuit, kLanes, inputs, GetParam()}, 1,
+                                     [](const Session& session) { return dealer_of(session, 1); });
     std::map<std::string, std::vector<std::byte>> of_a;
     std::size_t segments = 0;
     for (const Party party : {Party::A, Party::B}) {
       for (const Message& message : recorded.of(party)) {
         if (message.tag != "input.masked" && !message.tag.starts_with("and.")) continue;
         if (party == Party::A) of_a[message.tag] = message.payload;
-        for (std::size_t first = 0; first < 8 * message.payload.size(); first += kLanes, ++segments) {
+        for (std::size_t first = 0; first < 8 * message.payload.size();
+             first += kLanes, ++segments) {
           std::size_t ones = 0, opened = 0;
           for (std::size_t i = first; i < first + kLanes; ++i) {
             ones += bit_at(message.payload, i);
             opened += bit_at(message.payload, i) != bit_at(of_a.at(message.tag), i);
           }
-          SCOPED_TRACE(letter(party) + ("'s " + message.tag) + ", segment " + std::to_string(first / kLanes) + ", inputs " + std::to_string(value));
+          SCOPED_TRACE(letter(party) + ("'s " + message.tag) + ", segment " +
+                       std::to_string(first / kLanes) + ", inputs " + std::to_string(value));
           EXPECT_NEAR(static_cast<double>(ones), kLanes / 2.0, kSixDeviations);
           if (party == Party::A) continue;
           EXPECT_NEAR(static_cast<double>(opened), kLanes / 2.0, kSixDeviations) << "with A's";

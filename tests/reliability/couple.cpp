@@ -19,8 +19,9 @@ constexpr std::size_t kDigits = 16;  // of the strings whose distance is compute
 
 std::string text_of(const std::optional<Strike>& strike, bool has_struck) {
   if (!strike) return "";
-  return std::string(", ") + name_of(strike->fault) + " at byte " + std::to_string(strike->at) + " from " +
-         (strike->direction == Direction::FromConnecting ? "B" : "A") + (has_struck ? "" : " (not reached)");
+  return std::string(", ") + name_of(strike->fault) + " at byte " + std::to_string(strike->at) +
+         " from " + (strike->direction == Direction::FromConnecting ? "B" : "A") +
+         (has_struck ? "" : " (not reached)");
 }
 
 std::string hex_of(std::uint64_t value) {
@@ -32,10 +33,14 @@ std::string hex_of(std::uint64_t value) {
 }  // namespace
 
 const std::vector<Setting>& settings() {
-  static const Arguments kFast = {"--ands", "2^12", "--unit", "2^11", "--inputs", "2^13", "--profile", "fast", "--allow-weak"};
-  static const Arguments kPairs = {"--ands",    "2^10",   "--unit",          "2^9",        "--inputs",    "2^11",
-                                   "--profile", "nnob12", "--labit-columns", "experiment", "--allow-weak"};
-  static const Arguments kWorkers = {"--ands", "2^13", "--unit", "2^11", "--inputs", "2^13", "--profile", "fast", "--allow-weak", "--threads", "3"};
+  static const Arguments kFast = {"--ands", "2^12",      "--unit", "2^11",        "--inputs",
+                                  "2^13",   "--profile", "fast",   "--allow-weak"};
+  static const Arguments kPairs = {"--ands",          "2^10",       "--unit",      "2^9",
+                                   "--inputs",        "2^11",       "--profile",   "nnob12",
+                                   "--labit-columns", "experiment", "--allow-weak"};
+  static const Arguments kWorkers = {"--ands",       "2^13",      "--unit",    "2^11",
+                                     "--inputs",     "2^13",      "--profile", "fast",
+                                     "--allow-weak", "--threads", "3"};
   static const std::vector<Setting> kSettings = {{"FastTcp", false, kFast},
                                                  {"FastTls", true, kFast},
                                                  {"PairsTcp", false, kPairs},
@@ -44,12 +49,15 @@ const std::vector<Setting>& settings() {
   return kSettings;
 }
 
-void for_each_at_once(std::uint64_t count, std::uint64_t at_once, const std::function<void(std::uint64_t)>& body) {
+void for_each_at_once(std::uint64_t count, std::uint64_t at_once,
+                      const std::function<void(std::uint64_t)>& body) {
   std::atomic<std::uint64_t> next = 0;
   std::vector<std::thread> threads;
   for (std::uint64_t i = 0; i < std::min(count, at_once); ++i)
     threads.emplace_back([&] {
-      for (std::uint64_t number = next++; number < count && !::testing::Test::HasFailure(); number = next++) body(number);
+      for (std::uint64_t number = next++; number < count && !::testing::Test::HasFailure();
+           number = next++)
+        body(number);
     });
   for (std::thread& thread : threads) thread.join();
 }
@@ -69,23 +77,32 @@ std::uint64_t NetworkTally::struck() const {
 }
 
 void NetworkTally::print(const std::string& title, std::uint64_t seed) const {
-  std::string text = title + ", seed " + std::to_string(seed) + ": " + std::to_string(struck()) + " strikes (";
+  std::string text =
+      title + ", seed " + std::to_string(seed) + ": " + std::to_string(struck()) + " strikes (";
   for (std::size_t i = 0; i < kAllFaults.size(); ++i)
-    text += (i == 0 ? "" : ", ") + std::string(name_of(kAllFaults[i])) + " " + std::to_string(strikes[i]);
+    text += (i == 0 ? "" : ", ") + std::string(name_of(kAllFaults[i])) + " " +
+            std::to_string(strikes[i]);
   text += ") in " + std::to_string(sessions) + " sessions; exit statuses";
   const std::lock_guard lock(mutex_);
-  for (const auto& [status, count] : statuses_) text += " " + std::to_string(status) + ": " + std::to_string(count) + ",";
-  std::printf("%s longest session %.1f s; %llu outputs, all right; begun again %llu, items served %llu, reused %llu\n", text.c_str(), longest_s_,
-              static_cast<unsigned long long>(right.load()), static_cast<unsigned long long>(begun_again.load()),
-              static_cast<unsigned long long>(served.load()), static_cast<unsigned long long>(reused.load()));
+  for (const auto& [status, count] : statuses_)
+    text += " " + std::to_string(status) + ": " + std::to_string(count) + ",";
+  std::printf(
+      "%s longest session %.1f s; %llu outputs, all right; begun again %llu, items served %llu, "
+      "reused %llu\n",
+      text.c_str(), longest_s_, static_cast<unsigned long long>(right.load()),
+      static_cast<unsigned long long>(begun_again.load()),
+      static_cast<unsigned long long>(served.load()),
+      static_cast<unsigned long long>(reused.load()));
 }
 
-Couple::Couple(const Setting& setting, NetworkTally& tally, std::uint64_t seed) : setting_(setting), tally_(tally), random_(seed) {
+Couple::Couple(const Setting& setting, NetworkTally& tally, std::uint64_t seed)
+    : setting_(setting), tally_(tally), random_(seed) {
   std::string name = (fs::temp_directory_path() / "tinyot_network_XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
   root_ = name;
   if (!setting_.has_keys) return;
-  for (const char* key : {"A.pem", "B.pem"}) EXPECT_EQ(Process(tinyot(), {"keygen", "--out", (root_ / key).string()}).end().status, 0);
+  for (const char* key : {"A.pem", "B.pem"})
+    EXPECT_EQ(Process(tinyot(), {"keygen", "--out", (root_ / key).string()}).end().status, 0);
 }
 
 Couple::~Couple() { fs::remove_all(root_); }
@@ -93,37 +110,46 @@ Couple::~Couple() { fs::remove_all(root_); }
 Arguments Couple::keys_of(char party) const {
   if (!setting_.has_keys) return {};
   const char peer = party == 'A' ? 'B' : 'A';
-  return {"--key", (root_ / (std::string(1, party) + ".pem")).string(), "--peer-key", "@" + (root_ / (std::string(1, peer) + ".pem.crt")).string()};
+  return {"--key", (root_ / (std::string(1, party) + ".pem")).string(), "--peer-key",
+          "@" + (root_ / (std::string(1, peer) + ".pem.crt")).string()};
 }
 
-Arguments Couple::arguments(char party, const std::string& command, const Meeting& meeting, const Arguments& more) const {
+Arguments Couple::arguments(char party, const std::string& command, const Meeting& meeting,
+                            const Arguments& more) const {
   Arguments rest = {"--store", store_of(party).string()};
-  for (const Arguments& part : {keys_of(party), more}) rest.insert(rest.end(), part.begin(), part.end());
+  for (const Arguments& part : {keys_of(party), more})
+    rest.insert(rest.end(), part.begin(), part.end());
   return party_arguments(party, command, meeting, rest);
 }
 
-Traffic Couple::meet(const std::string& command, const Arguments& of_a, const Arguments& of_b, const WirePlan& plan,
-                     std::initializer_list<int> others) {
+Traffic Couple::meet(const std::string& command, const Arguments& of_a, const Arguments& of_b,
+                     const WirePlan& plan, std::initializer_list<int> others) {
   WirePlan seeded = plan;
   seeded.seed = random_();
   const std::string port = quiet_port();
   Wire wire(port, seeded);
   const Meeting meeting{port, wire.port(), kConnectTimeout, kIdleTimeout};
   const auto start = std::chrono::steady_clock::now();
-  Process a(tinyot(), arguments('A', command, meeting, of_a), {}, std::chrono::seconds(kSessionMax));
-  Process b(tinyot(), arguments('B', command, meeting, of_b), {}, std::chrono::seconds(kSessionMax));
+  Process a(tinyot(), arguments('A', command, meeting, of_a), {},
+            std::chrono::seconds(kSessionMax));
+  Process b(tinyot(), arguments('B', command, meeting, of_b), {},
+            std::chrono::seconds(kSessionMax));
   const bool is_disturbed = meanwhile_ != nullptr;
   if (is_disturbed) std::exchange(meanwhile_, nullptr)(a, b, wire);
   ended_ = {a.end(), b.end()};
   // Other programs take ports, too.
-  if (!is_disturbed && ended_.a.err.find("cannot listen on") != std::string::npos) return meet(command, of_a, of_b, plan, others);
-  tally_.count(ended_, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (!is_disturbed && ended_.a.err.find("cannot listen on") != std::string::npos)
+    return meet(command, of_a, of_b, plan, others);
+  tally_.count(ended_,
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   has_struck_ = wire.has_struck();
   if (has_struck_) ++tally_.strikes[static_cast<std::size_t>(plan.strike->fault)];
   for (const Ended& party : {ended_.a, ended_.b}) {
-    const bool is_lawful =
-        party.status == 0 || (party.status == 3 && (has_struck_ || is_disturbed)) || std::ranges::find(others, party.status) != others.end();
-    EXPECT_TRUE(is_lawful) << setting_.name << ", " << command << text_of(plan.strike, has_struck_) << ": status " << party.status << "\n"
+    const bool is_lawful = party.status == 0 ||
+                           (party.status == 3 && (has_struck_ || is_disturbed)) ||
+                           std::ranges::find(others, party.status) != others.end();
+    EXPECT_TRUE(is_lawful) << setting_.name << ", " << command << text_of(plan.strike, has_struck_)
+                           << ": status " << party.status << "\n"
                            << party.err;
   }
   return {wire.bytes(Direction::FromConnecting), wire.bytes(Direction::FromListening)};
@@ -140,20 +166,24 @@ Traffic Couple::preprocess(const WirePlan& plan) {
   return meet("preprocess", options('A'), options('B'), plan);
 }
 
-// One party heard that the other one agrees, and began a store; the other one heard nothing. As the message says, that store is to be removed.
+// One party heard that the other one agrees, and began a store; the other one heard nothing. As the
+// message says, that store is to be removed.
 void Couple::forget_half_a_beginning() {
   for (const char party : {'A', 'B'}) fs::remove_all(store_of(party));
   ++tally_.begun_again;
 }
 
 Arguments Couple::run_arguments(char party, const std::string& input) const {
-  return {"--circuit", "hamming:bits=" + std::to_string(4 * kDigits), "--input", (party == 'A' ? "a=0x" : "b=0x") + input, "--ledger",
-          (root_ / ("ledger." + std::string(1, party))).string(), "--format", "json"};
+  return {"--circuit", "hamming:bits=" + std::to_string(4 * kDigits),
+          "--input",   (party == 'A' ? "a=0x" : "b=0x") + input,
+          "--ledger",  (root_ / ("ledger." + std::string(1, party))).string(),
+          "--format",  "json"};
 }
 
 Traffic Couple::run(const WirePlan& plan) {
   const std::uint64_t a = random_(), b = random_();
-  const Traffic traffic = meet("run", run_arguments('A', hex_of(a)), run_arguments('B', hex_of(b)), plan, {5});
+  const Traffic traffic =
+      meet("run", run_arguments('A', hex_of(a)), run_arguments('B', hex_of(b)), plan, {5});
   is_short_ = false;
   for (const Ended& party : {ended_.a, ended_.b}) {
     if (party.status == 5) {
@@ -164,8 +194,9 @@ Traffic Couple::run(const WirePlan& plan) {
       EXPECT_EQ(party.out.find("\"outputs\":"), std::string::npos) << party.out;
       continue;
     }
-    EXPECT_EQ(std::stoull(json::parse(party.out)["outputs"]["distance"].get<std::string>(), nullptr, 16),
-              static_cast<std::uint64_t>(std::popcount(a ^ b)));
+    EXPECT_EQ(
+        std::stoull(json::parse(party.out)["outputs"]["distance"].get<std::string>(), nullptr, 16),
+        static_cast<std::uint64_t>(std::popcount(a ^ b)));
     ++tally_.right;
   }
   return traffic;

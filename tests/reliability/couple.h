@@ -1,4 +1,5 @@
-// Two parties with their keys and stores, who meet over a bad network, and what is to be true of them whatever it does.
+// Two parties with their keys and stores, who meet over a bad network, and what is to be true of
+// them whatever it does.
 #pragma once
 
 #include <array>
@@ -13,8 +14,8 @@
 
 namespace tinyot::test {
 
-// Seconds. A party whose connection is never let in waits for the first, one whose peer falls silent for the second; the last is all that a
-// session may take.
+// Seconds. A party whose connection is never let in waits for the first, one whose peer falls
+// silent for the second; the last is all that a session may take.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr int kConnectTimeout = 10, kIdleTimeout = 10, kSessionMax = 60;
 #else
@@ -24,15 +25,17 @@ inline constexpr int kConnectTimeout = 2, kIdleTimeout = 2, kSessionMax = 12;
 // A kind of job, over one kind of channel.
 struct Setting {
   std::string name;
-  bool has_keys;          // TLS; otherwise plain TCP
-  Arguments preprocess;   // what is made
+  bool has_keys;                // TLS; otherwise plain TCP
+  Arguments preprocess;         // what is made
   std::size_t connections = 1;  // meanwhile
 };
 const std::vector<Setting>& settings();
-inline constexpr std::size_t kFastTcp = 0, kFastTls = 1, kPairsTcp = 2, kPairsTls = 3, kFastWorkers = 4;
+inline constexpr std::size_t kFastTcp = 0, kFastTls = 1, kPairsTcp = 2, kPairsTls = 3,
+                             kFastWorkers = 4;
 
 // Calls body(0), ..., body(count - 1), some at a time; no further ones after a failure.
-void for_each_at_once(std::uint64_t count, std::uint64_t at_once, const std::function<void(std::uint64_t)>& body);
+void for_each_at_once(std::uint64_t count, std::uint64_t at_once,
+                      const std::function<void(std::uint64_t)>& body);
 
 // Of all sessions of a test; from any thread.
 struct NetworkTally {
@@ -60,8 +63,8 @@ class Couple {
   Couple(const Couple&) = delete;
   Couple& operator=(const Couple&) = delete;
 
-  // Each runs one session over such a wire, in which every party has to end in time, with status 0 or 3, and returns what was sent.
-  // Makes, or goes on making.
+  // Each runs one session over such a wire, in which every party has to end in time, with status 0
+  // or 3, and returns what was sent. Makes, or goes on making.
   Traffic preprocess(const WirePlan& plan);
   // Both parties' inputs are random, and whoever has an output has the right one.
   Traffic run(const WirePlan& plan);
@@ -78,15 +81,17 @@ class Couple {
   bool is_short_of_material() const { return is_short_; }
   const PairEnded& ended() const { return ended_; }
 
-  // Over a good network: what is missing is made, a run is right, the stores agree, and nothing was served twice.
+  // Over a good network: what is missing is made, a run is right, the stores agree, and nothing was
+  // served twice.
   void settle();
 
  private:
-  Traffic meet(const std::string& command, const Arguments& of_a, const Arguments& of_b, const WirePlan& plan,
-               std::initializer_list<int> others = {});
+  Traffic meet(const std::string& command, const Arguments& of_a, const Arguments& of_b,
+               const WirePlan& plan, std::initializer_list<int> others = {});
   void forget_half_a_beginning();
   Arguments keys_of(char party) const;
-  Arguments arguments(char party, const std::string& command, const Meeting& meeting, const Arguments& more) const;
+  Arguments arguments(char party, const std::string& command, const Meeting& meeting,
+                      const Arguments& more) const;
   Arguments run_arguments(char party, const std::string& input) const;
   std::filesystem::path store_of(char party) const { return root_ / std::string(1, party); }
 

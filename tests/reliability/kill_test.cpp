@@ -1,5 +1,6 @@
-// Parties that are killed at random instants, over preprocess, run, resume and merge, as long as the assassin has kills left: nothing is
-// served twice, nothing that was confirmed is lost but what is reported, both stores agree, results are right, and nobody hangs.
+// Parties that are killed at random instants, over preprocess, run, resume and merge, as long as
+// the assassin has kills left: nothing is served twice, nothing that was confirmed is lost but what
+// is reported, both stores agree, results are right, and nobody hangs.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,7 +26,8 @@ constexpr std::size_t kBits = 1024;  // of the strings whose distance is compute
 constexpr int kAttemptsMax = 200;
 
 struct Tally {
-  std::atomic<std::uint64_t> sessions = 0, commands = 0, runs_done = 0, served = 0, burnt = 0, taken_by_the_dead = 0;
+  std::atomic<std::uint64_t> sessions = 0, commands = 0, runs_done = 0, served = 0, burnt = 0,
+                             taken_by_the_dead = 0;
 };
 
 // One session from its first byte to its last object.
@@ -40,7 +42,8 @@ class Story {
   ~Story() { fs::remove_all(root_); }
 
   void tell() {
-    for (int shard = 1; shard <= kShards && !::testing::Test::HasFailure(); ++shard) make_shard(shard);
+    for (int shard = 1; shard <= kShards && !::testing::Test::HasFailure(); ++shard)
+      make_shard(shard);
     if (::testing::Test::HasFailure()) return;
     const std::uint64_t made = total("A", "made");
     EXPECT_EQ(made, total("B", "made"));
@@ -57,7 +60,9 @@ class Story {
   }
 
  private:
-  fs::path store_of(const std::string& party, int shard) const { return root_ / party / ("shard" + std::to_string(shard)); }
+  fs::path store_of(const std::string& party, int shard) const {
+    return root_ / party / ("shard" + std::to_string(shard));
+  }
 
   // What a command may end with: done, killed, or left alone by a peer that was killed.
   void expect_lawful(const Ended& ended, std::initializer_list<int> others = {}) {
@@ -71,11 +76,17 @@ class Story {
   void make_shard(int shard) {
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
       const auto arguments = [&](const std::string& party) -> Arguments {
-        return {"--store", store_of(party, shard).string(), "--session", (root_ / (party + ".session")).string(), "--shard",
-                std::to_string(shard) + "/" + std::to_string(kShards), "--ands", "2^13", "--unit", "2^11", "--inputs", "2^14", "--profile", "fast",
+        return {"--store",     store_of(party, shard).string(),
+                "--session",   (root_ / (party + ".session")).string(),
+                "--shard",     std::to_string(shard) + "/" + std::to_string(kShards),
+                "--ands",      "2^13",
+                "--unit",      "2^11",
+                "--inputs",    "2^14",
+                "--profile",   "fast",
                 "--allow-weak"};
       };
-      const PairEnded ended = run_pair(assassin_, "preprocess", arguments("A"), arguments("B"), 250ms);
+      const PairEnded ended =
+          run_pair(assassin_, "preprocess", arguments("A"), arguments("B"), 250ms);
       ++tally_.commands;
       for (const Ended& party : {ended.a, ended.b}) expect_lawful(party, {6});
       if (ended.both_done() || ::testing::Test::HasFailure()) return;
@@ -84,7 +95,8 @@ class Story {
     ADD_FAILURE() << "shard " << shard << " is not made after so many attempts";
   }
 
-  // One party was killed before it had anything of a session that the other has begun: as the message says, that is to be removed.
+  // One party was killed before it had anything of a session that the other has begun: as the
+  // message says, that is to be removed.
   void forget_half_a_beginning(int shard) {
     const bool a = fs::exists(store_of("A", shard)), b = fs::exists(store_of("B", shard));
     if (a != b) fs::remove_all(store_of(a ? "A" : "B", shard));
@@ -117,45 +129,58 @@ class Story {
     }
     const auto arguments = [&](const std::string& party, const std::string& input) {
       Arguments all = stores_of(party);
-      for (const std::string& more : {std::string("--circuit"), "hamming:bits=" + std::to_string(kBits), std::string("--input"), input,
-                                      std::string("--ledger"), ledger_of(party).string(), std::string("--format"), std::string("json")})
+      for (const std::string& more :
+           {std::string("--circuit"), "hamming:bits=" + std::to_string(kBits),
+            std::string("--input"), input, std::string("--ledger"), ledger_of(party).string(),
+            std::string("--format"), std::string("json")})
         all.push_back(more);
       return all;
     };
-    const PairEnded ended = run_pair(assassin_, "run", arguments("A", "a=0x" + text[0]), arguments("B", "b=0x" + text[1]), 150ms);
+    const PairEnded ended = run_pair(assassin_, "run", arguments("A", "a=0x" + text[0]),
+                                     arguments("B", "b=0x" + text[1]), 150ms);
     ++tally_.commands;
     unfinished_[0] += ended.a.status != 0;
     unfinished_[1] += ended.b.status != 0;
     for (const Ended& party : {ended.a, ended.b}) {
       expect_lawful(party, {5});
       if (party.status == 0) {
-        EXPECT_EQ(std::stoull(json::parse(party.out)["outputs"]["distance"].get<std::string>(), nullptr, 16), distance);
+        EXPECT_EQ(std::stoull(json::parse(party.out)["outputs"]["distance"].get<std::string>(),
+                              nullptr, 16),
+                  distance);
         ++tally_.runs_done;
       }
     }
-    const auto is_short = [](const Ended& party) { return party.status == 5 && party.err.find("not enough material") != std::string::npos; };
+    const auto is_short = [](const Ended& party) {
+      return party.status == 5 && party.err.find("not enough material") != std::string::npos;
+    };
     for (const Ended& party : {ended.a, ended.b})
-      if (party.status == 5 && party.err.find("material") == std::string::npos) ADD_FAILURE() << party.err;
+      if (party.status == 5 && party.err.find("material") == std::string::npos)
+        ADD_FAILURE() << party.err;
     return !is_short(ended.a) && !is_short(ended.b);
   }
 
   void merge() {
     for (const std::string party : {"A", "B"}) {
       Arguments arguments = {"store", "merge", (root_ / party / "merged").string()};
-      for (int shard = 1; shard <= kShards; ++shard) arguments.push_back(store_of(party, shard).string());
+      for (int shard = 1; shard <= kShards; ++shard)
+        arguments.push_back(store_of(party, shard).string());
       Ended ended;
-      for (int attempt = 0; attempt < kAttemptsMax && ended.status != 0 && !fs::exists(root_ / party / "merged"); ++attempt) {
+      for (int attempt = 0;
+           attempt < kAttemptsMax && ended.status != 0 && !fs::exists(root_ / party / "merged");
+           ++attempt) {
         ended = run_one(assassin_, arguments, 60ms);
         ++tally_.commands;
         expect_lawful(ended);
       }
       EXPECT_TRUE(fs::exists(root_ / party / "merged"));
-      for (int shard = 1; shard <= kShards; ++shard) EXPECT_EQ(info(store_of(party, shard))["state"], "dead");
+      for (int shard = 1; shard <= kShards; ++shard)
+        EXPECT_EQ(info(store_of(party, shard))["state"], "dead");
     }
   }
 
   json info(const fs::path& store) const {
-    const Ended ended = Process(tinyot(), {"store", "info", store.string(), "--format", "json"}).end();
+    const Ended ended =
+        Process(tinyot(), {"store", "info", store.string(), "--format", "json"}).end();
     EXPECT_EQ(ended.status, 0) << ended.err;
     return json::parse(ended.out);
   }
@@ -174,7 +199,10 @@ class Story {
   // Triples for its ANDs, and an aBit for each input bit.
   static std::uint64_t need_of_a_run() {
     static const std::uint64_t kNeed = [] {
-      const Ended ended = Process(tinyot(), {"circuit", "info", "hamming:bits=" + std::to_string(kBits), "--format", "json"}).end();
+      const Ended ended =
+          Process(tinyot(),
+                  {"circuit", "info", "hamming:bits=" + std::to_string(kBits), "--format", "json"})
+              .end();
       return json::parse(ended.out)["ands"].get<std::uint64_t>() + 2 * kBits;
     }();
     return kNeed;
@@ -190,7 +218,8 @@ class Story {
       // All that was made is still there, or accounted for.
       EXPECT_EQ(total(party, "made"), made);
       EXPECT_EQ(total(party, "left") + total(party, "reserved"), made);
-      const std::uint64_t served = ledger.served(party[0]), burnt = total(party, "burnt"), reserved = total(party, "reserved");
+      const std::uint64_t served = ledger.served(party[0]), burnt = total(party, "burnt"),
+                          reserved = total(party, "reserved");
       EXPECT_LE(served + burnt, reserved);
       // No more is gone than what runs that were cut off can have taken before they entered it.
       EXPECT_LE(reserved - served - burnt, unfinished_[party == "B"] * need_of_a_run());
@@ -205,7 +234,9 @@ class Story {
   // Both halves of what is left still belong together.
   void verify_together(const fs::path& store) {
     Assassin nobody(0, 0);
-    const auto arguments = [&](const char* party) { return Arguments{"--store", (root_ / party / store).string()}; };
+    const auto arguments = [&](const char* party) {
+      return Arguments{"--store", (root_ / party / store).string()};
+    };
     const PairEnded ended = run_pair(nobody, "store verify", arguments("A"), arguments("B"), 1ms);
     EXPECT_TRUE(ended.both_done()) << ended.a.out << ended.a.err << ended.b.out << ended.b.err;
   }
@@ -217,17 +248,23 @@ class Story {
 };
 
 TEST(Reliability, NothingIsServedTwiceWhoeverIsKilled) {
-  const std::uint64_t kills = from_environment("TINYOT_KILLS", repetitions(25)), seed = from_environment("TINYOT_SEED", 1);
+  const std::uint64_t kills = from_environment("TINYOT_KILLS", repetitions(25)),
+                      seed = from_environment("TINYOT_SEED", 1);
   Assassin assassin(seed, kills);
   Tally tally;
-  while ((assassin.has_kills_left() || tally.sessions < repetitions(2)) && !HasFailure()) Story(assassin, tally).tell();
+  while ((assassin.has_kills_left() || tally.sessions < repetitions(2)) && !HasFailure())
+    Story(assassin, tally).tell();
   std::printf(
-      "seed %llu: %llu kills in %llu commands of %llu sessions; %llu runs done by a party, all right; items served %llu, burnt %llu, "
+      "seed %llu: %llu kills in %llu commands of %llu sessions; %llu runs done by a party, all "
+      "right; items served %llu, burnt %llu, "
       "taken by runs that were killed before they entered them %llu, reused 0\n",
       static_cast<unsigned long long>(seed), static_cast<unsigned long long>(assassin.kills()),
-      static_cast<unsigned long long>(tally.commands.load()), static_cast<unsigned long long>(tally.sessions.load()),
-      static_cast<unsigned long long>(tally.runs_done.load()), static_cast<unsigned long long>(tally.served.load()),
-      static_cast<unsigned long long>(tally.burnt.load()), static_cast<unsigned long long>(tally.taken_by_the_dead.load()));
+      static_cast<unsigned long long>(tally.commands.load()),
+      static_cast<unsigned long long>(tally.sessions.load()),
+      static_cast<unsigned long long>(tally.runs_done.load()),
+      static_cast<unsigned long long>(tally.served.load()),
+      static_cast<unsigned long long>(tally.burnt.load()),
+      static_cast<unsigned long long>(tally.taken_by_the_dead.load()));
   EXPECT_GE(assassin.kills(), kills);
 }
 

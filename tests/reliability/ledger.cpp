@@ -15,7 +15,8 @@ void Ledger::read(const std::filesystem::path& file) {
     char party;
     std::uint32_t shard;
     std::uint64_t first, count;
-    if (fields >> session >> party >> kind >> shard >> first >> count) accounts_[{session, party, kind, shard}].push_back({first, first + count});
+    if (fields >> session >> party >> kind >> shard >> first >> count)
+      accounts_[{session, party, kind, shard}].push_back({first, first + count});
   }
 }
 

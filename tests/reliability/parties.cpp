@@ -36,30 +36,36 @@ Blow Assassin::next(std::chrono::milliseconds usual_time) {
   const auto whom = random() % 3;
   blow.hits_a = whom != 1;
   blow.hits_b = whom != 0;
-  blow.after = std::chrono::microseconds(random() % static_cast<std::uint64_t>(std::chrono::microseconds(usual_time).count()));
+  blow.after = std::chrono::microseconds(
+      random() % static_cast<std::uint64_t>(std::chrono::microseconds(usual_time).count()));
   return blow;
 }
 
-Arguments party_arguments(char party, const std::string& command, const Meeting& meeting, const Arguments& rest) {
+Arguments party_arguments(char party, const std::string& command, const Meeting& meeting,
+                          const Arguments& rest) {
   Arguments all;
   std::istringstream words(command);
   for (std::string word; words >> word;) all.push_back(word);
   const bool listens = party == 'A';
-  for (const std::string& more : {std::string("--party"), std::string(1, party), std::string(listens ? "--listen" : "--connect"),
-                                  "127.0.0.1:" + (listens ? meeting.listen_port : meeting.connect_port), std::string("--connect-timeout"),
-                                  std::to_string(meeting.connect_timeout), std::string("--idle-timeout"), std::to_string(meeting.idle_timeout),
-                                  std::string("--quiet")})
+  for (const std::string& more :
+       {std::string("--party"), std::string(1, party),
+        std::string(listens ? "--listen" : "--connect"),
+        "127.0.0.1:" + (listens ? meeting.listen_port : meeting.connect_port),
+        std::string("--connect-timeout"), std::to_string(meeting.connect_timeout),
+        std::string("--idle-timeout"), std::to_string(meeting.idle_timeout),
+        std::string("--quiet")})
     all.push_back(more);
   all.insert(all.end(), rest.begin(), rest.end());
   return all;
 }
 
-PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b,
-                   std::chrono::milliseconds usual_time) {
+PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a,
+                   const Arguments& of_b, std::chrono::milliseconds usual_time) {
   const std::string port = quiet_port();
   const Meeting meeting{port, port, kConnectTimeoutOfPairs, kIdleTimeoutOfPairs};
   const Blow blow = assassin.next(usual_time);
-  Process a(tinyot(), party_arguments('A', command, meeting, of_a)), b(tinyot(), party_arguments('B', command, meeting, of_b));
+  Process a(tinyot(), party_arguments('A', command, meeting, of_a)),
+      b(tinyot(), party_arguments('B', command, meeting, of_b));
   if (blow.hits_a || blow.hits_b) std::this_thread::sleep_for(blow.after);
   if (blow.hits_a) a.signal(SIGKILL);
   if (blow.hits_b) b.signal(SIGKILL);
@@ -69,7 +75,8 @@ PairEnded run_pair(Assassin& assassin, const std::string& command, const Argumen
   return ended;
 }
 
-Ended run_one(Assassin& assassin, const Arguments& arguments, std::chrono::milliseconds usual_time) {
+Ended run_one(Assassin& assassin, const Arguments& arguments,
+              std::chrono::milliseconds usual_time) {
   const Blow blow = assassin.next(usual_time);
   Process process(tinyot(), arguments);
   if (blow.hits_a || blow.hits_b) {

@@ -1,4 +1,5 @@
-// Both parties of a `tinyot` subcommand as processes over loopback, one or both of which may be killed at a random instant.
+// Both parties of a `tinyot` subcommand as processes over loopback, one or both of which may be
+// killed at a random instant.
 #pragma once
 
 #include <atomic>
@@ -52,18 +53,20 @@ std::string tinyot();
 // A number in the environment, to choose how much is tried, and what.
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise);
 
-// A listens at one port and B connects to it, or to another one if there is something between them. Seconds.
+// A listens at one port and B connects to it, or to another one if there is something between them.
+// Seconds.
 struct Meeting {
   std::string listen_port, connect_port;
   int connect_timeout, idle_timeout;
 };
 
 // The command line of one party: subcommand, party, address, timeouts, and `rest`.
-Arguments party_arguments(char party, const std::string& command, const Meeting& meeting, const Arguments& rest);
+Arguments party_arguments(char party, const std::string& command, const Meeting& meeting,
+                          const Arguments& rest);
 
 // Runs a subcommand as A and as B. Nobody may hang: a survivor ends within its timeouts.
-PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a, const Arguments& of_b,
-                   std::chrono::milliseconds usual_time);
+PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a,
+                   const Arguments& of_b, std::chrono::milliseconds usual_time);
 // The same of a subcommand that has no peer.
 Ended run_one(Assassin& assassin, const Arguments& arguments, std::chrono::milliseconds usual_time);
 

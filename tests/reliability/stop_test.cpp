@@ -1,4 +1,5 @@
-// A party that is stopped in the middle of a session: the other one leaves it in time, and once it goes on it ends as well.
+// A party that is stopped in the middle of a session: the other one leaves it in time, and once it
+// goes on it ends as well.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -18,7 +19,8 @@ constexpr WirePlan kSlow{.chunk_bytes_max = 400, .delay_max = 1ms};
 // Stops the party once so many bytes have come from B.
 void stop_at(Couple& couple, char party, std::uint64_t bytes) {
   couple.meanwhile([=](Process& a, Process& b, const Wire& wire) {
-    for (const auto until = Clock::now() + std::chrono::seconds(kSessionMax); wire.bytes(Direction::FromConnecting) < bytes && Clock::now() < until;)
+    for (const auto until = Clock::now() + std::chrono::seconds(kSessionMax);
+         wire.bytes(Direction::FromConnecting) < bytes && Clock::now() < until;)
       std::this_thread::sleep_for(200us);
     Process &stopped = party == 'A' ? a : b, &other = party == 'A' ? b : a;
     stopped.signal(SIGSTOP);
@@ -42,7 +44,8 @@ TEST(Stopped, APartyIsLeftInTimeAndTheStoresAgree) {
     couple.preprocess(kSlow);
     couple.preprocess({});
     EXPECT_TRUE(couple.are_both_done());
-    stop_at(couple, party == 'A' ? 'B' : 'A', couple.run({})[static_cast<std::size_t>(Direction::FromConnecting)] / 2);
+    stop_at(couple, party == 'A' ? 'B' : 'A',
+            couple.run({})[static_cast<std::size_t>(Direction::FromConnecting)] / 2);
     couple.run(kSlow);
     couple.settle();
   });

@@ -28,16 +28,22 @@ void prepare(const Socket& socket) {
 
 const char* name_of(Fault fault) {
   switch (fault) {
-    case Fault::Cut: return "cut";
-    case Fault::CutHalf: return "cut of one direction";
-    case Fault::Reset: return "reset";
-    case Fault::Stall: return "stall";
-    case Fault::Swallow: return "half-open";
+    case Fault::Cut:
+      return "cut";
+    case Fault::CutHalf:
+      return "cut of one direction";
+    case Fault::Reset:
+      return "reset";
+    case Fault::Stall:
+      return "stall";
+    case Fault::Swallow:
+      return "half-open";
   }
   return "?";
 }
 
-Wire::Wire(const std::string& target_port, const WirePlan& plan) : target_port_(target_port), plan_(plan), random_(plan.seed) {
+Wire::Wire(const std::string& target_port, const WirePlan& plan)
+    : target_port_(target_port), plan_(plan), random_(plan.seed) {
   thread_ = std::thread([this] { work(); });
 }
 
@@ -66,7 +72,9 @@ void Wire::admit() {
   prepare(client);
   prepare(server);
   const int ends[] = {client.get(), server.get()};
-  connections_.push_back({admitted_++, {std::move(client), std::move(server)}, {{ends[0], ends[1], {}}, {ends[1], ends[0], {}}}});
+  connections_.push_back({admitted_++,
+                          {std::move(client), std::move(server)},
+                          {{ends[0], ends[1], {}}, {ends[1], ends[0], {}}}});
 }
 
 // Until a socket is ready, a chunk is due, or a moment has passed.
@@ -91,14 +99,16 @@ void Wire::await() {
 bool Wire::move(Connection& connection, Direction direction) {
   Flow& flow = connection.flows[static_cast<std::size_t>(direction)];
   if (flow.state == Flow::State::Ended || flow.state == Flow::State::Stalled) return false;
-  return flow.pending.empty() ? take(connection, direction) : flow.due <= Clock::now() && give(connection, flow);
+  return flow.pending.empty() ? take(connection, direction)
+                              : flow.due <= Clock::now() && give(connection, flow);
 }
 
 bool Wire::take(Connection& connection, Direction direction) {
   Flow& flow = connection.flows[static_cast<std::size_t>(direction)];
   std::uint64_t wanted = 1 + random_() % plan_.chunk_bytes_max;
   const auto& strike = plan_.strike;
-  if (strike && !has_struck_ && connection.number == strike->connection && direction == strike->direction)
+  if (strike && !has_struck_ && connection.number == strike->connection &&
+      direction == strike->direction)
     wanted = std::min(wanted, strike->at - flow.passed);
   std::string chunk(wanted, '\0');
   const ssize_t count = ::recv(flow.from, chunk.data(), chunk.size(), 0);
@@ -111,7 +121,10 @@ bool Wire::take(Connection& connection, Direction direction) {
     chunk.resize(static_cast<std::size_t>(count));
     flow.pending = std::move(chunk);
     flow.due =
-        Clock::now() + std::chrono::microseconds(plan_.delay_max.count() == 0 ? 0 : random_() % static_cast<std::uint64_t>(plan_.delay_max.count()));
+        Clock::now() + std::chrono::microseconds(
+                           plan_.delay_max.count() == 0
+                               ? 0
+                               : random_() % static_cast<std::uint64_t>(plan_.delay_max.count()));
   }
   return true;
 }
@@ -125,13 +138,15 @@ bool Wire::give(Connection& connection, Flow& flow) {
   }
   flow.pending.erase(0, static_cast<std::size_t>(count));
   flow.passed += static_cast<std::uint64_t>(count);
-  if (connection.number == 0) bytes_[static_cast<std::size_t>(&flow - connection.flows)] = flow.passed;
+  if (connection.number == 0)
+    bytes_[static_cast<std::size_t>(&flow - connection.flows)] = flow.passed;
   return true;
 }
 
 bool Wire::is_due(const Connection& connection) const {
   if (!plan_.strike || has_struck_ || connection.number != plan_.strike->connection) return false;
-  return connection.flows[static_cast<std::size_t>(plan_.strike->direction)].passed == plan_.strike->at;
+  return connection.flows[static_cast<std::size_t>(plan_.strike->direction)].passed ==
+         plan_.strike->at;
 }
 
 void Wire::strike(Connection& connection) {
@@ -152,8 +167,12 @@ void Wire::strike(Connection& connection) {
       ::shutdown(struck.to, SHUT_WR);
       drop(struck);
       break;
-    case Fault::Reset: reset(connection); break;
-    case Fault::Stall: struck.state = Flow::State::Stalled; break;
+    case Fault::Reset:
+      reset(connection);
+      break;
+    case Fault::Stall:
+      struck.state = Flow::State::Stalled;
+      break;
     case Fault::Swallow:
       for (Flow& flow : connection.flows) drop(flow);
       break;
@@ -166,10 +185,12 @@ void Wire::end(Flow& flow) {
   flow.state = Flow::State::Ended;
 }
 
-// As when a party's system resets it: the other party's connection is, too, unless what is said there is swallowed.
+// As when a party's system resets it: the other party's connection is, too, unless what is said
+// there is swallowed.
 void Wire::reset(Connection& connection) {
   const linger at_once{1, 0};
-  const bool is_swallowed = has_struck_ && plan_.strike->fault == Fault::Swallow && connection.number == plan_.strike->connection;
+  const bool is_swallowed = has_struck_ && plan_.strike->fault == Fault::Swallow &&
+                            connection.number == plan_.strike->connection;
   for (Flow& flow : connection.flows) flow.state = Flow::State::Ended;
   if (is_swallowed) return;
   for (Socket& end : connection.ends) {

@@ -1,5 +1,5 @@
-// The network between two parties, as bad as a test wants it: a proxy on loopback that splits, delays, and at a known byte of one direction
-// cuts, resets, stalls or swallows a connection.
+// The network between two parties, as bad as a test wants it: a proxy on loopback that splits,
+// delays, and at a known byte of one direction cuts, resets, stalls or swallows a connection.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ enum class Fault {
   Stall,    // nothing goes on in this direction
   Swallow,  // nothing arrives any more, in either direction, and neither party hears of it
 };
-inline constexpr std::array kAllFaults = {Fault::Cut, Fault::CutHalf, Fault::Reset, Fault::Stall, Fault::Swallow};
+inline constexpr std::array kAllFaults = {Fault::Cut, Fault::CutHalf, Fault::Reset, Fault::Stall,
+                                          Fault::Swallow};
 const char* name_of(Fault fault);
 
 enum class Direction { FromConnecting, FromListening };
@@ -31,13 +32,13 @@ inline constexpr std::array kBothDirections = {Direction::FromConnecting, Direct
 struct Strike {
   Fault fault;
   Direction direction;
-  std::uint64_t at;               // bytes of this direction that arrive before it
-  std::size_t connection = 0;     // which one that comes in at the wire, in order
+  std::uint64_t at;            // bytes of this direction that arrive before it
+  std::size_t connection = 0;  // which one that comes in at the wire, in order
 };
 
 struct WirePlan {
-  std::size_t chunk_bytes_max = 65536;         // a chunk has 1 to so many bytes, at random
-  std::chrono::microseconds delay_max{0};      // that a chunk waits, at random
+  std::size_t chunk_bytes_max = 65536;     // a chunk has 1 to so many bytes, at random
+  std::chrono::microseconds delay_max{0};  // that a chunk waits, at random
   std::optional<Strike> strike = std::nullopt;
   std::uint64_t seed = 1;
 };
@@ -52,7 +53,9 @@ class Wire {
   const std::string& port() const { return listener_.port(); }
   bool has_struck() const { return has_struck_; }
   // Of the first connection.
-  std::uint64_t bytes(Direction direction) const { return bytes_[static_cast<std::size_t>(direction)]; }
+  std::uint64_t bytes(Direction direction) const {
+    return bytes_[static_cast<std::size_t>(direction)];
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

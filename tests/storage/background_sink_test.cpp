@@ -1,4 +1,5 @@
-// What reaches a sink that is poured into from a thread of its own, in which order, and what its failures leave.
+// What reaches a sink that is poured into from a thread of its own, in which order, and what its
+// failures leave.
 #include "storage/background_sink.h"
 
 #include <atomic>
@@ -52,7 +53,9 @@ class NotingSink : public MaterialSink {
   std::vector<std::size_t> steps_;
 };
 
-MaterialBatch bits(std::size_t count) { return MaterialBatch(MaterialKind::AuthBitsA, Party::A, count); }
+MaterialBatch bits(std::size_t count) {
+  return MaterialBatch(MaterialKind::AuthBitsA, Party::A, count);
+}
 
 // Units of one, two, three, ... batches, of counts that tell them apart.
 std::vector<std::size_t> steps_of_units(std::size_t units) {
@@ -93,10 +96,12 @@ TEST(BackgroundSink, MaterialArrivesAsItWasPoured) {
   } sink;
   {
     BackgroundSink background(sink);
-    for (const MaterialKind kind : kAllMaterialKinds) background.pour(test_batch(kind, Party::B, 5, 100));
+    for (const MaterialKind kind : kAllMaterialKinds)
+      background.pour(test_batch(kind, Party::B, 5, 100));
   }
   ASSERT_EQ(sink.kept.size(), kMaterialKinds);
-  for (std::size_t i = 0; i < kMaterialKinds; ++i) EXPECT_TRUE(holds(std::move(sink.kept[i]), kAllMaterialKinds[i], Party::B, 5, 100));
+  for (std::size_t i = 0; i < kMaterialKinds; ++i)
+    EXPECT_TRUE(holds(std::move(sink.kept[i]), kAllMaterialKinds[i], Party::B, 5, 100));
 }
 
 TEST(BackgroundSink, WhoeverPoursDoesNotWaitForTheSink) {
@@ -185,7 +190,8 @@ TEST(BackgroundSink, AFailureIsToldByEveryLaterCallAndEndsAllPouring) {
       EXPECT_EQ(message_of([&] { background.finish_unit(); }), "the disk is full");
       EXPECT_EQ(message_of([&] { background.flush(); }), "the disk is full");
     }
-    EXPECT_EQ(sink.steps(), std::vector(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(failing) + 1));
+    EXPECT_EQ(sink.steps(),
+              std::vector(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(failing) + 1));
   }
 }
 
@@ -228,10 +234,13 @@ class SlowSink : public MaterialSink {
   void pour(MaterialBatch) override {
     std::unique_lock lock(mutex_);
     const std::uint64_t most = done_ + kBatchesMax;
-    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60), [&] { return taken_ >= std::min(batches_, most); })) << "blocked too early";
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60), [&] {
+      return taken_ >= std::min(batches_, most);
+    })) << "blocked too early";
     // Time for whoever should be blocked to go on.
     changed_.wait_for(lock, std::chrono::milliseconds(5), [&] { return taken_ > most; });
-    EXPECT_LE(taken_, most) << "more than " << BackgroundSink::kWaitingBytesMax << " bytes and a batch wait";
+    EXPECT_LE(taken_, most) << "more than " << BackgroundSink::kWaitingBytesMax
+                            << " bytes and a batch wait";
     if (fails_) throw StoreError("the disk is full");
     ++done_;
   }
@@ -338,7 +347,8 @@ TEST_F(BackgroundStore, HoldsAllThatWasPoured) {
   }
   unlock_all(store);
   Reservation reservation = store.reserve(store.position(), total);
-  for (const MaterialKind kind : kAllMaterialKinds) EXPECT_TRUE(holds(reservation.draw(kind, total[kind]), kind, Party::A, 0, total[kind]));
+  for (const MaterialKind kind : kAllMaterialKinds)
+    EXPECT_TRUE(holds(reservation.draw(kind, total[kind]), kind, Party::A, 0, total[kind]));
 }
 
 TEST_F(BackgroundStore, AnUnfinishedUnitDoesNotCount) {

@@ -10,7 +10,12 @@ namespace tinyot {
 namespace {
 
 BatchEntry test_entry() {
-  BatchEntry entry{.kind = MaterialKind::AuthOtsAB, .first = 4096, .count = 128, .shard = 3, .origin = 512, .slot = 77};
+  BatchEntry entry{.kind = MaterialKind::AuthOtsAB,
+                   .first = 4096,
+                   .count = 128,
+                   .shard = 3,
+                   .origin = 512,
+                   .slot = 77};
   for (std::size_t i = 0; i < entry.tag.size(); ++i) entry.tag[i] = static_cast<std::byte>(i + 1);
   return entry;
 }
@@ -22,7 +27,9 @@ BatchEntry unlocked_entry() {
   return entry;
 }
 
-std::optional<BatchEntry> decoded(const CodedEntry& coded) { return decode_entry(MaterialKind::AuthOtsAB, 4096, coded); }
+std::optional<BatchEntry> decoded(const CodedEntry& coded) {
+  return decode_entry(MaterialKind::AuthOtsAB, 4096, coded);
+}
 
 TEST(BatchEntry, RoundTripKeepsEveryField) {
   EXPECT_EQ(decoded(encode_entry(test_entry())), test_entry());
@@ -31,7 +38,10 @@ TEST(BatchEntry, RoundTripKeepsEveryField) {
   zero_tag.peers_tag = SealTag{};
   EXPECT_EQ(decoded(encode_entry(zero_tag)), zero_tag);
   for (const MaterialKind kind : kAllMaterialKinds) {
-    BatchEntry full{.kind = kind, .first = 0, .count = static_cast<std::uint32_t>(record_capacity(kind)), .slot = ~std::uint64_t{0}};
+    BatchEntry full{.kind = kind,
+                    .first = 0,
+                    .count = static_cast<std::uint32_t>(record_capacity(kind)),
+                    .slot = ~std::uint64_t{0}};
     full.origin = ~std::uint64_t{0};
     EXPECT_EQ(decode_entry(kind, 0, encode_entry(full)), full);
   }
@@ -39,9 +49,11 @@ TEST(BatchEntry, RoundTripKeepsEveryField) {
 }
 
 // Where the fields of a coded entry begin, as FORMAT.md gives them.
-constexpr std::size_t kCountAt = 0, kShardAt = 4, kSlotAt = 16, kFlagsAt = 24, kZerosAt = 28, kPeersTagAt = 48;
+constexpr std::size_t kCountAt = 0, kShardAt = 4, kSlotAt = 16, kFlagsAt = 24, kZerosAt = 28,
+                      kPeersTagAt = 48;
 
-void expect_refused(const BatchEntry& entry, const char* what, const std::function<void(std::byte*)>& change) {
+void expect_refused(const BatchEntry& entry, const char* what,
+                    const std::function<void(std::byte*)>& change) {
   CodedEntry coded = encode_entry(entry);
   change(coded.data());
   EXPECT_FALSE(decoded(coded)) << what;
@@ -54,22 +66,33 @@ void put(std::byte* coded, std::size_t at, Number number) {
 
 TEST(BatchEntry, NonsenseIsRefused) {
   const auto capacity = static_cast<std::uint32_t>(record_capacity(MaterialKind::AuthOtsAB));
-  expect_refused(test_entry(), "no objects", [](std::byte* c) { put(c, kCountAt, std::uint32_t{0}); });
-  expect_refused(test_entry(), "too many objects", [&](std::byte* c) { put(c, kCountAt, capacity + 1); });
-  expect_refused(test_entry(), "far too many", [](std::byte* c) { put(c, kCountAt, ~std::uint32_t{0}); });
+  expect_refused(test_entry(), "no objects",
+                 [](std::byte* c) { put(c, kCountAt, std::uint32_t{0}); });
+  expect_refused(test_entry(), "too many objects",
+                 [&](std::byte* c) { put(c, kCountAt, capacity + 1); });
+  expect_refused(test_entry(), "far too many",
+                 [](std::byte* c) { put(c, kCountAt, ~std::uint32_t{0}); });
   expect_refused(test_entry(), "shard 0", [](std::byte* c) { put(c, kShardAt, std::uint32_t{0}); });
-  expect_refused(test_entry(), "no such shard", [](std::byte* c) { put(c, kShardAt, ~std::uint32_t{0}); });
-  expect_refused(test_entry(), "slot of the global key", [](std::byte* c) { put(c, kSlotAt, std::uint64_t{0}); });
-  expect_refused(test_entry(), "unknown flag", [](std::byte* c) { put(c, kFlagsAt, std::uint32_t{2}); });
-  expect_refused(unlocked_entry(), "unknown flags", [](std::byte* c) { put(c, kFlagsAt, std::uint32_t{3}); });
-  expect_refused(test_entry(), "what should be zero", [](std::byte* c) { put(c, kZerosAt, std::uint32_t{1}); });
-  expect_refused(test_entry(), "a tag without its flag", [](std::byte* c) { c[kPeersTagAt + 15] = std::byte{1}; });
-  expect_refused(unlocked_entry(), "a tag that has lost its flag", [](std::byte* c) { put(c, kFlagsAt, std::uint32_t{0}); });
+  expect_refused(test_entry(), "no such shard",
+                 [](std::byte* c) { put(c, kShardAt, ~std::uint32_t{0}); });
+  expect_refused(test_entry(), "slot of the global key",
+                 [](std::byte* c) { put(c, kSlotAt, std::uint64_t{0}); });
+  expect_refused(test_entry(), "unknown flag",
+                 [](std::byte* c) { put(c, kFlagsAt, std::uint32_t{2}); });
+  expect_refused(unlocked_entry(), "unknown flags",
+                 [](std::byte* c) { put(c, kFlagsAt, std::uint32_t{3}); });
+  expect_refused(test_entry(), "what should be zero",
+                 [](std::byte* c) { put(c, kZerosAt, std::uint32_t{1}); });
+  expect_refused(test_entry(), "a tag without its flag",
+                 [](std::byte* c) { c[kPeersTagAt + 15] = std::byte{1}; });
+  expect_refused(unlocked_entry(), "a tag that has lost its flag",
+                 [](std::byte* c) { put(c, kFlagsAt, std::uint32_t{0}); });
   const CodedEntry coded = encode_entry(test_entry());
   std::vector<std::byte> longer(coded.begin(), coded.end());
   longer.push_back(std::byte{0});
   EXPECT_FALSE(decode_entry(MaterialKind::AuthOtsAB, 4096, longer));
-  for (std::size_t size = 0; size < coded.size(); ++size) EXPECT_FALSE(decode_entry(MaterialKind::AuthOtsAB, 4096, std::span(coded).first(size)));
+  for (std::size_t size = 0; size < coded.size(); ++size)
+    EXPECT_FALSE(decode_entry(MaterialKind::AuthOtsAB, 4096, std::span(coded).first(size)));
 }
 
 TEST(BatchEntry, EveryFlippedBitIsRefusedOrTellsAnotherEntry) {
@@ -89,7 +112,8 @@ struct SealedBatch {
   SessionId session{};
   BatchEntry entry = test_entry();
   SealKey key;
-  std::vector<std::byte> plain = std::vector<std::byte>(1000, std::byte{0x5a}), sealed = std::vector<std::byte>(1000);
+  std::vector<std::byte> plain = std::vector<std::byte>(1000, std::byte{0x5a}),
+                         sealed = std::vector<std::byte>(1000);
 
   SealedBatch() {
     session.bytes[3] = 4;
@@ -98,7 +122,8 @@ struct SealedBatch {
   }
   std::string message(Party me = Party::A) const {
     std::vector<std::byte> opened(sealed.size(), std::byte{1});
-    const std::string told = message_of([&] { open_record(session, me, entry, key, sealed, opened); });
+    const std::string told =
+        message_of([&] { open_record(session, me, entry, key, sealed, opened); });
     EXPECT_EQ(opened, told.empty() ? plain : std::vector<std::byte>(sealed.size()));
     return told;
   }

@@ -1,5 +1,5 @@
-// Bits that flip on the disk: a store is refused, with a StoreError, or all that it serves is right. Each trial has a process of its
-// own, so that a crash is seen.
+// Bits that flip on the disk: a store is refused, with a StoreError, or all that it serves is
+// right. Each trial has a process of its own, so that a crash is seen.
 //
 // TINYOT_FLIPS=N makes N trials of each test instead of a hundred or two.
 #include <array>
@@ -22,8 +22,19 @@ constexpr std::uint64_t kUnits = 60;
 // Every third unit was begun once before, and broken off.
 constexpr Risk kRisk{{1, 0, 0}}, kOutstanding{{kUnits / 3, 0, 0}};
 
-enum class Outcome { Refused = 30, Right, OlderState, Wrong, ServedAgain, OtherException, Crash, Hang };
-constexpr const char* kOutcomeNames[] = {"refused", "right", "older state", "wrong", "served again", "other exceptions", "crashes", "hangs"};
+enum class Outcome {
+  Refused = 30,
+  Right,
+  OlderState,
+  Wrong,
+  ServedAgain,
+  OtherException,
+  Crash,
+  Hang
+};
+constexpr const char* kOutcomeNames[] = {"refused", "right",        "older state",
+                                         "wrong",   "served again", "other exceptions",
+                                         "crashes", "hangs"};
 
 struct Outcomes {
   std::map<Outcome, std::uint64_t> counts;
@@ -36,9 +47,11 @@ struct Outcomes {
   std::string text() const {
     std::string text;
     for (const auto& [outcome, count] : counts) {
-      const std::string name = kOutcomeNames[static_cast<int>(outcome) - static_cast<int>(Outcome::Refused)];
+      const std::string name =
+          kOutcomeNames[static_cast<int>(outcome) - static_cast<int>(Outcome::Refused)];
       text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name;
-      if (outcome != Outcome::Refused && outcome != Outcome::Right) text += " (" + examples.at(outcome) + ")";
+      if (outcome != Outcome::Refused && outcome != Outcome::Right)
+        text += " (" + examples.at(outcome) + ")";
     }
     return text;
   }
@@ -64,7 +77,8 @@ class FlipTest : public StoreTest {
 
   std::string database_, keys_;
   std::vector<std::size_t> tree_pages_;
-  std::vector<std::pair<std::size_t, std::size_t>> records_;  // offset and size of each that is still to be served and fills pages of its own
+  // offset and size of each that is still to be served and fills pages of its own
+  std::vector<std::pair<std::size_t, std::size_t>> records_;
   MaterialCounts position_, made_;
 };
 
@@ -74,7 +88,8 @@ std::uint64_t number_at(const std::string& bytes, std::size_t at, std::size_t si
   return number;
 }
 
-// A store with trees of several pages, records of one page and of many, and something of everything that marks can say.
+// A store with trees of several pages, records of one page and of many, and something of everything
+// that marks can say.
 FlipTest::FlipTest() {
   {
     Store store = make_store(dir_);
@@ -97,7 +112,8 @@ FlipTest::FlipTest() {
   Store store = open_to_make(dir_);
   position_ = store.position();
   made_ = store.made();
-  database_ = read_file(dir_ / "material.mdb").substr(0, store.store_bytes() - std::filesystem::file_size(dir_ / "store.keys"));
+  database_ = read_file(dir_ / "material.mdb")
+                  .substr(0, store.store_bytes() - std::filesystem::file_size(dir_ / "store.keys"));
   keys_ = read_file(dir_ / "store.keys");
   for (std::uint64_t index = position_[kLarge]; index < made_[kLarge]; index += 500) {
     const std::string record = sealed_record(store, kLarge, index);
@@ -106,13 +122,17 @@ FlipTest::FlipTest() {
   find_trees();
 }
 
-// Offsets in LMDB's pages, on a 64-bit machine: the heads of its two first pages, a tree in them and in a leaf, and a node.
+// Offsets in LMDB's pages, on a 64-bit machine: the heads of its two first pages, a tree in them
+// and in a leaf, and a node.
 constexpr std::size_t kFreeTree = 40, kMainTree = 88, kTransaction = 144, kRootInTree = 40;
 constexpr std::uint64_t kBranch = 1, kSubTree = 2;
 
 void FlipTest::find_trees() {
-  const std::size_t newer = number_at(database_, kTransaction, 8) > number_at(database_, kPage + kTransaction, 8) ? 0 : kPage;
-  for (const std::size_t tree : {kFreeTree, kMainTree}) find_pages(number_at(database_, newer + tree + kRootInTree, 8));
+  const std::size_t newer =
+      number_at(database_, kTransaction, 8) > number_at(database_, kPage + kTransaction, 8) ? 0
+                                                                                            : kPage;
+  for (const std::size_t tree : {kFreeTree, kMainTree})
+    find_pages(number_at(database_, newer + tree + kRootInTree, 8));
 }
 
 void FlipTest::find_pages(std::uint64_t page) {
@@ -131,7 +151,8 @@ void FlipTest::find_pages(std::uint64_t page) {
 
 Flip FlipTest::flip_in_trees(std::mt19937_64& rng) const {
   const std::size_t begin = tree_pages_[rng() % tree_pages_.size()] * kPage;
-  const std::size_t lower = number_at(database_, begin + 12, 2), upper = number_at(database_, begin + 14, 2);
+  const std::size_t lower = number_at(database_, begin + 12, 2),
+                    upper = number_at(database_, begin + 14, 2);
   const std::size_t used = lower + kPage - upper, at = rng() % used;
   return {"material.mdb", (begin + (at < lower ? at : at - lower + upper)) * 8 + rng() % 8};
 }
@@ -150,14 +171,16 @@ bool draws_right(Reservation& reservation) {
 }
 
 // Does with a store all that can be done, in a process of its own.
-Outcome use(const std::filesystem::path& dir, const MaterialCounts& position, const MaterialCounts& made) {
+Outcome use(const std::filesystem::path& dir, const MaterialCounts& position,
+            const MaterialCounts& made) {
   try {
     (void)verify(Store::open(dir, {.purpose = Purpose::Look}));
     Store store = open_to_make(dir);
     for (const MaterialKind kind : kAllMaterialKinds)
       if (store.position()[kind] < position[kind] && store.left()[kind] > 0) {
         // An older state is there: what it has gone back over must not open any more.
-        Reservation again = store.reserve({}, counts_of(kind, position[kind] - store.position()[kind]));
+        Reservation again =
+            store.reserve({}, counts_of(kind, position[kind] - store.position()[kind]));
         return draws_right(again) ? Outcome::ServedAgain : Outcome::Wrong;
       }
     const bool is_older = store.made() != made || store.marks().planned.size() != 1;
@@ -185,7 +208,8 @@ Outcome FlipTest::outcome_of(const Flip& flip) {
   std::string database = database_, keys = keys_;
   std::string& flipped = flip.file == "material.mdb" ? database : keys;
   flipped[flip.bit / 8] = static_cast<char>(flipped[flip.bit / 8] ^ (1 << (flip.bit % 8)));
-  // Written in place: a store in other files would be a copy. What lies behind a database's last page says nothing.
+  // Written in place: a store in other files would be a copy. What lies behind a database's last
+  // page says nothing.
   std::fstream(dir_ / "material.mdb", std::ios::binary | std::ios::in | std::ios::out) << database;
   write_file(dir_ / "store.keys", keys);
   const int status = status_of_child([&] {
@@ -193,7 +217,8 @@ Outcome FlipTest::outcome_of(const Flip& flip) {
     ::_exit(static_cast<int>(use(dir_, position_, made_)));
   });
   if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGALRM ? Outcome::Hang : Outcome::Crash;
-  const bool is_known = WEXITSTATUS(status) >= static_cast<int>(Outcome::Refused) && WEXITSTATUS(status) < static_cast<int>(Outcome::Crash);
+  const bool is_known = WEXITSTATUS(status) >= static_cast<int>(Outcome::Refused) &&
+                        WEXITSTATUS(status) < static_cast<int>(Outcome::Crash);
   return is_known ? static_cast<Outcome>(WEXITSTATUS(status)) : Outcome::Crash;
 }
 
@@ -206,14 +231,16 @@ Outcomes FlipTest::trials(std::uint64_t seed, const Choose& choose, std::uint64_
     const Flip flip = choose(rng);
     const Outcome outcome = outcome_of(flip);
     ++outcomes.counts[outcome];
-    outcomes.examples.emplace(outcome, "bit " + std::to_string(flip.bit % 8) + " of byte " + std::to_string(flip.bit / 8) + " of " + flip.file);
+    outcomes.examples.emplace(outcome, "bit " + std::to_string(flip.bit % 8) + " of byte " +
+                                           std::to_string(flip.bit / 8) + " of " + flip.file);
   }
   std::printf("%s\n", outcomes.text().c_str());
   return outcomes;
 }
 
 void expect_nothing_wrong(const Outcomes& outcomes) {
-  for (const Outcome outcome : {Outcome::Wrong, Outcome::ServedAgain, Outcome::OtherException, Outcome::Crash, Outcome::Hang})
+  for (const Outcome outcome : {Outcome::Wrong, Outcome::ServedAgain, Outcome::OtherException,
+                                Outcome::Crash, Outcome::Hang})
     EXPECT_EQ(outcomes.of(outcome), 0u) << outcomes.text();
 }
 
@@ -223,7 +250,9 @@ TEST_F(FlipTest, WithoutAFlipEverythingIsRight) {
 }
 
 TEST_F(FlipTest, InTheKeys) {
-  const Outcomes outcomes = trials(1, [&](std::mt19937_64& rng) { return Flip{"store.keys", rng() % (keys_.size() * 8)}; });
+  const Outcomes outcomes = trials(1, [&](std::mt19937_64& rng) {
+    return Flip{"store.keys", rng() % (keys_.size() * 8)};
+  });
   expect_nothing_wrong(outcomes);
   EXPECT_GT(outcomes.of(Outcome::Refused), 0u);
   EXPECT_EQ(outcomes.of(Outcome::OlderState), 0u);
@@ -238,9 +267,11 @@ TEST_F(FlipTest, InTheRecords) {
   EXPECT_EQ(outcomes.counts.size(), outcomes.counts.count(Outcome::Refused)) << outcomes.text();
 }
 
-// The trees are LMDB's, and a flip in them could lead it anywhere if they were not checked before they are walked.
+// The trees are LMDB's, and a flip in them could lead it anywhere if they were not checked before
+// they are walked.
 TEST_F(FlipTest, InTheTrees) {
-  const Outcomes outcomes = trials(3, [&](std::mt19937_64& rng) { return flip_in_trees(rng); }, 250);
+  const Outcomes outcomes = trials(
+      3, [&](std::mt19937_64& rng) { return flip_in_trees(rng); }, 250);
   expect_nothing_wrong(outcomes);
   EXPECT_GT(outcomes.of(Outcome::Refused), 0u);
 }
@@ -255,7 +286,9 @@ TEST_F(FlipTest, InTheMetaPages) {
 }
 
 TEST_F(FlipTest, AnywhereInTheDatabase) {
-  expect_nothing_wrong(trials(5, [&](std::mt19937_64& rng) { return Flip{"material.mdb", rng() % (database_.size() * 8)}; }));
+  expect_nothing_wrong(trials(5, [&](std::mt19937_64& rng) {
+    return Flip{"material.mdb", rng() % (database_.size() * 8)};
+  }));
 }
 
 // What a test has named, once more: TINYOT_FLIP=BYTE:BIT of material.mdb.
@@ -267,7 +300,12 @@ TEST_F(FlipTest, DISABLED_One) {
   ASSERT_EQ(*colon, ':');
   const std::size_t bit = byte * 8 + std::strtoull(colon + 1, nullptr, 10);
   ASSERT_LT(bit / 8, database_.size());
-  expect_nothing_wrong(trials(6, [&](std::mt19937_64&) { return Flip{"material.mdb", bit}; }, 20));
+  expect_nothing_wrong(trials(
+      6,
+      [&](std::mt19937_64&) {
+        return Flip{"material.mdb", bit};
+      },
+      20));
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ std::string message_after(const Change& change) {
 
 TEST(Manifest, RoundTripKeepsEveryField) {
   for (const Party me : {Party::A, Party::B}) {
-    for (const SessionState state : {SessionState::Open, SessionState::Complete, SessionState::Dead}) {
+    for (const SessionState state :
+         {SessionState::Open, SessionState::Complete, SessionState::Dead}) {
       Manifest manifest = test_manifest(me);
       manifest.state = state;
       manifest.dead_reason = state == SessionState::Dead ? "the peer deviated" : "";
@@ -40,13 +41,16 @@ TEST(Manifest, RoundTripKeepsEveryField) {
 }
 
 TEST(Manifest, EveryFieldIsInTheDescriptionOfTheFormat) {
-  const std::string format = read_file(std::filesystem::path(TINYOT_VECTORS_DIR) / "../../storage/FORMAT.md");
+  const std::string format =
+      read_file(std::filesystem::path(TINYOT_VECTORS_DIR) / "../../storage/FORMAT.md");
   ASSERT_FALSE(format.empty());
   const auto expect_all = [&](const google::protobuf::Descriptor& record) {
     for (int i = 0; i < record.field_count(); ++i) {
       const std::string name(record.field(i)->name());
-      EXPECT_TRUE(format.find("| " + name + " |") != std::string::npos || format.find("| " + name + ",") != std::string::npos ||
-                  format.find(", " + name + ",") != std::string::npos || format.find(", " + name + " |") != std::string::npos)
+      EXPECT_TRUE(format.find("| " + name + " |") != std::string::npos ||
+                  format.find("| " + name + ",") != std::string::npos ||
+                  format.find(", " + name + ",") != std::string::npos ||
+                  format.find(", " + name + " |") != std::string::npos)
           << record.name() << ": " << name;
     }
   };
@@ -55,7 +59,8 @@ TEST(Manifest, EveryFieldIsInTheDescriptionOfTheFormat) {
 }
 
 TEST(Manifest, NewerFormatNamesBothVersions) {
-  const std::string message = message_after([](auto& record) { record.set_format_version(kStoreFormat + 1); });
+  const std::string message =
+      message_after([](auto& record) { record.set_format_version(kStoreFormat + 1); });
   EXPECT_TRUE(mentions(message, "made by a newer version (format 4, this program reads up to 3)"));
 }
 
@@ -129,10 +134,13 @@ TEST(Manifest, NonsenseNamesTheField) {
   field("state", [](Record& r) { r.set_state(stored::STATE_UNKNOWN); });
   field("dead reason", [](Record& r) { r.set_state(stored::STATE_DEAD); });
   field("dead reason", [](Record& r) { r.set_dead_reason("but it is open"); });
-  field("units made", [](Record& r) { r.set_units_made(std::numeric_limits<std::uint64_t>::max()); });
-  field("ANDs requested", [](Record& r) { r.set_ands_requested(std::numeric_limits<std::uint64_t>::max()); });
+  field("units made",
+        [](Record& r) { r.set_units_made(std::numeric_limits<std::uint64_t>::max()); });
+  field("ANDs requested",
+        [](Record& r) { r.set_ands_requested(std::numeric_limits<std::uint64_t>::max()); });
   field("units requested", [](Record& r) { r.set_units_requested((std::uint64_t{1} << 56) + 1); });
-  field("sigma by the paper's bound", [](Record& r) { r.set_sigma_paper_bound(std::numeric_limits<double>::quiet_NaN()); });
+  field("sigma by the paper's bound",
+        [](Record& r) { r.set_sigma_paper_bound(std::numeric_limits<double>::quiet_NaN()); });
   field("exact sigma", [](Record& r) { r.set_sigma_exact(-1); });
 }
 

@@ -30,7 +30,8 @@ Marks test_marks() {
   marks.next_slot = 50;
   marks.next_reservation = 9;
   marks.gaps = {{MaterialKind::AuthAndsA, 10, 20}, {MaterialKind::Triples, 5, 6}};
-  marks.planned = {{3, {counts_from(1000), counts_from(1500)}}, {8, {counts_from(1500), counts_from(1500)}}};
+  marks.planned = {{3, {counts_from(1000), counts_from(1500)}},
+                   {8, {counts_from(1500), counts_from(1500)}}};
   marks.doomed = {1, 49};
   marks.database_identity = 12345;
   marks.keys_identity = ~std::uint64_t{0};
@@ -51,14 +52,16 @@ TEST(Marks, AsManyGapsPlansAndDoomedSlotsAsThereMayBe) {
   Marks marks = test_marks();
   marks.position[MaterialKind::AuthBitsA] = marks.unlocked[MaterialKind::AuthBitsA];
   marks.gaps.clear();
-  for (std::uint64_t i = 0; i < Marks::kGapsMax; ++i) marks.gaps.push_back({MaterialKind::AuthBitsA, 2 * i, 2 * i + 1});
+  for (std::uint64_t i = 0; i < Marks::kGapsMax; ++i)
+    marks.gaps.push_back({MaterialKind::AuthBitsA, 2 * i, 2 * i + 1});
   marks.planned.assign(Marks::kPlannedMax, marks.planned[0]);
   marks.doomed.assign(Marks::kDoomedMax, 1);
   EXPECT_EQ(parsed(serialize_marks(marks)), marks);
   const auto refused = [&](const char* field, const std::function<void(Marks&)>& change) {
     Marks more = marks;
     change(more);
-    EXPECT_EQ(message_of([&] { serialize_marks(more); }), "the marks of the store are corrupt (" + std::string(field) + ")");
+    EXPECT_EQ(message_of([&] { serialize_marks(more); }),
+              "the marks of the store are corrupt (" + std::string(field) + ")");
   };
   refused("gaps", [](Marks& m) { m.gaps.push_back(m.gaps[0]); });
   refused("planned reservations", [](Marks& m) { m.planned.push_back(m.planned[0]); });
@@ -70,7 +73,8 @@ void expect_marks_refused(const std::string& field, const std::function<void(Rec
   Record record;
   ASSERT_TRUE(record.ParseFromString(serialize_marks(test_marks())));
   change(record);
-  EXPECT_EQ(parsed_marks(record.SerializeAsString()), "the marks of the store are corrupt (" + field + ")");
+  EXPECT_EQ(parsed_marks(record.SerializeAsString()),
+            "the marks of the store are corrupt (" + field + ")");
 }
 
 TEST(Marks, CountsOfAnotherNumberOrSizeAreRefused) {
@@ -82,22 +86,29 @@ TEST(Marks, CountsOfAnotherNumberOrSizeAreRefused) {
   expect_marks_refused("burnt", [](Record& r) { r.clear_burnt(); });
   expect_marks_refused("confirmed", [](Record& r) { r.clear_confirmed(); });
   expect_marks_refused("confirmed", [](Record& r) { r.set_confirmed(6, ~std::uint64_t{0}); });
-  expect_marks_refused("planned reservations", [](Record& r) { r.mutable_planned(1)->clear_range(); });
-  expect_marks_refused("planned reservations", [](Record& r) { r.mutable_planned(0)->mutable_range()->add_end(0); });
+  expect_marks_refused("planned reservations",
+                       [](Record& r) { r.mutable_planned(1)->clear_range(); });
+  expect_marks_refused("planned reservations",
+                       [](Record& r) { r.mutable_planned(0)->mutable_range()->add_end(0); });
 }
 
 TEST(Marks, WhatIsOutOfOrderIsRefused) {
   for (int kind = 0; kind < static_cast<int>(kMaterialKinds); ++kind) {
     expect_marks_refused("unlocked", [&](Record& r) { r.set_unlocked(kind, r.made(kind) + 1); });
-    expect_marks_refused("position", [&](Record& r) { r.set_position(kind, r.unlocked(kind) + 1); });
+    expect_marks_refused("position",
+                         [&](Record& r) { r.set_position(kind, r.unlocked(kind) + 1); });
     expect_marks_refused("burnt", [&](Record& r) { r.set_burnt(kind, r.position(kind) + 1); });
   }
   expect_marks_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(20); });
   expect_marks_refused("gaps", [](Record& r) { r.mutable_gaps(0)->set_first(21); });
   expect_marks_refused("gaps", [](Record& r) { r.mutable_gaps(1)->set_end(2007); });
-  expect_marks_refused("kind of a gap", [](Record& r) { r.mutable_gaps(1)->set_kind(kMaterialKinds); });
-  expect_marks_refused("planned reservations", [](Record& r) { r.mutable_planned(0)->mutable_range()->set_start(3, 1504); });
-  expect_marks_refused("planned reservations", [](Record& r) { r.mutable_planned(1)->mutable_range()->set_end(0, 2001); });
+  expect_marks_refused("kind of a gap",
+                       [](Record& r) { r.mutable_gaps(1)->set_kind(kMaterialKinds); });
+  expect_marks_refused("planned reservations", [](Record& r) {
+    r.mutable_planned(0)->mutable_range()->set_start(3, 1504);
+  });
+  expect_marks_refused("planned reservations",
+                       [](Record& r) { r.mutable_planned(1)->mutable_range()->set_end(0, 2001); });
 }
 
 TEST(Marks, SlotsAndCountersAreChecked) {

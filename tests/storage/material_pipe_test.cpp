@@ -22,7 +22,8 @@ TEST(MaterialPipe, GivesEachObjectOnceAndInOrder) {
   MaterialPipe pipe(Party::A);
   std::uint64_t made = 0;
   for (const std::size_t count : {100, 1, 64, 200, 35}) {
-    for (const MaterialKind kind : kAllMaterialKinds) pipe.pour(test_batch(kind, Party::A, made, count));
+    for (const MaterialKind kind : kAllMaterialKinds)
+      pipe.pour(test_batch(kind, Party::A, made, count));
     pipe.finish_unit();
     made += count;
   }
@@ -76,7 +77,10 @@ TEST(MaterialPipe, NobodyWaitsForAKindWhileAnotherOneFillsThePipe) {
   MaterialPipe pipe(Party::A);
   constexpr std::size_t kPipedUnit = MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
   pour_unit(pipe, kPiped, 0, kPipedUnit);
-  std::thread drawer([&] { EXPECT_TRUE(holds(pipe.draw(MaterialKind::AuthBitsA, 30), MaterialKind::AuthBitsA, Party::A, 0, 30)); });
+  std::thread drawer([&] {
+    EXPECT_TRUE(
+        holds(pipe.draw(MaterialKind::AuthBitsA, 30), MaterialKind::AuthBitsA, Party::A, 0, 30));
+  });
   pour_unit(pipe, MaterialKind::AuthBitsA, 0, 30);
   drawer.join();
   EXPECT_EQ(pipe.ready(kPiped), kPipedUnit);
@@ -91,12 +95,14 @@ TEST(MaterialPipe, AnEndReachesWhoeverWaitsOnEitherSide) {
   pourer.join();
 
   MaterialPipe empty(Party::B);
-  std::thread drawer([&] { EXPECT_TRUE(mentions(message_of([&] { empty.draw(kPiped, 1); }), "over")); });
+  std::thread drawer(
+      [&] { EXPECT_TRUE(mentions(message_of([&] { empty.draw(kPiped, 1); }), "over")); });
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   empty.end(reason("over"));
   empty.end(reason("again"));
   drawer.join();
-  EXPECT_TRUE(mentions(message_of([&] { empty.finish_unit(); }), "over")) << "the first reason stays";
+  EXPECT_TRUE(mentions(message_of([&] { empty.finish_unit(); }), "over"))
+      << "the first reason stays";
 }
 
 TEST(MaterialPipe, WhatIsReadyOutlivesTheEnd) {
@@ -105,7 +111,8 @@ TEST(MaterialPipe, WhatIsReadyOutlivesTheEnd) {
   pipe.end(reason("over"));
   EXPECT_TRUE(holds(pipe.draw(kPiped, 25), kPiped, Party::A, 0, 25));
   EXPECT_THROW(pipe.draw(kPiped, 16), StoreError);
-  EXPECT_TRUE(holds(pipe.draw(kPiped, 15), kPiped, Party::A, 25, 15)) << "a draw that fails takes nothing";
+  EXPECT_TRUE(holds(pipe.draw(kPiped, 15), kPiped, Party::A, 25, 15))
+      << "a draw that fails takes nothing";
 }
 
 }  // namespace

@@ -12,9 +12,10 @@ constexpr std::size_t kFirst = 9000, kSecond = 300, kThird = 5000;
 
 class MergeTest : public StoreTest {
  protected:
-  // Shards that hold consecutive objects of one numbering, so that a merge in the right order is seen.
-  std::filesystem::path make_shard(std::uint32_t shard, std::uint32_t shards, std::uint64_t first, std::size_t count,
-                                   SessionState state = SessionState::Complete,
+  // Shards that hold consecutive objects of one numbering, so that a merge in the right order is
+  // seen.
+  std::filesystem::path make_shard(std::uint32_t shard, std::uint32_t shards, std::uint64_t first,
+                                   std::size_t count, SessionState state = SessionState::Complete,
                                    const Manifest& session = test_manifest(Party::A)) {
     const std::filesystem::path dir = root_ / std::to_string(shard);
     Manifest manifest = session;
@@ -28,7 +29,8 @@ class MergeTest : public StoreTest {
     return dir;
   }
   std::vector<std::filesystem::path> make_three() {
-    return {make_shard(3, 3, kFirst + kSecond, kThird), make_shard(1, 3, 0, kFirst), make_shard(2, 3, kFirst, kSecond)};
+    return {make_shard(3, 3, kFirst + kSecond, kThird), make_shard(1, 3, 0, kFirst),
+            make_shard(2, 3, kFirst, kSecond)};
   }
   std::filesystem::path out_ = root_ / "whole";
 };
@@ -54,7 +56,8 @@ TEST_F(MergeTest, LeavesNothingInTheShards) {
     Store shard = Store::open(dir);
     EXPECT_EQ(shard.manifest().state, SessionState::Dead);
     EXPECT_EQ(shard.protection(), KeyProtection::Erased);
-    EXPECT_TRUE(mentions(message_of([&] { (void)shard.reserve({}, counts_of(kMerged, 1)); }), "merged into"));
+    EXPECT_TRUE(mentions(message_of([&] { (void)shard.reserve({}, counts_of(kMerged, 1)); }),
+                         "merged into"));
   }
 }
 
@@ -102,17 +105,23 @@ TEST_F(MergeTest, ThatIsCompleteIsToldSoAndChangesNothing) {
 TEST_F(MergeTest, AnotherStoreThatIsThereIsNotTakenForTheMerge) {
   const auto shards = make_three();
   { const Store other = make_store(out_); }
-  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "already holds a store"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { merge_shards(out_, shards, {}); }), "already holds a store"));
   std::filesystem::remove_all(out_);
   merge_shards(out_, shards, {});
   // All of the shards, and the place that they have gone to.
-  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, std::vector{shards[0], shards[1]}, {}); }), "all 3 shards"));
+  EXPECT_TRUE(mentions(message_of([&] {
+                         merge_shards(out_, std::vector{shards[0], shards[1]}, {});
+                       }),
+                       "all 3 shards"));
   std::filesystem::remove_all(root_ / "elsewhere");
   { const Store other = make_store(root_ / "elsewhere"); }
-  EXPECT_TRUE(mentions(message_of([&] { merge_shards(root_ / "elsewhere", shards, {}); }), "already holds a store"));
+  EXPECT_TRUE(mentions(message_of([&] { merge_shards(root_ / "elsewhere", shards, {}); }),
+                       "already holds a store"));
   std::filesystem::remove_all(shards[1]);
   make_shard(1, 3, 0, kFirst);
-  EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "already holds a store"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { merge_shards(out_, shards, {}); }), "already holds a store"));
   EXPECT_EQ(Store::open(shards[1]).left(), counts_of(kMerged, kFirst));
 }
 
@@ -136,7 +145,8 @@ TEST_F(MergeTest, ThatWasCutOffWhileItCleanedUpBeginsAnew) {
 TEST_F(MergeTest, ThatWasCutOffAfterSomeShardsWentIsCompleted) {
   const auto shards = make_three();
   merge_shards(out_, shards, {});
-  // Back to just before the end: the whole is not unlocked and not in its place, and a shard is not dead yet.
+  // Back to just before the end: the whole is not unlocked and not in its place, and a shard is not
+  // dead yet.
   std::filesystem::rename(out_, root_ / "whole.merging");
   {
     Store whole = Store::open(root_ / "whole.merging", {.purpose = Purpose::Own});
@@ -165,7 +175,8 @@ TEST_F(MergeTest, AChainDrawsAcrossItsReservations) {
   ReservationChain chain(std::move(links));
   EXPECT_EQ(chain.left(), counts_of(kMerged, kFirst + kSecond + 100));
   EXPECT_TRUE(holds(chain.draw(kMerged, kFirst - 10), kMerged, Party::A, 0, kFirst - 10));
-  EXPECT_TRUE(holds(chain.draw(kMerged, kSecond + 60), kMerged, Party::A, kFirst - 10, kSecond + 60));
+  EXPECT_TRUE(
+      holds(chain.draw(kMerged, kSecond + 60), kMerged, Party::A, kFirst - 10, kSecond + 60));
   EXPECT_TRUE(holds(chain.draw(kMerged, 0), kMerged, Party::A, 0, 0));
   EXPECT_THROW((void)chain.draw(kMerged, 51), OutOfMaterial);
   EXPECT_TRUE(holds(chain.draw(kMerged, 50), kMerged, Party::A, kFirst + kSecond + 50, 50));

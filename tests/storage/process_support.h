@@ -15,7 +15,8 @@
 
 namespace tinyot {
 
-// Runs `body` in a process of its own. A body that returns, or throws, ends the process with status 1.
+// Runs `body` in a process of its own. A body that returns, or throws, ends the process with
+// status 1.
 template <class Body>
 pid_t start_child(const Body& body) {
   const pid_t child = ::fork();
@@ -50,7 +51,8 @@ template <class T>
 class Shared {
  public:
   Shared() {
-    void* memory = ::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        ::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::runtime_error("no shared memory");
     object_ = new (memory) T();
   }
@@ -65,13 +67,15 @@ class Shared {
   T* object_;
 };
 
-// Steps that processes wait for: whoever comes to step n says so, others go on when it has been said.
+// Steps that processes wait for: whoever comes to step n says so, others go on when it has been
+// said.
 class Steps {
  public:
   void reach(int step) const { *step_ = step; }
   void wait_until(int step) const {
     for (int i = 0; i < 10000 && *step_ < step; ++i) ::usleep(1000);
-    if (*step_ < step) throw std::runtime_error("the other process has not come to step " + std::to_string(step));
+    if (*step_ < step)
+      throw std::runtime_error("the other process has not come to step " + std::to_string(step));
   }
 
  private:

@@ -12,7 +12,8 @@ TEST(Record, BothPartiesCutAtTheSameObjectsAndFillThePages) {
   for (const MaterialKind kind : kAllMaterialKinds) {
     const std::size_t capacity = record_capacity(kind);
     EXPECT_EQ(capacity % 64, 0u);
-    const std::size_t larger = std::max(record_bytes(kind, Party::A, capacity), record_bytes(kind, Party::B, capacity));
+    const std::size_t larger =
+        std::max(record_bytes(kind, Party::A, capacity), record_bytes(kind, Party::B, capacity));
     EXPECT_LE(larger, kRecordBytesMax);
     EXPECT_GT(larger, kRecordBytesMax - 2 * 4096);
   }
@@ -64,7 +65,9 @@ TEST(Record, ARangeThatIsNotInsideIsOurBug) {
   std::vector<std::byte> record(record_bytes(kind, Party::A, 65));
   std::vector<std::byte> longer(record_bytes(kind, Party::A, 66));
   EXPECT_THROW(encode_record(kind, Party::A, 66, {&whole, 1}, longer), std::logic_error);
-  EXPECT_THROW(encode_record(kind, Party::A, 65, {&whole, 1}, std::span(record).first(record.size() - 1)), std::logic_error);
+  EXPECT_THROW(
+      encode_record(kind, Party::A, 65, {&whole, 1}, std::span(record).first(record.size() - 1)),
+      std::logic_error);
   encode_record(kind, Party::A, 65, {&whole, 1}, record);
   MaterialBatch target(kind, Party::A, 65);
   EXPECT_THROW(decode_objects(kind, Party::A, 65, record, 60, 6, target, 0), std::logic_error);

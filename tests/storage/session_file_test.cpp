@@ -24,7 +24,8 @@ class SessionFileTest : public StoreTest {
 };
 
 TEST_F(SessionFileTest, ComesBackAsItWasWritten) {
-  for (const std::optional<StoreKey>& key : {std::optional<StoreKey>(), std::optional<StoreKey>(key_of('k'))}) {
+  for (const std::optional<StoreKey>& key :
+       {std::optional<StoreKey>(), std::optional<StoreKey>(key_of('k'))}) {
     std::filesystem::remove(file_);
     write_session_file(file_, test_session(), key);
     SessionFile session = read_session_file(file_, key);
@@ -40,7 +41,8 @@ TEST_F(SessionFileTest, ComesBackAsItWasWritten) {
 TEST_F(SessionFileTest, AnotherIsNotReplaced) {
   write_session_file(file_, test_session(), {});
   const std::string before = read_file(file_);
-  EXPECT_TRUE(mentions(message_of([&] { write_session_file(file_, test_session(), {}); }), "exists"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { write_session_file(file_, test_session(), {}); }), "exists"));
   EXPECT_EQ(read_file(file_), before);
 }
 
@@ -61,10 +63,12 @@ TEST_F(SessionFileTest, EveryFlippedBitIsFound) {
       std::string flipped = bytes;
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
       write_file(file_, flipped);
-      EXPECT_THROW((void)read_session_file(file_, {}), StoreError) << "byte " << at << " bit " << bit;
+      EXPECT_THROW((void)read_session_file(file_, {}), StoreError)
+          << "byte " << at << " bit " << bit;
     }
   }
-  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{56}, bytes.size() - 1}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{10}, std::size_t{56}, bytes.size() - 1}) {
     write_file(file_, bytes.substr(0, size));
     EXPECT_THROW((void)read_session_file(file_, {}), StoreError) << "cut to " << size;
   }
@@ -72,15 +76,19 @@ TEST_F(SessionFileTest, EveryFlippedBitIsFound) {
 
 TEST_F(SessionFileTest, AKeyThatItIsNotSealedUnderIsRefused) {
   write_session_file(file_, test_session(), {});
-  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }), "is not sealed under a store key"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }),
+                       "is not sealed under a store key"));
 }
 
 TEST_F(SessionFileTest, WantsItsKeyAndItsPrivacy) {
   write_session_file(file_, test_session(), key_of('k'));
-  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, {}); }), "sealed under a store key"));
-  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('o')); }), "does not open"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, {}); }),
+                       "sealed under a store key"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { (void)read_session_file(file_, key_of('o')); }), "does not open"));
   std::filesystem::permissions(file_, std::filesystem::perms(0640));
-  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }), "open to other users"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }),
+                       "open to other users"));
 }
 
 }  // namespace

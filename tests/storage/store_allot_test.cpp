@@ -1,4 +1,5 @@
-// Ranges: who is given what, in which order they may come, and that cutting batches at their ends loses nothing.
+// Ranges: who is given what, in which order they may come, and that cutting batches at their ends
+// loses nothing.
 #include "storage/record.h"
 #include "tests/storage/process_support.h"
 #include "tests/storage/store_support.h"
@@ -32,7 +33,8 @@ class AllotTest : public StoreTest {
 TEST_F(AllotTest, RangesFollowEachOther) {
   for (std::uint64_t start = 0; start < 1000; start += 125) {
     const Allotment allotment = store_.allot({.counts = counts_of(kAllotted, 125), .at_least = {}});
-    EXPECT_EQ(allotment.range, (Range{counts_of(kAllotted, start), counts_of(kAllotted, start + 125)}));
+    EXPECT_EQ(allotment.range,
+              (Range{counts_of(kAllotted, start), counts_of(kAllotted, start + 125)}));
     EXPECT_EQ(allotment.burnt, MaterialCounts{});
     EXPECT_EQ(allotment.plan, 0u);
     Reservation reservation = store_.hold(allotment);
@@ -42,7 +44,8 @@ TEST_F(AllotTest, RangesFollowEachOther) {
 }
 
 TEST_F(AllotTest, AHigherPositionOfThePeerBurnsAndIsRemembered) {
-  const Allotment allotment = store_.allot({.counts = counts_of(kAllotted, 100), .at_least = counts_of(kAllotted, 333)});
+  const Allotment allotment =
+      store_.allot({.counts = counts_of(kAllotted, 100), .at_least = counts_of(kAllotted, 333)});
   EXPECT_EQ(allotment.range, (Range{counts_of(kAllotted, 333), counts_of(kAllotted, 433)}));
   EXPECT_EQ(allotment.burnt, counts_of(kAllotted, 333));
   EXPECT_EQ(burnt(), 333u);
@@ -78,8 +81,11 @@ TEST_F(AllotTest, WhatHasBeenServedIsNotTakenAgain) {
   const std::pair<int, int> ranges[] = {{0, 250},   {0, 1},     {249, 250}, {100, 200}, {200, 300},
                                         {249, 251}, {450, 501}, {500, 600}, {599, 601}, {0, 1000}};
   for (const auto& [start, end] : ranges) {
-    const std::string message = disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end));
-    EXPECT_TRUE(mentions(message, "auth_ots_ab " + std::to_string(start) + ".." + std::to_string(end - 1))) << message;
+    const std::string message =
+        disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end));
+    EXPECT_TRUE(
+        mentions(message, "auth_ots_ab " + std::to_string(start) + ".." + std::to_string(end - 1)))
+        << message;
     EXPECT_TRUE(mentions(message, "has served already (up to 600)"));
   }
   EXPECT_EQ(store_.marks(), before);
@@ -90,8 +96,10 @@ TEST_F(AllotTest, WhatSomebodyHoldsOrPlansIsNotTakenAgain) {
   Reservation held = store_.hold(store_.take(offer(0, 100), {}));
   (void)store_.take(offer(100, 200, 5), {});
   // The ends lie inside batches whose keys are gone, or kept for the plan.
-  for (const auto& [start, end] : {std::pair(0, 100), std::pair(30, 70), std::pair(50, 150), std::pair(130, 170), std::pair(199, 201)})
-    EXPECT_NE(disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end)), "") << start;
+  for (const auto& [start, end] : {std::pair(0, 100), std::pair(30, 70), std::pair(50, 150),
+                                   std::pair(130, 170), std::pair(199, 201)})
+    EXPECT_NE(disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end)), "")
+        << start;
   EXPECT_TRUE(draws(held, kAllotted, Party::B, 0, 100));
   Reservation planned = store_.claim(5);
   EXPECT_TRUE(draws(planned, kAllotted, Party::B, 100, 100));
@@ -110,7 +118,8 @@ TEST_F(AllotTest, GapsEndWithTheProcessesThatCouldFillThem) {
 }
 
 TEST_F(AllotTest, WithTooManyGapsTheOldestIsGivenUp) {
-  for (std::uint64_t i = 0; i <= Marks::kGapsMax; ++i) (void)store_.take(offer(3 * i + 2, 3 * i + 3), {});
+  for (std::uint64_t i = 0; i <= Marks::kGapsMax; ++i)
+    (void)store_.take(offer(3 * i + 2, 3 * i + 3), {});
   EXPECT_EQ(store_.marks().gaps.size(), Marks::kGapsMax);
   EXPECT_NE(disagreement(0, 1), "");
   EXPECT_TRUE(takes(3, 4));
@@ -125,8 +134,10 @@ TEST_F(AllotTest, WithTooManyGapsTheOldestIsGivenUp) {
 }
 
 TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
-  const Allotment first = store_.allot({.counts = counts_of(kAllotted, 100), .at_least = {}, .is_plan = true});
-  const Allotment second = store_.allot({.counts = counts_of(kAllotted, 33), .at_least = {}, .is_plan = true});
+  const Allotment first =
+      store_.allot({.counts = counts_of(kAllotted, 100), .at_least = {}, .is_plan = true});
+  const Allotment second =
+      store_.allot({.counts = counts_of(kAllotted, 33), .at_least = {}, .is_plan = true});
   EXPECT_EQ(first.plan, 1u);
   EXPECT_EQ(second.plan, 2u);
   EXPECT_THROW(store_.hold(first), std::logic_error);
@@ -134,7 +145,8 @@ TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
   { const Store gone = std::move(store_); }
   {
     Store store = Store::open(dir_);
-    EXPECT_EQ(store.marks().planned, (std::vector<PlannedReservation>{{1, first.range}, {2, second.range}}));
+    EXPECT_EQ(store.marks().planned,
+              (std::vector<PlannedReservation>{{1, first.range}, {2, second.range}}));
     Reservation reservation = store.claim(2);
     EXPECT_EQ(reservation.range(), second.range);
     EXPECT_TRUE(draws(reservation, kAllotted, Party::B, 100, 33));
@@ -150,7 +162,8 @@ TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
   store_ = open_to_make(dir_);
   EXPECT_TRUE(store_.marks().planned.empty());
   EXPECT_TRUE(mentions(message_of([&] { store_.claim(1); }), "holds no reservation 1;"));
-  EXPECT_EQ(store_.bytes_of(kAllotted), record_bytes(kAllotted, Party::B, 800)) << "what was claimed has been dropped";
+  EXPECT_EQ(store_.bytes_of(kAllotted), record_bytes(kAllotted, Party::B, 800))
+      << "what was claimed has been dropped";
   EXPECT_TRUE(takes(200, 1000));
 }
 
@@ -172,7 +185,9 @@ TEST_F(StoreTest, CuttingBatchesAtBothEndsKeepsEveryObject) {
     for (std::size_t round = 0; store.left() != MaterialCounts{}; ++round) {
       MaterialCounts counts;
       for (const MaterialKind kind : kAllMaterialKinds)
-        counts[kind] = std::min(store.left()[kind], kCounts[(round + static_cast<std::size_t>(kind)) % std::size(kCounts)]);
+        counts[kind] =
+            std::min(store.left()[kind],
+                     kCounts[(round + static_cast<std::size_t>(kind)) % std::size(kCounts)]);
       Reservation reservation = store.reserve({}, counts);
       for (const MaterialKind kind : kAllMaterialKinds) {
         const std::uint64_t odd = counts[kind] / 3;
@@ -183,7 +198,8 @@ TEST_F(StoreTest, CuttingBatchesAtBothEndsKeepsEveryObject) {
     }
     EXPECT_EQ(drawn, total);
     for (const MaterialKind kind : kAllMaterialKinds) EXPECT_EQ(store.bytes_of(kind), 0u);
-    EXPECT_LT(store.marks().doomed.size(), 2 * kMaterialKinds) << "keys of batches that were cut leave the list";
+    EXPECT_LT(store.marks().doomed.size(), 2 * kMaterialKinds)
+        << "keys of batches that were cut leave the list";
   }
 }
 

@@ -14,8 +14,10 @@ void expect_good(Store& store, std::uint64_t position, std::uint64_t made) {
   EXPECT_EQ(store.position(), counts_of(kTestKind, position));
   EXPECT_EQ(store.made(), counts_of(kTestKind, made));
   add_unit(store, kTestKind, 1000);
-  Reservation reservation = store.reserve(store.position(), counts_of(kTestKind, made + 1000 - position));
-  EXPECT_TRUE(holds(reservation.draw(kTestKind, made + 1000 - position), kTestKind, Party::A, position, made + 1000 - position));
+  Reservation reservation =
+      store.reserve(store.position(), counts_of(kTestKind, made + 1000 - position));
+  EXPECT_TRUE(holds(reservation.draw(kTestKind, made + 1000 - position), kTestKind, Party::A,
+                    position, made + 1000 - position));
 }
 
 TEST_F(StoreTest, KilledBetweenPourAndFinish) {
@@ -79,7 +81,8 @@ TEST_F(StoreOnDiskTest, KilledAtRandomMomentsOfPouringAndServing) {
         (void)reservation.draw(kTestKind, 12345);
       }
     });
-    ::usleep(static_cast<useconds_t>(1000 + word_of(kTestKind, 0, static_cast<unsigned>(round)) % 60000));
+    ::usleep(static_cast<useconds_t>(1000 +
+                                     word_of(kTestKind, 0, static_cast<unsigned>(round)) % 60000));
     ::kill(child, SIGKILL);
     ASSERT_TRUE(was_killed(wait_for(child)));
     Store store = open_to_make(dir_);
@@ -124,13 +127,15 @@ TEST_F(StoreTest, NewFilesAreNew) {
   fs::create_directory(dir_);
   fs::permissions(dir_, fs::perms::owner_all);
   write_file(root_ / "elsewhere", "not a store's");
-  for (const char* name : {"store.keys", "material.mdb.new"}) fs::create_symlink(root_ / "elsewhere", dir_ / name);
+  for (const char* name : {"store.keys", "material.mdb.new"})
+    fs::create_symlink(root_ / "elsewhere", dir_ / name);
   {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 500);
   }
   EXPECT_EQ(read_file(root_ / "elsewhere"), "not a store's");
-  for (const auto& entry : fs::directory_iterator(dir_)) EXPECT_TRUE(fs::is_regular_file(entry.symlink_status())) << entry.path();
+  for (const auto& entry : fs::directory_iterator(dir_))
+    EXPECT_TRUE(fs::is_regular_file(entry.symlink_status())) << entry.path();
   Store store = open_to_make(dir_);
   expect_good(store, 0, 500);
 }
@@ -158,7 +163,8 @@ TEST_F(StoreTest, AWipeThatWasCutOffIsCompletedByWhoMayChangeTheStore) {
   }
   const std::string wiped = read_file(dir_ / "store.keys");
   ASSERT_EQ(wiped.size(), whole.size());
-  for (const std::size_t done : {std::size_t{0}, std::size_t{128}, std::size_t{200}, whole.size() - 64}) {
+  for (const std::size_t done :
+       {std::size_t{0}, std::size_t{128}, std::size_t{200}, whole.size() - 64}) {
     const std::string cut_off = wiped.substr(0, done) + whole.substr(done);
     write_file(dir_ / "store.keys", cut_off);
     {
@@ -184,7 +190,8 @@ TEST_F(StoreTest, AWipeWithoutAStateIsCompletedToo) {
   cut_off[12] = 3;
   std::fill(cut_off.begin() + 48, cut_off.begin() + 128, '\0');
   write_file(dir_ / "store.keys", cut_off);
-  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Look}); }), "are erased"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Look}); }), "are erased"));
   EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off);
   EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_); }), "are erased"));
   EXPECT_EQ(read_file(dir_ / "store.keys").find_first_not_of('\0', 48), std::string::npos);
@@ -196,7 +203,8 @@ TEST_F(StoreTest, FullDiskKeepsWhatIsCommitted) {
     add_unit(store, kTestKind, 500);
   }
   const int status = status_of_child([&] {
-    // The kernel refuses to make a file larger than this, as it does on a full disk: room for two units, and for what a reservation may need.
+    // The kernel refuses to make a file larger than this, as it does on a full disk: room for two
+    // units, and for what a reservation may need.
     const rlimit limit{35 << 20, 35 << 20};
     ::signal(SIGXFSZ, SIG_IGN);
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return;
@@ -207,7 +215,8 @@ TEST_F(StoreTest, FullDiskKeepsWhatIsCommitted) {
     const bool is_told = mentions(message, "disk full") && mentions(message, "bytes more");
     // Material that is there is still served.
     Reservation reservation = store.reserve({}, counts_of(kTestKind, 200));
-    exit_well(is_told && draws(reservation, kTestKind, Party::A, 0, 200) && store.made()[kTestKind] == 500500);
+    exit_well(is_told && draws(reservation, kTestKind, Party::A, 0, 200) &&
+              store.made()[kTestKind] == 500500);
   });
   EXPECT_TRUE(ended_well(status)) << status;
   Store store = open_to_make(dir_);

@@ -1,4 +1,5 @@
-// Bits that are kept for later units: they go with the unit that is finished next, and no run is given them.
+// Bits that are kept for later units: they go with the unit that is finished next, and no run is
+// given them.
 #include "storage/verify.h"
 #include "tests/storage/store_support.h"
 
@@ -6,7 +7,8 @@ namespace tinyot {
 namespace {
 
 constexpr std::size_t kKeptBits = 128;
-constexpr MaterialKind kOfA = MaterialKind::AuthBitsA, kOfB = MaterialKind::AuthBitsB, kAnds = MaterialKind::AuthAndsA;
+constexpr MaterialKind kOfA = MaterialKind::AuthBitsA, kOfB = MaterialKind::AuthBitsB,
+                       kAnds = MaterialKind::AuthAndsA;
 
 class KeptTest : public StoreTest {
  protected:
@@ -14,7 +16,8 @@ class KeptTest : public StoreTest {
   static constexpr std::uint64_t kFrom = 1 << 20;
 
   static void keep(Store& store, std::uint64_t from = kFrom) {
-    for (const MaterialKind kind : {kOfA, kOfB}) store.keep(test_batch(kind, store.manifest().me, from, kKeptBits));
+    for (const MaterialKind kind : {kOfA, kOfB})
+      store.keep(test_batch(kind, store.manifest().me, from, kKeptBits));
   }
   static ::testing::AssertionResult has_kept(const Store& store, std::uint64_t from = kFrom) {
     std::optional<KeptBits> kept = store.kept();
@@ -76,7 +79,9 @@ TEST_F(KeptTest, GoWithTheFirstUnitWhenItIsCutBackAndOnlyThen) {
   EXPECT_TRUE(has_kept(store));
   const BatchEntry entry = dropped(store);
   EXPECT_FALSE(store.kept());
-  store.look([&](const View& view) { EXPECT_TRUE(mentions(message_of([&] { (void)view.key_of(entry); }), "is erased")); });
+  store.look([&](const View& view) {
+    EXPECT_TRUE(mentions(message_of([&] { (void)view.key_of(entry); }), "is erased"));
+  });
   // The first unit is made again, and others are kept with it.
   keep(store, 2 * kFrom);
   add_unit(store, kAnds, 5);
@@ -98,7 +103,8 @@ TEST_F(KeptTest, ThatAreCorruptAreNotGivenOut) {
   changed[sealed.size() / 2] ^= 1;
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, changed), 1);
   const Store store = Store::open(dir_);
-  EXPECT_TRUE(mentions(message_of([&] { (void)store.kept(); }), "auth_bits_a kept for later units is corrupt"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)store.kept(); }),
+                       "auth_bits_a kept for later units is corrupt"));
   EXPECT_EQ(verify(store).corrupt.size(), 1u);
 }
 

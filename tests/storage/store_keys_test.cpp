@@ -11,12 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-
 // A copy of a store, as a backup or a thief makes it.
 void copy_store(const fs::path& from, const fs::path& to) {
   fs::create_directory(to);
   fs::permissions(to, fs::perms::owner_all);
-  for (const auto& entry : fs::directory_iterator(from)) fs::copy_file(entry.path(), to / entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(from))
+    fs::copy_file(entry.path(), to / entry.path().filename());
 }
 
 BatchEntry entry_of(const Store& store, std::uint64_t index) {
@@ -28,13 +28,16 @@ BatchEntry entry_of(const Store& store, std::uint64_t index) {
 const SessionId kSession = std::bit_cast<SessionId>(test_manifest(Party::A).session_id);
 
 // Slots of a key table whose keys open what is sealed.
-std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry& entry, const std::string& sealed, std::uint64_t slots) {
+std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry& entry,
+                                           const std::string& sealed, std::uint64_t slots) {
   const KeyTable keys(dir / "store.keys", kSession, {});
   std::vector<std::uint64_t> opening;
   std::vector<std::byte> plain(sealed.size());
   for (std::uint64_t slot = 0; slot < slots; ++slot) {
-    const std::string message =
-        message_of([&] { open_record(kSession, Party::A, entry, keys.key(slot, "a batch"), std::as_bytes(std::span(sealed)), plain); });
+    const std::string message = message_of([&] {
+      open_record(kSession, Party::A, entry, keys.key(slot, "a batch"),
+                  std::as_bytes(std::span(sealed)), plain);
+    });
     if (message.empty()) opening.push_back(slot);
   }
   return opening;
@@ -45,13 +48,17 @@ TEST_F(StoreTest, TheKeysOfAReservationAreGoneWhenItIsHeld) {
   Store store = make_store(dir_);
   add_unit(store, kTestKind, 3 * capacity);
   const BatchEntry whole = entry_of(store, 0), cut = entry_of(store, capacity);
-  const std::string whole_sealed = sealed_record(store, kTestKind, 0), cut_sealed = sealed_record(store, kTestKind, capacity);
-  ASSERT_EQ(slots_that_open(dir_, whole, whole_sealed, store.marks().next_slot), std::vector{whole.slot});
+  const std::string whole_sealed = sealed_record(store, kTestKind, 0),
+                    cut_sealed = sealed_record(store, kTestKind, capacity);
+  ASSERT_EQ(slots_that_open(dir_, whole, whole_sealed, store.marks().next_slot),
+            std::vector{whole.slot});
   Reservation reservation = store.reserve({}, counts_of(kTestKind, capacity + 10));
   const std::uint64_t slots = store.marks().next_slot;
   EXPECT_TRUE(slots_that_open(dir_, whole, whole_sealed, slots).empty());
-  EXPECT_TRUE(slots_that_open(dir_, cut, cut_sealed, slots).empty()) << "of the batch that was cut in two";
-  const std::string reserved_half = sealed_record(store, kTestKind, capacity), other_half = sealed_record(store, kTestKind, capacity + 10);
+  EXPECT_TRUE(slots_that_open(dir_, cut, cut_sealed, slots).empty())
+      << "of the batch that was cut in two";
+  const std::string reserved_half = sealed_record(store, kTestKind, capacity),
+                    other_half = sealed_record(store, kTestKind, capacity + 10);
   EXPECT_TRUE(slots_that_open(dir_, entry_of(store, capacity), reserved_half, slots).empty());
   EXPECT_EQ(slots_that_open(dir_, entry_of(store, capacity + 10), other_half, slots).size(), 1u);
   // What it sealed is still in the file.
@@ -90,7 +97,9 @@ TEST_F(StoreTest, NothingThatIsStoredIsReadable) {
     EXPECT_EQ(bytes.find(delta), std::string::npos) << entry.path();
     for (const std::uint64_t index : {0u, 100u, 199u}) {
       const std::uint64_t word = word_of(kTestKind, 0, index);
-      EXPECT_EQ(bytes.find(std::string(reinterpret_cast<const char*>(&word), sizeof word)), std::string::npos) << entry.path();
+      EXPECT_EQ(bytes.find(std::string(reinterpret_cast<const char*>(&word), sizeof word)),
+                std::string::npos)
+          << entry.path();
     }
   }
 }
@@ -100,21 +109,26 @@ TEST_F(StoreTest, KeysOfDroppedUnitsAndOfDeadSessionsAreGone) {
   add_unit(store, kTestKind, 100);
   add_locked_unit(store, kTestKind, 100);
   const BatchEntry kept = entry_of(store, 0), dropped = entry_of(store, 100);
-  const std::string kept_sealed = sealed_record(store, kTestKind, 0), dropped_sealed = sealed_record(store, kTestKind, 100);
+  const std::string kept_sealed = sealed_record(store, kTestKind, 0),
+                    dropped_sealed = sealed_record(store, kTestKind, 100);
   store.cut_back(1);
   EXPECT_TRUE(slots_that_open(dir_, dropped, dropped_sealed, store.marks().next_slot).empty());
-  EXPECT_EQ(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot), std::vector{kept.slot});
+  EXPECT_EQ(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot),
+            std::vector{kept.slot});
   const auto size = fs::file_size(dir_ / "store.keys");
   store.mark_dead("for the sake of a test");
   const std::string keys = read_file(dir_ / "store.keys");
   EXPECT_EQ(keys.size(), size);
-  EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos) << "salt, check and slots are overwritten";
+  EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos)
+      << "salt, check and slots are overwritten";
   EXPECT_TRUE(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot).empty());
 }
 
 class StoreKeyTest : public StoreTest {
  protected:
-  static StoreKey key_of(char byte, std::size_t size = 32) { return StoreKey(size, static_cast<std::byte>(byte)); }
+  static StoreKey key_of(char byte, std::size_t size = 32) {
+    return StoreKey(size, static_cast<std::byte>(byte));
+  }
   std::string open_message(const std::optional<StoreKey>& key) {
     return message_of([&] { Store::open(dir_, {.store_key = key}); });
   }
@@ -131,9 +145,11 @@ TEST_F(StoreKeyTest, OpensWithTheKeyThatItWasMadeWithOnly) {
     EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
     add_unit(store, kTestKind, 10);
   }
-  EXPECT_TRUE(mentions(open_message({}), "is sealed under a store key; give it with --store-key @FILE"));
+  EXPECT_TRUE(
+      mentions(open_message({}), "is sealed under a store key; give it with --store-key @FILE"));
   for (const StoreKey& wrong : {key_of('l'), key_of('k', 31), key_of('k', 33), StoreKey()})
-    EXPECT_TRUE(mentions(open_message(wrong), "the store key does not open the store in " + dir_.string()));
+    EXPECT_TRUE(
+        mentions(open_message(wrong), "the store key does not open the store in " + dir_.string()));
   Store store = Store::open(dir_, {.store_key = key_of('k')});
   EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
   Reservation reservation = reserve_all(store);
@@ -142,7 +158,8 @@ TEST_F(StoreKeyTest, OpensWithTheKeyThatItWasMadeWithOnly) {
 
 TEST_F(StoreKeyTest, WithoutItThePermissionsAreAllThatProtects) {
   { EXPECT_EQ(make_store(dir_).protection(), KeyProtection::ByPermissions); }
-  EXPECT_TRUE(mentions(open_message(key_of('k')), "the store in " + dir_.string() + " is not sealed under a store key"));
+  EXPECT_TRUE(mentions(open_message(key_of('k')),
+                       "the store in " + dir_.string() + " is not sealed under a store key"));
   EXPECT_EQ(open_message({}), "");
 }
 
@@ -151,9 +168,12 @@ TEST_F(StoreKeyTest, KeyFilesAreChecked) {
   EXPECT_EQ(read_store_key(root_ / "key"), key_of('x', 16));
   EXPECT_TRUE(mentions(read_message(std::string(15, 'x')), "has 15 bytes, and 16 are the least"));
   EXPECT_TRUE(mentions(read_message(""), "has 0 bytes"));
-  EXPECT_TRUE(mentions(read_message(std::string(32, 'x'), 0640), "is open to other users; close it with: chmod 600 " + (root_ / "key").string()));
+  EXPECT_TRUE(
+      mentions(read_message(std::string(32, 'x'), 0640),
+               "is open to other users; close it with: chmod 600 " + (root_ / "key").string()));
   EXPECT_TRUE(mentions(read_message(std::string(32, 'x'), 0604), "is open to other users"));
-  EXPECT_TRUE(mentions(message_of([&] { (void)read_store_key(root_ / "none"); }), "cannot open " + (root_ / "none").string()));
+  EXPECT_TRUE(mentions(message_of([&] { (void)read_store_key(root_ / "none"); }),
+                       "cannot open " + (root_ / "none").string()));
   EXPECT_NE(message_of([&] { (void)read_store_key(root_); }), "");
 }
 
@@ -169,7 +189,8 @@ TEST_F(StoreTest, ACopyIsRefusedUntilItIsAdopted) {
     EXPECT_TRUE(mentions(message, "the store in " + copy.string() + " is a copy"));
     EXPECT_TRUE(mentions(message, "tinyot store adopt " + copy.string()));
   }
-  EXPECT_EQ(message_of([&] { Store::open(copy, {.purpose = Purpose::Own, .is_adopted = true}); }), "");
+  EXPECT_EQ(message_of([&] { Store::open(copy, {.purpose = Purpose::Own, .is_adopted = true}); }),
+            "");
   {
     Store store = Store::open(copy);
     Reservation reservation = reserve_all(store);

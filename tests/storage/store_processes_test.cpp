@@ -1,4 +1,5 @@
-// Several processes with one store: who may have it open, and that what they draw is disjoint and right.
+// Several processes with one store: who may have it open, and that what they draw is disjoint and
+// right.
 #include <atomic>
 #include <vector>
 
@@ -29,7 +30,8 @@ TEST_F(StoreTest, SecondHandleOfAProcessIsRefused) {
 
 TEST_F(StoreTest, WhoMayHaveAStoreOpenTogether) {
   { const Store store = make_store(dir_); }
-  const std::string by_me = "in use by process " + std::to_string(::getpid()) + ", which adds to it";
+  const std::string by_me =
+      "in use by process " + std::to_string(::getpid()) + ", which adds to it";
   const std::string by_others = "in use by other processes; wait until they end";
   // What somebody else is told while this process has the store open.
   const auto refusal = [&](Purpose first, Purpose second, const std::string& part) {
@@ -42,10 +44,12 @@ TEST_F(StoreTest, WhoMayHaveAStoreOpenTogether) {
     });
     const Store store = Store::open(dir_, {.purpose = first});
     steps.reach(1);
-    EXPECT_TRUE(ended_well(wait_for(child))) << static_cast<int>(first) << " and then " << static_cast<int>(second);
+    EXPECT_TRUE(ended_well(wait_for(child)))
+        << static_cast<int>(first) << " and then " << static_cast<int>(second);
   };
   for (const Purpose first : {Purpose::Look, Purpose::Use}) {
-    for (const Purpose second : {Purpose::Look, Purpose::Use, Purpose::Make}) refusal(first, second, "");
+    for (const Purpose second : {Purpose::Look, Purpose::Use, Purpose::Make})
+      refusal(first, second, "");
     refusal(first, Purpose::Own, by_others);
   }
   for (const Purpose second : {Purpose::Look, Purpose::Use}) refusal(Purpose::Make, second, "");
@@ -134,7 +138,8 @@ TEST_F(StoreTest, WhoOpensWhileAnotherMakesLeavesItsUnfinishedUnitAlone) {
   EXPECT_TRUE(draws(reservation, kShared, Party::A, 0, kHalf));
 }
 
-// LMDB uses no page again that a reader could still see, and knows of those that were killed only when it is asked to look.
+// LMDB uses no page again that a reader could still see, and knows of those that were killed only
+// when it is asked to look.
 TEST_F(StoreTest, AReaderThatWasKilledDoesNotMakeTheFileGrow) {
   { const Store store = make_store(dir_); }
   const Steps steps;
@@ -164,7 +169,8 @@ struct Ledger {
   // Whether a range is served for the first time.
   bool note(std::uint64_t first, std::uint64_t count) {
     bool is_first = first + count <= kObjects;
-    for (std::uint64_t i = first; is_first && i < first + count; ++i) is_first = served[i].fetch_add(1) == 0;
+    for (std::uint64_t i = first; is_first && i < first + count; ++i)
+      is_first = served[i].fetch_add(1) == 0;
     return is_first;
   }
   std::uint64_t total() const {
@@ -174,8 +180,10 @@ struct Ledger {
   }
 };
 
-// Draws ranges of many sizes until the store is empty; exits well if all of it was right and nobody else's.
-[[noreturn]] void draw_until_empty(const std::filesystem::path& dir, Ledger& ledger, std::uint64_t seed, bool is_made_meanwhile) {
+// Draws ranges of many sizes until the store is empty; exits well if all of it was right and nobody
+// else's.
+[[noreturn]] void draw_until_empty(const std::filesystem::path& dir, Ledger& ledger,
+                                   std::uint64_t seed, bool is_made_meanwhile) {
   Store store = Store::open(dir);
   for (std::uint64_t round = 0;; ++round) {
     const std::uint64_t count = 1 + word_of(kShared, seed, round) % 2500;
@@ -183,10 +191,13 @@ struct Ledger {
       Reservation reservation = store.reserve({}, counts_of(kShared, count));
       const std::uint64_t start = reservation.start()[kShared];
       if (!draws(reservation, kShared, Party::A, start, count / 2)) exit_well(false);
-      if (!draws(reservation, kShared, Party::A, start + count / 2, count - count / 2)) exit_well(false);
+      if (!draws(reservation, kShared, Party::A, start + count / 2, count - count / 2))
+        exit_well(false);
       if (!ledger.note(start, count)) exit_well(false);
     } catch (const OutOfMaterial&) {
-      if (!is_made_meanwhile || (store.manifest().state == SessionState::Complete && store.left()[kShared] < 2500)) exit_well(true);
+      if (!is_made_meanwhile ||
+          (store.manifest().state == SessionState::Complete && store.left()[kShared] < 2500))
+        exit_well(true);
       ::usleep(1000);
       store.refresh();
     }
@@ -200,7 +211,8 @@ TEST_F(StoreTest, ProcessesThatDrawAtOnceGetDisjointRanges) {
   }
   const Shared<Ledger> ledger;
   std::vector<pid_t> children;
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, false); }));
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, false); }));
   for (const pid_t child : children) EXPECT_TRUE(ended_well(wait_for(child)));
   Store store = Store::open(dir_);
   EXPECT_EQ(ledger->total(), store.position()[kShared]) << "nothing is passed over";
@@ -212,7 +224,8 @@ TEST_F(StoreTest, ProcessesDrawWhileAnotherMakes) {
   { const Store store = make_store(dir_); }
   const Shared<Ledger> ledger;
   std::vector<pid_t> children;
-  for (std::uint64_t seed = 1; seed <= 2; ++seed) children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, true); }));
+  for (std::uint64_t seed = 1; seed <= 2; ++seed)
+    children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, true); }));
   Store store = open_to_make(dir_);
   for (std::uint64_t unit = 0; unit < 10; ++unit) add_unit(store, kShared, Ledger::kObjects / 10);
   store.update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
@@ -222,7 +235,8 @@ TEST_F(StoreTest, ProcessesDrawWhileAnotherMakes) {
   EXPECT_EQ(store.made(), counts_of(kShared, Ledger::kObjects));
   EXPECT_GT(ledger->total(), Ledger::kObjects - 5000);
   Reservation reservation = reserve_all(store);
-  EXPECT_TRUE(draws(reservation, kShared, Party::A, ledger->total(), Ledger::kObjects - ledger->total()));
+  EXPECT_TRUE(
+      draws(reservation, kShared, Party::A, ledger->total(), Ledger::kObjects - ledger->total()));
 }
 
 TEST_F(StoreTest, WhatADeadProcessHeldIsDroppedByTheFirstWhoIsAlone) {
@@ -270,8 +284,10 @@ TEST_F(StoreTest, TheDeathOfASessionIsSeenByWhoeverHasItOpen) {
     Reservation reservation = store.reserve({}, counts_of(kShared, 100));
     steps.reach(1);
     steps.wait_until(2);
-    const bool is_told = mentions(message_of([&] { reservation.draw(kShared, 1); }), "session is dead: cheating") &&
-                         mentions(message_of([&] { store.reserve({}, counts_of(kShared, 1)); }), "session is dead: cheating");
+    const bool is_told =
+        mentions(message_of([&] { reservation.draw(kShared, 1); }), "session is dead: cheating") &&
+        mentions(message_of([&] { store.reserve({}, counts_of(kShared, 1)); }),
+                 "session is dead: cheating");
     exit_well(is_told);
   });
   steps.wait_until(1);

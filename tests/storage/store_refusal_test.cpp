@@ -9,7 +9,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-
 std::string refusal(const fs::path& dir) {
   return message_of([&] { Store::open(dir); });
 }
@@ -53,7 +52,8 @@ TEST_F(StoreTest, EverythingIsPrivate) {
   const fs::path nested = root_ / "a" / "b";
   const Store store = make_store(nested / "");
   EXPECT_EQ(mode_of(nested), 0700u);
-  for (const auto& entry : fs::directory_iterator(nested)) EXPECT_EQ(mode_of(entry.path()), 0600u) << entry.path();
+  for (const auto& entry : fs::directory_iterator(nested))
+    EXPECT_EQ(mode_of(entry.path()), 0600u) << entry.path();
 }
 
 TEST_F(StoreTest, SecondStoreInADirectoryIsRefused) {
@@ -61,8 +61,9 @@ TEST_F(StoreTest, SecondStoreInADirectoryIsRefused) {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 10);
   }
-  EXPECT_TRUE(mentions(message_of([&] { make_store(dir_); }),
-                       "already holds a store; add to it with --resume, or choose another directory"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { make_store(dir_); }),
+               "already holds a store; add to it with --resume, or choose another directory"));
   EXPECT_EQ(Store::open(dir_).made(), counts_of(kTestKind, 10));
 }
 
@@ -72,7 +73,8 @@ TEST_F(StoreTest, AskingForAVacantPlaceChangesNothing) {
   { const Store store = make_store(dir_); }
   EXPECT_TRUE(mentions(message_of([&] { Store::check_absent(dir_); }), "already holds a store"));
   write_file(root_ / "file", "x");
-  EXPECT_TRUE(mentions(message_of([&] { Store::check_absent(root_ / "file"); }), "is not a directory"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { Store::check_absent(root_ / "file"); }), "is not a directory"));
 }
 
 TEST_F(StoreTest, PlacesThatCannotHoldAStoreAreRefused) {
@@ -107,7 +109,8 @@ TEST_F(StoreTest, LoosePermissionsAreRefusedWithTheCommandThatMendsThem) {
 TEST_F(StoreTest, ForeignFilesAreRefusedUnchanged) {
   fs::create_directory(dir_);
   ASSERT_EQ(::chmod(dir_.c_str(), 0700), 0);
-  for (const std::string& bytes : {std::string(), std::string("hello"), std::string(8192, '\0'), std::string(100000, 'x')}) {
+  for (const std::string& bytes :
+       {std::string(), std::string("hello"), std::string(8192, '\0'), std::string(100000, 'x')}) {
     write_file(dir_ / "material.mdb", bytes);
     EXPECT_TRUE(mentions(refusal(dir_), "is not a TinyOT store")) << bytes.size();
     EXPECT_EQ(read_file(dir_ / "material.mdb"), bytes);
@@ -151,8 +154,8 @@ TEST_F(StoreTest, OtherFormatsAreRefused) {
 }
 
 // Where the fields of store.keys begin, as FORMAT.md gives them.
-constexpr std::size_t kVersionAt = 8, kProtectionAt = 12, kSessionAt = 16, kSaltAt = 48, kZerosAt = 80, kCheckAt = 112, kSlotsAt = 128,
-                      kSlotBytes = 64;
+constexpr std::size_t kVersionAt = 8, kProtectionAt = 12, kSessionAt = 16, kSaltAt = 48,
+                      kZerosAt = 80, kCheckAt = 112, kSlotsAt = 128, kSlotBytes = 64;
 
 TEST_F(StoreTest, KeyFileIsChecked) {
   { const Store store = make_store(dir_); }
@@ -166,19 +169,22 @@ TEST_F(StoreTest, KeyFileIsChecked) {
     return refusal(dir_);
   };
   EXPECT_TRUE(mentions(with_byte(0, 'X'), "is corrupt (header)"));
-  EXPECT_TRUE(mentions(with_byte(kVersionAt, 3), "made by a newer version (format 3, this program reads up to 2)"));
+  EXPECT_TRUE(mentions(with_byte(kVersionAt, 3),
+                       "made by a newer version (format 3, this program reads up to 2)"));
   EXPECT_TRUE(mentions(with_byte(kVersionAt, 1), "is corrupt (header)"));
   EXPECT_TRUE(mentions(with_byte(kProtectionAt, 0), "is corrupt (header)"));
   EXPECT_TRUE(mentions(with_byte(kProtectionAt, 2), "is sealed under a store key"));
   EXPECT_TRUE(mentions(with_byte(kProtectionAt, 3), "are erased"));
   EXPECT_TRUE(mentions(with_byte(kProtectionAt, 4), "is corrupt (header)"));
   for (std::size_t at = kSessionAt; at < kSaltAt; ++at)
-    EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "belongs to another session"))
+    EXPECT_TRUE(
+        mentions(with_byte(at, static_cast<char>(~whole[at])), "belongs to another session"))
         << at;
   for (std::size_t at = kSaltAt; at < kSlotsAt; ++at)
     EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "is corrupt (header)"));
   for (std::size_t at = kSlotsAt; at < whole.size(); ++at)
-    EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "the key of the global key in " + keys.string() + " is corrupt"));
+    EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])),
+                         "the key of the global key in " + keys.string() + " is corrupt"));
   write_file(keys, whole.substr(0, kSlotsAt) + std::string(kSlotBytes, '\0'));
   EXPECT_TRUE(mentions(refusal(dir_), "is erased"));
   write_file(keys, whole.substr(0, whole.size() - 1));
@@ -205,7 +211,8 @@ TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsDrawn) {
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, flipped), 1);
   Store store = Store::open(dir_);
   Reservation reservation = store.reserve({}, counts_of(kTestKind, 200));
-  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kTestKind, 150); }), "batch auth_ands_a 0..99 is corrupt"));
+  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kTestKind, 150); }),
+                       "batch auth_ands_a 0..99 is corrupt"));
 }
 
 TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsCut) {
@@ -219,7 +226,8 @@ TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsCut) {
   flipped[0] ^= 64;
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, flipped), 1);
   Store store = Store::open(dir_);
-  EXPECT_TRUE(mentions(message_of([&] { store.reserve({}, counts_of(kTestKind, 50)); }), "batch auth_ands_a 0..99 is corrupt"));
+  EXPECT_TRUE(mentions(message_of([&] { store.reserve({}, counts_of(kTestKind, 50)); }),
+                       "batch auth_ands_a 0..99 is corrupt"));
   EXPECT_EQ(store.position(), MaterialCounts{});
 }
 
@@ -238,7 +246,8 @@ TEST_F(StoreTest, BatchesThatHaveChangedPlacesAreRefused) {
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", between, second), 1);
   Store store = Store::open(dir_);
   Reservation reservation = reserve_all(store);
-  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kTestKind, 1); }), "batch auth_ands_a 0..99 is corrupt"));
+  EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kTestKind, 1); }),
+                       "batch auth_ands_a 0..99 is corrupt"));
 }
 
 }  // namespace

@@ -10,7 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-
 class RetireTest : public StoreTest {
  protected:
   RetireTest() {
@@ -20,8 +19,10 @@ class RetireTest : public StoreTest {
   // Nothing but the header of an erased table, and the name of the session.
   static ::testing::AssertionResult has_no_keys(const fs::path& dir) {
     const std::string bytes = read_file(dir / "store.keys");
-    if (bytes.size() < 128 + 64) return ::testing::AssertionFailure() << "the file is shorter than it was";
-    if (bytes[12] != 3) return ::testing::AssertionFailure() << "protection " << static_cast<int>(bytes[12]);
+    if (bytes.size() < 128 + 64)
+      return ::testing::AssertionFailure() << "the file is shorter than it was";
+    if (bytes[12] != 3)
+      return ::testing::AssertionFailure() << "protection " << static_cast<int>(bytes[12]);
     for (std::size_t i = 48; i < bytes.size(); ++i)
       if (bytes[i] != 0) return ::testing::AssertionFailure() << "byte " << i << " is left";
     return ::testing::AssertionSuccess();
@@ -129,7 +130,8 @@ TEST_F(RetireTest, ASealedStoreIsRetiredWithItsKey) {
   { const Store store = Store::create(dir, test_manifest(Party::A), kTestDelta, 0, key); }
   EXPECT_TRUE(mentions(message_of([&] { retire_store(dir, {}); }), "give it with --store-key"));
   EXPECT_FALSE(has_no_keys(dir));
-  EXPECT_TRUE(mentions(message_of([&] { retire_store(dir_, key); }), "is not sealed under a store key"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { retire_store(dir_, key); }), "is not sealed under a store key"));
   EXPECT_FALSE(has_no_keys(dir_));
   EXPECT_TRUE(retire_store(dir, key).not_done.empty());
   EXPECT_TRUE(has_no_keys(dir));

@@ -9,7 +9,8 @@ namespace {
 
 TEST_F(StoreOnDiskTest, DISABLED_SpeedOfPourAndDraw) {
   constexpr std::size_t kUnit = std::size_t{1} << 18, kUnits = 56;
-  const MaterialKind kinds[] = {MaterialKind::AuthAndsA, MaterialKind::AuthAndsB, MaterialKind::AuthOtsAB};
+  const MaterialKind kinds[] = {MaterialKind::AuthAndsA, MaterialKind::AuthAndsB,
+                                MaterialKind::AuthOtsAB};
   const auto seconds_of = [](const auto& body) {
     const auto start = std::chrono::steady_clock::now();
     body();
@@ -19,21 +20,25 @@ TEST_F(StoreOnDiskTest, DISABLED_SpeedOfPourAndDraw) {
   double pouring = 0;
   for (std::size_t unit = 0; unit < kUnits; ++unit) {
     std::vector<MaterialBatch> batches;
-    for (const MaterialKind kind : kinds) batches.push_back(test_batch(kind, Party::A, unit * kUnit, kUnit));
+    for (const MaterialKind kind : kinds)
+      batches.push_back(test_batch(kind, Party::A, unit * kUnit, kUnit));
     pouring += seconds_of([&] {
       for (MaterialBatch& batch : batches) store.pour(std::move(batch));
       store.finish_unit();
     });
   }
   double megabytes = 0;
-  for (const MaterialKind kind : kinds) megabytes += static_cast<double>(store.bytes_of(kind)) / 1e6;
+  for (const MaterialKind kind : kinds)
+    megabytes += static_cast<double>(store.bytes_of(kind)) / 1e6;
   unlock_all(store);
   const double drawing = seconds_of([&] {
     Reservation reservation = store.reserve({}, store.made());
     for (std::size_t drawn = 0; drawn < kUnit * kUnits; drawn += kUnit / 8)
-      for (const MaterialKind kind : kinds) ASSERT_EQ(reservation.draw(kind, kUnit / 8).count, kUnit / 8);
+      for (const MaterialKind kind : kinds)
+        ASSERT_EQ(reservation.draw(kind, kUnit / 8).count, kUnit / 8);
   });
-  std::printf("%.0f MB: pour %.0f MB/s, draw %.0f MB/s\n", megabytes, megabytes / pouring, megabytes / drawing);
+  std::printf("%.0f MB: pour %.0f MB/s, draw %.0f MB/s\n", megabytes, megabytes / pouring,
+              megabytes / drawing);
 }
 
 }  // namespace

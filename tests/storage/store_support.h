@@ -1,4 +1,5 @@
-// What the storage tests share: a directory that goes away, material that says which object it is, and expectations on errors.
+// What the storage tests share: a directory that goes away, material that says which object it is,
+// and expectations on errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ inline std::filesystem::path directory_in_memory() {
   constexpr std::uintmax_t kRoom = std::uintmax_t{4} << 30;
   const std::filesystem::path memory = "/dev/shm";
   std::error_code error;
-  const bool has_room = ::access(memory.c_str(), W_OK) == 0 && std::filesystem::space(memory, error).available >= kRoom && !error;
+  const bool has_room = ::access(memory.c_str(), W_OK) == 0 &&
+                        std::filesystem::space(memory, error).available >= kRoom && !error;
   return has_room ? memory : std::filesystem::temp_directory_path();
 }
 
@@ -48,7 +50,8 @@ inline constexpr Delta kTestDelta{Block{0x0123456789abcdef, 0xfedcba9876543210}}
 
 inline Manifest test_manifest(Party me) {
   Manifest manifest;
-  for (std::size_t i = 0; i < manifest.session_id.size(); ++i) manifest.session_id[i] = static_cast<std::byte>(i + 1);
+  for (std::size_t i = 0; i < manifest.session_id.size(); ++i)
+    manifest.session_id[i] = static_cast<std::byte>(i + 1);
   manifest.me = me;
   manifest.peer = "peer.example:7000";
   manifest.profile = "nnob12";
@@ -65,12 +68,14 @@ inline Manifest test_manifest(Party me) {
 
 // A word that differs for every kind, column and index.
 inline std::uint64_t word_of(MaterialKind kind, std::size_t column, std::uint64_t index) {
-  std::uint64_t x = index * 0x9e3779b97f4a7c15 + (static_cast<std::uint64_t>(kind) * 16 + column + 1) * 0xd1342543de82ef95;
+  std::uint64_t x = index * 0x9e3779b97f4a7c15 +
+                    (static_cast<std::uint64_t>(kind) * 16 + column + 1) * 0xd1342543de82ef95;
   x ^= x >> 29, x *= 0xbf58476d1ce4e5b9, x ^= x >> 32;
   return x;
 }
 
-inline MaterialBatch test_batch(MaterialKind kind, Party me, std::uint64_t first, std::size_t count) {
+inline MaterialBatch test_batch(MaterialKind kind, Party me, std::uint64_t first,
+                                std::size_t count) {
   MaterialBatch batch(kind, me, count);
   for (std::size_t j = 0; j < count; ++j) {
     for (std::size_t c = 0; c < batch.mine.size(); ++c) {
@@ -92,11 +97,11 @@ inline MaterialBatch test_batch(MaterialKind kind, Party me, std::uint64_t first
 }
 
 // Whether a batch is objects [first, first + count).
-inline ::testing::AssertionResult holds(MaterialBatch batch, MaterialKind kind, Party me, std::uint64_t first,
-                                        std::size_t count) {
+inline ::testing::AssertionResult holds(MaterialBatch batch, MaterialKind kind, Party me,
+                                        std::uint64_t first, std::size_t count) {
   const MaterialShape shape = shape_of(kind, me);
-  if (batch.kind != kind || batch.count != count || batch.mine.size() != shape.mine || batch.peers.size() != shape.peers ||
-      batch.shares.size() != shape.shares)
+  if (batch.kind != kind || batch.count != count || batch.mine.size() != shape.mine ||
+      batch.peers.size() != shape.peers || batch.shares.size() != shape.shares)
     return ::testing::AssertionFailure() << "wrong shape";
   for (AuthBitsMine& column : batch.mine)
     if (column.bits.size() != count || column.size() != count || !column.bits.clear_padding())
@@ -107,16 +112,19 @@ inline ::testing::AssertionResult holds(MaterialBatch batch, MaterialKind kind, 
   for (std::size_t j = 0; j < count; ++j) {
     for (std::size_t c = 0; c < shape.mine + shape.shares; ++c) {
       const std::uint64_t word = word_of(kind, c, first + j);
-      const Block mac = shape.shares > 0 ? batch.shares[c].macs[j].value : batch.mine[c].macs[j].value;
+      const Block mac =
+          shape.shares > 0 ? batch.shares[c].macs[j].value : batch.mine[c].macs[j].value;
       const bool bit = shape.shares > 0 ? batch.shares[c].bits[j] : batch.mine[c].bits[j];
       if (bit != ((word & 1) != 0) || mac.lo != word || mac.hi != ~word)
-        return ::testing::AssertionFailure() << name_of(kind) << " column " << c << " of mine or shared differs at " << first + j;
+        return ::testing::AssertionFailure()
+               << name_of(kind) << " column " << c << " of mine or shared differs at " << first + j;
     }
     for (std::size_t c = 0; c < shape.peers; ++c) {
       const std::uint64_t word = word_of(kind, c + 8, first + j);
       const Block key = batch.peers[c].keys[j].value;
       if (key.lo != ~word || key.hi != word)
-        return ::testing::AssertionFailure() << name_of(kind) << " column " << c << " of the peer's differs at " << first + j;
+        return ::testing::AssertionFailure()
+               << name_of(kind) << " column " << c << " of the peer's differs at " << first + j;
     }
   }
   return ::testing::AssertionSuccess();
@@ -132,7 +140,9 @@ inline Store make_store(const std::filesystem::path& dir, Party me = Party::A) {
   return Store::create(dir, test_manifest(me), kTestDelta, 0);
 }
 
-inline Store open_to_make(const std::filesystem::path& dir) { return Store::open(dir, {.purpose = Purpose::Make}); }
+inline Store open_to_make(const std::filesystem::path& dir) {
+  return Store::open(dir, {.purpose = Purpose::Make});
+}
 
 // Unlocks all units, as a peer would whose digests are the store's own.
 inline void unlock_all(Store& store) {
@@ -151,7 +161,8 @@ inline void add_unit(Store& store, MaterialKind kind, std::size_t count) {
 }
 
 // Whether the next `count` objects of a reservation are [first, first + count).
-inline ::testing::AssertionResult draws(Reservation& reservation, MaterialKind kind, Party me, std::uint64_t first, std::size_t count) {
+inline ::testing::AssertionResult draws(Reservation& reservation, MaterialKind kind, Party me,
+                                        std::uint64_t first, std::size_t count) {
   return holds(reservation.draw(kind, count), kind, me, first, count);
 }
 
@@ -181,7 +192,8 @@ std::string message_of(const Body& body) {
 
 inline ::testing::AssertionResult mentions(const std::string& message, const std::string& part) {
   if (message.find(part) != std::string::npos) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "\"" << message << "\" does not mention \"" << part << "\"";
+  return ::testing::AssertionFailure()
+         << "\"" << message << "\" does not mention \"" << part << "\"";
 }
 
 inline std::string read_file(const std::filesystem::path& path) {
@@ -191,14 +203,17 @@ inline std::string read_file(const std::filesystem::path& path) {
 
 inline void write_file(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-  std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::permissions(
+      path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
 // Replaces every occurrence of a pattern in a file by one of the same length; how many there were.
-inline int replace_in_file(const std::filesystem::path& path, const std::string& pattern, const std::string& replacement) {
+inline int replace_in_file(const std::filesystem::path& path, const std::string& pattern,
+                           const std::string& replacement) {
   std::string bytes = read_file(path);
   int replaced = 0;
-  for (std::size_t at = bytes.find(pattern); at != std::string::npos; at = bytes.find(pattern, at + pattern.size())) {
+  for (std::size_t at = bytes.find(pattern); at != std::string::npos;
+       at = bytes.find(pattern, at + pattern.size())) {
     bytes.replace(at, pattern.size(), replacement);
     ++replaced;
   }

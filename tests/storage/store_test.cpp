@@ -91,7 +91,8 @@ TEST_F(StoreTest, UnfinishedUnitIsDropped) {
     Store store = make_store(dir_);
     add_unit(store, kind, 100);
     // More than one commit's worth, so that records of the open unit are in the file.
-    for (int i = 0; i < 15; ++i) store.pour(test_batch(kind, Party::A, 100 + 100000u * static_cast<unsigned>(i), 100000));
+    for (int i = 0; i < 15; ++i)
+      store.pour(test_batch(kind, Party::A, 100 + 100000u * static_cast<unsigned>(i), 100000));
     EXPECT_GT(store.bytes_of(kind), std::uint64_t{60} << 20);
     EXPECT_EQ(store.made(), counts_of(kind, 100));
   }
@@ -150,7 +151,8 @@ TEST_F(StoreTest, ServedRecordsAreDroppedWhenTheReservationEnds) {
     EXPECT_NEAR(static_cast<double>(store.bytes_of(kind)), static_cast<double>(before), 64);
   }
   EXPECT_NEAR(static_cast<double>(store.bytes_of(kind)), static_cast<double>(before) / 2, 8192);
-  EXPECT_TRUE(holds(store.reserve(store.position(), counts_of(kind, 9)).draw(kind, 9), kind, Party::A, 5 * capacity + 1, 9));
+  EXPECT_TRUE(holds(store.reserve(store.position(), counts_of(kind, 9)).draw(kind, 9), kind,
+                    Party::A, 5 * capacity + 1, 9));
   // The space of dropped records is used again.
   for (int round = 0; round < 6; ++round) {
     (void)store.reserve({}, counts_of(kind, 4 * capacity));
@@ -170,16 +172,22 @@ TEST_F(StoreTest, OutOfMaterialNamesEveryShortKindAndChangesNothing) {
   EXPECT_TRUE(mentions(message, "auth_ands_a has 10, needs 20, auth_ots_ab has 0, needs 1;"));
   EXPECT_FALSE(mentions(message, "auth_bits_b"));
   // A start beyond what was made, and sums that overflow.
-  EXPECT_TRUE(
-      mentions(message_of<OutOfMaterial>([&] { store.reserve(counts_of(MaterialKind::AuthAndsA, 11), counts_of(MaterialKind::AuthAndsA, 1)); }),
-               "auth_ands_a has 0, needs 1 from index 11 on"));
-  EXPECT_THROW(store.reserve(counts_of(MaterialKind::AuthAndsA, ~std::uint64_t{0}), counts_of(MaterialKind::AuthAndsA, 1)), OutOfMaterial);
-  EXPECT_THROW(store.reserve(counts_of(MaterialKind::AuthAndsA, 5), counts_of(MaterialKind::AuthAndsA, ~std::uint64_t{0})),
+  EXPECT_TRUE(mentions(message_of<OutOfMaterial>([&] {
+                         store.reserve(counts_of(MaterialKind::AuthAndsA, 11),
+                                       counts_of(MaterialKind::AuthAndsA, 1));
+                       }),
+                       "auth_ands_a has 0, needs 1 from index 11 on"));
+  EXPECT_THROW(store.reserve(counts_of(MaterialKind::AuthAndsA, ~std::uint64_t{0}),
+                             counts_of(MaterialKind::AuthAndsA, 1)),
+               OutOfMaterial);
+  EXPECT_THROW(store.reserve(counts_of(MaterialKind::AuthAndsA, 5),
+                             counts_of(MaterialKind::AuthAndsA, ~std::uint64_t{0})),
                OutOfMaterial);
   EXPECT_EQ(store.position(), MaterialCounts{});
   EXPECT_EQ(store.burnt(), MaterialCounts{});
-  EXPECT_TRUE(holds(store.reserve({}, counts_of(MaterialKind::AuthAndsA, 10)).draw(MaterialKind::AuthAndsA, 10),
-                    MaterialKind::AuthAndsA, Party::A, 0, 10));
+  EXPECT_TRUE(holds(
+      store.reserve({}, counts_of(MaterialKind::AuthAndsA, 10)).draw(MaterialKind::AuthAndsA, 10),
+      MaterialKind::AuthAndsA, Party::A, 0, 10));
 }
 
 TEST_F(StoreTest, DrawBeyondTheReservationMovesNothing) {
@@ -187,7 +195,8 @@ TEST_F(StoreTest, DrawBeyondTheReservationMovesNothing) {
   Store store = make_store(dir_, Party::B);
   add_unit(store, kind, 100);
   Reservation reservation = store.reserve({}, counts_of(kind, 60));
-  EXPECT_TRUE(mentions(message_of<OutOfMaterial>([&] { reservation.draw(kind, 61); }), "auth_bits_b has 60, needs 61"));
+  EXPECT_TRUE(mentions(message_of<OutOfMaterial>([&] { reservation.draw(kind, 61); }),
+                       "auth_bits_b has 60, needs 61"));
   EXPECT_TRUE(holds(reservation.draw(kind, 60), kind, Party::B, 0, 60));
 }
 
@@ -225,7 +234,8 @@ TEST_F(StoreTest, DeadSessionServesNothing) {
     Reservation reservation = store.reserve({}, counts_of(kind, 10));
     store.mark_dead("EQ of LaBit\n");
     store.mark_dead("a later reason");
-    EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kind, 1); }), "session is dead: EQ of LaBit?;"));
+    EXPECT_TRUE(
+        mentions(message_of([&] { reservation.draw(kind, 1); }), "session is dead: EQ of LaBit?;"));
   }
   const std::string key_bytes(reinterpret_cast<const char*>(&kTestDelta), sizeof kTestDelta);
   for (const auto& entry : std::filesystem::directory_iterator(dir_))
@@ -245,7 +255,8 @@ TEST_F(StoreTest, DeadSessionServesNothing) {
       message_of([&] { store.finish_unit(); }),
       message_of([&] { store.update_manifest([](Manifest&) {}); }),
   };
-  for (const std::string& message : messages) EXPECT_TRUE(mentions(message, "session is dead: EQ of LaBit?"));
+  for (const std::string& message : messages)
+    EXPECT_TRUE(mentions(message, "session is dead: EQ of LaBit?"));
 }
 
 TEST_F(StoreTest, InventoryAddsUp) {
@@ -277,7 +288,8 @@ TEST_F(StoreTest, BatchOfTheWrongShapeIsOurBug) {
   MaterialBatch lopsided = test_batch(MaterialKind::Triples, Party::A, 0, 10);
   lopsided.shares[2] = AuthShares(9);
   EXPECT_THROW(store.pour(std::move(lopsided)), std::logic_error);
-  EXPECT_THROW(store.update_manifest([](Manifest& manifest) { manifest.me = Party::B; }), std::logic_error);
+  EXPECT_THROW(store.update_manifest([](Manifest& manifest) { manifest.me = Party::B; }),
+               std::logic_error);
 }
 
 }  // namespace

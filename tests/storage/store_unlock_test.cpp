@@ -20,9 +20,13 @@ TEST_F(StoreTest, LockedUnitsAreNotServed) {
   EXPECT_EQ(store.made(), counts_of(kTestKind, 175));
   EXPECT_EQ(store.left(), counts_of(kTestKind, 100));
   EXPECT_TRUE(mentions(reserve_message(store, 101), "auth_ands_a has 100, needs 101"));
-  EXPECT_THROW(store.allot({.counts = counts_of(kTestKind, 1), .at_least = counts_of(kTestKind, 100)}), OutOfMaterial);
-  EXPECT_THROW(store.allot({.counts = counts_of(kTestKind, 101), .at_least = {}, .is_plan = true}), OutOfMaterial);
-  EXPECT_THROW(store.take({{counts_of(kTestKind, 60), counts_of(kTestKind, 101)}, 0, {}}, {}), OutOfMaterial);
+  EXPECT_THROW(
+      store.allot({.counts = counts_of(kTestKind, 1), .at_least = counts_of(kTestKind, 100)}),
+      OutOfMaterial);
+  EXPECT_THROW(store.allot({.counts = counts_of(kTestKind, 101), .at_least = {}, .is_plan = true}),
+               OutOfMaterial);
+  EXPECT_THROW(store.take({{counts_of(kTestKind, 60), counts_of(kTestKind, 101)}, 0, {}}, {}),
+               OutOfMaterial);
   EXPECT_EQ(store.position(), MaterialCounts{});
   // Unlocked unit by unit.
   store.unlock(1, 2, store.halves(1, 2));
@@ -37,7 +41,8 @@ class UnlockTest : public StoreTest {
  protected:
   // Two units of two batches each.
   UnlockTest() : store_(make_store(dir_)) {
-    for (int unit = 0; unit < 2; ++unit) add_locked_unit(store_, kTestKind, record_capacity(kTestKind) + 1);
+    for (int unit = 0; unit < 2; ++unit)
+      add_locked_unit(store_, kTestKind, record_capacity(kTestKind) + 1);
   }
   template <class Error = StoreError>
   std::string unlock_message(std::uint64_t first, std::uint64_t end, const Halves& peers) {
@@ -58,7 +63,8 @@ class UnlockTest : public StoreTest {
   std::size_t unknown() const {
     std::size_t unknown = 0;
     store_.look([&](const View& view) {
-      for (const BatchEntry& entry : view.entries(kTestKind, 0, view.marks().made[kTestKind])) unknown += !entry.peers_tag;
+      for (const BatchEntry& entry : view.entries(kTestKind, 0, view.marks().made[kTestKind]))
+        unknown += !entry.peers_tag;
     });
     return unknown;
   }
@@ -67,7 +73,8 @@ class UnlockTest : public StoreTest {
 };
 
 TEST_F(UnlockTest, TellsOneDigestABatchAndTheyDiffer) {
-  const auto all = tags_of(store_.halves(0, 2)), first = tags_of(store_.halves(0, 1)), second = tags_of(store_.halves(1, 2));
+  const auto all = tags_of(store_.halves(0, 2)), first = tags_of(store_.halves(0, 1)),
+             second = tags_of(store_.halves(1, 2));
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(first, std::vector(all.begin(), all.begin() + 2));
   EXPECT_EQ(second, std::vector(all.begin() + 2, all.end()));
@@ -80,11 +87,14 @@ TEST_F(UnlockTest, TellsOneDigestABatchAndTheyDiffer) {
 TEST_F(UnlockTest, BatchesThatOnlyOneOfTheTwoHasChangeNothing) {
   const Halves whole = peers(0, 2, 1);
   const auto refused = [&](const Halves& told) { return unlock_message<Disagreement>(0, 1, told); };
-  Halves fewer{{}, {whole.of[0]}}, more{{}, {whole.of[0], whole.of[1], whole.of[2]}}, shorter = peers(0, 1, 1), unknown = peers(0, 1, 1);
+  Halves fewer{{}, {whole.of[0]}}, more{{}, {whole.of[0], whole.of[1], whole.of[2]}},
+      shorter = peers(0, 1, 1), unknown = peers(0, 1, 1);
   --shorter.of[1].count;
   unknown.of.push_back({0, 1, kMaterialKinds, {}});
-  EXPECT_TRUE(mentions(refused(fewer), "this store has batch auth_ands_a " + std::to_string(record_capacity(kTestKind)) + ".."));
-  EXPECT_TRUE(mentions(refused({}), "and the peer's has not; the two stores do not belong together"));
+  EXPECT_TRUE(mentions(refused(fewer), "this store has batch auth_ands_a " +
+                                           std::to_string(record_capacity(kTestKind)) + ".."));
+  EXPECT_TRUE(
+      mentions(refused({}), "and the peer's has not; the two stores do not belong together"));
   EXPECT_TRUE(mentions(refused(more), "the peer's store has a batch of"));
   EXPECT_TRUE(mentions(refused(shorter), "do not belong together"));
   EXPECT_TRUE(mentions(refused(unknown), "do not belong together"));
@@ -95,7 +105,8 @@ TEST_F(UnlockTest, BatchesThatOnlyOneOfTheTwoHasChangeNothing) {
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
 }
 
-// Another run of both has unlocked the units, and been given some of them, after the peer, or this party, was asked.
+// Another run of both has unlocked the units, and been given some of them, after the peer, or this
+// party, was asked.
 TEST_F(UnlockTest, WhatThePeerHasCutMeanwhileIsPassedOver) {
   const std::uint64_t capacity = record_capacity(kTestKind);
   Halves cut = peers(0, 2, 1);
@@ -112,7 +123,8 @@ TEST_F(UnlockTest, WhatThePeerHasCutMeanwhileIsPassedOver) {
   missing.of.pop_back();
   Store other = make_store(root_ / "other");
   for (int unit = 0; unit < 2; ++unit) add_locked_unit(other, kTestKind, capacity + 1);
-  EXPECT_TRUE(mentions(message_of<Disagreement>([&] { other.unlock(0, 2, missing); }), "do not belong together"));
+  EXPECT_TRUE(mentions(message_of<Disagreement>([&] { other.unlock(0, 2, missing); }),
+                       "do not belong together"));
   EXPECT_EQ(other.marks().units_unlocked, 0u);
 }
 
@@ -127,7 +139,8 @@ TEST_F(UnlockTest, WhatWasCutHereMeanwhileIsPassedOver) {
 TEST_F(UnlockTest, TheDigestOfAnUnlockedBatchStays) {
   ASSERT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
-  // The second batch of the first unit has another half; then nothing of the second unit is unlocked either.
+  // The second batch of the first unit has another half; then nothing of the second unit is
+  // unlocked either.
   for (const std::size_t byte : {0u, 8u, 15u}) {
     Halves others = peers(0, 2, 1);
     others.of[1].tag[byte] ^= std::byte{1};
@@ -166,7 +179,8 @@ TEST_F(UnlockTest, CutBackBelowWhatIsUnlockedIsRefusedAndChangesNothing) {
   const Marks before = store_.marks();
   for (const std::uint64_t units : {0u, 1u}) {
     const std::string message = message_of([&] { store_.cut_back(units); });
-    EXPECT_TRUE(mentions(message, "the peer has only the first " + std::to_string(units) + " of the 2 units"));
+    EXPECT_TRUE(mentions(
+        message, "the peer has only the first " + std::to_string(units) + " of the 2 units"));
     EXPECT_TRUE(mentions(message, "its store is an older copy"));
   }
   EXPECT_EQ(store_.marks(), before);

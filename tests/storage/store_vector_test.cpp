@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kCounts[] = {20, 10, 5}, kAll = 35, kMoreBits = 70, kServed = 6, kPassedOver = 2, kPlanned = 3;
+constexpr std::uint64_t kCounts[] = {20, 10, 5}, kAll = 35, kMoreBits = 70, kServed = 6,
+                        kPassedOver = 2, kPlanned = 3;
 constexpr std::uint32_t kBucket = 4;
 constexpr MaterialKind kBits = MaterialKind::AuthBitsA, kAnds = MaterialKind::AuthAndsA;
 constexpr std::uint64_t kWithdrawn = 3, kBrokenOff = 2;  // ANDs
@@ -47,7 +48,8 @@ class StoreVectorTest : public StoreTest {
     for (const Party me : {Party::A, Party::B}) {
       fs::create_directory(dir_of(me));
       fs::permissions(dir_of(me), fs::perms::owner_all);
-      for (const char* name : {"material.mdb", "store.keys"}) write_file(dir_of(me) / name, read_file(vector_of(me) / name));
+      for (const char* name : {"material.mdb", "store.keys"})
+        write_file(dir_of(me) / name, read_file(vector_of(me) / name));
     }
     write_file(root_ / "store.key", read_file(fs::path(TINYOT_VECTORS_DIR) / "store_v3/store.key"));
   }
@@ -57,7 +59,9 @@ class StoreVectorTest : public StoreTest {
     return fs::path(TINYOT_VECTORS_DIR) / "store_v3" / std::string(1, letter(me));
   }
   Store adopt(Party me) const {
-    return Store::open(dir_of(me), {.purpose = Purpose::Make, .store_key = read_store_key(root_ / "store.key"), .is_adopted = true});
+    return Store::open(dir_of(me), {.purpose = Purpose::Make,
+                                    .store_key = read_store_key(root_ / "store.key"),
+                                    .is_adopted = true});
   }
 };
 
@@ -117,7 +121,8 @@ TEST_F(StoreVectorTest, HoldsBothHalvesOfTheSameBatches) {
   }
   EXPECT_EQ(told[0], known[1]);
   EXPECT_EQ(told[1], known[0]);
-  EXPECT_EQ(told[0].size(), kMaterialKinds) << "those of the second unit: all of the first have been cut";
+  EXPECT_EQ(told[0].size(), kMaterialKinds)
+      << "those of the second unit: all of the first have been cut";
 }
 
 TEST_F(StoreVectorTest, ServesWhatIsLeft) {
@@ -128,7 +133,8 @@ TEST_F(StoreVectorTest, ServesWhatIsLeft) {
     add_unit(store, kBits, 10);
     Reservation rest = reserve_all(store);
     for (const MaterialKind kind : kAllMaterialKinds) {
-      const std::uint64_t first = rest.start()[kind], end = kAll + (kind == kBits ? kMoreBits + 10 : 0);
+      const std::uint64_t first = rest.start()[kind],
+                          end = kAll + (kind == kBits ? kMoreBits + 10 : 0);
       EXPECT_EQ(first, kServed + (kind == kAnds ? kPassedOver + kPlanned : 0));
       EXPECT_TRUE(draws(rest, kind, me, first, end - first));
     }
@@ -137,15 +143,19 @@ TEST_F(StoreVectorTest, ServesWhatIsLeft) {
 
 TEST_F(StoreVectorTest, IsACopyAndWantsItsKey) {
   EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_of(Party::A)); }), "--store-key @FILE"));
-  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_of(Party::A), {.store_key = read_store_key(root_ / "store.key")}); }), "is a copy"));
+  EXPECT_TRUE(mentions(message_of([&] {
+                         Store::open(dir_of(Party::A),
+                                     {.store_key = read_store_key(root_ / "store.key")});
+                       }),
+                       "is a copy"));
 }
 
 void make_vector(const fs::path& to, const fs::path& key) {
   std::optional<Store> stores[2];
   Halves halves[2];
   for (const Party me : {Party::A, Party::B}) {
-    Store& store =
-        stores[me == Party::B].emplace(Store::create(to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, read_store_key(key)));
+    Store& store = stores[me == Party::B].emplace(Store::create(
+        to / std::string(1, letter(me)), test_manifest(me), kTestDelta, 0, read_store_key(key)));
     const auto begin = [&](std::uint64_t ands) {
       const Attempt attempt =
           attempt_at(store.manifest().units_made, ands, Attempt::State::Outstanding);
@@ -154,7 +164,8 @@ void make_vector(const fs::path& to, const fs::path& key) {
     for (const std::uint64_t count : kCounts) {
       begin(count);
       for (const MaterialKind kind : kAllMaterialKinds)
-        store.pour(test_batch(kind, me, store.made()[kind], count + (kind == kBits && count == kCounts[0] ? kMoreBits : 0)));
+        store.pour(test_batch(kind, me, store.made()[kind],
+                              count + (kind == kBits && count == kCounts[0] ? kMoreBits : 0)));
       store.finish_unit();
     }
     begin(kWithdrawn);
@@ -180,13 +191,16 @@ TEST_F(StoreVectorMakingTest, DISABLED_MakeVector) {
   write_file(root_ / "store.key", kStoreKey);
   make_vector(root_, root_ / "store.key");
   fs::create_directories(wanted);
-  fs::copy_file(root_ / "store.key", fs::path(wanted) / "store.key", fs::copy_options::overwrite_existing);
+  fs::copy_file(root_ / "store.key", fs::path(wanted) / "store.key",
+                fs::copy_options::overwrite_existing);
   for (const char* party : {"A", "B"}) {
     fs::create_directories(fs::path(wanted) / party);
     Store store = Store::open(root_ / party, {.store_key = read_store_key(root_ / "store.key")});
-    const std::string keys = read_file(root_ / party / "store.keys"), database = read_file(root_ / party / "material.mdb");
+    const std::string keys = read_file(root_ / party / "store.keys"),
+                      database = read_file(root_ / party / "material.mdb");
     write_file(fs::path(wanted) / party / "store.keys", keys);
-    write_file(fs::path(wanted) / party / "material.mdb", database.substr(0, store.store_bytes() - keys.size()));
+    write_file(fs::path(wanted) / party / "material.mdb",
+               database.substr(0, store.store_bytes() - keys.size()));
   }
 }
 

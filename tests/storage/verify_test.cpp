@@ -33,9 +33,7 @@ class VerifyTest : public StoreTest {
                  [&](Change& change) { change.drop(change.entry_holding(kind, index).value()); });
   }
 
-  Verification verified() const {
-    return verify(Store::open(dir_, {.purpose = Purpose::Look}));
-  }
+  Verification verified() const { return verify(Store::open(dir_, {.purpose = Purpose::Look})); }
 
   std::string last_corrupt() const {
     const std::vector<std::string> corrupt = verified().corrupt;

@@ -9,7 +9,8 @@ namespace {
 
 class CheatingChannel final : public ChannelDecorator {
  public:
-  CheatingChannel(std::unique_ptr<Channel> inner, Deviation deviation) : ChannelDecorator(std::move(inner)), deviation_(std::move(deviation)) {}
+  CheatingChannel(std::unique_ptr<Channel> inner, Deviation deviation)
+      : ChannelDecorator(std::move(inner)), deviation_(std::move(deviation)) {}
 
   void send(const MessageTag& tag, std::span<const std::byte> payload) override {
     std::vector<std::byte> changed(payload.begin(), payload.end());
@@ -24,12 +25,14 @@ class CheatingChannel final : public ChannelDecorator {
 
 }  // namespace
 
-std::unique_ptr<Channel> make_cheating_channel(std::unique_ptr<Channel> inner, Deviation deviation) {
+std::unique_ptr<Channel> make_cheating_channel(std::unique_ptr<Channel> inner,
+                                               Deviation deviation) {
   return std::make_unique<CheatingChannel>(std::move(inner), std::move(deviation));
 }
 
 Deviation flip_bit(std::string tag, std::size_t occurrence, std::size_t bit) {
-  return [tag = std::move(tag), occurrence, bit](std::string_view sent, std::size_t number, std::vector<std::byte>& payload) {
+  return [tag = std::move(tag), occurrence, bit](std::string_view sent, std::size_t number,
+                                                 std::vector<std::byte>& payload) {
     if (sent == tag && number == occurrence) payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
   };
 }

@@ -10,8 +10,10 @@
 
 namespace tinyot::test {
 
-// Called for each message that goes out: its tag's name, how many of that name went before, and its payload, to be changed.
-using Deviation = std::function<void(std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload)>;
+// Called for each message that goes out: its tag's name, how many of that name went before, and its
+// payload, to be changed.
+using Deviation = std::function<void(std::string_view tag, std::size_t occurrence,
+                                     std::vector<std::byte>& payload)>;
 
 std::unique_ptr<Channel> make_cheating_channel(std::unique_ptr<Channel> inner, Deviation deviation);
 

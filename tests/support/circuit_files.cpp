@@ -53,9 +53,8 @@ std::string negation() {
 }
 
 std::string equality_with_zero() {
-  return bristol_fashion({64}, 1, [](Builder& builder) {
-    builder.output_bit(0, 0, ~any(builder.input(0)));
-  });
+  return bristol_fashion(
+      {64}, 1, [](Builder& builder) { builder.output_bit(0, 0, ~any(builder.input(0))); });
 }
 
 enum class BitOrder { LowestFirst, HighestFirst };

@@ -1,6 +1,8 @@
-// A fixture for kernels that Highway compiles once for each instruction set: runs a test's body on every one that this processor has.
+// A fixture for kernels that Highway compiles once for each instruction set: runs a test's body on
+// every one that this processor has.
 //
-// Include it after <hwy/targets.h>, and that after the same choice of targets (HWY_WANT_..., HWY_BROKEN_...) as the kernel makes.
+// Include it after <hwy/targets.h>, and that after the same choice of targets (HWY_WANT_...,
+// HWY_BROKEN_...) as the kernel makes.
 #pragma once
 
 #include <gtest/gtest.h>

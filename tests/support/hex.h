@@ -9,7 +9,9 @@ template <class Bytes>
 std::string hex_of(const Bytes& bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (const auto byte : bytes) text += {kDigits[static_cast<unsigned char>(byte) >> 4], kDigits[static_cast<unsigned char>(byte) & 15]};
+  for (const auto byte : bytes)
+    text += {kDigits[static_cast<unsigned char>(byte) >> 4],
+             kDigits[static_cast<unsigned char>(byte) & 15]};
   return text;
 }
 

@@ -10,7 +10,9 @@ namespace {
 // What a number of objects are made of, drawn at once: a word for each coin, two for each key.
 class Drawn {
  public:
-  Drawn(Rng& rng, std::size_t words) : words_(words) { rng.fill(std::as_writable_bytes(std::span(words_))); }
+  Drawn(Rng& rng, std::size_t words) : words_(words) {
+    rng.fill(std::as_writable_bytes(std::span(words_)));
+  }
   bool coin() { return words_[at_++] & 1; }
   Block block() {
     at_ += 2;
@@ -35,12 +37,16 @@ struct Columns {
 std::size_t words_of(MaterialKind kind) {
   switch (kind) {
     case MaterialKind::AuthBitsA:
-    case MaterialKind::AuthBitsB: return 1 + 2;
+    case MaterialKind::AuthBitsB:
+      return 1 + 2;
     case MaterialKind::AuthAndsA:
-    case MaterialKind::AuthAndsB: return 2 + 3 * 2;
+    case MaterialKind::AuthAndsB:
+      return 2 + 3 * 2;
     case MaterialKind::AuthOtsAB:
-    case MaterialKind::AuthOtsBA: return 3 + 4 * 2;
-    case MaterialKind::Triples: break;
+    case MaterialKind::AuthOtsBA:
+      return 3 + 4 * 2;
+    case MaterialKind::Triples:
+      break;
   }
   return 2 + 3 * (1 + 2);
 }
@@ -56,13 +62,20 @@ Columns deal_object(MaterialKind kind, Drawn& drawn) {
     return Columns{4, {{{sender, x0}, {sender, x1}, {receiver, c}, {receiver, c ? x1 : x0}}}};
   };
   switch (kind) {
-    case MaterialKind::AuthBitsA: return {1, {{{Party::A, drawn.coin()}}}};
-    case MaterialKind::AuthBitsB: return {1, {{{Party::B, drawn.coin()}}}};
-    case MaterialKind::AuthAndsA: return product(Party::A);
-    case MaterialKind::AuthAndsB: return product(Party::B);
-    case MaterialKind::AuthOtsAB: return transfer(Party::A);
-    case MaterialKind::AuthOtsBA: return transfer(Party::B);
-    case MaterialKind::Triples: break;
+    case MaterialKind::AuthBitsA:
+      return {1, {{{Party::A, drawn.coin()}}}};
+    case MaterialKind::AuthBitsB:
+      return {1, {{{Party::B, drawn.coin()}}}};
+    case MaterialKind::AuthAndsA:
+      return product(Party::A);
+    case MaterialKind::AuthAndsB:
+      return product(Party::B);
+    case MaterialKind::AuthOtsAB:
+      return transfer(Party::A);
+    case MaterialKind::AuthOtsBA:
+      return transfer(Party::B);
+    case MaterialKind::Triples:
+      break;
   }
   return {};
 }
@@ -82,8 +95,10 @@ void deal_triple(Drawn& drawn, Party me, Delta sum, MaterialBatch& batch, std::s
 
 }  // namespace
 
-IdealDealer::IdealDealer(Party me, std::uint64_t seed, Delta held_by_a, Delta held_by_b) : me_(me), held_by_a_(held_by_a), held_by_b_(held_by_b) {
-  for (const MaterialKind kind : kAllMaterialKinds) streams_.emplace(kind, Rng(Seed{{seed, 77u + static_cast<std::uint64_t>(kind)}}));
+IdealDealer::IdealDealer(Party me, std::uint64_t seed, Delta held_by_a, Delta held_by_b)
+    : me_(me), held_by_a_(held_by_a), held_by_b_(held_by_b) {
+  for (const MaterialKind kind : kAllMaterialKinds)
+    streams_.emplace(kind, Rng(Seed{{seed, 77u + static_cast<std::uint64_t>(kind)}}));
 }
 
 MaterialBatch IdealDealer::draw(MaterialKind kind, std::size_t count) {

@@ -8,8 +8,8 @@
 
 namespace tinyot::test {
 
-// One party's end. Two dealers of the same seed and opposite parties deal the two halves of the same objects, whatever the
-// order in which kinds are drawn.
+// One party's end. Two dealers of the same seed and opposite parties deal the two halves of the
+// same objects, whatever the order in which kinds are drawn.
 class IdealDealer : public MaterialSource {
  public:
   IdealDealer(Party me, std::uint64_t seed, Delta held_by_a, Delta held_by_b);

@@ -1,4 +1,5 @@
-// The one judge of tests: MAC == key ^ bit.Delta, and the relation that a kind of material promises.
+// The one judge of tests: MAC == key ^ bit.Delta, and the relation that a kind of material
+// promises.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,14 +32,18 @@ class MemorySink : public MaterialSink {
 // The bits of one column, after checking each of its MACs. `delta` is the key holder's.
 std::vector<bool> checked_bits(const AuthBitsMine& mine, const AuthBitsPeers& peers, Delta delta);
 
-// The opened bits of a shared column, after checking that the shares of their MACs add up to x.(held_by_a ^ held_by_b).
-std::vector<bool> checked_bits(const AuthShares& of_a, const AuthShares& of_b, Delta held_by_a, Delta held_by_b);
+// The opened bits of a shared column, after checking that the shares of their MACs add up to
+// x.(held_by_a ^ held_by_b).
+std::vector<bool> checked_bits(const AuthShares& of_a, const AuthShares& of_b, Delta held_by_a,
+                               Delta held_by_b);
 
-// Checks a pair of halves of one batch: MACs, the kind's relation, and that each bit column is balanced within six standard
-// deviations (if there are at least 1,000 objects).
-void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta held_by_a, Delta held_by_b);
+// Checks a pair of halves of one batch: MACs, the kind's relation, and that each bit column is
+// balanced within six standard deviations (if there are at least 1,000 objects).
+void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta held_by_a,
+                 Delta held_by_b);
 
 // Checks everything two parties made; returns the counts.
-MaterialCounts expect_good(const MemorySink& a, const MemorySink& b, Delta held_by_a, Delta held_by_b);
+MaterialCounts expect_good(const MemorySink& a, const MemorySink& b, Delta held_by_a,
+                           Delta held_by_b);
 
 }  // namespace tinyot::test

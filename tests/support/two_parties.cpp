@@ -9,7 +9,8 @@
 namespace tinyot::test {
 namespace {
 
-Outcome run_one(Party party, std::unique_ptr<Channel> channel, const std::function<void(Party, Channel&)>& body) {
+Outcome run_one(Party party, std::unique_ptr<Channel> channel,
+                const std::function<void(Party, Channel&)>& body) {
   try {
     body(party, *channel);
     channel->flush();
@@ -32,7 +33,8 @@ struct Channels {
 
 Channels make_channels(const PartyOptions& options) {
   MemoryStreams streams = make_memory_streams();
-  Channels channels{make_framed_channel(std::move(streams.a)), make_framed_channel(std::move(streams.b))};
+  Channels channels{make_framed_channel(std::move(streams.a)),
+                    make_framed_channel(std::move(streams.b))};
   if (options.wrap_a) channels.a = options.wrap_a(std::move(channels.a));
   if (options.wrap_b) channels.b = options.wrap_b(std::move(channels.b));
   return channels;
@@ -40,10 +42,12 @@ Channels make_channels(const PartyOptions& options) {
 
 }  // namespace
 
-Outcomes run_channels(const std::function<void(Party, Channel&)>& body, const PartyOptions& options) {
+Outcomes run_channels(const std::function<void(Party, Channel&)>& body,
+                      const PartyOptions& options) {
   auto [a, b] = make_channels(options);
   Outcomes outcomes;
-  std::thread thread([&, b = std::move(b)]() mutable { outcomes.b = run_one(Party::B, std::move(b), body); });
+  std::thread thread(
+      [&, b = std::move(b)]() mutable { outcomes.b = run_one(Party::B, std::move(b), body); });
   outcomes.a = run_one(Party::A, std::move(a), body);
   thread.join();
   return outcomes;
@@ -54,7 +58,8 @@ Delta global_key_of(Party holder, std::uint64_t seed) {
   return {rng.block()};
 }
 
-Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOptions& options, bool expect_done) {
+Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOptions& options,
+                     bool expect_done) {
   std::vector<std::unique_ptr<Channel>> more[2];
   for (std::size_t worker = 1; worker < workers; ++worker) {
     auto [a, b] = make_channels(options);
@@ -67,9 +72,11 @@ Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOp
         const SessionIds ids = establish_session(channel, rng, party, {}, std::nullopt);
         // Ends with the party: the peer's workers see its channels closed.
         const auto channels = std::move(more[static_cast<int>(party)]);
-        for (std::size_t worker = 1; worker < workers; ++worker) join_session(*channels[worker - 1], ids, party, worker);
+        for (std::size_t worker = 1; worker < workers; ++worker)
+          join_session(*channels[worker - 1], ids, party, worker);
         PhaseLog log;
-        Session session(party, ids, global_key_of(party, options.seed), channel, std::move(rng), log);
+        Session session(party, ids, global_key_of(party, options.seed), channel, std::move(rng),
+                        log);
         body(session, channels);
       },
       options);
@@ -80,8 +87,11 @@ Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOp
   return outcomes;
 }
 
-Outcomes run_sessions(const std::function<void(Session&)>& body, const PartyOptions& options, bool expect_done) {
-  return run_workers(1, [&](Session& session, std::span<const std::unique_ptr<Channel>>) { body(session); }, options, expect_done);
+Outcomes run_sessions(const std::function<void(Session&)>& body, const PartyOptions& options,
+                      bool expect_done) {
+  return run_workers(
+      1, [&](Session& session, std::span<const std::unique_ptr<Channel>>) { body(session); },
+      options, expect_done);
 }
 
 }  // namespace tinyot::test

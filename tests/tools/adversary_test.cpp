@@ -1,4 +1,5 @@
-// The self-test's table is whole, its verdicts are right, and a sample of its deviations ends as foretold.
+// The self-test's table is whole, its verdicts are right, and a sample of its deviations ends as
+// foretold.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -28,7 +29,9 @@ class Echo final : public Scenario {
     if (is_checked_ && answer != 5) throw PeerCheated("EQ of an answer");
     output_ = answer;
   }
-  std::string flaw(Party honest) override { return honest == Party::A && output_ != 0 && output_ != 5 ? "it has taken another word" : ""; }
+  std::string flaw(Party honest) override {
+    return honest == Party::A && output_ != 0 && output_ != 5 ? "it has taken another word" : "";
+  }
 
  private:
   bool is_checked_;
@@ -40,7 +43,8 @@ ScenarioKind echo(bool is_checked) {
 }
 
 Verdict verdict_of(const ScenarioKind& kind, const Deviation& deviation) {
-  return judge(*row_of(kSecondMessage.id), deviation.trick, attempt(kind, 1, Party::B, &deviation)).verdict;
+  return judge(*row_of(kSecondMessage.id), deviation.trick, attempt(kind, 1, Party::B, &deviation))
+      .verdict;
 }
 
 TEST(Adversary, FindsAMissingCheck) {
@@ -53,21 +57,27 @@ TEST(Adversary, FindsAMissingCheck) {
 }
 
 TEST(Adversary, TricksWithFramesAreFoundWhateverIsChecked) {
-  for (const Trick trick : {Trick::CutShort, Trick::Lengthen, Trick::WrongLength, Trick::WrongTag, Trick::WrongSequence})
+  for (const Trick trick : {Trick::CutShort, Trick::Lengthen, Trick::WrongLength, Trick::WrongTag,
+                            Trick::WrongSequence})
     EXPECT_EQ(verdict_of(echo(false), {.trick = trick}), Verdict::Caught) << name_of(trick);
 }
 
-// The last message of a session: whoever sends it twice harms nobody, and the table says that all of its messages have a next one.
+// The last message of a session: whoever sends it twice harms nobody, and the table says that all
+// of its messages have a next one.
 TEST(Adversary, JudgesWhatIsNotNoticed) {
   EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Repeat}), Verdict::Violation);
-  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Swap}), Verdict::Void) << "there is no next message";
-  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Replay}), Verdict::Void) << "there is no earlier session";
-  EXPECT_EQ(verdict_of(echo(true), {.message = 7, .trick = Trick::FlipBit}), Verdict::Void) << "there is no such message";
+  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Swap}), Verdict::Void)
+      << "there is no next message";
+  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Replay}), Verdict::Void)
+      << "there is no earlier session";
+  EXPECT_EQ(verdict_of(echo(true), {.message = 7, .trick = Trick::FlipBit}), Verdict::Void)
+      << "there is no such message";
 }
 
 TEST(Adversary, AMessageThatNeverComesEndsBothParties) {
   const Deviation omit{.trick = Trick::Omit};
-  const Trial of_a = attempt(echo(true), 1, Party::A, &omit), of_b = attempt(echo(true), 1, Party::B, &omit);
+  const Trial of_a = attempt(echo(true), 1, Party::A, &omit),
+              of_b = attempt(echo(true), 1, Party::B, &omit);
   EXPECT_EQ(of_a.honest.kind, Ending::Kind::Cut) << of_a.honest.text;
   EXPECT_EQ(of_a.cheater.kind, Ending::Kind::Cut) << of_a.cheater.text;
   EXPECT_EQ(of_b.honest.kind, Ending::Kind::Cut) << of_b.honest.text;
@@ -85,9 +95,11 @@ TEST(Adversary, TheTableHasEveryMessageThatIsSentAndNoOther) {
     }
   }
   std::set<std::uint32_t> known;
-  for (const TableRow& row : adversary_table()) EXPECT_TRUE(known.insert(row.tag).second) << row.name << " stands twice";
+  for (const TableRow& row : adversary_table())
+    EXPECT_TRUE(known.insert(row.tag).second) << row.name << " stands twice";
   for (const std::uint32_t tag : sent) EXPECT_TRUE(known.contains(tag)) << std::hex << tag;
-  for (const TableRow& row : adversary_table()) EXPECT_TRUE(sent.contains(row.tag)) << row.name << " is never sent";
+  for (const TableRow& row : adversary_table())
+    EXPECT_TRUE(sent.contains(row.tag)) << row.name << " is never sent";
 }
 
 // Each scenario's attacks, sampled evenly. `tinyot selftest --adversary` carries all of them out.

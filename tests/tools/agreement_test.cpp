@@ -1,10 +1,10 @@
-// What the parties say of their stores, said wrong: each lie meets its own check, and takes nothing out of the honest party's store.
-#include "tools/store_agreement.h"
-
+// What the parties say of their stores, said wrong: each lie meets its own check, and takes nothing
+// out of the honest party's store.
 #include "base/error.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/two_parties.h"
+#include "tools/store_agreement.h"
 
 namespace tinyot::test {
 namespace {
@@ -45,7 +45,8 @@ class Agreement : public StoreTest {
   // The cheater changes one message of it; the honest party's end, and what its store has lost.
   template <class Message>
   Outcome honest_end(Party cheater, const char* tag, const std::function<void(Message&)>& lie) {
-    const Deviation deviation = [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+    const Deviation deviation = [&](std::string_view sent, std::size_t,
+                                    std::vector<std::byte>& payload) {
       if (sent != tag) return;
       Message message;
       ASSERT_EQ(payload.size(), sizeof message);
@@ -61,7 +62,8 @@ class Agreement : public StoreTest {
     return cheater == Party::A ? outcomes.b : outcomes.a;
   }
 
-  void expect_refused(Party cheater, const std::string& says, const std::function<void(Standing&)>& lie) {
+  void expect_refused(Party cheater, const std::string& says,
+                      const std::function<void(Standing&)>& lie) {
     SCOPED_TRACE(letter(cheater));
     const std::uint64_t stood = Store::open(place(peer_of(cheater))).position()[kKind];
     const Outcome outcome = honest_end<Standing>(cheater, "store.standing", lie);
@@ -80,51 +82,61 @@ TEST_F(Agreement, OfHonestPartiesTakesWhatIsNeeded) {
   const Outcomes outcomes = run({});
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
   EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
-  for (const Party party : {Party::A, Party::B}) EXPECT_EQ(Store::open(place(party)).position()[kKind], kServed + kNeeded);
+  for (const Party party : {Party::A, Party::B})
+    EXPECT_EQ(Store::open(place(party)).position()[kKind], kServed + kNeeded);
 }
 
 TEST_F(Agreement, APeerThatIsFarAheadBurnsNothing) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "the peer's store is far ahead", [](Standing& standing) { standing.position[kKind] += kBurnMax + kMade; });
+    expect_refused(cheater, "the peer's store is far ahead",
+                   [](Standing& standing) { standing.position[kKind] += kBurnMax + kMade; });
 }
 
 TEST_F(Agreement, APeerThatHasGoneBackIsRefused) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "the peer's store is an older copy", [](Standing& standing) { standing.position[kKind] = kServed - 1; });
+    expect_refused(cheater, "the peer's store is an older copy",
+                   [](Standing& standing) { standing.position[kKind] = kServed - 1; });
 }
 
 TEST_F(Agreement, AStoreThatHasGoneBackIsRefusedByItsOwner) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "this store is an older copy", [](Standing& standing) { standing.confirmed[kKind] = kMade; });
+    expect_refused(cheater, "this store is an older copy",
+                   [](Standing& standing) { standing.confirmed[kKind] = kMade; });
 }
 
 TEST_F(Agreement, APeerThatHasLostUnlockedUnitsIsRefused) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "the peer's store is an older copy", [](Standing& standing) { standing.units_made = standing.units_unlocked = 0; });
+    expect_refused(cheater, "the peer's store is an older copy",
+                   [](Standing& standing) { standing.units_made = standing.units_unlocked = 0; });
 }
 
 TEST_F(Agreement, MoreUnitsUnlockedThanMadeIsADeviation) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "store standing", [](Standing& standing) { standing.units_unlocked = standing.units_made + 1; });
+    expect_refused(cheater, "store standing",
+                   [](Standing& standing) { standing.units_unlocked = standing.units_made + 1; });
 }
 
 TEST_F(Agreement, ARangeOfAnotherSizeIsRefused) {
   for (const std::uint64_t size : {kNeeded - 1, kNeeded + 1}) {
-    const Outcome outcome =
-        honest_end<SentOffer>(Party::A, "store.allotment", [&](SentOffer& offer) { offer.end[kKind] = offer.start[kKind] + size; });
+    const Outcome outcome = honest_end<SentOffer>(
+        Party::A, "store.allotment",
+        [&](SentOffer& offer) { offer.end[kKind] = offer.start[kKind] + size; });
     EXPECT_TRUE(mentions(outcome.message, "the peer gives out " + std::to_string(size)));
     expect_nothing_lost(Party::B);
   }
 }
 
 TEST_F(Agreement, ARangeThatEndsBeforeItBeginsIsADeviation) {
-  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) { offer.start[kKind] = offer.end[kKind] + 1; });
+  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
+    offer.start[kKind] = offer.end[kKind] + 1;
+  });
   EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
   expect_nothing_lost(Party::B);
 }
 
 TEST_F(Agreement, APlanThatWasNotAskedForIsADeviation) {
-  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) { offer.plan = 7; });
+  const Outcome outcome =
+      honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) { offer.plan = 7; });
   EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
   expect_nothing_lost(Party::B);
 }
@@ -134,7 +146,8 @@ TEST_F(Agreement, ARangeThatHasBeenServedIsRefused) {
     offer.start[kKind] -= 1;
     offer.end[kKind] -= 1;
   });
-  EXPECT_TRUE(mentions(outcome.message, "the peer gives out triples " + std::to_string(kServed - 1)));
+  EXPECT_TRUE(
+      mentions(outcome.message, "the peer gives out triples " + std::to_string(kServed - 1)));
   expect_nothing_lost(Party::B);
 }
 
@@ -149,11 +162,13 @@ TEST_F(Agreement, ARangeFarAheadBurnsNothing) {
 
 TEST_F(Agreement, UnitsThatOnlyThePeerHasUnlockedAreMissedByTheirOwner) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "this store is an older copy: it has 1 units", [](Standing& standing) { standing.units_unlocked = ++standing.units_made; });
+    expect_refused(cheater, "this store is an older copy: it has 1 units",
+                   [](Standing& standing) { standing.units_unlocked = ++standing.units_made; });
 }
 
 TEST_F(Agreement, AnotherAnswerThanThatTheRangeIsTakenIsADeviation) {
-  const Outcome outcome = honest_end<std::uint64_t>(Party::B, "store.taken", [](std::uint64_t& answer) { answer = 2; });
+  const Outcome outcome =
+      honest_end<std::uint64_t>(Party::B, "store.taken", [](std::uint64_t& answer) { answer = 2; });
   EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
 }
 
@@ -163,9 +178,10 @@ TEST_F(Agreement, MoreBatchesThanObjectsAreRefusedBeforeThereIsRoomForThem) {
     add_locked_unit(store, kKind, kNeeded);
   }
   for (const Party cheater : {Party::A, Party::B}) {
-    const Outcome outcome =
-        honest_end<std::uint64_t>(cheater, "store.half_count", [](std::uint64_t& count) { count = std::uint64_t{1} << 40; });
-    EXPECT_TRUE(mentions(outcome.message, "more than the " + std::to_string(kMade + kNeeded) + " objects"));
+    const Outcome outcome = honest_end<std::uint64_t>(
+        cheater, "store.half_count", [](std::uint64_t& count) { count = std::uint64_t{1} << 40; });
+    EXPECT_TRUE(
+        mentions(outcome.message, "more than the " + std::to_string(kMade + kNeeded) + " objects"));
     expect_nothing_lost(peer_of(cheater));
   }
 }
@@ -186,13 +202,14 @@ TEST_F(Agreement, AReservationOfAnotherRangeAtThePeersIsGivenUp) {
   const std::uint64_t number = Store::open(place(Party::A)).marks().planned.front().id;
   PartyOptions options;
   options.wrap_b = [](std::unique_ptr<Channel> inner) {
-    return make_cheating_channel(std::move(inner), [](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
-      if (sent != "store.plan") return;
-      SentPlan plan;
-      std::memcpy(&plan, payload.data(), sizeof plan);
-      ++plan.start[kKind], ++plan.end[kKind];
-      std::memcpy(payload.data(), &plan, sizeof plan);
-    });
+    return make_cheating_channel(
+        std::move(inner), [](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
+          if (sent != "store.plan") return;
+          SentPlan plan;
+          std::memcpy(&plan, payload.data(), sizeof plan);
+          ++plan.start[kKind], ++plan.end[kKind];
+          std::memcpy(payload.data(), &plan, sizeof plan);
+        });
   };
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
@@ -206,7 +223,9 @@ TEST_F(Agreement, AReservationOfAnotherRangeAtThePeersIsGivenUp) {
 
 TEST_F(Agreement, AnotherWordThanThatAStoreIsWholeIsADeviation) {
   PartyOptions options;
-  options.wrap_b = [](std::unique_ptr<Channel> inner) { return make_cheating_channel(std::move(inner), flip_bit("store.complete", 0, 1)); };
+  options.wrap_b = [](std::unique_ptr<Channel> inner) {
+    return make_cheating_channel(std::move(inner), flip_bit("store.complete", 0, 1));
+  };
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
         Store store = Store::open(place(session.me()));

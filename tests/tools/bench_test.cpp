@@ -1,9 +1,10 @@
 // `tinyot bench online`: its rows, and what it refuses.
+#include "tools/bench.h"
+
 #include <sstream>
 
-#include "tests/tools/command_test.h"
 #include "base/error.h"
-#include "tools/bench.h"
+#include "tests/tools/command_test.h"
 #include "tools/preprocess.h"
 
 namespace tinyot::test {
@@ -16,13 +17,17 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-Ended bench(const Arguments& more) { return tinyot(Arguments{"bench", "online", "--repeat", "2"} + more); }
+Ended bench(const Arguments& more) {
+  return tinyot(Arguments{"bench", "online", "--repeat", "2"} + more);
+}
 
-void expect_bench_row(const Json& row, std::uint64_t lanes, std::uint64_t ands, std::uint64_t rounds, double bits_per_and) {
+void expect_bench_row(const Json& row, std::uint64_t lanes, std::uint64_t ands,
+                      std::uint64_t rounds, double bits_per_and) {
   EXPECT_EQ(row["lanes"], lanes);
   EXPECT_EQ(row["ands"], ands);
   EXPECT_EQ(row["rounds"], rounds);
-  for (const char* field : {"wall_s", "ands_per_s", "gates_per_s", "bare_round_trips_s", "cpu_s", "share_macs", "peak_rss_mb"})
+  for (const char* field : {"wall_s", "ands_per_s", "gates_per_s", "bare_round_trips_s", "cpu_s",
+                            "share_macs", "peak_rss_mb"})
     EXPECT_GT(row[field], 0.0) << field;
   for (const char* field : {"share_wire", "share_store"}) EXPECT_GE(row[field], 0.0) << field;
   EXPECT_GT(row["bits_per_and"], bits_per_and);
@@ -39,7 +44,9 @@ TEST(BenchOnline, RowsOfStoredTriples) {
 }
 
 TEST(BenchOnline, RowsOfPairsAndOfLiveMaterial) {
-  const Ended pairs = bench(Arguments{"--circuit", "millionaires", "--lanes", "3", "--material", "pairs", "--format", "json"} + kFewColumns);
+  const Ended pairs = bench(Arguments{"--circuit", "millionaires", "--lanes", "3", "--material",
+                                      "pairs", "--format", "json"} +
+                            kFewColumns);
   ASSERT_TRUE(ended_with(pairs, 0));
   expect_bench_row(Json::parse(pairs.out), 3, 96, 32, 10);
   EXPECT_EQ(Json::parse(pairs.out)["material"], "pairs");
@@ -78,7 +85,8 @@ TEST(BenchTable, QuotesInCsvWhatWouldBreakARow) {
 TEST(BenchOnline, RefusesWhatCannotBeMeasured) {
   EXPECT_TRUE(ended_with(bench({"--circuit", "none"}), 2, "neither a known circuit"));
   EXPECT_TRUE(ended_with(bench({"--lanes", "5"}), 2, "--lanes goes with --circuit"));
-  EXPECT_TRUE(ended_with(tinyot({"bench", "online", "--repeat", "0"}), 2, "--repeat must be at least 1"));
+  EXPECT_TRUE(
+      ended_with(tinyot({"bench", "online", "--repeat", "0"}), 2, "--repeat must be at least 1"));
   EXPECT_TRUE(ended_with(bench({"--circuit", "aes128", "--material", "quads"}), 2, "--material"));
 }
 

@@ -44,9 +44,16 @@ class BrokenAttempts : public CommandTest {
     Relay relay(port_, {});
     const auto in = [&](char party, const std::string& where) {
       const std::string port = party == 'A' ? port_ : relay.port();
-      return Arguments{"preprocess", "--party", std::string(1, party),
-                       party == 'A' ? "--listen" : "--connect", "127.0.0.1:" + port,
-                       "--store", path(where), "--format", "json"} + kJob;
+      return Arguments{"preprocess",
+                       "--party",
+                       std::string(1, party),
+                       party == 'A' ? "--listen" : "--connect",
+                       "127.0.0.1:" + port,
+                       "--store",
+                       path(where),
+                       "--format",
+                       "json"} +
+             kJob;
     };
     Process a(TINYOT_BINARY, in('A', "measured-a")), b(TINYOT_BINARY, in('B', "measured-b"));
     EXPECT_TRUE(ended_with(a.end(), 0));
@@ -193,8 +200,9 @@ class FailedCheck : public BrokenAttempts {
 TEST_F(FailedCheck, OfARunRevokesTheStoreOfAPeerThatIsNotRead) {
   const Arguments job = {"--profile", "fast", "--ands", "2^13"};
   ASSERT_TRUE(ended_with(both("preprocess", job, job).a, 0));
-  expect_revoked("run", {"--circuit", "aes128", "--input", "key_a=" + random_hex(16), "--input",
-                         "message=" + random_hex(16)},
+  expect_revoked("run",
+                 {"--circuit", "aes128", "--input", "key_a=" + random_hex(16), "--input",
+                  "message=" + random_hex(16)},
                  {"--circuit", "aes128", "--input", "key_b=" + random_hex(16)}, 1500);
 }
 

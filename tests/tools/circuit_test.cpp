@@ -8,7 +8,9 @@ namespace {
 
 class CircuitTest : public CommandTest {
  protected:
-  Json json(const Arguments& more) const { return json_of(tinyot(Arguments{"circuit"} + more + Arguments{"--format", "json"})); }
+  Json json(const Arguments& more) const {
+    return json_of(tinyot(Arguments{"circuit"} + more + Arguments{"--format", "json"}));
+  }
   std::size_t files() const {
     const std::filesystem::directory_iterator begin(dir_);
     return static_cast<std::size_t>(std::distance(begin, std::filesystem::directory_iterator()));
@@ -26,10 +28,13 @@ TEST_F(CircuitTest, AGeneratorBecomesAFileOfTheSameCostAndFunction) {
   EXPECT_EQ(files(), before + 1) << "nothing else is left";
 
   const Json generator = json({"info", "aes128"}), file = json({"info", path("aes.txt")});
-  for (const char* count : {"ands", "xors", "nots", "and_depth"}) EXPECT_EQ(generator[count], file[count]) << count;
-  // FIPS-197 C.1 with each byte's bits as the generator numbers them: lowest bit first, so the integer has its bytes reversed.
-  const Json eval = json({"eval", path("aes.txt"), "--input", "0=0x0f0e0d0c0b0a09080706050403020100", "--input", "1=0", "--input",
-                          "2=0xffeeddccbbaa99887766554433221100"});
+  for (const char* count : {"ands", "xors", "nots", "and_depth"})
+    EXPECT_EQ(generator[count], file[count]) << count;
+  // FIPS-197 C.1 with each byte's bits as the generator numbers them: lowest bit first, so the
+  // integer has its bytes reversed.
+  const Json eval =
+      json({"eval", path("aes.txt"), "--input", "0=0x0f0e0d0c0b0a09080706050403020100", "--input",
+            "1=0", "--input", "2=0xffeeddccbbaa99887766554433221100"});
   EXPECT_EQ(eval["outputs"]["0"], "0x5ac5b47080b7cdd830047b6ad8e0c469");
 }
 
@@ -81,18 +86,26 @@ TEST_F(CircuitTest, OutputsOfDifferentReceiversAreNoFile) {
 
 TEST_F(CircuitTest, ConversionReplacesAFileEvenItself) {
   write_file(path("lt.txt"), read_file(circuit_file("lt16.lps")));
-  EXPECT_TRUE(ended_with(tinyot(Arguments{"circuit", "convert", path("lt.txt"), "--output", path("lt.txt")} + kBundles), 0));
+  EXPECT_TRUE(ended_with(
+      tinyot(Arguments{"circuit", "convert", path("lt.txt"), "--output", path("lt.txt")} +
+             kBundles),
+      0));
   EXPECT_EQ(json({"info", path("lt.txt")})["ands"], 16);
-  EXPECT_EQ(json({"eval", path("lt.txt"), "--input", "0=5", "--input", "1=6"})["outputs"]["0"], "0x1");
-  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", path("lt.txt"), "--output", path("lt.txt")}), 0));
-  EXPECT_EQ(json({"eval", path("lt.txt"), "--input", "0=6", "--input", "1=6"})["outputs"]["0"], "0x0");
+  EXPECT_EQ(json({"eval", path("lt.txt"), "--input", "0=5", "--input", "1=6"})["outputs"]["0"],
+            "0x1");
+  EXPECT_TRUE(
+      ended_with(tinyot({"circuit", "convert", path("lt.txt"), "--output", path("lt.txt")}), 0));
+  EXPECT_EQ(json({"eval", path("lt.txt"), "--input", "0=6", "--input", "1=6"})["outputs"]["0"],
+            "0x0");
 }
 
 TEST_F(CircuitTest, AFailedConversionLeavesNothing) {
   write_file(path("old.txt"), "kept");
   write_file(path("bad.txt"), "2 4\n1 2\n1 1\n2 1 0 1 2 AND\n2 1 0 1 2 XOR\n");
   const std::size_t before = files();
-  EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", path("bad.txt"), "--output", path("old.txt")}), 2, "line 5: wire 2 is written twice"));
+  EXPECT_TRUE(
+      ended_with(tinyot({"circuit", "convert", path("bad.txt"), "--output", path("old.txt")}), 2,
+                 "line 5: wire 2 is written twice"));
   EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "sha256", "--output", path("none/new.txt")}),
                          1, "cannot write"));
   EXPECT_TRUE(ended_with(tinyot({"circuit", "convert", "sha256", "--output", dir_.string()}), 2,
@@ -105,23 +118,31 @@ TEST_F(CircuitTest, AFailedConversionLeavesNothing) {
 TEST_F(CircuitTest, BundlesAreForTruthTablesOnly) {
   const std::string lt = circuit_file("lt16.lps");
   EXPECT_EQ(json(Arguments{"info", lt} + kBundles)["inputs"],
-            Json({{{"name", "0"}, {"bits", 16}, {"owner", "A"}}, {{"name", "1"}, {"bits", 16}, {"owner", "B"}}}));
+            Json({{{"name", "0"}, {"bits", 16}, {"owner", "A"}},
+                  {{"name", "1"}, {"bits", 16}, {"owner", "B"}}}));
   EXPECT_EQ(json({"info", lt})["inputs"], Json({{{"name", "0"}, {"bits", 32}, {"owner", "A"}}}));
-  EXPECT_TRUE(ended_with(tinyot({"circuit", "info", lt, "--bundles", "16,17"}), 2, "the circuit has 32 inputs, but the bundles have 33 bits"));
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "info", lt, "--bundles", "16,17"}), 2,
+                         "the circuit has 32 inputs, but the bundles have 33 bits"));
   for (const char* wrong : {"16,x", "0,32", "", "4294967296"})
     EXPECT_TRUE(ended_with(tinyot({"circuit", "info", lt, "--bundles", wrong}), 2, "--bundles"));
-  EXPECT_TRUE(ended_with(tinyot(Arguments{"circuit", "info", circuit_file("adder64.txt")} + kBundles), 2, "give no other widths"));
-  EXPECT_TRUE(ended_with(tinyot(Arguments{"circuit", "info", "aes128"} + kBundles), 2, "are for circuit files"));
+  EXPECT_TRUE(
+      ended_with(tinyot(Arguments{"circuit", "info", circuit_file("adder64.txt")} + kBundles), 2,
+                 "give no other widths"));
+  EXPECT_TRUE(ended_with(tinyot(Arguments{"circuit", "info", "aes128"} + kBundles), 2,
+                         "are for circuit files"));
 }
 
 TEST_F(CircuitTest, BothPartiesCompareByAListOfTruthTables) {
   preprocess("2^8");
-  const Arguments local = {"local", "run", "--store", dir_.string(), "--format", "json", "--circuit", circuit_file("lt16.lps")};
-  const Json report = json_of(tinyot(local + kBundles + Arguments{"--input", "0=1000", "--input", "1=1001"}));
+  const Arguments local = {"local",    "run",  "--store",   dir_.string(),
+                           "--format", "json", "--circuit", circuit_file("lt16.lps")};
+  const Json report =
+      json_of(tinyot(local + kBundles + Arguments{"--input", "0=1000", "--input", "1=1001"}));
   EXPECT_EQ(report["B"]["outputs"], Json({{"0", "0x1"}}));
 
   const Arguments run = {"--circuit", circuit_file("lt16.lps"), "--input"};
-  const BothEnded ended = both("run", run + Arguments{"0=1"} + kBundles, run + Arguments{"1=1", "--bundles", "15,17"});
+  const BothEnded ended =
+      both("run", run + Arguments{"0=1"} + kBundles, run + Arguments{"1=1", "--bundles", "15,17"});
   EXPECT_TRUE(ended_with(ended.a, 6, "circuit: mine is lt16 "));
   EXPECT_TRUE(ended_with(ended.b, 6, "circuit: mine is lt16 "));
 }

@@ -34,14 +34,17 @@ bool is_error_report(const std::string& out, int status) {
 ::testing::AssertionResult ended_with(const Ended& ended, int status, const std::string& part) {
   const bool silent =
       status == 0 || ended.out.empty() || ended.status >= 128 || is_error_report(ended.out, status);
-  if (ended.status == status && ended.err.find(part) != std::string::npos && silent) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "status " << ended.status << ", wanted " << status << (part.empty() ? "" : " and \"" + part + "\"")
+  if (ended.status == status && ended.err.find(part) != std::string::npos && silent)
+    return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "status " << ended.status << ", wanted " << status
+                                       << (part.empty() ? "" : " and \"" + part + "\"")
                                        << "\nstdout: " << ended.out << "\nstderr: " << ended.err;
 }
 
 Json json_of(const Ended& ended) {
   const Json json = Json::parse(ended.out, nullptr, false);
-  EXPECT_TRUE(json.is_object()) << "not one JSON object on stdout: " << ended.out << "\nstderr: " << ended.err;
+  EXPECT_TRUE(json.is_object()) << "not one JSON object on stdout: " << ended.out
+                                << "\nstderr: " << ended.err;
   if (!json.is_object()) return Json::object();
   EXPECT_EQ(ended.out.find('\n'), ended.out.size() - 1) << ended.out;
   return json;
@@ -52,7 +55,9 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void write_file(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 std::string random_hex(std::size_t bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -80,17 +85,29 @@ CommandTest::~CommandTest() {
 
 Arguments CommandTest::as(char party, const std::string& command, const Arguments& more) const {
   const bool listens = party == listener_;
-  return Arguments{command, "--party", std::string(1, party), listens ? "--listen" : "--connect", "127.0.0.1:" + (listens ? port_ : peer_port_),
-                   "--store", path(std::string(1, party)), "--format", "json"} + more;
+  return Arguments{command,
+                   "--party",
+                   std::string(1, party),
+                   listens ? "--listen" : "--connect",
+                   "127.0.0.1:" + (listens ? port_ : peer_port_),
+                   "--store",
+                   path(std::string(1, party)),
+                   "--format",
+                   "json"} +
+         more;
 }
 
-BothEnded CommandTest::both(const std::string& command, const Arguments& more_of_a, const Arguments& more_of_b) const {
-  Process a(TINYOT_BINARY, as('A', command, more_of_a)), b(TINYOT_BINARY, as('B', command, more_of_b));
+BothEnded CommandTest::both(const std::string& command, const Arguments& more_of_a,
+                            const Arguments& more_of_b) const {
+  Process a(TINYOT_BINARY, as('A', command, more_of_a)),
+      b(TINYOT_BINARY, as('B', command, more_of_b));
   return {a.end(), b.end()};
 }
 
 void CommandTest::preprocess(const std::string& ands, const Arguments& more) const {
-  const Ended ended = tinyot(Arguments{"local", "preprocess", "--store", dir_.string(), "--ands", ands, "--quiet"} + kFewColumns + more);
+  const Ended ended =
+      tinyot(Arguments{"local", "preprocess", "--store", dir_.string(), "--ands", ands, "--quiet"} +
+             kFewColumns + more);
   ASSERT_TRUE(ended_with(ended, 0));
 }
 

@@ -1,5 +1,5 @@
-// What the tests of the `tinyot` command share: a directory that goes away, a port, both parties' command lines, and
-// expectations on how a process ended.
+// What the tests of the `tinyot` command share: a directory that goes away, a port, both parties'
+// command lines, and expectations on how a process ended.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ namespace tinyot::test {
 using Json = nlohmann::json;
 
 // Runs the command to its end.
-Ended tinyot(const Arguments& arguments, const std::string& input = {}, std::chrono::seconds deadline = Process::kDeadline);
+Ended tinyot(const Arguments& arguments, const std::string& input = {},
+             std::chrono::seconds deadline = Process::kDeadline);
 
 // Whether stdout holds one JSON object, an error report of the class that belongs to the status.
 bool is_error_report(const std::string& out, int status);
@@ -27,7 +28,8 @@ bool is_error_report(const std::string& out, int status);
 // but an error report.
 ::testing::AssertionResult ended_with(const Ended& ended, int status, const std::string& part = {});
 
-// What a command printed with --format json: one object, on one line, and nothing else. Fails the test otherwise.
+// What a command printed with --format json: one object, on one line, and nothing else. Fails the
+// test otherwise.
 Json json_of(const Ended& ended);
 
 std::string read_file(const std::filesystem::path& path);
@@ -40,7 +42,8 @@ struct BothEnded {
   Ended a, b;
 };
 
-// Each test has a directory of its own, with the stores of the parties in A and B, and a port. A listens unless told otherwise.
+// Each test has a directory of its own, with the stores of the parties in A and B, and a port. A
+// listens unless told otherwise.
 class CommandTest : public ::testing::Test {
  protected:
   CommandTest();
@@ -50,7 +53,8 @@ class CommandTest : public ::testing::Test {
   // The command line of one party: command, party, address, store, JSON, and `more`.
   Arguments as(char party, const std::string& command, const Arguments& more) const;
   // Both parties as two processes, B after A.
-  BothEnded both(const std::string& command, const Arguments& more_of_a, const Arguments& more_of_b) const;
+  BothEnded both(const std::string& command, const Arguments& more_of_a,
+                 const Arguments& more_of_b) const;
   // Both stores, made by `tinyot local preprocess` with few columns.
   void preprocess(const std::string& ands, const Arguments& more = {}) const;
   Json store_info(char party) const;

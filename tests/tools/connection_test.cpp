@@ -28,19 +28,23 @@ SessionIds ids() {
 // Over TLS, each party with its key.
 std::shared_ptr<const TlsAdmission> tls_of(bool listen) {
   static const Identity kA = Identity::generate(), kB = Identity::generate();
-  return listen ? std::make_shared<TlsAdmission>(kA, kB.fingerprint()) : std::make_shared<TlsAdmission>(kB, kA.fingerprint());
+  return listen ? std::make_shared<TlsAdmission>(kA, kB.fingerprint())
+                : std::make_shared<TlsAdmission>(kB, kA.fingerprint());
 }
 
 class OpenWorker : public ::testing::TestWithParam<bool> {
  protected:
-  Endpoint endpoint(bool listen, const std::string& port, std::chrono::milliseconds connect = 10s) const {
-    return {listen, {"127.0.0.1", port}, {connect, 10s}, GetParam() ? tls_of(listen) : nullptr, true};
+  Endpoint endpoint(bool listen, const std::string& port,
+                    std::chrono::milliseconds connect = 10s) const {
+    return {
+        listen, {"127.0.0.1", port}, {connect, 10s}, GetParam() ? tls_of(listen) : nullptr, true};
   }
 
   // A waits for worker 1; meanwhile `strangers` happen, and then the real B comes.
   void expect_joined(const std::function<void()>& strangers) {
     MeetingPlace place(endpoint(true, port_));
-    auto of_a = std::async(std::launch::async, [&] { return place.open_worker(ids(), Party::A, 1); });
+    auto of_a =
+        std::async(std::launch::async, [&] { return place.open_worker(ids(), Party::A, 1); });
     strangers();
     const auto b = MeetingPlace(endpoint(false, port_)).open_worker(ids(), Party::B, 1);
     const auto a = of_a.get();
@@ -52,9 +56,12 @@ class OpenWorker : public ::testing::TestWithParam<bool> {
   const std::string port_ = quiet_port();
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, OpenWorker, ::testing::Bool(), [](const auto& tls) { return tls.param ? "Tls" : "Tcp"; });
+INSTANTIATE_TEST_SUITE_P(Over, OpenWorker, ::testing::Bool(),
+                         [](const auto& tls) { return tls.param ? "Tls" : "Tcp"; });
 
-TEST_P(OpenWorker, JoinsThePeers) { expect_joined([] {}); }
+TEST_P(OpenWorker, JoinsThePeers) {
+  expect_joined([] {});
+}
 
 TEST_P(OpenWorker, TurnsAwayWhoSaysSomethingElse) {
   expect_joined([&] { connect_to(port_).send_all(std::string(1000, 'x')); });
@@ -68,7 +75,8 @@ TEST_P(OpenWorker, TurnsAwayAWorkerOfAnotherSession) {
   expect_joined([&] {
     SessionIds other = ids();
     other.connection.bytes.fill(3);
-    EXPECT_THROW(MeetingPlace(endpoint(false, port_)).open_worker(other, Party::B, 1), NetworkError);
+    EXPECT_THROW(MeetingPlace(endpoint(false, port_)).open_worker(other, Party::B, 1),
+                 NetworkError);
   });
 }
 
@@ -103,8 +111,7 @@ class WithinSession : public StoreTest {
  protected:
   template <class Failure>
   void fail_with(const Failure& failure) {
-    EXPECT_THROW(
-        within_session(std::span(stores_), channel_, [&] { throw failure; }), Failure);
+    EXPECT_THROW(within_session(std::span(stores_), channel_, [&] { throw failure; }), Failure);
   }
 
   std::vector<Store> stores_ = [this] {

@@ -7,7 +7,8 @@ namespace {
 class DisagreementTest : public CommandTest {
  protected:
   // What A has and what B has; both must say both.
-  static void expect_disagreement(const BothEnded& ended, const std::string& what, const std::string& of_a, const std::string& of_b) {
+  static void expect_disagreement(const BothEnded& ended, const std::string& what,
+                                  const std::string& of_a, const std::string& of_b) {
     EXPECT_TRUE(ended_with(ended.a, 6, what + ": mine is " + of_a + ", the peer's " + of_b));
     EXPECT_TRUE(ended_with(ended.b, 6, what + ": mine is " + of_b + ", the peer's " + of_a));
   }
@@ -16,20 +17,32 @@ class DisagreementTest : public CommandTest {
 TEST_F(DisagreementTest, OnWhoIsWho) {
   Arguments second = as('B', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns);
   std::replace(second.begin(), second.end(), std::string("B"), std::string("A"));
-  Process a(TINYOT_BINARY, as('A', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns)), also_a(TINYOT_BINARY, second);
+  Process a(TINYOT_BINARY, as('A', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns)),
+      also_a(TINYOT_BINARY, second);
   EXPECT_TRUE(ended_with(a.end(), 6, "both are A"));
   EXPECT_TRUE(ended_with(also_a.end(), 6, "both are A"));
 }
 
 TEST_F(DisagreementTest, OnWhatToMake) {
   const Arguments small = Arguments{"--ands", "2^10"} + kFewColumns;
-  expect_disagreement(both("preprocess", small, small + Arguments{"--sigma", "64"}), "sigma", "40", "64");
-  expect_disagreement(both("preprocess", small, Arguments{"--ands", "2^11"} + kFewColumns), "ands", "1024", "2048");
-  expect_disagreement(both("preprocess", small, {"--ands", "2^10"}), "columns", "experiment", "theorem");
-  expect_disagreement(both("preprocess", small + Arguments{"--unit", "2^8"}, small + Arguments{"--unit", "2^9"}), "unit", "256", "512");
-  expect_disagreement(both("preprocess", small + Arguments{"--bucket", "5"}, small + Arguments{"--bucket", "6"}), "bucket", "5", "6");
-  expect_disagreement(both("preprocess", small + Arguments{"--inputs", "10"}, small + Arguments{"--inputs", "11"}), "inputs", "10", "11");
-  expect_disagreement(both("preprocess", small + Arguments{"--threads", "2"}, small + Arguments{"--threads", "3"}), "threads", "2", "3");
+  expect_disagreement(both("preprocess", small, small + Arguments{"--sigma", "64"}), "sigma", "40",
+                      "64");
+  expect_disagreement(both("preprocess", small, Arguments{"--ands", "2^11"} + kFewColumns), "ands",
+                      "1024", "2048");
+  expect_disagreement(both("preprocess", small, {"--ands", "2^10"}), "columns", "experiment",
+                      "theorem");
+  expect_disagreement(
+      both("preprocess", small + Arguments{"--unit", "2^8"}, small + Arguments{"--unit", "2^9"}),
+      "unit", "256", "512");
+  expect_disagreement(
+      both("preprocess", small + Arguments{"--bucket", "5"}, small + Arguments{"--bucket", "6"}),
+      "bucket", "5", "6");
+  expect_disagreement(
+      both("preprocess", small + Arguments{"--inputs", "10"}, small + Arguments{"--inputs", "11"}),
+      "inputs", "10", "11");
+  expect_disagreement(
+      both("preprocess", small + Arguments{"--threads", "2"}, small + Arguments{"--threads", "3"}),
+      "threads", "2", "3");
   EXPECT_FALSE(std::filesystem::exists(path("A")));
   EXPECT_FALSE(std::filesystem::exists(path("B")));
 }
@@ -37,8 +50,10 @@ TEST_F(DisagreementTest, OnWhatToMake) {
 TEST_F(DisagreementTest, OnTheFastProfileAndItsOptions) {
   const Arguments small = {"--ands", "2^10"}, fast = small + Arguments{"--profile", "fast"};
   expect_disagreement(both("preprocess", small, fast), "profile", "nnob12", "fast");
-  expect_disagreement(both("preprocess", fast + Arguments{"--softspoken-k", "4"}, fast), "softspoken-k", "4", "2");
-  expect_disagreement(both("preprocess", small + Arguments{"--material", "triples"}, small), "material", "triples", "pairs");
+  expect_disagreement(both("preprocess", fast + Arguments{"--softspoken-k", "4"}, fast),
+                      "softspoken-k", "4", "2");
+  expect_disagreement(both("preprocess", small + Arguments{"--material", "triples"}, small),
+                      "material", "triples", "pairs");
   EXPECT_FALSE(std::filesystem::exists(path("A")));
   EXPECT_FALSE(std::filesystem::exists(path("B")));
 }
@@ -46,8 +61,11 @@ TEST_F(DisagreementTest, OnTheFastProfileAndItsOptions) {
 TEST_F(DisagreementTest, OnWhatToRun) {
   preprocess("2^10");
   const std::string adder = circuit_file("adder64.txt"), sub = circuit_file("sub64.txt");
-  const Arguments a = {"--circuit", adder, "--input", "0=1"}, b = {"--circuit", adder, "--input", "1=1"};
-  expect_disagreement(both("run", Arguments{"--circuit", adder, "--lanes", "2", "--input", "0=1,2"}, b), "lanes", "2", "1");
+  const Arguments a = {"--circuit", adder, "--input", "0=1"},
+                  b = {"--circuit", adder, "--input", "1=1"};
+  expect_disagreement(
+      both("run", Arguments{"--circuit", adder, "--lanes", "2", "--input", "0=1,2"}, b), "lanes",
+      "2", "1");
 
   BothEnded ended = both("run", a, {"--circuit", sub, "--input", "1=1"});
   for (const Ended& each : {ended.a, ended.b}) {
@@ -67,7 +85,8 @@ TEST_F(DisagreementTest, OnWhatToRun) {
   EXPECT_TRUE(ended_with(ended.a, 6, "outputs to A"));
   EXPECT_TRUE(ended_with(ended.b, 6, "outputs to A"));
 
-  for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 0) << party;
+  for (const char party : {'A', 'B'})
+    EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 0) << party;
   ended = both("run", a, b);
   EXPECT_EQ(json_of(ended.a)["outputs"]["0"], "0x0000000000000002");
 }
@@ -82,13 +101,15 @@ TEST_F(DisagreementTest, OnTheSession) {
   std::filesystem::remove_all(path("A"));
   std::filesystem::rename(path("kept"), path("A"));
   const std::string adder = circuit_file("adder64.txt");
-  expect_disagreement(both("run", {"--circuit", adder, "--input", "0=1"}, {"--circuit", adder, "--input", "1=1"}), "session", of_a["session"],
-                      of_b["session"]);
+  expect_disagreement(
+      both("run", {"--circuit", adder, "--input", "0=1"}, {"--circuit", adder, "--input", "1=1"}),
+      "session", of_a["session"], of_b["session"]);
 }
 
 TEST_F(DisagreementTest, OnTheCommand) {
   preprocess("2^10");
-  Process a(TINYOT_BINARY, as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"}));
+  Process a(TINYOT_BINARY,
+            as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"}));
   Arguments other = as('B', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns);
   std::replace(other.begin(), other.end(), path("B"), path("new"));
   Process b(TINYOT_BINARY, other);

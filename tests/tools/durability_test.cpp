@@ -100,8 +100,8 @@ class DurabilityTest : public StoreTest {
   std::filesystem::path place(char party) const { return root_ / std::string(1, party); }
 };
 
-// A before it tells B the range, B before it says that it has taken it; and nothing is drawn before the
-// keys of the range are gone.
+// A before it tells B the range, B before it says that it has taken it; and nothing is drawn before
+// the keys of the range are gone.
 TEST_F(DurabilityTest, ARangeIsSpentOnTheDiskBeforeThePeerHearsOfIt) {
   constexpr MaterialKind kKind = MaterialKind::Triples;
   for (const Party party : {Party::A, Party::B}) {

@@ -21,7 +21,8 @@ class ForecastTest : public CommandTest {
     const Arguments options = Arguments{"--ands", ands, "--format", "json"} + more;
     forecast_ = json_of(tinyot(Arguments{"params", "--no-calibration"} + options));
     report_ = json_of(tinyot(Arguments{"local", "preprocess", "--store", dir_.string()} + options));
-    for (const char* field : {"ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit", "profile", "material"})
+    for (const char* field : {"ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa",
+                              "bucket", "unit", "profile", "material"})
       EXPECT_EQ(forecast_[field], report_["A"][field]) << field;
     // Those that the profile has.
     for (const char* field : {"columns", "softspoken_k"})
@@ -39,7 +40,8 @@ class ForecastTest : public CommandTest {
   void expect_disk() const {
     for (const char* party : {"A", "B"}) {
       const double stored = report_[party]["store_bytes"];
-      EXPECT_NEAR(forecast_["disk_bytes"].get<double>() / stored, 1, 0.1) << party << " stores " << stored;
+      EXPECT_NEAR(forecast_["disk_bytes"].get<double>() / stored, 1, 0.1)
+          << party << " stores " << stored;
     }
   }
 
@@ -56,7 +58,8 @@ class ForecastTest : public CommandTest {
 };
 
 TEST_F(ForecastTest, NamesAllThatAJobCosts) {
-  const Json json = json_of(tinyot({"params", "--ands", "2^20", "--sigma", "64", "--unit", "2^18", "--no-calibration", "--format", "json"}));
+  const Json json = json_of(tinyot({"params", "--ands", "2^20", "--sigma", "64", "--unit", "2^18",
+                                    "--no-calibration", "--format", "json"}));
   EXPECT_EQ(json["ands"], 1 << 20);
   EXPECT_EQ(json["units"].at(0)["count"], 4);
   EXPECT_EQ(json["units"].at(0)["bucket"], json["bucket"]);
@@ -67,15 +70,20 @@ TEST_F(ForecastTest, NamesAllThatAJobCosts) {
   EXPECT_EQ(json["bucket"], 5);  // 4 would give (18 + 1) 3 = 57 bits
   EXPECT_EQ(json["labit_columns"], 939);
   EXPECT_EQ(json["seed_ots"], 2 * 939);
-  for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"}) EXPECT_GT(json[field], 1 << 20) << field;
+  for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"})
+    EXPECT_GT(json[field], 1 << 20) << field;
 }
 
 TEST_F(ForecastTest, TimeComesFromAShortRun) {
-  const auto of = [](const char* ands) { return Arguments{"params", "--ands", ands, "--labit-columns", "experiment", "--format", "json"}; };
+  const auto of = [](const char* ands) {
+    return Arguments{"params", "--ands", ands, "--labit-columns", "experiment", "--format", "json"};
+  };
   const Arguments small = of("2^13"), large = of("2^17");
-  const Json few = json_of(tinyot(small)), many = json_of(tinyot(large)), none = json_of(tinyot(small + Arguments{"--no-calibration"}));
+  const Json few = json_of(tinyot(small)), many = json_of(tinyot(large)),
+             none = json_of(tinyot(small + Arguments{"--no-calibration"}));
   EXPECT_GT(few["wall_s"], few["set_up_s"]);
-  EXPECT_GT(many["wall_s"].get<double>(), 1.5 * few["wall_s"].get<double>()) << "sixteen times the work, and the set-up once";
+  EXPECT_GT(many["wall_s"].get<double>(), 1.5 * few["wall_s"].get<double>())
+      << "sixteen times the work, and the set-up once";
   EXPECT_FALSE(none.contains("wall_s"));
 }
 
@@ -113,21 +121,26 @@ TEST_F(ForecastTest, NamesTheFieldsOfTheFastProfile) {
   EXPECT_EQ(json["unit"], 1 << 20);
   EXPECT_EQ(json["units"].at(0)["count"], 2);
   EXPECT_EQ(json["bucket"], 3);
-  for (const char* field : {"columns", "labit_columns"}) EXPECT_FALSE(json.contains(field)) << field;
+  for (const char* field : {"columns", "labit_columns"})
+    EXPECT_FALSE(json.contains(field)) << field;
   const Json other = json_of(tinyot(params + kFewerTrees));
   EXPECT_EQ(other["softspoken_k"], 4);
   EXPECT_EQ(other["seed_ots"], 128);
-  for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"}) EXPECT_GT(json[field], 1 << 20) << field;
+  for (const char* field : {"bytes_sent", "disk_bytes", "memory_bytes"})
+    EXPECT_GT(json[field], 1 << 20) << field;
   EXPECT_LT(other["bytes_sent"], json["bytes_sent"]);
   EXPECT_EQ(other["disk_bytes"], json["disk_bytes"]) << "the same triples";
 }
 
 TEST_F(ForecastTest, TimeOfTheFastProfileComesFromAShortRun) {
-  const auto of = [](const char* ands) { return Arguments{"params", "--ands", ands, "--format", "json"} + kFast; };
+  const auto of = [](const char* ands) {
+    return Arguments{"params", "--ands", ands, "--format", "json"} + kFast;
+  };
   const Json few = json_of(tinyot(of("2^13"))), many = json_of(tinyot(of("2^22")));
   EXPECT_GT(few["wall_s"], few["set_up_s"]);
   EXPECT_GT(few["set_up_s"], 0.0);
-  EXPECT_GT(many["wall_s"].get<double>(), 1.5 * few["wall_s"].get<double>()) << "many times the work, and the set-up once";
+  EXPECT_GT(many["wall_s"].get<double>(), 1.5 * few["wall_s"].get<double>())
+      << "many times the work, and the set-up once";
   EXPECT_GT(many["ands_per_s"], 0.0);
 }
 

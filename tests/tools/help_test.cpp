@@ -32,7 +32,8 @@ TEST(HelpTest, EverySubcommandHasAnExample) {
     EXPECT_EQ(ended.err, "");
     EXPECT_NE(ended.out.find("Usage: " + name), std::string::npos) << ended.out;
     EXPECT_NE(ended.out.find("Example:\n  " + name), std::string::npos) << ended.out;
-    for (const char* option : {"--help", "--format", "--quiet"}) EXPECT_NE(ended.out.find(option), std::string::npos) << name << " " << option;
+    for (const char* option : {"--help", "--format", "--quiet"})
+      EXPECT_NE(ended.out.find(option), std::string::npos) << name << " " << option;
   }
 }
 
@@ -40,7 +41,8 @@ TEST(HelpTest, SubcommandsOfSubcommandsHaveOneToo) {
   for (const char* group : {"local", "store", "circuit", "bench"}) {
     const Ended ended = tinyot({group, "--help"});
     EXPECT_TRUE(ended_with(ended, 0));
-    EXPECT_NE(ended.out.find(std::string("Usage: tinyot ") + group), std::string::npos) << ended.out;
+    EXPECT_NE(ended.out.find(std::string("Usage: tinyot ") + group), std::string::npos)
+        << ended.out;
     EXPECT_NE(ended.out.find("Example:"), std::string::npos) << ended.out;
   }
 }
@@ -48,14 +50,15 @@ TEST(HelpTest, SubcommandsOfSubcommandsHaveOneToo) {
 TEST(HelpTest, TheTopNamesEverySubcommandAndStatus) {
   const Ended ended = tinyot({"--help"});
   EXPECT_TRUE(ended_with(ended, 0));
-  for (const char* word :
-       {"demo", "keygen", "preprocess", "run", "local", "params", "store", "circuit", "--version", "2 usage", "6 the parties disagree"})
+  for (const char* word : {"demo", "keygen", "preprocess", "run", "local", "params", "store",
+                           "circuit", "--version", "2 usage", "6 the parties disagree"})
     EXPECT_NE(ended.out.find(word), std::string::npos) << word;
 }
 
 TEST(HelpTest, SecretsAreSentToFiles) {
   for (const char* command : {"run", "local"}) {
-    const Ended ended = tinyot(command == std::string("run") ? Arguments{"run", "--help"} : Arguments{"local", "run", "--help"});
+    const Ended ended = tinyot(command == std::string("run") ? Arguments{"run", "--help"}
+                                                             : Arguments{"local", "run", "--help"});
     EXPECT_NE(ended.out.find("@FILE"), std::string::npos);
     EXPECT_NE(ended.out.find("for real secrets"), std::string::npos) << ended.out;
   }
@@ -64,13 +67,16 @@ TEST(HelpTest, SecretsAreSentToFiles) {
 TEST(HelpTest, TheVersionNamesTheBuild) {
   const Ended ended = tinyot({"--version"});
   EXPECT_TRUE(ended_with(ended, 0));
-  static const std::regex kVersion(R"(tinyot \S+, vector instructions in use: [A-Za-z0-9_]+, wire version [0-9]+, store format [0-9]+\n)");
+  static const std::regex kVersion(R"(tinyot \S+, vector instructions in use: [A-Za-z0-9_]+, )"
+                                   R"(wire version [0-9]+, store format [0-9]+\n)");
   EXPECT_TRUE(std::regex_match(ended.out, kVersion)) << ended.out;
 }
 
 // A report that nobody gets is no success.
 TEST(HelpTest, OutputThatCannotBeWrittenIsAnError) {
-  const Ended ended = Process("/bin/sh", {"-c", std::string("exec '") + TINYOT_BINARY + "' circuit list > /dev/full"}).end();
+  const Ended ended = Process("/bin/sh", {"-c", std::string("exec '") + TINYOT_BINARY +
+                                                    "' circuit list > /dev/full"})
+                          .end();
   EXPECT_TRUE(ended_with(ended, 1, "tinyot: "));
 }
 

@@ -1,5 +1,5 @@
-// What a process lets out: no core dumps, nothing secret in what it prints, whatever goes wrong, and to a peer that cheats no more than that it is
-// over.
+// What a process lets out: no core dumps, nothing secret in what it prints, whatever goes wrong,
+// and to a peer that cheats no more than that it is over.
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <sys/resource.h>
@@ -23,8 +23,9 @@ const Arguments kFast = {"--ands", "2^14", "--profile", "fast", "--unit", "2^13"
 
 std::string base64_of(const std::string& bytes) {
   std::string text(4 * (bytes.size() / 3 + 1) + 1, '\0');
-  text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                                       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()))));
+  text.resize(static_cast<std::size_t>(EVP_EncodeBlock(
+      reinterpret_cast<unsigned char*>(text.data()),
+      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()))));
   return text.substr(0, 4 * (bytes.size() / 3));  // without what depends on what follows
 }
 
@@ -41,17 +42,22 @@ class Prints {
     add(ended.a);
     add(ended.b);
   }
-  void keep_secret(const std::string& name, const std::string& bytes) { secrets_.emplace_back(name, bytes); }
+  void keep_secret(const std::string& name, const std::string& bytes) {
+    secrets_.emplace_back(name, bytes);
+  }
 
-  // Searched for raw, in hexadecimal of either case, byte by byte and as a number, whole or its first half, and in base64.
+  // Searched for raw, in hexadecimal of either case, byte by byte and as a number, whole or its
+  // first half, and in base64.
   void expect_clean() const {
     for (const auto& [name, bytes] : secrets_) {
       const std::string reversed(bytes.rbegin(), bytes.rend());
       for (const std::string& text : texts_) {
         EXPECT_EQ(text.find(bytes), std::string::npos) << name << ", raw, in " << text;
-        EXPECT_EQ(text.find(base64_of(bytes)), std::string::npos) << name << ", in base64, in " << text;
+        EXPECT_EQ(text.find(base64_of(bytes)), std::string::npos)
+            << name << ", in base64, in " << text;
         for (const std::string& whole : {bytes, reversed})
-          EXPECT_EQ(lower(text).find(hex_of(whole).substr(0, whole.size())), std::string::npos) << name << ", in hexadecimal, in " << text;
+          EXPECT_EQ(lower(text).find(hex_of(whole).substr(0, whole.size())), std::string::npos)
+              << name << ", in hexadecimal, in " << text;
       }
     }
   }
@@ -66,7 +72,8 @@ class HygieneTest : public CommandTest {
  protected:
   std::string bytes_from_hex(const std::string& hex) const {
     std::string bytes;
-    for (std::size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(std::stoul(hex.substr(i, 2), nullptr, 16));
+    for (std::size_t i = 0; i < hex.size(); i += 2)
+      bytes += static_cast<char>(std::stoul(hex.substr(i, 2), nullptr, 16));
     return bytes;
   }
 
@@ -97,43 +104,60 @@ class HygieneTest : public CommandTest {
     std::fclose(stream);
     std::string seed(32, '\0');
     std::size_t size = seed.size();
-    EXPECT_EQ(EVP_PKEY_get_raw_private_key(key, reinterpret_cast<unsigned char*>(seed.data()), &size), 1);
+    EXPECT_EQ(
+        EVP_PKEY_get_raw_private_key(key, reinterpret_cast<unsigned char*>(seed.data()), &size), 1);
     EVP_PKEY_free(key);
     return seed;
   }
 
   void keep_global_keys_secret(bool are_sealed = true) {
     for (const std::string party : {"A", "B"}) {
-      const auto key = are_sealed ? std::optional(read_store_key(path(party + ".key"))) : std::nullopt;
+      const auto key =
+          are_sealed ? std::optional(read_store_key(path(party + ".key"))) : std::nullopt;
       const Delta delta = Store::open(path(party), {.store_key = key}).global_key();
-      prints_.keep_secret("global key of " + party, std::string(reinterpret_cast<const char*>(&delta), sizeof delta));
+      prints_.keep_secret("global key of " + party,
+                          std::string(reinterpret_cast<const char*>(&delta), sizeof delta));
     }
   }
 
   Arguments keys(const std::string& mine, const std::string& peers) const {
-    return {"--key", path(mine + ".pem"), "--peer-key", "@" + path(peers + ".pem.crt"), "--store-key", "@" + path(mine + ".key"), "--connect-timeout",
-            "2",     "--idle-timeout",    "2"};
+    return {"--key",
+            path(mine + ".pem"),
+            "--peer-key",
+            "@" + path(peers + ".pem.crt"),
+            "--store-key",
+            "@" + path(mine + ".key"),
+            "--connect-timeout",
+            "2",
+            "--idle-timeout",
+            "2"};
   }
   Arguments aes(const std::string& file_a, const std::string& of_party) const {
-    if (of_party == "A") return {"--circuit", "aes128", "--input", "key_a=@" + path(file_a), "--input", "message=@" + path(file_a)};
+    if (of_party == "A")
+      return {"--circuit", "aes128",
+              "--input",   "key_a=@" + path(file_a),
+              "--input",   "message=@" + path(file_a)};
     return {"--circuit", "aes128", "--input", "key_b=@" + path(file_a)};
   }
 
   void all_goes_well() {
     prints_.add(both("preprocess", kFast + keys("A", "B"), kFast + keys("B", "A")));
     keep_global_keys_secret();
-    const BothEnded ran = both("run", keys("A", "B") + aes("A.hex", "A"), keys("B", "A") + aes("B.hex", "B"));
+    const BothEnded ran =
+        both("run", keys("A", "B") + aes("A.hex", "A"), keys("B", "A") + aes("B.hex", "B"));
     EXPECT_TRUE(ended_with(ran.a, 0));
     EXPECT_TRUE(ended_with(ran.b, 0));
     prints_.add(ran);
     for (const char* form : {"text", "json"}) {
       prints_.add(tinyot({"store", "info", path("A"), "--format", form}));
-      prints_.add(tinyot({"store", "verify", path("A"), "--store-key", "@" + path("A.key"), "--format", form}));
+      prints_.add(tinyot(
+          {"store", "verify", path("A"), "--store-key", "@" + path("A.key"), "--format", form}));
     }
   }
 
   void keys_are_wrong() {
-    const BothEnded strangers = both("run", keys("C", "B") + aes("A.hex", "A"), keys("B", "A") + aes("B.hex", "B"));
+    const BothEnded strangers =
+        both("run", keys("C", "B") + aes("A.hex", "A"), keys("B", "A") + aes("B.hex", "B"));
     EXPECT_NE(strangers.a.status, 0);
     EXPECT_NE(strangers.b.status, 0);
     prints_.add(strangers);
@@ -153,13 +177,16 @@ class HygieneTest : public CommandTest {
     for (const auto& entry : std::filesystem::directory_iterator(path("A")))
       if (data.empty() || entry.file_size() > std::filesystem::file_size(data)) data = entry.path();
     std::string bytes = read_file(data);
-    for (std::size_t i = std::size_t{1} << 17; i < bytes.size(); ++i) bytes[i] = static_cast<char>(~bytes[i]);
+    for (std::size_t i = std::size_t{1} << 17; i < bytes.size(); ++i)
+      bytes[i] = static_cast<char>(~bytes[i]);
     std::fstream file(data, std::ios::binary | std::ios::in | std::ios::out);
     EXPECT_TRUE(file << bytes << std::flush);
-    const Ended verified = tinyot({"store", "verify", path("A"), "--store-key", "@" + path("A.key")});
+    const Ended verified =
+        tinyot({"store", "verify", path("A"), "--store-key", "@" + path("A.key")});
     EXPECT_EQ(verified.status, 5) << verified.out << verified.err;
     prints_.add(verified);
-    prints_.add(both("run", keys("A", "B") + aes("A.hex", "A"), keys("B", "A") + aes("B.hex", "B")));
+    prints_.add(
+        both("run", keys("A", "B") + aes("A.hex", "A"), keys("B", "A") + aes("B.hex", "B")));
     prints_.add(tinyot({"store", "retire", path("B"), "--store-key", "@" + path("B.key")}));
   }
 
@@ -230,7 +257,9 @@ TEST_F(HygieneTest, ACheaterIsToldThatItIsOverAndNothingElse) {
   EXPECT_EQ(told.size(), 1u);
 }
 
-std::string limits_of(const Process& process) { return read_file("/proc/" + std::to_string(process.pid()) + "/limits"); }
+std::string limits_of(const Process& process) {
+  return read_file("/proc/" + std::to_string(process.pid()) + "/limits");
+}
 
 std::string core_line(const std::string& limits) {
   const auto begin = limits.find("Max core file size");
@@ -254,7 +283,8 @@ TEST_F(HygieneTest, AProcessForbidsCoreDumps) {
   party.signal(SIGKILL);
 }
 
-// What /proc says of a process that is not dumpable belongs to root, and debuggers of the same user are kept away.
+// What /proc says of a process that is not dumpable belongs to root, and debuggers of the same user
+// are kept away.
 TEST_F(HygieneTest, AProcessForbidsDebuggers) {
   constexpr uid_t kNobody = 65534;
   const bool am_root = ::geteuid() == 0;
@@ -270,12 +300,16 @@ TEST_F(HygieneTest, AProcessForbidsDebuggers) {
   };
   const auto owner_of = [](const Process& process) {
     struct stat status {};
-    return ::stat(("/proc/" + std::to_string(process.pid()) + "/limits").c_str(), &status) == 0 ? status.st_uid : ~uid_t{0};
+    return ::stat(("/proc/" + std::to_string(process.pid()) + "/limits").c_str(), &status) == 0
+               ? status.st_uid
+               : ~uid_t{0};
   };
-  const auto party = start(program, as('A', "preprocess", kFast)), other = start("/bin/sleep", {"10"});
+  const auto party = start(program, as('A', "preprocess", kFast)),
+             other = start("/bin/sleep", {"10"});
   // A listener means that the program itself, not what starts it, is looked at.
   ASSERT_TRUE(connect_to(port_, std::chrono::seconds(20)).valid()) << "the party does not listen";
-  if (owner_of(*other) != (am_root ? kNobody : ::geteuid())) GTEST_SKIP() << "no process of another user can be started here";
+  if (owner_of(*other) != (am_root ? kNobody : ::geteuid()))
+    GTEST_SKIP() << "no process of another user can be started here";
   EXPECT_EQ(owner_of(*party), 0u);
   other->signal(SIGKILL);
   party->signal(SIGKILL);

@@ -1,5 +1,5 @@
-// Jobs that are cut off at a known byte: killed, asked to stop, garbled. The other side learns of it, both stores stay good, and
-// what can be continued is.
+// Jobs that are cut off at a known byte: killed, asked to stop, garbled. The other side learns of
+// it, both stores stay good, and what can be continued is.
 #include <signal.h>
 
 #include "storage/store.h"
@@ -9,7 +9,8 @@
 namespace tinyot::test {
 namespace {
 
-// Sixteen units; each costs B the same number of bytes, known well enough to stop in the middle of one.
+// Sixteen units; each costs B the same number of bytes, known well enough to stop in the middle of
+// one.
 const Arguments kSixteen = {"--ands", "2^14", "--unit", "2^10"}, kUnits = kSixteen + kFewColumns;
 constexpr std::uint64_t kUnitAnds = 1 << 10, kUnits16 = 16;
 const Arguments kResume = kUnits + Arguments{"--resume"};
@@ -17,27 +18,33 @@ const Arguments kResume = kUnits + Arguments{"--resume"};
 class InterruptionTest : public CommandTest {
  protected:
   InterruptionTest() {
-    const Json json = json_of(tinyot(Arguments{"params", "--no-calibration", "--format", "json"} + kUnits));
+    const Json json =
+        json_of(tinyot(Arguments{"params", "--no-calibration", "--format", "json"} + kUnits));
     unit_bytes_ = json["bytes_sent"].get<std::uint64_t>() / kUnits16;
   }
 
   // The same for a job of other units, from one that ran to its end.
   void measure_unit_bytes(const Arguments& units) {
-    const Json json = json_of(tinyot(Arguments{"local", "preprocess", "--store", path("measured"), "--format", "json"} + units));
+    const Json json = json_of(tinyot(
+        Arguments{"local", "preprocess", "--store", path("measured"), "--format", "json"} + units));
     unit_bytes_ = 0;
-    for (const Json& phase : json["B"]["phases"]) unit_bytes_ += phase["bytes_sent"].get<std::uint64_t>() / kUnits16;
+    for (const Json& phase : json["B"]["phases"])
+      unit_bytes_ += phase["bytes_sent"].get<std::uint64_t>() / kUnits16;
     std::filesystem::remove_all(path("measured"));
   }
 
   // B's bytes at the middle of the unit that follows `units` whole ones.
-  Relay::Plan hold_after(std::uint64_t units) const { return {.hold_at = units * unit_bytes_ + unit_bytes_ / 2}; }
+  Relay::Plan hold_after(std::uint64_t units) const {
+    return {.hold_at = units * unit_bytes_ + unit_bytes_ / 2};
+  }
 
   // Both parties at work on `command`, B through a relay that holds them there.
   struct Held {
     std::unique_ptr<Relay> relay;
     std::unique_ptr<Process> a, b;
   };
-  Held start_held(const Arguments& of_a, const Arguments& of_b, const Relay::Plan& plan, const std::string& command = "preprocess") {
+  Held start_held(const Arguments& of_a, const Arguments& of_b, const Relay::Plan& plan,
+                  const std::string& command = "preprocess") {
     Held held;
     held.relay = std::make_unique<Relay>(port_, plan);
     peer_port_ = held.relay->port();
@@ -49,7 +56,8 @@ class InterruptionTest : public CommandTest {
   }
 
   // B dies without a word; A must notice, and name the phase it was in.
-  void kill_b_after(std::uint64_t units, const Arguments& options, const std::string& phase = "aBits: columns") {
+  void kill_b_after(std::uint64_t units, const Arguments& options,
+                    const std::string& phase = "aBits: columns") {
     Held held = start_held(options, options, hold_after(units));
     held.b->signal(SIGKILL);
     EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
@@ -57,19 +65,21 @@ class InterruptionTest : public CommandTest {
     EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase " + phase + ", after "));
   }
 
-  // Five units had been made when B was killed in the sixth. A has them all; B may have been killed before the fifth was on disk. Returns
-  // what both have.
+  // Five units had been made when B was killed in the sixth. A has them all; B may have been killed
+  // before the fifth was on disk. Returns what both have.
   std::uint64_t expect_units_after_the_kill(const std::string& kind) const {
     const Json of_a = store_info('A'), of_b = store_info('B');
     EXPECT_EQ(of_a["units_made"], 5);
     EXPECT_GE(of_b["units_made"], 4);
     EXPECT_LE(of_b["units_made"], 5);
-    for (const Json& info : {of_a, of_b}) EXPECT_EQ(info["kinds"][kind]["made"], info["units_made"].get<std::uint64_t>() * kUnitAnds);
+    for (const Json& info : {of_a, of_b})
+      EXPECT_EQ(info["kinds"][kind]["made"], info["units_made"].get<std::uint64_t>() * kUnitAnds);
     return of_b["units_made"];
   }
 
   // Both ask to resume, and finish.
-  void expect_resumed(std::uint64_t units_missing, const Arguments& resume = kResume, const std::string& last_kind = "auth_ots_ba") const {
+  void expect_resumed(std::uint64_t units_missing, const Arguments& resume = kResume,
+                      const std::string& last_kind = "auth_ots_ba") const {
     const BothEnded ended = both("preprocess", resume, resume);
     for (const Ended& each : {ended.a, ended.b}) {
       ASSERT_TRUE(ended_with(each, 0));
@@ -86,13 +96,20 @@ class InterruptionTest : public CommandTest {
 
   // The stores hold a session that works.
   void expect_sums() const {
-    const Arguments local = {"local", "run", "--store", dir_.string(), "--circuit", circuit_file("adder64.txt"), "--format", "json"};
-    EXPECT_EQ(json_of(tinyot(local + Arguments{"--input", "0=0x2a", "--input", "1=0x17"}))["B"]["outputs"]["0"], "0x0000000000000041");
+    const Arguments local = {"local",       "run",       "--store",
+                             dir_.string(), "--circuit", circuit_file("adder64.txt"),
+                             "--format",    "json"};
+    EXPECT_EQ(json_of(tinyot(local + Arguments{"--input", "0=0x2a", "--input",
+                                               "1=0x17"}))["B"]["outputs"]["0"],
+              "0x0000000000000041");
   }
 
   // Until the party has made its store, and a little longer.
   void wait_for_store(char party) const {
-    for (int i = 0; i < 1000 && !std::filesystem::exists(std::filesystem::path(path(std::string(1, party))) / "store.keys"); ++i)
+    for (int i = 0;
+         i < 1000 && !std::filesystem::exists(std::filesystem::path(path(std::string(1, party))) /
+                                              "store.keys");
+         ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     std::this_thread::sleep_for(std::chrono::milliseconds(700));
   }
@@ -128,11 +145,13 @@ TEST_F(InterruptionTest, StoresThatStandAtDifferentUnitsGoOnFromThoseThatBothHav
   EXPECT_GT(of_a["units_made"], 1);
   EXPECT_EQ(of_a["kinds"]["auth_ands_b"]["locked"], of_a["kinds"]["auth_ands_b"]["made"]);
   expect_resumed(kUnits16 - 1);
-  for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"]["auth_ands_b"]["locked"], 0) << party;
+  for (const char party : {'A', 'B'})
+    EXPECT_EQ(store_info(party)["kinds"]["auth_ands_b"]["locked"], 0) << party;
   expect_sums();
 }
 
-// What has been served cannot be made again: a store that has forgotten it ends the session, and says whose it is.
+// What has been served cannot be made again: a store that has forgotten it ends the session, and
+// says whose it is.
 TEST_F(InterruptionTest, AStoreThatHasForgottenWhatItServedIsRefused) {
   kill_b_after(2, kUnits);
   std::filesystem::copy(path("B"), path("older"), std::filesystem::copy_options::recursive);
@@ -144,7 +163,8 @@ TEST_F(InterruptionTest, AStoreThatHasForgottenWhatItServedIsRefused) {
   EXPECT_TRUE(ended_with(tinyot({"store", "adopt", path("B")}), 0));
   const Arguments first = {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"},
                   second = {"--circuit", circuit_file("adder64.txt"), "--input", "1=1"};
-  for (const BothEnded& ended : {both("preprocess", kResume, kResume), both("run", first, second)}) {
+  for (const BothEnded& ended :
+       {both("preprocess", kResume, kResume), both("run", first, second)}) {
     EXPECT_TRUE(ended_with(ended.a, 6, "the peer's store is an older copy"));
     EXPECT_TRUE(ended_with(ended.b, 5, "this store is an older copy"));
   }
@@ -153,24 +173,28 @@ TEST_F(InterruptionTest, AStoreThatHasForgottenWhatItServedIsRefused) {
 TEST_F(InterruptionTest, PeerKilledWhileRunning) {
   preprocess("2^13");
   const Arguments aes = {"--circuit", "aes128"};
-  Held held = start_held(aes + Arguments{"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)},
-                         aes + Arguments{"--input", "key_b=" + random_hex(16)}, {.hold_at = 3500}, "run");
+  Held held = start_held(
+      aes + Arguments{"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)},
+      aes + Arguments{"--input", "key_b=" + random_hex(16)}, {.hold_at = 3500}, "run");
   held.b->signal(SIGKILL);
   EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
   held.relay->drop();
   EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase gates, after "));
   // What the run had taken is gone on both sides, and the rest is good.
-  for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 6400) << party;
+  for (const char party : {'A', 'B'})
+    EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 6400) << party;
   expect_sums();
 }
 
 // Long enough to be cut off in the middle of several units at a time.
 constexpr std::uint64_t kManyUnits = repetitions(128);
-const Arguments kLongJob = Arguments{"--ands", std::to_string(kManyUnits * kUnitAnds), "--unit", "2^10"} + kFewColumns;
+const Arguments kLongJob =
+    Arguments{"--ands", std::to_string(kManyUnits* kUnitAnds), "--unit", "2^10"} + kFewColumns;
 const Arguments kThreeWorkers = kLongJob + Arguments{"--threads", "3"};
 
 TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)), b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
+  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)),
+      b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
   wait_for_store('B');
   b.signal(SIGKILL);
   EXPECT_EQ(b.end().status, 128 + SIGKILL);
@@ -179,12 +203,14 @@ TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
   const Json info = store_info('A');
   EXPECT_LT(info["units_made"], kManyUnits);
   const Json& kinds = info["kinds"];
-  const std::uint64_t made = kinds.contains("auth_ands_a") ? kinds["auth_ands_a"]["made"].get<std::uint64_t>() : 0;
+  const std::uint64_t made =
+      kinds.contains("auth_ands_a") ? kinds["auth_ands_a"]["made"].get<std::uint64_t>() : 0;
   EXPECT_EQ(made, info["units_made"].get<std::uint64_t>() * kUnitAnds);
 }
 
 TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
-  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)), b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
+  Process a(TINYOT_BINARY, as('A', "preprocess", kThreeWorkers)),
+      b(TINYOT_BINARY, as('B', "preprocess", kThreeWorkers));
   wait_for_store('B');
   a.signal(SIGINT);
   EXPECT_TRUE(ended_with(a.end(), 130));
@@ -249,10 +275,11 @@ TEST_F(InterruptionTest, APeerThatStopsAnsweringIsGivenUp) {
   EXPECT_TRUE(ended_with(held.b->end(), 3, "no progress with the peer for 1 s"));
 }
 
-// The bytes of a whole stretch of columns arrive inverted: the honest receiver ends with 4 and tells the other side, and the
-// session is over for both.
+// The bytes of a whole stretch of columns arrive inverted: the honest receiver ends with 4 and
+// tells the other side, and the session is over for both.
 TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
-  Held held = start_held(kUnits, kUnits, {.garble_from = unit_bytes_ + 100000, .garble_to = unit_bytes_ + 200000});
+  Held held = start_held(kUnits, kUnits,
+                         {.garble_from = unit_bytes_ + 100000, .garble_to = unit_bytes_ + 200000});
   EXPECT_TRUE(ended_with(held.a->end(), 4, "the session is dead"));
   EXPECT_TRUE(ended_with(held.b->end(), 3, "the peer aborted the session"));
   for (const char party : {'A', 'B'}) {
@@ -260,8 +287,12 @@ TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
     EXPECT_EQ(info["state"], "dead") << party;
     EXPECT_FALSE(info["dead_reason"].get<std::string>().empty()) << party;
   }
-  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kResume + Arguments{"--connect-timeout", "1"})), 5, "session is dead"));
-  EXPECT_TRUE(ended_with(tinyot(as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"})), 5, "session is dead"));
+  EXPECT_TRUE(
+      ended_with(tinyot(as('A', "preprocess", kResume + Arguments{"--connect-timeout", "1"})), 5,
+                 "session is dead"));
+  EXPECT_TRUE(ended_with(
+      tinyot(as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"})), 5,
+      "session is dead"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Keys and channels as users have them: keygen, --key and --peer-key, who is let in, and what a store remembers of its peer.
+// Keys and channels as users have them: keygen, --key and --peer-key, who is let in, and what a
+// store remembers of its peer.
 #include <sys/stat.h>
 
 #include <regex>
@@ -22,7 +23,8 @@ class KeysTest : public CommandTest {
 
   // A key of each party and of a stranger.
   void keygen_all() {
-    for (const char* name : {"a", "b", "c"}) fingerprints_[*name] = keygen(name + std::string(".pem"));
+    for (const char* name : {"a", "b", "c"})
+      fingerprints_[*name] = keygen(name + std::string(".pem"));
   }
 
   // As whom, and knowing whom.
@@ -32,7 +34,8 @@ class KeysTest : public CommandTest {
 
   void preprocess_with_keys() {
     keygen_all();
-    const BothEnded ended = both("preprocess", kSmallJob + keys('a', 'b'), kSmallJob + keys('b', 'a'));
+    const BothEnded ended =
+        both("preprocess", kSmallJob + keys('a', 'b'), kSmallJob + keys('b', 'a'));
     ASSERT_TRUE(ended_with(ended.a, 0));
     ASSERT_TRUE(ended_with(ended.b, 0));
   }
@@ -52,7 +55,9 @@ class KeysTest : public CommandTest {
 TEST_F(KeysTest, KeygenMakesAKeyThatOnlyItsOwnerReads) {
   const Ended ended = tinyot({"keygen", "--out", path("k.pem")});
   ASSERT_TRUE(ended_with(ended, 0));
-  static const std::regex kText(R"(fingerprint (sha256:[0-9a-f]{64}), valid \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\nprivate key: .*\ncertificate: .*\n)");
+  static const std::regex kText(
+      R"(fingerprint (sha256:[0-9a-f]{64}), valid \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\n)"
+      R"(private key: .*\ncertificate: .*\n)");
   std::smatch match;
   ASSERT_TRUE(std::regex_match(ended.out, match, kText)) << ended.out;
   EXPECT_EQ(mode("k.pem"), 0600u);
@@ -65,10 +70,12 @@ TEST_F(KeysTest, KeygenMakesAKeyThatOnlyItsOwnerReads) {
 TEST_F(KeysTest, KeygenOverwritesNothing) {
   keygen("k.pem");
   const std::string key = read_file(path("k.pem")), certificate = read_file(path("k.pem.crt"));
-  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("k.pem")}), 2, path("k.pem") + " is there already"));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("k.pem")}), 2,
+                         path("k.pem") + " is there already"));
   EXPECT_EQ(read_file(path("k.pem")), key);
   std::filesystem::remove(path("k.pem"));
-  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("k.pem")}), 2, path("k.pem.crt") + " is there already"));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("k.pem")}), 2,
+                         path("k.pem.crt") + " is there already"));
   EXPECT_FALSE(std::filesystem::exists(path("k.pem")));
   EXPECT_EQ(read_file(path("k.pem.crt")), certificate);
 }
@@ -78,7 +85,8 @@ TEST_F(KeysTest, KeygenFillsADirectoryAndSaysWhatItCannot) {
   ASSERT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 0, ""));
   EXPECT_EQ(mode("keys/tinyot-key.pem"), 0600u);
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 2, "is there already"));
-  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("none/k.pem")}), 2, "cannot write " + path("none/k.pem")));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("none/k.pem")}), 2,
+                         "cannot write " + path("none/k.pem")));
   EXPECT_TRUE(ended_with(tinyot({"keygen"}), 2, "--out is missing"));
 }
 
@@ -87,9 +95,12 @@ TEST_F(KeysTest, AddressesBeyondThisMachineNeedKeys) {
   const Arguments begin = {"preprocess", "--party", "A", "--store", path("A")};
   for (const char* address : {"0.0.0.0:7766", "[::]:7766", "192.0.2.1:7766", "a.example:7766"}) {
     for (const char* way : {"--listen", "--connect"})
-      EXPECT_TRUE(ended_with(tinyot(begin + kSmallJob + Arguments{way, address}, {}, kInTime), 2, "tinyot keygen --out FILE")) << address;
+      EXPECT_TRUE(ended_with(tinyot(begin + kSmallJob + Arguments{way, address}, {}, kInTime), 2,
+                             "tinyot keygen --out FILE"))
+          << address;
   }
-  const Arguments anywhere = begin + kSmallJob + Arguments{"--listen", "0.0.0.0:" + port_, "--connect-timeout", "1"};
+  const Arguments anywhere =
+      begin + kSmallJob + Arguments{"--listen", "0.0.0.0:" + port_, "--connect-timeout", "1"};
   const Ended warned = tinyot(anywhere + Arguments{"--insecure-plaintext", "--quiet"}, {}, kInTime);
   EXPECT_TRUE(ended_with(warned, 3, "WARNING: --insecure-plaintext"));
   EXPECT_NE(warned.err.find("nobody connected"), std::string::npos) << warned.err;
@@ -115,19 +126,25 @@ TEST_F(KeysTest, KeysThatCannotBeUsedAreRefused) {
   refuse({"--peer-key", fingerprints_['b']}, "--key and --peer-key go together");
   refuse(keys('a', 'b') + Arguments{"--insecure-plaintext"}, "exclude each other");
   refuse(keys('a', 'a'), "this party's own");
-  refuse({"--key", path("open.pem"), "--peer-key", fingerprints_['b']}, "chmod 600 " + path("open.pem"));
+  refuse({"--key", path("open.pem"), "--peer-key", fingerprints_['b']},
+         "chmod 600 " + path("open.pem"));
   refuse({"--key", path("none"), "--peer-key", fingerprints_['b']}, "cannot read " + path("none"));
-  refuse({"--key", path("noise"), "--peer-key", fingerprints_['b']}, path("noise") + " holds no private key");
+  refuse({"--key", path("noise"), "--peer-key", fingerprints_['b']},
+         path("noise") + " holds no private key");
   refuse({"--key", path("a.pem"), "--peer-key", "sha256:12"}, "--peer-key is a fingerprint");
-  for (const char* file : {"noise", "long", "none"}) refuse({"--key", path("a.pem"), "--peer-key", "@" + path(file)}, path(file));
+  for (const char* file : {"noise", "long", "none"})
+    refuse({"--key", path("a.pem"), "--peer-key", "@" + path(file)}, path(file));
 }
 
 // Both ways to name the peer, workers, and what the stores say afterwards.
 TEST_F(KeysTest, APreprocessAndARunOverTls) {
   keygen_all();
   write_file(path("fingerprint"), fingerprints_['a'] + "\n");
-  const BothEnded made = both("preprocess", kSmallJob + Arguments{"--threads", "3", "--key", path("a.pem"), "--peer-key", "@" + path("b.pem.crt")},
-                              kSmallJob + Arguments{"--threads", "3", "--key", path("b.pem"), "--peer-key", "@" + path("fingerprint")});
+  const BothEnded made = both("preprocess",
+                              kSmallJob + Arguments{"--threads", "3", "--key", path("a.pem"),
+                                                    "--peer-key", "@" + path("b.pem.crt")},
+                              kSmallJob + Arguments{"--threads", "3", "--key", path("b.pem"),
+                                                    "--peer-key", "@" + path("fingerprint")});
   ASSERT_TRUE(ended_with(made.a, 0));
   ASSERT_TRUE(ended_with(made.b, 0));
   EXPECT_EQ(store_info('A')["peer"], fingerprints_['b']);
@@ -141,9 +158,12 @@ TEST_F(KeysTest, ARunWithLiveMaterialOverTls) {
   keygen_all();
   const Arguments live = {"--live", "--profile", "fast"};
   const auto begin = [&](char party, const char* way) {
-    return Arguments{"run", "--party", std::string(1, party), way, "127.0.0.1:" + port_, "--format", "json"} + live + run(party);
+    return Arguments{"run",      "--party", std::string(1, party), way, "127.0.0.1:" + port_,
+                     "--format", "json"} +
+           live + run(party);
   };
-  Process a(TINYOT_BINARY, begin('A', "--listen") + keys('a', 'b')), b(TINYOT_BINARY, begin('B', "--connect") + keys('b', 'a'));
+  Process a(TINYOT_BINARY, begin('A', "--listen") + keys('a', 'b')),
+      b(TINYOT_BINARY, begin('B', "--connect") + keys('b', 'a'));
   EXPECT_EQ(json_of(a.end())["outputs"]["0"], "0x0000000000000003");
   EXPECT_EQ(json_of(b.end())["outputs"]["0"], "0x0000000000000003");
 }
@@ -154,12 +174,18 @@ TEST_F(KeysTest, AStoreGoesWithItsPeerOnly) {
   const Listener nobody;
   listener_ = 'A', peer_port_ = nobody.port();
   const std::string refusal = "was made with the peer " + fingerprints_['a'];
-  EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B') + keys('b', 'c')), {}, kInTime), 5, refusal));
+  EXPECT_TRUE(
+      ended_with(tinyot(as('B', "run", run('B') + keys('b', 'c')), {}, kInTime), 5, refusal));
   EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B')), {}, kInTime), 5, refusal));
   for (const Arguments& other : {keys('b', 'c'), Arguments()})
-    EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + other), {}, kInTime), 5, refusal));
+    EXPECT_TRUE(ended_with(
+        tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + other), {}, kInTime), 5,
+        refusal));
   EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
-  EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + keys('b', 'a')), {}, kInTime), 0));
+  EXPECT_TRUE(
+      ended_with(tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + keys('b', 'a')),
+                        {}, kInTime),
+                 0));
 }
 
 // The first shard's session file names the peer for all of them.
@@ -215,11 +241,15 @@ TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
   const Arguments quick = kSmallJob + Arguments{"--connect-timeout", "2"};
   // B pins somebody else; A, whom B turns away, goes on listening.
   BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick + keys('b', 'c'));
-  EXPECT_TRUE(ended_with(ended.b, 3, "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['a'] + " in a certificate of "));
+  EXPECT_TRUE(ended_with(
+      ended.b, 3,
+      "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['a'] + " in a certificate of "));
   EXPECT_TRUE(ended_with(ended.a, 3, "nobody connected"));
   // A pins somebody else.
   ended = both("preprocess", quick + keys('a', 'c'), quick + keys('b', 'a'));
-  EXPECT_TRUE(ended_with(ended.a, 3, "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['b'] + " in a certificate of "));
+  EXPECT_TRUE(ended_with(
+      ended.a, 3,
+      "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['b'] + " in a certificate of "));
   EXPECT_TRUE(ended_with(ended.b, 3, fingerprints_['b']));
   for (const Ended& each : {ended.a, ended.b}) EXPECT_EQ(each.err.find("BEGIN"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path("A")));

@@ -9,10 +9,13 @@ namespace {
 class LedgerTest : public CommandTest {
  protected:
   void enter(std::uint64_t first, std::uint32_t count) const {
-    const BatchEntry entry{.kind = MaterialKind::Triples, .first = 5, .count = count, .shard = 2, .origin = first};
+    const BatchEntry entry{
+        .kind = MaterialKind::Triples, .first = 5, .count = count, .shard = 2, .origin = first};
     enter_into_ledger(path("ledger"), Manifest{}, std::span(&entry, 1));
   }
-  static std::string line(const std::string& stretch) { return std::string(64, '0') + " A triples 2 " + stretch + "\n"; }
+  static std::string line(const std::string& stretch) {
+    return std::string(64, '0') + " A triples 2 " + stretch + "\n";
+  }
 };
 
 TEST_F(LedgerTest, HasALineForEachStretch) {

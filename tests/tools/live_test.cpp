@@ -15,8 +15,15 @@ const Arguments kLiveFast = {"--profile", "fast"};
 class LiveTest : public CommandTest {
  protected:
   Arguments live(char party, const Arguments& more) const {
-    return Arguments{"run",  "--party", std::string(1, party), party == 'A' ? "--listen" : "--connect", "127.0.0.1:" + port_, "--live", "--format",
-                     "json", "--quiet"} +
+    return Arguments{"run",
+                     "--party",
+                     std::string(1, party),
+                     party == 'A' ? "--listen" : "--connect",
+                     "127.0.0.1:" + port_,
+                     "--live",
+                     "--format",
+                     "json",
+                     "--quiet"} +
            more;
   }
   BothEnded run_live(const Arguments& of_a, const Arguments& of_b) const {
@@ -28,12 +35,14 @@ class LiveTest : public CommandTest {
     return party == 'A' ? Arguments{"--circuit", "aes128",
                                     "--input",   "key_a=000102030405060708090a0b0c0d0e0f",
                                     "--input",   "message=00112233445566778899aabbccddeeff"}
-                        : Arguments{"--circuit", "aes128", "--input", "key_b=00000000000000000000000000000000"};
+                        : Arguments{"--circuit", "aes128", "--input",
+                                    "key_b=00000000000000000000000000000000"};
   }
 };
 
 TEST_F(LiveTest, AesOnMaterialOfEachProfile) {
-  for (const Arguments& material : {kLiveFast, kFewColumns, kFewColumns + Arguments{"--material", "triples"}}) {
+  for (const Arguments& material :
+       {kLiveFast, kFewColumns, kFewColumns + Arguments{"--material", "triples"}}) {
     const BothEnded ended = run_live(aes_of('A') + material, aes_of('B') + material);
     ASSERT_TRUE(ended_with(ended.a, 0));
     ASSERT_TRUE(ended_with(ended.b, 0));
@@ -56,12 +65,14 @@ TEST_F(LiveTest, ManyUnitsAndLanes) {
   std::string messages = "00112233445566778899aabbccddeeff";
   for (int lane = 1; lane < 48; ++lane) messages += "," + random_hex(16);
   const std::string key_a = random_hex(16), key_b = random_hex(16);
-  const BothEnded ended =
-      run_live(more + Arguments{"--circuit", "aes128:sbox=shallow", "--input", "key_a=" + key_a, "--input", "message=" + messages},
-               more + Arguments{"--circuit", "aes128", "--sbox", "shallow", "--input", "key_b=" + key_b});
+  const BothEnded ended = run_live(
+      more + Arguments{"--circuit", "aes128:sbox=shallow", "--input", "key_a=" + key_a, "--input",
+                       "message=" + messages},
+      more + Arguments{"--circuit", "aes128", "--sbox", "shallow", "--input", "key_b=" + key_b});
   ASSERT_TRUE(ended_with(ended.a, 0));
-  const Json wanted = json_of(tinyot({"circuit", "eval", "aes128", "--lanes", lanes, "--format", "json", "--input", "key_a=" + key_a, "--input",
-                                      "key_b=" + key_b, "--input", "message=" + messages}));
+  const Json wanted = json_of(
+      tinyot({"circuit", "eval", "aes128", "--lanes", lanes, "--format", "json", "--input",
+              "key_a=" + key_a, "--input", "key_b=" + key_b, "--input", "message=" + messages}));
   const Json report = json_of(ended.b);
   EXPECT_EQ(report["outputs"], wanted["outputs"]);
   EXPECT_EQ(report["and_rounds"], 40);
@@ -71,21 +82,28 @@ TEST_F(LiveTest, ManyUnitsAndLanes) {
 TEST_F(LiveTest, BothSaySoOrNeither) {
   preprocess("2^13");
   const Arguments circuit = {"--circuit", "millionaires"};
-  Process a(TINYOT_BINARY, live('A', circuit + Arguments{"--input", "a=5"})), b(TINYOT_BINARY, as('B', "run", circuit + Arguments{"--input", "b=6"}));
+  Process a(TINYOT_BINARY, live('A', circuit + Arguments{"--input", "a=5"})),
+      b(TINYOT_BINARY, as('B', "run", circuit + Arguments{"--input", "b=6"}));
   EXPECT_TRUE(ended_with(a.end(), 6, "command: mine is run --live, the peer's run"));
   EXPECT_TRUE(ended_with(b.end(), 6, "command: mine is run, the peer's run --live"));
 }
 
 TEST_F(LiveTest, OptionsThatDoNotFit) {
   const Arguments circuit = {"--circuit", "millionaires", "--input", "a=5"};
-  EXPECT_TRUE(ended_with(tinyot(live('A', circuit + Arguments{"--store", path("A")})), 2, "has no --store"));
-  EXPECT_TRUE(ended_with(tinyot(live('A', circuit + Arguments{"--store-key", "@" + path("key")})), 2, "nothing that --store-key could seal"));
-  EXPECT_TRUE(ended_with(tinyot(as('A', "run", circuit + Arguments{"--sigma", "64"})), 2, "--sigma goes with --live"));
-  EXPECT_TRUE(ended_with(tinyot(as('A', "run", circuit + Arguments{"--window", "0"})), 2, "--window is out of range"));
+  EXPECT_TRUE(ended_with(tinyot(live('A', circuit + Arguments{"--store", path("A")})), 2,
+                         "has no --store"));
+  EXPECT_TRUE(ended_with(tinyot(live('A', circuit + Arguments{"--store-key", "@" + path("key")})),
+                         2, "nothing that --store-key could seal"));
+  EXPECT_TRUE(ended_with(tinyot(as('A', "run", circuit + Arguments{"--sigma", "64"})), 2,
+                         "--sigma goes with --live"));
+  EXPECT_TRUE(ended_with(tinyot(as('A', "run", circuit + Arguments{"--window", "0"})), 2,
+                         "--window is out of range"));
 }
 
 TEST_F(LiveTest, ThePartiesAgreeOnTheMaterialAndTheWindow) {
-  const Arguments circuit = {"--circuit", "millionaires"}, a = circuit + Arguments{"--input", "a=5"}, b = circuit + Arguments{"--input", "b=6"};
+  const Arguments circuit = {"--circuit", "millionaires"},
+                  a = circuit + Arguments{"--input", "a=5"},
+                  b = circuit + Arguments{"--input", "b=6"};
   const BothEnded profile = run_live(a + kLiveFast, b + kFewColumns);
   EXPECT_TRUE(ended_with(profile.a, 6, "profile: mine is fast, the peer's nnob12"));
   EXPECT_TRUE(ended_with(profile.b, 6, "profile: mine is nnob12, the peer's fast"));
@@ -93,7 +111,8 @@ TEST_F(LiveTest, ThePartiesAgreeOnTheMaterialAndTheWindow) {
   EXPECT_TRUE(ended_with(window.a, 6, "window: mine is 1048576, the peer's 77"));
 }
 
-// Until a process has the threads that make material and read it, which begin once the parties have met.
+// Until a process has the threads that make material and read it, which begin once the parties have
+// met.
 void wait_until_at_work(const Process& process) {
   const auto threads = [&] {
     std::ifstream status("/proc/" + std::to_string(process.pid()) + "/status");
@@ -102,14 +121,17 @@ void wait_until_at_work(const Process& process) {
     return 0;
   };
   const auto deadline = std::chrono::steady_clock::now() + Process::kDeadline;
-  while (threads() < 3 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (threads() < 3 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
 // Either party may die at any time, in either phase: the other one ends.
 TEST_F(LiveTest, ADeadPeerIsNoticed) {
-  const Arguments circuit = kLiveFast + Arguments{"--circuit", "random:width=4096,depth=40000", "--unit", "2^14"};
+  const Arguments circuit =
+      kLiveFast + Arguments{"--circuit", "random:width=4096,depth=40000", "--unit", "2^14"};
   for (const char victim : {'A', 'B'}) {
-    Process a(TINYOT_BINARY, live('A', circuit + Arguments{"--input", "a=5"})), b(TINYOT_BINARY, live('B', circuit + Arguments{"--input", "b=6"}));
+    Process a(TINYOT_BINARY, live('A', circuit + Arguments{"--input", "a=5"})),
+        b(TINYOT_BINARY, live('B', circuit + Arguments{"--input", "b=6"}));
     wait_until_at_work(a);
     wait_until_at_work(b);
     Process &killed = victim == 'A' ? a : b, &other = victim == 'A' ? b : a;
@@ -122,13 +144,16 @@ TEST_F(LiveTest, ADeadPeerIsNoticed) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(LiveTest, MemoryDoesNotGrowWithTheCircuit) {
   const auto peak = [&](const std::string& depth) {
-    const Arguments more = kLiveFast + Arguments{"--unit", "2^15", "--circuit", "random:width=1024,depth=" + depth};
-    const BothEnded ended = run_live(more + Arguments{"--input", "a=5"}, more + Arguments{"--input", "b=6"});
+    const Arguments more =
+        kLiveFast + Arguments{"--unit", "2^15", "--circuit", "random:width=1024,depth=" + depth};
+    const BothEnded ended =
+        run_live(more + Arguments{"--input", "a=5"}, more + Arguments{"--input", "b=6"});
     EXPECT_TRUE(ended_with(ended.a, 0));
     return json_of(ended.a)["peak_rss_bytes"].get<double>();
   };
   // How full the pipe gets depends on who is faster; what grows with the circuit grows every time.
-  const double shorter = std::min(peak("2500"), peak("2500")), longer = std::min(peak("7500"), peak("7500"));
+  const double shorter = std::min(peak("2500"), peak("2500")),
+               longer = std::min(peak("7500"), peak("7500"));
   EXPECT_LT(longer, 1.1 * shorter);
 }
 #endif

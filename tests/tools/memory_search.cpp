@@ -31,8 +31,10 @@ std::vector<Mapping> writable_mappings() {
     unsigned long begin = 0, end = 0;
     char rights[8] = "";
     int name = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx %7s %*s %*s %*s %n", &begin, &end, rights, &name) != 3) continue;
-    if (rights[0] == 'r' && rights[1] == 'w') mappings.push_back({begin, end, line.substr(static_cast<std::size_t>(name))});
+    if (std::sscanf(line.c_str(), "%lx-%lx %7s %*s %*s %*s %n", &begin, &end, rights, &name) != 3)
+      continue;
+    if (rights[0] == 'r' && rights[1] == 'w')
+      mappings.push_back({begin, end, line.substr(static_cast<std::size_t>(name))});
   }
   return mappings;
 }
@@ -40,7 +42,9 @@ std::vector<Mapping> writable_mappings() {
 // What is being looked at lies in memory of its own, which is not searched.
 class Window {
  public:
-  Window() : data_(static_cast<unsigned char*>(::mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+  Window()
+      : data_(static_cast<unsigned char*>(
+            ::mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
     if (data_ == MAP_FAILED) throw std::runtime_error("no memory to look through");
   }
   ~Window() { ::munmap(data_, kChunk); }
@@ -57,7 +61,8 @@ class Window {
 
 }  // namespace
 
-std::vector<MaskedSecret> made_elsewhere(const std::string& name, std::size_t bytes, const std::function<Bytes()>& make) {
+std::vector<MaskedSecret> made_elsewhere(const std::string& name, std::size_t bytes,
+                                         const std::function<Bytes()>& make) {
   int ends[2];
   if (::pipe(ends) != 0) throw std::runtime_error("cannot make a pipe");
   const pid_t child = ::fork();
@@ -66,7 +71,9 @@ std::vector<MaskedSecret> made_elsewhere(const std::string& name, std::size_t by
     try {
       Bytes secret = make();
       for (unsigned char& byte : secret) byte ^= kMask;
-      status = ::write(ends[1], secret.data(), secret.size()) == static_cast<ssize_t>(secret.size()) ? 0 : 1;
+      status = ::write(ends[1], secret.data(), secret.size()) == static_cast<ssize_t>(secret.size())
+                   ? 0
+                   : 1;
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
     }
@@ -74,14 +81,17 @@ std::vector<MaskedSecret> made_elsewhere(const std::string& name, std::size_t by
   }
   ::close(ends[1]);
   Bytes all, part(4096);
-  for (ssize_t count; (count = ::read(ends[0], part.data(), part.size())) > 0;) all.insert(all.end(), part.begin(), part.begin() + count);
+  for (ssize_t count; (count = ::read(ends[0], part.data(), part.size())) > 0;)
+    all.insert(all.end(), part.begin(), part.begin() + count);
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
-  if (status != 0 || all.empty() || all.size() % bytes != 0) throw std::runtime_error("no secret: " + name);
+  if (status != 0 || all.empty() || all.size() % bytes != 0)
+    throw std::runtime_error("no secret: " + name);
   std::vector<MaskedSecret> secrets;
   for (std::size_t at = 0; at < all.size(); at += bytes)
-    secrets.push_back({name, Bytes(all.begin() + static_cast<std::ptrdiff_t>(at), all.begin() + static_cast<std::ptrdiff_t>(at + bytes))});
+    secrets.push_back({name, Bytes(all.begin() + static_cast<std::ptrdiff_t>(at),
+                                   all.begin() + static_cast<std::ptrdiff_t>(at + bytes))});
   return secrets;
 }
 
@@ -92,15 +102,20 @@ std::vector<std::string> places_of(const std::vector<MaskedSecret>& secrets) {
   if (memory < 0) throw std::runtime_error("cannot read this process's memory");
   const auto search = [&](std::uintptr_t begin, std::uintptr_t end, const std::string& mapping) {
     for (std::uintptr_t at = begin; at < end; at += kChunk - kOverlap) {
-      const ssize_t count = ::pread(memory, window.data(), std::min<std::size_t>(kChunk, end - at), static_cast<off_t>(at));
+      const ssize_t count = ::pread(memory, window.data(), std::min<std::size_t>(kChunk, end - at),
+                                    static_cast<off_t>(at));
       if (count <= 0) return;
       for (ssize_t i = 0; i < count; ++i) window.data()[i] ^= kMask;
       for (const MaskedSecret& secret : secrets) {
-        const void* found = ::memmem(window.data(), static_cast<std::size_t>(count), secret.masked.data(), secret.masked.size());
+        const void* found = ::memmem(window.data(), static_cast<std::size_t>(count),
+                                     secret.masked.data(), secret.masked.size());
         if (found == nullptr) continue;
         std::ostringstream place;
-        place << secret.name << " at " << std::hex << at + static_cast<std::size_t>(static_cast<const unsigned char*>(found) - window.data())
-              << " in " << begin << "-" << end << " " << (mapping.empty() ? "anonymous memory" : mapping);
+        place << secret.name << " at " << std::hex
+              << at + static_cast<std::size_t>(static_cast<const unsigned char*>(found) -
+                                               window.data())
+              << " in " << begin << "-" << end << " "
+              << (mapping.empty() ? "anonymous memory" : mapping);
         places.push_back(place.str());
       }
     }

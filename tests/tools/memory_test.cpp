@@ -1,4 +1,5 @@
-// Secrets are wiped: once a party has made material and has run on it, its process holds none of its keys and none of its inputs any more.
+// Secrets are wiped: once a party has made material and has run on it, its process holds none of
+// its keys and none of its inputs any more.
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -49,9 +50,13 @@ class Memory : public ::testing::Test {
   ~Memory() override { fs::remove_all(dir_); }
 
   std::string path(const std::string& name) const { return (dir_ / name).string(); }
-  std::string of(char party, const std::string& name) const { return path(std::string(1, party) + name); }
+  std::string of(char party, const std::string& name) const {
+    return path(std::string(1, party) + name);
+  }
 
-  void know(std::vector<MaskedSecret> more) { secrets_.insert(secrets_.end(), more.begin(), more.end()); }
+  void know(std::vector<MaskedSecret> more) {
+    secrets_.insert(secrets_.end(), more.begin(), more.end());
+  }
 
   void SetUp() override {
     if (is_too_large_) GTEST_SKIP();
@@ -76,11 +81,13 @@ class Memory : public ::testing::Test {
         const std::string text = text_in(of(party, ".hex"));
         Bytes value;
         for (std::size_t i = 0; i < kInputBytes; ++i)
-          value.insert(value.begin(), static_cast<unsigned char>(std::stoul(text.substr(2 + 2 * i, 2), nullptr, 16)));
+          value.insert(value.begin(), static_cast<unsigned char>(
+                                          std::stoul(text.substr(2 + 2 * i, 2), nullptr, 16)));
         return value;
       }));
       know(made_elsewhere("half of the digits of the input" + whose, kInputBytes, [&] {
-        const std::string text = text_in(of(party, ".hex")).substr(2 + kInputBytes / 2, kInputBytes);
+        const std::string text =
+            text_in(of(party, ".hex")).substr(2 + kInputBytes / 2, kInputBytes);
         return Bytes(text.begin(), text.end());
       }));
       know(made_elsewhere("TLS key" + whose, 32, [&] { return tls_seed(of(party, ".pem")); }));
@@ -102,7 +109,8 @@ class Memory : public ::testing::Test {
     EVP_PKEY* key = PEM_read_PrivateKey(stream, nullptr, nullptr, nullptr);
     Bytes seed(32);
     std::size_t size = seed.size();
-    if (key == nullptr || EVP_PKEY_get_raw_private_key(key, seed.data(), &size) != 1 || size != seed.size())
+    if (key == nullptr || EVP_PKEY_get_raw_private_key(key, seed.data(), &size) != 1 ||
+        size != seed.size())
       throw std::runtime_error("no key in " + file);
     return seed;
   }
@@ -112,14 +120,19 @@ class Memory : public ::testing::Test {
     for (const char party : {'A', 'B'}) {
       const std::string whose = std::string(" of ") + party;
       know(made_elsewhere("global key" + whose, sizeof(Delta), [&] {
-        const Delta delta = Store::open(of(party, ""), {.store_key = read_store_key(of(party, ".key"))}).global_key();
+        const Delta delta =
+            Store::open(of(party, ""), {.store_key = read_store_key(of(party, ".key"))})
+                .global_key();
         return as_bytes(delta);
       }));
       know(made_elsewhere("batch key" + whose, sizeof(SealKey), [&] {
-        const Store store = Store::open(of(party, ""), {.purpose = Purpose::Look, .store_key = read_store_key(of(party, ".key"))});
+        const Store store =
+            Store::open(of(party, ""),
+                        {.purpose = Purpose::Look, .store_key = read_store_key(of(party, ".key"))});
         SessionId session;
         std::memcpy(session.bytes.data(), store.manifest().session_id.data(), sizeof session.bytes);
-        const KeyTable table(dir_ / std::string(1, party) / "store.keys", session, read_store_key(of(party, ".key")));
+        const KeyTable table(dir_ / std::string(1, party) / "store.keys", session,
+                             read_store_key(of(party, ".key")));
         Bytes keys;
         for (std::uint64_t slot = KeyTable::kFirstBatchSlot; slot < 40; ++slot) {
           try {
@@ -142,7 +155,8 @@ class Memory : public ::testing::Test {
 
   // Both parties in this process: B on a thread whose stack goes with it, A on the stack that is
   // searched.
-  void both(int (*command)(const Arguments&), const Arguments& more_of_a, const Arguments& more_of_b) {
+  void both(int (*command)(const Arguments&), const Arguments& more_of_a,
+            const Arguments& more_of_b) {
     const std::string port = quiet_port();
     const auto of_party = [&](char party, const Arguments& more) {
       Arguments all = {"--party",
@@ -194,7 +208,9 @@ TEST_F(Memory, IsSearchedWhole) {
 class MemoryOf : public Memory, public ::testing::WithParamInterface<Arguments> {};
 
 INSTANTIATE_TEST_SUITE_P(Profiles, MemoryOf,
-                         ::testing::Values(Arguments{"--profile", "fast"}, Arguments{"--profile", "nnob12", "--labit-columns", "experiment"}),
+                         ::testing::Values(Arguments{"--profile", "fast"},
+                                           Arguments{"--profile", "nnob12", "--labit-columns",
+                                                     "experiment"}),
                          [](const auto& profile) { return profile.param[1]; });
 
 TEST_P(MemoryOf, HoldsNoSecretsOnceTheyAreUsed) {
@@ -210,8 +226,10 @@ TEST_P(MemoryOf, HoldsNoSecretsOnceTheyAreUsed) {
   b.push_back("b=@" + of('B', ".hex"));
   both(run_command, a, b);
   expect_none_left();
-  const Delta held = Store::open(of('A', ""), {.store_key = read_store_key(of('A', ".key"))}).global_key();
-  EXPECT_FALSE(places_of(secrets_).empty()) << "the keys that are looked for are not those that there are: " << &held;
+  const Delta held =
+      Store::open(of('A', ""), {.store_key = read_store_key(of('A', ".key"))}).global_key();
+  EXPECT_FALSE(places_of(secrets_).empty())
+      << "the keys that are looked for are not those that there are: " << &held;
 }
 
 }  // namespace

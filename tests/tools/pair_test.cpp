@@ -1,4 +1,5 @@
-// Two parties as child processes: the joined report and exit status are those of the party that failed.
+// Two parties as child processes: the joined report and exit status are those of the party that
+// failed.
 #include "tools/pair.h"
 
 #include <gtest/gtest.h>
@@ -24,15 +25,16 @@ JobResult run_with(Party fails, const std::function<JobResult()>& failing) {
 }
 
 TEST(RunPair, JoinsBothReportsOfASuccess) {
-  const JobResult result =
-      run_with(Party::A, [] { return JobResult{Json{{"party", "A"}}, 0}; });
+  const JobResult result = run_with(Party::A, [] { return JobResult{Json{{"party", "A"}}, 0}; });
   EXPECT_EQ(result.exit_status, 0);
   for (const char* party : {"A", "B"}) EXPECT_EQ(result.report[party]["party"], party);
 }
 
 TEST(RunPair, EndsWithTheStatusOfThePartyThatFails) {
   for (const Party party : {Party::A, Party::B}) {
-    const JobResult result = run_with(party, [] { return JobResult{Json{{"complete", false}}, 130}; });
+    const JobResult result = run_with(party, [] {
+      return JobResult{Json{{"complete", false}}, 130};
+    });
     EXPECT_EQ(result.exit_status, 130) << letter(party);
     EXPECT_EQ(result.report[std::string(1, letter(party))]["complete"], false);
   }

@@ -1,4 +1,5 @@
-// Peers that are absent, silent, or no peers at all: the party ends with exit status 3, says which it was, and leaves no store.
+// Peers that are absent, silent, or no peers at all: the party ends with exit status 3, says which
+// it was, and leaves no store.
 #include <functional>
 
 #include "tests/tools/command_test.h"
@@ -36,7 +37,8 @@ class PeerTest : public CommandTest {
   void expect_refused_by_connector(const std::string& bytes, const std::string& message) {
     Listener listener;
     listener_ = 'B', peer_port_ = listener.port();
-    Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--idle-timeout", "1"}), {}, kSoon);
+    Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--idle-timeout", "1"}),
+                  {}, kSoon);
     const Socket peer = listener.accept(std::chrono::seconds(10));
     ASSERT_TRUE(peer.valid());
     EXPECT_TRUE(peer.send_all(bytes));
@@ -44,16 +46,20 @@ class PeerTest : public CommandTest {
     EXPECT_FALSE(std::filesystem::exists(path("A")));
   }
 
-  // How a party ends that listens, if nobody comes but somebody who says this and then waits: it has gone on listening.
+  // How a party ends that listens, if nobody comes but somebody who says this and then waits: it
+  // has gone on listening.
   void expect_turned_away_by_listener(const std::string& bytes, const std::string& message) {
     listener_ = 'A', port_ = quiet_port();
-    Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
+    Process party(TINYOT_BINARY,
+                  as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
     const Socket peer = connect_to(port_);
     ASSERT_TRUE(peer.valid());
     EXPECT_TRUE(peer.send_all(bytes));
     const Ended ended = party.end();
     EXPECT_TRUE(ended_with(ended, 3, "nobody connected to 127.0.0.1:" + port_));
-    EXPECT_EQ(ended.err.find("tinyot: turned away 127.0.0.1:") != std::string::npos, !message.empty()) << ended.err;
+    EXPECT_EQ(ended.err.find("tinyot: turned away 127.0.0.1:") != std::string::npos,
+              !message.empty())
+        << ended.err;
     EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
     EXPECT_FALSE(std::filesystem::exists(path("A")));
   }
@@ -68,9 +74,12 @@ TEST_F(PeerTest, Absent) {
   for (const char listener : {'A', 'B'}) {
     listener_ = listener;
     const auto start = Clock::now();
-    const Ended ended = tinyot(as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
+    const Ended ended =
+        tinyot(as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
     EXPECT_TRUE(
-        ended_with(ended, 3, std::string(listener == 'A' ? "nobody connected to" : "nobody answers at") + " 127.0.0.1:" + port_ + " within 1 s"));
+        ended_with(ended, 3,
+                   std::string(listener == 'A' ? "nobody connected to" : "nobody answers at") +
+                       " 127.0.0.1:" + port_ + " within 1 s"));
     EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(800));
     EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
     EXPECT_FALSE(std::filesystem::exists(path("A")));
@@ -80,12 +89,15 @@ TEST_F(PeerTest, Absent) {
 TEST_F(PeerTest, PortInUse) {
   const Listener other;
   port_ = other.port();
-  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kSmall), {}, kSoon), 3, "cannot listen on 127.0.0.1:" + port_));
+  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kSmall), {}, kSoon), 3,
+                         "cannot listen on 127.0.0.1:" + port_));
 }
 
 TEST_F(PeerTest, HostThatDoesNotExist) {
-  const Ended ended = tinyot({"preprocess", "--party", "A", "--connect", "no-such-host.invalid:7766", "--insecure-plaintext", "--store", path("A"),
-                              "--ands", "2^10", "--connect-timeout", "1"}, {}, kSoon);
+  const Ended ended = tinyot(
+      {"preprocess", "--party", "A", "--connect", "no-such-host.invalid:7766",
+       "--insecure-plaintext", "--store", path("A"), "--ands", "2^10", "--connect-timeout", "1"},
+      {}, kSoon);
   EXPECT_TRUE(ended_with(ended, 3, "no-such-host.invalid"));
 }
 
@@ -95,13 +107,15 @@ TEST_F(PeerTest, Silent) {
 }
 
 TEST_F(PeerTest, SilentInTheMiddleOfItsFirstMessage) {
-  expect_refused_by_connector(frame_header(100, 1, 0) + "TinyOT", "no progress with the peer for 1 s");
+  expect_refused_by_connector(frame_header(100, 1, 0) + "TinyOT",
+                              "no progress with the peer for 1 s");
   expect_turned_away_by_listener(frame_header(100, 1, 0) + "TinyOT", "");
 }
 
 // Whoever begins rightly is taken for the peer, over plain TCP.
 TEST_F(PeerTest, SilentAfterTheBeginningOfItsFirstMessage) {
-  Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--idle-timeout", "1"}), {}, kSoon);
+  Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--idle-timeout", "1"}), {},
+                kSoon);
   const Socket peer = connect_to(port_);
   EXPECT_TRUE(peer.send_all(frame_header(100, 1, 0) + "TinyOT wire\n"));
   EXPECT_TRUE(ended_with(party.end(), 3, "no progress with the peer for 1 s"));
@@ -110,14 +124,21 @@ TEST_F(PeerTest, SilentAfterTheBeginningOfItsFirstMessage) {
 
 TEST_F(PeerTest, RandomBytes) { expect_refused(noise(4096), "does not speak the tinyot protocol"); }
 
-TEST_F(PeerTest, ALengthOf2To60) { expect_refused(frame_header(std::uint64_t{1} << 60, 1, 0), "does not speak the tinyot protocol"); }
+TEST_F(PeerTest, ALengthOf2To60) {
+  expect_refused(frame_header(std::uint64_t{1} << 60, 1, 0), "does not speak the tinyot protocol");
+}
 
-TEST_F(PeerTest, AnHttpRequest) { expect_refused("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "does not speak the tinyot protocol"); }
+TEST_F(PeerTest, AnHttpRequest) {
+  expect_refused("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "does not speak the tinyot protocol");
+}
 
-TEST_F(PeerTest, AWellFramedMessageThatIsNoHello) { expect_refused(frame_header(64, 1, 0) + noise(64), "does not speak the tinyot protocol"); }
+TEST_F(PeerTest, AWellFramedMessageThatIsNoHello) {
+  expect_refused(frame_header(64, 1, 0) + noise(64), "does not speak the tinyot protocol");
+}
 
 TEST_F(PeerTest, HangsUpAtOnce) {
-  Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
+  Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}),
+                {}, kSoon);
   connect_to(port_).close();
   EXPECT_TRUE(ended_with(party.end(), 3, "closed the connection"));
   EXPECT_FALSE(std::filesystem::exists(path("A")));
@@ -125,9 +146,12 @@ TEST_F(PeerTest, HangsUpAtOnce) {
 
 TEST_F(PeerTest, RunIsAsCarefulAsPreprocess) {
   preprocess("2^10");
-  const Arguments run = {"--circuit", circuit_file("adder64.txt"), "--input", "0=1", "--idle-timeout", "1", "--connect-timeout", "1"};
+  const Arguments run = {
+      "--circuit", circuit_file("adder64.txt"), "--input", "0=1", "--idle-timeout",
+      "1",         "--connect-timeout",         "1"};
   EXPECT_TRUE(ended_with(tinyot(as('A', "run", run), {}, kSoon), 3, "nobody connected"));
-  for (const std::string& bytes : {std::string(), noise(4096), frame_header(std::uint64_t{1} << 60, 1, 0)}) {
+  for (const std::string& bytes :
+       {std::string(), noise(4096), frame_header(std::uint64_t{1} << 60, 1, 0)}) {
     Process party(TINYOT_BINARY, as('A', "run", run), {}, kSoon);
     const Socket peer = connect_to(port_);
     EXPECT_TRUE(peer.send_all(bytes));

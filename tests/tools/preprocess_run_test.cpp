@@ -1,4 +1,5 @@
-// The two commands that a user types on each side: preprocess, then run, as long as the material lasts.
+// The two commands that a user types on each side: preprocess, then run, as long as the material
+// lasts.
 #include <array>
 
 #include "crypto/library_aes.h"
@@ -8,12 +9,14 @@
 namespace tinyot::test {
 namespace {
 
-// Of pairs, an AND takes one object of each of these, and one aBit of each party; an input bit takes an aBit of its owner.
+// Of pairs, an AND takes one object of each of these, and one aBit of each party; an input bit
+// takes an aBit of its owner.
 constexpr std::array kKindsOfAnAnd = {"auth_ands_a", "auth_ands_b", "auth_ots_ab", "auth_ots_ba"};
 
 AesBytes bytes_of(const std::string& hex) {
   AesBytes bytes;
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(std::stoul(hex.substr(2 * i, 2), nullptr, 16));
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::uint8_t>(std::stoul(hex.substr(2 * i, 2), nullptr, 16));
   return bytes;
 }
 
@@ -27,10 +30,12 @@ class PreprocessRunTest : public CommandTest {
  protected:
   // Random keys and blocks; B learns what a library's AES says.
   void encrypt(std::size_t blocks) const {
-    const std::string key_a = random_hex(16), key_b = random_hex(16), message = random_hex(16 * blocks);
+    const std::string key_a = random_hex(16), key_b = random_hex(16),
+                      message = random_hex(16 * blocks);
     const Arguments common = {"--circuit", "aes128", "--blocks", std::to_string(blocks)};
-    const BothEnded ended = both("run", common + Arguments{"--input", "key_a=" + key_a, "--input", "message=" + message},
-                                 common + Arguments{"--input", "key_b=" + key_b});
+    const BothEnded ended = both(
+        "run", common + Arguments{"--input", "key_a=" + key_a, "--input", "message=" + message},
+        common + Arguments{"--input", "key_b=" + key_b});
     ASSERT_TRUE(ended_with(ended.a, 0));
     ASSERT_TRUE(ended_with(ended.b, 0));
 
@@ -38,12 +43,14 @@ class PreprocessRunTest : public CommandTest {
     for (std::size_t i = 0; i < key.size(); ++i) key[i] ^= bytes_of(key_b)[i];
     std::vector<AesBytes> plain;
     for (std::size_t i = 0; i < blocks; ++i) plain.push_back(bytes_of(message.substr(32 * i, 32)));
-    EXPECT_EQ(json_of(ended.b)["outputs"], Json({{"ciphertext", hex_of_all(aes128_by_library_vartime(key, plain))}}));
+    EXPECT_EQ(json_of(ended.b)["outputs"],
+              Json({{"ciphertext", hex_of_all(aes128_by_library_vartime(key, plain))}}));
     EXPECT_EQ(json_of(ended.a)["outputs"], Json::object());
   }
 
-  // What `runs` runs over `blocks` blocks of AES take in all, by the circuit's own account: ANDs, input bits by owner, and output bits,
-  // which only B learns. The keys of a run are the same for all of its blocks, and are expanded once.
+  // What `runs` runs over `blocks` blocks of AES take in all, by the circuit's own account: ANDs,
+  // input bits by owner, and output bits, which only B learns. The keys of a run are the same for
+  // all of its blocks, and are expanded once.
   struct Cost {
     std::uint64_t ands;
     std::map<std::string, std::uint64_t> bits;
@@ -51,16 +58,20 @@ class PreprocessRunTest : public CommandTest {
   };
   static Cost cost_of(std::uint64_t runs, std::uint64_t blocks) {
     const Json aes = json_of(tinyot({"circuit", "info", "aes128", "--format", "json"}));
-    const std::uint64_t of_keys = aes["common_ands"], of_a_block = aes["ands"].get<std::uint64_t>() - of_keys;
+    const std::uint64_t of_keys = aes["common_ands"],
+                        of_a_block = aes["ands"].get<std::uint64_t>() - of_keys;
     Cost cost{runs * of_keys + blocks * of_a_block, {}, 128 * blocks};
     for (const Json& input : aes["inputs"])
-      cost.bits[input["owner"]] += input["bits"].get<std::uint64_t>() * (input["name"] == "message" ? blocks : runs);
+      cost.bits[input["owner"]] +=
+          input["bits"].get<std::uint64_t>() * (input["name"] == "message" ? blocks : runs);
     return cost;
   }
 
   static void expect_all_accounted_for(const Json& kinds) {
     for (const auto& [name, kind] : kinds.items()) {
-      EXPECT_EQ(kind["made"].get<std::uint64_t>(), kind["reserved"].get<std::uint64_t>() + kind["left"].get<std::uint64_t>()) << name;
+      EXPECT_EQ(kind["made"].get<std::uint64_t>(),
+                kind["reserved"].get<std::uint64_t>() + kind["left"].get<std::uint64_t>())
+          << name;
       EXPECT_EQ(kind["burnt"], 0) << name;
     }
   }
@@ -69,14 +80,16 @@ class PreprocessRunTest : public CommandTest {
     Cost cost = cost_of(runs, blocks);
     for (const char party : {'A', 'B'}) {
       const Json kinds = store_info(party)["kinds"];
-      for (const char* kind : kKindsOfAnAnd) EXPECT_EQ(kinds[kind]["reserved"], cost.ands) << party << " " << kind;
+      for (const char* kind : kKindsOfAnAnd)
+        EXPECT_EQ(kinds[kind]["reserved"], cost.ands) << party << " " << kind;
       EXPECT_EQ(kinds["auth_bits_a"]["reserved"], cost.ands + cost.bits["A"]) << party;
       EXPECT_EQ(kinds["auth_bits_b"]["reserved"], cost.ands + cost.bits["B"]) << party;
       expect_all_accounted_for(kinds);
     }
   }
 
-  // The same where the store has triples: an output bit that one party learns is hidden by one of its bits.
+  // The same where the store has triples: an output bit that one party learns is hidden by one of
+  // its bits.
   void expect_triples_used(std::uint64_t runs, std::uint64_t blocks) const {
     Cost cost = cost_of(runs, blocks);
     for (const char party : {'A', 'B'}) {
@@ -100,13 +113,15 @@ class PreprocessRunTest : public CommandTest {
   }
 
   // A run that its own store cannot feed says so before it looks for a peer.
-  void expect_short(char party, const Arguments& inputs, const std::string& left, const std::string& kind = "auth_ands_a") {
+  void expect_short(char party, const Arguments& inputs, const std::string& left,
+                    const std::string& kind = "auth_ands_a") {
     Listener nobody;
     listener_ = party == 'A' ? 'B' : 'A';
     peer_port_ = nobody.port();
     const Ended ended = tinyot(as(party, "run", Arguments{"--circuit", "aes128"} + inputs));
     EXPECT_TRUE(ended_with(ended, 5, kind + " has " + left + ", needs 6400"));
-    EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
+    EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid())
+        << "it connected all the same";
   }
 };
 
@@ -123,7 +138,8 @@ TEST_F(PreprocessRunTest, MaterialIsUsedOnceAndThenRunsOut) {
   expect_used(2, 5);
 
   // 32,768 made, 2 . 1,280 + 5 . 5,120 used.
-  expect_short('A', {"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)}, "4608");
+  expect_short('A', {"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)},
+               "4608");
   expect_short('B', {"--input", "key_b=" + random_hex(16)}, "4608");
   expect_used(2, 5);
 }
@@ -152,7 +168,8 @@ TEST_F(PreprocessRunTest, TriplesOfTheFastProfileAreUsedOnceAndThenRunOut) {
 
   encrypt(2);
   expect_triples_used(1, 2);
-  expect_short('A', {"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)}, "4864", "triples");
+  expect_short('A', {"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)},
+               "4864", "triples");
   expect_short('B', {"--input", "key_b=" + random_hex(16)}, "4864", "triples");
   expect_triples_used(1, 2);
 }
@@ -165,7 +182,9 @@ TEST_F(PreprocessRunTest, TriplesOfFewerTreesEncryptAsWell) {
 
 // Units of 4,096, of which the last is smaller.
 TEST_F(PreprocessRunTest, TriplesOfPairsAreUsedOnceAndThenRunOut) {
-  preprocess_in_order('A', "14000", Arguments{"--profile", "nnob12", "--material", "triples", "--unit", "2^12"} + kFewColumns);
+  preprocess_in_order(
+      'A', "14000",
+      Arguments{"--profile", "nnob12", "--material", "triples", "--unit", "2^12"} + kFewColumns);
   expect_triples_used(0, 0);
   for (const char party : {'A', 'B'}) {
     const Json info = store_info(party);
@@ -178,19 +197,24 @@ TEST_F(PreprocessRunTest, TriplesOfPairsAreUsedOnceAndThenRunOut) {
   expect_triples_used(1, 1);
   encrypt(1);
   expect_triples_used(2, 2);
-  expect_short('A', {"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)}, "1200", "triples");
+  expect_short('A', {"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(16)},
+               "1200", "triples");
   expect_short('B', {"--input", "key_b=" + random_hex(16)}, "1200", "triples");
   expect_triples_used(2, 2);
 }
 
 TEST_F(PreprocessRunTest, SeveralWorkersMakeTriplesOfPairs) {
-  preprocess_in_order('B', "2^13", Arguments{"--material", "triples", "--unit", "2^11", "--threads", "3"} + kFewColumns);
+  preprocess_in_order(
+      'B', "2^13",
+      Arguments{"--material", "triples", "--unit", "2^11", "--threads", "3"} + kFewColumns);
   encrypt(1);
   expect_triples_used(1, 1);
 }
 
 TEST_F(PreprocessRunTest, SeveralWorkersMakeTriplesOfOneSession) {
-  preprocess_in_order('A', "2^13", {"--profile", "fast", "--unit", "2^11", "--threads", "3", "--softspoken-k", "1"});
+  preprocess_in_order(
+      'A', "2^13",
+      {"--profile", "fast", "--unit", "2^11", "--threads", "3", "--softspoken-k", "1"});
   encrypt(1);
   expect_triples_used(1, 1);
 }

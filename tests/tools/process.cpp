@@ -35,7 +35,9 @@ struct Pipe {
 [[noreturn]] void become(char* const* arguments, int in, int out, int err) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::signal(SIGPIPE, SIG_DFL);
-  if (::dup2(in, STDIN_FILENO) >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 && ::dup2(err, STDERR_FILENO) >= 0) ::execv(arguments[0], arguments);
+  if (::dup2(in, STDIN_FILENO) >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 &&
+      ::dup2(err, STDERR_FILENO) >= 0)
+    ::execv(arguments[0], arguments);
   ::_exit(126);
 }
 
@@ -47,11 +49,14 @@ bool read_some(int descriptor, std::string& text) {
   return count > 0 || (count < 0 && errno == EINTR);
 }
 
-int shell_status(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+int shell_status(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 }  // namespace
 
-Process::Process(const std::string& program, const Arguments& arguments, const std::string& input, std::chrono::seconds deadline)
+Process::Process(const std::string& program, const Arguments& arguments, const std::string& input,
+                 std::chrono::seconds deadline)
     : name_(program), deadline_(Clock::now() + kSlowness * deadline) {
   ::signal(SIGPIPE, SIG_IGN);
   std::vector<char*> pointers = {name_.data()};
@@ -65,10 +70,12 @@ Process::Process(const std::string& program, const Arguments& arguments, const s
   for (const std::string& argument : arguments) name_ += " " + argument;
   for (const int end : {in.read, out.write, err.write}) ::close(end);
   // Inputs of tests are shorter than what a pipe holds, so this does not wait for the child.
-  if (::write(in.write, input.data(), input.size()) != static_cast<ssize_t>(input.size()) && errno != EPIPE)
+  if (::write(in.write, input.data(), input.size()) != static_cast<ssize_t>(input.size()) &&
+      errno != EPIPE)
     ADD_FAILURE() << "cannot write to " << name_;
   ::close(in.write);
-  reader_ = std::thread([this, out_end = out.read, err_end = err.read] { read_until_closed(out_end, err_end); });
+  reader_ = std::thread(
+      [this, out_end = out.read, err_end = err.read] { read_until_closed(out_end, err_end); });
 }
 
 Process::~Process() {
@@ -91,7 +98,8 @@ void Process::read_until_closed(int out, int err) {
   while ((descriptors[0].fd >= 0 || descriptors[1].fd >= 0) && Clock::now() < give_up) {
     if (::poll(descriptors, 2, 100) <= 0) continue;
     for (std::size_t i = 0; i < 2; ++i)
-      if (descriptors[i].revents != 0 && !read_some(descriptors[i].fd, *texts[i])) descriptors[i].fd = -1;
+      if (descriptors[i].revents != 0 && !read_some(descriptors[i].fd, *texts[i]))
+        descriptors[i].fd = -1;
   }
   ::close(out);
   ::close(err);
@@ -119,7 +127,9 @@ Ended Process::end() {
     pid_ = -1;
   }
   reader_.join();
-  if (!in_time) ADD_FAILURE() << "killed at its deadline: " << name_ << "\nstdout: " << ended_.out << "\nstderr: " << ended_.err;
+  if (!in_time)
+    ADD_FAILURE() << "killed at its deadline: " << name_ << "\nstdout: " << ended_.out
+                  << "\nstderr: " << ended_.err;
   return ended_;
 }
 

@@ -1,5 +1,5 @@
-// A program as a child process: its arguments and standard input go in, its output and exit status come out. Nothing hangs:
-// a child that outlives its deadline is killed, and the test fails.
+// A program as a child process: its arguments and standard input go in, its output and exit status
+// come out. Nothing hangs: a child that outlives its deadline is killed, and the test fails.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,8 @@ class Process {
  public:
   static constexpr std::chrono::seconds kDeadline{60};
 
-  Process(const std::string& program, const Arguments& arguments, const std::string& input = {}, std::chrono::seconds deadline = kDeadline);
+  Process(const std::string& program, const Arguments& arguments, const std::string& input = {},
+          std::chrono::seconds deadline = kDeadline);
   // Kills what is still running.
   ~Process();
   Process(const Process&) = delete;
@@ -30,7 +31,8 @@ class Process {
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
-  // Waits for the end; once it has come, says it again. If the deadline passes first, the child is killed and the test fails.
+  // Waits for the end; once it has come, says it again. If the deadline passes first, the child is
+  // killed and the test fails.
   Ended end();
 
  private:

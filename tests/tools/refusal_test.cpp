@@ -1,4 +1,5 @@
-// What one party refuses on its own, before a byte is sent: each with its exit status and a message that names the cause.
+// What one party refuses on its own, before a byte is sent: each with its exit status and a message
+// that names the cause.
 #include <sys/stat.h>
 
 #include "tests/tools/command_test.h"
@@ -17,7 +18,8 @@ void expect_refusals(const std::vector<Refusal>& refusals) {
     std::string line;
     for (const std::string& argument : refusal.arguments) line += " " + argument;
     SCOPED_TRACE("tinyot" + line);
-    EXPECT_TRUE(ended_with(tinyot(refusal.arguments, {}, std::chrono::seconds(15)), refusal.status, refusal.message));
+    EXPECT_TRUE(ended_with(tinyot(refusal.arguments, {}, std::chrono::seconds(15)), refusal.status,
+                           refusal.message));
   }
 }
 
@@ -35,43 +37,65 @@ TEST_F(RefusalTest, WordsThatAreNoSubcommand) {
 }
 
 TEST_F(RefusalTest, OptionsThatAreUnknownMissingOrMalformed) {
-  expect_refusals({{{"params", "--andz", "2^10"}, 2, "--andz"},
-                   {{"params", "--and", "2^10"}, 2, "--and"},
-                   {{"params"}, 2, "--ands is missing"},
-                   {{"params", "--ands"}, 2, "--ands"},
-                   {{"params", "--ands", "many"}, 2, "--ands 'many'"},
-                   {{"params", "--ands", "-1"}, 2, "--ands '-1'"},
-                   {{"params", "--ands", "2^99"}, 2, "--ands '2^99'"},
-                   {{"params", "--ands", "0"}, 2, "--ands is out of range"},
-                   {{"params", "--ands", "2^10", "--format", "xml"}, 2, "--format"},
-                   {{"params", "--ands", "2^10", "--profile", "quick"}, 2, "--profile"},
-                   {{"params", "--ands", "2^10", "--labit-columns", "all"}, 2, "--labit-columns"},
-                   {{"preprocess", "--ands", "2^10", "--store", path("x"), "--listen", "127.0.0.1:7766"}, 2, "--party is missing"},
-                   {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "C", "--listen", "127.0.0.1:7766"}, 2, "--party is A or B"},
-                   {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "A"}, 2, "--listen"},
-                   {as('A', "preprocess", {"--ands", "2^10", "--connect", "127.0.0.1:7766"}), 2, "one of --listen"},
-                   {{"preprocess", "--ands", "2^10", "--party", "A", "--listen", "127.0.0.1:7766"}, 2, "--store is missing"},
-                   {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "A", "--listen", "7766"}, 2, "HOST:PORT"},
-                   {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "A", "--listen", "127.0.0.1:99999"}, 2, "HOST:PORT"},
-                   {as('A', "preprocess", {"--ands", "2^10", "--connect-timeout", "0"}), 2, "--connect-timeout"},
-                   {as('A', "run", {}), 2, "--circuit is missing"}});
+  expect_refusals(
+      {{{"params", "--andz", "2^10"}, 2, "--andz"},
+       {{"params", "--and", "2^10"}, 2, "--and"},
+       {{"params"}, 2, "--ands is missing"},
+       {{"params", "--ands"}, 2, "--ands"},
+       {{"params", "--ands", "many"}, 2, "--ands 'many'"},
+       {{"params", "--ands", "-1"}, 2, "--ands '-1'"},
+       {{"params", "--ands", "2^99"}, 2, "--ands '2^99'"},
+       {{"params", "--ands", "0"}, 2, "--ands is out of range"},
+       {{"params", "--ands", "2^10", "--format", "xml"}, 2, "--format"},
+       {{"params", "--ands", "2^10", "--profile", "quick"}, 2, "--profile"},
+       {{"params", "--ands", "2^10", "--labit-columns", "all"}, 2, "--labit-columns"},
+       {{"preprocess", "--ands", "2^10", "--store", path("x"), "--listen", "127.0.0.1:7766"},
+        2,
+        "--party is missing"},
+       {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "C", "--listen",
+         "127.0.0.1:7766"},
+        2,
+        "--party is A or B"},
+       {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "A"}, 2, "--listen"},
+       {as('A', "preprocess", {"--ands", "2^10", "--connect", "127.0.0.1:7766"}), 2,
+        "one of --listen"},
+       {{"preprocess", "--ands", "2^10", "--party", "A", "--listen", "127.0.0.1:7766"},
+        2,
+        "--store is missing"},
+       {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "A", "--listen", "7766"},
+        2,
+        "HOST:PORT"},
+       {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "A", "--listen",
+         "127.0.0.1:99999"},
+        2,
+        "HOST:PORT"},
+       {as('A', "preprocess", {"--ands", "2^10", "--connect-timeout", "0"}), 2,
+        "--connect-timeout"},
+       {as('A', "run", {}), 2, "--circuit is missing"}});
   EXPECT_FALSE(std::filesystem::exists(path("x")));
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
 
 TEST_F(RefusalTest, ParametersThatAreNotSecureEnough) {
-  for (const Arguments& command : {Arguments{"params"}, as('A', "preprocess", {}), Arguments{"local", "preprocess", "--store", dir_.string()}})
-    expect_refusals({{command + Arguments{"--ands", "2^10", "--bucket", "3"}, 2, "use --bucket 5"},
-                     {command + Arguments{"--ands", "2^10", "--bucket", "1"}, 2, "--bucket 1 is out of range"},
-                     {command + Arguments{"--ands", "2^10", "--sigma", "39"}, 2, "--sigma 39 is out of range"},
-                     {command + Arguments{"--ands", "2^10", "--sigma", "129"}, 2, "--sigma 129 is out of range"},
-                     {command + Arguments{"--ands", "2^10", "--unit", "0"}, 2, "--unit 0 is out of range"}});
-  EXPECT_TRUE(ended_with(tinyot({"params", "--ands", "2^10", "--bucket", "3", "--allow-weak", "--no-calibration"}), 0));
+  for (const Arguments& command : {Arguments{"params"}, as('A', "preprocess", {}),
+                                   Arguments{"local", "preprocess", "--store", dir_.string()}})
+    expect_refusals(
+        {{command + Arguments{"--ands", "2^10", "--bucket", "3"}, 2, "use --bucket 5"},
+         {command + Arguments{"--ands", "2^10", "--bucket", "1"}, 2, "--bucket 1 is out of range"},
+         {command + Arguments{"--ands", "2^10", "--sigma", "39"}, 2, "--sigma 39 is out of range"},
+         {command + Arguments{"--ands", "2^10", "--sigma", "129"}, 2,
+          "--sigma 129 is out of range"},
+         {command + Arguments{"--ands", "2^10", "--unit", "0"}, 2, "--unit 0 is out of range"}});
+  EXPECT_TRUE(ended_with(
+      tinyot({"params", "--ands", "2^10", "--bucket", "3", "--allow-weak", "--no-calibration"}),
+      0));
 }
 
 TEST_F(RefusalTest, OptionsOfAnotherProfile) {
-  for (const Arguments& command : {Arguments{"params"}, as('A', "preprocess", {}), Arguments{"local", "preprocess", "--store", dir_.string()}}) {
-    const Arguments paper = command + Arguments{"--ands", "2^10"}, fast = paper + Arguments{"--profile", "fast"};
+  for (const Arguments& command : {Arguments{"params"}, as('A', "preprocess", {}),
+                                   Arguments{"local", "preprocess", "--store", dir_.string()}}) {
+    const Arguments paper = command + Arguments{"--ands", "2^10"},
+                    fast = paper + Arguments{"--profile", "fast"};
     expect_refusals(
         {{fast + Arguments{"--softspoken-k", "3"}, 2, "--softspoken-k 3 is not 1, 2 or 4"},
          {fast + Arguments{"--softspoken-k", "0"}, 2, "--softspoken-k 0 is not 1, 2 or 4"},
@@ -88,20 +112,26 @@ TEST_F(RefusalTest, OptionsOfAnotherProfile) {
 
 TEST_F(RefusalTest, FastStoresThatWereBegunOtherwise) {
   const Arguments fast = {"--ands", "2^10", "--profile", "fast"};
-  ASSERT_TRUE(ended_with(tinyot(Arguments{"local", "preprocess", "--store", dir_.string()} + fast), 0));
-  const auto resume = [&](const Arguments& with) { return as('A', "preprocess", Arguments{"--ands", "2^10", "--resume"} + with); };
+  ASSERT_TRUE(
+      ended_with(tinyot(Arguments{"local", "preprocess", "--store", dir_.string()} + fast), 0));
+  const auto resume = [&](const Arguments& with) {
+    return as('A', "preprocess", Arguments{"--ands", "2^10", "--resume"} + with);
+  };
   expect_refusals(
       {{resume({}), 5, "--profile fast, not nnob12"},
        {resume({"--profile", "fast", "--softspoken-k", "1"}), 5, "--softspoken-k 2, not 1"}});
 }
 
 TEST_F(RefusalTest, JobsThatAreTooLargeForTheMachine) {
-  const Arguments huge = {"--ands", "2^30", "--unit", "2^24", "--threads", "64", "--sigma", "128"};  // terabytes
-  expect_refusals({{as('A', "preprocess", huge), 2, "would fit"},
-                   {Arguments{"local", "preprocess", "--store", dir_.string()} + huge, 2, "free here for 2 parties"},
-                   {{"params", "--ands", "2^10", "--threads", "0"}, 2, "--threads is out of range: 1 to 64"},
-                   {{"params", "--ands", "2^10", "--threads", "65"}, 2, "--threads is out of range"},
-                   {{"params", "--ands", "2^30", "--unit", "1"}, 2, "use a larger --unit"}});
+  // terabytes
+  const Arguments huge = {"--ands", "2^30", "--unit", "2^24", "--threads", "64", "--sigma", "128"};
+  expect_refusals(
+      {{as('A', "preprocess", huge), 2, "would fit"},
+       {Arguments{"local", "preprocess", "--store", dir_.string()} + huge, 2,
+        "free here for 2 parties"},
+       {{"params", "--ands", "2^10", "--threads", "0"}, 2, "--threads is out of range: 1 to 64"},
+       {{"params", "--ands", "2^10", "--threads", "65"}, 2, "--threads is out of range"},
+       {{"params", "--ands", "2^30", "--unit", "1"}, 2, "use a larger --unit"}});
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
 
@@ -111,7 +141,9 @@ TEST_F(RefusalTest, CircuitsThatAreUnknownOrMalformed) {
   write_file(path("short"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n");
   write_file(path("huge"), "1152921504606846976 3\n2 1 1\n1 1\n");
   write_file(path("empty"), "");
-  write_file(path("noise"), std::string("\x7f" "ELF\0\1\2\3\n\0\0", 12));
+  write_file(path("noise"), std::string("\x7f"
+                                        "ELF\0\1\2\3\n\0\0",
+                                        12));
   expect_refusals({{{"circuit", "info", "aes129"}, 2, "'aes129' is neither"},
                    {{"circuit", "info", path("none")}, 2, "is neither"},
                    {{"circuit", "info", dir_.string()}, 2, "is neither"},
@@ -128,28 +160,38 @@ TEST_F(RefusalTest, CircuitsThatAreUnknownOrMalformed) {
 
 TEST_F(RefusalTest, InputsAndOutputsThatDoNotFitTheCircuit) {
   const std::string adder = circuit_file("adder64.txt");
-  const auto eval = [&](const Arguments& more) { return Arguments{"circuit", "eval", adder} + more; };
-  expect_refusals({{eval({"--input", "0=1"}), 2, "--input 1"},
-                   {eval({"--input", "0=1", "--input", "2=1"}), 2, "no input '2'"},
-                   {eval({"--input", "0=1", "--input", "0=1"}), 2, "--input 0 is given twice"},
-                   {eval({"--input", "0"}), 2, "NAME=VALUE"},
-                   {eval({"--input", "0=@" + path("none"), "--input", "1=1"}), 2, "cannot read " + path("none")},
-                   {eval({"--input", "0=@" + dir_.string(), "--input", "1=1"}), 2, dir_.string()},
-                   {eval({"--input", "0=1,2", "--input", "1=1"}), 2, "2 values given, 1 wanted"},
-                   {eval({"--lanes", "2", "--input", "0=1,2,3", "--input", "1=1,1"}), 2, "3 values given, 2 wanted"},
-                   {eval({"--lanes", "0", "--input", "0=1", "--input", "1=1"}), 2, "--lanes"},
-                   {eval({"--blocks", "2", "--input", "0=1", "--input", "1=1"}), 2, "no blocks"},
-                   {eval({"--bit-order", "middle", "--input", "0=1", "--input", "1=1"}), 2, "--bit-order"},
-                   {eval({"--owner", "0=C"}), 2, "A or B"},
-                   {eval({"--owner", "7=A"}), 2, "7"},
-                   {eval({"--to", "C"}), 2, "A or B"},
-                   {{"circuit", "eval", "aes128", "--to", "A"}, 2, "--to"},
-                   {as('A', "run", {"--circuit", adder}), 2, "--input 0"},
-                   {as('A', "run", {"--circuit", adder, "--input", "1=1"}), 2, "input"},
-                   {as('B', "run", {"--circuit", adder, "--input", "0=1", "--input", "1=1"}), 2, "not party B's"},
-                   {as('A', "run", {"--circuit", adder, "--input", "0=1", "--output", "0=" + path("sum")}), 2, "NAME=@FILE"},
-                   {as('A', "run", {"--circuit", adder, "--input", "0=1", "--output", "3=@" + path("sum")}), 2, "no output '3'"},
-                   {as('A', "run", {"--circuit", adder, "--to", "B", "--input", "0=1", "--output", "0=@" + path("sum")}), 2, "does not learn"}});
+  const auto eval = [&](const Arguments& more) {
+    return Arguments{"circuit", "eval", adder} + more;
+  };
+  expect_refusals(
+      {{eval({"--input", "0=1"}), 2, "--input 1"},
+       {eval({"--input", "0=1", "--input", "2=1"}), 2, "no input '2'"},
+       {eval({"--input", "0=1", "--input", "0=1"}), 2, "--input 0 is given twice"},
+       {eval({"--input", "0"}), 2, "NAME=VALUE"},
+       {eval({"--input", "0=@" + path("none"), "--input", "1=1"}), 2,
+        "cannot read " + path("none")},
+       {eval({"--input", "0=@" + dir_.string(), "--input", "1=1"}), 2, dir_.string()},
+       {eval({"--input", "0=1,2", "--input", "1=1"}), 2, "2 values given, 1 wanted"},
+       {eval({"--lanes", "2", "--input", "0=1,2,3", "--input", "1=1,1"}), 2,
+        "3 values given, 2 wanted"},
+       {eval({"--lanes", "0", "--input", "0=1", "--input", "1=1"}), 2, "--lanes"},
+       {eval({"--blocks", "2", "--input", "0=1", "--input", "1=1"}), 2, "no blocks"},
+       {eval({"--bit-order", "middle", "--input", "0=1", "--input", "1=1"}), 2, "--bit-order"},
+       {eval({"--owner", "0=C"}), 2, "A or B"},
+       {eval({"--owner", "7=A"}), 2, "7"},
+       {eval({"--to", "C"}), 2, "A or B"},
+       {{"circuit", "eval", "aes128", "--to", "A"}, 2, "--to"},
+       {as('A', "run", {"--circuit", adder}), 2, "--input 0"},
+       {as('A', "run", {"--circuit", adder, "--input", "1=1"}), 2, "input"},
+       {as('B', "run", {"--circuit", adder, "--input", "0=1", "--input", "1=1"}), 2,
+        "not party B's"},
+       {as('A', "run", {"--circuit", adder, "--input", "0=1", "--output", "0=" + path("sum")}), 2,
+        "NAME=@FILE"},
+       {as('A', "run", {"--circuit", adder, "--input", "0=1", "--output", "3=@" + path("sum")}), 2,
+        "no output '3'"},
+       {as('A', "run",
+           {"--circuit", adder, "--to", "B", "--input", "0=1", "--output", "0=@" + path("sum")}),
+        2, "does not learn"}});
 }
 
 TEST_F(RefusalTest, StoresThatAreMissingForeignOrTaken) {
@@ -170,14 +212,19 @@ TEST_F(RefusalTest, StoresThatAreMissingForeignOrTaken) {
                    {{"store", "info", path("noise")}, 5, path("noise")},
                    {{"store", "info"}, 2, "--store is missing"},
                    {as('A', "preprocess", {"--ands", "2^10"}), 5, path("A")},
-                   {as('B', "preprocess", Arguments{"--ands", "2^11", "--resume"} + kFewColumns), 5, "--ands 1024, not 2048"},
-                   {as('B', "preprocess", {"--ands", "2^10", "--resume"}), 5, "--labit-columns experiment, not theorem"},
-                   {as('B', "preprocess", Arguments{"--ands", "2^10", "--resume", "--sigma", "64"} + kFewColumns), 5, "--sigma 40, not 64"}});
+                   {as('B', "preprocess", Arguments{"--ands", "2^11", "--resume"} + kFewColumns), 5,
+                    "--ands 1024, not 2048"},
+                   {as('B', "preprocess", {"--ands", "2^10", "--resume"}), 5,
+                    "--labit-columns experiment, not theorem"},
+                   {as('B', "preprocess",
+                       Arguments{"--ands", "2^10", "--resume", "--sigma", "64"} + kFewColumns),
+                    5, "--sigma 40, not 64"}});
   std::filesystem::rename(path("A"), path("a")), std::filesystem::rename(path("B"), path("A"));
   expect_refusals({{as('A', "run", value), 5, "party B's"}});
   std::filesystem::remove_all(path("A"));
-  expect_refusals({{as('A', "run", value), 5, "no store in " + path("A")},
-                   {as('A', "preprocess", {"--ands", "2^10", "--resume"}), 5, "no store in " + path("A")}});
+  expect_refusals(
+      {{as('A', "run", value), 5, "no store in " + path("A")},
+       {as('A', "preprocess", {"--ands", "2^10", "--resume"}), 5, "no store in " + path("A")}});
   ASSERT_EQ(::chmod(path("a").c_str(), 0755), 0);
   expect_refusals({{{"store", "info", path("a")}, 5, path("a")}});
 }

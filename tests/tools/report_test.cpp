@@ -16,13 +16,16 @@ std::uint64_t total(const Json& report, const std::string& field) {
 }
 
 void expect_fields(const Json& object, const std::set<std::string>& fields) {
-  for (const std::string& field : fields) EXPECT_TRUE(object.contains(field)) << field << " is missing in " << object;
+  for (const std::string& field : fields)
+    EXPECT_TRUE(object.contains(field)) << field << " is missing in " << object;
 }
 
 // What every report of a job ends with, and what it says of the parameters.
-void expect_measured(const Json& report, const std::string& party, const std::string& command, const std::string& profile = "nnob12") {
-  expect_fields(report, {"party", "command", "profile", "ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit", "threads",
-                         "phases", "ands_per_s", "peak_rss_bytes", "store_bytes", "machine", "version"});
+void expect_measured(const Json& report, const std::string& party, const std::string& command,
+                     const std::string& profile = "nnob12") {
+  expect_fields(report, {"party", "command", "profile", "ands", "sigma", "sigma_paper_bound",
+                         "sigma_exact", "kappa", "bucket", "unit", "threads", "phases",
+                         "ands_per_s", "peak_rss_bytes", "store_bytes", "machine", "version"});
   EXPECT_EQ(report["party"], party);
   EXPECT_EQ(report["command"], command);
   EXPECT_EQ(report["profile"], profile);
@@ -47,10 +50,12 @@ void expect_phases(const Json& report) {
   double wall = 0;
   std::uint64_t rounds = 0;
   for (const Json& phase : report["phases"]) {
-    expect_fields(phase, {"name", "wall_s", "cpu_s", "bytes_sent", "bytes_received", "rounds", "items"});
+    expect_fields(phase,
+                  {"name", "wall_s", "cpu_s", "bytes_sent", "bytes_received", "rounds", "items"});
     EXPECT_FALSE(phase["name"].get<std::string>().empty());
     EXPECT_GE(phase["cpu_s"], 0.0);
-    if (phase["name"] != "reserve") wall += phase["wall_s"].get<double>();  // a run's time begins behind it
+    // a run's time begins behind it
+    if (phase["name"] != "reserve") wall += phase["wall_s"].get<double>();
     rounds += phase["rounds"].get<std::uint64_t>();
   }
   EXPECT_GT(rounds, 0u);
@@ -85,13 +90,15 @@ TEST_F(ReportTest, OfPreprocess) {
   const Json info = store_info('A');
   EXPECT_EQ(info["session"], a["session"]);
   EXPECT_EQ(info["store_bytes"], a["store_bytes"]);
-  for (const char* field : {"party", "profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"})
+  for (const char* field :
+       {"party", "profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"})
     EXPECT_EQ(info[field], a[field]) << field;
 }
 
 TEST_F(ReportTest, OfTheFastProfile) {
   for (const Arguments& more : {Arguments{}, Arguments{"--softspoken-k", "4"}}) {
-    const Arguments options = Arguments{"--ands", "1000", "--inputs", "500", "--profile", "fast"} + more;
+    const Arguments options =
+        Arguments{"--ands", "1000", "--inputs", "500", "--profile", "fast"} + more;
     const BothEnded ended = both("preprocess", options, options);
     ASSERT_TRUE(ended_with(ended.a, 0));
     ASSERT_TRUE(ended_with(ended.b, 0));
@@ -119,7 +126,8 @@ TEST_F(ReportTest, OfTheFastProfile) {
       EXPECT_EQ(report["softspoken_k"], more.empty() ? 2 : 4);
       EXPECT_FALSE(report.contains("columns"));
     }
-    for (const char* field : {"profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"})
+    for (const char* field :
+         {"profile", "sigma", "sigma_paper_bound", "sigma_exact", "kappa", "bucket", "unit"})
       EXPECT_EQ(info[field], a[field]) << field;
     std::set<std::string> kinds;
     for (const auto& [name, kind] : info["kinds"].items()) kinds.insert(name);
@@ -141,7 +149,9 @@ TEST_F(ReportTest, OfNnob12HasNothingOfTheFastProfile) {
 TEST_F(ReportTest, OfRun) {
   preprocess("2^14");
   const Arguments common = {"--circuit", "aes128", "--blocks", "2"};
-  const BothEnded ended = both("run", common + Arguments{"--input", "key_a=" + random_hex(16), "--input", "message=" + random_hex(32)},
+  const BothEnded ended = both("run",
+                               common + Arguments{"--input", "key_a=" + random_hex(16), "--input",
+                                                  "message=" + random_hex(32)},
                                common + Arguments{"--input", "key_b=" + random_hex(16)});
   const Json a = json_of(ended.a), b = json_of(ended.b);
   expect_measured(a, "A", "run");
@@ -161,7 +171,9 @@ TEST_F(ReportTest, OfRun) {
 }
 
 TEST_F(ReportTest, OfLocalHasBothParties) {
-  const Ended made = tinyot(Arguments{"local", "preprocess", "--store", dir_.string(), "--ands", "2^10", "--format", "json"} + kFewColumns);
+  const Ended made = tinyot(Arguments{"local", "preprocess", "--store", dir_.string(), "--ands",
+                                      "2^10", "--format", "json"} +
+                            kFewColumns);
   ASSERT_TRUE(ended_with(made, 0));
   const Json json = json_of(made);
   expect_measured(json["A"], "A", "preprocess");
@@ -169,8 +181,10 @@ TEST_F(ReportTest, OfLocalHasBothParties) {
   expect_two_ends_of_one_wire(json["A"], json["B"]);
   EXPECT_GE(json["wall_s"], json["A"]["wall_s"]);
 
-  const Json run = json_of(tinyot({"local", "run", "--store", dir_.string(), "--circuit", circuit_file("adder64.txt"), "--lanes", "3", "--input",
-                                   "0=1,2,0xffffffffffffffff", "--input", "1=0x10,0x20,1", "--format", "json"}));
+  const Json run =
+      json_of(tinyot({"local", "run", "--store", dir_.string(), "--circuit",
+                      circuit_file("adder64.txt"), "--lanes", "3", "--input",
+                      "0=1,2,0xffffffffffffffff", "--input", "1=0x10,0x20,1", "--format", "json"}));
   const Json wanted = {{"0", {"0x0000000000000011", "0x0000000000000022", "0x0000000000000000"}}};
   for (const char* party : {"A", "B"}) {
     expect_measured(run[party], party, "run");
@@ -184,11 +198,13 @@ TEST_F(ReportTest, OfStoreInfo) {
   preprocess("2^10");
   for (const char party : {'A', 'B'}) {
     const Json info = store_info(party);
-    expect_fields(info, {"session", "party", "peer", "profile", "sigma", "kappa", "bucket", "unit", "kinds"});
+    expect_fields(
+        info, {"session", "party", "peer", "profile", "sigma", "kappa", "bucket", "unit", "kinds"});
     EXPECT_EQ(info["party"], std::string(1, party));
     EXPECT_EQ(info["peer"], party == 'A' ? "B" : "A");
     EXPECT_EQ(info["kinds"].size(), 6u);
-    for (const char* kind : {"auth_bits_a", "auth_bits_b", "auth_ands_a", "auth_ands_b", "auth_ots_ab", "auth_ots_ba"}) {
+    for (const char* kind : {"auth_bits_a", "auth_bits_b", "auth_ands_a", "auth_ands_b",
+                             "auth_ots_ab", "auth_ots_ba"}) {
       expect_fields(info["kinds"][kind], {"made", "reserved", "left", "bytes"});
       EXPECT_EQ(info["kinds"][kind]["reserved"], 0) << kind;
       EXPECT_EQ(info["kinds"][kind]["made"], info["kinds"][kind]["left"]) << kind;
@@ -205,7 +221,8 @@ TEST_F(ReportTest, OfCircuitInfo) {
   EXPECT_EQ(aes["inputs"][0], Json({{"name", "key_a"}, {"bits", 128}, {"owner", "A"}}));
   EXPECT_EQ(aes["outputs"][0], Json({{"name", "ciphertext"}, {"bits", 128}, {"to", "B"}}));
 
-  const Json sha = json_of(tinyot({"circuit", "info", circuit_file("sha256.txt"), "--format", "json"}));
+  const Json sha =
+      json_of(tinyot({"circuit", "info", circuit_file("sha256.txt"), "--format", "json"}));
   EXPECT_EQ(sha["ands"], 22520);
   EXPECT_EQ(sha["xors"], 91736);
   EXPECT_EQ(sha["nots"], 2917);
@@ -214,7 +231,8 @@ TEST_F(ReportTest, OfCircuitInfo) {
   EXPECT_EQ(sha["outputs"][0], Json({{"name", "0"}, {"bits", 256}, {"to", "both"}}));
 
   const Json list = json_of(tinyot({"circuit", "list", "--format", "json"}));
-  EXPECT_NE(std::find(list["circuits"].begin(), list["circuits"].end(), "aes128"), list["circuits"].end());
+  EXPECT_NE(std::find(list["circuits"].begin(), list["circuits"].end(), "aes128"),
+            list["circuits"].end());
 }
 
 // One JSON object a line.
@@ -226,23 +244,30 @@ std::vector<Json> rows_of(const Ended& ended) {
 }
 
 TEST_F(ReportTest, OfBenchOt) {
-  const Ended ended = tinyot({"bench", "ot", "--count", "1024", "--softspoken-k", "2,4", "--repeat", "2", "--format", "json"});
+  const Ended ended = tinyot({"bench", "ot", "--count", "1024", "--softspoken-k", "2,4", "--repeat",
+                              "2", "--format", "json"});
   ASSERT_TRUE(ended_with(ended, 0));
   const std::vector<Json> rows = rows_of(ended);
   ASSERT_EQ(rows.size(), 12u);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows[i];
-    EXPECT_EQ(row["kind"], (std::array{"abits", "delta", "random", "random-for", "correlated", "chosen"}[i / 2]));
+    EXPECT_EQ(row["kind"], (std::array{"abits", "delta", "random", "random-for", "correlated",
+                                       "chosen"}[i / 2]));
     EXPECT_EQ(row["softspoken_k"], i % 2 == 0 ? 2 : 4);
     EXPECT_EQ(row["ots"], i < 2 ? 2048 : 1024);
-    for (const char* field : {"ots_per_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver", "bytes_per_ot", "set_up_s"})
+    for (const char* field : {"ots_per_s", "ots_per_cpu_s_sender", "ots_per_cpu_s_receiver",
+                              "bytes_per_ot", "set_up_s"})
       EXPECT_GT(row[field], 0.0) << field;
     EXPECT_EQ(row["repeats"], 2);
     EXPECT_EQ(row["rates"].size(), 2u);
   }
   // The masked blocks: one an OT, then two.
-  EXPECT_NEAR(rows[8]["bytes_per_ot_to_receiver"].get<double>() - rows[2]["bytes_per_ot_to_receiver"].get<double>(), 16, 0.1);
-  EXPECT_NEAR(rows[10]["bytes_per_ot_to_receiver"].get<double>() - rows[2]["bytes_per_ot_to_receiver"].get<double>(), 32, 0.1);
+  EXPECT_NEAR(rows[8]["bytes_per_ot_to_receiver"].get<double>() -
+                  rows[2]["bytes_per_ot_to_receiver"].get<double>(),
+              16, 0.1);
+  EXPECT_NEAR(rows[10]["bytes_per_ot_to_receiver"].get<double>() -
+                  rows[2]["bytes_per_ot_to_receiver"].get<double>(),
+              32, 0.1);
   EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--kind", "oblivious"}), 2, "--kind is"));
   EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--softspoken-k", "3"}), 2, "--softspoken-k is"));
 }
@@ -264,7 +289,8 @@ TEST_F(ReportTest, OfBenchOffline) {
     EXPECT_EQ(row["ands"], 1 << 10);
     EXPECT_EQ(row["unit"], 1 << 10);
     EXPECT_EQ(row["repeats"], 1);
-    for (const char* field : {"ands_per_s", "bytes_per_and", "cpu_s", "cpu_us_per_and", "set_up_s", "sigma_exact", "bucket", "peak_rss_bytes"})
+    for (const char* field : {"ands_per_s", "bytes_per_and", "cpu_s", "cpu_us_per_and", "set_up_s",
+                              "sigma_exact", "bucket", "peak_rss_bytes"})
       EXPECT_GT(row[field], 0.0) << field;
     EXPECT_FALSE(row["phases"].empty());
   }
@@ -279,15 +305,17 @@ TEST_F(ReportTest, OfBenchOffline) {
 }
 
 TEST_F(ReportTest, OfBenchOfflineByDefault) {
-  const Ended ended = tinyot({"bench", "offline", "--profile", "fast,nnob12", "--unit", "2^10", "--columns", "experiment", "--format", "json"});
+  const Ended ended = tinyot({"bench", "offline", "--profile", "fast,nnob12", "--unit", "2^10",
+                              "--columns", "experiment", "--format", "json"});
   ASSERT_TRUE(ended_with(ended, 0));
   const std::vector<Json> rows = rows_of(ended);
   ASSERT_EQ(rows.size(), 2u);
-  for (const auto& [field, of_fast, of_nnob12] : {std::tuple<const char*, Json, Json>{"profile", "fast", "nnob12"},
-                                                  {"material", "triples", "pairs"},
-                                                  {"softspoken_k", 2, 0},
-                                                  {"stored", "yes", "yes"},
-                                                  {"ands", 1 << 10, 1 << 10}}) {
+  for (const auto& [field, of_fast, of_nnob12] :
+       {std::tuple<const char*, Json, Json>{"profile", "fast", "nnob12"},
+        {"material", "triples", "pairs"},
+        {"softspoken_k", 2, 0},
+        {"stored", "yes", "yes"},
+        {"ands", 1 << 10, 1 << 10}}) {
     EXPECT_EQ(rows[0][field], of_fast) << field;
     EXPECT_EQ(rows[1][field], of_nnob12) << field;
   }
@@ -295,15 +323,20 @@ TEST_F(ReportTest, OfBenchOfflineByDefault) {
 
 TEST_F(ReportTest, OfBenchOfflineRefusesWhatItDoesNotKnow) {
   for (const auto& [option, value] : {std::pair{"--profile", "quick"}, {"--softspoken-k", "3"}})
-    EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--profile", "fast", option, value}), 2, option)) << option;
+    EXPECT_TRUE(
+        ended_with(tinyot({"bench", "offline", "--profile", "fast", option, value}), 2, option))
+        << option;
   EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--material", "quads"}), 2, "--material"));
-  EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--store", "perhaps"}), 2, "--store is yes or no"));
+  EXPECT_TRUE(
+      ended_with(tinyot({"bench", "offline", "--store", "perhaps"}), 2, "--store is yes or no"));
   EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--profile", "quick"}), 2, "--profile"));
 }
 
 TEST_F(ReportTest, OfCircuitEval) {
-  const Json json = json_of(tinyot({"circuit", "eval", "aes128", "--format", "json", "--input", "key_a=000102030405060708090a0b0c0d0e0f", "--input",
-                                    "key_b=00000000000000000000000000000000", "--input", "message=00112233445566778899aabbccddeeff"}));
+  const Json json = json_of(tinyot({"circuit", "eval", "aes128", "--format", "json", "--input",
+                                    "key_a=000102030405060708090a0b0c0d0e0f", "--input",
+                                    "key_b=00000000000000000000000000000000", "--input",
+                                    "message=00112233445566778899aabbccddeeff"}));
   EXPECT_EQ(json["outputs"]["ciphertext"], "69c4e0d86a7b0430d8cdb78070b4c55a");
 }
 

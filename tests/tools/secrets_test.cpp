@@ -1,4 +1,5 @@
-// What must not be seen, and what must not be used: secrets on the screen, the material of a dead session.
+// What must not be seen, and what must not be used: secrets on the screen, the material of a dead
+// session.
 #include "storage/store.h"
 #include "tests/tools/command_test.h"
 
@@ -11,7 +12,8 @@ class SecretsTest : public CommandTest {
   static void expect_hidden(const Ended& ended, const std::string& secret) {
     for (const std::string& text : {ended.out, ended.err}) {
       std::string lower = text;
-      std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+      std::transform(lower.begin(), lower.end(), lower.begin(),
+                     [](unsigned char c) { return std::tolower(c); });
       EXPECT_EQ(lower.find(secret.substr(0, secret.size() / 2)), std::string::npos) << text;
     }
   }
@@ -21,12 +23,14 @@ TEST_F(SecretsTest, ARunShowsNoInput) {
   preprocess("2^13");
   const std::string key_a = random_hex(16), key_b = random_hex(16), message = random_hex(16);
   write_file(path("key_b"), key_b + "\n");
-  const BothEnded ended = both("run", {"--circuit", "aes128", "--input", "key_a=" + key_a, "--input", "message=" + message},
-                               {"--circuit", "aes128", "--input", "key_b=@" + path("key_b")});
+  const BothEnded ended = both(
+      "run", {"--circuit", "aes128", "--input", "key_a=" + key_a, "--input", "message=" + message},
+      {"--circuit", "aes128", "--input", "key_b=@" + path("key_b")});
   ASSERT_TRUE(ended_with(ended.b, 0));
   for (const Ended& each : {ended.a, ended.b})
     for (const std::string& secret : {key_a, key_b, message}) expect_hidden(each, secret);
-  EXPECT_EQ(ended.a.out.find(json_of(ended.b)["outputs"]["ciphertext"].get<std::string>()), std::string::npos);
+  EXPECT_EQ(ended.a.out.find(json_of(ended.b)["outputs"]["ciphertext"].get<std::string>()),
+            std::string::npos);
 }
 
 TEST_F(SecretsTest, ARefusalShowsNoInput) {
@@ -35,7 +39,8 @@ TEST_F(SecretsTest, ARefusalShowsNoInput) {
   const Arguments run = as('A', "run", {"--circuit", "aes128", "--connect-timeout", "1"});
   const std::vector<std::pair<Arguments, std::string>> refusals = {
       {run + Arguments{"--input", "key_a=" + secret + "00"}, "key_a: the value has 34 characters"},
-      {run + Arguments{"--input", "key_a=" + secret.substr(1)}, "key_a: the value has 31 characters"},
+      {run + Arguments{"--input", "key_a=" + secret.substr(1)},
+       "key_a: the value has 31 characters"},
       {run + Arguments{"--input", "key_a=" + secret.substr(1) + "g"}, "position 32"},
       {run + Arguments{"--input", "key_a=" + secret + "," + secret}, "2 values given"},
       {run + Arguments{"--input", "key_b=" + secret}, "--input key_a=... is missing"},
@@ -45,8 +50,10 @@ TEST_F(SecretsTest, ARefusalShowsNoInput) {
       {run + Arguments{"key_a=" + secret}, "--help"},
       {run + Arguments{"--inputs=key_a=" + secret}, "--inputs"},
       {run + Arguments{"--imput=key_a=" + secret}, "--imput"},
-      {run + Arguments{"--input", "key_a=@" + path("secret")}, "key_a: the value has 38 characters"},
-      {{"circuit", "eval", circuit_file("adder64.txt"), "--input", "0=0x" + secret}, "does not fit"},
+      {run + Arguments{"--input", "key_a=@" + path("secret")},
+       "key_a: the value has 38 characters"},
+      {{"circuit", "eval", circuit_file("adder64.txt"), "--input", "0=0x" + secret},
+       "does not fit"},
   };
   for (const auto& [arguments, message] : refusals) {
     SCOPED_TRACE(message);
@@ -67,7 +74,9 @@ TEST_F(SecretsTest, TheStoreIsPrivate) {
 
 TEST_F(SecretsTest, OneProcessAddsToAStoreAtATimeAndNobodyEndsItMeanwhile) {
   preprocess("2^10");
-  const Arguments resume = as('A', "preprocess", Arguments{"--ands", "2^10", "--resume", "--idle-timeout", "1"} + kFewColumns);
+  const Arguments resume =
+      as('A', "preprocess",
+         Arguments{"--ands", "2^10", "--resume", "--idle-timeout", "1"} + kFewColumns);
   {
     const Store held = Store::open(path("A"), {.purpose = Purpose::Make});
     const std::string held_by = "in use by process " + std::to_string(::getpid());
@@ -90,8 +99,13 @@ TEST_F(SecretsTest, ADeadSessionIsNotServed) {
   const Listener nobody;
   listener_ = 'B', peer_port_ = nobody.port();
   const std::string reason = "session is dead: a check failed for the sake of a test";
-  EXPECT_TRUE(ended_with(tinyot(as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"})), 5, reason));
-  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", Arguments{"--ands", "2^10", "--resume", "--idle-timeout", "1"} + kFewColumns)), 5, reason));
+  EXPECT_TRUE(ended_with(
+      tinyot(as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"})), 5,
+      reason));
+  EXPECT_TRUE(ended_with(
+      tinyot(as('A', "preprocess",
+                Arguments{"--ands", "2^10", "--resume", "--idle-timeout", "1"} + kFewColumns)),
+      5, reason));
   EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
   EXPECT_EQ(store_info('B')["state"], "complete");
 }

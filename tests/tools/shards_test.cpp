@@ -1,4 +1,5 @@
-// Shards of one session, runs on several of them, their merge, and material that is set aside for a run to come.
+// Shards of one session, runs on several of them, their merge, and material that is set aside for a
+// run to come.
 #include <filesystem>
 
 #include "storage/session_file.h"
@@ -10,23 +11,38 @@ namespace {
 
 constexpr int kShards = 3;
 // Six units, so two a shard.
-const Arguments kSixUnits = {"--ands", "12288", "--unit", "2^11", "--profile", "fast", "--allow-weak", "--inputs", "2^14"};
+const Arguments kSixUnits = {"--ands", "12288",        "--unit",   "2^11", "--profile",
+                             "fast",   "--allow-weak", "--inputs", "2^14"};
 
 class ShardsTest : public CommandTest {
  protected:
-  std::string store_of(char party, int shard) const { return path(std::string(1, party) + "/" + std::to_string(shard)); }
-  Arguments end_of(char party, const std::string& command) const {
-    return {command, "--party", std::string(1, party), party == 'A' ? "--listen" : "--connect", "127.0.0.1:" + port_, "--format", "json", "--quiet"};
+  std::string store_of(char party, int shard) const {
+    return path(std::string(1, party) + "/" + std::to_string(shard));
   }
-  BothEnded both_ends(const std::string& command, const Arguments& of_a, const Arguments& of_b) const {
-    Process a(TINYOT_BINARY, end_of('A', command) + of_a), b(TINYOT_BINARY, end_of('B', command) + of_b);
+  Arguments end_of(char party, const std::string& command) const {
+    return {command,
+            "--party",
+            std::string(1, party),
+            party == 'A' ? "--listen" : "--connect",
+            "127.0.0.1:" + port_,
+            "--format",
+            "json",
+            "--quiet"};
+  }
+  BothEnded both_ends(const std::string& command, const Arguments& of_a,
+                      const Arguments& of_b) const {
+    Process a(TINYOT_BINARY, end_of('A', command) + of_a),
+        b(TINYOT_BINARY, end_of('B', command) + of_b);
     Ended ended_a = a.end();
     return {std::move(ended_a), b.end()};
   }
   BothEnded make(int shard_a, int shard_b, const Arguments& more = {}) const {
     const auto arguments = [&](char party, int shard) {
-      return kSixUnits + Arguments{"--store", store_of(party, shard), "--session", path(std::string(1, party) + ".session"), "--shard",
-                                std::to_string(shard) + "/" + std::to_string(kShards)} + more;
+      return kSixUnits +
+             Arguments{"--store",   store_of(party, shard),
+                       "--session", path(std::string(1, party) + ".session"),
+                       "--shard",   std::to_string(shard) + "/" + std::to_string(kShards)} +
+             more;
     };
     return both_ends("preprocess", arguments('A', shard_a), arguments('B', shard_b));
   }
@@ -37,11 +53,14 @@ class ShardsTest : public CommandTest {
     }
   }
   // 32 ANDs and 32 bits of each party a lane.
-  BothEnded compare(const Arguments& stores_of_a, const Arguments& stores_of_b, int lanes = 1, const Arguments& more = {}) const {
+  BothEnded compare(const Arguments& stores_of_a, const Arguments& stores_of_b, int lanes = 1,
+                    const Arguments& more = {}) const {
     std::string a = "0x7", b = "0x5";
     for (int lane = 1; lane < lanes; ++lane) a += ",0x7", b += ",0x5";
-    const Arguments circuit = Arguments{"--circuit", "millionaires", "--lanes", std::to_string(lanes)} + more;
-    return both_ends("run", stores_of_a + circuit + Arguments{"--input", "a=" + a}, stores_of_b + circuit + Arguments{"--input", "b=" + b});
+    const Arguments circuit =
+        Arguments{"--circuit", "millionaires", "--lanes", std::to_string(lanes)} + more;
+    return both_ends("run", stores_of_a + circuit + Arguments{"--input", "a=" + a},
+                     stores_of_b + circuit + Arguments{"--input", "b=" + b});
   }
   static void expect_right(const BothEnded& ended, std::size_t lanes = 1) {
     for (const Ended& each : {ended.a, ended.b}) {
@@ -59,7 +78,9 @@ class ShardsTest : public CommandTest {
     std::filesystem::remove(file);
     write_session_file(file, session, {});
   }
-  Json info_of(const std::string& store) const { return json_of(tinyot({"store", "info", store, "--format", "json"})); }
+  Json info_of(const std::string& store) const {
+    return json_of(tinyot({"store", "info", store, "--format", "json"}));
+  }
 };
 
 TEST_F(ShardsTest, OfOneSessionHaveOneNameAndTheirPartOfTheUnits) {
@@ -104,17 +125,22 @@ TEST_F(ShardsTest, OfOtherParametersAreRefused) {
   make_all();
   std::filesystem::remove_all(store_of('A', 2));
   const Ended ended =
-      tinyot(end_of('A', "preprocess") + Arguments{"--ands", "12288", "--unit", "2^12", "--profile", "fast", "--allow-weak", "--inputs", "2^14",
-                                                   "--store", store_of('A', 2), "--session", path("A.session"), "--shard", "2/3"});
+      tinyot(end_of('A', "preprocess") + Arguments{"--ands", "12288", "--unit", "2^12", "--profile",
+                                                   "fast", "--allow-weak", "--inputs", "2^14",
+                                                   "--store", store_of('A', 2), "--session",
+                                                   path("A.session"), "--shard", "2/3"});
   EXPECT_TRUE(ended_with(ended, 5, "begun with --unit 2048, not 4096"));
 }
 
 TEST_F(ShardsTest, ServeARunTogetherThatNoneCouldServeAlone) {
   make_all();
   // 200 lanes take 6400 ANDs.
-  const Arguments of_a = {"--store", path("A") + "/*"}, of_b = {"--store", store_of('B', 3), store_of('B', 1), store_of('B', 2)};
-  const BothEnded alone = compare({"--store", store_of('A', 1)}, {"--store", store_of('B', 1)}, 200);
-  for (const Ended& each : {alone.a, alone.b}) EXPECT_TRUE(ended_with(each, 5, "triples has 4096, needs 6400"));
+  const Arguments of_a = {"--store", path("A") + "/*"},
+                  of_b = {"--store", store_of('B', 3), store_of('B', 1), store_of('B', 2)};
+  const BothEnded alone =
+      compare({"--store", store_of('A', 1)}, {"--store", store_of('B', 1)}, 200);
+  for (const Ended& each : {alone.a, alone.b})
+    EXPECT_TRUE(ended_with(each, 5, "triples has 4096, needs 6400"));
   expect_right(compare(of_a, of_b, 200), 200);
   EXPECT_EQ(info_of(store_of('A', 1))["kinds"]["triples"]["left"], 0);
   EXPECT_EQ(info_of(store_of('B', 2))["kinds"]["triples"]["left"], 2 * 4096 - 6400);
@@ -155,17 +181,17 @@ TEST_F(ShardsTest, OfSessionsThatDifferInAnyByteServeNoRun) {
     other.session_id[byte] ^= std::byte{1};
     const std::string store = path("other" + std::to_string(byte));
     { const Store made = Store::create(store, other, Delta{}, 0); }
-    const Ended ended = tinyot(end_of('A', "run") +
-                               Arguments{"--store", store_of('A', 1), store, "--circuit",
-                                         "millionaires", "--input", "a=1",
-                                         "--connect-timeout", "1"});
+    const Ended ended = tinyot(
+        end_of('A', "run") + Arguments{"--store", store_of('A', 1), store, "--circuit",
+                                       "millionaires", "--input", "a=1", "--connect-timeout", "1"});
     EXPECT_TRUE(ended_with(ended, 5, "are not two shards of one session")) << byte;
   }
 }
 
 TEST_F(ShardsTest, OfDifferentChoicesDisagree) {
   make_all();
-  const BothEnded ended = compare({"--store", store_of('A', 1), store_of('A', 2)}, {"--store", store_of('B', 1), store_of('B', 3)});
+  const BothEnded ended = compare({"--store", store_of('A', 1), store_of('A', 2)},
+                                  {"--store", store_of('B', 1), store_of('B', 3)});
   for (const Ended& each : {ended.a, ended.b}) EXPECT_TRUE(ended_with(each, 6, "shards"));
   EXPECT_EQ(info_of(store_of('A', 1))["kinds"]["triples"]["left"], 4096);
 }
@@ -173,21 +199,28 @@ TEST_F(ShardsTest, OfDifferentChoicesDisagree) {
 TEST_F(ShardsTest, MergedServeAsOneAndThenNoLonger) {
   make_all();
   for (const char party : {'A', 'B'}) {
-    const Ended ended = tinyot({"store", "merge", path(std::string("whole") + party), store_of(party, 2), store_of(party, 3), store_of(party, 1)});
+    const Ended ended = tinyot({"store", "merge", path(std::string("whole") + party),
+                                store_of(party, 2), store_of(party, 3), store_of(party, 1)});
     EXPECT_TRUE(ended_with(ended, 0));
-    const Ended again = tinyot({"store", "merge", path(std::string("whole") + party), store_of(party, 1), store_of(party, 2), store_of(party, 3)});
+    const Ended again = tinyot({"store", "merge", path(std::string("whole") + party),
+                                store_of(party, 1), store_of(party, 2), store_of(party, 3)});
     EXPECT_TRUE(ended_with(again, 0));
-    EXPECT_NE(again.out.find("merged into " + path(std::string("whole") + party) + " already"), std::string::npos) << again.out;
+    EXPECT_NE(again.out.find("merged into " + path(std::string("whole") + party) + " already"),
+              std::string::npos)
+        << again.out;
   }
   expect_right(compare({"--store", path("wholeA")}, {"--store", path("wholeB")}, 200), 200);
   EXPECT_EQ(info_of(path("wholeA"))["kinds"]["triples"]["left"], 3 * 4096 - 6400);
   EXPECT_EQ(info_of(store_of('A', 2))["state"], "dead");
   const BothEnded dead = compare({"--store", store_of('A', 2)}, {"--store", store_of('B', 2)});
   for (const Ended& each : {dead.a, dead.b}) EXPECT_TRUE(ended_with(each, 5, "merged into"));
-  const BothEnded verified = both_ends("store", {}, {});  // no subcommand: refused, and nothing has changed
+  // no subcommand: refused, and nothing has changed
+  const BothEnded verified = both_ends("store", {}, {});
   EXPECT_TRUE(ended_with(verified.a, 2));
-  Process a(TINYOT_BINARY, {"store", "verify", path("wholeA"), "--listen", "127.0.0.1:" + port_, "--format", "json"});
-  Process b(TINYOT_BINARY, {"store", "verify", path("wholeB"), "--peer", "127.0.0.1:" + port_, "--format", "json"});
+  Process a(TINYOT_BINARY, {"store", "verify", path("wholeA"), "--listen", "127.0.0.1:" + port_,
+                            "--format", "json"});
+  Process b(TINYOT_BINARY, {"store", "verify", path("wholeB"), "--peer", "127.0.0.1:" + port_,
+                            "--format", "json"});
   for (const Ended& each : {a.end(), b.end()}) {
     ASSERT_TRUE(ended_with(each, 0));
     EXPECT_EQ(json_of(each)["peer_different"], 0);
@@ -197,10 +230,16 @@ TEST_F(ShardsTest, MergedServeAsOneAndThenNoLonger) {
 
 TEST_F(ShardsTest, AMergeOfSomeIsRefused) {
   make_all();
-  EXPECT_TRUE(ended_with(tinyot({"store", "merge", path("whole"), store_of('A', 1), store_of('A', 2)}), 5, "all 3 shards"));
-  EXPECT_TRUE(ended_with(tinyot({"store", "merge", path("whole"), store_of('A', 1), store_of('A', 2), store_of('A', 2)}), 5));
+  EXPECT_TRUE(
+      ended_with(tinyot({"store", "merge", path("whole"), store_of('A', 1), store_of('A', 2)}), 5,
+                 "all 3 shards"));
+  EXPECT_TRUE(ended_with(tinyot({"store", "merge", path("whole"), store_of('A', 1),
+                                 store_of('A', 2), store_of('A', 2)}),
+                         5));
   expect_right(compare({"--store", store_of('A', 3)}, {"--store", store_of('B', 3)}));
-  EXPECT_TRUE(ended_with(tinyot({"store", "merge", path("whole"), store_of('A', 1), store_of('A', 2), store_of('A', 3)}), 5, "has been used"));
+  EXPECT_TRUE(ended_with(tinyot({"store", "merge", path("whole"), store_of('A', 1),
+                                 store_of('A', 2), store_of('A', 3)}),
+                         5, "has been used"));
   EXPECT_FALSE(std::filesystem::exists(path("whole")));
   EXPECT_EQ(info_of(store_of('A', 1))["state"], "complete");
 }
@@ -218,10 +257,12 @@ TEST_F(ShardsTest, AReservationIsRunOnceAndByItsNumber) {
   EXPECT_EQ(info_of(store_of('A', 1))["reservations"], Json({1}));
   EXPECT_EQ(info_of(store_of('A', 1))["kinds"]["triples"]["planned"], 320);
   expect_right(compare(of_a, of_b));  // others go on behind it
-  EXPECT_TRUE(ended_with(compare(of_a, of_b, 20, {"--reservation", "1"}).a, 5, "and the run needs 640; it is kept"));
+  EXPECT_TRUE(ended_with(compare(of_a, of_b, 20, {"--reservation", "1"}).a, 5,
+                         "and the run needs 640; it is kept"));
   expect_right(compare(of_a, of_b, 10, {"--reservation", "1"}), 10);
   const BothEnded again = compare(of_a, of_b, 10, {"--reservation", "1"});
-  for (const Ended& each : {again.a, again.b}) EXPECT_TRUE(ended_with(each, 5, "holds no reservation 1"));
+  for (const Ended& each : {again.a, again.b})
+    EXPECT_TRUE(ended_with(each, 5, "holds no reservation 1"));
   EXPECT_EQ(info_of(store_of('B', 1))["kinds"]["triples"]["left"], 4096 - 320 - 32);
 }
 
@@ -231,16 +272,19 @@ TEST_F(ShardsTest, AReservationThatThePeerHasRunIsGivenUp) {
   const Arguments circuit = {"--circuit", "millionaires", "--reserve-only"};
   both_ends("run", of_a + circuit, of_b + circuit);
   both_ends("run", of_a + circuit, of_b + circuit);
-  const BothEnded other = both_ends("run", of_a + Arguments{"--circuit", "millionaires", "--input", "a=1", "--reservation", "1"},
-                                    of_b + Arguments{"--circuit", "millionaires", "--input", "b=1", "--reservation", "2"});
+  const BothEnded other = both_ends(
+      "run", of_a + Arguments{"--circuit", "millionaires", "--input", "a=1", "--reservation", "1"},
+      of_b + Arguments{"--circuit", "millionaires", "--input", "b=1", "--reservation", "2"});
   for (const Ended& each : {other.a, other.b}) EXPECT_TRUE(ended_with(each, 6, "reservation"));
   EXPECT_EQ(info_of(store_of('A', 1))["reservations"], Json({1, 2}));
 }
 
 TEST_F(ShardsTest, TheLedgerSaysWhatARunWasGiven) {
   make_all();
-  expect_right(compare({"--store", store_of('A', 2)}, {"--store", store_of('B', 2)}, 1, {"--ledger", path("ledger")}));
-  const std::string session = info_of(store_of('A', 2))["session"], ledger = read_file(path("ledger"));
+  expect_right(compare({"--store", store_of('A', 2)}, {"--store", store_of('B', 2)}, 1,
+                       {"--ledger", path("ledger")}));
+  const std::string session = info_of(store_of('A', 2))["session"],
+                    ledger = read_file(path("ledger"));
   EXPECT_NE(ledger.find(session + " A triples 2 0 32\n"), std::string::npos) << ledger;
   EXPECT_NE(ledger.find(session + " B auth_bits_b 2 0 32\n"), std::string::npos) << ledger;
 }
@@ -248,12 +292,17 @@ TEST_F(ShardsTest, TheLedgerSaysWhatARunWasGiven) {
 TEST_F(ShardsTest, AStoreKeySealsStoreAndSession) {
   write_file(path("key"), std::string(32, 'k'));
   write_file(path("other"), std::string(32, 'o'));
-  for (const char* name : {"key", "other"}) std::filesystem::permissions(path(name), std::filesystem::perms(0600));
+  for (const char* name : {"key", "other"})
+    std::filesystem::permissions(path(name), std::filesystem::perms(0600));
   const BothEnded made = make(1, 1, {"--store-key", "@" + path("key")});
   for (const Ended& each : {made.a, made.b}) ASSERT_TRUE(ended_with(each, 0));
-  EXPECT_TRUE(ended_with(tinyot({"store", "info", store_of('A', 1)}), 5, "sealed under a store key"));
-  EXPECT_TRUE(ended_with(tinyot({"store", "info", store_of('A', 1), "--store-key", "@" + path("other")}), 5, "does not open"));
-  EXPECT_TRUE(ended_with(tinyot({"store", "info", store_of('A', 1), "--store-key", "@" + path("key")}), 0));
+  EXPECT_TRUE(
+      ended_with(tinyot({"store", "info", store_of('A', 1)}), 5, "sealed under a store key"));
+  EXPECT_TRUE(
+      ended_with(tinyot({"store", "info", store_of('A', 1), "--store-key", "@" + path("other")}), 5,
+                 "does not open"));
+  EXPECT_TRUE(
+      ended_with(tinyot({"store", "info", store_of('A', 1), "--store-key", "@" + path("key")}), 0));
   EXPECT_TRUE(ended_with(make(2, 2).a, 5, "sealed under a store key"));
   EXPECT_TRUE(ended_with(make(2, 2, {"--store-key", "@" + path("other")}).a, 5, "does not open"));
 }

@@ -66,7 +66,8 @@ Listener::Listener() : socket_(new_socket()) {
   sockaddr_in address = loopback(0);
   socklen_t length = sizeof address;
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(socket_.get(), generic, length) != 0 || ::listen(socket_.get(), 4) != 0 || ::getsockname(socket_.get(), generic, &length) != 0)
+  if (::bind(socket_.get(), generic, length) != 0 || ::listen(socket_.get(), 4) != 0 ||
+      ::getsockname(socket_.get(), generic, &length) != 0)
     throw std::runtime_error("cannot listen on a free port");
   port_ = std::to_string(ntohs(address.sin_port));
 }
@@ -78,9 +79,11 @@ Socket Listener::accept(std::chrono::milliseconds patience) const {
 
 Socket connect_to(const std::string& port, std::chrono::milliseconds patience) {
   const sockaddr_in address = loopback(static_cast<std::uint16_t>(std::stoi(port)));
-  for (const auto deadline = Clock::now() + patience; Clock::now() < deadline; std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
+  for (const auto deadline = Clock::now() + patience; Clock::now() < deadline;
+       std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
     Socket socket = new_socket();
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return socket;
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+      return socket;
   }
   return Socket();
 }
@@ -98,7 +101,8 @@ void Relay::drop() {
 
 void Relay::wait_until_held() const {
   const auto deadline = Clock::now() + std::chrono::seconds(45);
-  while (!held_ && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  while (!held_ && Clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   EXPECT_TRUE(held_) << "the parties never sent " << plan_.hold_at << " bytes";
 }
 
@@ -115,7 +119,8 @@ void Relay::work(const std::string& target_port) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       continue;
     }
-    pollfd entries[2] = {{from_client ? client.get() : -1, POLLIN, 0}, {from_server ? server.get() : -1, POLLIN, 0}};
+    pollfd entries[2] = {{from_client ? client.get() : -1, POLLIN, 0},
+                         {from_server ? server.get() : -1, POLLIN, 0}};
     if (::poll(entries, 2, 50) <= 0) continue;
     if (entries[0].revents != 0) from_client = forward(client, server, true);
     if (entries[1].revents != 0) from_server = forward(server, client, false);
@@ -137,7 +142,8 @@ bool Relay::forward(const Socket& from, const Socket& to, bool counted) {
   if (count > 0) {
     chunk.resize(static_cast<std::size_t>(count));
     for (std::size_t i = 0; counted && i < chunk.size(); ++i)
-      if (count_ + i >= plan_.garble_from && count_ + i < plan_.garble_to) chunk[i] = static_cast<char>(~chunk[i]);
+      if (count_ + i >= plan_.garble_from && count_ + i < plan_.garble_to)
+        chunk[i] = static_cast<char>(~chunk[i]);
     if (counted) count_ += chunk.size();
     if (!counted) keep_last_words(chunk);
     if (counted && count_ == plan_.hold_at) held_ = true;

@@ -1,5 +1,5 @@
-// Loopback sockets of tests: free ports, peers that do not speak the protocol, and a relay that stops or garbles the talk of
-// two parties at a known byte.
+// Loopback sockets of tests: free ports, peers that do not speak the protocol, and a relay that
+// stops or garbles the talk of two parties at a known byte.
 #pragma once
 
 #include <atomic>
@@ -40,16 +40,18 @@ class Listener {
   std::string port_;
 };
 
-// Connects to 127.0.0.1, again and again until somebody listens; an invalid socket if nobody does in time.
-Socket connect_to(const std::string& port, std::chrono::milliseconds patience = std::chrono::seconds(10));
+// Connects to 127.0.0.1, again and again until somebody listens; an invalid socket if nobody does
+// in time.
+Socket connect_to(const std::string& port,
+                  std::chrono::milliseconds patience = std::chrono::seconds(10));
 
-// Forwards what comes in at port() to another port, both ways. Bytes are counted that the connecting side sends; of what the other one says the end
-// is kept.
+// Forwards what comes in at port() to another port, both ways. Bytes are counted that the
+// connecting side sends; of what the other one says the end is kept.
 class Relay {
  public:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
   struct Plan {
-    std::uint64_t hold_at = kNever;                     // stop forwarding here, both ways
+    std::uint64_t hold_at = kNever;                          // stop forwarding here, both ways
     std::uint64_t garble_from = kNever, garble_to = kNever;  // invert these bytes
   };
 
@@ -62,7 +64,8 @@ class Relay {
   void release() { released_ = true; }
   // Closes both connections.
   void drop();
-  // After drop(): how many bytes the connecting side has sent, and the last ones that the other side has.
+  // After drop(): how many bytes the connecting side has sent, and the last ones that the other
+  // side has.
   std::uint64_t count() const { return count_; }
   const std::string& last_words() const { return last_words_; }
 

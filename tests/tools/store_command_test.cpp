@@ -8,7 +8,9 @@ namespace {
 
 class StoreCommandTest : public CommandTest {
  protected:
-  Ended store(const std::string& command, const Arguments& more = {}) const { return tinyot(Arguments{"store", command, path("A")} + more); }
+  Ended store(const std::string& command, const Arguments& more = {}) const {
+    return tinyot(Arguments{"store", command, path("A")} + more);
+  }
 };
 
 TEST_F(StoreCommandTest, ABrokenStoreIsRetiredAndSaysWhatCouldNotBeDone) {
@@ -17,7 +19,8 @@ TEST_F(StoreCommandTest, ABrokenStoreIsRetiredAndSaysWhatCouldNotBeDone) {
   EXPECT_TRUE(ended_with(store("info"), 5));
   const Ended text = store("retire");
   EXPECT_TRUE(ended_with(text, 0));
-  EXPECT_NE(text.out.find("not done: the session is not marked dead"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("not done: the session is not marked dead"), std::string::npos)
+      << text.out;
   const Json again = json_of(store("retire", {"--format", "json"}));
   EXPECT_EQ(again["not_done"].size(), 1u);
   const std::string keys = read_file(path("A/store.keys"));
@@ -31,10 +34,12 @@ TEST_F(StoreCommandTest, AStoreKeyThatAStoreIsNotSealedUnderIsRefused) {
   const Arguments key = {"--store-key", "@" + path("key")};
   for (const char* command : {"info", "verify", "adopt", "retire"})
     EXPECT_TRUE(ended_with(store(command, key), 5, "is not sealed under a store key"));
-  const Arguments run = Arguments{"--circuit", circuit_file("adder64.txt"), "--input", "0=0x1"} + key;
+  const Arguments run =
+      Arguments{"--circuit", circuit_file("adder64.txt"), "--input", "0=0x1"} + key;
   EXPECT_TRUE(ended_with(tinyot(as('A', "run", run)), 5, "is not sealed under a store key"));
-  EXPECT_TRUE(
-      ended_with(tinyot(as('A', "preprocess", Arguments{"--ands", "2^10", "--resume"} + kFewColumns + key)), 5, "is not sealed under a store key"));
+  EXPECT_TRUE(ended_with(
+      tinyot(as('A', "preprocess", Arguments{"--ands", "2^10", "--resume"} + kFewColumns + key)), 5,
+      "is not sealed under a store key"));
   EXPECT_EQ(store_info('A')["state"], "complete");
 }
 

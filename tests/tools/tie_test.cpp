@@ -1,5 +1,6 @@
-// Every connection of a session is tied to its first one, whatever the store has been used for: otherwise a peer that comes back with another
-// global key would pass all checks, and learn bits that are opened.
+// Every connection of a session is tied to its first one, whatever the store has been used for:
+// otherwise a peer that comes back with another global key would pass all checks, and learn bits
+// that are opened.
 #include <signal.h>
 
 #include <cstring>
@@ -15,7 +16,8 @@ namespace {
 constexpr std::uint64_t kUnitAnds = 1 << 10, kUnits = 64;
 const Arguments kJob = {"--ands", "2^16", "--unit", "2^10"};
 // Nothing in such a store but triples.
-const Arguments kOnlyTriples = kJob + Arguments{"--profile", "fast", "--allow-weak", "--inputs", "0"};
+const Arguments kOnlyTriples =
+    kJob + Arguments{"--profile", "fast", "--allow-weak", "--inputs", "0"};
 // One authenticated bit an AND, and no more.
 const Arguments kPairs = kJob + kFewColumns + Arguments{"--inputs", "0"};
 const Arguments kResume = {"--resume"};
@@ -24,30 +26,39 @@ class TieTest : public CommandTest {
  protected:
   // A is asked to stop once both have some units.
   void make_some_units(const Arguments& job) const {
-    Process a(TINYOT_BINARY, as('A', "preprocess", job)), b(TINYOT_BINARY, as('B', "preprocess", job));
-    for (int i = 0; i < 1000 && !Store::exists(path("B")); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    for (int i = 0; i < 1000 && store_info('B')["units_made"] < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    Process a(TINYOT_BINARY, as('A', "preprocess", job)),
+        b(TINYOT_BINARY, as('B', "preprocess", job));
+    for (int i = 0; i < 1000 && !Store::exists(path("B")); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (int i = 0; i < 1000 && store_info('B')["units_made"] < 2; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     a.signal(SIGINT);
     EXPECT_TRUE(ended_with(a.end(), 130));
     EXPECT_TRUE(ended_with(b.end(), 0));
     ASSERT_LT(store_info('A')["units_made"], kUnits) << "the job was too fast for this test";
   }
 
-  BothEnded resume(const Arguments& job) const { return both("preprocess", job + kResume, job + kResume); }
+  BothEnded resume(const Arguments& job) const {
+    return both("preprocess", job + kResume, job + kResume);
+  }
 
   void expect_completed(const BothEnded& ended, const std::string& kind) const {
     for (const Ended& each : {ended.a, ended.b}) {
       ASSERT_TRUE(ended_with(each, 0));
       EXPECT_EQ(json_of(each)["complete"], true);
     }
-    for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"][kind]["made"], kUnits * kUnitAnds) << party;
+    for (const char party : {'A', 'B'})
+      EXPECT_EQ(store_info(party)["kinds"][kind]["made"], kUnits * kUnitAnds) << party;
   }
 
   // What a cheater's store holds instead of the global key; whatever else it holds stays.
   void change_global_key(char party) const {
-    const std::filesystem::path file = std::filesystem::path(path(std::string(1, party))) / "store.keys";
+    const std::filesystem::path file =
+        std::filesystem::path(path(std::string(1, party))) / "store.keys";
     std::string bytes = read_file(file);
-    const auto at = [&](std::size_t from, std::size_t count) { return std::as_writable_bytes(std::span(bytes).subspan(from, count)); };
+    const auto at = [&](std::size_t from, std::size_t count) {
+      return std::as_writable_bytes(std::span(bytes).subspan(from, count));
+    };
     constexpr std::size_t kSlot = 128;
     struct {
       std::array<std::byte, 32> session;
@@ -94,7 +105,8 @@ TEST_F(TieTest, AStoreWhoseBitsAreUsedUpCanBeResumed) {
   for (const char party : {'A', 'B'}) {
     Store store = Store::open(path(std::string(1, party)));
     MaterialCounts bits;
-    for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) bits[kind] = store.left()[kind];
+    for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
+      bits[kind] = store.left()[kind];
     store.reserve({}, bits).finish();
   }
   expect_completed(resume(kPairs), "auth_ots_ba");
@@ -111,7 +123,9 @@ TEST_F(TieTest, WhatIsKeptIsNobodysToUse) {
   EXPECT_EQ(store_info('B')["kinds"]["auth_bits_a"]["reserved"], 0);
 }
 
-TEST_F(TieTest, AnotherGlobalKeyInAResumedJobOfTriplesIsFound) { expect_change_found(kOnlyTriples); }
+TEST_F(TieTest, AnotherGlobalKeyInAResumedJobOfTriplesIsFound) {
+  expect_change_found(kOnlyTriples);
+}
 
 TEST_F(TieTest, AnotherGlobalKeyInAResumedJobOfPairsIsFound) { expect_change_found(kPairs); }
 
@@ -122,7 +136,8 @@ TEST_F(TieTest, AStoreThatCannotBeTiedIsNotResumed) {
     Store store = Store::open(path("A"), {.purpose = Purpose::Make});
     store.change("forget what was kept", 0, [](Change& change) { change.drop_kept(); });
   }
-  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kOnlyTriples + kResume)), 5, "does not hold what new units are to be tied to"));
+  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kOnlyTriples + kResume)), 5,
+                         "does not hold what new units are to be tied to"));
   EXPECT_EQ(store_info('A')["state"], "open");
 }
 

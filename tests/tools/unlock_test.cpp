@@ -1,4 +1,5 @@
-// Units that both parties have, and that nobody has unlocked yet, at the first runs of several that begin at once.
+// Units that both parties have, and that nobody has unlocked yet, at the first runs of several that
+// begin at once.
 #include "storage/store.h"
 #include "tests/tools/command_test.h"
 
@@ -9,8 +10,9 @@ class UnlockRunTest : public CommandTest {
  protected:
   UnlockRunTest() { make_both(); }
   void make_both() const {
-    EXPECT_TRUE(ended_with(
-        tinyot({"local", "preprocess", "--store", dir_.string(), "--ands", "2^14", "--profile", "fast", "--unit", "2^8", "--allow-weak"}), 0));
+    EXPECT_TRUE(ended_with(tinyot({"local", "preprocess", "--store", dir_.string(), "--ands",
+                                   "2^14", "--profile", "fast", "--unit", "2^8", "--allow-weak"}),
+                           0));
   }
 
   // As a store is whose maker was killed before it had heard of the peer's halves.
@@ -22,8 +24,18 @@ class UnlockRunTest : public CommandTest {
     });
   }
   Arguments sum(char party, const std::string& port) const {
-    Arguments run = {"run", "--party", std::string(1, party), party == 'A' ? "--listen" : "--connect", "127.0.0.1:" + port,
-                     "--store", path(std::string(1, party)), "--circuit", circuit_file("adder64.txt"), "--format", "json", "--quiet"};
+    Arguments run = {"run",
+                     "--party",
+                     std::string(1, party),
+                     party == 'A' ? "--listen" : "--connect",
+                     "127.0.0.1:" + port,
+                     "--store",
+                     path(std::string(1, party)),
+                     "--circuit",
+                     circuit_file("adder64.txt"),
+                     "--format",
+                     "json",
+                     "--quiet"};
     return run + (party == 'A' ? Arguments{"--input", "0=0x2a"} : Arguments{"--input", "1=0x17"});
   }
   static void expect_sum(const Ended& ended) {
@@ -32,7 +44,8 @@ class UnlockRunTest : public CommandTest {
   }
 };
 
-// The one who was faster has given away a part of what the other one has still locked, and was killed before the other one heard of it.
+// The one who was faster has given away a part of what the other one has still locked, and was
+// killed before the other one heard of it.
 TEST_F(UnlockRunTest, APartyThatHasUsedSomeMeetsOneThatHasUnlockedNothing) {
   for (const char late : {'A', 'B'}) {
     lock(late);
@@ -64,7 +77,8 @@ TEST_F(UnlockRunTest, SeveralFirstRunsAtOnceUnlockTogether) {
   std::vector<std::unique_ptr<Process>> processes;
   for (int pair = 0; pair < kPairsOfProcesses; ++pair) {
     const std::string port = quiet_port();
-    for (const char party : {'A', 'B'}) processes.push_back(std::make_unique<Process>(TINYOT_BINARY, sum(party, port)));
+    for (const char party : {'A', 'B'})
+      processes.push_back(std::make_unique<Process>(TINYOT_BINARY, sum(party, port)));
   }
   for (const auto& process : processes) expect_sum(process->end());
   for (const char party : {'A', 'B'}) EXPECT_EQ(store_info(party)["kinds"]["triples"]["locked"], 0);

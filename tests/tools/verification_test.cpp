@@ -1,5 +1,5 @@
-// `tinyot store verify`, alone and with the peer: what is corrupt, missing or different, to the last
-// batch, is in the report and in the exit status of the party that sees it.
+// `tinyot store verify`, alone and with the peer: what is corrupt, missing or different, to the
+// last batch, is in the report and in the exit status of the party that sees it.
 #include "tests/storage/store_support.h"
 #include "tests/tools/command_test.h"
 
@@ -13,10 +13,10 @@ constexpr const char* kLastBatch = "triples 15360..16383";
 class VerificationTest : public CommandTest {
  protected:
   VerificationTest() {
-    EXPECT_TRUE(ended_with(tinyot({"local", "preprocess", "--store", dir_.string(), "--ands",
-                                   "2^14", "--profile", "fast", "--unit", "2^10",
-                                   "--allow-weak", "--quiet"}),
-                           0));
+    EXPECT_TRUE(
+        ended_with(tinyot({"local", "preprocess", "--store", dir_.string(), "--ands", "2^14",
+                           "--profile", "fast", "--unit", "2^10", "--allow-weak", "--quiet"}),
+                   0));
   }
 
   Ended verify(char party) const {
@@ -36,8 +36,8 @@ class VerificationTest : public CommandTest {
   // A bit of the record of the last batch.
   void flip_last(char party) const {
     const std::string store = path(std::string(1, party));
-    const std::string sealed = sealed_record(Store::open(store, {.purpose = Purpose::Look}),
-                                             kLastKind, kLastIndex);
+    const std::string sealed =
+        sealed_record(Store::open(store, {.purpose = Purpose::Look}), kLastKind, kLastIndex);
     std::string changed = sealed;
     changed.back() ^= 1;
     ASSERT_GT(replace_in_file(std::filesystem::path(store) / "material.mdb", sealed, changed), 0);
@@ -46,9 +46,8 @@ class VerificationTest : public CommandTest {
   void change(char party, std::uint64_t index,
               const std::function<void(Change&, BatchEntry)>& alter) const {
     Store store = Store::open(path(std::string(1, party)), {.purpose = Purpose::Own});
-    store.change("alter a batch", 0, [&](Change& open) {
-      alter(open, open.entry_holding(kLastKind, index).value());
-    });
+    store.change("alter a batch", 0,
+                 [&](Change& open) { alter(open, open.entry_holding(kLastKind, index).value()); });
   }
 
   static Json report_of(const Ended& ended, int status) {

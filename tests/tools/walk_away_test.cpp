@@ -199,8 +199,8 @@ TEST_P(WalkAway, TakesNothingThatCanBeTestedFromB) {
     const Point av = times(of_a, run.v);
     for (const Point& g : bases) {
       const Point ag = times(of_a, g);
-      for (const Point& shared : {av, g, ag, av - ag, av + ag, ag + run.v, run.v - g,
-                                  run.u + run.v, run.u, run.v})
+      for (const Point& shared :
+           {av, g, ag, av - ag, av + ag, ag + run.v, run.v - g, run.u + run.v, run.u, run.v})
         EXPECT_FALSE(run.fits(shared));
     }
   }

@@ -11,33 +11,41 @@ namespace tinyot {
 namespace {
 
 constexpr std::string_view kEqMessages = "eq.";
-constexpr std::uint64_t kEarlier = 1'000'000;  // seeds of sessions that are replayed from are others
+// seeds of sessions that are replayed from are others
+constexpr std::uint64_t kEarlier = 1'000'000;
 
 // `count` of [0, size), from the first to the last.
 std::vector<std::size_t> spread(std::size_t size, std::size_t count) {
   count = std::min(size, count);
   std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(i == 0 ? 0 : i * (size - 1) / (count - 1));
+  for (std::size_t i = 0; i < count; ++i)
+    chosen.push_back(i == 0 ? 0 : i * (size - 1) / (count - 1));
   return chosen;
 }
 
 Transcript honest_transcript(const ScenarioKind& kind, std::uint64_t seed, Party sender) {
   Trial trial = attempt(kind, seed, sender, nullptr);
-  if (trial.honest.kind != Ending::Kind::Done || trial.cheater.kind != Ending::Kind::Done || !trial.flaw.empty())
-    throw std::logic_error("a session of " + kind.name + " in which nobody cheats fails: " + trial.honest.text + trial.cheater.text + trial.flaw);
+  if (trial.honest.kind != Ending::Kind::Done || trial.cheater.kind != Ending::Kind::Done ||
+      !trial.flaw.empty())
+    throw std::logic_error("a session of " + kind.name + " in which nobody cheats fails: " +
+                           trial.honest.text + trial.cheater.text + trial.flaw);
   return std::move(trial.conduct.sent);
 }
 
 // The attacks on one message.
-void plan_message(const Attack& base, const SeenMessage& message, const CampaignOptions& options, bool is_first, std::vector<Attack>& attacks) {
+void plan_message(const Attack& base, const SeenMessage& message, const CampaignOptions& options,
+                  bool is_first, std::vector<Attack>& attacks) {
   const TableRow* row = row_of(message.tag);
   for (const Trick trick : kAllTricks) {
     if (!is_first && !changes_payload(trick)) continue;
-    const bool flips = trick == Trick::FlipBit || trick == Trick::LieBothWays || trick == Trick::FlipRow;
+    const bool flips =
+        trick == Trick::FlipBit || trick == Trick::LieBothWays || trick == Trick::FlipRow;
     if (flips && message.payload.empty()) continue;
-    const std::size_t stride = row == nullptr ? 128 : row->row_bits, bits = 8 * message.payload.size();
+    const std::size_t stride = row == nullptr ? 128 : row->row_bits,
+                      bits = 8 * message.payload.size();
     const std::size_t places = trick == Trick::FlipRow ? std::min(stride, bits) : bits;
-    for (const std::size_t bit : flips ? spread(places, options.bits) : std::vector<std::size_t>{0}) {
+    for (const std::size_t bit :
+         flips ? spread(places, options.bits) : std::vector<std::size_t>{0}) {
       Attack attack = base;
       attack.deviation.trick = trick;
       attack.deviation.bit = bit;
@@ -52,7 +60,8 @@ void plan_message(const Attack& base, const SeenMessage& message, const Campaign
   }
 }
 
-// Hanging up around one message, without and with a lie before it: in the last one that is not of EQ.
+// Hanging up around one message, without and with a lie before it: in the last one that is not of
+// EQ.
 void plan_hang_ups(Attack attack, const Transcript& sent, std::vector<Attack>& attacks) {
   std::size_t lie = attack.deviation.message;
   while (lie > 0 && row_of(sent[--lie].tag)->name.starts_with(kEqMessages)) {
@@ -66,11 +75,13 @@ void plan_hang_ups(Attack attack, const Transcript& sent, std::vector<Attack>& a
 }
 
 // Of the messages of one party in a session, those of tags that `covered` does not have.
-void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& options, const std::set<std::uint32_t>& covered,
-                std::set<std::uint32_t>& seen, std::vector<Attack>& attacks) {
+void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& options,
+                const std::set<std::uint32_t>& covered, std::set<std::uint32_t>& seen,
+                std::vector<Attack>& attacks) {
   const Transcript sent = honest_transcript(kind, options.seed, cheater);
   std::map<std::uint32_t, std::vector<std::size_t>> places;
-  for (std::size_t message = 0; message < sent.size(); ++message) places[sent[message].tag].push_back(message);
+  for (std::size_t message = 0; message < sent.size(); ++message)
+    places[sent[message].tag].push_back(message);
   for (const auto& [tag, messages] : places) {
     seen.insert(tag);
     const TableRow* row = row_of(tag);
@@ -78,9 +89,9 @@ void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& 
     if (kind.is_broken_off) {
       if (row == nullptr || !row->name.starts_with(kEqMessages)) continue;
       for (std::size_t occurrence = 0; occurrence < messages.size(); ++occurrence)
-        plan_hang_ups({&kind, cheater, options.seed, tag, occurrence,
-                       {.message = messages[occurrence]}},
-                      sent, attacks);
+        plan_hang_ups(
+            {&kind, cheater, options.seed, tag, occurrence, {.message = messages[occurrence]}},
+            sent, attacks);
       continue;
     }
     if (covered.contains(tag)) continue;
@@ -88,7 +99,8 @@ void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& 
     for (const std::size_t occurrence : chosen) {
       Attack base{&kind, cheater, options.seed, tag, occurrence, {}};
       base.deviation.message = messages[occurrence];
-      plan_message(base, sent[messages[occurrence]], options, occurrence == chosen.front(), attacks);
+      plan_message(base, sent[messages[occurrence]], options, occurrence == chosen.front(),
+                   attacks);
     }
   }
 }
@@ -101,9 +113,13 @@ std::string check_of(const Ending& ending) {
 
 std::string described(const Attack& attack) {
   const TableRow* row = row_of(attack.tag);
-  std::string text = attack.kind->name + ": " + (row == nullptr ? "message " + std::to_string(attack.tag) : std::string(row->name)) + " number " +
-                     std::to_string(attack.occurrence) + " of " + letter(attack.cheater) + ", " + std::string(name_of(attack.deviation.trick));
-  if (attack.deviation.trick <= Trick::LieBothWays) text += " at " + std::to_string(attack.deviation.bit);
+  std::string text =
+      attack.kind->name + ": " +
+      (row == nullptr ? "message " + std::to_string(attack.tag) : std::string(row->name)) +
+      " number " + std::to_string(attack.occurrence) + " of " + letter(attack.cheater) + ", " +
+      std::string(name_of(attack.deviation.trick));
+  if (attack.deviation.trick <= Trick::LieBothWays)
+    text += " at " + std::to_string(attack.deviation.bit);
   if (attack.deviation.spoilt)
     text += " after a lie in message " + std::to_string(*attack.deviation.spoilt);
   return text + ", seed " + std::to_string(attack.seed);
@@ -111,13 +127,15 @@ std::string described(const Attack& attack) {
 
 class Campaign {
  public:
-  Campaign(const std::vector<Attack>& attacks, const CampaignOptions& options, const std::function<void(std::size_t)>& observer)
+  Campaign(const std::vector<Attack>& attacks, const CampaignOptions& options,
+           const std::function<void(std::size_t)>& observer)
       : attacks_(attacks), options_(options), observer_(observer) {}
 
   CampaignResult run() {
     for (const Attack& attack : attacks_)
       if (const auto key = std::pair{attack.kind, attack.cheater}; !earlier_.contains(key))
-        earlier_.emplace(key, honest_transcript(*attack.kind, options_.seed + kEarlier, attack.cheater));
+        earlier_.emplace(key,
+                         honest_transcript(*attack.kind, options_.seed + kEarlier, attack.cheater));
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < options_.threads; ++i) threads.emplace_back([this] { work(); });
     for (std::thread& thread : threads) thread.join();
@@ -128,7 +146,8 @@ class Campaign {
   void work() {
     for (std::size_t next; (next = next_++) < attacks_.size();) {
       const Attack& attack = attacks_[next];
-      const Trial trial = attempt(*attack.kind, attack.seed, attack.cheater, &attack.deviation, &earlier_.at({attack.kind, attack.cheater}));
+      const Trial trial = attempt(*attack.kind, attack.seed, attack.cheater, &attack.deviation,
+                                  &earlier_.at({attack.kind, attack.cheater}));
       const std::lock_guard lock(mutex_);
       enter(attack, trial);
       if (observer_) observer_(++done_);
@@ -137,8 +156,9 @@ class Campaign {
 
   void enter(const Attack& attack, const Trial& trial) {
     const TableRow* row = row_of(attack.tag);
-    const Judgement judgement = row == nullptr ? Judgement{Verdict::Violation, "the table has no such message"}
-                                               : judge(*row, attack.deviation.trick, trial);
+    const Judgement judgement = row == nullptr
+                                    ? Judgement{Verdict::Violation, "the table has no such message"}
+                                    : judge(*row, attack.deviation.trick, trial);
     if (judgement.verdict == Verdict::Void) return;
     ++result_.tried;
     Tally& tally = result_.tallies[{attack.tag, attack.deviation.trick}];
@@ -148,7 +168,8 @@ class Campaign {
     tally.survived += judgement.verdict == Verdict::Survived;
     tally.counted += judgement.verdict == Verdict::Counted;
     if (judgement.verdict == Verdict::Caught) ++tally.checks[check_of(trial.honest)];
-    if (judgement.verdict == Verdict::Violation) result_.violations.push_back(described(attack) + ": " + judgement.reason);
+    if (judgement.verdict == Verdict::Violation)
+      result_.violations.push_back(described(attack) + ": " + judgement.reason);
   }
 
   const std::vector<Attack>& attacks_;
@@ -178,13 +199,15 @@ std::vector<Attack> plan_campaign(const CampaignOptions& options) {
   for (const ScenarioKind& kind : scenario_kinds()) {
     if (!options.scenario.empty() && kind.name != options.scenario) continue;
     std::set<std::uint32_t> seen;
-    for (const Party cheater : {Party::A, Party::B}) plan_party(kind, cheater, options, covered, seen, attacks);
+    for (const Party cheater : {Party::A, Party::B})
+      plan_party(kind, cheater, options, covered, seen, attacks);
     covered.merge(seen);
   }
   return attacks;
 }
 
-CampaignResult carry_out(const std::vector<Attack>& attacks, const CampaignOptions& options, const std::function<void(std::size_t done)>& observer) {
+CampaignResult carry_out(const std::vector<Attack>& attacks, const CampaignOptions& options,
+                         const std::function<void(std::size_t done)>& observer) {
   return Campaign(attacks, options, observer).run();
 }
 

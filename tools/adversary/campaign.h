@@ -12,12 +12,14 @@ namespace tinyot {
 
 struct CampaignOptions {
   std::uint64_t seed = 1;
-  std::size_t occurrences = 2;   // of a message that a session has more often, how many are attacked: the first, the last, and between
-  std::size_t bits = 2;          // single bits of a message: the first, the last, and between
-  std::size_t guesses = 0;       // further sessions for each trick that may succeed by a guess
-  std::size_t threads = 1;       // sessions at a time
-  std::string only;              // what the names of attacked messages begin with
-  std::string scenario;          // the one that is attacked; empty: all
+  // of a message that a session has more often, how many are attacked: the first, the last, and
+  // between
+  std::size_t occurrences = 2;
+  std::size_t bits = 2;     // single bits of a message: the first, the last, and between
+  std::size_t guesses = 0;  // further sessions for each trick that may succeed by a guess
+  std::size_t threads = 1;  // sessions at a time
+  std::string only;         // what the names of attacked messages begin with
+  std::string scenario;     // the one that is attacked; empty: all
 };
 
 struct Attack {
@@ -32,10 +34,11 @@ struct Attack {
 // What has become of the attacks on one message with one trick.
 struct Tally {
   std::size_t tried = 0;
-  std::size_t caught = 0;     // by the honest party
-  std::size_t stopped = 0;    // the cheater's own checks, or a connection that had nothing to say, ended it first
-  std::size_t survived = 0;   // as the table allows, and what the honest party has is right
-  std::size_t counted = 0;    // broken off; the honest party's store has it as an attempt
+  std::size_t caught = 0;  // by the honest party
+  // the cheater's own checks, or a connection that had nothing to say, ended it first
+  std::size_t stopped = 0;
+  std::size_t survived = 0;  // as the table allows, and what the honest party has is right
+  std::size_t counted = 0;   // broken off; the honest party's store has it as an attempt
   std::map<std::string, std::size_t> checks;  // that caught, by their names
 
   void add(const Tally& other);
@@ -47,7 +50,8 @@ struct CampaignResult {
   std::size_t tried = 0;
 };
 
-// The attacks, from sessions in which nobody cheats. Fails: std::logic_error if such a session fails.
+// The attacks, from sessions in which nobody cheats. Fails: std::logic_error if such a session
+// fails.
 std::vector<Attack> plan_campaign(const CampaignOptions& options);
 
 // Carries them out. The observer is told how many are done, from any thread, one call at a time.

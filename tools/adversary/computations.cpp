@@ -11,23 +11,26 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kUnits = 2, kUnitAnds = 32, kUnitInputs = 48, kLanes = 9, kBits = 4, kWindow = 1024;
+constexpr std::size_t kUnits = 2, kUnitAnds = 32, kUnitInputs = 48, kLanes = 9, kBits = 4,
+                      kWindow = 1024;
 
 // Two layers of ANDs; outputs to A, to B and to both.
 void emit_circuit(Builder& builder) {
   const Bits x = builder.input(0), y = builder.input(1);
   Bits products, sums;
   for (std::size_t i = 0; i < kBits; ++i) products.push_back(x[i] & y[i]);
-  for (std::size_t i = 0; i + 1 < kBits; ++i) sums.push_back((products[i] ^ x[i + 1]) & (products[i + 1] ^ y[i]));
+  for (std::size_t i = 0; i + 1 < kBits; ++i)
+    sums.push_back((products[i] ^ x[i + 1]) & (products[i + 1] ^ y[i]));
   builder.output(0, std::vector{sums[0], products[0]});
   builder.output(1, std::vector{sums[1], products[1]});
   builder.output(2, std::vector{sums[2], products[2], products[3], x[0] ^ y[3]});
 }
 
 std::unique_ptr<Circuit> attacked_circuit() {
-  CircuitInfo info{"attacked",
-                   {integer_input("x", kBits, Party::A), integer_input("y", kBits, Party::B)},
-                   {integer_output("to_a", 2), integer_output("to_b", 2), integer_output("to_both", 4)}};
+  CircuitInfo info{
+      "attacked",
+      {integer_input("x", kBits, Party::A), integer_input("y", kBits, Party::B)},
+      {integer_output("to_a", 2), integer_output("to_b", 2), integer_output("to_both", 4)}};
   info.outputs[0].to = Receiver::A;
   info.outputs[1].to = Receiver::B;
   return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
@@ -47,13 +50,16 @@ class Computation final : public Scenario {
 
   void run(Party me, Channel& channel) override {
     Rng rng(Seed{{seed_, static_cast<std::uint64_t>(me)}});
-    const SessionIds ids = establish_session(channel, rng, me, {{"circuit", "attacked"}}, std::nullopt);
+    const SessionIds ids =
+        establish_session(channel, rng, me, {{"circuit", "attacked"}}, std::nullopt);
     join_session(channel, ids, me, 1);
     PhaseLog log;
     const Delta key = draw_global_key(rng, me, params_.profile());
     Session session(me, ids, key, channel, std::move(rng), log);
     MaterialPipe pipe(me);
-    Preprocessor(session, params_).make_units(std::vector<UnitRequest>(kUnits, {params_.plan(kUnitAnds).at(0), kUnitInputs}), pipe);
+    Preprocessor(session, params_)
+        .make_units(std::vector<UnitRequest>(kUnits, {params_.plan(kUnitAnds).at(0), kUnitInputs}),
+                    pipe);
     pipe.end(std::make_exception_ptr(OutOfMaterial("the peer did not want all units")));
     evaluate_circuit(session, pipe);
   }
@@ -68,7 +74,8 @@ class Computation final : public Scenario {
         return "output " + output.name + " is there, or not, against the circuit's word";
       for (std::size_t lane = 0; outputs[bundle] && lane < kLanes; ++lane)
         for (std::size_t bit = 0; bit < output.bits; ++bit)
-          if ((*outputs[bundle])[lane][bit] != wanted[bundle][lane][bit]) return "output " + output.name + " is wrong";
+          if ((*outputs[bundle])[lane][bit] != wanted[bundle][lane][bit])
+            return "output " + output.name + " is wrong";
     }
     return {};
   }
@@ -80,7 +87,8 @@ class Computation final : public Scenario {
       if (circuit_->info().inputs[bundle].owner == session.me()) mine[bundle] = inputs_[bundle];
     const CircuitCost cost = cost_of(*circuit_);
     CircuitRounds rounds(*circuit_, cost.gates(), kLanes, kWindow);
-    const MaterialCounts wanted = material_for(circuit_->info(), cost.ands_of(kLanes), params_.material(), kLanes);
+    const MaterialCounts wanted =
+        material_for(circuit_->info(), cost.ands_of(kLanes), params_.material(), kLanes);
     RunResult result = run_circuit(session, material, wanted, params_.material(), rounds, mine);
     outputs_[static_cast<std::size_t>(session.me())] = std::move(result.outputs);
   }
@@ -92,7 +100,8 @@ class Computation final : public Scenario {
   InputValues outputs_[2];
 };
 
-// Buckets of two, so that sessions are short: what is tested is that checks find what is sent, not how often a guess succeeds.
+// Buckets of two, so that sessions are short: what is tested is that checks find what is sent, not
+// how often a guess succeeds.
 ParameterRequest small(Profile profile) {
   ParameterRequest request;
   request.profile = profile;
@@ -103,8 +112,10 @@ ParameterRequest small(Profile profile) {
   return request;
 }
 
-ScenarioKind computation(std::string name, std::string description, const ParameterRequest& request) {
-  return {std::move(name), std::move(description), [=](std::uint64_t seed) { return std::make_unique<Computation>(request, seed); }};
+ScenarioKind computation(std::string name, std::string description,
+                         const ParameterRequest& request) {
+  return {std::move(name), std::move(description),
+          [=](std::uint64_t seed) { return std::make_unique<Computation>(request, seed); }};
 }
 
 }  // namespace

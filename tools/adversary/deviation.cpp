@@ -12,7 +12,9 @@ namespace {
 
 using Payload = std::vector<std::byte>;
 
-void flip(std::span<std::byte> payload, std::size_t bit) { payload[bit / 8] ^= std::byte{1} << (bit % 8); }
+void flip(std::span<std::byte> payload, std::size_t bit) {
+  payload[bit / 8] ^= std::byte{1} << (bit % 8);
+}
 
 // Of an outgoing message and of what comes in return.
 void flip_one(std::span<std::byte> payload, std::size_t bit) {
@@ -21,7 +23,8 @@ void flip_one(std::span<std::byte> payload, std::size_t bit) {
 
 class DeviatingStream final : public ByteStream {
  public:
-  DeviatingStream(std::unique_ptr<ByteStream> inner, const Deviation* deviation, const Transcript* earlier, Conduct& conduct)
+  DeviatingStream(std::unique_ptr<ByteStream> inner, const Deviation* deviation,
+                  const Transcript* earlier, Conduct& conduct)
       : inner_(std::move(inner)), deviation_(deviation), earlier_(earlier), conduct_(conduct) {}
 
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
@@ -101,18 +104,28 @@ class DeviatingStream final : public ByteStream {
       case Trick::Swap:
         held_ = Frame{header, std::move(payload)};
         return;
-      case Trick::Repeat: put(header, payload); break;
+      case Trick::Repeat:
+        put(header, payload);
+        break;
       case Trick::CutShort:
         if (payload.empty()) return put(header, payload);
         payload.pop_back();
         break;
-      case Trick::Lengthen: payload.push_back(std::byte{0}); break;
+      case Trick::Lengthen:
+        payload.push_back(std::byte{0});
+        break;
       case Trick::WrongLength:
         note_deviation();
         return put(header, std::move(payload), kEnormous);
-      case Trick::WrongTag: sent.tag ^= 1; break;
-      case Trick::WrongSequence: ++sequence_; break;
-      case Trick::HangUpBefore: hang_up(); return ensure_open();
+      case Trick::WrongTag:
+        sent.tag ^= 1;
+        break;
+      case Trick::WrongSequence:
+        ++sequence_;
+        break;
+      case Trick::HangUpBefore:
+        hang_up();
+        return ensure_open();
       case Trick::HangUpAfter:
         put(header, payload);
         inner_->flush();
@@ -129,27 +142,38 @@ class DeviatingStream final : public ByteStream {
     const std::size_t bits = 8 * payload.size();
     switch (deviation_->trick) {
       case Trick::FlipBit:
-      case Trick::LieBothWays: return flip_one(payload, deviation_->bit);
+      case Trick::LieBothWays:
+        return flip_one(payload, deviation_->bit);
       case Trick::FlipRow:
-        for (std::size_t bit = deviation_->bit % deviation_->stride; bit < bits; bit += deviation_->stride) flip(payload, bit);
+        for (std::size_t bit = deviation_->bit % deviation_->stride; bit < bits;
+             bit += deviation_->stride)
+          flip(payload, bit);
         return;
-      case Trick::Zeros: std::ranges::fill(payload, std::byte{0}); return;
-      case Trick::Ones: std::ranges::fill(payload, std::byte{0xFF}); return;
+      case Trick::Zeros:
+        std::ranges::fill(payload, std::byte{0});
+        return;
+      case Trick::Ones:
+        std::ranges::fill(payload, std::byte{0xFF});
+        return;
       case Trick::Random: {
         Rng rng(Seed{{deviation_->message, 77}});
         rng.fill(payload);
         return;
       }
       case Trick::Reflect:
-        if (const auto found = received_.find(tag); found != received_.end() && found->second.size() == payload.size()) payload = found->second;
+        if (const auto found = received_.find(tag);
+            found != received_.end() && found->second.size() == payload.size())
+          payload = found->second;
         return;
       case Trick::Replay:
         if (earlier_ != nullptr && deviation_->message < earlier_->size()) {
           const SeenMessage& message = (*earlier_)[deviation_->message];
-          if (message.tag == tag && message.payload.size() == payload.size()) payload = message.payload;
+          if (message.tag == tag && message.payload.size() == payload.size())
+            payload = message.payload;
         }
         return;
-      default: ENSURE(!"a trick that changes the payload");
+      default:
+        ENSURE(!"a trick that changes the payload");
     }
   }
 
@@ -168,7 +192,8 @@ class DeviatingStream final : public ByteStream {
 
   void take_in(std::span<std::byte> payload) {
     const std::size_t occurrence = received_of_[incoming_->tag]++;
-    if (deviation_ != nullptr && deviation_->trick == Trick::LieBothWays && answers(occurrence)) flip_one(payload, deviation_->bit);
+    if (deviation_ != nullptr && deviation_->trick == Trick::LieBothWays && answers(occurrence))
+      flip_one(payload, deviation_->bit);
     received_[incoming_->tag].assign(payload.begin(), payload.end());
   }
 
@@ -195,29 +220,31 @@ class DeviatingStream final : public ByteStream {
 }  // namespace
 
 std::string_view name_of(Trick trick) {
-  static constexpr std::array<std::string_view, kAllTricks.size() + kHangUps.size()> kNames = {"one bit flipped",
-                                                                             "a bit flipped in each row",
-                                                                             "a lie both ways",
-                                                                             "zeros",
-                                                                             "ones",
-                                                                             "random",
-                                                                             "the peer's own",
-                                                                             "an earlier session's",
-                                                                             "cut short",
-                                                                             "lengthened",
-                                                                             "a wrong length",
-                                                                             "a wrong tag",
-                                                                             "a wrong sequence number",
-                                                                             "omitted",
-                                                                             "repeated",
-                                                                             "swapped",
-                                                                             "hung up before it",
-                                                                             "hung up after it"};
+  static constexpr std::array<std::string_view, kAllTricks.size() + kHangUps.size()> kNames = {
+      "one bit flipped",
+      "a bit flipped in each row",
+      "a lie both ways",
+      "zeros",
+      "ones",
+      "random",
+      "the peer's own",
+      "an earlier session's",
+      "cut short",
+      "lengthened",
+      "a wrong length",
+      "a wrong tag",
+      "a wrong sequence number",
+      "omitted",
+      "repeated",
+      "swapped",
+      "hung up before it",
+      "hung up after it"};
   return kNames[static_cast<std::size_t>(trick)];
 }
 
-std::unique_ptr<ByteStream> make_deviating_stream(std::unique_ptr<ByteStream> inner, const Deviation* deviation, const Transcript* earlier,
-                                                  Conduct& conduct) {
+std::unique_ptr<ByteStream> make_deviating_stream(std::unique_ptr<ByteStream> inner,
+                                                  const Deviation* deviation,
+                                                  const Transcript* earlier, Conduct& conduct) {
   return std::make_unique<DeviatingStream>(std::move(inner), deviation, earlier, conduct);
 }
 

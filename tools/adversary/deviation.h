@@ -1,5 +1,5 @@
-// What a cheating party does to one of its messages, on its way out of the real protocol code: the party itself goes on as if it had sent
-// what the protocol says.
+// What a cheating party does to one of its messages, on its way out of the real protocol code: the
+// party itself goes on as if it had sent what the protocol says.
 #pragma once
 
 #include <array>
@@ -19,14 +19,16 @@ namespace tinyot {
 
 enum class Trick : std::uint8_t {
   // The payload becomes another one of the same length.
-  FlipBit,      // one bit
-  FlipRow,      // one bit in each stride of them: of each block, of each row
-  LieBothWays,  // one bit, and the same one in what the peer sends in return, as somebody does who goes on with his lie
+  FlipBit,  // one bit
+  FlipRow,  // one bit in each stride of them: of each block, of each row
+  // one bit, and the same one in what the peer sends in return, as somebody does who goes on with
+  // his lie
+  LieBothWays,
   Zeros,
   Ones,
   Random,
-  Reflect,      // what the peer has sent last under the same tag
-  Replay,       // what was sent here in an earlier session
+  Reflect,  // what the peer has sent last under the same tag
+  Replay,   // what was sent here in an earlier session
   // The frame becomes another one.
   CutShort,
   Lengthen,
@@ -36,14 +38,16 @@ enum class Trick : std::uint8_t {
   // The order changes; frames are numbered as the peer expects them.
   Omit,
   Repeat,
-  Swap,         // with the next one
+  Swap,  // with the next one
   // The connection is closed.
   HangUpBefore,  // instead of sending it
   HangUpAfter,   // as soon as it has left
 };
-inline constexpr std::array kAllTricks = {Trick::FlipBit,  Trick::FlipRow,     Trick::LieBothWays, Trick::Zeros,         Trick::Ones, Trick::Random,
-                                          Trick::Reflect,  Trick::Replay,      Trick::CutShort,    Trick::Lengthen,      Trick::WrongLength,
-                                          Trick::WrongTag, Trick::WrongSequence, Trick::Omit,      Trick::Repeat,        Trick::Swap};
+inline constexpr std::array kAllTricks = {
+    Trick::FlipBit,       Trick::FlipRow,  Trick::LieBothWays, Trick::Zeros,
+    Trick::Ones,          Trick::Random,   Trick::Reflect,     Trick::Replay,
+    Trick::CutShort,      Trick::Lengthen, Trick::WrongLength, Trick::WrongTag,
+    Trick::WrongSequence, Trick::Omit,     Trick::Repeat,      Trick::Swap};
 inline constexpr std::array kHangUps = {Trick::HangUpBefore, Trick::HangUpAfter};
 std::string_view name_of(Trick trick);
 
@@ -62,7 +66,7 @@ using Transcript = std::vector<SeenMessage>;
 struct Deviation {
   std::size_t message = 0;  // of those that the party sends, from 0
   Trick trick = Trick::FlipBit;
-  std::size_t bit = 0;      // modulo the bits of the payload, or of a stride
+  std::size_t bit = 0;  // modulo the bits of the payload, or of a stride
   std::size_t stride = 128;
   std::optional<std::size_t> spoilt = {};  // an earlier message, of which the first bit is flipped
 };
@@ -74,9 +78,11 @@ struct Conduct {
   std::chrono::steady_clock::time_point deviated_at = {};  // first
 };
 
-// Passes on what the party sends but for the deviation. `earlier` is what it has sent in another session, for a replay; both outlive the
-// stream. Whatever is asked of an empty payload, or changes nothing, is no deviation.
-std::unique_ptr<ByteStream> make_deviating_stream(std::unique_ptr<ByteStream> inner, const Deviation* deviation, const Transcript* earlier,
-                                                  Conduct& conduct);
+// Passes on what the party sends but for the deviation. `earlier` is what it has sent in another
+// session, for a replay; both outlive the stream. Whatever is asked of an empty payload, or changes
+// nothing, is no deviation.
+std::unique_ptr<ByteStream> make_deviating_stream(std::unique_ptr<ByteStream> inner,
+                                                  const Deviation* deviation,
+                                                  const Transcript* earlier, Conduct& conduct);
 
 }  // namespace tinyot

@@ -73,17 +73,17 @@ class ObstructingPeer final : public ObstructingStream {
     since_ = Clock::now();
     if (obstruction_ == Obstruction::Silence) return;
     inner().write(bytes, {});
-    pump_ = std::jthread([this, payload = std::vector(more.begin(), more.end())](
-                             std::stop_token stop) {
-      const std::vector<std::byte> flood(kFloodBytes);
-      for (std::size_t i = 0; !stop.stop_requested(); ++i) {
-        if (obstruction_ == Obstruction::Flood)
-          inner().write(flood);
-        else if (i + 1 < payload.size())
-          inner().write(std::span(payload).subspan(i, 1));
-        std::this_thread::sleep_for(kSlice);
-      }
-    });
+    pump_ =
+        std::jthread([this, payload = std::vector(more.begin(), more.end())](std::stop_token stop) {
+          const std::vector<std::byte> flood(kFloodBytes);
+          for (std::size_t i = 0; !stop.stop_requested(); ++i) {
+            if (obstruction_ == Obstruction::Flood)
+              inner().write(flood);
+            else if (i + 1 < payload.size())
+              inner().write(std::span(payload).subspan(i, 1));
+            std::this_thread::sleep_for(kSlice);
+          }
+        });
   }
 
   Obstruction obstruction_;
@@ -107,7 +107,9 @@ class UnreadStream final : public ObstructingStream {
 
  private:
   // Kept for a peer that takes nothing, and so will answer nothing.
-  void obstruct(std::span<const std::byte>, std::span<const std::byte>) override { is_kept_ = true; }
+  void obstruct(std::span<const std::byte>, std::span<const std::byte>) override {
+    is_kept_ = true;
+  }
   bool is_kept_ = false;
 };
 

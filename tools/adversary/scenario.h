@@ -1,5 +1,5 @@
-// What an attacked session does: the real protocols over small sizes, from the handshake to outputs. Both parties run it, each on a thread
-// and a channel of its own.
+// What an attacked session does: the real protocols over small sizes, from the handshake to
+// outputs. Both parties run it, each on a thread and a channel of its own.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class Scenario {
   // One party's end. Fails: as the protocols.
   virtual void run(Party me, Channel& channel) = 0;
 
-  // After both have ended: what is wrong with what a party that has kept to the protocol has been given, however its session has ended; empty
-  // if nothing is.
+  // After both have ended: what is wrong with what a party that has kept to the protocol has been
+  // given, however its session has ended; empty if nothing is.
   virtual std::string flaw(Party honest) = 0;
 };
 

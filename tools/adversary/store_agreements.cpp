@@ -28,7 +28,8 @@ class StoreAgreement final : public Scenario {
 
   void run(Party me, Channel& channel) override {
     Rng rng(Seed{{seed_, static_cast<std::uint64_t>(me)}});
-    const SessionIds ids = establish_session(channel, rng, me, {{"command", "store"}}, std::nullopt);
+    const SessionIds ids =
+        establish_session(channel, rng, me, {{"command", "store"}}, std::nullopt);
     PhaseLog log;
     const Delta key{rng.block()};
     Session session(me, ids, key, channel, rng.fork(), log);
@@ -41,7 +42,8 @@ class StoreAgreement final : public Scenario {
     Reservation first = reserve_together(session, store, needed);
     draw(me, first, kRunTriples);
     needed[kStoredKind] = kPlannedTriples;
-    const std::uint64_t plan = allot_together(session, store, meet(session, store, Meeting::OfRuns), needed, true).plan;
+    const std::uint64_t plan =
+        allot_together(session, store, meet(session, store, Meeting::OfRuns), needed, true).plan;
     Reservation second = claim_together(session, store, plan, needed);
     draw(me, second, kPlannedTriples);
     const Verification verification = verify(store);
@@ -50,10 +52,12 @@ class StoreAgreement final : public Scenario {
   }
 
   std::string flaw(Party honest) override {
-    if (!flaws_[index(honest)].empty() || !fs::exists(directory_of(honest))) return flaws_[index(honest)];
+    if (!flaws_[index(honest)].empty() || !fs::exists(directory_of(honest)))
+      return flaws_[index(honest)];
     Store store = Store::open(directory_of(honest));
     const Verification verification = verify(store);
-    if (!verification.corrupt.empty()) return "its store is damaged: " + verification.corrupt.front();
+    if (!verification.corrupt.empty())
+      return "its store is damaged: " + verification.corrupt.front();
     MaterialCounts rest = store.left();
     Reservation reservation = store.reserve({}, rest);
     draw(honest, reservation, rest[kStoredKind]);
@@ -91,7 +95,8 @@ class StoreAgreement final : public Scenario {
   void draw(Party me, Reservation& reservation, std::uint64_t count) {
     const MaterialBatch batch = reservation.draw(kStoredKind, count);
     for (const MacShare& share : batch.shares[0].macs)
-      if (poured_[index(me)].erase(share.value.lo) == 0) flaws_[index(me)] = "a triple that was never made, or is served again";
+      if (poured_[index(me)].erase(share.value.lo) == 0)
+        flaws_[index(me)] = "a triple that was never made, or is served again";
   }
 
   std::uint64_t seed_;
@@ -103,8 +108,8 @@ class StoreAgreement final : public Scenario {
 }  // namespace
 
 std::vector<ScenarioKind> store_agreements() {
-  return {
-      {"store", "two stores that are filled, drawn from and compared", [](std::uint64_t seed) { return std::make_unique<StoreAgreement>(seed); }}};
+  return {{"store", "two stores that are filled, drawn from and compared",
+           [](std::uint64_t seed) { return std::make_unique<StoreAgreement>(seed); }}};
 }
 
 }  // namespace tinyot

@@ -6,61 +6,96 @@
 namespace tinyot {
 namespace {
 
-constexpr Expected kEnded = Expected::Ended, kGuess = Expected::Guess, kHarmless = Expected::Harmless;
-constexpr std::string_view kOfStores = "store standing|store allotment|(disagreed)|(refused)|framing";
+constexpr Expected kEnded = Expected::Ended, kGuess = Expected::Guess,
+                   kHarmless = Expected::Harmless;
+constexpr std::string_view kOfStores =
+    "store standing|store allotment|(disagreed)|(refused)|framing";
 constexpr double kHalf = 0.5, kQuarter = 0.25;
 
 constexpr auto kTable = std::to_array<TableRow>({
-    {0x0001, "handshake.hello", "PROTOCOL 1", 64, kEnded, kEnded, kEnded, "handshake|(disagreed)|(cut)", 0},
+    {0x0001, "handshake.hello", "PROTOCOL 1", 64, kEnded, kEnded, kEnded,
+     "handshake|(disagreed)|(cut)", 0},
     {0x0002, "handshake.confirm", "PROTOCOL 1", 128, kEnded, kEnded, kEnded, "handshake", 0},
     {0x0003, "session.join", "PROTOCOL 1", 128, kEnded, kEnded, kEnded, "(cut)", 0},
     {0x0201, "eq.point", "EQ", 256, kEnded, kEnded, kEnded, "EQ point|EQ of ", 0},
     {0x0202, "eq.answer", "EQ", 256, kEnded, kEnded, kEnded, "EQ point|EQ of ", 0},
     {0x0203, "eq.confirmation", "EQ", 256, kEnded, kEnded, kEnded, "EQ of ", 0},
-    {0x0301, "mac_transcript.digest", "NNOB12 Fig. 6", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
+    {0x0301, "mac_transcript.digest", "NNOB12 Fig. 6", 128, kEnded, kEnded, kEnded,
+     "MAC transcript", 0},
     {0x0401, "coin_toss.commitment", "PROTOCOL 2", 128, kEnded, kEnded, kEnded, "coin toss", 0},
     {0x0402, "coin_toss.answer", "PROTOCOL 2", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
     {0x0403, "coin_toss.opening", "PROTOCOL 2", 128, kEnded, kEnded, kEnded, "coin toss", 0},
-    {0x1001, "seed_ot.r", "seed OTs", 256, kEnded, kEnded, kEnded, "seed OT point|EQ of LaBit|SoftSpoken check", 0},
-    {0x1002, "seed_ot.s", "seed OTs", 256, kEnded, kEnded, kEnded, "seed OT point|EQ of LaBit|SoftSpoken check", 0},
-    {0x1101, "labit.corrections", "NNOB12 Fig. 9, LaBit", 512, kGuess, kEnded, kEnded, "EQ of LaBit", kHalf},
-    {0x1102, "labit.pairing", "NNOB12 Fig. 9, LaBit", 128, kEnded, kEnded, kEnded, "EQ of LaBit", 0},
-    {0x1103, "labit.d", "NNOB12 Fig. 9, LaBit", 128, kEnded, kEnded, kEnded, "EQ of LaBit|framing", 0},
-    {0x1201, "abit.r", "NNOB12 Fig. 10, aBit", 128, kEnded, kEnded, kEnded, "LaOT MAC|EQ of leaky objects|EQ of LaBit|EQ of global key", 0},
+    {0x1001, "seed_ot.r", "seed OTs", 256, kEnded, kEnded, kEnded,
+     "seed OT point|EQ of LaBit|SoftSpoken check", 0},
+    {0x1002, "seed_ot.s", "seed OTs", 256, kEnded, kEnded, kEnded,
+     "seed OT point|EQ of LaBit|SoftSpoken check", 0},
+    {0x1101, "labit.corrections", "NNOB12 Fig. 9, LaBit", 512, kGuess, kEnded, kEnded,
+     "EQ of LaBit", kHalf},
+    {0x1102, "labit.pairing", "NNOB12 Fig. 9, LaBit", 128, kEnded, kEnded, kEnded, "EQ of LaBit",
+     0},
+    {0x1103, "labit.d", "NNOB12 Fig. 9, LaBit", 128, kEnded, kEnded, kEnded, "EQ of LaBit|framing",
+     0},
+    {0x1201, "abit.r", "NNOB12 Fig. 10, aBit", 128, kEnded, kEnded, kEnded,
+     "LaOT MAC|EQ of leaky objects|EQ of LaBit|EQ of global key", 0},
     {0x1202, "global_key.e", "PROTOCOL 5", 128, kEnded, kEnded, kEnded, "EQ of global key", 0},
-    {0x1301, "laand.d", "NNOB12 Fig. 15, LaAND", 128, kEnded, kEnded, kEnded, "EQ of leaky objects", 0},
-    {0x1302, "laand.u", "NNOB12 Fig. 15, LaAND", 128, kGuess, kEnded, kEnded, "EQ of leaky objects", kHalf},
+    {0x1301, "laand.d", "NNOB12 Fig. 15, LaAND", 128, kEnded, kEnded, kEnded, "EQ of leaky objects",
+     0},
+    {0x1302, "laand.u", "NNOB12 Fig. 15, LaAND", 128, kGuess, kEnded, kEnded, "EQ of leaky objects",
+     kHalf},
     {0x1401, "laot.x.bits", "NNOB12 Fig. 13, LaOT", 1, kGuess, kEnded, kEnded, "LaOT MAC", kHalf},
     {0x1402, "laot.x.macs", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "LaOT MAC", kHalf},
-    {0x1403, "laot.x.t", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "EQ of leaky objects", kHalf},
-    {0x1404, "laot.d", "NNOB12 Fig. 13, LaOT", 128, kEnded, kEnded, kEnded, "EQ of leaky objects", 0},
-    {0x1405, "laot.i", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "EQ of leaky objects", kHalf},
-    {0x1501, "bucket.permutation_seed", "NNOB12 Fig. 14, 16", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
+    {0x1403, "laot.x.t", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "EQ of leaky objects",
+     kHalf},
+    {0x1404, "laot.d", "NNOB12 Fig. 13, LaOT", 128, kEnded, kEnded, kEnded, "EQ of leaky objects",
+     0},
+    {0x1405, "laot.i", "NNOB12 Fig. 13, LaOT", 128, kGuess, kEnded, kEnded, "EQ of leaky objects",
+     kHalf},
+    {0x1501, "bucket.permutation_seed", "NNOB12 Fig. 14, 16", 128, kEnded, kEnded, kEnded,
+     "MAC transcript", 0},
     {0x1601, "aand.d", "NNOB12 Fig. 16", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
     {0x1701, "aot.d", "NNOB12 Fig. 14", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
     // A wrong number is found; another sum of what is outstanding changes the bucket at most.
-    {0x1801, "unit.begin", "units", 64, kHarmless, kEnded, kHarmless, "unit number|(refused)|(disagreed)", 0},
-    {0x1901, "ggm.sums", "SoftSpokenOT, GGM trees", 128, kGuess, kGuess, kEnded, "SoftSpoken check", kHalf},
-    {0x1902, "ggm.check", "SoftSpokenOT, GGM trees", 128, kEnded, kEnded, kEnded, "SoftSpoken check", 0},
-    {0x1A01, "softspoken.corrections", "SoftSpokenOT", 128, kGuess, kEnded, kEnded, "SoftSpoken check", kQuarter},
-    {0x1A02, "softspoken.challenge", "SoftSpokenOT", 128, kEnded, kEnded, kEnded, "SoftSpoken check", 0},
-    {0x1A03, "softspoken.answer", "SoftSpokenOT", 128, kEnded, kEnded, kEnded, "SoftSpoken check", 0},
-    {0x1B01, "latriple.g", "PROTOCOL 7, leaky triple", 128, kGuess, kEnded, kEnded, "EQ of leaky triples", kHalf},
-    {0x1B02, "latriple.d", "PROTOCOL 7, leaky triple", 128, kEnded, kEnded, kEnded, "EQ of leaky triples", 0},
+    {0x1801, "unit.begin", "units", 64, kHarmless, kEnded, kHarmless,
+     "unit number|(refused)|(disagreed)", 0},
+    {0x1901, "ggm.sums", "SoftSpokenOT, GGM trees", 128, kGuess, kGuess, kEnded, "SoftSpoken check",
+     kHalf},
+    {0x1902, "ggm.check", "SoftSpokenOT, GGM trees", 128, kEnded, kEnded, kEnded,
+     "SoftSpoken check", 0},
+    {0x1A01, "softspoken.corrections", "SoftSpokenOT", 128, kGuess, kEnded, kEnded,
+     "SoftSpoken check", kQuarter},
+    {0x1A02, "softspoken.challenge", "SoftSpokenOT", 128, kEnded, kEnded, kEnded,
+     "SoftSpoken check", 0},
+    {0x1A03, "softspoken.answer", "SoftSpokenOT", 128, kEnded, kEnded, kEnded, "SoftSpoken check",
+     0},
+    {0x1B01, "latriple.g", "PROTOCOL 7, leaky triple", 128, kGuess, kEnded, kEnded,
+     "EQ of leaky triples", kHalf},
+    {0x1B02, "latriple.d", "PROTOCOL 7, leaky triple", 128, kEnded, kEnded, kEnded,
+     "EQ of leaky triples", 0},
     {0x1C01, "triple.d", "PROTOCOL 7, buckets", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
-    {0x1E01, "product.dh", "triples from aANDs and aOTs", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
-    {0x1E02, "product.e", "triples from aANDs and aOTs", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
-    {0x2001, "and.fgdh", "NNOB12 Fig. 6, AND", 128, kEnded, kEnded, kEnded, "MAC transcript|framing", 0},
-    {0x2002, "and.e", "NNOB12 Fig. 6, AND", 128, kEnded, kEnded, kEnded, "MAC transcript|framing", 0},
-    {0x2003, "and.de", "AND from a triple", 128, kEnded, kEnded, kEnded, "MAC transcript|framing", 0},
-    {0x2101, "input.masked", "NNOB12 Fig. 6, Input", 128, kEnded, kEnded, kEnded, "MAC transcript|framing", 0},
-    {0x2102, "output.shares", "NNOB12 Fig. 6, Output", 128, kEnded, kEnded, kEnded, "MAC transcript|framing", 0},
-    {0x3001, "store.standing", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores, 0},
-    {0x3002, "store.unlocked", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores, 0},
-    {0x3004, "store.allotment", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores, 0},
+    {0x1E01, "product.dh", "triples from aANDs and aOTs", 128, kEnded, kEnded, kEnded,
+     "MAC transcript", 0},
+    {0x1E02, "product.e", "triples from aANDs and aOTs", 128, kEnded, kEnded, kEnded,
+     "MAC transcript", 0},
+    {0x2001, "and.fgdh", "NNOB12 Fig. 6, AND", 128, kEnded, kEnded, kEnded,
+     "MAC transcript|framing", 0},
+    {0x2002, "and.e", "NNOB12 Fig. 6, AND", 128, kEnded, kEnded, kEnded, "MAC transcript|framing",
+     0},
+    {0x2003, "and.de", "AND from a triple", 128, kEnded, kEnded, kEnded, "MAC transcript|framing",
+     0},
+    {0x2101, "input.masked", "NNOB12 Fig. 6, Input", 128, kEnded, kEnded, kEnded,
+     "MAC transcript|framing", 0},
+    {0x2102, "output.shares", "NNOB12 Fig. 6, Output", 128, kEnded, kEnded, kEnded,
+     "MAC transcript|framing", 0},
+    {0x3001, "store.standing", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
+     0},
+    {0x3002, "store.unlocked", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
+     0},
+    {0x3004, "store.allotment", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
+     0},
     {0x3005, "store.taken", "store agreement", 64, kEnded, kEnded, kEnded, kOfStores, 0},
     {0x3006, "store.plan", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores, 0},
-    {0x3007, "store.half_count", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores, 0},
+    {0x3007, "store.half_count", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores,
+     0},
     {0x3008, "store.halves", "store agreement", 64, kHarmless, kHarmless, kHarmless, kOfStores, 0},
     {0x3009, "store.complete", "store agreement", 64, kEnded, kEnded, kEnded, kOfStores, 0},
 });
@@ -79,13 +114,20 @@ bool is_among(std::string_view name, std::string_view list) {
 
 std::string ending_name(const Ending& ending) {
   switch (ending.kind) {
-    case Ending::Kind::Done: return "(done)";
-    case Ending::Kind::Caught: return ending.check;
-    case Ending::Kind::Told: return "(told)";
-    case Ending::Kind::Cut: return "(cut)";
-    case Ending::Kind::Disagreed: return "(disagreed)";
-    case Ending::Kind::Refused: return "(refused)";
-    case Ending::Kind::Broken: return "(broken)";
+    case Ending::Kind::Done:
+      return "(done)";
+    case Ending::Kind::Caught:
+      return ending.check;
+    case Ending::Kind::Told:
+      return "(told)";
+    case Ending::Kind::Cut:
+      return "(cut)";
+    case Ending::Kind::Disagreed:
+      return "(disagreed)";
+    case Ending::Kind::Refused:
+      return "(refused)";
+    case Ending::Kind::Broken:
+      return "(broken)";
   }
   return {};
 }
@@ -106,22 +148,30 @@ Expected expected_of(const TableRow& row, Trick trick) {
 Judgement judge(const TableRow& row, Trick trick, const Trial& trial) {
   if (!trial.conduct.deviated) return {Verdict::Void, {}};
   const std::string end = ending_name(trial.honest);
-  const auto violation = [&](const std::string& what) { return Judgement{Verdict::Violation, what + ": " + end + " " + trial.honest.text}; };
-  if (!trial.flaw.empty()) return violation("the honest party is left with something wrong (" + trial.flaw + ")");
+  const auto violation = [&](const std::string& what) {
+    return Judgement{Verdict::Violation, what + ": " + end + " " + trial.honest.text};
+  };
+  if (!trial.flaw.empty())
+    return violation("the honest party is left with something wrong (" + trial.flaw + ")");
   if (hangs_up(trick) && trial.honest.kind == Ending::Kind::Cut) return {Verdict::Counted, {}};
   // The cheater's own check has found its lie first, and it said so: the store is dead.
   if (hangs_up(trick) && trial.honest.kind == Ending::Kind::Told) return {Verdict::Stopped, {}};
   switch (trial.honest.kind) {
     case Ending::Kind::Done:
-      return expected_of(row, trick) == Expected::Ended ? violation("not noticed") : Judgement{Verdict::Survived, {}};
+      return expected_of(row, trick) == Expected::Ended ? violation("not noticed")
+                                                        : Judgement{Verdict::Survived, {}};
     case Ending::Kind::Caught:
-      if (is_among(end, (changes_payload(trick) ? "" : "framing|") + std::string(row.checks))) return {Verdict::Caught, {}};
+      if (is_among(end, (changes_payload(trick) ? "" : "framing|") + std::string(row.checks)))
+        return {Verdict::Caught, {}};
       return violation("found by another check");
-    case Ending::Kind::Broken: return violation("an internal error");
+    case Ending::Kind::Broken:
+      return violation("an internal error");
     default:
       if (is_among(end, row.checks)) return {Verdict::Caught, {}};
-      // What the cheater awaits or checks itself has ended it first; the honest party finds nobody there.
-      if (trial.honest.kind == Ending::Kind::Cut && trial.cheater.kind != Ending::Kind::Done) return {Verdict::Stopped, {}};
+      // What the cheater awaits or checks itself has ended it first; the honest party finds nobody
+      // there.
+      if (trial.honest.kind == Ending::Kind::Cut && trial.cheater.kind != Ending::Kind::Done)
+        return {Verdict::Stopped, {}};
       return violation("an end that the table does not have");
   }
 }

@@ -1,4 +1,5 @@
-// What must become of a deviation, for every message of every protocol: the claim that `tinyot selftest --adversary` tries.
+// What must become of a deviation, for every message of every protocol: the claim that `tinyot
+// selftest --adversary` tries.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,17 @@
 namespace tinyot {
 
 enum class Expected : std::uint8_t {
-  Ended,     // by one of the row's checks of the honest party, or by a check of the cheater's own, who then has nothing to say
-  Guess,     // or else, if the cheater has guessed a secret bit, nothing has changed: what the honest party gets is right
+  // by one of the row's checks of the honest party, or by a check of the cheater's own, who then
+  // has nothing to say
+  Ended,
+  // or else, if the cheater has guessed a secret bit, nothing has changed: what the honest party
+  // gets is right
+  Guess,
   Harmless,  // it concerns the cheater alone: the honest party may go on, and what it gets is right
 };
 
-// One message. Its checks are those that may name what is wrong, separated by '|': a name, or how it begins.
+// One message. Its checks are those that may name what is wrong, separated by '|': a name, or how
+// it begins.
 // "(disagreed)" is exit status 6 instead of 4, "(cut)" is 3, "(refused)" 5.
 struct TableRow {
   std::uint32_t tag;
@@ -27,7 +33,7 @@ struct TableRow {
   Expected rows;         // of a bit of each row
   Expected other;        // of another payload
   std::string_view checks;
-  double survival;       // with what probability one bit flipped survives, if it is a guess
+  double survival;  // with what probability one bit flipped survives, if it is a guess
 };
 std::span<const TableRow> adversary_table();
 const TableRow* row_of(std::uint32_t tag);

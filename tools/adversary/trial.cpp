@@ -29,7 +29,8 @@ Ending ending_of(const std::function<void(Channel&)>& body, std::unique_ptr<Byte
   }
 }
 
-Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater, const Deviation* deviation, const Transcript* earlier) {
+Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater,
+              const Deviation* deviation, const Transcript* earlier) {
   const auto scenario = kind.make(seed);
   Trial trial;
   MemoryStreams streams = make_memory_streams();

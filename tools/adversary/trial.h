@@ -12,12 +12,12 @@ namespace tinyot {
 struct Ending {
   enum class Kind : std::uint8_t {
     Done,
-    Caught,        // PeerCheated
-    Told,          // the peer said that it aborts
-    Cut,           // the connection ended, or nobody sent what the other one awaited
+    Caught,  // PeerCheated
+    Told,    // the peer said that it aborts
+    Cut,     // the connection ended, or nobody sent what the other one awaited
     Disagreed,
-    Refused,       // by its own store, or as a wrong use
-    Broken,        // an internal error
+    Refused,  // by its own store, or as a wrong use
+    Broken,   // an internal error
   } kind = Kind::Done;
   std::string check;  // of Caught
   std::string text;
@@ -35,6 +35,7 @@ Ending ending_of(const std::function<void(Channel&)>& body, std::unique_ptr<Byte
                  bool tells = false);
 
 // Runs a session of the kind. `deviation` may be null: then nobody cheats.
-Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater, const Deviation* deviation, const Transcript* earlier = nullptr);
+Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater,
+              const Deviation* deviation, const Transcript* earlier = nullptr);
 
 }  // namespace tinyot

@@ -33,9 +33,10 @@ class BrokenMaking final : public Scenario {
 ScenarioKind broken_making(const std::string& name, Profile profile) {
   return {.name = name,
           .description = "units that are broken off",
-          .make = [=](std::uint64_t seed) {
-            return std::make_unique<BrokenMaking>(small_units(profile), seed);
-          },
+          .make =
+              [=](std::uint64_t seed) {
+                return std::make_unique<BrokenMaking>(small_units(profile), seed);
+              },
           .is_broken_off = true};
 }
 
@@ -86,8 +87,8 @@ void UnitMaking::run(Party me, Channel& channel, std::span<const std::unique_ptr
   manifest.unit = params_.unit();
   Store store = Store::create(directory_of(me), manifest, key, 0);
   record.has_run = true;
-  const std::vector<UnitRequest> requests(
-      kUnitsOfWorker * (1 + more.size()), {{params_.unit(), params_.bucket()}, kInputsOfUnit});
+  const std::vector<UnitRequest> requests(kUnitsOfWorker * (1 + more.size()),
+                                          {{params_.unit(), params_.bucket()}, kInputsOfUnit});
   const auto check_failed = [&](const std::exception_ptr&) {
     store.erase_keys();
     const std::lock_guard lock(record.mutex);

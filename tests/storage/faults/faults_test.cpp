@@ -1,5 +1,6 @@
-// A store whose every call to the kernel fails in turn, or is the last one of its process: errors are StoreErrors, what was committed
-// is there and right, nothing is served twice, and the store can be used on.
+// A store whose every call to the kernel fails in turn, or is the last one of its process: errors
+// are StoreErrors, what was committed is there and right, nothing is served twice, and the store
+// can be used on.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -33,8 +34,10 @@ struct SyncedPaths final : Observer {
 
 // Where a trial stood, for a test that fails.
 std::string text_of(const Ledger& ledger) {
-  return "after " + std::to_string(ledger.errors) + " errors, " + std::to_string(ledger.units) + " units, " + std::to_string(ledger.units_unlocked) +
-         " unlocked" + (ledger.plan > 0 ? ", planned" : "") + (ledger.claim_begun ? ", claimed" : "") + (ledger.death_begun ? ", dying" : "");
+  return "after " + std::to_string(ledger.errors) + " errors, " + std::to_string(ledger.units) +
+         " units, " + std::to_string(ledger.units_unlocked) + " unlocked" +
+         (ledger.plan > 0 ? ", planned" : "") + (ledger.claim_begun ? ", claimed" : "") +
+         (ledger.death_begun ? ", dying" : "");
 }
 
 bool FaultTest::run_with(Fault fault, std::uint64_t at) {
@@ -47,7 +50,8 @@ bool FaultTest::run_with(Fault fault, std::uint64_t at) {
     const bool is_done = scenario.run();
     ::_exit(calls() < at ? 10 : is_done ? 11 : 12);
   });
-  SCOPED_TRACE("fault " + std::to_string(static_cast<int>(fault)) + " at call " + std::to_string(at) + ", " + text_of(*ledger));
+  SCOPED_TRACE("fault " + std::to_string(static_cast<int>(fault)) + " at call " +
+               std::to_string(at) + ", " + text_of(*ledger));
   const bool is_killed = fault == Fault::Kill || fault == Fault::TornWrite;
   const bool is_reached = !(WIFEXITED(status) && WEXITSTATUS(status) == 10);
   if (is_reached && is_killed) {
@@ -69,15 +73,19 @@ constexpr std::uint64_t kSlowness = 3;
 constexpr std::uint64_t kSlowness = 1;
 #endif
 
-// Each call of a store's life in turn, or with some faults only every second or third one; all of them with TINYOT_ALL_FAULTS=1.
+// Each call of a store's life in turn, or with some faults only every second or third one; all of
+// them with TINYOT_ALL_FAULTS=1.
 void FaultTest::run_all(Fault fault, std::uint64_t every) {
   every *= kSlowness;
   if (std::getenv("TINYOT_ALL_FAULTS") != nullptr) every = 1;
   std::uint64_t trials = 0, last = 0;
-  for (std::uint64_t at = 1 + static_cast<std::uint64_t>(fault) % every; run_with(fault, at); at += every) last = at, ++trials;
+  for (std::uint64_t at = 1 + static_cast<std::uint64_t>(fault) % every; run_with(fault, at);
+       at += every)
+    last = at, ++trials;
   EXPECT_GT(last, 100u) << "the calls are not seen";
-  std::printf("%llu trials, %llu calls a life, %llu lives went on after an error\n", static_cast<unsigned long long>(trials),
-              static_cast<unsigned long long>(last), static_cast<unsigned long long>(second_tries_));
+  std::printf("%llu trials, %llu calls a life, %llu lives went on after an error\n",
+              static_cast<unsigned long long>(trials), static_cast<unsigned long long>(last),
+              static_cast<unsigned long long>(second_tries_));
   if (fault == Fault::NoSpace || fault == Fault::IoError) {
     EXPECT_GT(second_tries_, trials / 3) << "a store cannot be used on after an error";
   }
@@ -101,11 +109,15 @@ TEST_F(FaultTest, EveryDirectoryThatIsMadeIsSyncedIntoTheOneAbove) {
     observe(&noted);
     const Store store = make_store(root_ / "a" / "b" / "store");
     const std::vector<std::string>& synced = noted.paths;
-    const auto place_of = [&](const std::filesystem::path& path) { return std::ranges::find(synced, path.string()) - synced.begin(); };
+    const auto place_of = [&](const std::filesystem::path& path) {
+      return std::ranges::find(synced, path.string()) - synced.begin();
+    };
     const auto size = static_cast<std::ptrdiff_t>(synced.size());
     // From the top down, and before anything is in the store.
-    exit_well(place_of(root_) < place_of(root_ / "a") && place_of(root_ / "a") < place_of(root_ / "a" / "b") &&
-              place_of(root_ / "a" / "b") < place_of(root_ / "a" / "b" / "store" / "store.keys") && place_of(root_ / "a" / "b" / "store") < size);
+    exit_well(place_of(root_) < place_of(root_ / "a") &&
+              place_of(root_ / "a") < place_of(root_ / "a" / "b") &&
+              place_of(root_ / "a" / "b") < place_of(root_ / "a" / "b" / "store" / "store.keys") &&
+              place_of(root_ / "a" / "b" / "store") < size);
   });
   EXPECT_TRUE(ended_well(status));
 }

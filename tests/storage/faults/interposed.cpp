@@ -52,16 +52,22 @@ void kill_this_process() { ::kill(::getpid(), SIGKILL); }
 template <class Call>
 ssize_t written_unobserved(std::size_t size, const Call& call) {
   switch (next_call()) {
-    case Fault::NoSpace: return fail_with(ENOSPC);
+    case Fault::NoSpace:
+      return fail_with(ENOSPC);
     case Fault::IoError:
-    case Fault::DiskDies: return fail_with(EIO);
-    case Fault::ShortWrite: return call(size - size / 2);
-    case Fault::Kill: kill_this_process(); break;
+    case Fault::DiskDies:
+      return fail_with(EIO);
+    case Fault::ShortWrite:
+      return call(size - size / 2);
+    case Fault::Kill:
+      kill_this_process();
+      break;
     case Fault::TornWrite:
       (void)call(size - size / 2);
       kill_this_process();
       break;
-    case Fault::None: break;
+    case Fault::None:
+      break;
   }
   return call(size);
 }
@@ -88,13 +94,18 @@ ssize_t written(int file, off_t at, std::size_t size, const Call& call) {
 template <class Call>
 int done_unobserved(const Call& call) {
   switch (next_call()) {
-    case Fault::NoSpace: return fail_with(ENOSPC);
+    case Fault::NoSpace:
+      return fail_with(ENOSPC);
     case Fault::IoError:
-    case Fault::DiskDies: return fail_with(EIO);
+    case Fault::DiskDies:
+      return fail_with(EIO);
     case Fault::Kill:
-    case Fault::TornWrite: kill_this_process(); break;
+    case Fault::TornWrite:
+      kill_this_process();
+      break;
     case Fault::ShortWrite:
-    case Fault::None: break;
+    case Fault::None:
+      break;
   }
   return call();
 }
@@ -164,7 +175,9 @@ ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t at) {
   return written(file, at, size,
                  [&](std::size_t part) { return ::syscall(SYS_pwrite64, file, bytes, part, at); });
 }
-ssize_t pwrite64(int file, const void* bytes, std::size_t size, off64_t at) { return pwrite(file, bytes, size, at); }
+ssize_t pwrite64(int file, const void* bytes, std::size_t size, off64_t at) {
+  return pwrite(file, bytes, size, at);
+}
 
 ssize_t writev(int file, const iovec* parts, int count) {
   return gathered(file, -1, parts, count, [&](const iovec* some, int number) {
@@ -177,7 +190,9 @@ ssize_t pwritev(int file, const iovec* parts, int count, off_t at) {
     return ::syscall(SYS_pwritev, file, some, number, at, 0L);
   });
 }
-ssize_t pwritev64(int file, const iovec* parts, int count, off64_t at) { return pwritev(file, parts, count, at); }
+ssize_t pwritev64(int file, const iovec* parts, int count, off64_t at) {
+  return pwritev(file, parts, count, at);
+}
 
 int fdatasync(int file) { return synced(file); }
 int fsync(int file) { return synced(file); }
@@ -203,5 +218,7 @@ int fallocate(int file, int, off_t at, off_t size) {
       },
       [&](Observer& told) { told.resized(file); });
 }
-int fallocate64(int file, int mode, off64_t at, off64_t size) { return fallocate(file, mode, at, size); }
+int fallocate64(int file, int mode, off64_t at, off64_t size) {
+  return fallocate(file, mode, at, size);
+}
 }

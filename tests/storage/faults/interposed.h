@@ -1,5 +1,5 @@
-// The calls by which a process changes files, LMDB's included: this executable's own definitions stand before the C library's. They
-// count, and one of them fails on demand.
+// The calls by which a process changes files, LMDB's included: this executable's own definitions
+// stand before the C library's. They count, and one of them fails on demand.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ void observe(Observer* observer);
 // The path of an open file.
 std::string path_of(int file);
 
-// From now on this process finds a file system that sets no blocks aside, and does `before` first whenever it changes a file's length.
+// From now on this process finds a file system that sets no blocks aside, and does `before` first
+// whenever it changes a file's length.
 void allocate_nothing(std::function<void()> before);
 
 }  // namespace tinyot::faults

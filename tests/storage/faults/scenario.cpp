@@ -25,13 +25,15 @@ void Ledger::draw(Reservation& reservation) {
     const auto right = draws(reservation, kind, Party::A, first, count);
     if (!right) complain(right.message());
     for (std::uint64_t i = first; i < first + count; ++i)
-      if (++served[kind == kBits][i] > 1) complain(std::string(name_of(kind)) + " " + std::to_string(i) + " is served twice");
+      if (++served[kind == kBits][i] > 1)
+        complain(std::string(name_of(kind)) + " " + std::to_string(i) + " is served twice");
   }
 }
 
 void pour_unit(Store& store) {
   const MaterialCounts counts = unit_counts(store.manifest().units_made);
-  for (const MaterialKind kind : {kAnds, kBits}) store.pour(test_batch(kind, Party::A, store.made()[kind], counts[kind]));
+  for (const MaterialKind kind : {kAnds, kBits})
+    store.pour(test_batch(kind, Party::A, store.made()[kind], counts[kind]));
 }
 
 Scenario::Scenario(std::filesystem::path dir, Ledger& ledger, std::function<void()> when_failed)
@@ -167,7 +169,9 @@ void Scenario::plan_and_claim() {
 }
 
 void Scenario::end() {
-  steps_.push_back([this] { store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; }); });
+  steps_.push_back([this] {
+    store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
+  });
   steps_.push_back([this] {
     ledger_.death_begun = true;
     store_->mark_dead("for the sake of a test");

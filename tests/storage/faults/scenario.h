@@ -1,5 +1,5 @@
-// The life of a store, step by step, with a ledger outside the process that lives it: what the store has said to be done, and how
-// often each object has been served.
+// The life of a store, step by step, with a ledger outside the process that lives it: what the
+// store has said to be done, and how often each object has been served.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct Ledger {
   bool claim_begun = false, death_begun = false;
 
   std::uint8_t served[2][kObjectsMax] = {};
-  std::uint64_t errors = 0;   // StoreErrors
-  char complaint[512] = {};   // what should never happen; empty if all is well
+  std::uint64_t errors = 0;  // StoreErrors
+  char complaint[512] = {};  // what should never happen; empty if all is well
 
   void complain(const std::string& text);
   // Draws all that a reservation holds, and notes it.
