@@ -6,12 +6,12 @@
 #include "checks/session.h"
 #include "crypto/public_coins.h"
 
-namespace tinyot {
+namespace tinyot::checks {
 
 // Role: A commits to its half under a salt of 256 bits, B sends its half, A opens. `purpose` is
 // what the coins are for; both say the same, and what they must not depend on is fixed before.
 // Wire: A sends 32 and 64 bytes, B 32; 3 messages.
 // Fails: PeerCheated("coin toss") if A's opening is not what it committed to.
-PublicSeed toss_coins(Session& session, std::string_view purpose);
+crypto::PublicSeed toss_coins(Session& session, std::string_view purpose);
 
-}  // namespace tinyot
+}  // namespace tinyot::checks

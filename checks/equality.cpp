@@ -7,25 +7,25 @@
 #include "crypto/group.h"
 #include "crypto/random_oracle.h"
 
-namespace tinyot {
+namespace tinyot::checks {
 namespace {
 
-constexpr MessageTag kEqPoint{0x0201, "eq.point"};
-constexpr MessageTag kEqAnswer{0x0202, "eq.answer"};
-constexpr MessageTag kEqConfirmation{0x0203, "eq.confirmation"};
+constexpr net::MessageTag kEqPoint{0x0201, "eq.point"};
+constexpr net::MessageTag kEqAnswer{0x0202, "eq.answer"};
+constexpr net::MessageTag kEqConfirmation{0x0203, "eq.confirmation"};
 
 struct Answer {
-  Point point;
-  Digest confirmation;
+  crypto::Point point;
+  crypto::Digest confirmation;
 };
 
 // One run of the exchange, as either party sees it.
 class KeyExchange {
  public:
-  KeyExchange(Session& session, std::uint64_t counter, const Digest& password)
-      : id_(session.id()), counter_(counter), scalar_(random_scalar(session.rng())) {
-    Point base = base_of(password);
-    mine_ = times(scalar_, base);
+  KeyExchange(Session& session, std::uint64_t counter, const crypto::Digest& password)
+      : id_(session.id()), counter_(counter), scalar_(crypto::random_scalar(session.rng())) {
+    crypto::Point base = base_of(password);
+    mine_ = crypto::times(scalar_, base);
     wipe_object(base);
   }
   ~KeyExchange() {
@@ -35,19 +35,19 @@ class KeyExchange {
   KeyExchange(const KeyExchange&) = delete;
   KeyExchange& operator=(const KeyExchange&) = delete;
 
-  const Point& point() const { return mine_; }
+  const crypto::Point& point() const { return mine_; }
 
   // Fails: PeerCheated("EQ point").
-  void receive(const Point& peers) {
-    if (!is_valid(peers)) throw PeerCheated("EQ point");
+  void receive(const crypto::Point& peers) {
+    if (!crypto::is_valid(peers)) throw PeerCheated("EQ point");
     peers_ = peers;
-    shared_ = times(scalar_, peers);
+    shared_ = crypto::times(scalar_, peers);
   }
 
   // T of `party`, from this party's view of the shared point.
-  Digest confirmation(Party me, Party party) const {
+  crypto::Digest confirmation(Party me, Party party) const {
     const bool is_a = me == Party::A;
-    return RandomOracle(id_, {"EQ confirm", letter(party), counter_})
+    return crypto::RandomOracle(id_, {"EQ confirm", letter(party), counter_})
         .absorb_object(is_a ? mine_ : peers_)
         .absorb_object(is_a ? peers_ : mine_)
         .absorb_object(shared_)
@@ -55,72 +55,73 @@ class KeyExchange {
   }
 
  private:
-  Point base_of(const Digest& password) const {
+  crypto::Point base_of(const crypto::Digest& password) const {
     std::array<std::uint8_t, 64> uniform;
     for (std::size_t half = 0; half < 2; ++half) {
-      Digest digest = RandomOracle(id_, {half == 0 ? "EQ base 0" : "EQ base 1", '*', counter_})
-                          .absorb_object(password)
-                          .digest();
+      crypto::Digest digest =
+          crypto::RandomOracle(id_, {half == 0 ? "EQ base 0" : "EQ base 1", '*', counter_})
+              .absorb_object(password)
+              .digest();
       std::ranges::copy(digest.bytes, uniform.begin() + 32 * half);
       wipe_object(digest);
     }
-    const Point point = hash_to_group(uniform);
+    const crypto::Point point = crypto::hash_to_group(uniform);
     wipe_object(uniform);
     return point;
   }
 
   const SessionId& id_;
   std::uint64_t counter_;
-  Scalar scalar_;
-  Point mine_, peers_{}, shared_{};
+  crypto::Scalar scalar_;
+  crypto::Point mine_, peers_{}, shared_{};
 };
 
 }  // namespace
 
-void EqualityCheck::add(std::string name, const Digest& digest) {
+void EqualityCheck::add(std::string name, const crypto::Digest& digest) {
   comparisons_.push_back({std::move(name), digest});
 }
 
 void EqualityCheck::add_both(Party me, std::string name_of_a, std::string name_of_b,
-                             const Digest& of_mine, const Digest& of_peers) {
+                             const crypto::Digest& of_mine, const crypto::Digest& of_peers) {
   add(std::move(name_of_a), me == Party::A ? of_mine : of_peers);
   add(std::move(name_of_b), me == Party::A ? of_peers : of_mine);
 }
 
 void EqualityCheck::run(Session& session) const {
-  Channel& channel = session.channel();
+  net::Channel& channel = session.channel();
   const std::uint64_t counter = session.next_counter();
 
-  RandomOracle all(session.id(), {"EQ", '*', counter});
+  crypto::RandomOracle all(session.id(), {"EQ", '*', counter});
   for (const Comparison& comparison : comparisons_)
     all.absorb_object(static_cast<std::uint64_t>(comparison.name.size()))
         .absorb(std::as_bytes(std::span(comparison.name)))
-        .absorb_object(static_cast<std::uint64_t>(sizeof(Digest)))
+        .absorb_object(static_cast<std::uint64_t>(sizeof(crypto::Digest)))
         .absorb_object(comparison.digest);
-  Digest password = all.digest();
+  crypto::Digest password = all.digest();
   KeyExchange exchange(session, counter, password);
   wipe_object(password);
 
   const Party me = session.me();
-  const auto check_confirmation = [&](const Digest& received) {
-    if (!equal_constant_time(received, exchange.confirmation(me, peer_of(me))))
+  const auto check_confirmation = [&](const crypto::Digest& received) {
+    if (!crypto::equal_constant_time(received, exchange.confirmation(me, peer_of(me))))
       throw PeerCheated("EQ of " + name_);
   };
   if (me == Party::A) {
     // Step 1.
-    send_object(channel, kEqPoint, exchange.point());
+    net::send_object(channel, kEqPoint, exchange.point());
     // Step 3: nothing more leaves unless the digests are equal.
-    const auto answer = recv_object<Answer>(channel, kEqAnswer);
+    const auto answer = net::recv_object<Answer>(channel, kEqAnswer);
     exchange.receive(answer.point);
     check_confirmation(answer.confirmation);
-    send_object(channel, kEqConfirmation, exchange.confirmation(me, me));
+    net::send_object(channel, kEqConfirmation, exchange.confirmation(me, me));
   } else {
     // Step 2.
-    exchange.receive(recv_object<Point>(channel, kEqPoint));
-    send_object(channel, kEqAnswer, Answer{exchange.point(), exchange.confirmation(me, me)});
+    exchange.receive(net::recv_object<crypto::Point>(channel, kEqPoint));
+    net::send_object(channel, kEqAnswer, Answer{exchange.point(), exchange.confirmation(me, me)});
     // Step 3.
-    check_confirmation(recv_object<Digest>(channel, kEqConfirmation));
+    check_confirmation(net::recv_object<crypto::Digest>(channel, kEqConfirmation));
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::checks

@@ -27,7 +27,7 @@
 #include "checks/session.h"
 #include "crypto/digest.h"
 
-namespace tinyot {
+namespace tinyot::checks {
 
 class EqualityCheck {
  public:
@@ -36,12 +36,12 @@ class EqualityCheck {
 
   // Adds a comparison: `digest` is an RO digest of this party's string. Both parties add the same
   // names in the same order.
-  void add(std::string name, const Digest& digest);
+  void add(std::string name, const crypto::Digest& digest);
 
   // Adds the comparisons of a protocol that ran in both directions, A's first: `of_mine` is this
   // party's digest of the direction in which it owns the bits, `of_peers` of the other.
-  void add_both(Party me, std::string name_of_a, std::string name_of_b, const Digest& of_mine,
-                const Digest& of_peers);
+  void add_both(Party me, std::string name_of_a, std::string name_of_b,
+                const crypto::Digest& of_mine, const crypto::Digest& of_peers);
 
   // Role: A begins, B answers and confirms, A confirms.
   // Wire: A sends 32 and 32 bytes, B sends 64; 3 messages, however many comparisons there are.
@@ -55,10 +55,10 @@ class EqualityCheck {
  private:
   struct Comparison {
     std::string name;
-    Digest digest;
+    crypto::Digest digest;
   };
   std::string name_;
   std::vector<Comparison> comparisons_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::checks

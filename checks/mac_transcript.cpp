@@ -3,35 +3,35 @@
 #include "base/error.h"
 #include "checks/session.h"
 
-namespace tinyot {
+namespace tinyot::checks {
 namespace {
 
-constexpr MessageTag kTranscript{0x0301, "mac_transcript.digest"};
+constexpr net::MessageTag kTranscript{0x0301, "mac_transcript.digest"};
 
-void exchange_and_compare(MacTranscripts& transcripts, Channel& channel) {
+void exchange_and_compare(MacTranscripts& transcripts, net::Channel& channel) {
   transcripts.close();
-  const Digest mine = transcripts.mine.settle(), expected = transcripts.peers.settle();
-  send_object(channel, kTranscript, mine);
-  const auto received = recv_object<Digest>(channel, kTranscript);
-  if (!equal_constant_time(received, expected)) throw PeerCheated("MAC transcript");
+  const crypto::Digest mine = transcripts.mine.settle(), expected = transcripts.peers.settle();
+  net::send_object(channel, kTranscript, mine);
+  const auto received = net::recv_object<crypto::Digest>(channel, kTranscript);
+  if (!crypto::equal_constant_time(received, expected)) throw PeerCheated("MAC transcript");
 }
 
 }  // namespace
 
 MacTranscript::MacTranscript(const SessionId& session, Party mac_holder)
     : session_(session), direction_(letter(mac_holder)),
-      sum_(session, {"MAC transcript", direction_, 0}, HashUse::MacTranscript),
+      sum_(session, {"MAC transcript", direction_, 0}, crypto::HashUse::MacTranscript),
       chain_(session, {"MAC chain", direction_, 0}) {}
 
 void MacTranscript::absorb(std::span<const Block> macs) { sum_.absorb(macs); }
 
-Digest MacTranscript::settle() {
-  const Digest digest = chain_.absorb_object(sum_.take()).digest();
-  chain_ = RandomOracle(session_, {"MAC chain", direction_, ++settled_});
+crypto::Digest MacTranscript::settle() {
+  const crypto::Digest digest = chain_.absorb_object(sum_.take()).digest();
+  chain_ = crypto::RandomOracle(session_, {"MAC chain", direction_, ++settled_});
   chain_.absorb_object(digest);
   // What is sent is a hash of the chain's state under another domain, so that the chain itself
   // stays with the parties.
-  return RandomOracle(session_, {"MAC digest", direction_, settled_})
+  return crypto::RandomOracle(session_, {"MAC digest", direction_, settled_})
       .absorb_object(digest)
       .digest();
 }
@@ -58,4 +58,4 @@ SettledCheck settle_part(Session& whole, Session& part) {
   return SettledCheck();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::checks

@@ -29,7 +29,7 @@
 #include "crypto/hash_sum.h"
 #include "crypto/random_oracle.h"
 
-namespace tinyot {
+namespace tinyot::checks {
 
 class Session;
 
@@ -49,14 +49,14 @@ class MacTranscript {
   void absorb_part(MacTranscript& part);
 
   // The digest of everything so far. Both parties call it at the same points.
-  Digest settle();
+  crypto::Digest settle();
 
  private:
   SessionId session_;
   char direction_;
   std::uint64_t settled_ = 0;
-  HashSum sum_;
-  RandomOracle chain_;
+  crypto::HashSum sum_;
+  crypto::RandomOracle chain_;
 };
 
 // Proof that all bits opened so far have been checked. Only settle() makes one; outputs and stored
@@ -75,15 +75,15 @@ class SettledCheck {
 struct MacTranscripts {
   MacTranscripts(const SessionId& session, Party me)
       : mine(session, me), peers(session, peer_of(me)),
-        shared(session, {"shared MAC transcript", '*', 0}, HashUse::MacTranscript) {}
+        shared(session, {"shared MAC transcript", '*', 0}, crypto::HashUse::MacTranscript) {}
 
   // Before the transcripts settle: puts what has been opened of shared bits on those of both
   // directions. Every bit that was revealed is to be on them by then.
   void close();
 
-  MacTranscript mine;   // of my bits: I am the MAC holder
-  MacTranscript peers;  // of the peer's bits: I am the key holder
-  HashSum shared;       // of shared bits, since they last joined
+  MacTranscript mine;      // of my bits: I am the MAC holder
+  MacTranscript peers;     // of the peer's bits: I am the key holder
+  crypto::HashSum shared;  // of shared bits, since they last joined
   // Bits that were revealed and have not been absorbed.
   std::int64_t mine_due = 0, peers_due = 0;
 };
@@ -99,4 +99,4 @@ SettledCheck settle_transcripts(Session& session);
 // one at a time.
 SettledCheck settle_part(Session& whole, Session& part);
 
-}  // namespace tinyot
+}  // namespace tinyot::checks

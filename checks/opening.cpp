@@ -2,16 +2,16 @@
 
 #include "base/secret.h"
 
-namespace tinyot {
+namespace tinyot::checks {
 
-void reveal_bits(Session& session, const MessageTag& tag, const BitVector& bits) {
-  send_bits(session.channel(), tag, bits);
+void reveal_bits(Session& session, const net::MessageTag& tag, const BitVector& bits) {
+  net::send_bits(session.channel(), tag, bits);
   session.transcripts().mine_due += static_cast<std::int64_t>(bits.size());
 }
 
-BitVector receive_revealed_bits(Session& session, const MessageTag& tag, std::size_t n) {
+BitVector receive_revealed_bits(Session& session, const net::MessageTag& tag, std::size_t n) {
   session.transcripts().peers_due += static_cast<std::int64_t>(n);
-  return recv_bits(session.channel(), tag, n);
+  return net::recv_bits(session.channel(), tag, n);
 }
 
 void absorb_my_macs(Session& session, std::span<const Mac> macs) {
@@ -48,4 +48,4 @@ void absorb_opened(Session& session, std::span<const MacShare> differences) {
   transcripts.peers_due -= static_cast<std::int64_t>(differences.size());
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::checks

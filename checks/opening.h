@@ -12,17 +12,17 @@
 #include "base/block.h"
 #include "checks/session.h"
 
-namespace tinyot {
+namespace tinyot::checks {
 
 // Role: MAC holder. Sends the bits, packed.
 // Wire: 1 message of ceil(n / 8) bytes.
-void reveal_bits(Session& session, const MessageTag& tag, const BitVector& bits);
+void reveal_bits(Session& session, const net::MessageTag& tag, const BitVector& bits);
 // The MACs of bits that were revealed, next in order.
 void absorb_my_macs(Session& session, std::span<const Mac> macs);
 
 // Role: key holder. Receives n bits that the peer reveals; they are not checked before the
 // transcript is settled.
-BitVector receive_revealed_bits(Session& session, const MessageTag& tag, std::size_t n);
+BitVector receive_revealed_bits(Session& session, const net::MessageTag& tag, std::size_t n);
 // The keys of bits that the peer revealed, next in order: absorbs K ^ x.Delta for the x received.
 // `keys` is overwritten.
 void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& revealed,
@@ -48,4 +48,4 @@ void absorb_peers_keys_of(Session& session, const BitVector& revealed, Make make
   absorb_peers_keys(session, keys, revealed, 0);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::checks

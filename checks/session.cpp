@@ -3,24 +3,25 @@
 #include "base/error.h"
 #include "crypto/random_oracle.h"
 
-namespace tinyot {
+namespace tinyot::checks {
 namespace {
 
-constexpr MessageTag kConfirm{0x0002, "handshake.confirm"};
+constexpr net::MessageTag kConfirm{0x0002, "handshake.confirm"};
 
-SessionId as_session_id(const Digest& digest) { return {digest.bytes}; }
+SessionId as_session_id(const crypto::Digest& digest) { return {digest.bytes}; }
 
 // A name of `base` on this channel and on no other one, where the channel knows itself.
-SessionId on_channel(const SessionId& base, const Channel& channel) {
+SessionId on_channel(const SessionId& base, const net::Channel& channel) {
   const auto binding = channel.binding();
   return binding.empty()
              ? base
-             : as_session_id(RandomOracle(base, {"channel", '*', 0}).absorb(binding).digest());
+             : as_session_id(
+                   crypto::RandomOracle(base, {"channel", '*', 0}).absorb(binding).digest());
 }
 
 SessionId bind(const SessionId& base, std::string_view phase, char direction,
-               const Handshake& handshake) {
-  return as_session_id(RandomOracle(base, {phase, direction, 0})
+               const net::Handshake& handshake) {
+  return as_session_id(crypto::RandomOracle(base, {phase, direction, 0})
                            .absorb_object(static_cast<std::uint64_t>(handshake.hello_a.size()))
                            .absorb(handshake.hello_a)
                            .absorb(handshake.hello_b)
@@ -29,12 +30,12 @@ SessionId bind(const SessionId& base, std::string_view phase, char direction,
 
 }  // namespace
 
-SessionIds establish_session(Channel& channel, Rng& rng, Party me,
-                             std::vector<Parameter> parameters,
+SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
+                             std::vector<net::Parameter> parameters,
                              const std::optional<SessionId>& existing) {
   parameters.push_back({"session", existing ? hex_of(*existing) : "new"});
-  const Hello hello{me, rng.object<std::array<std::uint8_t, 32>>(), std::move(parameters)};
-  const Handshake handshake = shake_hands(channel, hello);
+  const net::Hello hello{me, rng.object<std::array<std::uint8_t, 32>>(), std::move(parameters)};
+  const net::Handshake handshake = net::shake_hands(channel, hello);
 
   SessionIds ids;
   ids.session = existing.value_or(bind(on_channel({}, channel), "session", '*', handshake));
@@ -43,22 +44,24 @@ SessionIds establish_session(Channel& channel, Rng& rng, Party me,
   // The confirmation names its sender, so that it cannot be sent back.
   const SessionId mine = bind(ids.connection, "confirm", letter(me), handshake);
   const SessionId expected = bind(ids.connection, "confirm", letter(peer_of(me)), handshake);
-  send_object(channel, kConfirm, mine);
-  const auto received = recv_object<SessionId>(channel, kConfirm);
-  if (!equal_constant_time({received.bytes}, {expected.bytes})) throw PeerCheated("handshake");
+  net::send_object(channel, kConfirm, mine);
+  const auto received = net::recv_object<SessionId>(channel, kConfirm);
+  if (!crypto::equal_constant_time({received.bytes}, {expected.bytes}))
+    throw PeerCheated("handshake");
   channel.flush();  // whoever goes on with another channel must not leave the peer waiting
   return ids;
 }
 
-void join_session(Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker) {
+void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker) {
   const auto proof = [&](Party party) {
-    return RandomOracle(on_channel(ids.connection, channel), {"worker", letter(party), worker})
+    return crypto::RandomOracle(on_channel(ids.connection, channel),
+                                {"worker", letter(party), worker})
         .digest();
   };
-  static_assert(sizeof(Digest) == kJoinBytes);
-  send_object(channel, kJoin, proof(me));
-  const auto received = recv_object<Digest>(channel, kJoin);
-  if (!equal_constant_time(received, proof(peer_of(me))))
+  static_assert(sizeof(crypto::Digest) == net::kJoinBytes);
+  net::send_object(channel, net::kJoin, proof(me));
+  const auto received = net::recv_object<crypto::Digest>(channel, net::kJoin);
+  if (!crypto::equal_constant_time(received, proof(peer_of(me))))
     throw NetworkError("a connection that does not belong to this session");
   channel.flush();
 }
@@ -72,21 +75,22 @@ std::string hex_of(const SessionId& id) {
 
 std::string short_name(const SessionId& id) { return hex_of(id).substr(0, 16); }
 
-Session::Session(Party me, const SessionIds& ids, const Delta& global_key, Channel& channel,
-                 Rng rng, PhaseLog& log)
+Session::Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
+                 crypto::Rng rng, net::PhaseLog& log)
     : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)),
       parts_seed_(rng_.block()), log_(log), transcripts_(ids.connection, me) {}
 
 Session::Session(const Session& whole, std::string_view kind, std::uint64_t number,
-                 Channel& channel, PhaseLog& log)
+                 net::Channel& channel, net::PhaseLog& log)
     : Session(whole.me_,
               {whole.ids_.session,
-               as_session_id(RandomOracle(whole.id(), {kind, '*', number}).digest())},
+               as_session_id(crypto::RandomOracle(whole.id(), {kind, '*', number}).digest())},
               whole.global_key_, channel,
-              Rng(Seed{RandomOracle(whole.id(), {"randomness of a part", letter(whole.me_), number})
-                           .absorb(std::as_bytes(std::span(kind)))
-                           .absorb_object(whole.parts_seed_)
-                           .block()}),
+              crypto::Rng(Seed{crypto::RandomOracle(
+                                   whole.id(), {"randomness of a part", letter(whole.me_), number})
+                                   .absorb(std::as_bytes(std::span(kind)))
+                                   .absorb_object(whole.parts_seed_)
+                                   .block()}),
               log) {}
 
 Session::~Session() {
@@ -94,4 +98,4 @@ Session::~Session() {
   wipe_object(parts_seed_);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::checks

@@ -22,7 +22,7 @@
 #include "net/handshake.h"
 #include "net/phase_log.h"
 
-namespace tinyot {
+namespace tinyot::checks {
 
 struct SessionIds {
   SessionId session;     // names the stores' session; fresh unless one was given
@@ -33,14 +33,14 @@ struct SessionIds {
 // already), derives the ids and has each party confirm them. Wire: 2 messages each way, 2 rounds.
 // Fails: as shake_hands; PeerCheated("handshake") if the peer's confirmation is not of the same two
 // Hellos.
-SessionIds establish_session(Channel& channel, Rng& rng, Party me,
-                             std::vector<Parameter> parameters,
+SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
+                             std::vector<net::Parameter> parameters,
                              const std::optional<SessionId>& existing);
 
 // Role: both. Joins a further channel to the session, for worker `worker` of both parties: each
 // proves that it knows the session's connection. Wire: 1 message of 32 bytes each way. Fails:
 // NetworkError if it is another session's, or somebody else's; as Channel::recv.
-void join_session(Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker);
+void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker);
 
 // The first 16 hex digits, as reports name a session.
 std::string short_name(const SessionId& id);
@@ -49,13 +49,13 @@ std::string hex_of(const SessionId& id);
 class Session {
  public:
   // `global_key` is Delta^me, the key under which this party checks the peer's bits.
-  Session(Party me, const SessionIds& ids, const Delta& global_key, Channel& channel, Rng rng,
-          PhaseLog& log);
+  Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
+          crypto::Rng rng, net::PhaseLog& log);
   // A part of `whole`, for one unit of its work on a channel of its own: an id, randomness,
   // counters and MAC transcripts of its own, derived from those of `whole`, `kind` and `number`.
   // Parts of different numbers may live on different threads.
-  Session(const Session& whole, std::string_view kind, std::uint64_t number, Channel& channel,
-          PhaseLog& log);
+  Session(const Session& whole, std::string_view kind, std::uint64_t number, net::Channel& channel,
+          net::PhaseLog& log);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -64,9 +64,9 @@ class Session {
   Party peer() const { return peer_of(me_); }
   const SessionId& id() const { return ids_.connection; }
   const Delta& global_key() const { return global_key_; }
-  PhaseLog& log() { return log_; }
-  Channel& channel() { return channel_; }
-  Rng& rng() { return rng_; }
+  net::PhaseLog& log() { return log_; }
+  net::Channel& channel() { return channel_; }
+  crypto::Rng& rng() { return rng_; }
   MacTranscripts& transcripts() { return transcripts_; }
 
   // A number that both parties count alike, for domains that occur many times.
@@ -76,12 +76,12 @@ class Session {
   Party me_;
   SessionIds ids_;
   Delta global_key_;
-  Channel& channel_;
-  Rng rng_;
+  net::Channel& channel_;
+  crypto::Rng rng_;
   Block parts_seed_;  // of the randomness of parts
-  PhaseLog& log_;
+  net::PhaseLog& log_;
   MacTranscripts transcripts_;
   std::uint64_t counter_ = 0;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::checks

@@ -1,6 +1,6 @@
 #include "circuitgen/builder.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 Bit operator^(const Bit& x, const Bit& y) {
   if (x.is_constant()) return x.constant() ? ~y : y;
@@ -92,4 +92,4 @@ void Builder::free_dead() {
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

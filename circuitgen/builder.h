@@ -18,7 +18,7 @@
 #include "circuitgen/gate.h"
 #include "circuitgen/wire_ids.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 class Builder;
 
@@ -131,4 +131,4 @@ inline Bit& Bit::operator=(Bit&& other) noexcept {
   return *this;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 namespace {
 
 class KeptRounds final : public RoundSink {
@@ -33,4 +33,4 @@ void CircuitRounds::run(RoundSink& sink) {
   rounds_.clear();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

@@ -6,7 +6,7 @@
 
 #include "circuitgen/layering.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 // The rounds of a circuit on some lanes, in a window. A circuit of no more than kPreparedMax gates
 // is layered beforehand, so that a run of it only has to carry its rounds out; any other one is
@@ -33,4 +33,4 @@ class CircuitRounds {
   std::vector<Round> rounds_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

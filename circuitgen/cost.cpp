@@ -5,7 +5,7 @@
 
 #include "circuitgen/wire_ids.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 namespace {
 
 class CostSink final : public GateSink {
@@ -88,4 +88,4 @@ std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gat
 
 CircuitCost cost_of(const Circuit& circuit) { return *cost_within(circuit, ~std::uint64_t{0}); }
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

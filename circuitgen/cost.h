@@ -7,7 +7,7 @@
 
 #include "circuitgen/gate.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 // Of one lane. What is the same in all lanes counts like anything else, and of gates once more by
 // itself: several lanes carry these out once.
@@ -45,4 +45,4 @@ CircuitCost cost_of(const Circuit& circuit);
 // no more is generated.
 std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max);
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

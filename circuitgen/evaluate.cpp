@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "circuitgen/wire_ids.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 namespace {
 
 void check_shapes(const CircuitInfo& info, std::size_t lanes,
@@ -147,4 +147,4 @@ std::vector<LaneValues> evaluate(const Circuit& circuit, std::size_t lanes,
   return std::move(evaluator).finish();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

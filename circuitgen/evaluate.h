@@ -9,7 +9,7 @@
 #include "base/bit_vector.h"
 #include "circuitgen/gate.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 // The values of one bundle: one a lane, or exactly one for a bundle that is the same in all lanes.
 using LaneValues = std::vector<BitVector>;
@@ -21,4 +21,4 @@ using LaneValues = std::vector<BitVector>;
 std::vector<LaneValues> evaluate(const Circuit& circuit, std::size_t lanes,
                                  const std::vector<LaneValues>& inputs);
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

@@ -13,7 +13,7 @@
 
 #include "base/party.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 using WireId = std::uint64_t;
 inline constexpr WireId kWireIdMax = WireId{1} << 31;  // every id is below
@@ -84,4 +84,4 @@ class Circuit {
   virtual void generate(GateSink& sink) const = 0;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

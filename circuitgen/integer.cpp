@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-namespace tinyot {
+namespace tinyot::circuit {
 namespace {
 
 // The same ripple adds and subtracts; nobody reads the last carry.
@@ -213,4 +213,4 @@ Bits BitSum::total() && {
   return result;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

@@ -12,7 +12,7 @@
 
 #include "circuitgen/builder.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 // One bit of an adder or a subtracter: one AND each.
 struct Digit {
@@ -79,4 +79,4 @@ class BitSum {
   std::vector<Bits> columns_;  // by place
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "circuitgen/wire_ids.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 namespace {
 
 constexpr Slot kNoSlot = ~Slot{0};
@@ -301,4 +301,4 @@ void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t wind
   layering.finish();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

@@ -17,7 +17,7 @@
 
 #include "circuitgen/gate.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 // A slot of a wire over all lanes, or, with the highest bit set, of a common wire.
 using Slot = std::uint32_t;
@@ -80,4 +80,4 @@ class RoundSink {
 void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t window,
                      RoundSink& sink);
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "circuitgen/gate.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 // Small numbers, given out in ascending order, round and round over the unused ones, so that wires
 // made one after the other stand side by side in tables: with the id returned last, a circuit of
@@ -80,4 +80,4 @@ class WireTable {
   std::vector<Entry> entries_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

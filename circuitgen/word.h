@@ -16,7 +16,7 @@
 
 #include "circuitgen/integer.h"
 
-namespace tinyot {
+namespace tinyot::circuit {
 
 template <std::size_t n>
 class Word {
@@ -164,4 +164,4 @@ W rotated_right(const W& x, std::size_t count) {
   return z;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::circuit

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "crypto/use_ledger.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 namespace {
 
 const CryptoPP::byte* data_of(std::span<const std::byte> bytes) {
@@ -84,4 +84,4 @@ bool equal_constant_time(const SealTag& a, const SealTag& b) {
   return CryptoPP::VerifyBufsEqual(data_of(a), data_of(b), a.size());
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

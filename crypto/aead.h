@@ -8,7 +8,7 @@
 
 #include "base/secret.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 // A secret key of 256 bits, wiped when it goes.
 struct SealKey {
@@ -43,4 +43,4 @@ SealTag authenticate(const SealKey& key, std::span<const std::byte> message);
 // Fixed length, no early exit.
 bool equal_constant_time(const SealTag& a, const SealTag& b);
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -16,7 +16,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace tinyot {
+namespace tinyot::crypto {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -174,11 +174,11 @@ void expand_key(Block key, Block* round_keys) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace tinyot
+}  // namespace tinyot::crypto
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace tinyot {
+namespace tinyot::crypto {
 
 HWY_EXPORT(ctr_xor);
 HWY_EXPORT(ctr_fill);
@@ -215,5 +215,5 @@ void tweaked_hash(const AesKey& key, Block tweak, std::span<const Block> in, std
   HWY_DYNAMIC_DISPATCH(tweaked_hash)(key, tweak, in.data(), out.data(), in.size());
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto
 #endif  // HWY_ONCE

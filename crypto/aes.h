@@ -11,7 +11,7 @@
 
 #include "base/block.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 struct AesKey {
   Block round_keys[11];
@@ -30,4 +30,4 @@ void ctr_fill(const AesKey& key, Block counter, std::span<Block> out);
 // circular correlation-robust hash.
 void tweaked_hash(const AesKey& key, Block tweak, std::span<const Block> in, std::span<Block> out);
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tinyot::vaes {
+namespace tinyot::crypto::vaes {
 
 #ifdef TINYOT_VAES_COMPILED
 
@@ -136,4 +136,4 @@ void tweaked_hash(const AesKey&, Block, const Block*, Block*, std::size_t) {
 
 #endif
 
-}  // namespace tinyot::vaes
+}  // namespace tinyot::crypto::vaes

@@ -7,7 +7,7 @@
 
 #include "crypto/aes.h"
 
-namespace tinyot::vaes {
+namespace tinyot::crypto::vaes {
 
 bool is_usable();
 
@@ -15,4 +15,4 @@ void ctr_xor(const AesKey& key, Block counter, Block* data, std::size_t blocks);
 void ctr_fill(const AesKey& key, Block counter, Block* data, std::size_t blocks);
 void tweaked_hash(const AesKey& key, Block tweak, const Block* in, Block* out, std::size_t blocks);
 
-}  // namespace tinyot::vaes
+}  // namespace tinyot::crypto::vaes

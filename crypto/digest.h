@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 struct Digest {
   std::array<std::uint8_t, 32> bytes{};
@@ -27,4 +27,4 @@ std::span<std::byte> writable_bytes_of(T& object) {
   return std::as_writable_bytes(std::span(&object, 1));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -11,7 +11,7 @@
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace tinyot {
+namespace tinyot::crypto {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -58,11 +58,11 @@ void add_products(const Block* a, const Block* b, std::size_t blocks, WideBlock&
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace tinyot
+}  // namespace tinyot::crypto
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace tinyot {
+namespace tinyot::crypto {
 
 HWY_EXPORT(add_products);
 
@@ -83,5 +83,5 @@ Block reduced(const WideBlock& sum) {
   return folded;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto
 #endif  // HWY_ONCE

@@ -8,7 +8,7 @@
 
 #include "base/block.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 // A sum of products that is not reduced yet: a polynomial of degree below 255.
 struct WideBlock {
@@ -22,4 +22,4 @@ void add_products(std::span<const Block> a, std::span<const Block> b, WideBlock&
 // The field element.
 Block reduced(const WideBlock& sum);
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tinyot::vpclmul {
+namespace tinyot::crypto::vpclmul {
 
 #ifdef TINYOT_VPCLMUL_COMPILED
 
@@ -61,4 +61,4 @@ std::size_t add_products(const Block*, const Block*, std::size_t, WideBlock&) {
 
 #endif
 
-}  // namespace tinyot::vpclmul
+}  // namespace tinyot::crypto::vpclmul

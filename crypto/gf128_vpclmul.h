@@ -6,7 +6,7 @@
 
 #include "crypto/gf128.h"
 
-namespace tinyot::vpclmul {
+namespace tinyot::crypto::vpclmul {
 
 // Whether this processor has it.
 bool is_usable();
@@ -14,4 +14,4 @@ bool is_usable();
 // As add_products, for the first whole pairs of blocks; returns how many blocks that were.
 std::size_t add_products(const Block* a, const Block* b, std::size_t blocks, WideBlock& sum);
 
-}  // namespace tinyot::vpclmul
+}  // namespace tinyot::crypto::vpclmul

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 namespace {
 
 void ensure_sodium() {
@@ -74,4 +74,4 @@ Point operator-(const Point& a, const Point& b) {
   return difference;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -10,7 +10,7 @@
 
 #include "crypto/rng.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 struct Point {
   std::array<std::uint8_t, 32> bytes;
@@ -34,4 +34,4 @@ Point times(const Scalar& scalar, const Point& point);
 Point operator+(const Point& a, const Point& b);
 Point operator-(const Point& a, const Point& b);
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tinyot {
+namespace tinyot::crypto {
 namespace {
 
 constexpr std::size_t kStep = 256;  // blocks hashed at a time, on the stack
@@ -29,4 +29,4 @@ void HashSum::absorb(std::span<const Block> blocks) {
 
 Block HashSum::take() { return std::exchange(sum_, Block{0, 0}); }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -33,7 +33,7 @@
 
 #include "crypto/tweak_hash.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 class HashSum {
  public:
@@ -56,4 +56,4 @@ class HashSum {
   Block sum_{0, 0};
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

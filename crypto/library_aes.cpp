@@ -2,7 +2,7 @@
 
 #include <cryptopp/aes.h>
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 std::vector<AesBytes> aes128_by_library_vartime(const AesBytes& key,
                                                 const std::vector<AesBytes>& blocks) {
@@ -13,4 +13,4 @@ std::vector<AesBytes> aes128_by_library_vartime(const AesBytes& key,
   return encrypted;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 using AesBytes = std::array<std::uint8_t, 16>;
 
 std::vector<AesBytes> aes128_by_library_vartime(const AesBytes& key,
                                                 const std::vector<AesBytes>& blocks);
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

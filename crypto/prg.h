@@ -9,7 +9,7 @@
 #include "base/secret.h"
 #include "crypto/aes.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 // Many generators of equal standing, one a seed, with their keys expanded once. Secret: wiped on
 // destruction.
@@ -41,4 +41,4 @@ class PrgRows {
   SecretVector<AesKey> keys_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

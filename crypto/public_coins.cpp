@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 namespace {
 
@@ -76,4 +76,4 @@ std::vector<Pair> pairing_from(const SessionId& session, const Domain& domain,
   return pairs;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

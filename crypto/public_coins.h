@@ -11,7 +11,7 @@
 #include "crypto/random_oracle.h"
 #include "crypto/rng.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 using PublicSeed = std::array<std::uint8_t, 32>;
 
@@ -31,4 +31,4 @@ struct Pair {
 std::vector<Pair> pairing_from(const SessionId& session, const Domain& domain,
                                const PublicSeed& seed, std::uint32_t n);
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -8,7 +8,7 @@
 #include "base/secret.h"
 #include "crypto/use_ledger.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 struct RandomOracle::State {
   CryptoPP::SHA256 hash;
@@ -57,4 +57,4 @@ bool equal_constant_time(const Digest& a, const Digest& b) {
   return declassified(CryptoPP::VerifyBufsEqual(a.bytes.data(), b.bytes.data(), a.bytes.size()));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

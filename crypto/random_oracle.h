@@ -13,7 +13,7 @@
 #include "base/session_id.h"
 #include "crypto/digest.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 // What a query is about. `direction` names a party ('A', 'B') or says that both are meant ('*').
 struct Domain {
@@ -47,4 +47,4 @@ class RandomOracle {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

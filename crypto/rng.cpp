@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 Rng Rng::from_system() {
   Seed seed;
@@ -68,4 +68,4 @@ std::uint64_t Rng::below(std::uint64_t bound) {
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -9,7 +9,7 @@
 #include "base/block.h"
 #include "crypto/aes.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 class Rng {
  public:
@@ -55,4 +55,4 @@ class Rng {
   bool moved_from_ = false;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

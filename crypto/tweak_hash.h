@@ -24,7 +24,7 @@
 #include "crypto/aes.h"
 #include "crypto/random_oracle.h"
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 // What a hash value is used for. Each use has a tweak space of its own.
 enum class HashUse : std::uint64_t {
@@ -60,4 +60,4 @@ class TweakHash {
 // The 2-to-1 step for two-block inputs.
 constexpr Block collapsed(Block first, Block second) { return doubled(first ^ doubled(second)); }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

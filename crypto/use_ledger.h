@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-namespace tinyot {
+namespace tinyot::crypto {
 
 enum class UseKind { Oracle, Hash, Stream, Seal };
 
@@ -33,4 +33,4 @@ inline void note_use(const Use& use) {
   if (UseObserver* const observer = use_observer.load(std::memory_order_relaxed)) observer(use);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::crypto

@@ -4,7 +4,7 @@
 #include "net/handshake.h"
 #include "net/tcp_stream.h"
 
-namespace tinyot {
+namespace tinyot::net {
 namespace {
 
 class Admitted final : public PendingStream {
@@ -69,4 +69,4 @@ const Admission& plain_admission() {
   return kAdmission;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -7,7 +7,7 @@
 
 #include "net/byte_stream.h"
 
-namespace tinyot {
+namespace tinyot::net {
 
 class TcpStream;
 
@@ -37,4 +37,4 @@ const Admission& open_admission();
 // (handshake.h). That keeps out strays, and nobody who means harm.
 const Admission& plain_admission();
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace tinyot {
+namespace tinyot::net {
 
 class ByteQueue {
  public:
@@ -32,4 +32,4 @@ class ByteQueue {
   std::size_t begin_ = 0;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace tinyot {
+namespace tinyot::net {
 
 class ByteStream {
  public:
@@ -50,4 +50,4 @@ struct MemoryStreams {
 };
 MemoryStreams make_memory_streams();
 
-}  // namespace tinyot
+}  // namespace tinyot::net

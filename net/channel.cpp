@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::net {
 namespace {
 
 constexpr MessageTag kAbort{0xFFFFFFFF, "abort"};
@@ -154,4 +154,4 @@ std::unique_ptr<Channel> make_framed_channel(std::unique_ptr<ByteStream> stream)
   return std::make_unique<FramedChannel>(std::move(stream));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::net

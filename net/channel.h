@@ -16,7 +16,7 @@
 #include "base/auth_bits.h"
 #include "net/byte_stream.h"
 
-namespace tinyot {
+namespace tinyot::net {
 
 // Tags are unique over all protocols; the high byte names the protocol. The name appears in errors.
 struct MessageTag {
@@ -102,4 +102,4 @@ BitVector recv_bits(Channel& channel, const MessageTag& tag, std::size_t size);
 
 std::unique_ptr<Channel> make_framed_channel(std::unique_ptr<ByteStream> stream);
 
-}  // namespace tinyot
+}  // namespace tinyot::net

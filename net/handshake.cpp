@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "handshake.pb.h"
 
-namespace tinyot {
+namespace tinyot::net {
 namespace {
 
 constexpr std::size_t kHelloBytesMax = 16 << 10;
@@ -121,4 +121,4 @@ Handshake shake_hands(Channel& channel, const Hello& mine) {
                                 : Handshake{std::move(theirs), std::move(ours)};
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -12,7 +12,7 @@
 #include "base/party.h"
 #include "net/channel.h"
 
-namespace tinyot {
+namespace tinyot::net {
 
 inline constexpr std::uint32_t kWireVersion = 4;
 
@@ -49,4 +49,4 @@ struct Handshake {
 // Hello; and as Channel::recv.
 Handshake shake_hands(Channel& channel, const Hello& mine);
 
-}  // namespace tinyot
+}  // namespace tinyot::net

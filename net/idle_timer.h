@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::net {
 
 class IdleTimer {
  public:
@@ -44,4 +44,4 @@ class IdleTimer {
   std::size_t due_ = 1;    // for the next one
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::net {
 namespace {
 
 constexpr std::size_t kLogLinesMax = 100;
@@ -69,4 +69,4 @@ Lobby::Place Lobby::turn_away(Place guest, const std::string& reason) {
   return guests_.erase(guest);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -10,7 +10,7 @@
 #include "net/admission.h"
 #include "net/tcp_stream.h"
 
-namespace tinyot {
+namespace tinyot::net {
 
 std::string seconds_of(std::chrono::milliseconds time);
 
@@ -55,4 +55,4 @@ class Lobby {
   std::size_t turned_away_ = 0;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "net/byte_stream.h"
 
-namespace tinyot {
+namespace tinyot::net {
 namespace {
 
 // Both directions; each end reads from one of them. The bytes are kept as the writes made them, so
@@ -109,4 +109,4 @@ MemoryStreams make_memory_streams() {
   return {std::make_unique<MemoryStream>(link, 0), std::make_unique<MemoryStream>(link, 1)};
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::net

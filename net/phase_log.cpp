@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-namespace tinyot {
+namespace tinyot::net {
 namespace {
 
 double cpu_seconds() {
@@ -56,4 +56,4 @@ PhaseCost& PhaseLog::find(const std::string& name) {
   return phases_.back();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -11,7 +11,7 @@
 
 #include "net/channel.h"
 
-namespace tinyot {
+namespace tinyot::net {
 
 struct PhaseCost {
   std::string name;
@@ -67,4 +67,4 @@ class PhaseLog {
   std::vector<PhaseCost> phases_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -10,7 +10,7 @@
 #include "net/lobby.h"
 #include "net/tcp_stream.h"
 
-namespace tinyot {
+namespace tinyot::net {
 namespace {
 
 namespace asio = boost::asio;
@@ -154,4 +154,4 @@ std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeout
                      seconds_of(timeouts.admission));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::net

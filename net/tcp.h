@@ -10,7 +10,7 @@
 #include "net/admission.h"
 #include "net/byte_stream.h"
 
-namespace tinyot {
+namespace tinyot::net {
 
 struct Address {
   std::string host;
@@ -58,4 +58,4 @@ class TcpListener {
 std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts,
                                         const Admission& admission = open_admission());
 
-}  // namespace tinyot
+}  // namespace tinyot::net

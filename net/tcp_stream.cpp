@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace tinyot {
+namespace tinyot::net {
 namespace {
 
 namespace asio = boost::asio;
@@ -208,4 +208,4 @@ void TcpStream::wait(bool to_read, bool to_write, const IdleTimer& timer) {
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::net

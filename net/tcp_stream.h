@@ -12,7 +12,7 @@
 #include "net/byte_stream.h"
 #include "net/idle_timer.h"
 
-namespace tinyot {
+namespace tinyot::net {
 
 // The other side has closed the connection, or its system has.
 class ConnectionClosed : public NetworkError {
@@ -75,4 +75,4 @@ class TcpStream final : public ByteStream {
   std::vector<std::byte> ahead_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::net

@@ -2,10 +2,10 @@
 
 #include "offline/combiner.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kAuthAndD{0x1601, "aand.d"};
+constexpr net::MessageTag kAuthAndD{0x1601, "aand.d"};
 
 // An AND while it is folded: bits, MACs or keys.
 template <class T>
@@ -41,17 +41,17 @@ void fold_words(const Buckets& buckets, const BucketRange& range, const BitVecto
 
 }  // namespace
 
-void AuthAndMacHolder::reveal(Session& session) {
+void AuthAndMacHolder::reveal(checks::Session& session) {
   d_ =
       combiner_bits(buckets_, [&](std::size_t, std::uint32_t first, std::uint32_t,
                                   std::uint32_t object) { return y_.bit(first) ^ y_.bit(object); });
-  reveal_bits(session, kAuthAndD, d_);
+  checks::reveal_bits(session, kAuthAndD, d_);
   for_each_combiner_word<Mac>(
       buckets_, [&](std::uint32_t object) { fetch(y_.macs[object]); },
       [&](std::uint32_t first, std::uint32_t, std::uint32_t object) {
         return y_.macs[first] ^ y_.macs[object];
       },
-      [&](std::span<Mac> macs, std::size_t) { absorb_my_macs(session, macs); });
+      [&](std::span<Mac> macs, std::size_t) { checks::absorb_my_macs(session, macs); });
 }
 
 void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y,
@@ -73,14 +73,16 @@ void AuthAndMacHolder::fold_into(const BucketRange& range, AuthBitsMine& x, Auth
       });
 }
 
-void AuthAndKeyHolder::receive(Session& session) {
-  d_ = receive_revealed_bits(session, kAuthAndD, combiner_count(buckets_));
+void AuthAndKeyHolder::receive(checks::Session& session) {
+  d_ = checks::receive_revealed_bits(session, kAuthAndD, combiner_count(buckets_));
   for_each_combiner_word<Key>(
       buckets_, [&](std::uint32_t object) { fetch(y_[object]); },
       [&](std::uint32_t first, std::uint32_t, std::uint32_t object) {
         return y_[first] ^ y_[object];
       },
-      [&](std::span<Key> keys, std::size_t first) { absorb_peers_keys(session, keys, d_, first); });
+      [&](std::span<Key> keys, std::size_t first) {
+        checks::absorb_peers_keys(session, keys, d_, first);
+      });
 }
 
 void AuthAndKeyHolder::fold_into(const BucketRange& range, AuthBitsPeers& x, AuthBitsPeers& y,
@@ -88,4 +90,4 @@ void AuthAndKeyHolder::fold_into(const BucketRange& range, AuthBitsPeers& x, Aut
   fold_words<Key>(buckets_, range, d_, x_, y_, z_, x.keys, y.keys, z.keys);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

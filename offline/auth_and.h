@@ -10,7 +10,7 @@
 #include "checks/opening.h"
 #include "offline/buckets.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Role: MAC holder, who owns the bits.
 class AuthAndMacHolder {
@@ -19,7 +19,7 @@ class AuthAndMacHolder {
       : buckets_(buckets), x_(x), y_(y), z_(z) {}
 
   // Reveals every d; their MACs go on the transcript.  Wire: sends (B - 1) l / 8 bytes.
-  void reveal(Session& session);
+  void reveal(checks::Session& session);
   // Folds a range of buckets. Shapes: x, y, z of range.count.
   void fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y, AuthBitsMine& z) const;
 
@@ -36,7 +36,7 @@ class AuthAndKeyHolder {
       : buckets_(buckets), x_(x), y_(y), z_(z) {}
 
   // Receives every d. They are checked when the transcript is settled.
-  void receive(Session& session);
+  void receive(checks::Session& session);
   void fold_into(const BucketRange& range, AuthBitsPeers& x, AuthBitsPeers& y,
                  AuthBitsPeers& z) const;
 
@@ -46,4 +46,4 @@ class AuthAndKeyHolder {
   BitVector d_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

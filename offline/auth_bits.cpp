@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "checks/equality.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kMatrix{0x1201, "abit.r"};
+constexpr net::MessageTag kMatrix{0x1201, "abit.r"};
 
 std::size_t rounded_up(std::size_t value, std::size_t step) {
   return (value + step - 1) / step * step;
@@ -29,8 +29,8 @@ bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
 // One direction each of a run, in step with each other.
 class AuthBitRun {
  public:
-  AuthBitRun(Session& session, const SecurityParameters& params, SeedOts seeds, std::size_t length,
-             AuthBits& bits)
+  AuthBitRun(checks::Session& session, const SecurityParameters& params, SeedOts seeds,
+             std::size_t length, AuthBits& bits)
       : session_(session), length_(length), sender_(session, params, std::move(seeds.sent), length),
         receiver_(session, params, std::move(seeds.received)),
         r_(draw_amplification(session.rng(), flip_role(receiver_), session.global_key())),
@@ -49,7 +49,7 @@ class AuthBitRun {
   // LaBit steps 1 to 3, and already the key holder's half of aBit: K_j = R.K'_j needs nothing that
   // the peer has yet to send.
   void exchange_columns() {
-    const PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: columns", length_);
+    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: columns", length_);
     LeakyMacRows rows;
     Amplifier amplifier(r_);
     const auto chunks = chunks_of(length_);
@@ -65,22 +65,22 @@ class AuthBitRun {
 
   // LaBit steps 4 and 5.
   void check() {
-    const PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: check", length_);
+    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: check", length_);
     receiver_.send_pairing();
     sender_.receive_pairing();
-    const Digest of_mine = sender_.check_digest(phase), of_peers = receiver_.check_digest();
-    EqualityCheck equality("LaBit");
+    const crypto::Digest of_mine = sender_.check_digest(phase), of_peers = receiver_.check_digest();
+    checks::EqualityCheck equality("LaBit");
     equality.add_both(session_.me(), "LaBit of A", "LaBit of B", of_mine, of_peers);
     equality.run(session_);
   }
 
   // aBit steps 2 and 3, after the check.
   void finish_macs() {
-    const PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: amplification",
-                                length_);
-    send_words(session_.channel(), kMatrix, std::span<const std::uint64_t>(r_.matrix.words()));
+    const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: amplification",
+                                     length_);
+    net::send_words(session_.channel(), kMatrix, std::span<const std::uint64_t>(r_.matrix.words()));
     AmplificationMatrix peers_r{BitMatrix(r_.matrix.rows(), r_.matrix.columns())};
-    recv_words(session_.channel(), kMatrix, peers_r.matrix.words());
+    net::recv_words(session_.channel(), kMatrix, peers_r.matrix.words());
     LeakyKeyRows rows;
     Amplifier amplifier(peers_r);
     for (const ColumnChunk& chunk : chunks_of(length_)) {
@@ -91,7 +91,7 @@ class AuthBitRun {
     }
   }
 
-  Session& session_;
+  checks::Session& session_;
   std::size_t length_;
   LeakyBitSender sender_;
   LeakyBitReceiver receiver_;
@@ -101,7 +101,7 @@ class AuthBitRun {
 
 }  // namespace
 
-AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, const Delta& delta) {
+AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, const Delta& delta) {
   const auto key = gamma.bits.words();
   // A uniform gamma is zero with probability 2^-tau; no R would then have R.gamma = delta.
   std::uint64_t any = 0;
@@ -169,7 +169,8 @@ void AuthBitMaker::prepare(std::size_t runs) {
     lanes_.put(lane, seeds_from(session_, layout, lane, bits));
 }
 
-void AuthBitMaker::make(Session& session, std::size_t run, std::size_t wanted, AuthBits& bits) {
+void AuthBitMaker::make(checks::Session& session, std::size_t run, std::size_t wanted,
+                        AuthBits& bits) {
   ENSURE(run < runs_);
   const RunLayout layout(params_, wanted, 1);
   AuthBitRun(session, params_, lanes_.take(run), layout.length, bits).make();
@@ -177,15 +178,15 @@ void AuthBitMaker::make(Session& session, std::size_t run, std::size_t wanted, A
   if (run + kLanes < runs_) lanes_.put(run + kLanes, seeds_from(session, layout, 0, bits));
 }
 
-void AuthBitMaker::tie(Session& session, const RunLayout& layout, AuthBits& bits) const {
+void AuthBitMaker::tie(checks::Session& session, const RunLayout& layout, AuthBits& bits) const {
   tie_.check(session, bits.mine.view(layout.tie, kTieBits), bits.peers.view(layout.tie, kTieBits));
 }
 
-SeedOts AuthBitMaker::seeds_from(Session& session, const RunLayout& layout, std::size_t set,
+SeedOts AuthBitMaker::seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
                                  AuthBits& bits) const {
   const std::size_t first = layout.seeds(set), count = params_.columns_made();
   return seed_ots_from_auth_bits(session, bits.mine.view(first, count),
                                  bits.peers.view(first, count));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -20,7 +20,7 @@
 #include "offline/seed_ot.h"
 #include "offline/weak_bits.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // R, 128 rows and tau columns. Secret of the key holder until it is sent, public afterwards.
 struct AmplificationMatrix {
@@ -42,7 +42,7 @@ class Amplifier {
 };
 
 // Step 2, key holder: R uniform subject to R.gamma = delta.  Timing: constant in gamma and delta.
-AmplificationMatrix draw_amplification(Rng& rng, WeakGlobalKey gamma, const Delta& delta);
+AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, const Delta& delta);
 
 // Which bits of a run are for what. Each part begins at a multiple of 64.
 struct RunLayout {
@@ -66,7 +66,7 @@ class AuthBitMaker {
  public:
   static constexpr std::size_t kLanes = 64;
 
-  AuthBitMaker(Session& session, const SecurityParameters& params)
+  AuthBitMaker(checks::Session& session, const SecurityParameters& params)
       : session_(session), params_(params) {}
 
   // Ties the runs of this connection to those of an earlier one of the session, to be called before
@@ -89,21 +89,21 @@ class AuthBitMaker {
   // a round for its columns, which stream in chunks of kChunkBits with kChunksAhead on their way, 4
   // for the check and R, and 3 for the tie to earlier runs. Fails: PeerCheated("EQ of LaBit", "seed
   // OT point"), and as GlobalKeyTie::check; WorkerStopped.
-  void make(Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
+  void make(checks::Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
 
   // From any thread: whoever waits for another run's seeds ends with WorkerStopped.
   void stop() noexcept { lanes_.stop(); }
 
  private:
-  void tie(Session& session, const RunLayout& layout, AuthBits& bits) const;
-  SeedOts seeds_from(Session& session, const RunLayout& layout, std::size_t set,
+  void tie(checks::Session& session, const RunLayout& layout, AuthBits& bits) const;
+  SeedOts seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
                      AuthBits& bits) const;
 
-  Session& session_;
+  checks::Session& session_;
   const SecurityParameters& params_;
   SeedLanes lanes_;
   GlobalKeyTie tie_;
   std::size_t runs_ = 0;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -2,10 +2,10 @@
 
 #include "offline/combiner.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kAuthOtD{0x1701, "aot.d"};
+constexpr net::MessageTag kAuthOtD{0x1701, "aot.d"};
 
 // x0 and x1, or c and z, while they are folded: bits, MACs or keys.
 template <class T>
@@ -73,12 +73,12 @@ void fold_choices(const Buckets& buckets, const BucketRange& range, const BitVec
 
 }  // namespace
 
-void AuthOtSender::reveal(Session& session) {
+void AuthOtSender::reveal(checks::Session& session) {
   d_ = combiner_bits(
       buckets_, [&](std::size_t, std::uint32_t, std::uint32_t previous, std::uint32_t object) {
         return x0_.bit(previous) ^ x1_.bit(previous) ^ x0_.bit(object) ^ x1_.bit(object);
       });
-  reveal_bits(session, kAuthOtD, d_);
+  checks::reveal_bits(session, kAuthOtD, d_);
   for_each_combiner_word<Mac>(
       buckets_,
       [&](std::uint32_t object) {
@@ -88,7 +88,7 @@ void AuthOtSender::reveal(Session& session) {
       [&](std::uint32_t, std::uint32_t previous, std::uint32_t object) {
         return x0_.macs[previous] ^ x1_.macs[previous] ^ x0_.macs[object] ^ x1_.macs[object];
       },
-      [&](std::span<Mac> macs, std::size_t) { absorb_my_macs(session, macs); });
+      [&](std::span<Mac> macs, std::size_t) { checks::absorb_my_macs(session, macs); });
 }
 
 void AuthOtSender::fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBitsMine& x1,
@@ -102,8 +102,8 @@ void AuthOtSender::fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBit
             });
 }
 
-void AuthOtReceiver::receive(Session& session) {
-  d_ = receive_revealed_bits(session, kAuthOtD, combiner_count(buckets_));
+void AuthOtReceiver::receive(checks::Session& session) {
+  d_ = checks::receive_revealed_bits(session, kAuthOtD, combiner_count(buckets_));
   for_each_combiner_word<Key>(
       buckets_,
       [&](std::uint32_t object) {
@@ -113,7 +113,9 @@ void AuthOtReceiver::receive(Session& session) {
       [&](std::uint32_t, std::uint32_t previous, std::uint32_t object) {
         return x0_[previous] ^ x1_[previous] ^ x0_[object] ^ x1_[object];
       },
-      [&](std::span<Key> keys, std::size_t first) { absorb_peers_keys(session, keys, d_, first); });
+      [&](std::span<Key> keys, std::size_t first) {
+        checks::absorb_peers_keys(session, keys, d_, first);
+      });
 }
 
 void AuthOtReceiver::fold_into(const BucketRange& range, AuthBitsPeers& x0, AuthBitsPeers& x1,
@@ -127,4 +129,4 @@ void AuthOtReceiver::fold_into(const BucketRange& range, AuthBitsPeers& x0, Auth
             });
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

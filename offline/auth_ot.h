@@ -12,7 +12,7 @@
 #include "checks/opening.h"
 #include "offline/buckets.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Role: sender: MAC holder of x0, x1, key holder of c, z.
 class AuthOtSender {
@@ -21,7 +21,7 @@ class AuthOtSender {
       : buckets_(buckets), x0_(x0), x1_(x1), c_(c), z_(z) {}
 
   // Reveals every d; their MACs go on the transcript.  Wire: sends (B - 1) l / 8 bytes.
-  void reveal(Session& session);
+  void reveal(checks::Session& session);
   void fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBitsMine& x1, AuthBitsPeers& c,
                  AuthBitsPeers& z) const;
 
@@ -39,7 +39,7 @@ class AuthOtReceiver {
       : buckets_(buckets), x0_(x0), x1_(x1), c_(c), z_(z) {}
 
   // Receives every d. They are checked when the transcript is settled.
-  void receive(Session& session);
+  void receive(checks::Session& session);
   void fold_into(const BucketRange& range, AuthBitsPeers& x0, AuthBitsPeers& x1, AuthBitsMine& c,
                  AuthBitsMine& z) const;
 
@@ -50,4 +50,4 @@ class AuthOtReceiver {
   BitVector d_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

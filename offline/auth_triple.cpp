@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "checks/opening.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kAuthTripleD{0x1C01, "triple.d"};
+constexpr net::MessageTag kAuthTripleD{0x1C01, "triple.d"};
 
 // Triples of a shifted layer that lie side by side: `count` of them from `from` on meet those of a
 // chunk from `to` on.
@@ -58,7 +58,7 @@ void fold_words(std::span<Word> x, std::span<Word> z, std::span<const Word> more
 
 }  // namespace
 
-LayerFold::LayerFold(Session& session, std::span<TripleLayer> layers,
+LayerFold::LayerFold(checks::Session& session, std::span<TripleLayer> layers,
                      std::vector<std::size_t> shifts)
     : session_(session), layers_(layers), shifts_(std::move(shifts)) {
   ENSURE(shifts_.size() + 1 == layers.size());
@@ -78,17 +78,17 @@ void LayerFold::reveal(const ObjectChunk& chunk) {
     d ^= of_y;
     message.copy_from(d, 0, (k - 1) * chunk.count, chunk.count);
   }
-  reveal_bits(session_, kAuthTripleD, message);
+  checks::reveal_bits(session_, kAuthTripleD, message);
   for (std::size_t k = 1; k < layers_.size(); ++k)
-    absorb_my_macs(session_,
-                   combiners<Mac>(y.mine.macs, layers_[k].y.mine.macs, chunk, shifts_[k - 1]));
+    checks::absorb_my_macs(
+        session_, combiners<Mac>(y.mine.macs, layers_[k].y.mine.macs, chunk, shifts_[k - 1]));
   revealed_.push(std::move(mine));
 }
 
 void LayerFold::fold(const ObjectChunk& chunk) {
   SharedBits &x = layers_[0].x, &y = layers_[0].y, &z = layers_[0].z;
   const BitVector received =
-      receive_revealed_bits(session_, kAuthTripleD, shifts_.size() * chunk.count);
+      checks::receive_revealed_bits(session_, kAuthTripleD, shifts_.size() * chunk.count);
   const std::vector<BitVector> mine = std::move(revealed_.front());
   revealed_.pop();
   const MineView to_x = x.view().part(chunk).mine, to_z = z.view().part(chunk).mine;
@@ -96,7 +96,7 @@ void LayerFold::fold(const ObjectChunk& chunk) {
     const TripleLayer& layer = layers_[k];
     const std::size_t shift = shifts_[k - 1], first = (k - 1) * chunk.count;
     SecretVector<Key> keys = combiners<Key>(y.peers.keys, layer.y.peers.keys, chunk, shift);
-    absorb_peers_keys(session_, keys, received, first);
+    checks::absorb_peers_keys(session_, keys, received, first);
     BitVector d(chunk.count);
     d.copy_from(received, first, 0, chunk.count);
     d ^= mine[k - 1];
@@ -114,4 +114,4 @@ void LayerFold::fold(const ObjectChunk& chunk) {
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

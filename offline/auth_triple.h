@@ -12,7 +12,7 @@
 #include "checks/session.h"
 #include "offline/leaky_triple.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Equally many shared bits.
 struct SharedBits {
@@ -36,7 +36,8 @@ struct TripleLayer {
 class LayerFold {
  public:
   // Shapes: shifts: one for each layer but the first: triple i of it meets triple 0 of layer 0.
-  LayerFold(Session& session, std::span<TripleLayer> layers, std::vector<std::size_t> shifts);
+  LayerFold(checks::Session& session, std::span<TripleLayer> layers,
+            std::vector<std::size_t> shifts);
 
   // Wire: sends (layers - 1) count / 8 bytes.
   void reveal(const ObjectChunk& chunk);
@@ -44,11 +45,11 @@ class LayerFold {
   void fold(const ObjectChunk& chunk);
 
  private:
-  Session& session_;
+  checks::Session& session_;
   std::span<TripleLayer> layers_;
   std::vector<std::size_t> shifts_;
   // My shares of the d's of each layer, of chunks that wait for the peer's.
   std::queue<std::vector<BitVector>> revealed_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

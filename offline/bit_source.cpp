@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "offline/steps.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 void BitSource::make(MineView mine, PeersView peers) {
   ENSURE(mine.size() == peers.size() && mine.size() % kKappa == 0);
@@ -35,4 +35,4 @@ AuthBits BitSource::make(std::size_t count) {
   return bits;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -5,7 +5,7 @@
 #include "offline/global_key.h"
 #include "offline/softspoken.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // that a step of the work on batches is behind the one before it
 inline constexpr std::size_t kBatchesAhead = 1;
@@ -14,7 +14,7 @@ inline constexpr std::size_t kBatchesAhead = 1;
 class BitSource {
  public:
   // `domain`: as SoftSpokenMacHolder.
-  BitSource(Session& session, const Trees& trees, std::uint64_t domain)
+  BitSource(checks::Session& session, const Trees& trees, std::uint64_t domain)
       : mac_holder_(session, trees.mine, domain), key_holder_(session, trees.peers, domain) {}
 
   // For whoever makes the steps of a batch together with others of its own.
@@ -34,4 +34,4 @@ class BitSource {
   std::size_t number_ = 0;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -12,7 +12,7 @@
 #include "checks/session.h"
 #include "crypto/public_coins.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 class Buckets {
  public:
@@ -36,10 +36,10 @@ struct BucketDomain {
 };
 
 // Role: victim. Wire: sends 32 bytes.
-Buckets draw_buckets(Session& session, const BucketDomain& domain, std::size_t count,
+Buckets draw_buckets(checks::Session& session, const BucketDomain& domain, std::size_t count,
                      std::size_t bucket);
 // Role: the other party. Wire: receives 32 bytes.
-Buckets receive_buckets(Session& session, const BucketDomain& domain, std::size_t count,
+Buckets receive_buckets(checks::Session& session, const BucketDomain& domain, std::size_t count,
                         std::size_t bucket);
 
 // A range of buckets, folded together.
@@ -76,4 +76,4 @@ void fold(const Buckets& buckets, const BucketRange& range, Ahead ahead, First f
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -9,7 +9,7 @@
 #include "base/secret.h"
 #include "offline/buckets.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 inline std::size_t combiner_count(const Buckets& buckets) {
   return (buckets.bucket() - 1) * buckets.count();
@@ -53,4 +53,4 @@ void for_each_combiner_word(const Buckets& buckets, Ahead ahead, Make make, Sink
   hand_over();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

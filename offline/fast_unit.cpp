@@ -10,7 +10,7 @@
 #include "offline/layer_shifts.h"
 #include "offline/steps.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
 class FastUnit final : public MadeUnit {
@@ -19,7 +19,7 @@ class FastUnit final : public MadeUnit {
 
   // `memory` of an earlier unit is used again: the first use of memory costs as much as what is
   // then done with it.
-  FastUnit(Session& session, const SecurityParameters& params, const Trees& trees,
+  FastUnit(checks::Session& session, const SecurityParameters& params, const Trees& trees,
            std::uint64_t number, const UnitRequest& request, std::vector<TripleLayer> memory,
            GiveBack give_back)
       : session_(session), request_(request), size_(params.population(request.plan.ands)),
@@ -28,7 +28,7 @@ class FastUnit final : public MadeUnit {
   ~FastUnit() override { give_back_(std::move(layers_)); }
 
   void make(const GlobalKeyTie& tie);
-  void pour(const SettledCheck&, MaterialSink& sink) override;
+  void pour(const checks::SettledCheck&, MaterialSink& sink) override;
 
  private:
   struct Piece {
@@ -48,7 +48,7 @@ class FastUnit final : public MadeUnit {
   void send_corrections(const Piece& piece);
   void receive_corrections(const Piece& piece);
 
-  Session& session_;
+  checks::Session& session_;
   UnitRequest request_;
   std::size_t size_;  // of a layer
   BitSource source_;
@@ -66,7 +66,8 @@ void FastUnit::make(const GlobalKeyTie& tie) {
 }
 
 void FastUnit::make_plain_bits(const GlobalKeyTie& tie) {
-  const PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits", request_.inputs);
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",
+                                   request_.inputs);
   const std::size_t inputs = whole_blocks(request_.inputs);
   plain_ = source_.make(inputs + kTieBits);
   tie.check(session_, plain_.mine.view(inputs, kTieBits), plain_.peers.view(inputs, kTieBits));
@@ -107,8 +108,8 @@ void FastUnit::receive_corrections(const Piece& piece) {
 }
 
 void FastUnit::make_layers() {
-  const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples",
-                              layers_.size() * size_);
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples",
+                                   layers_.size() * size_);
   in_steps(
       pieces(), kBatchesAhead, [&](const Piece& piece) { send_corrections(piece); },
       [&](const Piece& piece) { receive_corrections(piece); },
@@ -127,13 +128,13 @@ void FastUnit::make_layers() {
         leaky_.finish(z);
         phase.advance(piece.layer * size_ + piece.chunk.first + piece.chunk.count);
       });
-  EqualityCheck equality("leaky triples");
+  checks::EqualityCheck equality("leaky triples");
   equality.add("leaky triples", leaky_.check_digest());
   equality.run(session_);
 }
 
 void FastUnit::fold() {
-  const PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", size_);
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", size_);
   LayerFold layers(session_, layers_, toss_shifts(session_, layers_.size(), size_));
   in_steps(
       object_chunks(size_, kFoldTriples), 1,
@@ -141,7 +142,7 @@ void FastUnit::fold() {
       [&](const ObjectChunk& chunk) { layers.fold(chunk); });
 }
 
-void FastUnit::pour(const SettledCheck&, MaterialSink& sink) {
+void FastUnit::pour(const checks::SettledCheck&, MaterialSink& sink) {
   pour_bits(sink, session_.me(), request_.inputs, plain_, 0);
   pour_objects(sink, MaterialKind::Triples, session_.me(), request_.plan.ands,
                [&](std::size_t first, MaterialBatch& out) {
@@ -157,7 +158,7 @@ void FastUnit::pour(const SettledCheck&, MaterialSink& sink) {
 // Of a domain that no unit has.
 AuthBits FastUnitMaker::first_bits() {
   trees_ = make_trees(session_, params_.softspoken_k());
-  const PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits", kTieBits);
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits", kTieBits);
   return BitSource(session_, trees_, ~std::uint64_t{0}).make(kTieBits);
 }
 
@@ -171,7 +172,7 @@ void FastUnitMaker::prepare(std::size_t) {
     tie_.set_anchor(std::move(first));
 }
 
-std::unique_ptr<MadeUnit> FastUnitMaker::make(Session& part, std::size_t number,
+std::unique_ptr<MadeUnit> FastUnitMaker::make(checks::Session& part, std::size_t number,
                                               const UnitRequest& request) {
   std::vector<TripleLayer> memory;
   {
@@ -190,4 +191,4 @@ std::unique_ptr<MadeUnit> FastUnitMaker::make(Session& part, std::size_t number,
   return unit;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

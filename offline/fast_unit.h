@@ -14,7 +14,7 @@
 #include "offline/ggm_trees.h"
 #include "offline/unit_maker.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Leaky triples that are made from one batch of bits, and that are folded at a time.
 inline constexpr std::size_t kBatchTriples = kBatchBits / 3;
@@ -23,7 +23,7 @@ inline constexpr std::size_t kFoldTriples = std::size_t{1} << 12;
 
 class FastUnitMaker final : public UnitMaker {
  public:
-  FastUnitMaker(Session& session, const SecurityParameters& params)
+  FastUnitMaker(checks::Session& session, const SecurityParameters& params)
       : session_(session), params_(params) {}
 
   void set_anchor(AuthBits anchor) override { tie_.set_anchor(std::move(anchor)); }
@@ -36,14 +36,14 @@ class FastUnitMaker final : public UnitMaker {
   // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple; 1/8 a leaky triple but
   // those of layer 0; an EQ and a coin toss.
   // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key").
-  std::unique_ptr<MadeUnit> make(Session& part, std::size_t number,
+  std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;
   void stop() noexcept override {}
 
  private:
   AuthBits first_bits();
 
-  Session& session_;
+  checks::Session& session_;
   SecurityParameters params_;
   Trees trees_;
   GlobalKeyTie tie_;
@@ -51,4 +51,4 @@ class FastUnitMaker final : public UnitMaker {
   std::vector<std::vector<TripleLayer>> spare_;  // memory of units that are done, to be used again
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

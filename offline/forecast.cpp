@@ -8,7 +8,7 @@
 #include "offline/nnob12_unit.h"
 #include "offline/object_chunks.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -77,7 +77,8 @@ UnitForecast forecast_nnob12(const SecurityParameters& params, const UnitRequest
 
   const std::uint64_t bits = length * kBitBytes + 2 * bytes_for(length);
   const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);
-  const std::uint64_t keys = 3 * t * sizeof(AesKey), chunk = (2 * t + 2 * tau) * kChunkBits / 8;
+  const std::uint64_t keys = 3 * t * sizeof(crypto::AesKey),
+                      chunk = (2 * t + 2 * tau) * kChunkBits / 8;
   forecast.memory_bytes =
       bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
   if (params.material() == MaterialForm::Triples) {
@@ -92,7 +93,7 @@ std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t b
                                std::uint64_t batch) {
   const std::uint64_t batches = chunks_in(bits, batch), trees = kKappa / params.softspoken_k();
   return (trees - 1) * (bits + batches * kKappa) / 8 +
-         batches * (sizeof(PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
+         batches * (sizeof(crypto::PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
 }
 
 UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& request) {
@@ -132,7 +133,7 @@ std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) 
                : seeds;
   }
   const std::uint64_t k = params.softspoken_k(), trees = kKappa / k;
-  return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(Digest) +
+  return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(crypto::Digest) +
          4 * kHeader + softspoken_bytes(params, kTieBits, kTieBits);
 }
 
@@ -183,4 +184,4 @@ std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint
   return share(first + count) - share(first);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

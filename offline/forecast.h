@@ -7,7 +7,7 @@
 #include "base/parameters.h"
 #include "offline/preprocessor.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 struct UnitForecast {
   std::uint64_t bytes_sent = 0;    // by each party, message headers included
@@ -32,4 +32,4 @@ JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, s
 std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first,
                              std::uint64_t count);
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -4,16 +4,16 @@
 #include "crypto/aes.h"
 #include "offline/seed_ot.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kSums{0x1901, "ggm.sums"};
-constexpr MessageTag kCheck{0x1902, "ggm.check"};
+constexpr net::MessageTag kSums{0x1901, "ggm.sums"};
+constexpr net::MessageTag kCheck{0x1902, "ggm.check"};
 
 // What a tree's check is made of: the sum of all t_x, and a digest of all of them in order.
 struct TreeCheck {
-  Digest sum;
-  Digest digest;
+  crypto::Digest sum;
+  crypto::Digest digest;
 };
 
 // All ones if a == b. Values below 2^63.
@@ -23,8 +23,8 @@ std::uint64_t mask_if_equal(std::uint64_t a, std::uint64_t b) {
 
 Block masked(Block block, std::uint64_t mask) { return block & Block{mask, mask}; }
 
-Digest masked_sum(const Digest& a, const Digest& b, std::uint64_t mask) {
-  Digest sum;
+crypto::Digest masked_sum(const crypto::Digest& a, const crypto::Digest& b, std::uint64_t mask) {
+  crypto::Digest sum;
   for (std::size_t i = 0; i < sum.bytes.size(); ++i)
     sum.bytes[i] = static_cast<std::uint8_t>(a.bytes[i] ^ (b.bytes[i] & mask));
   return sum;
@@ -34,8 +34,8 @@ Digest masked_sum(const Digest& a, const Digest& b, std::uint64_t mask) {
 SecretVector<Block> children_of(const SecretVector<Block>& nodes) {
   SecretVector<Block> children(2 * nodes.size());
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    AesKey key = expand_key(nodes[n]);
-    ctr_fill(key, {0, 0}, std::span(children).subspan(2 * n, 2));
+    crypto::AesKey key = crypto::expand_key(nodes[n]);
+    crypto::ctr_fill(key, {0, 0}, std::span(children).subspan(2 * n, 2));
     wipe_object(key);
   }
   return children;
@@ -44,29 +44,30 @@ SecretVector<Block> children_of(const SecretVector<Block>& nodes) {
 // The leaf check's RO: (t_x, s'_x) from s_x. Two queries, since together they are longer than a
 // digest.
 struct CheckedLeaf {
-  Digest t;
+  crypto::Digest t;
   Seed seed;
 };
-CheckedLeaf checked_leaf(const Session& session, Party mac_holder, std::size_t number, Block leaf) {
-  return {RandomOracle(session.id(), {"GGM leaf check", letter(mac_holder), number})
+CheckedLeaf checked_leaf(const checks::Session& session, Party mac_holder, std::size_t number,
+                         Block leaf) {
+  return {crypto::RandomOracle(session.id(), {"GGM leaf check", letter(mac_holder), number})
               .absorb_object(leaf)
               .digest(),
-          {RandomOracle(session.id(), {"GGM leaf seed", letter(mac_holder), number})
+          {crypto::RandomOracle(session.id(), {"GGM leaf seed", letter(mac_holder), number})
                .absorb_object(leaf)
                .block()}};
 }
 
-Digest digest_of(const Session& session, Party mac_holder, std::size_t tree,
-                 std::span<const Digest> t) {
-  return RandomOracle(session.id(), {"GGM tree check", letter(mac_holder), tree})
+crypto::Digest digest_of(const checks::Session& session, Party mac_holder, std::size_t tree,
+                         std::span<const crypto::Digest> t) {
+  return crypto::RandomOracle(session.id(), {"GGM tree check", letter(mac_holder), tree})
       .absorb(std::as_bytes(t))
       .digest();
 }
 
 // MAC holder: tree `tree` from its OTs. Level 1 is the first OT's two strings; from level 2 on the
 // sums of all left and of all right nodes are offered under the level's OT.
-void grow(const Session& session, const TreeShape& shape, std::size_t tree, const SentSeeds& ots,
-          std::span<Block> sums, std::span<Seed> leaves, TreeCheck& check) {
+void grow(const checks::Session& session, const TreeShape& shape, std::size_t tree,
+          const SentSeeds& ots, std::span<Block> sums, std::span<Seed> leaves, TreeCheck& check) {
   const auto ot = [&](std::uint32_t level) -> const SeedPair& {
     return ots.pairs[tree * shape.k + level - 1];
   };
@@ -80,7 +81,7 @@ void grow(const Session& session, const TreeShape& shape, std::size_t tree, cons
     wipe_object(left);
     wipe_object(right);
   }
-  SecretVector<Digest> t(shape.leaves());
+  SecretVector<crypto::Digest> t(shape.leaves());
   check.sum = {};
   for (std::size_t x = 0; x < shape.leaves(); ++x) {
     CheckedLeaf leaf = checked_leaf(session, session.me(), tree * shape.leaves() + x, nodes[x]);
@@ -94,7 +95,7 @@ void grow(const Session& session, const TreeShape& shape, std::size_t tree, cons
 
 // Key holder: the same tree but for the path to the leaf at Delta_i. Nodes that it does not have
 // are zero; what lies where is decided by masks. Returns whether the check passes.
-bool grow_punctured(const Session& session, const TreeShape& shape, std::size_t tree,
+bool grow_punctured(const checks::Session& session, const TreeShape& shape, std::size_t tree,
                     const ReceivedSeeds& ots, std::span<const Block> sums, const TreeCheck& check,
                     std::span<Seed> leaves) {
   const Block& delta = session.global_key().value;
@@ -124,8 +125,8 @@ bool grow_punctured(const Session& session, const TreeShape& shape, std::size_t 
     wipe_object(missing);
   }
 
-  SecretVector<Digest> t(shape.leaves());
-  Digest missing = check.sum;
+  SecretVector<crypto::Digest> t(shape.leaves());
+  crypto::Digest missing = check.sum;
   for (Seed& leaf : leaves) leaf = {{0, 0}};
   for (std::size_t x = 0; x < shape.leaves(); ++x) {
     const std::uint64_t known = ~mask_if_equal(x, path);
@@ -139,7 +140,7 @@ bool grow_punctured(const Session& session, const TreeShape& shape, std::size_t 
   for (std::size_t x = 0; x < shape.leaves(); ++x)
     t[x] = masked_sum(t[x], missing, mask_if_equal(x, path));
   wipe_object(missing);
-  return equal_constant_time(digest_of(session, session.peer(), tree, t), check.digest);
+  return crypto::equal_constant_time(digest_of(session, session.peer(), tree, t), check.digest);
 }
 
 // The OTs' choices: on each level the side that the path does not take.
@@ -154,13 +155,13 @@ BitVector sides_off_the_path(const TreeShape& shape, const Delta& delta) {
 
 }  // namespace
 
-Trees make_trees(Session& session, std::uint32_t k) {
+Trees make_trees(checks::Session& session, std::uint32_t k) {
   const TreeShape shape{k};
   ENSURE(k == 1 || k == 2 || k == 4);
   const SeedOts ots =
       seed_ots_by_public_key(session, kKappa, sides_off_the_path(shape, session.global_key()));
   // once, as they are
-  const PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", 0);
+  const net::PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", 0);
   const std::size_t sums_of_tree = 2 * (k - 1);
   Trees trees{{shape, SecretVector<Seed>(shape.trees() * shape.leaves())},
               {shape, SecretVector<Seed>(shape.trees() * shape.leaves()), true}};
@@ -173,10 +174,10 @@ Trees make_trees(Session& session, std::uint32_t k) {
   for (std::size_t tree = 0; tree < shape.trees(); ++tree)
     grow(session, shape, tree, ots.sent, std::span(sums).subspan(tree * sums_of_tree, sums_of_tree),
          leaves_of(trees.mine.leaves, tree), checks[tree]);
-  send_words(session.channel(), kSums, std::span<const Block>(sums));
-  send_words(session.channel(), kCheck, std::span<const TreeCheck>(checks));
-  recv_words(session.channel(), kSums, std::span(peers_sums));
-  recv_words(session.channel(), kCheck, std::span(peers_checks));
+  net::send_words(session.channel(), kSums, std::span<const Block>(sums));
+  net::send_words(session.channel(), kCheck, std::span<const TreeCheck>(checks));
+  net::recv_words(session.channel(), kSums, std::span(peers_sums));
+  net::recv_words(session.channel(), kCheck, std::span(peers_checks));
   for (std::size_t tree = 0; tree < shape.trees(); ++tree)
     trees.peers.consistent &= grow_punctured(
         session, shape, tree, ots.received,
@@ -185,4 +186,4 @@ Trees make_trees(Session& session, std::uint32_t k) {
   return trees;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -11,7 +11,7 @@
 
 #include "checks/session.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // k: bits of Delta a tree. 1, 2 or 4.
 struct TreeShape {
@@ -46,6 +46,6 @@ struct Trees {
 // Wire: 96 bytes a seed OT; for k > 1 then 32 bytes a level and tree, and 64 a tree for the check;
 // 3 rounds. Secret: everything. Timing: constant in Delta and the seeds. Fails: PeerCheated("seed
 // OT point").
-Trees make_trees(Session& session, std::uint32_t k);
+Trees make_trees(checks::Session& session, std::uint32_t k);
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

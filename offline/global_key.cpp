@@ -4,14 +4,14 @@
 #include "checks/equality.h"
 #include "crypto/random_oracle.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kE{0x1202, "global_key.e"};
+constexpr net::MessageTag kE{0x1202, "global_key.e"};
 
-Digest digest_of(Session& session, Party owner, std::uint64_t counter,
-                 std::span<const Block> string) {
-  return RandomOracle(session.id(), {"global key EQ", letter(owner), counter})
+crypto::Digest digest_of(checks::Session& session, Party owner, std::uint64_t counter,
+                         std::span<const Block> string) {
+  return crypto::RandomOracle(session.id(), {"global key EQ", letter(owner), counter})
       .absorb(std::as_bytes(string))
       .digest();
 }
@@ -23,14 +23,14 @@ void GlobalKeyTie::set_anchor(AuthBits anchor) {
   anchor_ = std::move(anchor);
 }
 
-void GlobalKeyTie::check(Session& session, MineView mine, PeersView peers) const {
+void GlobalKeyTie::check(checks::Session& session, MineView mine, PeersView peers) const {
   ENSURE(anchor_ && mine.size() == kTieBits && peers.size() == kTieBits);
   // Step 2.
   BitVector e(kTieBits);
   for (std::size_t w = 0; w < e.words().size(); ++w)
     e.words()[w] = anchor_->mine.bits.words()[w] ^ mine.bits[w];
-  send_bits(session.channel(), kE, e);
-  const BitVector peers_e = recv_bits(session.channel(), kE, kTieBits);
+  net::send_bits(session.channel(), kE, e);
+  const BitVector peers_e = net::recv_bits(session.channel(), kE, kTieBits);
   // Step 3.
   SecretVector<Block> of_mine(kTieBits), of_peers(kTieBits);
   for (std::size_t j = 0; j < kTieBits; ++j) {
@@ -38,12 +38,12 @@ void GlobalKeyTie::check(Session& session, MineView mine, PeersView peers) const
     of_peers[j] = moved(anchor_->peers.keys[j] ^ peers[j], session.global_key(), peers_e[j]).value;
   }
   const std::uint64_t counter = session.next_counter();
-  const Digest digest_of_mine = digest_of(session, session.me(), counter, of_mine),
-               digest_of_peers = digest_of(session, session.peer(), counter, of_peers);
-  EqualityCheck equality("global key");
+  const crypto::Digest digest_of_mine = digest_of(session, session.me(), counter, of_mine),
+                       digest_of_peers = digest_of(session, session.peer(), counter, of_peers);
+  checks::EqualityCheck equality("global key");
   equality.add_both(session.me(), "global key of A's bits", "global key of B's bits",
                     digest_of_mine, digest_of_peers);
   equality.run(session);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -25,7 +25,7 @@
 #include "base/auth_bits.h"
 #include "checks/session.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Authenticated bits of both directions, equally many.
 struct AuthBits {
@@ -47,10 +47,10 @@ class GlobalKeyTie {
   // Role: both are MAC holder in one direction and key holder in the other. Shapes: kTieBits bits
   // of each direction. Wire: 16 bytes each way, then an EQ of two comparisons; 3 rounds. Fails:
   // PeerCheated("EQ of global key").
-  void check(Session& session, MineView mine, PeersView peers) const;
+  void check(checks::Session& session, MineView mine, PeersView peers) const;
 
  private:
   std::optional<AuthBits> anchor_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -13,10 +13,11 @@
 
 #include "checks/session.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Role: both, symmetric. The shifts of layers 1, 2, ..., layers - 1, of `size` triples each.
 // Wire: as toss_coins.
-std::vector<std::size_t> toss_shifts(Session& session, std::size_t layers, std::size_t size);
+std::vector<std::size_t> toss_shifts(checks::Session& session, std::size_t layers,
+                                     std::size_t size);
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

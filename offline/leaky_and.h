@@ -13,41 +13,41 @@
 #include "crypto/random_oracle.h"
 #include "offline/object_chunks.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Role: MAC holder, who owns the bits.
 class LeakyAndMacHolder {
  public:
   // Shapes: x, y, r equally long. A session makes one such batch in each direction.
-  LeakyAndMacHolder(Session& session, MineView x, MineView y, MineView r);
+  LeakyAndMacHolder(checks::Session& session, MineView x, MineView y, MineView r);
 
   // Step 1: announces d = xy ^ r and turns r into z.  Wire: sends count / 8 bytes.
   void announce(const ObjectChunk& chunk);
   // Steps 2 and 3: receives U, digests V.  Wire: receives 16 count bytes.
   void receive_u(const ObjectChunk& chunk);
   // Step 4: for EQ.
-  Digest check_digest() { return digest_.digest(); }
+  crypto::Digest check_digest() { return digest_.digest(); }
 
  private:
-  Session& session_;
+  checks::Session& session_;
   MineView x_, y_, z_;
-  RandomOracle digest_;
+  crypto::RandomOracle digest_;
 };
 
 // Role: key holder.
 class LeakyAndKeyHolder {
  public:
-  LeakyAndKeyHolder(Session& session, PeersView x, PeersView y, PeersView r);
+  LeakyAndKeyHolder(checks::Session& session, PeersView x, PeersView y, PeersView r);
 
   // Steps 1 and 2: receives d, turns r into z, sends U, digests H(K_x, K_z).
   void answer(const ObjectChunk& chunk);
   // Step 4: for EQ.
-  Digest check_digest() { return digest_.digest(); }
+  crypto::Digest check_digest() { return digest_.digest(); }
 
  private:
-  Session& session_;
+  checks::Session& session_;
   PeersView x_, y_, z_;
-  RandomOracle digest_;
+  crypto::RandomOracle digest_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

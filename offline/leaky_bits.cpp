@@ -7,26 +7,26 @@
 #include "base/error.h"
 #include "crypto/random_oracle.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kCorrections{0x1101, "labit.corrections"};
-constexpr MessageTag kPairing{0x1102, "labit.pairing"};
-constexpr MessageTag kDifferences{0x1103, "labit.d"};
+constexpr net::MessageTag kCorrections{0x1101, "labit.corrections"};
+constexpr net::MessageTag kPairing{0x1102, "labit.pairing"};
+constexpr net::MessageTag kDifferences{0x1103, "labit.d"};
 
-std::vector<Pair> expand_pairing(const Session& session, Party receiver, const PublicSeed& seed,
-                                 std::size_t tau) {
-  return pairing_from(session.id(), {"LaBit pairing", letter(receiver), 0}, seed,
-                      static_cast<std::uint32_t>(tau));
+std::vector<crypto::Pair> expand_pairing(const checks::Session& session, Party receiver,
+                                         const crypto::PublicSeed& seed, std::size_t tau) {
+  return crypto::pairing_from(session.id(), {"LaBit pairing", letter(receiver), 0}, seed,
+                              static_cast<std::uint32_t>(tau));
 }
 
-RowHashes row_hashes(const Session& session, Party receiver, const PublicSeed& seed,
+RowHashes row_hashes(const checks::Session& session, Party receiver, const crypto::PublicSeed& seed,
                      std::size_t rows) {
   return RowHashes(session.id(), {"LaBit chi", letter(receiver), 0}, seed, rows);
 }
 
-RandomOracle digest_of_run(const Session& session, Party sender) {
-  return RandomOracle(session.id(), {"LaBit EQ", letter(sender), 0});
+crypto::RandomOracle digest_of_run(const checks::Session& session, Party sender) {
+  return crypto::RandomOracle(session.id(), {"LaBit EQ", letter(sender), 0});
 }
 
 void resize(BitMatrix& matrix, std::size_t rows, std::size_t columns) {
@@ -47,8 +47,8 @@ std::vector<ColumnChunk> chunks_of(std::size_t length) {
   return chunks;
 }
 
-LeakyBitSender::LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds,
-                               std::size_t length)
+LeakyBitSender::LeakyBitSender(checks::Session& session, const SecurityParameters& params,
+                               SentSeeds seeds, std::size_t length)
     : session_(session), tau_(params.columns_kept()), gamma_(session.rng().bits(length)) {
   ENSURE(seeds.pairs.size() == params.columns_made());
   SecretVector<Seed> zero, one;
@@ -56,8 +56,8 @@ LeakyBitSender::LeakyBitSender(Session& session, const SecurityParameters& param
     zero.push_back(pair.zero);
     one.push_back(pair.one);
   }
-  zero_ = PrgRows(zero);
-  one_ = PrgRows(one);
+  zero_ = crypto::PrgRows(zero);
+  one_ = crypto::PrgRows(one);
 }
 
 void LeakyBitSender::offer(const ColumnChunk& chunk) {
@@ -70,17 +70,17 @@ void LeakyBitSender::offer(const ColumnChunk& chunk) {
     zero_.xor_into(i, first_block, u);
     one_.xor_into(i, first_block, u);
   }
-  send_words(session_.channel(), kCorrections,
-             std::span<const std::uint64_t>(corrections_.words()));
+  net::send_words(session_.channel(), kCorrections,
+                  std::span<const std::uint64_t>(corrections_.words()));
 }
 
 void LeakyBitSender::receive_pairing() {
-  pairing_seed_ = recv_object<PublicSeed>(session_.channel(), kPairing);
+  pairing_seed_ = net::recv_object<crypto::PublicSeed>(session_.channel(), kPairing);
   pairing_ = expand_pairing(session_, session_.peer(), pairing_seed_, tau_);
-  d_ = recv_bits(session_.channel(), kDifferences, tau_);
+  d_ = net::recv_bits(session_.channel(), kDifferences, tau_);
 }
 
-Digest LeakyBitSender::check_digest(const PhaseLog::Scope& progress) {
+crypto::Digest LeakyBitSender::check_digest(const net::PhaseLog::Scope& progress) {
   ENSURE(pairing_.size() == tau_);
   // the last one is of Gamma
   RowHashes hashes = row_hashes(session_, session_.peer(), pairing_seed_, tau_ + 1);
@@ -96,7 +96,7 @@ Digest LeakyBitSender::check_digest(const PhaseLog::Scope& progress) {
     hashes.absorb(tau_, blocks_of(gamma_, chunk));
     progress.advance(chunk.first + chunk.bits);
   }
-  RandomOracle digest = digest_of_run(session_, session_.me());
+  crypto::RandomOracle digest = digest_of_run(session_, session_.me());
   // Z_i = L_i ^ L_pi(i) ^ d_i.Gamma_B, and so for the hashes.
   for (std::size_t p = 0; p < tau_; ++p)
     digest.absorb_object(hashes.of(p) ^ times(hashes.of(tau_), d_[p]));
@@ -109,11 +109,11 @@ void LeakyBitSender::kept_rows(const ColumnChunk& chunk, LeakyKeyRows& rows) con
     zero_.fill(pairing_[p].kept, chunk.first / 128, rows.matrix.row_blocks(p));
 }
 
-LeakyBitReceiver::LeakyBitReceiver(Session& session, const SecurityParameters& params,
+LeakyBitReceiver::LeakyBitReceiver(checks::Session& session, const SecurityParameters& params,
                                    ReceivedSeeds seeds)
     : session_(session), tau_(params.columns_kept()), seeds_(seeds.seeds),
       choices_(std::move(seeds.choices)),
-      pairing_seed_(declassified(session.rng().object<PublicSeed>())),
+      pairing_seed_(declassified(session.rng().object<crypto::PublicSeed>())),
       pairing_(expand_pairing(session, session.me(), pairing_seed_, tau_)), kept_choices_(tau_),
       hashes_(row_hashes(session, session.me(), pairing_seed_, tau_)) {
   ENSURE(choices_.size() == params.columns_made() && seeds_.size() == params.columns_made());
@@ -122,7 +122,7 @@ LeakyBitReceiver::LeakyBitReceiver(Session& session, const SecurityParameters& p
 
 void LeakyBitReceiver::receive(const ColumnChunk& chunk, LeakyMacRows& rows) {
   resize(columns_, seeds_.size(), chunk.bits);
-  recv_words(session_.channel(), kCorrections, columns_.words());
+  net::recv_words(session_.channel(), kCorrections, columns_.words());
   for (std::size_t i = 0; i < seeds_.size(); ++i) {
     // N_i = PRG(s_{i,y_i}) ^ y_i.u_i
     const std::uint64_t mask = mask_of(choices_[i]);
@@ -141,18 +141,18 @@ void LeakyBitReceiver::receive(const ColumnChunk& chunk, LeakyMacRows& rows) {
   }
 }
 
-Digest LeakyBitReceiver::check_digest() {
-  RandomOracle digest = digest_of_run(session_, session_.peer());
+crypto::Digest LeakyBitReceiver::check_digest() {
+  crypto::RandomOracle digest = digest_of_run(session_, session_.peer());
   for (std::size_t p = 0; p < tau_; ++p) digest.absorb_object(hashes_.of(p));
   return digest.digest();
 }
 
 void LeakyBitReceiver::send_pairing() {
-  send_object(session_.channel(), kPairing, pairing_seed_);
+  net::send_object(session_.channel(), kPairing, pairing_seed_);
   BitVector d(tau_);
   for (std::size_t p = 0; p < tau_; ++p)
     d.put(p, choices_[pairing_[p].kept] ^ choices_[pairing_[p].partner]);
-  send_bits(session_.channel(), kDifferences, d);
+  net::send_bits(session_.channel(), kDifferences, d);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -29,7 +29,7 @@
 #include "offline/row_hashes.h"
 #include "offline/seed_ot.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // A run of columns. `first` is a multiple of 512; `bits` too.
 struct ColumnChunk {
@@ -58,7 +58,7 @@ class LeakyBitSender {
  public:
   // Step 1: draws Gamma_B, `length` bits (a multiple of 512).
   // Shapes: seeds: params.columns_made() pairs. A session has one run of LaBit in each direction.
-  LeakyBitSender(Session& session, const SecurityParameters& params, SentSeeds seeds,
+  LeakyBitSender(checks::Session& session, const SecurityParameters& params, SentSeeds seeds,
                  std::size_t length);
 
   // Steps 2 and 3: offers (L_i, L_i ^ Gamma_B) for all i, for the columns of this chunk.
@@ -70,7 +70,7 @@ class LeakyBitSender {
   void receive_pairing();
 
   // Step 5c: the digest of all h(Z_i), for EQ.
-  Digest check_digest(const PhaseLog::Scope& progress);
+  crypto::Digest check_digest(const net::PhaseLog::Scope& progress);
 
   // Step 6: L_i of the kept indices.
   void kept_rows(const ColumnChunk& chunk, LeakyKeyRows& rows) const;
@@ -78,13 +78,13 @@ class LeakyBitSender {
   const BitVector& gamma() const { return gamma_; }
 
  private:
-  Session& session_;
+  checks::Session& session_;
   std::size_t tau_;
-  PrgRows zero_, one_;
+  crypto::PrgRows zero_, one_;
   BitVector gamma_;
   BitMatrix corrections_;
-  PublicSeed pairing_seed_{};
-  std::vector<Pair> pairing_;
+  crypto::PublicSeed pairing_seed_{};
+  std::vector<crypto::Pair> pairing_;
   BitVector d_;
 };
 
@@ -96,7 +96,7 @@ class LeakyBitSender {
 class LeakyBitReceiver {
  public:
   // Shapes: seeds: params.columns_made() choices and seeds.
-  LeakyBitReceiver(Session& session, const SecurityParameters& params, ReceivedSeeds seeds);
+  LeakyBitReceiver(checks::Session& session, const SecurityParameters& params, ReceivedSeeds seeds);
 
   // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, hashes the W_i and hands out the
   // kept N_i. Wire: receives T . bits / 8 bytes.
@@ -106,21 +106,21 @@ class LeakyBitReceiver {
   void send_pairing();
 
   // Step 5c: the digest of all h(W_i), for EQ.
-  Digest check_digest();
+  crypto::Digest check_digest();
 
   // Step 6: y_i of the kept indices.
   const BitVector& kept_choices() const { return kept_choices_; }
 
  private:
-  Session& session_;
+  checks::Session& session_;
   std::size_t tau_;
-  PrgRows seeds_;
+  crypto::PrgRows seeds_;
   BitVector choices_;
-  PublicSeed pairing_seed_;
-  std::vector<Pair> pairing_;
+  crypto::PublicSeed pairing_seed_;
+  std::vector<crypto::Pair> pairing_;
   BitVector kept_choices_;
   BitMatrix columns_;
   RowHashes hashes_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

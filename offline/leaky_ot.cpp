@@ -4,14 +4,14 @@
 #include "base/error.h"
 #include "crypto/tweak_hash.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kXBits{0x1401, "laot.x.bits"};
-constexpr MessageTag kXMacs{0x1402, "laot.x.macs"};
-constexpr MessageTag kXT{0x1403, "laot.x.t"};
-constexpr MessageTag kLeakyOtD{0x1404, "laot.d"};
-constexpr MessageTag kI{0x1405, "laot.i"};
+constexpr net::MessageTag kXBits{0x1401, "laot.x.bits"};
+constexpr net::MessageTag kXMacs{0x1402, "laot.x.macs"};
+constexpr net::MessageTag kXT{0x1403, "laot.x.t"};
+constexpr net::MessageTag kLeakyOtD{0x1404, "laot.d"};
+constexpr net::MessageTag kI{0x1405, "laot.i"};
 
 constexpr std::string_view kLeakyOtKind = "LaOT";
 
@@ -28,38 +28,39 @@ struct Padded {
 
 // Pads (or unpads) with H(k): `k` is K_c for X_0, K_c ^ Delta for X_1, M_c for the one that the
 // receiver opens.
-void pad(const TweakHash& hash, std::span<const Block> k, Padded& x) {
+void pad(const crypto::TweakHash& hash, std::span<const Block> k, Padded& x) {
   SecretVector<Block> mask(k.size());
-  hash(HashUse::LeakyOtBit, 0, k, mask);
+  hash(crypto::HashUse::LeakyOtBit, 0, k, mask);
   for (std::size_t i = 0; i < k.size(); ++i) x.bits.put(i, x.bits[i] ^ (mask[i].lo & 1));
-  hash(HashUse::LeakyOtMac, 0, k, mask);
+  hash(crypto::HashUse::LeakyOtMac, 0, k, mask);
   for (std::size_t i = 0; i < k.size(); ++i) x.macs[i] ^= mask[i];
-  hash(HashUse::LeakyOtT, 0, k, mask);
+  hash(crypto::HashUse::LeakyOtT, 0, k, mask);
   for (std::size_t i = 0; i < k.size(); ++i) x.t[i] ^= mask[i];
 }
 
-void send_padded(Channel& channel, const Padded& x) {
-  send_bits(channel, kXBits, x.bits);
-  send_words(channel, kXMacs, std::span<const Block>(x.macs));
-  send_words(channel, kXT, std::span<const Block>(x.t));
+void send_padded(net::Channel& channel, const Padded& x) {
+  net::send_bits(channel, kXBits, x.bits);
+  net::send_words(channel, kXMacs, std::span<const Block>(x.macs));
+  net::send_words(channel, kXT, std::span<const Block>(x.t));
 }
 
-Padded recv_padded(Channel& channel, std::size_t count) {
+Padded recv_padded(net::Channel& channel, std::size_t count) {
   Padded x(count);
-  x.bits = recv_bits(channel, kXBits, count);
-  recv_words(channel, kXMacs, std::span(x.macs));
-  recv_words(channel, kXT, std::span(x.t));
+  x.bits = net::recv_bits(channel, kXBits, count);
+  net::recv_words(channel, kXMacs, std::span(x.macs));
+  net::recv_words(channel, kXT, std::span(x.t));
   return x;
 }
 
 }  // namespace
 
-LeakyOtSender::LeakyOtSender(Session& session, MineView x0, MineView x1, PeersView c, PeersView r)
+LeakyOtSender::LeakyOtSender(checks::Session& session, MineView x0, MineView x1, PeersView c,
+                             PeersView r)
     : session_(session), x0_(x0), x1_(x1), c_(c), z_(r),
       digest_(session.id(), {"LaOT EQ", letter(session.me()), 0}) {}
 
 void LeakyOtSender::send_x(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.me(), chunk);
+  const crypto::TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.me(), chunk);
   // Step 3.
   Transferred t{SecretVector<Block>(chunk.count), SecretVector<Block>(chunk.count)};
   session_.rng().fill_blocks(std::span(t.t0));
@@ -83,10 +84,10 @@ void LeakyOtSender::send_x(const ObjectChunk& chunk) {
 }
 
 void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.me(), chunk);
+  const crypto::TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.me(), chunk);
   const PeersView z = z_.subspan(chunk.first, chunk.count);
   const ScopedSecret<Delta> delta(session_.global_key());
-  const BitVector d = recv_bits(session_.channel(), kLeakyOtD, chunk.count);
+  const BitVector d = net::recv_bits(session_.channel(), kLeakyOtD, chunk.count);
   const Transferred t = std::move(under_way_.front());
   under_way_.pop();
   // Step 7: I_0 = H(K_z) ^ T_1, I_1 = H(K_z ^ Delta) ^ T_0.
@@ -96,24 +97,24 @@ void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
     i0[i] = z[i].value;
     i1[i] = moved(z[i], delta, true).value;
   }
-  hash(HashUse::LeakyOtTransfer, 0, i0, i0);
-  hash(HashUse::LeakyOtTransfer, 0, i1, i1);
+  hash(crypto::HashUse::LeakyOtTransfer, 0, i0, i0);
+  hash(crypto::HashUse::LeakyOtTransfer, 0, i1, i1);
   for (std::size_t i = 0; i < chunk.count; ++i) {
     i0[i] ^= t.t1[i];
     i1[i] ^= t.t0[i];
   }
-  send_words(session_.channel(), kI, std::span<const Block>(i0));
-  send_words(session_.channel(), kI, std::span<const Block>(i1));
+  net::send_words(session_.channel(), kI, std::span<const Block>(i0));
+  net::send_words(session_.channel(), kI, std::span<const Block>(i1));
   digest_.absorb(std::as_bytes(std::span(t.t0))).absorb(std::as_bytes(std::span(t.t1)));
 }
 
-LeakyOtReceiver::LeakyOtReceiver(Session& session, PeersView x0, PeersView x1, MineView c,
+LeakyOtReceiver::LeakyOtReceiver(checks::Session& session, PeersView x0, PeersView x1, MineView c,
                                  MineView r)
     : session_(session), x0_(x0), x1_(x1), c_(c), z_(r),
       digest_(session.id(), {"LaOT EQ", letter(session.peer()), 0}) {}
 
 void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.peer(), chunk);
+  const crypto::TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.peer(), chunk);
   const MineView c = c_.part(chunk.first, chunk.count), z = z_.part(chunk.first, chunk.count);
   // Step 5: (x_c || M || T) = X_c ^ H(M_c).
   const Padded x0 = recv_padded(session_.channel(), chunk.count),
@@ -143,17 +144,17 @@ void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
     z.bits[w] = opened.bits.words()[w];
   }
   d.clear_padding();
-  send_bits(session_.channel(), kLeakyOtD, d);
+  net::send_bits(session_.channel(), kLeakyOtD, d);
   opened_.push(std::move(opened.t));
 }
 
 void LeakyOtReceiver::receive_i(const ObjectChunk& chunk) {
-  const TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.peer(), chunk);
+  const crypto::TweakHash hash = hash_of_chunk(session_, kLeakyOtKind, session_.peer(), chunk);
   const MineView z = z_.part(chunk.first, chunk.count);
   SecretVector<Block> i0(chunk.count), i1(chunk.count), other(chunk.count);
-  recv_words(session_.channel(), kI, std::span(i0));
-  recv_words(session_.channel(), kI, std::span(i1));
-  hash(HashUse::LeakyOtTransfer, 0, as_blocks(std::span<const Mac>(z.macs)), other);
+  net::recv_words(session_.channel(), kI, std::span(i0));
+  net::recv_words(session_.channel(), kI, std::span(i1));
+  hash(crypto::HashUse::LeakyOtTransfer, 0, as_blocks(std::span<const Mac>(z.macs)), other);
   const SecretVector<Block> t = std::move(opened_.front());
   opened_.pop();
   // Step 8: T_{1-z} = I_z ^ H(M_z), beside T_z from step 5; then T_0 and T_1 in their places.
@@ -165,4 +166,4 @@ void LeakyOtReceiver::receive_i(const ObjectChunk& chunk) {
   digest_.absorb(std::as_bytes(std::span(i0))).absorb(std::as_bytes(std::span(i1)));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

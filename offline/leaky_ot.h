@@ -14,13 +14,13 @@
 #include "crypto/random_oracle.h"
 #include "offline/object_chunks.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Role: sender: MAC holder of x0, x1, key holder of c, z.
 class LeakyOtSender {
  public:
   // Shapes: all equally long. A session makes one such batch in each direction.
-  LeakyOtSender(Session& session, MineView x0, MineView x1, PeersView c, PeersView r);
+  LeakyOtSender(checks::Session& session, MineView x0, MineView x1, PeersView c, PeersView r);
 
   // Steps 3 and 4: draws T_0, T_1, sends X_0, X_1.  Wire: sends 2 (count / 8 + 32 count) bytes.
   void send_x(const ObjectChunk& chunk);
@@ -28,23 +28,23 @@ class LeakyOtSender {
   // count bytes.
   void answer_d(const ObjectChunk& chunk);
   // Step 9: for EQ.
-  Digest check_digest() { return digest_.digest(); }
+  crypto::Digest check_digest() { return digest_.digest(); }
 
  private:
-  Session& session_;
+  checks::Session& session_;
   MineView x0_, x1_;
   PeersView c_, z_;
   struct Transferred {
     SecretVector<Block> t0, t1;
   };
   std::queue<Transferred> under_way_;  // of the chunks that wait for d
-  RandomOracle digest_;
+  crypto::RandomOracle digest_;
 };
 
 // Role: receiver: key holder of x0, x1, MAC holder of c, z.
 class LeakyOtReceiver {
  public:
-  LeakyOtReceiver(Session& session, PeersView x0, PeersView x1, MineView c, MineView r);
+  LeakyOtReceiver(checks::Session& session, PeersView x0, PeersView x1, MineView c, MineView r);
 
   // Steps 5 and 6: opens X_c, checks its MAC, announces d, turns r into z.
   // Fails: PeerCheated("LaOT MAC"), before d is sent.
@@ -52,14 +52,14 @@ class LeakyOtReceiver {
   // Step 8: T_{1-z} = I_z ^ H(M_z); digests (T_0, T_1).
   void receive_i(const ObjectChunk& chunk);
   // Step 9: for EQ.
-  Digest check_digest() { return digest_.digest(); }
+  crypto::Digest check_digest() { return digest_.digest(); }
 
  private:
-  Session& session_;
+  checks::Session& session_;
   PeersView x0_, x1_;
   MineView c_, z_;
   std::queue<SecretVector<Block>> opened_;  // T_{x_c} of the chunks that wait for I
-  RandomOracle digest_;
+  crypto::RandomOracle digest_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -2,19 +2,19 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kG{0x1B01, "latriple.g"};
-constexpr MessageTag kLeakyTripleD{0x1B02, "latriple.d"};
+constexpr net::MessageTag kG{0x1B01, "latriple.g"};
+constexpr net::MessageTag kLeakyTripleD{0x1B02, "latriple.d"};
 
 constexpr std::string_view kLeakyTripleKind = "LaTriple";
 constexpr std::string_view kProductsSum = "LaTriple sum", kProductsCheck = "LaTriple EQ";
 
 std::uint64_t low_bit_of(Party me) { return me == Party::B ? 1 : 0; }
 
-TweakHash hash_of(const Session& session, Party owner, const ObjectChunk& chunk,
-                  std::uint64_t layer) {
+crypto::TweakHash hash_of(const checks::Session& session, Party owner, const ObjectChunk& chunk,
+                          std::uint64_t layer) {
   return hash_of_chunk(session, kLeakyTripleKind, owner, chunk, layer);
 }
 
@@ -26,7 +26,7 @@ SecretVector<Block> taken_from(std::queue<SecretVector<Block>>& waiting) {
 
 }  // namespace
 
-bool fits_triples(const Session& session) {
+bool fits_triples(const checks::Session& session) {
   return (session.global_key().value.lo & 1) == low_bit_of(session.me());
 }
 
@@ -35,8 +35,9 @@ Delta fitted_to_triples(Delta key, Party me) {
   return key;
 }
 
-LeakyTriples::LeakyTriples(Session& session)
-    : session_(session), sum_(session.id(), {kProductsSum, '*', 0}, HashUse::LeakyTripleCheck) {
+LeakyTriples::LeakyTriples(checks::Session& session)
+    : session_(session),
+      sum_(session.id(), {kProductsSum, '*', 0}, crypto::HashUse::LeakyTripleCheck) {
   ENSURE(fits_triples(session));
 }
 
@@ -45,11 +46,11 @@ void LeakyTriples::offer(std::uint64_t layer, const ObjectChunk& chunk, const Sh
   const ScopedSecret<Block> delta(session_.global_key().value);
   SecretVector<Block> g(chunk.count), s(chunk.count), hashed(chunk.count);
   for (std::size_t i = 0; i < chunk.count; ++i) g[i] = x.peers[i].value ^ delta;
-  const TweakHash hash = hash_of(session_, session_.peer(), chunk, layer);
-  hash(HashUse::LeakyTriple, 0, as_blocks(std::span<const Key>(x.peers)), s);
-  hash(HashUse::LeakyTriple, 0, g, g);
+  const crypto::TweakHash hash = hash_of(session_, session_.peer(), chunk, layer);
+  hash(crypto::HashUse::LeakyTriple, 0, as_blocks(std::span<const Key>(x.peers)), s);
+  hash(crypto::HashUse::LeakyTriple, 0, g, g);
   hash_of(session_, session_.me(), chunk, layer)(
-      HashUse::LeakyTriple, 0, as_blocks(std::span<const Mac>(x.mine.macs)), hashed);
+      crypto::HashUse::LeakyTriple, 0, as_blocks(std::span<const Mac>(x.mine.macs)), hashed);
   for (std::size_t i = 0; i < chunk.count; ++i) {
     // Step 1: C_P = y_P.Delta^P ^ M[y_P] ^ K[y'].
     const Block c = times(delta, y.mine.bit(i)) ^ y.mine.macs[i].value ^ y.peers[i].value;
@@ -58,14 +59,14 @@ void LeakyTriples::offer(std::uint64_t layer, const ObjectChunk& chunk, const Sh
     // Step 3, without G: H(M[x_P]) ^ H(K[x']) ^ x_P.C_P.
     s[i] ^= hashed[i] ^ times(c, x.mine.bit(i));
   }
-  send_words(session_.channel(), kG, std::span<const Block>(g));
+  net::send_words(session_.channel(), kG, std::span<const Block>(g));
   offered_.push(std::move(s));
 }
 
 void LeakyTriples::announce(const SharedView& x, const SharedView& r) {
   SecretVector<Block> s = taken_from(offered_);
   SecretVector<Block> g(s.size());
-  recv_words(session_.channel(), kG, std::span(g));
+  net::recv_words(session_.channel(), kG, std::span(g));
   for (std::size_t i = 0; i < s.size(); ++i) s[i] ^= times(g[i], x.mine.bit(i));
   BitVector d(s.size());
   for (std::size_t first = 0; first < s.size(); first += 64) {
@@ -76,14 +77,14 @@ void LeakyTriples::announce(const SharedView& x, const SharedView& r) {
     r.mine.bits[first / 64] = z;
   }
   d.clear_padding();
-  send_bits(session_.channel(), kLeakyTripleD, d);
+  net::send_bits(session_.channel(), kLeakyTripleD, d);
   announced_.push(std::move(s));
 }
 
 void LeakyTriples::finish(const SharedView& z) {
   const ScopedSecret<Delta> delta(session_.global_key());
   SecretVector<Block> s = taken_from(announced_);
-  const BitVector d = recv_bits(session_.channel(), kLeakyTripleD, s.size());
+  const BitVector d = net::recv_bits(session_.channel(), kLeakyTripleD, s.size());
   for (std::size_t i = 0; i < s.size(); ++i) {
     z.peers[i] = moved(z.peers[i], delta, d[i]);
     // L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z'].
@@ -92,8 +93,10 @@ void LeakyTriples::finish(const SharedView& z) {
   sum_.absorb(s);
 }
 
-Digest LeakyTriples::check_digest() {
-  return RandomOracle(session_.id(), {kProductsCheck, '*', 0}).absorb_object(sum_.take()).digest();
+crypto::Digest LeakyTriples::check_digest() {
+  return crypto::RandomOracle(session_.id(), {kProductsCheck, '*', 0})
+      .absorb_object(sum_.take())
+      .digest();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

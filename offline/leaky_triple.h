@@ -20,7 +20,7 @@
 #include "crypto/hash_sum.h"
 #include "offline/object_chunks.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // One party's halves of equally many shared bits.
 struct SharedView {
@@ -36,7 +36,7 @@ struct SharedView {
 
 // Whether a party's global key has the low bit that its role asks for: 1 for B's (which
 // authenticates A's bits), 0 for A's.
-bool fits_triples(const Session& session);
+bool fits_triples(const checks::Session& session);
 Delta fitted_to_triples(Delta key, Party me);
 
 // Role: both, symmetric. Each step is called for all chunks in order; how many chunks one step is
@@ -44,7 +44,7 @@ Delta fitted_to_triples(Delta key, Party me);
 // covers.
 class LeakyTriples {
  public:
-  explicit LeakyTriples(Session& session);
+  explicit LeakyTriples(checks::Session& session);
 
   // Steps 1 and 2. `layer` keeps the hashes of several layers of a session apart, alike on both
   // sides.
@@ -58,13 +58,13 @@ class LeakyTriples {
   void finish(const SharedView& z);
 
   // For EQ, the same on both sides.
-  Digest check_digest();
+  crypto::Digest check_digest();
 
  private:
-  Session& session_;
+  checks::Session& session_;
   std::queue<SecretVector<Block>> offered_;    // of chunks that wait for G: step 3 without it
   std::queue<SecretVector<Block>> announced_;  // of chunks that wait for d: S_P
-  HashSum sum_;
+  crypto::HashSum sum_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

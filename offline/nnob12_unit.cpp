@@ -8,7 +8,7 @@
 #include "offline/product_triple.h"
 #include "offline/steps.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
 constexpr std::size_t kObjectChunksAhead = 2;  // that a step is behind the one before it
@@ -17,7 +17,7 @@ constexpr std::size_t kTriplesAhead = 1;
 class Nnob12Unit final : public MadeUnit {
  public:
   // Shapes: bits: at least UnitLayout(request).end() of each direction.
-  Nnob12Unit(Session& session, const UnitRequest& request, AuthBits bits,
+  Nnob12Unit(checks::Session& session, const UnitRequest& request, AuthBits bits,
              std::function<void(AuthBits)> give_back)
       : session_(session), request_(request), layout_(request), bits_(std::move(bits)),
         give_back_(std::move(give_back)) {}
@@ -28,7 +28,7 @@ class Nnob12Unit final : public MadeUnit {
   void reveal_combiners();
   // Differs: the paper's dealer has no triples; they are the figure's AND, run on random bits.
   void make_triples();
-  void pour(const SettledCheck&, MaterialSink& sink) override;
+  void pour(const checks::SettledCheck&, MaterialSink& sink) override;
 
  private:
   struct BucketRoles;
@@ -41,7 +41,7 @@ class Nnob12Unit final : public MadeUnit {
     return bits_.peers.view(layout_.begin(part), layout_.leaky);
   }
 
-  Session& session_;
+  checks::Session& session_;
   UnitRequest request_;
   UnitLayout layout_;
   AuthBits bits_;
@@ -75,7 +75,8 @@ struct Nnob12Unit::BucketRoles {
 };
 
 void Nnob12Unit::make_leaky_objects() {
-  const PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky objects", layout_.leaky);
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky objects",
+                                   layout_.leaky);
   LeakyAndMacHolder holder(session_, mine(UnitLayout::AndX), mine(UnitLayout::AndY),
                            mine(UnitLayout::AndR));
   LeakyAndKeyHolder checker(session_, peers(UnitLayout::AndX), peers(UnitLayout::AndY),
@@ -102,7 +103,7 @@ void Nnob12Unit::make_leaky_objects() {
         receiver.receive_i(chunk);
         phase.advance(chunk.first + chunk.count);
       });
-  EqualityCheck equality("leaky objects");
+  checks::EqualityCheck equality("leaky objects");
   equality.add_both(session_.me(), "LaAND of A", "LaAND of B", holder.check_digest(),
                     checker.check_digest());
   equality.add_both(session_.me(), "LaOT from A", "LaOT from B", sender.check_digest(),
@@ -111,7 +112,8 @@ void Nnob12Unit::make_leaky_objects() {
 }
 
 void Nnob12Unit::reveal_combiners() {
-  const PhaseLog::Scope phase(session_.log(), session_.channel(), "buckets", request_.plan.ands);
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "buckets",
+                                   request_.plan.ands);
   roles_ = std::make_unique<BucketRoles>(*this, request_.plan.ands, request_.plan.bucket,
                                          session_.me(), session_.peer());
   roles_->ands_of_mine.reveal(session_);
@@ -139,7 +141,8 @@ ProductMaterial Nnob12Unit::folded(const BucketRange& range) {
 }
 
 void Nnob12Unit::make_triples() {
-  const PhaseLog::Scope phase(session_.log(), session_.channel(), "triples", request_.plan.ands);
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "triples",
+                                   request_.plan.ands);
   ProductTriples products(session_);
   in_steps(
       object_chunks(request_.plan.ands, kPourCount), kTriplesAhead,
@@ -153,7 +156,7 @@ void Nnob12Unit::make_triples() {
       });
 }
 
-void Nnob12Unit::pour(const SettledCheck&, MaterialSink& sink) {
+void Nnob12Unit::pour(const checks::SettledCheck&, MaterialSink& sink) {
   for (const ObjectChunk& chunk :
        object_chunks(triples_.empty() ? request_.plan.ands : 0, kPourCount)) {
     ProductMaterial material = folded({chunk.first, chunk.count});
@@ -178,7 +181,7 @@ AuthBits Nnob12UnitMaker::make_anchor() {
   return anchor;
 }
 
-std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(Session& part, std::size_t number,
+std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(checks::Session& part, std::size_t number,
                                                 const UnitRequest& request) {
   AuthBits bits;
   {
@@ -199,4 +202,4 @@ std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(Session& part, std::size_t numbe
   return unit;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -11,7 +11,7 @@
 #include "offline/auth_bits.h"
 #include "offline/unit_maker.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Where the parts of a unit lie among the aBits of one owner; each part begins at a multiple of 64.
 struct UnitLayout {
@@ -30,7 +30,7 @@ struct UnitLayout {
 
 class Nnob12UnitMaker final : public UnitMaker {
  public:
-  Nnob12UnitMaker(Session& session, const SecurityParameters& params)
+  Nnob12UnitMaker(checks::Session& session, const SecurityParameters& params)
       : session_(session), maker_(session, params), material_(params.material()) {}
 
   void set_anchor(AuthBits anchor) override { maker_.set_anchor(std::move(anchor)); }
@@ -44,17 +44,17 @@ class Nnob12UnitMaker final : public UnitMaker {
   // directions flowing together, each step two chunks behind the one before; 3 messages for EQ; 4
   // messages at once. Fails: PeerCheated("LaOT MAC", "EQ of leaky objects"), and as
   // AuthBitMaker::make.
-  std::unique_ptr<MadeUnit> make(Session& part, std::size_t number,
+  std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;
 
   void stop() noexcept override { maker_.stop(); }
 
  private:
-  Session& session_;
+  checks::Session& session_;
   AuthBitMaker maker_;
   MaterialForm material_;
   std::mutex mutex_;
   std::vector<AuthBits> spare_;  // memory of units that are done, to be used again
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -10,7 +10,7 @@
 #include "checks/session.h"
 #include "crypto/tweak_hash.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 struct ObjectChunk {
   std::size_t first;  // a multiple of 64
@@ -29,9 +29,10 @@ inline std::vector<ObjectChunk> object_chunks(std::size_t total,
 
 // H for one chunk of a session's leaky objects. `owner` says which direction; `batch` which of
 // several batches of the kind, of fewer than 2^32 chunks each.
-inline TweakHash hash_of_chunk(const Session& session, std::string_view kind, Party owner,
-                               const ObjectChunk& chunk, std::uint64_t batch = 0) {
-  return TweakHash(session.id(), {kind, letter(owner), (batch << 32) | chunk.number});
+inline crypto::TweakHash hash_of_chunk(const checks::Session& session, std::string_view kind,
+                                       Party owner, const ObjectChunk& chunk,
+                                       std::uint64_t batch = 0) {
+  return crypto::TweakHash(session.id(), {kind, letter(owner), (batch << 32) | chunk.number});
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

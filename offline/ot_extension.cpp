@@ -6,17 +6,17 @@
 #include "crypto/tweak_hash.h"
 #include "offline/steps.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kChoices{0x1D01, "ot.choices"};
-constexpr MessageTag kCorrected{0x1D02, "ot.corrected"};
-constexpr MessageTag kMasked{0x1D03, "ot.masked"};
+constexpr net::MessageTag kChoices{0x1D01, "ot.choices"};
+constexpr net::MessageTag kCorrected{0x1D02, "ot.corrected"};
+constexpr net::MessageTag kMasked{0x1D03, "ot.masked"};
 
 constexpr std::size_t kOtBatchesAhead = 1;
 // That wait at a time: the one that is made, and those whose check is under way.
 constexpr std::size_t kSlots = kOtBatchesAhead + 1;
-static_assert(kBatchBits <= TweakHash::kObjectsMax && kBatchBits % 64 == 0);
+static_assert(kBatchBits <= crypto::TweakHash::kObjectsMax && kBatchBits % 64 == 0);
 
 constexpr std::size_t kPieceOts = 512;  // whose keys and strings stay in the innermost cache
 
@@ -48,43 +48,43 @@ std::vector<OtBatch> batches_of(std::size_t count, std::size_t& number) {
 }
 
 // H for one batch: with a key of its own, so tweaks count from 0 in it.
-TweakHash hash_of(const Session& session, Party receiver, std::uint64_t domain,
-                  const OtBatch& batch) {
-  return TweakHash(session.id(),
-                   {"OT extension", letter(receiver), (domain << 32) | batch.bits.number});
+crypto::TweakHash hash_of(const checks::Session& session, Party receiver, std::uint64_t domain,
+                          const OtBatch& batch) {
+  return crypto::TweakHash(session.id(),
+                           {"OT extension", letter(receiver), (domain << 32) | batch.bits.number});
 }
 
 // x0 = H(i, K), x1 = H(i, K ^ Delta).
-void hash_both(const TweakHash& hash, Delta delta, PeersView keys, std::span<Block> x0,
+void hash_both(const crypto::TweakHash& hash, Delta delta, PeersView keys, std::span<Block> x0,
                std::span<Block> x1) {
   for (std::size_t first = 0; first < keys.size(); first += kPieceOts) {
     const std::size_t count = std::min(kPieceOts, keys.size() - first);
     const std::span<Block> zero = as_blocks(keys.subspan(first, count)),
                            one = x1.subspan(first, count);
     for (std::size_t i = 0; i < count; ++i) one[i] = zero[i] ^ delta.value;
-    hash(HashUse::OtExtension, first, zero, x0.subspan(first, count));
-    hash(HashUse::OtExtension, first, one, one);
+    hash(crypto::HashUse::OtExtension, first, zero, x0.subspan(first, count));
+    hash(crypto::HashUse::OtExtension, first, one, one);
   }
 }
 
 // x_c = H(i, M).
-void hash_one(const TweakHash& hash, const MineView& bits, std::span<Block> x) {
-  hash(HashUse::OtExtension, 0, as_blocks(bits.macs), x);
+void hash_one(const crypto::TweakHash& hash, const MineView& bits, std::span<Block> x) {
+  hash(crypto::HashUse::OtExtension, 0, as_blocks(bits.macs), x);
 }
 
 // d = c ^ u, for the receiver's choices c in place of its bits u.
-void send_choices(Session& session, const OtBatch& batch, const MineView& bits,
+void send_choices(checks::Session& session, const OtBatch& batch, const MineView& bits,
                   const BitVector& choices) {
   BitVector d(batch.count);
   d.copy_from(choices, batch.first, 0, batch.count);
   for (std::size_t w = 0; w < d.words().size(); ++w) d.words()[w] ^= bits.bits[w];
   d.clear_padding();
-  send_bits(session.channel(), kChoices, d);
+  net::send_bits(session.channel(), kChoices, d);
 }
 
 // K ^= d.Delta.
-void receive_choices(Session& session, PeersView keys) {
-  const BitVector d = recv_bits(session.channel(), kChoices, keys.size());
+void receive_choices(checks::Session& session, PeersView keys) {
+  const BitVector d = net::recv_bits(session.channel(), kChoices, keys.size());
   const ScopedSecret<Delta> delta(session.global_key());
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = moved(keys[i], delta, d[i]);
 }
@@ -100,7 +100,7 @@ void nothing_more(const OtBatch&) {}
 
 }  // namespace
 
-OtSender::OtSender(Session& session, const PuncturedTrees& trees, std::uint64_t domain)
+OtSender::OtSender(checks::Session& session, const PuncturedTrees& trees, std::uint64_t domain)
     : session_(session), key_holder_(session, trees, domain), domain_(domain),
       waiting_(kSlots * kBatchBits) {
   ENSURE(domain < kDomainsMax);
@@ -124,21 +124,21 @@ void OtSender::stream(std::size_t count, Use use) {
 }
 
 void OtSender::delta_correlated(PeersView x0) {
-  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const TweakHash&) {
+  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash&) {
     std::ranges::copy(keys, batch.of(x0).begin());
   });
 }
 
 void OtSender::random(std::span<Block> x0, std::span<Block> x1) {
   ENSURE(x0.size() == x1.size());
-  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const TweakHash& hash) {
+  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
     hash_both(hash, session_.global_key(), keys, batch.of(x0), batch.of(x1));
   });
 }
 
 void OtSender::random_for(std::span<Block> x0, std::span<Block> x1) {
   ENSURE(x0.size() == x1.size());
-  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const TweakHash& hash) {
+  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
     receive_choices(session_, keys);
     hash_both(hash, session_.global_key(), keys, batch.of(x0), batch.of(x1));
   });
@@ -147,32 +147,32 @@ void OtSender::random_for(std::span<Block> x0, std::span<Block> x1) {
 void OtSender::correlated(std::span<const Block> offsets, std::span<Block> x0) {
   ENSURE(offsets.size() == x0.size());
   SecretVector<Block> scratch(std::min(x0.size(), kBatchBits));
-  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const TweakHash& hash) {
+  stream(x0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
     receive_choices(session_, keys);
     // H(i, K ^ Delta) ^ x1, where x1 = x0 ^ offset.
     const std::span<Block> corrected = std::span(scratch).first(batch.count);
     hash_both(hash, session_.global_key(), keys, batch.of(x0), corrected);
     add(corrected, batch.of(x0));
     add(corrected, batch.of(offsets));
-    send_words(session_.channel(), kCorrected, std::span<const Block>(corrected));
+    net::send_words(session_.channel(), kCorrected, std::span<const Block>(corrected));
   });
 }
 
 void OtSender::chosen(std::span<const Block> m0, std::span<const Block> m1) {
   ENSURE(m0.size() == m1.size());
   SecretVector<Block> scratch(2 * std::min(m0.size(), kBatchBits));
-  stream(m0.size(), [&](const OtBatch& batch, PeersView keys, const TweakHash& hash) {
+  stream(m0.size(), [&](const OtBatch& batch, PeersView keys, const crypto::TweakHash& hash) {
     receive_choices(session_, keys);
     const std::span<Block> masked = std::span(scratch).first(2 * batch.count),
                            zero = masked.first(batch.count), one = masked.last(batch.count);
     hash_both(hash, session_.global_key(), keys, zero, one);
     add(zero, batch.of(m0));
     add(one, batch.of(m1));
-    send_words(session_.channel(), kMasked, std::span<const Block>(masked));
+    net::send_words(session_.channel(), kMasked, std::span<const Block>(masked));
   });
 }
 
-OtReceiver::OtReceiver(Session& session, const FullTrees& trees, std::uint64_t domain)
+OtReceiver::OtReceiver(checks::Session& session, const FullTrees& trees, std::uint64_t domain)
     : session_(session), mac_holder_(session, trees, domain), domain_(domain),
       waiting_(kSlots * kBatchBits) {
   ENSURE(domain < kDomainsMax);
@@ -202,7 +202,7 @@ void OtReceiver::stream_for(const BitVector& choices, std::span<Block> x, Finish
   ENSURE(choices.size() == x.size());
   stream(
       x.size(),
-      [&](const OtBatch& batch, const MineView& bits, const TweakHash& hash) {
+      [&](const OtBatch& batch, const MineView& bits, const crypto::TweakHash& hash) {
         send_choices(session_, batch, bits, choices);
         hash_one(hash, bits, batch.of(x));
       },
@@ -212,7 +212,7 @@ void OtReceiver::stream_for(const BitVector& choices, std::span<Block> x, Finish
 void OtReceiver::delta_correlated(MineView x) {
   stream(
       x.size(),
-      [&](const OtBatch& batch, const MineView& bits, const TweakHash&) {
+      [&](const OtBatch& batch, const MineView& bits, const crypto::TweakHash&) {
         copy_bits(bits.bits, 0, x.bits, batch.first, batch.count);
         std::ranges::copy(bits.macs, batch.of(x.macs).begin());
       },
@@ -223,7 +223,7 @@ void OtReceiver::random(BitVector& choices, std::span<Block> x) {
   ENSURE(choices.size() == x.size());
   stream(
       x.size(),
-      [&](const OtBatch& batch, const MineView& bits, const TweakHash& hash) {
+      [&](const OtBatch& batch, const MineView& bits, const crypto::TweakHash& hash) {
         copy_bits(bits.bits, 0, choices.words(), batch.first, batch.count);
         hash_one(hash, bits, batch.of(x));
       },
@@ -237,7 +237,7 @@ void OtReceiver::random_for(const BitVector& choices, std::span<Block> x) {
 void OtReceiver::correlated(const BitVector& choices, std::span<Block> x) {
   SecretVector<Block> corrected(std::min(x.size(), kBatchBits));
   stream_for(choices, x, [&](const OtBatch& batch) {
-    recv_words(session_.channel(), kCorrected, std::span(corrected).first(batch.count));
+    net::recv_words(session_.channel(), kCorrected, std::span(corrected).first(batch.count));
     for (std::size_t i = 0; i < batch.count; ++i)
       x[batch.first + i] ^= times(corrected[i], choices[batch.first + i]);
   });
@@ -248,10 +248,10 @@ void OtReceiver::chosen(const BitVector& choices, std::span<Block> m) {
   stream_for(choices, m, [&](const OtBatch& batch) {
     const std::span<Block> masked = std::span(scratch).first(2 * batch.count),
                            zero = masked.first(batch.count), one = masked.last(batch.count);
-    recv_words(session_.channel(), kMasked, masked);
+    net::recv_words(session_.channel(), kMasked, masked);
     for (std::size_t i = 0; i < batch.count; ++i)
       m[batch.first + i] ^= zero[i] ^ times(zero[i] ^ one[i], choices[batch.first + i]);
   });
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -48,14 +48,14 @@
 #include "offline/ggm_trees.h"
 #include "offline/softspoken.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Role: sender. Shapes: all spans of a call equally long.
 class OtSender {
  public:
   // `domain` is below 2^32, the same on both sides, and no two pairs of sender and receiver of one
   // direction, nor anything else that takes bits from the trees, have the same.
-  OtSender(Session& session, const PuncturedTrees& trees, std::uint64_t domain);
+  OtSender(checks::Session& session, const PuncturedTrees& trees, std::uint64_t domain);
 
   void delta_correlated(PeersView x0);
   void random(std::span<Block> x0, std::span<Block> x1);
@@ -67,7 +67,7 @@ class OtSender {
   template <class Use>
   void stream(std::size_t count, Use use);
 
-  Session& session_;
+  checks::Session& session_;
   SoftSpokenKeyHolder key_holder_;
   std::uint64_t domain_;
   std::size_t batches_ = 0;  // so far
@@ -77,7 +77,7 @@ class OtSender {
 // Role: receiver.
 class OtReceiver {
  public:
-  OtReceiver(Session& session, const FullTrees& trees, std::uint64_t domain);
+  OtReceiver(checks::Session& session, const FullTrees& trees, std::uint64_t domain);
 
   void delta_correlated(MineView x);
   void random(BitVector& choices, std::span<Block> x);
@@ -91,11 +91,11 @@ class OtReceiver {
   template <class Finish>
   void stream_for(const BitVector& choices, std::span<Block> x, Finish finish);
 
-  Session& session_;
+  checks::Session& session_;
   SoftSpokenMacHolder mac_holder_;
   std::uint64_t domain_;
   std::size_t batches_ = 0;
   AuthBitsMine waiting_;  // for the challenges to their batches
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -7,10 +7,10 @@
 #include "base/cause.h"
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kUnit{0x1801, "unit.begin"};
+constexpr net::MessageTag kUnit{0x1801, "unit.begin"};
 // for an abort of the peer to be read, or ours to be sent
 constexpr auto kGrace = std::chrono::seconds(1);
 
@@ -87,7 +87,7 @@ struct Preprocessor::Job {
     std::exception_ptr worst = std::ranges::max_element(failures, by_cause)->error;
     const auto until = std::chrono::steady_clock::now() + kGrace;
     for (const auto& [worker, error] : failures) {
-      Channel& channel = *preprocessor.channels_[worker];
+      net::Channel& channel = *preprocessor.channels_[worker];
       channel.set_deadline(until);
       // on the session's own channel its owner does
       if (cause_of(worst) == Cause::Cheated && worker > 0) channel.send_abort();
@@ -99,8 +99,8 @@ struct Preprocessor::Job {
   }
 };
 
-Preprocessor::Preprocessor(Session& session, const SecurityParameters& params,
-                           std::span<const std::unique_ptr<Channel>> more)
+Preprocessor::Preprocessor(checks::Session& session, const SecurityParameters& params,
+                           std::span<const std::unique_ptr<net::Channel>> more)
     : session_(session), params_(params),
       maker_(make_unit_maker(session, params_)), channels_{&session.channel()} {
   for (const auto& channel : more) channels_.push_back(channel.get());
@@ -116,9 +116,9 @@ void Preprocessor::set_anchor(const MaterialBatch& bits_a, const MaterialBatch& 
   begins_session_ = false;
 }
 
-Anchor make_anchor(Session& session, const SecurityParameters& params) {
+Anchor make_anchor(checks::Session& session, const SecurityParameters& params) {
   // A part of the session, so that nothing that is hashed here is hashed again for the units.
-  Session part(session, "anchor", 0, session.channel(), session.log());
+  checks::Session part(session, "anchor", 0, session.channel(), session.log());
   return as_batches(make_unit_maker(part, params)->make_anchor(), session.me());
 }
 
@@ -153,13 +153,13 @@ std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, Mate
 
 void Preprocessor::work(Job& job, std::size_t worker) {
   std::size_t unit = worker;
-  PhaseLog log([&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
+  net::PhaseLog log([&](std::string_view phase, std::uint64_t done, std::uint64_t total) {
     if (job.hooks.observer) job.hooks.observer(unit, phase, done, total);
   });
   std::optional<UnitAccount::Begun> begun;
   try {
     for (; unit < job.requests.size(); unit += channels_.size()) {
-      Session part(session_, "unit", unit, *channels_[worker], log);
+      checks::Session part(session_, "unit", unit, *channels_[worker], log);
       if (!make_unit(job, part, unit, begun)) break;
     }
     channels_[worker]->flush();
@@ -175,15 +175,16 @@ void Preprocessor::work(Job& job, std::size_t worker) {
 // each way, before any other of the unit. Fails: PeerCheated("unit number") if the peer is at
 // another unit; as UnitAccount::settle_on.
 std::optional<UnitPlan> Preprocessor::agree_to_continue(
-    Job& job, Session& part, std::size_t unit, const std::optional<UnitAccount::Begun>& begun) {
+    Job& job, checks::Session& part, std::size_t unit,
+    const std::optional<UnitAccount::Begun>& begun) {
   struct Beginning {
     std::uint64_t unit;
     std::uint64_t wanted;
     Risk outstanding;
   };
-  send_object(part.channel(), kUnit,
-              Beginning{unit, begun.has_value(), begun ? begun->outstanding : Risk{}});
-  const auto peers = recv_object<Beginning>(part.channel(), kUnit);
+  net::send_object(part.channel(), kUnit,
+                   Beginning{unit, begun.has_value(), begun ? begun->outstanding : Risk{}});
+  const auto peers = net::recv_object<Beginning>(part.channel(), kUnit);
   if (peers.unit != unit || peers.wanted > 1) throw PeerCheated("unit number");
   if (begun && peers.wanted == 1) return job.account.settle_on(*begun, peers.outstanding);
   if (begun) job.account.withdraw(*begun);
@@ -192,7 +193,7 @@ std::optional<UnitPlan> Preprocessor::agree_to_continue(
 
 // `begun` is the unit, if it has been entered already, and then this worker's next one. False if
 // the job ends before this unit.
-bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number,
+bool Preprocessor::make_unit(Job& job, checks::Session& part, std::size_t number,
                              std::optional<UnitAccount::Begun>& begun) {
   if (!begun && job.is_wanted(number)) begun = job.account.begin(number, job.requests[number].plan);
   if (!job.is_wanted(number) && begun) {
@@ -215,8 +216,8 @@ bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number,
   if (next < job.requests.size() && job.is_wanted(next))
     begun = job.account.try_begin(next, job.requests[next].plan);
   if (!job.turns.begin(number)) return false;
-  const PhaseLog::Scope phase(part.log(), part.channel(), "fold and store", request.plan.ands);
-  const SettledCheck settled = settle_part(session_, part);
+  const net::PhaseLog::Scope phase(part.log(), part.channel(), "fold and store", request.plan.ands);
+  const checks::SettledCheck settled = checks::settle_part(session_, part);
   part.channel().flush();  // nor for our sink
   unit->pour(settled, job.sink);
   if (number == 0 && begins_session_) keep_anchor(job.sink);
@@ -227,4 +228,4 @@ bool Preprocessor::make_unit(Job& job, Session& part, std::size_t number,
   return true;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

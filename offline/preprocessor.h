@@ -20,7 +20,7 @@
 #include "offline/unit_account.h"
 #include "offline/unit_maker.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Role: both, symmetric. Makes the bits that the shards of a session are tied to: kTieBits aBits of
 // each party. Wire, Fails: as a run of AuthBitMaker, or with the fast profile as make_trees and a
@@ -28,7 +28,7 @@ namespace tinyot {
 struct Anchor {
   MaterialBatch bits_a, bits_b;
 };
-Anchor make_anchor(Session& session, const SecurityParameters& params);
+Anchor make_anchor(checks::Session& session, const SecurityParameters& params);
 
 class Preprocessor {
  public:
@@ -36,8 +36,8 @@ class Preprocessor {
 
   // The session's own channel is the first worker's; `more` are those of further workers, joined to
   // the session.
-  Preprocessor(Session& session, const SecurityParameters& params,
-               std::span<const std::unique_ptr<Channel>> more = {});
+  Preprocessor(checks::Session& session, const SecurityParameters& params,
+               std::span<const std::unique_ptr<net::Channel>> more = {});
 
   // Ties the units of this connection to the session's earlier ones: kTieBits aBits of each
   // direction, that a session's first connection has given to its sink to keep, or that make_anchor
@@ -77,17 +77,17 @@ class Preprocessor {
  private:
   struct Job;
   void work(Job& job, std::size_t worker);
-  std::optional<UnitPlan> agree_to_continue(Job& job, Session& part, std::size_t unit,
+  std::optional<UnitPlan> agree_to_continue(Job& job, checks::Session& part, std::size_t unit,
                                             const std::optional<UnitAccount::Begun>& begun);
-  bool make_unit(Job& job, Session& part, std::size_t unit,
+  bool make_unit(Job& job, checks::Session& part, std::size_t unit,
                  std::optional<UnitAccount::Begun>& begun);
   void keep_anchor(MaterialSink& sink) const;
 
-  Session& session_;
+  checks::Session& session_;
   SecurityParameters params_;
   std::unique_ptr<UnitMaker> maker_;
   bool begins_session_ = true;
-  std::vector<Channel*> channels_;  // of the workers
+  std::vector<net::Channel*> channels_;  // of the workers
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -6,11 +6,11 @@
 #include "checks/opening.h"
 #include "offline/unit_maker.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kFirst{0x1E01, "product.dh"};
-constexpr MessageTag kSecond{0x1E02, "product.e"};
+constexpr net::MessageTag kFirst{0x1E01, "product.dh"};
+constexpr net::MessageTag kSecond{0x1E02, "product.e"};
 
 // The figure's letters for the columns of a chunk.
 struct Mine {
@@ -54,9 +54,10 @@ void ProductTriples::reveal_first(ProductMaterial material) {
   BitVector message(2 * n);
   message.copy_from(chunk.d, 0, 0, n);
   message.copy_from(chunk.h, 0, n, n);
-  reveal_bits(session_, kFirst, message);
-  absorb_my_macs_of(session_, n, [&](std::size_t i) { return mine.c.macs[i] ^ mine.v.macs[i]; });
-  absorb_my_macs_of(session_, n, [&](std::size_t i) {
+  checks::reveal_bits(session_, kFirst, message);
+  checks::absorb_my_macs_of(session_, n,
+                            [&](std::size_t i) { return mine.c.macs[i] ^ mine.v.macs[i]; });
+  checks::absorb_my_macs_of(session_, n, [&](std::size_t i) {
     return mine.u0.macs[i] ^ mine.u1.macs[i] ^ mine.u.macs[i];
   });
   first_.push(std::move(chunk));
@@ -67,19 +68,20 @@ void ProductTriples::reveal_second() {
   const Mine mine(chunk.material);
   const Peers peers(chunk.material);
   const std::size_t n = mine.u.size();
-  const BitVector received = receive_revealed_bits(session_, kFirst, 2 * n);
+  const BitVector received = checks::receive_revealed_bits(session_, kFirst, 2 * n);
   chunk.peers_d = part(received, 0, n);
   chunk.peers_h = part(received, n, n);
-  absorb_peers_keys_of(session_, chunk.peers_d,
-                       [&](std::size_t i) { return peers.c[i] ^ peers.v[i]; });
-  absorb_peers_keys_of(session_, chunk.peers_h,
-                       [&](std::size_t i) { return peers.u0[i] ^ peers.u1[i] ^ peers.u[i]; });
+  checks::absorb_peers_keys_of(session_, chunk.peers_d,
+                               [&](std::size_t i) { return peers.c[i] ^ peers.v[i]; });
+  checks::absorb_peers_keys_of(session_, chunk.peers_h, [&](std::size_t i) {
+    return peers.u0[i] ^ peers.u1[i] ^ peers.u[i];
+  });
   chunk.e = part(mine.r.bits, 0, n);
   chunk.e ^= mine.u0.bits;
   for (std::size_t w = 0; w < chunk.e.words().size(); ++w)
     chunk.e.words()[w] ^= chunk.peers_d.words()[w] & mine.u.bits.words()[w];
-  reveal_bits(session_, kSecond, chunk.e);
-  absorb_my_macs_of(session_, n, [&](std::size_t i) {
+  checks::reveal_bits(session_, kSecond, chunk.e);
+  checks::absorb_my_macs_of(session_, n, [&](std::size_t i) {
     return mine.r.macs[i] ^ mine.u0.macs[i] ^ Mac { times(mine.u.macs[i].value, chunk.peers_d[i]) };
   });
   second_.push(std::move(chunk));
@@ -91,8 +93,8 @@ MaterialBatch ProductTriples::finish() {
   const Peers peers(chunk.material);
   const std::size_t n = mine.u.size();
   const ScopedSecret<Delta> delta(session_.global_key());
-  const BitVector peers_e = receive_revealed_bits(session_, kSecond, n);
-  absorb_peers_keys_of(session_, peers_e, [&](std::size_t i) {
+  const BitVector peers_e = checks::receive_revealed_bits(session_, kSecond, n);
+  checks::absorb_peers_keys_of(session_, peers_e, [&](std::size_t i) {
     return peers.r[i] ^ peers.u0[i] ^ Key { times(peers.u[i].value, chunk.d[i]) };
   });
 
@@ -117,4 +119,4 @@ MaterialBatch ProductTriples::finish() {
   return triples;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

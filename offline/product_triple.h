@@ -17,7 +17,7 @@
 #include "base/material.h"
 #include "checks/session.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // What triples are made of, by what it is to me; all of one size.
 struct ProductMaterial {
@@ -28,7 +28,7 @@ struct ProductMaterial {
 // MAC transcripts, to be settled before anything is used.
 class ProductTriples {
  public:
-  explicit ProductTriples(Session& session) : session_(session) {}
+  explicit ProductTriples(checks::Session& session) : session_(session) {}
 
   // Wire: sends 2 count / 8 bytes.
   void reveal_first(ProductMaterial material);
@@ -44,8 +44,8 @@ class ProductTriples {
     BitVector peers_d, peers_h;
   };
 
-  Session& session_;
+  checks::Session& session_;
   std::queue<Chunk> first_, second_;  // chunks that have taken this step
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -2,17 +2,18 @@
 
 #include <algorithm>
 
-namespace tinyot {
+namespace tinyot::offline {
 
-RowHashes::RowHashes(const SessionId& session, const Domain& domain, const PublicSeed& seed,
-                     std::size_t rows)
-    : key_(expand_key(RandomOracle(session, domain).absorb_object(seed).block())), sums_(rows) {
-  std::ranges::fill(sums_, WideBlock{});
+RowHashes::RowHashes(const SessionId& session, const crypto::Domain& domain,
+                     const crypto::PublicSeed& seed, std::size_t rows)
+    : key_(crypto::expand_key(crypto::RandomOracle(session, domain).absorb_object(seed).block())),
+      sums_(rows) {
+  std::ranges::fill(sums_, crypto::WideBlock{});
 }
 
 void RowHashes::begin(std::size_t first_block, std::size_t blocks) {
   chi_.resize(blocks);
-  ctr_fill(key_, {first_block, 0}, chi_);
+  crypto::ctr_fill(key_, {first_block, 0}, chi_);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

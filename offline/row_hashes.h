@@ -10,27 +10,27 @@
 #include "crypto/gf128.h"
 #include "crypto/public_coins.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 class RowHashes {
  public:
   // chi_j is block j of a counter-mode stream keyed from the seed.
-  RowHashes(const SessionId& session, const Domain& domain, const PublicSeed& seed,
+  RowHashes(const SessionId& session, const crypto::Domain& domain, const crypto::PublicSeed& seed,
             std::size_t rows);
 
   // The blocks that absorb is given from now on are blocks [first_block, first_block + blocks) of
   // their rows.
   void begin(std::size_t first_block, std::size_t blocks);
   void absorb(std::size_t row, std::span<const Block> blocks) {
-    add_products(chi_, blocks, sums_[row]);
+    crypto::add_products(chi_, blocks, sums_[row]);
   }
 
-  Block of(std::size_t row) const { return reduced(sums_[row]); }
+  Block of(std::size_t row) const { return crypto::reduced(sums_[row]); }
 
  private:
-  AesKey key_;
+  crypto::AesKey key_;
   std::vector<Block> chi_;
-  SecretVector<WideBlock> sums_;
+  SecretVector<crypto::WideBlock> sums_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 void SeedLanes::put(std::size_t run, SeedOts seeds) {
   const std::lock_guard lock(mutex_);
@@ -61,4 +61,4 @@ void UnitTurns::stop() noexcept {
   changed_.notify_all();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

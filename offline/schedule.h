@@ -11,7 +11,7 @@
 #include "base/cause.h"
 #include "offline/seed_ot.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Seed OTs on their way from the run that made them to the run that uses them. All calls may come
 // from any thread.
@@ -51,4 +51,4 @@ class UnitTurns {
   bool stopped_ = false;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -5,14 +5,14 @@
 #include "crypto/random_oracle.h"
 #include "crypto/tweak_hash.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kReceiverPoints{0x1001, "seed_ot.r"};
-constexpr MessageTag kSenderPoints{0x1002, "seed_ot.s"};
+constexpr net::MessageTag kReceiverPoints{0x1001, "seed_ot.r"};
+constexpr net::MessageTag kSenderPoints{0x1002, "seed_ot.s"};
 
 struct PointPair {
-  Point of[2];
+  crypto::Point of[2];
 };
 
 // Where a role's hashes live: `sender` is the party that sends in this direction.
@@ -22,65 +22,69 @@ struct Direction {
 };
 
 // Hash2Group(i, c, R)
-Point hash_point(const Direction& direction, std::uint64_t index, bool choice, const Point& point) {
+crypto::Point hash_point(const Direction& direction, std::uint64_t index, bool choice,
+                         const crypto::Point& point) {
   std::array<std::uint8_t, 64> uniform;
   for (std::size_t half = 0; half < 2; ++half) {
-    const Digest digest =
-        RandomOracle(direction.session,
-                     {half == 0 ? "seed OT group 0" : "seed OT group 1", direction.sender, index})
+    const crypto::Digest digest =
+        crypto::RandomOracle(direction.session, {half == 0 ? "seed OT group 0" : "seed OT group 1",
+                                                 direction.sender, index})
             .absorb_object(std::uint8_t{choice})
             .absorb_object(point)
             .digest();
     std::copy(digest.bytes.begin(), digest.bytes.end(), uniform.begin() + 32 * half);
   }
-  return hash_to_group(std::span<const std::uint8_t, 64>(uniform));
+  return crypto::hash_to_group(std::span<const std::uint8_t, 64>(uniform));
 }
 
 // RO(i, b, shared point)
 Seed derive_seed(const Direction& direction, std::uint64_t index, std::uint8_t bit,
-                 const Point& shared) {
-  return {RandomOracle(direction.session, {"seed OT key", direction.sender, index})
+                 const crypto::Point& shared) {
+  return {crypto::RandomOracle(direction.session, {"seed OT key", direction.sender, index})
               .absorb_object(bit)
               .absorb_object(shared)
               .block()};
 }
 
-void validate(std::span<const Point> points) {
-  for (const Point& point : points)
-    if (!is_valid(point)) throw PeerCheated("seed OT point");
+void validate(std::span<const crypto::Point> points) {
+  for (const crypto::Point& point : points)
+    if (!crypto::is_valid(point)) throw PeerCheated("seed OT point");
 }
 
 class EndemicOtReceiver {
  public:
-  EndemicOtReceiver(Session& session, BitVector choices)
+  EndemicOtReceiver(checks::Session& session, BitVector choices)
       : direction_{session.id(), letter(session.peer())}, choices_(std::move(choices)),
         scalars_(choices_.size()) {}
 
   // Step 1: r; R_{1-c} random, R_c = r.G - Hash2Group(i, c, R_{1-c}).
-  std::vector<PointPair> choose(Rng& rng) {
+  std::vector<PointPair> choose(crypto::Rng& rng) {
     std::vector<PointPair> points(choices_.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
       const bool c = choices_[i];
-      scalars_[i] = random_scalar(rng);
-      const Point other = random_point(rng);
-      const Point chosen = times_base(scalars_[i]) - hash_point(direction_, i, c, other);
+      scalars_[i] = crypto::random_scalar(rng);
+      const crypto::Point other = crypto::random_point(rng);
+      const crypto::Point chosen =
+          crypto::times_base(scalars_[i]) - hash_point(direction_, i, c, other);
       place(points[i], c, chosen, other);
     }
     return points;
   }
 
   // Step 3: k_c = RO(i, c, r.S).
-  ReceivedSeeds finish(std::span<const Point> sender_points) {
+  ReceivedSeeds finish(std::span<const crypto::Point> sender_points) {
     validate(sender_points);
     SecretVector<Seed> seeds(choices_.size());
     for (std::size_t i = 0; i < seeds.size(); ++i)
-      seeds[i] = derive_seed(direction_, i, choices_[i], times(scalars_[i], sender_points[i]));
+      seeds[i] =
+          derive_seed(direction_, i, choices_[i], crypto::times(scalars_[i], sender_points[i]));
     return {std::move(choices_), std::move(seeds)};
   }
 
  private:
   // Puts the two points in the order that the choice asks for, without branching on it.
-  static void place(PointPair& pair, bool c, const Point& chosen, const Point& other) {
+  static void place(PointPair& pair, bool c, const crypto::Point& chosen,
+                    const crypto::Point& other) {
     const auto mask = static_cast<std::uint8_t>(mask_of(c));
     for (std::size_t b = 0; b < 32; ++b) {
       const std::uint8_t swapped = (chosen.bytes[b] ^ other.bytes[b]) & mask;
@@ -91,26 +95,28 @@ class EndemicOtReceiver {
 
   Direction direction_;
   BitVector choices_;
-  SecretVector<Scalar> scalars_;
+  SecretVector<crypto::Scalar> scalars_;
 };
 
 class EndemicOtSender {
  public:
-  explicit EndemicOtSender(Session& session) : direction_{session.id(), letter(session.me())} {}
+  explicit EndemicOtSender(checks::Session& session)
+      : direction_{session.id(), letter(session.me())} {}
 
   // Step 2: s, S = s.G; k_b = RO(i, b, s.(R_b + Hash2Group(i, b, R_{1-b}))).
-  std::vector<Point> answer(Rng& rng, std::span<const PointPair> receiver_points,
-                            SentSeeds& seeds) {
-    std::vector<Point> points(receiver_points.size());
+  std::vector<crypto::Point> answer(crypto::Rng& rng, std::span<const PointPair> receiver_points,
+                                    SentSeeds& seeds) {
+    std::vector<crypto::Point> points(receiver_points.size());
     seeds.pairs.resize(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
       validate(receiver_points[i].of);
-      Scalar s = random_scalar(rng);
-      points[i] = times_base(s);
+      crypto::Scalar s = crypto::random_scalar(rng);
+      points[i] = crypto::times_base(s);
       const auto key = [&](bool b) {
-        const Point& r = receiver_points[i].of[b];
-        return derive_seed(direction_, i, b,
-                           times(s, r + hash_point(direction_, i, b, receiver_points[i].of[!b])));
+        const crypto::Point& r = receiver_points[i].of[b];
+        return derive_seed(
+            direction_, i, b,
+            crypto::times(s, r + hash_point(direction_, i, b, receiver_points[i].of[!b])));
       };
       seeds.pairs[i] = {key(false), key(true)};
       wipe_object(s);
@@ -124,54 +130,58 @@ class EndemicOtSender {
 
 }  // namespace
 
-SeedOts seed_ots_by_public_key(Session& session, std::size_t count) {
+SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count) {
   return seed_ots_by_public_key(session, count, session.rng().bits(count));
 }
 
-SeedOts seed_ots_by_public_key(Session& session, std::size_t count, BitVector choices) {
+SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count, BitVector choices) {
   ENSURE(choices.size() == count);
-  const PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", count);
-  Channel& channel = session.channel();
+  const net::PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", count);
+  net::Channel& channel = session.channel();
   SeedOts ots;
   EndemicOtReceiver receiver(session, std::move(choices));
   EndemicOtSender sender(session);
 
-  send_words(channel, kReceiverPoints, std::span<const PointPair>(receiver.choose(session.rng())));
+  net::send_words(channel, kReceiverPoints,
+                  std::span<const PointPair>(receiver.choose(session.rng())));
   std::vector<PointPair> receiver_points(count);
-  recv_words(channel, kReceiverPoints, std::span(receiver_points));
+  net::recv_words(channel, kReceiverPoints, std::span(receiver_points));
 
-  send_words(channel, kSenderPoints,
-             std::span<const Point>(sender.answer(session.rng(), receiver_points, ots.sent)));
-  std::vector<Point> sender_points(count);
-  recv_words(channel, kSenderPoints, std::span(sender_points));
+  net::send_words(
+      channel, kSenderPoints,
+      std::span<const crypto::Point>(sender.answer(session.rng(), receiver_points, ots.sent)));
+  std::vector<crypto::Point> sender_points(count);
+  net::recv_words(channel, kSenderPoints, std::span(sender_points));
   ots.received = receiver.finish(sender_points);
   return ots;
 }
 
-SeedOts seed_ots_from_auth_bits(Session& session, MineView mine, PeersView peers) {
+SeedOts seed_ots_from_auth_bits(checks::Session& session, MineView mine, PeersView peers) {
   const std::size_t count = mine.size();
-  ENSURE(peers.size() == count && count <= TweakHash::kObjectsMax);
+  ENSURE(peers.size() == count && count <= crypto::TweakHash::kObjectsMax);
   const std::uint64_t batch = session.next_counter();
   SeedOts ots;
 
-  const TweakHash hash_of_mine(session.id(), {"seed OT from bits", letter(session.me()), batch});
+  const crypto::TweakHash hash_of_mine(session.id(),
+                                       {"seed OT from bits", letter(session.me()), batch});
   ots.received.choices = BitVector(count);
   copy_bits(mine.bits, 0, ots.received.choices.words(), 0, count);
   ots.received.seeds.resize(count);
-  hash_of_mine(HashUse::SeedOt, 0, as_blocks(std::span<const Mac>(mine.macs)),
+  hash_of_mine(crypto::HashUse::SeedOt, 0, as_blocks(std::span<const Mac>(mine.macs)),
                as_blocks(std::span<Seed>(ots.received.seeds)));
 
-  const TweakHash hash_of_peers(session.id(), {"seed OT from bits", letter(session.peer()), batch});
+  const crypto::TweakHash hash_of_peers(session.id(),
+                                        {"seed OT from bits", letter(session.peer()), batch});
   SecretVector<Block> zero(count), one(count);
   for (std::size_t i = 0; i < count; ++i) {
     zero[i] = peers[i].value;
     one[i] = moved(peers[i], session.global_key(), true).value;
   }
-  hash_of_peers(HashUse::SeedOt, 0, zero, zero);
-  hash_of_peers(HashUse::SeedOt, 0, one, one);
+  hash_of_peers(crypto::HashUse::SeedOt, 0, zero, zero);
+  hash_of_peers(crypto::HashUse::SeedOt, 0, one, one);
   ots.sent.pairs.resize(count);
   for (std::size_t i = 0; i < count; ++i) ots.sent.pairs[i] = {{zero[i]}, {one[i]}};
   return ots;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -15,7 +15,7 @@
 #include "base/secret.h"
 #include "checks/session.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 struct SeedPair {
   Seed zero;
@@ -45,12 +45,12 @@ struct SeedOts {
 // Wire: 64 count bytes each way, then 32 count bytes each way; 2 rounds.
 // Secret: choices, scalars, all seeds.  Timing: constant in them.
 // Fails: PeerCheated("seed OT point") on anything that is not a canonical group element.
-SeedOts seed_ots_by_public_key(Session& session, std::size_t count);
+SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count);
 // The same with this party's choices as a receiver given.  Shapes: choices: count.
-SeedOts seed_ots_by_public_key(Session& session, std::size_t count, BitVector choices);
+SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count, BitVector choices);
 
 // Turns authenticated bits into OTs: for a bit of the peer the key holder has H(K), H(K ^ Delta),
 // the MAC holder H(M). Shapes: mine.size() == peers.size() == number of OTs. No traffic.
-SeedOts seed_ots_from_auth_bits(Session& session, MineView mine, PeersView peers);
+SeedOts seed_ots_from_auth_bits(checks::Session& session, MineView mine, PeersView peers);
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

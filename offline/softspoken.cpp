@@ -7,19 +7,19 @@
 #include "base/error.h"
 #include "base/subset_sums.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
-constexpr MessageTag kRowCorrections{0x1A01, "softspoken.corrections"};
-constexpr MessageTag kChallenge{0x1A02, "softspoken.challenge"};
-constexpr MessageTag kAnswer{0x1A03, "softspoken.answer"};
+constexpr net::MessageTag kRowCorrections{0x1A01, "softspoken.corrections"};
+constexpr net::MessageTag kChallenge{0x1A02, "softspoken.challenge"};
+constexpr net::MessageTag kAnswer{0x1A03, "softspoken.answer"};
 
 // Blocks of a batch in each row, the mask included.
 std::size_t blocks_of(const SoftSpokenBatch& batch) { return batch.bits / 128 + 1; }
 
 // Where a session part's PRG outputs are taken from, batch after batch.
 struct Expansion {
-  const PrgRows& leaves;
+  const crypto::PrgRows& leaves;
   TreeShape shape;
   std::uint64_t domain;
   const SoftSpokenBatch& batch;
@@ -50,22 +50,22 @@ struct TreeRows {
 };
 
 // chi_1, ..., chi_m and the mask's 1.
-std::vector<Block> coefficients(const Session& session, Party mac_holder,
-                                const SoftSpokenBatch& batch, const PublicSeed& challenge) {
-  const AesKey key =
-      expand_key(RandomOracle(session.id(), {"SoftSpoken chi", letter(mac_holder), batch.number})
-                     .absorb_object(challenge)
-                     .block());
+std::vector<Block> coefficients(const checks::Session& session, Party mac_holder,
+                                const SoftSpokenBatch& batch, const crypto::PublicSeed& challenge) {
+  const crypto::AesKey key = crypto::expand_key(
+      crypto::RandomOracle(session.id(), {"SoftSpoken chi", letter(mac_holder), batch.number})
+          .absorb_object(challenge)
+          .block());
   std::vector<Block> chi(blocks_of(batch));
-  ctr_fill(key, {0, 0}, chi);
+  crypto::ctr_fill(key, {0, 0}, chi);
   chi.back() = {1, 0};
   return chi;
 }
 
 Block combined(std::span<const Block> chi, std::span<const Block> row) {
-  WideBlock sum{};
-  add_products(chi, row, sum);
-  return reduced(sum);
+  crypto::WideBlock sum{};
+  crypto::add_products(chi, row, sum);
+  return crypto::reduced(sum);
 }
 
 // u~, then V~ or W~ row by row.
@@ -73,7 +73,7 @@ using Answer = std::array<Block, 1 + kKappa>;
 
 }  // namespace
 
-SoftSpokenMacHolder::SoftSpokenMacHolder(Session& session, const FullTrees& trees,
+SoftSpokenMacHolder::SoftSpokenMacHolder(checks::Session& session, const FullTrees& trees,
                                          std::uint64_t domain)
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), domain_(domain) {}
 
@@ -99,7 +99,7 @@ void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch,
     subset_sums(shape_.k, leaf_strings_, tree == 0 ? std::span<const Block>() : rows.u, u,
                 TreeRows(rows.v, shape_, tree));
   }
-  send_words(session_.channel(), kRowCorrections, std::span<const Block>(corrections_));
+  net::send_words(session_.channel(), kRowCorrections, std::span<const Block>(corrections_));
   std::size_t first = 0;
   for (const MineView& part : out) {
     copy_bits({reinterpret_cast<const std::uint64_t*>(rows.u.data()), 2 * blocks}, first, part.bits,
@@ -114,17 +114,18 @@ void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch,
 void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch) {
   Rows rows = std::move(waiting_.front());
   waiting_.pop();
-  const auto chi = coefficients(session_, session_.me(), batch,
-                                recv_object<PublicSeed>(session_.channel(), kChallenge));
+  const auto chi =
+      coefficients(session_, session_.me(), batch,
+                   net::recv_object<crypto::PublicSeed>(session_.channel(), kChallenge));
   Answer answer;
   answer[0] = combined(chi, rows.u);
   for (std::size_t r = 0; r < kKappa; ++r)
     answer[1 + r] = combined(chi, rows.v.row_blocks(r).first(chi.size()));
-  send_object(session_.channel(), kAnswer, answer);
+  net::send_object(session_.channel(), kAnswer, answer);
   spare_.push_back(std::move(rows));
 }
 
-SoftSpokenKeyHolder::SoftSpokenKeyHolder(Session& session, const PuncturedTrees& trees,
+SoftSpokenKeyHolder::SoftSpokenKeyHolder(checks::Session& session, const PuncturedTrees& trees,
                                          std::uint64_t domain)
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), consistent_(trees.consistent),
       domain_(domain) {}
@@ -137,7 +138,7 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch,
   corrections_.resize(shape_.trees() * blocks);
   std::fill_n(corrections_.begin(), blocks, Block{0, 0});  // c_0 = 0
   leaf_strings_.resize(shape_.leaves() * blocks);
-  recv_words(session_.channel(), kRowCorrections, std::span(corrections_).subspan(blocks));
+  net::recv_words(session_.channel(), kRowCorrections, std::span(corrections_).subspan(blocks));
   if (w_.columns() != 128 * blocks) w_ = BitMatrix(kKappa, 128 * blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
@@ -149,8 +150,8 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch,
                      std::span<const Block>(corrections_).subspan(tree * blocks, blocks),
                      delta_of_tree, TreeRows(w_, shape_, tree));
   }
-  const auto challenge = declassified(session_.rng().object<PublicSeed>());
-  send_object(session_.channel(), kChallenge, challenge);
+  const auto challenge = declassified(session_.rng().object<crypto::PublicSeed>());
+  net::send_object(session_.channel(), kChallenge, challenge);
   const auto chi = coefficients(session_, session_.peer(), batch, challenge);
   SecretVector<Block> expected(kKappa);
   for (std::size_t r_index = 0; r_index < kKappa; ++r_index)
@@ -165,7 +166,7 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch,
 }
 
 void SoftSpokenKeyHolder::verify(const SoftSpokenBatch&) {
-  const auto answer = recv_object<Answer>(session_.channel(), kAnswer);
+  const auto answer = net::recv_object<Answer>(session_.channel(), kAnswer);
   const SecretVector<Block> expected = std::move(expected_.front());
   expected_.pop();
   const ScopedSecret<Block> delta(session_.global_key().value);
@@ -177,4 +178,4 @@ void SoftSpokenKeyHolder::verify(const SoftSpokenBatch&) {
   if (declassified(wrong.lo | wrong.hi) != 0) throw PeerCheated("SoftSpoken check");
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

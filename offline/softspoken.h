@@ -23,7 +23,7 @@
 #include "crypto/public_coins.h"
 #include "offline/ggm_trees.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // A batch of bits, a multiple of 128 and at most kBatchBits. Its number among those of the session
 // keeps its PRG outputs apart.
@@ -43,7 +43,7 @@ class SoftSpokenMacHolder {
   // `session` is a part of the whole session that no other bits are made in; `domain` is its
   // number, the same on both sides, and no two parts of a session have the same: it keeps their PRG
   // outputs apart.
-  SoftSpokenMacHolder(Session& session, const FullTrees& trees, std::uint64_t domain);
+  SoftSpokenMacHolder(checks::Session& session, const FullTrees& trees, std::uint64_t domain);
 
   // Makes the batch's bits and MACs, and sends the c_i.  Shapes: out: batch.bits together, each but
   // the last a multiple of 64. Wire: sends (N - 1) (bits + 128) / 8 bytes.
@@ -59,9 +59,9 @@ class SoftSpokenMacHolder {
     BitMatrix v;
   };
 
-  Session& session_;
+  checks::Session& session_;
   TreeShape shape_;
-  PrgRows leaves_;
+  crypto::PrgRows leaves_;
   std::uint64_t domain_;
   std::queue<Rows> waiting_;  // for their challenges
   std::vector<Rows> spare_;   // to be used again
@@ -71,7 +71,7 @@ class SoftSpokenMacHolder {
 // Role: key holder.
 class SoftSpokenKeyHolder {
  public:
-  SoftSpokenKeyHolder(Session& session, const PuncturedTrees& trees, std::uint64_t domain);
+  SoftSpokenKeyHolder(checks::Session& session, const PuncturedTrees& trees, std::uint64_t domain);
 
   // Receives the c_i, makes the keys, and challenges. The keys must not be used before verify.
   // Shapes: out: as for the other role. Wire: receives (N - 1) (bits + 128) / 8 bytes, sends 32.
@@ -83,9 +83,9 @@ class SoftSpokenKeyHolder {
   void verify(const SoftSpokenBatch& batch);
 
  private:
-  Session& session_;
+  checks::Session& session_;
   TreeShape shape_;
-  PrgRows leaves_;
+  crypto::PrgRows leaves_;
   bool consistent_;
   std::uint64_t domain_;
   BitMatrix w_;
@@ -93,4 +93,4 @@ class SoftSpokenKeyHolder {
   std::queue<SecretVector<Block>> expected_;  // W~ of the batches that wait for their answers
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Calls step s for each piece, in order, `ahead` pieces after step s - 1: what it waits for is then
 // on its way. The steps of one time are called in their order, so both parties send and receive in
@@ -21,4 +21,4 @@ void in_steps(const std::vector<Piece>& pieces, std::size_t ahead, Steps... step
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

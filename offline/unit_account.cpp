@@ -8,7 +8,7 @@
 #include "base/cause.h"
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
 std::string power_of_two(const Risk& risk) {
@@ -185,4 +185,4 @@ void UnitAccount::finish_unit() {
   changed_.notify_all();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

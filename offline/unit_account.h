@@ -19,7 +19,7 @@
 #include "base/material.h"
 #include "base/parameters.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 class UnitAccount final : public MaterialSink {
  public:
@@ -74,4 +74,4 @@ class UnitAccount final : public MaterialSink {
   std::exception_ptr failure_;  // of the sink
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -3,7 +3,7 @@
 #include "offline/fast_unit.h"
 #include "offline/nnob12_unit.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to) {
   to.bits.copy_from(from.bits, first, 0, to.size());
@@ -43,14 +43,15 @@ MaterialCounts counts_of(const UnitRequest& request, MaterialForm form) {
   return counts;
 }
 
-Delta draw_global_key(Rng& rng, Party me, Profile profile) {
+Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile) {
   const Delta key{rng.block()};
   return profile == Profile::Fast ? fitted_to_triples(key, me) : key;
 }
 
-std::unique_ptr<UnitMaker> make_unit_maker(Session& session, const SecurityParameters& params) {
+std::unique_ptr<UnitMaker> make_unit_maker(checks::Session& session,
+                                           const SecurityParameters& params) {
   if (params.profile() == Profile::Fast) return std::make_unique<FastUnitMaker>(session, params);
   return std::make_unique<Nnob12UnitMaker>(session, params);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -9,7 +9,7 @@
 #include "checks/session.h"
 #include "offline/global_key.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 inline constexpr std::size_t kPourCount = std::size_t{1} << 14;  // objects poured at a time
 
@@ -52,7 +52,7 @@ class MadeUnit {
  public:
   virtual ~MadeUnit() = default;
   // Asks for the check that all of it depends on.
-  virtual void pour(const SettledCheck&, MaterialSink& sink) = 0;
+  virtual void pour(const checks::SettledCheck&, MaterialSink& sink) = 0;
 };
 
 class UnitMaker {
@@ -75,7 +75,7 @@ class UnitMaker {
 
   // Units of different numbers may be made by different threads, each on a part of the session that
   // is the unit's own.
-  virtual std::unique_ptr<MadeUnit> make(Session& part, std::size_t number,
+  virtual std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                          const UnitRequest& request) = 0;
 
   // From any thread: whoever waits for another unit ends with WorkerStopped.
@@ -84,8 +84,9 @@ class UnitMaker {
 
 // A fresh global key for the peer's bits, as the profile needs it: for triples the lowest bits of
 // both parties' keys differ.
-Delta draw_global_key(Rng& rng, Party me, Profile profile);
+Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile);
 
-std::unique_ptr<UnitMaker> make_unit_maker(Session& session, const SecurityParameters& params);
+std::unique_ptr<UnitMaker> make_unit_maker(checks::Session& session,
+                                           const SecurityParameters& params);
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "offline/forecast.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 namespace {
 
 constexpr std::uint64_t kUnitMin = std::uint64_t{1} << 10;
@@ -60,4 +60,4 @@ std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, s
   return best->unit;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -12,7 +12,7 @@
 
 #include "offline/leaky_bits.h"
 
-namespace tinyot {
+namespace tinyot::offline {
 
 // Column j is M'_j. Refers to the rows that it was made from.
 struct WeakMacColumns {
@@ -33,4 +33,4 @@ inline WeakGlobalKey flip_role(const LeakyBitReceiver& receiver) {
   return {receiver.kept_choices()};
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::offline

@@ -3,13 +3,13 @@
 #include "online/ands_from_pairs.h"
 #include "online/ands_from_triples.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
-std::unique_ptr<AndLayer> begin_and_layer(Session& session, MaterialReader& material,
+std::unique_ptr<AndLayer> begin_and_layer(checks::Session& session, MaterialReader& material,
                                           MaterialForm form, const BitVector& x,
                                           const BitVector& y) {
   return form == MaterialForm::Triples ? begin_triple_layer(session, material, x, y)
                                        : begin_pair_layer(session, material, x, y);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::online

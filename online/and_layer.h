@@ -12,7 +12,7 @@
 #include "checks/session.h"
 #include "online/material_reader.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
 // Blocks of some entries, plane by plane (online/wires.h).
 struct ShareBlocks {
@@ -66,8 +66,8 @@ class Flights {
 
 // Role: both, symmetric. Takes the material, and sends the openings that need nothing of the peer.
 // Shapes: x, y: my shares, n bits. Wire, Fails: as begin_pair_layer or begin_triple_layer.
-std::unique_ptr<AndLayer> begin_and_layer(Session& session, MaterialReader& material,
+std::unique_ptr<AndLayer> begin_and_layer(checks::Session& session, MaterialReader& material,
                                           MaterialForm form, const BitVector& x,
                                           const BitVector& y);
 
-}  // namespace tinyot
+}  // namespace tinyot::online

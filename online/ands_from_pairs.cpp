@@ -4,11 +4,11 @@
 #include "base/secret.h"
 #include "checks/opening.h"
 
-namespace tinyot {
+namespace tinyot::online {
 namespace {
 
-constexpr MessageTag kFirst{0x2001, "and.fgdh"};
-constexpr MessageTag kSecond{0x2002, "and.e"};
+constexpr net::MessageTag kFirst{0x2001, "and.fgdh"};
+constexpr net::MessageTag kSecond{0x2002, "and.e"};
 // entries whose MACs and keys are computed at a time, on the stack
 constexpr std::size_t kPairStep = 256;
 
@@ -94,7 +94,8 @@ struct TranscriptStep {
 
 class PairLayer final : public AndLayer {
  public:
-  PairLayer(Session& session, MaterialReader& reader, const BitVector& x, const BitVector& y)
+  PairLayer(checks::Session& session, MaterialReader& reader, const BitVector& x,
+            const BitVector& y)
       : session_(session), n_(x.size()), x_(x), y_(y), material_(reader, session.me(), n_),
         bits_(material_), cursors_(material_), mine_(n_), peers_(n_) {
     mine_.f = sum(bits_.u, x_);
@@ -106,7 +107,7 @@ class PairLayer final : public AndLayer {
 
   BitVector open() override {
     const auto receive = [&](std::size_t first, std::size_t count) {
-      const BitVector message = receive_revealed_bits(session_, kFirst, 4 * count);
+      const BitVector message = checks::receive_revealed_bits(session_, kFirst, 4 * count);
       std::size_t segment = 0;
       for (BitVector* part : {&peers_.f, &peers_.g, &peers_.d, &peers_.h})
         part->copy_from(message, segment++ * count, first, count);
@@ -126,7 +127,7 @@ class PairLayer final : public AndLayer {
     std::size_t segment = 0;
     for (const BitVector* part : {&mine_.f, &mine_.g, &mine_.d, &mine_.h})
       message.copy_from(*part, first, segment++ * count, count);
-    reveal_bits(session_, kFirst, message);
+    checks::reveal_bits(session_, kFirst, message);
   }
   void reveal_second();
   BitVector product_bits() const;
@@ -135,7 +136,7 @@ class PairLayer final : public AndLayer {
   void combine_peers(std::size_t count, const Key* x, const Key* y, Key* z,
                      TranscriptStep<Key>& out, std::size_t at) const;
 
-  Session& session_;
+  checks::Session& session_;
   std::size_t n_;
   Flights flights_{n_};
   BitVector x_, y_;
@@ -154,11 +155,11 @@ void PairLayer::reveal_second() {
   const auto send = [&](std::size_t first, std::size_t count) {
     BitVector message(count);
     message.copy_from(mine_.e, first, 0, count);
-    reveal_bits(session_, kSecond, message);
+    checks::reveal_bits(session_, kSecond, message);
   };
   flights_.send_first(send);
   flights_.receive_all(send, [&](std::size_t first, std::size_t count) {
-    peers_.e.copy_from(receive_revealed_bits(session_, kSecond, count), 0, first, count);
+    peers_.e.copy_from(checks::receive_revealed_bits(session_, kSecond, count), 0, first, count);
   });
 }
 
@@ -197,9 +198,9 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
       i += some;
     }
     for (const Mac* of : {of_macs.f, of_macs.g, of_macs.d, of_macs.h, of_macs.e})
-      absorb_my_macs(session_, std::span(of, step));
+      checks::absorb_my_macs(session_, std::span(of, step));
     const auto absorb = [&](Key* of, const std::uint64_t* revealed) {
-      absorb_peers_keys(session_, std::span(of, step), revealed);
+      checks::absorb_peers_keys(session_, std::span(of, step), revealed);
     };
     absorb(of_keys.f, peers_all.f);
     absorb(of_keys.g, peers_all.g);
@@ -258,9 +259,9 @@ void PairLayer::combine_peers(std::size_t count, const Key* x, const Key* y, Key
 
 }  // namespace
 
-std::unique_ptr<AndLayer> begin_pair_layer(Session& session, MaterialReader& material,
+std::unique_ptr<AndLayer> begin_pair_layer(checks::Session& session, MaterialReader& material,
                                            const BitVector& x, const BitVector& y) {
   return std::make_unique<PairLayer>(session, material, x, y);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::online

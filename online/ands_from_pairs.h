@@ -15,13 +15,13 @@
 
 #include "online/and_layer.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
 // Role: both, symmetric.
 // Wire: 2 flights each way, of 4n / 8 and n / 8 bytes for n = x.size(), in messages of
 // Flights::kEntries entries; 2 rounds. Fails: OutOfMaterial; wrong bits are found when the
 // transcript is settled.
-std::unique_ptr<AndLayer> begin_pair_layer(Session& session, MaterialReader& material,
+std::unique_ptr<AndLayer> begin_pair_layer(checks::Session& session, MaterialReader& material,
                                            const BitVector& x, const BitVector& y);
 
-}  // namespace tinyot
+}  // namespace tinyot::online

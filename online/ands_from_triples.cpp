@@ -5,16 +5,17 @@
 #include "base/error.h"
 #include "checks/opening.h"
 
-namespace tinyot {
+namespace tinyot::online {
 namespace {
 
-constexpr MessageTag kMasked{0x2003, "and.de"};
+constexpr net::MessageTag kMasked{0x2003, "and.de"};
 // entries whose blocks are computed at a time, on the stack
 constexpr std::size_t kTripleStep = 256;
 
 class TripleLayer final : public AndLayer {
  public:
-  TripleLayer(Session& session, MaterialReader& material, const BitVector& x, const BitVector& y)
+  TripleLayer(checks::Session& session, MaterialReader& material, const BitVector& x,
+              const BitVector& y)
       : session_(session), n_(x.size()), triples_(material.take(MaterialKind::Triples, n_)),
         at_(triples_), a_(bits_of(triples_, shared_bits, 0)), b_(bits_of(triples_, shared_bits, 1)),
         d_(x), e_(y) {
@@ -26,7 +27,7 @@ class TripleLayer final : public AndLayer {
   BitVector open() override {
     BitVector peers_d(n_), peers_e(n_);
     const auto receive = [&](std::size_t first, std::size_t count) {
-      const BitVector message = receive_revealed_bits(session_, kMasked, 2 * count);
+      const BitVector message = checks::receive_revealed_bits(session_, kMasked, 2 * count);
       peers_d.copy_from(message, 0, first, count);
       peers_e.copy_from(message, count, first, count);
     };
@@ -52,8 +53,8 @@ class TripleLayer final : public AndLayer {
       const std::size_t part = std::min(count - done, kTripleStep);
       for (std::size_t i = 0; i < part;)
         i += combine_some(part - i, {x, y, z, done + i}, of_d + i, of_e + i);
-      absorb_opened(session_, std::span(of_d, part));
-      absorb_opened(session_, std::span(of_e, part));
+      checks::absorb_opened(session_, std::span(of_d, part));
+      checks::absorb_opened(session_, std::span(of_e, part));
     }
     wipe_object(of_d);
     wipe_object(of_e);
@@ -64,7 +65,7 @@ class TripleLayer final : public AndLayer {
     BitVector message(2 * count);
     message.copy_from(d_, first, 0, count);
     message.copy_from(e_, first, count, count);
-    reveal_bits(session_, kMasked, message);
+    checks::reveal_bits(session_, kMasked, message);
   }
 
   struct Operands {
@@ -90,7 +91,7 @@ class TripleLayer final : public AndLayer {
     return count;
   }
 
-  Session& session_;
+  checks::Session& session_;
   std::size_t n_;
   Flights flights_{n_};
   MaterialSlices triples_;
@@ -102,9 +103,9 @@ class TripleLayer final : public AndLayer {
 
 }  // namespace
 
-std::unique_ptr<AndLayer> begin_triple_layer(Session& session, MaterialReader& material,
+std::unique_ptr<AndLayer> begin_triple_layer(checks::Session& session, MaterialReader& material,
                                              const BitVector& x, const BitVector& y) {
   return std::make_unique<TripleLayer>(session, material, x, y);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::online

@@ -13,12 +13,12 @@
 
 #include "online/and_layer.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
 // Role: both, symmetric.
 // Wire: 1 flight each way of 2n / 8 bytes for n = x.size(), in messages of Flights::kEntries
 // entries; 1 round. Fails: OutOfMaterial; wrong bits are found when the transcript is settled.
-std::unique_ptr<AndLayer> begin_triple_layer(Session& session, MaterialReader& material,
+std::unique_ptr<AndLayer> begin_triple_layer(checks::Session& session, MaterialReader& material,
                                              const BitVector& x, const BitVector& y);
 
-}  // namespace tinyot
+}  // namespace tinyot::online

@@ -4,35 +4,35 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::online {
 namespace {
 
-constexpr MessageTag kInputs{0x2101, "input.masked"};
+constexpr net::MessageTag kInputs{0x2101, "input.masked"};
 
 }  // namespace
 
-InputLayer::InputLayer(Session& session, MaterialReader& material, Party owner,
-                       const CircuitInfo& info, std::size_t lanes, std::vector<RoundInput> inputs,
-                       const InputValues& values)
+InputLayer::InputLayer(checks::Session& session, MaterialReader& material, Party owner,
+                       const circuit::CircuitInfo& info, std::size_t lanes,
+                       std::vector<circuit::RoundInput> inputs, const InputValues& values)
     : info_(info), lanes_(lanes), mine_(owner == session.me()), inputs_(std::move(inputs)) {
   std::size_t n = 0;
-  for (const RoundInput& input : inputs_) n += entries_of(input);
+  for (const circuit::RoundInput& input : inputs_) n += entries_of(input);
   mask_ = material.take(auth_bits_of(owner), n);
   if (!mine_) {
     bits_ = BitVector(n);
-    masked_ = recv_bits(session.channel(), kInputs, n);
+    masked_ = net::recv_bits(session.channel(), kInputs, n);
     return;
   }
   bits_ = gather(values, n);
   masked_ = bits_of(mask_, mine_bits, 0);
   masked_ ^= bits_;
-  send_bits(session.channel(), kInputs, masked_);
+  net::send_bits(session.channel(), kInputs, masked_);
 }
 
 BitVector InputLayer::gather(const InputValues& values, std::size_t n) const {
   BitVector bits(n);
   std::size_t at = 0;
-  for (const RoundInput& input : inputs_) {
+  for (const circuit::RoundInput& input : inputs_) {
     const BundleValues& bundle = *values[input.bundle];
     for (std::size_t lane = 0; lane < entries_of(input); ++lane)
       bits.put(at++, bundle[lane][input.bit]);
@@ -42,7 +42,7 @@ BitVector InputLayer::gather(const InputValues& values, std::size_t n) const {
 
 void InputLayer::set_bits(const Lanes& lanes, WireBits& wires) const {
   std::size_t at = 0;
-  for (const RoundInput& input : inputs_) {
+  for (const circuit::RoundInput& input : inputs_) {
     if (entries_of(input) == 1) {
       wires.put(0, input.out, std::uint64_t{0} - std::uint64_t{bits_[at++]});
       continue;
@@ -60,7 +60,7 @@ void InputLayer::set_blocks(const Lanes& lanes, MaterialForm form, Delta global_
                             WireBlocks& wires) const {
   SliceCursor mask(mask_);
   std::size_t at = 0;
-  const auto set = [&](const RoundInput& input, std::size_t tile, std::size_t width) {
+  const auto set = [&](const circuit::RoundInput& input, std::size_t tile, std::size_t width) {
     Block* first = wires.plane(tile, input.out, 0);
     Block* second = form == MaterialForm::Pairs ? wires.plane(tile, input.out, 1) : nullptr;
     for (std::size_t i = 0; i < width; ++i, ++at, mask.advance(1)) {
@@ -75,7 +75,7 @@ void InputLayer::set_blocks(const Lanes& lanes, MaterialForm form, Delta global_
       }
     }
   };
-  for (const RoundInput& input : inputs_) {
+  for (const circuit::RoundInput& input : inputs_) {
     if (entries_of(input) == 1)
       set(input, 0, 1);
     else
@@ -83,4 +83,4 @@ void InputLayer::set_blocks(const Lanes& lanes, MaterialForm form, Delta global_
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::online

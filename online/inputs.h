@@ -12,7 +12,7 @@
 #include "online/material_reader.h"
 #include "online/wires.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
 // Values of one bundle: one BitVector a lane; a single one for a bundle that is the same in all
 // lanes.
@@ -24,25 +24,26 @@ class InputLayer {
  public:
   // Role: `owner`'s, or the other one. Wire: 1 message of n / 8 bytes from the owner.
   // Fails: OutOfMaterial, NetworkError.
-  InputLayer(Session& session, MaterialReader& material, Party owner, const CircuitInfo& info,
-             std::size_t lanes, std::vector<RoundInput> inputs, const InputValues& values);
+  InputLayer(checks::Session& session, MaterialReader& material, Party owner,
+             const circuit::CircuitInfo& info, std::size_t lanes,
+             std::vector<circuit::RoundInput> inputs, const InputValues& values);
 
   void set_bits(const Lanes& lanes, WireBits& wires) const;
   void set_blocks(const Lanes& lanes, MaterialForm form, Delta global_key, WireBlocks& wires) const;
 
  private:
-  std::size_t entries_of(const RoundInput& input) const {
+  std::size_t entries_of(const circuit::RoundInput& input) const {
     return info_.inputs[input.bundle].same_in_all_lanes ? 1 : lanes_;
   }
   BitVector gather(const InputValues& values, std::size_t n) const;
 
-  const CircuitInfo& info_;
+  const circuit::CircuitInfo& info_;
   std::size_t lanes_;
   bool mine_;
-  std::vector<RoundInput> inputs_;
+  std::vector<circuit::RoundInput> inputs_;
   MaterialSlices mask_;
   BitVector bits_;    // my shares
   BitVector masked_;  // as announced
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::online

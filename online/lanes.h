@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace tinyot {
+namespace tinyot::online {
 
 class Lanes {
  public:
@@ -24,4 +24,4 @@ class Lanes {
   std::size_t tiles_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::online

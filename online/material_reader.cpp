@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
 MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wanted)
     : source_(source) {
@@ -130,4 +130,4 @@ BitVector bits_of(const MaterialSlices& slices,
   return bits;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::online

@@ -13,7 +13,7 @@
 
 #include "base/material.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
 // Objects [from, from + count) of a batch.
 struct MaterialSlice {
@@ -94,4 +94,4 @@ class SliceCursor {
   std::size_t done_ = 0;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::online

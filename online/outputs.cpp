@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "checks/opening.h"
 
-namespace tinyot {
+namespace tinyot::online {
 namespace {
 
-constexpr MessageTag kOutputs{0x2102, "output.shares"};
+constexpr net::MessageTag kOutputs{0x2102, "output.shares"};
 
 template <class Word>
 std::span<Word> words_of(SecretVector<Block>& plane, std::size_t first, std::size_t count) {
@@ -15,10 +15,10 @@ std::span<Word> words_of(SecretVector<Block>& plane, std::size_t first, std::siz
 
 }  // namespace
 
-OutputShares::OutputShares(const CircuitInfo& info, MaterialForm form, const Lanes& lanes)
+OutputShares::OutputShares(const circuit::CircuitInfo& info, MaterialForm form, const Lanes& lanes)
     : lanes_(lanes), form_(form) {
   std::size_t entries = 0;
-  for (const OutputBundle& bundle : info.outputs) {
+  for (const circuit::OutputBundle& bundle : info.outputs) {
     parts_.push_back({parts_.size(), entries, bundle.bits * lanes.count(), bundle.to});
     entries += parts_.back().count;
   }
@@ -26,7 +26,7 @@ OutputShares::OutputShares(const CircuitInfo& info, MaterialForm form, const Lan
   for (std::size_t p = 0; p < planes_of(form); ++p) planes_.emplace_back(entries);
 }
 
-void OutputShares::take_bits(const RoundOutput& output, const WireBits& wires) {
+void OutputShares::take_bits(const circuit::RoundOutput& output, const WireBits& wires) {
   const std::size_t first = parts_[output.bundle].first + output.bit * lanes_.count();
   for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
     const std::uint64_t word[1] = {wires.get(tile, output.in)};
@@ -35,7 +35,8 @@ void OutputShares::take_bits(const RoundOutput& output, const WireBits& wires) {
   bits_taken_ += lanes_.count();
 }
 
-void OutputShares::take_blocks(const RoundOutput& output, std::size_t tile, WireBlocks& wires) {
+void OutputShares::take_blocks(const circuit::RoundOutput& output, std::size_t tile,
+                               WireBlocks& wires) {
   const std::size_t first =
       parts_[output.bundle].first + output.bit * lanes_.count() + lanes_.first(tile);
   for (std::size_t p = 0; p < planes_.size(); ++p)
@@ -43,7 +44,8 @@ void OutputShares::take_blocks(const RoundOutput& output, std::size_t tile, Wire
   blocks_taken_ += lanes_.width(tile);
 }
 
-InputValues OutputShares::reveal(Session& session, MaterialReader& material, SettledCheck) {
+InputValues OutputShares::reveal(checks::Session& session, MaterialReader& material,
+                                 checks::SettledCheck) {
   ENSURE(bits_taken_ == bits_.size() && blocks_taken_ == bits_.size());
   return form_ == MaterialForm::Pairs ? reveal_pairs(session) : open_shared(session, material);
 }
@@ -58,30 +60,32 @@ BundleValues OutputShares::values_of(const Part& part, const BitVector& bits) co
   return values;
 }
 
-InputValues OutputShares::reveal_pairs(Session& session) {
+InputValues OutputShares::reveal_pairs(checks::Session& session) {
   const auto received_by = [&](Party party) {
     std::size_t total = 0;
-    for (const Part& part : parts_) total += receives(part.to, party) ? part.count : 0;
+    for (const Part& part : parts_) total += circuit::receives(part.to, party) ? part.count : 0;
     return total;
   };
   BitVector sent(received_by(session.peer()));
   std::size_t at = 0;
   for (const Part& part : parts_) {
-    if (!receives(part.to, session.peer())) continue;
+    if (!circuit::receives(part.to, session.peer())) continue;
     sent.copy_from(bits_, part.first, at, part.count);
     at += part.count;
   }
-  reveal_bits(session, kOutputs, sent);
+  checks::reveal_bits(session, kOutputs, sent);
   for (const Part& part : parts_)
-    if (receives(part.to, session.peer()))
-      absorb_my_macs(session, words_of<Mac>(planes_[0], part.first, part.count));
+    if (circuit::receives(part.to, session.peer()))
+      checks::absorb_my_macs(session, words_of<Mac>(planes_[0], part.first, part.count));
 
-  const BitVector received = receive_revealed_bits(session, kOutputs, received_by(session.me()));
+  const BitVector received =
+      checks::receive_revealed_bits(session, kOutputs, received_by(session.me()));
   at = 0;
   InputValues values(parts_.size());
   for (const Part& part : parts_) {
-    if (!receives(part.to, session.me())) continue;
-    absorb_peers_keys(session, words_of<Key>(planes_[1], part.first, part.count), received, at);
+    if (!circuit::receives(part.to, session.me())) continue;
+    checks::absorb_peers_keys(session, words_of<Key>(planes_[1], part.first, part.count), received,
+                              at);
     BitVector bits(part.count), mine(part.count);
     bits.copy_from(received, at, 0, part.count);
     mine.copy_from(bits_, part.first, 0, part.count);
@@ -91,12 +95,12 @@ InputValues OutputShares::reveal_pairs(Session& session) {
   return values;
 }
 
-InputValues OutputShares::open_shared(Session& session, MaterialReader& material) {
+InputValues OutputShares::open_shared(checks::Session& session, MaterialReader& material) {
   const ScopedSecret<Delta> delta(session.global_key());
   std::vector<BitVector> masks(parts_.size());  // those that hide what I receive
   for (const Part& part : parts_) {
-    if (part.to == Receiver::Both) continue;
-    const bool mine = receives(part.to, session.me());
+    if (part.to == circuit::Receiver::Both) continue;
+    const bool mine = circuit::receives(part.to, session.me());
     const MaterialSlices slices =
         material.take(auth_bits_of(mine ? session.me() : session.peer()), part.count);
     SliceCursor mask(slices);
@@ -114,22 +118,22 @@ InputValues OutputShares::open_shared(Session& session, MaterialReader& material
       planes_[0][part.first + i] ^= share.value;
     }
   }
-  reveal_bits(session, kOutputs, bits_);
-  BitVector opened = receive_revealed_bits(session, kOutputs, bits_.size());
+  checks::reveal_bits(session, kOutputs, bits_);
+  BitVector opened = checks::receive_revealed_bits(session, kOutputs, bits_.size());
   opened ^= bits_;
   const std::span<MacShare> shares = words_of<MacShare>(planes_[0], 0, bits_.size());
   for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = moved(shares[i], delta, opened[i]);
-  absorb_opened(session, shares);
+  checks::absorb_opened(session, shares);
 
   InputValues values(parts_.size());
   for (const Part& part : parts_) {
-    if (!receives(part.to, session.me())) continue;
+    if (!circuit::receives(part.to, session.me())) continue;
     BitVector bits(part.count);
     bits.copy_from(opened, part.first, 0, part.count);
-    if (part.to != Receiver::Both) bits ^= masks[part.bundle];
+    if (part.to != circuit::Receiver::Both) bits ^= masks[part.bundle];
     values[part.bundle] = values_of(part, bits);
   }
   return values;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::online

@@ -12,18 +12,19 @@
 
 #include "online/inputs.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
 class OutputShares {
  public:
-  OutputShares(const CircuitInfo& info, MaterialForm form, const Lanes& lanes);
+  OutputShares(const circuit::CircuitInfo& info, MaterialForm form, const Lanes& lanes);
 
-  void take_bits(const RoundOutput& output, const WireBits& wires);
-  void take_blocks(const RoundOutput& output, std::size_t tile, WireBlocks& wires);
+  void take_bits(const circuit::RoundOutput& output, const WireBits& wires);
+  void take_blocks(const circuit::RoundOutput& output, std::size_t tile, WireBlocks& wires);
 
   // Role: both. The outputs that I receive; what was revealed is on the transcript, still to be
   // settled. Wire: 1 message each way, of the bits that the peer receives, or from triples of all.
-  InputValues reveal(Session& session, MaterialReader& material, SettledCheck before);
+  InputValues reveal(checks::Session& session, MaterialReader& material,
+                     checks::SettledCheck before);
 
  private:
   // Bits [first, first + count) of the entries.
@@ -31,11 +32,11 @@ class OutputShares {
     std::size_t bundle;
     std::size_t first;
     std::size_t count;
-    Receiver to;
+    circuit::Receiver to;
   };
 
-  InputValues reveal_pairs(Session& session);
-  InputValues open_shared(Session& session, MaterialReader& material);
+  InputValues reveal_pairs(checks::Session& session);
+  InputValues open_shared(checks::Session& session, MaterialReader& material);
   BundleValues values_of(const Part& part, const BitVector& bits) const;
 
   Lanes lanes_;
@@ -46,4 +47,4 @@ class OutputShares {
   std::size_t bits_taken_ = 0, blocks_taken_ = 0;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::online

@@ -9,7 +9,7 @@
 #include "online/outputs.h"
 #include "online/wires.h"
 
-namespace tinyot {
+namespace tinyot::online {
 namespace {
 
 constexpr std::size_t kWindowWireBytes = std::size_t{256} << 20;
@@ -48,16 +48,16 @@ class BlockChunk {
   SecretVector<Block> blocks_;
 };
 
-class Runtime final : public RoundSink {
+class Runtime final : public circuit::RoundSink {
  public:
-  Runtime(Session& session, MaterialReader& material, MaterialForm form,
-          const CircuitRounds& rounds, const InputValues& inputs)
+  Runtime(checks::Session& session, MaterialReader& material, MaterialForm form,
+          const circuit::CircuitRounds& rounds, const InputValues& inputs)
       : session_(session), material_(material), form_(form), info_(rounds.circuit().info()),
         inputs_(inputs), lanes_(rounds.lanes()), bits_(session.me(), lanes_),
         blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)),
         outputs_(info_, form_, lanes_) {}
 
-  void round(Round& round) override;
+  void round(circuit::Round& round) override;
   void finish_blocks();
   void reveal_outputs();
 
@@ -66,36 +66,36 @@ class Runtime final : public RoundSink {
  private:
   // A round whose bits have been evaluated.
   struct Evaluated {
-    Round round;
+    circuit::Round round;
     std::vector<InputLayer> inputs;
     std::unique_ptr<AndLayer> ands;
   };
 
-  BitVector gather(const Round& round, Slot RoundAnd::*operand) const;
-  void scatter(const Round& round, const BitVector& z);
-  void combine(std::span<const RoundAnd> ands, std::size_t tile, std::size_t width,
+  BitVector gather(const circuit::Round& round, circuit::Slot circuit::RoundAnd::*operand) const;
+  void scatter(const circuit::Round& round, const BitVector& z);
+  void combine(std::span<const circuit::RoundAnd> ands, std::size_t tile, std::size_t width,
                AndLayer& layer);
-  void hand_out(InputValues values, SettledCheck) { result.outputs = std::move(values); }
+  void hand_out(InputValues values, checks::SettledCheck) { result.outputs = std::move(values); }
 
   // Calls use(tile, gate, first, width) for the ANDs in the order of their entries: tile by tile,
   // then common ones, whose results may take slots that were read until then.
   template <class Use>
-  void for_each_and(const Round& round, Use use) const {
+  void for_each_and(const circuit::Round& round, Use use) const {
     std::size_t at = 0;
     for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
       const std::size_t width = lanes_.width(tile);
-      for (const RoundAnd& gate : round.ands) {
+      for (const circuit::RoundAnd& gate : round.ands) {
         use(tile, gate, at, width);
         at += width;
       }
     }
-    for (const RoundAnd& gate : round.common_ands) use(0, gate, at++, 1);
+    for (const circuit::RoundAnd& gate : round.common_ands) use(0, gate, at++, 1);
   }
 
-  Session& session_;
+  checks::Session& session_;
   MaterialReader& material_;
   MaterialForm form_;
-  const CircuitInfo& info_;
+  const circuit::CircuitInfo& info_;
   const InputValues& inputs_;
   Lanes lanes_;
   WireBits bits_;
@@ -105,48 +105,51 @@ class Runtime final : public RoundSink {
   std::optional<Evaluated> evaluated_;  // its blocks are still to be computed
 };
 
-BitVector Runtime::gather(const Round& round, Slot RoundAnd::*operand) const {
+BitVector Runtime::gather(const circuit::Round& round,
+                          circuit::Slot circuit::RoundAnd::*operand) const {
   BitVector bits(round.and_count(lanes_.count()));
-  for_each_and(round,
-               [&](std::size_t tile, const RoundAnd& gate, std::size_t at, std::size_t width) {
-                 const std::uint64_t word[1] = {bits_.get(tile, gate.*operand)};
-                 copy_bits(word, 0, bits.words(), at, width);
-               });
+  for_each_and(round, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t at,
+                          std::size_t width) {
+    const std::uint64_t word[1] = {bits_.get(tile, gate.*operand)};
+    copy_bits(word, 0, bits.words(), at, width);
+  });
   return bits;
 }
 
-void Runtime::scatter(const Round& round, const BitVector& z) {
-  for_each_and(
-      round, [&](std::size_t tile, const RoundAnd& gate, std::size_t at, std::size_t width) {
-        std::uint64_t word[1] = {0};
-        copy_bits(z.words(), at, word, 0, width);
-        bits_.put(tile, gate.out, is_common(gate.out) ? std::uint64_t{0} - word[0] : word[0]);
-      });
+void Runtime::scatter(const circuit::Round& round, const BitVector& z) {
+  for_each_and(round, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t at,
+                          std::size_t width) {
+    std::uint64_t word[1] = {0};
+    copy_bits(z.words(), at, word, 0, width);
+    bits_.put(tile, gate.out, circuit::is_common(gate.out) ? std::uint64_t{0} - word[0] : word[0]);
+  });
 }
 
-void Runtime::round(Round& round) {
+void Runtime::round(circuit::Round& round) {
   Evaluated now;
   bits_.grow(round);
   for (const Party owner : {Party::A, Party::B}) {
-    std::vector<RoundInput> given;
-    std::copy_if(
-        round.inputs.begin(), round.inputs.end(), std::back_inserter(given),
-        [&](const RoundInput& input) { return info_.inputs[input.bundle].owner == owner; });
+    std::vector<circuit::RoundInput> given;
+    std::copy_if(round.inputs.begin(), round.inputs.end(), std::back_inserter(given),
+                 [&](const circuit::RoundInput& input) {
+                   return info_.inputs[input.bundle].owner == owner;
+                 });
     if (given.empty()) continue;
     now.inputs.emplace_back(session_, material_, owner, info_, lanes_.count(), std::move(given),
                             inputs_);
     now.inputs.back().set_bits(lanes_, bits_);
   }
   bits_.evaluate(round);
-  for (const RoundOutput& output : round.outputs) outputs_.take_bits(output, bits_);
+  for (const circuit::RoundOutput& output : round.outputs) outputs_.take_bits(output, bits_);
   const std::size_t ands = round.and_count(lanes_.count());
   result.ands += ands;
-  for (const LocalGate& gate : round.local)
-    result.xors += gate.kind == GateKind::Xor ? lanes_.count() : 0;
-  for (const LocalGate& gate : round.common_local) result.xors += gate.kind == GateKind::Xor;
+  for (const circuit::LocalGate& gate : round.local)
+    result.xors += gate.kind == circuit::GateKind::Xor ? lanes_.count() : 0;
+  for (const circuit::LocalGate& gate : round.common_local)
+    result.xors += gate.kind == circuit::GateKind::Xor;
   if (ands > 0)
-    now.ands = begin_and_layer(session_, material_, form_, gather(round, &RoundAnd::in0),
-                               gather(round, &RoundAnd::in1));
+    now.ands = begin_and_layer(session_, material_, form_, gather(round, &circuit::RoundAnd::in0),
+                               gather(round, &circuit::RoundAnd::in1));
   finish_blocks();
   if (ands > 0) {
     const Stopwatch waiting(result.wire_s);
@@ -167,7 +170,7 @@ void Runtime::finish_blocks() {
   blocks_.evaluate_common(last.round.common_local);
   for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
     blocks_.evaluate_tile(last.round.local, tile);
-    for (const RoundOutput& output : last.round.outputs)
+    for (const circuit::RoundOutput& output : last.round.outputs)
       outputs_.take_blocks(output, tile, blocks_);
     if (last.ands) combine(last.round.ands, tile, lanes_.width(tile), *last.ands);
   }
@@ -175,7 +178,7 @@ void Runtime::finish_blocks() {
   evaluated_.reset();
 }
 
-void Runtime::combine(std::span<const RoundAnd> ands, std::size_t tile, std::size_t width,
+void Runtime::combine(std::span<const circuit::RoundAnd> ands, std::size_t tile, std::size_t width,
                       AndLayer& layer) {
   const std::size_t planes = blocks_.planes(),
                     step = std::max<std::size_t>(1, kChunkEntries / width);
@@ -183,7 +186,7 @@ void Runtime::combine(std::span<const RoundAnd> ands, std::size_t tile, std::siz
     const auto some = ands.subspan(first, std::min(step, ands.size() - first));
     for (std::size_t p = 0; p < planes; ++p) {
       Block *x = chunk_.plane(0, p), *y = chunk_.plane(1, p);
-      for (const RoundAnd& gate : some) {
+      for (const circuit::RoundAnd& gate : some) {
         blocks_.read(tile, gate.in0, p, width, x);
         blocks_.read(tile, gate.in1, p, width, y);
         x += width;
@@ -193,7 +196,7 @@ void Runtime::combine(std::span<const RoundAnd> ands, std::size_t tile, std::siz
     layer.combine(some.size() * width, chunk_.operand(0), chunk_.operand(1), chunk_.operand(2));
     for (std::size_t p = 0; p < planes; ++p) {
       const Block* z = chunk_.plane(2, p);
-      for (const RoundAnd& gate : some) {
+      for (const circuit::RoundAnd& gate : some) {
         std::copy_n(z, width, blocks_.plane(tile, gate.out, p));
         z += width;
       }
@@ -202,13 +205,13 @@ void Runtime::combine(std::span<const RoundAnd> ands, std::size_t tile, std::siz
 }
 
 void Runtime::reveal_outputs() {
-  SettledCheck settled = settle_transcripts(session_);
+  checks::SettledCheck settled = checks::settle_transcripts(session_);
   auto values = outputs_.reveal(session_, material_, std::move(settled));
-  hand_out(std::move(values), settle_transcripts(session_));
+  hand_out(std::move(values), checks::settle_transcripts(session_));
 }
 
-void check_inputs(const Session& session, const CircuitInfo& info, std::size_t lanes,
-                  const InputValues& inputs) {
+void check_inputs(const checks::Session& session, const circuit::CircuitInfo& info,
+                  std::size_t lanes, const InputValues& inputs) {
   ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
   for (std::size_t b = 0; b < inputs.size(); ++b) {
     if (info.inputs[b].owner != session.me()) continue;
@@ -219,21 +222,21 @@ void check_inputs(const Session& session, const CircuitInfo& info, std::size_t l
 
 }  // namespace
 
-MaterialCounts material_for(const CircuitInfo& info, std::uint64_t ands, MaterialForm form,
+MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
                             std::size_t lanes) {
   MaterialCounts counts;
   if (form == MaterialForm::Triples) {
     counts[MaterialKind::Triples] = ands;
-    for (const OutputBundle& bundle : info.outputs)
-      if (bundle.to != Receiver::Both)
-        counts[auth_bits_of(bundle.to == Receiver::A ? Party::A : Party::B)] +=
+    for (const circuit::OutputBundle& bundle : info.outputs)
+      if (bundle.to != circuit::Receiver::Both)
+        counts[auth_bits_of(bundle.to == circuit::Receiver::A ? Party::A : Party::B)] +=
             std::uint64_t{bundle.bits} * lanes;
   } else {
     for (const Party party : {Party::A, Party::B})
       counts[auth_ands_of(party)] = counts[auth_ots_from(party)] = counts[auth_bits_of(party)] =
           ands;
   }
-  for (const InputBundle& bundle : info.inputs)
+  for (const circuit::InputBundle& bundle : info.inputs)
     counts[auth_bits_of(bundle.owner)] +=
         std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
   return counts;
@@ -244,20 +247,21 @@ std::size_t window_for(std::size_t lanes) {
                     kWindowMax);
 }
 
-RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted,
-                      MaterialForm form, CircuitRounds& rounds, const InputValues& inputs) {
+RunResult run_circuit(checks::Session& session, MaterialSource& source,
+                      const MaterialCounts& wanted, MaterialForm form,
+                      circuit::CircuitRounds& rounds, const InputValues& inputs) {
   check_inputs(session, rounds.circuit().info(), rounds.lanes(), inputs);
   MaterialReader material(source, wanted);
   Runtime runtime(session, material, form, rounds, inputs);
   {
-    const PhaseLog::Scope phase(session.log(), session.channel(), "gates", rounds.lanes());
+    const net::PhaseLog::Scope phase(session.log(), session.channel(), "gates", rounds.lanes());
     rounds.run(runtime);
     runtime.finish_blocks();
   }
-  const PhaseLog::Scope phase(session.log(), session.channel(), "outputs", rounds.lanes());
+  const net::PhaseLog::Scope phase(session.log(), session.channel(), "outputs", rounds.lanes());
   runtime.reveal_outputs();
   runtime.result.store_s = material.waited_s();
   return std::move(runtime.result);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::online

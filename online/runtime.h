@@ -20,7 +20,7 @@
 #include "circuitgen/gate.h"
 #include "online/inputs.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
 struct RunResult {
   InputValues outputs;     // by output bundle; absent where only the peer receives
@@ -35,7 +35,7 @@ struct RunResult {
 // What a circuit of `ands` ANDs in all lanes takes out of the store: a triple, or an object of each
 // other kind, an AND; an aBit of its owner an input bit; and with triples an aBit of its receiver
 // for each output bit that only one party learns.
-MaterialCounts material_for(const CircuitInfo& info, std::uint64_t ands, MaterialForm form,
+MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
                             std::size_t lanes);
 
 // Gates that are layered together unless a user says otherwise: fewer with more lanes, so that the
@@ -48,7 +48,8 @@ std::size_t window_for(std::size_t lanes);
 // info().inputs[bundle].bits bits. Wire: 2 rounds a layer of ANDs, 1 from triples, 1 message an
 // owner for inputs, 3 rounds for the outputs. Fails: PeerCheated("MAC transcript") before anything
 // is returned; OutOfMaterial; NetworkError.
-RunResult run_circuit(Session& session, MaterialSource& source, const MaterialCounts& wanted,
-                      MaterialForm form, CircuitRounds& rounds, const InputValues& inputs);
+RunResult run_circuit(checks::Session& session, MaterialSource& source,
+                      const MaterialCounts& wanted, MaterialForm form,
+                      circuit::CircuitRounds& rounds, const InputValues& inputs);
 
-}  // namespace tinyot
+}  // namespace tinyot::online

@@ -5,29 +5,29 @@
 #include "base/block_sums.h"
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
-void WireBits::grow(const Round& round) {
+void WireBits::grow(const circuit::Round& round) {
   for (auto& tile : tiles_)
     if (tile.size() < round.slots) tile.resize(round.slots);
   if (common_.size() < round.common_slots) common_.resize(round.common_slots);
 }
 
-void WireBits::evaluate(const Round& round) {
+void WireBits::evaluate(const circuit::Round& round) {
   evaluate(round.common_local, 0);
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) evaluate(round.local, tile);
 }
 
-void WireBits::evaluate(std::span<const LocalGate> gates, std::size_t tile) {
-  for (const LocalGate& gate : gates) {
+void WireBits::evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile) {
+  for (const circuit::LocalGate& gate : gates) {
     switch (gate.kind) {
-      case GateKind::Xor:
+      case circuit::GateKind::Xor:
         put(tile, gate.out, get(tile, gate.in0) ^ get(tile, gate.in1));
         break;
-      case GateKind::Not:
+      case circuit::GateKind::Not:
         put(tile, gate.out, get(tile, gate.in0) ^ not_mask_);
         break;
-      case GateKind::Const:
+      case circuit::GateKind::Const:
         put(tile, gate.out, gate.in0 != 0 ? not_mask_ : 0);
         break;
       default:
@@ -44,7 +44,7 @@ WireBlocks::WireBlocks(Party me, MaterialForm form, Delta global_key, const Lane
   if (form == MaterialForm::Pairs && me == Party::B) flip_[1] = global_key.value;
 }
 
-void WireBlocks::grow(const Round& round) {
+void WireBlocks::grow(const circuit::Round& round) {
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
     const std::size_t blocks = round.slots * planes_ * lanes_.width(tile);
     if (tiles_[tile].size() < blocks) tiles_[tile].resize(blocks);
@@ -52,21 +52,23 @@ void WireBlocks::grow(const Round& round) {
   if (common_.size() < round.common_slots * planes_) common_.resize(round.common_slots * planes_);
 }
 
-void WireBlocks::evaluate(std::span<const LocalGate> gates, const Table& table) {
+void WireBlocks::evaluate(std::span<const circuit::LocalGate> gates, const Table& table) {
   const std::size_t blocks = planes_ * table.width;
-  const auto row = [&](Slot slot) { return table.blocks + index_of(slot) * blocks; };
-  for (const LocalGate& gate : gates) {
+  const auto row = [&](circuit::Slot slot) {
+    return table.blocks + circuit::index_of(slot) * blocks;
+  };
+  for (const circuit::LocalGate& gate : gates) {
     Block* out = row(gate.out);
     switch (gate.kind) {
-      case GateKind::Xor:
+      case circuit::GateKind::Xor:
         set_xor(gate, table);
         break;
-      case GateKind::Not:
+      case circuit::GateKind::Not:
         for (std::size_t p = 0; p < planes_; ++p)
           xor_block_to_each(std::span<const Block>(row(gate.in0) + p * table.width, table.width),
                             flip_[p], out + p * table.width);
         break;
-      case GateKind::Const:
+      case circuit::GateKind::Const:
         for (std::size_t p = 0; p < planes_; ++p)
           std::fill_n(out + p * table.width, table.width, times(flip_[p], gate.in0 != 0));
         break;
@@ -76,13 +78,16 @@ void WireBlocks::evaluate(std::span<const LocalGate> gates, const Table& table) 
   }
 }
 
-void WireBlocks::set_xor(const LocalGate& gate, const Table& table) {
+void WireBlocks::set_xor(const circuit::LocalGate& gate, const Table& table) {
   const std::size_t blocks = planes_ * table.width;
-  const auto row = [&](Slot slot) { return table.blocks + index_of(slot) * blocks; };
+  const auto row = [&](circuit::Slot slot) {
+    return table.blocks + circuit::index_of(slot) * blocks;
+  };
   Block* out = row(gate.out);
   // A common gate's table is that of common wires; elsewhere a common operand is spread over the
   // lanes.
-  const bool mixed = !is_common(gate.out) && (is_common(gate.in0) || is_common(gate.in1));
+  const bool mixed = !circuit::is_common(gate.out) &&
+                     (circuit::is_common(gate.in0) || circuit::is_common(gate.in1));
   if (!mixed) {
     if (blocks == 1)
       *out = *row(gate.in0) ^ *row(gate.in1);
@@ -91,10 +96,10 @@ void WireBlocks::set_xor(const LocalGate& gate, const Table& table) {
     return;
   }
   const auto [common, other] =
-      is_common(gate.in0) ? std::pair(gate.in0, gate.in1) : std::pair(gate.in1, gate.in0);
+      circuit::is_common(gate.in0) ? std::pair(gate.in0, gate.in1) : std::pair(gate.in1, gate.in0);
   for (std::size_t p = 0; p < planes_; ++p)
     xor_block_to_each(std::span<const Block>(row(other) + p * table.width, table.width),
-                      common_[index_of(common) * planes_ + p], out + p * table.width);
+                      common_[circuit::index_of(common) * planes_ + p], out + p * table.width);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::online

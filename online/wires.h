@@ -19,7 +19,7 @@
 #include "circuitgen/layering.h"
 #include "online/lanes.h"
 
-namespace tinyot {
+namespace tinyot::online {
 
 // Blocks of a share: planes side by side, all lanes of the first, then all of the second.
 constexpr std::size_t planes_of(MaterialForm form) { return form == MaterialForm::Pairs ? 2 : 1; }
@@ -32,18 +32,18 @@ class WireBits {
       : not_mask_(me == Party::A ? ~std::uint64_t{0} : 0), tiles_(lanes.tiles()) {}
 
   // Makes room; never shrinks.
-  void grow(const Round& round);
-  void evaluate(const Round& round);
+  void grow(const circuit::Round& round);
+  void evaluate(const circuit::Round& round);
 
-  std::uint64_t get(std::size_t tile, Slot slot) const {
-    return is_common(slot) ? common_[index_of(slot)] : tiles_[tile][slot];
+  std::uint64_t get(std::size_t tile, circuit::Slot slot) const {
+    return circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot];
   }
-  void put(std::size_t tile, Slot slot, std::uint64_t word) {
-    (is_common(slot) ? common_[index_of(slot)] : tiles_[tile][slot]) = word;
+  void put(std::size_t tile, circuit::Slot slot, std::uint64_t word) {
+    (circuit::is_common(slot) ? common_[circuit::index_of(slot)] : tiles_[tile][slot]) = word;
   }
 
  private:
-  void evaluate(std::span<const LocalGate> gates, std::size_t tile);
+  void evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile);
 
   std::uint64_t not_mask_;  // A's share is the one that flips
   std::vector<SecretVector<std::uint64_t>> tiles_;
@@ -61,21 +61,24 @@ class WireBlocks {
 
   std::size_t planes() const { return planes_; }
 
-  void grow(const Round& round);
-  void evaluate_common(std::span<const LocalGate> gates) { evaluate(gates, {common_.data(), 1}); }
-  void evaluate_tile(std::span<const LocalGate> gates, std::size_t tile) {
+  void grow(const circuit::Round& round);
+  void evaluate_common(std::span<const circuit::LocalGate> gates) {
+    evaluate(gates, {common_.data(), 1});
+  }
+  void evaluate_tile(std::span<const circuit::LocalGate> gates, std::size_t tile) {
     evaluate(gates, {tiles_[tile].data(), lanes_.width(tile)});
   }
 
   // A plane of a slot: width(tile) blocks, or one of a common wire.
-  Block* plane(std::size_t tile, Slot slot, std::size_t plane) {
-    return is_common(slot) ? common_.data() + index_of(slot) * planes_ + plane
-                           : tiles_[tile].data() + (slot * planes_ + plane) * lanes_.width(tile);
+  Block* plane(std::size_t tile, circuit::Slot slot, std::size_t plane) {
+    return circuit::is_common(slot)
+               ? common_.data() + circuit::index_of(slot) * planes_ + plane
+               : tiles_[tile].data() + (slot * planes_ + plane) * lanes_.width(tile);
   }
   // Copies a plane to `width` blocks, a common one as often as there are lanes.
-  void read(std::size_t tile, Slot slot, std::size_t plane, std::size_t width, Block* to) {
+  void read(std::size_t tile, circuit::Slot slot, std::size_t plane, std::size_t width, Block* to) {
     const Block* from = this->plane(tile, slot, plane);
-    if (is_common(slot))
+    if (circuit::is_common(slot))
       std::fill_n(to, width, *from);
     else
       std::copy_n(from, width, to);
@@ -86,8 +89,8 @@ class WireBlocks {
     Block* blocks;
     std::size_t width;
   };
-  void evaluate(std::span<const LocalGate> gates, const Table& table);
-  void set_xor(const LocalGate& gate, const Table& table);
+  void evaluate(std::span<const circuit::LocalGate> gates, const Table& table);
+  void set_xor(const circuit::LocalGate& gate, const Table& table);
 
   Lanes lanes_;
   std::size_t planes_;
@@ -96,4 +99,4 @@ class WireBlocks {
   SecretVector<Block> common_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::online

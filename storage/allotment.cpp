@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "storage/store_state.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 // What cutting batches in two adds: two halves at both ends of a range, for each kind.
@@ -202,4 +202,4 @@ void StoreState::forget_erased(Change& change) {
   });
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 // As it lies in the file, little-endian.
@@ -48,4 +48,4 @@ std::optional<Attempt> decode_attempt(std::span<const std::byte> bytes) {
       coded.unit, {coded.ands, coded.bucket}, static_cast<Attempt::State>(coded.state), coded.risk};
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

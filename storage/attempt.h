@@ -13,7 +13,7 @@
 #include "base/parameters.h"
 #include "base/risk.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 struct Attempt {
   enum class State : std::uint32_t {
@@ -48,4 +48,4 @@ struct AttemptTotals {
   AttemptTotals& operator+=(const AttemptTotals& other);
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

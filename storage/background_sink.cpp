@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 double cpu_seconds_of_thread() {
@@ -102,4 +102,4 @@ void BackgroundSink::work() {
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -14,7 +14,7 @@
 
 #include "base/material.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 class BackgroundSink final : public MaterialSink {
  public:
@@ -63,4 +63,4 @@ class BackgroundSink final : public MaterialSink {
   std::thread thread_;  // last: it uses all the others
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

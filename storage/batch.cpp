@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "storage/record.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -22,8 +22,8 @@ struct StoredEntry {
   std::uint64_t slot;
   std::uint32_t flags;
   std::uint32_t zeros;
-  SealTag tag;
-  SealTag peers_tag;
+  crypto::SealTag tag;
+  crypto::SealTag peers_tag;
 };
 static_assert(sizeof(StoredEntry) == kBatchEntryBytes && std::is_trivially_copyable_v<StoredEntry>);
 
@@ -61,7 +61,7 @@ CodedEntry encode_entry(const BatchEntry& entry) {
                      entry.peers_tag ? kPeersTagKnown : 0,
                      0,
                      entry.tag,
-                     entry.peers_tag.value_or(SealTag{})};
+                     entry.peers_tag.value_or(crypto::SealTag{})};
   return std::bit_cast<CodedEntry>(stored);
 }
 
@@ -72,7 +72,7 @@ std::optional<BatchEntry> decode_entry(MaterialKind kind, std::uint64_t first,
   std::memcpy(&stored, bytes.data(), sizeof stored);
   if (stored.count < 1 || stored.count > record_capacity(kind) || stored.shard < 1 ||
       stored.shard > kShardsMax || stored.slot < 1 || stored.zeros != 0 ||
-      stored.flags > kPeersTagKnown || (stored.flags == 0 && stored.peers_tag != SealTag{}))
+      stored.flags > kPeersTagKnown || (stored.flags == 0 && stored.peers_tag != crypto::SealTag{}))
     return std::nullopt;
   BatchEntry entry{kind,          first,       stored.count, stored.shard,
                    stored.origin, stored.slot, stored.tag,   std::nullopt};
@@ -90,18 +90,20 @@ std::string text_of(const BatchEntry& entry) {
          std::to_string(entry.end() - 1);
 }
 
-void seal_record(const SessionId& session, Party me, BatchEntry& entry, const SealKey& key,
+void seal_record(const SessionId& session, Party me, BatchEntry& entry, const crypto::SealKey& key,
                  std::span<const std::byte> plain, std::span<std::byte> sealed) {
   const Context context = context_of(session, me, entry);
-  entry.tag = seal(key, SealNonce{}, std::as_bytes(std::span(&context, 1)), plain, sealed);
+  entry.tag =
+      crypto::seal(key, crypto::SealNonce{}, std::as_bytes(std::span(&context, 1)), plain, sealed);
 }
 
-void open_record(const SessionId& session, Party me, const BatchEntry& entry, const SealKey& key,
-                 std::span<const std::byte> sealed, std::span<std::byte> plain) {
+void open_record(const SessionId& session, Party me, const BatchEntry& entry,
+                 const crypto::SealKey& key, std::span<const std::byte> sealed,
+                 std::span<std::byte> plain) {
   const Context context = context_of(session, me, entry);
   if (sealed.size() != plain.size() ||
-      !open_sealed(key, SealNonce{}, std::as_bytes(std::span(&context, 1)), sealed, entry.tag,
-                   plain))
+      !crypto::open_sealed(key, crypto::SealNonce{}, std::as_bytes(std::span(&context, 1)), sealed,
+                           entry.tag, plain))
     throw_corrupt_batch(text_of(entry));
 }
 
@@ -111,4 +113,4 @@ void throw_corrupt_batch(const std::string& batch) {
                    "start a new session in a new one");
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

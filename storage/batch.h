@@ -18,7 +18,7 @@
 #include "base/session_id.h"
 #include "crypto/aead.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 struct BatchEntry {
   MaterialKind kind = MaterialKind::AuthBitsA;
@@ -28,8 +28,8 @@ struct BatchEntry {
   std::uint32_t shard = 1;
   std::uint64_t origin = 0;
   std::uint64_t slot = 0;  // of the key table, and the key of the record
-  SealTag tag{};
-  std::optional<SealTag> peers_tag = {};  // once the peer has told it
+  crypto::SealTag tag{};
+  std::optional<crypto::SealTag> peers_tag = {};  // once the peer has told it
 
   std::uint64_t end() const { return first + count; }
   friend bool operator==(const BatchEntry&, const BatchEntry&) = default;
@@ -53,7 +53,7 @@ struct Half {
   std::uint64_t first;
   std::uint32_t count;
   std::uint32_t kind;  // the number of one, if it was an honest party that told it
-  SealTag tag;
+  crypto::SealTag tag;
 };
 Half half_of(const BatchEntry& entry);
 using HalfOrder = std::pair<std::uint32_t, std::uint64_t>;
@@ -76,12 +76,13 @@ struct Halves {
 std::string text_of(const BatchEntry& entry);
 
 // Seals a record, and fills in the entry's tag.
-void seal_record(const SessionId& session, Party me, BatchEntry& entry, const SealKey& key,
+void seal_record(const SessionId& session, Party me, BatchEntry& entry, const crypto::SealKey& key,
                  std::span<const std::byte> plain, std::span<std::byte> sealed);
 // Fails: StoreError naming the batch, if a bit of the record, its entry or its key is another one.
-void open_record(const SessionId& session, Party me, const BatchEntry& entry, const SealKey& key,
-                 std::span<const std::byte> sealed, std::span<std::byte> plain);
+void open_record(const SessionId& session, Party me, const BatchEntry& entry,
+                 const crypto::SealKey& key, std::span<const std::byte> sealed,
+                 std::span<std::byte> plain);
 
 [[noreturn]] void throw_corrupt_batch(const std::string& batch);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -8,12 +8,12 @@
 #include "storage/record.h"
 #include "storage/tagged.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 Change::Change(Database& database, Transaction& transaction)
     : View(database, transaction), writable_(database), first_new_slot_(marks_.next_slot) {}
 
-std::span<std::byte> Change::room_for(BatchEntry& entry, const SealKey& key) {
+std::span<std::byte> Change::room_for(BatchEntry& entry, const crypto::SealKey& key) {
   entry.slot = marks_.next_slot++;
   new_keys_.push_back(key);
   return transaction_.reserve(database_.records_table_, index_key(entry.slot),
@@ -24,7 +24,7 @@ void Change::seal_into_room(BatchEntry& entry,
                             const std::function<void(std::span<std::byte>)>& encode) {
   plain_.resize(record_bytes(entry.kind, manifest_.me, entry.count));
   encode(plain_);
-  const SealKey key = writable_.keys_->fresh_key();
+  const crypto::SealKey key = writable_.keys_->fresh_key();
   const auto room = room_for(entry, key);
   seal_record(database_.session(), manifest_.me, entry, key, plain_, room);
 }
@@ -60,7 +60,7 @@ void Change::drop_kept() {
   }
 }
 
-void Change::add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed) {
+void Change::add_sealed(BatchEntry entry, const crypto::SealKey& key, ByteView sealed) {
   const auto room = room_for(entry, key);
   ENSURE(room.size() == sealed.size());
   std::memcpy(room.data(), sealed.data(), sealed.size());
@@ -123,7 +123,7 @@ void Change::drop_units_from(std::uint64_t unit) {
     transaction_.erase(database_.units_table_, index_key(number));
 }
 
-SealKey Change::key_of(const BatchEntry& entry) const {
+crypto::SealKey Change::key_of(const BatchEntry& entry) const {
   if (entry.slot >= first_new_slot_ && entry.slot - first_new_slot_ < new_keys_.size())
     return new_keys_[entry.slot - first_new_slot_];
   return View::key_of(entry);
@@ -141,4 +141,4 @@ void Change::finish() {
   keys.sync();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

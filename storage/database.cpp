@@ -8,7 +8,7 @@
 #include "storage/record.h"
 #include "storage/tagged.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -110,7 +110,7 @@ ByteView View::record(const BatchEntry& entry) const {
   return *record;
 }
 
-SealKey View::key_of(const BatchEntry& entry) const {
+crypto::SealKey View::key_of(const BatchEntry& entry) const {
   return database_.keys().key(entry.slot, "batch " + text_of(entry));
 }
 
@@ -256,4 +256,4 @@ void Database::change(const std::string& operation, std::uint64_t bytes,
   marks_ = std::move(marks);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -18,7 +18,7 @@
 #include "storage/marks.h"
 #include "storage/store_files.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 class Database;
 
@@ -41,7 +41,7 @@ class View {
 
   // Fails: StoreError if it is missing or has not the size of its entry.
   ByteView record(const BatchEntry& entry) const;
-  virtual SealKey key_of(const BatchEntry& entry) const;
+  virtual crypto::SealKey key_of(const BatchEntry& entry) const;
   // Decrypts and checks.
   SecretVector<std::byte> open(const BatchEntry& entry) const;
   MaterialBatch objects_of(const BatchEntry& entry) const;
@@ -76,7 +76,7 @@ class Change final : public View {
   // and tag are filled in.
   void add(BatchEntry entry, const std::function<void(std::span<std::byte> plain)>& encode);
   // Adds a sealed record as it is, under the key that it has.
-  void add_sealed(BatchEntry entry, const SealKey& key, ByteView sealed);
+  void add_sealed(BatchEntry entry, const crypto::SealKey& key, ByteView sealed);
   // Changes what is in the entry but not what it holds.
   void put_entry(const BatchEntry& entry);
   // Bits of a kind of which none are kept yet.
@@ -94,18 +94,18 @@ class Change final : public View {
   void put_unit(std::uint64_t unit, const MaterialCounts& made);
   void drop_units_from(std::uint64_t unit);
 
-  SealKey key_of(const BatchEntry& entry) const override;
+  crypto::SealKey key_of(const BatchEntry& entry) const override;
 
   // Writes manifest, marks and new keys; called by Database.
   void finish();
 
  private:
-  std::span<std::byte> room_for(BatchEntry& entry, const SealKey& key);
+  std::span<std::byte> room_for(BatchEntry& entry, const crypto::SealKey& key);
   void seal_into_room(BatchEntry& entry, const std::function<void(std::span<std::byte>)>& encode);
 
   Database& writable_;
   std::uint64_t first_new_slot_;
-  std::vector<SealKey> new_keys_;
+  std::vector<crypto::SealKey> new_keys_;
   SecretVector<std::byte> plain_;
 };
 
@@ -155,4 +155,4 @@ class Database {
   Marks marks_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 void fail_on_file(const std::string& operation, const std::filesystem::path& path, int error) {
   const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -105,4 +105,4 @@ void sync_directory(const std::filesystem::path& directory) {
   File(directory, O_RDONLY | O_DIRECTORY).sync();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace tinyot {
+namespace tinyot::storage {
 
 inline constexpr unsigned kStoreFileMode = 0600, kStoreDirectoryMode = 0700;
 
@@ -52,4 +52,4 @@ void make_private_directory(const std::filesystem::path& directory);
 // Syncs a directory, so that a file made or renamed in it stays.
 void sync_directory(const std::filesystem::path& directory);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -1,6 +1,6 @@
 #include "storage/inventory.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 Inventory take_inventory(const Store& store) {
   Inventory inventory{store.manifest(),      store.protection(), store.keys_are_gone(), {},
@@ -21,4 +21,4 @@ Inventory take_inventory(const Store& store) {
   return inventory;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

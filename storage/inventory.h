@@ -6,7 +6,7 @@
 
 #include "storage/store.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 struct KindInventory {
   std::uint64_t made = 0;
@@ -32,4 +32,4 @@ struct Inventory {
 
 Inventory take_inventory(const Store& store);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -26,14 +26,14 @@ struct StoredHeader {
   SessionId session;
   std::array<std::byte, 32> salt;
   std::array<std::byte, 32> zeros;
-  SealTag check;  // of all before it, under the wrapping key
+  crypto::SealTag check;  // of all before it, under the wrapping key
 };
 static_assert(sizeof(StoredHeader) == 128 && std::is_trivially_copyable_v<StoredHeader>);
 
 struct StoredSlot {
-  SealNonce nonce;
+  crypto::SealNonce nonce;
   std::array<std::byte, 32> sealed;
-  SealTag tag;
+  crypto::SealTag tag;
   std::uint32_t zeros;
 };
 static_assert(sizeof(StoredSlot) == 64 && std::is_trivially_copyable_v<StoredSlot>);
@@ -56,31 +56,32 @@ std::span<std::byte> bytes_in(T& object) {
   return std::as_writable_bytes(std::span(&object, 1));
 }
 
-SealTag check_of(const StoredHeader& header, const SealKey& wrapping_key) {
-  return authenticate(wrapping_key, view_of(header).first(offsetof(StoredHeader, check)));
+crypto::SealTag check_of(const StoredHeader& header, const crypto::SealKey& wrapping_key) {
+  return crypto::authenticate(wrapping_key, view_of(header).first(offsetof(StoredHeader, check)));
 }
 
-SealKey derived(const StoredHeader& header, const std::optional<StoreKey>& store_key,
-                std::string_view purpose) {
-  return derive_key(
+crypto::SealKey derived(const StoredHeader& header, const std::optional<StoreKey>& store_key,
+                        std::string_view purpose) {
+  return crypto::derive_key(
       store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(),
       header.salt, purpose);
 }
-SealKey wrapping_key_of(const StoredHeader& header, const std::optional<StoreKey>& store_key) {
+crypto::SealKey wrapping_key_of(const StoredHeader& header,
+                                const std::optional<StoreKey>& store_key) {
   return derived(header, store_key, "TinyOT store: batch keys");
 }
 
-StoredSlot sealed_slot(const SealKey& wrapping_key, const SessionId& session, std::uint64_t slot,
-                       const SealKey& key, Rng& rng) {
+StoredSlot sealed_slot(const crypto::SealKey& wrapping_key, const SessionId& session,
+                       std::uint64_t slot, const crypto::SealKey& key, crypto::Rng& rng) {
   StoredSlot stored{};
-  stored.nonce = rng.object<SealNonce>();
+  stored.nonce = rng.object<crypto::SealNonce>();
   const SlotContext context{session, slot};
-  stored.tag = seal(wrapping_key, stored.nonce, view_of(context), key.bytes, stored.sealed);
+  stored.tag = crypto::seal(wrapping_key, stored.nonce, view_of(context), key.bytes, stored.sealed);
   return stored;
 }
 
-SealKey as_slot_key(const Delta& global_key) {
-  SealKey key;
+crypto::SealKey as_slot_key(const Delta& global_key) {
+  crypto::SealKey key;
   std::memcpy(key.bytes.data(), &global_key, sizeof global_key);
   return key;
 }
@@ -135,7 +136,7 @@ StoreKey read_store_key(const std::filesystem::path& path) {
 
 void KeyTable::create(const std::filesystem::path& path, const SessionId& session,
                       const Delta& global_key, const std::optional<StoreKey>& store_key) {
-  Rng rng = Rng::from_system();
+  crypto::Rng rng = crypto::Rng::from_system();
   StoredHeader header{};
   std::memcpy(header.magic, kKeysMagic, sizeof header.magic);
   header.version = kKeysVersion;
@@ -143,7 +144,7 @@ void KeyTable::create(const std::filesystem::path& path, const SessionId& sessio
                                                            : KeyProtection::ByPermissions);
   header.session = session;
   header.salt = rng.object<decltype(header.salt)>();
-  const SealKey wrapping_key = wrapping_key_of(header, store_key);
+  const crypto::SealKey wrapping_key = wrapping_key_of(header, store_key);
   header.check = check_of(header, wrapping_key);
   const StoredSlot slot = sealed_slot(wrapping_key, session, 0, as_slot_key(global_key), rng);
   const File file = File::make_new(path);
@@ -164,7 +165,7 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session,
             return path;
           }(),
           O_RDWR),
-      session_(session), rng_(Rng::from_system()) {
+      session_(session), rng_(crypto::Rng::from_system()) {
   StoredHeader header;
   if (!read_header(file_, header)) throw_corrupt(path, "header");
   if (header.version > kKeysVersion)
@@ -186,7 +187,7 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session,
                      " is not sealed under a store key: file permissions alone protect it, leave "
                      "--store-key out if that is as it should be");
   wrapping_key_ = wrapping_key_of(header, store_key);
-  if (!equal_constant_time(header.check, check_of(header, wrapping_key_))) {
+  if (!crypto::equal_constant_time(header.check, check_of(header, wrapping_key_))) {
     if (store_key)
       throw StoreError("the store key does not open the store in " + path.parent_path().string() +
                        ": it is another store's, or the file " + path.filename().string() +
@@ -197,13 +198,13 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session,
 }
 
 Delta KeyTable::global_key() const {
-  const SealKey slot = key(0, "the global key");
+  const crypto::SealKey slot = key(0, "the global key");
   Delta global_key;
   std::memcpy(&global_key, slot.bytes.data(), sizeof global_key);
   return global_key;
 }
 
-SealKey KeyTable::key(std::uint64_t slot, const std::string& what) const {
+crypto::SealKey KeyTable::key(std::uint64_t slot, const std::string& what) const {
   const auto refuse = [&](const std::string& why) {
     throw StoreError("the key of " + what + " in " + file_.path().string() + " " + why +
                      "; it cannot be used any more");
@@ -213,20 +214,20 @@ SealKey KeyTable::key(std::uint64_t slot, const std::string& what) const {
       file_.read_at(offset_of(slot), bytes_in(stored)) != sizeof stored || is_zero(stored))
     refuse("is erased");
   const SlotContext context{session_, slot};
-  SealKey key;
-  if (stored.zeros != 0 || !open_sealed(wrapping_key_, stored.nonce, view_of(context),
-                                        stored.sealed, stored.tag, key.bytes))
+  crypto::SealKey key;
+  if (stored.zeros != 0 || !crypto::open_sealed(wrapping_key_, stored.nonce, view_of(context),
+                                                stored.sealed, stored.tag, key.bytes))
     refuse("is corrupt");
   return key;
 }
 
-SealKey KeyTable::fresh_key() {
-  SealKey key;
+crypto::SealKey KeyTable::fresh_key() {
+  crypto::SealKey key;
   rng_.fill(key.bytes);
   return key;
 }
 
-void KeyTable::fill(std::uint64_t first, std::span<const SealKey> keys) {
+void KeyTable::fill(std::uint64_t first, std::span<const crypto::SealKey> keys) {
   ENSURE(protection_ != KeyProtection::Erased && first >= kFirstBatchSlot);
   std::vector<StoredSlot> stored;
   for (std::size_t i = 0; i < keys.size(); ++i)
@@ -282,4 +283,4 @@ void KeyTable::erase_file(const std::filesystem::path& path) {
   overwrite(file, read_header(file, header) ? header.session : SessionId{});
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

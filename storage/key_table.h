@@ -21,7 +21,7 @@
 #include "crypto/rng.h"
 #include "storage/file_io.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 // What a store key file holds: any bytes, at least 16.
 using StoreKey = SecretVector<std::byte>;
@@ -54,16 +54,16 @@ class KeyTable {
 
   KeyProtection protection() const { return protection_; }
   // For what else of the store is to be authenticated; of no meaning once the keys are erased.
-  const SealKey& state_key() const { return state_key_; }
+  const crypto::SealKey& state_key() const { return state_key_; }
 
   Delta global_key() const;
   // Fails: StoreError if the slot is erased or corrupt; `what` is what it should open.
-  SealKey key(std::uint64_t slot, const std::string& what) const;
+  crypto::SealKey key(std::uint64_t slot, const std::string& what) const;
 
-  SealKey fresh_key();
+  crypto::SealKey fresh_key();
 
   // Fills slots [first, first + keys.size()); durable after sync().
-  void fill(std::uint64_t first, std::span<const SealKey> keys);
+  void fill(std::uint64_t first, std::span<const crypto::SealKey> keys);
   void sync() const { file_.sync(); }
 
   // Durable on return.
@@ -78,8 +78,8 @@ class KeyTable {
   File file_;
   SessionId session_;
   KeyProtection protection_ = KeyProtection::Erased;
-  SealKey wrapping_key_, state_key_;
-  Rng rng_;
+  crypto::SealKey wrapping_key_, state_key_;
+  crypto::Rng rng_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 constexpr unsigned kTablesMax = 32;
@@ -249,4 +249,4 @@ void Environment::fail(const std::string& operation, int status) const {
   throw StoreError("cannot " + operation + " in " + file_.string() + ": " + mdb_strerror(status));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

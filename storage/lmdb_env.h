@@ -21,7 +21,7 @@
 #include <span>
 #include <string>
 
-namespace tinyot {
+namespace tinyot::storage {
 
 using ByteView = std::span<const std::byte>;
 
@@ -139,4 +139,4 @@ class Environment {
   std::uint64_t pending_bytes_ = 0;  // what the transaction at hand was said to add
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "manifest.pb.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 constexpr std::size_t kNameMax = 32, kTextMax = 1024;
@@ -210,4 +210,4 @@ std::string printable(std::string_view text) {
   return result.empty() ? "no reason given" : result;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

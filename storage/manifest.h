@@ -16,7 +16,7 @@
 #include "base/block.h"
 #include "base/party.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 // The store format that this program writes and reads.
 inline constexpr std::uint32_t kStoreFormat = 3;
@@ -62,4 +62,4 @@ Manifest parse_manifest(std::span<const std::byte> bytes);
 // A text as a manifest keeps it: printable ASCII, cut to what fits; never empty.
 std::string printable(std::string_view text);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

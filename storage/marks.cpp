@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "marks.pb.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 constexpr std::uint64_t kPositionMax = std::uint64_t{1} << 56;
@@ -119,4 +119,4 @@ Marks parse_marks(std::span<const std::byte> bytes) {
   return marks;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -17,7 +17,7 @@
 
 #include "base/material.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 // Indices [start, end) of every kind.
 struct Range {
@@ -70,4 +70,4 @@ std::string serialize_marks(const Marks& marks);
 // Fails: StoreError naming the field that no marks can have.
 Marks parse_marks(std::span<const std::byte> bytes);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

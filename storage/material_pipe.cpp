@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "storage/record.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 void MaterialPipe::pour(MaterialBatch batch) {
   std::unique_lock lock(mutex_);
@@ -90,4 +90,4 @@ void MaterialPipe::end(std::exception_ptr reason) noexcept {
   changed_.notify_all();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -17,7 +17,7 @@
 
 #include "base/material.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 class MaterialPipe : public MaterialSink, public MaterialSource {
  public:
@@ -60,4 +60,4 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   std::exception_ptr end_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -8,7 +8,7 @@
 #include "storage/record.h"
 #include "storage/store.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -217,4 +217,4 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
   return merged;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

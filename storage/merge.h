@@ -7,7 +7,7 @@
 
 #include "storage/key_table.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 struct Merged {
   bool was_done = false;  // by an earlier call: nothing has changed
@@ -24,4 +24,4 @@ struct Merged {
 Merged merge_shards(const std::filesystem::path& out, std::span<const std::filesystem::path> shards,
                     const std::optional<StoreKey>& store_key);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

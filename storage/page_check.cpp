@@ -15,7 +15,7 @@
 #include "storage/file_io.h"
 #include "storage/page_layout.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 using namespace lmdb_page;
@@ -302,4 +302,4 @@ void check_value_pages(const std::byte* map, std::span<const std::byte> value) {
                      "session in a new one");
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <span>
 
-namespace tinyot {
+namespace tinyot::storage {
 
 // Nobody may write to the file meanwhile. Checks both of its heads, and of the state that counts:
 // that every page of every tree is reached once, that no node leaves its page, that keys are in
@@ -25,4 +25,4 @@ const std::byte* map_around(std::span<const std::byte> value);
 // StoreError.
 void check_value_pages(const std::byte* map, std::span<const std::byte> value);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

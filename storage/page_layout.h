@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyot::lmdb_page {
+namespace tinyot::storage::lmdb_page {
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
@@ -57,4 +57,4 @@ struct Meta {
 };
 static_assert(sizeof(Meta) == 136);
 
-}  // namespace tinyot::lmdb_page
+}  // namespace tinyot::storage::lmdb_page

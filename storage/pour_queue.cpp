@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tinyot {
+namespace tinyot::storage {
 
 void PourQueue::add(MaterialBatch batch) {
   if (batch.count == 0) return;
@@ -70,4 +70,4 @@ void PourQueue::drop_front(MaterialKind kind, std::uint64_t count) {
   line.taken = 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

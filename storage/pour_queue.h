@@ -11,7 +11,7 @@
 #include "base/material.h"
 #include "storage/record.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 class PourQueue {
  public:
@@ -38,4 +38,4 @@ class PourQueue {
   std::array<Line, kMaterialKinds> lines_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -8,7 +8,7 @@
 #include "storage/record.h"
 #include "storage/store_state.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 void check_shape(const MaterialBatch& batch, Party me) {
@@ -202,4 +202,4 @@ void StoreState::cut_back(std::uint64_t units) {
   drop_unfinished();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -121,4 +121,4 @@ void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t cou
                 target.peers[column].keys.begin() + static_cast<std::ptrdiff_t>(to));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

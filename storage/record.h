@@ -12,7 +12,7 @@
 
 #include "base/material.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 // Records of about this many bytes are committed together: enough that the sync at the end costs
 // little beside the writing.
@@ -51,4 +51,4 @@ void decode_objects(MaterialKind kind, Party me, std::size_t total,
 void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,
                   MaterialBatch& target, std::size_t to);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

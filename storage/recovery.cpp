@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "storage/store_state.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 bool is_planned(const Marks& marks, const BatchEntry& entry) {
@@ -71,4 +71,4 @@ void StoreState::recover() {
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

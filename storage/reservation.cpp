@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "storage/record.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 Reservation::Reservation(std::shared_ptr<StoreState> state, const Range& range,
                          const MaterialCounts& burnt)
@@ -55,7 +55,7 @@ MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
     line.next += part;
     if (line.next < batch.entry.end()) continue;
     ++line.batch;
-    batch.key = SealKey();
+    batch.key = crypto::SealKey();
     line.plain = SecretVector<std::byte>();
   }
   return drawn;
@@ -97,4 +97,4 @@ void Reservation::finish_quietly() noexcept {
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -10,7 +10,7 @@
 #include "base/material.h"
 #include "storage/store_state.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 class Reservation : public MaterialSource {
  public:
@@ -56,4 +56,4 @@ class Reservation : public MaterialSource {
   std::array<Line, kMaterialKinds> lines_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "storage/record.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 MaterialBatch ReservationChain::draw(MaterialKind kind, std::size_t count) {
   if (count > left()[kind])
@@ -45,4 +45,4 @@ MaterialCounts ReservationChain::burnt() const {
   return burnt;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -5,7 +5,7 @@
 
 #include "storage/reservation.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 class ReservationChain final : public MaterialSource {
  public:
@@ -22,4 +22,4 @@ class ReservationChain final : public MaterialSource {
   std::vector<Reservation> links_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "storage/store.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 constexpr char kReason[] = "retired by its owner";
@@ -52,4 +52,4 @@ Retired retire_store(const std::filesystem::path& directory,
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -8,7 +8,7 @@
 
 #include "storage/key_table.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 struct Retired {
   std::string reason;                 // why the session is dead, as the store says from now on
@@ -22,4 +22,4 @@ struct Retired {
 Retired retire_store(const std::filesystem::path& directory,
                      const std::optional<StoreKey>& store_key);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

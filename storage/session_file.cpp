@@ -15,7 +15,7 @@
 #include "storage/file_io.h"
 #include "storage/record.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -35,8 +35,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == 56 && std::is_trivially_copyable_v<Header>);
 
-SealKey key_of(const Header& header, const std::optional<StoreKey>& store_key) {
-  return derive_key(
+crypto::SealKey key_of(const Header& header, const std::optional<StoreKey>& store_key) {
+  return crypto::derive_key(
       store_key ? std::span<const std::byte>(*store_key) : std::span<const std::byte>(),
       header.salt, "TinyOT session file");
 }
@@ -80,7 +80,7 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
                         const std::optional<StoreKey>& store_key) {
   ENSURE(session.bits_a.count == session.bits_b.count && session.bits_a.count <= kAnchorMax);
   const std::string manifest = serialize_manifest(session.manifest);
-  Rng rng = Rng::from_system();
+  crypto::Rng rng = crypto::Rng::from_system();
   Header header{};
   std::memcpy(header.magic, kSessionMagic, sizeof header.magic);
   header.version = kSessionVersion;
@@ -92,7 +92,8 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
   SecretVector<std::byte> text = encode(session, header, manifest);
   // The salt is fresh, so the key is used once.
   const auto head = std::as_bytes(std::span(&header, 1));
-  const SealTag tag = seal(key_of(header, store_key), SealNonce{}, head, text, text);
+  const crypto::SealTag tag =
+      crypto::seal(key_of(header, store_key), crypto::SealNonce{}, head, text, text);
   const std::filesystem::path making = path.string() + ".new";
   {
     const File file = File::make_new(making);
@@ -145,7 +146,7 @@ SessionFile read_session_file(const std::filesystem::path& path,
                      " is dead: a check has failed in one of its shards; begin a new session");
   const std::uint64_t size = file.size();
   if (header.version != kSessionVersion || size > kFileBytesMax ||
-      size < head.size() + sizeof(SealTag) || header.manifest_bytes > size ||
+      size < head.size() + sizeof(crypto::SealTag) || header.manifest_bytes > size ||
       header.anchor_bits < 1 || header.anchor_bits > kAnchorMax)
     throw_corrupt(path);
   const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);
@@ -156,12 +157,12 @@ SessionFile read_session_file(const std::filesystem::path& path,
   if (is_sealed && !store_key)
     throw StoreError("the session file " + path.string() +
                      " is sealed under a store key; give it with --store-key @FILE");
-  SecretVector<std::byte> text(size - head.size() - sizeof(SealTag));
-  SealTag tag;
+  SecretVector<std::byte> text(size - head.size() - sizeof(crypto::SealTag));
+  crypto::SealTag tag;
   if (file.read_at(head.size(), text) != text.size() ||
       file.read_at(head.size() + text.size(), tag) != tag.size())
     throw_corrupt(path);
-  if (!open_sealed(key_of(header, store_key), SealNonce{}, head, text, tag, text)) {
+  if (!crypto::open_sealed(key_of(header, store_key), crypto::SealNonce{}, head, text, tag, text)) {
     if (is_sealed)
       throw StoreError("the store key does not open the session file " + path.string() +
                        ": it is another one's, or the file is corrupt");
@@ -186,4 +187,4 @@ SessionFile read_session_file(const std::filesystem::path& path,
   return session;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -14,7 +14,7 @@
 #include "storage/key_table.h"
 #include "storage/manifest.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 struct SessionFile {
   Manifest manifest;  // of a shard that has made nothing
@@ -40,4 +40,4 @@ SessionFile read_session_file(const std::filesystem::path& path,
 // A session that has died: the file's secrets are overwritten, durably, and reading it says so.
 void erase_session_file(const std::filesystem::path& path);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -8,7 +8,7 @@
 #include "storage/page_check.h"
 #include "storage/record.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 constexpr std::uint64_t kMapBytesMin = std::uint64_t{16} << 20;
@@ -156,4 +156,4 @@ Reservation Store::reserve(const MaterialCounts& at_least, const MaterialCounts&
   return hold(allot({.counts = counts, .at_least = at_least}));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -32,7 +32,7 @@
 #include "storage/manifest.h"
 #include "storage/reservation.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 // How a store is opened.
 struct StoreAccess {
@@ -164,4 +164,4 @@ class Store : public MaterialSink {
   std::shared_ptr<StoreState> state_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,4 +142,4 @@ void StoreLock::share() {
   is_alone_ = false;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -14,7 +14,7 @@
 
 #include "storage/file_io.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 struct StoreFiles {
   explicit StoreFiles(const std::filesystem::path& directory_of_store)
@@ -68,4 +68,4 @@ class StoreLock {
   bool is_alone_ = false;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

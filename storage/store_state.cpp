@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock, Purpose purpose,
                        const std::optional<StoreKey>& store_key, bool is_adopted)
@@ -104,4 +104,4 @@ SecretVector<std::byte> StoreState::open(const HeldBatch& batch) const {
   return plain;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

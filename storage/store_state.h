@@ -21,12 +21,12 @@
 #include "storage/pour_queue.h"
 #include "storage/store_files.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 // A batch that a reservation holds, with its key, which is in no file any more.
 struct HeldBatch {
   BatchEntry entry;
-  SealKey key;
+  crypto::SealKey key;
 };
 using HeldBatches = std::array<std::vector<HeldBatch>, kMaterialKinds>;
 
@@ -131,4 +131,4 @@ class StoreState {
   std::vector<std::uint64_t> erased_;  // doomed slots whose keys are gone: to be taken off the list
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -3,15 +3,15 @@
 #include <cstring>
 #include <vector>
 
-namespace tinyot {
+namespace tinyot::storage {
 
 namespace {
 
-SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
+crypto::SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
   std::vector<std::byte> message = {static_cast<std::byte>(name.size())};
   message.insert(message.end(), name.begin(), name.end());
   message.insert(message.end(), value.begin(), value.end());
-  return authenticate(keys.state_key(), message);
+  return crypto::authenticate(keys.state_key(), message);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, B
 
 void put_tagged_as(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name,
                    ByteView key, ByteView value) {
-  const SealTag tag = tag_of(keys, name, value);
+  const crypto::SealTag tag = tag_of(keys, name, value);
   std::vector<std::byte> stored(value.begin(), value.end());
   stored.insert(stored.end(), tag.begin(), tag.end());
   transaction.put(table, key, stored);
@@ -46,8 +46,8 @@ AttemptName attempt_name(ByteView key) {
 }
 
 std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
-  if (!stored || stored->size() < sizeof(SealTag)) return std::nullopt;
-  return stored->first(stored->size() - sizeof(SealTag));
+  if (!stored || stored->size() < sizeof(crypto::SealTag)) return std::nullopt;
+  return stored->first(stored->size() - sizeof(crypto::SealTag));
 }
 
 std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table,
@@ -59,9 +59,9 @@ std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table
 std::optional<ByteView> checked(const KeyTable& keys, ByteView name, ByteView stored) {
   const auto value = without_tag(stored);
   if (!value || keys.protection() == KeyProtection::Erased) return value;
-  SealTag tag;
+  crypto::SealTag tag;
   std::memcpy(tag.data(), stored.data() + value->size(), tag.size());
-  return equal_constant_time(tag, tag_of(keys, name, *value)) ? value : std::nullopt;
+  return crypto::equal_constant_time(tag, tag_of(keys, name, *value)) ? value : std::nullopt;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

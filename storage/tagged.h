@@ -12,7 +12,7 @@
 #include "storage/key_table.h"
 #include "storage/lmdb_env.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 // Names in the table of the state.
 inline constexpr std::string_view kManifestKey = "manifest", kMarksKey = "marks";
@@ -47,4 +47,4 @@ std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table
 // The value before its tag; empty if there is none.
 std::optional<ByteView> without_tag(const std::optional<ByteView>& stored);
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "storage/store_state.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 // Goes through both parties' batches in order. Another run of both may have unlocked the same units
@@ -91,4 +91,4 @@ void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const 
   });
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

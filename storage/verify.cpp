@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "storage/record.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 namespace {
 
 // The ranges of a kind that a store still owes: what is planned, and what nobody has been given.
@@ -68,4 +68,4 @@ Verification verify(const Store& store, const std::function<void(std::uint64_t)>
   return result;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

@@ -8,7 +8,7 @@
 
 #include "storage/store.h"
 
-namespace tinyot {
+namespace tinyot::storage {
 
 struct Verification {
   std::uint64_t batches = 0;
@@ -22,4 +22,4 @@ struct Verification {
 Verification verify(const Store& store,
                     const std::function<void(std::uint64_t bytes)>& observer = {});
 
-}  // namespace tinyot
+}  // namespace tinyot::storage

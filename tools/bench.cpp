@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "tools/preprocess.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 // A field as RFC 4180 has it.
@@ -115,4 +115,4 @@ int bench_command(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -8,7 +8,7 @@
 #include "tools/command_line.h"
 #include "tools/report.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 int bench_command(const Arguments& arguments);
 int bench_offline(const Arguments& arguments);
@@ -64,4 +64,4 @@ void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const J
 inline constexpr double kPaperGatesOfABlock = 34520;
 inline constexpr std::uint64_t kAndsOfABlock = 6400;
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,7 +5,7 @@
 #include "tools/bench.h"
 #include "tools/local.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 // Fig. 17: blocks, gates, seconds of preprocessing, seconds online. Java, two machines of two 2.4
@@ -30,7 +30,7 @@ constexpr PaperRow kPaper[] = {{1, 34520, 38, 4},
                                {8192, 279642496, 22720, 258},
                                {16384, 559284608, 46584, 517}};
 
-std::string random_hex(Rng& rng, std::size_t bytes) {
+std::string random_hex(crypto::Rng& rng, std::size_t bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
   for (std::size_t i = 0; i < 2 * bytes; ++i) text += kDigits[rng.below(16)];
@@ -38,7 +38,7 @@ std::string random_hex(Rng& rng, std::size_t bytes) {
 }
 
 Json measure(const PaperRow& paper, const ParameterRequest& parameters,
-             const TcpTimeouts& timeouts) {
+             const net::TcpTimeouts& timeouts) {
   const TemporaryDirectory dir;
   PreprocessJob offline;
   offline.parameters = parameters;
@@ -47,7 +47,7 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters,
   offline.quiet = true;
   const Json made = succeed(preprocess_locally(offline, dir.path(), timeouts));
 
-  Rng rng = Rng::from_system();
+  crypto::Rng rng = crypto::Rng::from_system();
   RunJob online;
   online.circuit.name = "aes128";
   online.circuit.blocks = paper.blocks;
@@ -97,4 +97,4 @@ int bench_fig17(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -8,7 +8,7 @@
 #include "tools/local.h"
 #include "tools/memory.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 bool is_fast(const PreprocessJob& point) { return point.parameters.profile == Profile::Fast; }
@@ -42,8 +42,8 @@ double sum_over_phases(const Json& report, const char* field) {
 // Uses what the job's two parties will take once before, as a machine that has been at work for a
 // while has.
 void warm_up(const PreprocessJob& job) {
-  const JobForecast forecast = forecast_job(SecurityParameters::make(planned(job).parameters),
-                                            job.ands, job.inputs, job.threads);
+  const offline::JobForecast forecast = offline::forecast_job(
+      SecurityParameters::make(planned(job).parameters), job.ands, job.inputs, job.threads);
   use_memory_once(
       std::min(2 * (forecast.memory_bytes + forecast.disk_bytes), available_memory_bytes() / 2));
 }
@@ -199,4 +199,4 @@ int bench_offline(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

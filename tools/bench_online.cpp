@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "circuitgen/values.h"
+#include "circuitgen/formats/values.h"
 #include "crypto/rng.h"
 #include "online/runtime.h"
 #include "tools/bench.h"
@@ -12,7 +12,7 @@
 #include "tools/local.h"
 #include "tools/pair.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 struct Row {
@@ -45,13 +45,13 @@ struct OnlineBench {
   std::vector<LocalLink> links;
 };
 
-std::string random_value(Rng& rng, const InputBundle& bundle) {
-  return print_value(rng.bits(bundle.bits), bundle.format, false);
+std::string random_value(crypto::Rng& rng, const circuit::InputBundle& bundle) {
+  return circuit::print_value(rng.bits(bundle.bits), bundle.format, false);
 }
 
-InputTexts random_inputs(const NamedCircuit& circuit, Rng& rng) {
+InputTexts random_inputs(const NamedCircuit& circuit, crypto::Rng& rng) {
   InputTexts inputs;
-  for (const InputBundle& bundle : circuit.info().inputs) {
+  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
     std::string text;
     for (std::size_t lane = 0; lane < (bundle.same_in_all_lanes ? 1 : circuit.lanes()); ++lane)
       text += (lane == 0 ? "" : ",") + random_value(rng, bundle);
@@ -65,14 +65,15 @@ InputTexts random_inputs(const NamedCircuit& circuit, Rng& rng) {
 double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const Json report = succeed(run_pair(
       [&](Party party, const Endpoint& endpoint) {
-        constexpr MessageTag kTrip{0x7F01, "bench.trip"};
+        constexpr net::MessageTag kTrip{0x7F01, "bench.trip"};
         const auto channel = MeetingPlace(endpoint).open();
-        Rng rng = Rng::from_system();
-        establish_session(*channel, rng, party, {{"command", "bench round trips"}}, std::nullopt);
+        crypto::Rng rng = crypto::Rng::from_system();
+        checks::establish_session(*channel, rng, party, {{"command", "bench round trips"}},
+                                  std::nullopt);
         const auto begin = std::chrono::steady_clock::now();
         for (std::uint64_t i = 0; i < rounds; ++i) {
-          send_object(*channel, kTrip, i);
-          recv_object<std::uint64_t>(*channel, kTrip);
+          net::send_object(*channel, kTrip, i);
+          net::recv_object<std::uint64_t>(*channel, kTrip);
         }
         JobResult result;
         result.report["wall_s"] =
@@ -87,7 +88,7 @@ double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
 void make_material(const OnlineBench& bench, const LocalLink& link, const NamedCircuit& circuit,
                    const std::filesystem::path& dir) {
   const SecurityParameters params = SecurityParameters::make(bench.parameters);
-  const MaterialCounts wanted = material_for(
+  const MaterialCounts wanted = online::material_for(
       circuit.info(), circuit.cost().ands_of(circuit.lanes()), params.material(), circuit.lanes());
   const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
   PreprocessJob job;
@@ -144,7 +145,7 @@ Json measure(const OnlineBench& bench, const LocalLink& link, const Row& row) {
   const NamedCircuit circuit(job.circuit);
   const TemporaryDirectory dir;
   if (!bench.live) make_material(bench, link, circuit, dir.path());
-  Rng rng = Rng::from_system();
+  crypto::Rng rng = crypto::Rng::from_system();
   std::vector<Json> runs;
   for (std::uint64_t i = 0; i < bench.repeat; ++i) {
     job.inputs = random_inputs(circuit, rng);
@@ -169,13 +170,13 @@ std::vector<Row> rows_from(const CommandLine& line) {
 }  // namespace
 
 void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report) {
-  std::vector<LaneValues> inputs;
+  std::vector<circuit::LaneValues> inputs;
   for (auto& values : parse_inputs(circuit, texts)) inputs.push_back(std::move(*values));
-  const auto wanted = evaluate(circuit.circuit(), circuit.lanes(), inputs);
+  const auto wanted = circuit::evaluate(circuit.circuit(), circuit.lanes(), inputs);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const OutputBundle& bundle = circuit.info().outputs[i];
+    const circuit::OutputBundle& bundle = circuit.info().outputs[i];
     for (const Party party : {Party::A, Party::B})
-      if (receives(bundle.to, party) &&
+      if (circuit::receives(bundle.to, party) &&
           report[std::string(1, letter(party))]["outputs"][bundle.name] !=
               circuit.print(i, wanted[i]))
         throw Error(ExitStatus::Failure,
@@ -214,4 +215,4 @@ int bench_online(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -8,7 +8,7 @@
 #include "tools/connection.h"
 #include "tools/pair.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::uint64_t kCountMax = std::uint64_t{1} << 36;
@@ -29,14 +29,14 @@ struct OtJob {
 // A party's work of one round, in memory of its own.
 using Round = std::function<void()>;
 
-SecretVector<Block> random_blocks(Session& session, std::size_t count) {
+SecretVector<Block> random_blocks(checks::Session& session, std::size_t count) {
   SecretVector<Block> blocks(count);
   session.rng().fill_blocks(std::span(blocks));
   return blocks;
 }
 
-Round sending(Session& session, const Trees& trees, const OtJob& job) {
-  const auto ots = std::make_shared<OtSender>(session, trees.peers, kDomain);
+Round sending(checks::Session& session, const offline::Trees& trees, const OtJob& job) {
+  const auto ots = std::make_shared<offline::OtSender>(session, trees.peers, kDomain);
   if (job.kind == "delta")
     return [ots, keys = std::make_shared<AuthBitsPeers>(job.round_ots)] {
       ots->delta_correlated(keys->view());
@@ -49,8 +49,8 @@ Round sending(Session& session, const Trees& trees, const OtJob& job) {
   return [=] { ots->chosen(*zero, *one); };
 }
 
-Round receiving(Session& session, const Trees& trees, const OtJob& job) {
-  const auto ots = std::make_shared<OtReceiver>(session, trees.mine, kDomain);
+Round receiving(checks::Session& session, const offline::Trees& trees, const OtJob& job) {
+  const auto ots = std::make_shared<offline::OtReceiver>(session, trees.mine, kDomain);
   if (job.kind == "delta")
     return [ots, bits = std::make_shared<AuthBitsMine>(job.round_ots)] {
       ots->delta_correlated(bits->view());
@@ -65,12 +65,12 @@ Round receiving(Session& session, const Trees& trees, const OtJob& job) {
 
 struct Kind {
   const char* name;
-  Round (*of_a)(Session&, const Trees&, const OtJob&);
-  Round (*of_b)(Session&, const Trees&, const OtJob&);
+  Round (*of_a)(checks::Session&, const offline::Trees&, const OtJob&);
+  Round (*of_b)(checks::Session&, const offline::Trees&, const OtJob&);
 };
 // Both directions at the same time, as preprocessing makes its bits.
-Round both_ways(Session& session, const Trees& trees, const OtJob& job) {
-  const auto bits = std::make_shared<BitSource>(session, trees, kDomain);
+Round both_ways(checks::Session& session, const offline::Trees& trees, const OtJob& job) {
+  const auto bits = std::make_shared<offline::BitSource>(session, trees, kDomain);
   const auto mine = std::make_shared<AuthBitsMine>(whole_blocks(job.round_ots));
   const auto peers = std::make_shared<AuthBitsPeers>(mine->size());
   return [=, &session] {
@@ -96,19 +96,21 @@ std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_st
 // are.
 JobResult be_party(const OtJob& job, Party party, const Endpoint& endpoint) {
   MeetingPlace meeting(endpoint);
-  const std::unique_ptr<Channel> channel = meeting.open();
-  Rng rng = Rng::from_system();
-  const std::vector<Parameter> parameters = {
+  const std::unique_ptr<net::Channel> channel = meeting.open();
+  crypto::Rng rng = crypto::Rng::from_system();
+  const std::vector<net::Parameter> parameters = {
       {"command", "bench ot"}, {"kind", job.kind}, {"softspoken-k", std::to_string(job.k)}};
-  const SessionIds ids = establish_session(*channel, rng, party, parameters, std::nullopt);
-  PhaseLog log;
+  const checks::SessionIds ids =
+      checks::establish_session(*channel, rng, party, parameters, std::nullopt);
+  net::PhaseLog log;
   const Delta delta{rng.block()};
-  Session session(party, ids, delta, *channel, std::move(rng), log);
+  checks::Session session(party, ids, delta, *channel, std::move(rng), log);
   const auto within = [&](const std::string& name, std::uint64_t items, const auto& work) {
-    const PhaseLog::Scope phase(log, *channel, name, items);
+    const net::PhaseLog::Scope phase(log, *channel, name, items);
     return work();
   };
-  const Trees trees = within("set-up", 0, [&] { return make_trees(session, job.k); });
+  const offline::Trees trees =
+      within("set-up", 0, [&] { return offline::make_trees(session, job.k); });
   const Kind& kind = kind_from(job.kind);
   const Round round = (party == Party::A ? kind.of_a : kind.of_b)(session, trees, job);
   within("warm-up", job.round_ots, round);
@@ -173,7 +175,7 @@ int bench_ot(const Arguments& arguments) {
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.text("format")));
-  const TcpTimeouts timeouts = timeouts_from(line);
+  const net::TcpTimeouts timeouts = timeouts_from(line);
   const std::uint64_t count = line.size("count");
   if (count < 1 || count > kCountMax) throw UsageError("--count is out of range: 1 to 2^36");
   OtJob job;
@@ -203,4 +205,4 @@ int bench_ot(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

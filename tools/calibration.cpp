@@ -8,7 +8,7 @@
 #include "tools/local.h"
 #include "tools/memory.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 // ANDs to make: a quarter of the job, so that units that do not fit into the caches show what that
@@ -23,8 +23,9 @@ std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands
   return objects;
 }
 
-JobForecast forecast(const PreprocessJob& job) {
-  return forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads);
+offline::JobForecast forecast(const PreprocessJob& job) {
+  return offline::forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs,
+                               job.threads);
 }
 
 double measured_s_per_fresh_byte() {
@@ -36,7 +37,7 @@ double measured_s_per_fresh_byte() {
 
 }  // namespace
 
-Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts) {
+Calibration calibrate(const PreprocessJob& job, const net::TcpTimeouts& timeouts) {
   PreprocessJob small = job;
   small.quiet = true;
   small.resume = false;
@@ -70,11 +71,11 @@ double foretold_s(const PreprocessJob& job, const Calibration& calibration) {
   const double objects =
       static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands));
   // The store is written through memory as well.
-  const JobForecast whole = forecast(job);
+  const offline::JobForecast whole = forecast(job);
   const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) -
                              static_cast<double>(calibration.fresh_bytes);
   return calibration.set_up_s + objects / calibration.leaky_objects_per_s +
          std::max(0.0, fresh_bytes) * calibration.s_per_fresh_byte;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,7 +5,7 @@
 #include "offline/forecast.h"
 #include "tools/preprocess.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 struct Calibration {
   double set_up_s;  // the seed OTs, once a session
@@ -17,9 +17,9 @@ struct Calibration {
 };
 
 // Runs a job like this one with few ANDs.  Fails: as preprocess_locally.
-Calibration calibrate(const PreprocessJob& job, const TcpTimeouts& timeouts);
+Calibration calibrate(const PreprocessJob& job, const net::TcpTimeouts& timeouts);
 
 // How long the whole job takes at that rate.
 double foretold_s(const PreprocessJob& job, const Calibration& calibration);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

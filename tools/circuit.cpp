@@ -10,12 +10,12 @@
 #include <iostream>
 
 #include "base/error.h"
-#include "circuitgen/bristol_writer.h"
 #include "circuitgen/evaluate.h"
-#include "circuitgen/registry.h"
+#include "circuitgen/formats/bristol_writer.h"
+#include "circuitgen/generators/registry.h"
 #include "tools/circuit_spec.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 int list(const Arguments& arguments) {
@@ -23,11 +23,11 @@ int list(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   Json names = Json::array(), families = Json::array();
   std::string text;
-  for (const CircuitFamily& family : circuit_families()) {
+  for (const circuit::CircuitFamily& family : circuit::circuit_families()) {
     names.push_back(family.name);
     Json parameters = Json::array();
     text += family.name + ": " + family.description + "\n";
-    for (const CircuitParameter& parameter : family.parameters) {
+    for (const circuit::CircuitParameter& parameter : family.parameters) {
       parameters.push_back({{"name", parameter.name},
                             {"description", parameter.description},
                             {"default", parameter.default_value},
@@ -58,7 +58,7 @@ int info(const Arguments& arguments) {
   CommandLine line = circuit_line("info", "", "tinyot circuit info aes128");
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
-  const CircuitCost& cost = circuit.cost();
+  const circuit::CircuitCost& cost = circuit.cost();
   Json report = {{"name", circuit.info().name}, {"ands", cost.ands},
                  {"xors", cost.xors},           {"nots", cost.nots},
                  {"and_depth", cost.and_depth}, {"common_ands", cost.common_ands}};
@@ -68,7 +68,7 @@ int info(const Arguments& arguments) {
   if (cost.common_ands > 0)
     text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
   report["inputs"] = Json::array();
-  for (const InputBundle& bundle : circuit.info().inputs) {
+  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
     report["inputs"].push_back({{"name", bundle.name},
                                 {"bits", bundle.bits},
                                 {"owner", std::string(1, letter(bundle.owner))}});
@@ -76,7 +76,7 @@ int info(const Arguments& arguments) {
             letter(bundle.owner) + "\n";
   }
   report["outputs"] = Json::array();
-  for (const OutputBundle& bundle : circuit.info().outputs) {
+  for (const circuit::OutputBundle& bundle : circuit.info().outputs) {
     report["outputs"].push_back(
         {{"name", bundle.name}, {"bits", bundle.bits}, {"to", receiver_text(bundle.to)}});
     text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
@@ -93,12 +93,12 @@ int eval(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
   auto given = parse_inputs(circuit, read_inputs(line.list("input")));
-  std::vector<LaneValues> inputs;
+  std::vector<circuit::LaneValues> inputs;
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (!given[i]) throw UsageError("--input " + circuit.info().inputs[i].name + "=... is missing");
     inputs.push_back(std::move(*given[i]));
   }
-  const auto outputs = evaluate(circuit.circuit(), circuit.lanes(), inputs);
+  const auto outputs = circuit::evaluate(circuit.circuit(), circuit.lanes(), inputs);
   Json values = Json::object();
   std::string text;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -171,7 +171,7 @@ int convert(const Arguments& arguments) {
     throw UsageError("a circuit file does not say that " + lost.text +
                      ": convert it with --forget-receivers, and use the file with " + lost.options);
   NewFile file(path);
-  write_bristol_fashion(circuit.circuit(), file.stream());
+  circuit::write_bristol_fashion(circuit.circuit(), file.stream());
   file.finish();
   if (!lost.text.empty())
     std::cerr << "tinyot: " + path + " does not say that " + lost.text + ": use it with " +
@@ -213,4 +213,4 @@ int circuit_command(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

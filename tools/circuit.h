@@ -4,8 +4,8 @@
 
 #include "tools/command_line.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 int circuit_command(const Arguments& arguments);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -10,12 +10,12 @@
 
 #include "base/error.h"
 #include "checks/session.h"
-#include "circuitgen/circuit_file.h"
-#include "circuitgen/registry.h"
-#include "circuitgen/values.h"
+#include "circuitgen/formats/circuit_file.h"
+#include "circuitgen/formats/values.h"
+#include "circuitgen/generators/registry.h"
 #include "crypto/random_oracle.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::uint64_t kSmallGates = std::uint64_t{1} << 22;
@@ -51,8 +51,8 @@ SecretText read_file(const std::string& path) {
   return read_all(file.descriptor, path);  // which fails if it could not be opened
 }
 
-std::string digest_of(const TextSource& text) {
-  RandomOracle oracle({}, {"circuit file", '*', 0});
+std::string digest_of(const circuit::TextSource& text) {
+  crypto::RandomOracle oracle({}, {"circuit file", '*', 0});
   std::vector<char> block(std::size_t{1} << 18);
   for (std::uint64_t at = 0; at < text.bytes(); at += block.size()) {
     block.resize(
@@ -60,7 +60,7 @@ std::string digest_of(const TextSource& text) {
     text.read(at, block);
     oracle.absorb(std::as_bytes(std::span(block)));
   }
-  return short_name({oracle.digest().bytes});
+  return checks::short_name({oracle.digest().bytes});
 }
 
 // Splits at commas and white space; empty pieces do not count.
@@ -88,8 +88,8 @@ std::vector<std::uint32_t> parse_widths(const std::string& text) {
   return widths;
 }
 
-CircuitFileOptions file_options(const CircuitSpec& spec) {
-  CircuitFileOptions options;
+circuit::CircuitFileOptions file_options(const CircuitSpec& spec) {
+  circuit::CircuitFileOptions options;
   for (const std::string& owner : spec.owners) {
     const auto [index, party] = split_assignment("owner", owner);
     options.owners[static_cast<std::uint32_t>(std::min<std::uint64_t>(
@@ -97,7 +97,7 @@ CircuitFileOptions file_options(const CircuitSpec& spec) {
   }
   if (spec.receiver)
     options.other_receivers =
-        parse_party("to", *spec.receiver) == Party::A ? Receiver::A : Receiver::B;
+        parse_party("to", *spec.receiver) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
   if (spec.bundles) options.bundles = parse_widths(*spec.bundles);
   return options;
 }
@@ -152,40 +152,40 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
   return spec;
 }
 
-LostRoles roles_lost_in_file(const CircuitInfo& info) {
+LostRoles roles_lost_in_file(const circuit::CircuitInfo& info) {
   LostRoles lost;
   const auto lose = [&](const std::string& role) {
     lost.text += (lost.text.empty() ? "" : ", ") + role;
   };
   std::uint32_t number = 0;
-  for (const InputBundle& bundle : info.inputs) {
+  for (const circuit::InputBundle& bundle : info.inputs) {
     if (bundle.bits == 0) continue;  // not in the file
     const std::string owner(1, letter(bundle.owner));
-    if (bundle.owner != default_owner(number)) {
+    if (bundle.owner != circuit::default_owner(number)) {
       lose("input " + bundle.name + " is " + owner + "'s");
       lost.options += " --owner " + std::to_string(number) + "=" + owner;
     }
     ++number;
   }
-  std::set<Receiver> receivers;
-  for (const OutputBundle& bundle : info.outputs) {
+  std::set<circuit::Receiver> receivers;
+  for (const circuit::OutputBundle& bundle : info.outputs) {
     if (bundle.bits == 0) continue;
     receivers.insert(bundle.to);
-    if (bundle.to != Receiver::Both)
+    if (bundle.to != circuit::Receiver::Both)
       lose("output " + bundle.name + " goes to " + receiver_text(bundle.to) + " alone");
   }
   if (receivers.size() > 1)
     throw UsageError(info.name +
                      " cannot be a circuit file: its outputs have different receivers (" +
                      lost.text + ")");
-  if (receivers.size() == 1 && *receivers.begin() != Receiver::Both)
+  if (receivers.size() == 1 && *receivers.begin() != circuit::Receiver::Both)
     lost.options += " --to " + receiver_text(*receivers.begin());
   if (!lost.options.empty()) lost.options.erase(0, 1);
   return lost;
 }
 
-std::string receiver_text(Receiver to) {
-  return to == Receiver::Both ? "both" : to == Receiver::A ? "A" : "B";
+std::string receiver_text(circuit::Receiver to) {
+  return to == circuit::Receiver::Both ? "both" : to == circuit::Receiver::A ? "A" : "B";
 }
 
 NamedCircuit::NamedCircuit(const CircuitSpec& spec)
@@ -193,7 +193,7 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
       blocks_(false), msb_first_(spec.msb_first) {
   if (spec.lanes && spec.blocks) throw UsageError("give --lanes or --blocks, not both");
   if (lanes_ < 1 || lanes_ > kLanesMax) throw UsageError("--lanes and --blocks go from 1 to 2^24");
-  circuit_ = find_circuit(spec.name);
+  circuit_ = circuit::find_circuit(spec.name);
   if (circuit_) {
     if (!spec.owners.empty() || spec.receiver || spec.bundles)
       throw UsageError("--owner, --to and --bundles are for circuit files; " + spec.name +
@@ -206,17 +206,17 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
   const auto has = [&](auto property) {
     return std::any_of(info().inputs.begin(), info().inputs.end(), property);
   };
-  const bool has_blocks = has([](const InputBundle& b) { return b.name == "message"; }) &&
-                          has([](const InputBundle& b) { return b.same_in_all_lanes; });
+  const bool has_blocks = has([](const circuit::InputBundle& b) { return b.name == "message"; }) &&
+                          has([](const circuit::InputBundle& b) { return b.same_in_all_lanes; });
   blocks_ = has_blocks && !spec.lanes;
   if (spec.blocks && !has_blocks)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
-  small_cost_ = cost_within(*circuit_, kSmallGates);
+  small_cost_ = circuit::cost_within(*circuit_, kSmallGates);
 }
 
-const CircuitCost& NamedCircuit::cost() const {
+const circuit::CircuitCost& NamedCircuit::cost() const {
   if (small_cost_) return *small_cost_;
-  if (!large_cost_) large_cost_ = cost_of(*circuit_);
+  if (!large_cost_) large_cost_ = circuit::cost_of(*circuit_);
   return *large_cost_;
 }
 
@@ -225,11 +225,11 @@ void NamedCircuit::open_file(const CircuitSpec& spec) {
   if (!std::filesystem::is_regular_file(spec.name, error))
     throw UsageError("'" + spec.name +
                      "' is neither a known circuit (see tinyot circuit list) nor a file");
-  const auto text = open_text_file(spec.name);
-  circuit_ =
-      read_circuit(text, std::filesystem::path(spec.name).stem().string(), file_options(spec));
+  const auto text = circuit::open_text_file(spec.name);
+  circuit_ = circuit::read_circuit(text, std::filesystem::path(spec.name).stem().string(),
+                                   file_options(spec));
   fingerprint_ = circuit_->info().name + " " + digest_of(*text) + " inputs";
-  for (const InputBundle& bundle : info().inputs)
+  for (const circuit::InputBundle& bundle : info().inputs)
     fingerprint_ += std::string(" ") + letter(bundle.owner) + std::to_string(bundle.bits);
   fingerprint_ += " outputs to " + (spec.receiver ? *spec.receiver : "both");
 }
@@ -242,23 +242,23 @@ std::size_t NamedCircuit::output_index(const std::string& name) const {
   return index_of(info().outputs, name, "output", info().name);
 }
 
-LaneValues NamedCircuit::parse(std::size_t input, std::string_view text) const {
-  const InputBundle& bundle = info().inputs[input];
+circuit::LaneValues NamedCircuit::parse(std::size_t input, std::string_view text) const {
+  const circuit::InputBundle& bundle = info().inputs[input];
   const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes_, digits = bundle.bits / 4;
   std::vector<std::string_view> pieces = split_values(text);
-  if (blocks_ && bundle.format == ValueFormat::Bytes && pieces.size() == 1 && wanted > 1 &&
+  if (blocks_ && bundle.format == circuit::ValueFormat::Bytes && pieces.size() == 1 && wanted > 1 &&
       pieces[0].size() == wanted * digits)
     pieces = split_blocks(pieces[0], digits);
   if (pieces.size() != wanted)
     throw UsageError("input " + bundle.name + ": " + std::to_string(pieces.size()) +
                      " values given, " + std::to_string(wanted) + " wanted" +
-                     (bundle.format == ValueFormat::Bytes
+                     (bundle.format == circuit::ValueFormat::Bytes
                           ? " of " + std::to_string(digits) + " hex digits each"
                           : ""));
-  LaneValues values;
+  circuit::LaneValues values;
   for (const std::string_view piece : pieces) {
     try {
-      values.push_back(parse_value(piece, bundle.bits, bundle.format, msb_first_));
+      values.push_back(circuit::parse_value(piece, bundle.bits, bundle.format, msb_first_));
     } catch (const UsageError& error) {
       throw UsageError("input " + bundle.name + ": " + error.what());
     }
@@ -266,11 +266,11 @@ LaneValues NamedCircuit::parse(std::size_t input, std::string_view text) const {
   return values;
 }
 
-Json NamedCircuit::print(std::size_t output, const LaneValues& values) const {
-  const OutputBundle& bundle = info().outputs[output];
+Json NamedCircuit::print(std::size_t output, const circuit::LaneValues& values) const {
+  const circuit::OutputBundle& bundle = info().outputs[output];
   std::vector<std::string> texts;
   for (const BitVector& value : values)
-    texts.push_back(print_value(value, bundle.format, msb_first_));
+    texts.push_back(circuit::print_value(value, bundle.format, msb_first_));
   if (list_of_lanes_) return texts;
   std::string all;
   for (const std::string& text : texts) all += text;
@@ -290,9 +290,9 @@ InputTexts read_inputs(const std::vector<std::string>& assignments) {
   return texts;
 }
 
-std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit,
-                                                    const InputTexts& texts) {
-  std::vector<std::optional<LaneValues>> values(circuit.info().inputs.size());
+std::vector<std::optional<circuit::LaneValues>> parse_inputs(const NamedCircuit& circuit,
+                                                             const InputTexts& texts) {
+  std::vector<std::optional<circuit::LaneValues>> values(circuit.info().inputs.size());
   for (const auto& [name, text] : texts) {
     const std::size_t index = circuit.input_index(name);
     values[index] = circuit.parse(index, view_of(text));
@@ -300,4 +300,4 @@ std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit,
   return values;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -15,10 +15,10 @@
 #include "tools/command_line.h"
 #include "tools/report.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // A, B or both.
-std::string receiver_text(Receiver to);
+std::string receiver_text(circuit::Receiver to);
 
 // Options that choose a circuit and say how its values are written.
 struct CircuitSpec {
@@ -40,7 +40,7 @@ struct LostRoles {
   std::string options;  // what restores it when the file is used
 };
 // Fails: UsageError if no options restore it, as outputs of one file have the same receivers.
-LostRoles roles_lost_in_file(const CircuitInfo& info);
+LostRoles roles_lost_in_file(const circuit::CircuitInfo& info);
 
 // A circuit ready to run, and how its values look.
 class NamedCircuit {
@@ -48,12 +48,12 @@ class NamedCircuit {
   // Fails: UsageError (unknown name, unreadable or malformed file, options that do not fit).
   explicit NamedCircuit(const CircuitSpec& spec);
 
-  const Circuit& circuit() const { return *circuit_; }
-  const CircuitInfo& info() const { return circuit_->info(); }
+  const circuit::Circuit& circuit() const { return *circuit_; }
+  const circuit::CircuitInfo& info() const { return circuit_->info(); }
   // Counted when it is asked for first, which takes about as long as a tenth of a run.
-  const CircuitCost& cost() const;
+  const circuit::CircuitCost& cost() const;
   // The cost of a circuit that is counted in no time; nothing for a larger one.
-  const std::optional<CircuitCost>& small_cost() const { return small_cost_; }
+  const std::optional<circuit::CircuitCost>& small_cost() const { return small_cost_; }
   std::size_t lanes() const { return lanes_; }
   // The lanes are the blocks of one message: its value, and the outputs, are one string.
   bool has_blocks() const { return blocks_; }
@@ -69,17 +69,17 @@ class NamedCircuit {
   // Values of one bundle from text: one value, or as many as there are lanes, separated by commas
   // or line ends; with blocks also all of them in one hex string.  Fails: UsageError naming the
   // bundle, never the value.
-  LaneValues parse(std::size_t input, std::string_view text) const;
+  circuit::LaneValues parse(std::size_t input, std::string_view text) const;
 
   // The same the other way: a list with --lanes, otherwise a string (with blocks, of all of them).
-  Json print(std::size_t output, const LaneValues& values) const;
+  Json print(std::size_t output, const circuit::LaneValues& values) const;
 
  private:
   void open_file(const CircuitSpec& spec);
 
-  std::unique_ptr<Circuit> circuit_;
-  std::optional<CircuitCost> small_cost_;
-  mutable std::optional<CircuitCost> large_cost_;
+  std::unique_ptr<circuit::Circuit> circuit_;
+  std::optional<circuit::CircuitCost> small_cost_;
+  mutable std::optional<circuit::CircuitCost> large_cost_;
   std::string fingerprint_;
   std::size_t lanes_;
   bool list_of_lanes_, blocks_, msb_first_;
@@ -93,7 +93,7 @@ using InputTexts = std::map<std::string, SecretText>;
 InputTexts read_inputs(const std::vector<std::string>& assignments);
 
 // Parsed values for each input bundle that is named; absent for the others.
-std::vector<std::optional<LaneValues>> parse_inputs(const NamedCircuit& circuit,
-                                                    const InputTexts& texts);
+std::vector<std::optional<circuit::LaneValues>> parse_inputs(const NamedCircuit& circuit,
+                                                             const InputTexts& texts);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 namespace po = boost::program_options;
@@ -169,7 +169,7 @@ void add_timeout_options(Options& options) {
       .value("idle-timeout", "seconds without progress after which the peer counts as gone", "120");
 }
 
-TcpTimeouts timeouts_from(const CommandLine& line) {
+net::TcpTimeouts timeouts_from(const CommandLine& line) {
   const auto seconds = [&](const std::string& name) {
     const std::uint64_t value = line.size(name);
     if (value < 1 || value > 7 * 24 * 3600)
@@ -186,4 +186,4 @@ Party party_from(const CommandLine& line) {
   throw UsageError("--party is A or B, not '" + text + "'");
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -13,7 +13,7 @@
 #include "base/party.h"
 #include "net/tcp.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 using Arguments = std::vector<std::string>;
 
@@ -95,7 +95,7 @@ std::pair<std::string, std::string> split_assignment(const std::string& option,
                                                      const std::string& text);
 
 void add_timeout_options(Options& options);
-TcpTimeouts timeouts_from(const CommandLine& line);
+net::TcpTimeouts timeouts_from(const CommandLine& line);
 Party party_from(const CommandLine& line);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 namespace {
 
@@ -23,23 +23,23 @@ MeetingPlace::MeetingPlace(const Endpoint& endpoint) : endpoint_(endpoint) {
                       endpoint.quiet ? [](const std::string&) {} : log_line);
 }
 
-std::unique_ptr<Channel> MeetingPlace::open() {
-  const Admission& admission =
-      endpoint_.tls ? static_cast<const Admission&>(*endpoint_.tls) : plain_admission();
-  return make_framed_channel(listener_
-                                 ? listener_->accept(admission)
-                                 : tcp_connect(endpoint_.address, endpoint_.timeouts, admission));
+std::unique_ptr<net::Channel> MeetingPlace::open() {
+  const net::Admission& admission =
+      endpoint_.tls ? static_cast<const net::Admission&>(*endpoint_.tls) : net::plain_admission();
+  return net::make_framed_channel(
+      listener_ ? listener_->accept(admission)
+                : net::tcp_connect(endpoint_.address, endpoint_.timeouts, admission));
 }
 
-std::unique_ptr<Channel> MeetingPlace::open_worker(const SessionIds& ids, Party me,
-                                                   std::uint64_t worker) {
+std::unique_ptr<net::Channel> MeetingPlace::open_worker(const checks::SessionIds& ids, Party me,
+                                                        std::uint64_t worker) {
   const auto give_up = Clock::now() + endpoint_.timeouts.connect;
   for (;;) {
     auto channel = open();
     channel->set_phase("joining worker " + std::to_string(worker));
     channel->set_deadline(Clock::now() + kJoinTime);
     try {
-      join_session(*channel, ids, me, worker);
+      checks::join_session(*channel, ids, me, worker);
       channel->set_deadline(Clock::time_point::max());
       return channel;
     } catch (const Error&) {
@@ -51,9 +51,10 @@ std::unique_ptr<Channel> MeetingPlace::open_worker(const SessionIds& ids, Party 
   }
 }
 
-void within_session(std::span<Store> stores, Channel& channel, const std::function<void()>& work) {
+void within_session(std::span<storage::Store> stores, net::Channel& channel,
+                    const std::function<void()>& work) {
   const auto revoke = [&](const std::string& reason) {
-    for (Store& store : stores) {
+    for (storage::Store& store : stores) {
       try {
         store.mark_dead(reason);
       } catch (const StoreError&) {
@@ -75,11 +76,11 @@ void within_session(std::span<Store> stores, Channel& channel, const std::functi
   }
 }
 
-SessionId session_id_of(const Manifest& manifest) {
+SessionId session_id_of(const storage::Manifest& manifest) {
   SessionId id;
   static_assert(sizeof id.bytes == sizeof manifest.session_id);
   std::memcpy(id.bytes.data(), manifest.session_id.data(), sizeof id.bytes);
   return id;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -11,7 +11,7 @@
 #include "storage/store.h"
 #include "tools/endpoint.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // Where this party meets the other one: it listens or connects, makes sure of the peer's key where
 // it has one of its own, and frames messages. Strangers are turned away, each with a line on
@@ -22,22 +22,24 @@ class MeetingPlace {
   explicit MeetingPlace(const Endpoint& endpoint);
 
   // The session's channel.
-  std::unique_ptr<Channel> open();
+  std::unique_ptr<net::Channel> open();
 
   // A further channel of the session, for worker `worker`. Strangers who connect meanwhile are
   // turned away.
-  std::unique_ptr<Channel> open_worker(const SessionIds& ids, Party me, std::uint64_t worker);
+  std::unique_ptr<net::Channel> open_worker(const checks::SessionIds& ids, Party me,
+                                            std::uint64_t worker);
 
  private:
   Endpoint endpoint_;
-  std::optional<TcpListener> listener_;
+  std::optional<net::TcpListener> listener_;
 };
 
 // Runs `work` inside an established session. If a check fails, or the peer says that one of its
 // checks did, the session is revoked: first the stores' keys are erased, and then the peer is told,
 // which takes a second at most if it does not read. Errors go on to the caller.
-void within_session(std::span<Store> stores, Channel& channel, const std::function<void()>& work);
+void within_session(std::span<storage::Store> stores, net::Channel& channel,
+                    const std::function<void()>& work);
 
-SessionId session_id_of(const Manifest& manifest);
+SessionId session_id_of(const storage::Manifest& manifest);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -7,27 +7,27 @@
 #include "tools/bench.h"
 #include "tools/local.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::size_t kBlocks = 27;  // as the paper's smallest amortised run
-constexpr AesBytes kFipsKey = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07,
-                               0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
-constexpr AesBytes kFipsMessage = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
-                                   0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
+constexpr crypto::AesBytes kFipsKey = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07,
+                                       0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f};
+constexpr crypto::AesBytes kFipsMessage = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+                                           0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
 constexpr const char* kFipsCiphertext = "69c4e0d86a7b0430d8cdb78070b4c55a";
 
-std::string hex(const std::vector<AesBytes>& blocks) {
+std::string hex(const std::vector<crypto::AesBytes>& blocks) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (const AesBytes& block : blocks)
+  for (const crypto::AesBytes& block : blocks)
     for (const std::uint8_t byte : block) text += {kDigits[byte >> 4], kDigits[byte & 15]};
   return text;
 }
 
 struct Encryption {
-  AesBytes key;
-  std::vector<AesBytes> message;
+  crypto::AesBytes key;
+  std::vector<crypto::AesBytes> message;
 };
 
 void succeed(const JobResult& result, const std::string& step) {
@@ -37,9 +37,9 @@ void succeed(const JobResult& result, const std::string& step) {
 
 // Shares the key between the parties, runs oblivious AES and returns B's report.
 Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::path& dir,
-                         const TcpTimeouts& timeouts, Rng& rng) {
-  const auto key_a = rng.object<AesBytes>();
-  AesBytes key_b;
+                         const net::TcpTimeouts& timeouts, crypto::Rng& rng) {
+  const auto key_a = rng.object<crypto::AesBytes>();
+  crypto::AesBytes key_b;
   for (std::size_t i = 0; i < key_b.size(); ++i) key_b[i] = encryption.key[i] ^ key_a[i];
   RunJob job;
   job.circuit = {.name = "aes128",
@@ -59,9 +59,9 @@ Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::pa
 
 }  // namespace
 
-void check_ciphertext(const Json& report, const AesBytes& key,
-                      const std::vector<AesBytes>& message) {
-  if (report.at("outputs").at("ciphertext") != hex(aes128_by_library_vartime(key, message)))
+void check_ciphertext(const Json& report, const crypto::AesBytes& key,
+                      const std::vector<crypto::AesBytes>& message) {
+  if (report.at("outputs").at("ciphertext") != hex(crypto::aes128_by_library_vartime(key, message)))
     throw Error(ExitStatus::Failure, "the demo computed a wrong ciphertext, please report");
 }
 
@@ -70,9 +70,9 @@ int demo_command(const Arguments& arguments) {
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
   const CommonOptions common = line.common();
-  const TcpTimeouts timeouts = timeouts_from(line);
+  const net::TcpTimeouts timeouts = timeouts_from(line);
   const TemporaryDirectory dir;
-  Rng rng = Rng::from_system();
+  crypto::Rng rng = crypto::Rng::from_system();
 
   PreprocessJob job;
   job.ands = (1 + kBlocks) * kAndsOfABlock;
@@ -87,10 +87,10 @@ int demo_command(const Arguments& arguments) {
   const Json fips = encrypt_obliviously({kFipsKey, {kFipsMessage}}, dir.path(), timeouts, rng);
   if (fips["outputs"]["ciphertext"] != kFipsCiphertext)
     throw Error(ExitStatus::Failure, "the demo missed the FIPS-197 vector, please report");
-  std::vector<AesBytes> message(kBlocks);
-  for (AesBytes& block : message) block = rng.object<AesBytes>();
+  std::vector<crypto::AesBytes> message(kBlocks);
+  for (crypto::AesBytes& block : message) block = rng.object<crypto::AesBytes>();
   const Json many =
-      encrypt_obliviously({rng.object<AesBytes>(), message}, dir.path(), timeouts, rng);
+      encrypt_obliviously({rng.object<crypto::AesBytes>(), message}, dir.path(), timeouts, rng);
 
   const Json& offline = made.report["A"];
   const Json report = {{"command", "demo"},
@@ -110,4 +110,4 @@ int demo_command(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -8,12 +8,12 @@
 #include "tools/command_line.h"
 #include "tools/report.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 int demo_command(const Arguments& arguments);
 
 // Fails: Error if the report of B's run has another ciphertext than AES by Crypto++.
-void check_ciphertext(const Json& report, const AesBytes& key,
-                      const std::vector<AesBytes>& message);
+void check_ciphertext(const Json& report, const crypto::AesBytes& key,
+                      const std::vector<crypto::AesBytes>& message);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,21 +5,21 @@
 #include "base/error.h"
 #include "tools/key_file.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
-std::shared_ptr<const TlsAdmission> tls_from(const CommandLine& line) {
+std::shared_ptr<const net::TlsAdmission> tls_from(const CommandLine& line) {
   if (line.has("key") != line.has("peer-key"))
     throw UsageError(
         "--key and --peer-key go together: this party's key, and the peer's fingerprint");
   if (!line.has("key")) return nullptr;
-  const Identity mine = read_identity(line.text("key"));
-  const Fingerprint peers = peer_key_from(line.text("peer-key"));
+  const net::Identity mine = read_identity(line.text("key"));
+  const net::Fingerprint peers = peer_key_from(line.text("peer-key"));
   if (peers == mine.fingerprint())
     throw UsageError(
         "--peer-key is the fingerprint of this party's own --key: give the peer's, which it has "
         "from its own tinyot keygen");
-  return std::make_shared<TlsAdmission>(mine, peers);
+  return std::make_shared<net::TlsAdmission>(mine, peers);
 }
 
 }  // namespace
@@ -44,23 +44,23 @@ Endpoint endpoint_from(const CommandLine& line) {
   if (line.has("listen") == line.has(connect))
     throw UsageError("give one of --listen HOST:PORT and --" + connect + " HOST:PORT");
   const bool listen = line.has("listen");
-  Endpoint endpoint{listen, parse_address(line.text(listen ? "listen" : connect)),
+  Endpoint endpoint{listen, net::parse_address(line.text(listen ? "listen" : connect)),
                     timeouts_from(line)};
   endpoint.quiet = line.common().quiet;
   endpoint.tls = tls_from(line);
   const bool plaintext = line.has("insecure-plaintext");
   if (plaintext && endpoint.tls)
     throw UsageError("--insecure-plaintext and --key exclude each other");
-  if (endpoint.tls || is_loopback(endpoint.address)) return endpoint;
+  if (endpoint.tls || net::is_loopback(endpoint.address)) return endpoint;
   if (!plaintext)
-    throw UsageError(text_of(endpoint.address) +
+    throw UsageError(net::text_of(endpoint.address) +
                      " is not a loopback address, so both parties need keys: make one with tinyot "
                      "keygen --out FILE, "
                      "tell the peer its fingerprint, and give --key FILE and --peer-key with the "
                      "peer's fingerprint "
                      "(or --insecure-plaintext, inside a tunnel that encrypts and authenticates)");
   std::cerr << "tinyot: WARNING: --insecure-plaintext: nothing on the way to " +
-                   text_of(endpoint.address) +
+                   net::text_of(endpoint.address) +
                    " is encrypted, and whoever answers there passes for the peer;"
                    " this is safe only inside a tunnel that encrypts and authenticates\n"
             << std::flush;
@@ -72,4 +72,4 @@ std::optional<Endpoint> optional_endpoint_from(const CommandLine& line) {
   return std::nullopt;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -6,20 +6,20 @@
 #include <optional>
 #include <string>
 
-#include "net/tls.h"
+#include "net/tls/tls_admission.h"
 #include "tools/command_line.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 struct Endpoint {
   bool listen = true;
-  Address address;
-  TcpTimeouts timeouts{};
-  std::shared_ptr<const TlsAdmission> tls = nullptr;  // null: plain TCP
-  bool quiet = false;                                 // no line for a stranger who is turned away
+  net::Address address;
+  net::TcpTimeouts timeouts{};
+  std::shared_ptr<const net::TlsAdmission> tls = nullptr;  // null: plain TCP
+  bool quiet = false;  // no line for a stranger who is turned away
 
   // The peer's fingerprint, as stores keep it; empty over plain TCP, where it has none.
-  std::string peer() const { return tls ? text_of(tls->peer()) : std::string(); }
+  std::string peer() const { return tls ? net::text_of(tls->peer()) : std::string(); }
 };
 
 void add_endpoint_options(Options& options);
@@ -31,4 +31,4 @@ Endpoint endpoint_from(const CommandLine& line);
 // The same for a subcommand that can do without; --peer stands for --connect.
 std::optional<Endpoint> optional_endpoint_from(const CommandLine& line);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -10,37 +10,37 @@
 #include "tools/report.h"
 #include "tools/run.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 struct EvaluationPlan {
   const RunJob& job;
   const NamedCircuit& circuit;
-  const InputValues& inputs;
+  const online::InputValues& inputs;
   std::size_t window;
 
   std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }
-  CircuitRounds rounds() const {
+  circuit::CircuitRounds rounds() const {
     const auto& small = circuit.small_cost();
-    return CircuitRounds(circuit.circuit(), small ? small->gates() : ~std::uint64_t{0},
-                         circuit.lanes(), window);
+    return circuit::CircuitRounds(circuit.circuit(), small ? small->gates() : ~std::uint64_t{0},
+                                  circuit.lanes(), window);
   }
   // What so many ANDs take.
   MaterialCounts material(MaterialForm form, std::uint64_t ands) const {
-    return material_for(circuit.info(), ands, form, circuit.lanes());
+    return online::material_for(circuit.info(), ands, form, circuit.lanes());
   }
 
   // What both parties must agree on, whatever the material.
-  std::vector<Parameter> parameters() const;
+  std::vector<net::Parameter> parameters() const;
 };
 
 struct Evaluation {
-  RunResult result;
-  Manifest security;  // of the material
-  AttemptTotals attempts;
+  online::RunResult result;
+  storage::Manifest security;  // of the material
+  storage::AttemptTotals attempts;
   MaterialCounts burnt;  // passed over, because the peer's store was ahead
   std::uint64_t store_bytes = 0;
   double wall_s = 0;
-  std::vector<PhaseCost> phases;
+  std::vector<net::PhaseCost> phases;
 };
 
 // Role: both, symmetric. Fails: before the first byte is sent as the store and OutOfMaterial, then
@@ -48,10 +48,10 @@ struct Evaluation {
 Evaluation evaluate_stored(const EvaluationPlan& plan);
 
 // Sets the run's material aside in both stores. Fails: likewise.
-PlannedReservation reserve_stored(const EvaluationPlan& plan);
+storage::PlannedReservation reserve_stored(const EvaluationPlan& plan);
 
 // The same on material of the job's own, made on a connection of its own and kept in memory until
 // it is used.
 Evaluation evaluate_live(const EvaluationPlan& plan);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <new>
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 std::string_view class_of(ExitStatus status) {
@@ -58,4 +58,4 @@ Json failure_report(const Failure& failure) {
 
 bool is_failure_report(const Json& report) { return report.contains("error"); }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "tools/report.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 struct Failure {
   ExitStatus status;
@@ -25,4 +25,4 @@ void print_failure(const std::string& prefix, const Failure& failure);
 Json failure_report(const Failure& failure);
 bool is_failure_report(const Json& report);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

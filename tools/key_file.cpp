@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::size_t kFileBytesMax = 64 << 10;
@@ -103,24 +103,24 @@ class NewKeyFile {
 
 }  // namespace
 
-Identity read_identity(const std::string& file) {
-  return Identity::parse(view(read_small_file(file, Readers::OwnerAlone)), file);
+net::Identity read_identity(const std::string& file) {
+  return net::Identity::parse(view(read_small_file(file, Readers::OwnerAlone)), file);
 }
 
-Fingerprint peer_key_from(const std::string& text) {
+net::Fingerprint peer_key_from(const std::string& text) {
   if (!text.starts_with("@")) {
-    if (const auto fingerprint = parse_fingerprint(text)) return *fingerprint;
+    if (const auto fingerprint = net::parse_fingerprint(text)) return *fingerprint;
     throw UsageError("--peer-key is a fingerprint, sha256: and 64 hex digits, or @FILE; not '" +
                      text + "'");
   }
   const std::string file = text.substr(1);
   const SecretVector<char> contents = read_small_file(file, Readers::Anybody);
-  if (const auto fingerprint = parse_fingerprint(trimmed(view(contents)))) return *fingerprint;
-  if (const auto fingerprint = certificate_fingerprint(view(contents))) return *fingerprint;
+  if (const auto fingerprint = net::parse_fingerprint(trimmed(view(contents)))) return *fingerprint;
+  if (const auto fingerprint = net::certificate_fingerprint(view(contents))) return *fingerprint;
   throw UsageError("--peer-key: " + file + " holds neither a fingerprint nor a certificate");
 }
 
-void write_identity(const Identity& identity, const std::filesystem::path& file) {
+void write_identity(const net::Identity& identity, const std::filesystem::path& file) {
   NewKeyFile secret(file, 0600), certificate(certificate_of(file), 0644);
   secret.write(view(identity.private_pem()));
   certificate.write(identity.certificate_pem());
@@ -132,4 +132,4 @@ std::filesystem::path certificate_of(const std::filesystem::path& file) {
   return file.string() + ".crt";
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

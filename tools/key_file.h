@@ -4,21 +4,21 @@
 #include <filesystem>
 #include <string>
 
-#include "net/identity.h"
+#include "net/tls/identity.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // A party's private key and certificate. Fails: UsageError if the file cannot be read, others may
 // read it, or it holds none.
-Identity read_identity(const std::string& file);
+net::Identity read_identity(const std::string& file);
 
 // FINGERPRINT, or @FILE that holds one or a certificate. Fails: UsageError.
-Fingerprint peer_key_from(const std::string& text);
+net::Fingerprint peer_key_from(const std::string& text);
 
 // Writes the private key with its certificate (mode 0600), and beside it, with .crt behind its
 // name, the certificate alone, for the peer. Fails: UsageError if one of the two is there already,
 // or cannot be written; then neither has been changed.
-void write_identity(const Identity& identity, const std::filesystem::path& file);
+void write_identity(const net::Identity& identity, const std::filesystem::path& file);
 std::filesystem::path certificate_of(const std::filesystem::path& file);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -6,7 +6,7 @@
 #include "tools/key_file.h"
 #include "tools/report.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr const char* kFileInDirectory = "tinyot-key.pem";
@@ -23,9 +23,9 @@ int keygen_command(const Arguments& arguments) {
   std::filesystem::path file = line.required("out");
   if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
     file /= kFileInDirectory;
-  const Identity identity = Identity::generate();
+  const net::Identity identity = net::Identity::generate();
   write_identity(identity, file);
-  const std::string fingerprint = text_of(identity.fingerprint()),
+  const std::string fingerprint = net::text_of(identity.fingerprint()),
                     certificate = certificate_of(file).string();
   const Json report = {{"command", "keygen"},
                        {"fingerprint", fingerprint},
@@ -39,4 +39,4 @@ int keygen_command(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,23 +5,23 @@
 #include "storage/file_io.h"
 #include "tools/connection.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
-void enter_into_ledger(const std::filesystem::path& ledger, const Manifest& manifest,
-                       std::span<const BatchEntry> batches) {
+void enter_into_ledger(const std::filesystem::path& ledger, const storage::Manifest& manifest,
+                       std::span<const storage::BatchEntry> batches) {
   std::string lines;
   for (std::size_t i = 0; i < batches.size();) {
-    const BatchEntry& first = batches[i];
+    const storage::BatchEntry& first = batches[i];
     std::uint64_t end = first.origin + first.count;
     for (++i; i < batches.size() && batches[i].kind == first.kind &&
               batches[i].shard == first.shard && batches[i].origin == end;
          ++i)
       end += batches[i].count;
-    lines += hex_of(session_id_of(manifest)) + " " + letter(manifest.me) + " " +
+    lines += checks::hex_of(session_id_of(manifest)) + " " + letter(manifest.me) + " " +
              std::string(name_of(first.kind)) + " " + std::to_string(first.shard) + " " +
              std::to_string(first.origin) + " " + std::to_string(end - first.origin) + "\n";
   }
-  const File file(ledger, O_RDWR | O_CREAT | O_APPEND);
+  const storage::File file(ledger, O_RDWR | O_CREAT | O_APPEND);
   // A process that was killed may have left a part of a line, which must not become one with what
   // follows. None of its objects was used.
   std::byte last{'\n'};
@@ -31,7 +31,7 @@ void enter_into_ledger(const std::filesystem::path& ledger, const Manifest& mani
   file.write_at(0, std::as_bytes(std::span(lines)));  // a file that is appended to takes no offset
   file.sync();
   // The file may be new, or its maker may have been killed before its name was synced.
-  sync_directory(ledger.has_parent_path() ? ledger.parent_path() : ".");
+  storage::sync_directory(ledger.has_parent_path() ? ledger.parent_path() : ".");
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -12,7 +12,7 @@
 #include "tools/memory.h"
 #include "tools/preprocess_plan.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 // at most, unless so many units do not have enough
@@ -49,7 +49,7 @@ class LivePlan {
     }
   }
 
-  std::vector<UnitRequest> requests;
+  std::vector<offline::UnitRequest> requests;
   MaterialCounts wanted;
   // whose security is reported: all units are alike, but for the last
   std::uint64_t forecast_ands = 0;
@@ -58,8 +58,9 @@ class LivePlan {
 // Makes the material on a thread of its own. `failed` is called there if it cannot go on.
 class Maker {
  public:
-  Maker(Session& session, const SecurityParameters& params, std::vector<UnitRequest> requests,
-        MaterialPipe& pipe, std::function<void()> failed)
+  Maker(checks::Session& session, const SecurityParameters& params,
+        std::vector<offline::UnitRequest> requests, storage::MaterialPipe& pipe,
+        std::function<void()> failed)
       : session_(session), params_(params), requests_(std::move(requests)), pipe_(pipe),
         failed_(std::move(failed)), thread_([this] { work(); }) {}
   ~Maker() { join(); }
@@ -76,7 +77,7 @@ class Maker {
  private:
   void work() {
     try {
-      Preprocessor preprocessor(session_, params_);
+      offline::Preprocessor preprocessor(session_, params_);
       made_ = preprocessor.make_units(requests_, pipe_, [this] { return !finished_; });
       session_.channel().flush();
       pipe_.end(std::make_exception_ptr(
@@ -88,10 +89,10 @@ class Maker {
     }
   }
 
-  Session& session_;
+  checks::Session& session_;
   const SecurityParameters& params_;
-  std::vector<UnitRequest> requests_;
-  MaterialPipe& pipe_;
+  std::vector<offline::UnitRequest> requests_;
+  storage::MaterialPipe& pipe_;
   std::function<void()> failed_;
   std::atomic<bool> finished_ = false;
   std::exception_ptr failure_;
@@ -103,26 +104,27 @@ class LiveRun {
  public:
   LiveRun(const EvaluationPlan& plan, const SecurityParameters& params)
       : plan_(plan), params_(params), live_(plan, params) {
-    security_ = security_of(params, forecast_job(params, live_.forecast_ands, 0, 1));
+    security_ = security_of(params, offline::forecast_job(params, live_.forecast_ands, 0, 1));
   }
 
   Evaluation run() {
     MeetingPlace meeting(plan_.job.endpoint);
-    CircuitRounds rounds = plan_.rounds();
+    circuit::CircuitRounds rounds = plan_.rounds();
     const auto channel = meeting.open();
-    Rng rng = Rng::from_system();
-    std::vector<Parameter> parameters = plan_.parameters();
-    for (Parameter& parameter : parameters_of(params_, security_))
+    crypto::Rng rng = crypto::Rng::from_system();
+    std::vector<net::Parameter> parameters = plan_.parameters();
+    for (net::Parameter& parameter : parameters_of(params_, security_))
       parameters.push_back(std::move(parameter));
-    const SessionIds ids =
-        establish_session(*channel, rng, plan_.job.party, std::move(parameters), std::nullopt);
-    const ScopedSecret<Delta> key(draw_global_key(rng, plan_.job.party, params_.profile()));
+    const checks::SessionIds ids = checks::establish_session(*channel, rng, plan_.job.party,
+                                                             std::move(parameters), std::nullopt);
+    const ScopedSecret<Delta> key(
+        offline::draw_global_key(rng, plan_.job.party, params_.profile()));
     const auto makers_channel = meeting.open_worker(ids, plan_.job.party, kMakerConnection);
     std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());
 
-    PhaseLog log, makers_log;
-    Session session(plan_.job.party, ids, key, *channel, std::move(rng), log);
-    Session makers_session(session, "live material", 0, *makers_channel, makers_log);
+    net::PhaseLog log, makers_log;
+    checks::Session session(plan_.job.party, ids, key, *channel, std::move(rng), log);
+    checks::Session makers_session(session, "live material", 0, *makers_channel, makers_log);
     const auto start = std::chrono::steady_clock::now();
     Evaluation evaluation = evaluate(session, makers_session, rounds);
     evaluation.wall_s =
@@ -136,15 +138,16 @@ class LiveRun {
  private:
   // If one of the two threads fails, the other one is woken; what is reported is the cause, not
   // what followed from it.
-  Evaluation evaluate(Session& session, Session& makers_session, CircuitRounds& rounds) {
-    MaterialPipe pipe(session.me());
+  Evaluation evaluate(checks::Session& session, checks::Session& makers_session,
+                      circuit::CircuitRounds& rounds) {
+    storage::MaterialPipe pipe(session.me());
     Maker maker(makers_session, params_, live_.requests, pipe,
                 [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
     Evaluation evaluation;
     std::exception_ptr failure;
     try {
-      evaluation.result =
-          run_circuit(session, pipe, live_.wanted, params_.material(), rounds, plan_.inputs);
+      evaluation.result = online::run_circuit(session, pipe, live_.wanted, params_.material(),
+                                              rounds, plan_.inputs);
       session.channel().flush();
       maker.finish();
       pipe.drain();
@@ -158,7 +161,7 @@ class LiveRun {
     evaluation.attempts = units_of(std::span(live_.requests).first(maker.made()));
     if (!failure) return evaluation;
     if (cause_of(failure) == Cause::Cheated) {
-      for (Session* each : {&session, &makers_session}) {
+      for (checks::Session* each : {&session, &makers_session}) {
         each->channel().set_deadline(std::chrono::steady_clock::now() + kGrace);
         each->channel().send_abort();
       }
@@ -169,7 +172,7 @@ class LiveRun {
   const EvaluationPlan& plan_;
   const SecurityParameters& params_;
   LivePlan live_;
-  Manifest security_;
+  storage::Manifest security_;
 };
 
 }  // namespace
@@ -179,4 +182,4 @@ Evaluation evaluate_live(const EvaluationPlan& plan) {
   return LiveRun(plan, params).run();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

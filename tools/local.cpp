@@ -4,7 +4,7 @@
 #include "tools/failure.h"
 #include "tools/memory.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 std::filesystem::path store_of(const std::filesystem::path& dir, Party party) {
@@ -85,7 +85,8 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
           return circuit.info().inputs[circuit.input_index(input.first)].owner != party;
         });
         std::erase_if(mine.outputs, [&](const auto& output) {
-          return !receives(circuit.info().outputs[circuit.output_index(output.first)].to, party);
+          return !circuit::receives(circuit.info().outputs[circuit.output_index(output.first)].to,
+                                    party);
         });
         return run(mine);
       },
@@ -107,4 +108,4 @@ int local_command(const Arguments& arguments) {
   return arguments[0] == "preprocess" ? local_preprocess(rest) : local_run(rest);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,7 +5,7 @@
 #include "tools/pair.h"
 #include "tools/run.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
                              const LocalLink& link);
@@ -14,4 +14,4 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
 
 int local_command(const Arguments& arguments);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

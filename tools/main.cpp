@@ -24,7 +24,7 @@
 #include "tools/selftest.h"
 #include "tools/store_command.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr const char* kHelp =
@@ -48,8 +48,8 @@ std::string version() {
   const Json machine = machine_json();
   return "tinyot " + version_text() +
          ", vector instructions in use: " + machine["features"].get<std::string>() +
-         ", wire version " + std::to_string(kWireVersion) + ", store format " +
-         std::to_string(kStoreFormat) + "\n";
+         ", wire version " + std::to_string(net::kWireVersion) + ", store format " +
+         std::to_string(storage::kStoreFormat) + "\n";
 }
 
 int dispatch(const Arguments& arguments) {
@@ -91,22 +91,23 @@ void keep_freed_memory() {
 }
 
 }  // namespace
-}  // namespace tinyot
+}  // namespace tinyot::tools
 
 int main(int argc, char** argv) {
-  tinyot::forbid_core_dumps();
-  tinyot::keep_freed_memory();
+  tinyot::tools::forbid_core_dumps();
+  tinyot::tools::keep_freed_memory();
   try {
-    const int status = tinyot::dispatch({argv + 1, argv + argc});
+    const int status = tinyot::tools::dispatch({argv + 1, argv + argc});
     if (!std::cout.flush())
       throw tinyot::Error(tinyot::ExitStatus::Failure, "cannot write the result to stdout");
     return status;
   } catch (...) {
-    const tinyot::Failure failure = tinyot::current_failure();
-    tinyot::print_failure("tinyot: ", failure);
+    const tinyot::tools::Failure failure = tinyot::tools::current_failure();
+    tinyot::tools::print_failure("tinyot: ", failure);
     const int status = static_cast<int>(failure.status);
-    if (status < 128 && tinyot::wants_json({argv + 1, argv + argc}))
-      tinyot::print_report(tinyot::Format::Json, tinyot::failure_report(failure), {});
+    if (status < 128 && tinyot::tools::wants_json({argv + 1, argv + argc}))
+      tinyot::tools::print_report(tinyot::tools::Format::Json,
+                                  tinyot::tools::failure_report(failure), {});
     return status;
   }
 }

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "offline/forecast.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
@@ -57,7 +57,8 @@ std::uint64_t free_in_hierarchy(const std::filesystem::path& mount,
 std::uint64_t needed_by(const PreprocessJob& job) {
   const SecurityParameters params = SecurityParameters::make(job.parameters);
   const std::uint64_t ands = std::min(job.ands, params.unit() * job.threads);
-  return forecast_job(params, ands, inputs_of_unit(job.inputs, job.ands, 0, ands), job.threads)
+  return offline::forecast_job(params, ands, offline::inputs_of_unit(job.inputs, job.ands, 0, ands),
+                               job.threads)
       .memory_bytes;
 }
 
@@ -126,4 +127,4 @@ void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t
             : ": no unit fits, free some memory"));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -7,7 +7,7 @@
 
 #include "tools/preprocess.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // What the system would give to new work without swapping: of the machine, or of the control groups
 // if they have less.
@@ -27,4 +27,4 @@ void use_memory_once(std::uint64_t bytes);
 // unit and threads would fit.
 void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t available_bytes);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

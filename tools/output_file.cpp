@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 OutputFile::OutputFile(const std::string& path)
     : path_(path), descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {
@@ -34,4 +34,4 @@ void OutputFile::fail() const {
               "cannot write the output to " + path_ + ": " + std::strerror(errno));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace tinyot {
+namespace tinyot::tools {
 
 class OutputFile {
  public:
@@ -26,4 +26,4 @@ class OutputFile {
   int descriptor_;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -17,13 +17,13 @@
 #include "base/error.h"
 #include "tools/failure.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kGraceAfterFailure = std::chrono::seconds(3);  // for the other party to notice
 
-Address free_loopback_address() {
+net::Address free_loopback_address() {
   boost::asio::io_context io;
   boost::asio::ip::tcp::acceptor acceptor(io, {boost::asio::ip::make_address("127.0.0.1"), 0});
   return {"127.0.0.1", std::to_string(acceptor.local_endpoint().port())};
@@ -31,10 +31,10 @@ Address free_loopback_address() {
 
 // Each party with its key, pinning the other one's. All pairs of a process have the same keys, so
 // that a store meets its peer again.
-std::shared_ptr<const TlsAdmission> tls_of(Party party) {
-  static const Identity kA = Identity::generate(), kB = Identity::generate();
-  const Identity &mine = party == Party::A ? kA : kB, &peers = party == Party::A ? kB : kA;
-  return std::make_shared<TlsAdmission>(mine, peers.fingerprint());
+std::shared_ptr<const net::TlsAdmission> tls_of(Party party) {
+  static const net::Identity kA = net::Identity::generate(), kB = net::Identity::generate();
+  const net::Identity &mine = party == Party::A ? kA : kB, &peers = party == Party::A ? kB : kA;
+  return std::make_shared<net::TlsAdmission>(mine, peers.fingerprint());
 }
 
 struct Child {
@@ -156,7 +156,7 @@ std::vector<LocalLink> links_from(const CommandLine& line) {
 }
 
 JobResult run_pair(const PartyJob& job, const LocalLink& link) {
-  const Address address = free_loopback_address();
+  const net::Address address = free_loopback_address();
   const auto endpoint = [&](Party party) {
     return Endpoint{party == Party::A, address, link.timeouts,
                     link.channels == Channels::Tls ? tls_of(party) : nullptr};
@@ -178,4 +178,4 @@ JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   return result;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

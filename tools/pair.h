@@ -5,16 +5,16 @@
 
 #include "tools/preprocess.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // What is between the two parties. TLS is with keys that the process makes for itself, and that end
 // with it.
 enum class Channels { Plain, Tls };
 std::string_view name_of(Channels channels);  // as --tls has it
 struct LocalLink {
-  LocalLink(const TcpTimeouts& link_timeouts, Channels link_channels = Channels::Plain)
+  LocalLink(const net::TcpTimeouts& link_timeouts, Channels link_channels = Channels::Plain)
       : timeouts(link_timeouts), channels(link_channels) {}
-  TcpTimeouts timeouts;
+  net::TcpTimeouts timeouts;
   Channels channels;
 };
 // Timeouts, and --tls no, yes or both.
@@ -31,4 +31,4 @@ using PartyJob = std::function<JobResult(Party, const Endpoint&)>;
 // threads.
 JobResult run_pair(const PartyJob& job, const LocalLink& link);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -6,7 +6,7 @@
 #include "tools/preprocess.h"
 #include "tools/preprocess_plan.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 int params_command(const Arguments& arguments) {
   CommandLine line("tinyot params --ands N [options]",
@@ -19,7 +19,8 @@ int params_command(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const PreprocessJob job = planned(preprocess_job_from(line));
   const SecurityParameters params = SecurityParameters::make(job.parameters);
-  const JobForecast forecast = forecast_job(params, job.ands, job.inputs, job.threads);
+  const offline::JobForecast forecast =
+      offline::forecast_job(params, job.ands, job.inputs, job.threads);
   const double per_and =
       static_cast<double>(forecast.bytes_sent) * 2 / static_cast<double>(job.ands);
 
@@ -66,4 +67,4 @@ int params_command(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -3,8 +3,8 @@
 
 #include "tools/command_line.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 int params_command(const Arguments& arguments);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

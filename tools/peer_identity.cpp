@@ -2,13 +2,14 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
-void check_peer(const Manifest& manifest, const Endpoint& endpoint, const std::string& what) {
+void check_peer(const storage::Manifest& manifest, const Endpoint& endpoint,
+                const std::string& what) {
   if (manifest.peer.empty() || manifest.peer == endpoint.peer()) return;
   const std::string now = endpoint.tls ? "with " + endpoint.peer() : "over plain TCP";
   throw StoreError(what + " was made with the peer " + manifest.peer + ", not " + now +
                    ": give --key and that --peer-key, or use another one");
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

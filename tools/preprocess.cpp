@@ -16,7 +16,7 @@
 #include "tools/signals.h"
 #include "tools/store_agreement.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 // Where material goes that nobody keeps.
@@ -26,16 +26,16 @@ class NoSink final : public MaterialSink {
   void finish_unit() override {}
 };
 
-Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_now, double wall_s,
-               const PhaseLog& log) {
-  const Manifest& manifest = store.manifest();
+Json report_of(const PreprocessJob& job, const storage::Store& store, std::uint64_t ands_now,
+               double wall_s, const net::PhaseLog& log) {
+  const storage::Manifest& manifest = store.manifest();
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "preprocess"},
-                 {"session", hex_of(session_id_of(manifest))},
+                 {"session", checks::hex_of(session_id_of(manifest))},
                  {"ands", ands_now}};
   add_security(report, manifest);
   report["threads"] = job.threads;
-  report["complete"] = manifest.state == SessionState::Complete;
+  report["complete"] = manifest.state == storage::SessionState::Complete;
   report["wall_s"] = wall_s;
   report["ands_per_s"] = wall_s > 0 ? static_cast<double>(ands_now) / wall_s : 0;
   add_units(report, manifest, store.attempts());
@@ -46,11 +46,11 @@ Json report_of(const PreprocessJob& job, const Store& store, std::uint64_t ands_
 
 // What this job goes on with, if it does not begin a session of its own.
 struct Begun {
-  std::optional<SessionFile> session_file;
-  std::optional<Store> store;
+  std::optional<storage::SessionFile> session_file;
+  std::optional<storage::Store> store;
 
   // Of the session; null if there is none yet.
-  const Manifest* manifest() const {
+  const storage::Manifest* manifest() const {
     return store ? &store->manifest() : session_file ? &session_file->manifest : nullptr;
   }
 };
@@ -61,7 +61,7 @@ class PreprocessRun {
   PreprocessRun(const PreprocessJob& job, Begun begun)
       : job_(job), params_(SecurityParameters::make(job.parameters)),
         requests_(requests_of(params_, job)), work_(work_of(requests_)),
-        forecast_(forecast_job(params_, work_.ands, work_.inputs, job.threads)),
+        forecast_(offline::forecast_job(params_, work_.ands, work_.inputs, job.threads)),
         security_(security_of(params_, forecast_)), progress_("ANDs", work_.ands, job.quiet),
         session_file_(std::move(begun.session_file)), store_(std::move(begun.store)) {}
 
@@ -71,9 +71,9 @@ class PreprocessRun {
   void check_what_is_there() const;
   // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
   void connect();
-  void begin_session(const Manifest& manifest, const Delta& global_key);
-  void tie(Preprocessor& preprocessor);
-  KeptBits kept_bits() const;
+  void begin_session(const storage::Manifest& manifest, const Delta& global_key);
+  void tie(offline::Preprocessor& preprocessor);
+  storage::KeptBits kept_bits() const;
   void make_units();
   void check_disk() const;
   void erase_keys() const noexcept;
@@ -81,58 +81,59 @@ class PreprocessRun {
 
   const PreprocessJob& job_;
   const SecurityParameters params_;
-  std::vector<UnitRequest> requests_;
+  std::vector<offline::UnitRequest> requests_;
   Work work_;
-  JobForecast forecast_;
-  Manifest security_;
+  offline::JobForecast forecast_;
+  storage::Manifest security_;
   Progress progress_;
-  std::optional<SessionFile> session_file_;
-  PhaseLog log_;
-  std::optional<Store> store_;
-  std::unique_ptr<Channel> channel_;
-  std::vector<std::unique_ptr<Channel>> more_channels_;  // of the workers but the first
-  std::optional<Session> session_;
+  std::optional<storage::SessionFile> session_file_;
+  net::PhaseLog log_;
+  std::optional<storage::Store> store_;
+  std::unique_ptr<net::Channel> channel_;
+  std::vector<std::unique_ptr<net::Channel>> more_channels_;  // of the workers but the first
+  std::optional<checks::Session> session_;
   std::uint64_t ands_now_ = 0;
 };
 
 void PreprocessRun::connect() {
   MeetingPlace meeting(job_.endpoint);
   channel_ = meeting.open();
-  Rng rng = Rng::from_system();
+  crypto::Rng rng = crypto::Rng::from_system();
   std::optional<SessionId> existing;
   if (store_ || session_file_)
     existing = session_id_of(store_ ? store_->manifest() : session_file_->manifest);
-  const SessionIds ids = establish_session(*channel_, rng, job_.party,
-                                           parameters_to_agree(job_, params_, security_), existing);
-  const ScopedSecret<Delta> global_key(store_ ? store_->global_key()
-                                       : session_file_
-                                           ? session_file_->global_key
-                                           : draw_global_key(rng, job_.party, params_.profile()));
+  const checks::SessionIds ids = checks::establish_session(
+      *channel_, rng, job_.party, parameters_to_agree(job_, params_, security_), existing);
+  const ScopedSecret<Delta> global_key(
+      store_          ? store_->global_key()
+      : session_file_ ? session_file_->global_key
+                      : offline::draw_global_key(rng, job_.party, params_.profile()));
   session_.emplace(job_.party, ids, global_key, *channel_, std::move(rng), log_);
-  const Manifest manifest = new_manifest(job_, security_, ids.session, requests_.size());
+  const storage::Manifest manifest = new_manifest(job_, security_, ids.session, requests_.size());
   if (job_.session && !session_file_)
     within_session({}, *channel_, [&] { begin_session(manifest, global_key); });
   if (!store_)
-    store_ = Store::create(job_.store, manifest, global_key, forecast_.disk_bytes, job_.store_key);
+    store_ = storage::Store::create(job_.store, manifest, global_key, forecast_.disk_bytes,
+                                    job_.store_key);
   for (std::uint64_t worker = 1; worker < job_.threads; ++worker)
     more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
 }
 
-void PreprocessRun::begin_session(const Manifest& manifest, const Delta& global_key) {
-  Anchor anchor = make_anchor(*session_, params_);
+void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta& global_key) {
+  offline::Anchor anchor = offline::make_anchor(*session_, params_);
   session_file_.emplace();
   session_file_->manifest = manifest;
   session_file_->global_key = global_key;
   session_file_->bits_a = std::move(anchor.bits_a);
   session_file_->bits_b = std::move(anchor.bits_b);
-  write_session_file(*job_.session, *session_file_, job_.store_key);
+  storage::write_session_file(*job_.session, *session_file_, job_.store_key);
 }
 
 // What the units of this connection have to be tied to, because something has been made under the
 // session's keys before: without it nothing may be made.
-KeptBits PreprocessRun::kept_bits() const {
-  std::optional<KeptBits> kept = store_->kept();
-  if (!kept || kept->bits_a.count != kTieBits || kept->bits_b.count != kTieBits)
+storage::KeptBits PreprocessRun::kept_bits() const {
+  std::optional<storage::KeptBits> kept = store_->kept();
+  if (!kept || kept->bits_a.count != offline::kTieBits || kept->bits_b.count != offline::kTieBits)
     throw StoreError(
         "the store in " + job_.store.string() +
         " does not hold what new units are to be tied to, so that no more can be made for it: " +
@@ -141,14 +142,14 @@ KeptBits PreprocessRun::kept_bits() const {
   return std::move(*kept);
 }
 
-void PreprocessRun::tie(Preprocessor& preprocessor) {
+void PreprocessRun::tie(offline::Preprocessor& preprocessor) {
   if (session_file_) return preprocessor.set_anchor(session_file_->bits_a, session_file_->bits_b);
-  const KeptBits kept = kept_bits();
+  const storage::KeptBits kept = kept_bits();
   preprocessor.set_anchor(kept.bits_a, kept.bits_b);
 }
 
 void PreprocessRun::make_units() {
-  Preprocessor preprocessor(*session_, params_, more_channels_);
+  offline::Preprocessor preprocessor(*session_, params_, more_channels_);
   // A party that died may have lost units that the other one has: both go on from those that both
   // have.
   meet(*session_, *store_, Meeting::OfMakers);
@@ -158,8 +159,9 @@ void PreprocessRun::make_units() {
   if (!still_to_make.empty() && (session_file_ || already_made > 0)) tie(preprocessor);
   for (std::size_t u = 0; u < already_made; ++u) progress_.skip(requests_[u].plan.ands);
   NoSink no_sink;
-  UnitAccount account(job_.stores ? static_cast<MaterialSink&>(*store_) : no_sink, params_);
-  BackgroundSink sink(account);
+  offline::UnitAccount account(job_.stores ? static_cast<MaterialSink&>(*store_) : no_sink,
+                               params_);
+  storage::BackgroundSink sink(account);
   const std::size_t made = preprocessor.make_units(
       still_to_make, sink, account,
       {.wanted = [] { return StopSignals::received() == 0; },
@@ -169,15 +171,16 @@ void PreprocessRun::make_units() {
            },
        .check_failed = [&](const std::exception_ptr&) { erase_keys(); }});
   {
-    const PhaseLog::Scope phase(log_, *channel_, "end of store", made);
+    const net::PhaseLog::Scope phase(log_, *channel_, "end of store", made);
     sink.flush();
   }
-  const BackgroundSink::Cost cost = sink.cost();
+  const storage::BackgroundSink::Cost cost = sink.cost();
   log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
-  for (const UnitRequest& request : still_to_make.first(made)) ands_now_ += request.plan.ands;
+  for (const offline::UnitRequest& request : still_to_make.first(made))
+    ands_now_ += request.plan.ands;
   if (!job_.stores) return;
   meet(*session_, *store_, Meeting::OfMakers);
-  if (store_->manifest().state == SessionState::Complete) end_together(*session_, *store_);
+  if (store_->manifest().state == storage::SessionState::Complete) end_together(*session_, *store_);
 }
 
 // A failed check is recorded before anything else is done about it, from the thread that finds it.
@@ -185,7 +188,7 @@ void PreprocessRun::make_units() {
 void PreprocessRun::erase_keys() const noexcept {
   try {
     store_->erase_keys();
-    if (session_file_) erase_session_file(*job_.session);
+    if (session_file_) storage::erase_session_file(*job_.session);
   } catch (const std::exception&) {
     // Tried again once the workers have stopped; the check's own failure is what to report.
   }
@@ -195,18 +198,19 @@ Begun open_what_is_there(const PreprocessJob& job) {
   Begun begun;
   std::error_code error;
   if (job.session && std::filesystem::exists(*job.session, error)) {
-    begun.session_file = read_session_file(*job.session, job.store_key);
-    if (begun.session_file->bits_a.count != kTieBits)
+    begun.session_file = storage::read_session_file(*job.session, job.store_key);
+    if (begun.session_file->bits_a.count != offline::kTieBits)
       throw StoreError("the session file " + job.session->string() +
                        " is of another kind; begin a new session");
   } else if (job.session && job.shard != 1) {
     throw StoreError("there is no session file " + job.session->string() +
                      " yet: begin shard 1, which makes it, and copy it here");
   }
-  if (job.resume && (!job.session || Store::exists(job.store)))
-    begun.store = Store::open(job.store, {.purpose = Purpose::Make, .store_key = job.store_key});
+  if (job.resume && (!job.session || storage::Store::exists(job.store)))
+    begun.store = storage::Store::open(
+        job.store, {.purpose = storage::Purpose::Make, .store_key = job.store_key});
   else
-    Store::check_absent(job.store);
+    storage::Store::check_absent(job.store);
   return begun;
 }
 
@@ -236,14 +240,14 @@ void PreprocessRun::check_what_is_there() const {
 void PreprocessRun::check_disk() const {
   const std::uint64_t made =
       store_ ? std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()) : 0;
-  require_free_space(job_.store,
-                     forecast_.disk_bytes / requests_.size() * (requests_.size() - made),
-                     "what is to be made");
+  storage::require_free_space(job_.store,
+                              forecast_.disk_bytes / requests_.size() * (requests_.size() - made),
+                              "what is to be made");
 }
 
 JobResult PreprocessRun::run() {
   check_what_is_there();
-  const bool is_complete = store_ && store_->manifest().state == SessionState::Complete;
+  const bool is_complete = store_ && store_->manifest().state == storage::SessionState::Complete;
   if (is_complete && store_->manifest().peer_complete)
     return {report_of(job_, *store_, 0, 0, log_), 0};
   if (job_.stores) check_disk();
@@ -264,8 +268,8 @@ JobResult PreprocessRun::run() {
     });
   } catch (...) {
     // No shard is to be begun under a global key that has been guessed at.
-    if (session_file_ && store_->manifest().state == SessionState::Dead)
-      erase_session_file(*job_.session);
+    if (session_file_ && store_->manifest().state == storage::SessionState::Dead)
+      storage::erase_session_file(*job_.session);
     throw;
   }
   const double wall_s =
@@ -323,4 +327,4 @@ int preprocess_command(const Arguments& arguments) {
   return result.exit_status;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

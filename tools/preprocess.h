@@ -11,13 +11,13 @@
 #include "tools/report.h"
 #include "tools/store_options.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 struct PreprocessJob {
   Party party = Party::A;
   Endpoint endpoint;
   std::filesystem::path store;
-  std::optional<StoreKey> store_key = {};
+  std::optional<storage::StoreKey> store_key = {};
   // file of the session that this store is a shard of
   std::optional<std::filesystem::path> session = {};
   std::uint32_t shard = 1, shards = 1;
@@ -26,7 +26,7 @@ struct PreprocessJob {
   std::uint64_t inputs = 0;  // aBits of each party beyond one an AND
   std::uint64_t threads = 1;
   // that a party's units may take, where their size is left open
-  std::uint64_t memory_bytes = kPlanMemoryBytes;
+  std::uint64_t memory_bytes = offline::kPlanMemoryBytes;
   bool resume = false;
   bool stores = true;  // false: the material is dropped, to measure what making it takes
   bool quiet = false;
@@ -55,16 +55,18 @@ PreprocessJob preprocess_job_from(const CommandLine& line);
 
 // The job with a unit and with all that its bucket depends on; what the session was begun with goes
 // before what would be chosen now. Fails: UsageError naming the option.
-PreprocessJob planned(PreprocessJob job, const Manifest* begun = nullptr);
+PreprocessJob planned(PreprocessJob job, const storage::Manifest* begun = nullptr);
 
 struct JobResult {
   Json report;
   int exit_status = 0;  // 0, or 130 / 143 if a signal ended the job after a unit
 };
 // Those that both parties must agree on.
-std::vector<Parameter> parameters_of(const SecurityParameters& params, const Manifest& security);
+std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
+                                          const storage::Manifest& security);
 // The parameters as a manifest names them, which leaves out what their profile does not have.
-Manifest security_of(const SecurityParameters& params, const JobForecast& forecast);
+storage::Manifest security_of(const SecurityParameters& params,
+                              const offline::JobForecast& forecast);
 
 JobResult preprocess(const PreprocessJob& job);
 
@@ -72,4 +74,4 @@ std::string preprocess_text(const Json& report);
 
 int preprocess_command(const Arguments& arguments);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

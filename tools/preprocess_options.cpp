@@ -5,7 +5,7 @@
 #include "offline/preprocessor.h"
 #include "tools/preprocess.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
@@ -96,7 +96,7 @@ void add_preprocess_options(Options& options) {
              "1")
       .value("memory",
              "bytes that the units of this party may take at a time, where --unit is left open",
-             std::to_string(kPlanMemoryBytes))
+             std::to_string(offline::kPlanMemoryBytes))
       .value("session",
              "file of a session that several stores share: shard 1 makes it, all others start from "
              "a copy of it")
@@ -113,9 +113,9 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   job.inputs = line.optional_size("inputs").value_or(1024 + job.ands / 16);
   if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
   job.threads = line.size("threads");
-  if (job.threads < 1 || job.threads > Preprocessor::kWorkersMax)
+  if (job.threads < 1 || job.threads > offline::Preprocessor::kWorkersMax)
     throw UsageError("--threads is out of range: 1 to " +
-                     std::to_string(Preprocessor::kWorkersMax));
+                     std::to_string(offline::Preprocessor::kWorkersMax));
   job.parameters = parameters_from(line);
   job.memory_bytes = line.size("memory");
   if (line.has("session")) job.session = line.text("session");
@@ -128,4 +128,4 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   return job;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,14 +5,14 @@
 #include "base/error.h"
 #include "tools/connection.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
 
 }  // namespace
 
-PreprocessJob planned(PreprocessJob job, const Manifest* begun) {
+PreprocessJob planned(PreprocessJob job, const storage::Manifest* begun) {
   ParameterRequest& request = job.parameters;
   request.workers = static_cast<std::uint32_t>(job.threads);
   request.shards = job.shards;
@@ -22,7 +22,7 @@ PreprocessJob planned(PreprocessJob job, const Manifest* begun) {
     if (!request.bucket && request.unit == begun->unit) request.bucket = begun->bucket;
   }
   const std::uint64_t ands = request.unit ? job.ands : (job.ands + job.shards - 1) / job.shards;
-  request.unit = choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes);
+  request.unit = offline::choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes);
   const std::uint64_t unit = SecurityParameters::make(request).unit();
   if (job.ands / unit >= kUnitsMax)
     throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) +
@@ -34,25 +34,25 @@ PreprocessJob planned(PreprocessJob job, const Manifest* begun) {
   return job;
 }
 
-std::vector<Parameter> parameters_to_agree(const PreprocessJob& job,
-                                           const SecurityParameters& params,
-                                           const Manifest& security) {
+std::vector<net::Parameter> parameters_to_agree(const PreprocessJob& job,
+                                                const SecurityParameters& params,
+                                                const storage::Manifest& security) {
   // What the unit and the bucket follow from stands before them, so that it is what a disagreement
   // names.
-  std::vector<Parameter> parameters = {
+  std::vector<net::Parameter> parameters = {
       {"command", "preprocess"},
       {"ands", std::to_string(job.ands)},
       {"inputs", std::to_string(job.inputs)},
       {"threads", std::to_string(job.threads)},
       {"session file", job.session ? "yes" : "no"},
       {"shard", std::to_string(job.shard) + "/" + std::to_string(job.shards)}};
-  for (Parameter& parameter : parameters_of(params, security))
+  for (net::Parameter& parameter : parameters_of(params, security))
     parameters.push_back(std::move(parameter));
   return parameters;
 }
 
-Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const SessionId& session,
-                      std::size_t units) {
+storage::Manifest new_manifest(const PreprocessJob& job, storage::Manifest manifest,
+                               const SessionId& session, std::size_t units) {
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
   manifest.peer = job.endpoint.peer();
@@ -63,11 +63,12 @@ Manifest new_manifest(const PreprocessJob& job, Manifest manifest, const Session
   return manifest;
 }
 
-std::vector<UnitRequest> requests_of(const SecurityParameters& params, const PreprocessJob& job) {
-  std::vector<UnitRequest> requests;
+std::vector<offline::UnitRequest> requests_of(const SecurityParameters& params,
+                                              const PreprocessJob& job) {
+  std::vector<offline::UnitRequest> requests;
   std::uint64_t first = 0;
   for (const UnitPlan& plan : params.plan(job.ands)) {
-    requests.push_back({plan, inputs_of_unit(job.inputs, job.ands, first, plan.ands)});
+    requests.push_back({plan, offline::inputs_of_unit(job.inputs, job.ands, first, plan.ands)});
     first += plan.ands;
   }
   const std::size_t begin = requests.size() * (job.shard - 1) / job.shards,
@@ -76,9 +77,9 @@ std::vector<UnitRequest> requests_of(const SecurityParameters& params, const Pre
           requests.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-AttemptTotals units_of(std::span<const UnitRequest> requests) {
-  AttemptTotals totals;
-  for (const UnitRequest& request : requests) {
+storage::AttemptTotals units_of(std::span<const offline::UnitRequest> requests) {
+  storage::AttemptTotals totals;
+  for (const offline::UnitRequest& request : requests) {
     if (totals.units.empty() || totals.units.back().plan != request.plan)
       totals.units.push_back({request.plan, 0});
     ++totals.units.back().count;
@@ -86,17 +87,17 @@ AttemptTotals units_of(std::span<const UnitRequest> requests) {
   return totals;
 }
 
-Work work_of(std::span<const UnitRequest> requests) {
+Work work_of(std::span<const offline::UnitRequest> requests) {
   Work work;
-  for (const UnitRequest& request : requests) {
+  for (const offline::UnitRequest& request : requests) {
     work.ands += request.plan.ands;
     work.inputs += request.inputs;
   }
   return work;
 }
 
-void check_same_parameters(const std::string& begun, const Manifest& manifest,
-                           const PreprocessJob& job, const Manifest& wanted) {
+void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,
+                           const PreprocessJob& job, const storage::Manifest& wanted) {
   const auto differ = [&](const std::string& what, const std::string& stored,
                           const std::string& asked) {
     if (stored != asked)
@@ -116,7 +117,8 @@ void check_same_parameters(const std::string& begun, const Manifest& manifest,
   differ("--ands", std::to_string(manifest.ands_requested), std::to_string(job.ands));
 }
 
-std::vector<Parameter> parameters_of(const SecurityParameters& params, const Manifest& security) {
+std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
+                                          const storage::Manifest& security) {
   return {{"profile", security.profile},
           {"material", security.material},
           {"columns", security.columns},
@@ -128,8 +130,9 @@ std::vector<Parameter> parameters_of(const SecurityParameters& params, const Man
           {"allow-weak", params.weak_allowed() ? "yes" : "no"}};
 }
 
-Manifest security_of(const SecurityParameters& params, const JobForecast& forecast) {
-  Manifest manifest;
+storage::Manifest security_of(const SecurityParameters& params,
+                              const offline::JobForecast& forecast) {
+  storage::Manifest manifest;
   manifest.profile = name_of(params.profile());
   manifest.material = name_of(params.material());
   manifest.sigma = params.sigma();
@@ -144,4 +147,4 @@ Manifest security_of(const SecurityParameters& params, const JobForecast& foreca
   return manifest;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

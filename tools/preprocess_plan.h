@@ -9,31 +9,32 @@
 #include "offline/unit_maker.h"
 #include "tools/preprocess.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // What both parties must agree on before a unit is made.
-std::vector<Parameter> parameters_to_agree(const PreprocessJob& job,
-                                           const SecurityParameters& params,
-                                           const Manifest& security);
+std::vector<net::Parameter> parameters_to_agree(const PreprocessJob& job,
+                                                const SecurityParameters& params,
+                                                const storage::Manifest& security);
 
 // Of a store that has nothing yet.
-Manifest new_manifest(const PreprocessJob& job, Manifest security, const SessionId& session,
-                      std::size_t units);
+storage::Manifest new_manifest(const PreprocessJob& job, storage::Manifest security,
+                               const SessionId& session, std::size_t units);
 
 // The units of this job's shard.
-std::vector<UnitRequest> requests_of(const SecurityParameters& params, const PreprocessJob& job);
+std::vector<offline::UnitRequest> requests_of(const SecurityParameters& params,
+                                              const PreprocessJob& job);
 
 // Such units, by size and bucket, none of them outstanding.
-AttemptTotals units_of(std::span<const UnitRequest> requests);
+storage::AttemptTotals units_of(std::span<const offline::UnitRequest> requests);
 
 struct Work {
   std::uint64_t ands = 0, inputs = 0;
 };
-Work work_of(std::span<const UnitRequest> requests);
+Work work_of(std::span<const offline::UnitRequest> requests);
 
 // A store or session that is gone on with keeps the parameters that it was begun with; `begun`
 // names it. Fails: StoreError naming the option.
-void check_same_parameters(const std::string& begun, const Manifest& manifest,
-                           const PreprocessJob& job, const Manifest& wanted);
+void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,
+                           const PreprocessJob& job, const storage::Manifest& wanted);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

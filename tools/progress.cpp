@@ -6,7 +6,7 @@
 
 #include "tools/report.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -85,4 +85,4 @@ void Progress::show(std::string_view phase) {
   shown_ = true;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // The work comes in parts, several of which may be under way on threads of their own. skip()
 // belongs before the first of them.
@@ -44,4 +44,4 @@ class Progress {
   bool shown_ = false;
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

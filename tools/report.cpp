@@ -13,7 +13,7 @@
 #include "net/handshake.h"
 #include "tools/version.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 std::string cpu_model() {
@@ -41,7 +41,7 @@ Json machine_json() {
 
 std::string version_text() { return kVersion; }
 
-void add_security(Json& report, const Manifest& manifest) {
+void add_security(Json& report, const storage::Manifest& manifest) {
   report["profile"] = manifest.profile;
   report["material"] = manifest.material;
   if (!manifest.columns.empty()) report["columns"] = manifest.columns;
@@ -54,7 +54,8 @@ void add_security(Json& report, const Manifest& manifest) {
   report["unit"] = manifest.unit;
 }
 
-void add_units(Json& report, const Manifest& manifest, const AttemptTotals& attempts) {
+void add_units(Json& report, const storage::Manifest& manifest,
+               const storage::AttemptTotals& attempts) {
   ParameterRequest request{
       .profile = manifest.profile == name_of(Profile::Fast) ? Profile::Fast : Profile::Nnob12,
       .sigma = manifest.sigma,
@@ -100,9 +101,9 @@ std::string profile_text(const Json& report) {
   return text + ")";
 }
 
-void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
+void add_measurements(Json& report, const std::vector<net::PhaseCost>& phases) {
   report["phases"] = Json::array();
-  for (const PhaseCost& phase : phases)
+  for (const net::PhaseCost& phase : phases)
     report["phases"].push_back({{"name", phase.name},
                                 {"wall_s", phase.wall_s},
                                 {"cpu_s", phase.cpu_s},
@@ -164,4 +165,4 @@ std::string seconds_text(double seconds) {
   return decimals(seconds / 60, 1) + " min";
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

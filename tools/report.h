@@ -10,22 +10,23 @@
 #include "storage/manifest.h"
 #include "tools/command_line.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 using Json = nlohmann::ordered_json;
 
 // Which security a session's material has: profile and its options, sigma and what was reached,
 // kappa, bucket, unit.
-void add_security(Json& report, const Manifest& manifest);
+void add_security(Json& report, const storage::Manifest& manifest);
 // The same of the plan that makes it: units by size and bucket, and what may be outstanding of
 // them.
-void add_units(Json& report, const Manifest& manifest, const AttemptTotals& attempts);
+void add_units(Json& report, const storage::Manifest& manifest,
+               const storage::AttemptTotals& attempts);
 std::string units_text(const Json& report);
 // The profile and its options, of such a report.
 std::string profile_text(const Json& report);
 
 // The fields that every report ends with: phases, peak_rss_bytes, machine, version.
-void add_measurements(Json& report, const std::vector<PhaseCost>& phases);
+void add_measurements(Json& report, const std::vector<net::PhaseCost>& phases);
 
 Json machine_json();
 std::string version_text();  // the source's git id
@@ -47,4 +48,4 @@ std::string bytes_text(double bytes);
 std::string seconds_text(double seconds);
 std::string decimals(double value, int digits);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,17 +5,18 @@
 #include "tools/evaluation.h"
 #include "tools/output_file.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::uint64_t kLiveUnit = std::uint64_t{1} << 19;
 constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
 
 // This party's values, all of them and no others.
-std::vector<std::optional<BundleValues>> my_values(const NamedCircuit& circuit, const RunJob& job) {
+std::vector<std::optional<online::BundleValues>> my_values(const NamedCircuit& circuit,
+                                                           const RunJob& job) {
   auto values = parse_inputs(circuit, job.inputs);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const InputBundle& bundle = circuit.info().inputs[i];
+    const circuit::InputBundle& bundle = circuit.info().inputs[i];
     const bool mine = bundle.owner == job.party;
     if (mine && !values[i])
       throw UsageError("--input " + bundle.name + "=... is missing: it is party " +
@@ -33,7 +34,7 @@ using OutputFiles = std::map<std::string, OutputFile>;
 OutputFiles open_outputs(const NamedCircuit& circuit, const RunJob& job) {
   OutputFiles files;
   for (const auto& [name, path] : job.outputs) {
-    if (!receives(circuit.info().outputs[circuit.output_index(name)].to, job.party))
+    if (!circuit::receives(circuit.info().outputs[circuit.output_index(name)].to, job.party))
       throw UsageError("--output " + name + ": party " + letter(job.party) + " does not learn it");
     files.emplace(name, OutputFile(path));
   }
@@ -48,7 +49,7 @@ std::string lines_of(const Json& value) {
 }
 
 // Outputs that have a file go there, the others into the report.
-Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const RunResult& result) {
+Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const online::RunResult& result) {
   Json outputs = Json::object();
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     if (!result.outputs[i]) continue;
@@ -64,14 +65,14 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const RunResult& 
 
 Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
   const NamedCircuit& circuit = plan.circuit;
-  const RunResult& result = evaluation.result;
+  const online::RunResult& result = evaluation.result;
   const std::uint64_t ands = result.ands, gates = ands + result.xors;
   const auto rate = [&](std::uint64_t count) {
     return evaluation.wall_s > 0 ? static_cast<double>(count) / evaluation.wall_s : 0;
   };
   Json report = {{"party", std::string(1, letter(plan.job.party))},
                  {"command", "run"},
-                 {"session", hex_of(session_id_of(evaluation.security))},
+                 {"session", checks::hex_of(session_id_of(evaluation.security))},
                  {"circuit", circuit.info().name},
                  {"ands", ands},
                  {"gates", gates}};
@@ -165,7 +166,7 @@ RunJob run_job_from(const CommandLine& line) {
   return job;
 }
 
-std::vector<Parameter> EvaluationPlan::parameters() const {
+std::vector<net::Parameter> EvaluationPlan::parameters() const {
   return {{"command", job.live ? "run --live" : "run"},
           {"circuit", circuit.fingerprint()},
           {"lanes", std::to_string(circuit.lanes())},
@@ -188,9 +189,9 @@ namespace {
 
 JobResult reserve(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
-  const std::vector<std::optional<BundleValues>> no_inputs;
-  const PlannedReservation planned =
-      reserve_stored({job, circuit, no_inputs, job.window.value_or(window_for(circuit.lanes()))});
+  const std::vector<std::optional<online::BundleValues>> no_inputs;
+  const storage::PlannedReservation planned = reserve_stored(
+      {job, circuit, no_inputs, job.window.value_or(online::window_for(circuit.lanes()))});
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run --reserve-only"},
                  {"circuit", circuit.info().name},
@@ -211,7 +212,8 @@ JobResult run(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const auto inputs = my_values(circuit, job);
   OutputFiles files = open_outputs(circuit, job);
-  const EvaluationPlan plan{job, circuit, inputs, job.window.value_or(window_for(circuit.lanes()))};
+  const EvaluationPlan plan{job, circuit, inputs,
+                            job.window.value_or(online::window_for(circuit.lanes()))};
   const Evaluation evaluation = job.live ? evaluate_live(plan) : evaluate_stored(plan);
   Json report = report_of(plan, evaluation);
   report["outputs"] = hand_out(circuit, files, evaluation.result);
@@ -259,4 +261,4 @@ int run_command(const Arguments& arguments) {
   return result.exit_status;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -8,13 +8,13 @@
 #include "tools/circuit_spec.h"
 #include "tools/preprocess.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 struct RunJob {
   Party party = Party::A;
   Endpoint endpoint;
   std::vector<std::filesystem::path> stores;  // unless live: one, or the shards of a session
-  std::optional<StoreKey> store_key = {};
+  std::optional<storage::StoreKey> store_key = {};
   std::optional<std::filesystem::path> ledger = {};
   bool reserve_only = false;                      // for a run to come
   std::optional<std::uint64_t> reservation = {};  // that such a run has made
@@ -38,4 +38,4 @@ std::string run_text(const Json& report);
 
 int run_command(const Arguments& arguments);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

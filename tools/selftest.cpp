@@ -10,7 +10,7 @@
 #include "tools/progress.h"
 #include "tools/report.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::size_t kViolationsShown = 20;
@@ -235,4 +235,4 @@ int selftest_command(const Arguments& arguments) {
                          line.common().format);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

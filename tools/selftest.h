@@ -6,7 +6,7 @@
 #include "tools/adversary/revocation.h"
 #include "tools/command_line.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 int selftest_command(const Arguments& arguments);
 
@@ -15,4 +15,4 @@ int selftest_command(const Arguments& arguments);
 int report_campaign(CampaignResult result, const std::vector<Revocation>& revocations,
                     std::uint64_t seed, double wall_s, Format format);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

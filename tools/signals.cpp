@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 volatile sig_atomic_t received_signal = 0;
@@ -26,4 +26,4 @@ StopSignals::~StopSignals() { install(SIG_DFL, 0); }
 
 int StopSignals::received() { return received_signal; }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

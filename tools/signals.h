@@ -2,7 +2,7 @@
 // process.
 #pragma once
 
-namespace tinyot {
+namespace tinyot::tools {
 
 class StopSignals {
  public:
@@ -15,4 +15,4 @@ class StopSignals {
   static int received();
 };
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

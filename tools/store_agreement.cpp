@@ -4,30 +4,30 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
-constexpr MessageTag kStanding{0x3001, "store.standing"};
-constexpr MessageTag kUnlocked{0x3002, "store.unlocked"};
-constexpr MessageTag kAllotment{0x3004, "store.allotment"};
-constexpr MessageTag kTaken{0x3005, "store.taken"};
-constexpr MessageTag kPlan{0x3006, "store.plan"};
+constexpr net::MessageTag kStanding{0x3001, "store.standing"};
+constexpr net::MessageTag kUnlocked{0x3002, "store.unlocked"};
+constexpr net::MessageTag kAllotment{0x3004, "store.allotment"};
+constexpr net::MessageTag kTaken{0x3005, "store.taken"};
+constexpr net::MessageTag kPlan{0x3006, "store.plan"};
 
-constexpr MessageTag kHalfCount{0x3007, "store.half_count"};
-constexpr MessageTag kHalves{0x3008, "store.halves"};
-constexpr MessageTag kComplete{0x3009, "store.complete"};
+constexpr net::MessageTag kHalfCount{0x3007, "store.half_count"};
+constexpr net::MessageTag kHalves{0x3008, "store.halves"};
+constexpr net::MessageTag kComplete{0x3009, "store.complete"};
 
 constexpr std::size_t kHalvesAMessage = std::size_t{1} << 12;
 
 // What A gives out, as it travels.
 struct Offer {
-  Range range;
+  storage::Range range;
   std::uint64_t plan;
 };
 struct Plan {
   std::uint64_t id;
   std::uint64_t is_there;
-  Range range;
+  storage::Range range;
 };
 
 std::string counts_text(MaterialKind kind, std::uint64_t stands, std::uint64_t confirmed) {
@@ -63,10 +63,10 @@ void check_neither_is_older(const Standing& mine, const Standing& peers) {
 // Tells the peer of my halves and takes its own, some at a time. `count_max` is what a store can
 // have that this one belongs to.
 template <class Take>
-void exchange_halves(Channel& channel, std::span<const Half> mine, std::uint64_t count_max,
-                     const Take& take) {
-  send_object(channel, kHalfCount, static_cast<std::uint64_t>(mine.size()));
-  const auto count = recv_object<std::uint64_t>(channel, kHalfCount);
+void exchange_halves(net::Channel& channel, std::span<const storage::Half> mine,
+                     std::uint64_t count_max, const Take& take) {
+  net::send_object(channel, kHalfCount, static_cast<std::uint64_t>(mine.size()));
+  const auto count = net::recv_object<std::uint64_t>(channel, kHalfCount);
   if (count > count_max)
     throw Disagreement("the peer's store has " + std::to_string(count) +
                        " batches, more than the " + std::to_string(count_max) +
@@ -77,25 +77,25 @@ void exchange_halves(Channel& channel, std::span<const Half> mine, std::uint64_t
       channel.send(kHalves, std::as_bytes(mine.subspan(
                                 first, std::min(kHalvesAMessage, mine.size() - first))));
     if (first >= count) continue;
-    std::vector<Half> halves(std::min<std::uint64_t>(kHalvesAMessage, count - first));
+    std::vector<storage::Half> halves(std::min<std::uint64_t>(kHalvesAMessage, count - first));
     channel.recv(kHalves, std::as_writable_bytes(std::span(halves)));
-    for (const Half& half : halves) take(half);
+    for (const storage::Half& half : halves) take(half);
   }
 }
 
-std::uint64_t objects_made(const Store& store) {
+std::uint64_t objects_made(const storage::Store& store) {
   std::uint64_t objects = 0;
   for (const MaterialKind kind : kAllMaterialKinds) objects += store.made()[kind];
   return objects;
 }
 
-void unlock_together(Session& session, Store& store, std::uint64_t first_unit,
+void unlock_together(checks::Session& session, storage::Store& store, std::uint64_t first_unit,
                      std::uint64_t end_unit) {
-  const Halves mine = store.halves(first_unit, end_unit);
-  send_object(session.channel(), kUnlocked, mine.unlocked);
-  Halves peers{recv_object<MaterialCounts>(session.channel(), kUnlocked), {}};
+  const storage::Halves mine = store.halves(first_unit, end_unit);
+  net::send_object(session.channel(), kUnlocked, mine.unlocked);
+  storage::Halves peers{net::recv_object<MaterialCounts>(session.channel(), kUnlocked), {}};
   exchange_halves(session.channel(), mine.of, objects_made(store),
-                  [&](const Half& half) { peers.of.push_back(half); });
+                  [&](const storage::Half& half) { peers.of.push_back(half); });
   store.unlock(first_unit, end_unit, peers);
 }
 
@@ -124,11 +124,11 @@ void check_offer(const Offer& offer, const MaterialCounts& needed, bool is_plan)
 
 }  // namespace
 
-void check_enough(std::span<const Store> stores, const MaterialCounts& needed) {
+void check_enough(std::span<const storage::Store> stores, const MaterialCounts& needed) {
   std::string shortages;
   for (const MaterialKind kind : kAllMaterialKinds) {
     std::uint64_t left = 0;
-    for (const Store& store : stores) left += store.made()[kind] - store.position()[kind];
+    for (const storage::Store& store : stores) left += store.made()[kind] - store.position()[kind];
     if (left >= needed[kind]) continue;
     shortages += (shortages.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " +
                  std::to_string(left) + ", needs " + std::to_string(needed[kind]);
@@ -138,12 +138,12 @@ void check_enough(std::span<const Store> stores, const MaterialCounts& needed) {
                         "; make more with tinyot preprocess, in a new store");
 }
 
-Standing standing_of(const Store& store) {
-  const Marks& marks = store.marks();
+Standing standing_of(const storage::Store& store) {
+  const storage::Marks& marks = store.marks();
   return {store.manifest().units_made, marks.units_unlocked, marks.position, marks.confirmed};
 }
 
-Standings meet(Session& session, Store& store, Meeting meeting) {
+Standings meet(checks::Session& session, storage::Store& store, Meeting meeting) {
   // Other runs of both parties go on meanwhile. What this party has known of the peer before can
   // only be less than what the peer tells now, and what the peer has known of this one only less
   // than where it stands by the time that it hears of it.
@@ -151,8 +151,8 @@ Standings meet(Session& session, Store& store, Meeting meeting) {
   store.refresh();
   Standing mine = standing_of(store);
   mine.confirmed = before.confirmed;
-  send_object(session.channel(), kStanding, mine);
-  const auto peers = recv_object<Standing>(session.channel(), kStanding);
+  net::send_object(session.channel(), kStanding, mine);
+  const auto peers = net::recv_object<Standing>(session.channel(), kStanding);
   store.refresh();
   Standing now = standing_of(store);
   now.confirmed = before.confirmed;
@@ -165,44 +165,47 @@ Standings meet(Session& session, Store& store, Meeting meeting) {
   return {mine, peers};
 }
 
-void end_together(Session& session, Store& store) {
-  send_object(session.channel(), kComplete, std::uint64_t{1});
-  if (recv_object<std::uint64_t>(session.channel(), kComplete) != 1)
+void end_together(checks::Session& session, storage::Store& store) {
+  net::send_object(session.channel(), kComplete, std::uint64_t{1});
+  if (net::recv_object<std::uint64_t>(session.channel(), kComplete) != 1)
     throw PeerCheated("store standing");
-  store.update_manifest([](Manifest& manifest) { manifest.peer_complete = true; });
+  store.update_manifest([](storage::Manifest& manifest) { manifest.peer_complete = true; });
 }
 
-Allotment allot_together(Session& session, Store& store, const Standings& standings,
-                         const MaterialCounts& needed, bool is_plan) {
-  Channel& channel = session.channel();
+storage::Allotment allot_together(checks::Session& session, storage::Store& store,
+                                  const Standings& standings, const MaterialCounts& needed,
+                                  bool is_plan) {
+  net::Channel& channel = session.channel();
   const Standing& peers = standings.peers;
   check_not_far_ahead(store.position(), peers.position);
   if (session.me() == Party::A) {
-    const Allotment allotment =
+    const storage::Allotment allotment =
         store.allot({.counts = needed, .at_least = peers.position, .is_plan = is_plan});
-    send_object(channel, kAllotment, Offer{allotment.range, allotment.plan});
-    if (recv_object<std::uint64_t>(channel, kTaken) != 1) throw PeerCheated("store allotment");
+    net::send_object(channel, kAllotment, Offer{allotment.range, allotment.plan});
+    if (net::recv_object<std::uint64_t>(channel, kTaken) != 1) throw PeerCheated("store allotment");
     return allotment;
   }
-  const auto offer = recv_object<Offer>(channel, kAllotment);
+  const auto offer = net::recv_object<Offer>(channel, kAllotment);
   check_offer(offer, needed, is_plan);
   check_not_far_ahead(store.position(), offer.range.start);
-  const Allotment allotment = store.take({offer.range, offer.plan, {}}, peers.position);
-  send_object(channel, kTaken, std::uint64_t{1});
+  const storage::Allotment allotment = store.take({offer.range, offer.plan, {}}, peers.position);
+  net::send_object(channel, kTaken, std::uint64_t{1});
   return allotment;
 }
 
-Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed) {
+storage::Reservation reserve_together(checks::Session& session, storage::Store& store,
+                                      const MaterialCounts& needed) {
   const Standings standings = meet(session, store, Meeting::OfRuns);
   return store.hold(allot_together(session, store, standings, needed, false));
 }
 
-ReservationChain reserve_together(Session& session, std::span<Store> shards,
-                                  const MaterialCounts& needed) {
+storage::ReservationChain reserve_together(checks::Session& session,
+                                           std::span<storage::Store> shards,
+                                           const MaterialCounts& needed) {
   std::vector<Standings> standings;
-  for (Store& shard : shards) standings.push_back(meet(session, shard, Meeting::OfRuns));
+  for (storage::Store& shard : shards) standings.push_back(meet(session, shard, Meeting::OfRuns));
   MaterialCounts missing = needed;
-  std::vector<Reservation> links;
+  std::vector<storage::Reservation> links;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     MaterialCounts part;
     for (const MaterialKind kind : kAllMaterialKinds) {
@@ -219,17 +222,17 @@ ReservationChain reserve_together(Session& session, std::span<Store> shards,
     if (part == MaterialCounts{} && (i + 1 < shards.size() || !links.empty())) continue;
     links.push_back(shards[i].hold(allot_together(session, shards[i], standings[i], part, false)));
   }
-  return ReservationChain(std::move(links));
+  return storage::ReservationChain(std::move(links));
 }
 
-Reservation claim_together(Session& session, Store& store, std::uint64_t plan,
-                           const MaterialCounts& needed) {
-  const std::vector<PlannedReservation>& planned = store.marks().planned;
-  const auto found = std::ranges::find(planned, plan, &PlannedReservation::id);
+storage::Reservation claim_together(checks::Session& session, storage::Store& store,
+                                    std::uint64_t plan, const MaterialCounts& needed) {
+  const std::vector<storage::PlannedReservation>& planned = store.marks().planned;
+  const auto found = std::ranges::find(planned, plan, &storage::PlannedReservation::id);
   const Plan mine{plan, found != planned.end() ? 1u : 0u,
-                  found != planned.end() ? found->range : Range{}};
-  send_object(session.channel(), kPlan, mine);
-  const auto peers = recv_object<Plan>(session.channel(), kPlan);
+                  found != planned.end() ? found->range : storage::Range{}};
+  net::send_object(session.channel(), kPlan, mine);
+  const auto peers = net::recv_object<Plan>(session.channel(), kPlan);
   if (peers.id != plan)
     throw Disagreement("this party runs reservation " + std::to_string(plan) + ", the peer " +
                        std::to_string(peers.id));
@@ -240,7 +243,7 @@ Reservation claim_together(Session& session, Store& store, std::uint64_t plan,
                           std::to_string(mine.range.end[kind] - mine.range.start[kind]) + " " +
                           std::string(name_of(kind)) + ", and the run needs " +
                           std::to_string(needed[kind]) + "; it is kept");
-  Reservation reservation = store.claim(plan);
+  storage::Reservation reservation = store.claim(plan);
   if (peers.is_there != 1 || !(peers.range == mine.range))
     throw Disagreement("the peer's store does not hold reservation " + std::to_string(plan) +
                        " any more; it is given up here too");
@@ -255,13 +258,14 @@ class Comparer {
   // Below its position a party may have nothing any more, while the other one still holds it for a
   // run to come: the connection ended before both had set it aside. Up to the higher of two
   // positions one of the parties may have nothing any more, or have cut a batch.
-  Comparer(std::span<const BatchEntry> mine, const MaterialCounts& position,
+  Comparer(std::span<const storage::BatchEntry> mine, const MaterialCounts& position,
            const MaterialCounts& peers_position)
       : mine_(mine), position_(position), peers_position_(peers_position) {}
 
-  void add(const Half& peers) {
-    while (next_ < mine_.size() && order_of(mine_[next_]) < order_of(peers)) miss();
-    if (next_ == mine_.size() || !is_half_of(peers, mine_[next_])) {
+  void add(const storage::Half& peers) {
+    while (next_ < mine_.size() && storage::order_of(mine_[next_]) < storage::order_of(peers))
+      miss();
+    if (next_ == mine_.size() || !storage::is_half_of(peers, mine_[next_])) {
       if (peers.kind < kMaterialKinds && is_passed_over(peers.first, peers.kind, position_)) {
         ++result_.passed_over;
         return;
@@ -271,13 +275,13 @@ class Comparer {
              " on, and this store has not");
       return;
     }
-    const BatchEntry& entry = mine_[next_++];
+    const storage::BatchEntry& entry = mine_[next_++];
     if (!entry.peers_tag)
       ++result_.cut;
     else if (*entry.peers_tag == peers.tag)
       ++result_.matched;
     else
-      differ("batch " + text_of(entry) +
+      differ("batch " + storage::text_of(entry) +
              ": the peer's half is not the one that was made with mine");
   }
   Comparison finish() {
@@ -298,18 +302,18 @@ class Comparer {
            first <= std::max(position_.of[kind], peers_position_.of[kind]);
   }
   void miss() {
-    const BatchEntry& entry = mine_[next_++];
+    const storage::BatchEntry& entry = mine_[next_++];
     if (is_passed_over(entry.first, static_cast<std::uint32_t>(entry.kind), peers_position_))
       ++result_.passed_over;
     else
-      differ("batch " + text_of(entry) + ": the peer has not its half");
+      differ("batch " + storage::text_of(entry) + ": the peer has not its half");
   }
   void differ(std::string what) {
     if (++result_.different <= Comparison::kLinesMax)
       result_.differences.push_back(std::move(what));
   }
 
-  std::span<const BatchEntry> mine_;
+  std::span<const storage::BatchEntry> mine_;
   MaterialCounts position_, peers_position_;
   std::size_t next_ = 0;
   Comparison result_;
@@ -317,17 +321,18 @@ class Comparer {
 
 }  // namespace
 
-Comparison compare_halves(Session& session, const Store& store, std::span<const BatchEntry> mine) {
+Comparison compare_halves(checks::Session& session, const storage::Store& store,
+                          std::span<const storage::BatchEntry> mine) {
   const Standing standing = standing_of(store);
-  send_object(session.channel(), kStanding, standing);
-  const auto peers = recv_object<Standing>(session.channel(), kStanding);
+  net::send_object(session.channel(), kStanding, standing);
+  const auto peers = net::recv_object<Standing>(session.channel(), kStanding);
   check_neither_is_older(standing, peers);
-  std::vector<Half> halves;
-  for (const BatchEntry& entry : mine) halves.push_back(half_of(entry));
+  std::vector<storage::Half> halves;
+  for (const storage::BatchEntry& entry : mine) halves.push_back(storage::half_of(entry));
   Comparer comparer(mine, standing.position, peers.position);
   exchange_halves(session.channel(), halves, objects_made(store),
-                  [&](const Half& half) { comparer.add(half); });
+                  [&](const storage::Half& half) { comparer.add(half); });
   return comparer.finish();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

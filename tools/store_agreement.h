@@ -7,11 +7,11 @@
 #include "storage/reservation_chain.h"
 #include "storage/store.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // Before the first byte is sent. Fails: OutOfMaterial if the units that `stores` have together
 // would not suffice.
-void check_enough(std::span<const Store> stores, const MaterialCounts& needed);
+void check_enough(std::span<const storage::Store> stores, const MaterialCounts& needed);
 
 // How far the peer's store may be ahead of this one, in objects of one kind, before a person has to
 // look at it: what lies between is burnt.
@@ -24,7 +24,7 @@ struct Standing {
   MaterialCounts position;
   MaterialCounts confirmed;  // the position that the other party is known to have had
 };
-Standing standing_of(const Store& store);
+Standing standing_of(const storage::Store& store);
 
 enum class Meeting {
   OfMakers,  // units that only one of the two has are dropped
@@ -39,32 +39,35 @@ enum class Meeting {
 struct Standings {
   Standing mine, peers;
 };
-Standings meet(Session& session, Store& store, Meeting meeting);
+Standings meet(checks::Session& session, storage::Store& store, Meeting meeting);
 
 // Role: both, symmetric. Each tells the other that its half is complete, and remembers that it was
 // told. Wire: 1 message each way.
-void end_together(Session& session, Store& store);
+void end_together(checks::Session& session, storage::Store& store);
 
 // Role: A allots, B takes. Both have reserved the range durably when it returns, from the higher of
 // both positions on; what lies between is burnt. Wire: 1 message of A, then 1 of B. Fails:
 // OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or gives out what has
 // been served.
-Allotment allot_together(Session& session, Store& store, const Standings& standings,
-                         const MaterialCounts& needed, bool is_plan);
+storage::Allotment allot_together(checks::Session& session, storage::Store& store,
+                                  const Standings& standings, const MaterialCounts& needed,
+                                  bool is_plan);
 
 // meet, allot_together and hold.
-Reservation reserve_together(Session& session, Store& store, const MaterialCounts& needed);
+storage::Reservation reserve_together(checks::Session& session, storage::Store& store,
+                                      const MaterialCounts& needed);
 // The same from the shards of a session, in their order: the first gives what it has, the next one
 // what is missing.
-ReservationChain reserve_together(Session& session, std::span<Store> shards,
-                                  const MaterialCounts& needed);
+storage::ReservationChain reserve_together(checks::Session& session,
+                                           std::span<storage::Store> shards,
+                                           const MaterialCounts& needed);
 
 // Role: both, symmetric. Takes a planned reservation, after meet().
 // Wire: 1 message each way.
 // Fails: Disagreement if one of the stores does not hold it, or not the same range; if it is the
 // peer's, mine is burnt too. OutOfMaterial if it holds less than `needed`.
-Reservation claim_together(Session& session, Store& store, std::uint64_t plan,
-                           const MaterialCounts& needed);
+storage::Reservation claim_together(checks::Session& session, storage::Store& store,
+                                    std::uint64_t plan, const MaterialCounts& needed);
 
 struct Comparison {
   // batches whose other half the peer has, as it told when they were made
@@ -80,6 +83,7 @@ struct Comparison {
 
 // Role: both, symmetric. Compares the halves that both stores hold, by digest; uses nothing up.
 // `mine` is in order of kind and index. Wire: 1 message each way, then 32 bytes a batch.
-Comparison compare_halves(Session& session, const Store& store, std::span<const BatchEntry> mine);
+Comparison compare_halves(checks::Session& session, const storage::Store& store,
+                          std::span<const storage::BatchEntry> mine);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

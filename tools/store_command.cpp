@@ -10,12 +10,12 @@
 #include "tools/report.h"
 #include "tools/store_options.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 struct StoreLine {
   std::filesystem::path directory;
-  std::optional<StoreKey> store_key;
+  std::optional<storage::StoreKey> store_key;
   CommonOptions common;
 };
 
@@ -33,7 +33,7 @@ std::optional<StoreLine> store_line(const std::string& command, const Arguments&
 int store_retire(const Arguments& arguments) {
   const auto line = store_line("retire", arguments);
   if (!line) return 0;
-  const Retired retired = retire_store(line->directory, line->store_key);
+  const storage::Retired retired = storage::retire_store(line->directory, line->store_key);
   std::string text = "the session is over: the keys of " + line->directory.string() +
                      " are erased, and its directory can be removed\n";
   for (const std::string& left : retired.not_done) text += "not done: " + left + "\n";
@@ -49,12 +49,13 @@ int store_retire(const Arguments& arguments) {
 int store_adopt(const Arguments& arguments) {
   const auto line = store_line("adopt", arguments);
   if (!line) return 0;
-  const Store store = Store::open(
-      line->directory, {.purpose = Purpose::Own, .store_key = line->store_key, .is_adopted = true});
+  const storage::Store store = storage::Store::open(
+      line->directory,
+      {.purpose = storage::Purpose::Own, .store_key = line->store_key, .is_adopted = true});
   print_report(
       line->common.format,
       {{"store", line->directory.string()},
-       {"state", std::string(name_of(store.manifest().state))}},
+       {"state", std::string(storage::name_of(store.manifest().state))}},
       line->directory.string() +
           " counts as the original from now on; do not use the one that it was copied from\n");
   return 0;
@@ -72,7 +73,7 @@ int store_merge(const Arguments& arguments) {
     throw UsageError("tinyot store merge wants the store to make and the shards, see --help");
   const std::vector<std::filesystem::path> shards(given.begin() + 1, given.end());
   const auto start = std::chrono::steady_clock::now();
-  const Merged merged = merge_shards(given.front(), shards, store_key_from(line));
+  const storage::Merged merged = storage::merge_shards(given.front(), shards, store_key_from(line));
   const double wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (merged.was_done) {
@@ -117,4 +118,4 @@ int store_command(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -3,7 +3,7 @@
 
 #include "tools/command_line.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 int store_command(const Arguments& arguments);
 
@@ -17,4 +17,4 @@ int store_adopt(const Arguments& arguments);
 // What protects the keys of a dead store of which some are left.
 std::string keys_left_text();
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

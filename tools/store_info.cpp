@@ -4,27 +4,27 @@
 #include "tools/store_command.h"
 #include "tools/store_options.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
-std::string protection_text(const Inventory& inventory) {
-  if (inventory.manifest.state == SessionState::Dead && !inventory.keys_are_gone)
+std::string protection_text(const storage::Inventory& inventory) {
+  if (inventory.manifest.state == storage::SessionState::Dead && !inventory.keys_are_gone)
     return keys_left_text();
   switch (inventory.protection) {
-    case KeyProtection::ByPermissions:
+    case storage::KeyProtection::ByPermissions:
       return "file permissions alone";
-    case KeyProtection::ByStoreKey:
+    case storage::KeyProtection::ByStoreKey:
       return "a store key";
-    case KeyProtection::Erased:
+    case storage::KeyProtection::Erased:
       return "nothing: the keys are erased";
   }
   return {};
 }
 
-Json json_of(const Inventory& inventory) {
-  const Manifest& manifest = inventory.manifest;
-  Json report = {{"session", hex_of(session_id_of(manifest))},
-                 {"state", std::string(name_of(manifest.state))},
+Json json_of(const storage::Inventory& inventory) {
+  const storage::Manifest& manifest = inventory.manifest;
+  Json report = {{"session", checks::hex_of(session_id_of(manifest))},
+                 {"state", std::string(storage::name_of(manifest.state))},
                  {"party", std::string(1, letter(manifest.me))},
                  {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me)))
                                                 : manifest.peer}};
@@ -35,16 +35,16 @@ Json json_of(const Inventory& inventory) {
   report["ands_requested"] = manifest.ands_requested;
   report["keys_protected_by"] = protection_text(inventory);
   report["store_bytes"] = inventory.store_bytes;
-  if (manifest.state == SessionState::Dead) {
+  if (manifest.state == storage::SessionState::Dead) {
     report["dead_reason"] = manifest.dead_reason;
     report["keys_are_gone"] = inventory.keys_are_gone;
   }
   report["reservations"] = Json::array();
-  for (const PlannedReservation& planned : inventory.planned)
+  for (const storage::PlannedReservation& planned : inventory.planned)
     report["reservations"].push_back(planned.id);
   report["kinds"] = Json::object();
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const KindInventory& entry = inventory.of(kind);
+    const storage::KindInventory& entry = inventory.of(kind);
     if (entry.made == 0) continue;
     report["kinds"][std::string(name_of(kind))] = {
         {"made", entry.made},       {"locked", entry.locked}, {"reserved", entry.reserved},
@@ -54,23 +54,23 @@ Json json_of(const Inventory& inventory) {
   return report;
 }
 
-std::string text_of(const Inventory& inventory, const Json& report) {
-  const Manifest& manifest = inventory.manifest;
+std::string text_of(const storage::Inventory& inventory, const Json& report) {
+  const storage::Manifest& manifest = inventory.manifest;
   const std::string shard =
       manifest.shards == 1 ? "" : ", shard " + report["shard"].get<std::string>();
-  std::string text = "session " + short_name(session_id_of(manifest)) + ", party " +
-                     letter(manifest.me) + shard + ", " + std::string(name_of(manifest.state)) +
-                     (manifest.state == SessionState::Dead ? ": " + manifest.dead_reason : "") +
-                     "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) +
-                     " (reached " + decimals(manifest.sigma_paper_bound, 1) + ", exact " +
-                     decimals(manifest.sigma_exact, 1) + "), kappa " +
-                     std::to_string(manifest.kappa) + ", bucket " +
-                     std::to_string(manifest.bucket) + ", unit " + grouped(manifest.unit) + "\n" +
-                     units_text(report) + "keys protected by " + protection_text(inventory) + "\n";
-  if (manifest.state == SessionState::Dead)
+  std::string text =
+      "session " + checks::short_name(session_id_of(manifest)) + ", party " + letter(manifest.me) +
+      shard + ", " + std::string(storage::name_of(manifest.state)) +
+      (manifest.state == storage::SessionState::Dead ? ": " + manifest.dead_reason : "") + "\n" +
+      profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " +
+      decimals(manifest.sigma_paper_bound, 1) + ", exact " + decimals(manifest.sigma_exact, 1) +
+      "), kappa " + std::to_string(manifest.kappa) + ", bucket " + std::to_string(manifest.bucket) +
+      ", unit " + grouped(manifest.unit) + "\n" + units_text(report) + "keys protected by " +
+      protection_text(inventory) + "\n";
+  if (manifest.state == storage::SessionState::Dead)
     text += "the session is dead: nothing of this store can be used\n";
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const KindInventory& entry = inventory.of(kind);
+    const storage::KindInventory& entry = inventory.of(kind);
     if (entry.made == 0) continue;
     text += std::string(name_of(kind)) + ": made " + grouped(entry.made) + ", used " +
             grouped(entry.reserved - entry.planned) + ", left " + grouped(entry.left) +
@@ -79,7 +79,7 @@ std::string text_of(const Inventory& inventory, const Json& report) {
             (entry.locked > 0 ? ", not yet confirmed by the peer " + grouped(entry.locked) : "") +
             ", " + bytes_text(static_cast<double>(entry.bytes)) + "\n";
   }
-  for (const PlannedReservation& planned : inventory.planned)
+  for (const storage::PlannedReservation& planned : inventory.planned)
     text += "reservation " + std::to_string(planned.id) + "\n";
   return text + "files: " + bytes_text(static_cast<double>(inventory.store_bytes)) + "\n";
 }
@@ -96,11 +96,12 @@ int store_info(const Arguments& arguments) {
   add_store_options(line.options());
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
-  const Inventory inventory = take_inventory(Store::open(
-      line.required("store"), {.purpose = Purpose::Look, .store_key = store_key_from(line)}));
+  const storage::Inventory inventory = storage::take_inventory(
+      storage::Store::open(line.required("store"),
+                           {.purpose = storage::Purpose::Look, .store_key = store_key_from(line)}));
   const Json report = json_of(inventory);
   print_report(line.common().format, report, text_of(inventory, report));
   return 0;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "storage/store.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 void add_store_options(Options& options) {
   options.value("store", "directory of this party's store");
@@ -20,7 +20,7 @@ std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
   std::vector<std::filesystem::path> stores;
   for (const std::string& text : line.list("store")) {
     // An input that has lost its option must not be shown.
-    if (text.find('=') != std::string::npos && !Store::exists(text))
+    if (text.find('=') != std::string::npos && !storage::Store::exists(text))
       throw UsageError(
           "--store takes directories, and one of its values looks like NAME=VALUE; see --help");
     if (!text.ends_with("/*")) {
@@ -30,19 +30,19 @@ std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
     const std::filesystem::path directory = text.substr(0, text.size() - 2);
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(directory, error))
-      if (Store::exists(entry.path())) stores.push_back(entry.path());
+      if (storage::Store::exists(entry.path())) stores.push_back(entry.path());
     if (error) throw UsageError("--store " + text + ": " + error.message());
   }
   if (stores.empty()) throw UsageError("--store is missing, or there is no store where it says");
   return stores;
 }
 
-std::optional<StoreKey> store_key_from(const CommandLine& line) {
+std::optional<storage::StoreKey> store_key_from(const CommandLine& line) {
   if (!line.has("store-key")) return std::nullopt;
   const std::string value = line.text("store-key");
   if (!value.starts_with("@") || value.size() == 1)
     throw UsageError("--store-key wants @FILE, since command lines can be seen by others");
-  return read_store_key(value.substr(1));
+  return storage::read_store_key(value.substr(1));
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -8,7 +8,7 @@
 #include "storage/key_table.h"
 #include "tools/command_line.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // --store and --store-key.
 void add_store_options(Options& options);
@@ -18,6 +18,6 @@ void add_store_key_option(Options& options);
 // if there is none.
 std::vector<std::filesystem::path> stores_from(const CommandLine& line);
 // Empty if none is given. Fails: UsageError, StoreError if the file cannot be used.
-std::optional<StoreKey> store_key_from(const CommandLine& line);
+std::optional<storage::StoreKey> store_key_from(const CommandLine& line);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -7,21 +7,21 @@
 #include "tools/store_command.h"
 #include "tools/store_options.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
-Comparison compare_with_peer(Store& store, const std::filesystem::path& directory,
-                             const Endpoint& endpoint, const Verification& verification) {
+Comparison compare_with_peer(storage::Store& store, const std::filesystem::path& directory,
+                             const Endpoint& endpoint, const storage::Verification& verification) {
   check_peer(store.manifest(), endpoint, "the store in " + directory.string());
   const auto channel = MeetingPlace(endpoint).open();
-  Rng rng = Rng::from_system();
+  crypto::Rng rng = crypto::Rng::from_system();
   const Party me = store.manifest().me;
-  const SessionIds ids = establish_session(
+  const checks::SessionIds ids = checks::establish_session(
       *channel, rng, me,
       {{"command", "store verify"}, {"shard", std::to_string(store.manifest().shard)}},
       session_id_of(store.manifest()));
-  PhaseLog log;
-  Session session(me, ids, store.global_key(), *channel, std::move(rng), log);
+  net::PhaseLog log;
+  checks::Session session(me, ids, store.global_key(), *channel, std::move(rng), log);
   Comparison comparison;
   within_session(std::span(&store, 1), *channel, [&] {
     meet(session, store, Meeting::OfRuns);
@@ -59,18 +59,18 @@ int store_verify(const Arguments& arguments) {
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
   const std::optional<Endpoint> endpoint = optional_endpoint_from(line);
-  Store store = Store::open(
-      line.required("store"),
-      {.purpose = endpoint ? Purpose::Use : Purpose::Look, .store_key = store_key_from(line)});
-  if (store.manifest().state == SessionState::Dead)
+  storage::Store store = storage::Store::open(
+      line.required("store"), {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Look,
+                               .store_key = store_key_from(line)});
+  if (store.manifest().state == storage::SessionState::Dead)
     throw StoreError("session is dead: " + store.manifest().dead_reason + "; " +
                      (store.keys_are_gone()
                           ? "its keys are overwritten, and there is nothing to verify"
                           : "its keys are protected by " + keys_left_text()));
   const auto start = std::chrono::steady_clock::now();
-  const Verification verification = verify(store);
+  const storage::Verification verification = storage::verify(store);
   Json report = {
-      {"session", hex_of(session_id_of(store.manifest()))},
+      {"session", checks::hex_of(session_id_of(store.manifest()))},
       {"batches", verification.batches},
       {"bytes", verification.bytes},
       {"wall_s", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
@@ -90,4 +90,4 @@ int store_verify(const Arguments& arguments) {
   return is_sound ? 0 : static_cast<int>(ExitStatus::Store);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -9,23 +9,23 @@
 #include "tools/peer_identity.h"
 #include "tools/store_agreement.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
-MaterialForm form_of(const Manifest& manifest) {
+MaterialForm form_of(const storage::Manifest& manifest) {
   for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples})
     if (manifest.material == name_of(form)) return form;
   throw StoreError("this store has material of an unknown kind: " + manifest.material);
 }
 
 // In the order of their shards. Fails: StoreError if they are not different shards of one session.
-std::vector<Store> open_stores(const RunJob& job) {
-  std::vector<Store> stores;
+std::vector<storage::Store> open_stores(const RunJob& job) {
+  std::vector<storage::Store> stores;
   for (const auto& directory : job.stores)
-    stores.push_back(Store::open(directory, {.store_key = job.store_key}));
-  std::ranges::sort(stores, {}, [](const Store& store) { return store.manifest().shard; });
+    stores.push_back(storage::Store::open(directory, {.store_key = job.store_key}));
+  std::ranges::sort(stores, {}, [](const storage::Store& store) { return store.manifest().shard; });
   for (std::size_t i = 1; i < stores.size(); ++i) {
-    const Manifest &before = stores[i - 1].manifest(), &manifest = stores[i].manifest();
+    const storage::Manifest &before = stores[i - 1].manifest(), &manifest = stores[i].manifest();
     if (manifest.session_id != before.session_id || manifest.me != before.me ||
         manifest.shard == before.shard)
       throw StoreError("the stores in " + stores[i - 1].directory().string() + " and " +
@@ -35,9 +35,9 @@ std::vector<Store> open_stores(const RunJob& job) {
 }
 
 // "2,3/8"
-std::string shards_text(std::span<const Store> stores) {
+std::string shards_text(std::span<const storage::Store> stores) {
   std::string text;
-  for (const Store& store : stores)
+  for (const storage::Store& store : stores)
     text += (text.empty() ? "" : ",") + std::to_string(store.manifest().shard);
   return text + "/" + std::to_string(stores.front().manifest().shards);
 }
@@ -54,7 +54,7 @@ class StoredRun {
   explicit StoredRun(const EvaluationPlan& plan)
       : plan_(plan), job_(plan.job), stores_(open_stores(job_)), form_(form_of(manifest())),
         needed_(plan.material(form_, plan.ands())) {
-    for (const Store& store : stores_) {
+    for (const storage::Store& store : stores_) {
       if (store.manifest().me != job_.party)
         throw StoreError("the store in " + store.directory().string() + " is party " +
                          letter(store.manifest().me) + "'s; run with --party " +
@@ -68,20 +68,21 @@ class StoredRun {
 
   // Runs `work` in a session of both stores.
   template <class Work>
-  void with_peer(std::vector<Parameter> parameters, const Work& work) {
+  void with_peer(std::vector<net::Parameter> parameters, const Work& work) {
     const auto channel = MeetingPlace(job_.endpoint).open();
-    Rng rng = Rng::from_system();
-    const Manifest& manifest = this->manifest();
-    for (Parameter& parameter : std::vector<Parameter>{{"profile", manifest.profile},
-                                                       {"material", manifest.material},
-                                                       {"shards", shards_text(stores_)},
-                                                       {"reservation", reservation_text(job_)},
-                                                       {"kappa", std::to_string(manifest.kappa)},
-                                                       {"sigma", std::to_string(manifest.sigma)}})
+    crypto::Rng rng = crypto::Rng::from_system();
+    const storage::Manifest& manifest = this->manifest();
+    for (net::Parameter& parameter :
+         std::vector<net::Parameter>{{"profile", manifest.profile},
+                                     {"material", manifest.material},
+                                     {"shards", shards_text(stores_)},
+                                     {"reservation", reservation_text(job_)},
+                                     {"kappa", std::to_string(manifest.kappa)},
+                                     {"sigma", std::to_string(manifest.sigma)}})
       parameters.push_back(std::move(parameter));
-    const SessionIds ids = establish_session(*channel, rng, job_.party, std::move(parameters),
-                                             session_id_of(manifest));
-    Session session(job_.party, ids, global_key_, *channel, std::move(rng), log_);
+    const checks::SessionIds ids = checks::establish_session(
+        *channel, rng, job_.party, std::move(parameters), session_id_of(manifest));
+    checks::Session session(job_.party, ids, global_key_, *channel, std::move(rng), log_);
     within_session(stores_, *channel, [&] {
       work(session);
       channel->flush();
@@ -89,46 +90,47 @@ class StoredRun {
   }
 
   Evaluation evaluate();
-  PlannedReservation reserve_only();
+  storage::PlannedReservation reserve_only();
 
  private:
-  ReservationChain take_material(Session& session);
-  const Manifest& manifest() const { return stores_.front().manifest(); }
+  storage::ReservationChain take_material(checks::Session& session);
+  const storage::Manifest& manifest() const { return stores_.front().manifest(); }
 
   const EvaluationPlan& plan_;
   const RunJob& job_;
-  std::vector<Store> stores_;  // one, or shards of one session
+  std::vector<storage::Store> stores_;  // one, or shards of one session
   MaterialForm form_;
   MaterialCounts needed_;
   Delta global_key_{};
-  PhaseLog log_;
+  net::PhaseLog log_;
 };
 
-ReservationChain StoredRun::take_material(Session& session) {
-  const PhaseLog::Scope phase(log_, session.channel(), "reserve", plan_.ands());
+storage::ReservationChain StoredRun::take_material(checks::Session& session) {
+  const net::PhaseLog::Scope phase(log_, session.channel(), "reserve", plan_.ands());
   if (!job_.reservation) return reserve_together(session, stores_, needed_);
   meet(session, stores_.front(), Meeting::OfRuns);
-  std::vector<Reservation> claimed;
+  std::vector<storage::Reservation> claimed;
   claimed.push_back(claim_together(session, stores_.front(), *job_.reservation, needed_));
-  return ReservationChain(std::move(claimed));
+  return storage::ReservationChain(std::move(claimed));
 }
 
 Evaluation StoredRun::evaluate() {
-  CircuitRounds rounds = plan_.rounds();
+  circuit::CircuitRounds rounds = plan_.rounds();
   Evaluation evaluation;
-  with_peer(plan_.parameters(), [&](Session& session) {
-    ReservationChain material = take_material(session);
+  with_peer(plan_.parameters(), [&](checks::Session& session) {
+    storage::ReservationChain material = take_material(session);
     if (job_.ledger)
-      for (const Reservation& link : material.links())
+      for (const storage::Reservation& link : material.links())
         enter_into_ledger(*job_.ledger, manifest(), link.batches());
     evaluation.burnt = material.burnt();
     const auto start = std::chrono::steady_clock::now();
-    evaluation.result = run_circuit(session, material, needed_, form_, rounds, plan_.inputs);
+    evaluation.result =
+        online::run_circuit(session, material, needed_, form_, rounds, plan_.inputs);
     evaluation.wall_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   });
   evaluation.security = manifest();
-  for (const Store& store : stores_) {
+  for (const storage::Store& store : stores_) {
     evaluation.store_bytes += store.store_bytes();
     evaluation.attempts += store.attempts();
   }
@@ -136,10 +138,10 @@ Evaluation StoredRun::evaluate() {
   return evaluation;
 }
 
-PlannedReservation StoredRun::reserve_only() {
-  Allotment allotment;
-  with_peer(plan_.parameters(), [&](Session& session) {
-    const PhaseLog::Scope phase(log_, session.channel(), "reserve", plan_.ands());
+storage::PlannedReservation StoredRun::reserve_only() {
+  storage::Allotment allotment;
+  with_peer(plan_.parameters(), [&](checks::Session& session) {
+    const net::PhaseLog::Scope phase(log_, session.channel(), "reserve", plan_.ands());
     const Standings standings = meet(session, stores_.front(), Meeting::OfRuns);
     allotment = allot_together(session, stores_.front(), standings, needed_, true);
   });
@@ -150,8 +152,8 @@ PlannedReservation StoredRun::reserve_only() {
 
 Evaluation evaluate_stored(const EvaluationPlan& plan) { return StoredRun(plan).evaluate(); }
 
-PlannedReservation reserve_stored(const EvaluationPlan& plan) {
+storage::PlannedReservation reserve_stored(const EvaluationPlan& plan) {
   return StoredRun(plan).reserve_only();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

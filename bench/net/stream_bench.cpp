@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "net/openssl.h"
+#include "net/tls/openssl.h"
 #include "tests/net/stream_pair.h"
 
 namespace tinyot {

@@ -47,7 +47,7 @@ const std::vector<Library>& libraries() {
       {"boost/asio", "", {"net", "tools/pair.cpp"}},
       {"boost/multiprecision", "", {"base/risk.cpp"}},
       {"boost/program_options", "", {"tools/command_line.cpp"}},
-      {"openssl/", "", {"net"}},
+      {"openssl/", "", {"net/tls"}},
       {"lmdb.h", "", {"storage"}},
       {"google/protobuf", "", {"net", "storage"}},
       {"", ".pb.h", {"net", "storage"}},
@@ -71,7 +71,9 @@ std::optional<std::string> refusal(const SourceFile& file, const Include& includ
   for (const Library& library : libraries()) {
     if (!include.path.starts_with(library.prefix) || !include.path.ends_with(library.suffix))
       continue;
-    if (library.places.contains(file.folder) || library.places.contains(file.path))
+    if (std::ranges::any_of(library.places, [&](const std::string& place) {
+          return file.path == place || file.path.starts_with(place + "/");
+        }))
       return std::nullopt;
     return "this library does not enter through " + file.folder;
   }
@@ -139,6 +141,8 @@ TEST(IncludeRules, RefuseLibrariesAtTheWrongDoor) {
   EXPECT_TRUE(refusal("offline/a.cpp", "#include <sodium.h>"));
   EXPECT_TRUE(refusal("crypto/a.cpp", "#include <openssl/evp.h>"));
   EXPECT_TRUE(refusal("tools/a.cpp", "#include <openssl/ssl.h>"));
+  EXPECT_TRUE(refusal("net/a.cpp", "#include <openssl/ssl.h>"));
+  EXPECT_FALSE(refusal("net/tls/a.cpp", "#include <openssl/ssl.h>"));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include <hwy/targets.h>"));
   EXPECT_TRUE(refusal("offline/a.cpp", "#include \"hwy/highway.h\""));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include <boost/asio/connect.hpp>"));

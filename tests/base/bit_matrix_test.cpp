@@ -9,6 +9,7 @@
 
 #include "base/bit_vector.h"
 #include "tests/support/every_target.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

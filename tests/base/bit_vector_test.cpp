@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/support/blocks.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "tests/support/blocks.h"
 #include "tests/support/every_target.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

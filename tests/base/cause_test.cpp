@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/parameters.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

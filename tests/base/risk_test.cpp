@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/parameters.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

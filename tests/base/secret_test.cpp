@@ -11,6 +11,7 @@
 #include "base/auth_bits.h"
 #include "base/bit_matrix.h"
 #include "base/bit_vector.h"
+#include "tests/support/layers.h"
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/risk.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

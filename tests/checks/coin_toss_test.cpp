@@ -8,6 +8,7 @@
 
 #include "tests/checks/transit_channel.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -11,6 +11,7 @@
 #include "crypto/group.h"
 #include "tests/checks/transit_channel.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

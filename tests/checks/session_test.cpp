@@ -10,6 +10,7 @@
 #include "tests/checks/transit_channel.h"
 #include "tests/support/blocks.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/channel_decorator.h"
+#include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
 
 namespace tinyot::test {

@@ -1,12 +1,13 @@
-#include "circuitgen/aes.h"
+#include "circuitgen/generators/aes.h"
 
 #include <gtest/gtest.h>
 
-#include "circuitgen/aes_sbox.h"
 #include "circuitgen/cost.h"
-#include "circuitgen/registry.h"
-#include "circuitgen/values.h"
+#include "circuitgen/formats/values.h"
+#include "circuitgen/generators/aes_sbox.h"
+#include "circuitgen/generators/registry.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

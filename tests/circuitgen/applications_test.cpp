@@ -6,8 +6,9 @@
 #include <bit>
 
 #include "circuitgen/cost.h"
-#include "circuitgen/registry.h"
+#include "circuitgen/generators/registry.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

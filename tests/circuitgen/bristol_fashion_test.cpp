@@ -1,6 +1,7 @@
 // Bristol Fashion: what it reads and what it refuses.
 #include "circuit_texts.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

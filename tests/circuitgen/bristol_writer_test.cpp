@@ -1,9 +1,10 @@
 // What is written is read again as the same function at the same cost.
-#include "circuitgen/bristol_writer.h"
+#include "circuitgen/formats/bristol_writer.h"
 
 #include "circuit_file_answers.h"
-#include "circuitgen/registry.h"
+#include "circuitgen/generators/registry.h"
 #include "tests/support/circuit_files.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

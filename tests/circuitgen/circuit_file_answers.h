@@ -7,9 +7,10 @@
 #include <sstream>
 
 #include "circuit_texts.h"
-#include "circuitgen/bristol_writer.h"
 #include "circuitgen/cost.h"
+#include "circuitgen/formats/bristol_writer.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 

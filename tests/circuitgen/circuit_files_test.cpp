@@ -3,6 +3,7 @@
 #include "tests/support/circuit_files.h"
 
 #include "circuit_file_answers.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

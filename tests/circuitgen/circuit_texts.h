@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "circuitgen/circuit_file.h"
 #include "circuitgen/evaluate.h"
-#include "circuitgen/values.h"
+#include "circuitgen/formats/circuit_file.h"
+#include "circuitgen/formats/values.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 

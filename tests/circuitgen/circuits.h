@@ -12,6 +12,7 @@
 
 #include "circuitgen/evaluate.h"
 #include "circuitgen/gate.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "circuitgen/cost.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "circuit_texts.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

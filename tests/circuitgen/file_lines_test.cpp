@@ -1,5 +1,5 @@
 // Lines from both ends of a text that is longer than a block.
-#include "circuitgen/file_lines.h"
+#include "circuitgen/formats/file_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

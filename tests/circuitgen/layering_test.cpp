@@ -5,8 +5,9 @@
 #include <set>
 
 #include "circuitgen/cost.h"
-#include "circuitgen/registry.h"
+#include "circuitgen/generators/registry.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot {

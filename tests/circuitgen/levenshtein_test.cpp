@@ -1,4 +1,4 @@
-#include "circuitgen/levenshtein.h"
+#include "circuitgen/generators/levenshtein.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,10 @@
 #include <numeric>
 
 #include "circuitgen/cost.h"
-#include "circuitgen/registry.h"
-#include "circuitgen/values.h"
+#include "circuitgen/formats/values.h"
+#include "circuitgen/generators/registry.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

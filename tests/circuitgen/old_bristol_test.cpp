@@ -1,6 +1,7 @@
 // The old Bristol format, and how it is told from Bristol Fashion.
 #include "circuit_texts.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "circuit_file_answers.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

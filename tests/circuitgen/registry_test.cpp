@@ -1,4 +1,4 @@
-#include "circuitgen/registry.h"
+#include "circuitgen/generators/registry.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

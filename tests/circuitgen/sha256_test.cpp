@@ -1,11 +1,12 @@
-#include "circuitgen/sha256.h"
+#include "circuitgen/generators/sha256.h"
 
 #include <gtest/gtest.h>
 
 #include "circuitgen/cost.h"
-#include "circuitgen/registry.h"
-#include "circuitgen/values.h"
+#include "circuitgen/formats/values.h"
+#include "circuitgen/generators/registry.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -5,8 +5,9 @@
 #include <cstring>
 
 #include "circuit_texts.h"
-#include "circuitgen/bristol_writer.h"
+#include "circuitgen/formats/bristol_writer.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

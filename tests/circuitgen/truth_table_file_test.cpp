@@ -1,8 +1,9 @@
 // Lists of gates with truth tables.
 #include "circuit_texts.h"
 #include "circuitgen/cost.h"
-#include "circuitgen/truth_table.h"
+#include "circuitgen/formats/truth_table.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -1,9 +1,11 @@
 // Functions of three bits with the fewest ANDs: every one is right, and none can have fewer.
-#include "circuitgen/truth_table.h"
+#include "circuitgen/formats/truth_table.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
+
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -1,9 +1,10 @@
-#include "circuitgen/values.h"
+#include "circuitgen/formats/values.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

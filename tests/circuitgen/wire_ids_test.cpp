@@ -5,6 +5,8 @@
 #include <random>
 #include <set>
 
+#include "tests/support/layers.h"
+
 namespace tinyot {
 namespace {
 

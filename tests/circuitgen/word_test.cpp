@@ -7,6 +7,7 @@
 
 #include "circuitgen/cost.h"
 #include "circuits.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -13,11 +13,12 @@
 #include <thread>
 
 #include "circuitgen/cost.h"
-#include "circuitgen/family.h"
+#include "circuitgen/generators/family.h"
 #include "offline/preprocessor.h"
 #include "offline/unit_maker.h"
 #include "online/runtime.h"
 #include "storage/material_pipe.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/layers.h"
+
 namespace tinyot {
 namespace {
 

@@ -16,6 +16,7 @@
 #include "crypto/tweak_hash.h"
 #include "tests/support/blocks.h"
 #include "tests/support/every_target.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

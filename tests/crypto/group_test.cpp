@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/layers.h"
+
 namespace tinyot {
 namespace {
 

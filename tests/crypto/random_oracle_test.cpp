@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "tests/support/layers.h"
+
 namespace tinyot {
 namespace {
 

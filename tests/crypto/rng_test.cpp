@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/crypto/statistics.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

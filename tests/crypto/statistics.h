@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 inline double chi_square(const std::vector<double>& observed) {

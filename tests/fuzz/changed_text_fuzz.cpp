@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/fuzz/fuzz_circuit.h"
+#include "tests/support/layers.h"
 
 namespace {
 

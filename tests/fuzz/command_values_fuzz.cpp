@@ -1,11 +1,12 @@
 // What a user types: the first byte says as what the rest is read. Anything but a value or a
 // UsageError ends the program; a value that is printed is read again as the same.
 #include "base/error.h"
-#include "circuitgen/registry.h"
-#include "circuitgen/values.h"
-#include "net/identity.h"
+#include "circuitgen/formats/values.h"
+#include "circuitgen/generators/registry.h"
 #include "net/tcp.h"
+#include "net/tls/identity.h"
 #include "tests/fuzz/fuzz_circuit.h"
+#include "tests/support/layers.h"
 #include "tools/command_line.h"
 
 namespace {

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "circuitgen/bristol_writer.h"
 #include "circuitgen/evaluate.h"
+#include "circuitgen/formats/bristol_writer.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::fuzz {
 namespace {

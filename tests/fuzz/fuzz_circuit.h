@@ -6,7 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "circuitgen/circuit_file.h"
+#include "circuitgen/formats/circuit_file.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::fuzz {
 

@@ -8,6 +8,7 @@
 #include "storage/manifest.h"
 #include "storage/marks.h"
 #include "tests/fuzz/fuzz_circuit.h"
+#include "tests/support/layers.h"
 
 namespace {
 

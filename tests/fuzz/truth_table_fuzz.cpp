@@ -1,5 +1,6 @@
 // Gates with truth tables; the last byte also says how wide the bundles are.
 #include "tests/fuzz/fuzz_circuit.h"
+#include "tests/support/layers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tinyot;

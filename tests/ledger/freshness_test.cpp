@@ -8,6 +8,7 @@
 #include "crypto/use_ledger.h"
 #include "offline/preprocessor.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

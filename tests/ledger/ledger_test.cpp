@@ -12,6 +12,7 @@
 #include "tests/online/listed_circuit.h"
 #include "tests/storage/process_support.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 #include "tests/support/ports.h"
 
 namespace tinyot {

@@ -8,6 +8,7 @@
 #include "crypto/use_ledger.h"
 #include "offline/leaky_bits.h"
 #include "tests/support/hex.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 namespace {

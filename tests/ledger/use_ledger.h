@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/parameters.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

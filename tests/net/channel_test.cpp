@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/net/raw_peer.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/net/raw_peer.h"
+#include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
 
 namespace tinyot {

@@ -1,5 +1,5 @@
 // Keys and certificates as text, and what is refused of them.
-#include "net/identity.h"
+#include "net/tls/identity.h"
 
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "tests/net/raw_peer.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

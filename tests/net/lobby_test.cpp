@@ -5,6 +5,7 @@
 
 #include "net/handshake.h"
 #include "tests/net/stream_pair.h"
+#include "tests/support/layers.h"
 #include "tests/tools/sockets.h"
 
 namespace tinyot {

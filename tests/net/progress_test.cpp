@@ -6,8 +6,9 @@
 #include <boost/asio/io_context.hpp>
 #include <thread>
 
-#include "net/tls_stream.h"
+#include "net/tls/tls_stream.h"
 #include "tests/net/raw_tls.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "net/channel.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

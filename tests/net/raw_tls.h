@@ -7,8 +7,9 @@
 #include <csignal>
 #include <functional>
 
-#include "net/certificate.h"
+#include "net/tls/certificate.h"
 #include "tests/net/stream_pair.h"
+#include "tests/support/layers.h"
 #include "tests/tools/sockets.h"
 
 namespace tinyot::test {

@@ -3,10 +3,11 @@
 
 #include <future>
 
-#include "net/identity.h"
 #include "net/tcp.h"
-#include "net/tls.h"
+#include "net/tls/identity.h"
+#include "net/tls/tls_admission.h"
 #include "tests/net/raw_peer.h"
+#include "tests/support/layers.h"
 #include "tests/support/ports.h"
 
 namespace tinyot::test {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/net/stream_pair.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -1,11 +1,11 @@
 // TLS: who is let in and who is not, what a session is bound to, and how a connection may end.
-#include "net/tls.h"
-
 #include <openssl/ssl.h>
 
 #include <thread>
 
+#include "net/tls/tls_admission.h"
 #include "tests/net/raw_tls.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -2,6 +2,7 @@
 #include "offline/auth_bits.h"
 
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "offline/steps.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

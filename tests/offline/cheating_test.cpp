@@ -7,6 +7,7 @@
 
 #include "offline/preprocessor.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -15,6 +15,7 @@
 #include "offline/auth_triple.h"
 #include "offline/buckets.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/layers.h"
 #include "tests/support/oracle.h"
 #include "tests/support/two_parties.h"
 

@@ -5,6 +5,7 @@
 #include "offline/preprocessor.h"
 #include "offline/softspoken.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

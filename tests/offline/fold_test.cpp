@@ -9,6 +9,7 @@
 #include "offline/preprocessor.h"
 #include "offline/steps.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

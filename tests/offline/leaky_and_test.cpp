@@ -6,6 +6,7 @@
 #include "base/parameters.h"
 #include "crypto/tweak_hash.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot {

@@ -2,6 +2,7 @@
 #include "offline/leaky_bits.h"
 
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot {

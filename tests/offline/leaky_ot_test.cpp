@@ -5,6 +5,7 @@
 
 #include "base/parameters.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot {

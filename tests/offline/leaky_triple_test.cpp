@@ -5,6 +5,7 @@
 #include "offline/layer_shifts.h"
 #include "offline/steps.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot {

@@ -7,6 +7,7 @@
 #include "offline/softspoken.h"
 #include "tests/checks/transit_channel.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "tests/crypto/statistics.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -7,6 +7,7 @@
 #include "offline/steps.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/ideal_dealer.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "tests/support/layers.h"
 #include "tests/support/oracle.h"
 
 namespace tinyot {

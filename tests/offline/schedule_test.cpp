@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/layers.h"
+
 namespace tinyot {
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "crypto/group.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

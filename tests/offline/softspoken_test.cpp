@@ -3,6 +3,7 @@
 
 #include "offline/steps.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot {

@@ -2,6 +2,7 @@
 // scheduling of the two parties.
 #include "offline/preprocessor.h"
 #include "tests/offline/dealt.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

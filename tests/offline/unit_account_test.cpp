@@ -12,6 +12,7 @@
 
 #include "base/cause.h"
 #include "base/error.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

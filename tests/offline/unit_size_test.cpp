@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -5,6 +5,7 @@
 #include "offline/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/channel_decorator.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

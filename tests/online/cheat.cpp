@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include "tests/online/online_run.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

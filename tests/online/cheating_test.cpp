@@ -8,6 +8,7 @@
 #include "tests/online/listed_circuit.h"
 #include "tests/online/random_circuit.h"
 #include "tests/online/tampering_channel.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "online/and_layer.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

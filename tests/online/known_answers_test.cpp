@@ -3,10 +3,11 @@
 
 #include <random>
 
-#include "circuitgen/circuit_file.h"
-#include "circuitgen/values.h"
+#include "circuitgen/formats/circuit_file.h"
+#include "circuitgen/formats/values.h"
 #include "tests/online/online_run.h"
 #include "tests/support/circuit_files.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

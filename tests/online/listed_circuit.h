@@ -2,6 +2,7 @@
 #pragma once
 
 #include "circuitgen/gate.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

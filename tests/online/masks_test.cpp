@@ -5,6 +5,7 @@
 #include "tests/online/listed_circuit.h"
 #include "tests/online/online_run.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

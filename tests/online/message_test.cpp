@@ -4,6 +4,7 @@
 #include "tests/online/cheat.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/tampering_channel.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

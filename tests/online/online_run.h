@@ -6,6 +6,7 @@
 #include "circuitgen/evaluate.h"
 #include "online/runtime.h"
 #include "tests/support/ideal_dealer.h"
+#include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
 
 namespace tinyot::test {

@@ -3,6 +3,7 @@
 
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 RandomCircuit::RandomCircuit(std::uint64_t seed, std::size_t gates) {

@@ -3,6 +3,7 @@
 
 #include "circuitgen/gate.h"
 #include "crypto/rng.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

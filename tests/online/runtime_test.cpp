@@ -7,11 +7,12 @@
 #include <map>
 #include <set>
 
-#include "circuitgen/circuit_file.h"
-#include "circuitgen/registry.h"
+#include "circuitgen/formats/circuit_file.h"
+#include "circuitgen/generators/registry.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/online_run.h"
 #include "tests/online/random_circuit.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot {

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/support/channel_decorator.h"
+#include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
 
 namespace tinyot::test {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/reliability/ledger.h"
+#include "tests/support/layers.h"
 #include "tests/support/ports.h"
 
 namespace tinyot::test {

@@ -11,6 +11,7 @@
 
 #include "tests/reliability/parties.h"
 #include "tests/reliability/wire.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

@@ -12,6 +12,7 @@
 
 #include "tests/reliability/ledger.h"
 #include "tests/reliability/parties.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot::test {

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 void Ledger::read(const std::filesystem::path& file) {

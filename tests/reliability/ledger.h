@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 class Ledger {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/reliability/couple.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 
 namespace tinyot::test {

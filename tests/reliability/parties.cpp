@@ -6,6 +6,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/support/layers.h"
 #include "tests/support/ports.h"
 
 namespace tinyot::test {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <random>
 
+#include "tests/support/layers.h"
 #include "tests/tools/process.h"
 
 namespace tinyot::test {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/reliability/couple.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 namespace {

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

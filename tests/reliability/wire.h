@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/support/layers.h"
 #include "tests/tools/sockets.h"
 
 namespace tinyot::test {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

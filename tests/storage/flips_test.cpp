@@ -12,6 +12,7 @@
 #include "storage/verify.h"
 #include "tests/storage/process_support.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

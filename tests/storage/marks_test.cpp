@@ -4,6 +4,7 @@
 
 #include "marks.pb.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

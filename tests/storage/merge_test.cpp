@@ -3,6 +3,7 @@
 #include "storage/reservation_chain.h"
 #include "storage/verify.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/layers.h"
+
 namespace tinyot {
 
 // Runs `body` in a process of its own. A body that returns, or throws, ends the process with

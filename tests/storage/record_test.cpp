@@ -2,6 +2,7 @@
 
 #include "storage/pour_queue.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -1,6 +1,7 @@
 #include "storage/session_file.h"
 
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "storage/record.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

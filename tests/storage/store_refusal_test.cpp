@@ -3,6 +3,7 @@
 
 #include "tests/storage/process_support.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

@@ -4,6 +4,7 @@
 #include "storage/retire.h"
 #include "tests/storage/process_support.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

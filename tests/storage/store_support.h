@@ -12,6 +12,7 @@
 #include <string>
 
 #include "storage/store.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 

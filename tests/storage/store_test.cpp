@@ -3,6 +3,7 @@
 #include "storage/inventory.h"
 #include "storage/record.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

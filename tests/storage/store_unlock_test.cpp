@@ -1,6 +1,7 @@
 // LOCKED units: what is not served before the peer has told its digests, and what is not unlocked.
 #include "storage/record.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

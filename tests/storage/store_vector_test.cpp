@@ -17,6 +17,7 @@
 
 #include "storage/verify.h"
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot {
 namespace {

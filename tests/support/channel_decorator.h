@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net/channel.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

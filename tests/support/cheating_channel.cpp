@@ -3,6 +3,7 @@
 #include <map>
 
 #include "tests/support/channel_decorator.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 namespace {

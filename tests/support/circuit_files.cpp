@@ -12,10 +12,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "circuitgen/aes.h"
-#include "circuitgen/bristol_writer.h"
+#include "circuitgen/formats/bristol_writer.h"
+#include "circuitgen/generators/aes.h"
+#include "circuitgen/generators/sha256.h"
 #include "circuitgen/integer.h"
-#include "circuitgen/sha256.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 namespace {

@@ -17,6 +17,8 @@
 
 #include <string>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 // The path of one of these files. One thread. Fails: std::out_of_range if there is no such file.

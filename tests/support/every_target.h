@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 class EveryTarget : public testing::Test {

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 template <class Bytes>

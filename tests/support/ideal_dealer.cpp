@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

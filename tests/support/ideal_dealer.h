@@ -5,6 +5,7 @@
 
 #include "base/material.h"
 #include "crypto/rng.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

@@ -9,6 +9,7 @@
 
 #include "base/material.h"
 #include "tests/support/blocks.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

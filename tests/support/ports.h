@@ -8,6 +8,8 @@
 #include <atomic>
 #include <string>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 // A port that nobody uses, below the range from which the system takes the ports of those who

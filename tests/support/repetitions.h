@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 // As often as given; a quarter of it under a sanitizer, which is many times slower and looks for

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "checks/session.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

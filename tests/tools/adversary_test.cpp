@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 #include "tools/selftest.h"
 

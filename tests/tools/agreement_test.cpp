@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/cheating_channel.h"
+#include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
 #include "tools/store_agreement.h"
 

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tools/preprocess.h"
 

@@ -7,6 +7,7 @@
 
 #include "base/parameters.h"
 #include "storage/store.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

@@ -1,5 +1,6 @@
 // `tinyot circuit convert`, and circuit files of all formats on the command line.
 #include "base/error.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tools/circuit_spec.h"
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "crypto/rng.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 

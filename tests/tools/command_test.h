@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/support/circuit_files.h"
+#include "tests/support/layers.h"
 #include "tests/support/ports.h"
 #include "tests/tools/process.h"
 #include "tests/tools/sockets.h"

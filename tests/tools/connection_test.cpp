@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/channel_decorator.h"
+#include "tests/support/layers.h"
 #include "tests/support/ports.h"
 #include "tests/tools/sockets.h"
 

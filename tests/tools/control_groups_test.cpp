@@ -2,6 +2,7 @@
 #include <fstream>
 #include <limits>
 
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tools/memory.h"
 

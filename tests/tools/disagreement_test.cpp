@@ -1,4 +1,5 @@
 // Parties that want different things: both end with exit status 6, and both name both values.
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

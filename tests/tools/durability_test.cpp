@@ -16,6 +16,7 @@
 #include "tests/storage/store_support.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/circuit_files.h"
+#include "tests/support/layers.h"
 #include "tests/support/ports.h"
 #include "tests/support/two_parties.h"
 #include "tests/tools/process.h"

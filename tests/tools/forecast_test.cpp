@@ -1,4 +1,5 @@
 // `tinyot params` foretells what `tinyot preprocess` then reports.
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,6 +1,7 @@
 // What the command says about itself.
 #include <regex>
 
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

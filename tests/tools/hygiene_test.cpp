@@ -14,6 +14,7 @@
 
 #include "storage/store.h"
 #include "tests/support/hex.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

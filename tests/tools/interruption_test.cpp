@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "storage/store.h"
+#include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
 #include "tests/tools/command_test.h"
 

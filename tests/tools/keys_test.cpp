@@ -4,6 +4,7 @@
 
 #include <regex>
 
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

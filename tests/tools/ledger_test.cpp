@@ -1,6 +1,7 @@
 // The account of what runs were given.
 #include "tools/ledger.h"
 
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

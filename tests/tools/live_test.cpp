@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

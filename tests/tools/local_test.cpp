@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tools/demo.h"
 

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 // A secret that this process may not hold in the clear: its bytes, each XORed with a mask.

@@ -12,6 +12,7 @@
 #include "storage/key_table.h"
 #include "storage/store.h"
 #include "tests/support/hex.h"
+#include "tests/support/layers.h"
 #include "tests/support/ports.h"
 #include "tests/tools/memory_search.h"
 #include "tests/tools/process.h"

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "base/error.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::test {
 namespace {

@@ -2,6 +2,7 @@
 // it was, and leaves no store.
 #include <functional>
 
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

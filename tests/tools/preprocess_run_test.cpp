@@ -4,6 +4,7 @@
 
 #include "crypto/library_aes.h"
 #include "tests/support/hex.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

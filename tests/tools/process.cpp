@@ -10,6 +10,8 @@
 
 #include <stdexcept>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

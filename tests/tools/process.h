@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 using Arguments = std::vector<std::string>;

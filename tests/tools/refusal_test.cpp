@@ -2,6 +2,7 @@
 // that names the cause.
 #include <sys/stat.h>
 
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

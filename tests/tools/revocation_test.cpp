@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

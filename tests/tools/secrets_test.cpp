@@ -1,6 +1,7 @@
 // What must not be seen, and what must not be used: secrets on the screen, the material of a dead
 // session.
 #include "storage/store.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

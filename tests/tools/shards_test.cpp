@@ -4,6 +4,7 @@
 
 #include "storage/session_file.h"
 #include "storage/store.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

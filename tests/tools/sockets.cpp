@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 namespace {
 

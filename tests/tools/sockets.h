@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::test {
 
 class Socket {

@@ -1,6 +1,7 @@
 // `tinyot store` on stores that are not as they should be.
 #include <sys/stat.h>
 
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

@@ -8,6 +8,7 @@
 
 #include "crypto/aead.h"
 #include "storage/store.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

@@ -1,6 +1,7 @@
 // Units that both parties have, and that nobody has unlocked yet, at the first runs of several that
 // begin at once.
 #include "storage/store.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

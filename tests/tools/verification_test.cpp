@@ -1,6 +1,7 @@
 // `tinyot store verify`, alone and with the peer: what is corrupt, missing or different, to the
 // last batch, is in the report and in the exit status of the party that sees it.
 #include "tests/storage/store_support.h"
+#include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
 namespace tinyot::test {

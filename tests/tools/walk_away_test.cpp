@@ -10,6 +10,7 @@
 #include "crypto/group.h"
 #include "crypto/random_oracle.h"
 #include "offline/preprocessor.h"
+#include "tests/support/layers.h"
 #include "tools/adversary/trial.h"
 #include "tools/adversary/unit_making.h"
 

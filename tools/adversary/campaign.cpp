@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::string_view kEqMessages = "eq.";
@@ -211,4 +211,4 @@ CampaignResult carry_out(const std::vector<Attack>& attacks, const CampaignOptio
   return Campaign(attacks, options, observer).run();
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -8,7 +8,7 @@
 #include "tools/adversary/table.h"
 #include "tools/adversary/trial.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 struct CampaignOptions {
   std::uint64_t seed = 1;
@@ -58,4 +58,4 @@ std::vector<Attack> plan_campaign(const CampaignOptions& options);
 CampaignResult carry_out(const std::vector<Attack>& attacks, const CampaignOptions& options,
                          const std::function<void(std::size_t done)>& observer = {});
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

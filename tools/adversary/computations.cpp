@@ -1,23 +1,23 @@
 #include "base/error.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/evaluate.h"
-#include "circuitgen/family.h"
+#include "circuitgen/generators/family.h"
 #include "offline/preprocessor.h"
 #include "offline/unit_maker.h"
 #include "online/runtime.h"
 #include "storage/material_pipe.h"
 #include "tools/adversary/scenario.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr std::size_t kUnits = 2, kUnitAnds = 32, kUnitInputs = 48, kLanes = 9, kBits = 4,
                       kWindow = 1024;
 
 // Two layers of ANDs; outputs to A, to B and to both.
-void emit_circuit(Builder& builder) {
-  const Bits x = builder.input(0), y = builder.input(1);
-  Bits products, sums;
+void emit_circuit(circuit::Builder& builder) {
+  const circuit::Bits x = builder.input(0), y = builder.input(1);
+  circuit::Bits products, sums;
   for (std::size_t i = 0; i < kBits; ++i) products.push_back(x[i] & y[i]);
   for (std::size_t i = 0; i + 1 < kBits; ++i)
     sums.push_back((products[i] ^ x[i + 1]) & (products[i + 1] ^ y[i]));
@@ -26,51 +26,53 @@ void emit_circuit(Builder& builder) {
   builder.output(2, std::vector{sums[2], products[2], products[3], x[0] ^ y[3]});
 }
 
-std::unique_ptr<Circuit> attacked_circuit() {
-  CircuitInfo info{
+std::unique_ptr<circuit::Circuit> attacked_circuit() {
+  circuit::CircuitInfo info{
       "attacked",
-      {integer_input("x", kBits, Party::A), integer_input("y", kBits, Party::B)},
-      {integer_output("to_a", 2), integer_output("to_b", 2), integer_output("to_both", 4)}};
-  info.outputs[0].to = Receiver::A;
-  info.outputs[1].to = Receiver::B;
-  return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
+      {circuit::integer_input("x", kBits, Party::A), circuit::integer_input("y", kBits, Party::B)},
+      {circuit::integer_output("to_a", 2), circuit::integer_output("to_b", 2),
+       circuit::integer_output("to_both", 4)}};
+  info.outputs[0].to = circuit::Receiver::A;
+  info.outputs[1].to = circuit::Receiver::B;
+  return std::make_unique<circuit::GeneratedCircuit>(std::move(info), emit_circuit);
 }
 
 class Computation final : public Scenario {
  public:
   Computation(const ParameterRequest& request, std::uint64_t seed)
       : params_(SecurityParameters::make(request)), seed_(seed), circuit_(attacked_circuit()) {
-    Rng rng(Seed{{seed, 3}});
-    for (const InputBundle& bundle : circuit_->info().inputs) {
-      LaneValues values;
+    crypto::Rng rng(Seed{{seed, 3}});
+    for (const circuit::InputBundle& bundle : circuit_->info().inputs) {
+      circuit::LaneValues values;
       for (std::size_t lane = 0; lane < kLanes; ++lane) values.push_back(rng.bits(bundle.bits));
       inputs_.push_back(std::move(values));
     }
   }
 
-  void run(Party me, Channel& channel) override {
-    Rng rng(Seed{{seed_, static_cast<std::uint64_t>(me)}});
-    const SessionIds ids =
-        establish_session(channel, rng, me, {{"circuit", "attacked"}}, std::nullopt);
-    join_session(channel, ids, me, 1);
-    PhaseLog log;
-    const Delta key = draw_global_key(rng, me, params_.profile());
-    Session session(me, ids, key, channel, std::move(rng), log);
-    MaterialPipe pipe(me);
-    Preprocessor(session, params_)
-        .make_units(std::vector<UnitRequest>(kUnits, {params_.plan(kUnitAnds).at(0), kUnitInputs}),
-                    pipe);
+  void run(Party me, net::Channel& channel) override {
+    crypto::Rng rng(Seed{{seed_, static_cast<std::uint64_t>(me)}});
+    const checks::SessionIds ids =
+        checks::establish_session(channel, rng, me, {{"circuit", "attacked"}}, std::nullopt);
+    checks::join_session(channel, ids, me, 1);
+    net::PhaseLog log;
+    const Delta key = offline::draw_global_key(rng, me, params_.profile());
+    checks::Session session(me, ids, key, channel, std::move(rng), log);
+    storage::MaterialPipe pipe(me);
+    offline::Preprocessor(session, params_)
+        .make_units(
+            std::vector<offline::UnitRequest>(kUnits, {params_.plan(kUnitAnds).at(0), kUnitInputs}),
+            pipe);
     pipe.end(std::make_exception_ptr(OutOfMaterial("the peer did not want all units")));
     evaluate_circuit(session, pipe);
   }
 
   std::string flaw(Party honest) override {
-    const InputValues& outputs = outputs_[static_cast<std::size_t>(honest)];
+    const online::InputValues& outputs = outputs_[static_cast<std::size_t>(honest)];
     if (outputs.empty()) return {};
-    const std::vector<LaneValues> wanted = evaluate(*circuit_, kLanes, inputs_);
+    const std::vector<circuit::LaneValues> wanted = circuit::evaluate(*circuit_, kLanes, inputs_);
     for (std::size_t bundle = 0; bundle < wanted.size(); ++bundle) {
-      const OutputBundle& output = circuit_->info().outputs[bundle];
-      if (outputs[bundle].has_value() != receives(output.to, honest))
+      const circuit::OutputBundle& output = circuit_->info().outputs[bundle];
+      if (outputs[bundle].has_value() != circuit::receives(output.to, honest))
         return "output " + output.name + " is there, or not, against the circuit's word";
       for (std::size_t lane = 0; outputs[bundle] && lane < kLanes; ++lane)
         for (std::size_t bit = 0; bit < output.bits; ++bit)
@@ -81,23 +83,24 @@ class Computation final : public Scenario {
   }
 
  private:
-  void evaluate_circuit(Session& session, MaterialSource& material) {
-    InputValues mine(inputs_.size());
+  void evaluate_circuit(checks::Session& session, MaterialSource& material) {
+    online::InputValues mine(inputs_.size());
     for (std::size_t bundle = 0; bundle < mine.size(); ++bundle)
       if (circuit_->info().inputs[bundle].owner == session.me()) mine[bundle] = inputs_[bundle];
-    const CircuitCost cost = cost_of(*circuit_);
-    CircuitRounds rounds(*circuit_, cost.gates(), kLanes, kWindow);
+    const circuit::CircuitCost cost = circuit::cost_of(*circuit_);
+    circuit::CircuitRounds rounds(*circuit_, cost.gates(), kLanes, kWindow);
     const MaterialCounts wanted =
-        material_for(circuit_->info(), cost.ands_of(kLanes), params_.material(), kLanes);
-    RunResult result = run_circuit(session, material, wanted, params_.material(), rounds, mine);
+        online::material_for(circuit_->info(), cost.ands_of(kLanes), params_.material(), kLanes);
+    online::RunResult result =
+        online::run_circuit(session, material, wanted, params_.material(), rounds, mine);
     outputs_[static_cast<std::size_t>(session.me())] = std::move(result.outputs);
   }
 
   SecurityParameters params_;
   std::uint64_t seed_;
-  std::unique_ptr<Circuit> circuit_;
-  std::vector<LaneValues> inputs_;
-  InputValues outputs_[2];
+  std::unique_ptr<circuit::Circuit> circuit_;
+  std::vector<circuit::LaneValues> inputs_;
+  online::InputValues outputs_[2];
 };
 
 // Buckets of two, so that sessions are short: what is tested is that checks find what is sent, not
@@ -128,4 +131,4 @@ std::vector<ScenarioKind> computations() {
           computation("fast", "the fast profile", small(Profile::Fast))};
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "crypto/rng.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 using Payload = std::vector<std::byte>;
@@ -21,14 +21,14 @@ void flip_one(std::span<std::byte> payload, std::size_t bit) {
   if (!payload.empty()) flip(payload, bit % (8 * payload.size()));
 }
 
-class DeviatingStream final : public ByteStream {
+class DeviatingStream final : public net::ByteStream {
  public:
-  DeviatingStream(std::unique_ptr<ByteStream> inner, const Deviation* deviation,
+  DeviatingStream(std::unique_ptr<net::ByteStream> inner, const Deviation* deviation,
                   const Transcript* earlier, Conduct& conduct)
       : inner_(std::move(inner)), deviation_(deviation), earlier_(earlier), conduct_(conduct) {}
 
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
-    FrameHeader header;
+    net::FrameHeader header;
     ENSURE(bytes.size() == sizeof header);
     std::memcpy(&header, bytes.data(), sizeof header);
     const std::size_t number = conduct_.sent.size();
@@ -50,9 +50,9 @@ class DeviatingStream final : public ByteStream {
     ensure_open();
     release();  // a held message whose answer is awaited has no next one to change places with
     inner_->read(bytes);
-    if (bytes.size() == sizeof(FrameHeader) && !incoming_) {
+    if (bytes.size() == sizeof(net::FrameHeader) && !incoming_) {
       incoming_.emplace();
-      std::memcpy(&*incoming_, bytes.data(), sizeof(FrameHeader));
+      std::memcpy(&*incoming_, bytes.data(), sizeof(net::FrameHeader));
       if (incoming_->length > 0) return;
     }
     if (incoming_ && incoming_->length == bytes.size()) take_in(bytes);
@@ -70,7 +70,7 @@ class DeviatingStream final : public ByteStream {
 
  private:
   struct Frame {
-    FrameHeader header;
+    net::FrameHeader header;
     Payload payload;
   };
 
@@ -88,14 +88,14 @@ class DeviatingStream final : public ByteStream {
     inner_.reset();
   }
 
-  void spoil(const FrameHeader& header, Payload payload) {
+  void spoil(const net::FrameHeader& header, Payload payload) {
     flip_one(payload, 0);
     note_deviation();
     put(header, payload);
   }
 
-  void deviate(const FrameHeader& header, Payload payload) {
-    FrameHeader sent = header;
+  void deviate(const net::FrameHeader& header, Payload payload) {
+    net::FrameHeader sent = header;
     const Payload honest = payload;
     switch (deviation_->trick) {
       case Trick::Omit:
@@ -156,7 +156,7 @@ class DeviatingStream final : public ByteStream {
         std::ranges::fill(payload, std::byte{0xFF});
         return;
       case Trick::Random: {
-        Rng rng(Seed{{deviation_->message, 77}});
+        crypto::Rng rng(Seed{{deviation_->message, 77}});
         rng.fill(payload);
         return;
       }
@@ -178,7 +178,8 @@ class DeviatingStream final : public ByteStream {
   }
 
   // `length` is what the header says, if it is not the payload's.
-  void put(FrameHeader header, const Payload& payload, std::optional<std::uint64_t> length = {}) {
+  void put(net::FrameHeader header, const Payload& payload,
+           std::optional<std::uint64_t> length = {}) {
     header.sequence = sequence_++;
     header.length = length.value_or(payload.size());
     inner_->write(std::as_bytes(std::span(&header, 1)), payload);
@@ -206,13 +207,13 @@ class DeviatingStream final : public ByteStream {
 
   static constexpr std::uint64_t kEnormous = std::uint64_t{1} << 62;
 
-  std::unique_ptr<ByteStream> inner_;
+  std::unique_ptr<net::ByteStream> inner_;
   const Deviation* deviation_;
   const Transcript* earlier_;
   Conduct& conduct_;
   std::uint32_t sequence_ = 0;
   std::optional<Frame> held_;
-  std::optional<FrameHeader> incoming_;
+  std::optional<net::FrameHeader> incoming_;
   std::map<std::uint32_t, std::size_t> sent_of_, received_of_;
   std::map<std::uint32_t, Payload> received_;
 };
@@ -242,10 +243,11 @@ std::string_view name_of(Trick trick) {
   return kNames[static_cast<std::size_t>(trick)];
 }
 
-std::unique_ptr<ByteStream> make_deviating_stream(std::unique_ptr<ByteStream> inner,
-                                                  const Deviation* deviation,
-                                                  const Transcript* earlier, Conduct& conduct) {
+std::unique_ptr<net::ByteStream> make_deviating_stream(std::unique_ptr<net::ByteStream> inner,
+                                                       const Deviation* deviation,
+                                                       const Transcript* earlier,
+                                                       Conduct& conduct) {
   return std::make_unique<DeviatingStream>(std::move(inner), deviation, earlier, conduct);
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -15,7 +15,7 @@
 #include "net/byte_stream.h"
 #include "net/channel.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 enum class Trick : std::uint8_t {
   // The payload becomes another one of the same length.
@@ -81,8 +81,8 @@ struct Conduct {
 // Passes on what the party sends but for the deviation. `earlier` is what it has sent in another
 // session, for a replay; both outlive the stream. Whatever is asked of an empty payload, or changes
 // nothing, is no deviation.
-std::unique_ptr<ByteStream> make_deviating_stream(std::unique_ptr<ByteStream> inner,
-                                                  const Deviation* deviation,
-                                                  const Transcript* earlier, Conduct& conduct);
+std::unique_ptr<net::ByteStream> make_deviating_stream(std::unique_ptr<net::ByteStream> inner,
+                                                       const Deviation* deviation,
+                                                       const Transcript* earlier, Conduct& conduct);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -9,7 +9,7 @@
 #include "tools/adversary/table.h"
 #include "tools/adversary/unit_making.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -20,14 +20,14 @@ constexpr auto kSlice = 2ms;
 constexpr std::size_t kFloodBytes = std::size_t{16} << 10;
 
 // A stream that obstructs once a unit has begun on it.
-class ObstructingStream : public ByteStream {
+class ObstructingStream : public net::ByteStream {
  public:
-  explicit ObstructingStream(std::unique_ptr<ByteStream> inner) : inner_(std::move(inner)) {}
+  explicit ObstructingStream(std::unique_ptr<net::ByteStream> inner) : inner_(std::move(inner)) {}
 
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
     if (is_armed_) return obstruct(bytes, more);
     inner_->write(bytes, more);
-    FrameHeader header;
+    net::FrameHeader header;
     std::memcpy(&header, bytes.data(), sizeof header);
     is_armed_ = header.tag == kUnitBegin;
   }
@@ -41,14 +41,14 @@ class ObstructingStream : public ByteStream {
  protected:
   virtual void obstruct(std::span<const std::byte> bytes, std::span<const std::byte> more) = 0;
   bool is_armed() const { return is_armed_; }
-  ByteStream& inner() { return *inner_; }
+  net::ByteStream& inner() { return *inner_; }
   [[noreturn]] void wait_for_deadline() const {
     while (Clock::now() < deadline_.load()) std::this_thread::sleep_for(kSlice);
     throw NetworkError("stopped");
   }
 
  private:
-  std::unique_ptr<ByteStream> inner_;
+  std::unique_ptr<net::ByteStream> inner_;
   bool is_armed_ = false;
   std::atomic<Clock::time_point> deadline_ = Clock::time_point::max();
 };
@@ -57,7 +57,7 @@ class ObstructingStream : public ByteStream {
 class ObstructingPeer final : public ObstructingStream {
  public:
   // Notes when it begins to obstruct.
-  ObstructingPeer(std::unique_ptr<ByteStream> inner, Obstruction obstruction,
+  ObstructingPeer(std::unique_ptr<net::ByteStream> inner, Obstruction obstruction,
                   std::atomic<Clock::time_point>& since)
       : ObstructingStream(std::move(inner)), obstruction_(obstruction), since_(since) {}
 
@@ -114,18 +114,18 @@ class UnreadStream final : public ObstructingStream {
 };
 
 struct Streams {
-  MemoryStreams first = make_memory_streams(), second = make_memory_streams();
+  net::MemoryStreams first = net::make_memory_streams(), second = net::make_memory_streams();
 
-  static std::unique_ptr<ByteStream>& of(MemoryStreams& streams, Party party) {
+  static std::unique_ptr<net::ByteStream>& of(net::MemoryStreams& streams, Party party) {
     return party == Party::A ? streams.a : streams.b;
   }
 };
 
 Ending make_units(UnitMaking& making, Party me, Streams& streams) {
   return ending_of(
-      [&](Channel& channel) {
-        std::vector<std::unique_ptr<Channel>> more;
-        more.push_back(make_framed_channel(std::move(Streams::of(streams.second, me))));
+      [&](net::Channel& channel) {
+        std::vector<std::unique_ptr<net::Channel>> more;
+        more.push_back(net::make_framed_channel(std::move(Streams::of(streams.second, me))));
         making.run(me, channel, more);
       },
       std::move(Streams::of(streams.first, me)));
@@ -220,4 +220,4 @@ std::vector<Revocation> try_revocations(std::uint64_t seed) {
   return trials;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -11,7 +11,7 @@
 #include "base/party.h"
 #include "tools/adversary/trial.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // What the cheater does on the session's first connection while a check fails on the second.
 enum class Obstruction : std::uint8_t {
@@ -42,4 +42,4 @@ Revocation try_revocation(Obstruction obstruction, Party cheater, std::uint64_t 
 // Each obstruction by each party.
 std::vector<Revocation> try_revocations(std::uint64_t seed);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

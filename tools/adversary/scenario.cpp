@@ -1,6 +1,6 @@
 #include "tools/adversary/scenario.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 const std::vector<ScenarioKind>& scenario_kinds() {
   static const std::vector<ScenarioKind> kKinds = [] {
@@ -12,4 +12,4 @@ const std::vector<ScenarioKind>& scenario_kinds() {
   return kKinds;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -11,14 +11,14 @@
 #include "base/party.h"
 #include "net/channel.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 class Scenario {
  public:
   virtual ~Scenario() = default;
 
   // One party's end. Fails: as the protocols.
-  virtual void run(Party me, Channel& channel) = 0;
+  virtual void run(Party me, net::Channel& channel) = 0;
 
   // After both have ended: what is wrong with what a party that has kept to the protocol has been
   // given, however its session has ended; empty if nothing is.
@@ -41,4 +41,4 @@ std::vector<ScenarioKind> store_agreements();
 // Units are poured into stores, which keep account of those that are broken off.
 std::vector<ScenarioKind> unit_makings();
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -9,7 +9,7 @@
 #include "tools/adversary/unit_making.h"
 #include "tools/store_agreement.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,27 +26,27 @@ class StoreAgreement final : public Scenario {
     fs::remove_all(root_, ignored);
   }
 
-  void run(Party me, Channel& channel) override {
-    Rng rng(Seed{{seed_, static_cast<std::uint64_t>(me)}});
-    const SessionIds ids =
-        establish_session(channel, rng, me, {{"command", "store"}}, std::nullopt);
-    PhaseLog log;
+  void run(Party me, net::Channel& channel) override {
+    crypto::Rng rng(Seed{{seed_, static_cast<std::uint64_t>(me)}});
+    const checks::SessionIds ids =
+        checks::establish_session(channel, rng, me, {{"command", "store"}}, std::nullopt);
+    net::PhaseLog log;
     const Delta key{rng.block()};
-    Session session(me, ids, key, channel, rng.fork(), log);
-    Store store = Store::create(directory_of(me), manifest_of(me), key, 0);
+    checks::Session session(me, ids, key, channel, rng.fork(), log);
+    storage::Store store = storage::Store::create(directory_of(me), manifest_of(me), key, 0);
     pour(store, me, rng);
     meet(session, store, Meeting::OfMakers);
     end_together(session, store);
     MaterialCounts needed;
     needed[kStoredKind] = kRunTriples;
-    Reservation first = reserve_together(session, store, needed);
+    storage::Reservation first = reserve_together(session, store, needed);
     draw(me, first, kRunTriples);
     needed[kStoredKind] = kPlannedTriples;
     const std::uint64_t plan =
         allot_together(session, store, meet(session, store, Meeting::OfRuns), needed, true).plan;
-    Reservation second = claim_together(session, store, plan, needed);
+    storage::Reservation second = claim_together(session, store, plan, needed);
     draw(me, second, kPlannedTriples);
-    const Verification verification = verify(store);
+    const storage::Verification verification = storage::verify(store);
     compare_halves(session, store, verification.good);
     meet(session, store, Meeting::OfRuns);
   }
@@ -54,12 +54,12 @@ class StoreAgreement final : public Scenario {
   std::string flaw(Party honest) override {
     if (!flaws_[index(honest)].empty() || !fs::exists(directory_of(honest)))
       return flaws_[index(honest)];
-    Store store = Store::open(directory_of(honest));
-    const Verification verification = verify(store);
+    storage::Store store = storage::Store::open(directory_of(honest));
+    const storage::Verification verification = storage::verify(store);
     if (!verification.corrupt.empty())
       return "its store is damaged: " + verification.corrupt.front();
     MaterialCounts rest = store.left();
-    Reservation reservation = store.reserve({}, rest);
+    storage::Reservation reservation = store.reserve({}, rest);
     draw(honest, reservation, rest[kStoredKind]);
     return flaws_[index(honest)];
   }
@@ -68,8 +68,8 @@ class StoreAgreement final : public Scenario {
   static std::size_t index(Party party) { return static_cast<std::size_t>(party); }
   fs::path directory_of(Party party) const { return root_ / std::string(1, letter(party)); }
 
-  static Manifest manifest_of(Party me) {
-    Manifest manifest;
+  static storage::Manifest manifest_of(Party me) {
+    storage::Manifest manifest;
     manifest.me = me;
     manifest.profile = "fast";
     manifest.material = "triples";
@@ -79,7 +79,7 @@ class StoreAgreement final : public Scenario {
     return manifest;
   }
 
-  void pour(Store& store, Party me, Rng& rng) {
+  void pour(storage::Store& store, Party me, crypto::Rng& rng) {
     for (std::size_t unit = 0; unit < kStoredUnits; ++unit) {
       MaterialBatch batch(kStoredKind, me, kUnitTriples);
       for (MacShare& share : batch.shares[0].macs) {
@@ -92,7 +92,7 @@ class StoreAgreement final : public Scenario {
   }
 
   // Notes what was never poured, or is served again.
-  void draw(Party me, Reservation& reservation, std::uint64_t count) {
+  void draw(Party me, storage::Reservation& reservation, std::uint64_t count) {
     const MaterialBatch batch = reservation.draw(kStoredKind, count);
     for (const MacShare& share : batch.shares[0].macs)
       if (poured_[index(me)].erase(share.value.lo) == 0)
@@ -112,4 +112,4 @@ std::vector<ScenarioKind> store_agreements() {
            [](std::uint64_t seed) { return std::make_unique<StoreAgreement>(seed); }}};
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

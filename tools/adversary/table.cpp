@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 constexpr Expected kEnded = Expected::Ended, kGuess = Expected::Guess,
@@ -176,4 +176,4 @@ Judgement judge(const TableRow& row, Trick trick, const Trial& trial) {
   }
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -9,7 +9,7 @@
 
 #include "tools/adversary/trial.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 enum class Expected : std::uint8_t {
   // by one of the row's checks of the honest party, or by a check of the cheater's own, who then
@@ -51,4 +51,4 @@ struct Judgement {
 };
 Judgement judge(const TableRow& row, Trick trick, const Trial& trial);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

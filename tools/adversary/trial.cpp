@@ -4,11 +4,11 @@
 
 #include "base/error.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
-Ending ending_of(const std::function<void(Channel&)>& body, std::unique_ptr<ByteStream> stream,
-                 bool tells) {
-  const auto channel = make_framed_channel(std::move(stream));
+Ending ending_of(const std::function<void(net::Channel&)>& body,
+                 std::unique_ptr<net::ByteStream> stream, bool tells) {
+  const auto channel = net::make_framed_channel(std::move(stream));
   try {
     body(*channel);
     channel->flush();
@@ -33,13 +33,13 @@ Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater,
               const Deviation* deviation, const Transcript* earlier) {
   const auto scenario = kind.make(seed);
   Trial trial;
-  MemoryStreams streams = make_memory_streams();
+  net::MemoryStreams streams = net::make_memory_streams();
   auto& deviating = cheater == Party::A ? streams.a : streams.b;
   auto& keeping = cheater == Party::A ? streams.b : streams.a;
   deviating = make_deviating_stream(std::move(deviating), deviation, earlier, trial.conduct);
   // The cheater leaves without an abort.
   const auto run_as = [&](Party party) {
-    return [&, party](Channel& channel) { scenario->run(party, channel); };
+    return [&, party](net::Channel& channel) { scenario->run(party, channel); };
   };
   std::thread thread([&] { trial.cheater = ending_of(run_as(cheater), std::move(deviating)); });
   trial.honest = ending_of(run_as(peer_of(cheater)), std::move(keeping), true);
@@ -52,4 +52,4 @@ Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater,
   return trial;
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -6,7 +6,7 @@
 #include "tools/adversary/deviation.h"
 #include "tools/adversary/scenario.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // How one party's session has ended.
 struct Ending {
@@ -31,11 +31,11 @@ struct Trial {
 
 // Runs `body` on a channel over the stream, to its end. A party that finds cheating and `tells`
 // says so, as the commands do.
-Ending ending_of(const std::function<void(Channel&)>& body, std::unique_ptr<ByteStream> stream,
-                 bool tells = false);
+Ending ending_of(const std::function<void(net::Channel&)>& body,
+                 std::unique_ptr<net::ByteStream> stream, bool tells = false);
 
 // Runs a session of the kind. `deviation` may be null: then nobody cheats.
 Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater,
               const Deviation* deviation, const Transcript* earlier = nullptr);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -12,7 +12,7 @@
 #include "tools/adversary/scenario.h"
 #include "tools/connection.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,7 +23,7 @@ constexpr std::uint64_t kSmallUnit = 128, kUnitsOfWorker = 2, kInputsOfUnit = 16
 class BrokenMaking final : public Scenario {
  public:
   BrokenMaking(const ParameterRequest& request, std::uint64_t seed) : making_(request, seed) {}
-  void run(Party me, Channel& channel) override { making_.run(me, channel); }
+  void run(Party me, net::Channel& channel) override { making_.run(me, channel); }
   std::string flaw(Party honest) override { return making_.flaw(honest); }
 
  private:
@@ -70,25 +70,26 @@ fs::path UnitMaking::directory_of(Party party) const {
   return root_ / std::string(1, letter(party));
 }
 
-void UnitMaking::run(Party me, Channel& channel, std::span<const std::unique_ptr<Channel>> more) {
+void UnitMaking::run(Party me, net::Channel& channel,
+                     std::span<const std::unique_ptr<net::Channel>> more) {
   Record& record = records_[index(me)];
-  Rng rng(Seed{{seed_, static_cast<std::uint64_t>(me)}});
-  const SessionIds ids =
-      establish_session(channel, rng, me, {{"command", "preprocess"}}, std::nullopt);
-  PhaseLog log;
-  const Delta key = draw_global_key(rng, me, params_.profile());
-  Session session(me, ids, key, channel, std::move(rng), log);
-  Manifest manifest;
+  crypto::Rng rng(Seed{{seed_, static_cast<std::uint64_t>(me)}});
+  const checks::SessionIds ids =
+      checks::establish_session(channel, rng, me, {{"command", "preprocess"}}, std::nullopt);
+  net::PhaseLog log;
+  const Delta key = offline::draw_global_key(rng, me, params_.profile());
+  checks::Session session(me, ids, key, channel, std::move(rng), log);
+  storage::Manifest manifest;
   manifest.me = me;
   manifest.profile = name_of(params_.profile());
   manifest.material = name_of(params_.material());
   manifest.sigma = params_.sigma();
   manifest.bucket = params_.bucket();
   manifest.unit = params_.unit();
-  Store store = Store::create(directory_of(me), manifest, key, 0);
+  storage::Store store = storage::Store::create(directory_of(me), manifest, key, 0);
   record.has_run = true;
-  const std::vector<UnitRequest> requests(kUnitsOfWorker * (1 + more.size()),
-                                          {{params_.unit(), params_.bucket()}, kInputsOfUnit});
+  const std::vector<offline::UnitRequest> requests(
+      kUnitsOfWorker * (1 + more.size()), {{params_.unit(), params_.bucket()}, kInputsOfUnit});
   const auto check_failed = [&](const std::exception_ptr&) {
     store.erase_keys();
     const std::lock_guard lock(record.mutex);
@@ -100,9 +101,9 @@ void UnitMaking::run(Party me, Channel& channel, std::span<const std::unique_ptr
   };
   try {
     within_session(std::span(&store, 1), channel, [&] {
-      Preprocessor preprocessor(session, params_, more);
-      UnitAccount account(store, params_);
-      BackgroundSink sink(account);
+      offline::Preprocessor preprocessor(session, params_, more);
+      offline::UnitAccount account(store, params_);
+      storage::BackgroundSink sink(account);
       preprocessor.make_units(requests, sink, account,
                               {.observer = note, .check_failed = check_failed});
       sink.flush();
@@ -120,12 +121,13 @@ void UnitMaking::run(Party me, Channel& channel, std::span<const std::unique_ptr
 std::string UnitMaking::flaw(Party party) const {
   const Record& record = records_[index(party)];
   if (!record.has_run) return {};
-  const Store store = Store::open(directory_of(party), {.purpose = Purpose::Look});
-  const bool is_dead = store.manifest().state == SessionState::Dead;
+  const storage::Store store =
+      storage::Store::open(directory_of(party), {.purpose = storage::Purpose::Look});
+  const bool is_dead = store.manifest().state == storage::SessionState::Dead;
   if (is_dead != record.is_revoked)
     return "its store is dead, or not, against how its session ended";
   if (is_dead) return store.keys_are_gone() ? "" : "keys have outlived a failed check";
-  const AttemptTotals attempts = store.attempts();
+  const storage::AttemptTotals attempts = store.attempts();
   const std::uint64_t broken = record.begun.size() - store.manifest().units_made;
   if (attempts.outstanding != broken)
     return "of " + std::to_string(broken) + " units that were broken off, " +
@@ -141,4 +143,4 @@ std::vector<ScenarioKind> unit_makings() {
           broken_making("units-fast", Profile::Fast)};
 }
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

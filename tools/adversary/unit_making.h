@@ -15,7 +15,7 @@
 #include "base/party.h"
 #include "net/channel.h"
 
-namespace tinyot {
+namespace tinyot::tools {
 
 // A new directory for stores to try. Fails: StoreError.
 std::filesystem::path make_stores_directory();
@@ -30,7 +30,8 @@ class UnitMaking {
 
   // One party's end; `more` are the channels of its workers but the first. Fails: as `tinyot
   // preprocess`, and the store is as that would leave it.
-  void run(Party me, Channel& channel, std::span<const std::unique_ptr<Channel>> more = {});
+  void run(Party me, net::Channel& channel,
+           std::span<const std::unique_ptr<net::Channel>> more = {});
 
   // What is wrong with the party's store after the run, opened anew; empty if nothing is. After a
   // failed check, no key is left; otherwise each unit that was begun is made or outstanding.
@@ -59,4 +60,4 @@ class UnitMaking {
 // Units of the smallest size that the profile takes, with the buckets that they need.
 ParameterRequest small_units(Profile profile);
 
-}  // namespace tinyot
+}  // namespace tinyot::tools

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "storage/verify.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::faults {
 namespace {

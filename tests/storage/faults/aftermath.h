@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/storage/faults/scenario.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::faults {
 

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::faults {
 namespace {
 

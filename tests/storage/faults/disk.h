@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/storage/faults/interposed.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::faults {
 

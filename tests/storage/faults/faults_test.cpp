@@ -9,6 +9,7 @@
 #include "tests/storage/faults/interposed.h"
 #include "tests/storage/faults/scenario.h"
 #include "tests/storage/process_support.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::faults {
 namespace {

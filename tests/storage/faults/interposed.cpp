@@ -12,6 +12,8 @@
 #include <mutex>
 #include <utility>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::faults {
 namespace {
 

@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "tests/support/layers.h"
+
 namespace tinyot::faults {
 
 enum class Fault {

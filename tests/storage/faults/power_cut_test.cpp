@@ -6,6 +6,7 @@
 #include "storage/session_file.h"
 #include "tests/storage/faults/aftermath.h"
 #include "tests/storage/faults/disk.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::faults {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "storage/record.h"
+#include "tests/support/layers.h"
 
 namespace tinyot::faults {
 

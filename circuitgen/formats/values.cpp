@@ -1,0 +1,131 @@
+#include "circuitgen/formats/values.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tinyot::circuit {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+bool has_hex_prefix(std::string_view text) {
+  return text.starts_with("0x") || text.starts_with("0X");
+}
+
+// The digit at `index`; positions in the message count from 1 and in the text as the user wrote it.
+std::uint32_t digit_at(std::string_view text, std::size_t index, std::uint32_t base) {
+  const char c = text[index];
+  std::uint32_t digit = base;
+  if (c >= '0' && c <= '9') digit = static_cast<std::uint32_t>(c - '0');
+  if (base == 16 && c >= 'a' && c <= 'f') digit = static_cast<std::uint32_t>(c - 'a') + 10;
+  if (base == 16 && c >= 'A' && c <= 'F') digit = static_cast<std::uint32_t>(c - 'A') + 10;
+  if (digit < base) return digit;
+  throw UsageError(
+      "the character at position " + std::to_string(index + 1) + " of the value is not a " +
+      (base == 16 ? "hexadecimal digit" : "decimal digit (write 0x before hexadecimal numbers)"));
+}
+
+[[noreturn]] void refuse_too_large(std::uint32_t bits) {
+  throw UsageError("the value does not fit in the " + std::to_string(bits) + " bits of its bundle");
+}
+
+// Sets the bits of `digit` from wire `first` on.
+void put_digit(BitVector& value, std::size_t first, std::uint32_t digit) {
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (first + i < value.size()) {
+      value.put(first + i, ((digit >> i) & 1) != 0);
+    } else if ((digit >> i) != 0) {
+      refuse_too_large(static_cast<std::uint32_t>(value.size()));
+    }
+  }
+}
+
+std::uint32_t digit_from(const BitVector& value, std::size_t first) {
+  std::uint32_t digit = 0;
+  for (std::size_t i = 0; i < 4 && first + i < value.size(); ++i)
+    digit |= std::uint32_t{value[first + i]} << i;
+  return digit;
+}
+
+// The digit at `index` of the Bytes form stands for four wires from here on: the high half of a
+// byte is written first.
+std::size_t first_wire_of(std::size_t index) { return 8 * (index / 2) + (index % 2 == 0 ? 4 : 0); }
+
+BitVector parse_bytes(std::string_view text, std::uint32_t bits) {
+  const std::size_t prefix = has_hex_prefix(text) ? 2 : 0;
+  const std::size_t digits = text.size() - prefix;
+  if (digits != bits / 4) {
+    throw UsageError("the value has " + std::to_string(digits) + " characters, but its bundle of " +
+                     std::to_string(bits) + " bits takes exactly " + std::to_string(bits / 4) +
+                     " hexadecimal digits");
+  }
+  BitVector value(bits);
+  for (std::size_t i = 0; i < digits; ++i)
+    put_digit(value, first_wire_of(i), digit_at(text, prefix + i, 16));
+  return value;
+}
+
+BitVector parse_hex_number(std::string_view text, std::uint32_t bits) {
+  if (text.size() == 2) throw UsageError("the value has no digits behind 0x");
+  BitVector value(bits);
+  for (std::size_t i = 2; i < text.size(); ++i)
+    put_digit(value, 4 * (text.size() - 1 - i), digit_at(text, i, 16));
+  return value;
+}
+
+BitVector parse_decimal_number(std::string_view text, std::uint32_t bits) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::uint32_t digit = digit_at(text, i, 10);
+    if (number > (~std::uint64_t{0} - digit) / 10) {
+      throw UsageError(
+          "a decimal value must be below 2^64; write larger ones as 0x and hexadecimal digits");
+    }
+    number = 10 * number + digit;
+  }
+  BitVector value(bits);
+  for (std::size_t first = 0; first < 64; first += 4)
+    put_digit(value, first, (number >> first) & 15);
+  wipe_object(number);
+  return value;
+}
+
+void mirror(BitVector& value) {
+  for (std::size_t i = 0, j = value.size(); i + 1 < j; ++i) {
+    --j;
+    const bool low = value[i];
+    value.put(i, value[j]);
+    value.put(j, low);
+  }
+}
+
+}  // namespace
+
+BitVector parse_value(std::string_view text, std::uint32_t bits, ValueFormat format,
+                      bool msb_first) {
+  ENSURE(format != ValueFormat::Bytes || bits % 8 == 0);
+  if (text.empty()) throw UsageError("the value is empty");
+  BitVector value = format == ValueFormat::Bytes ? parse_bytes(text, bits)
+                    : has_hex_prefix(text)       ? parse_hex_number(text, bits)
+                                                 : parse_decimal_number(text, bits);
+  if (msb_first) mirror(value);
+  return value;
+}
+
+std::string print_value(const BitVector& value, ValueFormat format, bool msb_first) {
+  ENSURE(format != ValueFormat::Bytes || value.size() % 8 == 0);
+  BitVector ordered = value;
+  if (msb_first) mirror(ordered);
+  const std::size_t digits = (value.size() + 3) / 4;
+  std::string text = format == ValueFormat::Bytes ? "" : "0x";
+  text.reserve(text.size() + digits);
+  for (std::size_t i = 0; i < digits; ++i) {
+    const std::size_t first =
+        format == ValueFormat::Bytes ? first_wire_of(i) : 4 * (digits - 1 - i);
+    text.push_back(kDigits[digit_from(ordered, first)]);
+  }
+  return text;
+}
+
+}  // namespace tinyot::circuit

@@ -1,0 +1,27 @@
+#include "circuitgen/generators/columns.h"
+
+#include "circuitgen/integer.h"
+
+namespace tinyot::circuit {
+
+void append_inputs(Columns& values, Builder& builder, std::uint32_t bundle, std::uint64_t first,
+                   std::uint64_t count) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::uint64_t k = first; k < first + count; ++k) {
+      values[i].push_back(
+          builder.input_bit(bundle, static_cast<std::uint32_t>(k * values.size() + i)));
+    }
+  }
+}
+
+Bits less_each(const Columns& xs, const Columns& ys, std::span<const Pair> pairs) {
+  ENSURE(xs.size() == ys.size());
+  Bits borrows(pairs.size());
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    for (std::size_t k = 0; k < pairs.size(); ++k)
+      borrows[k] = next_borrow(xs[i][pairs[k].x], ys[i][pairs[k].y], borrows[k]);
+  }
+  return borrows;
+}
+
+}  // namespace tinyot::circuit

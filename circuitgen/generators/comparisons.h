@@ -1,0 +1,21 @@
+// Circuits made of comparisons of unsigned integers: one AND a bit each.
+//
+//   millionaires
+//     parameters  bits
+//     inputs      a (bits, A), b (bits, B)
+//     output      a_has_more (1, to both): a > b
+//
+//   comparisons
+//     parameters  rows, columns, bits
+//     inputs      a (rows . bits, A), b (columns . bits, B): value k from bit k . bits on
+//     output      less (rows . columns, to both): bit i . columns + j is a_i < b_j
+#pragma once
+
+#include "circuitgen/generators/family.h"
+
+namespace tinyot::circuit {
+
+CircuitFamily millionaires_family();
+CircuitFamily comparisons_family();
+
+}  // namespace tinyot::circuit

@@ -1,0 +1,105 @@
+// A family of circuits: one generator and the parameters that a user may set, as
+// `name:key=value,key=value`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "circuitgen/builder.h"
+#include "circuitgen/gate.h"
+
+namespace tinyot::circuit {
+
+// A number within a range, or one of several words.
+struct CircuitParameter {
+  std::string name;
+  std::string description;
+  std::string default_value;
+  std::uint64_t min;
+  std::uint64_t max;
+  std::vector<std::string> choices;  // empty: a number
+
+  static CircuitParameter number(std::string name, std::uint64_t default_value, std::uint64_t min,
+                                 std::uint64_t max, std::string description) {
+    return {std::move(name), std::move(description), std::to_string(default_value), min, max, {}};
+  }
+  // The first choice is the default.
+  static CircuitParameter choice(std::string name, std::vector<std::string> choices,
+                                 std::string description) {
+    std::string first = choices.front();
+    return {std::move(name), std::move(description), std::move(first), 0, 0, std::move(choices)};
+  }
+
+  std::string allowed() const;  // "1 to 64", "small or shallow"
+};
+
+// The values of all parameters of a family, checked.
+class CircuitArguments {
+ public:
+  // The family's name and what differs from the defaults, in the family's order: equal if and only
+  // if the circuits are.
+  const std::string& spec() const { return spec_; }
+  // Fails: std::logic_error by ENSURE if there is no such parameter.
+  const std::string& choice(const std::string& name) const;
+  std::uint64_t number(const std::string& name) const;
+
+ private:
+  friend struct CircuitFamily;
+  std::string spec_;
+  std::map<std::string, std::string> values_;  // numbers in decimal without leading zeros
+};
+
+struct CircuitFamily {
+  std::string name;
+  std::string description;  // one line
+  std::vector<CircuitParameter> parameters;
+  std::function<std::unique_ptr<Circuit>(const CircuitArguments&)> make;
+
+  // `text` is `key=value,key=value`, or empty for the defaults. Fails: UsageError with what is
+  // known and allowed.
+  CircuitArguments parse(std::string_view text) const;
+};
+
+// The width of a bundle. Fails: std::logic_error by ENSURE if a bundle cannot be so wide: the
+// ranges of parameters exclude it.
+inline std::uint32_t bundle_bits(std::uint64_t bits) {
+  ENSURE(bits < std::uint64_t{1} << 32);
+  return static_cast<std::uint32_t>(bits);
+}
+
+// A bundle of integers, of each lane its own; an output is to both.
+inline InputBundle integer_input(std::string name, std::uint64_t bits, Party owner) {
+  return {std::move(name), bundle_bits(bits), owner, ValueFormat::Integer, false};
+}
+inline OutputBundle integer_output(std::string name, std::uint64_t bits) {
+  return {std::move(name), bundle_bits(bits), Receiver::Both, ValueFormat::Integer};
+}
+
+// Case, '-' and '_' do not matter in names of circuits, parameters and choices: "AES-128" is
+// "aes128".
+bool same_name(std::string_view x, std::string_view y);
+
+// A circuit from a function that emits it.
+class GeneratedCircuit final : public Circuit {
+ public:
+  GeneratedCircuit(CircuitInfo info, std::function<void(Builder&)> program)
+      : info_(std::move(info)), program_(std::move(program)) {}
+  const CircuitInfo& info() const override { return info_; }
+  void generate(GateSink& sink) const override {
+    Builder builder(sink, info_);
+    program_(builder);
+  }
+
+ private:
+  CircuitInfo info_;
+  std::function<void(Builder&)> program_;
+};
+
+}  // namespace tinyot::circuit

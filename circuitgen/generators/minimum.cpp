@@ -1,0 +1,87 @@
+#include "circuitgen/generators/minimum.h"
+
+#include <algorithm>
+
+#include "circuitgen/generators/columns.h"
+#include "circuitgen/integer.h"
+
+namespace tinyot::circuit {
+namespace {
+
+// At each level 2 . kSideBySide integers play when they are there.
+class Tournament {
+ public:
+  explicit Tournament(std::size_t bits) : bits_(bits), waiting_{Columns(bits)} {}
+
+  // The next inputs of a bundle: 2 . kSideBySide in all but the last calls together.
+  void add(Builder& builder, std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
+    append_inputs(waiting_[0], builder, bundle, first, count);
+    for (std::size_t level = 0; waiting_[level][0].size() == 2 * kSideBySide; ++level) play(level);
+  }
+
+  // At least one integer has been added.
+  Bits smallest() && {
+    for (std::size_t level = 0; level + 1 < waiting_.size() || waiting_[level][0].size() > 1;
+         ++level)
+      play(level);
+    Bits result;
+    for (Bits& column : waiting_.back()) result.push_back(std::move(column[0]));
+    return result;
+  }
+
+ private:
+  // The smaller one of each two neighbours goes up a level; a last one without a neighbour goes up
+  // as it is.
+  void play(std::size_t level) {
+    if (level + 1 == waiting_.size()) waiting_.emplace_back(bits_);
+    Columns values = std::exchange(waiting_[level], Columns(bits_));
+    std::vector<Pair> pairs;
+    for (std::size_t k = 0; k + 1 < values[0].size(); k += 2) pairs.push_back({k + 1, k});
+    const Bits second_is_less = less_each(values, values, pairs);
+    for (std::size_t i = 0; i < bits_; ++i) {
+      Bits &column = values[i], &next = waiting_[level + 1][i];
+      for (std::size_t k = 0; k < pairs.size(); ++k) {
+        next.push_back(select(second_is_less[k], column[2 * k + 1], column[2 * k]));
+        column[2 * k] = column[2 * k + 1] = Bit();
+      }
+      if (column.size() % 2 == 1) next.push_back(std::move(column.back()));
+    }
+  }
+
+  std::size_t bits_;
+  std::vector<Columns> waiting_;  // by level
+};
+
+void emit_minimum(Builder& builder, std::uint64_t count, std::uint64_t bits) {
+  Tournament tournament(bits);
+  for (std::uint64_t first = 0; first < (count + 1) / 2; first += kSideBySide) {
+    for (const std::uint32_t bundle : {0, 1}) {
+      tournament.add(builder, bundle, first,
+                     std::min<std::uint64_t>(kSideBySide, (count + 1 - bundle) / 2 - first));
+    }
+  }
+  builder.output(0, std::move(tournament).smallest());
+}
+
+}  // namespace
+
+CircuitFamily minimum_family() {
+  CircuitFamily family;
+  family.name = "minimum";
+  family.description = "the minimum of numbers of which A and B have half each; both learn it";
+  family.parameters = {CircuitParameter::number("count", 1'000'000, 2, std::uint64_t{1} << 25,
+                                                "how many numbers A and B have together"),
+                       CircuitParameter::number("bits", 20, 1, 64, "of each number")};
+  family.make = [](const CircuitArguments& arguments) {
+    const std::uint64_t count = arguments.number("count"), bits = arguments.number("bits");
+    CircuitInfo info{arguments.spec(),
+                     {integer_input("values_a", (count + 1) / 2 * bits, Party::A),
+                      integer_input("values_b", count / 2 * bits, Party::B)},
+                     {integer_output("minimum", bits)}};
+    return std::make_unique<GeneratedCircuit>(
+        std::move(info), [=](Builder& builder) { emit_minimum(builder, count, bits); });
+  };
+  return family;
+}
+
+}  // namespace tinyot::circuit

@@ -1,0 +1,66 @@
+#include "circuitgen/generators/random_layers.h"
+
+namespace tinyot::circuit {
+namespace {
+
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same circuit everywhere; nothing about it is
+// secret.
+class PublicGenerator {
+ public:
+  explicit PublicGenerator(std::uint64_t seed) : state_(seed) {}
+  std::size_t below(std::size_t bound) {
+    state_ += 0x9e3779b97f4a7c15;
+    std::uint64_t z = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return static_cast<std::size_t>((z ^ (z >> 31)) % bound);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+struct LayersShape {
+  std::uint64_t width, depth, seed;
+};
+
+void emit_layers(Builder& builder, const LayersShape& shape) {
+  PublicGenerator choice(shape.seed);
+  Bits layer = builder.input(0);
+  const Bits b = builder.input(1);
+  for (std::size_t i = 0; i < layer.size(); ++i) layer[i] ^= b[i];
+  for (std::uint64_t k = 0; k < shape.depth; ++k) {
+    Bits next;
+    next.reserve(layer.size());
+    for (std::size_t i = 0; i < layer.size(); ++i) {
+      // Different ones, so that each gate costs what it says.
+      const std::size_t x = choice.below(layer.size()),
+                        y = (x + 1 + choice.below(layer.size() - 1)) % layer.size();
+      next.push_back((layer[x] & layer[y]) ^ layer[choice.below(layer.size())]);
+    }
+    layer = std::move(next);
+  }
+  builder.output(0, layer);
+}
+
+}  // namespace
+
+CircuitFamily random_layers_family() {
+  return {
+      "random",
+      "random layers of ANDs, for measuring",
+      {CircuitParameter::number("width", 1024, 2, std::uint64_t{1} << 24, "ANDs of a layer"),
+       CircuitParameter::number("depth", 64, 1, std::uint64_t{1} << 30, "layers"),
+       CircuitParameter::number("seed", 1, 0, std::uint64_t{1} << 62, "of the choice of wires")},
+      [](const CircuitArguments& arguments) -> std::unique_ptr<Circuit> {
+        const LayersShape shape{arguments.number("width"), arguments.number("depth"),
+                                arguments.number("seed")};
+        CircuitInfo info{
+            arguments.spec(),
+            {integer_input("a", shape.width, Party::A), integer_input("b", shape.width, Party::B)},
+            {integer_output("z", shape.width)}};
+        return std::make_unique<GeneratedCircuit>(
+            std::move(info), [shape](Builder& builder) { emit_layers(builder, shape); });
+      }};
+}
+
+}  // namespace tinyot::circuit

@@ -1,0 +1,41 @@
+#include "circuitgen/generators/registry.h"
+
+#include "base/error.h"
+#include "circuitgen/generators/aes.h"
+#include "circuitgen/generators/comparisons.h"
+#include "circuitgen/generators/hamming.h"
+#include "circuitgen/generators/levenshtein.h"
+#include "circuitgen/generators/minimum.h"
+#include "circuitgen/generators/random_layers.h"
+#include "circuitgen/generators/set_intersection.h"
+#include "circuitgen/generators/sha256.h"
+#include "circuitgen/generators/sort.h"
+
+namespace tinyot::circuit {
+
+const std::vector<CircuitFamily>& circuit_families() {
+  static const std::vector<CircuitFamily> kFamilies = {
+      aes_family(128),       aes_family(192),  aes_family(256),           sha256_family(),
+      millionaires_family(), hamming_family(), set_intersection_family(), minimum_family(),
+      levenshtein_family(),  sort_family(),    comparisons_family(),      random_layers_family()};
+  return kFamilies;
+}
+
+std::vector<std::string> circuit_names() {
+  std::vector<std::string> names;
+  for (const CircuitFamily& family : circuit_families()) names.push_back(family.name);
+  return names;
+}
+
+std::unique_ptr<Circuit> find_circuit(std::string_view spec) {
+  const std::size_t colon = spec.find(':');
+  for (const CircuitFamily& family : circuit_families()) {
+    if (!same_name(family.name, spec.substr(0, colon))) continue;
+    const std::string_view text =
+        colon == std::string_view::npos ? std::string_view() : spec.substr(colon + 1);
+    return family.make(family.parse(text));
+  }
+  return nullptr;
+}
+
+}  // namespace tinyot::circuit

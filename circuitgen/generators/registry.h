@@ -1,0 +1,23 @@
+// The circuits that are known by name.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circuitgen/generators/family.h"
+
+namespace tinyot::circuit {
+
+// What there is, with a line of description, the parameters and their defaults, in the order in
+// which a user is told of them.
+const std::vector<CircuitFamily>& circuit_families();
+std::vector<std::string> circuit_names();
+
+// `spec` is `name` or `name:key=value,key=value`. Null if no family has this name; info().name of
+// the circuit is the canonical spec, see CircuitArguments. Fails: UsageError for a wrong key or
+// value, with what is known and allowed.
+std::unique_ptr<Circuit> find_circuit(std::string_view spec);
+
+}  // namespace tinyot::circuit

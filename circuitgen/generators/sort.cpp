@@ -1,0 +1,75 @@
+#include "circuitgen/generators/sort.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "circuitgen/generators/columns.h"
+#include "circuitgen/integer.h"
+
+namespace tinyot::circuit {
+namespace {
+
+// Each pair touches other integers, so all of them stand side by side. The larger one becomes `x`.
+void exchange_each(Columns& values, std::span<const Pair> comparators) {
+  const Bits swap = less_each(values, values, comparators);
+  for (Bits& column : values) {
+    for (std::size_t k = 0; k < comparators.size(); ++k)
+      exchange(swap[k], {&column[comparators[k].x], 1}, {&column[comparators[k].y], 1});
+  }
+}
+
+// Algorithm M, with its names.
+void merge_exchange(Columns& values) {
+  const std::size_t n = values[0].size(), top = std::bit_ceil(n) / 2;
+  for (std::size_t p = top; p > 0; p /= 2) {
+    std::size_t q = top, r = 0, d = p;
+    while (true) {
+      std::vector<Pair> stage;
+      for (std::size_t i = 0; i + d < n; ++i) {
+        if ((i & p) == r) stage.push_back({i + d, i});
+      }
+      for (std::size_t first = 0; first < stage.size(); first += kSideBySide) {
+        exchange_each(values,
+                      std::span(stage).subspan(first, std::min(kSideBySide, stage.size() - first)));
+      }
+      if (q == p) break;
+      d = q - p;
+      q /= 2;
+      r = p;
+    }
+  }
+}
+
+void emit_sorted(Builder& builder, std::uint64_t count, std::uint64_t bits) {
+  Columns values(bits);
+  append_inputs(values, builder, 0, 0, (count + 1) / 2);
+  append_inputs(values, builder, 1, 0, count / 2);
+  merge_exchange(values);
+  for (std::uint64_t k = 0; k < count; ++k) {
+    for (std::uint64_t i = 0; i < bits; ++i)
+      builder.output_bit(0, static_cast<std::uint32_t>(k * bits + i), values[i][k]);
+  }
+}
+
+}  // namespace
+
+CircuitFamily sort_family() {
+  CircuitFamily family;
+  family.name = "sort";
+  family.description = "sorts numbers of which A and B have half each; both learn the sorted list";
+  family.parameters = {
+      CircuitParameter::number("count", 1024, 2, 1 << 18, "how many numbers A and B have together"),
+      CircuitParameter::number("bits", 32, 1, 64, "of each number")};
+  family.make = [](const CircuitArguments& arguments) {
+    const std::uint64_t count = arguments.number("count"), bits = arguments.number("bits");
+    CircuitInfo info{arguments.spec(),
+                     {integer_input("values_a", (count + 1) / 2 * bits, Party::A),
+                      integer_input("values_b", count / 2 * bits, Party::B)},
+                     {integer_output("sorted", count * bits)}};
+    return std::make_unique<GeneratedCircuit>(
+        std::move(info), [=](Builder& builder) { emit_sorted(builder, count, bits); });
+  };
+  return family;
+}
+
+}  // namespace tinyot::circuit

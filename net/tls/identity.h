@@ -1,0 +1,65 @@
+// Who a party is on the network: a private key and a certificate that it has signed itself. The
+// other party knows it by the fingerprint of its public key, and by nothing else: names and
+// signatures in a certificate mean nothing here.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/secret.h"
+
+namespace tinyot::net {
+
+// SHA-256 of a public key as certificates hold it (SubjectPublicKeyInfo, DER).
+struct Fingerprint {
+  std::array<std::uint8_t, 32> bytes{};
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+};
+// "sha256:" and 64 hex digits; the prefix may be missing where it is parsed.
+std::string text_of(const Fingerprint& fingerprint);
+std::optional<Fingerprint> parse_fingerprint(std::string_view text);
+
+// Of the first certificate in PEM; nothing if there is none.
+std::optional<Fingerprint> certificate_fingerprint(std::string_view pem);
+
+class Identity {
+ public:
+  using Clock = std::chrono::system_clock;
+  static constexpr std::chrono::days kTenYears{3652};
+
+  // A fresh Ed25519 key, with a certificate from a day ago, so that clocks may differ, on. Secret:
+  // the key.
+  static Identity generate(Clock::time_point from = Clock::now() - std::chrono::days(1),
+                           std::chrono::days valid = kTenYears);
+
+  // From a private key (Ed25519 or P-256, not encrypted) and its certificate in PEM, in any order.
+  // Fails: UsageError naming `file` and what is wrong with it.
+  static Identity parse(std::string_view pem, const std::string& file);
+
+  Identity(Identity&&) noexcept;
+  Identity& operator=(Identity&&) noexcept;
+  ~Identity();
+
+  const Fingerprint& fingerprint() const;
+  // "2026-11-20 to 2036-11-18", of the certificate.
+  std::string dates() const;
+  bool is_valid_now() const;
+
+  // Both in PEM, as parse() takes it. Secret.
+  SecretVector<char> private_pem() const;
+  std::string certificate_pem() const;
+
+  struct Parts;
+  const Parts& parts() const { return *parts_; }
+
+ private:
+  explicit Identity(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tinyot::net

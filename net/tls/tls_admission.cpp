@@ -1,0 +1,84 @@
+#include "net/tls/tls_admission.h"
+
+#include "base/error.h"
+#include "net/tls/certificate.h"
+#include "net/tls/tls_stream.h"
+
+namespace tinyot::net {
+namespace {
+
+constexpr const char* kSuites = "TLS_AES_128_GCM_SHA256";
+constexpr const char* kGroups = "X25519";
+constexpr const char* kSignatures = "ed25519:ECDSA+SHA256";
+constexpr long kCertificateBytesMax = 4 << 10;
+
+// OpenSSL's own rules on certificates, which are about authorities and names, are replaced by the
+// one on keys.
+int verify(X509_STORE_CTX* store, void*) noexcept {
+  const auto* ssl = static_cast<const SSL*>(
+      X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* stream = static_cast<TlsStream*>(SSL_get_app_data(ssl));
+  const X509* certificate = X509_STORE_CTX_get0_cert(store);
+  if (certificate && stream->accepts(*certificate)) return 1;
+  X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_UNTRUSTED);
+  return 0;
+}
+
+SslContextPtr make_context(const Identity::Parts& mine) {
+  SslContextPtr context(SSL_CTX_new(TLS_method()));
+  SSL_CTX* ctx = context.get();
+  openssl_ensure(ctx && SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) == 1 &&
+                     SSL_CTX_set_max_proto_version(ctx, TLS1_3_VERSION) == 1 &&
+                     SSL_CTX_set_ciphersuites(ctx, kSuites) == 1 &&
+                     SSL_CTX_set1_groups_list(ctx, kGroups) == 1 &&
+                     SSL_CTX_set1_sigalgs_list(ctx, kSignatures) == 1 &&
+                     SSL_CTX_set_num_tickets(ctx, 0) == 1 &&
+                     SSL_CTX_use_certificate(ctx, mine.certificate.get()) == 1 &&
+                     SSL_CTX_use_PrivateKey(ctx, mine.key.get()) == 1,
+                 "set up TLS 1.3");
+  SSL_CTX_set_max_cert_list(ctx, kCertificateBytesMax);
+  SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  SSL_CTX_set_cert_verify_callback(ctx, verify, nullptr);
+  SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_CLEANSE_PLAINTEXT);
+  SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+  // SSL_read comes back after each record, also one without application data.
+  SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
+  SSL_CTX_set_read_ahead(ctx, 0);
+  return context;
+}
+
+class TlsHandshake final : public PendingStream {
+ public:
+  explicit TlsHandshake(std::unique_ptr<TlsStream> stream) : stream_(std::move(stream)) {}
+
+  std::unique_ptr<ByteStream> advance() override {
+    if (!stream_->shake_hands()) return nullptr;
+    return std::move(stream_);
+  }
+
+ private:
+  std::unique_ptr<TlsStream> stream_;
+};
+
+}  // namespace
+
+struct TlsAdmission::State {
+  SslContextPtr context;
+  TlsSettings settings;
+};
+
+TlsAdmission::TlsAdmission(const Identity& mine, const Fingerprint& peers,
+                           std::uint64_t records_per_key)
+    : state_(new State{make_context(mine.parts()), {mine.fingerprint(), peers, records_per_key}}) {}
+
+TlsAdmission::~TlsAdmission() = default;
+
+std::unique_ptr<PendingStream> TlsAdmission::begin(std::unique_ptr<TcpStream> stream,
+                                                   Side side) const {
+  return std::make_unique<TlsHandshake>(
+      std::make_unique<TlsStream>(*state_->context, state_->settings, std::move(stream), side));
+}
+
+const Fingerprint& TlsAdmission::peer() const { return state_->settings.peers; }
+
+}  // namespace tinyot::net

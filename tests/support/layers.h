@@ -1,0 +1,24 @@
+// Tests name what belongs to a layer without its namespace.
+#pragma once
+
+namespace tinyot {
+
+namespace checks {}
+namespace circuit {}
+namespace crypto {}
+namespace net {}
+namespace offline {}
+namespace online {}
+namespace storage {}
+namespace tools {}
+
+using namespace checks;
+using namespace circuit;
+using namespace crypto;
+using namespace net;
+using namespace offline;
+using namespace online;
+using namespace storage;
+using namespace tools;
+
+}  // namespace tinyot
