@@ -75,7 +75,7 @@ struct Delta {
 constexpr Mac operator^(Key key, Delta::Multiple multiple) { return {key.value ^ multiple.value}; }
 
 // [x] ^ b for a public constant b, on the key holder's side: K := K ^ b.Delta.
-constexpr Key moved(Key key, Delta delta, bool public_bit) {
+constexpr Key xor_public_bit(Key key, Delta delta, bool public_bit) {
   return {key.value ^ times(delta.value, public_bit)};
 }
 
@@ -94,7 +94,7 @@ constexpr MacShare mac_share(bool my_bit, Mac mac, Key peers_key, Delta delta) {
 }
 
 // The share of x ^ b for a public constant b.
-constexpr MacShare moved(MacShare share, Delta delta, bool public_bit) {
+constexpr MacShare xor_public_bit(MacShare share, Delta delta, bool public_bit) {
   return {share.value ^ times(delta.value, public_bit)};
 }
 

@@ -76,6 +76,12 @@ struct MaterialBatch {
   std::vector<AuthShares> shares;
 };
 
+// Bits of both parties that later connections of a session are checked against (the
+// Delta-consistency check, offline/global_key.h): as many of each.
+struct ReferenceBits {
+  MaterialBatch bits_a, bits_b;
+};
+
 // Bytes of the batch's columns in memory.
 std::uint64_t bytes_of(const MaterialBatch& batch);
 

@@ -24,7 +24,7 @@ namespace {
 template <class BitAt>
 void absorb_keys(Session& session, std::span<Key> keys, BitAt bit_at) {
   const ScopedSecret<Delta> delta(session.global_key());
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = moved(keys[i], delta, bit_at(i));
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = xor_public_bit(keys[i], delta, bit_at(i));
   session.transcripts().peers.absorb(as_blocks(std::span<const Key>(keys)));
   session.transcripts().peers_due -= static_cast<std::int64_t>(keys.size());
 }

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "net/lobby.h"
+#include "net/pending_connections.h"
 #include "net/tcp_stream.h"
 
 namespace tinyot::net {
@@ -103,13 +103,13 @@ struct TcpListener::State {
 
   Address address;
   TcpTimeouts timeouts;
-  Lobby lobby;
+  PendingConnections lobby;
   asio::io_context io = {};
   tcp::acceptor acceptor = tcp::acceptor(io);
 };
 
 TcpListener::TcpListener(const Address& address, const TcpTimeouts& timeouts, Log log)
-    : state_(new State{address, timeouts, Lobby(timeouts.admission, std::move(log))}) {
+    : state_(new State{address, timeouts, PendingConnections(timeouts.admission, std::move(log))}) {
   tcp::acceptor& acceptor = state_->acceptor;
   const auto endpoint = resolve(state_->io, address).begin()->endpoint();
   error_code error;

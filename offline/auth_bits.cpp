@@ -149,8 +149,8 @@ void Amplifier::amplify(WeakKeyColumns weak, std::span<Key> keys) {
 
 RunLayout::RunLayout(const SecurityParameters& params, std::size_t wanted, std::size_t seed_sets)
     : first_seeds(rounded_up(wanted, 64)), seeds_stride(rounded_up(params.columns_made(), 64)),
-      tie(first_seeds + seed_sets * seeds_stride),
-      length(rounded_up(tie + kTieBits, BitMatrix::kColumnGroup)) {}
+      check_delta(first_seeds + seed_sets * seeds_stride),
+      length(rounded_up(check_delta + kReferenceBits, BitMatrix::kColumnGroup)) {}
 
 void AuthBitMaker::prepare(std::size_t runs) {
   runs_ = runs;
@@ -160,11 +160,11 @@ void AuthBitMaker::prepare(std::size_t runs) {
   const RunLayout layout(params_, 0, lanes);
   AuthBits bits;
   AuthBitRun(session_, params_, std::move(seeds), layout.length, bits).make();
-  if (tie_.has_anchor())
-    tie(session_, layout, bits);
+  if (delta_check_.has_reference())
+    check_delta(session_, layout, bits);
   else
-    tie_.set_anchor(
-        copy_of(bits.mine.view(layout.tie, kTieBits), bits.peers.view(layout.tie, kTieBits)));
+    delta_check_.set_reference_bits(copy_of(bits.mine.view(layout.check_delta, kReferenceBits),
+                                            bits.peers.view(layout.check_delta, kReferenceBits)));
   for (std::size_t lane = 0; lane < lanes; ++lane)
     lanes_.put(lane, seeds_from(session_, layout, lane, bits));
 }
@@ -174,12 +174,14 @@ void AuthBitMaker::make(checks::Session& session, std::size_t run, std::size_t w
   ENSURE(run < runs_);
   const RunLayout layout(params_, wanted, 1);
   AuthBitRun(session, params_, lanes_.take(run), layout.length, bits).make();
-  if (tie_.has_anchor()) tie(session, layout, bits);
+  if (delta_check_.has_reference()) check_delta(session, layout, bits);
   if (run + kLanes < runs_) lanes_.put(run + kLanes, seeds_from(session, layout, 0, bits));
 }
 
-void AuthBitMaker::tie(checks::Session& session, const RunLayout& layout, AuthBits& bits) const {
-  tie_.check(session, bits.mine.view(layout.tie, kTieBits), bits.peers.view(layout.tie, kTieBits));
+void AuthBitMaker::check_delta(checks::Session& session, const RunLayout& layout,
+                               AuthBits& bits) const {
+  delta_check_.check(session, bits.mine.view(layout.check_delta, kReferenceBits),
+                     bits.peers.view(layout.check_delta, kReferenceBits));
 }
 
 SeedOts AuthBitMaker::seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,

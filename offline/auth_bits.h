@@ -51,7 +51,7 @@ struct RunLayout {
   std::size_t seeds(std::size_t set) const { return first_seeds + set * seeds_stride; }
 
   std::size_t first_seeds, seeds_stride;
-  std::size_t tie;  // kTieBits that tie the run to the session's global key
+  std::size_t check_delta;  // kReferenceBits that tie the run to the session's global key
   std::size_t length;
 };
 
@@ -69,12 +69,14 @@ class AuthBitMaker {
   AuthBitMaker(checks::Session& session, const SecurityParameters& params)
       : session_(session), params_(params) {}
 
-  // Ties the runs of this connection to those of an earlier one of the session, to be called before
-  // prepare.
-  void set_anchor(AuthBits anchor) { tie_.set_anchor(std::move(anchor)); }
+  // DeltaChecks the runs of this connection to those of an earlier one of the session, to be called
+  // before prepare.
+  void set_reference_bits(AuthBits reference) {
+    delta_check_.set_reference_bits(std::move(reference));
+  }
   // What the runs are tied to; null if there is only one, and no earlier connection. Valid after
   // prepare.
-  const AuthBits* anchor() const { return tie_.anchor(); }
+  const AuthBits* reference() const { return delta_check_.reference(); }
 
   // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more
   // than one run, as make().
@@ -88,21 +90,21 @@ class AuthBitMaker {
   // are public and the same on both sides. Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes
   // a round for its columns, which stream in chunks of kChunkBits with kChunksAhead on their way, 4
   // for the check and R, and 3 for the tie to earlier runs. Fails: PeerCheated("EQ of LaBit", "seed
-  // OT point"), and as GlobalKeyTie::check; WorkerStopped.
+  // OT point"), and as DeltaConsistency::check; WorkerStopped.
   void make(checks::Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
 
   // From any thread: whoever waits for another run's seeds ends with WorkerStopped.
   void stop() noexcept { lanes_.stop(); }
 
  private:
-  void tie(checks::Session& session, const RunLayout& layout, AuthBits& bits) const;
+  void check_delta(checks::Session& session, const RunLayout& layout, AuthBits& bits) const;
   SeedOts seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
                      AuthBits& bits) const;
 
   checks::Session& session_;
   const SecurityParameters& params_;
   SeedLanes lanes_;
-  GlobalKeyTie tie_;
+  DeltaConsistency delta_check_;
   std::size_t runs_ = 0;
 };
 

@@ -27,7 +27,7 @@ class FastUnit final : public MadeUnit {
         give_back_(std::move(give_back)), leaky_(session) {}
   ~FastUnit() override { give_back_(std::move(layers_)); }
 
-  void make(const GlobalKeyTie& tie);
+  void make(const DeltaConsistency& check_delta);
   void pour(const checks::SettledCheck&, MaterialSink& sink) override;
 
  private:
@@ -37,7 +37,7 @@ class FastUnit final : public MadeUnit {
     ObjectChunk chunk;
   };
 
-  void make_plain_bits(const GlobalKeyTie& tie);
+  void make_plain_bits(const DeltaConsistency& check_delta);
   void make_room();
   std::vector<Piece> pieces();
   void make_layers();
@@ -58,19 +58,20 @@ class FastUnit final : public MadeUnit {
   LeakyTriples leaky_;
 };
 
-void FastUnit::make(const GlobalKeyTie& tie) {
-  make_plain_bits(tie);
+void FastUnit::make(const DeltaConsistency& check_delta) {
+  make_plain_bits(check_delta);
   make_room();
   make_layers();
   fold();
 }
 
-void FastUnit::make_plain_bits(const GlobalKeyTie& tie) {
+void FastUnit::make_plain_bits(const DeltaConsistency& check_delta) {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",
                                    request_.inputs);
   const std::size_t inputs = whole_blocks(request_.inputs);
-  plain_ = source_.make(inputs + kTieBits);
-  tie.check(session_, plain_.mine.view(inputs, kTieBits), plain_.peers.view(inputs, kTieBits));
+  plain_ = source_.make(inputs + kReferenceBits);
+  check_delta.check(session_, plain_.mine.view(inputs, kReferenceBits),
+                    plain_.peers.view(inputs, kReferenceBits));
 }
 
 void FastUnit::make_room() {
@@ -158,18 +159,20 @@ void FastUnit::pour(const checks::SettledCheck&, MaterialSink& sink) {
 // Of a domain that no unit has.
 AuthBits FastUnitMaker::first_bits() {
   trees_ = make_trees(session_, params_.softspoken_k());
-  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits", kTieBits);
-  return BitSource(session_, trees_, ~std::uint64_t{0}).make(kTieBits);
+  const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",
+                                   kReferenceBits);
+  return BitSource(session_, trees_, ~std::uint64_t{0}).make(kReferenceBits);
 }
 
-AuthBits FastUnitMaker::make_anchor() { return first_bits(); }
+AuthBits FastUnitMaker::make_reference_bits() { return first_bits(); }
 
 void FastUnitMaker::prepare(std::size_t) {
   AuthBits first = first_bits();
-  if (tie_.has_anchor())
-    tie_.check(session_, first.mine.view(0, kTieBits), first.peers.view(0, kTieBits));
+  if (delta_check_.has_reference())
+    delta_check_.check(session_, first.mine.view(0, kReferenceBits),
+                       first.peers.view(0, kReferenceBits));
   else
-    tie_.set_anchor(std::move(first));
+    delta_check_.set_reference_bits(std::move(first));
 }
 
 std::unique_ptr<MadeUnit> FastUnitMaker::make(checks::Session& part, std::size_t number,
@@ -187,7 +190,7 @@ std::unique_ptr<MadeUnit> FastUnitMaker::make(checks::Session& part, std::size_t
                                            const std::lock_guard lock(mutex_);
                                            spare_.push_back(std::move(layers));
                                          });
-  unit->make(tie_);
+  unit->make(delta_check_);
   return unit;
 }
 

@@ -26,9 +26,11 @@ class FastUnitMaker final : public UnitMaker {
   FastUnitMaker(checks::Session& session, const SecurityParameters& params)
       : session_(session), params_(params) {}
 
-  void set_anchor(AuthBits anchor) override { tie_.set_anchor(std::move(anchor)); }
-  AuthBits make_anchor() override;
-  const AuthBits* anchor() const override { return tie_.anchor(); }
+  void set_reference_bits(AuthBits reference) override {
+    delta_check_.set_reference_bits(std::move(reference));
+  }
+  AuthBits make_reference_bits() override;
+  const AuthBits* reference() const override { return delta_check_.reference(); }
   // Role: both. Wire: as make_trees; and without an anchor of an earlier connection, a batch of
   // bits that becomes it.
   void prepare(std::size_t units) override;
@@ -46,7 +48,7 @@ class FastUnitMaker final : public UnitMaker {
   checks::Session& session_;
   SecurityParameters params_;
   Trees trees_;
-  GlobalKeyTie tie_;
+  DeltaConsistency delta_check_;
   std::mutex mutex_;
   std::vector<std::vector<TripleLayer>> spare_;  // memory of units that are done, to be used again
 };

@@ -18,24 +18,26 @@ crypto::Digest digest_of(checks::Session& session, Party owner, std::uint64_t co
 
 }  // namespace
 
-void GlobalKeyTie::set_anchor(AuthBits anchor) {
-  ENSURE(anchor.mine.size() == kTieBits && anchor.peers.size() == kTieBits);
-  anchor_ = std::move(anchor);
+void DeltaConsistency::set_reference_bits(AuthBits reference) {
+  ENSURE(reference.mine.size() == kReferenceBits && reference.peers.size() == kReferenceBits);
+  reference_ = std::move(reference);
 }
 
-void GlobalKeyTie::check(checks::Session& session, MineView mine, PeersView peers) const {
-  ENSURE(anchor_ && mine.size() == kTieBits && peers.size() == kTieBits);
+void DeltaConsistency::check(checks::Session& session, MineView mine, PeersView peers) const {
+  ENSURE(reference_ && mine.size() == kReferenceBits && peers.size() == kReferenceBits);
   // Step 2.
-  BitVector e(kTieBits);
+  BitVector e(kReferenceBits);
   for (std::size_t w = 0; w < e.words().size(); ++w)
-    e.words()[w] = anchor_->mine.bits.words()[w] ^ mine.bits[w];
+    e.words()[w] = reference_->mine.bits.words()[w] ^ mine.bits[w];
   net::send_bits(session.channel(), kE, e);
-  const BitVector peers_e = net::recv_bits(session.channel(), kE, kTieBits);
+  const BitVector peers_e = net::recv_bits(session.channel(), kE, kReferenceBits);
   // Step 3.
-  SecretVector<Block> of_mine(kTieBits), of_peers(kTieBits);
-  for (std::size_t j = 0; j < kTieBits; ++j) {
-    of_mine[j] = (anchor_->mine.macs[j] ^ mine.macs[j]).value;
-    of_peers[j] = moved(anchor_->peers.keys[j] ^ peers[j], session.global_key(), peers_e[j]).value;
+  SecretVector<Block> of_mine(kReferenceBits), of_peers(kReferenceBits);
+  for (std::size_t j = 0; j < kReferenceBits; ++j) {
+    of_mine[j] = (reference_->mine.macs[j] ^ mine.macs[j]).value;
+    of_peers[j] =
+        xor_public_bit(reference_->peers.keys[j] ^ peers[j], session.global_key(), peers_e[j])
+            .value;
   }
   const std::uint64_t counter = session.next_counter();
   const crypto::Digest digest_of_mine = digest_of(session, session.me(), counter, of_mine),

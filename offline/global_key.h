@@ -7,8 +7,8 @@
 // would tell the key holder which u it was, without an abort. So each later run is tied to the
 // first one:
 //
-//   1. kTieBits bits [r_j] of the session's first run are set aside as the anchor, and as many
-//   [r'_j] of each later run.
+//   1. kReferenceBits bits [r_j] of the session's first run are set aside as the anchor, and as
+//   many [r'_j] of each later run.
 //   2. The MAC holder announces e_j = r_j ^ r'_j.
 //   3. EQ on the MAC holder's M_j ^ M'_j and the key holder's K_j ^ K'_j ^ e_j.Delta, one call over
 //   all j.
@@ -33,24 +33,24 @@ struct AuthBits {
   AuthBitsPeers peers;
 };
 
-inline constexpr std::size_t kTieBits = 128;
+inline constexpr std::size_t kReferenceBits = 128;
 
-class GlobalKeyTie {
+class DeltaConsistency {
  public:
-  bool has_anchor() const { return anchor_.has_value(); }
+  bool has_reference() const { return reference_.has_value(); }
   // Null if there is none yet.
-  const AuthBits* anchor() const { return anchor_ ? &*anchor_ : nullptr; }
+  const AuthBits* reference() const { return reference_ ? &*reference_ : nullptr; }
 
-  // Shapes: kTieBits bits of each direction, of an earlier run of the session.
-  void set_anchor(AuthBits anchor);
+  // Shapes: kReferenceBits bits of each direction, of an earlier run of the session.
+  void set_reference_bits(AuthBits reference);
 
-  // Role: both are MAC holder in one direction and key holder in the other. Shapes: kTieBits bits
-  // of each direction. Wire: 16 bytes each way, then an EQ of two comparisons; 3 rounds. Fails:
-  // PeerCheated("EQ of global key").
+  // Role: both are MAC holder in one direction and key holder in the other. Shapes: kReferenceBits
+  // bits of each direction. Wire: 16 bytes each way, then an EQ of two comparisons; 3 rounds.
+  // Fails: PeerCheated("EQ of global key").
   void check(checks::Session& session, MineView mine, PeersView peers) const;
 
  private:
-  std::optional<AuthBits> anchor_;
+  std::optional<AuthBits> reference_;
 };
 
 }  // namespace tinyot::offline

@@ -55,7 +55,7 @@ void LeakyAndKeyHolder::answer(const ObjectChunk& chunk) {
   const BitVector d = net::recv_bits(session_.channel(), kLeakyAndD, chunk.count);
   SecretVector<Block> zero(chunk.count), one(chunk.count);
   for (std::size_t i = 0; i < chunk.count; ++i) {
-    z[i] = moved(z[i], delta, d[i]);
+    z[i] = xor_public_bit(z[i], delta, d[i]);
     zero[i] = crypto::collapsed(x[i].value, z[i].value);
     one[i] = crypto::collapsed(x[i].value ^ delta->value, y[i].value ^ z[i].value);
   }

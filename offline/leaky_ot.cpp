@@ -72,7 +72,7 @@ void LeakyOtSender::send_x(const ObjectChunk& chunk) {
     const MineView x = (b ? x1_ : x0_).part(chunk.first, chunk.count);
     Padded message(chunk.count);
     for (std::size_t i = 0; i < chunk.count; ++i) {
-      key[i] = moved(c_[chunk.first + i], session_.global_key(), b).value;
+      key[i] = xor_public_bit(c_[chunk.first + i], session_.global_key(), b).value;
       message.bits.put(i, x.bit(i));
       message.macs[i] = x.macs[i].value;
       message.t[i] = select(t.t0[i], t.t1[i], x.bit(i));
@@ -93,9 +93,9 @@ void LeakyOtSender::answer_d(const ObjectChunk& chunk) {
   // Step 7: I_0 = H(K_z) ^ T_1, I_1 = H(K_z ^ Delta) ^ T_0.
   SecretVector<Block> i0(chunk.count), i1(chunk.count);
   for (std::size_t i = 0; i < chunk.count; ++i) {
-    z[i] = moved(z[i], delta, d[i]);
+    z[i] = xor_public_bit(z[i], delta, d[i]);
     i0[i] = z[i].value;
-    i1[i] = moved(z[i], delta, true).value;
+    i1[i] = xor_public_bit(z[i], delta, true).value;
   }
   hash(crypto::HashUse::LeakyOtTransfer, 0, i0, i0);
   hash(crypto::HashUse::LeakyOtTransfer, 0, i1, i1);

@@ -86,7 +86,7 @@ void LeakyTriples::finish(const SharedView& z) {
   SecretVector<Block> s = taken_from(announced_);
   const BitVector d = net::recv_bits(session_.channel(), kLeakyTripleD, s.size());
   for (std::size_t i = 0; i < s.size(); ++i) {
-    z.peers[i] = moved(z.peers[i], delta, d[i]);
+    z.peers[i] = xor_public_bit(z.peers[i], delta, d[i]);
     // L_P = S_P ^ z_P.Delta^P ^ M[z_P] ^ K[z'].
     s[i] ^= times(delta->value, z.mine.bit(i)) ^ z.mine.macs[i].value ^ z.peers[i].value;
   }

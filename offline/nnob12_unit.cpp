@@ -171,14 +171,14 @@ void Nnob12Unit::pour(const checks::SettledCheck&, MaterialSink& sink) {
 
 }  // namespace
 
-AuthBits Nnob12UnitMaker::make_anchor() {
+AuthBits Nnob12UnitMaker::make_reference_bits() {
   maker_.prepare(1);
   AuthBits made;
-  maker_.make(session_, 0, kTieBits, made);
-  AuthBits anchor{AuthBitsMine(kTieBits), AuthBitsPeers(kTieBits)};
-  copy_part(made.mine, 0, anchor.mine);
-  copy_part(made.peers, 0, anchor.peers);
-  return anchor;
+  maker_.make(session_, 0, kReferenceBits, made);
+  AuthBits reference{AuthBitsMine(kReferenceBits), AuthBitsPeers(kReferenceBits)};
+  copy_part(made.mine, 0, reference.mine);
+  copy_part(made.peers, 0, reference.peers);
+  return reference;
 }
 
 std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(checks::Session& part, std::size_t number,

@@ -33,9 +33,11 @@ class Nnob12UnitMaker final : public UnitMaker {
   Nnob12UnitMaker(checks::Session& session, const SecurityParameters& params)
       : session_(session), maker_(session, params), material_(params.material()) {}
 
-  void set_anchor(AuthBits anchor) override { maker_.set_anchor(std::move(anchor)); }
-  AuthBits make_anchor() override;
-  const AuthBits* anchor() const override { return maker_.anchor(); }
+  void set_reference_bits(AuthBits reference) override {
+    maker_.set_reference_bits(std::move(reference));
+  }
+  AuthBits make_reference_bits() override;
+  const AuthBits* reference() const override { return maker_.reference(); }
   void prepare(std::size_t units) override { maker_.prepare(units); }
 
   // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the

@@ -86,7 +86,7 @@ void send_choices(checks::Session& session, const OtBatch& batch, const MineView
 void receive_choices(checks::Session& session, PeersView keys) {
   const BitVector d = net::recv_bits(session.channel(), kChoices, keys.size());
   const ScopedSecret<Delta> delta(session.global_key());
-  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = moved(keys[i], delta, d[i]);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = xor_public_bit(keys[i], delta, d[i]);
 }
 
 void add(std::span<Block> sum, std::span<const Block> more) {

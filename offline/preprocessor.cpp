@@ -14,13 +14,13 @@ constexpr net::MessageTag kUnit{0x1801, "unit.begin"};
 // for an abort of the peer to be read, or ours to be sent
 constexpr auto kGrace = std::chrono::seconds(1);
 
-Anchor as_batches(const AuthBits& bits, Party me) {
+ReferenceBits as_batches(const AuthBits& bits, Party me) {
   const bool is_a = me == Party::A;
-  Anchor anchor{MaterialBatch(MaterialKind::AuthBitsA, me, kTieBits),
-                MaterialBatch(MaterialKind::AuthBitsB, me, kTieBits)};
-  copy_part(bits.mine, 0, (is_a ? anchor.bits_a : anchor.bits_b).mine[0]);
-  copy_part(bits.peers, 0, (is_a ? anchor.bits_b : anchor.bits_a).peers[0]);
-  return anchor;
+  ReferenceBits reference{MaterialBatch(MaterialKind::AuthBitsA, me, kReferenceBits),
+                          MaterialBatch(MaterialKind::AuthBitsB, me, kReferenceBits)};
+  copy_part(bits.mine, 0, (is_a ? reference.bits_a : reference.bits_b).mine[0]);
+  copy_part(bits.peers, 0, (is_a ? reference.bits_b : reference.bits_a).peers[0]);
+  return reference;
 }
 
 }  // namespace
@@ -107,27 +107,27 @@ Preprocessor::Preprocessor(checks::Session& session, const SecurityParameters& p
   ENSURE(channels_.size() <= kWorkersMax);
 }
 
-void Preprocessor::set_anchor(const MaterialBatch& bits_a, const MaterialBatch& bits_b) {
+void Preprocessor::set_reference_bits(const ReferenceBits& bits) {
   const bool is_a = session_.me() == Party::A;
-  AuthBits anchor{AuthBitsMine(kTieBits), AuthBitsPeers(kTieBits)};
-  copy_part((is_a ? bits_a : bits_b).mine[0], 0, anchor.mine);
-  copy_part((is_a ? bits_b : bits_a).peers[0], 0, anchor.peers);
-  maker_->set_anchor(std::move(anchor));
+  AuthBits reference{AuthBitsMine(kReferenceBits), AuthBitsPeers(kReferenceBits)};
+  copy_part((is_a ? bits.bits_a : bits.bits_b).mine[0], 0, reference.mine);
+  copy_part((is_a ? bits.bits_b : bits.bits_a).peers[0], 0, reference.peers);
+  maker_->set_reference_bits(std::move(reference));
   begins_session_ = false;
 }
 
-Anchor make_anchor(checks::Session& session, const SecurityParameters& params) {
+ReferenceBits make_reference_bits(checks::Session& session, const SecurityParameters& params) {
   // A part of the session, so that nothing that is hashed here is hashed again for the units.
   checks::Session part(session, "anchor", 0, session.channel(), session.log());
-  return as_batches(make_unit_maker(part, params)->make_anchor(), session.me());
+  return as_batches(make_unit_maker(part, params)->make_reference_bits(), session.me());
 }
 
-void Preprocessor::keep_anchor(MaterialSink& sink) const {
-  const AuthBits* bits = maker_->anchor();
+void Preprocessor::keep_reference_bits(MaterialSink& sink) const {
+  const AuthBits* bits = maker_->reference();
   if (bits == nullptr) return;
-  Anchor anchor = as_batches(*bits, session_.me());
-  sink.keep(std::move(anchor.bits_a));
-  sink.keep(std::move(anchor.bits_b));
+  ReferenceBits reference = as_batches(*bits, session_.me());
+  sink.keep(std::move(reference.bits_a));
+  sink.keep(std::move(reference.bits_b));
 }
 
 std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
@@ -220,7 +220,7 @@ bool Preprocessor::make_unit(Job& job, checks::Session& part, std::size_t number
   const checks::SettledCheck settled = checks::settle_part(session_, part);
   part.channel().flush();  // nor for our sink
   unit->pour(settled, job.sink);
-  if (number == 0 && begins_session_) keep_anchor(job.sink);
+  if (number == 0 && begins_session_) keep_reference_bits(job.sink);
   job.turns.check();
   job.sink.finish_unit();
   ++job.made;

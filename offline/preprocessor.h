@@ -22,13 +22,10 @@
 
 namespace tinyot::offline {
 
-// Role: both, symmetric. Makes the bits that the shards of a session are tied to: kTieBits aBits of
-// each party. Wire, Fails: as a run of AuthBitMaker, or with the fast profile as make_trees and a
-// batch of bits.
-struct Anchor {
-  MaterialBatch bits_a, bits_b;
-};
-Anchor make_anchor(checks::Session& session, const SecurityParameters& params);
+// Role: both, symmetric. Makes the reference bits that the shards of a session share:
+// kReferenceBits aBits of each party. Wire, Fails: as a run of AuthBitMaker, or with the fast
+// profile as make_trees and a batch of bits.
+ReferenceBits make_reference_bits(checks::Session& session, const SecurityParameters& params);
 
 class Preprocessor {
  public:
@@ -39,10 +36,10 @@ class Preprocessor {
   Preprocessor(checks::Session& session, const SecurityParameters& params,
                std::span<const std::unique_ptr<net::Channel>> more = {});
 
-  // Ties the units of this connection to the session's earlier ones: kTieBits aBits of each
-  // direction, that a session's first connection has given to its sink to keep, or that make_anchor
-  // has made for its shards. To be called before make_units if there are earlier ones.
-  void set_anchor(const MaterialBatch& bits_a, const MaterialBatch& bits_b);
+  // What the units of this connection are checked against: kReferenceBits aBits of each direction,
+  // which the session's first connection gave to its sink to keep, or make_reference_bits made for
+  // its shards. Call it before make_units if there are earlier units.
+  void set_reference_bits(const ReferenceBits& reference);
 
   // Asked before each unit, from the worker's thread: is it still wanted?
   using Wanted = std::function<bool()>;
@@ -63,12 +60,12 @@ class Preprocessor {
 
   // Role: both, symmetric, once a session. Makes the units in order, as long as both parties want
   // them, and pours them into the sink, one unit at a time. Returns how many. The workers' costs
-  // are added to the session's log. Without set_anchor the first unit goes with the bits that units
-  // of later connections are to be tied to, which the sink keeps. `account` has each unit before
-  // its first message leaves, and what reaches `sink` reaches it; without one the sink is its own.
-  // Fails: PeerCheated naming the check, Disagreement and StoreError as UnitAccount, and as the
-  // channels; then all workers have stopped, and of the units that were not finished nothing
-  // counts.
+  // are added to the session's log. Without set_reference_bits the first unit goes with the bits
+  // that units of later connections are to be tied to, which the sink keeps. `account` has each
+  // unit before its first message leaves, and what reaches `sink` reaches it; without one the sink
+  // is its own. Fails: PeerCheated naming the check, Disagreement and StoreError as UnitAccount,
+  // and as the channels; then all workers have stopped, and of the units that were not finished
+  // nothing counts.
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
                          UnitAccount& account, const Hooks& hooks);
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
@@ -81,7 +78,7 @@ class Preprocessor {
                                             const std::optional<UnitAccount::Begun>& begun);
   bool make_unit(Job& job, checks::Session& part, std::size_t unit,
                  std::optional<UnitAccount::Begun>& begun);
-  void keep_anchor(MaterialSink& sink) const;
+  void keep_reference_bits(MaterialSink& sink) const;
 
   checks::Session& session_;
   SecurityParameters params_;

@@ -109,7 +109,7 @@ MaterialBatch ProductTriples::finish() {
     c.macs[i] = mine.r.macs[i] ^ mine.w.macs[i] ^ mine.s.macs[i] ^
                 Mac { times(mine.c.macs[i].value, chunk.peers_h[i]) };
     peers_c.keys[i] = peers.r[i] ^ peers.w[i] ^ peers.s[i] ^
-                      moved(Key{times(peers.c[i].value, chunk.h[i])}, delta, chunk.e[i]);
+                      xor_public_bit(Key{times(peers.c[i].value, chunk.h[i])}, delta, chunk.e[i]);
   }
   MaterialBatch triples(MaterialKind::Triples, session_.me(), n);
   for (const std::size_t column : {0, 1})

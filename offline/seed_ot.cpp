@@ -175,7 +175,7 @@ SeedOts seed_ots_from_auth_bits(checks::Session& session, MineView mine, PeersVi
   SecretVector<Block> zero(count), one(count);
   for (std::size_t i = 0; i < count; ++i) {
     zero[i] = peers[i].value;
-    one[i] = moved(peers[i], session.global_key(), true).value;
+    one[i] = xor_public_bit(peers[i], session.global_key(), true).value;
   }
   hash_of_peers(crypto::HashUse::SeedOt, 0, zero, zero);
   hash_of_peers(crypto::HashUse::SeedOt, 0, one, one);

@@ -59,16 +59,17 @@ class UnitMaker {
  public:
   virtual ~UnitMaker() = default;
 
-  // Ties the units to the session's earlier ones, to be called before prepare: kTieBits bits of
-  // each direction made then.
-  virtual void set_anchor(AuthBits anchor) = 0;
+  // What the units are checked against, to be called before prepare:
+  // kReferenceBits bits of each direction made then.
+  virtual void set_reference_bits(AuthBits reference) = 0;
 
-  // Makes the bits that others are to be tied to, and nothing else: kTieBits of each direction.
-  virtual AuthBits make_anchor() = 0;
+  // Makes the bits that others are to be tied to, and nothing else: kReferenceBits of each
+  // direction.
+  virtual AuthBits make_reference_bits() = 0;
 
   // What the units are tied to, once they are prepared; null for a single unit that nothing comes
   // before.
-  virtual const AuthBits* anchor() const = 0;
+  virtual const AuthBits* reference() const = 0;
 
   // What is made once for all units, on the session's own channel.
   virtual void prepare(std::size_t units) = 0;

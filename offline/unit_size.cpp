@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "offline/forecast.h"
+#include "offline/estimate.h"
 
 namespace tinyot::offline {
 namespace {
@@ -43,7 +43,7 @@ std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, s
     const SecurityParameters params = SecurityParameters::make(sized);
     const std::uint64_t at_once = std::min(ands, params.unit() * request.workers);
     const std::uint64_t bytes =
-        forecast_job(params, at_once, inputs_of_unit(inputs, ands, 0, at_once), request.workers)
+        estimate_job(params, at_once, inputs_of_unit(inputs, ands, 0, at_once), request.workers)
             .memory_bytes;
     least_bytes = std::min(least_bytes, bytes);
     if (bytes > memory_bytes) break;

@@ -253,7 +253,7 @@ void PairLayer::combine_peers(std::size_t count, const Key* x, const Key* y, Key
     out.e[at + i] = r[i] ^ u0[i] ^ times_bit(x[i], my_step_.d);
     const Key product = times_bit(y[i], peers_step_.f) ^ times_bit(x[i], peers_step_.g) ^ w[i];
     const bool moves = (bit(peers_step_.f) && bit(peers_step_.g)) != bit(my_step_.e);
-    z[i] = r[i] ^ s[i] ^ times_bit(c[i], my_step_.h) ^ moved(product, delta, moves);
+    z[i] = r[i] ^ s[i] ^ times_bit(c[i], my_step_.h) ^ xor_public_bit(product, delta, moves);
   }
 }
 

@@ -65,8 +65,9 @@ void InputLayer::set_blocks(const Lanes& lanes, MaterialForm form, Delta global_
     Block* second = form == MaterialForm::Pairs ? wires.plane(tile, input.out, 1) : nullptr;
     for (std::size_t i = 0; i < width; ++i, ++at, mask.advance(1)) {
       const Mac mac = mine_ ? mask.batch().mine[0].macs[mask.at()] : Mac{{0, 0}};
-      const Key key = mine_ ? Key{{0, 0}}
-                            : moved(mask.batch().peers[0].keys[mask.at()], global_key, masked_[at]);
+      const Key key =
+          mine_ ? Key{{0, 0}}
+                : xor_public_bit(mask.batch().peers[0].keys[mask.at()], global_key, masked_[at]);
       if (second != nullptr) {
         first[i] = mac.value;
         second[i] = key.value;

@@ -122,7 +122,8 @@ InputValues OutputShares::open_shared(checks::Session& session, MaterialReader& 
   BitVector opened = checks::receive_revealed_bits(session, kOutputs, bits_.size());
   opened ^= bits_;
   const std::span<MacShare> shares = words_of<MacShare>(planes_[0], 0, bits_.size());
-  for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = moved(shares[i], delta, opened[i]);
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    shares[i] = xor_public_bit(shares[i], delta, opened[i]);
   checks::absorb_opened(session, shares);
 
   InputValues values(parts_.size());

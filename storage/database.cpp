@@ -56,7 +56,7 @@ View::View(const Database& database, Transaction& transaction)
 }
 
 void View::check_alive() const {
-  if (manifest_.state == SessionState::Dead)
+  if (manifest_.state == SessionState::Revoked)
     throw StoreError("session is dead: " + manifest_.dead_reason +
                      "; start a new session in a new store");
 }

@@ -45,7 +45,8 @@ const char* nonsense_in(const Manifest& manifest) {
   if (manifest.shards < 1 || manifest.shards > kShardsMax || manifest.shard < 1 ||
       manifest.shard > manifest.shards)
     return "shard";
-  if ((manifest.state == SessionState::Dead) == manifest.dead_reason.empty()) return "dead reason";
+  if ((manifest.state == SessionState::Revoked) == manifest.dead_reason.empty())
+    return "dead reason";
   if (manifest.dead_reason.size() > kTextMax || !is_printable(manifest.dead_reason))
     return "dead reason";
   if (manifest.units_made > kCountMax) return "units made";
@@ -66,7 +67,7 @@ stored::SessionStateName stored_state(SessionState state) {
       return stored::STATE_OPEN;
     case SessionState::Complete:
       return stored::STATE_COMPLETE;
-    case SessionState::Dead:
+    case SessionState::Revoked:
       return stored::STATE_DEAD;
   }
   ENSURE(!"a known state of a session");
@@ -80,7 +81,7 @@ SessionState state_from(stored::SessionStateName state) {
     case stored::STATE_COMPLETE:
       return SessionState::Complete;
     case stored::STATE_DEAD:
-      return SessionState::Dead;
+      return SessionState::Revoked;
     default:
       throw_corrupt_manifest("state");
   }
@@ -123,7 +124,7 @@ std::string_view name_of(SessionState state) {
       return "open";
     case SessionState::Complete:
       return "complete";
-    case SessionState::Dead:
+    case SessionState::Revoked:
       return "dead";
   }
   ENSURE(!"a known state of a session");

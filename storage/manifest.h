@@ -21,9 +21,9 @@ namespace tinyot::storage {
 // The store format that this program writes and reads.
 inline constexpr std::uint32_t kStoreFormat = 3;
 
-// Open: more units may come. Complete: the requested ANDs are made. Dead: a check failed or the
+// Open: more units may come. Complete: the requested ANDs are made. Revoked: a check failed or the
 // session is retired; nothing of it is ever served again.
-enum class SessionState : std::uint8_t { Open = 0, Complete = 1, Dead = 2 };
+enum class SessionState : std::uint8_t { Open = 0, Complete = 1, Revoked = 2 };
 std::string_view name_of(SessionState state);
 
 struct Manifest {

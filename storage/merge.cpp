@@ -36,7 +36,7 @@ void set_aside(Store& shard) {
 
 // Whoever comes after a merge that was cut off finds some shards dead for its sake.
 bool is_merged(const Store& shard, const fs::path& out) {
-  return shard.manifest().state == SessionState::Dead &&
+  return shard.manifest().state == SessionState::Revoked &&
          shard.manifest().dead_reason == reason_for(out);
 }
 
@@ -44,10 +44,10 @@ bool is_merged(const Store& shard, const fs::path& out) {
 // again. Nothing has failed here, so nothing is lost if the keys stay until then.
 void retire_into(Store& shard, const fs::path& out) {
   shard.change("mark the shard as merged", 0, [&](Change& change) {
-    change.manifest().state = SessionState::Dead;
+    change.manifest().state = SessionState::Revoked;
     change.manifest().dead_reason = reason_for(out);
   });
-  shard.mark_dead(reason_for(out));
+  shard.revoke(reason_for(out));
 }
 
 void check_shard(const Store& shard, const Store& first) {
@@ -55,7 +55,8 @@ void check_shard(const Store& shard, const Store& first) {
     throw StoreError("the store in " + shard.directory().string() + " cannot be merged: " + why);
   };
   const Manifest& manifest = shard.manifest();
-  if (manifest.state == SessionState::Dead) refuse("its session is dead: " + manifest.dead_reason);
+  if (manifest.state == SessionState::Revoked)
+    refuse("its session is dead: " + manifest.dead_reason);
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me)
     refuse("it is of another session or party");
   if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)
@@ -162,7 +163,7 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
                  const std::optional<StoreKey>& store_key) {
   const Manifest whole =
       Store::open(out, {.purpose = Purpose::Look, .store_key = store_key}).manifest();
-  if (whole.shards != 1 || whole.state == SessionState::Dead) return false;
+  if (whole.shards != 1 || whole.state == SessionState::Revoked) return false;
   std::uint64_t units = 0;
   for (const Store& shard : open_shards(dirs, Purpose::Look, store_key)) {
     if (!is_merged(shard, out) || shard.manifest().session_id != whole.session_id ||

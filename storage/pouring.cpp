@@ -76,7 +76,7 @@ AttemptTotals StoreState::attempts() const {
 void StoreState::pour(MaterialBatch batch) {
   ENSURE(purpose_ == Purpose::Make);
   check_shape(batch, database_.manifest().me);
-  if (database_.manifest().state == SessionState::Dead)
+  if (database_.manifest().state == SessionState::Revoked)
     database_.read("store material", [](const View& view) { view.check_alive(); });
   queue_.add(std::move(batch));
   while (queue_.bytes() >= kCommitBytes) {
@@ -98,12 +98,12 @@ void StoreState::keep(MaterialBatch bits) {
   to_keep_.push_back(std::move(bits));
 }
 
-std::optional<KeptBits> StoreState::kept() const {
-  std::optional<KeptBits> kept;
+std::optional<ReferenceBits> StoreState::kept() const {
+  std::optional<ReferenceBits> kept;
   database_.read("read what later units are tied to", [&](const View& view) {
     view.check_alive();
     const auto of_a = view.kept(MaterialKind::AuthBitsA), of_b = view.kept(MaterialKind::AuthBitsB);
-    if (of_a && of_b) kept = KeptBits{view.objects_of(*of_a), view.objects_of(*of_b)};
+    if (of_a && of_b) kept = ReferenceBits{view.objects_of(*of_a), view.objects_of(*of_b)};
   });
   return kept;
 }

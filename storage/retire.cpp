@@ -10,7 +10,7 @@ constexpr char kReason[] = "retired by its owner";
 
 std::string retire_opened(const std::filesystem::path& directory, const StoreAccess& access) {
   Store store = Store::open(directory, access);
-  store.mark_dead(kReason);
+  store.revoke(kReason);
   return store.manifest().dead_reason;
 }
 

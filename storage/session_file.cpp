@@ -23,7 +23,7 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr char kSessionMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'S', 'F'};
 constexpr std::uint32_t kSessionVersion = 2;
-constexpr std::size_t kAnchorMax = 1024, kFileBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kReferenceMax = 1024, kFileBytesMax = std::size_t{1} << 20;
 
 struct Header {
   char magic[8];
@@ -31,7 +31,7 @@ struct Header {
   std::uint32_t protection;
   std::array<std::byte, 32> salt;
   std::uint32_t manifest_bytes;
-  std::uint32_t anchor_bits;
+  std::uint32_t reference_bits;
 };
 static_assert(sizeof(Header) == 56 && std::is_trivially_copyable_v<Header>);
 
@@ -43,8 +43,8 @@ crypto::SealKey key_of(const Header& header, const std::optional<StoreKey>& stor
 
 std::size_t plain_bytes(const Header& header, Party me) {
   return header.manifest_bytes + sizeof(Delta) +
-         record_bytes(MaterialKind::AuthBitsA, me, header.anchor_bits) +
-         record_bytes(MaterialKind::AuthBitsB, me, header.anchor_bits);
+         record_bytes(MaterialKind::AuthBitsA, me, header.reference_bits) +
+         record_bytes(MaterialKind::AuthBitsB, me, header.reference_bits);
 }
 
 void encode_bits(const MaterialBatch& bits, Party me, std::span<std::byte> record) {
@@ -61,7 +61,7 @@ SecretVector<std::byte> encode(const SessionFile& session, const Header& header,
   at += manifest.size();
   std::memcpy(plain.data() + at, &session.global_key, sizeof session.global_key);
   at += sizeof session.global_key;
-  for (const MaterialBatch* bits : {&session.bits_a, &session.bits_b}) {
+  for (const MaterialBatch* bits : {&session.reference.bits_a, &session.reference.bits_b}) {
     const std::size_t bytes = record_bytes(bits->kind, me, bits->count);
     encode_bits(*bits, me, std::span(plain).subspan(at, bytes));
     at += bytes;
@@ -78,7 +78,8 @@ SecretVector<std::byte> encode(const SessionFile& session, const Header& header,
 
 void write_session_file(const std::filesystem::path& path, const SessionFile& session,
                         const std::optional<StoreKey>& store_key) {
-  ENSURE(session.bits_a.count == session.bits_b.count && session.bits_a.count <= kAnchorMax);
+  ENSURE(session.reference.bits_a.count == session.reference.bits_b.count &&
+         session.reference.bits_a.count <= kReferenceMax);
   const std::string manifest = serialize_manifest(session.manifest);
   crypto::Rng rng = crypto::Rng::from_system();
   Header header{};
@@ -88,7 +89,7 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
                                                            : KeyProtection::ByPermissions);
   header.salt = rng.object<decltype(header.salt)>();
   header.manifest_bytes = static_cast<std::uint32_t>(manifest.size());
-  header.anchor_bits = static_cast<std::uint32_t>(session.bits_a.count);
+  header.reference_bits = static_cast<std::uint32_t>(session.reference.bits_a.count);
   SecretVector<std::byte> text = encode(session, header, manifest);
   // The salt is fresh, so the key is used once.
   const auto head = std::as_bytes(std::span(&header, 1));
@@ -147,7 +148,7 @@ SessionFile read_session_file(const std::filesystem::path& path,
   const std::uint64_t size = file.size();
   if (header.version != kSessionVersion || size > kFileBytesMax ||
       size < head.size() + sizeof(crypto::SealTag) || header.manifest_bytes > size ||
-      header.anchor_bits < 1 || header.anchor_bits > kAnchorMax)
+      header.reference_bits < 1 || header.reference_bits > kReferenceMax)
     throw_corrupt(path);
   const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);
   if (!is_sealed && store_key)
@@ -177,8 +178,9 @@ SessionFile read_session_file(const std::filesystem::path& path,
   std::memcpy(&session.global_key, text.data() + at, sizeof session.global_key);
   at += sizeof session.global_key;
   for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) {
-    MaterialBatch& bits = kind == MaterialKind::AuthBitsA ? session.bits_a : session.bits_b;
-    bits = MaterialBatch(kind, me, header.anchor_bits);
+    MaterialBatch& bits =
+        kind == MaterialKind::AuthBitsA ? session.reference.bits_a : session.reference.bits_b;
+    bits = MaterialBatch(kind, me, header.reference_bits);
     const std::size_t bytes = record_bytes(kind, me, bits.count);
     decode_objects(kind, me, bits.count, std::span(text).subspan(at, bytes), 0, bits.count, bits,
                    0);

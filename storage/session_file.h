@@ -1,6 +1,6 @@
 // What the shards of one session have in common, in a file that its first shard makes and all
 // others start from: the session's name, this party's global key, the security parameters, and the
-// bits that every shard's are tied to (PROTOCOL section 5, one global key over several LaBit runs).
+// reference bits of the Delta-consistency check (doc/protocol.md, section 5.5).
 // FORMAT.md has the bytes.
 //
 // Secret: all of it but the name and the parameters. Sealed under the user's store key if there is
@@ -19,7 +19,7 @@ namespace tinyot::storage {
 struct SessionFile {
   Manifest manifest;  // of a shard that has made nothing
   Delta global_key{};
-  MaterialBatch bits_a, bits_b;  // the anchor: equally many aBits of each party
+  ReferenceBits reference;
 
   SessionFile() = default;
   SessionFile(SessionFile&&) = default;

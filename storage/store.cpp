@@ -46,7 +46,7 @@ Store Store::create(const std::filesystem::path& dir, const Manifest& manifest,
                     const Delta& global_key, std::uint64_t expected_bytes,
                     const std::optional<StoreKey>& store_key) {
   ENSURE(manifest.format_version == kStoreFormat && manifest.units_made == 0 &&
-         manifest.state != SessionState::Dead);
+         manifest.state != SessionState::Revoked);
   const StoreFiles files(dir);
   return with_file_errors(files, [&] {
     files.prepare_directory();
@@ -93,7 +93,7 @@ Delta Store::global_key() const { return state_->global_key(); }
 
 MaterialCounts Store::left() const {
   MaterialCounts left;
-  if (manifest().state == SessionState::Dead) return left;
+  if (manifest().state == SessionState::Revoked) return left;
   for (const MaterialKind kind : kAllMaterialKinds)
     left[kind] = marks().unlocked[kind] - marks().position[kind];
   return left;
@@ -124,7 +124,7 @@ void Store::withdraw_unit(std::uint64_t number) { state_->withdraw_unit(number);
 AttemptTotals Store::attempts() const { return state_->attempts(); }
 void Store::pour(MaterialBatch batch) { state_->pour(std::move(batch)); }
 void Store::keep(MaterialBatch bits) { state_->keep(std::move(bits)); }
-std::optional<KeptBits> Store::kept() const { return state_->kept(); }
+std::optional<ReferenceBits> Store::kept() const { return state_->kept(); }
 void Store::finish_unit() { state_->finish_unit(); }
 void Store::cut_back(std::uint64_t units) { state_->cut_back(units); }
 Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const {
@@ -137,15 +137,15 @@ void Store::update_manifest(const std::function<void(Manifest&)>& change) {
   state_->update_manifest(change);
 }
 void Store::erase_keys() const { KeyTable::erase_file(state_->files().keys); }
-void Store::mark_dead(const std::string& reason) { state_->mark_dead(reason); }
-Allotment Store::allot(const Wish& wish) { return state_->allot(wish); }
-Allotment Store::take(const Allotment& peers, const MaterialCounts& confirmed) {
+void Store::revoke(const std::string& reason) { state_->revoke(reason); }
+Grant Store::grant(const ReservationRequest& wish) { return state_->grant(wish); }
+Grant Store::take(const Grant& peers, const MaterialCounts& confirmed) {
   return state_->take(peers, confirmed);
 }
 
-Reservation Store::hold(const Allotment& allotment) {
-  ENSURE(allotment.plan == 0);
-  return Reservation(state_, allotment.range, allotment.burnt);
+Reservation Store::hold(const Grant& granted) {
+  ENSURE(granted.plan == 0);
+  return Reservation(state_, granted.range, granted.burnt);
 }
 
 Reservation Store::claim(std::uint64_t plan) {
@@ -153,7 +153,7 @@ Reservation Store::claim(std::uint64_t plan) {
 }
 
 Reservation Store::reserve(const MaterialCounts& at_least, const MaterialCounts& counts) {
-  return hold(allot({.counts = counts, .at_least = at_least}));
+  return hold(grant({.counts = counts, .at_least = at_least}));
 }
 
 }  // namespace tinyot::storage

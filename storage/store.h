@@ -110,7 +110,7 @@ class Store : public MaterialSink {
   void keep(MaterialBatch bits) override;
   // What was kept. Empty if nothing was, or the unit has been cut back. Fails: StoreError if it
   // cannot be read any more.
-  std::optional<KeptBits> kept() const;
+  std::optional<ReferenceBits> kept() const;
 
   // Commits what was poured since the last unit, and with the last of it the counts and the
   // manifest's units_made; synced.
@@ -130,30 +130,30 @@ class Store : public MaterialSink {
   void unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers);
 
   // Changes what does not say which session this is; one synced transaction. units_made belongs to
-  // finish_unit, and a session dies by mark_dead only. Whoever lowers a sigma does it before the
+  // finish_unit, and a session dies by revoke only. Whoever lowers a sigma does it before the
   // unit that lowers it is finished.
   void update_manifest(const std::function<void(Manifest&)>& change);
 
-  // The first step of mark_dead, from any thread, whatever others do with the store: the files'
+  // The first step of revoke, from any thread, whatever others do with the store: the files'
   // keys are overwritten, durable on return. Nothing that is still written can be read afterwards.
   void erase_keys() const;
 
   // The session's end, durable on return: all keys are overwritten, and from now on pour, reserve,
   // draw and global_key are refused with "session is dead: <reason>". The first reason stays.
-  void mark_dead(const std::string& reason);
+  void revoke(const std::string& reason);
 
   // Party A: takes a range out of the store for good, from its own position or the peer's,
   // whichever is higher, and for every kind that is wanted; what lies between is burnt. Fails:
   // OutOfMaterial naming each kind that is short, with what it has and what is needed; then nothing
   // has changed.
-  Allotment allot(const Wish& wish);
+  Grant grant(const ReservationRequest& wish);
   // Party B: takes the range that A has given out. Ranges of several runs may come in any order:
   // what is passed over stays in reach of the run that it was given to. Fails: OutOfMaterial
   // likewise; Disagreement if some of it has been served.
-  Allotment take(const Allotment& peers, const MaterialCounts& confirmed);
+  Grant take(const Grant& peers, const MaterialCounts& confirmed);
 
   // What was allotted or taken, to be drawn, unless it is a plan. Once only.
-  Reservation hold(const Allotment& allotment);
+  Reservation hold(const Grant& granted);
   // A plan, to be drawn now. Fails: StoreError if there is none of this number.
   Reservation claim(std::uint64_t plan);
   // Both steps for one who is alone with his store.

@@ -10,14 +10,14 @@ namespace tinyot::storage {
 StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock, Purpose purpose,
                        const std::optional<StoreKey>& store_key, bool is_adopted)
     : files_(files), lock_(std::move(lock)), purpose_(purpose), database_(files, store_key) {
-  if (database_.manifest().state == SessionState::Dead) {
-    if (purpose != Purpose::Look) complete_death();
+  if (database_.manifest().state == SessionState::Revoked) {
+    if (purpose != Purpose::Look) complete_revocation();
     if (purpose != Purpose::Own) lock_->share();
     return;
   }
   if (database_.keys().protection() == KeyProtection::Erased) {
     // The state could not be written, and perhaps not all of the keys are gone.
-    if (purpose != Purpose::Look) complete_death();
+    if (purpose != Purpose::Look) complete_revocation();
     throw StoreError("the keys of the store in " + files_.directory.string() +
                      " are erased: nothing of it can be used, start a new session in a new store");
   }
@@ -49,7 +49,7 @@ void StoreState::check_files(bool is_adopted) {
 }
 
 // A process that died after the first step of a session's death has left the keys, or some of them.
-void StoreState::complete_death() {
+void StoreState::complete_revocation() {
   if (database_.keys().has_remains()) database_.keys().erase_all();
 }
 
@@ -66,22 +66,22 @@ void StoreState::update_manifest(const std::function<void(Manifest&)>& change_ma
     change_manifest(after);
     ENSURE(after.format_version == before.format_version && after.session_id == before.session_id &&
            after.me == before.me && after.units_made == before.units_made &&
-           after.state != SessionState::Dead);
+           after.state != SessionState::Revoked);
   });
 }
 
 // The keys go first: a crash before the reason is written leaves a store that serves nothing, and
 // whose opening says so.
-void StoreState::mark_dead(const std::string& reason) {
-  if (database_.manifest().state == SessionState::Dead) return complete_death();
+void StoreState::revoke(const std::string& reason) {
+  if (database_.manifest().state == SessionState::Revoked) return complete_revocation();
   KeyTable::erase_file(files_.keys);
   queue_ = PourQueue();
   to_keep_.clear();
   wipe_object(global_key_);
   try {
     database_.change("mark the session dead", 0, [&](Change& change) {
-      if (change.manifest().state == SessionState::Dead) return;
-      change.manifest().state = SessionState::Dead;
+      if (change.manifest().state == SessionState::Revoked) return;
+      change.manifest().state = SessionState::Revoked;
       change.manifest().dead_reason = printable(reason);
     });
   } catch (const StoreError&) {

@@ -30,20 +30,15 @@ struct HeldBatch {
 };
 using HeldBatches = std::array<std::vector<HeldBatch>, kMaterialKinds>;
 
-// What later units of the session are to be tied to.
-struct KeptBits {
-  MaterialBatch bits_a, bits_b;
-};
-
 // What a run asks for.
-struct Wish {
+struct ReservationRequest {
   MaterialCounts counts;
   MaterialCounts at_least;  // the peer's position
   bool is_plan = false;     // for a run to come
 };
 
 // What it is given.
-struct Allotment {
+struct Grant {
   Range range;
   std::uint64_t plan = 0;  // its number, if it is one
   MaterialCounts burnt;    // passed over on the way
@@ -70,7 +65,7 @@ class StoreState {
   Delta global_key();
 
   void update_manifest(const std::function<void(Manifest&)>& change);
-  void mark_dead(const std::string& reason);
+  void revoke(const std::string& reason);
 
   Risk outstanding() const { return outstanding_; }
   void begin_unit(const BegunUnit& unit);
@@ -79,15 +74,15 @@ class StoreState {
 
   void pour(MaterialBatch batch);
   void keep(MaterialBatch bits);
-  std::optional<KeptBits> kept() const;
+  std::optional<ReferenceBits> kept() const;
   void finish_unit();
   void cut_back(std::uint64_t units);
   Halves halves(std::uint64_t first_unit, std::uint64_t end_unit) const;
   void unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers);
 
   // As of Store.
-  Allotment allot(const Wish& wish);
-  Allotment take(const Allotment& peers, const MaterialCounts& confirmed);
+  Grant grant(const ReservationRequest& wish);
+  Grant take(const Grant& peers, const MaterialCounts& confirmed);
   Range claim(std::uint64_t id);
   // Takes the keys of the range's batches out of the key table, durably.
   HeldBatches hold(const Range& range);
@@ -105,7 +100,7 @@ class StoreState {
   enum class Rest { StaysQueued, IsWritten };
 
   void check_files(bool is_adopted);
-  void complete_death();
+  void complete_revocation();
   void recover();
   void drop_unfinished();
   void erase_doomed();

@@ -42,10 +42,10 @@ double sum_over_phases(const Json& report, const char* field) {
 // Uses what the job's two parties will take once before, as a machine that has been at work for a
 // while has.
 void warm_up(const PreprocessJob& job) {
-  const offline::JobForecast forecast = offline::forecast_job(
+  const offline::JobEstimate estimate = offline::estimate_job(
       SecurityParameters::make(planned(job).parameters), job.ands, job.inputs, job.threads);
   use_memory_once(
-      std::min(2 * (forecast.memory_bytes + forecast.disk_bytes), available_memory_bytes() / 2));
+      std::min(2 * (estimate.memory_bytes + estimate.disk_bytes), available_memory_bytes() / 2));
 }
 
 // One job into stores that are thrown away; its report.

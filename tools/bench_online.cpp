@@ -66,7 +66,7 @@ double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const Json report = succeed(run_pair(
       [&](Party party, const Endpoint& endpoint) {
         constexpr net::MessageTag kTrip{0x7F01, "bench.trip"};
-        const auto channel = MeetingPlace(endpoint).open();
+        const auto channel = Connector(endpoint).open();
         crypto::Rng rng = crypto::Rng::from_system();
         checks::establish_session(*channel, rng, party, {{"command", "bench round trips"}},
                                   std::nullopt);

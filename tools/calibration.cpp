@@ -23,8 +23,8 @@ std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands
   return objects;
 }
 
-offline::JobForecast forecast(const PreprocessJob& job) {
-  return offline::forecast_job(SecurityParameters::make(job.parameters), job.ands, job.inputs,
+offline::JobEstimate estimate(const PreprocessJob& job) {
+  return offline::estimate_job(SecurityParameters::make(job.parameters), job.ands, job.inputs,
                                job.threads);
 }
 
@@ -60,18 +60,18 @@ Calibration calibrate(const PreprocessJob& job, const net::TcpTimeouts& timeouts
                 "the calibration failed; --no-calibration goes without it");
   const Json& report = slower_of(result.report);
   Calibration calibration{wall_of_phase(report, "seed OTs"), 0, measured_s_per_fresh_byte(),
-                          forecast(small).memory_bytes + forecast(small).disk_bytes, small.ands};
+                          estimate(small).memory_bytes + estimate(small).disk_bytes, small.ands};
   const SecurityParameters params = SecurityParameters::make(small.parameters);
   calibration.leaky_objects_per_s = static_cast<double>(leaky_objects(params, small.ands)) /
                                     (report["wall_s"].get<double>() - calibration.set_up_s);
   return calibration;
 }
 
-double foretold_s(const PreprocessJob& job, const Calibration& calibration) {
+double estimated_s(const PreprocessJob& job, const Calibration& calibration) {
   const double objects =
       static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands));
   // The store is written through memory as well.
-  const offline::JobForecast whole = forecast(job);
+  const offline::JobEstimate whole = estimate(job);
   const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) -
                              static_cast<double>(calibration.fresh_bytes);
   return calibration.set_up_s + objects / calibration.leaky_objects_per_s +

@@ -2,7 +2,7 @@
 // here, over loopback, into stores that are thrown away.
 #pragma once
 
-#include "offline/forecast.h"
+#include "offline/estimate.h"
 #include "tools/preprocess.h"
 
 namespace tinyot::tools {
@@ -20,6 +20,6 @@ struct Calibration {
 Calibration calibrate(const PreprocessJob& job, const net::TcpTimeouts& timeouts);
 
 // How long the whole job takes at that rate.
-double foretold_s(const PreprocessJob& job, const Calibration& calibration);
+double estimated_s(const PreprocessJob& job, const Calibration& calibration);
 
 }  // namespace tinyot::tools

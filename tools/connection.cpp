@@ -17,13 +17,13 @@ void log_line(const std::string& line) { std::cerr << "tinyot: " + line + "\n" <
 
 }  // namespace
 
-MeetingPlace::MeetingPlace(const Endpoint& endpoint) : endpoint_(endpoint) {
+Connector::Connector(const Endpoint& endpoint) : endpoint_(endpoint) {
   if (endpoint.listen)
     listener_.emplace(endpoint.address, endpoint.timeouts,
                       endpoint.quiet ? [](const std::string&) {} : log_line);
 }
 
-std::unique_ptr<net::Channel> MeetingPlace::open() {
+std::unique_ptr<net::Channel> Connector::open() {
   const net::Admission& admission =
       endpoint_.tls ? static_cast<const net::Admission&>(*endpoint_.tls) : net::plain_admission();
   return net::make_framed_channel(
@@ -31,8 +31,8 @@ std::unique_ptr<net::Channel> MeetingPlace::open() {
                 : net::tcp_connect(endpoint_.address, endpoint_.timeouts, admission));
 }
 
-std::unique_ptr<net::Channel> MeetingPlace::open_worker(const checks::SessionIds& ids, Party me,
-                                                        std::uint64_t worker) {
+std::unique_ptr<net::Channel> Connector::open_worker(const checks::SessionIds& ids, Party me,
+                                                     std::uint64_t worker) {
   const auto give_up = Clock::now() + endpoint_.timeouts.connect;
   for (;;) {
     auto channel = open();
@@ -56,7 +56,7 @@ void within_session(std::span<storage::Store> stores, net::Channel& channel,
   const auto revoke = [&](const std::string& reason) {
     for (storage::Store& store : stores) {
       try {
-        store.mark_dead(reason);
+        store.revoke(reason);
       } catch (const StoreError&) {
         // The keys are gone even where the reason could not be written; the check's own failure is
         // what to report.

@@ -16,10 +16,10 @@ namespace tinyot::tools {
 // Where this party meets the other one: it listens or connects, makes sure of the peer's key where
 // it has one of its own, and frames messages. Strangers are turned away, each with a line on
 // stderr.
-class MeetingPlace {
+class Connector {
  public:
   // Listens from now on, if that is its part.
-  explicit MeetingPlace(const Endpoint& endpoint);
+  explicit Connector(const Endpoint& endpoint);
 
   // The session's channel.
   std::unique_ptr<net::Channel> open();

@@ -45,14 +45,14 @@ class LivePlan {
     for (const UnitPlan& unit : plans) {
       requests.push_back({unit, std::min(inputs, most)});
       inputs -= requests.back().inputs;
-      forecast_ands += requests.size() == 1 || small ? unit.ands : 0;
+      estimated_ands += requests.size() == 1 || small ? unit.ands : 0;
     }
   }
 
   std::vector<offline::UnitRequest> requests;
   MaterialCounts wanted;
   // whose security is reported: all units are alike, but for the last
-  std::uint64_t forecast_ands = 0;
+  std::uint64_t estimated_ands = 0;
 };
 
 // Makes the material on a thread of its own. `failed` is called there if it cannot go on.
@@ -104,11 +104,11 @@ class LiveRun {
  public:
   LiveRun(const EvaluationPlan& plan, const SecurityParameters& params)
       : plan_(plan), params_(params), live_(plan, params) {
-    security_ = security_of(params, offline::forecast_job(params, live_.forecast_ands, 0, 1));
+    security_ = security_of(params, offline::estimate_job(params, live_.estimated_ands, 0, 1));
   }
 
   Evaluation run() {
-    MeetingPlace meeting(plan_.job.endpoint);
+    Connector meeting(plan_.job.endpoint);
     circuit::CircuitRounds rounds = plan_.rounds();
     const auto channel = meeting.open();
     crypto::Rng rng = crypto::Rng::from_system();

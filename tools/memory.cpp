@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "offline/forecast.h"
+#include "offline/estimate.h"
 
 namespace tinyot::tools {
 namespace {
@@ -57,7 +57,7 @@ std::uint64_t free_in_hierarchy(const std::filesystem::path& mount,
 std::uint64_t needed_by(const PreprocessJob& job) {
   const SecurityParameters params = SecurityParameters::make(job.parameters);
   const std::uint64_t ands = std::min(job.ands, params.unit() * job.threads);
-  return offline::forecast_job(params, ands, offline::inputs_of_unit(job.inputs, job.ands, 0, ands),
+  return offline::estimate_job(params, ands, offline::inputs_of_unit(job.inputs, job.ands, 0, ands),
                                job.threads)
       .memory_bytes;
 }

@@ -1,6 +1,6 @@
 #include "tools/params.h"
 
-#include "offline/forecast.h"
+#include "offline/estimate.h"
 #include "tools/calibration.h"
 #include "tools/memory.h"
 #include "tools/preprocess.h"
@@ -19,41 +19,41 @@ int params_command(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const PreprocessJob job = planned(preprocess_job_from(line));
   const SecurityParameters params = SecurityParameters::make(job.parameters);
-  const offline::JobForecast forecast =
-      offline::forecast_job(params, job.ands, job.inputs, job.threads);
+  const offline::JobEstimate estimate =
+      offline::estimate_job(params, job.ands, job.inputs, job.threads);
   const double per_and =
-      static_cast<double>(forecast.bytes_sent) * 2 / static_cast<double>(job.ands);
+      static_cast<double>(estimate.bytes_sent) * 2 / static_cast<double>(job.ands);
 
   Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", job.inputs}};
-  add_security(report, security_of(params, forecast));
-  add_units(report, security_of(params, forecast), units_of(requests_of(params, job)));
+  add_security(report, security_of(params, estimate));
+  add_units(report, security_of(params, estimate), units_of(requests_of(params, job)));
   if (params.profile() == Profile::Nnob12) report["labit_columns"] = params.columns_kept();
-  report["seed_ots"] = forecast.seed_ots;
-  report["bytes_sent"] = forecast.bytes_sent;
+  report["seed_ots"] = estimate.seed_ots;
+  report["bytes_sent"] = estimate.bytes_sent;
   report["bytes_per_and"] = per_and;
-  report["disk_bytes"] = forecast.disk_bytes;
-  report["memory_bytes"] = forecast.memory_bytes;
+  report["disk_bytes"] = estimate.disk_bytes;
+  report["memory_bytes"] = estimate.memory_bytes;
   report["threads"] = job.threads;
   report["memory_available_bytes"] = available_memory_bytes();
   report["version"] = version_text();
   std::string text =
-      grouped(job.ands) + " ANDs in " + grouped(forecast.units) + " units of at most " +
+      grouped(job.ands) + " ANDs in " + grouped(estimate.units) + " units of at most " +
       grouped(params.unit()) + ", bucket " + std::to_string(params.bucket()) + "\n" +
       units_text(report) + "security: sigma " + std::to_string(params.sigma()) + ", reached " +
-      decimals(forecast.paper_bound_bits, 1) +
-      " bits by the paper's bound (exact: " + decimals(forecast.exact_bound_bits, 1) + "); kappa " +
+      decimals(estimate.paper_bound_bits, 1) +
+      " bits by the paper's bound (exact: " + decimals(estimate.exact_bound_bits, 1) + "); kappa " +
       std::to_string(kKappa) + "\n" + profile_text(report) + ": " +
       (params.profile() == Profile::Nnob12
            ? "tau = " + std::to_string(params.columns_kept()) + " columns, "
            : "") +
-      grouped(forecast.seed_ots) + " seed OTs each way, once\n" + "traffic: each party sends " +
-      bytes_text(static_cast<double>(forecast.bytes_sent)) + ", " + bytes_text(per_and) +
+      grouped(estimate.seed_ots) + " seed OTs each way, once\n" + "traffic: each party sends " +
+      bytes_text(static_cast<double>(estimate.bytes_sent)) + ", " + bytes_text(per_and) +
       " an AND both ways together\n" +
-      "memory: " + bytes_text(static_cast<double>(forecast.memory_bytes)) +
-      " a party; disk: " + bytes_text(static_cast<double>(forecast.disk_bytes)) + " a party\n";
+      "memory: " + bytes_text(static_cast<double>(estimate.memory_bytes)) +
+      " a party; disk: " + bytes_text(static_cast<double>(estimate.disk_bytes)) + " a party\n";
   if (!line.has("no-calibration")) {
     const Calibration calibration = calibrate(job, timeouts_from(line));
-    const double seconds = foretold_s(job, calibration);
+    const double seconds = estimated_s(job, calibration);
     report["set_up_s"] = calibration.set_up_s;
     report["wall_s"] = seconds;
     report["ands_per_s"] = static_cast<double>(job.ands) / seconds;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/secret.h"
-#include "offline/forecast.h"
+#include "offline/estimate.h"
 #include "offline/preprocessor.h"
 #include "storage/background_sink.h"
 #include "storage/session_file.h"
@@ -14,7 +14,7 @@
 #include "tools/preprocess_plan.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
-#include "tools/store_agreement.h"
+#include "tools/synchronise.h"
 
 namespace tinyot::tools {
 namespace {
@@ -61,8 +61,8 @@ class PreprocessRun {
   PreprocessRun(const PreprocessJob& job, Begun begun)
       : job_(job), params_(SecurityParameters::make(job.parameters)),
         requests_(requests_of(params_, job)), work_(work_of(requests_)),
-        forecast_(offline::forecast_job(params_, work_.ands, work_.inputs, job.threads)),
-        security_(security_of(params_, forecast_)), progress_("ANDs", work_.ands, job.quiet),
+        estimate_(offline::estimate_job(params_, work_.ands, work_.inputs, job.threads)),
+        security_(security_of(params_, estimate_)), progress_("ANDs", work_.ands, job.quiet),
         session_file_(std::move(begun.session_file)), store_(std::move(begun.store)) {}
 
   JobResult run();
@@ -72,8 +72,8 @@ class PreprocessRun {
   // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
   void connect();
   void begin_session(const storage::Manifest& manifest, const Delta& global_key);
-  void tie(offline::Preprocessor& preprocessor);
-  storage::KeptBits kept_bits() const;
+  void check_delta(offline::Preprocessor& preprocessor);
+  ReferenceBits reference_bits() const;
   void make_units();
   void check_disk() const;
   void erase_keys() const noexcept;
@@ -83,7 +83,7 @@ class PreprocessRun {
   const SecurityParameters params_;
   std::vector<offline::UnitRequest> requests_;
   Work work_;
-  offline::JobForecast forecast_;
+  offline::JobEstimate estimate_;
   storage::Manifest security_;
   Progress progress_;
   std::optional<storage::SessionFile> session_file_;
@@ -96,7 +96,7 @@ class PreprocessRun {
 };
 
 void PreprocessRun::connect() {
-  MeetingPlace meeting(job_.endpoint);
+  Connector meeting(job_.endpoint);
   channel_ = meeting.open();
   crypto::Rng rng = crypto::Rng::from_system();
   std::optional<SessionId> existing;
@@ -113,27 +113,27 @@ void PreprocessRun::connect() {
   if (job_.session && !session_file_)
     within_session({}, *channel_, [&] { begin_session(manifest, global_key); });
   if (!store_)
-    store_ = storage::Store::create(job_.store, manifest, global_key, forecast_.disk_bytes,
+    store_ = storage::Store::create(job_.store, manifest, global_key, estimate_.disk_bytes,
                                     job_.store_key);
   for (std::uint64_t worker = 1; worker < job_.threads; ++worker)
     more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
 }
 
 void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta& global_key) {
-  offline::Anchor anchor = offline::make_anchor(*session_, params_);
+  ReferenceBits reference = offline::make_reference_bits(*session_, params_);
   session_file_.emplace();
   session_file_->manifest = manifest;
   session_file_->global_key = global_key;
-  session_file_->bits_a = std::move(anchor.bits_a);
-  session_file_->bits_b = std::move(anchor.bits_b);
+  session_file_->reference = std::move(reference);
   storage::write_session_file(*job_.session, *session_file_, job_.store_key);
 }
 
 // What the units of this connection have to be tied to, because something has been made under the
 // session's keys before: without it nothing may be made.
-storage::KeptBits PreprocessRun::kept_bits() const {
-  std::optional<storage::KeptBits> kept = store_->kept();
-  if (!kept || kept->bits_a.count != offline::kTieBits || kept->bits_b.count != offline::kTieBits)
+ReferenceBits PreprocessRun::reference_bits() const {
+  std::optional<ReferenceBits> kept = store_->kept();
+  if (!kept || kept->bits_a.count != offline::kReferenceBits ||
+      kept->bits_b.count != offline::kReferenceBits)
     throw StoreError(
         "the store in " + job_.store.string() +
         " does not hold what new units are to be tied to, so that no more can be made for it: " +
@@ -142,21 +142,21 @@ storage::KeptBits PreprocessRun::kept_bits() const {
   return std::move(*kept);
 }
 
-void PreprocessRun::tie(offline::Preprocessor& preprocessor) {
-  if (session_file_) return preprocessor.set_anchor(session_file_->bits_a, session_file_->bits_b);
-  const storage::KeptBits kept = kept_bits();
-  preprocessor.set_anchor(kept.bits_a, kept.bits_b);
+void PreprocessRun::check_delta(offline::Preprocessor& preprocessor) {
+  if (session_file_) return preprocessor.set_reference_bits(session_file_->reference);
+  const ReferenceBits kept = reference_bits();
+  preprocessor.set_reference_bits(kept);
 }
 
 void PreprocessRun::make_units() {
   offline::Preprocessor preprocessor(*session_, params_, more_channels_);
   // A party that died may have lost units that the other one has: both go on from those that both
   // have.
-  meet(*session_, *store_, Meeting::OfMakers);
+  synchronise(*session_, *store_, SynchroniseFor::Making);
   const std::size_t already_made =
       std::min<std::size_t>(store_->manifest().units_made, requests_.size());
   const auto still_to_make = std::span(requests_).subspan(already_made);
-  if (!still_to_make.empty() && (session_file_ || already_made > 0)) tie(preprocessor);
+  if (!still_to_make.empty() && (session_file_ || already_made > 0)) check_delta(preprocessor);
   for (std::size_t u = 0; u < already_made; ++u) progress_.skip(requests_[u].plan.ands);
   NoSink no_sink;
   offline::UnitAccount account(job_.stores ? static_cast<MaterialSink&>(*store_) : no_sink,
@@ -179,8 +179,9 @@ void PreprocessRun::make_units() {
   for (const offline::UnitRequest& request : still_to_make.first(made))
     ands_now_ += request.plan.ands;
   if (!job_.stores) return;
-  meet(*session_, *store_, Meeting::OfMakers);
-  if (store_->manifest().state == storage::SessionState::Complete) end_together(*session_, *store_);
+  synchronise(*session_, *store_, SynchroniseFor::Making);
+  if (store_->manifest().state == storage::SessionState::Complete)
+    confirm_completion(*session_, *store_);
 }
 
 // A failed check is recorded before anything else is done about it, from the thread that finds it.
@@ -199,7 +200,7 @@ Begun open_what_is_there(const PreprocessJob& job) {
   std::error_code error;
   if (job.session && std::filesystem::exists(*job.session, error)) {
     begun.session_file = storage::read_session_file(*job.session, job.store_key);
-    if (begun.session_file->bits_a.count != offline::kTieBits)
+    if (begun.session_file->reference.bits_a.count != offline::kReferenceBits)
       throw StoreError("the session file " + job.session->string() +
                        " is of another kind; begin a new session");
   } else if (job.session && job.shard != 1) {
@@ -233,7 +234,7 @@ void PreprocessRun::check_what_is_there() const {
     throw StoreError(name + " is not of the session of " + job_.session->string());
   // Nothing is sent if it is certain that nothing can be made.
   const std::uint64_t made = store_->manifest().units_made;
-  if (!session_file_ && made > 0 && made < requests_.size()) (void)kept_bits();
+  if (!session_file_ && made > 0 && made < requests_.size()) (void)reference_bits();
 }
 
 // What is missing to the whole, in proportion to the units.
@@ -241,7 +242,7 @@ void PreprocessRun::check_disk() const {
   const std::uint64_t made =
       store_ ? std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()) : 0;
   storage::require_free_space(job_.store,
-                              forecast_.disk_bytes / requests_.size() * (requests_.size() - made),
+                              estimate_.disk_bytes / requests_.size() * (requests_.size() - made),
                               "what is to be made");
 }
 
@@ -268,7 +269,7 @@ JobResult PreprocessRun::run() {
     });
   } catch (...) {
     // No shard is to be begun under a global key that has been guessed at.
-    if (session_file_ && store_->manifest().state == storage::SessionState::Dead)
+    if (session_file_ && store_->manifest().state == storage::SessionState::Revoked)
       storage::erase_session_file(*job_.session);
     throw;
   }

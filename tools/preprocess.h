@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/parameters.h"
-#include "offline/forecast.h"
+#include "offline/estimate.h"
 #include "offline/unit_size.h"
 #include "tools/endpoint.h"
 #include "tools/report.h"
@@ -66,7 +66,7 @@ std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
                                           const storage::Manifest& security);
 // The parameters as a manifest names them, which leaves out what their profile does not have.
 storage::Manifest security_of(const SecurityParameters& params,
-                              const offline::JobForecast& forecast);
+                              const offline::JobEstimate& estimate);
 
 JobResult preprocess(const PreprocessJob& job);
 

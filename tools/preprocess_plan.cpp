@@ -131,15 +131,15 @@ std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
 }
 
 storage::Manifest security_of(const SecurityParameters& params,
-                              const offline::JobForecast& forecast) {
+                              const offline::JobEstimate& estimate) {
   storage::Manifest manifest;
   manifest.profile = name_of(params.profile());
   manifest.material = name_of(params.material());
   manifest.sigma = params.sigma();
   manifest.bucket = params.bucket();
   manifest.unit = params.unit();
-  manifest.sigma_paper_bound = forecast.paper_bound_bits;
-  manifest.sigma_exact = forecast.exact_bound_bits;
+  manifest.sigma_paper_bound = estimate.paper_bound_bits;
+  manifest.sigma_exact = estimate.exact_bound_bits;
   if (params.profile() == Profile::Fast)
     manifest.softspoken_k = params.softspoken_k();
   else

@@ -8,7 +8,7 @@ namespace tinyot::tools {
 namespace {
 
 std::string protection_text(const storage::Inventory& inventory) {
-  if (inventory.manifest.state == storage::SessionState::Dead && !inventory.keys_are_gone)
+  if (inventory.manifest.state == storage::SessionState::Revoked && !inventory.keys_are_gone)
     return keys_left_text();
   switch (inventory.protection) {
     case storage::KeyProtection::ByPermissions:
@@ -35,7 +35,7 @@ Json json_of(const storage::Inventory& inventory) {
   report["ands_requested"] = manifest.ands_requested;
   report["keys_protected_by"] = protection_text(inventory);
   report["store_bytes"] = inventory.store_bytes;
-  if (manifest.state == storage::SessionState::Dead) {
+  if (manifest.state == storage::SessionState::Revoked) {
     report["dead_reason"] = manifest.dead_reason;
     report["keys_are_gone"] = inventory.keys_are_gone;
   }
@@ -61,13 +61,13 @@ std::string text_of(const storage::Inventory& inventory, const Json& report) {
   std::string text =
       "session " + checks::short_name(session_id_of(manifest)) + ", party " + letter(manifest.me) +
       shard + ", " + std::string(storage::name_of(manifest.state)) +
-      (manifest.state == storage::SessionState::Dead ? ": " + manifest.dead_reason : "") + "\n" +
+      (manifest.state == storage::SessionState::Revoked ? ": " + manifest.dead_reason : "") + "\n" +
       profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " +
       decimals(manifest.sigma_paper_bound, 1) + ", exact " + decimals(manifest.sigma_exact, 1) +
       "), kappa " + std::to_string(manifest.kappa) + ", bucket " + std::to_string(manifest.bucket) +
       ", unit " + grouped(manifest.unit) + "\n" + units_text(report) + "keys protected by " +
       protection_text(inventory) + "\n";
-  if (manifest.state == storage::SessionState::Dead)
+  if (manifest.state == storage::SessionState::Revoked)
     text += "the session is dead: nothing of this store can be used\n";
   for (const MaterialKind kind : kAllMaterialKinds) {
     const storage::KindInventory& entry = inventory.of(kind);

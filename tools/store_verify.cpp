@@ -3,9 +3,9 @@
 #include "tools/connection.h"
 #include "tools/peer_identity.h"
 #include "tools/report.h"
-#include "tools/store_agreement.h"
 #include "tools/store_command.h"
 #include "tools/store_options.h"
+#include "tools/synchronise.h"
 
 namespace tinyot::tools {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 Comparison compare_with_peer(storage::Store& store, const std::filesystem::path& directory,
                              const Endpoint& endpoint, const storage::Verification& verification) {
   check_peer(store.manifest(), endpoint, "the store in " + directory.string());
-  const auto channel = MeetingPlace(endpoint).open();
+  const auto channel = Connector(endpoint).open();
   crypto::Rng rng = crypto::Rng::from_system();
   const Party me = store.manifest().me;
   const checks::SessionIds ids = checks::establish_session(
@@ -24,7 +24,7 @@ Comparison compare_with_peer(storage::Store& store, const std::filesystem::path&
   checks::Session session(me, ids, store.global_key(), *channel, std::move(rng), log);
   Comparison comparison;
   within_session(std::span(&store, 1), *channel, [&] {
-    meet(session, store, Meeting::OfRuns);
+    synchronise(session, store, SynchroniseFor::Running);
     comparison = compare_halves(session, store, verification.good);
     channel->flush();
   });
@@ -62,7 +62,7 @@ int store_verify(const Arguments& arguments) {
   storage::Store store = storage::Store::open(
       line.required("store"), {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Look,
                                .store_key = store_key_from(line)});
-  if (store.manifest().state == storage::SessionState::Dead)
+  if (store.manifest().state == storage::SessionState::Revoked)
     throw StoreError("session is dead: " + store.manifest().dead_reason + "; " +
                      (store.keys_are_gone()
                           ? "its keys are overwritten, and there is nothing to verify"

@@ -7,7 +7,7 @@
 #include "tools/evaluation.h"
 #include "tools/ledger.h"
 #include "tools/peer_identity.h"
-#include "tools/store_agreement.h"
+#include "tools/synchronise.h"
 
 namespace tinyot::tools {
 namespace {
@@ -69,7 +69,7 @@ class StoredRun {
   // Runs `work` in a session of both stores.
   template <class Work>
   void with_peer(std::vector<net::Parameter> parameters, const Work& work) {
-    const auto channel = MeetingPlace(job_.endpoint).open();
+    const auto channel = Connector(job_.endpoint).open();
     crypto::Rng rng = crypto::Rng::from_system();
     const storage::Manifest& manifest = this->manifest();
     for (net::Parameter& parameter :
@@ -107,10 +107,10 @@ class StoredRun {
 
 storage::ReservationChain StoredRun::take_material(checks::Session& session) {
   const net::PhaseLog::Scope phase(log_, session.channel(), "reserve", plan_.ands());
-  if (!job_.reservation) return reserve_together(session, stores_, needed_);
-  meet(session, stores_.front(), Meeting::OfRuns);
+  if (!job_.reservation) return reserve_with_peer(session, stores_, needed_);
+  synchronise(session, stores_.front(), SynchroniseFor::Running);
   std::vector<storage::Reservation> claimed;
-  claimed.push_back(claim_together(session, stores_.front(), *job_.reservation, needed_));
+  claimed.push_back(claim_with_peer(session, stores_.front(), *job_.reservation, needed_));
   return storage::ReservationChain(std::move(claimed));
 }
 
@@ -139,13 +139,13 @@ Evaluation StoredRun::evaluate() {
 }
 
 storage::PlannedReservation StoredRun::reserve_only() {
-  storage::Allotment allotment;
+  storage::Grant granted;
   with_peer(plan_.parameters(), [&](checks::Session& session) {
     const net::PhaseLog::Scope phase(log_, session.channel(), "reserve", plan_.ands());
-    const Standings standings = meet(session, stores_.front(), Meeting::OfRuns);
-    allotment = allot_together(session, stores_.front(), standings, needed_, true);
+    const StoreStatuses statuses = synchronise(session, stores_.front(), SynchroniseFor::Running);
+    granted = grant_with_peer(session, stores_.front(), statuses, needed_, true);
   });
-  return {allotment.plan, allotment.range};
+  return {granted.plan, granted.range};
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ TEST(Block, AMovedKeyFitsTheFlippedBit) {
   for (const bool bit : {false, true}) {
     for (const bool constant : {false, true}) {
       const Mac mac = key ^ delta * bit;
-      EXPECT_TRUE(same(mac.value, (moved(key, delta, constant) ^ delta * (bit != constant)).value));
+      EXPECT_TRUE(same(mac.value,
+                       (xor_public_bit(key, delta, constant) ^ delta * (bit != constant)).value));
     }
   }
 }

@@ -38,8 +38,8 @@ double best_on_layers(std::uint32_t l, std::uint32_t bucket) {
       meets += common != 0;
     }
     const double alive = std::ldexp(1.0, -attacked),
-                 meet = static_cast<double>(meets) / static_cast<double>(shifts);
-    best = std::max(best, alive * meet / (1 - alive * (1 - meet)));
+                 synchronise = static_cast<double>(meets) / static_cast<double>(shifts);
+    best = std::max(best, alive * synchronise / (1 - alive * (1 - synchronise)));
   }
   return best;
 }
@@ -62,8 +62,8 @@ double best_on_permutation(std::uint32_t l, std::uint32_t bucket) {
       owned += owns;
     }
     const double alive = std::ldexp(1.0, -static_cast<int>(attacked)),
-                 meet = static_cast<double>(owned) / static_cast<double>(sets);
-    best = std::max(best, alive * meet / (1 - alive * (1 - meet)));
+                 synchronise = static_cast<double>(owned) / static_cast<double>(sets);
+    best = std::max(best, alive * synchronise / (1 - alive * (1 - synchronise)));
   }
   return best;
 }

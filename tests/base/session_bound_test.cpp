@@ -50,9 +50,9 @@ Unit layers(std::uint32_t l, std::uint32_t bucket) {
       for (std::uint32_t by = 0; by < l; ++by) sum += meets(k + 1, common & rotated(layer(k), by));
       return sum;
     };
-    const double meet = static_cast<double>(meets(1, layer(0))) / std::pow(l, bucket - 1);
+    const double synchronise = static_cast<double>(meets(1, layer(0))) / std::pow(l, bucket - 1);
     const double alive = std::ldexp(1.0, -std::popcount(code));
-    attacks.insert({alive * meet, alive * (1 - meet)});
+    attacks.insert({alive * synchronise, alive * (1 - synchronise)});
   }
   return {distinct(attacks), risk_of_layers(l, bucket)};
 }
@@ -71,8 +71,8 @@ Unit permuted(std::uint32_t l, std::uint32_t bucket) {
   std::set<Attack> attacks;
   for (std::uint32_t t = 1; t <= objects; ++t) {
     const double alive = std::ldexp(1.0, -static_cast<int>(t));
-    const double meet = static_cast<double>(owned[t]) / static_cast<double>(sets[t]);
-    attacks.insert({alive * meet, alive * (1 - meet)});
+    const double synchronise = static_cast<double>(owned[t]) / static_cast<double>(sets[t]);
+    attacks.insert({alive * synchronise, alive * (1 - synchronise)});
   }
   return {distinct(attacks), risk_of_permutation(l, bucket)};
 }

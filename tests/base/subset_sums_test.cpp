@@ -127,16 +127,16 @@ TEST_F(EveryTarget, SumsOfBothPartiesDifferByTheSelectedTotal) {
   for (const std::uint32_t k : kTreeBits) {
     const Blocks leaves = random_blocks(kBlocks << k, k);
     for (std::uint32_t delta = 0; delta < (1u << k); ++delta) {
-      Blocks moved(leaves.size());
+      Blocks xor_public_bit(leaves.size());
       for (std::size_t x = 0; x < (std::size_t{1} << k); ++x)
         for (std::size_t j = 0; j < kBlocks; ++j)
-          moved[x * kBlocks + j] = leaves[(x ^ delta) * kBlocks + j];
+          xor_public_bit[x * kBlocks + j] = leaves[(x ^ delta) * kBlocks + j];
       for_each_target([&] {
         Blocks total(kBlocks);
         Rows v(k, kBlocks), w(k, kBlocks);
         subset_sums(k, leaves, {}, total, v.pointers);
         const Blocks none(kBlocks, Block{0, 0});
-        subset_sums_with(k, moved, none, delta, w.pointers);
+        subset_sums_with(k, xor_public_bit, none, delta, w.pointers);
         for (std::size_t b = 0; b < k; ++b)
           for (std::size_t j = 0; j < kBlocks; ++j)
             ASSERT_TRUE(same(w.blocks[b][j], v.blocks[b][j] ^ times(total[j], (delta >> b) & 1)))

@@ -133,26 +133,28 @@ void expect_each_bit_once(const AllSink& sink) {
 
 // What tied the units of `party`, as its messages and the anchor tell, is no stretch of the bits
 // that it was given.
-void expect_ties_are_not_handed_out(const Seen& seen, Party party) {
+void expect_reference_bits_are_not_served(const Seen& seen, Party party) {
   const auto p = static_cast<std::size_t>(party);
   const AllSink& sink = seen.sinks[p];
   std::set<Bytes> handed_out;
   for (const MaterialBatch& batch : sink.made.at(auth_bits_of(party)))
-    for (std::size_t first = 0; first + kTieBits <= batch.count; ++first) {
-      BitVector stretch(kTieBits);
-      for (std::size_t i = 0; i < kTieBits; ++i) stretch.put(i, batch.mine[0].bits[first + i]);
+    for (std::size_t first = 0; first + kReferenceBits <= batch.count; ++first) {
+      BitVector stretch(kReferenceBits);
+      for (std::size_t i = 0; i < kReferenceBits; ++i)
+        stretch.put(i, batch.mine[0].bits[first + i]);
       handed_out.insert(bytes_of_text(std::as_bytes(stretch.words())));
     }
-  std::size_t ties = 0;
+  std::size_t delta_checks = 0;
   for (const Message& message : seen.sent[p]) {
     if (message.tag != "global_key.e") continue;
-    BitVector tie(kTieBits);
-    std::memcpy(tie.words().data(), message.payload.data(), kTieBits / 8);
-    tie ^= sink.kept.at(p).mine.at(0).bits;
-    EXPECT_TRUE(handed_out.insert(bytes_of_text(std::as_bytes(tie.words()))).second) << ties;
-    ++ties;
+    BitVector check_delta(kReferenceBits);
+    std::memcpy(check_delta.words().data(), message.payload.data(), kReferenceBits / 8);
+    check_delta ^= sink.kept.at(p).mine.at(0).bits;
+    EXPECT_TRUE(handed_out.insert(bytes_of_text(std::as_bytes(check_delta.words()))).second)
+        << delta_checks;
+    ++delta_checks;
   }
-  EXPECT_EQ(ties, kFreshUnits);
+  EXPECT_EQ(delta_checks, kFreshUnits);
 }
 
 TEST_P(FreshnessOf, NothingIsSentOrHandedOutTwice) {
@@ -160,7 +162,7 @@ TEST_P(FreshnessOf, NothingIsSentOrHandedOutTwice) {
   expect_no_message_repeats(seen);
   for (const Party party : {Party::A, Party::B}) {
     expect_each_bit_once(seen.sinks[static_cast<std::size_t>(party)]);
-    expect_ties_are_not_handed_out(seen, party);
+    expect_reference_bits_are_not_served(seen, party);
   }
 }
 

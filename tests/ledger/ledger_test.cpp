@@ -65,9 +65,9 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     PhaseLog log;
     Session session(me, ids, store->global_key(), *channels[0], rng.fork(), log);
     Preprocessor preprocessor(session, params_, std::span(channels).subspan(1));
-    const std::optional<KeptBits> kept = store->kept();
+    const std::optional<ReferenceBits> kept = store->kept();
     ASSERT_EQ(kept.has_value(), existing.has_value());
-    if (kept) preprocessor.set_anchor(kept->bits_a, kept->bits_b);
+    if (kept) preprocessor.set_reference_bits(*kept);
     const std::vector<UnitRequest> requests(existing ? kLaterUnits : kUnits,
                                             {params_.plan(params_.unit()).at(0), kInputs});
     ASSERT_EQ(preprocessor.make_units(requests, *store), requests.size());

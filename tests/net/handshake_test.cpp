@@ -24,7 +24,7 @@ Hello hello_of(Party party, std::vector<Parameter> parameters) {
 const std::vector<Parameter> kParameters = {{"profile", "nnob12"}, {"sigma", "40"}};
 
 // A with the usual parameters meets B with these, in either direction.
-Outcomes meet(const Hello& of_b) {
+Outcomes synchronise(const Hello& of_b) {
   return run_channels([&](Party party, Channel& channel) {
     try {
       shake_hands(channel, party == Party::A ? hello_of(Party::A, kParameters) : of_b);
@@ -48,7 +48,7 @@ TEST(Handshake, BothGetTheBytesOfBothHellos) {
 
 void expect_disagreement(const Hello& of_b, const std::vector<std::string>& said_by_a,
                          const std::vector<std::string>& said_by_b) {
-  const Outcomes outcomes = meet(of_b);
+  const Outcomes outcomes = synchronise(of_b);
   for (const auto& [message, parts] :
        {std::pair{outcomes.a.message, said_by_a}, {outcomes.b.message, said_by_b}}) {
     expect_contains(message, "disagreement: ");

@@ -20,16 +20,16 @@ const Identity& stranger() {
 
 // What came of the two sides meeting each other, each with its admission: an error's text, or
 // nothing.
-struct Meeting {
+struct SynchroniseFor {
   std::string of_listener, of_connector;
   std::vector<std::string> log;
 };
 
 // The connecting side also waits for a first byte of the other one, since it may be the last to
 // learn of a refusal.
-Meeting meet(const Admission& of_listener, const Admission& of_connector) {
+SynchroniseFor synchronise(const Admission& of_listener, const Admission& of_connector) {
   const Address address = free_address();
-  Meeting meeting;
+  SynchroniseFor meeting;
   const auto outcome = [](const auto& body) -> std::string {
     try {
       body();
@@ -61,15 +61,15 @@ Meeting meet(const Admission& of_listener, const Admission& of_connector) {
 }
 
 TEST(Tls, PartiesThatPinEachOtherMeet) {
-  const Meeting meeting = meet(tls_of(Side::Listens), tls_of(Side::Connects));
+  const SynchroniseFor meeting = synchronise(tls_of(Side::Listens), tls_of(Side::Connects));
   EXPECT_EQ(meeting.of_listener, "");
   EXPECT_EQ(meeting.of_connector, "");
   EXPECT_TRUE(meeting.log.empty());
 }
 
 TEST(Tls, AListenerTurnsAnotherKeyAway) {
-  const Meeting meeting = meet(tls_of(Side::Listens),
-                               TlsAdmission(stranger(), identity_of(Side::Listens).fingerprint()));
+  const SynchroniseFor meeting = synchronise(
+      tls_of(Side::Listens), TlsAdmission(stranger(), identity_of(Side::Listens).fingerprint()));
   ASSERT_EQ(meeting.log.size(), 1u);
   for (const std::string& text : {meeting.log[0], meeting.of_listener}) {
     expect_contains(text, "pinned " + text_of(identity_of(Side::Connects).fingerprint()));
@@ -81,8 +81,8 @@ TEST(Tls, AListenerTurnsAnotherKeyAway) {
 }
 
 TEST(Tls, AConnectorTurnsAnotherKeyAway) {
-  const Meeting meeting = meet(TlsAdmission(stranger(), identity_of(Side::Connects).fingerprint()),
-                               tls_of(Side::Connects));
+  const SynchroniseFor meeting = synchronise(
+      TlsAdmission(stranger(), identity_of(Side::Connects).fingerprint()), tls_of(Side::Connects));
   expect_contains(meeting.of_connector,
                   "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
   expect_contains(meeting.of_connector, "shown " + text_of(stranger().fingerprint()));
@@ -98,8 +98,8 @@ TEST(Tls, EveryByteOfAPinIsCompared) {
     near_connector.bytes[byte] ^= 1;
     const TlsAdmission listener(identity_of(Side::Listens), near_connector),
         connector(identity_of(Side::Connects), near_listener);
-    expect_contains(meet(listener, tls_of(Side::Connects)).of_listener, "nobody connected");
-    expect_contains(meet(tls_of(Side::Listens), connector).of_connector,
+    expect_contains(synchronise(listener, tls_of(Side::Connects)).of_listener, "nobody connected");
+    expect_contains(synchronise(tls_of(Side::Listens), connector).of_connector,
                     "pinned " + text_of(near_listener));
   }
 }
@@ -110,12 +110,14 @@ TEST(Tls, ACertificateIsValidForItsTimeOnly) {
        {std::pair{now - std::chrono::days(30), 29}, {now + std::chrono::days(1), 30}}) {
     const Identity late = Identity::generate(from, std::chrono::days(days));
     const Fingerprint key = late.fingerprint();
-    const Meeting listening = meet(TlsAdmission(late, identity_of(Side::Connects).fingerprint()),
-                                   TlsAdmission(identity_of(Side::Connects), key));
+    const SynchroniseFor listening =
+        synchronise(TlsAdmission(late, identity_of(Side::Connects).fingerprint()),
+                    TlsAdmission(identity_of(Side::Connects), key));
     expect_contains(listening.of_connector, "not valid now");
     expect_contains(listening.of_connector, late.dates());
-    const Meeting connecting = meet(TlsAdmission(identity_of(Side::Listens), key),
-                                    TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
+    const SynchroniseFor connecting =
+        synchronise(TlsAdmission(identity_of(Side::Listens), key),
+                    TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
     expect_contains(connecting.of_listener, "not valid now");
     expect_contains(connecting.of_listener, late.dates());
   }
@@ -136,7 +138,7 @@ TEST(Tls, APlaintextPeerIsTurnedAwayAndToldWhy) {
                   "does not speak TLS");
   connecting.get();
 
-  const Meeting meeting = meet(plain_admission(), tls_of(Side::Connects));
+  const SynchroniseFor meeting = synchronise(plain_admission(), tls_of(Side::Connects));
   expect_contains(meeting.of_listener, "speaks TLS");
   expect_contains(meeting.of_connector, "closed the connection");
 }

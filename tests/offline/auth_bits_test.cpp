@@ -151,7 +151,7 @@ TEST(AuthBitMaker, RunsAreGoodAndCostWhatTheHeaderSays) {
   });
   const std::size_t matrix = 16 + 128 * 512 / 8,
                     pairing = 16 + 32 + 16 + (params.columns_kept() + 7) / 8;
-  const std::size_t eq_of_a = 2 * (16 + 32), eq_of_b = 16 + 64, tie = 16 + 16;
+  const std::size_t eq_of_a = 2 * (16 + 32), eq_of_b = 16 + 64, check_delta = 16 + 16;
   const auto columns = [&](std::size_t length) {
     return 16 * chunks_of(length).size() + t * length / 8;
   };
@@ -159,9 +159,9 @@ TEST(AuthBitMaker, RunsAreGoodAndCostWhatTheHeaderSays) {
     expect_good(of[0][run], of[1][run]);
     const std::size_t length = RunLayout(params, wanted[run], 1).length;
     EXPECT_EQ(of[0][run].cost.bytes_sent,
-              columns(length) + pairing + eq_of_a + matrix + tie + eq_of_a);
+              columns(length) + pairing + eq_of_a + matrix + check_delta + eq_of_a);
     EXPECT_EQ(of[1][run].cost.bytes_sent,
-              columns(length) + pairing + eq_of_b + matrix + tie + eq_of_b);
+              columns(length) + pairing + eq_of_b + matrix + check_delta + eq_of_b);
     EXPECT_EQ(of[0][run].bits.mine.size(), length);
   }
   EXPECT_EQ(before_runs[0].bytes_sent,
@@ -227,9 +227,10 @@ TEST(RunLayout, HoldsTheBitsTheSeedsAndTheTie) {
       EXPECT_GE(layout.first_seeds, wanted);
       for (std::size_t set = 0; set < sets; ++set)
         EXPECT_LE(layout.seeds(set) + params.columns_made(),
-                  set + 1 < sets ? layout.seeds(set + 1) : layout.tie);
-      EXPECT_LE(layout.tie + kTieBits, layout.length);
-      EXPECT_LT(layout.length, wanted + 64 + sets * (params.columns_made() + 64) + kTieBits + 512);
+                  set + 1 < sets ? layout.seeds(set + 1) : layout.check_delta);
+      EXPECT_LE(layout.check_delta + kReferenceBits, layout.length);
+      EXPECT_LT(layout.length,
+                wanted + 64 + sets * (params.columns_made() + 64) + kReferenceBits + 512);
     }
   }
 }

@@ -73,15 +73,17 @@ Outcomes two_runs(Block change) {
                                                 bits.peers.view(before.seeds(0), t));
         Session part(session, "unit", 0, session.channel(), session.log());
         of_b = run_as_b(part, params, std::move(seeds), layout.length, second);
-        AuthBits anchor{AuthBitsMine(kTieBits), AuthBitsPeers(kTieBits)};
-        copy_bits(bits.mine.view(before.tie, kTieBits).bits, 0, anchor.mine.bits.words(), 0,
-                  kTieBits);
-        std::ranges::copy(bits.mine.view(before.tie, kTieBits).macs, anchor.mine.macs.begin());
-        std::ranges::copy(bits.peers.view(before.tie, kTieBits), anchor.peers.keys.begin());
-        GlobalKeyTie key_tie;
-        key_tie.set_anchor(std::move(anchor));
-        key_tie.check(part, of_b.mine.view(layout.tie, kTieBits),
-                      of_b.peers.view(layout.tie, kTieBits));
+        AuthBits reference{AuthBitsMine(kReferenceBits), AuthBitsPeers(kReferenceBits)};
+        copy_bits(bits.mine.view(before.check_delta, kReferenceBits).bits, 0,
+                  reference.mine.bits.words(), 0, kReferenceBits);
+        std::ranges::copy(bits.mine.view(before.check_delta, kReferenceBits).macs,
+                          reference.mine.macs.begin());
+        std::ranges::copy(bits.peers.view(before.check_delta, kReferenceBits),
+                          reference.peers.keys.begin());
+        DeltaConsistency delta_check;
+        delta_check.set_reference_bits(std::move(reference));
+        delta_check.check(part, of_b.mine.view(layout.check_delta, kReferenceBits),
+                          of_b.peers.view(layout.check_delta, kReferenceBits));
       },
       {}, false);
   if (outcomes.a.kind == Outcome::Kind::Done) checked_bits(of_a.mine, of_b.peers, second);

@@ -142,10 +142,10 @@ TEST_P(Runtime, DrawsWhatMaterialForForetells) {
   Rng rng(Seed{{1, 1}});
   const auto inputs = random_inputs(circuit, 9, rng);
   const OnlineRun run = run_online({circuit, 9, inputs, GetParam()});
-  const MaterialCounts foretold =
+  const MaterialCounts estimated =
       material_for(circuit.info(), cost_of(circuit).ands_of(9), GetParam(), 9);
-  EXPECT_EQ(run.dealt_a, foretold);
-  EXPECT_EQ(run.dealt_b, foretold);
+  EXPECT_EQ(run.dealt_a, estimated);
+  EXPECT_EQ(run.dealt_b, estimated);
 }
 
 TEST_P(Runtime, AesOfThreeBlocks) {

@@ -115,7 +115,7 @@ Arguments Couple::keys_of(char party) const {
           "@" + (root_ / (std::string(1, peer) + ".pem.crt")).string()};
 }
 
-Arguments Couple::arguments(char party, const std::string& command, const Meeting& meeting,
+Arguments Couple::arguments(char party, const std::string& command, const SynchroniseFor& meeting,
                             const Arguments& more) const {
   Arguments rest = {"--store", store_of(party).string()};
   for (const Arguments& part : {keys_of(party), more})
@@ -123,13 +123,14 @@ Arguments Couple::arguments(char party, const std::string& command, const Meetin
   return party_arguments(party, command, meeting, rest);
 }
 
-Traffic Couple::meet(const std::string& command, const Arguments& of_a, const Arguments& of_b,
-                     const WirePlan& plan, std::initializer_list<int> others) {
+Traffic Couple::synchronise(const std::string& command, const Arguments& of_a,
+                            const Arguments& of_b, const WirePlan& plan,
+                            std::initializer_list<int> others) {
   WirePlan seeded = plan;
   seeded.seed = random_();
   const std::string port = quiet_port();
   Wire wire(port, seeded);
-  const Meeting meeting{port, wire.port(), kConnectTimeout, kIdleTimeout};
+  const SynchroniseFor meeting{port, wire.port(), kConnectTimeout, kIdleTimeout};
   const auto start = std::chrono::steady_clock::now();
   Process a(tinyot(), arguments('A', command, meeting, of_a), {},
             std::chrono::seconds(kSessionMax));
@@ -140,7 +141,7 @@ Traffic Couple::meet(const std::string& command, const Arguments& of_a, const Ar
   ended_ = {a.end(), b.end()};
   // Other programs take ports, too.
   if (!is_disturbed && ended_.a.err.find("cannot listen on") != std::string::npos)
-    return meet(command, of_a, of_b, plan, others);
+    return synchronise(command, of_a, of_b, plan, others);
   tally_.count(ended_,
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   has_struck_ = wire.has_struck();
@@ -164,7 +165,7 @@ Traffic Couple::preprocess(const WirePlan& plan) {
   };
   const bool is_half_begun = fs::exists(store_of('A')) != fs::exists(store_of('B'));
   if (is_half_begun) forget_half_a_beginning();
-  return meet("preprocess", options('A'), options('B'), plan);
+  return synchronise("preprocess", options('A'), options('B'), plan);
 }
 
 // One party heard that the other one agrees, and began a store; the other one heard nothing. As the
@@ -184,7 +185,7 @@ Arguments Couple::run_arguments(char party, const std::string& input) const {
 Traffic Couple::run(const WirePlan& plan) {
   const std::uint64_t a = random_(), b = random_();
   const Traffic traffic =
-      meet("run", run_arguments('A', hex_of(a)), run_arguments('B', hex_of(b)), plan, {5});
+      synchronise("run", run_arguments('A', hex_of(a)), run_arguments('B', hex_of(b)), plan, {5});
   is_short_ = false;
   for (const Ended& party : {ended_.a, ended_.b}) {
     if (party.status == 5) {
@@ -205,12 +206,12 @@ Traffic Couple::run(const WirePlan& plan) {
 
 Traffic Couple::reserve(const WirePlan& plan) {
   const Arguments options = {"--circuit", "hamming:bits=8", "--reserve-only"};
-  const Traffic traffic = meet("run", options, options, plan, {5});
+  const Traffic traffic = synchronise("run", options, options, plan, {5});
   is_short_ = ended_.a.status == 5 || ended_.b.status == 5;
   return traffic;
 }
 
-Traffic Couple::verify(const WirePlan& plan) { return meet("store verify", {}, {}, plan); }
+Traffic Couple::verify(const WirePlan& plan) { return synchronise("store verify", {}, {}, plan); }
 
 void Couple::settle() {
   for (int attempt = 0; attempt < 3; ++attempt) {

@@ -87,11 +87,11 @@ class Couple {
   void settle();
 
  private:
-  Traffic meet(const std::string& command, const Arguments& of_a, const Arguments& of_b,
-               const WirePlan& plan, std::initializer_list<int> others = {});
+  Traffic synchronise(const std::string& command, const Arguments& of_a, const Arguments& of_b,
+                      const WirePlan& plan, std::initializer_list<int> others = {});
   void forget_half_a_beginning();
   Arguments keys_of(char party) const;
-  Arguments arguments(char party, const std::string& command, const Meeting& meeting,
+  Arguments arguments(char party, const std::string& command, const SynchroniseFor& meeting,
                       const Arguments& more) const;
   Arguments run_arguments(char party, const std::string& input) const;
   std::filesystem::path store_of(char party) const { return root_ / std::string(1, party); }

@@ -28,7 +28,7 @@ constexpr int kAttemptsMax = 200;
 
 struct Tally {
   std::atomic<std::uint64_t> sessions = 0, commands = 0, runs_done = 0, served = 0, burnt = 0,
-                             taken_by_the_dead = 0;
+                             taken_by_dead_processes = 0;
 };
 
 // One session from its first byte to its last object.
@@ -226,7 +226,7 @@ class Story {
       EXPECT_LE(reserved - served - burnt, unfinished_[party == "B"] * need_of_a_run());
       tally_.served += served;
       tally_.burnt += burnt;
-      tally_.taken_by_the_dead += reserved - served - burnt;
+      tally_.taken_by_dead_processes += reserved - served - burnt;
     }
     for (const auto& store : fs::directory_iterator(root_ / "A"))
       if (info(store.path())["state"] != "dead") verify_together(store.path().filename());
@@ -265,7 +265,7 @@ TEST(Reliability, NothingIsServedTwiceWhoeverIsKilled) {
       static_cast<unsigned long long>(tally.runs_done.load()),
       static_cast<unsigned long long>(tally.served.load()),
       static_cast<unsigned long long>(tally.burnt.load()),
-      static_cast<unsigned long long>(tally.taken_by_the_dead.load()));
+      static_cast<unsigned long long>(tally.taken_by_dead_processes.load()));
   EXPECT_GE(assassin.kills(), kills);
 }
 

@@ -42,7 +42,7 @@ Blow Assassin::next(std::chrono::milliseconds usual_time) {
   return blow;
 }
 
-Arguments party_arguments(char party, const std::string& command, const Meeting& meeting,
+Arguments party_arguments(char party, const std::string& command, const SynchroniseFor& meeting,
                           const Arguments& rest) {
   Arguments all;
   std::istringstream words(command);
@@ -63,7 +63,7 @@ Arguments party_arguments(char party, const std::string& command, const Meeting&
 PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a,
                    const Arguments& of_b, std::chrono::milliseconds usual_time) {
   const std::string port = quiet_port();
-  const Meeting meeting{port, port, kConnectTimeoutOfPairs, kIdleTimeoutOfPairs};
+  const SynchroniseFor meeting{port, port, kConnectTimeoutOfPairs, kIdleTimeoutOfPairs};
   const Blow blow = assassin.next(usual_time);
   Process a(tinyot(), party_arguments('A', command, meeting, of_a)),
       b(tinyot(), party_arguments('B', command, meeting, of_b));

@@ -56,13 +56,13 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise);
 
 // A listens at one port and B connects to it, or to another one if there is something between them.
 // Seconds.
-struct Meeting {
+struct SynchroniseFor {
   std::string listen_port, connect_port;
   int connect_timeout, idle_timeout;
 };
 
 // The command line of one party: subcommand, party, address, timeouts, and `rest`.
-Arguments party_arguments(char party, const std::string& command, const Meeting& meeting,
+Arguments party_arguments(char party, const std::string& command, const SynchroniseFor& meeting,
                           const Arguments& rest);
 
 // Runs a subcommand as A and as B. Nobody may hang: a survivor ends within its timeouts.

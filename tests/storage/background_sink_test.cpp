@@ -366,7 +366,7 @@ TEST_F(BackgroundStore, AnUnfinishedUnitDoesNotCount) {
 
 TEST_F(BackgroundStore, ADeadStoreSaysSoAtTheNextFlush) {
   Store store = make_store(dir_);
-  store.mark_dead("the peer cheated");
+  store.revoke("the peer cheated");
   BackgroundSink background(store);
   background.pour(test_batch(MaterialKind::AuthBitsA, Party::A, 0, 10));
   EXPECT_TRUE(mentions(message_of([&] { background.flush(); }), "the peer cheated"));

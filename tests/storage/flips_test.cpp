@@ -107,7 +107,7 @@ FlipTest::FlipTest() {
     MaterialCounts counts = counts_of(kMany, 13);
     counts[kLarge] = 1100;
     (void)store.reserve({}, counts);
-    (void)store.allot({.counts = counts_of(kMany, 21), .at_least = {}, .is_plan = true});
+    (void)store.grant({.counts = counts_of(kMany, 21), .at_least = {}, .is_plan = true});
     (void)store.take({{counts_of(kMany, 44), counts_of(kMany, 50)}, 0, {}}, {});
   }
   Store store = open_to_make(dir_);

@@ -26,10 +26,10 @@ std::string message_after(const Change& change) {
 TEST(Manifest, RoundTripKeepsEveryField) {
   for (const Party me : {Party::A, Party::B}) {
     for (const SessionState state :
-         {SessionState::Open, SessionState::Complete, SessionState::Dead}) {
+         {SessionState::Open, SessionState::Complete, SessionState::Revoked}) {
       Manifest manifest = test_manifest(me);
       manifest.state = state;
-      manifest.dead_reason = state == SessionState::Dead ? "the peer deviated" : "";
+      manifest.dead_reason = state == SessionState::Revoked ? "the peer deviated" : "";
       manifest.units_made = 12345678901;
       manifest.units_requested = 12345678902;
       manifest.peer_complete = me == Party::B;

@@ -55,7 +55,7 @@ TEST_F(MergeTest, LeavesNothingInTheShards) {
   merge_shards(out_, shards, {});
   for (const auto& dir : shards) {
     Store shard = Store::open(dir);
-    EXPECT_EQ(shard.manifest().state, SessionState::Dead);
+    EXPECT_EQ(shard.manifest().state, SessionState::Revoked);
     EXPECT_EQ(shard.protection(), KeyProtection::Erased);
     EXPECT_TRUE(mentions(message_of([&] { (void)shard.reserve({}, counts_of(kMerged, 1)); }),
                          "merged into"));
@@ -75,7 +75,8 @@ TEST_F(MergeTest, WantsAllShardsCompleteAndUnused) {
   shards[2] = make_shard(2, 3, kFirst, kSecond, SessionState::Open);
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "not complete"));
   EXPECT_FALSE(std::filesystem::exists(out_));
-  for (const auto& dir : shards) EXPECT_NE(Store::open(dir).manifest().state, SessionState::Dead);
+  for (const auto& dir : shards)
+    EXPECT_NE(Store::open(dir).manifest().state, SessionState::Revoked);
 }
 
 TEST_F(MergeTest, WantsShardsOfOneSessionInEveryByteOfItsId) {
@@ -161,7 +162,7 @@ TEST_F(MergeTest, ThatWasCutOffAfterSomeShardsWentIsCompleted) {
   make_shard(2, 3, kFirst, kSecond);
   merge_shards(out_, shards, {});
   EXPECT_EQ(Store::open(out_).left(), counts_of(kMerged, kFirst + kSecond + kThird));
-  EXPECT_EQ(Store::open(shards[2]).manifest().state, SessionState::Dead);
+  EXPECT_EQ(Store::open(shards[2]).manifest().state, SessionState::Revoked);
 }
 
 TEST_F(MergeTest, AChainDrawsAcrossItsReservations) {

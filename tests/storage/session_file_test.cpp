@@ -6,14 +6,14 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kAnchor = 128;
+constexpr std::size_t kReference = 128;
 
 SessionFile test_session() {
   SessionFile session;
   session.manifest = test_manifest(Party::B);
   session.global_key = kTestDelta;
-  session.bits_a = test_batch(MaterialKind::AuthBitsA, Party::B, 0, kAnchor);
-  session.bits_b = test_batch(MaterialKind::AuthBitsB, Party::B, 7, kAnchor);
+  session.reference.bits_a = test_batch(MaterialKind::AuthBitsA, Party::B, 0, kReference);
+  session.reference.bits_b = test_batch(MaterialKind::AuthBitsB, Party::B, 7, kReference);
   return session;
 }
 
@@ -33,8 +33,10 @@ TEST_F(SessionFileTest, ComesBackAsItWasWritten) {
     EXPECT_EQ(session.manifest, test_manifest(Party::B));
     EXPECT_EQ(session.global_key.value.lo, kTestDelta.value.lo);
     EXPECT_EQ(session.global_key.value.hi, kTestDelta.value.hi);
-    EXPECT_TRUE(holds(std::move(session.bits_a), MaterialKind::AuthBitsA, Party::B, 0, kAnchor));
-    EXPECT_TRUE(holds(std::move(session.bits_b), MaterialKind::AuthBitsB, Party::B, 7, kAnchor));
+    EXPECT_TRUE(holds(std::move(session.reference.bits_a), MaterialKind::AuthBitsA, Party::B, 0,
+                      kReference));
+    EXPECT_TRUE(holds(std::move(session.reference.bits_b), MaterialKind::AuthBitsB, Party::B, 7,
+                      kReference));
     EXPECT_EQ(std::filesystem::status(file_).permissions(), std::filesystem::perms(0600));
   }
 }

@@ -146,7 +146,7 @@ TEST_F(StoreTest, DeathWithoutTheWipeIsCompletedByTheNextOpening) {
     const Store store = make_store(dir_);
     return read_file(dir_ / "store.keys");
   }();
-  Store::open(dir_).mark_dead("combiner openings");
+  Store::open(dir_).revoke("combiner openings");
   const std::string wiped = read_file(dir_ / "store.keys");
   write_file(dir_ / "store.keys", whole);
   EXPECT_EQ(Store::open(dir_).manifest().dead_reason, "combiner openings");
@@ -160,7 +160,7 @@ TEST_F(StoreTest, AWipeThatWasCutOffIsCompletedByWhoMayChangeTheStore) {
     Store store = make_store(dir_);
     for (int i = 0; i < 20; ++i) add_unit(store, kTestKind, 300);
     whole = read_file(dir_ / "store.keys");
-    store.mark_dead("combiner openings");
+    store.revoke("combiner openings");
   }
   const std::string wiped = read_file(dir_ / "store.keys");
   ASSERT_EQ(wiped.size(), whole.size());

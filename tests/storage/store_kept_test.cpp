@@ -7,7 +7,7 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kKeptBits = 128;
+constexpr std::size_t kKeptReferenceBits = 128;
 constexpr MaterialKind kOfA = MaterialKind::AuthBitsA, kOfB = MaterialKind::AuthBitsB,
                        kAnds = MaterialKind::AuthAndsA;
 
@@ -18,13 +18,16 @@ class KeptTest : public StoreTest {
 
   static void keep(Store& store, std::uint64_t from = kFrom) {
     for (const MaterialKind kind : {kOfA, kOfB})
-      store.keep(test_batch(kind, store.manifest().me, from, kKeptBits));
+      store.keep(test_batch(kind, store.manifest().me, from, kKeptReferenceBits));
   }
   static ::testing::AssertionResult has_kept(const Store& store, std::uint64_t from = kFrom) {
-    std::optional<KeptBits> kept = store.kept();
+    std::optional<ReferenceBits> kept = store.kept();
     if (!kept) return ::testing::AssertionFailure() << "nothing is kept";
-    const auto of_a = holds(std::move(kept->bits_a), kOfA, store.manifest().me, from, kKeptBits);
-    return of_a ? holds(std::move(kept->bits_b), kOfB, store.manifest().me, from, kKeptBits) : of_a;
+    const auto of_a =
+        holds(std::move(kept->bits_a), kOfA, store.manifest().me, from, kKeptReferenceBits);
+    return of_a
+               ? holds(std::move(kept->bits_b), kOfB, store.manifest().me, from, kKeptReferenceBits)
+               : of_a;
   }
 };
 
@@ -113,7 +116,7 @@ TEST_F(KeptTest, OfADeadSessionAreGone) {
   Store store = make_store(dir_);
   keep(store);
   add_unit(store, kAnds, 10);
-  store.mark_dead("a reason");
+  store.revoke("a reason");
   EXPECT_TRUE(mentions(message_of([&] { (void)store.kept(); }), "session is dead"));
 }
 

@@ -117,7 +117,7 @@ TEST_F(StoreTest, KeysOfDroppedUnitsAndOfDeadSessionsAreGone) {
   EXPECT_EQ(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot),
             std::vector{kept.slot});
   const auto size = fs::file_size(dir_ / "store.keys");
-  store.mark_dead("for the sake of a test");
+  store.revoke("for the sake of a test");
   const std::string keys = read_file(dir_ / "store.keys");
   EXPECT_EQ(keys.size(), size);
   EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos)

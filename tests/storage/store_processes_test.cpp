@@ -256,7 +256,7 @@ TEST_F(StoreTest, WhatADeadProcessHeldIsDroppedByTheFirstWhoIsAlone) {
   const pid_t dying = start_child([&] {
     steps.wait_until(1);
     Store store = Store::open(dir_);
-    (void)store.allot({.counts = counts_of(kShared, 200), .at_least = {}});
+    (void)store.grant({.counts = counts_of(kShared, 200), .at_least = {}});
     kill_this_process();
   });
   ASSERT_TRUE(was_killed(wait_for(dying)));
@@ -292,7 +292,7 @@ TEST_F(StoreTest, TheDeathOfASessionIsSeenByWhoeverHasItOpen) {
     exit_well(is_told);
   });
   steps.wait_until(1);
-  Store::open(dir_).mark_dead("cheating");
+  Store::open(dir_).revoke("cheating");
   steps.reach(2);
   EXPECT_TRUE(ended_well(wait_for(child)));
 }

@@ -51,7 +51,7 @@ TEST_F(RetireTest, ASoundStoreIsDead) {
 }
 
 TEST_F(RetireTest, ADeadStoreKeepsItsReason) {
-  Store::open(dir_).mark_dead("another reason");
+  Store::open(dir_).revoke("another reason");
   EXPECT_EQ(retire_store(dir_, {}).reason, "another reason");
 }
 
@@ -96,7 +96,7 @@ TEST_F(RetireTest, ACopySaysThatTheOriginalIsLeft) {
   ASSERT_EQ(retired.not_done.size(), 1u);
   EXPECT_TRUE(mentions(retired.not_done[0], "this is a copy"));
   EXPECT_TRUE(has_no_keys(copy));
-  EXPECT_EQ(Store::open(copy).manifest().state, SessionState::Dead);
+  EXPECT_EQ(Store::open(copy).manifest().state, SessionState::Revoked);
   EXPECT_EQ(Store::open(dir_).made(), counts_of(kTestKind, 20000));
 }
 

@@ -147,7 +147,7 @@ TEST_F(StoreTest, ServedRecordsAreDroppedWhenTheReservationEnds) {
   const std::uint64_t before = store.bytes_of(kind), file = store.store_bytes();
   {
     Reservation reservation = store.reserve(store.position(), counts_of(kind, 5 * capacity + 1));
-    Reservation moved = std::move(reservation);
+    Reservation xor_public_bit = std::move(reservation);
     // The batch that the range ends in has been cut in two.
     EXPECT_NEAR(static_cast<double>(store.bytes_of(kind)), static_cast<double>(before), 64);
   }
@@ -233,8 +233,8 @@ TEST_F(StoreTest, DeadSessionServesNothing) {
     Store store = make_store(dir_);
     add_unit(store, kind, 100);
     Reservation reservation = store.reserve({}, counts_of(kind, 10));
-    store.mark_dead("EQ of LaBit\n");
-    store.mark_dead("a later reason");
+    store.revoke("EQ of LaBit\n");
+    store.revoke("a later reason");
     EXPECT_TRUE(
         mentions(message_of([&] { reservation.draw(kind, 1); }), "session is dead: EQ of LaBit?;"));
   }
@@ -242,7 +242,7 @@ TEST_F(StoreTest, DeadSessionServesNothing) {
   for (const auto& entry : std::filesystem::directory_iterator(dir_))
     EXPECT_EQ(read_file(entry.path()).find(key_bytes), std::string::npos) << entry.path();
   Store store = open_to_make(dir_);
-  EXPECT_EQ(store.manifest().state, SessionState::Dead);
+  EXPECT_EQ(store.manifest().state, SessionState::Revoked);
   EXPECT_EQ(store.protection(), KeyProtection::Erased);
   EXPECT_EQ(store.made(), counts_of(kind, 100));
   const std::string messages[] = {
@@ -266,7 +266,7 @@ TEST_F(StoreTest, InventoryAddsUp) {
   add_unit(store, kind, 1000);
   add_locked_unit(store, kind, 50);
   Reservation reservation = store.reserve(counts_of(kind, 10), counts_of(kind, 90));
-  (void)store.allot({.counts = counts_of(kind, 25), .at_least = {}, .is_plan = true});
+  (void)store.grant({.counts = counts_of(kind, 25), .at_least = {}, .is_plan = true});
   const Inventory inventory = take_inventory(store);
   const KindInventory& ands = inventory.of(kind);
   EXPECT_EQ(ands.made, 1050u);

@@ -22,9 +22,9 @@ TEST_F(StoreTest, LockedUnitsAreNotServed) {
   EXPECT_EQ(store.left(), counts_of(kTestKind, 100));
   EXPECT_TRUE(mentions(reserve_message(store, 101), "auth_ands_a has 100, needs 101"));
   EXPECT_THROW(
-      store.allot({.counts = counts_of(kTestKind, 1), .at_least = counts_of(kTestKind, 100)}),
+      store.grant({.counts = counts_of(kTestKind, 1), .at_least = counts_of(kTestKind, 100)}),
       OutOfMaterial);
-  EXPECT_THROW(store.allot({.counts = counts_of(kTestKind, 101), .at_least = {}, .is_plan = true}),
+  EXPECT_THROW(store.grant({.counts = counts_of(kTestKind, 101), .at_least = {}, .is_plan = true}),
                OutOfMaterial);
   EXPECT_THROW(store.take({{counts_of(kTestKind, 60), counts_of(kTestKind, 101)}, 0, {}}, {}),
                OutOfMaterial);

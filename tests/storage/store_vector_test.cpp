@@ -180,7 +180,7 @@ void make_vector(const fs::path& to, const fs::path& key) {
     MaterialCounts higher, planned;
     higher[kAnds] = kServed + kPassedOver;
     planned[kAnds] = kPlanned;
-    (void)stores[me]->allot({.counts = planned, .at_least = higher, .is_plan = true});
+    (void)stores[me]->grant({.counts = planned, .at_least = higher, .is_plan = true});
   }
 }
 

@@ -85,7 +85,7 @@ TEST_F(VerifyTest, NamesTheLastBatchIfItIsMissing) {
 TEST_F(VerifyTest, LooksAtPlannedMaterialToo) {
   {
     Store store = Store::open(dir_);
-    (void)store.allot({counts_of(kLast, 200), {}, true});
+    (void)store.grant({counts_of(kLast, 200), {}, true});
   }
   corrupt(kLast, 0, 0);
   EXPECT_EQ(verified().corrupt.size(), 1u);

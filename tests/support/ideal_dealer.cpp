@@ -91,7 +91,7 @@ void deal_triple(Drawn& drawn, Party me, Delta sum, MaterialBatch& batch, std::s
     const bool of_a = drawn.coin();
     const MacShare mac_of_a{drawn.block()};
     shares.bits.put(i, me == Party::A ? of_a : of_a != opened[column]);
-    shares.macs[i] = me == Party::A ? mac_of_a : moved(mac_of_a, sum, opened[column]);
+    shares.macs[i] = me == Party::A ? mac_of_a : xor_public_bit(mac_of_a, sum, opened[column]);
   }
 }
 

@@ -104,7 +104,7 @@ TEST(Adversary, TheTableHasEveryMessageThatIsSentAndNoOther) {
 }
 
 // Each scenario's attacks, sampled evenly. `tinyot selftest --adversary` carries all of them out.
-void expect_sample_as_foretold(const std::string& scenario, std::size_t sessions) {
+void expect_sample_as_estimated(const std::string& scenario, std::size_t sessions) {
   CampaignOptions options;
   options.scenario = scenario;
   options.occurrences = 1;
@@ -118,9 +118,9 @@ void expect_sample_as_foretold(const std::string& scenario, std::size_t sessions
   for (const std::string& violation : result.violations) ADD_FAILURE() << violation;
 }
 
-TEST(Adversary, IsCaughtInTheFastProfile) { expect_sample_as_foretold("fast", 60); }
-TEST(Adversary, IsCaughtInThePapersProtocols) { expect_sample_as_foretold("nnob12", 20); }
-TEST(Adversary, IsCaughtInTheStoresAgreement) { expect_sample_as_foretold("store", 60); }
+TEST(Adversary, IsCaughtInTheFastProfile) { expect_sample_as_estimated("fast", 60); }
+TEST(Adversary, IsCaughtInThePapersProtocols) { expect_sample_as_estimated("nnob12", 20); }
+TEST(Adversary, IsCaughtInTheStoresAgreement) { expect_sample_as_estimated("store", 60); }
 
 // The exit status and the report of a campaign that has ended so.
 std::pair<int, nlohmann::json> reported(const CampaignResult& result) {

@@ -5,7 +5,7 @@
 #include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
-#include "tools/store_agreement.h"
+#include "tools/synchronise.h"
 
 namespace tinyot::test {
 namespace {
@@ -38,7 +38,7 @@ class Agreement : public StoreTest {
     return run_sessions(
         [&](Session& session) {
           Store store = Store::open(place(session.me()));
-          reserve_together(session, store, counts_of(kKind, needed));
+          reserve_with_peer(session, store, counts_of(kKind, needed));
         },
         options, false);
   }
@@ -64,10 +64,10 @@ class Agreement : public StoreTest {
   }
 
   void expect_refused(Party cheater, const std::string& says,
-                      const std::function<void(Standing&)>& lie) {
+                      const std::function<void(StoreStatus&)>& lie) {
     SCOPED_TRACE(letter(cheater));
     const std::uint64_t stood = Store::open(place(peer_of(cheater))).position()[kKind];
-    const Outcome outcome = honest_end<Standing>(cheater, "store.standing", lie);
+    const Outcome outcome = honest_end<StoreStatus>(cheater, "store.standing", lie);
     EXPECT_TRUE(mentions(outcome.message, says));
     expect_nothing_lost(peer_of(cheater), stood);
   }
@@ -90,31 +90,33 @@ TEST_F(Agreement, OfHonestPartiesTakesWhatIsNeeded) {
 TEST_F(Agreement, APeerThatIsFarAheadBurnsNothing) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is far ahead",
-                   [](Standing& standing) { standing.position[kKind] += kBurnMax + kMade; });
+                   [](StoreStatus& standing) { standing.position[kKind] += kBurnMax + kMade; });
 }
 
 TEST_F(Agreement, APeerThatHasGoneBackIsRefused) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is an older copy",
-                   [](Standing& standing) { standing.position[kKind] = kServed - 1; });
+                   [](StoreStatus& standing) { standing.position[kKind] = kServed - 1; });
 }
 
 TEST_F(Agreement, AStoreThatHasGoneBackIsRefusedByItsOwner) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "this store is an older copy",
-                   [](Standing& standing) { standing.confirmed[kKind] = kMade; });
+                   [](StoreStatus& standing) { standing.confirmed[kKind] = kMade; });
 }
 
 TEST_F(Agreement, APeerThatHasLostUnlockedUnitsIsRefused) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "the peer's store is an older copy",
-                   [](Standing& standing) { standing.units_made = standing.units_unlocked = 0; });
+    expect_refused(cheater, "the peer's store is an older copy", [](StoreStatus& standing) {
+      standing.units_made = standing.units_unlocked = 0;
+    });
 }
 
 TEST_F(Agreement, MoreUnitsUnlockedThanMadeIsADeviation) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "store standing",
-                   [](Standing& standing) { standing.units_unlocked = standing.units_made + 1; });
+    expect_refused(cheater, "store standing", [](StoreStatus& standing) {
+      standing.units_unlocked = standing.units_made + 1;
+    });
 }
 
 TEST_F(Agreement, ARangeOfAnotherSizeIsRefused) {
@@ -164,7 +166,7 @@ TEST_F(Agreement, ARangeFarAheadBurnsNothing) {
 TEST_F(Agreement, UnitsThatOnlyThePeerHasUnlockedAreMissedByTheirOwner) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "this store is an older copy: it has 1 units",
-                   [](Standing& standing) { standing.units_unlocked = ++standing.units_made; });
+                   [](StoreStatus& standing) { standing.units_unlocked = ++standing.units_made; });
 }
 
 TEST_F(Agreement, AnotherAnswerThanThatTheRangeIsTakenIsADeviation) {
@@ -197,7 +199,8 @@ TEST_F(Agreement, AReservationOfAnotherRangeAtThePeersIsGivenUp) {
   const MaterialCounts needed = counts_of(kKind, kNeeded);
   run_sessions([&](Session& session) {
     Store store = Store::open(place(session.me()));
-    allot_together(session, store, meet(session, store, Meeting::OfRuns), needed, true);
+    grant_with_peer(session, store, synchronise(session, store, SynchroniseFor::Running), needed,
+                    true);
   });
   ASSERT_EQ(Store::open(place(Party::A)).marks().planned.size(), 1u);
   const std::uint64_t number = Store::open(place(Party::A)).marks().planned.front().id;
@@ -215,7 +218,7 @@ TEST_F(Agreement, AReservationOfAnotherRangeAtThePeersIsGivenUp) {
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
         Store store = Store::open(place(session.me()));
-        claim_together(session, store, number, needed);
+        claim_with_peer(session, store, number, needed);
       },
       options, false);
   EXPECT_TRUE(mentions(outcomes.a.message, "the peer's store does not hold reservation"));
@@ -230,7 +233,7 @@ TEST_F(Agreement, AnotherWordThanThatAStoreIsWholeIsADeviation) {
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
         Store store = Store::open(place(session.me()));
-        end_together(session, store);
+        confirm_completion(session, store);
       },
       options, false);
   EXPECT_EQ(outcomes.a.check, "store standing") << outcomes.a.message;

@@ -191,7 +191,7 @@ class FailedCheck : public BrokenAttempts {
   bool is_revoked() const {
     try {
       const Store store = Store::open(path("A"), {.purpose = Purpose::Look});
-      return store.manifest().state == SessionState::Dead && store.keys_are_gone();
+      return store.manifest().state == SessionState::Revoked && store.keys_are_gone();
     } catch (const StoreError&) {
       return false;  // as it is being changed
     }

@@ -43,11 +43,11 @@ class OpenWorker : public ::testing::TestWithParam<bool> {
 
   // A waits for worker 1; meanwhile `strangers` happen, and then the real B comes.
   void expect_joined(const std::function<void()>& strangers) {
-    MeetingPlace place(endpoint(true, port_));
+    Connector place(endpoint(true, port_));
     auto of_a =
         std::async(std::launch::async, [&] { return place.open_worker(ids(), Party::A, 1); });
     strangers();
-    const auto b = MeetingPlace(endpoint(false, port_)).open_worker(ids(), Party::B, 1);
+    const auto b = Connector(endpoint(false, port_)).open_worker(ids(), Party::B, 1);
     const auto a = of_a.get();
     send_object(*a, kGreeting, 42);
     a->flush();
@@ -76,13 +76,12 @@ TEST_P(OpenWorker, TurnsAwayAWorkerOfAnotherSession) {
   expect_joined([&] {
     SessionIds other = ids();
     other.connection.bytes.fill(3);
-    EXPECT_THROW(MeetingPlace(endpoint(false, port_)).open_worker(other, Party::B, 1),
-                 NetworkError);
+    EXPECT_THROW(Connector(endpoint(false, port_)).open_worker(other, Party::B, 1), NetworkError);
   });
 }
 
 TEST_P(OpenWorker, DoesNotWaitForever) {
-  MeetingPlace place(endpoint(true, port_, 300ms));
+  Connector place(endpoint(true, port_, 300ms));
   EXPECT_THROW(place.open_worker(ids(), Party::A, 1), NetworkError);
 }
 
@@ -130,7 +129,7 @@ TEST_F(WithinSession, RevokesEveryStoreBeforeThePeerIsToldOfACheat) {
   EXPECT_TRUE(channel_.keys_were_gone);
   EXPECT_TRUE(channel_.had_deadline) << "a peer that reads nothing must not hold the report back";
   for (const Store& store : stores_) {
-    EXPECT_EQ(store.manifest().state, SessionState::Dead);
+    EXPECT_EQ(store.manifest().state, SessionState::Revoked);
     EXPECT_EQ(store.manifest().dead_reason, "the peer cheated, check: EQ of a test");
   }
 }
@@ -139,7 +138,7 @@ TEST_F(WithinSession, RevokesEveryStoreAfterAnAbortOfThePeer) {
   fail_with(PeerAborted());
   EXPECT_EQ(channel_.aborts, 0);
   for (const Store& store : stores_) {
-    EXPECT_EQ(store.manifest().state, SessionState::Dead);
+    EXPECT_EQ(store.manifest().state, SessionState::Revoked);
     EXPECT_TRUE(store.keys_are_gone());
   }
 }

@@ -22,7 +22,7 @@
 #include "tests/tools/process.h"
 #include "tools/ledger.h"
 #include "tools/run.h"
-#include "tools/store_agreement.h"
+#include "tools/synchronise.h"
 
 namespace tinyot::test {
 namespace {
@@ -127,7 +127,7 @@ TEST_F(DurabilityTest, ARangeIsSpentOnTheDiskBeforeThePeerHearsOfIt) {
         party_here = letter(session.me());
         Store store = Store::open(place(party_here));
         // A part of a batch, so that the whole's key is doomed.
-        Reservation reservation = reserve_together(session, store, counts_of(kKind, 50));
+        Reservation reservation = reserve_with_peer(session, store, counts_of(kKind, 50));
         trace.note("reserved");
         party_here = 0;
       },

@@ -15,33 +15,33 @@ const Arguments kFast = {"--profile", "fast"};
 const Arguments kFewerTrees = {"--profile", "fast", "--softspoken-k", "4"};
 const Arguments kTriples = kFewColumns + Arguments{"--material", "triples"};
 
-class ForecastTest : public CommandTest {
+class EstimateTest : public CommandTest {
  protected:
   // Makes both stores; what was foretold, and what each party reports.
   void make(const std::string& ands, const Arguments& more = kFewColumns) {
     const Arguments options = Arguments{"--ands", ands, "--format", "json"} + more;
-    forecast_ = json_of(tinyot(Arguments{"params", "--no-calibration"} + options));
+    estimate_ = json_of(tinyot(Arguments{"params", "--no-calibration"} + options));
     report_ = json_of(tinyot(Arguments{"local", "preprocess", "--store", dir_.string()} + options));
     for (const char* field : {"ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa",
                               "bucket", "unit", "profile", "material"})
-      EXPECT_EQ(forecast_[field], report_["A"][field]) << field;
+      EXPECT_EQ(estimate_[field], report_["A"][field]) << field;
     // Those that the profile has.
     for (const char* field : {"columns", "softspoken_k"})
-      EXPECT_EQ(forecast_.value(field, Json()), report_["A"].value(field, Json())) << field;
+      EXPECT_EQ(estimate_.value(field, Json()), report_["A"].value(field, Json())) << field;
   }
 
   void expect_traffic() const {
     for (const char* party : {"A", "B"}) {
       double sent = 0;
       for (const Json& phase : report_[party]["phases"]) sent += phase["bytes_sent"].get<double>();
-      EXPECT_NEAR(forecast_["bytes_sent"].get<double>() / sent, 1, 0.01) << party;
+      EXPECT_NEAR(estimate_["bytes_sent"].get<double>() / sent, 1, 0.01) << party;
     }
   }
 
   void expect_disk() const {
     for (const char* party : {"A", "B"}) {
       const double stored = report_[party]["store_bytes"];
-      EXPECT_NEAR(forecast_["disk_bytes"].get<double>() / stored, 1, 0.1)
+      EXPECT_NEAR(estimate_["disk_bytes"].get<double>() / stored, 1, 0.1)
           << party << " stores " << stored;
     }
   }
@@ -49,16 +49,16 @@ class ForecastTest : public CommandTest {
   void expect_memory() const {
     if (TINYOT_SANITIZED) GTEST_SKIP() << "sanitizers take memory of their own";
     for (const char* party : {"A", "B"}) {
-      const double peak = report_[party]["peak_rss_bytes"], foretold = forecast_["memory_bytes"];
-      EXPECT_GE(foretold, peak) << party;
-      EXPECT_LE(foretold, 1.3 * peak + 100e6) << party << " peaks at " << peak;
+      const double peak = report_[party]["peak_rss_bytes"], estimated = estimate_["memory_bytes"];
+      EXPECT_GE(estimated, peak) << party;
+      EXPECT_LE(estimated, 1.3 * peak + 100e6) << party << " peaks at " << peak;
     }
   }
 
-  Json forecast_, report_;
+  Json estimate_, report_;
 };
 
-TEST_F(ForecastTest, NamesAllThatAJobCosts) {
+TEST_F(EstimateTest, NamesAllThatAJobCosts) {
   const Json json = json_of(tinyot({"params", "--ands", "2^20", "--sigma", "64", "--unit", "2^18",
                                     "--no-calibration", "--format", "json"}));
   EXPECT_EQ(json["ands"], 1 << 20);
@@ -75,7 +75,7 @@ TEST_F(ForecastTest, NamesAllThatAJobCosts) {
     EXPECT_GT(json[field], 1 << 20) << field;
 }
 
-TEST_F(ForecastTest, TimeComesFromAShortRun) {
+TEST_F(EstimateTest, TimeComesFromAShortRun) {
   const auto of = [](const char* ands) {
     return Arguments{"params", "--ands", ands, "--labit-columns", "experiment", "--format", "json"};
   };
@@ -88,31 +88,31 @@ TEST_F(ForecastTest, TimeComesFromAShortRun) {
   EXPECT_FALSE(none.contains("wall_s"));
 }
 
-TEST_F(ForecastTest, TrafficAndDiskOfASmallJob) {
+TEST_F(EstimateTest, TrafficAndDiskOfASmallJob) {
   make("2^13");
   expect_traffic();
   expect_disk();
 }
 
-TEST_F(ForecastTest, TrafficOfSeveralUnitsAndAnOddRest) {
+TEST_F(EstimateTest, TrafficOfSeveralUnitsAndAnOddRest) {
   make("2500", kFewColumns + Arguments{"--unit", "2^10"});
   expect_traffic();
 }
 
-TEST_F(ForecastTest, MemoryOfATinyJob) {
+TEST_F(EstimateTest, MemoryOfATinyJob) {
   make("2^10");
   expect_traffic();
   expect_memory();
 }
 
-TEST_F(ForecastTest, AllOfAMiddlingJob) {
+TEST_F(EstimateTest, AllOfAMiddlingJob) {
   make("2^16");
   expect_traffic();
   expect_disk();
   expect_memory();
 }
 
-TEST_F(ForecastTest, NamesTheFieldsOfTheFastProfile) {
+TEST_F(EstimateTest, NamesTheFieldsOfTheFastProfile) {
   const Arguments params = {"params", "--ands", "2^21", "--no-calibration", "--format", "json"};
   const Json json = json_of(tinyot(params + kFast));
   EXPECT_EQ(json["profile"], "fast");
@@ -133,7 +133,7 @@ TEST_F(ForecastTest, NamesTheFieldsOfTheFastProfile) {
   EXPECT_EQ(other["disk_bytes"], json["disk_bytes"]) << "the same triples";
 }
 
-TEST_F(ForecastTest, TimeOfTheFastProfileComesFromAShortRun) {
+TEST_F(EstimateTest, TimeOfTheFastProfileComesFromAShortRun) {
   const auto of = [](const char* ands) {
     return Arguments{"params", "--ands", ands, "--format", "json"} + kFast;
   };
@@ -145,28 +145,28 @@ TEST_F(ForecastTest, TimeOfTheFastProfileComesFromAShortRun) {
   EXPECT_GT(many["ands_per_s"], 0.0);
 }
 
-TEST_F(ForecastTest, AllOfAFastJob) {
+TEST_F(EstimateTest, AllOfAFastJob) {
   make("2^17", kFast);
   expect_traffic();
   expect_disk();
   expect_memory();
 }
 
-TEST_F(ForecastTest, AllOfAFastJobWithFewerTrees) {
+TEST_F(EstimateTest, AllOfAFastJobWithFewerTrees) {
   make("2^17", kFewerTrees);
   expect_traffic();
   expect_disk();
   expect_memory();
 }
 
-TEST_F(ForecastTest, AllOfSeveralFastUnitsAndAnOddRest) {
+TEST_F(EstimateTest, AllOfSeveralFastUnitsAndAnOddRest) {
   make("100001", kFast + Arguments{"--unit", "2^15"});
   expect_traffic();
   expect_disk();
   expect_memory();
 }
 
-TEST_F(ForecastTest, TrafficOfSmallFastUnitsAndAnOddRest) {
+TEST_F(EstimateTest, TrafficOfSmallFastUnitsAndAnOddRest) {
   for (const Arguments& kind : {kFast, kFewerTrees}) {
     make("2501", kind + Arguments{"--unit", "2^10", "--inputs", "333"});
     expect_traffic();
@@ -174,14 +174,14 @@ TEST_F(ForecastTest, TrafficOfSmallFastUnitsAndAnOddRest) {
   }
 }
 
-TEST_F(ForecastTest, AllOfTriplesOfPairs) {
+TEST_F(EstimateTest, AllOfTriplesOfPairs) {
   make("2^15", kTriples);
   expect_traffic();
   expect_disk();
   expect_memory();
 }
 
-TEST_F(ForecastTest, TrafficOfTriplesOfSeveralUnitsAndAnOddRest) {
+TEST_F(EstimateTest, TrafficOfTriplesOfSeveralUnitsAndAnOddRest) {
   make("2500", kTriples + Arguments{"--unit", "2^10"});
   expect_traffic();
 }

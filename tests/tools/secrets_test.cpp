@@ -93,7 +93,7 @@ TEST_F(SecretsTest, OneProcessAddsToAStoreAtATimeAndNobodyEndsItMeanwhile) {
 
 TEST_F(SecretsTest, ADeadSessionIsNotServed) {
   preprocess("2^10");
-  Store::open(path("A")).mark_dead("a check failed for the sake of a test");
+  Store::open(path("A")).revoke("a check failed for the sake of a test");
   const Json info = store_info('A');
   EXPECT_EQ(info["state"], "dead");
   EXPECT_EQ(info["dead_reason"], "a check failed for the sake of a test");

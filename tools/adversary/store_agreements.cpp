@@ -7,7 +7,7 @@
 #include "storage/verify.h"
 #include "tools/adversary/scenario.h"
 #include "tools/adversary/unit_making.h"
-#include "tools/store_agreement.h"
+#include "tools/synchronise.h"
 
 namespace tinyot::tools {
 namespace {
@@ -35,20 +35,22 @@ class StoreAgreement final : public Scenario {
     checks::Session session(me, ids, key, channel, rng.fork(), log);
     storage::Store store = storage::Store::create(directory_of(me), manifest_of(me), key, 0);
     pour(store, me, rng);
-    meet(session, store, Meeting::OfMakers);
-    end_together(session, store);
+    synchronise(session, store, SynchroniseFor::Making);
+    confirm_completion(session, store);
     MaterialCounts needed;
     needed[kStoredKind] = kRunTriples;
-    storage::Reservation first = reserve_together(session, store, needed);
+    storage::Reservation first = reserve_with_peer(session, store, needed);
     draw(me, first, kRunTriples);
     needed[kStoredKind] = kPlannedTriples;
     const std::uint64_t plan =
-        allot_together(session, store, meet(session, store, Meeting::OfRuns), needed, true).plan;
-    storage::Reservation second = claim_together(session, store, plan, needed);
+        grant_with_peer(session, store, synchronise(session, store, SynchroniseFor::Running),
+                        needed, true)
+            .plan;
+    storage::Reservation second = claim_with_peer(session, store, plan, needed);
     draw(me, second, kPlannedTriples);
     const storage::Verification verification = storage::verify(store);
     compare_halves(session, store, verification.good);
-    meet(session, store, Meeting::OfRuns);
+    synchronise(session, store, SynchroniseFor::Running);
   }
 
   std::string flaw(Party honest) override {

@@ -123,10 +123,10 @@ std::string UnitMaking::flaw(Party party) const {
   if (!record.has_run) return {};
   const storage::Store store =
       storage::Store::open(directory_of(party), {.purpose = storage::Purpose::Look});
-  const bool is_dead = store.manifest().state == storage::SessionState::Dead;
-  if (is_dead != record.is_revoked)
+  const bool is_revoked = store.manifest().state == storage::SessionState::Revoked;
+  if (is_revoked != record.is_revoked)
     return "its store is dead, or not, against how its session ended";
-  if (is_dead) return store.keys_are_gone() ? "" : "keys have outlived a failed check";
+  if (is_revoked) return store.keys_are_gone() ? "" : "keys have outlived a failed check";
   const storage::AttemptTotals attempts = store.attempts();
   const std::uint64_t broken = record.begun.size() - store.manifest().units_made;
   if (attempts.outstanding != broken)

@@ -104,16 +104,16 @@ void look_after(const std::filesystem::path& dir, Ledger& ledger) {
     const bool is_erased =
         read_file(dir / "store.keys").find_first_not_of('\0', kSaltAt) == std::string::npos;
     Store store = Store::open(dir, {.purpose = Purpose::Make, .is_adopted = true});
-    if (ledger.is_dead) {
-      EXPECT_EQ(store.manifest().state, SessionState::Dead);
+    if (ledger.is_revoked) {
+      EXPECT_EQ(store.manifest().state, SessionState::Revoked);
     }
-    if (store.manifest().state == SessionState::Dead) {
-      EXPECT_TRUE(ledger.death_begun);
+    if (store.manifest().state == SessionState::Revoked) {
+      EXPECT_TRUE(ledger.revocation_begun);
       EXPECT_TRUE(is_erased) << "the keys go before the reason is written";
       EXPECT_EQ(store.protection(), KeyProtection::Erased);
       return;
     }
-    if (ledger.death_begun) {
+    if (ledger.revocation_begun) {
       // Some of the keys may be gone.
       expect_attempts(store, ledger);
       return;
@@ -123,7 +123,7 @@ void look_after(const std::filesystem::path& dir, Ledger& ledger) {
     serve_the_rest(store, ledger);
   } catch (const StoreError& error) {
     // The keys go even if the state cannot be written.
-    EXPECT_TRUE(ledger.death_begun && mentions(error.what(), "erased")) << error.what();
+    EXPECT_TRUE(ledger.revocation_begun && mentions(error.what(), "erased")) << error.what();
   } catch (const std::exception& error) {
     ADD_FAILURE() << error.what();
   }

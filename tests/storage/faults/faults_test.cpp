@@ -38,7 +38,7 @@ std::string text_of(const Ledger& ledger) {
   return "after " + std::to_string(ledger.errors) + " errors, " + std::to_string(ledger.units) +
          " units, " + std::to_string(ledger.units_unlocked) + " unlocked" +
          (ledger.plan > 0 ? ", planned" : "") + (ledger.claim_begun ? ", claimed" : "") +
-         (ledger.death_begun ? ", dying" : "");
+         (ledger.revocation_begun ? ", dying" : "");
 }
 
 bool FaultTest::run_with(Fault fault, std::uint64_t at) {
@@ -99,7 +99,7 @@ TEST_F(FaultTest, WithoutFaultsEverythingIsDone) {
     exit_well(scenario.run() && ledger->errors == 0);
   })));
   EXPECT_STREQ(ledger->complaint, "");
-  EXPECT_TRUE(ledger->is_dead);
+  EXPECT_TRUE(ledger->is_revoked);
   EXPECT_EQ(ledger->units, kUnits);
 }
 

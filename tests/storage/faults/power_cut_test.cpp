@@ -68,7 +68,7 @@ TEST_F(PowerCutTest, AStoreKeepsWhatItHasSaid) {
         EXPECT_STREQ(known->complaint, "");
       });
   EXPECT_STREQ(ledger->complaint, "");
-  EXPECT_TRUE(ledger->is_dead);
+  EXPECT_TRUE(ledger->is_revoked);
   EXPECT_GT(calls, 200u) << "the calls are not seen";
 }
 

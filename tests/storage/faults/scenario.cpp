@@ -113,12 +113,12 @@ void Scenario::add_units() {
   begin_unit();  // broken off
 }
 
-void Scenario::use(const std::function<Allotment()>& range) {
+void Scenario::use(const std::function<Grant()>& range) {
   steps_.push_back([this, range] {
-    allotment_ = range();
+    grant_ = range();
     ledger_.position = store_->position();
   });
-  steps_.push_back([this] { reservation_ = store_->hold(allotment_); });
+  steps_.push_back([this] { reservation_ = store_->hold(grant_); });
   steps_.push_back([this] { ledger_.draw(*reservation_); });
   steps_.push_back([this] { reservation_->finish(); });
 }
@@ -127,13 +127,13 @@ void Scenario::reserve_and_draw() {
   MaterialCounts counts;
   counts[kAnds] = 130;
   counts[kBits] = 600;
-  use([=, this] { return store_->allot({.counts = counts, .at_least = {}}); });
+  use([=, this] { return store_->grant({.counts = counts, .at_least = {}}); });
   counts[kBits] = 0;
   counts[kAnds] = 20;
   use([=, this] {
     MaterialCounts higher = store_->position();
     higher[kAnds] += 10;
-    return store_->allot({.counts = counts, .at_least = higher});
+    return store_->grant({.counts = counts, .at_least = higher});
   });
 }
 
@@ -153,7 +153,7 @@ void Scenario::plan_and_claim() {
     MaterialCounts counts;
     counts[kAnds] = 30;
     counts[kBits] = 1000;
-    ledger_.plan = store_->allot({.counts = counts, .at_least = {}, .is_plan = true}).plan;
+    ledger_.plan = store_->grant({.counts = counts, .at_least = {}, .is_plan = true}).plan;
     ledger_.position = store_->position();
   });
   steps_.push_back([this] {
@@ -174,9 +174,9 @@ void Scenario::end() {
     store_->update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
   });
   steps_.push_back([this] {
-    ledger_.death_begun = true;
-    store_->mark_dead("for the sake of a test");
-    ledger_.is_dead = true;
+    ledger_.revocation_begun = true;
+    store_->revoke("for the sake of a test");
+    ledger_.is_revoked = true;
   });
 }
 

@@ -20,14 +20,14 @@ MaterialCounts unit_counts(std::size_t unit);
 
 struct Ledger {
   // Steps of which the store has said that they are done.
-  bool is_made = false, is_dead = false;
+  bool is_made = false, is_revoked = false;
   std::uint64_t units = 0, units_unlocked = 0, plan = 0;
   MaterialCounts position;
   // Attempts at units, each by a bit, which is also its risk. Of those that are begun no unit is
   // made, nor withdrawn, before `ending` says so.
   std::uint64_t tries = 0, begun = 0, ending = 0, ended = 0;
   // Steps that have been begun.
-  bool claim_begun = false, death_begun = false;
+  bool claim_begun = false, revocation_begun = false;
 
   std::uint8_t served[2][kObjectsMax] = {};
   std::uint64_t errors = 0;  // StoreErrors
@@ -60,7 +60,7 @@ class Scenario {
   void plan_and_claim();
   void end();
   // A step that takes a range, and those that use it.
-  void use(const std::function<Allotment()>& range);
+  void use(const std::function<Grant()>& range);
   bool step(const std::function<void()>& body);
 
   std::filesystem::path dir_;
@@ -69,7 +69,7 @@ class Scenario {
   std::vector<std::function<void()>> steps_;
   std::optional<Store> store_;
   std::optional<Reservation> reservation_;
-  Allotment allotment_;
+  Grant grant_;
   std::uint64_t units_begun_ = 0, attempt_ = 0;  // the attempt's bit
   Range gap_;
 };

@@ -18,17 +18,17 @@ void check_enough(std::span<const storage::Store> stores, const MaterialCounts& 
 inline constexpr std::uint64_t kBurnMax = std::uint64_t{1} << 24;
 
 // Where both stores stand.
-struct Standing {
+struct StoreStatus {
   std::uint64_t units_made = 0;
   std::uint64_t units_unlocked = 0;
   MaterialCounts position;
   MaterialCounts confirmed;  // the position that the other party is known to have had
 };
-Standing standing_of(const storage::Store& store);
+StoreStatus status_of(const storage::Store& store);
 
-enum class Meeting {
-  OfMakers,  // units that only one of the two has are dropped
-  OfRuns,
+enum class SynchroniseFor {
+  Making,  // units that only one of the two has are dropped
+  Running,
 };
 
 // Role: both, symmetric. Units that both have are unlocked: each party tells the digests of its
@@ -36,38 +36,38 @@ enum class Meeting {
 // unlocked. Other runs of both may unlock and use the same units meanwhile. Wire: 1 message each
 // way, and if units are to be unlocked 3 more: 32 bytes a batch. Fails: StoreError if this store is
 // an older copy of itself, Disagreement if the peer's is, or if the halves do not belong together.
-struct Standings {
-  Standing mine, peers;
+struct StoreStatuses {
+  StoreStatus mine, peers;
 };
-Standings meet(checks::Session& session, storage::Store& store, Meeting meeting);
+StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor meeting);
 
 // Role: both, symmetric. Each tells the other that its half is complete, and remembers that it was
 // told. Wire: 1 message each way.
-void end_together(checks::Session& session, storage::Store& store);
+void confirm_completion(checks::Session& session, storage::Store& store);
 
 // Role: A allots, B takes. Both have reserved the range durably when it returns, from the higher of
 // both positions on; what lies between is burnt. Wire: 1 message of A, then 1 of B. Fails:
 // OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or gives out what has
 // been served.
-storage::Allotment allot_together(checks::Session& session, storage::Store& store,
-                                  const Standings& standings, const MaterialCounts& needed,
-                                  bool is_plan);
+storage::Grant grant_with_peer(checks::Session& session, storage::Store& store,
+                               const StoreStatuses& statuses, const MaterialCounts& needed,
+                               bool is_plan);
 
-// meet, allot_together and hold.
-storage::Reservation reserve_together(checks::Session& session, storage::Store& store,
-                                      const MaterialCounts& needed);
+// meet, grant_with_peer and hold.
+storage::Reservation reserve_with_peer(checks::Session& session, storage::Store& store,
+                                       const MaterialCounts& needed);
 // The same from the shards of a session, in their order: the first gives what it has, the next one
 // what is missing.
-storage::ReservationChain reserve_together(checks::Session& session,
-                                           std::span<storage::Store> shards,
-                                           const MaterialCounts& needed);
+storage::ReservationChain reserve_with_peer(checks::Session& session,
+                                            std::span<storage::Store> shards,
+                                            const MaterialCounts& needed);
 
 // Role: both, symmetric. Takes a planned reservation, after meet().
 // Wire: 1 message each way.
 // Fails: Disagreement if one of the stores does not hold it, or not the same range; if it is the
 // peer's, mine is burnt too. OutOfMaterial if it holds less than `needed`.
-storage::Reservation claim_together(checks::Session& session, storage::Store& store,
-                                    std::uint64_t plan, const MaterialCounts& needed);
+storage::Reservation claim_with_peer(checks::Session& session, storage::Store& store,
+                                     std::uint64_t plan, const MaterialCounts& needed);
 
 struct Comparison {
   // batches whose other half the peer has, as it told when they were made

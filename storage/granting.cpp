@@ -63,47 +63,47 @@ void StoreState::check_available(const Marks& marks, const Range& range) {
                         "; make more with tinyot preprocess, in a new store");
 }
 
-Allotment StoreState::allot(const Wish& wish) {
-  Allotment allotment;
+Grant StoreState::grant(const ReservationRequest& wish) {
+  Grant granted;
   database_.change("reserve material", kSplitBytes, [&](Change& change) {
     change.check_alive();
     forget_erased(change);
     Marks& marks = change.marks();
-    allotment = {};
+    granted = {};
     // A kind that is not wanted has the empty range at 0.
     for (const MaterialKind kind : kAllMaterialKinds) {
       if (wish.counts[kind] == 0) continue;
-      allotment.range.start[kind] = std::max(marks.position[kind], wish.at_least[kind]);
-      allotment.range.end[kind] = allotment.range.start[kind] + wish.counts[kind];
+      granted.range.start[kind] = std::max(marks.position[kind], wish.at_least[kind]);
+      granted.range.end[kind] = granted.range.start[kind] + wish.counts[kind];
     }
-    check_available(marks, allotment.range);
+    check_available(marks, granted.range);
     for (const MaterialKind kind : kAllMaterialKinds) {
       if (wish.counts[kind] == 0) continue;
-      pass_over(marks, kind, allotment.range.start[kind], allotment.burnt);
-      change.split(kind, allotment.range.start[kind]);
-      change.split(kind, allotment.range.end[kind]);
-      marks.position[kind] = allotment.range.end[kind];
+      pass_over(marks, kind, granted.range.start[kind], granted.burnt);
+      change.split(kind, granted.range.start[kind]);
+      change.split(kind, granted.range.end[kind]);
+      marks.position[kind] = granted.range.end[kind];
     }
     note(marks, wish.at_least);
     if (!wish.is_plan) return;
     if (marks.planned.size() >= Marks::kPlannedMax)
       throw StoreError(
           "the store holds as many planned reservations as it can; run some of them first");
-    allotment.plan = marks.next_reservation++;
-    marks.planned.push_back({allotment.plan, allotment.range});
+    granted.plan = marks.next_reservation++;
+    marks.planned.push_back({granted.plan, granted.range});
   });
   erase_doomed();
-  return allotment;
+  return granted;
 }
 
-Allotment StoreState::take(const Allotment& peers, const MaterialCounts& confirmed) {
-  Allotment allotment;
+Grant StoreState::take(const Grant& peers, const MaterialCounts& confirmed) {
+  Grant granted;
   database_.change("reserve material", kSplitBytes, [&](Change& change) {
     change.check_alive();
     forget_erased(change);
     Marks& marks = change.marks();
-    allotment = {peers.range, peers.plan, {}};
-    check_available(marks, allotment.range);
+    granted = {peers.range, peers.plan, {}};
+    check_available(marks, granted.range);
     for (const MaterialKind kind : kAllMaterialKinds) {
       const std::uint64_t start = peers.range.start[kind], end = peers.range.end[kind];
       if (start == end) continue;
@@ -118,7 +118,7 @@ Allotment StoreState::take(const Allotment& peers, const MaterialCounts& confirm
       change.split(kind, end);
       if (is_in_gap) continue;
       add_gap(marks, {kind, marks.position[kind], start});
-      pass_over(marks, kind, start, allotment.burnt);
+      pass_over(marks, kind, start, granted.burnt);
       marks.position[kind] = end;
     }
     note(marks, confirmed);
@@ -129,7 +129,7 @@ Allotment StoreState::take(const Allotment& peers, const MaterialCounts& confirm
     marks.planned.push_back({peers.plan, peers.range});
   });
   erase_doomed();
-  return allotment;
+  return granted;
 }
 
 Range StoreState::claim(std::uint64_t id) {

@@ -23,7 +23,7 @@ const Arguments kOnlyTriples =
 const Arguments kPairs = kJob + kFewColumns + Arguments{"--inputs", "0"};
 const Arguments kResume = {"--resume"};
 
-class TieTest : public CommandTest {
+class DeltaCheckTest : public CommandTest {
  protected:
   // A is asked to stop once both have some units.
   void make_some_units(const Arguments& job) const {
@@ -96,12 +96,12 @@ class TieTest : public CommandTest {
   }
 };
 
-TEST_F(TieTest, AStoreWithoutBitsCanBeResumed) {
+TEST_F(DeltaCheckTest, AStoreWithoutBitsCanBeResumed) {
   make_some_units(kOnlyTriples);
   expect_completed(resume(kOnlyTriples), "triples");
 }
 
-TEST_F(TieTest, AStoreWhoseBitsAreUsedUpCanBeResumed) {
+TEST_F(DeltaCheckTest, AStoreWhoseBitsAreUsedUpCanBeResumed) {
   make_some_units(kPairs);
   for (const char party : {'A', 'B'}) {
     Store store = Store::open(path(std::string(1, party)));
@@ -113,7 +113,7 @@ TEST_F(TieTest, AStoreWhoseBitsAreUsedUpCanBeResumed) {
   expect_completed(resume(kPairs), "auth_ots_ba");
 }
 
-TEST_F(TieTest, WhatIsKeptIsNobodysToUse) {
+TEST_F(DeltaCheckTest, WhatIsKeptIsNobodysToUse) {
   make_some_units(kPairs);
   const Json info = store_info('A');
   for (const char* kind : {"auth_bits_a", "auth_bits_b"}) {
@@ -124,14 +124,14 @@ TEST_F(TieTest, WhatIsKeptIsNobodysToUse) {
   EXPECT_EQ(store_info('B')["kinds"]["auth_bits_a"]["reserved"], 0);
 }
 
-TEST_F(TieTest, AnotherGlobalKeyInAResumedJobOfTriplesIsFound) {
+TEST_F(DeltaCheckTest, AnotherGlobalKeyInAResumedJobOfTriplesIsFound) {
   expect_change_found(kOnlyTriples);
 }
 
-TEST_F(TieTest, AnotherGlobalKeyInAResumedJobOfPairsIsFound) { expect_change_found(kPairs); }
+TEST_F(DeltaCheckTest, AnotherGlobalKeyInAResumedJobOfPairsIsFound) { expect_change_found(kPairs); }
 
 // As a store of an earlier version, or of a session whose file is not given.
-TEST_F(TieTest, AStoreThatCannotBeTiedIsNotResumed) {
+TEST_F(DeltaCheckTest, AStoreThatCannotBeTiedIsNotResumed) {
   make_some_units(kOnlyTriples);
   {
     Store store = Store::open(path("A"), {.purpose = Purpose::Make});

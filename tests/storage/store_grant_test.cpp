@@ -8,21 +8,21 @@
 namespace tinyot {
 namespace {
 
-constexpr MaterialKind kAllotted = MaterialKind::AuthOtsAB;
+constexpr MaterialKind kGranted = MaterialKind::AuthOtsAB;
 
-Allotment offer(std::uint64_t start, std::uint64_t end, std::uint64_t plan = 0) {
-  return {{counts_of(kAllotted, start), counts_of(kAllotted, end)}, plan, {}};
+Grant offer(std::uint64_t start, std::uint64_t end, std::uint64_t plan = 0) {
+  return {{counts_of(kGranted, start), counts_of(kGranted, end)}, plan, {}};
 }
 
-class AllotTest : public StoreTest {
+class GrantTest : public StoreTest {
  protected:
-  AllotTest() : store_(make_store(dir_, Party::B)) { add_unit(store_, kAllotted, 1000); }
+  GrantTest() : store_(make_store(dir_, Party::B)) { add_unit(store_, kGranted, 1000); }
 
-  std::uint64_t burnt() const { return store_.burnt()[kAllotted]; }
+  std::uint64_t burnt() const { return store_.burnt()[kGranted]; }
   // Takes a range, and looks at what is in it.
   ::testing::AssertionResult takes(std::uint64_t start, std::uint64_t end) {
     Reservation reservation = store_.hold(store_.take(offer(start, end), {}));
-    return draws(reservation, kAllotted, Party::B, start, end - start);
+    return draws(reservation, kGranted, Party::B, start, end - start);
   }
   std::string disagreement(std::uint64_t start, std::uint64_t end) {
     return message_of<Disagreement>([&] { store_.take(offer(start, end), {}); });
@@ -31,38 +31,37 @@ class AllotTest : public StoreTest {
   Store store_;
 };
 
-TEST_F(AllotTest, RangesFollowEachOther) {
+TEST_F(GrantTest, RangesFollowEachOther) {
   for (std::uint64_t start = 0; start < 1000; start += 125) {
-    const Allotment allotment = store_.allot({.counts = counts_of(kAllotted, 125), .at_least = {}});
-    EXPECT_EQ(allotment.range,
-              (Range{counts_of(kAllotted, start), counts_of(kAllotted, start + 125)}));
-    EXPECT_EQ(allotment.burnt, MaterialCounts{});
-    EXPECT_EQ(allotment.plan, 0u);
-    Reservation reservation = store_.hold(allotment);
-    EXPECT_TRUE(draws(reservation, kAllotted, Party::B, start, 125));
+    const Grant granted = store_.grant({.counts = counts_of(kGranted, 125), .at_least = {}});
+    EXPECT_EQ(granted.range, (Range{counts_of(kGranted, start), counts_of(kGranted, start + 125)}));
+    EXPECT_EQ(granted.burnt, MaterialCounts{});
+    EXPECT_EQ(granted.plan, 0u);
+    Reservation reservation = store_.hold(granted);
+    EXPECT_TRUE(draws(reservation, kGranted, Party::B, start, 125));
   }
-  EXPECT_THROW(store_.allot({.counts = counts_of(kAllotted, 1), .at_least = {}}), OutOfMaterial);
+  EXPECT_THROW(store_.grant({.counts = counts_of(kGranted, 1), .at_least = {}}), OutOfMaterial);
 }
 
-TEST_F(AllotTest, AHigherPositionOfThePeerBurnsAndIsRemembered) {
-  const Allotment allotment =
-      store_.allot({.counts = counts_of(kAllotted, 100), .at_least = counts_of(kAllotted, 333)});
-  EXPECT_EQ(allotment.range, (Range{counts_of(kAllotted, 333), counts_of(kAllotted, 433)}));
-  EXPECT_EQ(allotment.burnt, counts_of(kAllotted, 333));
+TEST_F(GrantTest, AHigherPositionOfThePeerBurnsAndIsRemembered) {
+  const Grant granted =
+      store_.grant({.counts = counts_of(kGranted, 100), .at_least = counts_of(kGranted, 333)});
+  EXPECT_EQ(granted.range, (Range{counts_of(kGranted, 333), counts_of(kGranted, 433)}));
+  EXPECT_EQ(granted.burnt, counts_of(kGranted, 333));
   EXPECT_EQ(burnt(), 333u);
-  EXPECT_EQ(store_.marks().confirmed, counts_of(kAllotted, 333));
-  Reservation reservation = store_.hold(allotment);
-  EXPECT_TRUE(draws(reservation, kAllotted, Party::B, 333, 100));
+  EXPECT_EQ(store_.marks().confirmed, counts_of(kGranted, 333));
+  Reservation reservation = store_.hold(granted);
+  EXPECT_TRUE(draws(reservation, kGranted, Party::B, 333, 100));
   reservation.finish();
   // The peer has taken the same range by then.
-  EXPECT_EQ(store_.marks().confirmed, counts_of(kAllotted, 433));
+  EXPECT_EQ(store_.marks().confirmed, counts_of(kGranted, 433));
   EXPECT_TRUE(store_.marks().gaps.empty()) << "who allots has no gaps";
 }
 
-TEST_F(AllotTest, RangesOutOfOrderLeaveGapsThatAreFilledLater) {
+TEST_F(GrantTest, RangesOutOfOrderLeaveGapsThatAreFilledLater) {
   EXPECT_TRUE(takes(300, 400));
   EXPECT_EQ(burnt(), 300u);
-  EXPECT_EQ(store_.marks().gaps, (std::vector<Gap>{{kAllotted, 0, 300}}));
+  EXPECT_EQ(store_.marks().gaps, (std::vector<Gap>{{kGranted, 0, 300}}));
   EXPECT_TRUE(takes(600, 601));
   EXPECT_TRUE(takes(100, 200));
   EXPECT_TRUE(takes(0, 100));
@@ -71,11 +70,11 @@ TEST_F(AllotTest, RangesOutOfOrderLeaveGapsThatAreFilledLater) {
   EXPECT_TRUE(takes(400, 600));
   EXPECT_EQ(burnt(), 0u);
   EXPECT_TRUE(store_.marks().gaps.empty());
-  EXPECT_EQ(store_.position(), counts_of(kAllotted, 601));
+  EXPECT_EQ(store_.position(), counts_of(kGranted, 601));
   EXPECT_TRUE(takes(601, 1000));
 }
 
-TEST_F(AllotTest, WhatHasBeenServedIsNotTakenAgain) {
+TEST_F(GrantTest, WhatHasBeenServedIsNotTakenAgain) {
   ASSERT_TRUE(takes(0, 250));
   ASSERT_TRUE(takes(500, 600));
   const Marks before = store_.marks();
@@ -93,7 +92,7 @@ TEST_F(AllotTest, WhatHasBeenServedIsNotTakenAgain) {
   EXPECT_TRUE(takes(250, 500));
 }
 
-TEST_F(AllotTest, WhatSomebodyHoldsOrPlansIsNotTakenAgain) {
+TEST_F(GrantTest, WhatSomebodyHoldsOrPlansIsNotTakenAgain) {
   Reservation held = store_.hold(store_.take(offer(0, 100), {}));
   (void)store_.take(offer(100, 200, 5), {});
   // The ends lie inside batches whose keys are gone, or kept for the plan.
@@ -101,12 +100,12 @@ TEST_F(AllotTest, WhatSomebodyHoldsOrPlansIsNotTakenAgain) {
                                    std::pair(130, 170), std::pair(199, 201)})
     EXPECT_NE(disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end)), "")
         << start;
-  EXPECT_TRUE(draws(held, kAllotted, Party::B, 0, 100));
+  EXPECT_TRUE(draws(held, kGranted, Party::B, 0, 100));
   Reservation planned = store_.claim(5);
-  EXPECT_TRUE(draws(planned, kAllotted, Party::B, 100, 100));
+  EXPECT_TRUE(draws(planned, kGranted, Party::B, 100, 100));
 }
 
-TEST_F(AllotTest, GapsEndWithTheProcessesThatCouldFillThem) {
+TEST_F(GrantTest, GapsEndWithTheProcessesThatCouldFillThem) {
   ASSERT_TRUE(takes(300, 400));
   store_ = [&] {
     { const Store gone = std::move(store_); }
@@ -118,7 +117,7 @@ TEST_F(AllotTest, GapsEndWithTheProcessesThatCouldFillThem) {
   EXPECT_TRUE(takes(400, 500));
 }
 
-TEST_F(AllotTest, WithTooManyGapsTheOldestIsGivenUp) {
+TEST_F(GrantTest, WithTooManyGapsTheOldestIsGivenUp) {
   for (std::uint64_t i = 0; i <= Marks::kGapsMax; ++i)
     (void)store_.take(offer(3 * i + 2, 3 * i + 3), {});
   EXPECT_EQ(store_.marks().gaps.size(), Marks::kGapsMax);
@@ -134,11 +133,11 @@ TEST_F(AllotTest, WithTooManyGapsTheOldestIsGivenUp) {
   EXPECT_TRUE(takes(903, 1000));
 }
 
-TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
-  const Allotment first =
-      store_.allot({.counts = counts_of(kAllotted, 100), .at_least = {}, .is_plan = true});
-  const Allotment second =
-      store_.allot({.counts = counts_of(kAllotted, 33), .at_least = {}, .is_plan = true});
+TEST_F(GrantTest, APlanSurvivesReopeningAndIsClaimedOnce) {
+  const Grant first =
+      store_.grant({.counts = counts_of(kGranted, 100), .at_least = {}, .is_plan = true});
+  const Grant second =
+      store_.grant({.counts = counts_of(kGranted, 33), .at_least = {}, .is_plan = true});
   EXPECT_EQ(first.plan, 1u);
   EXPECT_EQ(second.plan, 2u);
   EXPECT_THROW(store_.hold(first), std::logic_error);
@@ -150,7 +149,7 @@ TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
               (std::vector<PlannedReservation>{{1, first.range}, {2, second.range}}));
     Reservation reservation = store.claim(2);
     EXPECT_EQ(reservation.range(), second.range);
-    EXPECT_TRUE(draws(reservation, kAllotted, Party::B, 100, 33));
+    EXPECT_TRUE(draws(reservation, kGranted, Party::B, 100, 33));
     EXPECT_TRUE(mentions(message_of([&] { store.claim(2); }), "holds no reservation 2;"));
     EXPECT_TRUE(mentions(message_of([&] { store.claim(3); }), "holds no reservation 3;"));
   }
@@ -163,7 +162,7 @@ TEST_F(AllotTest, APlanSurvivesReopeningAndIsClaimedOnce) {
   store_ = open_to_make(dir_);
   EXPECT_TRUE(store_.marks().planned.empty());
   EXPECT_TRUE(mentions(message_of([&] { store_.claim(1); }), "holds no reservation 1;"));
-  EXPECT_EQ(store_.bytes_of(kAllotted), record_bytes(kAllotted, Party::B, 800))
+  EXPECT_EQ(store_.bytes_of(kGranted), record_bytes(kGranted, Party::B, 800))
       << "what was claimed has been dropped";
   EXPECT_TRUE(takes(200, 1000));
 }

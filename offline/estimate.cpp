@@ -1,4 +1,4 @@
-#include "offline/forecast.h"
+#include "offline/estimate.h"
 
 #include <algorithm>
 #include <limits>
@@ -57,35 +57,35 @@ std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) 
   return columns + check + 128 * BitMatrix(0, params.columns_kept()).row_words() * 8 + kHeader;
 }
 
-std::uint64_t tie_bytes() { return bytes_for(kTieBits) + kHeader + kEqBytes; }
+std::uint64_t delta_check_bytes() { return bytes_for(kReferenceBits) + kHeader + kEqBytes; }
 
 std::uint64_t chunks_in(std::uint64_t total, std::uint64_t chunk) {
   return (total + chunk - 1) / chunk;
 }
 
-UnitForecast forecast_nnob12(const SecurityParameters& params, const UnitRequest& request) {
+UnitEstimate forecast_nnob12(const SecurityParameters& params, const UnitRequest& request) {
   const std::uint64_t tau = params.columns_kept(), t = params.columns_made(),
                       ands = request.plan.ands;
   const std::uint64_t length = RunLayout(params, UnitLayout(request).end(), 1).length;
   const std::uint64_t leaky = ands * request.plan.bucket;
 
-  UnitForecast forecast;
+  UnitEstimate estimate;
   const std::uint64_t combiners =
       2 * (32 + kHeader) + 2 * (bytes_for((request.plan.bucket - 1) * ands) + kHeader);
-  forecast.bytes_sent = run_bytes(params, length) + tie_bytes() + leaky_bytes(leaky) + kEqBytes +
-                        combiners + 32 + kHeader;
+  estimate.bytes_sent = run_bytes(params, length) + delta_check_bytes() + leaky_bytes(leaky) +
+                        kEqBytes + combiners + 32 + kHeader;
 
   const std::uint64_t bits = length * kBitBytes + 2 * bytes_for(length);
   const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);
   const std::uint64_t keys = 3 * t * sizeof(crypto::AesKey),
                       chunk = (2 * t + 2 * tau) * kChunkBits / 8;
-  forecast.memory_bytes =
+  estimate.memory_bytes =
       bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
   if (params.material() == MaterialForm::Triples) {
-    forecast.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kPourCount) * kHeader;
-    forecast.memory_bytes += ands * material_of_and(params).block_bytes + 3 * bytes_for(ands);
+    estimate.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kPourCount) * kHeader;
+    estimate.memory_bytes += ands * material_of_and(params).block_bytes + 3 * bytes_for(ands);
   }
-  return forecast;
+  return estimate;
 }
 
 // Corrections, challenge and answer of bits that are made in batches of `batch` at most.
@@ -96,22 +96,22 @@ std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t b
          batches * (sizeof(crypto::PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
 }
 
-UnitForecast forecast_fast(const SecurityParameters& params, const UnitRequest& request) {
+UnitEstimate estimate_fast(const SecurityParameters& params, const UnitRequest& request) {
   const std::uint64_t l = params.population(request.plan.ands),
-                      plain = whole_blocks(request.inputs) + kTieBits;
+                      plain = whole_blocks(request.inputs) + kReferenceBits;
   const std::uint64_t bucket = request.plan.bucket, leaky = bucket * l;
   const std::uint64_t pieces = bucket * chunks_in(l, kBatchTriples),
                       folds = chunks_in(l, kFoldTriples);
-  UnitForecast forecast;
+  UnitEstimate estimate;
   // The joint coins, the EQ and the transcript, beside the bits for inputs and the tie.
-  forecast.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + tie_bytes() + kEqBytes +
-                        3 * 32 + 2 * kHeader + 32 + 2 * kHeader + 16;
-  forecast.memory_bytes = plain * kBitBytes + 2 * bytes_for(plain) + kBatchesBytes;
-  forecast.bytes_sent += bucket * softspoken_bytes(params, 3 * l, 3 * kBatchTriples);
-  forecast.bytes_sent += leaky * sizeof(Block) + leaky / 8 + 2 * pieces * kHeader;  // G, d
-  forecast.bytes_sent += (leaky - l) / 8 + folds * kHeader;  // the combiner bits
-  forecast.memory_bytes += 3 * bucket * (l * kBitBytes + 2 * bytes_for(l));
-  return forecast;
+  estimate.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + delta_check_bytes() +
+                        kEqBytes + 3 * 32 + 2 * kHeader + 32 + 2 * kHeader + 16;
+  estimate.memory_bytes = plain * kBitBytes + 2 * bytes_for(plain) + kBatchesBytes;
+  estimate.bytes_sent += bucket * softspoken_bytes(params, 3 * l, 3 * kBatchTriples);
+  estimate.bytes_sent += leaky * sizeof(Block) + leaky / 8 + 2 * pieces * kHeader;  // G, d
+  estimate.bytes_sent += (leaky - l) / 8 + folds * kHeader;  // the combiner bits
+  estimate.memory_bytes += 3 * bucket * (l * kBitBytes + 2 * bytes_for(l));
+  return estimate;
 }
 
 // Material that waits to be written while the next unit is made.
@@ -134,27 +134,27 @@ std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) 
   }
   const std::uint64_t k = params.softspoken_k(), trees = kKappa / k;
   return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(crypto::Digest) +
-         4 * kHeader + softspoken_bytes(params, kTieBits, kTieBits);
+         4 * kHeader + softspoken_bytes(params, kReferenceBits, kReferenceBits);
 }
 
 }  // namespace
 
-UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& request) {
-  return params.profile() == Profile::Fast ? forecast_fast(params, request)
+UnitEstimate estimate_unit(const SecurityParameters& params, const UnitRequest& request) {
+  return params.profile() == Profile::Fast ? estimate_fast(params, request)
                                            : forecast_nnob12(params, request);
 }
 
-JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
+JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
                          std::uint64_t threads) {
   const auto plans = params.plan(ands);
-  JobForecast job;
+  JobEstimate job;
   job.seed_ots = params.profile() == Profile::Fast ? kKappa : params.columns_made();
   job.bytes_sent = set_up_bytes(params, plans.size());
   job.paper_bound_bits = job.exact_bound_bits = std::numeric_limits<double>::infinity();
   std::uint64_t first = 0, memory = 0;
   for (const UnitPlan& plan : plans) {
-    const UnitForecast unit =
-        forecast_unit(params, {plan, inputs_of_unit(inputs, ands, first, plan.ands)});
+    const UnitEstimate unit =
+        estimate_unit(params, {plan, inputs_of_unit(inputs, ands, first, plan.ands)});
     ++job.units;
     job.bytes_sent += unit.bytes_sent;
     memory = std::max(memory, unit.memory_bytes);

@@ -9,13 +9,13 @@
 
 namespace tinyot::offline {
 
-struct UnitForecast {
+struct UnitEstimate {
   std::uint64_t bytes_sent = 0;    // by each party, message headers included
   std::uint64_t memory_bytes = 0;  // peak, beyond the program itself and the store
 };
-UnitForecast forecast_unit(const SecurityParameters& params, const UnitRequest& request);
+UnitEstimate estimate_unit(const SecurityParameters& params, const UnitRequest& request);
 
-struct JobForecast {
+struct JobEstimate {
   std::uint64_t units = 0;
   std::uint64_t bytes_sent = 0;    // by each party, seed OTs included
   std::uint64_t disk_bytes = 0;    // of each party's material
@@ -24,7 +24,7 @@ struct JobForecast {
   double paper_bound_bits = 0;     // least over the units
   double exact_bound_bits = 0;
 };
-JobForecast forecast_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
+JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
                          std::uint64_t threads);
 
 // aBits for inputs that a unit is given when `inputs` are spread over `ands` in all: cumulative

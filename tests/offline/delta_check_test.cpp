@@ -14,37 +14,37 @@ using namespace tinyot::test;
 constexpr std::uint64_t kAnds = 64, kInputsOfUnit = 3;
 constexpr const char* kCheck = "EQ of global key";
 
-struct TieCase {
+struct DeltaCase {
   const char* name;
   ParameterRequest request;
-  bool has_anchor;  // of an earlier connection, or of all shards
+  bool has_reference;  // of an earlier connection, or of all shards
   std::size_t units;
-  std::size_t ties;  // one a unit, and one of the bits that a connection begins with
+  std::size_t delta_checks;  // one a unit, and one of the bits that a connection begins with
 };
 
 constexpr ParameterRequest kPairs{.columns = Columns::Experiment, .unit = kAnds};
 constexpr ParameterRequest kFastUnits{.profile = Profile::Fast, .unit = kAnds};
 
-const TieCase kTieCases[] = {
+const DeltaCase kDeltaCases[] = {
     {"PairsFirst", kPairs, false, 2, 2},           {"PairsLater", kPairs, true, 2, 3},
     {"PairsLaterOneUnit", kPairs, true, 1, 1},     {"FastFirst", kFastUnits, false, 2, 2},
     {"FastFirstOneUnit", kFastUnits, false, 1, 1}, {"FastLater", kFastUnits, true, 2, 3},
     {"FastLaterOneUnit", kFastUnits, true, 1, 2},
 };
-const TieCase kOtherKeyCases[] = {
+const DeltaCase kOtherKeyCases[] = {
     {"Pairs", kPairs, true, 1, 1},
     {"Fast", kFastUnits, true, 1, 2},
 };
 
-class KeyTieOf : public testing::TestWithParam<TieCase> {
+class DeltaCheckOf : public testing::TestWithParam<DeltaCase> {
  protected:
-  KeyTieOf() : params_(SecurityParameters::make(GetParam().request)) {}
+  DeltaCheckOf() : params_(SecurityParameters::make(GetParam().request)) {}
 
   void SetUp() override {
-    if (!GetParam().has_anchor) return;
+    if (!GetParam().has_reference) return;
     run_sessions([&](Session& outer) {
       with_key_for_triples(outer, 1, [&](Session& session) {
-        anchors_[index(session)] = make_anchor(session, params_);
+        references_[index(session)] = make_reference_bits(session, params_);
       });
     });
   }
@@ -67,8 +67,8 @@ class KeyTieOf : public testing::TestWithParam<TieCase> {
           Session session(outer.me(), {outer.id(), outer.id()}, key, outer.channel(),
                           outer.rng().fork(), log);
           Preprocessor preprocessor(session, params_);
-          if (const auto& anchor = anchors_[index(session)])
-            preprocessor.set_anchor(anchor->bits_a, anchor->bits_b);
+          if (const auto& reference = references_[index(session)])
+            preprocessor.set_reference_bits(*reference);
           const std::vector<UnitRequest> requests(GetParam().units,
                                                   {params_.plan(kAnds).at(0), kInputsOfUnit});
           preprocessor.make_units(requests, sinks[index(session)]);
@@ -84,16 +84,16 @@ class KeyTieOf : public testing::TestWithParam<TieCase> {
   }
 
   SecurityParameters params_;
-  std::array<std::optional<Anchor>, 2> anchors_;
+  std::array<std::optional<ReferenceBits>, 2> references_;
 };
 
 // In EQ A learns first: a cheating A that follows the protocol from there on stops itself.
-TEST_P(KeyTieOf, AWrongTieOfTheLastUnitIsFound) {
+TEST_P(DeltaCheckOf, AWrongTieOfTheLastUnitIsFound) {
   const auto units = static_cast<int>(GetParam().units);
-  const std::size_t last = GetParam().ties - 1;
+  const std::size_t last = GetParam().delta_checks - 1;
   for (const Party cheater : {Party::A, Party::B}) {
     std::size_t sent = 0;
-    const Deviation flip = flip_bit("global_key.e", last, kTieBits - 1);
+    const Deviation flip = flip_bit("global_key.e", last, kReferenceBits - 1);
     const Made made =
         run(cheater, {0, 0},
             [&](std::string_view tag, std::size_t occurrence, std::vector<std::byte>& payload) {
@@ -107,12 +107,12 @@ TEST_P(KeyTieOf, AWrongTieOfTheLastUnitIsFound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EachJob, KeyTieOf, testing::ValuesIn(kTieCases),
+INSTANTIATE_TEST_SUITE_P(EachJob, DeltaCheckOf, testing::ValuesIn(kDeltaCases),
                          [](const auto& tested) { return tested.param.name; });
 
-class KeyTieLater : public KeyTieOf {};
+class DeltaCheckLater : public DeltaCheckOf {};
 
-TEST_P(KeyTieLater, AnotherGlobalKeyThanBeforeIsFound) {
+TEST_P(DeltaCheckLater, AnotherGlobalKeyThanBeforeIsFound) {
   for (const Party cheater : {Party::A, Party::B}) {
     const Made made = run(cheater, {2, 0}, no_deviation);
     EXPECT_TRUE(caught_by(made.outcomes.a, kCheck)) << letter(cheater);
@@ -121,7 +121,7 @@ TEST_P(KeyTieLater, AnotherGlobalKeyThanBeforeIsFound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EachProfile, KeyTieLater, testing::ValuesIn(kOtherKeyCases),
+INSTANTIATE_TEST_SUITE_P(EachProfile, DeltaCheckLater, testing::ValuesIn(kOtherKeyCases),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

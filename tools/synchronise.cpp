@@ -1,4 +1,4 @@
-#include "tools/store_agreement.h"
+#include "tools/synchronise.h"
 
 #include <algorithm>
 
@@ -7,9 +7,9 @@
 namespace tinyot::tools {
 namespace {
 
-constexpr net::MessageTag kStanding{0x3001, "store.standing"};
+constexpr net::MessageTag kStatus{0x3001, "store.standing"};
 constexpr net::MessageTag kUnlocked{0x3002, "store.unlocked"};
-constexpr net::MessageTag kAllotment{0x3004, "store.allotment"};
+constexpr net::MessageTag kGrant{0x3004, "store.allotment"};
 constexpr net::MessageTag kTaken{0x3005, "store.taken"};
 constexpr net::MessageTag kPlan{0x3006, "store.plan"};
 
@@ -36,7 +36,7 @@ std::string counts_text(MaterialKind kind, std::uint64_t stands, std::uint64_t c
 }
 
 // A store that has gone back would serve again what it has forgotten.
-void check_neither_is_older(const Standing& mine, const Standing& peers) {
+void check_neither_is_older(const StoreStatus& mine, const StoreStatus& peers) {
   if (peers.units_unlocked > peers.units_made) throw PeerCheated("store standing");
   for (const MaterialKind kind : kAllMaterialKinds) {
     if (mine.position[kind] < peers.confirmed[kind])
@@ -89,8 +89,8 @@ std::uint64_t objects_made(const storage::Store& store) {
   return objects;
 }
 
-void unlock_together(checks::Session& session, storage::Store& store, std::uint64_t first_unit,
-                     std::uint64_t end_unit) {
+void unlock_with_peer(checks::Session& session, storage::Store& store, std::uint64_t first_unit,
+                      std::uint64_t end_unit) {
   const storage::Halves mine = store.halves(first_unit, end_unit);
   net::send_object(session.channel(), kUnlocked, mine.unlocked);
   storage::Halves peers{net::recv_object<MaterialCounts>(session.channel(), kUnlocked), {}};
@@ -138,80 +138,81 @@ void check_enough(std::span<const storage::Store> stores, const MaterialCounts& 
                         "; make more with tinyot preprocess, in a new store");
 }
 
-Standing standing_of(const storage::Store& store) {
+StoreStatus status_of(const storage::Store& store) {
   const storage::Marks& marks = store.marks();
   return {store.manifest().units_made, marks.units_unlocked, marks.position, marks.confirmed};
 }
 
-Standings meet(checks::Session& session, storage::Store& store, Meeting meeting) {
+StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor meeting) {
   // Other runs of both parties go on meanwhile. What this party has known of the peer before can
   // only be less than what the peer tells now, and what the peer has known of this one only less
   // than where it stands by the time that it hears of it.
-  const Standing before = standing_of(store);
+  const StoreStatus before = status_of(store);
   store.refresh();
-  Standing mine = standing_of(store);
+  StoreStatus mine = status_of(store);
   mine.confirmed = before.confirmed;
-  net::send_object(session.channel(), kStanding, mine);
-  const auto peers = net::recv_object<Standing>(session.channel(), kStanding);
+  net::send_object(session.channel(), kStatus, mine);
+  const auto peers = net::recv_object<StoreStatus>(session.channel(), kStatus);
   store.refresh();
-  Standing now = standing_of(store);
+  StoreStatus now = status_of(store);
   now.confirmed = before.confirmed;
   now.units_unlocked = before.units_unlocked;
   check_neither_is_older(now, peers);
   const std::uint64_t common = std::min(mine.units_made, peers.units_made);
-  if (meeting == Meeting::OfMakers && mine.units_made > common) store.cut_back(common);
+  if (meeting == SynchroniseFor::Making && mine.units_made > common) store.cut_back(common);
   const std::uint64_t unlocked = std::min(mine.units_unlocked, peers.units_unlocked);
-  if (unlocked < common) unlock_together(session, store, unlocked, common);
+  if (unlocked < common) unlock_with_peer(session, store, unlocked, common);
   return {mine, peers};
 }
 
-void end_together(checks::Session& session, storage::Store& store) {
+void confirm_completion(checks::Session& session, storage::Store& store) {
   net::send_object(session.channel(), kComplete, std::uint64_t{1});
   if (net::recv_object<std::uint64_t>(session.channel(), kComplete) != 1)
     throw PeerCheated("store standing");
   store.update_manifest([](storage::Manifest& manifest) { manifest.peer_complete = true; });
 }
 
-storage::Allotment allot_together(checks::Session& session, storage::Store& store,
-                                  const Standings& standings, const MaterialCounts& needed,
-                                  bool is_plan) {
+storage::Grant grant_with_peer(checks::Session& session, storage::Store& store,
+                               const StoreStatuses& statuses, const MaterialCounts& needed,
+                               bool is_plan) {
   net::Channel& channel = session.channel();
-  const Standing& peers = standings.peers;
+  const StoreStatus& peers = statuses.peers;
   check_not_far_ahead(store.position(), peers.position);
   if (session.me() == Party::A) {
-    const storage::Allotment allotment =
-        store.allot({.counts = needed, .at_least = peers.position, .is_plan = is_plan});
-    net::send_object(channel, kAllotment, Offer{allotment.range, allotment.plan});
+    const storage::Grant granted =
+        store.grant({.counts = needed, .at_least = peers.position, .is_plan = is_plan});
+    net::send_object(channel, kGrant, Offer{granted.range, granted.plan});
     if (net::recv_object<std::uint64_t>(channel, kTaken) != 1) throw PeerCheated("store allotment");
-    return allotment;
+    return granted;
   }
-  const auto offer = net::recv_object<Offer>(channel, kAllotment);
+  const auto offer = net::recv_object<Offer>(channel, kGrant);
   check_offer(offer, needed, is_plan);
   check_not_far_ahead(store.position(), offer.range.start);
-  const storage::Allotment allotment = store.take({offer.range, offer.plan, {}}, peers.position);
+  const storage::Grant granted = store.take({offer.range, offer.plan, {}}, peers.position);
   net::send_object(channel, kTaken, std::uint64_t{1});
-  return allotment;
+  return granted;
 }
 
-storage::Reservation reserve_together(checks::Session& session, storage::Store& store,
-                                      const MaterialCounts& needed) {
-  const Standings standings = meet(session, store, Meeting::OfRuns);
-  return store.hold(allot_together(session, store, standings, needed, false));
+storage::Reservation reserve_with_peer(checks::Session& session, storage::Store& store,
+                                       const MaterialCounts& needed) {
+  const StoreStatuses statuses = synchronise(session, store, SynchroniseFor::Running);
+  return store.hold(grant_with_peer(session, store, statuses, needed, false));
 }
 
-storage::ReservationChain reserve_together(checks::Session& session,
-                                           std::span<storage::Store> shards,
-                                           const MaterialCounts& needed) {
-  std::vector<Standings> standings;
-  for (storage::Store& shard : shards) standings.push_back(meet(session, shard, Meeting::OfRuns));
+storage::ReservationChain reserve_with_peer(checks::Session& session,
+                                            std::span<storage::Store> shards,
+                                            const MaterialCounts& needed) {
+  std::vector<StoreStatuses> statuses;
+  for (storage::Store& shard : shards)
+    statuses.push_back(synchronise(session, shard, SynchroniseFor::Running));
   MaterialCounts missing = needed;
   std::vector<storage::Reservation> links;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     MaterialCounts part;
     for (const MaterialKind kind : kAllMaterialKinds) {
       // Both parties have told each other so, and come to the same parts.
-      const std::uint64_t start = std::max(standings[i].mine.position[kind],
-                                           standings[i].peers.position[kind]),
+      const std::uint64_t start = std::max(statuses[i].mine.position[kind],
+                                           statuses[i].peers.position[kind]),
                           unlocked = shards[i].marks().unlocked[kind];
       // The last one is asked for all the rest, and says what it is short of.
       part[kind] = i + 1 == shards.size()
@@ -220,13 +221,13 @@ storage::ReservationChain reserve_together(checks::Session& session,
       missing[kind] -= part[kind];
     }
     if (part == MaterialCounts{} && (i + 1 < shards.size() || !links.empty())) continue;
-    links.push_back(shards[i].hold(allot_together(session, shards[i], standings[i], part, false)));
+    links.push_back(shards[i].hold(grant_with_peer(session, shards[i], statuses[i], part, false)));
   }
   return storage::ReservationChain(std::move(links));
 }
 
-storage::Reservation claim_together(checks::Session& session, storage::Store& store,
-                                    std::uint64_t plan, const MaterialCounts& needed) {
+storage::Reservation claim_with_peer(checks::Session& session, storage::Store& store,
+                                     std::uint64_t plan, const MaterialCounts& needed) {
   const std::vector<storage::PlannedReservation>& planned = store.marks().planned;
   const auto found = std::ranges::find(planned, plan, &storage::PlannedReservation::id);
   const Plan mine{plan, found != planned.end() ? 1u : 0u,
@@ -323,9 +324,9 @@ class Comparer {
 
 Comparison compare_halves(checks::Session& session, const storage::Store& store,
                           std::span<const storage::BatchEntry> mine) {
-  const Standing standing = standing_of(store);
-  net::send_object(session.channel(), kStanding, standing);
-  const auto peers = net::recv_object<Standing>(session.channel(), kStanding);
+  const StoreStatus standing = status_of(store);
+  net::send_object(session.channel(), kStatus, standing);
+  const auto peers = net::recv_object<StoreStatus>(session.channel(), kStatus);
   check_neither_is_older(standing, peers);
   std::vector<storage::Half> halves;
   for (const storage::BatchEntry& entry : mine) halves.push_back(storage::half_of(entry));

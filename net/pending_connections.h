@@ -14,15 +14,16 @@ namespace tinyot::net {
 
 std::string seconds_of(std::chrono::milliseconds time);
 
-class Lobby {
+class PendingConnections {
  public:
   using Clock = std::chrono::steady_clock;
   using Log = std::function<void(const std::string&)>;
 
-  static constexpr std::size_t kGuestsMax = 32;
+  static constexpr std::size_t kPendingMax = 32;
 
   // A guest is turned away after `patience`; `log` gets a line for it.
-  Lobby(std::chrono::milliseconds patience, Log log) : patience_(patience), log_(std::move(log)) {}
+  PendingConnections(std::chrono::milliseconds patience, Log log)
+      : patience_(patience), log_(std::move(log)) {}
 
   // If the lobby is full, the guest leaves who has been there longest.
   void enter(std::unique_ptr<TcpStream> stream, const Admission& admission);
@@ -38,21 +39,21 @@ class Lobby {
   std::string account() const;
 
  private:
-  struct Guest {
+  struct PendingPeer {
     int descriptor;
     std::string from;
     Clock::time_point until;
     std::unique_ptr<PendingStream> pending;
   };
-  using Place = std::vector<Guest>::iterator;
+  using Place = std::vector<PendingPeer>::iterator;
 
-  Place turn_away(Place guest, const std::string& reason);
+  Place reject(Place guest, const std::string& reason);
 
   std::chrono::milliseconds patience_;
   Log log_;
-  std::vector<Guest> guests_;  // the oldest first
+  std::vector<PendingPeer> peers_;  // the oldest first
   std::string last_;
-  std::size_t turned_away_ = 0;
+  std::size_t rejected_ = 0;
 };
 
 }  // namespace tinyot::net
