@@ -86,6 +86,12 @@ bool is_loopback(const Address& address) {
   return error ? address.host == "localhost" : literal.is_loopback();
 }
 
+Address free_loopback_address() {
+  asio::io_context io;
+  tcp::acceptor acceptor(io, {asio::ip::make_address("127.0.0.1"), 0});
+  return {"127.0.0.1", std::to_string(acceptor.local_endpoint().port())};
+}
+
 struct TcpListener::State {
   // Who is at the door; null if nobody is.
   std::unique_ptr<TcpStream> accept_waiting() {

@@ -25,6 +25,9 @@ std::string text_of(const Address& address);
 // may resolve to anything tomorrow.
 bool is_loopback(const Address& address);
 
+// An address of this machine at which nothing listened a moment ago.
+Address free_loopback_address();
+
 struct TcpTimeouts {
   // until a connection stands; a refused attempt is repeated until then
   std::chrono::milliseconds connect;

@@ -22,18 +22,6 @@ std::string csv_field(const std::string& text) {
 
 }  // namespace
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "tinyot-XXXXXX").string();
-  if (!mkdtemp(pattern.data()))
-    throw Error(ExitStatus::Failure, "cannot make a temporary directory");
-  path_ = pattern;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Table::Style Table::style_from(const std::string& format) {
   if (format == "text") return Style::Columns;
   if (format == "json") return Style::JsonLines;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "engine/temporary_directory.h"
 #include "tools/circuit_spec.h"
 #include "tools/command_line.h"
 #include "tools/report.h"
@@ -15,19 +16,6 @@ int bench_offline(const Arguments& arguments);
 int bench_online(const Arguments& arguments);
 int bench_fig17(const Arguments& arguments);
 int bench_ot(const Arguments& arguments);
-
-// A directory for stores that goes away with the object.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Rows of a table as they come: JSON lines, CSV (RFC 4180, with line feeds), or columns for
 // people. All rows have the same scalar fields; in CSV and text nested fields (the per-phase

@@ -39,7 +39,7 @@ std::string random_hex(crypto::Rng& rng, std::size_t bytes) {
 
 Json measure(const PaperRow& paper, const ParameterRequest& parameters,
              const net::TcpTimeouts& timeouts) {
-  const TemporaryDirectory dir;
+  const engine::TemporaryDirectory dir;
   PreprocessJob offline;
   offline.parameters = parameters;
   offline.ands = paper.blocks * kAndsOfABlock;

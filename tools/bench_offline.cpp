@@ -4,9 +4,11 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "engine/estimate.h"
+#include "engine/memory.h"
+#include "engine/plan.h"
 #include "tools/bench.h"
 #include "tools/local.h"
-#include "tools/memory.h"
 
 namespace tinyot::tools {
 namespace {
@@ -42,15 +44,15 @@ double sum_over_phases(const Json& report, const char* field) {
 // Uses what the job's two parties will take once before, as a machine that has been at work for a
 // while has.
 void warm_up(const PreprocessJob& job) {
-  const offline::JobEstimate estimate = offline::estimate_job(
-      SecurityParameters::make(planned(job).parameters), job.ands, job.inputs, job.threads);
-  use_memory_once(
-      std::min(2 * (estimate.memory_bytes + estimate.disk_bytes), available_memory_bytes() / 2));
+  const engine::JobEstimate estimate = engine::estimate_job(
+      SecurityParameters::make(engine::planned(job).parameters), job.ands, job.inputs, job.threads);
+  engine::use_memory_once(std::min(2 * (estimate.memory_bytes + estimate.disk_bytes),
+                                   engine::available_memory_bytes() / 2));
 }
 
 // One job into stores that are thrown away; its report.
 Json measure(const PreprocessJob& job, const LocalLink& link) {
-  const TemporaryDirectory dir;
+  const engine::TemporaryDirectory dir;
   const JobResult result = preprocess_locally(job, dir.path(), link);
   if (result.exit_status != 0)
     throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");

@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "circuitgen/formats/values.h"
 #include "crypto/rng.h"
+#include "engine/connection.h"
 #include "online/runtime.h"
 #include "tools/bench.h"
-#include "tools/connection.h"
 #include "tools/local.h"
 #include "tools/pair.h"
 
@@ -64,9 +64,9 @@ InputTexts random_inputs(const NamedCircuit& circuit, crypto::Rng& rng) {
 // alone.
 double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const Json report = succeed(run_pair(
-      [&](Party party, const Endpoint& endpoint) {
+      [&](Party party, const engine::Endpoint& endpoint) {
         constexpr net::MessageTag kTrip{0x7F01, "bench.trip"};
-        const auto channel = Connector(endpoint).open();
+        const auto channel = engine::Connector(endpoint).open();
         crypto::Rng rng = crypto::Rng::from_system();
         checks::establish_session(*channel, rng, party, {{"command", "bench round trips"}},
                                   std::nullopt);
@@ -143,7 +143,7 @@ Json measure(const OnlineBench& bench, const LocalLink& link, const Row& row) {
   job.window = bench.window;
   if (bench.live) job.live = bench.parameters;
   const NamedCircuit circuit(job.circuit);
-  const TemporaryDirectory dir;
+  const engine::TemporaryDirectory dir;
   if (!bench.live) make_material(bench, link, circuit, dir.path());
   crypto::Rng rng = crypto::Rng::from_system();
   std::vector<Json> runs;

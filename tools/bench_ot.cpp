@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "engine/connection.h"
 #include "offline/bit_source.h"
 #include "offline/ot_extension.h"
 #include "tools/bench.h"
-#include "tools/connection.h"
 #include "tools/pair.h"
 
 namespace tinyot::tools {
@@ -94,8 +94,8 @@ std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_st
 
 // One party's part of a row: a session, the trees, a round that is not measured, the rounds that
 // are.
-JobResult be_party(const OtJob& job, Party party, const Endpoint& endpoint) {
-  Connector meeting(endpoint);
+JobResult be_party(const OtJob& job, Party party, const engine::Endpoint& endpoint) {
+  engine::Connector meeting(endpoint);
   const std::unique_ptr<net::Channel> channel = meeting.open();
   crypto::Rng rng = crypto::Rng::from_system();
   const std::vector<net::Parameter> parameters = {
@@ -194,9 +194,10 @@ int bench_ot(const Arguments& arguments) {
     for (const std::uint64_t k : ks) {
       job.kind = kind;
       job.k = static_cast<std::uint32_t>(k);
-      const JobResult result = run_pair(
-          [&](Party party, const Endpoint& endpoint) { return be_party(job, party, endpoint); },
-          timeouts);
+      const JobResult result =
+          run_pair([&](Party party,
+                       const engine::Endpoint& endpoint) { return be_party(job, party, endpoint); },
+                   timeouts);
       if (result.exit_status != 0)
         throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
       table.add(row_of(job, result.report));

@@ -18,9 +18,6 @@
 namespace tinyot::tools {
 namespace {
 
-constexpr std::uint64_t kSmallGates = std::uint64_t{1} << 22;
-constexpr std::uint64_t kLanesMax = std::uint64_t{1} << 24;
-
 Party parse_party(const std::string& option, const std::string& text) {
   if (text == "A" || text == "a") return Party::A;
   if (text == "B" || text == "b") return Party::B;
@@ -49,18 +46,6 @@ SecretText read_file(const std::string& path) {
     int descriptor;
   } file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   return read_all(file.descriptor, path);  // which fails if it could not be opened
-}
-
-std::string digest_of(const circuit::TextSource& text) {
-  crypto::RandomOracle oracle({}, {"circuit file", '*', 0});
-  std::vector<char> block(std::size_t{1} << 18);
-  for (std::uint64_t at = 0; at < text.bytes(); at += block.size()) {
-    block.resize(
-        static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), text.bytes() - at)));
-    text.read(at, block);
-    oracle.absorb(std::as_bytes(std::span(block)));
-  }
-  return checks::short_name({oracle.digest().bytes});
 }
 
 // Splits at commas and white space; empty pieces do not count.
@@ -118,6 +103,24 @@ std::vector<std::string_view> split_blocks(std::string_view text, std::size_t di
   for (std::size_t at = 0; at < text.size(); at += digits)
     pieces.push_back(text.substr(at, digits));
   return pieces;
+}
+
+engine::LoadedCircuit load(const CircuitSpec& spec) {
+  if (spec.lanes && spec.blocks) throw UsageError("give --lanes or --blocks, not both");
+  const std::uint64_t lanes = spec.blocks.value_or(spec.lanes.value_or(1));
+  if (lanes < 1 || lanes > engine::LoadedCircuit::kLanesMax)
+    throw UsageError("--lanes and --blocks go from 1 to 2^24");
+  if (auto found = engine::LoadedCircuit::generated(spec.name, lanes)) {
+    if (!spec.owners.empty() || spec.receiver || spec.bundles)
+      throw UsageError("--owner, --to and --bundles are for circuit files; " + spec.name +
+                       " has its own");
+    return std::move(*found);
+  }
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(spec.name, error))
+    throw UsageError("'" + spec.name +
+                     "' is neither a known circuit (see tinyot circuit list) nor a file");
+  return engine::LoadedCircuit::from_file(spec.name, file_options(spec), lanes);
 }
 
 }  // namespace
@@ -189,19 +192,8 @@ std::string receiver_text(circuit::Receiver to) {
 }
 
 NamedCircuit::NamedCircuit(const CircuitSpec& spec)
-    : lanes_(spec.blocks.value_or(spec.lanes.value_or(1))), list_of_lanes_(spec.lanes.has_value()),
-      blocks_(false), msb_first_(spec.msb_first) {
-  if (spec.lanes && spec.blocks) throw UsageError("give --lanes or --blocks, not both");
-  if (lanes_ < 1 || lanes_ > kLanesMax) throw UsageError("--lanes and --blocks go from 1 to 2^24");
-  circuit_ = circuit::find_circuit(spec.name);
-  if (circuit_) {
-    if (!spec.owners.empty() || spec.receiver || spec.bundles)
-      throw UsageError("--owner, --to and --bundles are for circuit files; " + spec.name +
-                       " has its own");
-    fingerprint_ = circuit_->info().name;
-  } else {
-    open_file(spec);
-  }
+    : LoadedCircuit(load(spec)), list_of_lanes_(spec.lanes.has_value()),
+      msb_first_(spec.msb_first) {
   // One key for all blocks of a message.
   const auto has = [&](auto property) {
     return std::any_of(info().inputs.begin(), info().inputs.end(), property);
@@ -211,27 +203,6 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
   blocks_ = has_blocks && !spec.lanes;
   if (spec.blocks && !has_blocks)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
-  small_cost_ = circuit::cost_within(*circuit_, kSmallGates);
-}
-
-const circuit::CircuitCost& NamedCircuit::cost() const {
-  if (small_cost_) return *small_cost_;
-  if (!large_cost_) large_cost_ = circuit::cost_of(*circuit_);
-  return *large_cost_;
-}
-
-void NamedCircuit::open_file(const CircuitSpec& spec) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(spec.name, error))
-    throw UsageError("'" + spec.name +
-                     "' is neither a known circuit (see tinyot circuit list) nor a file");
-  const auto text = circuit::open_text_file(spec.name);
-  circuit_ = circuit::read_circuit(text, std::filesystem::path(spec.name).stem().string(),
-                                   file_options(spec));
-  fingerprint_ = circuit_->info().name + " " + digest_of(*text) + " inputs";
-  for (const circuit::InputBundle& bundle : info().inputs)
-    fingerprint_ += std::string(" ") + letter(bundle.owner) + std::to_string(bundle.bits);
-  fingerprint_ += " outputs to " + (spec.receiver ? *spec.receiver : "both");
 }
 
 std::size_t NamedCircuit::input_index(const std::string& name) const {
@@ -244,7 +215,7 @@ std::size_t NamedCircuit::output_index(const std::string& name) const {
 
 circuit::LaneValues NamedCircuit::parse(std::size_t input, std::string_view text) const {
   const circuit::InputBundle& bundle = info().inputs[input];
-  const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes_, digits = bundle.bits / 4;
+  const std::size_t wanted = bundle.same_in_all_lanes ? 1 : lanes(), digits = bundle.bits / 4;
   std::vector<std::string_view> pieces = split_values(text);
   if (blocks_ && bundle.format == circuit::ValueFormat::Bytes && pieces.size() == 1 && wanted > 1 &&
       pieces[0].size() == wanted * digits)

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/secret_text.h"
-#include "circuitgen/cost.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/gate.h"
+#include "engine/circuit_source.h"
 #include "tools/command_line.h"
 #include "tools/report.h"
 
@@ -43,24 +43,13 @@ struct LostRoles {
 LostRoles roles_lost_in_file(const circuit::CircuitInfo& info);
 
 // A circuit ready to run, and how its values look.
-class NamedCircuit {
+class NamedCircuit : public engine::LoadedCircuit {
  public:
   // Fails: UsageError (unknown name, unreadable or malformed file, options that do not fit).
   explicit NamedCircuit(const CircuitSpec& spec);
 
-  const circuit::Circuit& circuit() const { return *circuit_; }
-  const circuit::CircuitInfo& info() const { return circuit_->info(); }
-  // Counted when it is asked for first, which takes about as long as a tenth of a run.
-  const circuit::CircuitCost& cost() const;
-  // The cost of a circuit that is counted in no time; nothing for a larger one.
-  const std::optional<circuit::CircuitCost>& small_cost() const { return small_cost_; }
-  std::size_t lanes() const { return lanes_; }
   // The lanes are the blocks of one message: its value, and the outputs, are one string.
   bool has_blocks() const { return blocks_; }
-
-  // What both parties compare: the name, and for a file a digest of its bytes, owners and widths of
-  // inputs, and the receivers.
-  const std::string& fingerprint() const { return fingerprint_; }
 
   // Index of an input (output) bundle. Fails: UsageError with the names that there are.
   std::size_t input_index(const std::string& name) const;
@@ -75,14 +64,7 @@ class NamedCircuit {
   Json print(std::size_t output, const circuit::LaneValues& values) const;
 
  private:
-  void open_file(const CircuitSpec& spec);
-
-  std::unique_ptr<circuit::Circuit> circuit_;
-  std::optional<circuit::CircuitCost> small_cost_;
-  mutable std::optional<circuit::CircuitCost> large_cost_;
-  std::string fingerprint_;
-  std::size_t lanes_;
-  bool list_of_lanes_, blocks_, msb_first_;
+  bool list_of_lanes_, blocks_ = false, msb_first_;
 };
 
 // By name of their bundles.

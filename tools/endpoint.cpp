@@ -39,14 +39,17 @@ void add_endpoint_options(Options& options) {
   add_timeout_options(options);
 }
 
-Endpoint endpoint_from(const CommandLine& line) {
+engine::Endpoint endpoint_from(const CommandLine& line) {
   const std::string connect = line.has("peer") ? "peer" : "connect";
   if (line.has("listen") == line.has(connect))
     throw UsageError("give one of --listen HOST:PORT and --" + connect + " HOST:PORT");
   const bool listen = line.has("listen");
-  Endpoint endpoint{listen, net::parse_address(line.text(listen ? "listen" : connect)),
-                    timeouts_from(line)};
-  endpoint.quiet = line.common().quiet;
+  engine::Endpoint endpoint{listen, net::parse_address(line.text(listen ? "listen" : connect)),
+                            timeouts_from(line)};
+  if (!line.common().quiet)
+    endpoint.rejected = [](const std::string& text) {
+      std::cerr << "tinyot: " + text + "\n" << std::flush;
+    };
   endpoint.tls = tls_from(line);
   const bool plaintext = line.has("insecure-plaintext");
   if (plaintext && endpoint.tls)
@@ -67,7 +70,7 @@ Endpoint endpoint_from(const CommandLine& line) {
   return endpoint;
 }
 
-std::optional<Endpoint> optional_endpoint_from(const CommandLine& line) {
+std::optional<engine::Endpoint> optional_endpoint_from(const CommandLine& line) {
   if (line.has("listen") || line.has("connect") || line.has("peer")) return endpoint_from(line);
   return std::nullopt;
 }

@@ -6,29 +6,18 @@
 #include <optional>
 #include <string>
 
-#include "net/tls/tls_admission.h"
+#include "engine/endpoint.h"
 #include "tools/command_line.h"
 
 namespace tinyot::tools {
-
-struct Endpoint {
-  bool listen = true;
-  net::Address address;
-  net::TcpTimeouts timeouts{};
-  std::shared_ptr<const net::TlsAdmission> tls = nullptr;  // null: plain TCP
-  bool quiet = false;  // no line for a stranger who is turned away
-
-  // The peer's fingerprint, as stores keep it; empty over plain TCP, where it has none.
-  std::string peer() const { return tls ? net::text_of(tls->peer()) : std::string(); }
-};
 
 void add_endpoint_options(Options& options);
 
 // TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with
 // --insecure-plaintext, which is warned of. Fails: UsageError, if a key is missing with how to make
 // one; and for a key or fingerprint that cannot be used.
-Endpoint endpoint_from(const CommandLine& line);
+engine::Endpoint endpoint_from(const CommandLine& line);
 // The same for a subcommand that can do without; --peer stands for --connect.
-std::optional<Endpoint> optional_endpoint_from(const CommandLine& line);
+std::optional<engine::Endpoint> optional_endpoint_from(const CommandLine& line);
 
 }  // namespace tinyot::tools

@@ -1,8 +1,9 @@
 #include "tools/local.h"
 
 #include "base/error.h"
+#include "engine/memory.h"
+#include "engine/plan.h"
 #include "tools/failure.h"
-#include "tools/memory.h"
 
 namespace tinyot::tools {
 namespace {
@@ -56,12 +57,12 @@ int local_run(const Arguments& arguments) {
 JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
                              const LocalLink& link) {
   // Refused once, before there are two processes to refuse it.
-  check_memory(planned(job), 2, available_memory_bytes());
+  check_memory(engine::planned(job), 2, engine::available_memory_bytes());
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error) throw StoreError("cannot make " + dir.string() + ": " + error.message());
   return run_pair(
-      [&](Party party, const Endpoint& endpoint) {
+      [&](Party party, const engine::Endpoint& endpoint) {
         PreprocessJob mine = job;
         mine.party = party;
         mine.endpoint = endpoint;
@@ -76,7 +77,7 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
   const NamedCircuit circuit(job.circuit);
   parse_inputs(circuit, job.inputs);  // unknown names and malformed values are refused once
   return run_pair(
-      [&](Party party, const Endpoint& endpoint) {
+      [&](Party party, const engine::Endpoint& endpoint) {
         RunJob mine = job;
         mine.party = party;
         mine.endpoint = endpoint;

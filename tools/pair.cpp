@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <cstring>
 #include <iostream>
 #include <sstream>
@@ -22,12 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kGraceAfterFailure = std::chrono::seconds(3);  // for the other party to notice
-
-net::Address free_loopback_address() {
-  boost::asio::io_context io;
-  boost::asio::ip::tcp::acceptor acceptor(io, {boost::asio::ip::make_address("127.0.0.1"), 0});
-  return {"127.0.0.1", std::to_string(acceptor.local_endpoint().port())};
-}
 
 // Each party with its key, pinning the other one's. All pairs of a process have the same keys, so
 // that a store meets its peer again.
@@ -46,8 +38,8 @@ struct Child {
   int status = 0;
 };
 
-[[noreturn]] void be_party(Party party, const Endpoint& endpoint, const PartyJob& job, int pipe,
-                           pid_t parent) {
+[[noreturn]] void be_party(Party party, const engine::Endpoint& endpoint, const PartyJob& job,
+                           int pipe, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
   JobResult result;
@@ -68,7 +60,7 @@ struct Child {
   _exit(result.exit_status);
 }
 
-Child start(Party party, const Endpoint& endpoint, const PartyJob& job) {
+Child start(Party party, const engine::Endpoint& endpoint, const PartyJob& job) {
   int ends[2];
   if (::pipe(ends) != 0)
     throw Error(ExitStatus::Failure, std::string("cannot make a pipe: ") + std::strerror(errno));
@@ -156,10 +148,10 @@ std::vector<LocalLink> links_from(const CommandLine& line) {
 }
 
 JobResult run_pair(const PartyJob& job, const LocalLink& link) {
-  const net::Address address = free_loopback_address();
+  const net::Address address = net::free_loopback_address();
   const auto endpoint = [&](Party party) {
-    return Endpoint{party == Party::A, address, link.timeouts,
-                    link.channels == Channels::Tls ? tls_of(party) : nullptr};
+    return engine::Endpoint{party == Party::A, address, link.timeouts,
+                            link.channels == Channels::Tls ? tls_of(party) : nullptr};
   };
   const auto begin = Clock::now();
   std::array<Child, 2> children = {start(Party::A, endpoint(Party::A), job),

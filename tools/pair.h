@@ -22,7 +22,7 @@ void add_link_options(Options& options);
 std::vector<LocalLink> links_from(const CommandLine& line);
 
 // A party's job, given who it is and where it finds its peer.
-using PartyJob = std::function<JobResult(Party, const Endpoint&)>;
+using PartyJob = std::function<JobResult(Party, const engine::Endpoint&)>;
 
 // Runs the job as A and as B, each in a child process, and joins their reports: {"A": ..., "B":
 // ..., "wall_s": ...}. The exit status is 0 if both are 0, otherwise that of the party whose end

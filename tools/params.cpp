@@ -1,10 +1,10 @@
 #include "tools/params.h"
 
-#include "offline/estimate.h"
-#include "tools/calibration.h"
-#include "tools/memory.h"
+#include "engine/calibration.h"
+#include "engine/estimate.h"
+#include "engine/memory.h"
+#include "engine/plan.h"
 #include "tools/preprocess.h"
-#include "tools/preprocess_plan.h"
 
 namespace tinyot::tools {
 
@@ -17,16 +17,17 @@ int params_command(const Arguments& arguments) {
       "no-calibration",
       "foretell no time; otherwise a short job is run on this machine to find the rate");
   if (!line.parse(arguments)) return 0;
-  const PreprocessJob job = planned(preprocess_job_from(line));
+  const engine::PreprocessRequest job = engine::planned(preprocess_job_from(line));
   const SecurityParameters params = SecurityParameters::make(job.parameters);
-  const offline::JobEstimate estimate =
-      offline::estimate_job(params, job.ands, job.inputs, job.threads);
+  const engine::JobEstimate estimate =
+      engine::estimate_job(params, job.ands, job.inputs, job.threads);
   const double per_and =
       static_cast<double>(estimate.bytes_sent) * 2 / static_cast<double>(job.ands);
 
   Json report = {{"command", "params"}, {"ands", job.ands}, {"inputs", job.inputs}};
-  add_security(report, security_of(params, estimate));
-  add_units(report, security_of(params, estimate), units_of(requests_of(params, job)));
+  add_security(report, engine::security_of(params, estimate));
+  add_units(report, engine::security_of(params, estimate),
+            engine::units_of(engine::requests_of(params, job)));
   if (params.profile() == Profile::Nnob12) report["labit_columns"] = params.columns_kept();
   report["seed_ots"] = estimate.seed_ots;
   report["bytes_sent"] = estimate.bytes_sent;
@@ -34,7 +35,7 @@ int params_command(const Arguments& arguments) {
   report["disk_bytes"] = estimate.disk_bytes;
   report["memory_bytes"] = estimate.memory_bytes;
   report["threads"] = job.threads;
-  report["memory_available_bytes"] = available_memory_bytes();
+  report["memory_available_bytes"] = engine::available_memory_bytes();
   report["version"] = version_text();
   std::string text =
       grouped(job.ands) + " ANDs in " + grouped(estimate.units) + " units of at most " +
@@ -52,8 +53,8 @@ int params_command(const Arguments& arguments) {
       "memory: " + bytes_text(static_cast<double>(estimate.memory_bytes)) +
       " a party; disk: " + bytes_text(static_cast<double>(estimate.disk_bytes)) + " a party\n";
   if (!line.has("no-calibration")) {
-    const Calibration calibration = calibrate(job, timeouts_from(line));
-    const double seconds = estimated_s(job, calibration);
+    const engine::Calibration calibration = engine::calibrate(job, timeouts_from(line));
+    const double seconds = engine::estimated_s(job, calibration);
     report["set_up_s"] = calibration.set_up_s;
     report["wall_s"] = seconds;
     report["ands_per_s"] = static_cast<double>(job.ands) / seconds;

@@ -96,7 +96,7 @@ void add_preprocess_options(Options& options) {
              "1")
       .value("memory",
              "bytes that the units of this party may take at a time, where --unit is left open",
-             std::to_string(offline::kPlanMemoryBytes))
+             std::to_string(engine::kPlanMemoryBytes))
       .value("session",
              "file of a session that several stores share: shard 1 makes it, all others start from "
              "a copy of it")

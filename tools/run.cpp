@@ -1,8 +1,7 @@
 #include "tools/run.h"
 
 #include "base/error.h"
-#include "tools/connection.h"
-#include "tools/evaluation.h"
+#include "engine/connection.h"
 #include "tools/output_file.h"
 
 namespace tinyot::tools {
@@ -63,24 +62,24 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const online::Run
   return outputs;
 }
 
-Json report_of(const EvaluationPlan& plan, const Evaluation& evaluation) {
-  const NamedCircuit& circuit = plan.circuit;
+Json report_of(const RunJob& job, const NamedCircuit& circuit,
+               const engine::RunReport& evaluation) {
   const online::RunResult& result = evaluation.result;
   const std::uint64_t ands = result.ands, gates = ands + result.xors;
   const auto rate = [&](std::uint64_t count) {
     return evaluation.wall_s > 0 ? static_cast<double>(count) / evaluation.wall_s : 0;
   };
-  Json report = {{"party", std::string(1, letter(plan.job.party))},
+  Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run"},
-                 {"session", checks::hex_of(session_id_of(evaluation.security))},
+                 {"session", checks::hex_of(engine::session_id_of(evaluation.security))},
                  {"circuit", circuit.info().name},
                  {"ands", ands},
                  {"gates", gates}};
   if (circuit.has_blocks()) report["blocks"] = circuit.lanes();
   report["lanes"] = circuit.lanes();
-  report["window"] = plan.window;
+  report["window"] = evaluation.window;
   report["and_rounds"] = result.and_rounds;
-  report["live"] = plan.job.live.has_value();
+  report["live"] = job.live.has_value();
   add_security(report, evaluation.security);
   add_units(report, evaluation.security, evaluation.attempts);
   report["threads"] = 1;
@@ -166,13 +165,6 @@ RunJob run_job_from(const CommandLine& line) {
   return job;
 }
 
-std::vector<net::Parameter> EvaluationPlan::parameters() const {
-  return {{"command", job.live ? "run --live" : "run"},
-          {"circuit", circuit.fingerprint()},
-          {"lanes", std::to_string(circuit.lanes())},
-          {"window", std::to_string(window)}};
-}
-
 void set_store(RunJob& job, const CommandLine& line) {
   if (job.live && line.has("store"))
     throw UsageError("--live makes its material as it goes and has no --store");
@@ -190,8 +182,7 @@ namespace {
 JobResult reserve(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const std::vector<std::optional<online::BundleValues>> no_inputs;
-  const storage::PlannedReservation planned = reserve_stored(
-      {job, circuit, no_inputs, job.window.value_or(online::window_for(circuit.lanes()))});
+  const storage::PlannedReservation planned = engine::reserve(job, circuit);
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run --reserve-only"},
                  {"circuit", circuit.info().name},
@@ -212,10 +203,8 @@ JobResult run(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const auto inputs = my_values(circuit, job);
   OutputFiles files = open_outputs(circuit, job);
-  const EvaluationPlan plan{job, circuit, inputs,
-                            job.window.value_or(online::window_for(circuit.lanes()))};
-  const Evaluation evaluation = job.live ? evaluate_live(plan) : evaluate_stored(plan);
-  Json report = report_of(plan, evaluation);
+  const engine::RunReport evaluation = engine::run(job, circuit, inputs);
+  Json report = report_of(job, circuit, evaluation);
   report["outputs"] = hand_out(circuit, files, evaluation.result);
   return {report, 0};
 }

@@ -1,13 +1,28 @@
 #include "tools/signals.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/error.h"
 
 namespace tinyot::tools {
 namespace {
 
 volatile sig_atomic_t received_signal = 0;
+volatile sig_atomic_t wake_descriptor = -1;
 
-void note_signal(int signal) { received_signal = signal; }
+void note_signal(int signal) {
+  const int error = errno;
+  received_signal = signal;
+  const char byte = 1;
+  // The pipe is empty, so that this cannot fail.
+  (void)!::write(wake_descriptor, &byte, 1);
+  errno = error;
+}
 
 void install(void (*handler)(int), int flags) {
   struct sigaction action {};
@@ -19,10 +34,28 @@ void install(void (*handler)(int), int flags) {
 
 }  // namespace
 
-// SA_RESETHAND restores the default action, which a second signal then meets.
-StopSignals::StopSignals() { install(note_signal, static_cast<int>(SA_RESTART | SA_RESETHAND)); }
+StopSignals::StopSignals(std::stop_source cancel) {
+  if (::pipe2(pipe_, O_CLOEXEC) != 0)
+    throw Error(ExitStatus::Failure, std::string("cannot make a pipe: ") + std::strerror(errno));
+  wake_descriptor = pipe_[1];
+  waiter_ = std::thread([this, cancel = std::move(cancel)]() mutable {
+    char byte = 0;
+    while (::read(pipe_[0], &byte, 1) < 0 && errno == EINTR) continue;
+    if (byte != 0) cancel.request_stop();
+  });
+  // SA_RESETHAND restores the default action for a second signal.
+  install(note_signal, static_cast<int>(SA_RESTART | SA_RESETHAND));
+}
 
-StopSignals::~StopSignals() { install(SIG_DFL, 0); }
+StopSignals::~StopSignals() {
+  install(SIG_DFL, 0);
+  wake_descriptor = -1;
+  const char byte = 0;
+  (void)!::write(pipe_[1], &byte, 1);
+  waiter_.join();
+  ::close(pipe_[0]);
+  ::close(pipe_[1]);
+}
 
 int StopSignals::received() { return received_signal; }
 

@@ -2,17 +2,25 @@
 // process.
 #pragma once
 
+#include <stop_token>
+#include <thread>
+
 namespace tinyot::tools {
 
 class StopSignals {
  public:
-  StopSignals();
+  // One object at a time. `cancel` is asked to stop when a signal arrives.
+  explicit StopSignals(std::stop_source cancel);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
   // 0, or the signal that has arrived.
   static int received();
+
+ private:
+  int pipe_[2];
+  std::thread waiter_;  // a signal handler may not ask for the stop itself
 };
 
 }  // namespace tinyot::tools

@@ -1,31 +1,33 @@
 #include "base/error.h"
+#include "engine/connection.h"
+#include "engine/peer_identity.h"
+#include "engine/synchronise.h"
 #include "storage/verify.h"
-#include "tools/connection.h"
-#include "tools/peer_identity.h"
+#include "tools/endpoint.h"
 #include "tools/report.h"
 #include "tools/store_command.h"
 #include "tools/store_options.h"
-#include "tools/synchronise.h"
 
 namespace tinyot::tools {
 namespace {
 
-Comparison compare_with_peer(storage::Store& store, const std::filesystem::path& directory,
-                             const Endpoint& endpoint, const storage::Verification& verification) {
-  check_peer(store.manifest(), endpoint, "the store in " + directory.string());
-  const auto channel = Connector(endpoint).open();
+engine::Comparison compare_with_peer(storage::Store& store, const std::filesystem::path& directory,
+                                     const engine::Endpoint& endpoint,
+                                     const storage::Verification& verification) {
+  engine::check_peer(store.manifest(), endpoint, "the store in " + directory.string());
+  const auto channel = engine::Connector(endpoint).open();
   crypto::Rng rng = crypto::Rng::from_system();
   const Party me = store.manifest().me;
   const checks::SessionIds ids = checks::establish_session(
       *channel, rng, me,
       {{"command", "store verify"}, {"shard", std::to_string(store.manifest().shard)}},
-      session_id_of(store.manifest()));
+      engine::session_id_of(store.manifest()));
   net::PhaseLog log;
   checks::Session session(me, ids, store.global_key(), *channel, std::move(rng), log);
-  Comparison comparison;
-  within_session(std::span(&store, 1), *channel, [&] {
-    synchronise(session, store, SynchroniseFor::Running);
-    comparison = compare_halves(session, store, verification.good);
+  engine::Comparison comparison;
+  engine::within_session(std::span(&store, 1), *channel, [&] {
+    engine::synchronise(session, store, engine::SynchroniseFor::Running);
+    comparison = engine::compare_halves(session, store, verification.good);
     channel->flush();
   });
   return comparison;
@@ -58,7 +60,7 @@ int store_verify(const Arguments& arguments) {
   line.options().value("peer", "as --connect: where the peer's tinyot store verify --listen waits");
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
-  const std::optional<Endpoint> endpoint = optional_endpoint_from(line);
+  const std::optional<engine::Endpoint> endpoint = optional_endpoint_from(line);
   storage::Store store = storage::Store::open(
       line.required("store"), {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Look,
                                .store_key = store_key_from(line)});
@@ -70,14 +72,14 @@ int store_verify(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const storage::Verification verification = storage::verify(store);
   Json report = {
-      {"session", checks::hex_of(session_id_of(store.manifest()))},
+      {"session", checks::hex_of(engine::session_id_of(store.manifest()))},
       {"batches", verification.batches},
       {"bytes", verification.bytes},
       {"wall_s", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
   report["corrupt"] = verification.corrupt;
   bool is_sound = verification.corrupt.empty();
   if (endpoint) {
-    const Comparison comparison =
+    const engine::Comparison comparison =
         compare_with_peer(store, line.required("store"), *endpoint, verification);
     report["peer_matched"] = comparison.matched;
     report["peer_cut"] = comparison.cut;

@@ -60,6 +60,18 @@ TEST(SourceRules, NoForbiddenCalls) {
   }
 }
 
+// What only the commands may do: write to the terminal and handle signals.
+TEST(SourceRules, OnlyToolsWritesToTheTerminalAndHandlesSignals) {
+  for (const SourceFile& file : product_files()) {
+    if (!file.is_code() || file.folder == "tools") continue;
+    const auto code = code_lines(file.lines);
+    for (std::size_t i = 0; i < code.size(); ++i)
+      for (const char* word :
+           {"std::cerr", "std::cout", "std::clog", "stderr", "sigaction", "sigset"})
+        EXPECT_EQ(code[i].find(word), std::string::npos) << file.path << ":" << i + 1;
+  }
+}
+
 TEST(SourceRules, NothingIsLeftOver) {
   for (const SourceFile& file : product_files()) {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {

@@ -6,6 +6,7 @@ namespace tinyot {
 namespace checks {}
 namespace circuit {}
 namespace crypto {}
+namespace engine {}
 namespace net {}
 namespace offline {}
 namespace online {}
@@ -15,6 +16,7 @@ namespace tools {}
 using namespace checks;
 using namespace circuit;
 using namespace crypto;
+using namespace engine;
 using namespace net;
 using namespace offline;
 using namespace online;

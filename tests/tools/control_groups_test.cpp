@@ -2,9 +2,9 @@
 #include <fstream>
 #include <limits>
 
+#include "engine/memory.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
-#include "tools/memory.h"
 
 namespace tinyot::test {
 namespace {

@@ -12,6 +12,8 @@
 #include <set>
 #include <thread>
 
+#include "engine/ledger.h"
+#include "engine/synchronise.h"
 #include "tests/storage/faults/disk.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/cheating_channel.h"
@@ -20,9 +22,7 @@
 #include "tests/support/ports.h"
 #include "tests/support/two_parties.h"
 #include "tests/tools/process.h"
-#include "tools/ledger.h"
 #include "tools/run.h"
-#include "tools/synchronise.h"
 
 namespace tinyot::test {
 namespace {

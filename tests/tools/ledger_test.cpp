@@ -1,5 +1,5 @@
 // The account of what runs were given.
-#include "tools/ledger.h"
+#include "engine/ledger.h"
 
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"

@@ -4,10 +4,10 @@
 #include "base/error.h"
 #include "checks/session.h"
 #include "crypto/rng.h"
+#include "engine/synchronise.h"
 #include "storage/verify.h"
 #include "tools/adversary/scenario.h"
 #include "tools/adversary/unit_making.h"
-#include "tools/synchronise.h"
 
 namespace tinyot::tools {
 namespace {
@@ -35,22 +35,23 @@ class StoreAgreement final : public Scenario {
     checks::Session session(me, ids, key, channel, rng.fork(), log);
     storage::Store store = storage::Store::create(directory_of(me), manifest_of(me), key, 0);
     pour(store, me, rng);
-    synchronise(session, store, SynchroniseFor::Making);
-    confirm_completion(session, store);
+    engine::synchronise(session, store, engine::SynchroniseFor::Making);
+    engine::confirm_completion(session, store);
     MaterialCounts needed;
     needed[kStoredKind] = kRunTriples;
-    storage::Reservation first = reserve_with_peer(session, store, needed);
+    storage::Reservation first = engine::reserve_with_peer(session, store, needed);
     draw(me, first, kRunTriples);
     needed[kStoredKind] = kPlannedTriples;
     const std::uint64_t plan =
-        grant_with_peer(session, store, synchronise(session, store, SynchroniseFor::Running),
-                        needed, true)
+        engine::grant_with_peer(
+            session, store, engine::synchronise(session, store, engine::SynchroniseFor::Running),
+            needed, true)
             .plan;
-    storage::Reservation second = claim_with_peer(session, store, plan, needed);
+    storage::Reservation second = engine::claim_with_peer(session, store, plan, needed);
     draw(me, second, kPlannedTriples);
     const storage::Verification verification = storage::verify(store);
-    compare_halves(session, store, verification.good);
-    synchronise(session, store, SynchroniseFor::Running);
+    engine::compare_halves(session, store, verification.good);
+    engine::synchronise(session, store, engine::SynchroniseFor::Running);
   }
 
   std::string flaw(Party honest) override {

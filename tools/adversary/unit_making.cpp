@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 #include "checks/session.h"
+#include "engine/connection.h"
 #include "offline/preprocessor.h"
 #include "storage/background_sink.h"
 #include "storage/store.h"
 #include "tools/adversary/scenario.h"
-#include "tools/connection.h"
 
 namespace tinyot::tools {
 namespace {
@@ -100,7 +100,7 @@ void UnitMaking::run(Party me, net::Channel& channel,
     record.begun.insert(unit);
   };
   try {
-    within_session(std::span(&store, 1), channel, [&] {
+    engine::within_session(std::span(&store, 1), channel, [&] {
       offline::Preprocessor preprocessor(session, params_, more);
       offline::UnitAccount account(store, params_);
       storage::BackgroundSink sink(account);

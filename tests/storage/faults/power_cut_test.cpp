@@ -96,8 +96,8 @@ TEST_F(PowerCutTest, ASessionFileIsWholeOrNotThereAndErasedOnceItIsSaidToBe) {
   session.manifest = test_manifest(Party::A);
   session.manifest.shards = 2;
   session.global_key = kTestDelta;
-  session.bits_a = test_batch(MaterialKind::AuthBitsA, Party::A, 0, 128);
-  session.bits_b = test_batch(MaterialKind::AuthBitsB, Party::A, 0, 128);
+  session.reference.bits_a = test_batch(MaterialKind::AuthBitsA, Party::A, 0, 128);
+  session.reference.bits_b = test_batch(MaterialKind::AuthBitsB, Party::A, 0, 128);
   const std::filesystem::path file = place_ / "session";
   bool is_written = false, is_erased = false;
   cut_everywhere(

@@ -1,18 +1,17 @@
-// `tinyot run --live`: the offline phase beside the online one.
+// Live runs: the offline phase beside the online one.
 #include <atomic>
 #include <cstring>
 #include <thread>
 
 #include "base/cause.h"
 #include "base/error.h"
+#include "engine/connection.h"
+#include "engine/plan.h"
+#include "engine/run_plan.h"
 #include "offline/preprocessor.h"
 #include "storage/material_pipe.h"
-#include "tools/connection.h"
-#include "tools/evaluation.h"
-#include "tools/memory.h"
-#include "tools/preprocess_plan.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 namespace {
 
 // at most, unless so many units do not have enough
@@ -29,7 +28,7 @@ constexpr auto kGrace = std::chrono::seconds(1);
 // first units.
 class LivePlan {
  public:
-  LivePlan(const EvaluationPlan& plan, const SecurityParameters& params) {
+  LivePlan(const RunPlan& plan, const SecurityParameters& params) {
     const auto& small = plan.circuit.small_cost();
     const std::uint64_t ands =
         small ? std::max<std::uint64_t>(plan.ands(), 1) : kLiveUnitsMax * params.unit();
@@ -102,31 +101,31 @@ class Maker {
 
 class LiveRun {
  public:
-  LiveRun(const EvaluationPlan& plan, const SecurityParameters& params)
-      : plan_(plan), params_(params), live_(plan, params) {
-    security_ = security_of(params, offline::estimate_job(params, live_.estimated_ands, 0, 1));
+  LiveRun(const RunPlan& plan, const SecurityParameters& params, const online::InputValues& inputs)
+      : plan_(plan), params_(params), inputs_(inputs), live_(plan, params) {
+    security_ = security_of(params, estimate_job(params, live_.estimated_ands, 0, 1));
   }
 
-  Evaluation run() {
-    Connector meeting(plan_.job.endpoint);
+  RunReport run() {
+    Connector meeting(plan_.request.endpoint);
     circuit::CircuitRounds rounds = plan_.rounds();
     const auto channel = meeting.open();
     crypto::Rng rng = crypto::Rng::from_system();
     std::vector<net::Parameter> parameters = plan_.parameters();
     for (net::Parameter& parameter : parameters_of(params_, security_))
       parameters.push_back(std::move(parameter));
-    const checks::SessionIds ids = checks::establish_session(*channel, rng, plan_.job.party,
+    const checks::SessionIds ids = checks::establish_session(*channel, rng, plan_.request.party,
                                                              std::move(parameters), std::nullopt);
     const ScopedSecret<Delta> key(
-        offline::draw_global_key(rng, plan_.job.party, params_.profile()));
-    const auto makers_channel = meeting.open_worker(ids, plan_.job.party, kMakerConnection);
+        offline::draw_global_key(rng, plan_.request.party, params_.profile()));
+    const auto makers_channel = meeting.open_worker(ids, plan_.request.party, kMakerConnection);
     std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());
 
     net::PhaseLog log, makers_log;
-    checks::Session session(plan_.job.party, ids, key, *channel, std::move(rng), log);
+    checks::Session session(plan_.request.party, ids, key, *channel, std::move(rng), log);
     checks::Session makers_session(session, "live material", 0, *makers_channel, makers_log);
     const auto start = std::chrono::steady_clock::now();
-    Evaluation evaluation = evaluate(session, makers_session, rounds);
+    RunReport evaluation = evaluate(session, makers_session, rounds);
     evaluation.wall_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     evaluation.security = security_;
@@ -138,16 +137,16 @@ class LiveRun {
  private:
   // If one of the two threads fails, the other one is woken; what is reported is the cause, not
   // what followed from it.
-  Evaluation evaluate(checks::Session& session, checks::Session& makers_session,
-                      circuit::CircuitRounds& rounds) {
+  RunReport evaluate(checks::Session& session, checks::Session& makers_session,
+                     circuit::CircuitRounds& rounds) {
     storage::MaterialPipe pipe(session.me());
     Maker maker(makers_session, params_, live_.requests, pipe,
                 [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
-    Evaluation evaluation;
+    RunReport evaluation;
     std::exception_ptr failure;
     try {
-      evaluation.result = online::run_circuit(session, pipe, live_.wanted, params_.material(),
-                                              rounds, plan_.inputs);
+      evaluation.result =
+          online::run_circuit(session, pipe, live_.wanted, params_.material(), rounds, inputs_);
       session.channel().flush();
       maker.finish();
       pipe.drain();
@@ -169,17 +168,18 @@ class LiveRun {
     std::rethrow_exception(failure);
   }
 
-  const EvaluationPlan& plan_;
+  const RunPlan& plan_;
   const SecurityParameters& params_;
+  const online::InputValues& inputs_;
   LivePlan live_;
   storage::Manifest security_;
 };
 
 }  // namespace
 
-Evaluation evaluate_live(const EvaluationPlan& plan) {
-  const SecurityParameters params = SecurityParameters::make(*plan.job.live);
-  return LiveRun(plan, params).run();
+RunReport run_live(const RunPlan& plan, const online::InputValues& inputs) {
+  const SecurityParameters params = SecurityParameters::make(*plan.request.live);
+  return LiveRun(plan, params, inputs).run();
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -1,5 +1,5 @@
 // Joining further workers' connections to a session, with strangers at the door.
-#include "tools/connection.h"
+#include "engine/connection.h"
 
 #include <gtest/gtest.h>
 
@@ -37,8 +37,7 @@ class OpenWorker : public ::testing::TestWithParam<bool> {
  protected:
   Endpoint endpoint(bool listen, const std::string& port,
                     std::chrono::milliseconds connect = 10s) const {
-    return {
-        listen, {"127.0.0.1", port}, {connect, 10s}, GetParam() ? tls_of(listen) : nullptr, true};
+    return {listen, {"127.0.0.1", port}, {connect, 10s}, GetParam() ? tls_of(listen) : nullptr};
   }
 
   // A waits for worker 1; meanwhile `strangers` happen, and then the real B comes.

@@ -1,6 +1,6 @@
 // The size of a unit where the user leaves it open: the smallest bucket within the memory, then the
 // usual size.
-#include "offline/unit_size.h"
+#include "engine/unit_size.h"
 
 #include <gtest/gtest.h>
 

@@ -6,23 +6,36 @@
 #include <string>
 #include <vector>
 
+#include "engine/estimate.h"
+#include "engine/preprocess.h"
+#include "net/handshake.h"
 #include "offline/unit_maker.h"
-#include "tools/preprocess.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
+
+// The request with a unit and with all that its bucket depends on. What the session was begun with
+// goes before what would be chosen now. Fails: UsageError naming the parameter.
+PreprocessRequest planned(PreprocessRequest request, const storage::Manifest* begun = nullptr);
+
+// The parameters as a manifest names them, which leaves out what their profile does not have.
+storage::Manifest security_of(const SecurityParameters& params, const JobEstimate& estimate);
+
+// Of these, what both parties must agree on.
+std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
+                                          const storage::Manifest& security);
 
 // What both parties must agree on before a unit is made.
-std::vector<net::Parameter> parameters_to_agree(const PreprocessJob& job,
+std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& request,
                                                 const SecurityParameters& params,
                                                 const storage::Manifest& security);
 
 // Of a store that has nothing yet.
-storage::Manifest new_manifest(const PreprocessJob& job, storage::Manifest security,
+storage::Manifest new_manifest(const PreprocessRequest& request, storage::Manifest security,
                                const SessionId& session, std::size_t units);
 
 // The units of this job's shard.
 std::vector<offline::UnitRequest> requests_of(const SecurityParameters& params,
-                                              const PreprocessJob& job);
+                                              const PreprocessRequest& request);
 
 // Such units, by size and bucket, none of them outstanding.
 storage::AttemptTotals units_of(std::span<const offline::UnitRequest> requests);
@@ -35,6 +48,6 @@ Work work_of(std::span<const offline::UnitRequest> requests);
 // A store or session that is gone on with keeps the parameters that it was begun with; `begun`
 // names it. Fails: StoreError naming the option.
 void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,
-                           const PreprocessJob& job, const storage::Manifest& wanted);
+                           const PreprocessRequest& request, const storage::Manifest& wanted);
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -1,4 +1,4 @@
-#include "offline/estimate.h"
+#include "engine/estimate.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "offline/nnob12_unit.h"
 #include "offline/object_chunks.h"
 
-namespace tinyot::offline {
+namespace tinyot::engine {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -28,7 +28,7 @@ constexpr std::uint64_t kCommitBytes = 16 << 20;
 constexpr std::uint64_t kWaitingBytes = 64 << 20;  // and for the store, at most
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
-  const std::uint64_t chunks = (objects + kChunkObjects - 1) / kChunkObjects,
+  const std::uint64_t chunks = (objects + offline::kChunkObjects - 1) / offline::kChunkObjects,
                       bits = bytes_for(objects);
   // d, U
   const std::uint64_t ands = bits + 16 * objects + chunks * 2 * kHeader;
@@ -52,21 +52,25 @@ AndMaterial material_of_and(const SecurityParameters& params) {
 // LaBit, its check, and R.
 std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) {
   const std::uint64_t columns =
-      params.columns_made() * length / 8 + chunks_of(length).size() * kHeader;
+      params.columns_made() * length / 8 + offline::chunks_of(length).size() * kHeader;
   const std::uint64_t check = 32 + bytes_for(params.columns_kept()) + 2 * kHeader + kEqBytes;
   return columns + check + 128 * BitMatrix(0, params.columns_kept()).row_words() * 8 + kHeader;
 }
 
-std::uint64_t delta_check_bytes() { return bytes_for(kReferenceBits) + kHeader + kEqBytes; }
+std::uint64_t delta_check_bytes() {
+  return bytes_for(offline::kReferenceBits) + kHeader + kEqBytes;
+}
 
 std::uint64_t chunks_in(std::uint64_t total, std::uint64_t chunk) {
   return (total + chunk - 1) / chunk;
 }
 
-UnitEstimate forecast_nnob12(const SecurityParameters& params, const UnitRequest& request) {
+UnitEstimate forecast_nnob12(const SecurityParameters& params,
+                             const offline::UnitRequest& request) {
   const std::uint64_t tau = params.columns_kept(), t = params.columns_made(),
                       ands = request.plan.ands;
-  const std::uint64_t length = RunLayout(params, UnitLayout(request).end(), 1).length;
+  const std::uint64_t length =
+      offline::RunLayout(params, offline::UnitLayout(request).end(), 1).length;
   const std::uint64_t leaky = ands * request.plan.bucket;
 
   UnitEstimate estimate;
@@ -78,11 +82,11 @@ UnitEstimate forecast_nnob12(const SecurityParameters& params, const UnitRequest
   const std::uint64_t bits = length * kBitBytes + 2 * bytes_for(length);
   const std::uint64_t permutations = 4 * leaky * sizeof(std::uint32_t);
   const std::uint64_t keys = 3 * t * sizeof(crypto::AesKey),
-                      chunk = (2 * t + 2 * tau) * kChunkBits / 8;
+                      chunk = (2 * t + 2 * tau) * offline::kChunkBits / 8;
   estimate.memory_bytes =
       bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
   if (params.material() == MaterialForm::Triples) {
-    estimate.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, kPourCount) * kHeader;
+    estimate.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, offline::kPourCount) * kHeader;
     estimate.memory_bytes += ands * material_of_and(params).block_bytes + 3 * bytes_for(ands);
   }
   return estimate;
@@ -96,18 +100,18 @@ std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t b
          batches * (sizeof(crypto::PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
 }
 
-UnitEstimate estimate_fast(const SecurityParameters& params, const UnitRequest& request) {
+UnitEstimate estimate_fast(const SecurityParameters& params, const offline::UnitRequest& request) {
   const std::uint64_t l = params.population(request.plan.ands),
-                      plain = whole_blocks(request.inputs) + kReferenceBits;
+                      plain = whole_blocks(request.inputs) + offline::kReferenceBits;
   const std::uint64_t bucket = request.plan.bucket, leaky = bucket * l;
-  const std::uint64_t pieces = bucket * chunks_in(l, kBatchTriples),
-                      folds = chunks_in(l, kFoldTriples);
+  const std::uint64_t pieces = bucket * chunks_in(l, offline::kBatchTriples),
+                      folds = chunks_in(l, offline::kFoldTriples);
   UnitEstimate estimate;
   // The joint coins, the EQ and the transcript, beside the bits for inputs and the tie.
-  estimate.bytes_sent = softspoken_bytes(params, plain, kBatchBits) + delta_check_bytes() +
+  estimate.bytes_sent = softspoken_bytes(params, plain, offline::kBatchBits) + delta_check_bytes() +
                         kEqBytes + 3 * 32 + 2 * kHeader + 32 + 2 * kHeader + 16;
   estimate.memory_bytes = plain * kBitBytes + 2 * bytes_for(plain) + kBatchesBytes;
-  estimate.bytes_sent += bucket * softspoken_bytes(params, 3 * l, 3 * kBatchTriples);
+  estimate.bytes_sent += bucket * softspoken_bytes(params, 3 * l, 3 * offline::kBatchTriples);
   estimate.bytes_sent += leaky * sizeof(Block) + leaky / 8 + 2 * pieces * kHeader;  // G, d
   estimate.bytes_sent += (leaky - l) / 8 + folds * kHeader;  // the combiner bits
   estimate.memory_bytes += 3 * bucket * (l * kBitBytes + 2 * bytes_for(l));
@@ -126,20 +130,20 @@ std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t unit
 std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
   if (params.profile() == Profile::Nnob12) {
     const std::uint64_t seeds = 96 * params.columns_made() + 2 * kHeader;
-    return units > 1
-               ? seeds +
-                     run_bytes(params,
-                               RunLayout(params, 0, std::min(units, AuthBitMaker::kLanes)).length)
-               : seeds;
+    return units > 1 ? seeds + run_bytes(params, offline::RunLayout(
+                                                     params, 0,
+                                                     std::min(units, offline::AuthBitMaker::kLanes))
+                                                     .length)
+                     : seeds;
   }
   const std::uint64_t k = params.softspoken_k(), trees = kKappa / k;
   return 96 * kKappa + trees * 2 * (k - 1) * sizeof(Block) + trees * 2 * sizeof(crypto::Digest) +
-         4 * kHeader + softspoken_bytes(params, kReferenceBits, kReferenceBits);
+         4 * kHeader + softspoken_bytes(params, offline::kReferenceBits, offline::kReferenceBits);
 }
 
 }  // namespace
 
-UnitEstimate estimate_unit(const SecurityParameters& params, const UnitRequest& request) {
+UnitEstimate estimate_unit(const SecurityParameters& params, const offline::UnitRequest& request) {
   return params.profile() == Profile::Fast ? estimate_fast(params, request)
                                            : forecast_nnob12(params, request);
 }
@@ -184,4 +188,4 @@ std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint
   return share(first + count) - share(first);
 }
 
-}  // namespace tinyot::offline
+}  // namespace tinyot::engine

@@ -7,13 +7,13 @@
 #include "base/parameters.h"
 #include "offline/preprocessor.h"
 
-namespace tinyot::offline {
+namespace tinyot::engine {
 
 struct UnitEstimate {
   std::uint64_t bytes_sent = 0;    // by each party, message headers included
   std::uint64_t memory_bytes = 0;  // peak, beyond the program itself and the store
 };
-UnitEstimate estimate_unit(const SecurityParameters& params, const UnitRequest& request);
+UnitEstimate estimate_unit(const SecurityParameters& params, const offline::UnitRequest& request);
 
 struct JobEstimate {
   std::uint64_t units = 0;
@@ -32,4 +32,4 @@ JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, s
 std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first,
                              std::uint64_t count);
 
-}  // namespace tinyot::offline
+}  // namespace tinyot::engine

@@ -1,4 +1,4 @@
-#include "tools/memory.h"
+#include "engine/memory.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,9 +11,9 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "offline/estimate.h"
+#include "engine/estimate.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
@@ -54,17 +54,16 @@ std::uint64_t free_in_hierarchy(const std::filesystem::path& mount,
 }
 
 // As many full units as there are workers take as much as the whole job.
-std::uint64_t needed_by(const PreprocessJob& job) {
+std::uint64_t needed_by(const PreprocessRequest& job) {
   const SecurityParameters params = SecurityParameters::make(job.parameters);
   const std::uint64_t ands = std::min(job.ands, params.unit() * job.threads);
-  return offline::estimate_job(params, ands, offline::inputs_of_unit(job.inputs, job.ands, 0, ands),
-                               job.threads)
+  return estimate_job(params, ands, inputs_of_unit(job.inputs, job.ands, 0, ands), job.threads)
       .memory_bytes;
 }
 
 // The job with the largest unit, a power of two below its own, that fits; with one thread if it
 // must be.
-std::optional<PreprocessJob> fitting(PreprocessJob job, std::uint64_t bytes) {
+std::optional<PreprocessRequest> fitting(PreprocessRequest job, std::uint64_t bytes) {
   job.parameters.bucket.reset();  // another unit needs another bucket
   for (const std::uint64_t threads : {job.threads, std::uint64_t{1}}) {
     job.threads = threads;
@@ -113,18 +112,16 @@ void use_memory_once(std::uint64_t bytes) {
   for (std::uint64_t at = 0; at < bytes; at += kPage) memory[at] = std::byte{1};
 }
 
-void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t available_bytes) {
-  const std::uint64_t needed = needed_by(job);
-  if (needed <= available_bytes / parties) return;
-  const auto fits = fitting(job, available_bytes / parties);
-  throw UsageError(
-      "a party needs " + bytes_text(static_cast<double>(needed)) + " of memory with --unit " +
-      std::to_string(SecurityParameters::make(job.parameters).unit()) + " and --threads " +
-      std::to_string(job.threads) + ", and " + bytes_text(static_cast<double>(available_bytes)) +
-      " are free here" + (parties > 1 ? " for " + std::to_string(parties) + " parties" : "") +
-      (fits ? ": --unit " + std::to_string(*fits->parameters.unit) + " --threads " +
-                  std::to_string(fits->threads) + " would fit"
-            : ": no unit fits, free some memory"));
+std::optional<MemoryShortage> memory_shortage(const PreprocessRequest& request,
+                                              std::uint64_t parties,
+                                              std::uint64_t available_bytes) {
+  const std::uint64_t needed = needed_by(request);
+  if (needed <= available_bytes / parties) return std::nullopt;
+  MemoryShortage shortage{
+      needed, SecurityParameters::make(request.parameters).unit(), request.threads, {}};
+  if (const auto fit = fitting(request, available_bytes / parties))
+    shortage.fits = {*fit->parameters.unit, fit->threads};
+  return shortage;
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

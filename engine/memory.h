@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
-#include "tools/preprocess.h"
+#include "engine/preprocess.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 
 // What the system would give to new work without swapping: of the machine, or of the control groups
 // if they have less.
@@ -23,8 +24,18 @@ std::uint64_t free_in_control_groups(const std::string& groups, const std::files
 // use of memory can cost more than what is then done with it.
 void use_memory_once(std::uint64_t bytes);
 
-// Fails: UsageError with what `parties` such jobs on this machine need, what there is, and which
-// unit and threads would fit.
-void check_memory(const PreprocessJob& job, std::uint64_t parties, std::uint64_t available_bytes);
+// Why a job does not fit into memory, and what would.
+struct MemoryShortage {
+  std::uint64_t needed_bytes;  // by each party
+  std::uint64_t unit, threads;
+  // A smaller job of the same ANDs that fits; absent if none does.
+  struct Fit {
+    std::uint64_t unit, threads;
+  };
+  std::optional<Fit> fits;
+};
+// Whether `parties` such jobs fit into `available_bytes` of this machine. `request` is planned.
+std::optional<MemoryShortage> memory_shortage(const PreprocessRequest& request,
+                                              std::uint64_t parties, std::uint64_t available_bytes);
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

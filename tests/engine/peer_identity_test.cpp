@@ -1,6 +1,6 @@
 // A store or session file goes on with the peer that it was made with: the whole fingerprint
 // counts.
-#include "tools/peer_identity.h"
+#include "engine/peer_identity.h"
 
 #include <gtest/gtest.h>
 

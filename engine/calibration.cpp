@@ -1,14 +1,17 @@
-#include "tools/calibration.h"
+#include "engine/calibration.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <exception>
+#include <thread>
 
-#include "base/error.h"
-#include "tools/bench.h"
-#include "tools/local.h"
-#include "tools/memory.h"
+#include "base/cause.h"
+#include "engine/memory.h"
+#include "engine/temporary_directory.h"
+#include "net/tcp.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 namespace {
 
 // ANDs to make: a quarter of the job, so that units that do not fit into the caches show what that
@@ -23,9 +26,8 @@ std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands
   return objects;
 }
 
-offline::JobEstimate estimate(const PreprocessJob& job) {
-  return offline::estimate_job(SecurityParameters::make(job.parameters), job.ands, job.inputs,
-                               job.threads);
+JobEstimate estimate(const PreprocessRequest& job) {
+  return estimate_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads);
 }
 
 double measured_s_per_fresh_byte() {
@@ -35,11 +37,39 @@ double measured_s_per_fresh_byte() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / kBytes;
 }
 
+// Both parties, each on a thread of its own. Returns the result of the slower one.
+PreprocessResult run_both(const PreprocessRequest& request, const net::TcpTimeouts& timeouts) {
+  const TemporaryDirectory dir;
+  const net::Address address = net::free_loopback_address();
+  std::array<PreprocessResult, 2> results;
+  std::array<std::exception_ptr, 2> failures;
+  const auto run = [&](Party party) {
+    const auto index = static_cast<std::size_t>(party);
+    PreprocessRequest mine = request;
+    mine.party = party;
+    mine.endpoint = {.listen = party == Party::A, .address = address, .timeouts = timeouts};
+    mine.store = dir.path() / std::string(1, letter(party));
+    Observer observer;
+    try {
+      results[index] = preprocess(mine, observer);
+    } catch (...) {
+      failures[index] = std::current_exception();
+    }
+  };
+  std::thread of_b(run, Party::B);
+  run(Party::A);
+  of_b.join();
+  // The one that explains the other.
+  if (const auto& cause =
+          cause_of(failures[0]) >= cause_of(failures[1]) ? failures[0] : failures[1])
+    std::rethrow_exception(cause);
+  return std::move(results[results[0].wall_s > results[1].wall_s ? 0 : 1]);
+}
+
 }  // namespace
 
-Calibration calibrate(const PreprocessJob& job, const net::TcpTimeouts& timeouts) {
-  PreprocessJob small = job;
-  small.quiet = true;
+Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& timeouts) {
+  PreprocessRequest small = job;
   small.resume = false;
   const SecurityParameters whole = SecurityParameters::make(job.parameters);
   const std::uint64_t faster = whole.profile() == Profile::Fast ? kFasterBy : 1;
@@ -53,29 +83,27 @@ Calibration calibrate(const PreprocessJob& job, const net::TcpTimeouts& timeouts
   small.ands = *small.parameters.unit * small.threads;
   small.inputs = small.ands / 16;
 
-  const TemporaryDirectory dir;
-  const JobResult result = preprocess_locally(small, dir.path(), timeouts);
-  if (result.exit_status != 0)
-    throw Error(static_cast<ExitStatus>(result.exit_status),
-                "the calibration failed; --no-calibration goes without it");
-  const Json& report = slower_of(result.report);
-  Calibration calibration{wall_of_phase(report, "seed OTs"), 0, measured_s_per_fresh_byte(),
+  const PreprocessResult result = run_both(small, timeouts);
+  double set_up_s = 0;
+  for (const net::PhaseCost& phase : result.phases)
+    if (phase.name == "seed OTs") set_up_s = phase.wall_s;
+  Calibration calibration{set_up_s, 0, measured_s_per_fresh_byte(),
                           estimate(small).memory_bytes + estimate(small).disk_bytes, small.ands};
   const SecurityParameters params = SecurityParameters::make(small.parameters);
   calibration.leaky_objects_per_s = static_cast<double>(leaky_objects(params, small.ands)) /
-                                    (report["wall_s"].get<double>() - calibration.set_up_s);
+                                    (result.wall_s - calibration.set_up_s);
   return calibration;
 }
 
-double estimated_s(const PreprocessJob& job, const Calibration& calibration) {
+double estimated_s(const PreprocessRequest& job, const Calibration& calibration) {
   const double objects =
       static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands));
   // The store is written through memory as well.
-  const offline::JobEstimate whole = estimate(job);
+  const JobEstimate whole = estimate(job);
   const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) -
                              static_cast<double>(calibration.fresh_bytes);
   return calibration.set_up_s + objects / calibration.leaky_objects_per_s +
          std::max(0.0, fresh_bytes) * calibration.s_per_fresh_byte;
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -5,7 +5,7 @@
 
 #include "base/parameters.h"
 
-namespace tinyot::offline {
+namespace tinyot::engine {
 
 inline constexpr std::uint64_t kPlanMemoryBytes = 1'000'000'000;  // by default
 
@@ -18,4 +18,4 @@ inline constexpr std::uint64_t kPlanMemoryBytes = 1'000'000'000;  // by default
 std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, std::uint64_t inputs,
                           std::uint64_t memory_bytes);
 
-}  // namespace tinyot::offline
+}  // namespace tinyot::engine

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "checks/session.h"
+#include "engine/endpoint.h"
 #include "storage/store.h"
-#include "tools/endpoint.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 
 // Where this party meets the other one: it listens or connects, makes sure of the peer's key where
 // it has one of its own, and frames messages. Strangers are turned away, each with a line on
@@ -42,4 +42,4 @@ void within_session(std::span<storage::Store> stores, net::Channel& channel,
 
 SessionId session_id_of(const storage::Manifest& manifest);
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

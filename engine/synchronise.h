@@ -7,7 +7,7 @@
 #include "storage/reservation_chain.h"
 #include "storage/store.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 
 // Before the first byte is sent. Fails: OutOfMaterial if the units that `stores` have together
 // would not suffice.
@@ -86,4 +86,4 @@ struct Comparison {
 Comparison compare_halves(checks::Session& session, const storage::Store& store,
                           std::span<const storage::BatchEntry> mine);
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -1,8 +1,8 @@
-#include "tools/peer_identity.h"
+#include "engine/peer_identity.h"
 
 #include "base/error.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 
 void check_peer(const storage::Manifest& manifest, const Endpoint& endpoint,
                 const std::string& what) {
@@ -12,4 +12,4 @@ void check_peer(const storage::Manifest& manifest, const Endpoint& endpoint,
                    ": give --key and that --peer-key, or use another one");
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

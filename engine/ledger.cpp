@@ -1,11 +1,11 @@
-#include "tools/ledger.h"
+#include "engine/ledger.h"
 
 #include <fcntl.h>
 
+#include "engine/connection.h"
 #include "storage/file_io.h"
-#include "tools/connection.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 
 void enter_into_ledger(const std::filesystem::path& ledger, const storage::Manifest& manifest,
                        std::span<const storage::BatchEntry> batches) {
@@ -34,4 +34,4 @@ void enter_into_ledger(const std::filesystem::path& ledger, const storage::Manif
   storage::sync_directory(ledger.has_parent_path() ? ledger.parent_path() : ".");
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -1,11 +1,10 @@
-#include "tools/connection.h"
+#include "engine/connection.h"
 
 #include <cstring>
-#include <iostream>
 
 #include "base/error.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 
 namespace {
 
@@ -13,14 +12,13 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kJoinTime = std::chrono::seconds(5);
 constexpr auto kAbortTime = std::chrono::seconds(1);
 
-void log_line(const std::string& line) { std::cerr << "tinyot: " + line + "\n" << std::flush; }
-
 }  // namespace
 
 Connector::Connector(const Endpoint& endpoint) : endpoint_(endpoint) {
   if (endpoint.listen)
-    listener_.emplace(endpoint.address, endpoint.timeouts,
-                      endpoint.quiet ? [](const std::string&) {} : log_line);
+    listener_.emplace(
+        endpoint.address, endpoint.timeouts,
+        endpoint.rejected ? endpoint.rejected : [](const std::string&) {});
 }
 
 std::unique_ptr<net::Channel> Connector::open() {
@@ -83,4 +81,4 @@ SessionId session_id_of(const storage::Manifest& manifest) {
   return id;
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -1,18 +1,18 @@
-#include "tools/preprocess_plan.h"
+#include "engine/plan.h"
 
 #include <cstring>
 
 #include "base/error.h"
-#include "tools/connection.h"
+#include "engine/connection.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 namespace {
 
 constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
 
 }  // namespace
 
-PreprocessJob planned(PreprocessJob job, const storage::Manifest* begun) {
+PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun) {
   ParameterRequest& request = job.parameters;
   request.workers = static_cast<std::uint32_t>(job.threads);
   request.shards = job.shards;
@@ -22,7 +22,7 @@ PreprocessJob planned(PreprocessJob job, const storage::Manifest* begun) {
     if (!request.bucket && request.unit == begun->unit) request.bucket = begun->bucket;
   }
   const std::uint64_t ands = request.unit ? job.ands : (job.ands + job.shards - 1) / job.shards;
-  request.unit = offline::choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes);
+  request.unit = choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes);
   const std::uint64_t unit = SecurityParameters::make(request).unit();
   if (job.ands / unit >= kUnitsMax)
     throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) +
@@ -34,7 +34,7 @@ PreprocessJob planned(PreprocessJob job, const storage::Manifest* begun) {
   return job;
 }
 
-std::vector<net::Parameter> parameters_to_agree(const PreprocessJob& job,
+std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& job,
                                                 const SecurityParameters& params,
                                                 const storage::Manifest& security) {
   // What the unit and the bucket follow from stands before them, so that it is what a disagreement
@@ -51,7 +51,7 @@ std::vector<net::Parameter> parameters_to_agree(const PreprocessJob& job,
   return parameters;
 }
 
-storage::Manifest new_manifest(const PreprocessJob& job, storage::Manifest manifest,
+storage::Manifest new_manifest(const PreprocessRequest& job, storage::Manifest manifest,
                                const SessionId& session, std::size_t units) {
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
@@ -64,11 +64,11 @@ storage::Manifest new_manifest(const PreprocessJob& job, storage::Manifest manif
 }
 
 std::vector<offline::UnitRequest> requests_of(const SecurityParameters& params,
-                                              const PreprocessJob& job) {
+                                              const PreprocessRequest& job) {
   std::vector<offline::UnitRequest> requests;
   std::uint64_t first = 0;
   for (const UnitPlan& plan : params.plan(job.ands)) {
-    requests.push_back({plan, offline::inputs_of_unit(job.inputs, job.ands, first, plan.ands)});
+    requests.push_back({plan, inputs_of_unit(job.inputs, job.ands, first, plan.ands)});
     first += plan.ands;
   }
   const std::size_t begin = requests.size() * (job.shard - 1) / job.shards,
@@ -97,7 +97,7 @@ Work work_of(std::span<const offline::UnitRequest> requests) {
 }
 
 void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,
-                           const PreprocessJob& job, const storage::Manifest& wanted) {
+                           const PreprocessRequest& job, const storage::Manifest& wanted) {
   const auto differ = [&](const std::string& what, const std::string& stored,
                           const std::string& asked) {
     if (stored != asked)
@@ -130,8 +130,7 @@ std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
           {"allow-weak", params.weak_allowed() ? "yes" : "no"}};
 }
 
-storage::Manifest security_of(const SecurityParameters& params,
-                              const offline::JobEstimate& estimate) {
+storage::Manifest security_of(const SecurityParameters& params, const JobEstimate& estimate) {
   storage::Manifest manifest;
   manifest.profile = name_of(params.profile());
   manifest.material = name_of(params.material());
@@ -147,4 +146,4 @@ storage::Manifest security_of(const SecurityParameters& params,
   return manifest;
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "engine/endpoint.h"
 #include "storage/manifest.h"
-#include "tools/endpoint.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 
 // To be called before anything is sent to the peer, which is the one that `endpoint` pins. What
 // was made over plain TCP knows no peer, and may go on with any. `what` is the store or the
@@ -16,4 +16,4 @@ namespace tinyot::tools {
 void check_peer(const storage::Manifest& manifest, const Endpoint& endpoint,
                 const std::string& what);
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

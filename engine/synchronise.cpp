@@ -1,10 +1,10 @@
-#include "tools/synchronise.h"
+#include "engine/synchronise.h"
 
 #include <algorithm>
 
 #include "base/error.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 namespace {
 
 constexpr net::MessageTag kStatus{0x3001, "store.standing"};
@@ -336,4 +336,4 @@ Comparison compare_halves(checks::Session& session, const storage::Store& store,
   return comparer.finish();
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -1,11 +1,12 @@
 // What the parties say of their stores, said wrong: each lie meets its own check, and takes nothing
 // out of the honest party's store.
+#include "engine/synchronise.h"
+
 #include "base/error.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
 #include "tests/support/two_parties.h"
-#include "tools/synchronise.h"
 
 namespace tinyot::test {
 namespace {

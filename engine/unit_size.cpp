@@ -1,4 +1,4 @@
-#include "offline/unit_size.h"
+#include "engine/unit_size.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "offline/estimate.h"
+#include "engine/estimate.h"
 
-namespace tinyot::offline {
+namespace tinyot::engine {
 namespace {
 
 constexpr std::uint64_t kUnitMin = std::uint64_t{1} << 10;
@@ -60,4 +60,4 @@ std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, s
   return best->unit;
 }
 
-}  // namespace tinyot::offline
+}  // namespace tinyot::engine

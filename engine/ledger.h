@@ -8,7 +8,7 @@
 #include "storage/batch.h"
 #include "storage/manifest.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 
 // Appends a line for each stretch of objects, synced, before any of them is used:
 //   SESSION PARTY KIND SHARD FIRST COUNT
@@ -17,4 +17,4 @@ namespace tinyot::tools {
 void enter_into_ledger(const std::filesystem::path& ledger, const storage::Manifest& manifest,
                        std::span<const storage::BatchEntry> batches);
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -1,0 +1,25 @@
+// The rate of preprocessing on this machine, measured by a short job: both parties on threads of
+// this process, over loopback, into stores that are removed afterwards.
+#pragma once
+
+#include "engine/estimate.h"
+#include "engine/preprocess.h"
+
+namespace tinyot::engine {
+
+struct Calibration {
+  double set_up_s;  // the seed OTs, once a session
+  // rate of a party, leaky objects of each kind and direction with all that belongs to them
+  double leaky_objects_per_s;
+  double s_per_fresh_byte;    // of memory that is used for the first time
+  std::uint64_t fresh_bytes;  // that the short job took, for itself and for what it wrote
+  std::uint64_t ands;         // that it made
+};
+
+// Runs a job like this one with few ANDs.  Fails: as preprocess().
+Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& timeouts);
+
+// How long the whole job takes at that rate.
+double estimated_s(const PreprocessRequest& job, const Calibration& calibration);
+
+}  // namespace tinyot::engine

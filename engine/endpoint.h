@@ -1,0 +1,25 @@
+// Where a party finds its peer, and how each makes sure that it is the other.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "net/tcp.h"
+#include "net/tls/tls_admission.h"
+
+namespace tinyot::engine {
+
+struct Endpoint {
+  bool listen = true;
+  net::Address address;
+  net::TcpTimeouts timeouts{};
+  std::shared_ptr<const net::TlsAdmission> tls = nullptr;  // null: plain TCP
+  // Gets a line for each connection that is rejected: from where, and why. May be empty.
+  std::function<void(const std::string&)> rejected = {};
+
+  // The peer's fingerprint, as stores keep it; empty over plain TCP, where it has none.
+  std::string peer() const { return tls ? text_of(tls->peer()) : std::string(); }
+};
+
+}  // namespace tinyot::engine

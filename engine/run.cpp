@@ -1,0 +1,29 @@
+#include "engine/run.h"
+
+#include "engine/run_plan.h"
+
+namespace tinyot::engine {
+
+circuit::CircuitRounds RunPlan::rounds() const {
+  const auto& small = circuit.small_cost();
+  return circuit::CircuitRounds(circuit.circuit(), small ? small->gates() : ~std::uint64_t{0},
+                                circuit.lanes(), window);
+}
+
+std::vector<net::Parameter> RunPlan::parameters() const {
+  return {{"command", request.live ? "run --live" : "run"},
+          {"circuit", circuit.fingerprint()},
+          {"lanes", std::to_string(circuit.lanes())},
+          {"window", std::to_string(window)}};
+}
+
+RunReport run(const RunRequest& request, const LoadedCircuit& circuit,
+              const online::InputValues& inputs) {
+  const RunPlan plan{request, circuit,
+                     request.window.value_or(online::window_for(circuit.lanes()))};
+  RunReport report = request.live ? run_live(plan, inputs) : run_stored(plan, inputs);
+  report.window = plan.window;
+  return report;
+}
+
+}  // namespace tinyot::engine

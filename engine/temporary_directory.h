@@ -1,0 +1,21 @@
+// A directory that is removed with all that it holds.
+#pragma once
+
+#include <filesystem>
+
+namespace tinyot::engine {
+
+class TemporaryDirectory {
+ public:
+  // Fails: StoreError if it cannot be made.
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace tinyot::engine
