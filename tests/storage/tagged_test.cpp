@@ -1,6 +1,8 @@
 // What is stored with a tag is read back under its own name and keys only, unchanged in every bit.
 #include "storage/tagged.h"
 
+#include <algorithm>
+
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
 
@@ -23,8 +25,8 @@ class TaggedTest : public StoreTest {
     for (const std::string_view part : {name, value})
       message.insert(message.end(), view_of(part).begin(), view_of(part).end());
     const SealTag tag = authenticate(keys.state_key(), message);
-    Bytes bytes(view_of(value).begin(), view_of(value).end());
-    bytes.insert(bytes.end(), tag.begin(), tag.end());
+    Bytes bytes(value.size() + tag.size());
+    std::ranges::copy(tag, std::ranges::copy(view_of(value), bytes.begin()).out);
     return bytes;
   }
 };
