@@ -27,10 +27,10 @@ class AwaitsFirstMessage final : public PendingStream {
         return nullptr;
       case FirstBytes::Tls:
         throw NetworkError(
-            "it speaks TLS, and this side does not: give --key and --peer-key on both sides or on "
-            "neither");
+            "the peer uses TLS, and this side does not: give --key and --peer-key on both sides or "
+            "on neither");
       case FirstBytes::Foreign:
-        throw NetworkError("it does not speak the tinyot protocol");
+        throw NetworkError("the peer does not speak the tinyot protocol");
       case FirstBytes::Ours:
         break;
     }

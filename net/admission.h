@@ -1,6 +1,5 @@
-// What somebody at the other end of a fresh connection has to show before it is taken for the peer.
-// Until then it costs little memory, no waiting beyond a short limit, and nobody else's place at
-// the door.
+// Admission: what a new connection must present before it is used as the peer's. Until then it is
+// limited in memory and time, and does not delay other connections.
 #pragma once
 
 #include <memory>
@@ -13,13 +12,13 @@ class TcpStream;
 
 enum class Side { Listens, Connects };
 
-// A connection that is not yet anybody's.
+// A connection that has not been admitted yet.
 class PendingStream {
  public:
   virtual ~PendingStream() = default;
 
-  // Goes on as far as it can without waiting. Returns the stream once the other side is let in, and
-  // null while more has to come from it. Fails: NetworkError saying why it is turned away.
+  // Proceeds as far as possible without waiting. Returns the stream once it is admitted, null while
+  // more data are needed. Fails: NetworkError with the reason of the rejection.
   virtual std::unique_ptr<ByteStream> advance() = 0;
 };
 
@@ -30,11 +29,11 @@ class Admission {
                                                Side side) const = 0;
 };
 
-// Everybody is let in at once.
+// Admits every connection at once.
 const Admission& open_admission();
 
-// Plain TCP: whoever connects begins with a message that opens a connection of this protocol
-// (handshake.h). That keeps out strays, and nobody who means harm.
+// Plain TCP: the connecting side must begin with a first message of this protocol (handshake.h).
+// This rejects misdirected connections; it is no authentication.
 const Admission& plain_admission();
 
 }  // namespace tinyot::net

@@ -12,8 +12,8 @@ class ByteQueue {
   std::size_t size() const { return bytes_.size() - begin_; }
   std::span<const std::byte> front() const { return std::span(bytes_).subspan(begin_); }
   void append(std::span<const std::byte> bytes) {
-    // What has left gives its room back before more is asked for, at a cost of one copy a byte at
-    // most.
+    // Space of dropped bytes is reused before the queue grows; amortised, each byte is copied at
+    // most once.
     if (bytes_.size() + bytes.size() > bytes_.capacity() && 2 * begin_ >= bytes_.size()) {
       bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(begin_));
       begin_ = 0;

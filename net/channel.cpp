@@ -34,14 +34,15 @@ class FramedChannel final : public Channel {
 
   void recv(const MessageTag& tag, std::span<std::byte> payload) override {
     const Header header = recv_header(tag);
-    if (header.length != payload.size()) fail_framing(tag, std::to_string(payload.size()), header);
+    if (header.length != payload.size())
+      fail_framing(tag, " of " + std::to_string(payload.size()) + " bytes", header);
     recv_payload(payload);
   }
 
   std::vector<std::byte> recv_variable(const MessageTag& tag, std::size_t bytes_max) override {
     const Header header = recv_header(tag);
     if (header.length > bytes_max)
-      fail_framing(tag, "at most " + std::to_string(bytes_max), header);
+      fail_framing(tag, " of at most " + std::to_string(bytes_max) + " bytes", header);
     std::vector<std::byte> payload(header.length);
     recv_payload(payload);
     return payload;
@@ -56,7 +57,7 @@ class FramedChannel final : public Channel {
       send(kAbort, {});
       stream_->flush();
     } catch (...) {
-      // The connection may be gone already; the peer then sees it closed.
+      // The connection may be closed already; the peer sees that.
     }
   }
 
@@ -96,8 +97,7 @@ class FramedChannel final : public Channel {
     within_phase([&] { stream_->read(std::as_writable_bytes(std::span(&header, 1))); });
     counters_.bytes_received += sizeof header;
     if (is_abort(header)) throw PeerAborted();
-    if (header.tag != tag.id || header.sequence != sequence_in_++)
-      fail_framing(tag, "some", header);
+    if (header.tag != tag.id || header.sequence != sequence_in_++) fail_framing(tag, "", header);
     return header;
   }
 
@@ -106,12 +106,12 @@ class FramedChannel final : public Channel {
     counters_.bytes_received += payload.size();
   }
 
-  [[noreturn]] void fail_framing(const MessageTag& tag, const std::string& bytes,
+  [[noreturn]] void fail_framing(const MessageTag& tag, const std::string& of_length,
                                  const Header& header) const {
     throw PeerCheated("framing: in phase " + phase_ + " expected message " + std::string(tag.name) +
-                      " of " + bytes + " bytes, got message number " +
-                      std::to_string(header.sequence) + " with tag " + std::to_string(header.tag) +
-                      " and length " + std::to_string(header.length));
+                      of_length + ", got message number " + std::to_string(header.sequence) +
+                      " with tag " + std::to_string(header.tag) + " and length " +
+                      std::to_string(header.length));
   }
 
   template <class Action>

@@ -1,6 +1,6 @@
-// Messages between the two parties. A message has a tag that both sides know beforehand and a
-// length that both sides have computed; anything else that arrives is a deviation. No length from
-// the wire is ever used to allocate, except within the small bound of recv_variable.
+// Messages between the two parties. Both sides know a message's tag and length in advance; any
+// other message is a deviation. A length from the wire is never used to allocate, except within the
+// small bound of recv_variable.
 //
 // Wire: each message is a header of 16 bytes (u64 length, u32 tag, u32 sequence number,
 // little-endian) and its payload.
@@ -28,11 +28,10 @@ struct ChannelCounters {
   std::uint64_t bytes_sent = 0;  // headers included
   std::uint64_t bytes_received = 0;
   std::uint64_t messages_sent = 0;
-  // times that a receive had to follow a send: the round trips of a lone party
+  // receives that directly follow a send: round trips as this party sees them
   std::uint64_t rounds = 0;
 };
 
-// What each message begins with on the wire.
 struct FrameHeader {
   std::uint64_t length;
   std::uint32_t tag;
@@ -46,8 +45,8 @@ class Channel {
 
   virtual void send(const MessageTag& tag, std::span<const std::byte> payload) = 0;
 
-  // Receives a message of exactly this tag and length. Fails: PeerCheated("framing") if another one
-  // comes, PeerAborted if the peer says so, NetworkError.
+  // Receives a message of exactly this tag and length. Fails: PeerCheated("framing") on any other
+  // message, PeerAborted on an abort, NetworkError.
   virtual void recv(const MessageTag& tag, std::span<std::byte> payload) = 0;
 
   // Receives a message of this tag and at most `bytes_max` bytes. Fails: as recv.
@@ -55,17 +54,17 @@ class Channel {
 
   virtual void flush() = 0;
 
-  // Tells the peer, as well as it still can, that the session is dead. Never throws.
+  // Sends an abort if the connection still allows it. Never throws.
   virtual void send_abort() noexcept = 0;
 
-  // Drops what arrives until the peer's abort comes (true) or the connection or the time is over
+  // Discards messages until the peer's abort (true), the end of the connection or the deadline
   // (false).
   virtual bool await_abort() noexcept = 0;
 
   // As ByteStream::binding.
   virtual std::span<const std::byte> binding() const { return {}; }
 
-  // From any thread, as ByteStream::set_deadline; nor is any message sent from then on.
+  // Thread-safe, as ByteStream::set_deadline; send also fails from `deadline` on.
   virtual void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept = 0;
 
   virtual const ChannelCounters& counters() const = 0;
@@ -74,7 +73,7 @@ class Channel {
   virtual void set_phase(std::string_view phase) = 0;
 };
 
-// Spans of plain words as bytes.
+// Trivially copyable words and objects are sent as their bytes.
 template <class Word>
 void send_words(Channel& channel, const MessageTag& tag, std::span<const Word> words) {
   channel.send(tag, std::as_bytes(words));
@@ -96,7 +95,7 @@ T recv_object(Channel& channel, const MessageTag& tag) {
   return object;
 }
 
-// Bits travel packed; the padding of the last byte must be zero.
+// Bits are sent packed; the padding of the last byte must be zero.
 void send_bits(Channel& channel, const MessageTag& tag, const BitVector& bits);
 BitVector recv_bits(Channel& channel, const MessageTag& tag, std::size_t size);
 

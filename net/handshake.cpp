@@ -31,7 +31,7 @@ std::vector<std::byte> encode(const Hello& hello) {
 
 wire::Hello decode(const std::vector<std::byte>& bytes) {
   if (bytes.size() < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
-    throw NetworkError("the other side does not speak the tinyot protocol; check the address");
+    throw NetworkError("the peer does not speak the tinyot protocol; check the address");
   wire::Hello message;
   const int length = static_cast<int>(bytes.size() - kMagic.size());
   if (!message.ParseFromArray(bytes.data() + kMagic.size(), length))
@@ -39,7 +39,7 @@ wire::Hello decode(const std::vector<std::byte>& bytes) {
   return message;
 }
 
-// A text of the peer's as it may stand in a message: printable ASCII, not too long.
+// Text from the peer, made safe for an error message: printable ASCII, truncated.
 std::string quoted(const std::string& value) {
   constexpr std::size_t kShownMax = 128;
   std::string shown = value.substr(0, kShownMax);
@@ -58,7 +58,7 @@ void compare(const Hello& mine, const wire::Hello& peers) {
       peers.parameters_size() > kParametersMax)
     throw PeerCheated("handshake: malformed hello");
   if (peers.party() == static_cast<std::uint32_t>(mine.party))
-    throw Disagreement(std::string("the parties disagree on who is who: both are ") +
+    throw Disagreement(std::string("the parties disagree on the party: both are ") +
                        letter(mine.party) + "; give one of them --party " +
                        letter(peer_of(mine.party)));
   const auto shared = std::min<std::size_t>(mine.parameters.size(), peers.parameters_size());
@@ -66,7 +66,7 @@ void compare(const Hello& mine, const wire::Hello& peers) {
     const Parameter& ours = mine.parameters[i];
     const auto& theirs = peers.parameters(static_cast<int>(i));
     if (ours.name != theirs.name())
-      throw Disagreement("the parties disagree on what to compare: mine is " + ours.name +
+      throw Disagreement("the parties disagree on the name of a parameter: mine is " + ours.name +
                          ", the peer's " + quoted(theirs.name()) +
                          "; run the same command and release on both sides");
     if (ours.value != theirs.value())
@@ -79,7 +79,7 @@ void compare(const Hello& mine, const wire::Hello& peers) {
         "both sides");
 }
 
-// As much of the bytes as is there is how `expected` begins.
+// Whether the bytes received so far agree with `expected`.
 bool begins_as(std::span<const std::byte> bytes, std::string_view expected) {
   return std::memcmp(bytes.data(), expected.data(), std::min(bytes.size(), expected.size())) == 0;
 }
@@ -87,8 +87,8 @@ bool begins_as(std::span<const std::byte> bytes, std::string_view expected) {
 }  // namespace
 
 FirstBytes judge_first_bytes(std::span<const std::byte> bytes) {
-  // A TLS record of a handshake is of version 3.1 or 3.3. A frame's length, which begins alike at
-  // most, has a zero there.
+  // A TLS handshake record has version 3.1 or 3.3. A frame begins with its length; if its first two
+  // bytes are these, the third is zero, since lengths are below 2^16.
   if (bytes.size() >= 3 && begins_as(bytes, "\x16\x03") && bytes[2] != std::byte{0})
     return FirstBytes::Tls;
   if (bytes.size() < sizeof(FrameHeader)) return FirstBytes::Incomplete;
@@ -113,8 +113,8 @@ Handshake shake_hands(Channel& channel, const Hello& mine) {
     theirs = channel.recv_variable(kHello, kHelloBytesMax);
   } catch (const PeerCheated&) {
     throw NetworkError(
-        "the other side does not speak the tinyot protocol (its first bytes are no hello); check "
-        "the address");
+        "the peer does not speak the tinyot protocol: its first message is not a Hello; check the "
+        "address");
   }
   compare(mine, decode(theirs));
   return mine.party == Party::A ? Handshake{std::move(ours), std::move(theirs)}

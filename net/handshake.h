@@ -1,8 +1,8 @@
-// The handshake: both parties state the wire version, who they are and every parameter, and
-// compare. Differences are named.
+// The handshake: the parties exchange and compare wire version, party and every parameter. A
+// difference is reported with both values.
 //
-// What the two Hellos say is not yet bound to the session: checks/session.h derives the session
-// from their bytes and has each party confirm it.
+// The Hellos are not authenticated by this exchange: checks/session.h derives the session ids from
+// their bytes, and each party confirms them.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ inline constexpr MessageTag kHello{0x0001, "handshake.hello"};
 inline constexpr MessageTag kJoin{0x0003, "session.join"};
 inline constexpr std::size_t kJoinBytes = 32;
 
-// How the first bytes of a connection look, judged as soon as they can be: one of the two messages
-// above, the beginning of a TLS connection, or neither.
+// Classifies the first bytes of a connection, as early as possible: one of the two messages above,
+// the beginning of a TLS connection, or neither.
 enum class FirstBytes { Incomplete, Ours, Tls, Foreign };
-inline constexpr std::size_t kFirstBytes = 28;  // that are looked at
+inline constexpr std::size_t kFirstBytes = 28;  // examined at most
 FirstBytes judge_first_bytes(std::span<const std::byte> bytes);
 
 struct Parameter {
@@ -44,9 +44,9 @@ struct Handshake {
 };
 
 // Wire: one message each way, at once.
-// Fails: NetworkError if the other side does not speak this protocol; Disagreement if versions,
-// parties or a parameter differ, naming it and both values; PeerCheated("handshake") on a malformed
-// Hello; and as Channel::recv.
+// Fails: NetworkError if the peer does not speak this protocol; Disagreement if the versions or a
+// parameter differ, with both values, or if both are the same party; PeerCheated("handshake") on a
+// malformed Hello; and as Channel::recv.
 Handshake shake_hands(Channel& channel, const Hello& mine);
 
 }  // namespace tinyot::net

@@ -1,6 +1,6 @@
-// How long one call may wait for the peer: the idle timeout from its begin, again from the first
-// byte of progress, and again from each further kStepBytes. So a call that moves n bytes ends
-// within (2 + n / kStepBytes) idle timeouts, however slowly the peer lets them trickle.
+// Limits how long one call waits for the peer. The idle timeout starts with the call and restarts
+// at the first byte of progress and after each further kStepBytes. So a call that moves n bytes
+// ends within (2 + n / kStepBytes) idle timeouts, however slow the peer is.
 #pragma once
 
 #include <chrono>
@@ -28,11 +28,11 @@ class IdleTimer {
     restart();
   }
 
-  // Fails: NetworkError once the time is over.
+  // Fails: NetworkError if the timeout has expired.
   void check() const {
     if (Clock::now() < until_) return;
     throw NetworkError("no progress with the peer for " + std::to_string(timeout_.count() / 1000) +
-                       " s (--idle-timeout): it is gone or stuck");
+                       " s (--idle-timeout): it has failed or cannot be reached");
   }
 
  private:
@@ -40,8 +40,8 @@ class IdleTimer {
 
   std::chrono::milliseconds timeout_;
   Clock::time_point until_;
-  std::size_t moved_ = 0;  // since the last restart
-  std::size_t due_ = 1;    // for the next one
+  std::size_t moved_ = 0;  // bytes since the last restart
+  std::size_t due_ = 1;    // bytes that cause the next restart
 };
 
 }  // namespace tinyot::net

@@ -11,13 +11,13 @@
 namespace tinyot::net {
 namespace {
 
-// Both directions; each end reads from one of them. The bytes are kept as the writes made them, so
-// that a large write is copied once.
+// Both directions; each end reads from one of them. Each write is stored as one vector, so that a
+// large write is copied once.
 struct Link {
   struct Pipe {
     std::deque<std::vector<std::byte>> writes;
     std::size_t front_offset = 0;
-    bool is_awaited = false;  // its reader waits for more than there is
+    bool is_awaited = false;  // the reader waits for bytes
     // of the reader
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   };
@@ -27,7 +27,7 @@ struct Link {
   Pipe pipes[2];
   bool closed = false;
 
-  // Both ends wait, and so neither will ever write.
+  // Both ends wait, so neither will write.
   bool is_stuck() const {
     return std::ranges::all_of(
         pipes, [](const Pipe& pipe) { return pipe.is_awaited && pipe.writes.empty(); });
@@ -65,8 +65,8 @@ class MemoryStream final : public ByteStream {
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
     if (bytes.empty() && more.empty()) return;
     const std::lock_guard lock(link_->mutex);
-    // What a peer that is gone has said before, as that it aborts, is still to be read: its silence
-    // shows there.
+    // Writes to a closed stream succeed, so that what the peer sent before, such as an abort, is
+    // still read; the next read reports the end.
     if (link_->closed) return;
     out_.writes.emplace_back(bytes.begin(), bytes.end());
     out_.writes.back().insert(out_.writes.back().end(), more.begin(), more.end());

@@ -17,54 +17,56 @@ std::string seconds_of(std::chrono::milliseconds time) {
   return std::to_string((time.count() + 999) / 1000) + " s";
 }
 
-void PendingConnections::enter(std::unique_ptr<TcpStream> stream, const Admission& admission) {
+void PendingConnections::add(std::unique_ptr<TcpStream> stream, const Admission& admission) {
   if (peers_.size() == kPendingMax)
-    reject(peers_.begin(),
-           "it had shown nothing when " + std::to_string(kPendingMax) + " others had come");
-  PendingPeer guest{stream->descriptor(), stream->remote(), Clock::now() + patience_, nullptr};
-  guest.pending = admission.begin(std::move(stream), Side::Listens);
-  peers_.push_back(std::move(guest));
+    reject(peers_.begin(), "it did not authenticate before " + std::to_string(kPendingMax) +
+                               " further connections arrived");
+  PendingPeer peer{stream->descriptor(), stream->remote(), Clock::now() + timeout_, nullptr};
+  peer.pending = admission.begin(std::move(stream), Side::Listens);
+  peers_.push_back(std::move(peer));
 }
 
 std::unique_ptr<ByteStream> PendingConnections::admit() {
-  for (auto guest = peers_.begin(); guest != peers_.end();) {
+  for (auto peer = peers_.begin(); peer != peers_.end();) {
     try {
-      if (auto stream = guest->pending->advance()) {
-        peers_.erase(guest);
+      if (auto stream = peer->pending->advance()) {
+        peers_.erase(peer);
         return stream;
       }
-      if (Clock::now() < guest->until)
-        ++guest;
+      if (Clock::now() < peer->until)
+        ++peer;
       else
-        guest = reject(guest, "it has not shown who it is within " + seconds_of(patience_));
+        peer = reject(peer, "it did not authenticate within " + seconds_of(timeout_));
     } catch (const NetworkError& error) {
-      guest = reject(guest, error.what());
+      peer = reject(peer, error.what());
     }
   }
   return nullptr;
 }
 
-void PendingConnections::wait(int door, Clock::time_point until) const {
-  std::vector<pollfd> descriptors = {{door, POLLIN, 0}};
-  for (const PendingPeer& guest : peers_) {
-    descriptors.push_back({guest.descriptor, POLLIN, 0});
-    until = std::min(until, guest.until);
+void PendingConnections::wait(int listener, Clock::time_point until) const {
+  std::vector<pollfd> descriptors = {{listener, POLLIN, 0}};
+  for (const PendingPeer& peer : peers_) {
+    descriptors.push_back({peer.descriptor, POLLIN, 0});
+    until = std::min(until, peer.until);
   }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
   ::poll(descriptors.data(), descriptors.size(),
          static_cast<int>(std::clamp<long>(left.count(), 0, 1000)));
 }
 
-std::string PendingConnections::account() const {
-  return rejected_ == 0 ? ""
-                        : "; " + std::to_string(rejected_) + " turned away, the last one " + last_;
+std::string PendingConnections::rejections() const {
+  if (rejected_ == 0) return "";
+  return "; connections rejected: " + std::to_string(rejected_) + ", the last one from " +
+         last_rejection_;
 }
 
-PendingConnections::Place PendingConnections::reject(Place guest, const std::string& reason) {
-  last_ = guest->from + ": " + reason;
+PendingConnections::Iterator PendingConnections::reject(Iterator peer, const std::string& reason) {
+  last_rejection_ = peer->from + ": " + reason;
   if (++rejected_ <= kLogLinesMax)
-    log_("turned away " + last_ + (rejected_ == kLogLinesMax ? " (no more of these lines)" : ""));
-  return peers_.erase(guest);
+    log_("rejected a connection from " + last_rejection_ +
+         (rejected_ == kLogLinesMax ? " (further rejections are not logged)" : ""));
+  return peers_.erase(peer);
 }
 
 }  // namespace tinyot::net

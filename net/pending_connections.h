@@ -1,4 +1,4 @@
-// Those who have connected to a listener and have not shown yet who they are.
+// Connections to a listener that have not been admitted yet.
 #pragma once
 
 #include <chrono>
@@ -21,22 +21,23 @@ class PendingConnections {
 
   static constexpr std::size_t kPendingMax = 32;
 
-  // A guest is turned away after `patience`; `log` gets a line for it.
-  PendingConnections(std::chrono::milliseconds patience, Log log)
-      : patience_(patience), log_(std::move(log)) {}
+  // A pending connection is rejected after `timeout`. `log` receives a line per rejection.
+  PendingConnections(std::chrono::milliseconds timeout, Log log)
+      : timeout_(timeout), log_(std::move(log)) {}
 
-  // If the lobby is full, the guest leaves who has been there longest.
-  void enter(std::unique_ptr<TcpStream> stream, const Admission& admission);
+  // With kPendingMax connections pending, rejects the oldest one first.
+  void add(std::unique_ptr<TcpStream> stream, const Admission& admission);
 
-  // The first one who can be let in now; null if there is none. Never waits.
+  // The first connection that can be admitted now; null if there is none. Never waits.
   std::unique_ptr<ByteStream> admit();
 
-  // Sleeps until a guest says something or has used up its time, somebody is at the door, or it is
-  // `until`.
-  void wait(int door, Clock::time_point until) const;
+  // Waits until a pending connection has data or reaches its timeout, `listener` (a descriptor) has
+  // a new connection, or `until`.
+  void wait(int listener, Clock::time_point until) const;
 
-  // How many have been turned away, and why the last one was; nothing if nobody was.
-  std::string account() const;
+  // The number of rejected connections and the reason of the last rejection; empty if there is
+  // none.
+  std::string rejections() const;
 
  private:
   struct PendingPeer {
@@ -45,14 +46,14 @@ class PendingConnections {
     Clock::time_point until;
     std::unique_ptr<PendingStream> pending;
   };
-  using Place = std::vector<PendingPeer>::iterator;
+  using Iterator = std::vector<PendingPeer>::iterator;
 
-  Place reject(Place guest, const std::string& reason);
+  Iterator reject(Iterator peer, const std::string& reason);
 
-  std::chrono::milliseconds patience_;
+  std::chrono::milliseconds timeout_;
   Log log_;
-  std::vector<PendingPeer> peers_;  // the oldest first
-  std::string last_;
+  std::vector<PendingPeer> peers_;  // oldest first
+  std::string last_rejection_;
   std::size_t rejected_ = 0;
 };
 

@@ -1,5 +1,4 @@
-// What each phase cost: wall and CPU time, bytes, rounds, items; and the progress that a user
-// watches meanwhile.
+// The cost of each phase: wall and CPU time, bytes, rounds, items; and its progress.
 #pragma once
 
 #include <chrono>
@@ -23,8 +22,8 @@ struct PhaseCost {
   std::uint64_t items = 0;
 };
 
-// Phases of the same name add up. A log belongs to one thread, whose CPU time it counts; logs of
-// several threads are added.
+// Costs of phases of the same name are added. A log belongs to one thread, whose CPU time it
+// measures; logs of several threads are added up.
 class PhaseLog {
  public:
   // Called when a phase begins and whenever it advances; `done` of `total` items of the phase.
@@ -41,7 +40,7 @@ class PhaseLog {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
-    // Tells the observer how far the phase is.
+    // Reports progress to the observer.
     void advance(std::uint64_t done) const;
 
    private:
@@ -56,7 +55,7 @@ class PhaseLog {
 
   const std::vector<PhaseCost>& phases() const { return phases_; }
 
-  // Adds the costs of a log of another thread, or of work that was measured elsewhere.
+  // Adds the costs of another thread's log, or of work measured elsewhere.
   void add(const PhaseLog& other);
   void add(const PhaseCost& cost);
 

@@ -42,7 +42,8 @@ std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeo
                         [&](const error_code& error, const tcp::endpoint&) { result = error; });
     io->restart();
     io->run_until(deadline);
-    // A port that nobody listens on may connect to itself when it is given out as the local one.
+    // A connection to a port without a listener can reach itself if that port is also chosen as the
+    // local one.
     error_code local, remote;
     if (!result && socket.local_endpoint(local) == socket.remote_endpoint(remote))
       result = asio::error::connection_refused;
@@ -55,8 +56,9 @@ std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeo
       io->run();
     }
     if (Clock::now() + kRetryInterval >= deadline)
-      throw NetworkError("nobody answers at " + text_of(address) + " within " +
-                         seconds(timeouts.connect) + ": " + result.message());
+      throw NetworkError("no connection to " + text_of(address) + " within " +
+                         seconds(timeouts.connect) + ": " + result.message() +
+                         "; check that the peer listens there");
     std::this_thread::sleep_for(kRetryInterval);
   }
 }
@@ -93,7 +95,7 @@ Address free_loopback_address() {
 }
 
 struct TcpListener::State {
-  // Who is at the door; null if nobody is.
+  // The next new connection; null if there is none.
   std::unique_ptr<TcpStream> accept_waiting() {
     auto stream_io = std::make_unique<asio::io_context>();  // the stream may outlive the listener
     tcp::socket socket(*stream_io);
@@ -109,7 +111,7 @@ struct TcpListener::State {
 
   Address address;
   TcpTimeouts timeouts;
-  PendingConnections lobby;
+  PendingConnections pending;
   asio::io_context io = {};
   tcp::acceptor acceptor = tcp::acceptor(io);
 };
@@ -134,19 +136,19 @@ TcpListener::~TcpListener() = default;
 std::unique_ptr<ByteStream> TcpListener::accept(const Admission& admission) {
   const auto give_up = Clock::now() + state_->timeouts.connect;
   for (;;) {
-    if (auto stream = state_->accept_waiting()) state_->lobby.enter(std::move(stream), admission);
-    if (auto admitted = state_->lobby.admit()) return admitted;
+    if (auto stream = state_->accept_waiting()) state_->pending.add(std::move(stream), admission);
+    if (auto admitted = state_->pending.admit()) return admitted;
     if (Clock::now() >= give_up)
-      throw NetworkError("nobody connected to " + text_of(state_->address) + " within " +
-                         seconds(state_->timeouts.connect) + state_->lobby.account());
-    state_->lobby.wait(state_->acceptor.native_handle(), give_up);
+      throw NetworkError("no peer connected to " + text_of(state_->address) + " within " +
+                         seconds(state_->timeouts.connect) + state_->pending.rejections());
+    state_->pending.wait(state_->acceptor.native_handle(), give_up);
   }
 }
 
 std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts,
                                         const Admission& admission) {
   auto stream = connect_socket(address, timeouts);
-  TcpStream& socket = *stream;  // stays where it is, inside what is pending
+  TcpStream& socket = *stream;  // owned by `pending` from here on
   const auto until = Clock::now() + timeouts.admission;
   const auto pending = admission.begin(std::move(stream), Side::Connects);
   try {
@@ -156,7 +158,7 @@ std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeout
   } catch (const NetworkError& error) {
     throw NetworkError("at " + text_of(address) + ": " + error.what());
   }
-  throw NetworkError("whoever answers at " + text_of(address) + " has not shown who it is within " +
+  throw NetworkError("the peer at " + text_of(address) + " did not authenticate within " +
                      seconds_of(timeouts.admission));
 }
 

@@ -1,4 +1,4 @@
-// TCP streams (Boost.Asio): one party listens, the other connects, in either order of starting.
+// TCP streams (Boost.Asio): one party listens, the other connects; either may start first.
 #pragma once
 
 #include <chrono>
@@ -17,38 +17,38 @@ struct Address {
   std::string port;
 };
 
-// Parses HOST:PORT; an IPv6 host stands in brackets. Fails: UsageError.
+// Parses HOST:PORT; an IPv6 host is in brackets. Fails: UsageError.
 Address parse_address(const std::string& text);
 std::string text_of(const Address& address);
 
-// Nobody but this machine can speak there: a literal loopback address, or localhost. Other names
-// may resolve to anything tomorrow.
+// A literal loopback address, or localhost: only this machine can connect. Other names do not
+// count, as their resolution may change.
 bool is_loopback(const Address& address);
 
 // An address of this machine at which nothing listened a moment ago.
 Address free_loopback_address();
 
 struct TcpTimeouts {
-  // until a connection stands; a refused attempt is repeated until then
+  // until a connection is established; refused attempts are repeated
   std::chrono::milliseconds connect;
   std::chrono::milliseconds idle;  // without progress (idle_timer.h)
-  // that a stranger has to show who it is
+  // until a new connection is admitted
   std::chrono::milliseconds admission = std::chrono::seconds(5);
 };
 
-// Listens from its construction on. Fails: NetworkError (address in use or not ours).
+// Listens from its construction on. Fails: NetworkError (address in use or not local).
 class TcpListener {
  public:
-  // Where a line goes for each stranger that is turned away: who and why.
+  // Receives a line per rejected connection, with its address and the reason.
   using Log = std::function<void(const std::string&)>;
 
   TcpListener(
       const Address& address, const TcpTimeouts& timeouts, Log log = [](const std::string&) {});
   ~TcpListener();
 
-  // Waits for the next connection that is let in. Meanwhile strangers are turned away; a few are
-  // looked at at a time, and none can keep the others waiting. Fails: NetworkError (nobody was let
-  // in within the connect timeout).
+  // Waits for the next connection that is admitted. Up to PendingConnections::kPendingMax are
+  // examined at a time, none delays another, and those that fail are rejected. Fails: NetworkError
+  // (no connection admitted within the connect timeout).
   std::unique_ptr<ByteStream> accept(const Admission& admission = open_admission());
 
  private:
@@ -56,8 +56,8 @@ class TcpListener {
   std::unique_ptr<State> state_;
 };
 
-// Connects. Fails: NetworkError (unknown host, nobody listens until the timeout, somebody does who
-// is not to be let in).
+// Connects. Fails: NetworkError (unknown host, no listener until the timeout, or the listener is
+// not admitted).
 std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts,
                                         const Admission& admission = open_admission());
 

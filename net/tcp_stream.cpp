@@ -15,7 +15,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;  // writing blocks beyond
-// read ahead, while writing blocks, up to here beyond what was written
+// Limit of reading ahead while writing blocks, in addition to what was written.
 constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
 constexpr std::size_t kReadBeyondBytes = std::size_t{4} << 10;
@@ -36,13 +36,13 @@ TcpStream::TcpStream(std::unique_ptr<asio::io_context> io, tcp::socket socket,
     : io_(std::move(io)), socket_(std::move(socket)), idle_timeout_(idle_timeout) {
   error_code ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
-  // The system sizes its buffers itself: one whose size is set is never grown, and what does not
-  // fit is dropped and sent again seconds later.
+  // The socket buffers keep their automatic size: the system never grows a buffer whose size is
+  // set, and segments that do not fit are dropped and sent again seconds later.
   socket_.non_blocking(true);
 }
 
 void TcpStream::write(std::span<const std::byte> bytes, std::span<const std::byte> more) {
-  unanswered_ += bytes.size() + more.size();
+  written_since_read_ += bytes.size() + more.size();
   if (outbox_.size() == 0) {
     const std::size_t count = write_some(bytes, more), of_bytes = std::min(count, bytes.size());
     bytes = bytes.subspan(of_bytes);
@@ -55,14 +55,14 @@ void TcpStream::write(std::span<const std::byte> bytes, std::span<const std::byt
 }
 
 void TcpStream::read(std::span<std::byte> bytes) {
-  unanswered_ = 0;
+  written_since_read_ = 0;
   bytes = bytes.subspan(take_inbox(bytes));
   if (bytes.empty()) return;
   IdleTimer timer(idle_timeout_);
   for (;;) {
     check_deadline();
     timer.add_progress(drain_outbox());
-    // What is there already of the messages behind this one comes along.
+    // Parts of following messages that have arrived already are read in the same call.
     ahead_.resize(kReadAheadBytes);
     const std::span<std::byte> beyond = std::span(ahead_).first(kReadBeyondBytes);
     const std::size_t got = read_some(bytes, beyond), wanted = std::min(got, bytes.size());
@@ -76,7 +76,7 @@ void TcpStream::read(std::span<std::byte> bytes) {
 }
 
 std::size_t TcpStream::receive(std::span<std::byte> bytes, IdleTimer& timer) {
-  unanswered_ = 0;
+  written_since_read_ = 0;
   for (;;) {
     check_deadline();
     timer.add_progress(drain_outbox());
@@ -115,22 +115,22 @@ bool TcpStream::wait_readable(Clock::time_point until) {
 std::string TcpStream::remote() const {
   error_code error;
   const auto endpoint = socket_.remote_endpoint(error);
-  return error ? "somebody"
+  return error ? "an unknown address"
                : endpoint.address().to_string() + ":" + std::to_string(endpoint.port());
 }
 
-// This and the next one return how many bytes moved, 0 if the socket is not ready.
+// This and read_some return the number of bytes moved, 0 if the socket is not ready.
 std::size_t TcpStream::write_some(std::span<const std::byte> bytes,
                                   std::span<const std::byte> more) {
-  // What a peer that is gone has said before, as that it aborts, is still to be read: its silence
-  // shows there.
-  if (peer_takes_nothing_) return bytes.size() + more.size();
+  // Writes to a closed connection succeed, so that what the peer sent before, such as an abort, is
+  // still read; the next read reports the end.
+  if (peer_closed_) return bytes.size() + more.size();
   error_code error;
   const std::array buffers = {asio::buffer(bytes.data(), bytes.size()),
                               asio::buffer(more.data(), more.size())};
   const std::size_t count = socket_.write_some(buffers, error);
-  peer_takes_nothing_ = error == asio::error::broken_pipe || error == asio::error::connection_reset;
-  if (peer_takes_nothing_) return bytes.size() + more.size();
+  peer_closed_ = error == asio::error::broken_pipe || error == asio::error::connection_reset;
+  if (peer_closed_) return bytes.size() + more.size();
   check(error, "sending");
   return count;
 }
@@ -151,7 +151,7 @@ std::size_t TcpStream::take_inbox(std::span<std::byte> bytes) {
   return count;
 }
 
-// Returns how many bytes have left.
+// Returns the number of bytes sent.
 std::size_t TcpStream::drain_outbox() {
   std::size_t sent = 0;
   while (outbox_.size() > 0) {
@@ -163,7 +163,7 @@ std::size_t TcpStream::drain_outbox() {
   return sent;
 }
 
-// Waits until no more than that is left. What the peer sends meanwhile is read, and is no progress.
+// Waits until at most `bytes_left` bytes are buffered. Data received meanwhile are no progress.
 void TcpStream::drain_outbox_to(std::size_t bytes_left) {
   drain_outbox();
   if (outbox_.size() <= bytes_left) return;
@@ -177,9 +177,11 @@ void TcpStream::drain_outbox_to(std::size_t bytes_left) {
   }
 }
 
-// Two parties that write as much as each other before they read never wait for each other, and a
-// peer that floods this one makes it hold no more than in proportion to what it holds itself.
-bool TcpStream::may_read_ahead() const { return inbox_.size() < kInboxBytesMax + unanswered_; }
+// Two parties that write equally much before they read never block each other, and what a flooding
+// peer makes this side buffer is bounded by kInboxBytesMax plus what this side has written.
+bool TcpStream::may_read_ahead() const {
+  return inbox_.size() < kInboxBytesMax + written_since_read_;
+}
 
 void TcpStream::read_ahead() {
   if (!may_read_ahead()) return;
@@ -191,13 +193,13 @@ void TcpStream::check_deadline() const {
   if (deadline_.load() <= Clock::now()) throw NetworkError("stopped");
 }
 
-// Sleeps until the socket can be read or written, as asked.
+// Waits until the socket can be read or written, as requested.
 void TcpStream::wait(bool to_read, bool to_write, const IdleTimer& timer) {
   pollfd descriptor{socket_.native_handle(),
                     static_cast<short>((to_read ? POLLIN : 0) | (to_write ? POLLOUT : 0)), 0};
   for (;;) {
     check_deadline();
-    // In slices, so that a deadline that another thread sets is seen.
+    // In slices, so that a deadline set by another thread takes effect.
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(timer.until() - Clock::now());
     const auto slice = std::clamp(left, std::chrono::milliseconds(0), kWaitSlice);
     const int ready = ::poll(&descriptor, 1, static_cast<int>(slice.count()));

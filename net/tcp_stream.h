@@ -1,4 +1,4 @@
-// One TCP connection as a ByteStream, and what those need who look at it before it is used as one.
+// One TCP connection as a ByteStream, with the non-blocking calls that admission and TLS need.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace tinyot::net {
 
-// The other side has closed the connection, or its system has.
+// The peer, or its system, has closed the connection.
 class ConnectionClosed : public NetworkError {
  public:
   ConnectionClosed() : NetworkError("the peer closed the connection") {}
@@ -24,7 +24,7 @@ class TcpStream final : public ByteStream {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `io` is the socket's.
+  // `io` is the socket's context.
   TcpStream(std::unique_ptr<boost::asio::io_context> io, boost::asio::ip::tcp::socket socket,
             std::chrono::milliseconds idle_timeout);
 
@@ -34,24 +34,25 @@ class TcpStream final : public ByteStream {
   void flush() override;
   void set_deadline(Clock::time_point deadline) noexcept override { deadline_ = deadline; }
 
-  // Waits until bytes have arrived, takes up to bytes.size() of them, and returns how many. Whether
-  // these are progress is for the caller to say; what is sent meanwhile is. Otherwise as read.
+  // Waits until bytes have arrived, reads up to bytes.size() of them and returns their number.
+  // Bytes sent meanwhile count as progress in `timer`; the caller adds what it received. Otherwise
+  // as read.
   std::size_t receive(std::span<std::byte> bytes, IdleTimer& timer);
 
-  // Takes up to bytes.size() bytes that have arrived already, and returns how many. Fails: as read.
+  // Reads up to bytes.size() bytes that have arrived already and returns their number. Fails: as
+  // read.
   std::size_t read_ready(std::span<std::byte> bytes);
 
-  // The bytes that come next, as far as they have arrived already, at most `count`; they are still
-  // to be read. Fails: as read.
+  // The next bytes that have arrived already, at most `count`, without consuming them. Fails: as
+  // read.
   std::span<const std::byte> look(std::size_t count);
 
-  // Waits until there is something to read, or the connection has ended; false if `until` comes
-  // first.
+  // Waits until there is something to read or the connection has ended; false at `until`.
   bool wait_readable(Clock::time_point until);
 
   std::chrono::milliseconds idle_timeout() const { return idle_timeout_; }
   int descriptor() { return socket_.native_handle(); }
-  // The other side's address, for messages.
+  // The peer's address, for messages.
   std::string remote() const;
 
  private:
@@ -70,8 +71,8 @@ class TcpStream final : public ByteStream {
   std::chrono::milliseconds idle_timeout_;
   std::atomic<Clock::time_point> deadline_ = Clock::time_point::max();
   ByteQueue outbox_, inbox_;
-  std::size_t unanswered_ = 0;  // bytes written since the last read
-  bool peer_takes_nothing_ = false;
+  std::size_t written_since_read_ = 0;  // bytes
+  bool peer_closed_ = false;            // writes are discarded
   std::vector<std::byte> ahead_;
 };
 

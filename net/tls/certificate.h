@@ -1,5 +1,4 @@
-// What is read from a certificate: its key's fingerprint and its dates. For the parts of net/ that
-// speak OpenSSL.
+// What is read from a certificate: its key's fingerprint and its validity. Internal to net/tls/.
 #pragma once
 
 #include "net/tls/identity.h"

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kPrefix = "sha256:";
 constexpr unsigned char kName[] = "TinyOT party";
 
-// Instead of OpenSSL's own, which would ask at the terminal.
+// Replaces OpenSSL's default, which prompts at the terminal.
 int no_passphrase(char*, int, int, void*) { return 0; }
 
 BioPtr bio_of(std::string_view text) {
@@ -28,7 +28,7 @@ CertificatePtr read_certificate(std::string_view pem) {
   return CertificatePtr(PEM_read_bio_X509(bio_of(pem).get(), nullptr, no_passphrase, nullptr));
 }
 
-bool is_of_a_kind_in_use(const EVP_PKEY& key) {
+bool is_supported(const EVP_PKEY& key) {
   if (EVP_PKEY_is_a(&key, "ED25519")) return true;
   char group[32] = {};
   return EVP_PKEY_is_a(&key, "EC") &&
@@ -135,11 +135,11 @@ Identity Identity::parse(std::string_view pem, const std::string& file) {
   };
   KeyPtr key(PEM_read_bio_PrivateKey(bio_of(pem).get(), nullptr, no_passphrase, nullptr));
   if (!key) throw refuse("holds no private key that can be read without a passphrase");
-  if (!is_of_a_kind_in_use(*key)) throw refuse("holds a key that is neither Ed25519 nor P-256");
+  if (!is_supported(*key)) throw refuse("holds a key that is neither Ed25519 nor P-256");
   CertificatePtr certificate = read_certificate(pem);
   if (!certificate) throw refuse("holds no certificate");
   if (X509_check_private_key(certificate.get(), key.get()) != 1)
-    throw refuse("holds a certificate of another key");
+    throw refuse("holds a certificate of another key than its private key");
   if (!net::is_valid_now(*certificate))
     throw refuse("holds a certificate that is not valid now: " + dates_of(*certificate));
   const Fingerprint fingerprint = fingerprint_of(*certificate);

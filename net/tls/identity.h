@@ -1,6 +1,6 @@
-// Who a party is on the network: a private key and a certificate that it has signed itself. The
-// other party knows it by the fingerprint of its public key, and by nothing else: names and
-// signatures in a certificate mean nothing here.
+// The identity of a party on the network: a private key and a self-signed certificate. The peer
+// identifies it by the fingerprint of its public key alone: names and signatures in certificates
+// are ignored.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@
 
 namespace tinyot::net {
 
-// SHA-256 of a public key as certificates hold it (SubjectPublicKeyInfo, DER).
+// SHA-256 of a public key as encoded in certificates (SubjectPublicKeyInfo, DER).
 struct Fingerprint {
   std::array<std::uint8_t, 32> bytes{};
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
-// "sha256:" and 64 hex digits; the prefix may be missing where it is parsed.
+// "sha256:" and 64 hex digits; parsing accepts them without the prefix.
 std::string text_of(const Fingerprint& fingerprint);
 std::optional<Fingerprint> parse_fingerprint(std::string_view text);
 
@@ -32,8 +32,8 @@ class Identity {
   using Clock = std::chrono::system_clock;
   static constexpr std::chrono::days kTenYears{3652};
 
-  // A fresh Ed25519 key, with a certificate from a day ago, so that clocks may differ, on. Secret:
-  // the key.
+  // A new Ed25519 key with a certificate. Its validity begins a day ago, so that clocks may differ.
+  // Secret: the key.
   static Identity generate(Clock::time_point from = Clock::now() - std::chrono::days(1),
                            std::chrono::days valid = kTenYears);
 

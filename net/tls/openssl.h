@@ -1,5 +1,4 @@
-// OpenSSL's objects with their owners, and its errors as text. Nothing outside this folder sees
-// OpenSSL.
+// Owners of OpenSSL's objects, and its errors as text. OpenSSL is not used outside this folder.
 #pragma once
 
 #include <openssl/bio.h>
@@ -25,10 +24,11 @@ using CertificatePtr = std::unique_ptr<X509, OpensslDeleter<X509_free>>;
 using SslContextPtr = std::unique_ptr<SSL_CTX, OpensslDeleter<SSL_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, OpensslDeleter<SSL_free>>;
 
-// The reason of the error that OpenSSL has met last on this thread; forgets all of them.
+// The reason of the last OpenSSL error on this thread; clears the error queue.
 std::string openssl_reason();
 
-// Throws, with that reason, what cannot happen unless memory or the library's set-up is broken.
+// Throws with that reason unless `done`. For calls that fail only if memory is exhausted or the
+// library's configuration is broken.
 void openssl_ensure(bool done, const char* what);
 
 }  // namespace tinyot::net

@@ -12,8 +12,7 @@ constexpr const char* kGroups = "X25519";
 constexpr const char* kSignatures = "ed25519:ECDSA+SHA256";
 constexpr long kCertificateBytesMax = 4 << 10;
 
-// OpenSSL's own rules on certificates, which are about authorities and names, are replaced by the
-// one on keys.
+// Replaces OpenSSL's verification of authorities and names by the check of the key.
 int verify(X509_STORE_CTX* store, void*) noexcept {
   const auto* ssl = static_cast<const SSL*>(
       X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
@@ -41,7 +40,7 @@ SslContextPtr make_context(const Identity::Parts& mine) {
   SSL_CTX_set_cert_verify_callback(ctx, verify, nullptr);
   SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_CLEANSE_PLAINTEXT);
   SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-  // SSL_read comes back after each record, also one without application data.
+  // SSL_read returns after each record, also one without application data.
   SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_read_ahead(ctx, 0);
   return context;

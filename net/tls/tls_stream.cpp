@@ -14,12 +14,12 @@ namespace tinyot::net {
 namespace {
 
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
-// That leave together: each departure may wake the peer.
+// Records are sent in groups of this size: each send may wake the peer.
 constexpr std::size_t kOutBytes = std::size_t{1} << 20;
 constexpr std::size_t kInBytes = std::size_t{1} << 20;
 constexpr std::size_t kHandshakeInBytes = 16 << 10;
-constexpr std::size_t kTlsHelloBytesMax = 4 << 10;  // that an unauthenticated peer may announce
-constexpr std::size_t kUnreadBytes = 16 << 10;      // of a rejected peer's, dropped at the end
+constexpr std::size_t kTlsHelloBytesMax = 4 << 10;  // of an unauthenticated peer
+constexpr std::size_t kUnreadBytes = 16 << 10;      // of a rejected peer, discarded at the end
 constexpr std::size_t kExportedBytes = 32;
 constexpr std::string_view kExporter = "EXPORTER-tinyot-session";
 
@@ -46,7 +46,7 @@ TlsStream::~TlsStream() {
   try {
     send_out();
   } catch (...) {
-    // The peer sees a cut.
+    // The peer sees the connection end without close_notify.
   }
 }
 
@@ -73,23 +73,23 @@ bool TlsStream::shake_hands() {
   return true;
 }
 
-// A client's hello says in its first bytes what it is and how long it will be: that is judged
-// before OpenSSL makes room for it.
+// Type and length in the first bytes of a ClientHello are checked before OpenSSL allocates memory
+// for it.
 bool TlsStream::begins_as_tls() {
   constexpr std::size_t kRecordHeader = 5, kMessageHeader = 4;
-  if (judged_ || side_ == Side::Connects) return true;
+  if (first_bytes_checked_ || side_ == Side::Connects) return true;
   const auto head = tcp_->look(kRecordHeader + kMessageHeader);
   const auto byte = [&](std::size_t i) { return std::to_integer<std::size_t>(head[i]); };
   if (head.empty()) return false;
   if (byte(0) != SSL3_RT_HANDSHAKE)
     throw NetworkError(
-        "it does not speak TLS, and this side does: "
+        "the peer does not use TLS, and this side does: "
         "give --key and --peer-key on both sides or on neither");
   if (head.size() < kRecordHeader + kMessageHeader) return false;
   if (byte(5) != SSL3_MT_CLIENT_HELLO ||
       (byte(6) << 16 | byte(7) << 8 | byte(8)) > kTlsHelloBytesMax)
-    throw NetworkError("its TLS hello is malformed");
-  judged_ = true;
+    throw NetworkError("the peer's TLS ClientHello is malformed or longer than 4096 bytes");
+  first_bytes_checked_ = true;
   return true;
 }
 
@@ -110,7 +110,7 @@ void TlsStream::bind() {
 void TlsStream::write(std::span<const std::byte> bytes, std::span<const std::byte> more) {
   check_usable();
   ERR_clear_error();
-  // A header travels in one record with what it heads.
+  // A header is sent in one record with the beginning of its payload.
   if (!more.empty() && bytes.size() < kRecordBytes) {
     const auto along = more.first(std::min(more.size(), kRecordBytes - bytes.size()));
     record_.assign(bytes.begin(), bytes.end());
@@ -124,7 +124,7 @@ void TlsStream::write(std::span<const std::byte> bytes, std::span<const std::byt
   send_out();
 }
 
-// In full records; those that fill a departure leave.
+// In full records; sends them whenever kOutBytes are complete.
 void TlsStream::encrypt(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     if (records_left_ == 0) {
@@ -147,7 +147,7 @@ void TlsStream::send_out() {
   try {
     tcp_->write(wire_.out);
   } catch (...) {
-    // They are on their way or lost, and go only once.
+    // They were buffered by `tcp_` or are lost; they must not be sent twice.
     wire_.out.clear();
     throw;
   }
@@ -174,8 +174,9 @@ void TlsStream::read(std::span<std::byte> bytes) {
   }
 }
 
-// Decrypts what has come, as far as it is wanted, and sends what OpenSSL answers. Returns how many
-// bytes of application data there were: if not all that are wanted, all that has come is taken.
+// Decrypts received records up to bytes.size() bytes of application data, and sends OpenSSL's
+// responses. Returns the number of bytes; if it is less than bytes.size(), all received records
+// have been consumed.
 std::size_t TlsStream::decrypt_ready(std::span<std::byte> bytes) {
   ERR_clear_error();
   std::size_t done = 0;
@@ -185,7 +186,7 @@ std::size_t TlsStream::decrypt_ready(std::span<std::byte> bytes) {
     const int result = SSL_read_ex(ssl_.get(), rest.data(), rest.size(), &count);
     if (result == 1) {
       wire_.dataless.add_data(count);
-      heard_ = true;
+      data_received_ = true;
       done += count;
       continue;
     }
@@ -202,11 +203,11 @@ bool TlsStream::accepts(const X509& certificate) noexcept {
   try {
     const Fingerprint shown = fingerprint_of(certificate);
     const std::string of_both = "pinned " + text_of(settings_.peers) + ", shown " + text_of(shown) +
-                                " in a certificate of " + dates_of(certificate);
+                                " in a certificate valid from " + dates_of(certificate);
     if (shown != settings_.peers)
-      refusal_ = "its key is not the one that --peer-key pins: " + of_both;
+      refusal_ = "the peer's key is not the one pinned with --peer-key: " + of_both;
     else if (!is_valid_now(certificate))
-      refusal_ = "its certificate is not valid now: " + of_both;
+      refusal_ = "the peer's certificate is not valid now: " + of_both;
     return refusal_.empty();
   } catch (...) {
     unexpected_ = std::current_exception();
@@ -218,7 +219,7 @@ void TlsStream::check_usable() const {
   if (!failure_.empty()) throw NetworkError(failure_);
 }
 
-// After an error of OpenSSL's: sends the alert that it has left, and says what the error was.
+// After an OpenSSL error: sends the alert that OpenSSL has produced, and throws the reason.
 void TlsStream::fail(int error) {
   const int reason = ERR_GET_REASON(ERR_peek_last_error());
   const std::string text = openssl_reason();
@@ -228,44 +229,45 @@ void TlsStream::fail(int error) {
   else if (wire_.dataless.are_too_many())
     failure_ = "TLS 1.3 failed: too many records without application data";
   else if (error == SSL_ERROR_ZERO_RETURN)
-    failure_ = "the peer closed the connection" + hint_if_unheard();
+    failure_ = "the peer closed the connection" + pin_hint_if_no_data();
   else if (error == SSL_ERROR_WANT_READ)
     failure_ = "TLS 1.3 failed: an incomplete message after the handshake";
   else if (reason >= SSL_AD_REASON_OFFSET)
-    failure_ = "the peer refuses the connection (" + text + ")" + hint_of_pins();
+    failure_ = "the peer rejected the connection (" + text + ")" + pin_hint();
   else
     failure_ = "TLS 1.3 failed: " + text;
   try {
     send_out();
   } catch (const NetworkError&) {
-    // Gone already.
+    // The connection is closed already.
   }
   if (!complete_) drop_unread();
   throw NetworkError(failure_);
 }
 
 void TlsStream::fail_cut(const ConnectionClosed& closed) {
-  failure_ = closed.what() + std::string(" without close_notify (it crashed, or was cut off)");
-  failure_ += hint_if_unheard();
+  failure_ = closed.what() +
+             std::string(" without close_notify (the peer failed, or the connection was cut)");
+  failure_ += pin_hint_if_no_data();
   throw NetworkError(failure_);
 }
 
-std::string TlsStream::hint_of_pins() const {
-  return "; perhaps it pins another key: this side's is " + text_of(settings_.mine);
+std::string TlsStream::pin_hint() const {
+  return "; it may have pinned another key: this side's is " + text_of(settings_.mine);
 }
 
-// A peer that pins another key says so after this side has taken the connection for complete.
-std::string TlsStream::hint_if_unheard() const {
-  return complete_ && !heard_ ? hint_of_pins() : "";
+// A peer that has pinned another key rejects this side's after the handshake is complete here.
+std::string TlsStream::pin_hint_if_no_data() const {
+  return complete_ && !data_received_ ? pin_hint() : "";
 }
 
-// What is closed with bytes unread is reset, and the alert on its way to the other side is lost.
+// A connection closed with unread bytes is reset, which would lose the alert sent to the peer.
 void TlsStream::drop_unread() {
   std::array<std::byte, kUnreadBytes> dropped;
   try {
     tcp_->read_ready(dropped);
   } catch (const NetworkError&) {
-    // Gone already.
+    // The connection is closed already.
   }
 }
 

@@ -1,8 +1,7 @@
-// One TLS 1.3 connection of OpenSSL's over one TCP connection: its handshake, and then the
-// ByteStream that it carries.
+// One TLS 1.3 connection (OpenSSL) over one TCP connection: its handshake, then its ByteStream.
 //
-// OpenSSL works in memory: it takes records from TlsWire::in and puts records into TlsWire::out,
-// and all waiting happens outside of it. Records leave, and arrive, up to 1 MiB at a time.
+// OpenSSL works in memory: it reads records from TlsWire::in and writes records to TlsWire::out;
+// all waiting happens outside of it. Records are sent and received up to 1 MiB at a time.
 #pragma once
 
 #include <exception>
@@ -19,7 +18,7 @@ namespace tinyot::net {
 
 enum class Side;
 
-// What is alike in all connections of a party.
+// Common to all connections of a party.
 struct TlsSettings {
   Fingerprint mine;
   Fingerprint peers;
@@ -30,16 +29,15 @@ class TlsStream final : public ByteStream {
  public:
   TlsStream(SSL_CTX& context, const TlsSettings& settings, std::unique_ptr<TcpStream> tcp,
             Side side);
-  // Sends close_notify, if that takes no waiting.
+  // Sends close_notify if that needs no waiting.
   ~TlsStream() override;
 
-  // Goes on as far as it can without waiting; true once the handshake is complete, from when on the
-  // stream can be used. Fails: NetworkError.
+  // Proceeds as far as possible without waiting; true once the handshake is complete and the stream
+  // can be used. Fails: NetworkError.
   bool shake_hands();
 
-  // A write or read that failed for the idle timeout or the deadline leaves the connection in
-  // order: what has been written is on its way, and nothing is sent twice. Any other failure is
-  // final.
+  // A write or read that failed by the idle timeout or the deadline leaves the connection usable:
+  // no record is lost in between or sent twice. Any other failure is final.
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override;
   using ByteStream::write;
   void read(std::span<std::byte> bytes) override;
@@ -49,7 +47,7 @@ class TlsStream final : public ByteStream {
     tcp_->set_deadline(deadline);
   }
 
-  // For OpenSSL: the rule on certificates. Never throws.
+  // OpenSSL's callback: whether the certificate is valid and its key the pinned one. Never throws.
   bool accepts(const X509& certificate) noexcept;
 
  private:
@@ -61,8 +59,8 @@ class TlsStream final : public ByteStream {
   void check_usable() const;
   [[noreturn]] void fail(int error);
   [[noreturn]] void fail_cut(const ConnectionClosed& closed);
-  std::string hint_of_pins() const;
-  std::string hint_if_unheard() const;
+  std::string pin_hint() const;
+  std::string pin_hint_if_no_data() const;
   void drop_unread();
 
   const TlsSettings settings_;
@@ -70,15 +68,15 @@ class TlsStream final : public ByteStream {
   const Side side_;
   TlsWire wire_;
   SslPtr ssl_;
-  bool judged_ = false;            // the first bytes look like TLS
-  bool complete_ = false;          // the handshake is
-  bool heard_ = false;             // application data have come
-  std::string refusal_;            // why the certificate is not accepted
-  std::exception_ptr unexpected_;  // of accepts()
-  std::string failure_;            // of the connection, final
-  std::uint64_t records_left_;     // to be encrypted under the present key
+  bool first_bytes_checked_ = false;  // they are those of TLS
+  bool complete_ = false;             // the handshake is
+  bool data_received_ = false;        // application data
+  std::string refusal_;               // why the certificate is not accepted
+  std::exception_ptr unexpected_;     // of accepts()
+  std::string failure_;               // of the connection, final
+  std::uint64_t records_left_;        // until the next key update
   SecretVector<std::byte> binding_;
-  SecretVector<std::byte> record_;  // the first record of a write, gathered
+  SecretVector<std::byte> record_;  // plaintext of the first record of a write
   std::vector<std::byte> received_;
 };
 

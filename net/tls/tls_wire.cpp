@@ -9,8 +9,8 @@ namespace {
 
 TlsWire& wire_of(BIO* bio) { return *static_cast<TlsWire*>(BIO_get_data(bio)); }
 
-// OpenSSL asks for a record's header, and then for the rest of it: it holds nothing of the next
-// one, so that it comes back here between any two records.
+// OpenSSL reads a record's header and then the rest of it, but nothing of the next record; so it
+// calls this function between any two records.
 int bio_read(BIO* bio, char* data, std::size_t size, std::size_t* count) noexcept {
   BIO_clear_retry_flags(bio);
   TlsWire& wire = wire_of(bio);
@@ -47,7 +47,7 @@ const BIO_METHOD* bio_method() {
     openssl_ensure(method && BIO_meth_set_read_ex(method, bio_read) == 1 &&
                        BIO_meth_set_write_ex(method, bio_write) == 1 &&
                        BIO_meth_set_ctrl(method, bio_control) == 1,
-                   "be given a connection");
+                   "register a BIO method");
     return method;
   }();
   return kMethod;
@@ -70,7 +70,7 @@ void DatalessRecords::add_data(std::size_t bytes) {
 
 void attach(SSL& ssl, TlsWire& wire) {
   BIO* bio = BIO_new(bio_method());
-  openssl_ensure(bio != nullptr, "begin a connection");
+  openssl_ensure(bio != nullptr, "create a BIO");
   BIO_set_data(bio, &wire);
   BIO_set_init(bio, 1);
   SSL_set_bio(&ssl, bio, bio);
