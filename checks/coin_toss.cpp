@@ -15,7 +15,7 @@ struct Opening {
   crypto::PublicSeed salt;
 };
 
-// Names party, session and toss, so that it cannot be copied back or opened elsewhere.
+// Bound to party, session and toss, so that it cannot be reflected or opened elsewhere.
 crypto::Digest commit(const Session& session, std::string_view purpose, std::uint64_t counter,
                       const Opening& opening) {
   return crypto::RandomOracle(session.id(), {"coin toss commit", 'A', counter})

@@ -1,4 +1,4 @@
-// A joint coin toss: 256 public bits that neither party has chosen, by commit and open.
+// A joint coin toss: 256 public bits that neither party controls, by commit and open.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,9 @@
 
 namespace tinyot::checks {
 
-// Role: A commits to its half under a salt of 256 bits, B sends its half, A opens. `purpose` is
-// what the coins are for; both say the same, and what they must not depend on is fixed before.
+// Role: A commits to its half under a salt of 256 bits, B sends its half, A opens. `purpose` names
+// the use of the coins, the same on both sides. Everything that must be independent of the coins is
+// fixed before the call.
 // Wire: A sends 32 and 64 bytes, B 32; 3 messages.
 // Fails: PeerCheated("coin toss") if A's opening is not what it committed to.
 crypto::PublicSeed toss_coins(Session& session, std::string_view purpose);

@@ -19,7 +19,7 @@ struct Answer {
   crypto::Digest confirmation;
 };
 
-// One run of the exchange, as either party sees it.
+// One run of the exchange, on the side of either party.
 class KeyExchange {
  public:
   KeyExchange(Session& session, std::uint64_t counter, const crypto::Digest& password)
@@ -110,7 +110,7 @@ void EqualityCheck::run(Session& session) const {
   if (me == Party::A) {
     // Step 1.
     net::send_object(channel, kEqPoint, exchange.point());
-    // Step 3: nothing more leaves unless the digests are equal.
+    // Step 3: A sends nothing more unless the digests are equal.
     const auto answer = net::recv_object<Answer>(channel, kEqAnswer);
     exchange.receive(answer.point);
     check_confirmation(answer.confirmation);

@@ -29,8 +29,8 @@ crypto::Digest MacTranscript::settle() {
   const crypto::Digest digest = chain_.absorb_object(sum_.take()).digest();
   chain_ = crypto::RandomOracle(session_, {"MAC chain", direction_, ++settled_});
   chain_.absorb_object(digest);
-  // What is sent is a hash of the chain's state under another domain, so that the chain itself
-  // stays with the parties.
+  // A hash of the chain's state under another domain is sent, so that the chain itself stays
+  // secret.
   return crypto::RandomOracle(session_, {"MAC digest", direction_, settled_})
       .absorb_object(digest)
       .digest();

@@ -1,9 +1,9 @@
 // Opening: the one place where an authenticated bit becomes public (NNOB12 Fig. 3, "reveals").
-// Every bit that passes here puts its MAC on the transcript of its direction; PROTOCOL section 8
-// settles it later.
+// The MAC of every opened bit is absorbed into the transcript of its direction, which is settled
+// later (doc/protocol.md, section 8).
 //
-// The MACs may be handed over piecewise (in the order of the bits), so that callers need not hold
-// them all. A transcript with bits that were revealed, and not absorbed, does not settle.
+// The MACs may be passed in pieces, in the order of the bits, so that callers need not hold them
+// all. A transcript does not settle while revealed bits have not been absorbed.
 #pragma once
 
 #include <span>
@@ -17,24 +17,23 @@ namespace tinyot::checks {
 // Role: MAC holder. Sends the bits, packed.
 // Wire: 1 message of ceil(n / 8) bytes.
 void reveal_bits(Session& session, const net::MessageTag& tag, const BitVector& bits);
-// The MACs of bits that were revealed, next in order.
+// Absorbs the MACs of revealed bits, next in order.
 void absorb_my_macs(Session& session, std::span<const Mac> macs);
 
-// Role: key holder. Receives n bits that the peer reveals; they are not checked before the
-// transcript is settled.
+// Role: key holder. Receives n bits that the peer reveals. They are unchecked until the transcript
+// settles.
 BitVector receive_revealed_bits(Session& session, const net::MessageTag& tag, std::size_t n);
-// The keys of bits that the peer revealed, next in order: absorbs K ^ x.Delta for the x received.
+// Absorbs K ^ x.Delta for the keys K of bits x that the peer revealed, next in order.
 // `keys` is overwritten.
 void absorb_peers_keys(Session& session, std::span<Key> keys, const BitVector& revealed,
                        std::size_t first);
-// The same for the first bits of words.
+// The same, with the revealed bits packed in words, from the first on.
 void absorb_peers_keys(Session& session, std::span<Key> keys, const std::uint64_t* revealed);
 
-// Role: both. What shared bits came out as, next in order: m_P ^ x.Delta^P for each opened x.
+// Role: both. Absorbs opened shared bits, next in order: m_P ^ x.Delta^P for each opened x.
 void absorb_opened(Session& session, std::span<const MacShare> differences);
 
-// The same for n MACs, or a key for each revealed bit, that are made one by one: make(i) is the one
-// of bit i.
+// The same for n MACs, or a key for each revealed bit, where make(i) computes that of bit i.
 template <class Make>
 void absorb_my_macs_of(Session& session, std::size_t n, Make make) {
   SecretVector<Mac> macs(n);

@@ -10,7 +10,7 @@ constexpr net::MessageTag kConfirm{0x0002, "handshake.confirm"};
 
 SessionId as_session_id(const crypto::Digest& digest) { return {digest.bytes}; }
 
-// A name of `base` on this channel and on no other one, where the channel knows itself.
+// `base`, bound to this channel if the channel has a binding.
 SessionId on_channel(const SessionId& base, const net::Channel& channel) {
   const auto binding = channel.binding();
   return binding.empty()
@@ -48,7 +48,7 @@ SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
   const auto received = net::recv_object<SessionId>(channel, kConfirm);
   if (!crypto::equal_constant_time({received.bytes}, {expected.bytes}))
     throw PeerCheated("handshake");
-  channel.flush();  // whoever goes on with another channel must not leave the peer waiting
+  channel.flush();  // the caller may continue on another channel while the peer waits on this one
   return ids;
 }
 
@@ -62,7 +62,8 @@ void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::u
   net::send_object(channel, net::kJoin, proof(me));
   const auto received = net::recv_object<crypto::Digest>(channel, net::kJoin);
   if (!crypto::equal_constant_time(received, proof(peer_of(me))))
-    throw NetworkError("a connection that does not belong to this session");
+    throw NetworkError("the connection of worker " + std::to_string(worker) +
+                       " does not belong to this session");
   channel.flush();
 }
 

@@ -1,11 +1,12 @@
-// One connection's worth of a session: who I am, what binds every hash and commitment, the channel,
-// the randomness, the MAC transcripts. Everything that a protocol role needs besides its inputs.
+// One connection of a session: the party, the ids that every hash and commitment is bound to, the
+// channel, the randomness, the MAC transcripts. Everything that a protocol role needs besides its
+// inputs.
 //
-// A store's session lives on over many connections under one global key. Each connection has an id
-// of its own, derived from the store's session id and fresh nonces of both parties, and all hashing
-// of the connection is bound to that: a resumed job never repeats a tweak, and nothing can be
-// replayed from one connection into another. Over TLS, both ids are bound to the channel and to the
-// keys at its ends as well (ByteStream::binding).
+// A store's session spans many connections under one global key. Each connection has an id of its
+// own, derived from the store's session id and fresh nonces of both parties, and all hashing of the
+// connection is bound to it: a resumed job never repeats a tweak, and nothing can be replayed from
+// one connection into another. Over TLS, both ids are also bound to the channel and to the keys of
+// both parties (ByteStream::binding).
 #pragma once
 
 #include <memory>
@@ -25,24 +26,24 @@
 namespace tinyot::checks {
 
 struct SessionIds {
-  SessionId session;     // names the stores' session; fresh unless one was given
-  SessionId connection;  // names this connection of it
+  SessionId session;     // of the stores' session; fresh unless one was given
+  SessionId connection;  // of this connection
 };
 
-// Role: both. Runs the handshake over `parameters` (and the stores' session id, if they exist
-// already), derives the ids and has each party confirm them. Wire: 2 messages each way, 2 rounds.
-// Fails: as shake_hands; PeerCheated("handshake") if the peer's confirmation is not of the same two
-// Hellos.
+// Role: both. Runs the handshake over `parameters` and the stores' session id if they exist
+// already, derives the ids and confirms them. Wire: 2 messages each way, 2 rounds. Fails: as
+// shake_hands; PeerCheated("handshake") if the peer's confirmation is not of the same two Hellos.
 SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
                              std::vector<net::Parameter> parameters,
                              const std::optional<SessionId>& existing);
 
 // Role: both. Joins a further channel to the session, for worker `worker` of both parties: each
-// proves that it knows the session's connection. Wire: 1 message of 32 bytes each way. Fails:
-// NetworkError if it is another session's, or somebody else's; as Channel::recv.
+// proves knowledge of the session's connection id.
+// Wire: 1 message of 32 bytes each way.
+// Fails: NetworkError if the peer's proof is not of this session and worker; as Channel::recv.
 void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker);
 
-// The first 16 hex digits, as reports name a session.
+// The first 16 hex digits, the name of a session in reports.
 std::string short_name(const SessionId& id);
 std::string hex_of(const SessionId& id);
 
@@ -51,9 +52,9 @@ class Session {
   // `global_key` is Delta^me, the key under which this party checks the peer's bits.
   Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
           crypto::Rng rng, net::PhaseLog& log);
-  // A part of `whole`, for one unit of its work on a channel of its own: an id, randomness,
-  // counters and MAC transcripts of its own, derived from those of `whole`, `kind` and `number`.
-  // Parts of different numbers may live on different threads.
+  // A part of `whole`, for one unit of its work on `channel`: it has its own id, randomness,
+  // counter and MAC transcripts, derived from those of `whole`, `kind` and `number`. Parts of
+  // different numbers may be used on different threads.
   Session(const Session& whole, std::string_view kind, std::uint64_t number, net::Channel& channel,
           net::PhaseLog& log);
   ~Session();
@@ -69,7 +70,7 @@ class Session {
   crypto::Rng& rng() { return rng_; }
   MacTranscripts& transcripts() { return transcripts_; }
 
-  // A number that both parties count alike, for domains that occur many times.
+  // A counter that is equal on both sides, for domains that occur many times.
   std::uint64_t next_counter() { return counter_++; }
 
  private:

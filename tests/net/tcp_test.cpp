@@ -40,7 +40,7 @@ TEST(Tcp, NobodyConnects) {
   expect_contains(message_of<NetworkError>([&] {
                     TcpListener(address, {200ms, 1s}).accept();
                   }),
-                  "nobody connected to " + text_of(address));
+                  "no peer connected to " + text_of(address));
   EXPECT_LT(Clock::now() - begin, 2s);
 }
 

@@ -76,7 +76,7 @@ TEST(Tls, AListenerTurnsAnotherKeyAway) {
     expect_contains(text, "shown " + text_of(stranger().fingerprint()));
     expect_contains(text, stranger().dates());
   }
-  expect_contains(meeting.of_listener, "nobody connected");
+  expect_contains(meeting.of_listener, "no peer connected");
   expect_contains(meeting.of_connector, text_of(stranger().fingerprint()));
 }
 
@@ -87,7 +87,7 @@ TEST(Tls, AConnectorTurnsAnotherKeyAway) {
                   "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
   expect_contains(meeting.of_connector, "shown " + text_of(stranger().fingerprint()));
   expect_contains(meeting.of_connector, stranger().dates());
-  expect_contains(meeting.of_listener, "nobody connected");
+  expect_contains(meeting.of_listener, "no peer connected");
 }
 
 TEST(Tls, EveryByteOfAPinIsCompared) {
@@ -98,7 +98,7 @@ TEST(Tls, EveryByteOfAPinIsCompared) {
     near_connector.bytes[byte] ^= 1;
     const TlsAdmission listener(identity_of(Side::Listens), near_connector),
         connector(identity_of(Side::Connects), near_listener);
-    expect_contains(synchronise(listener, tls_of(Side::Connects)).of_listener, "nobody connected");
+    expect_contains(synchronise(listener, tls_of(Side::Connects)).of_listener, "no peer connected");
     expect_contains(synchronise(tls_of(Side::Listens), connector).of_connector,
                     "pinned " + text_of(near_listener));
   }
@@ -135,11 +135,11 @@ TEST(Tls, APlaintextPeerIsTurnedAwayAndToldWhy) {
   expect_contains(message_of<NetworkError>([&] {
                     TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens));
                   }),
-                  "does not speak TLS");
+                  "does not use TLS");
   connecting.get();
 
   const SynchroniseFor meeting = synchronise(plain_admission(), tls_of(Side::Connects));
-  expect_contains(meeting.of_listener, "speaks TLS");
+  expect_contains(meeting.of_listener, "uses TLS");
   expect_contains(meeting.of_connector, "closed the connection");
 }
 

@@ -104,9 +104,9 @@ TEST_F(KeysTest, AddressesBeyondThisMachineNeedKeys) {
       begin + kSmallJob + Arguments{"--listen", "0.0.0.0:" + port_, "--connect-timeout", "1"};
   const Ended warned = tinyot(anywhere + Arguments{"--insecure-plaintext", "--quiet"}, {}, kInTime);
   EXPECT_TRUE(ended_with(warned, 3, "WARNING: --insecure-plaintext"));
-  EXPECT_NE(warned.err.find("nobody connected"), std::string::npos) << warned.err;
+  EXPECT_NE(warned.err.find("no peer connected"), std::string::npos) << warned.err;
   const Ended safe = tinyot(anywhere + keys('a', 'b'), {}, kInTime);
-  EXPECT_TRUE(ended_with(safe, 3, "nobody connected"));
+  EXPECT_TRUE(ended_with(safe, 3, "no peer connected"));
   EXPECT_EQ(safe.err.find("WARNING"), std::string::npos) << safe.err;
 }
 
@@ -242,15 +242,15 @@ TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
   const Arguments quick = kSmallJob + Arguments{"--connect-timeout", "2"};
   // B pins somebody else; A, whom B turns away, goes on listening.
   BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick + keys('b', 'c'));
-  EXPECT_TRUE(ended_with(
-      ended.b, 3,
-      "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['a'] + " in a certificate of "));
-  EXPECT_TRUE(ended_with(ended.a, 3, "nobody connected"));
+  EXPECT_TRUE(ended_with(ended.b, 3,
+                         "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['a'] +
+                             " in a certificate valid from "));
+  EXPECT_TRUE(ended_with(ended.a, 3, "no peer connected"));
   // A pins somebody else.
   ended = both("preprocess", quick + keys('a', 'c'), quick + keys('b', 'a'));
-  EXPECT_TRUE(ended_with(
-      ended.a, 3,
-      "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['b'] + " in a certificate of "));
+  EXPECT_TRUE(ended_with(ended.a, 3,
+                         "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['b'] +
+                             " in a certificate valid from "));
   EXPECT_TRUE(ended_with(ended.b, 3, fingerprints_['b']));
   for (const Ended& each : {ended.a, ended.b}) EXPECT_EQ(each.err.find("BEGIN"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path("A")));
@@ -261,10 +261,10 @@ TEST_F(KeysTest, OneSideWithoutTlsIsSaid) {
   keygen_all();
   const Arguments quick = kSmallJob + Arguments{"--connect-timeout", "2"};
   BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick);
-  EXPECT_TRUE(ended_with(ended.a, 3, "it does not speak TLS, and this side does"));
+  EXPECT_TRUE(ended_with(ended.a, 3, "the peer does not use TLS, and this side does"));
   EXPECT_TRUE(ended_with(ended.b, 3));
   ended = both("preprocess", quick, quick + keys('b', 'a'));
-  EXPECT_TRUE(ended_with(ended.a, 3, "it speaks TLS, and this side does not"));
+  EXPECT_TRUE(ended_with(ended.a, 3, "the peer uses TLS, and this side does not"));
   EXPECT_TRUE(ended_with(ended.b, 3));
 }
 
@@ -279,7 +279,7 @@ TEST_F(KeysTest, StrangersDoNotTakeThePeersPlace) {
   const Ended b = tinyot(as('B', "preprocess", kSmallJob + keys('b', 'a')));
   EXPECT_TRUE(ended_with(b, 0));
   const Ended of_a = a.end();
-  EXPECT_TRUE(ended_with(of_a, 0, "does not speak TLS"));
+  EXPECT_TRUE(ended_with(of_a, 0, "does not use TLS"));
   EXPECT_TRUE(ended_with(of_a, 0, "shown " + fingerprints_['c']));
   EXPECT_TRUE(ended_with(of_a, 0, "closed the connection"));
 }
@@ -289,7 +289,7 @@ TEST_F(KeysTest, StrangersOverPlainTcpDoNotEither) {
   const Socket garbage = connect_to(port_), silent = connect_to(port_);
   garbage.send_all("GET / HTTP/1.1\r\n\r\n");
   EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob)), 0));
-  EXPECT_TRUE(ended_with(a.end(), 0, "turned away"));
+  EXPECT_TRUE(ended_with(a.end(), 0, "rejected a connection"));
 
   port_ = peer_port_ = quiet_port();
   for (const char* name : {"A", "B"}) std::filesystem::remove_all(path(name));

@@ -57,8 +57,8 @@ class PeerTest : public CommandTest {
     ASSERT_TRUE(peer.valid());
     EXPECT_TRUE(peer.send_all(bytes));
     const Ended ended = party.end();
-    EXPECT_TRUE(ended_with(ended, 3, "nobody connected to 127.0.0.1:" + port_));
-    EXPECT_EQ(ended.err.find("tinyot: turned away 127.0.0.1:") != std::string::npos,
+    EXPECT_TRUE(ended_with(ended, 3, "no peer connected to 127.0.0.1:" + port_));
+    EXPECT_EQ(ended.err.find("tinyot: rejected a connection from 127.0.0.1:") != std::string::npos,
               !message.empty())
         << ended.err;
     EXPECT_NE(ended.err.find(message), std::string::npos) << ended.err;
@@ -79,7 +79,7 @@ TEST_F(PeerTest, Absent) {
         tinyot(as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
     EXPECT_TRUE(
         ended_with(ended, 3,
-                   std::string(listener == 'A' ? "nobody connected to" : "nobody answers at") +
+                   std::string(listener == 'A' ? "no peer connected to" : "no connection to") +
                        " 127.0.0.1:" + port_ + " within 1 s"));
     EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(800));
     EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
@@ -150,7 +150,7 @@ TEST_F(PeerTest, RunIsAsCarefulAsPreprocess) {
   const Arguments run = {
       "--circuit", circuit_file("adder64.txt"), "--input", "0=1", "--idle-timeout",
       "1",         "--connect-timeout",         "1"};
-  EXPECT_TRUE(ended_with(tinyot(as('A', "run", run), {}, kSoon), 3, "nobody connected"));
+  EXPECT_TRUE(ended_with(tinyot(as('A', "run", run), {}, kSoon), 3, "no peer connected"));
   for (const std::string& bytes :
        {std::string(), noise(4096), frame_header(std::uint64_t{1} << 60, 1, 0)}) {
     Process party(TINYOT_BINARY, as('A', "run", run), {}, kSoon);
