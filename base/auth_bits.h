@@ -1,12 +1,13 @@
 // Batches of authenticated bits, structure of arrays, as one party sees them (NNOB12 Fig. 3).
 //
 //   AuthBitsMine    bits of mine: I am the MAC holder and have (x, M_x) for each.
-//   AuthBitsPeers   bits of the peer: I am the key holder and have K_x for each; the global key is
-//   kept beside, once a session. AuthShares      shared bits x = x_A ^ x_B: my x_P, and my share of
-//   x.(Delta^A ^ Delta^B) in place of a MAC and a key.
+//   AuthBitsPeers   bits of the peer: I am the key holder and have K_x for each. The global key is
+//                   stored separately, once per session.
+//   AuthShares      shared bits x = x_A ^ x_B: my x_P, and my share of x.(Delta^A ^ Delta^B) in
+//                   place of a MAC and a key.
 //
-// Batches are move-only: material is consumed by being moved. Views are spans into a batch; a view
-// of mine starts at a multiple of 64, so that its bits are whole words.
+// Batches are move-only: material is consumed by moving it. Views are spans into a batch; a
+// MineView starts at a multiple of 64, so that its bits are whole words.
 #pragma once
 
 #include "base/bit_vector.h"

@@ -35,7 +35,7 @@ HWY_INLINE void xor_tiles(const std::uint8_t* HWY_RESTRICT a, const std::uint8_t
 HWY_INLINE void build_tables(const std::uint8_t* HWY_RESTRICT first_row, std::size_t row_bytes,
                              std::size_t rows, Tables& tables) {
   alignas(64) Tile zero = {};
-  // The rows of the next pass are far apart in memory; they are fetched while this one works.
+  // The rows of the next pass are far apart in memory; they are prefetched during this one.
   for (std::size_t row = 64; row < HWY_MIN(rows, std::size_t{128}); ++row)
     hwy::Prefetch(first_row + row * row_bytes);
   for (std::size_t n = 0; n < kTables; ++n) {
@@ -49,8 +49,7 @@ HWY_INLINE void build_tables(const std::uint8_t* HWY_RESTRICT first_row, std::si
   }
 }
 
-// out (+)= the sum of the 64 rows of this pass that `selection` names. The tile stays in registers
-// meanwhile.
+// out (+)= the sum of the rows of this pass that `selection` selects. The tile stays in registers.
 HWY_INLINE void add_selected(const Tables& tables, const Selection& selection, bool first_pass,
                              std::uint8_t* HWY_RESTRICT out) {
   const hn::CappedTag<std::uint8_t, kTileBytes> d;
@@ -59,8 +58,7 @@ HWY_INLINE void add_selected(const Tables& tables, const Selection& selection, b
   hn::Vec<decltype(d)> sum[kVectors];
   for (std::size_t v = 0; v < kVectors; ++v)
     sum[v] = first_pass ? hn::Zero(d) : hn::Load(d, out + v * kWidth);
-    // Unrolled no further: more addresses at a time than there are registers would go through
-    // memory.
+    // Unrolled no further: more addresses than registers would be spilled to memory.
 #pragma GCC unroll 2
   for (std::size_t n = 0; n < kTables; ++n) {
     const std::uint8_t* entry = bytes + selection.offsets[n];
@@ -75,8 +73,8 @@ void multiply(std::span<const Selection> selections, const BitMatrix& right, Bit
   const auto* right_bytes = reinterpret_cast<const std::uint8_t*>(right.words().data());
   auto* product_bytes = reinterpret_cast<std::uint8_t*>(product.words().data());
   Tables tables;
-  // The tile of all rows of the product, side by side: rows of a matrix are apart by powers of two,
-  // which caches do not like.
+  // The tiles of all rows of the product, contiguous: strides of a power of two, as between rows of
+  // a matrix, cause cache conflicts.
   SecretVector<std::uint8_t> sums(rows * kTileBytes);
   for (std::size_t tile = 0; tile < row_bytes; tile += kTileBytes) {
     for (std::size_t pass = 0; pass * rows < selections.size(); ++pass) {
@@ -91,10 +89,10 @@ void multiply(std::span<const Selection> selections, const BitMatrix& right, Bit
   wipe(&tables, sizeof tables);
 }
 
-// As many 64 x 64 bit matrices as a vector has lanes are transposed at a time, by exchanging ever
-// smaller off-diagonal squares: lane i of row r is row r of matrix i. Squares of 32, 16 and 8 bits
-// are exchanged among rows that are 8 apart, those of 4, 2 and 1 among 8 neighbours; so 8 rows at a
-// time stay in registers for three exchanges.
+// As many 64 x 64 bit matrices as a vector has lanes are transposed at a time, by exchanging
+// off-diagonal squares of decreasing size: lane i of row r is row r of matrix i. Squares of 32, 16
+// and 8 bits are exchanged among rows that are 8 apart, those of 4, 2 and 1 among 8 neighbours; so
+// 8 rows at a time stay in registers for three exchanges.
 template <int kHalf, class D, class V>
 HWY_INLINE void exchange_squares(D d, V& upper, V& lower) {
   constexpr std::uint64_t kMask = ~std::uint64_t{0} / ((std::uint64_t{1} << kHalf) + 1);
@@ -138,7 +136,7 @@ void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, Block* colu
   V halves[2][64];
   alignas(64) Block blocks[kMaxLanes];  // one column of each matrix
   for (std::size_t done = 0; done < count;) {
-    // Whole vectors are read, at the end of a row those before its last word.
+    // Whole vectors are read; at the end of a row, the vector that ends with its last word.
     const std::size_t word = (first + done) / 64, begin = HWY_MIN(word, row_words - lanes),
                       stale = word - begin;
     for (std::size_t half = 0; half < 2; ++half)
@@ -146,7 +144,7 @@ void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, Block* colu
                       halves[half]);
     Block* const out = columns + done;
     const std::size_t left = count - done;
-    // What the next vectors will be written to is fetched while these are.
+    // Prefetches the destination of the next vectors.
     for (std::size_t ahead = 64 * kMaxLanes; ahead < HWY_MIN(left, 128 * kMaxLanes); ahead += 4)
       hwy::Prefetch(out + ahead);
     for (std::size_t j = 0; j < 64; ++j) {

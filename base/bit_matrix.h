@@ -14,8 +14,8 @@ namespace tinyot {
 
 class BitMatrix {
  public:
-  // Columns are rounded up to whole 512-bit groups in memory (row_bytes); the bits beyond `columns`
-  // are whatever was written.
+  // In memory columns are rounded up to whole groups of 512; the bits beyond `columns` are
+  // unspecified.
   static constexpr std::size_t kColumnGroup = 512;
 
   BitMatrix() = default;
@@ -45,13 +45,13 @@ class BitMatrix {
   SecretVector<std::uint64_t> words_;
 };
 
-// The left factor of products over GF(2): a public matrix of 128 rows, made ready once for many
-// right factors. Its bits choose table entries (method of four Russians, four rows of the right
-// factor at a time).
+// The left factor of products over GF(2): a public matrix of 128 rows, prepared once for many right
+// factors. Its bits select table entries (method of four Russians, four rows of the right factor at
+// a time).
 class LeftFactor {
  public:
   static constexpr std::size_t kTables = 16;  // of 16 entries each, for the 64 rows of a pass
-  // Where the entries stand that one row of the factor names in one pass, in bytes from the first
+  // The entries that one row of the factor selects in one pass, as byte offsets from the first
   // table.
   struct Selection {
     std::uint16_t offsets[kTables];
@@ -67,7 +67,7 @@ class LeftFactor {
 
  private:
   std::size_t columns_;
-  std::vector<Selection> selections_;  // pass by pass, the rows of a pass side by side
+  std::vector<Selection> selections_;  // ordered by pass, then by row
 };
 
 // Column first + j of a matrix of 128 rows becomes block j, row r its bit r.

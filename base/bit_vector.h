@@ -1,5 +1,5 @@
 // A vector of bits packed into 64-bit words, wiped on destruction. Bit j is bit j % 64 of word j /
-// 64; on the wire and on disk it is bit j % 8 of byte j / 8. Bits beyond the size are zero, always.
+// 64; on the wire and on disk it is bit j % 8 of byte j / 8. Bits beyond the size are always zero.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class BitVector {
   std::span<std::uint64_t> words() { return words_; }
   std::span<const std::uint64_t> words() const { return words_; }
 
-  // The bytes of the wire form; after writing through the mutable span call clear_padding.
+  // The wire form; call clear_padding after writing through the mutable span.
   std::span<std::byte> bytes() {
     return std::as_writable_bytes(std::span(words_)).first(bytes_for(size_));
   }
@@ -43,12 +43,12 @@ class BitVector {
     return std::as_bytes(std::span(words_)).first(bytes_for(size_));
   }
 
-  // Zeroes the bits beyond the size; false if one of them was set.
+  // Clears the bits beyond the size; false if one of them was set.
   bool clear_padding();
 
   BitVector& operator^=(const BitVector& other);
 
-  // Copies `count` bits from `source`, starting at bit `from` there and at bit `to` here.
+  // Copies `count` bits from bit `from` of `source` to bit `to` of this vector.
   void copy_from(const BitVector& source, std::size_t from, std::size_t to, std::size_t count);
 
  private:
@@ -56,8 +56,8 @@ class BitVector {
   std::size_t size_ = 0;
 };
 
-// Copies `count` bits between packed words at any offsets; bits outside the target range stay as
-// they are.
+// Copies `count` bits between packed words at any offsets; bits outside the target range are
+// unchanged.
 void copy_bits(std::span<const std::uint64_t> source, std::size_t from,
                std::span<std::uint64_t> target, std::size_t to, std::size_t count);
 

@@ -64,7 +64,7 @@ struct Key {
 struct Delta {
   Block value;
 
-  // bit . Delta, usable only to make a Mac from a Key or to move a Key by a public constant.
+  // bit . Delta, usable only to compute a Mac from a Key.
   struct Multiple {
     Block value;
   };
@@ -79,16 +79,16 @@ constexpr Key xor_public_bit(Key key, Delta delta, bool public_bit) {
   return {key.value ^ times(delta.value, public_bit)};
 }
 
-// A party's additive share of x.(Delta^A ^ Delta^B) for a bit x = x_A ^ x_B that both have
-// authenticated shares of.
+// A party's additive share of x.(Delta^A ^ Delta^B) for a bit x = x_A ^ x_B of which both have
+// authenticated shares.
 struct MacShare {
   Block value;
   friend constexpr MacShare operator^(MacShare a, MacShare b) { return {a.value ^ b.value}; }
   constexpr MacShare& operator^=(MacShare b) { return *this = *this ^ b; }
 };
 
-// As party P with the global key Delta^P: x_P.Delta^P ^ M[x_P] ^ K[x']. The two of a bit add up,
-// because M[x_P] = K[x_P] ^ x_P.Delta^Q.
+// Of party P with the global key Delta^P: x_P.Delta^P ^ M[x_P] ^ K[x_Q]. The two shares of a bit
+// add up, since M[x_P] = K[x_P] ^ x_P.Delta^Q.
 constexpr MacShare mac_share(bool my_bit, Mac mac, Key peers_key, Delta delta) {
   return {times(delta.value, my_bit) ^ mac.value ^ peers_key.value};
 }
@@ -106,7 +106,7 @@ struct Seed {
 static_assert(std::is_trivial_v<Mac> && std::is_trivial_v<Key> && std::is_trivial_v<Delta> &&
               std::is_trivial_v<MacShare>);
 
-// The same words seen as plain blocks, for kernels that do not care what they mean.
+// The same words as plain blocks, for kernels that are independent of their meaning.
 template <class Word>
 requires(sizeof(Word) == sizeof(Block) &&
          std::is_trivial_v<Word>) std::span<Block> as_blocks(std::span<Word> words) {

@@ -35,7 +35,7 @@ void xor_block_to_each(const Block* x, std::size_t n, const Block& y, Block* out
   std::uint64_t* to = &out->lo;
   const std::uint64_t twice[4] = {y.lo, y.hi, y.lo, y.hi};
   for_each_vector(n, [&](auto d, std::size_t at) HWY_ATTR {
-    // A vector of one word takes the half that it stands at.
+    // A vector of one word uses the half of y at its position.
     hn::StoreU(hn::Xor(hn::LoadU(d, a + at), hn::LoadU(d, twice + at % 2)), d, to + at);
   });
 }
@@ -54,7 +54,7 @@ void combine_triples(const TripleBlocks& blocks, std::size_t n, const Block& del
       return hn::LoadU(tag, kMasks[(bits[entry / 64] >> (entry % 64)) & 3] + at % 2);
     };
     const auto d = mask(blocks.d), e = mask(blocks.e), key = hn::LoadU(tag, twice + at % 2);
-    // All operands before the first result, which may take the place of any of them.
+    // All operands are loaded before the first result is stored, which may overwrite any of them.
     const auto x = load(blocks.x), y = load(blocks.y), a = load(blocks.a), b = load(blocks.b),
                c = load(blocks.c);
     hn::StoreU(hn::Xor(hn::Xor(x, a), hn::And(d, key)), tag, &blocks.of_d->lo + at);

@@ -1,4 +1,4 @@
-// Sums over arrays of blocks: what a wire's MACs and keys are put through. All may be the same
+// Sums over arrays of blocks, for the MACs and keys of wires. Inputs and outputs may be the same
 // arrays.
 #pragma once
 
@@ -16,8 +16,10 @@ void xor_block_to_each(std::span<const Block> x, Block y, Block* out);
 
 // The blocks of a product of shared bits by a triple (online/ands_from_triples.h), for n entries
 // whose opened d and e are the first n bits of their words:
-//   of_d[i] = x[i] ^ a[i] ^ d_i.delta    of_e[i] = y[i] ^ b[i] ^ e_i.delta    z[i] = c[i] ^
-//   e_i.a[i] ^ d_i.b[i] ^ d_i e_i.delta
+//   of_d[i] = x[i] ^ a[i] ^ d_i.delta
+//   of_e[i] = y[i] ^ b[i] ^ e_i.delta
+//   z[i] = c[i] ^ e_i.a[i] ^ d_i.b[i] ^ d_i.e_i.delta
+//
 // Timing: constant in the blocks; d and e are public.
 struct TripleBlocks {
   const Block *x, *y;

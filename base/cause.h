@@ -1,19 +1,19 @@
-// Of the failures of several threads of one job, the one to report: the cause, not what followed
-// from it.
+// Of the failures of several threads of one job, the one to report: the cause, not its
+// consequences.
 #pragma once
 
 #include <exception>
 
 namespace tinyot {
 
-// Ends a worker that another one's failure has stopped.
+// Ends a worker after another worker has failed.
 class WorkerStopped : public std::exception {
  public:
   const char* what() const noexcept override { return "stopped, since another worker failed"; }
 };
 
-// In the order in which one explains the other: a connection closes when its owner has failed, and
-// a peer aborts when a check has.
+// A later cause explains an earlier one: a connection closes because its owner has failed, a peer
+// aborts because a check has failed.
 enum class Cause { None, Stopped, Network, Other, Aborted, Cheated };
 
 Cause cause_of(const std::exception_ptr& failure);

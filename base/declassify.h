@@ -1,6 +1,6 @@
-// Where a secret's path into what everybody may see is meant: the result of a check, a seed that is
-// sent next. Says so to the test of constant time (tests/constant_time), in which branches and
-// addresses that depend on secrets are errors; does nothing otherwise.
+// Marks a value derived from secrets as public: the result of a check, a seed that is sent next. In
+// the constant-time test (tests/constant_time), branches and addresses that depend on secrets are
+// errors; in other builds these functions do nothing.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ T declassified(T value) {
   return value;
 }
 
-// The same in its place.
+// The same, in place.
 template <class T>
 void declassify([[maybe_unused]] std::span<T> values) {
 #ifdef TINYOT_CONSTANT_TIME

@@ -1,11 +1,11 @@
-// The three ways in which things go wrong, and who is to blame for each.
+// The three meanings of errors.
 //
-//   ENSURE            our own bug; active in every build
+//   ENSURE            a bug in this program; active in every build
 //   PeerCheated       the peer deviated from the protocol: if and only if received data break it.
-//   Ends the session. everything else   the world failed; the message says what happened and what
-//   to do next
+//                     Ends the session.
+//   everything else   the environment failed; the message says what happened and what to do next
 //
-// No message carries a secret. What the peer is told about a PeerCheated is one opaque abort.
+// No message carries a secret. After a PeerCheated the peer receives an abort without a reason.
 #pragma once
 
 #include <stdexcept>
@@ -14,7 +14,7 @@
 
 namespace tinyot {
 
-// Exit statuses of the `tinyot` command; every error knows its own.
+// Exit statuses of the `tinyot` command; every error has one.
 enum class ExitStatus : int {
   Done = 0,
   Failure = 1,
@@ -41,7 +41,7 @@ class PeerCheated : public Error {
   explicit PeerCheated(const std::string& check)
       : Error(ExitStatus::PeerCheated,
               "the peer deviated from the protocol (check: " + check +
-                  "); the session is dead, start a new one in a new store"),
+                  "); the session is revoked, start a new one in a new store"),
         check_(check) {}
   const std::string& check() const { return check_; }
 
@@ -53,20 +53,21 @@ class NetworkError : public Error {
  public:
   explicit NetworkError(const std::string& message, std::string phase = {})
       : Error(ExitStatus::Network, message), phase_(std::move(phase)) {}
-  // What the parties were doing; empty before they are connected.
+  // The phase of the protocol; empty before the parties are connected.
   const std::string& phase() const { return phase_; }
 
  private:
   std::string phase_;
 };
 
-// The peer told us that one of its checks failed. It names no reason, and the session is dead for
-// both.
+// The peer sent an abort: one of its checks failed. An abort has no reason; the session is revoked
+// on both sides.
 class PeerAborted : public NetworkError {
  public:
   PeerAborted()
       : NetworkError(
-            "the peer aborted the session: one of its checks failed; the session is dead, start a "
+            "the peer aborted the session: one of its checks failed; the session is revoked, start "
+            "a "
             "new one in a new store") {}
 };
 

@@ -1,9 +1,10 @@
-// Preprocessed material, and the two ends of the pipe between the phases: offline pours it into a
-// MaterialSink, online draws it from a MaterialSource; the store is both. Source: NNOB12 Fig. 5
-// (the dealer's outputs).
+// Preprocessing material and its interface between the phases: the offline phase pours batches into
+// a MaterialSink, the online phase draws them from a MaterialSource; the store is both.
 //
-// A kind is a fixed list of columns of authenticated bits. Which columns are mine depends on who I
-// am:
+// Source: NNOB12 Fig. 5 (the dealer's outputs).
+//
+// A kind is a fixed list of columns of authenticated bits. Which columns are mine depends on my
+// party:
 //
 //   auth_bits_a    A: [r]                    auth_bits_b    B: [r]
 //   auth_ands_a    A: [x], [y], [z = xy]     auth_ands_b    B: [x], [y], [z = xy]
@@ -61,8 +62,9 @@ constexpr MaterialKind auth_ots_from(Party sender) {
   return sender == Party::A ? MaterialKind::AuthOtsAB : MaterialKind::AuthOtsBA;
 }
 
-// `count` objects of one kind, as one party holds them. Columns stand in the order of the table
-// above, mine, the peer's and shared ones apart; every column has `count` entries. Move-only.
+// `count` objects of one kind, as one party holds them. Columns are in the order of the table
+// above, with mine, the peer's and shared ones in separate lists; every column has `count` entries.
+// Move-only.
 struct MaterialBatch {
   MaterialBatch() = default;
   MaterialBatch(MaterialKind kind, Party me, std::size_t count);
@@ -76,8 +78,8 @@ struct MaterialBatch {
   std::vector<AuthShares> shares;
 };
 
-// Bits of both parties that later connections of a session are checked against (the
-// Delta-consistency check, offline/global_key.h): as many of each.
+// Reference bits of both parties, equally many, against which the Delta-consistency check of later
+// connections of a session is made (offline/global_key.h).
 struct ReferenceBits {
   MaterialBatch bits_a, bits_b;
 };
@@ -94,46 +96,47 @@ struct MaterialCounts {
   friend bool operator==(const MaterialCounts&, const MaterialCounts&) = default;
 };
 
-// A unit from the moment in which the first message may leave that says something about its
-// objects.
+// A unit that has begun: from just before the first message that depends on its objects.
 struct BegunUnit {
   std::uint64_t number = 0;  // of the connection's units, from 0
   UnitPlan plan{};
   Risk risk{};  // at least that of the plan
 };
 
-// Where offline pours. Batches of one unit may come in any order of kinds; nothing of a unit counts
-// as made before finish_unit has returned.
+// The destination of material. Batches of one unit may come in any order of kinds; a unit counts as
+// made once finish_unit has returned.
 class MaterialSink {
  public:
   virtual ~MaterialSink() = default;
 
-  // The risk of the session's units that were begun and not finished. A sink that no later
-  // connection hears of has none.
+  // The risk of the session's units that were begun and not finished. Zero in a sink that later
+  // connections do not use.
   virtual Risk outstanding() const { return {}; }
-  // Enters a unit as outstanding, durably. A number that is begun again replaces no earlier entry.
+  // Records a unit as outstanding, durably. Beginning a number again does not replace its earlier
+  // entry.
   virtual void begin_unit(const BegunUnit&) {}
-  // Of this unit, the last begun of its number, nothing has been said: it is no longer outstanding.
+  // The last begun unit of this number is no longer outstanding: no message that depends on its
+  // objects was sent.
   virtual void withdraw_unit(std::uint64_t) {}
 
   virtual void pour(MaterialBatch batch) = 0;
-  // Bits of one party that units of later connections are to be tied to: nobody draws them, and
-  // they count with the unit at hand. A sink of which no later connection will hear has no use for
-  // them.
+  // Stores reference bits of one party for the Delta-consistency checks of later connections. They
+  // are never drawn, and belong to the present unit. A sink that later connections do not use
+  // discards them.
   virtual void keep(MaterialBatch) {}
-  // What was poured is the unit of the lowest number that is begun: in the same step it counts as
+  // Completes the begun unit of the lowest number with the batches poured: atomically, it counts as
   // made and is no longer outstanding.
   virtual void finish_unit() = 0;
 };
 
-// Where online draws. Both parties draw the same kinds and counts in the same order, and so get the
-// two halves of the same objects. Fails: OutOfMaterial.
+// The source of material. Both parties draw the same kinds and counts in the same order, and so get
+// the two halves of the same objects. Fails: OutOfMaterial.
 class MaterialSource {
  public:
   virtual ~MaterialSource() = default;
   virtual MaterialBatch draw(MaterialKind kind, std::size_t count) = 0;
 
-  // How many objects can be drawn without waiting for them to be made.
+  // The number of objects that can be drawn without waiting.
   virtual std::uint64_t ready(MaterialKind) { return ~std::uint64_t{0}; }
 };
 

@@ -12,7 +12,7 @@ namespace tinyot {
 namespace {
 
 constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
-// of one object: 129 for sigma = 128, and room for 67 units in 2^16 shards
+// The maximum is for one object: 129 for sigma = 128, and 67 units in 2^16 shards.
 constexpr std::uint32_t kBucketMin = 2, kBucketMax = 160;
 
 double log2_binomial(double n, double k) {
@@ -62,15 +62,15 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
       request.material.value_or(fast ? MaterialForm::Triples : MaterialForm::Pairs));
   if (request.sigma < kSigmaMin || request.sigma > kSigmaMax)
     throw UsageError("--sigma " + std::to_string(request.sigma) +
-                     " is out of range: 40 to 128 bits (40, 64 and 80 are the usual ones)");
+                     " is out of range: 40 to 128 bits (usual: 40, 64, 80)");
   if (unit < 1 || unit > kUnitMax)
     throw UsageError("--unit " + std::to_string(unit) +
-                     " is out of range: 1 to 2^24 ANDs are permuted together");
+                     " is out of range: 1 to 2^24 ANDs, which are permuted together");
   if (request.softspoken_k != 1 && request.softspoken_k != 2 && request.softspoken_k != 4)
     throw UsageError("--softspoken-k " + std::to_string(request.softspoken_k) +
                      " is not 1, 2 or 4");
   if (fast && material != MaterialForm::Triples)
-    throw UsageError("--profile fast makes --material triples only");
+    throw UsageError("--profile fast makes triples only: give --material triples, or none");
   parameters.bucket_ = request.bucket ? *request.bucket : parameters.smallest_bucket(unit);
   if (parameters.bucket_ < kBucketMin || parameters.bucket_ > kBucketMax)
     throw UsageError("--bucket " + std::to_string(parameters.bucket_) +

@@ -80,7 +80,8 @@ Risk risk_of_layers(std::uint64_t l, std::uint32_t bucket) {
 Risk risk_of_permutation(std::uint64_t l, std::uint32_t bucket) {
   const Integer objects = Integer(l) * bucket, sets = binomial(objects, bucket);
   Risk most;
-  // One attack more multiplies C(t,B) by at most 2 from t = 2B - 1 on, and halves survival.
+  // From t = 2B - 1 on, a further attack multiplies C(t,B) by at most 2 and halves the probability
+  // of survival.
   for (std::uint64_t t = bucket; t <= 2 * bucket && t <= objects; ++t)
     most = std::max(most, rounded_up(l * binomial(t, bucket), sets * ((Integer(1) << t) - 1)));
   return most;

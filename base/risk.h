@@ -1,13 +1,13 @@
-// What a cheating peer may win by units that are not finished, counted exactly (PROTOCOL section 3,
-// "Broken attempts").
+// The probability that a cheating peer gains from unfinished units, computed exactly
+// (doc/protocol.md, section 3.2).
 //
-// The party that learns first that a guess was wrong can close the connection, whatever the
-// protocol, and with several units in flight it can stall one and play the others first. So guesses
-// are counted: the sum of the risks of all outstanding units of a session, those in flight and
-// those that were broken off, stays below the session's limit.
+// In any protocol the party that first learns that a guess was wrong can close the connection, and
+// with several units in flight it can stall one and attack the others first. So guesses are
+// counted: the sum of the risks of all outstanding units of a session, those in flight and those
+// broken off, stays within the session's limit.
 //
 // Both parties derive the next unit from such sums, so they are integers: multiples of 2^-192,
-// rounded up, and the same on every machine.
+// rounded up, equal on every machine.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ namespace tinyot {
 
 // A bound on a probability, as a multiple of 2^-192; at most 1 - 2^-192, where sums saturate.
 struct Risk {
-  std::array<std::uint64_t, 3> words{};  // from the least significant on
+  std::array<std::uint64_t, 3> words{};  // least significant first
 
   Risk& operator+=(const Risk& other);
-  Risk& operator-=(const Risk& other);  // of what was added before
+  Risk& operator-=(const Risk& other);  // other <= *this
   friend Risk operator+(Risk a, const Risk& b) { return a += b; }
   friend std::strong_ordering operator<=>(const Risk& a, const Risk& b);
   friend bool operator==(const Risk&, const Risk&) = default;
@@ -30,16 +30,16 @@ double as_double(const Risk& risk);
 
 // e(l, B) for l objects of each bucket position: the largest p / (1 - s) over all attacks on one
 // unit, where p is the probability that the attack succeeds, and s that it survives without
-// success. An endless series of units, one at a time, of which the cheater may break off K, then
-// yields it at most (K + 1) e.
+// success. In an unlimited series of units, one at a time, of which the cheater may break off K, it
+// succeeds with probability at most (K + 1) e.
 //   layers, each object checked    2^-B l^(1-B) / (1 - 2^-B)
-//   permuted together              max over t >= B of 2^-t l C(t,B) / C(Bl,B) / (1 - 2^-t), reached
-//   at t < 2B
+//   permuted together              max over t >= B of 2^-t l C(t,B) / C(Bl,B) / (1 - 2^-t),
+//                                  reached at t < 2B
 Risk risk_of_layers(std::uint64_t l, std::uint32_t bucket);
 Risk risk_of_permutation(std::uint64_t l, std::uint32_t bucket);
 
-// 2^-sigma / shards. What 2^20 risks have been rounded up by is added, 2^-172, so that seven
-// sevenths of it fit.
+// 2^-sigma / shards, plus the rounding errors of 2^20 risks, 2^-172: risks that sum up to the limit
+// exactly stay within it although each is rounded up.
 Risk risk_limit(std::uint32_t sigma, std::uint32_t shards);
 
 }  // namespace tinyot

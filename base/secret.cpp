@@ -17,7 +17,7 @@ std::align_val_t alignment_for(std::size_t bytes) {
 
 void* allocate_aligned(std::size_t bytes) {
   void* data = ::operator new(bytes, alignment_for(bytes));
-  // Advice only: where there are no huge pages the memory is as good, but slower.
+  // Advice only: without huge pages access is slower.
   if (bytes >= 2 * kHugePage) (void)madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return data;
 }

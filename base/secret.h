@@ -1,4 +1,4 @@
-// Memory for secrets: wiped before it goes back to the system, and not zero-filled on allocation.
+// Memory for secrets: wiped before it is freed, and not zero-filled on allocation.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ void wipe_object(T& object) {
   wipe(&object, sizeof object);
 }
 
-// A secret that is wiped at the end of its scope, however that is left.
+// A secret that is wiped at the end of its scope, also on an exception.
 template <class T>
 class ScopedSecret {
  public:
@@ -38,8 +38,8 @@ class ScopedSecret {
   T value_;
 };
 
-// Memory for allocators: 64-byte aligned; large pieces ask for huge pages, which random access
-// needs.
+// Memory for allocators, 64-byte aligned. Large allocations request huge pages, for fast random
+// access.
 void* allocate_aligned(std::size_t bytes);
 void deallocate_aligned(void* data, std::size_t bytes);
 

@@ -1,4 +1,4 @@
-// Secrets as users write them.
+// Secrets as text, for example input values.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace tinyot {
 
-// Wiped however short it is, as a std::string would not be.
+// Also wiped if short; a std::string stores short text inside the object and does not wipe it.
 using SecretText = SecretVector<char>;
 
 inline SecretText secret_text(std::string_view text) { return {text.begin(), text.end()}; }

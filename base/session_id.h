@@ -1,4 +1,4 @@
-// The public name of a session: 256 bits to which both parties contribute. Every hash, tweak and
+// The public id of a session: 256 bits to which both parties contribute. Every hash, tweak and
 // stored batch is bound to it.
 #pragma once
 

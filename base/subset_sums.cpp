@@ -11,8 +11,8 @@ namespace tinyot {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// From the highest bit down: row b is the sum of the upper half, which is then folded onto the
-// lower one. 2^(k+1) additions in all.
+// From the highest bit down: row b is the sum of the upper half, which is then added to the lower
+// half. 2^(k+1) additions in total.
 template <std::uint32_t kBits, class V>
 HWY_INLINE void fold_halves(V (&r)[1 << kBits], V (&rows)[kBits]) {
   for (std::uint32_t b = kBits; b-- > 0;) {

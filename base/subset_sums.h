@@ -1,5 +1,5 @@
-// Sums of the leaves' strings of a GGM tree: what SoftSpokenOT makes of them (offline/softspoken),
-// for a tree of 2^k leaves r_0, r_1, ....
+// Sums of the leaves of a GGM tree of 2^k leaves r_0, r_1, ..., for SoftSpokenOT
+// (offline/softspoken).
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace tinyot {
 
-// Shapes: leaves: 2^k strings of n blocks, one after the other. k: 1, 2 or 4. rows: k spans of n
-// blocks, row b becoming the sum of the r_x whose x has bit b.
+// Shapes: leaves: 2^k strings of n blocks, contiguous; k: 1, 2 or 4; rows: k arrays of n blocks.
+// Row b becomes the sum of the r_x where x has bit b.
 
 // total = the sum of all r_x, and of `addend` if that is not empty.
 void subset_sums(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend,
                  std::span<Block> total, std::span<Block* const> rows);
 
-// The rows alone; each row b whose bit of `selected` is 1 has `addend` added. r_0 counts as zero,
-// whatever stands there. Timing: constant in `selected`.
+// The rows alone; `addend` is added to each row b where bit b of `selected` is 1. r_0 counts as
+// zero and is not read. Timing: constant in `selected`.
 void subset_sums_with(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend,
                       std::uint32_t selected, std::span<Block* const> rows);
 

@@ -1,5 +1,4 @@
-// The amortised MAC check (NNOB12 section 3, "Amortized MAC checks"; doc/protocol.md,
-// section 8).
+// The amortised MAC check (NNOB12 section 3, "Amortized MAC checks"; doc/protocol.md, section 8).
 //
 // Each direction has one transcript over the MACs of all revealed bits in the order of revealing.
 // The MAC holder absorbs M_x, the key holder K_x ^ x.Delta for the x that it received. The MAC

@@ -1,4 +1,4 @@
-// Sealing what lies on disk: AES-256-GCM and HKDF-SHA256 of the library.
+// Sealing of stored data: AES-256-GCM, HKDF-SHA256 and HMAC-SHA256 (Crypto++).
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace tinyot::crypto {
 
-// A secret key of 256 bits, wiped when it goes.
+// A secret key of 256 bits, wiped on destruction.
 struct SealKey {
   std::array<std::byte, 32> bytes{};
 
@@ -23,13 +23,13 @@ struct SealKey {
 using SealNonce = std::array<std::byte, 12>;
 using SealTag = std::array<std::byte, 16>;
 
-// Encrypts `plain` to `sealed`, which is as long and may be the same memory, and authenticates it
-// together with `context`. A key and a nonce are used together once only.
+// Encrypts `plain` to `sealed`, which has the same length and may be the same memory, and
+// authenticates it together with `context`. A pair of key and nonce is used once only.
 SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
              std::span<const std::byte> plain, std::span<std::byte> sealed);
 
-// The way back. False, and zeros in `plain`, if key, nonce, context, tag or a bit of `sealed` is
-// another one.
+// The inverse of seal. Returns false, with zeros in `plain`, unless key, nonce, context, tag and
+// `sealed` are those of one call of seal.
 bool open_sealed(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
                  std::span<const std::byte> sealed, const SealTag& tag, std::span<std::byte> plain);
 

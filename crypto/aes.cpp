@@ -1,7 +1,7 @@
 #include "crypto/aes.h"
 
-// The portable path is Highway's EMU128, which needs AES; the compiler bug for which Highway avoids
-// it touches only 16-bit products, and the tests compare every target's bytes. AVX3_DL is the
+// The portable target is EMU128. Highway disables it for some compilers because of a compiler bug
+// that affects 16-bit products only; the tests compare the bytes of every target. AVX3_DL is the
 // target with VAES.
 #define HWY_BROKEN_EMU128 0
 #define HWY_WANT_AVX3_DL 1
@@ -20,8 +20,8 @@ namespace tinyot::crypto {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whole vectors where AES instructions work on whole vectors (VAES with AVX-512); one block at a
-// time elsewhere, since splitting a wide vector for each round costs more than it saves.
+// Whole vectors where AES instructions process them (VAES with AVX-512); one block at a time
+// elsewhere, since splitting a wide vector for each round costs more than it saves.
 #if HWY_TARGET <= HWY_AVX3_DL
 using Bytes = hn::ScalableTag<std::uint8_t>;
 #else
@@ -30,7 +30,7 @@ using Bytes = hn::CappedTag<std::uint8_t, 16>;
 using Words = hn::Repartition<std::uint64_t, Bytes>;
 using Vec = hn::Vec<Bytes>;
 
-// Where this target has AES for single blocks only, but the processor has VAES for two.
+// This target has AES for single blocks only, but the processor has VAES for two.
 HWY_INLINE bool use_vaes() { return HWY_TARGET == HWY_AVX2 && vaes::is_usable(); }
 
 constexpr std::size_t kStreams = 8;  // vectors in flight: covers the latency of an AES round

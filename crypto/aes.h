@@ -1,9 +1,9 @@
-// AES-128 as a pseudorandom permutation: key expansion, counter mode and the fixed-key hash of
-// PROTOCOL H, with the best instructions that the processor has, chosen when the program runs
+// AES-128 as a pseudorandom permutation: key expansion, counter mode and the fixed-key hash H
+// (doc/protocol.md, section 2). The best instructions of the processor are chosen at run time
 // (Highway). Every target gives the same bytes.
 //
 // Timing: constant in keys, counters and data on targets with AES instructions and on the portable
-// one (Highway's portable AES computes the S-box, it looks nothing up).
+// one (Highway's portable AES computes the S-box without tables).
 #pragma once
 
 #include <cstdint>

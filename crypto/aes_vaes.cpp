@@ -18,7 +18,7 @@ namespace tinyot::crypto::vaes {
 namespace {
 
 constexpr std::size_t kVectors = 8;           // in flight
-constexpr std::size_t kGroup = 2 * kVectors;  // blocks of a group
+constexpr std::size_t kGroup = 2 * kVectors;  // blocks
 
 struct Group {
   __m256i of[kVectors];

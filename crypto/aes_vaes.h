@@ -1,5 +1,5 @@
-// The AES kernels of aes.h for x86 processors with VAES but without AVX-512, which Highway has no
-// target for: two blocks an instruction. Internal to aes.cpp, whose AVX2 target asks is_usable()
+// The AES kernels of aes.h for x86 processors with VAES but without AVX-512, for which Highway has
+// no target: two blocks per instruction. Internal to aes.cpp, whose AVX2 target calls is_usable()
 // first.
 #pragma once
 

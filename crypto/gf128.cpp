@@ -1,6 +1,6 @@
 #include "crypto/gf128.h"
 
-#define HWY_BROKEN_EMU128 0  // as crypto/aes.cpp has it
+#define HWY_BROKEN_EMU128 0  // see crypto/aes.cpp
 #define HWY_WANT_AVX3_DL 1
 
 #undef HWY_TARGET_INCLUDE
@@ -15,7 +15,7 @@ namespace tinyot::crypto {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Karatsuba: three carry-less products a block; the middle one is of the sums of the halves.
+// Karatsuba: three carry-less products per block; the middle one is of the sums of the halves.
 template <class D>
 HWY_INLINE void add_whole_vectors(D d, const Block*& a, const Block*& b, std::size_t& blocks,
                                   WideBlock& sum) {
@@ -45,7 +45,7 @@ HWY_INLINE void add_whole_vectors(D d, const Block*& a, const Block*& b, std::si
 
 void add_products(const Block* a, const Block* b, std::size_t blocks, WideBlock& sum) {
 #if HWY_TARGET <= HWY_AVX3_DL
-  // The processor multiplies whole vectors.
+  // Carry-less multiplication of whole vectors.
   add_whole_vectors(hn::CappedTag<std::uint64_t, 8>(), a, b, blocks, sum);
 #elif HWY_TARGET == HWY_AVX2
   static const bool kPairs = vpclmul::is_usable();
@@ -72,8 +72,8 @@ void add_products(std::span<const Block> a, std::span<const Block> b, WideBlock&
 }
 
 Block reduced(const WideBlock& sum) {
-  // X^128 = X^7 + X^2 + X + 1: the upper half times that, in two steps, since the first one leaves
-  // up to 7 bits above again.
+  // X^128 = X^7 + X^2 + X + 1: the upper half is multiplied by that, in two steps, since up to 7
+  // bits of the first product lie above X^127.
   const Block h = sum.high;
   const std::uint64_t carry = (h.hi >> 63) ^ (h.hi >> 62) ^ (h.hi >> 57);
   Block folded = sum.low ^ h;

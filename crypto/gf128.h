@@ -10,7 +10,7 @@
 
 namespace tinyot::crypto {
 
-// A sum of products that is not reduced yet: a polynomial of degree below 255.
+// An unreduced sum of products: a polynomial of degree below 255.
 struct WideBlock {
   Block low;   // coefficients of X^0 .. X^127
   Block high;  // of X^128 .. X^255

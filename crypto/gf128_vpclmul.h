@@ -1,5 +1,5 @@
-// Sums of products in GF(2^128) for processors with VPCLMULQDQ on 256 bits but without AVX-512, a
-// combination that has no Highway target.
+// Sums of products in GF(2^128) for processors with VPCLMULQDQ on 256 bits but without AVX-512, for
+// which Highway has no target.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,9 @@
 
 namespace tinyot::crypto::vpclmul {
 
-// Whether this processor has it.
 bool is_usable();
 
-// As add_products, for the first whole pairs of blocks; returns how many blocks that were.
+// As crypto::add_products, for whole pairs of blocks; returns the number of blocks processed.
 std::size_t add_products(const Block* a, const Block* b, std::size_t blocks, WideBlock& sum);
 
 }  // namespace tinyot::crypto::vpclmul

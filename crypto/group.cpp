@@ -18,7 +18,7 @@ void ensure_sodium() {
 
 bool is_valid(const Point& point) {
   ensure_sodium();
-  // The library ignores the highest bit, which a canonical encoding does not have.
+  // libsodium ignores the highest bit, which is zero in a canonical encoding.
   return (point.bytes[31] & 0x80) == 0 &&
          crypto_core_ristretto255_is_valid_point(point.bytes.data()) == 1 &&
          sodium_is_zero(point.bytes.data(), 32) == 0;

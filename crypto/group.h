@@ -1,7 +1,7 @@
-// The group of the seed OTs: ristretto255 (libsodium). Points are 32 canonical bytes; anything else
-// is refused on receipt.
+// The group of the base OTs and of EQ: ristretto255 (libsodium). Points are 32 canonical bytes;
+// other encodings are rejected on receipt.
 //
-// Timing: constant in scalars and points, but for is_valid.
+// Timing: constant in scalars and points, except is_valid.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ bool is_valid(const Point& point);
 // Not zero.
 Scalar random_scalar(Rng& rng);
 Point random_point(Rng& rng);
-// A point nobody knows the logarithm of, from a 64-byte uniform string.
+// A point of unknown discrete logarithm, from a uniform string of 64 bytes.
 Point hash_to_group(std::span<const std::uint8_t, 64> uniform);
 
 Point times_base(const Scalar& scalar);

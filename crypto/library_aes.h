@@ -1,4 +1,4 @@
-// AES-128 by Crypto++: what oblivious AES is checked against. Not for anything secret.
+// AES-128 by Crypto++, the reference for oblivious AES. For public data only.
 #pragma once
 
 #include <array>

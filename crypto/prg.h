@@ -1,5 +1,6 @@
-// PRG: a 128-bit seed stretched to a long string by AES-128 in counter mode; any part of it can be
-// had at any time. Source: NNOB12 Corollary 1 (seeds sent by the OTs, stretched to l bits).
+// PRG: expands a 128-bit seed to a long string by AES-128 in counter mode, with random access.
+//
+// Source: NNOB12 Corollary 1 (seeds sent by the OTs, stretched to l bits).
 #pragma once
 
 #include <span>
@@ -11,7 +12,7 @@
 
 namespace tinyot::crypto {
 
-// Many generators of equal standing, one a seed, with their keys expanded once. Secret: wiped on
+// Many generators, one per seed, with their keys expanded once. Secret: the keys; wiped on
 // destruction.
 class PrgRows {
  public:
@@ -30,8 +31,7 @@ class PrgRows {
   void fill(std::size_t row, std::uint64_t first_block, std::span<Block> out) const {
     fill_of_stream(row, 0, first_block, out);
   }
-  // The same in stream `stream` of generator `row`: each generator has 2^64 streams that have
-  // nothing to do with each other.
+  // The same in stream `stream` of generator `row`: each generator has 2^64 independent streams.
   void fill_of_stream(std::size_t row, std::uint64_t stream, std::uint64_t first_block,
                       std::span<Block> out) const {
     ctr_fill(keys_[row], {first_block, stream}, out);

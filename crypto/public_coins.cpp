@@ -8,9 +8,9 @@ namespace tinyot::crypto {
 
 namespace {
 
-constexpr std::size_t kBins = 256;  // of one random byte each
+constexpr std::size_t kBins = 256;  // selected by a random byte
 
-// Public random words, many at a time.
+// Public random words, generated in batches.
 class CoinStream {
  public:
   explicit CoinStream(Block key) : rng_(Seed{key}) {}

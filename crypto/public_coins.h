@@ -1,6 +1,5 @@
-// Public random objects expanded from a 256-bit seed, the same on both sides: permutations of
-// buckets, the pairing of LaBit. Uniform: indices are drawn by rejection sampling, never by
-// reduction modulo a bound.
+// Public random objects expanded from a 256-bit seed, equal on both sides: permutations of buckets,
+// the pairing of LaBit. They are uniform: indices are drawn by rejection sampling.
 #pragma once
 
 #include <array>
@@ -15,10 +14,10 @@ namespace tinyot::crypto {
 
 using PublicSeed = std::array<std::uint8_t, 32>;
 
-// A uniform permutation of 0..n-1: each element goes into one of 256 bins by a random byte of its
-// own, and each bin, small enough for a cache, is shuffled (Rao 1961, Sandelius 1962; Fisher-Yates
-// within a bin). Uniform, since given the sizes of the bins every way to distribute the elements
-// over them is equally likely, and so is every order within a bin.
+// A uniform permutation of 0..n-1: a random byte assigns each element to one of 256 bins, and each
+// bin, small enough for a cache, is shuffled (Rao 1961, Sandelius 1962; Fisher-Yates within a bin).
+// It is uniform: given the sizes of the bins, every distribution of the elements over them is
+// equally likely, and so is every order within a bin.
 std::vector<std::uint32_t> permutation_from(const SessionId& session, const Domain& domain,
                                             const PublicSeed& seed, std::uint32_t n);
 

@@ -1,8 +1,9 @@
-// RO: SHA-256 with a domain tag, session id, phase, direction and counter (PROTOCOL section 2).
+// RO: SHA-256 with a domain tag, session id, phase, direction and counter (doc/protocol.md,
+// section 2).
 //
-// Used for commitments, EQ digests, key derivation and the MAC transcript. The header of every
-// query is of fixed form (length-prefixed label, 32 bytes of session, one of direction, 8 of
-// counter), so two queries with different headers never hash the same string.
+// For commitments, EQ digests, key derivation and the MAC transcript. The header of every query has
+// a fixed form (length-prefixed label, 32 bytes of session, one of direction, 8 of counter), so two
+// queries with different headers never hash the same string.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@
 
 namespace tinyot::crypto {
 
-// What a query is about. `direction` names a party ('A', 'B') or says that both are meant ('*').
+// The domain of a query. `direction` is a party ('A', 'B') or both ('*').
 struct Domain {
   std::string_view phase;
   char direction;
@@ -29,8 +30,8 @@ class RandomOracle {
   RandomOracle(RandomOracle&&) noexcept;
   RandomOracle& operator=(RandomOracle&&) noexcept;
 
-  // Appends bytes; where several inputs of variable length follow each other, the caller makes
-  // their split unambiguous.
+  // Appends bytes. With several inputs of variable length, the caller makes their boundaries
+  // unambiguous.
   RandomOracle& absorb(std::span<const std::byte> bytes);
   template <class T>
   RandomOracle& absorb_object(const T& object) {

@@ -44,7 +44,7 @@ void Rng::fill(std::span<std::byte> out) {
     const std::size_t count = std::min(out.size(), sizeof buffer_ - used_bytes_);
     std::byte* source = reinterpret_cast<std::byte*>(buffer_) + used_bytes_;
     std::memcpy(out.data(), source, count);
-    wipe(source, count);  // what has been handed out is not kept
+    wipe(source, count);  // output is not kept
     used_bytes_ += count;
     out = out.subspan(count);
   }

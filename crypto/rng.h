@@ -1,5 +1,4 @@
-// Random numbers: AES-128 in counter mode from a 128-bit seed, taken from the operating system or
-// given by a test.
+// Random numbers: AES-128 in counter mode from a 128-bit seed of the operating system or of a test.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ class Rng {
   Block block();
   BitVector bits(std::size_t size);
 
-  // An object of plain bytes, all of them random.
+  // An object of which all bytes are random.
   template <class T>
   T object() {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -40,7 +39,7 @@ class Rng {
   // Uniform in [0, bound), by rejection: no modulo bias.
   std::uint64_t below(std::uint64_t bound);
 
-  // A generator of its own for another purpose or thread.
+  // An independent generator for another purpose or thread.
   Rng fork() { return Rng(Seed{block()}); }
 
  private:

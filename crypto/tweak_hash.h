@@ -1,13 +1,13 @@
-// H: the tweakable circular correlation-robust hash of PROTOCOL section 2, H(t, x) = P(P(x) ^ t) ^
-// P(x), P fixed-key AES.
+// H: the tweakable circular correlation-robust hash H(t, x) = P(P(x) ^ t) ^ P(x), P fixed-key AES
+// (doc/protocol.md, section 2).
 //
 // Source: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block
 // Ciphers" (S&P 2020).
 //
 // Tweaks. The key of P comes from RO(session, phase, direction, counter), so session, direction,
 // kind of object and batch are separated by keys; within a batch the tweak is (use, object index),
-// and no pair of them is hashed twice. A batch has at most kObjectsMax objects, which keeps the
-// loss of a fixed key at 20 bits of 128.
+// and no such pair is hashed twice. A batch has at most kObjectsMax objects, which limits the loss
+// by the fixed key to 20 bits of 128.
 //
 // Two-block inputs, H(K_x, K_z), are first collapsed to 2.K_x ^ 4.K_z with doubling in GF(2^128).
 // That is enough here: honest keys are uniform and independent, so for fixed multipliers the sum is

@@ -1,6 +1,6 @@
-// What is used once only, told to an observer: the domains of RO, the tweaks of H, the blocks of a
-// counter mode, the nonces of a sealing key. A test sets one, and finds what a party uses again;
-// otherwise there is none, and telling costs one load a call, each of which is of many blocks.
+// Reports values that must be used only once to an observer: the domains of RO, the tweaks of H,
+// the blocks of a counter mode, the nonces of a sealing key. A test sets an observer to find reuse.
+// Without one the cost is one load per call, each of which processes many blocks.
 #pragma once
 
 #include <atomic>

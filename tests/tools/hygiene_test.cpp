@@ -200,7 +200,7 @@ class HygieneTest : public CommandTest {
     Relay relay(port_, {.garble_from = 2500, .garble_to = 2600});
     peer_port_ = relay.port();
     const BothEnded ended = both("run", aes("A.hex", "A"), aes("B.hex", "B"));
-    EXPECT_TRUE(ended_with(ended.a, 4, "the session is dead"));
+    EXPECT_TRUE(ended_with(ended.a, 4, "the session is revoked"));
     EXPECT_TRUE(ended_with(ended.b, 3, "the peer aborted the session"));
     prints_.add(ended);
   }

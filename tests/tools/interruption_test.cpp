@@ -281,7 +281,7 @@ TEST_F(InterruptionTest, APeerThatStopsAnsweringIsGivenUp) {
 TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
   Held held = start_held(kUnits, kUnits,
                          {.garble_from = unit_bytes_ + 100000, .garble_to = unit_bytes_ + 200000});
-  EXPECT_TRUE(ended_with(held.a->end(), 4, "the session is dead"));
+  EXPECT_TRUE(ended_with(held.a->end(), 4, "the session is revoked"));
   EXPECT_TRUE(ended_with(held.b->end(), 3, "the peer aborted the session"));
   for (const char party : {'A', 'B'}) {
     const Json info = store_info(party);
