@@ -70,7 +70,7 @@ TEST_F(EveryTarget, MultiplyByZeroAndByUnitRows) {
   });
 }
 
-TEST_F(EveryTarget, TransposeEqualsTheNaiveOne) {
+TEST_F(EveryTarget, TransposeEqualsTheNaiveTranspose) {
   for (const std::size_t columns : kColumns) {
     const BitMatrix matrix = random_matrix(128, columns, columns);
     for_each_target([&] {
@@ -85,7 +85,7 @@ TEST_F(EveryTarget, TransposeEqualsTheNaiveOne) {
   }
 }
 
-TEST_F(EveryTarget, TransposeOfAPartLeavesTheRest) {
+TEST_F(EveryTarget, TransposeOfAPartLeavesTheRestUnchanged) {
   const BitMatrix matrix = random_matrix(128, 200, 7);
   for_each_target([&] {
     std::vector<Block> all(200), some(131, Block{1, 2});
@@ -118,7 +118,7 @@ TEST_F(EveryTarget, TransposeOfAWindowIsThatPartOfTheWhole) {
   }
 }
 
-TEST(BitMatrix, ShapesAreEnsured) {
+TEST(BitMatrix, RejectsWrongShapes) {
   BitMatrix left = random_matrix(128, 64, 1), right = random_matrix(65, 128, 2), product(128, 128);
   EXPECT_THROW(LeftFactor(left).multiply(right, product), std::logic_error);
   std::vector<Block> too_many(129);

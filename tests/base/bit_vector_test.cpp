@@ -50,14 +50,14 @@ TEST(BitVector, CopyFromTouchesOnlyItsRange) {
   }
 }
 
-TEST(BitVector, PutAndGetAgreeAndLeaveTheOthers) {
+TEST(BitVector, PutChangesOneBitOnly) {
   BitVector bits(200);
   for (std::size_t i = 0; i < 200; i += 3) bits.put(i, true);
   bits.put(63, false);
   for (std::size_t i = 0; i < 200; ++i) EXPECT_EQ(bits[i], i % 3 == 0 && i != 63) << i;
 }
 
-TEST(BitVector, XorIsBitwiseAndRefusesOtherSizes) {
+TEST(BitVector, XorIsBitwiseAndRejectsOtherSizes) {
   for (const std::size_t size : {1u, 64u, 65u, 1000u}) {
     BitVector a(size), b(size);
     for (std::size_t i = 0; i < size; ++i) a.put(i, i % 2), b.put(i, i % 3 == 0);
@@ -76,7 +76,7 @@ TEST(BitVector, WireFormIsLittleEndianWithinBytes) {
   EXPECT_EQ(bits.bytes()[2], std::byte{4});
 }
 
-TEST(BitVector, ClearPaddingReportsAndRemovesEveryStrayBit) {
+TEST(BitVector, ClearPaddingReportsAndClearsEveryPaddingBit) {
   for (std::size_t size = 1; size <= 130; ++size) {
     for (std::size_t stray = size; stray < words_for(size) * 64; ++stray) {
       BitVector bits(size);

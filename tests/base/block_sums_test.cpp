@@ -128,7 +128,7 @@ void combine(const Operands& in, const std::vector<std::uint64_t>& d,
                   n, kKey);
 }
 
-TEST_F(EveryTarget, CombineTriplesIsItsFormula) {
+TEST_F(EveryTarget, CombineTriplesEqualsItsFormula) {
   for (const std::size_t n : lengths()) {
     const Products all(n);
     for_each_target([&] {
@@ -143,7 +143,7 @@ TEST_F(EveryTarget, CombineTriplesIsItsFormula) {
 }
 
 // Each result written over each operand.
-TEST_F(EveryTarget, CombineTriplesMayWriteOverItsOperands) {
+TEST_F(EveryTarget, CombineTriplesMayOverwriteItsOperands) {
   for (const std::size_t n : {1u, 2u, 5u, 64u, 129u}) {
     const Products all(n);
     for_each_target([&] {
@@ -168,7 +168,7 @@ TEST_F(EveryTarget, CombineTriplesMayWriteOverItsOperands) {
 }
 
 // The four ways in which two neighbouring entries' bits can stand, at every place in a word.
-TEST_F(EveryTarget, CombineTriplesTakesEachEntrysOwnBits) {
+TEST_F(EveryTarget, CombineTriplesUsesTheBitsOfEachEntry) {
   constexpr std::size_t kEntries = 130;
   const Blocks zeros(kEntries, Block{0, 0});
   for (std::size_t set = 0; set < kEntries; ++set) {

@@ -25,7 +25,7 @@ Block doubled_naively(Block x) {
   return y;
 }
 
-TEST(Block, DoublingEqualsTheBitwiseOne) {
+TEST(Block, DoublingEqualsBitwiseDoubling) {
   for (std::size_t i = 0; i < 128; ++i) {
     const Block unit =
         i < 64 ? Block{std::uint64_t{1} << i, 0} : Block{0, std::uint64_t{1} << (i - 64)};
@@ -38,7 +38,7 @@ TEST(Block, DoublingEqualsTheBitwiseOne) {
   }
 }
 
-TEST(Block, DoublingWraps) {
+TEST(Block, DoublingReducesTheHighestBit) {
   EXPECT_TRUE(same(doubled({0, std::uint64_t{1} << 63}), {0x87, 0}));
   EXPECT_TRUE(same(doubled({std::uint64_t{1} << 63, 0}), {0, 1}));
   EXPECT_TRUE(same(doubled({0, 0}), {0, 0}));
@@ -57,7 +57,7 @@ TEST(Block, MacIsKeyPlusBitTimesDelta) {
   EXPECT_TRUE(same((key ^ delta * true).value, {3 ^ 5, 4 ^ 9}));
 }
 
-TEST(Block, AMovedKeyFitsTheFlippedBit) {
+TEST(Block, XorPublicBitFitsTheFlippedBit) {
   const Delta delta{{5, 9}};
   const Key key{{3, 4}};
   for (const bool bit : {false, true}) {

@@ -13,7 +13,7 @@ Cause cause(const Failure& failure) {
   return cause_of(std::make_exception_ptr(failure));
 }
 
-TEST(CauseOfAFailure, IsBeforeWhatFollowsFromIt) {
+TEST(CauseOfAFailure, PrecedesItsConsequences) {
   EXPECT_GT(cause(PeerCheated("x")), cause(PeerAborted()));
   EXPECT_GT(cause(PeerAborted()), cause(std::bad_alloc()));
   EXPECT_GT(cause(StoreError("x")), cause(NetworkError("x")));

@@ -41,7 +41,7 @@ Attack attack_of_bits(std::uint64_t bits, std::size_t l, std::size_t bucket) {
   return attack;
 }
 
-TEST(LayersBound, IsTheBestAttackOfAll) {
+TEST(LayersBound, EqualsTheBestAttackByEnumeration) {
   for (const auto& [l, bucket] : {std::pair<std::size_t, std::size_t>{1, 2},
                                   {2, 2},
                                   {3, 2},
@@ -61,12 +61,12 @@ TEST(LayersBound, IsTheBestAttackOfAll) {
   }
 }
 
-TEST(LayersBound, HasTheValuesThatTheProtocolPageGives) {
+TEST(LayersBound, HasTheDocumentedValues) {
   EXPECT_DOUBLE_EQ(layers_bound_bits(1 << 20, 3), 43);
   EXPECT_DOUBLE_EQ(layers_bound_bits(1 << 18, 4), 4 + 54);
 }
 
-TEST(LayersBound, IsOneBitMoreThanThePapers) {
+TEST(LayersBound, IsOneBitMoreThanThePaperBound) {
   for (std::uint64_t l = 128; l <= 1 << 24; l *= 2)
     for (std::uint32_t bucket = 2; bucket < 12; ++bucket)
       EXPECT_NEAR(layers_bound_bits(l, bucket), paper_bound_bits(l, bucket) + 1, 1e-9)

@@ -58,12 +58,12 @@ TEST(SecurityParameters, MoreWorkersAndShardsLeaveRoomForMoreUnits) {
   EXPECT_EQ(SecurityParameters::make({.profile = Profile::Fast, .workers = 5}).bucket(), 4u);
 }
 
-TEST(SecurityParameters, ABucketOfTheUsersNeedsRoomForOneUnitOnly) {
+TEST(SecurityParameters, RequestedBucketNeedsRoomForOneUnitOnly) {
   EXPECT_EQ(SecurityParameters::make({.unit = 1 << 19, .bucket = 3}).bucket(), 3u);
   EXPECT_THROW(SecurityParameters::make({.unit = 1 << 18, .bucket = 3}), UsageError);
 }
 
-TEST(ExactBound, MeetsTheKnownThresholds) {
+TEST(ExactBound, HasTheKnownThresholds) {
   for (const auto& [l, bucket] : {std::pair{320u, 5u}, {3100u, 4u}, {280000u, 3u}}) {
     EXPECT_NEAR(exact_bound_bits(l, bucket), 40, 0.15) << l;
   }
@@ -101,7 +101,7 @@ TEST(ExactBound, EqualsTheBestAttackByEnumeration) {
   }
 }
 
-TEST(ExactBound, IsNeverWorseThanThePapers) {
+TEST(ExactBound, IsNeverBelowThePaperBound) {
   for (std::uint64_t l = 1; l <= (std::uint64_t{1} << 24); l *= 2)
     for (std::uint32_t bucket = 2; bucket < 12; ++bucket)
       EXPECT_GE(exact_bound_bits(l, bucket) + 1e-6, paper_bound_bits(l, bucket)) << l;
@@ -139,7 +139,7 @@ TEST(SecurityParameters, PlanCoversTheAndsAndTheLastUnitReachesSigma) {
   }
 }
 
-TEST(SecurityParameters, ASmallLastUnitGetsALargerBucketOfItsOwn) {
+TEST(SecurityParameters, SmallLastUnitHasItsOwnLargerBucket) {
   const auto params = SecurityParameters::make({.unit = 1 << 18});
   const auto units = params.plan((1 << 18) + 1);
   ASSERT_EQ(units.size(), 2u);
@@ -163,7 +163,7 @@ void expect_in(const std::string& message, const std::vector<std::string>& parts
         << "'" << part << "' not in '" << message << "'";
 }
 
-TEST(SecurityParameters, RefusalsNameTheOptionTheValueAndTheRange) {
+TEST(SecurityParameters, ErrorsNameOptionValueAndRange) {
   expect_in(refusal({.sigma = 39}), {"--sigma 39", "40 to 128"});
   expect_in(refusal({.sigma = 129}), {"--sigma 129", "40 to 128"});
   expect_in(refusal({.unit = 0}), {"--unit 0", "1 to 2^24"});
@@ -175,7 +175,7 @@ TEST(SecurityParameters, RefusalsNameTheOptionTheValueAndTheRange) {
   EXPECT_EQ(refusal({.unit = 1 << 24}), "");
 }
 
-TEST(SecurityParameters, ABucketTooSmallIsRefusedWithBothFigures) {
+TEST(SecurityParameters, RejectsTooSmallBucketWithBothFigures) {
   // l = 2^12, B = 4: 39 bits by the paper, 40.3 or so exactly.
   char exact[16];
   std::snprintf(exact, sizeof exact, "%.1f", exact_bound_bits(4096, 4));
@@ -201,7 +201,7 @@ TEST(FastParameters, DefaultsAreLargeUnitsOfTriples) {
   EXPECT_EQ(nnob12.material(), MaterialForm::Pairs);
 }
 
-TEST(FastParameters, APopulationIsWholeBlocks) {
+TEST(FastParameters, PopulationIsWholeBlocks) {
   const auto params = SecurityParameters::make(fast());
   for (const auto& [ands, population] :
        {std::pair{1u, 128u}, {127u, 128u}, {128u, 128u}, {129u, 256u}, {1u << 20, 1u << 20}})
@@ -228,7 +228,7 @@ TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByBothBounds) {
   }
 }
 
-TEST(FastParameters, OptionsThatItDoesNotHaveAreRefused) {
+TEST(FastParameters, RejectsUnsupportedOptions) {
   expect_in(refusal({.profile = Profile::Fast, .material = MaterialForm::Pairs}),
             {"--profile fast", "--material triples only"});
   EXPECT_EQ(refusal({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");

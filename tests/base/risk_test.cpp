@@ -87,7 +87,7 @@ TEST(Risk, BoundsEveryAttackOnAPermutation) {
   }
 }
 
-TEST(Risk, HasTheValuesOfTheSpecification) {
+TEST(Risk, HasTheDocumentedValues) {
   EXPECT_NEAR(std::log2(as_double(risk_of_layers(1 << 20, 3))), -43 - std::log2(1 - 0.125), 1e-9);
   EXPECT_NEAR(std::log2(as_double(risk_of_layers(1 << 10, 5))), -45 - std::log2(1 - 1.0 / 32),
               1e-9);
@@ -130,7 +130,7 @@ TEST(Risk, AddsAndSubtractsAcrossWords) {
   EXPECT_EQ(saturated + carried, saturated);
 }
 
-TEST(Risk, LargerBucketsRiskLess) {
+TEST(Risk, DecreasesWithTheBucket) {
   for (const std::uint64_t l : {1u, 2u, 100u, 1u << 20})
     for (std::uint32_t bucket = 2; bucket < 8; ++bucket) {
       EXPECT_LT(risk_of_permutation(l, bucket + 1), risk_of_permutation(l, bucket))

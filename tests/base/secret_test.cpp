@@ -61,7 +61,7 @@ void expect_freed_and_zero() {
   EXPECT_EQ(watch.left, 0u);
 }
 
-TEST(Secret, AVectorIsZeroWhenItsMemoryGoesBack) {
+TEST(Secret, VectorIsWipedBeforeItsMemoryIsFreed) {
   for (const std::size_t size : {1u, 7u, 64u, 1000u}) {
     {
       SecretVector<Block> secret(size);
@@ -104,7 +104,7 @@ TEST(Secret, BitsMacsKeysAndMatricesAreWiped) {
   expect_freed_and_zero();
 }
 
-TEST(Secret, AssignmentWipesWhatItReplaces) {
+TEST(Secret, AssignmentWipesTheOldValue) {
   AuthBitsPeers peers(50);
   watch_memory(peers.view());
   peers = AuthBitsPeers(20);

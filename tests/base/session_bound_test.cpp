@@ -206,13 +206,13 @@ void expect_bounded(const Unit& unit, const std::string& name) {
   }
 }
 
-TEST(SessionBound, HoldsForLayersWhateverIsStalledOrBrokenOff) {
+TEST(SessionBound, HoldsForLayersWithStalledAndBrokenUnits) {
   for (const std::uint32_t l : {3u, 4u, 5u})
     for (const std::uint32_t bucket : {2u, 3u})
       expect_bounded(layers(l, bucket), std::to_string(l) + " times " + std::to_string(bucket));
 }
 
-TEST(SessionBound, HoldsForPermutationsWhateverIsStalledOrBrokenOff) {
+TEST(SessionBound, HoldsForPermutationsWithStalledAndBrokenUnits) {
   for (const std::uint32_t l : {3u, 4u, 5u})
     for (const std::uint32_t bucket : {2u, 3u})
       expect_bounded(permuted(l, bucket), std::to_string(l) + " times " + std::to_string(bucket));

@@ -67,7 +67,7 @@ void expect_rows(const Blocks& leaves, const Blocks& addend, std::uint32_t selec
   }
 }
 
-TEST_F(EveryTarget, SubsetSumsAreThoseOfTheirDefinition) {
+TEST_F(EveryTarget, SubsetSumsEqualTheirDefinition) {
   for (const std::uint32_t k : kTreeBits) {
     for (const std::size_t n : kRowLengths) {
       const Blocks leaves = random_blocks(n << k, 100 * k + n);
@@ -146,7 +146,7 @@ TEST_F(EveryTarget, SumsOfBothPartiesDifferByTheSelectedTotal) {
   }
 }
 
-TEST(SubsetSums, ShapesAreEnsured) {
+TEST(SubsetSums, RejectsWrongShapes) {
   const Blocks leaves(16), addend(4), three(3);
   Blocks total(4);
   Rows two(2, 4), one(1, 4), three_rows(3, 4);

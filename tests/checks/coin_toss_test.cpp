@@ -40,7 +40,7 @@ ChannelWrapper altered(const char* tag, std::size_t bit) {
   };
 }
 
-TEST(CoinToss, GivesBothTheSameAndNeverTheSameAgain) {
+TEST(CoinToss, GivesBothPartiesTheSameFreshCoins) {
   std::set<PublicSeed> seen;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Tossed tossed = toss({.seed = seed}, 5);
@@ -58,27 +58,27 @@ TEST(CoinToss, EveryBitIsBalanced) {
   for (const int count : ones) EXPECT_LT(std::abs(count - kTosses / 2), 6 * 10);
 }
 
-TEST(CoinToss, AnOpeningOfAnotherHalfOrSaltIsFound) {
+TEST(CoinToss, RejectsOpeningOfAnotherHalfOrSalt) {
   for (const std::size_t bit : {0u, 255u, 256u, 511u}) {
     const Tossed tossed = toss({.wrap_a = altered("coin_toss.opening", bit)});
     EXPECT_EQ(tossed.outcomes.b.check, "coin toss") << bit;
   }
 }
 
-TEST(CoinToss, EveryByteOfTheCommitmentIsCompared) {
+TEST(CoinToss, ComparesEveryByteOfTheCommitment) {
   for (std::size_t byte = 0; byte < 32; ++byte)
     EXPECT_EQ(toss({.wrap_a = altered("coin_toss.commitment", 8 * byte + 7)}).outcomes.b.check,
               "coin toss")
         << byte;
 }
 
-TEST(CoinToss, ForAnotherPurposeIsFound) {
+TEST(CoinToss, RejectsAnotherPurpose) {
   EXPECT_EQ(toss({}, 1, "another").outcomes.b.check, "coin toss");
 }
 
 // An A that commits to what B committed to: there is nothing of B's to copy but its half, which
 // comes after.
-TEST(CoinToss, AHalfThatIsCopiedBackIsNoOpening) {
+TEST(CoinToss, RejectsReplacedHalf) {
   const Tossed tossed =
       toss({.wrap_b = in_transit([](const Arrival& arrival) {
               if (arrival.tag != "coin_toss.opening") return;
@@ -89,7 +89,7 @@ TEST(CoinToss, AHalfThatIsCopiedBackIsNoOpening) {
 }
 
 // B's half changes the result: what an A alone has chosen is not the outcome.
-TEST(CoinToss, BothHalvesCount) {
+TEST(CoinToss, DependsOnBothHalves) {
   const Tossed honest = toss({.seed = 7});
   const Tossed other = toss({.seed = 7, .wrap_b = altered("coin_toss.answer", 3)});
   EXPECT_NE(honest.a, other.a);

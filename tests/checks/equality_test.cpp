@@ -44,11 +44,11 @@ void expect_cheated(const Outcome& outcome, const std::string& check = "EQ of te
   EXPECT_EQ(outcome.check, check);
 }
 
-TEST(Equality, EqualDigestsPass) {
+TEST(Equality, AcceptsEqualDigests) {
   for (std::size_t n = 1; n <= 4; ++n) run_sessions([&](Session& session) { compare(session, n); });
 }
 
-TEST(Equality, CostsWhatTheHeaderSays) {
+TEST(Equality, CostsAsDocumented) {
   for (const std::size_t n : {1u, 4u}) {
     run_sessions([&](Session& session) {
       const ChannelCounters before = session.channel().counters();
@@ -61,7 +61,7 @@ TEST(Equality, CostsWhatTheHeaderSays) {
   }
 }
 
-TEST(Equality, AnyDifferenceIsFoundByAAndEndsB) {
+TEST(Equality, AFindsAnyDifferenceAndAborts) {
   for (std::size_t n = 1; n <= 4; ++n) {
     for (std::size_t differs = 0; differs < n; ++differs) {
       for (const Party other : {Party::A, Party::B}) {
@@ -74,7 +74,7 @@ TEST(Equality, AnyDifferenceIsFoundByAAndEndsB) {
   }
 }
 
-TEST(Equality, EveryBitOfADigestCounts) {
+TEST(Equality, ComparesEveryBitOfADigest) {
   for (std::size_t bit = 0; bit < 256; bit += 5) {
     const Outcomes outcomes = run_sessions(
         [&](Session& session) {
@@ -90,7 +90,7 @@ TEST(Equality, EveryBitOfADigestCounts) {
   }
 }
 
-TEST(Equality, NamesCount) {
+TEST(Equality, ComparesNames) {
   const auto run = [](std::vector<std::string> of_a, std::vector<std::string> of_b) {
     return run_sessions(
         [&](Session& session) {
@@ -106,7 +106,7 @@ TEST(Equality, NamesCount) {
   expect_cheated(run({"x"}, {"x", "x"}).a);
 }
 
-TEST(Equality, AConfirmsNothingWhenTheDigestsDiffer) {
+TEST(Equality, ASendsNoConfirmationIfDigestsDiffer) {
   std::multiset<std::string> sent;
   PartyOptions options;
   options.wrap_a = cheating(
@@ -116,7 +116,7 @@ TEST(Equality, AConfirmsNothingWhenTheDigestsDiffer) {
   EXPECT_EQ(sent.count("eq.confirmation"), 0u);
 }
 
-TEST(Equality, BFindsAWrongConfirmation) {
+TEST(Equality, BRejectsWrongConfirmation) {
   for (const std::size_t bit : {0u, 100u, 255u}) {
     const Outcomes outcomes =
         run_sessions([](Session& session) { compare(session, 2); },
@@ -125,7 +125,7 @@ TEST(Equality, BFindsAWrongConfirmation) {
   }
 }
 
-TEST(Equality, AFindsAWrongConfirmation) {
+TEST(Equality, ARejectsWrongConfirmation) {
   for (const std::size_t bit : {256u, 300u, 511u}) {
     const Outcomes outcomes =
         run_sessions([](Session& session) { compare(session, 2); },
@@ -135,7 +135,7 @@ TEST(Equality, AFindsAWrongConfirmation) {
 }
 
 // B's confirmation sent back is not A's.
-TEST(Equality, AReflectedConfirmationIsRejected) {
+TEST(Equality, RejectsReflectedConfirmation) {
   Digest of_b{};
   PartyOptions options;
   options.wrap_a = in_transit([&](const Arrival& arrival) {
@@ -155,7 +155,7 @@ TEST(Equality, AReflectedConfirmationIsRejected) {
 }
 
 // The identity would make the shared point a constant, whatever the digests are.
-TEST(Equality, InvalidPointsAreRejected) {
+TEST(Equality, RejectsInvalidPoints) {
   Point identity{}, ones{}, odd{}, second_name{};
   ones.bytes.fill(0xFF);
   odd.bytes[0] = 1;
@@ -179,7 +179,7 @@ TEST(Equality, InvalidPointsAreRejected) {
 
 // A peer's point that is replaced by another valid one, with the same shared point for who knows
 // the scalar: bound by the confirmation.
-TEST(Equality, AConfirmationIsOfTheTwoPointsThatWereSent) {
+TEST(Equality, ConfirmationCoversBothPoints) {
   const auto negate = [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
     if (tag != "eq.point") return;
     Point point, identity{};
@@ -210,7 +210,7 @@ Deviation playing(const Messages& messages, std::size_t wanted = 0) {
   };
 }
 
-TEST(Equality, NothingIsReplayedFromAnotherSession) {
+TEST(Equality, RejectsReplayFromAnotherSession) {
   Messages of_a, of_b;
   run_sessions(
       [](Session& session) { compare(session, 1); },
@@ -224,7 +224,7 @@ TEST(Equality, NothingIsReplayedFromAnotherSession) {
   expect_cheated(outcomes.a);
 }
 
-TEST(Equality, NothingIsReplayedFromAnEarlierRun) {
+TEST(Equality, RejectsReplayFromEarlierRun) {
   Messages of_a, of_b;
   const auto both = [](Messages& messages) {
     return cheating(
@@ -239,7 +239,7 @@ TEST(Equality, NothingIsReplayedFromAnEarlierRun) {
   expect_cheated(outcomes.a);
 }
 
-TEST(Equality, TheSameDigestLooksDifferentEachTime) {
+TEST(Equality, PointsOfTheSameDigestDifferPerRun) {
   std::set<std::string> points;
   const auto note = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
     if (tag == "eq.point" || tag == "eq.answer")
@@ -254,7 +254,7 @@ TEST(Equality, TheSameDigestLooksDifferentEachTime) {
 }
 
 // Ids, counter and digest are the same; only the party's randomness differs.
-TEST(Equality, PointsFollowFromThePartysRandomness) {
+TEST(Equality, PointsDependOnThePartysRandomness) {
   std::set<std::string> points;
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     PartyOptions options;
@@ -289,7 +289,7 @@ TEST(Equality, PointsOfDifferentDigestsDiffer) {
 // searches for B's digest among the candidates that its deviation leaves. Here it has every message
 // and its own scalar. B's confirmation is of b.U, which A knows only if the digest that it made U
 // with is B's.
-TEST(Equality, WhatACheaterSeesCannotBeTestedAgainstCandidates) {
+TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
   constexpr std::uint64_t kCandidates = 256, kOfB = 77;
   Messages of_b;
   SessionId id{};

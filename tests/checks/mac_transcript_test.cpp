@@ -84,7 +84,7 @@ Outcomes open_in_parts(std::size_t altered, const Alteration& alteration,
 }
 
 // A bit that was opened and whose MAC was forgotten would be believed without a check.
-TEST(MacTranscript, DoesNotSettleBeforeEveryOpenedBitIsOnIt) {
+TEST(MacTranscript, DoesNotSettleBeforeEveryOpenedBitIsAbsorbed) {
   for (const std::size_t forgotten : {1u, 64u}) {
     run_sessions(
         [&](Session& session) {
@@ -104,7 +104,7 @@ TEST(MacTranscript, DoesNotSettleBeforeEveryOpenedBitIsOnIt) {
   }
 }
 
-TEST(MacTranscript, PartsAreSettledWithTheWhole) {
+TEST(MacTranscript, SettlesPartsWithTheWhole) {
   const Outcomes honest = open_in_parts(3, {});
   EXPECT_EQ(honest.a.kind, Kind::Done) << honest.a.message;
   EXPECT_EQ(honest.b.kind, Kind::Done) << honest.b.message;
@@ -113,13 +113,13 @@ TEST(MacTranscript, PartsAreSettledWithTheWhole) {
                   Party::B);
 }
 
-TEST(MacTranscript, PartsTakenInAnotherOrderAreFound) {
+TEST(MacTranscript, RejectsPartsInAnotherOrder) {
   const Outcomes outcomes = open_in_parts(3, {}, {0, 2, 1});
   EXPECT_EQ(outcomes.a.check, "MAC transcript");
   EXPECT_EQ(outcomes.b.check, "MAC transcript");
 }
 
-TEST(MacTranscript, EveryByteOfTheDigestIsCompared) {
+TEST(MacTranscript, ComparesEveryByteOfTheDigest) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (std::size_t byte = 0; byte < 32; ++byte) {
       PartyOptions options;
@@ -139,7 +139,7 @@ TEST(MacTranscript, EveryByteOfTheDigestIsCompared) {
   }
 }
 
-TEST(MacTranscript, HonestOpeningsSettle) {
+TEST(MacTranscript, SettlesHonestOpenings) {
   run_sessions([](Session& session) {
     settle_transcripts(session);  // of nothing
     for (const std::size_t count : {1u, 63u, 511u, 512u, 513u, 1025u}) {
@@ -151,7 +151,7 @@ TEST(MacTranscript, HonestOpeningsSettle) {
   });
 }
 
-TEST(MacTranscript, CostsWhatTheHeaderSays) {
+TEST(MacTranscript, CostsAsDocumented) {
   run_sessions([](Session& session) {
     const ChannelCounters before = session.channel().counters();
     settle_transcripts(session);
@@ -161,7 +161,7 @@ TEST(MacTranscript, CostsWhatTheHeaderSays) {
   });
 }
 
-TEST(MacTranscript, OneFlippedBitIsFound) {
+TEST(MacTranscript, RejectsFlippedBit) {
   for (const Party owner : {Party::A, Party::B})
     for (const std::size_t index : {0u, 511u, 512u, 599u})
       expect_caught(
@@ -169,14 +169,14 @@ TEST(MacTranscript, OneFlippedBitIsFound) {
           peer_of(owner));
 }
 
-TEST(MacTranscript, OneWrongMacIsFound) {
+TEST(MacTranscript, RejectsWrongMac) {
   for (const Party owner : {Party::A, Party::B})
     for (const std::size_t index : {0u, 599u})
       expect_caught(attack(owner, 600, [=](Dealt& dealt) { dealt.macs[index].value.hi ^= 1; }),
                     peer_of(owner));
 }
 
-TEST(MacTranscript, AnOmittedAbsorbIsFound) {
+TEST(MacTranscript, RejectsOmittedOrExtraMac) {
   for (const Party owner : {Party::A, Party::B}) {
     expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.pop_back(); }), peer_of(owner));
     expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.clear(); }), peer_of(owner));
@@ -185,7 +185,7 @@ TEST(MacTranscript, AnOmittedAbsorbIsFound) {
   }
 }
 
-TEST(MacTranscript, AnotherOrderIsFound) {
+TEST(MacTranscript, RejectsMacsInAnotherOrder) {
   for (const Party owner : {Party::A, Party::B})
     expect_caught(attack(owner, 600, [](Dealt& dealt) { std::swap(dealt.macs[3], dealt.macs[4]); }),
                   peer_of(owner));
@@ -193,7 +193,7 @@ TEST(MacTranscript, AnotherOrderIsFound) {
 
 // A bit that has been revealed has its MAC on the transcript at the next settlement, not at a later
 // one.
-TEST(MacTranscript, MacsCannotMovePastASettlement) {
+TEST(MacTranscript, RejectsMacsAbsorbedAfterTheSettlement) {
   const Outcomes outcomes = run_sessions(
       [](Session& session) {
         Dealt dealt(session, Party::B, 10);
@@ -212,7 +212,7 @@ TEST(MacTranscript, MacsCannotMovePastASettlement) {
   expect_caught(outcomes, Party::A);
 }
 
-TEST(MacTranscript, TheDigestOfOneDirectionIsNoneOfTheOther) {
+TEST(MacTranscript, RejectsReflectedDigest) {
   for (const bool opened : {false, true}) {
     for (const Party honest : {Party::A, Party::B}) {
       const auto wrapper = in_transit(reflect("mac_transcript.digest"));
@@ -229,7 +229,7 @@ TEST(MacTranscript, TheDigestOfOneDirectionIsNoneOfTheOther) {
   }
 }
 
-TEST(MacTranscript, AnEarlierDigestIsNoLaterOne) {
+TEST(MacTranscript, RejectsReplayedDigest) {
   std::vector<std::byte> first;
   PartyOptions options;
   options.wrap_a = in_transit([&](const Arrival& arrival) {
@@ -258,7 +258,7 @@ Digest digest_of(std::span<const Block> blocks, std::span<const std::size_t> cut
   return transcript.settle();
 }
 
-TEST(MacTranscript, TheCutsDoNotMatterAcrossTheChangeOfKeys) {
+TEST(MacTranscript, DigestIsIndependentOfPieceSizes) {
   std::vector<Block> blocks(kEdge + 700);
   Rng(Seed{{1, 1}}).fill_blocks(std::span(blocks));
   const Digest whole = digest_of(blocks, {});
@@ -291,7 +291,7 @@ TEST(MacTranscript, EqualsItsDefinition) {
       settled, RandomOracle(session, {"MAC digest", 'B', 1}).absorb_object(chain).digest()));
 }
 
-TEST(MacTranscript, HonestOpeningsSettleAcrossTheChangeOfKeys) {
+TEST(MacTranscript, SettlesHonestOpeningsAcrossTheChangeOfKeys) {
   run_sessions([](Session& session) {
     open(session, Party::A, kEdge - 100);
     open(session, Party::A, 300);

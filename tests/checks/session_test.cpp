@@ -66,13 +66,13 @@ Outcomes join(std::uint64_t of_a, std::uint64_t of_b, const PartyOptions& option
       options);
 }
 
-TEST(JoinSession, LetsThePeersWorkerIn) {
+TEST(JoinSession, AcceptsThePeersWorker) {
   const Outcomes outcomes = join(3, 3);
   EXPECT_EQ(outcomes.a.kind, Kind::Done) << outcomes.a.message;
   EXPECT_EQ(outcomes.b.kind, Kind::Done) << outcomes.b.message;
 }
 
-TEST(JoinSession, TurnsEverybodyElseAway) {
+TEST(JoinSession, RejectsAnyOtherConnection) {
   for (const Outcomes& outcomes :
        {join(1, 2), join(1, 1, {}, 2),
         join(1, 1,
@@ -106,7 +106,7 @@ TEST(JoinSession, ComparesEveryByteOfTheConnectionId) {
   }
 }
 
-TEST(EstablishSession, BothAgreeOnFreshIds) {
+TEST(EstablishSession, GivesBothPartiesTheSameFreshIds) {
   const Established first = establish({.seed = 1}), second = establish({.seed = 2});
   expect_done(first);
   expect_done(second);
@@ -115,7 +115,7 @@ TEST(EstablishSession, BothAgreeOnFreshIds) {
   EXPECT_NE(first.of[0].connection, second.of[0].connection);
 }
 
-TEST(EstablishSession, AnExistingSessionStaysAndTheConnectionIsNew) {
+TEST(EstablishSession, KeepsExistingSessionIdWithNewConnectionId) {
   const Established first = establish({.seed = 1}, session_of(7), session_of(7)),
                     second = establish({.seed = 2}, session_of(7), session_of(7));
   expect_done(first);
@@ -125,7 +125,7 @@ TEST(EstablishSession, AnExistingSessionStaysAndTheConnectionIsNew) {
   EXPECT_NE(first.of[0].connection, second.of[0].connection);
 }
 
-TEST(EstablishSession, OneNonceAloneMakesTheConnectionNew) {
+TEST(EstablishSession, OneNewNonceGivesNewConnectionId) {
   for (const bool by_a : {false, true}) {
     SessionIds of[2];
     for (const std::uint64_t run : {0, 1}) {
@@ -139,7 +139,7 @@ TEST(EstablishSession, OneNonceAloneMakesTheConnectionNew) {
   }
 }
 
-TEST(EstablishSession, AnotherSessionIsADisagreement) {
+TEST(EstablishSession, RejectsAnotherSession) {
   for (const auto& [of_a, of_b] :
        {std::pair<std::optional<SessionId>, std::optional<SessionId>>{session_of(1), session_of(2)},
         {session_of(1), std::nullopt},
@@ -152,7 +152,7 @@ TEST(EstablishSession, AnotherSessionIsADisagreement) {
   }
 }
 
-TEST(EstablishSession, ASessionThatDiffersInAnyByteIsADisagreement) {
+TEST(EstablishSession, ComparesEveryByteOfTheSession) {
   for (std::size_t byte = 0; byte < 32; ++byte) {
     SessionId other = session_of(1);
     other.bytes[byte] ^= 0x80;
@@ -176,7 +176,7 @@ const Outcome& of(const Outcomes& outcomes, Party party) {
   return party == Party::A ? outcomes.a : outcomes.b;
 }
 
-TEST(EstablishSession, AnAlteredConfirmationIsFound) {
+TEST(EstablishSession, RejectsAlteredConfirmation) {
   for (const Party honest : {Party::A, Party::B}) {
     for (const std::size_t byte : {0u, 15u, 31u}) {
       const Established established = establish(attacked(honest, [=](const Arrival& arrival) {
@@ -187,13 +187,13 @@ TEST(EstablishSession, AnAlteredConfirmationIsFound) {
   }
 }
 
-TEST(EstablishSession, AReflectedConfirmationIsFound) {
+TEST(EstablishSession, RejectsReflectedConfirmation) {
   for (const Party honest : {Party::A, Party::B})
     expect_handshake_cheated(
         of(establish(attacked(honest, reflect("handshake.confirm"))).outcomes, honest));
 }
 
-TEST(EstablishSession, AConfirmationFromAnotherConnectionIsFound) {
+TEST(EstablishSession, RejectsConfirmationOfAnotherConnection) {
   for (const Party honest : {Party::A, Party::B}) {
     std::vector<std::byte> old;
     establish(attacked(honest,
@@ -213,7 +213,7 @@ TEST(EstablishSession, AConfirmationFromAnotherConnectionIsFound) {
 
 // A bit of the nonce flipped in transit: the Hello is still well formed, but the parties have not
 // seen the same two.
-TEST(EstablishSession, AHelloAlteredInTransitIsFoundByBoth) {
+TEST(EstablishSession, BothRejectAlteredHello) {
   for (const Party receiver : {Party::A, Party::B}) {
     for (const std::size_t byte_of_nonce : {0u, 31u}) {
       const Established established = establish(attacked(receiver, [=](const Arrival& arrival) {
@@ -230,7 +230,7 @@ TEST(EstablishSession, AHelloAlteredInTransitIsFoundByBoth) {
   }
 }
 
-TEST(EstablishSession, CostsWhatTheHeaderSays) {
+TEST(EstablishSession, CostsAsDocumented) {
   run_channels([](Party party, Channel& channel) {
     Rng rng(Seed{{1, static_cast<std::uint64_t>(party)}});
     establish_session(channel, rng, party, {}, std::nullopt);
@@ -265,7 +265,7 @@ class HoldingStream final : public ByteStream {
 };
 
 // Two parties that go on with other channels: neither may wait for what the other holds back.
-TEST(EstablishSession, NothingIsHeldBackWhenItStandsOrAWorkerHasJoined) {
+TEST(EstablishSession, FlushesWhenEstablishedOrJoined) {
   MemoryStreams streams = make_memory_streams();
   const auto establish_and_join = [](Party party, std::unique_ptr<ByteStream> stream) {
     bool holds = false;
@@ -358,7 +358,7 @@ TEST(JoinSession, IsBoundToTheChannel) {
   EXPECT_EQ(both_get_through(1, 2, join), std::pair(false, false));
 }
 
-TEST(Session, CountsAlikeOnBothSidesAndHoldsTheKeyItWasGiven) {
+TEST(Session, CountsEquallyOnBothSidesAndKeepsItsKey) {
   run_sessions([](Session& session) {
     EXPECT_EQ(session.next_counter(), 0u);
     EXPECT_EQ(session.next_counter(), 1u);
@@ -368,7 +368,7 @@ TEST(Session, CountsAlikeOnBothSidesAndHoldsTheKeyItWasGiven) {
 }
 
 // The ids and numbers of parts are public.
-TEST(Session, TheRandomnessOfAPartFollowsFromItsNumberAndFromThatOfTheWhole) {
+TEST(Session, RandomnessOfAPartDependsOnNumberAndWhole) {
   const auto channel = make_framed_channel(make_memory_streams().a);
   PhaseLog log;
   const auto first_of_part = [&](Party me, std::uint64_t seed, std::string_view kind,

@@ -63,7 +63,7 @@ struct Sealed {
   }
 };
 
-TEST(Aead, SealsAsTheStandardsTestVectors) {
+TEST(Aead, MatchesTestVectorsOfTheStandard) {
   // McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 14 and 16.
   Bytes zeros(16), cipher(16);
   EXPECT_EQ(seal(SealKey(), SealNonce{}, {}, zeros, cipher),
@@ -76,7 +76,7 @@ TEST(Aead, SealsAsTheStandardsTestVectors) {
   EXPECT_EQ(sealed.tag, fixed_from_hex<SealTag>("76fc6ece0f4e1768cddf8853bb2d551b"));
 }
 
-TEST(Aead, RoundTripOfAnyLengthAlsoInPlace) {
+TEST(Aead, RoundTripsAnyLengthAlsoInPlace) {
   const Sealed other;
   for (const std::size_t size : {0u, 1u, 15u, 16u, 17u, 64u, 1000u, 262128u}) {
     Bytes plain(size);
@@ -104,7 +104,7 @@ void expect_every_flip_refused(const Sealed& sealed, Range& input, const char* w
   EXPECT_TRUE(sealed.opens());
 }
 
-TEST(Aead, EveryFlippedBitOfEveryInputIsRefusedAndLeavesZeros) {
+TEST(Aead, RejectsEveryFlippedBitAndReturnsZeros) {
   Sealed sealed;
   expect_every_flip_refused(sealed, sealed.cipher, "cipher text");
   expect_every_flip_refused(sealed, sealed.tag, "tag");
@@ -113,7 +113,7 @@ TEST(Aead, EveryFlippedBitOfEveryInputIsRefusedAndLeavesZeros) {
   expect_every_flip_refused(sealed, sealed.key.bytes, "key");
 }
 
-TEST(Aead, WhatIsCutOrMovedBetweenContextAndTextIsRefused) {
+TEST(Aead, RejectsTruncationAndMovedBoundary) {
   const auto changed = [](const auto& change) {
     Sealed sealed;
     change(sealed);
@@ -131,7 +131,7 @@ TEST(Aead, WhatIsCutOrMovedBetweenContextAndTextIsRefused) {
   EXPECT_FALSE(changed([](Sealed& s) { std::ranges::reverse(s.tag); }));
 }
 
-TEST(Aead, KeysAreDerivedAsInRfc5869) {
+TEST(Aead, DerivesKeysAsInRfc5869) {
   const auto derived = [](std::string_view secret, std::string_view salt,
                           std::string_view purpose) {
     const Bytes info = from_hex(purpose);
@@ -161,7 +161,7 @@ TEST(Aead, AuthenticatesAsInRfc4231) {
             fixed_from_hex<SealTag>("82558a389a443c0ea4cc819899f2083a"));
 }
 
-TEST(Aead, TagsAreEqualOnlyInAllBits) {
+TEST(Aead, ComparesEveryBitOfTags) {
   SealTag a = fixed_from_hex<SealTag>("000102030405060708090a0b0c0d0e0f"), b = a;
   EXPECT_TRUE(equal_constant_time(a, b));
   for (std::size_t bit = 0; bit < 128; ++bit) {

@@ -61,7 +61,7 @@ std::string encrypted(const std::string& key, const std::string& plain) {
   return hex_of(out);
 }
 
-TEST_F(Aes, AnswersOfTheStandard) {
+TEST_F(Aes, MatchesTestVectorsOfTheStandard) {
   for_each_target([] {
     EXPECT_EQ(encrypted("000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"),
               "69c4e0d86a7b0430d8cdb78070b4c55a");
@@ -70,7 +70,7 @@ TEST_F(Aes, AnswersOfTheStandard) {
   });
 }
 
-TEST_F(Aes, KeyScheduleOfTheStandard) {
+TEST_F(Aes, KeyScheduleMatchesTheStandard) {
   for_each_target([] {
     const AesKey key = expand_key(block_from_hex("2b7e151628aed2a6abf7158809cf4f3c"));
     EXPECT_EQ(hex_of(key.round_keys[0]), "2b7e151628aed2a6abf7158809cf4f3c");
@@ -82,7 +82,7 @@ TEST_F(Aes, KeyScheduleOfTheStandard) {
 // Ordinary counters, and one whose low half wraps: it wraps without a carry.
 const std::vector<Block> kCounters = {{0, 0}, {5, 7}, {0xFFFFFFFFFFFFFFFD, 3}};
 
-TEST_F(Aes, CounterModeEqualsTheLibrarys) {
+TEST_F(Aes, CounterModeEqualsTheLibrary) {
   const Block key{0x1122334455667788, 0x99aabbccddeeff00};
   for (const Block counter : kCounters) {
     for (const std::size_t size : kSizes) {
@@ -133,7 +133,7 @@ TEST_F(Aes, TweakedHashEqualsItsDefinition) {
   }
 }
 
-TEST(TweakHash, UsesIndicesAndDomainsAllSeparate) {
+TEST(TweakHash, SeparatesUsesIndicesAndDomains) {
   const SessionId session{};
   const Block input{77, 78};
   const auto hashed = [&](const Domain& domain, HashUse use, std::uint64_t index) {
@@ -151,7 +151,7 @@ TEST(TweakHash, UsesIndicesAndDomainsAllSeparate) {
   EXPECT_NE(first, hashed({"tess", 'A', 0}, HashUse::LeakyAnd, 0));
 }
 
-TEST(TweakHash, AnIndexIsTheSameWhereverTheCallBegins) {
+TEST(TweakHash, IndexIsIndependentOfTheFirstOfTheCall) {
   const TweakHash hash({}, {"test", '*', 0});
   const auto in = random_blocks(100, 1);
   std::vector<Block> whole(100), part(100);
@@ -161,7 +161,7 @@ TEST(TweakHash, AnIndexIsTheSameWhereverTheCallBegins) {
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(hex_of(whole[i]), hex_of(part[i]));
 }
 
-TEST(TweakHash, TheCollapseIsLinearAndTellsTheDifferencesApart) {
+TEST(TweakHash, CollapseIsLinearAndSeparatesDifferences) {
   const Block x{5, 6}, z{7, 8};
   EXPECT_EQ(hex_of(collapsed(x, z)), hex_of(doubled(x) ^ doubled(doubled(z))));
   const Block delta{0x0123, 0x4567};

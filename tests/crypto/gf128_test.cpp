@@ -37,7 +37,7 @@ Block sum_of_products(std::span<const Block> a, std::span<const Block> b) {
 
 class Gf128 : public test::EveryTarget {};
 
-TEST_F(Gf128, SumsOfProductsEqualThoseBitByBit) {
+TEST_F(Gf128, SumsOfProductsEqualBitwiseProducts) {
   for (const std::size_t count :
        {0u, 1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 127u, 128u, 129u, 1023u, 1024u, 1025u}) {
     const auto a = random_blocks(count, 2 * count), b = random_blocks(count, 2 * count + 1);
@@ -47,7 +47,7 @@ TEST_F(Gf128, SumsOfProductsEqualThoseBitByBit) {
   }
 }
 
-TEST_F(Gf128, EveryPairOfPowersOfXIsMultiplied) {
+TEST_F(Gf128, MultipliesEveryPairOfPowersOfX) {
   const auto power = [](std::size_t i) {
     return i < 64 ? Block{std::uint64_t{1} << i, 0} : Block{0, std::uint64_t{1} << (i - 64)};
   };
@@ -72,7 +72,7 @@ TEST_F(Gf128, ProductsAddUpOverSeveralCalls) {
   });
 }
 
-TEST_F(Gf128, SpansOfDifferentLengthAreOurBug) {
+TEST_F(Gf128, RejectsSpansOfDifferentLength) {
   const auto a = random_blocks(3, 1);
   WideBlock sum{};
   EXPECT_THROW(add_products(a, std::span(a).first(2), sum), std::logic_error);

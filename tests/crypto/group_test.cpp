@@ -10,7 +10,7 @@ namespace {
 
 Rng group_rng(std::uint64_t seed) { return Rng(Seed{{seed, 11}}); }
 
-TEST(Group, IdentityAndNonCanonicalPointsAreRefused) {
+TEST(Group, RejectsIdentityAndNonCanonicalPoints) {
   Point identity{}, ones{}, field_prime{};
   ones.bytes.fill(0xFF);
   field_prime.bytes.fill(0xFF);  // p = 2^255 - 19, a second name of zero
@@ -23,7 +23,7 @@ TEST(Group, IdentityAndNonCanonicalPointsAreRefused) {
   EXPECT_FALSE(is_valid(negative));
 }
 
-TEST(Group, AValidPointHasNoSecondName) {
+TEST(Group, ValidPointHasOneEncoding) {
   Rng rng = group_rng(1);
   for (int i = 0; i < 20; ++i) {
     Point point = random_point(rng);
@@ -38,7 +38,7 @@ TEST(Group, AValidPointHasNoSecondName) {
 
 // Half of them are negative, half of them at least 2^255, and about half of the rest lie on no
 // point.
-TEST(Group, RandomBytesAreMostlyRefused) {
+TEST(Group, RejectsMostRandomBytes) {
   Rng rng = group_rng(2);
   int accepted = 0;
   for (int i = 0; i < 2000; ++i) accepted += is_valid(rng.object<Point>());
@@ -71,7 +71,7 @@ TEST(Group, TimesTheIdentityIsTheIdentity) {
   EXPECT_EQ(times(random_scalar(rng), a - a).bytes, Point{}.bytes);
 }
 
-TEST(Group, HashingIsAFunctionAndSpreads) {
+TEST(Group, HashToGroupIsDeterministicAndSpreads) {
   std::array<std::uint8_t, 64> uniform{};
   const Point first = hash_to_group(uniform);
   EXPECT_EQ(first.bytes, hash_to_group(uniform).bytes);

@@ -48,7 +48,7 @@ TEST(HashSum, IsTheSumOfTheHashesByPosition) {
     EXPECT_EQ(sum_of(random_blocks(count)), by_definition(random_blocks(count))) << count;
 }
 
-TEST(HashSum, TakesAnotherKeyAfterSoManyObjects) {
+TEST(HashSum, ChangesKeyAfterObjectsMax) {
   const auto blocks = random_blocks(TweakHash::kObjectsMax + 3);
   EXPECT_EQ(sum_of(blocks), by_definition(blocks));
   // The first object under the second key has the tweak that the first of all has, and another
@@ -63,7 +63,7 @@ TEST(HashSum, TakesAnotherKeyAfterSoManyObjects) {
   EXPECT_NE(words(sum.take()), first);
 }
 
-TEST(HashSum, IsTheSameHoweverItIsCut) {
+TEST(HashSum, IsIndependentOfPieceSizes) {
   const auto blocks = random_blocks(1500);
   const Words whole = sum_of(blocks);
   for (const std::size_t step : {1u, 7u, 255u, 256u, 257u, 1499u}) {
@@ -76,7 +76,7 @@ TEST(HashSum, IsTheSameHoweverItIsCut) {
   }
 }
 
-TEST(HashSum, ACutAtTheChangeOfKeyChangesNothing) {
+TEST(HashSum, IsIndependentOfACutAtTheChangeOfKey) {
   const auto blocks = random_blocks(TweakHash::kObjectsMax + 3);
   HashSum sum(kSession, kSumDomain, kUse);
   sum.absorb(std::span(blocks).first(TweakHash::kObjectsMax));
@@ -85,7 +85,7 @@ TEST(HashSum, ACutAtTheChangeOfKeyChangesNothing) {
   EXPECT_EQ(words(sum.take()), sum_of(blocks));
 }
 
-TEST(HashSum, OrderMatters) {
+TEST(HashSum, DependsOnTheOrder) {
   auto blocks = random_blocks(600);
   const Words before = sum_of(blocks);
   for (const auto& [i, j] : {std::pair{0, 1}, {255, 256}, {0, 599}}) {
@@ -95,7 +95,7 @@ TEST(HashSum, OrderMatters) {
   }
 }
 
-TEST(HashSum, OneBitChangesIt) {
+TEST(HashSum, DependsOnSingleBits) {
   auto blocks = random_blocks(300);
   std::set<Words> seen = {sum_of(blocks)};
   for (std::size_t bit = 0; bit < 128; ++bit) {
@@ -110,14 +110,14 @@ TEST(HashSum, OneBitChangesIt) {
 }
 
 // Equal blocks do not cancel, nor do zeros vanish.
-TEST(HashSum, TheLengthMatters) {
+TEST(HashSum, DependsOnTheLength) {
   std::set<Words> seen;
   for (std::size_t count = 0; count < 20; ++count)
     seen.insert(sum_of(std::vector<Block>(count, Block{0, 0})));
   EXPECT_EQ(seen.size(), 20u);
 }
 
-TEST(HashSum, PositionsGoOnAfterItWasTaken) {
+TEST(HashSum, PositionsContinueAfterTake) {
   const auto blocks = random_blocks(10);
   HashSum sum(kSession, kSumDomain, kUse);
   sum.absorb(blocks);
@@ -129,7 +129,7 @@ TEST(HashSum, PositionsGoOnAfterItWasTaken) {
   EXPECT_NE(second, first);
 }
 
-TEST(HashSum, SessionDomainAndUseKeepSumsApart) {
+TEST(HashSum, DependsOnSessionDomainAndUse) {
   const auto blocks = random_blocks(3);
   SessionId other{};
   other.bytes[0] ^= decltype(other.bytes)::value_type{1};

@@ -23,7 +23,7 @@ PublicSeed seed_of(std::uint32_t number) {
   return seed;
 }
 
-TEST(Permutation, IsOne) {
+TEST(Permutation, IsAPermutation) {
   for (const std::uint32_t n : {0u, 1u, 2u, 3u, 64u, 65u, 10000u}) {
     auto image = permutation_from({}, kDomain, seed_of(n), n);
     ASSERT_EQ(image.size(), n);
@@ -41,7 +41,7 @@ TEST(Permutation, IsUniformOverAllOfFour) {
   EXPECT_LT(chi_square(observed), chi_square_bound(24));
 }
 
-TEST(Permutation, SendsEachOfAThousandEverywhere) {
+TEST(Permutation, MapsEachElementToAnyPosition) {
   constexpr std::uint32_t kSize = 1000, kCells = 20;
   for (const std::uint32_t watched : {0u, 499u, 999u}) {
     std::vector<double> counts(kCells);
@@ -63,7 +63,7 @@ TEST(Permutation, DependsOnSeedDomainAndSession) {
   EXPECT_NE(base, permutation_from(other, kDomain, seed_of(1), 50));
 }
 
-TEST(Permutation, EveryByteOfTheSeedMatters) {
+TEST(Permutation, DependsOnEveryByteOfTheSeed) {
   const auto base = permutation_from({}, kDomain, {}, 50);
   for (std::size_t i = 0; i < 32; ++i) {
     PublicSeed seed{};

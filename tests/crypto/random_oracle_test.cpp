@@ -50,7 +50,7 @@ TEST(RandomOracle, EqualsSha256OfHeaderAndInput) {
   }
 }
 
-TEST(RandomOracle, EveryFieldOfTheDomainMatters) {
+TEST(RandomOracle, DependsOnEveryFieldOfTheDomain) {
   std::set<std::string> digests;
   const std::string input = "input";
   digests.insert(by_oracle(session_of(1), {"phase", 'A', 1}, input));
@@ -66,7 +66,7 @@ TEST(RandomOracle, EveryFieldOfTheDomainMatters) {
 
 // With no length in front, phase "ab" and a session that begins with "c" would hash like phase
 // "abc".
-TEST(RandomOracle, PhasesThatArePrefixesOfEachOtherDoNotMeet) {
+TEST(RandomOracle, SeparatesPhasesThatArePrefixes) {
   SessionId with_c = session_of(9), shifted;
   with_c.bytes[0] = 'c';
   for (std::size_t i = 0; i < 31; ++i) shifted.bytes[i] = with_c.bytes[i + 1];
@@ -80,7 +80,7 @@ TEST(RandomOracle, PhasesThatArePrefixesOfEachOtherDoNotMeet) {
             by_oracle({}, {std::string_view("\0", 1), 'A', 0}, ""));
 }
 
-TEST(RandomOracle, PiecesAreConcatenated) {
+TEST(RandomOracle, ConcatenatesPieces) {
   const SessionId session = session_of(4);
   const Domain domain{"pieces", '*', 0};
   RandomOracle oracle(session, domain);
@@ -95,7 +95,7 @@ TEST(RandomOracle, BlockIsTheFirstHalfOfTheDigest) {
   EXPECT_EQ(std::memcmp(&block, digest.bytes.data(), 16), 0);
 }
 
-TEST(RandomOracle, IsUsedOnce) {
+TEST(RandomOracle, RejectsASecondUse) {
   RandomOracle oracle({}, {"once", 'A', 0});
   oracle.digest();
   EXPECT_THROW(oracle.digest(), std::logic_error);

@@ -22,7 +22,7 @@ void expect_balanced(double ones, double samples, std::size_t position) {
   EXPECT_LT(std::abs(ones - samples / 2), 3 * std::sqrt(samples)) << "position " << position;
 }
 
-TEST(Rng, SameSeedSameBytes) {
+TEST(Rng, SameSeedGivesSameBytes) {
   Rng a = seeded(1), b = seeded(1), other = seeded(2);
   std::vector<std::byte> from_a(5000), from_b(5000), from_other(5000);
   a.fill(from_a), b.fill(from_b), other.fill(from_other);
@@ -30,7 +30,7 @@ TEST(Rng, SameSeedSameBytes) {
   EXPECT_NE(from_a, from_other);
 }
 
-TEST(Rng, NothingRepeatsBetweenCalls) {
+TEST(Rng, DoesNotRepeatBetweenCalls) {
   Rng rng = seeded(3);
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
   for (const std::size_t size : {1u, 16u, 17u, 1024u, 1025u}) {
@@ -43,14 +43,14 @@ TEST(Rng, NothingRepeatsBetweenCalls) {
   EXPECT_NE(forked.block().lo, rng.block().lo);
 }
 
-TEST(Rng, AMovedGeneratorGoesOn) {
+TEST(Rng, MovedGeneratorContinues) {
   Rng a = seeded(4), b = seeded(4);
   a.block(), b.block();
   Rng moved_to = std::move(a);
   EXPECT_EQ(moved_to.block().lo, b.block().lo);
 }
 
-TEST(Rng, TheSystemsSeedsDiffer) {
+TEST(Rng, SystemSeedsDiffer) {
   EXPECT_NE(Rng::from_system().block().lo, Rng::from_system().block().lo);
 }
 
@@ -121,7 +121,7 @@ TEST(Rng, BelowAHugeBoundHasNoModuloBias) {
   EXPECT_LT(chi_square(thirds), chi_square_bound(3));
 }
 
-TEST(Rng, BelowAtTheEdges) {
+TEST(Rng, BelowHandlesEdgeBounds) {
   Rng rng = seeded(9);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(rng.below(1), 0u);
   bool high = false;

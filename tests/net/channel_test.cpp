@@ -1,4 +1,4 @@
-// Framing: what is on the wire, what is refused, what is counted. On streams in memory.
+// Framing: wire format, rejected frames, counters. On streams in memory.
 #include "net/channel.h"
 
 #include <thread>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace tinyot::test;
 
-TEST(Channel, AMessageIsAHeaderOfSixteenBytesAndItsPayload) {
+TEST(Channel, FramesMessageWithSixteenByteHeader) {
   ChannelAndRawPeer peers;
   const auto payload = payload_of(5);
   peers.channel->send(kGreeting, payload);
@@ -35,8 +35,8 @@ struct BadFrame {
 
 class Framing : public testing::TestWithParam<BadFrame> {};
 
-// Six bytes of kGreeting as message 0 are due; neither kind of receive takes anything else.
-TEST_P(Framing, OtherFramesAreADeviation) {
+// Six bytes of kGreeting as message 0 are expected; neither kind of receive accepts anything else.
+TEST_P(Framing, RejectsUnexpectedFrame) {
   for (const bool variable : {false, true}) {
     ChannelAndRawPeer peers;
     peers.channel->set_phase("the phase");
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadFrame{"abortwithpayload", {6, 0xFFFFFFFF, 0}}),
     [](const auto& frame) { return frame.param.name; });
 
-TEST(Channel, AReplayedMessageIsADeviation) {
+TEST(Channel, RejectsReplayedMessage) {
   ChannelAndRawPeer peers;
   std::vector<std::byte> payload(3);
   peers.write_frame({3, kGreeting.id, 0}, payload_of(3));
@@ -81,7 +81,7 @@ TEST(Channel, AReplayedMessageIsADeviation) {
   message_of<PeerCheated>([&] { peers.channel->recv(kGreeting, payload); });
 }
 
-TEST(Channel, AnAbortIsReportedAsOneWhateverIsDue) {
+TEST(Channel, AcceptsAbortInPlaceOfAnyMessage) {
   MemoryStreams streams = make_memory_streams();
   auto a = make_framed_channel(std::move(streams.a)), b = make_framed_channel(std::move(streams.b));
   a->send(kGreeting, payload_of(2));
@@ -91,13 +91,13 @@ TEST(Channel, AnAbortIsReportedAsOneWhateverIsDue) {
   message_of<PeerAborted>([&] { b->recv(kReply, payload); });
 }
 
-TEST(Channel, AnAbortToAClosedPeerDoesNotThrow) {
+TEST(Channel, SendAbortToClosedPeerDoesNotThrow) {
   ChannelAndRawPeer peers;
   peers.raw.reset();
   peers.channel->send_abort();
 }
 
-TEST(Channel, AClosedPeerIsANetworkErrorThatNamesThePhase) {
+TEST(Channel, ClosedPeerIsNetworkErrorNamingThePhase) {
   for (const std::size_t bytes_before : {0u, 7u, 16u, 18u}) {
     ChannelAndRawPeer peers;
     peers.channel->set_phase("leaky ANDs");
@@ -111,14 +111,14 @@ TEST(Channel, AClosedPeerIsANetworkErrorThatNamesThePhase) {
         message_of<NetworkError>([&] { peers.channel->recv(kGreeting, payload); });
     expect_contains(message, "closed");
     expect_contains(message, "phase leaky ANDs");
-    // What is sent goes nowhere; that shows where something is to be read.
+    // Sending succeeds without effect; the next receive reports the end.
     peers.channel->send(kReply, payload);
     expect_contains(message_of<NetworkError>([&] { peers.channel->recv(kGreeting, payload); }),
                     "phase leaky ANDs");
   }
 }
 
-TEST(Channel, PaddingBitsMustBeZero) {
+TEST(Channel, RejectsNonZeroPaddingBits) {
   ChannelAndRawPeer peers;
   peers.write_frame({2, kGreeting.id, 0}, {std::byte{0xFF}, std::byte{0x07}});
   peers.write_frame({2, kGreeting.id, 1}, {std::byte{0xFF}, std::byte{0x0F}});
@@ -128,7 +128,7 @@ TEST(Channel, PaddingBitsMustBeZero) {
                   "padding");
 }
 
-TEST(Channel, BitsWordsAndObjectsArriveAsSent) {
+TEST(Channel, TransmitsBitsWordsAndObjects) {
   MemoryStreams streams = make_memory_streams();
   auto a = make_framed_channel(std::move(streams.a)), b = make_framed_channel(std::move(streams.b));
   for (const std::size_t size : {0u, 1u, 7u, 8u, 9u, 64u, 65u, 1023u, 1024u, 1025u}) {
@@ -147,7 +147,7 @@ TEST(Channel, BitsWordsAndObjectsArriveAsSent) {
   EXPECT_EQ(recv_object<std::uint32_t>(*a, kReply), 77u);
 }
 
-TEST(Channel, CountersCountExactly) {
+TEST(Channel, CountsBytesMessagesAndRounds) {
   MemoryStreams streams = make_memory_streams();
   auto a = make_framed_channel(std::move(streams.a)), b = make_framed_channel(std::move(streams.b));
   std::vector<std::byte> payload(100), small(3);
@@ -169,7 +169,7 @@ TEST(Channel, CountersCountExactly) {
   EXPECT_EQ(b->counters().rounds, 0u);
 }
 
-TEST(MemoryStream, LargeMessagesBothWaysAtOnce) {
+TEST(MemoryStream, ExchangesLargeMessagesWithoutDeadlock) {
   constexpr std::size_t kBytes = std::size_t{64} << 20;
   MemoryStreams streams = make_memory_streams();
   const auto run = [](std::unique_ptr<ByteStream> stream, std::byte mine, std::byte peers) {
@@ -184,8 +184,8 @@ TEST(MemoryStream, LargeMessagesBothWaysAtOnce) {
   thread.join();
 }
 
-// A peer that floods does not keep a party that is to stop.
-TEST(MemoryStream, ADeadlineHoldsWhileDataKeepComing) {
+// A flooding peer does not delay a party beyond its deadline.
+TEST(MemoryStream, DeadlineHoldsWhileDataKeepArriving) {
   MemoryStreams streams = make_memory_streams();
   streams.b->write(std::vector<std::byte>(100));
   std::vector<std::byte> bytes(10);

@@ -1,4 +1,4 @@
-// Both parties send far more than the sockets between them hold before either reads.
+// Both parties send far more than the socket buffers hold before either reads.
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -13,7 +13,7 @@ namespace {
 using namespace tinyot::test;
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
-// of machines, too, that take long over what has been read ahead
+// Long enough for slow machines.
 constexpr TcpTimeouts kSlow{10s, 50s};
 
 class FullBuffers : public testing::TestWithParam<Layer> {};
@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Over, FullBuffers, testing::Values(Layer::Tcp, Layer::T
                            return layer.param == Layer::Tcp ? "Tcp" : "Tls";
                          });
 
-// Sends `messages` of `bytes`, and then receives as many.
+// Sends `messages` messages of `bytes` bytes, then receives as many.
 void send_all_first(std::unique_ptr<ByteStream> stream, std::size_t messages, std::size_t bytes) {
   const auto channel = make_framed_channel(std::move(stream));
   std::vector<std::byte> payload = payload_of(bytes);
@@ -49,16 +49,16 @@ TEST_P(FullBuffers, ManyMessagesBothWaysDoNotDeadlock) {
   both_send_first(StreamPair(GetParam(), kSlow), 64, kMegabyte);
 }
 
-// More than what is read ahead of a peer that sends out of turn, and what the system keeps.
+// More than the read-ahead limit and the socket buffers together.
 TEST_P(FullBuffers, OneLargeMessageBothWaysDoesNotDeadlock) {
   both_send_first(StreamPair(GetParam(), kSlow), 1, 90 * kMegabyte);
 }
 
-// A peer that floods a party, which is blocked in writing since the peer takes nothing, makes it
-// hold a bounded amount.
-TEST(Flood, IsNotReadAheadWithoutBound) {
+// A party that is blocked in writing, since the peer reads nothing, buffers a bounded amount of
+// what the peer sends.
+TEST(Flood, ReadAheadIsBounded) {
   constexpr std::size_t kWritten = 40 * kMegabyte, kAhead = 64 * kMegabyte,
-                        kOfTheSystem = 24 * kMegabyte;
+                        kSocketBuffers = 24 * kMegabyte;
   const Address address = free_address();
   TcpListener listener(address, {10s, 2s});
   std::atomic<std::size_t> flooded = 0;
@@ -70,7 +70,7 @@ TEST(Flood, IsNotReadAheadWithoutBound) {
   expect_contains(message_of<NetworkError>([&] { stream->write(payload_of(kWritten)); }),
                   "--idle-timeout");
   EXPECT_GE(flooded, kAhead);
-  EXPECT_LE(flooded, kAhead + kWritten + kOfTheSystem);
+  EXPECT_LE(flooded, kAhead + kWritten + kSocketBuffers);
   stream.reset();
   flooding.join();
 }

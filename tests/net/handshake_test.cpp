@@ -1,4 +1,4 @@
-// The handshake: what must agree, and which error names what does not.
+// The handshake: what must be equal, and the error that reports a difference.
 #include "net/handshake.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ Hello hello_of(Party party, std::vector<Parameter> parameters) {
 
 const std::vector<Parameter> kParameters = {{"profile", "nnob12"}, {"sigma", "40"}};
 
-// A with the usual parameters meets B with these, in either direction.
-Outcomes synchronise(const Hello& of_b) {
+// A handshake of A with kParameters and B with `of_b`.
+Outcomes handshake_outcomes(const Hello& of_b) {
   return run_channels([&](Party party, Channel& channel) {
     try {
       shake_hands(channel, party == Party::A ? hello_of(Party::A, kParameters) : of_b);
@@ -34,7 +34,7 @@ Outcomes synchronise(const Hello& of_b) {
   });
 }
 
-TEST(Handshake, BothGetTheBytesOfBothHellos) {
+TEST(Handshake, BothReceiveBothHellos) {
   Handshake of[2];
   const Outcomes outcomes = run_channels([&](Party party, Channel& channel) {
     of[static_cast<int>(party)] = shake_hands(channel, hello_of(party, kParameters));
@@ -46,17 +46,17 @@ TEST(Handshake, BothGetTheBytesOfBothHellos) {
   EXPECT_NE(of[0].hello_a, of[0].hello_b);
 }
 
-void expect_disagreement(const Hello& of_b, const std::vector<std::string>& said_by_a,
-                         const std::vector<std::string>& said_by_b) {
-  const Outcomes outcomes = synchronise(of_b);
+void expect_disagreement(const Hello& of_b, const std::vector<std::string>& parts_at_a,
+                         const std::vector<std::string>& parts_at_b) {
+  const Outcomes outcomes = handshake_outcomes(of_b);
   for (const auto& [message, parts] :
-       {std::pair{outcomes.a.message, said_by_a}, {outcomes.b.message, said_by_b}}) {
+       {std::pair{outcomes.a.message, parts_at_a}, {outcomes.b.message, parts_at_b}}) {
     expect_contains(message, "disagreement: ");
     for (const std::string& part : parts) expect_contains(message, part);
   }
 }
 
-TEST(Handshake, AnotherValueIsNamedWithBoth) {
+TEST(Handshake, ReportsDifferentParameterWithBothValues) {
   expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"sigma", "64"}}),
                       {"sigma", "mine is 40", "peer's 64"}, {"sigma", "mine is 64", "peer's 40"});
   expect_disagreement(hello_of(Party::B, {{"profile", ""}, {"sigma", "40"}}),
@@ -64,18 +64,18 @@ TEST(Handshake, AnotherValueIsNamedWithBoth) {
                       {"profile", "mine is nothing", "peer's nnob12"});
 }
 
-TEST(Handshake, AnotherParameterIsNamed) {
+TEST(Handshake, ReportsDifferentParameterNames) {
   expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"unit", "40"}}),
                       {"sigma", "unit"}, {"sigma", "unit"});
 }
 
-TEST(Handshake, MoreOrFewerParametersAreNoticed) {
+TEST(Handshake, RejectsDifferentNumberOfParameters) {
   expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}}), {"number of parameters"},
                       {"number of parameters"});
   expect_disagreement(hello_of(Party::B, {}), {"number of parameters"}, {"number of parameters"});
 }
 
-TEST(Handshake, TwoOfTheSamePartyAreNoticed) {
+TEST(Handshake, RejectsTwoOfTheSameParty) {
   expect_disagreement(hello_of(Party::A, kParameters), {"both are A", "--party B"},
                       {"both are A", "--party B"});
 }
@@ -89,7 +89,7 @@ std::string protobuf_hello(std::uint8_t version, std::uint8_t party, std::size_t
   return std::string(kMagic) + hello;
 }
 
-// What A makes of a hello that a peer writes by hand.
+// The message of A's exception on a hand-written Hello.
 template <class Exception>
 std::string reaction_to(const std::string& hello, std::uint32_t tag = kHelloTag) {
   ChannelAndRawPeer peers;
@@ -99,7 +99,7 @@ std::string reaction_to(const std::string& hello, std::uint32_t tag = kHelloTag)
   return message_of<Exception>([&] { shake_hands(*peers.channel, hello_of(Party::A, {})); });
 }
 
-TEST(Handshake, AHelloByHandIsAccepted) {
+TEST(Handshake, AcceptsHandWrittenHello) {
   ChannelAndRawPeer peers;
   const std::string hello = protobuf_hello(kWireVersion, 1, 32, 0);
   std::vector<std::byte> bytes(hello.size());
@@ -108,14 +108,14 @@ TEST(Handshake, AHelloByHandIsAccepted) {
   EXPECT_EQ(shake_hands(*peers.channel, hello_of(Party::A, {})).hello_b, bytes);
 }
 
-TEST(Handshake, AnotherVersionIsNamedWithBoth) {
+TEST(Handshake, ReportsDifferentVersionWithBothValues) {
   const std::string message = reaction_to<Disagreement>(protobuf_hello(kWireVersion + 6, 1, 32, 0));
   expect_contains(message, "wire version");
   expect_contains(message, "mine is " + std::to_string(kWireVersion));
   expect_contains(message, "peer's " + std::to_string(kWireVersion + 6));
 }
 
-TEST(Handshake, MalformedHellosAreADeviation) {
+TEST(Handshake, RejectsMalformedHello) {
   for (const std::string& hello :
        {protobuf_hello(kWireVersion, 2, 32, 0), protobuf_hello(kWireVersion, 1, 31, 0),
         protobuf_hello(kWireVersion, 1, 33, 0), protobuf_hello(kWireVersion, 1, 32, 65),
@@ -123,7 +123,7 @@ TEST(Handshake, MalformedHellosAreADeviation) {
     expect_contains(reaction_to<PeerCheated>(hello), "handshake");
 }
 
-TEST(Handshake, AnotherProtocolIsANetworkError) {
+TEST(Handshake, AnotherProtocolIsNetworkError) {
   for (const std::string& hello :
        {std::string("SSH-2.0-OpenSSH_9.2"), std::string(), std::string("TinyOT wir"),
         std::string("HTTP/1.1 400 Bad Request\r\n")})
@@ -132,7 +132,7 @@ TEST(Handshake, AnotherProtocolIsANetworkError) {
                   "does not speak");
 }
 
-TEST(Handshake, AnOversizedHelloIsNeverRead) {
+TEST(Handshake, RejectsOversizedHelloBeforeReadingIt) {
   expect_contains(reaction_to<NetworkError>(std::string((16 << 10) + 1, 'x')), "does not speak");
   ChannelAndRawPeer peers;
   peers.write_frame({std::uint64_t{1} << 60, kHelloTag, 0});
@@ -141,13 +141,13 @@ TEST(Handshake, AnOversizedHelloIsNeverRead) {
       "does not speak");
 }
 
-TEST(Handshake, RawGarbageIsANetworkError) {
+TEST(Handshake, GarbageIsNetworkError) {
   ChannelAndRawPeer peers;
   peers.raw->write(payload_of(64));
   message_of<NetworkError>([&] { shake_hands(*peers.channel, hello_of(Party::A, {})); });
 }
 
-TEST(Handshake, WhatThePeerSaysCannotSpoilTheTerminal) {
+TEST(Handshake, ReplacesControlCharactersOfThePeer) {
   const std::string hello =
       protobuf_hello(kWireVersion, 1, 32, 0) + std::string("\x22\x0a\x0a\x01p\x12\x05\x1b[31m", 12);
   ChannelAndRawPeer peers;
@@ -158,7 +158,7 @@ TEST(Handshake, WhatThePeerSaysCannotSpoilTheTerminal) {
     shake_hands(*peers.channel, hello_of(Party::A, {{"p", "value"}}));
   });
   EXPECT_EQ(message.find('\x1b'), std::string::npos)
-      << "an escape sequence of the peer's reaches the message";
+      << "the message contains an escape sequence from the peer";
 }
 
 }  // namespace

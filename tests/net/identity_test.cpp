@@ -1,4 +1,4 @@
-// Keys and certificates as text, and what is refused of them.
+// Parsing and writing of keys and certificates.
 #include "net/tls/identity.h"
 
 #include <openssl/pem.h>
@@ -26,7 +26,7 @@ std::string refusal_of(const std::string& pem) {
   return message;
 }
 
-TEST(Fingerprint, IsTextAndBack) {
+TEST(Fingerprint, RoundTripsAsText) {
   Fingerprint fingerprint;
   for (std::size_t i = 0; i < 32; ++i) fingerprint.bytes[i] = static_cast<std::uint8_t>(i * 9);
   const std::string text = text_of(fingerprint);
@@ -42,7 +42,7 @@ TEST(Fingerprint, IsTextAndBack) {
     EXPECT_EQ(parse_fingerprint(wrong), std::nullopt) << wrong;
 }
 
-TEST(Fingerprint, DiffersWhereAnyBitDoes) {
+TEST(Fingerprint, ComparesEveryBit) {
   const Fingerprint fingerprint = Identity::generate().fingerprint();
   for (std::size_t bit = 0; bit < 256; ++bit) {
     Fingerprint other = fingerprint;
@@ -52,11 +52,11 @@ TEST(Fingerprint, DiffersWhereAnyBitDoes) {
   }
 }
 
-TEST(Identity, KeysAreFresh) {
+TEST(Identity, GeneratesDifferentKeys) {
   EXPECT_NE(Identity::generate().fingerprint(), Identity::generate().fingerprint());
 }
 
-TEST(Identity, IsTextAndBack) {
+TEST(Identity, RoundTripsAsPem) {
   const Identity identity = Identity::generate();
   const Identity parsed = Identity::parse(private_pem(identity), "key.pem");
   EXPECT_EQ(parsed.fingerprint(), identity.fingerprint());
@@ -66,9 +66,9 @@ TEST(Identity, IsTextAndBack) {
   EXPECT_EQ(identity.certificate_pem().find("PRIVATE"), std::string::npos);
 }
 
-// As `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | sha256sum` has it, of a
-// certificate made by openssl.
-TEST(Identity, AFingerprintIsOfThePublicKey) {
+// The expected value is from `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der |
+// sha256sum`, for a certificate made by openssl.
+TEST(Identity, FingerprintIsOfThePublicKey) {
   const std::string pem =
       "-----BEGIN CERTIFICATE-----\n"
       "MIIBbTCCAROgAwIBAgIUaTfEVgKhO8/iNIVyxumAjP2Th2YwCgYIKoZIzj0EAwIw\n"
@@ -97,7 +97,7 @@ TEST(Identity, IsValidForTenYears) {
   EXPECT_FALSE(years_later(-1).is_valid_now());
 }
 
-TEST(Identity, WhatIsNoneIsRefused) {
+TEST(Identity, RejectsMalformedIdentity) {
   const Identity identity = Identity::generate(), other = Identity::generate();
   const std::string pem = private_pem(identity), certificate = identity.certificate_pem(),
                     key = pem.substr(0, pem.find("-----BEGIN CERT"));
@@ -112,8 +112,8 @@ TEST(Identity, WhatIsNoneIsRefused) {
   EXPECT_EQ(refusal_of(key + other.certificate_pem()).find(key.substr(30, 20)), std::string::npos);
 }
 
-// Keys of other kinds, and locked ones, which must not be asked for at the terminal.
-TEST(Identity, KeysOfOtherKindsAreRefused) {
+// Keys of other types, and encrypted ones, for which no passphrase may be asked at the terminal.
+TEST(Identity, RejectsUnsupportedKeys) {
   const auto pem_of = [](EVP_PKEY* key, const EVP_CIPHER* cipher) {
     BIO* bio = BIO_new(BIO_s_mem());
     char passphrase[] = "secret";

@@ -1,5 +1,5 @@
-// Strangers at the door: whatever they do, they are turned away, one line says so, and the peer who
-// comes meanwhile is let in.
+// Pending connections: others than the peer's are rejected with one log line, and the peer that
+// connects meanwhile is admitted.
 #include <cstring>
 #include <thread>
 
@@ -20,7 +20,7 @@ std::string header_text(const FrameHeader& header) {
   return text;
 }
 
-// A record of a client's hello that announces `bytes` of it.
+// The beginning of a ClientHello of `bytes` bytes, with its record header.
 std::string tls_hello_of(std::uint32_t bytes) {
   std::string text = {0x16, 0x03, 0x01, 0x02, 0x00, 0x01};
   for (const int shift : {16, 8, 0}) text += static_cast<char>(bytes >> shift);
@@ -36,16 +36,17 @@ class Door : public testing::TestWithParam<Layer> {
     return tls() ? static_cast<const Admission&>(tls_of(side)) : plain_admission();
   }
 
-  // A is at the door while `strangers` come, which are kept until the end. Then B comes; it has to
-  // be let in soon.
-  void expect_let_in(const std::function<std::vector<Socket>(const std::string& port)>& strangers,
-                     std::chrono::milliseconds soon = 400ms) {
+  // A listens while connect_others() opens connections, which stay open until the end. Then B
+  // connects and must be admitted within `limit`.
+  void expect_peer_admitted(
+      const std::function<std::vector<Socket>(const std::string& port)>& connect_others,
+      std::chrono::milliseconds limit = 400ms) {
     const Address address = free_address();
     TcpListener listener(address, kTimeouts,
                          [this](const std::string& line) { log_.push_back(line); });
     auto listening =
         std::async(std::launch::async, [&] { return listener.accept(admission(Side::Listens)); });
-    const std::vector<Socket> kept = strangers(address.port);
+    const std::vector<Socket> sockets = connect_others(address.port);
     const auto begin = Clock::now();
     const auto b = tcp_connect(address, kTimeouts, admission(Side::Connects));
     const FrameHeader join{kJoinBytes, kJoin.id, 0};
@@ -56,7 +57,7 @@ class Door : public testing::TestWithParam<Layer> {
     const auto a = listening.get();
     a->read(received);
     EXPECT_EQ(received, message);
-    EXPECT_LT(Clock::now() - begin, soon);
+    EXPECT_LT(Clock::now() - begin, limit);
   }
 
   void expect_one_line(const std::string& part) const {
@@ -66,12 +67,12 @@ class Door : public testing::TestWithParam<Layer> {
     EXPECT_EQ(log_[0].find('\n'), std::string::npos);
   }
 
-  // A stranger who says this and goes on listening.
-  static std::vector<Socket> says(const std::string& port, const std::string& text) {
-    std::vector<Socket> kept;
-    kept.push_back(connect_to(port));
-    EXPECT_TRUE(kept.back().send_all(text));
-    return kept;
+  // A connection that sends `text` and stays open.
+  static std::vector<Socket> send(const std::string& port, const std::string& text) {
+    std::vector<Socket> sockets;
+    sockets.push_back(connect_to(port));
+    EXPECT_TRUE(sockets.back().send_all(text));
+    return sockets;
   }
 
   std::vector<std::string> log_;
@@ -82,58 +83,59 @@ INSTANTIATE_TEST_SUITE_P(Over, Door, testing::Values(Layer::Tcp, Layer::Tls),
                            return layer.param == Layer::Tcp ? "Tcp" : "Tls";
                          });
 
-TEST_P(Door, GarbageIsTurnedAway) {
-  expect_let_in([](const std::string& port) {
-    return says(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+TEST_P(Door, RejectsGarbage) {
+  expect_peer_admitted([](const std::string& port) {
+    return send(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   });
   expect_one_line("does not speak");
 }
 
-TEST_P(Door, WhoeverHangsUpIsTurnedAway) {
-  expect_let_in([](const std::string& port) { return connect_to(port), std::vector<Socket>(); });
+TEST_P(Door, RejectsClosedConnection) {
+  expect_peer_admitted(
+      [](const std::string& port) { return connect_to(port), std::vector<Socket>(); });
   expect_one_line("closed the connection");
 }
 
-TEST_P(Door, TheSilentKeepNobodyWaiting) {
-  expect_let_in([](const std::string& port) { return says(port, ""); });
+TEST_P(Door, SilentConnectionDoesNotDelayThePeer) {
+  expect_peer_admitted([](const std::string& port) { return send(port, ""); });
   EXPECT_TRUE(log_.empty());
 }
 
-TEST_P(Door, TheSilentAreTurnedAwayInTime) {
-  expect_let_in([](const std::string& port) {
-    auto kept = says(port, "");
+TEST_P(Door, RejectsSilentConnectionAfterTimeout) {
+  expect_peer_admitted([](const std::string& port) {
+    auto sockets = send(port, "");
     std::this_thread::sleep_for(700ms);
-    return kept;
+    return sockets;
   });
   expect_one_line("did not authenticate within 1 s");
 }
 
-// A byte now and then gives no more time.
-TEST_P(Door, TheSlowAreTurnedAwayInTime) {
+// Single bytes do not extend the timeout.
+TEST_P(Door, RejectsTricklingConnectionAfterTimeout) {
   const std::string slow = tls() ? tls_hello_of(400) + std::string(400, 'x')
                                  : header_text({100, kHello.id, 0}) + "TinyOT wire\n";
-  expect_let_in([&](const std::string& port) {
-    std::vector<Socket> kept = says(port, "");
+  expect_peer_admitted([&](const std::string& port) {
+    std::vector<Socket> sockets = send(port, "");
     for (std::size_t i = 0; i < 7; ++i) {
-      kept[0].send_all(slow.substr(i, 1));
+      sockets[0].send_all(slow.substr(i, 1));
       std::this_thread::sleep_for(100ms);
     }
-    return kept;
+    return sockets;
   });
   expect_one_line("did not authenticate");
 }
 
-TEST_P(Door, ACrowdOfTheSilentKeepsNobodyWaiting) {
-  expect_let_in([](const std::string& port) {
-    std::vector<Socket> kept;
-    for (int i = 0; i < 100; ++i) kept.push_back(connect_to(port));
-    return kept;
+TEST_P(Door, ManySilentConnectionsDoNotDelayThePeer) {
+  expect_peer_admitted([](const std::string& port) {
+    std::vector<Socket> sockets;
+    for (int i = 0; i < 100; ++i) sockets.push_back(connect_to(port));
+    return sockets;
   });
   ASSERT_GE(log_.size(), 60u);
   expect_contains(log_[0], "further connections arrived");
 }
 
-TEST_P(Door, TheNextConnectionWaitsInTheLobby) {
+TEST_P(Door, AcceptsSeveralPeersInTurn) {
   const Address address = free_address();
   TcpListener listener(address, kTimeouts);
   for (int round = 0; round < 3; ++round) {
@@ -147,7 +149,7 @@ TEST_P(Door, TheNextConnectionWaitsInTheLobby) {
   }
 }
 
-TEST(TlsDoor, ALongHelloIsTurnedAwayBeforeItComes) {
+TEST(TlsDoor, RejectsLongHelloByItsHeader) {
   for (const std::uint32_t bytes : {4097u, 131072u, 0xFFFFFFu}) {
     const Address address = free_address();
     auto listening = std::async(std::launch::async, [&] {
@@ -155,14 +157,14 @@ TEST(TlsDoor, ALongHelloIsTurnedAwayBeforeItComes) {
         TcpListener(address, {300ms, 10s}).accept(tls_of(Side::Listens));
       });
     });
-    const Socket stranger = connect_to(address.port);
-    stranger.send_all(tls_hello_of(bytes));
+    const Socket peer = connect_to(address.port);
+    peer.send_all(tls_hello_of(bytes));
     expect_contains(listening.get(), "ClientHello is malformed");
   }
 }
 
-// One byte of it a record: work for this side, and none for the one that sends it.
-TEST(TlsDoor, RejectsAHelloInManyRecords) {
+// One byte per record: costly for the receiver, cheap for the sender.
+TEST(TlsDoor, RejectsHelloInManyRecords) {
   const auto record = [](const std::string& content) {
     return std::string{0x16, 0x03, 0x01, 0x00, static_cast<char>(content.size())} + content;
   };
@@ -179,7 +181,7 @@ TEST(TlsDoor, RejectsAHelloInManyRecords) {
 }
 
 // A server's first record, byte by byte.
-TEST(TcpDoor, ConnectorGivesUpOnATrickledHandshake) {
+TEST(TcpDoor, ConnectorTimesOutOnTrickledHandshake) {
   const Listener listener;
   std::jthread trickling([&](const std::stop_token& stop) {
     const Socket peer = listener.accept(10s);
@@ -196,7 +198,7 @@ TEST(TcpDoor, ConnectorGivesUpOnATrickledHandshake) {
   EXPECT_LT(Clock::now() - begin, 3s);
 }
 
-TEST(TcpDoor, AConnectorThatMeetsTheSilentGivesUp) {
+TEST(TcpDoor, ConnectorTimesOutOnSilentListener) {
   const Listener silent;
   const auto begin = Clock::now();
   expect_contains(
@@ -211,7 +213,7 @@ FirstBytes judge(const std::string& text) {
   return judge_first_bytes(std::as_bytes(std::span(text)));
 }
 
-TEST(FirstBytesOfAConnection, OursAreAHelloOrAJoin) {
+TEST(FirstBytesOfAConnection, AcceptsHelloAndJoinOnly) {
   const std::string magic = "TinyOT wire\n", hello = header_text({790, kHello.id, 0}) + magic,
                     join = header_text({kJoinBytes, kJoin.id, 0});
   EXPECT_EQ(hello.size(), kFirstBytes);

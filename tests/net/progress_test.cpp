@@ -1,5 +1,5 @@
-// No peer keeps a call waiting for long: neither by bytes that trickle, nor by records without
-// application data, nor by data that keep coming. Over TCP and TLS alike.
+// No peer delays a call for long: neither by trickled bytes, nor by records without application
+// data, nor by data that keep arriving. Over TCP and TLS.
 #include <sys/socket.h>
 
 #include <atomic>
@@ -16,11 +16,11 @@ namespace {
 using namespace tinyot::test;
 using Clock = std::chrono::steady_clock;
 
-constexpr TcpTimeouts kImpatient{10s, 300ms};
-constexpr auto kSoon = 5s;  // also on a loaded machine, and far less than kPatient's timeout
+constexpr TcpTimeouts kShortTimeouts{10s, 300ms};
+constexpr auto kSoon = 5s;  // also on a loaded machine; far less than kLongTimeouts
 constexpr std::size_t kLargeMessage = std::size_t{64} << 20;
 
-// Repeats a step in a thread until it fails, or this object ends, or no test waits any more.
+// Repeats a step in a thread until it fails, this object is destroyed, or 2 kSoon have passed.
 class Repeating {
  public:
   template <class Step>
@@ -31,7 +31,7 @@ class Repeating {
             while (!stop.stop_requested() && Clock::now() < end && step())
               std::this_thread::sleep_for(pause);
           } catch (const NetworkError&) {
-            // The other side has closed the connection.
+            // The peer has closed the connection.
           }
         }) {}
 
@@ -54,20 +54,20 @@ INSTANTIATE_TEST_SUITE_P(Over, Progress, testing::Values(Layer::Tcp, Layer::Tls)
                            return layer.param == Layer::Tcp ? "Tcp" : "Tls";
                          });
 
-// A byte of application data now and then.
+// Sends single bytes of application data.
 auto trickle_of(ByteStream& stream) {
   return [&stream] { return stream.write(payload_of(1)), true; };
 }
 
 TEST_P(Progress, ReadOfATrickledMessageTimesOut) {
-  StreamPair pair(GetParam(), kImpatient);
+  StreamPair pair(GetParam(), kShortTimeouts);
   const Repeating trickle(trickle_of(*pair.a), 10ms);
   std::vector<std::byte> message(kLargeMessage);
   expect_contains(soon_failure_of([&] { pair.b->read(message); }), "--idle-timeout");
 }
 
 TEST_P(Progress, WriteToAPeerThatOnlySendsTimesOut) {
-  StreamPair pair(GetParam(), kImpatient);
+  StreamPair pair(GetParam(), kShortTimeouts);
   const Repeating trickle(trickle_of(*pair.a), 10ms);
   const std::vector<std::byte> message(kLargeMessage);
   expect_contains(soon_failure_of([&] { pair.b->write(message); }), "--idle-timeout");
@@ -84,7 +84,7 @@ TEST_P(Progress, SlowButSteadyMessageArrives) {
   EXPECT_GT(Clock::now() - begin, kShort.idle * 2);
 }
 
-TEST_P(Progress, DeadlineHoldsWhileDataKeepComing) {
+TEST_P(Progress, DeadlineHoldsWhileDataKeepArriving) {
   StreamPair pair(GetParam());
   const auto a = make_framed_channel(std::move(pair.a)), b = make_framed_channel(std::move(pair.b));
   const auto payload = payload_of(100000);
@@ -93,7 +93,7 @@ TEST_P(Progress, DeadlineHoldsWhileDataKeepComing) {
   const auto begin = Clock::now();
   EXPECT_FALSE(b->await_abort());
   EXPECT_LT(Clock::now() - begin, kSoon);
-  // The flood ends when nothing takes it any more.
+  // Ends the flood.
   a->set_deadline(Clock::now());
 }
 
@@ -107,7 +107,7 @@ TEST_P(Progress, DeadlineHoldsAlthoughDataHaveArrived) {
   expect_contains(message_of<NetworkError>([&] { pair.b->read(received); }), "stopped");
 }
 
-// Another thread has found that a check failed: this one tells the peer nothing more.
+// After a check has failed in another thread, this one must send nothing more.
 TEST_P(Progress, NothingIsSentAfterTheDeadline) {
   StreamPair pair(GetParam());
   const auto a = make_framed_channel(std::move(pair.a)), b = make_framed_channel(std::move(pair.b));
@@ -118,7 +118,7 @@ TEST_P(Progress, NothingIsSentAfterTheDeadline) {
   EXPECT_THROW(b->recv(kGreeting, {}), PeerAborted);
 }
 
-// Two TcpStreams with small buffers of the system's between them.
+// Two TcpStreams with small system buffers between them.
 struct SmallPair {
   SmallPair() {
     int ends[2];
@@ -144,7 +144,7 @@ TEST(TcpProgress, WriteToAPeerThatReadsInTricklesTimesOut) {
   expect_contains(soon_failure_of([&] { pair.b->write(message); }), "--idle-timeout");
 }
 
-// What a read waits for may be the answer to bytes that are still leaving.
+// A read may wait for the response to bytes that are still being sent.
 TEST(TcpProgress, ReadWaitsWhileEarlierWritesLeave) {
   SmallPair pair;
   const auto request = payload_of(std::size_t{4} << 20);
@@ -163,7 +163,7 @@ TEST(TcpProgress, ReadWaitsWhileEarlierWritesLeave) {
   EXPECT_GT(Clock::now() - begin, 800ms);
 }
 
-TEST(DatalessRecords, FewComeInARow) {
+TEST(DatalessRecords, LimitsRecordsInARow) {
   DatalessRecords records;
   for (int row = 0; row < 2; ++row) {
     for (std::size_t i = 0; i < DatalessRecords::kMax; ++i) records.begin_record();
@@ -175,7 +175,7 @@ TEST(DatalessRecords, FewComeInARow) {
   EXPECT_TRUE(records.are_too_many());
 }
 
-TEST(DatalessRecords, FewComeWithLittleData) {
+TEST(DatalessRecords, LimitsRecordsWithLittleData) {
   DatalessRecords records;
   std::size_t count = 0;
   for (; count < 1000 && !records.are_too_many(); ++count) {
@@ -183,7 +183,7 @@ TEST(DatalessRecords, FewComeWithLittleData) {
     records.begin_record();
     records.add_data(DatalessRecords::kBytesPerRecord / 4);
   }
-  // Each gives a quarter of a record back.
+  // Each round lowers the count by a quarter of a record.
   EXPECT_GE(count, DatalessRecords::kMax);
   EXPECT_LE(count, 2 * DatalessRecords::kMax);
 }
@@ -220,7 +220,7 @@ TEST_P(KeyUpdates, FloodEndsARead) {
   right.stream.reset();
 }
 
-TEST_P(KeyUpdates, FewBeforeDataAreTaken) {
+TEST_P(KeyUpdates, FewBeforeDataAreAccepted) {
   for (const std::size_t excess : {0u, 1u}) {
     RightClient right;
     for (std::size_t i = 0; i < DatalessRecords::kMax + excess; ++i)
@@ -241,7 +241,7 @@ TEST_P(KeyUpdates, FewBeforeDataAreTaken) {
 
 TEST_P(KeyUpdates, DoNotExtendTheIdleTimeout) {
   RightClient right(
-      TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
+      TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kShortTimeouts);
   const Repeating slow([&] { return right.client.send_key_update(GetParam()); }, 50ms);
   std::vector<std::byte> received(1);
   expect_contains(soon_failure_of([&] { right.stream->read(received); }), "--idle-timeout");
@@ -250,7 +250,7 @@ TEST_P(KeyUpdates, DoNotExtendTheIdleTimeout) {
 
 TEST_P(KeyUpdates, FloodDoesNotExtendAWrite) {
   RightClient right(
-      TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
+      TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kShortTimeouts);
   const Repeating flood([&] { return right.client.send_key_update(GetParam()); });
   const std::vector<std::byte> message(kLargeMessage);
   expect_contains(soon_failure_of([&] { right.stream->write(message); }), "--idle-timeout");
@@ -269,7 +269,7 @@ TEST(TlsProgress, FloodOfTicketsEndsARead) {
 
 TEST(TlsProgress, ReadOfATrickledRecordTimesOut) {
   RightClient right(
-      TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kImpatient);
+      TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kShortTimeouts);
   BIO* const memory = BIO_new(BIO_s_mem());
   SSL_set0_wbio(right.client.ssl(), memory);
   const auto payload = payload_of(16384);

@@ -1,4 +1,4 @@
-// A peer that writes frames by hand, and what one party made of them.
+// A peer that writes hand-made frames, and helpers for the exceptions they cause.
 #pragma once
 
 #include <gtest/gtest.h>

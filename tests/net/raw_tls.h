@@ -1,5 +1,4 @@
-// An end of a TLS connection that a test drives through OpenSSL: it may do what a TlsStream does
-// not.
+// An end of a TLS connection driven directly through OpenSSL, which may deviate from TlsStream.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -19,17 +18,17 @@ inline void use(SSL_CTX* context, const Identity& identity) {
   SSL_CTX_use_PrivateKey(context, identity.parts().key.get());
 }
 
-// It takes any peer.
+// Accepts any peer.
 class RawTls {
  public:
   using Configure = std::function<void(SSL_CTX*)>;
 
   explicit RawTls(const Configure& configure) : context_(SSL_CTX_new(TLS_method())) {
-    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to a socket that the other side has closed
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to a socket that the peer has closed
     SSL_CTX_set_security_level(context_.get(), 0);
     configure(context_.get());
   }
-  // As far as a client of TLS 1.3 knows, which is not all the way.
+  // True once the client's handshake is complete; the server may still reject the client.
   bool connect(const Address& address) {
     adopt(connect_to(address.port));
     return SSL_connect(ssl()) == 1;
@@ -58,12 +57,12 @@ class RawTls {
   SslPtr ssl_;
 };
 
-// A raw client with the right key, and what the listener makes of its connection.
+// A raw client with the right key, and the listener's stream of the connection.
 struct RightClient {
   explicit RightClient(
       std::uint64_t records_per_key = TlsAdmission::kRecordsPerKey,
       const RawTls::Configure& configure = [](SSL_CTX*) {},
-      const TcpTimeouts& of_listener = kPatient)
+      const TcpTimeouts& of_listener = kLongTimeouts)
       : client([&](SSL_CTX* context) {
           use(context, identity_of(Side::Connects));
           configure(context);
@@ -89,7 +88,7 @@ struct RightClient {
 struct RightServer {
   RightServer() : server([](SSL_CTX* context) { use(context, identity_of(Side::Listens)); }) {
     auto connecting = std::async(std::launch::async, [&] {
-      return tcp_connect({"127.0.0.1", listener.port()}, kPatient, tls_of(Side::Connects));
+      return tcp_connect({"127.0.0.1", listener.port()}, kLongTimeouts, tls_of(Side::Connects));
     });
     EXPECT_TRUE(server.accept(listener.accept(std::chrono::seconds(10))));
     stream = connecting.get();

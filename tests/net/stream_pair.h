@@ -14,17 +14,17 @@ namespace tinyot::test {
 
 using namespace std::chrono_literals;
 
-inline constexpr TcpTimeouts kPatient{10s, 10s};
+inline constexpr TcpTimeouts kLongTimeouts{10s, 10s};
 
 inline Address free_address() { return {"127.0.0.1", quiet_port()}; }
-// A party's key, and one that nobody pins. Made once: a key takes its time.
+// A party's identity, generated once.
 inline const Identity& identity_of(Side side) {
   static const Identity kListens = Identity::generate(), kConnects = Identity::generate();
   return side == Side::Listens ? kListens : kConnects;
 }
 inline Side other(Side side) { return side == Side::Listens ? Side::Connects : Side::Listens; }
 
-// Each knows the other by its key.
+// Each party has pinned the other's key.
 inline const TlsAdmission& tls_of(Side side) {
   static const TlsAdmission kListens(identity_of(Side::Listens),
                                      identity_of(Side::Connects).fingerprint());
@@ -40,14 +40,15 @@ inline const Admission& admission_of(Layer layer, Side side) {
 }
 
 struct StreamPair {
-  // The timeouts are of b, who connects.
-  explicit StreamPair(Layer layer, const TcpTimeouts& timeouts = kPatient)
+  // The timeouts are those of b, which connects.
+  explicit StreamPair(Layer layer, const TcpTimeouts& timeouts = kLongTimeouts)
       : StreamPair(admission_of(layer, Side::Listens), admission_of(layer, Side::Connects),
                    timeouts) {}
-  StreamPair(const Admission& of_a, const Admission& of_b, const TcpTimeouts& timeouts = kPatient) {
+  StreamPair(const Admission& of_a, const Admission& of_b,
+             const TcpTimeouts& timeouts = kLongTimeouts) {
     const Address address = free_address();
-    auto listening =
-        std::async(std::launch::async, [&] { return TcpListener(address, kPatient).accept(of_a); });
+    auto listening = std::async(std::launch::async,
+                                [&] { return TcpListener(address, kLongTimeouts).accept(of_a); });
     b = tcp_connect(address, timeouts, of_b);
     a = listening.get();
   }

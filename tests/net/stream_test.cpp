@@ -1,4 +1,4 @@
-// Streams over loopback, TCP and TLS alike: order, large messages both ways, bounded memory, and
+// Streams over loopback, TCP and TLS: order, large messages in both directions, bounded memory, and
 // each way in which they end.
 #include <fstream>
 #include <thread>
@@ -38,7 +38,7 @@ TEST_P(Stream, LargeMessagesBothWaysAtOnceDoNotDeadlock) {
 
 TEST_P(Stream, ManyMessagesOfOddSizesArriveInOrder) {
   StreamPair pair(GetParam());
-  const auto talk = [](std::unique_ptr<ByteStream> stream) {
+  const auto exchange_all = [](std::unique_ptr<ByteStream> stream) {
     const auto channel = make_framed_channel(std::move(stream));
     for (const std::size_t size : {1u, 0u, 3u, 65536u, 1000003u, 17u})
       channel->send(kGreeting, payload_of(size));
@@ -49,12 +49,12 @@ TEST_P(Stream, ManyMessagesOfOddSizesArriveInOrder) {
     }
     EXPECT_EQ(channel->counters().bytes_sent, 6 * 16 + 1065560u);
   };
-  std::thread thread([&] { talk(std::move(pair.b)); });
-  talk(std::move(pair.a));
+  std::thread thread([&] { exchange_all(std::move(pair.b)); });
+  exchange_all(std::move(pair.a));
   thread.join();
 }
 
-// Sizes around those of a header and of what a read takes along.
+// Sizes around those of a header and of what a read reads beyond a message.
 constexpr std::size_t kEdgeSizes[] = {1, 15, 16, 4095, 4096, 4097, 16383, 16384, 100000};
 
 std::vector<std::byte> read_bytes(ByteStream& stream, std::size_t count) {
@@ -68,7 +68,7 @@ void write_in_pieces(ByteStream& stream, std::span<const std::byte> payload, std
     stream.write(payload.subspan(first, std::min(piece, payload.size() - first)));
 }
 
-TEST_P(Stream, WhatIsWrittenLeavesAtOnce) {
+TEST_P(Stream, SendsWritesWithoutFlush) {
   for (const std::size_t piece : {std::size_t{1}, std::size_t{100}, std::size_t{5000}}) {
     StreamPair pair(GetParam());
     write_in_pieces(*pair.a, payload_of(10000), piece);
@@ -76,7 +76,7 @@ TEST_P(Stream, WhatIsWrittenLeavesAtOnce) {
   }
 }
 
-TEST_P(Stream, TwoPartsOfAWriteFollowEachOther) {
+TEST_P(Stream, SendsBothPartsOfAWriteInOrder) {
   StreamPair pair(GetParam());
   const auto payload = payload_of(100000);
   for (const std::size_t first : {0u, 1u, 16u, 99999u, 100000u}) {
@@ -85,7 +85,7 @@ TEST_P(Stream, TwoPartsOfAWriteFollowEachOther) {
   }
 }
 
-TEST_P(Stream, WhoeverOnlyWritesSmallMessagesIsHeardOnceItFlushes) {
+TEST_P(Stream, FlushSendsSmallMessages) {
   StreamPair pair(GetParam());
   const auto a = make_framed_channel(std::move(pair.a)), b = make_framed_channel(std::move(pair.b));
   for (int round = 0; round < 3; ++round) {
@@ -99,7 +99,7 @@ TEST_P(Stream, WhoeverOnlyWritesSmallMessagesIsHeardOnceItFlushes) {
   }
 }
 
-TEST_P(Stream, WhoeverReadsIsHeard) {
+TEST_P(Stream, ReadSendsEarlierWrites) {
   StreamPair pair(GetParam());
   std::thread thread([&] {
     EXPECT_EQ(read_bytes(*pair.b, 5), payload_of(5));
@@ -113,7 +113,7 @@ TEST_P(Stream, WhoeverReadsIsHeard) {
   thread.join();
 }
 
-TEST_P(Stream, WhatIsReadBeyondAMessageIsKept) {
+TEST_P(Stream, KeepsBytesReadBeyondAMessage) {
   for (const std::size_t total : {100000u, 300001u}) {
     const auto payload = payload_of(total);
     for (const std::size_t piece : kEdgeSizes) {
@@ -130,7 +130,7 @@ TEST_P(Stream, WhatIsReadBeyondAMessageIsKept) {
   }
 }
 
-TEST_P(Stream, WhatIsReadBeyondAMessageIsKeptWhileWriting) {
+TEST_P(Stream, KeepsBytesReadBeyondAMessageWhileWriting) {
   StreamPair pair(GetParam());
   constexpr std::size_t kLarge = std::size_t{32} << 20;
   std::thread thread([&] {
@@ -150,8 +150,7 @@ TEST_P(Stream, WhatIsReadBeyondAMessageIsKeptWhileWriting) {
   thread.join();
 }
 
-// Both parties send message i of `sizes`, and receive some time later, up to `ahead` messages
-// behind.
+// Sends the messages of `sizes`, and receives as many, up to `ahead` messages behind.
 void talk_in_turns(std::unique_ptr<ByteStream> stream, const std::vector<std::size_t>& sizes,
                    std::size_t ahead) {
   const auto channel = make_framed_channel(std::move(stream));
@@ -182,8 +181,8 @@ TEST_P(Stream, InterleavedMessagesOfAllSizesArriveWholeAndInOrder) {
   }
 }
 
-// One party is a message ahead of the other, so that their reads and writes meet in other ways.
-TEST_P(Stream, PartiesThatReadAtDifferentTimesGetAllMessages) {
+// One party is further ahead than the other, so that reads and writes interleave differently.
+TEST_P(Stream, DeliversAllMessagesWithDifferentReadTimes) {
   std::vector<std::size_t> sizes;
   for (int i = 0; i < 12; ++i)
     sizes.insert(sizes.end(), std::begin(kEdgeSizes), std::end(kEdgeSizes));
@@ -201,9 +200,8 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// A sender that is a little ahead of its receiver all the time must not keep what has long been
-// sent.
-TEST_P(Stream, ALongOneWayStreamTakesBoundedMemory) {
+// A sender that is always slightly ahead of its receiver must not keep bytes that are sent.
+TEST_P(Stream, LongOneWayStreamUsesBoundedMemory) {
   constexpr std::size_t kMessage = std::size_t{1} << 20, kMessages = 300;
   StreamPair pair(GetParam());
   std::thread thread([&] {
@@ -225,7 +223,7 @@ TEST_P(Stream, ALongOneWayStreamTakesBoundedMemory) {
   EXPECT_LT(most - before, std::size_t{64} << 20);
 }
 
-TEST_P(Stream, ASilentPeerIsLeftAfterTheIdleTimeout) {
+TEST_P(Stream, ReadTimesOutOnSilentPeer) {
   StreamPair pair(GetParam(), {10s, 200ms});
   const auto begin = Clock::now();
   std::vector<std::byte> received(1);
@@ -234,13 +232,13 @@ TEST_P(Stream, ASilentPeerIsLeftAfterTheIdleTimeout) {
   EXPECT_LT(Clock::now() - begin, 3s);
 }
 
-TEST_P(Stream, APeerThatTakesNothingIsLeftAfterTheIdleTimeout) {
+TEST_P(Stream, WriteTimesOutIfThePeerReadsNothing) {
   StreamPair pair(GetParam(), {10s, 200ms});
   const std::vector<std::byte> data(std::size_t{64} << 20);
   expect_contains(message_of<NetworkError>([&] { pair.b->write(data); }), "--idle-timeout");
 }
 
-TEST_P(Stream, AClosedPeer) {
+TEST_P(Stream, ReportsClosedPeerWithThePhase) {
   StreamPair pair(GetParam());
   pair.a->write(payload_of(2));
   pair.a->flush();
@@ -253,7 +251,7 @@ TEST_P(Stream, AClosedPeer) {
   expect_contains(message, "phase buckets");
 }
 
-TEST_P(Stream, AnAbortBeforeTheEndArrives) {
+TEST_P(Stream, DeliversAbortBeforeTheEnd) {
   StreamPair pair(GetParam());
   const auto a = make_framed_channel(std::move(pair.a)), b = make_framed_channel(std::move(pair.b));
   a->send_abort();

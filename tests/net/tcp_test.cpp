@@ -1,4 +1,4 @@
-// TCP over loopback: connecting, waiting for each other, and addresses.
+// TCP over loopback: connecting, timeouts, and addresses.
 #include "net/tcp.h"
 
 #include <thread>
@@ -12,11 +12,12 @@ namespace {
 using namespace tinyot::test;
 using Clock = std::chrono::steady_clock;
 
-TEST(Tcp, AConnectorWaitsForItsListener) {
+TEST(Tcp, ConnectorWaitsForListener) {
   const Address address = free_address();
-  auto connecting = std::async(std::launch::async, [&] { return tcp_connect(address, kPatient); });
+  auto connecting =
+      std::async(std::launch::async, [&] { return tcp_connect(address, kLongTimeouts); });
   std::this_thread::sleep_for(300ms);
-  const auto a = TcpListener(address, kPatient).accept();
+  const auto a = TcpListener(address, kLongTimeouts).accept();
   const auto b = connecting.get();
   a->write(payload_of(3));
   a->flush();
@@ -25,7 +26,7 @@ TEST(Tcp, AConnectorWaitsForItsListener) {
   EXPECT_EQ(received, payload_of(3));
 }
 
-TEST(Tcp, NobodyListens) {
+TEST(Tcp, ConnectTimesOutWithoutListener) {
   const Address address = free_address();
   const auto begin = Clock::now();
   const std::string message = message_of<NetworkError>([&] { tcp_connect(address, {300ms, 1s}); });
@@ -34,7 +35,7 @@ TEST(Tcp, NobodyListens) {
   EXPECT_LT(Clock::now() - begin, 2s);
 }
 
-TEST(Tcp, NobodyConnects) {
+TEST(Tcp, AcceptTimesOutWithoutPeer) {
   const Address address = free_address();
   const auto begin = Clock::now();
   expect_contains(message_of<NetworkError>([&] {
@@ -44,7 +45,7 @@ TEST(Tcp, NobodyConnects) {
   EXPECT_LT(Clock::now() - begin, 2s);
 }
 
-TEST(Tcp, APortInUse) {
+TEST(Tcp, RejectsPortInUse) {
   const Address address = free_address();
   auto waiting = std::async(std::launch::async, [&] {
     return TcpListener(address, {700ms, 1s}).accept();
@@ -56,14 +57,14 @@ TEST(Tcp, APortInUse) {
   message_of<NetworkError>([&] { waiting.get(); });
 }
 
-TEST(Tcp, AnUnknownHost) {
+TEST(Tcp, RejectsUnknownHost) {
   expect_contains(message_of<NetworkError>([] {
                     tcp_connect({"no-such-host.invalid", "7766"}, {300ms, 1s});
                   }),
                   "no-such-host.invalid");
 }
 
-TEST(Address, IsHostAndPort) {
+TEST(Address, ParsesHostAndPort) {
   for (const auto& [text, host, port] : {std::tuple{"127.0.0.1:7766", "127.0.0.1", "7766"},
                                          {"localhost:0", "localhost", "0"},
                                          {"[::1]:65535", "::1", "65535"},
@@ -74,7 +75,7 @@ TEST(Address, IsHostAndPort) {
   }
 }
 
-TEST(Address, AnythingElseIsRefusedByName) {
+TEST(Address, RejectsMalformedAddressNamingIt) {
   for (const char* text :
        {"", ":", "localhost", "7766", ":7766", "localhost:", "localhost:65536", "localhost:-1",
         "localhost:+1", "localhost:1x", "localhost: 1", "localhost:99999999999999999999"})

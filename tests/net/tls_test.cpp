@@ -1,4 +1,4 @@
-// TLS: who is let in and who is not, what a session is bound to, and how a connection may end.
+// TLS: admission, the channel binding, and the ends of a connection.
 #include <openssl/ssl.h>
 
 #include <thread>
@@ -13,23 +13,22 @@ namespace {
 using namespace tinyot::test;
 using Clock = std::chrono::steady_clock;
 
-const Identity& stranger() {
-  static const Identity kStranger = Identity::generate();
-  return kStranger;
+const Identity& other_identity() {
+  static const Identity kOther = Identity::generate();
+  return kOther;
 }
 
-// What came of the two sides meeting each other, each with its admission: an error's text, or
-// nothing.
-struct SynchroniseFor {
+// The outcome of a connection on each side: the error's text, or empty.
+struct Connected {
   std::string of_listener, of_connector;
   std::vector<std::string> log;
 };
 
-// The connecting side also waits for a first byte of the other one, since it may be the last to
-// learn of a refusal.
-SynchroniseFor synchronise(const Admission& of_listener, const Admission& of_connector) {
+// Connects two parties with these admissions. The connecting side also waits for a first byte,
+// since it may complete its handshake before the listener rejects it.
+Connected connect_both(const Admission& of_listener, const Admission& of_connector) {
   const Address address = free_address();
-  SynchroniseFor meeting;
+  Connected both;
   const auto outcome = [](const auto& body) -> std::string {
     try {
       body();
@@ -39,9 +38,9 @@ SynchroniseFor synchronise(const Admission& of_listener, const Admission& of_con
     }
   };
   std::thread listening([&] {
-    meeting.of_listener = outcome([&] {
+    both.of_listener = outcome([&] {
       const auto stream = TcpListener(address, {400ms, 10s}, [&](const std::string& line) {
-                            meeting.log.push_back(line);
+                            both.log.push_back(line);
                           }).accept(of_listener);
       stream->write(payload_of(1));
       stream->flush();
@@ -49,48 +48,49 @@ SynchroniseFor synchronise(const Admission& of_listener, const Admission& of_con
       stream->read(answer);
     });
   });
-  meeting.of_connector = outcome([&] {
-    const auto stream = tcp_connect(address, kPatient, of_connector);
+  both.of_connector = outcome([&] {
+    const auto stream = tcp_connect(address, kLongTimeouts, of_connector);
     std::vector<std::byte> greeting(1);
     stream->read(greeting);
     stream->write(greeting);
     stream->flush();
   });
   listening.join();
-  return meeting;
+  return both;
 }
 
-TEST(Tls, PartiesThatPinEachOtherMeet) {
-  const SynchroniseFor meeting = synchronise(tls_of(Side::Listens), tls_of(Side::Connects));
-  EXPECT_EQ(meeting.of_listener, "");
-  EXPECT_EQ(meeting.of_connector, "");
-  EXPECT_TRUE(meeting.log.empty());
+TEST(Tls, ConnectsPartiesThatPinEachOther) {
+  const Connected both = connect_both(tls_of(Side::Listens), tls_of(Side::Connects));
+  EXPECT_EQ(both.of_listener, "");
+  EXPECT_EQ(both.of_connector, "");
+  EXPECT_TRUE(both.log.empty());
 }
 
-TEST(Tls, AListenerTurnsAnotherKeyAway) {
-  const SynchroniseFor meeting = synchronise(
-      tls_of(Side::Listens), TlsAdmission(stranger(), identity_of(Side::Listens).fingerprint()));
-  ASSERT_EQ(meeting.log.size(), 1u);
-  for (const std::string& text : {meeting.log[0], meeting.of_listener}) {
+TEST(Tls, ListenerRejectsAnotherKey) {
+  const Connected both =
+      connect_both(tls_of(Side::Listens),
+                   TlsAdmission(other_identity(), identity_of(Side::Listens).fingerprint()));
+  ASSERT_EQ(both.log.size(), 1u);
+  for (const std::string& text : {both.log[0], both.of_listener}) {
     expect_contains(text, "pinned " + text_of(identity_of(Side::Connects).fingerprint()));
-    expect_contains(text, "shown " + text_of(stranger().fingerprint()));
-    expect_contains(text, stranger().dates());
+    expect_contains(text, "shown " + text_of(other_identity().fingerprint()));
+    expect_contains(text, other_identity().dates());
   }
-  expect_contains(meeting.of_listener, "no peer connected");
-  expect_contains(meeting.of_connector, text_of(stranger().fingerprint()));
+  expect_contains(both.of_listener, "no peer connected");
+  expect_contains(both.of_connector, text_of(other_identity().fingerprint()));
 }
 
-TEST(Tls, AConnectorTurnsAnotherKeyAway) {
-  const SynchroniseFor meeting = synchronise(
-      TlsAdmission(stranger(), identity_of(Side::Connects).fingerprint()), tls_of(Side::Connects));
-  expect_contains(meeting.of_connector,
-                  "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
-  expect_contains(meeting.of_connector, "shown " + text_of(stranger().fingerprint()));
-  expect_contains(meeting.of_connector, stranger().dates());
-  expect_contains(meeting.of_listener, "no peer connected");
+TEST(Tls, ConnectorRejectsAnotherKey) {
+  const Connected both =
+      connect_both(TlsAdmission(other_identity(), identity_of(Side::Connects).fingerprint()),
+                   tls_of(Side::Connects));
+  expect_contains(both.of_connector, "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
+  expect_contains(both.of_connector, "shown " + text_of(other_identity().fingerprint()));
+  expect_contains(both.of_connector, other_identity().dates());
+  expect_contains(both.of_listener, "no peer connected");
 }
 
-TEST(Tls, EveryByteOfAPinIsCompared) {
+TEST(Tls, ComparesEveryByteOfThePin) {
   for (const std::size_t byte : {0u, 8u, 31u}) {
     Fingerprint near_listener = identity_of(Side::Listens).fingerprint(),
                 near_connector = identity_of(Side::Connects).fingerprint();
@@ -98,35 +98,36 @@ TEST(Tls, EveryByteOfAPinIsCompared) {
     near_connector.bytes[byte] ^= 1;
     const TlsAdmission listener(identity_of(Side::Listens), near_connector),
         connector(identity_of(Side::Connects), near_listener);
-    expect_contains(synchronise(listener, tls_of(Side::Connects)).of_listener, "no peer connected");
-    expect_contains(synchronise(tls_of(Side::Listens), connector).of_connector,
+    expect_contains(connect_both(listener, tls_of(Side::Connects)).of_listener,
+                    "no peer connected");
+    expect_contains(connect_both(tls_of(Side::Listens), connector).of_connector,
                     "pinned " + text_of(near_listener));
   }
 }
 
-TEST(Tls, ACertificateIsValidForItsTimeOnly) {
+TEST(Tls, RejectsCertificateOutsideItsValidity) {
   const auto now = Identity::Clock::now();
   for (const auto& [from, days] :
        {std::pair{now - std::chrono::days(30), 29}, {now + std::chrono::days(1), 30}}) {
     const Identity late = Identity::generate(from, std::chrono::days(days));
     const Fingerprint key = late.fingerprint();
-    const SynchroniseFor listening =
-        synchronise(TlsAdmission(late, identity_of(Side::Connects).fingerprint()),
-                    TlsAdmission(identity_of(Side::Connects), key));
+    const Connected listening =
+        connect_both(TlsAdmission(late, identity_of(Side::Connects).fingerprint()),
+                     TlsAdmission(identity_of(Side::Connects), key));
     expect_contains(listening.of_connector, "not valid now");
     expect_contains(listening.of_connector, late.dates());
-    const SynchroniseFor connecting =
-        synchronise(TlsAdmission(identity_of(Side::Listens), key),
-                    TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
+    const Connected connecting =
+        connect_both(TlsAdmission(identity_of(Side::Listens), key),
+                     TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
     expect_contains(connecting.of_listener, "not valid now");
     expect_contains(connecting.of_listener, late.dates());
   }
 }
 
-TEST(Tls, APlaintextPeerIsTurnedAwayAndToldWhy) {
+TEST(Tls, RejectsPlaintextPeerWithTheReason) {
   const Address address = free_address();
   auto connecting = std::async(std::launch::async, [&] {
-    const auto channel = make_framed_channel(tcp_connect(address, kPatient));
+    const auto channel = make_framed_channel(tcp_connect(address, kLongTimeouts));
     channel->send(kGreeting, payload_of(40));
     channel->flush();
     std::vector<std::byte> payload(1);
@@ -138,12 +139,12 @@ TEST(Tls, APlaintextPeerIsTurnedAwayAndToldWhy) {
                   "does not use TLS");
   connecting.get();
 
-  const SynchroniseFor meeting = synchronise(plain_admission(), tls_of(Side::Connects));
-  expect_contains(meeting.of_listener, "uses TLS");
-  expect_contains(meeting.of_connector, "closed the connection");
+  const Connected both = connect_both(plain_admission(), tls_of(Side::Connects));
+  expect_contains(both.of_listener, "uses TLS");
+  expect_contains(both.of_connector, "closed the connection");
 }
 
-TEST(Tls, BindingsAreEqualAtBothEndsAndNewForEachConnection) {
+TEST(Tls, BindingIsEqualAtBothEndsAndNewPerConnection) {
   const StreamPair first(Layer::Tls), second(Layer::Tls), plain(Layer::Tcp);
   EXPECT_EQ(first.a->binding().size(), 96u);
   EXPECT_TRUE(std::ranges::equal(first.a->binding(), first.b->binding()));
@@ -160,7 +161,7 @@ TEST(Tls, BindingsAreEqualAtBothEndsAndNewForEachConnection) {
                          reinterpret_cast<const std::uint8_t*>(binding.data()) + 64));
 }
 
-// The client has the right key, but for what else it does.
+// A client with the right key that deviates otherwise.
 struct Misfit {
   const char* name;
   RawTls::Configure configure;
@@ -171,7 +172,7 @@ void PrintTo(const Misfit& misfit, std::ostream* out) { *out << misfit.name; }
 
 class TlsMisfit : public testing::TestWithParam<Misfit> {};
 
-TEST_P(TlsMisfit, IsTurnedAway) {
+TEST_P(TlsMisfit, IsRejected) {
   const Address address = free_address();
   auto listening = std::async(std::launch::async, [&] {
     return message_of<NetworkError>([&] {
@@ -211,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
                "excessive message size"}),
     [](const auto& misfit) { return misfit.param.name; });
 
-TEST(Tls, WhoeverShowsNoCertificateIsTurnedAway) {
+TEST(Tls, RejectsClientWithoutCertificate) {
   const Address address = free_address();
   auto listening = std::async(std::launch::async, [&] {
     return message_of<NetworkError>([&] {
@@ -223,7 +224,7 @@ TEST(Tls, WhoeverShowsNoCertificateIsTurnedAway) {
   expect_contains(listening.get(), "did not return a certificate");
 }
 
-TEST(Tls, TheConnectionIsOfTheOneSuiteAndCannotBeResumed) {
+TEST(Tls, UsesOneSuiteWithoutResumption) {
   RightClient right;
   right.stream->write(payload_of(1));
   right.read(1);
@@ -240,7 +241,7 @@ void count_key_updates(int, int, int type, const void* data, std::size_t size, S
     ++*static_cast<int*>(count);
 }
 
-TEST(Tls, AKeyEncryptsSoManyRecordsOnly) {
+TEST(Tls, LimitsRecordsPerKey) {
   for (const auto& [records_per_key, updates] :
        {std::pair<std::uint64_t, int>{1, 9}, {3, 3}, {10, 0}}) {
     int count = 0;
@@ -254,8 +255,8 @@ TEST(Tls, AKeyEncryptsSoManyRecordsOnly) {
   }
 }
 
-// A client of OpenSSL's that pads its records, and asks for new keys.
-TEST(Tls, AnotherTlsMayDoWhatTheStandardAllows) {
+// An OpenSSL client that pads its records and requests key updates.
+TEST(Tls, AcceptsPaddingAndKeyUpdates) {
   RightClient right(TlsAdmission::kRecordsPerKey,
                     [](SSL_CTX* context) { SSL_CTX_set_block_padding(context, 512); });
   SSL* ssl = right.client.ssl();
@@ -272,15 +273,15 @@ TEST(Tls, AnotherTlsMayDoWhatTheStandardAllows) {
   }
 }
 
-// The connection is cut at a byte of the connector's, after the handshake: no goodbye, so nothing
-// may pass for an end.
-TEST(Tls, ACutConnectionIsAnErrorThatSaysSo) {
+// The connection is cut after the handshake, without close_notify: that must not count as an
+// orderly end.
+TEST(Tls, ReportsEndWithoutCloseNotify) {
   const Address address = free_address();
   Relay relay(address.port, {});
   auto listening = std::async(std::launch::async, [&] {
-    return TcpListener(address, kPatient).accept(tls_of(Side::Listens));
+    return TcpListener(address, kLongTimeouts).accept(tls_of(Side::Listens));
   });
-  const auto b = tcp_connect({"127.0.0.1", relay.port()}, kPatient, tls_of(Side::Connects));
+  const auto b = tcp_connect({"127.0.0.1", relay.port()}, kLongTimeouts, tls_of(Side::Connects));
   const auto a = listening.get();
   b->write(payload_of(3));
   b->flush();
@@ -294,7 +295,7 @@ TEST(Tls, ACutConnectionIsAnErrorThatSaysSo) {
   }
 }
 
-TEST(Tls, AGoodbyeIsNoCut) {
+TEST(Tls, CloseNotifyIsAnOrderlyEnd) {
   StreamPair pair(Layer::Tls);
   pair.a->write(payload_of(3));
   pair.a.reset();
@@ -304,7 +305,7 @@ TEST(Tls, AGoodbyeIsNoCut) {
   EXPECT_EQ(message, "the peer closed the connection");
 }
 
-TEST(Tls, AnAlteredByteIsAnError) {
+TEST(Tls, RejectsAlteredByte) {
   const Address address = free_address();
   for (const std::uint64_t byte : {100u, 2500u, 5000u}) {
     Relay relay(address.port, {.garble_from = byte, .garble_to = byte + 1});
@@ -315,7 +316,8 @@ TEST(Tls, AnAlteredByteIsAnError) {
     });
     EXPECT_THROW(
         {
-          const auto b = tcp_connect({"127.0.0.1", relay.port()}, kPatient, tls_of(Side::Connects));
+          const auto b =
+              tcp_connect({"127.0.0.1", relay.port()}, kLongTimeouts, tls_of(Side::Connects));
           b->write(payload_of(5000));
           b->flush();
           std::vector<std::byte> received(1);
@@ -326,8 +328,8 @@ TEST(Tls, AnAlteredByteIsAnError) {
   }
 }
 
-// A write that was given up has put its records on their way, or has not; none goes twice.
-TEST(Tls, AWriteThatIsGivenUpLeavesTheRecordsInTheirOrder) {
+// An abandoned write has sent its records or not; none is sent twice.
+TEST(Tls, AbandonedWriteKeepsRecordOrder) {
   StreamPair pair(Layer::Tls);
   const std::vector<std::byte> large(std::size_t{32} << 20), last = payload_of(5);
   pair.b->set_deadline(Clock::now());
@@ -346,7 +348,7 @@ TEST(Tls, AWriteThatIsGivenUpLeavesTheRecordsInTheirOrder) {
   writing.get();
 }
 
-TEST(Tls, AReadThatIsGivenUpLeavesTheConnectionInOrder) {
+TEST(Tls, AbandonedReadLeavesConnectionUsable) {
   StreamPair pair(Layer::Tls);
   std::vector<std::byte> received(3);
   pair.b->set_deadline(Clock::now());
@@ -356,7 +358,7 @@ TEST(Tls, AReadThatIsGivenUpLeavesTheConnectionInOrder) {
   EXPECT_EQ(received, payload_of(3));
 }
 
-TEST(Tls, StreamsOutliveTheirKeys) {
+TEST(Tls, StreamsContinueAcrossKeyUpdates) {
   for (const std::uint64_t records_per_key : {1, 3}) {
     StreamPair pair(TlsAdmission(identity_of(Side::Listens),
                                  identity_of(Side::Connects).fingerprint(), records_per_key),
