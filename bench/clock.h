@@ -1,5 +1,5 @@
-// The speed of this processor's clock, so that a kernel's floor, counted in cycles, can stand
-// beside its measured time.
+// The clock rate of the processor, to compare a kernel's lower bound in cycles with its measured
+// time.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -9,7 +9,7 @@
 
 namespace tinyot::bench {
 
-// Cycles a second, from additions that wait for each other, one a cycle. Measured once.
+// Cycles per second, from dependent additions, one per cycle. Measured once.
 inline double cycles_per_second() {
   static const double rate = [] {
     constexpr std::uint64_t kRounds = 20'000'000;
@@ -36,13 +36,13 @@ inline double cycles_per_second() {
   return rate;
 }
 
-// Counts `items` an iteration and prints of_floor, the ratio of the floor, `cycles` an item, to
-// what was measured.
-inline void report_against_floor(benchmark::State& state, double items, double cycles) {
+// Counts `items` per iteration and reports of_bound: the lower bound, `cycles` per item, divided by
+// the measured time.
+inline void report_against_bound(benchmark::State& state, double items, double cycles) {
   const double total = items * static_cast<double>(state.iterations());
   state.SetItemsProcessed(static_cast<std::int64_t>(total));
-  // A rate counter is divided by the seconds that were measured.
-  state.counters["of_floor"] =
+  // A rate counter is divided by the measured seconds.
+  state.counters["of_bound"] =
       benchmark::Counter(total * cycles / cycles_per_second(), benchmark::Counter::kIsRate);
 }
 

@@ -1,10 +1,10 @@
-// Sums over arrays of blocks: what the online phase puts every wire's blocks through. Arrays as
-// long as a tile, and as a chunk of ANDs.
+// Sums over arrays of blocks, as the online phase computes them for every wire. Array lengths are
+// those of a tile and of a chunk of ANDs.
 //
-// Floor, at two loads of 256 bits a cycle, one store, and three operations: a sum of two arrays
-// takes two loads and a store for two blocks, half a cycle a block, of one array and a block a
-// store, the same; a product by a triple five loads of blocks, two of masks and three stores for
-// two entries, 1.75 cycles an entry.
+// Lower bound, at two loads of 256 bits, one store and three operations per cycle: a sum of two
+// arrays takes two loads and a store for two blocks, half a cycle per block; a sum of an array and
+// a block one load and a store, also half a cycle per block; a product by a triple five loads of
+// blocks, two of masks and three stores for two entries, 1.75 cycles per entry.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -33,7 +33,7 @@ void sum_of_arrays(benchmark::State& state) {
     xor_blocks(x, y.data(), out.data());
     benchmark::DoNotOptimize(out.data());
   }
-  bench::report_against_floor(state, static_cast<double>(n), 0.5);
+  bench::report_against_bound(state, static_cast<double>(n), 0.5);
 }
 BENCHMARK(sum_of_arrays)->Arg(1)->Arg(64)->Arg(512);
 
@@ -45,7 +45,7 @@ void sum_with_a_block(benchmark::State& state) {
     xor_block_to_each(x, kKey, out.data());
     benchmark::DoNotOptimize(out.data());
   }
-  bench::report_against_floor(state, static_cast<double>(n), 0.5);
+  bench::report_against_bound(state, static_cast<double>(n), 0.5);
 }
 BENCHMARK(sum_with_a_block)->Arg(64)->Arg(512);
 
@@ -64,7 +64,7 @@ void products_by_triples(benchmark::State& state) {
     benchmark::DoNotOptimize(of_d.data());
     benchmark::DoNotOptimize(of_e.data());
   }
-  bench::report_against_floor(state, static_cast<double>(n), 1.75);
+  bench::report_against_bound(state, static_cast<double>(n), 1.75);
 }
 BENCHMARK(products_by_triples)->Arg(64)->Arg(256);
 

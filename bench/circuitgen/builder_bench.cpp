@@ -1,5 +1,5 @@
-// How fast generators emit gates. Floor: a gate is one virtual call for itself and one for the Free
-// event of a wire, 3 ns each.
+// The speed at which generators emit gates. Lower bound: a gate is one virtual call for itself and
+// one for the Free event of a wire, 3 ns each.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -21,8 +21,7 @@ class CountingSink final : public GateSink {
   std::array<std::uint64_t, 7> counts_{};
 };
 
-// How many gates a second a generator can emit at most: `state.range(0)` adders of 32 bits side by
-// side, over and over.
+// The maximum number of gates per second: `state.range(0)` adders of 32 bits, repeatedly.
 void builder_adders(benchmark::State& state) {
   const CircuitInfo info{"adders", {{"x", 64, Party::A, ValueFormat::Integer, false}}, {}};
   CountingSink sink;

@@ -1,7 +1,7 @@
-// Sums of products in GF(2^128), as LaBit's check compresses its rows.
+// Sums of products in GF(2^128), by which LaBit's check compresses its rows.
 //
-// Floor: three carry-less products a block of 16 bytes. A core that starts one every two cycles
-// needs 6 cycles a block, and a half of that where they work on 256 bits.
+// Lower bound: three carry-less products per block of 16 bytes. A core that starts one every two
+// cycles needs 6 cycles per block, half of that with instructions on 256 bits.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -20,7 +20,7 @@ void sum_of_products(benchmark::State& state) {
     add_products(a, b, sum);
     benchmark::DoNotOptimize(sum);
   }
-  bench::report_against_floor(state, static_cast<double>(a.size()), vpclmul::is_usable() ? 3 : 6);
+  bench::report_against_bound(state, static_cast<double>(a.size()), vpclmul::is_usable() ? 3 : 6);
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(a.size() * sizeof(Block)));
 }
 BENCHMARK(sum_of_products);

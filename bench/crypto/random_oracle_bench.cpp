@@ -1,8 +1,8 @@
-// RO over a long stream, as EQ's digests are made, and uniform permutations.
+// RO over a long stream, as for EQ's digests, and uniform permutations.
 //
-// Floor of the digest: SHA-256 with its instructions is 32 double rounds a 64-byte block that wait
-// for each other, 4 cycles each: 2 cycles a byte. Floor of a permutation: four random bytes, a swap
-// of two words, and one word scattered: 3 cycles an element.
+// Lower bound of the digest: SHA-256 with its instructions is 32 dependent double rounds per
+// 64-byte block, 4 cycles each: 2 cycles per byte. Lower bound of a permutation: four random bytes,
+// a swap of two words, and one word scattered: 3 cycles per element.
 #include <benchmark/benchmark.h>
 
 #include "bench/clock.h"
@@ -16,7 +16,7 @@ void digest_stream(benchmark::State& state) {
   const std::vector<std::byte> row(1024);
   RandomOracle oracle({}, {"bench", '*', 0});
   for (auto _ : state) oracle.absorb(row);
-  bench::report_against_floor(state, static_cast<double>(row.size()), 2);
+  bench::report_against_bound(state, static_cast<double>(row.size()), 2);
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(row.size()));
 }
 BENCHMARK(digest_stream);
@@ -28,7 +28,7 @@ void permutation(benchmark::State& state) {
     benchmark::DoNotOptimize(
         permutation_from({}, {"bench", '*', 0}, seed, static_cast<std::uint32_t>(state.range(0))));
   }
-  bench::report_against_floor(state, static_cast<double>(state.range(0)), 3);
+  bench::report_against_bound(state, static_cast<double>(state.range(0)), 3);
 }
 BENCHMARK(permutation)->Arg(1 << 14)->Arg(3 << 20);
 

@@ -1,7 +1,7 @@
-// A stream's speed over loopback: both ends write a message and then read the other's, each in a
-// thread, as parties do. CPU time is of both.
+// The speed of a stream over loopback: both ends write a message and then read the peer's, each on
+// a thread of its own. CPU time is the sum of both.
 //
-// Floor of TLS over TCP: the bytes are encrypted by one end and decrypted by the other, each at the
+// Lower bound of TLS over TCP: one end encrypts the bytes and the other decrypts them, each at the
 // speed of seal_and_open.
 #include <benchmark/benchmark.h>
 
@@ -38,7 +38,7 @@ void exchange(benchmark::State& state, test::Layer layer) {
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * rounds * 2 * size));
 }
 
-// AES-128-GCM on one record's bytes, in place, there and back.
+// AES-128-GCM on the bytes of one record, in place: encryption and decryption.
 void seal_and_open(benchmark::State& state) {
   const std::array<unsigned char, 16> key{};
   const std::array<unsigned char, 12> nonce{};
@@ -59,7 +59,7 @@ void seal_and_open(benchmark::State& state) {
                       static_cast<int>(record.size()));
     EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tag.size(), tag.data());
     if (EVP_DecryptFinal_ex(context, nullptr, &count) != 1)
-      state.SkipWithError("what was sealed does not open");
+      state.SkipWithError("decryption of the sealed record failed");
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
                           static_cast<std::int64_t>(record.size()));

@@ -1,35 +1,35 @@
-// Authenticated bits: a run of LaBit, WaBit and aBit in both directions, AuthBitMaker::make, tie to
-// the session's global key and all. An item is one authenticated bit of each direction: a party is
-// LaBit's sender for one and its receiver for the other.
+// Authenticated bits: a run of LaBit, WaBit and aBit in both directions (AuthBitMaker::make),
+// including the Delta-consistency check. An item is one authenticated bit of each direction: a
+// party is LaBit's sender for one and its receiver for the other.
 //
-// Floor, counted on paper, a party and item, T = 2 tau: the PRG's bits. The sender expands both
-// seeds of each of the T columns, the receiver one: 3 T / 8 bytes. That is 704 bytes or 44 AES
+// Lower bound per party and item, computed by hand, T = 2 tau: the PRG's bits. The sender expands
+// both seeds of each of the T columns, the receiver one: 3 T / 8 bytes. That is 704 bytes or 44 AES
 // blocks for tau = 939, 257 bytes or 16 blocks for tau = 342.
 //
 // Kernels, likewise: 4.5 T / 8 bytes of PRG, since the sender expands the zero seeds a second time
-// for the check and those of the kept columns a third time for the amplification, rather than hold
-// T bits an item in memory; two amplifications of tau rows; two transpositions; 2 tau / 8 bytes
+// for the check and those of the kept columns a third time for the amplification, to avoid holding
+// T bits per item in memory; two amplifications of tau rows; two transpositions; 2 tau / 8 bytes
 // hashed in GF(2^128).
 //
-// Wire: T / 8 bytes an item and party.
-#include "bench/offline/floor.h"
+// Wire: T / 8 bytes per item and party.
+#include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
 #include "offline/auth_bits.h"
 
 namespace tinyot::bench {
 namespace {
 
-constexpr std::size_t kWanted = std::size_t{1} << 18;
+constexpr std::size_t kCount = std::size_t{1} << 18;
 
 class AuthBitParty final : public StageParty {
  public:
-  // The seed OTs of all runs are made here.
+  // Makes the base OTs of all runs.
   AuthBitParty(Session& whole, const SecurityParameters& params, std::size_t runs)
       : maker_(whole, params) {
     maker_.prepare(runs);
   }
 
-  void repeat(Session& part) override { maker_.make(part, run_++, kWanted, bits_); }
+  void repeat(Session& part) override { maker_.make(part, run_++, kCount, bits_); }
 
  private:
   AuthBitMaker maker_;
@@ -37,9 +37,9 @@ class AuthBitParty final : public StageParty {
   AuthBits bits_;
 };
 
-StageFloor floor_of(const SecurityParameters& params) {
+StageBounds bounds_of(const SecurityParameters& params) {
   const double made = params.columns_made(), kept = params.columns_kept();
-  return {.floor = 3 * made / 8 * prg_seconds(),
+  return {.bound = 3 * made / 8 * prg_seconds(),
           .kernels = 4.5 * made / 8 * prg_seconds() +
                      2 * amplification_seconds(params.columns_kept()) +
                      2 * transposition_seconds() + 2 * kept / 8 * row_hash_seconds()};
@@ -50,7 +50,7 @@ void auth_bits(benchmark::State& state, Columns columns) {
   const auto runs = static_cast<std::size_t>(state.max_iterations) + 1;
   const StageCost cost = measure_stage(
       state, [&](Session& whole) { return std::make_unique<AuthBitParty>(whole, params, runs); });
-  report(state, cost, RunLayout(params, kWanted, 1).length, floor_of(params));
+  report(state, cost, RunLayout(params, kCount, 1).length, bounds_of(params));
 }
 BENCHMARK_CAPTURE(auth_bits, theorem, Columns::Theorem)
     ->Iterations(8)

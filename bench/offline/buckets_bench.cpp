@@ -1,21 +1,21 @@
-// Buckets of B = 3: aANDs and aOTs in both directions; the combiner bits are revealed and settled,
-// then the buckets are folded into batches as a unit pours them. An item is one aAND (or aOT) of
-// each direction. The permutations are drawn beforehand: kernel_bench measures them.
+// Buckets of B = 3: aANDs and aOTs in both directions. The combiner bits are revealed and settled,
+// then the buckets are folded into batches as in a unit. An item is one aAND (or aOT) of each
+// direction. The permutations are drawn beforehand: kernel_bench measures them.
 //
-// Floor, counted on paper, a party and item: each of the B - 1 combiner bits of either direction
-// has a MAC or a key that goes through H and the transcript: 2 (B - 1) calls of H, 8 AES blocks,
-// and 64 bytes of SHA-256.
+// Lower bound per party and item, computed by hand: each of the B - 1 combiner bits of either
+// direction has a MAC or a key that is hashed by H and absorbed by the transcript: 2 (B - 1) calls
+// of H, 8 AES blocks, and 64 bytes of SHA-256.
 //
-// Kernels, likewise: also the blocks that lie at random places among the B l of a column, each
-// counted once: x, y, z of the B objects of an aAND, 3 B in a direction, 18 in all; x0, x1, c, z of
-// those of an aOT, 24 in all. The bits themselves lie a hundred times closer together and are not
+// Kernels, likewise: also the blocks at random positions among the B l of a column, each counted
+// once: x, y, z of the B objects of an aAND, 3 B per direction, 18 in total; x0, x1, c, z of those
+// of an aOT, 24 in total. The bits are packed more than a hundred times as densely and are not
 // counted.
 //
-// Wire: (B - 1) / 8 bytes an item and party.
+// Wire: (B - 1) / 8 bytes per item and party.
 #include <algorithm>
 
 #include "base/material.h"
-#include "bench/offline/floor.h"
+#include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
 #include "offline/auth_and.h"
 #include "offline/auth_ot.h"
@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kBucket = 3;
 constexpr std::size_t kPourCount = std::size_t{1} << 14;
 
-// Folds all buckets into batches that are then dropped.
+// Folds all buckets into batches, which are discarded.
 template <class Fold>
 void fold_all(MaterialKind kind, Party me, std::size_t count, Fold fold) {
   for (std::size_t first = 0; first < count; first += kPourCount) {
@@ -130,10 +130,10 @@ void buckets(benchmark::State& state, std::size_t columns) {
   const StageCost cost = measure_stage(
       state, [&](Session& whole) { return std::make_unique<BucketParty>(whole, count); });
   const double revealed = 2 * (kBucket - 1),
-               floor = revealed * (hash_seconds() + 16 * digest_seconds());
+               bound = revealed * (hash_seconds() + 16 * digest_seconds());
   const double gathered = static_cast<double>(2 * columns * kBucket);
   report(state, cost, count,
-         {.floor = floor, .kernels = floor + gathered * gather_seconds(kBucket * count)});
+         {.bound = bound, .kernels = bound + gathered * gather_seconds(kBucket * count)});
 }
 
 void auth_ands(benchmark::State& state) { buckets<AuthAndParty>(state, 3); }

@@ -1,13 +1,13 @@
 // Leaky ANDs in both directions, chunk by chunk, with EQ. An item is one LaAND of each direction: a
 // party is MAC holder of one and key holder of the other.
 //
-// Floor, counted on paper, a party and item: 3 calls of H, 6 AES blocks: V of the MAC holder (1),
-// H(K_x, K_z) and U of the key holder (2).
+// Lower bound per party and item, computed by hand: 3 calls of H, 6 AES blocks: V of the MAC holder
+// (1), H(K_x, K_z) and U of the key holder (2).
 //
 // Kernels, likewise: also the digests for EQ, 16 bytes of SHA-256 in each role.
 //
-// Wire: 16 + 1/8 bytes an item and party.
-#include "bench/offline/floor.h"
+// Wire: 16 + 1/8 bytes per item and party.
+#include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
 #include "checks/equality.h"
 #include "offline/leaky_and.h"
@@ -46,7 +46,7 @@ class LeakyAndParty final : public StageParty {
             dealt(whole, owner, 2, kCount)};
   }
 
-  // The r are z after the first repetition: authenticated bits as good as before.
+  // After the first repetition the r are the z, which are authenticated bits as well.
   Columns mine_, peers_;
 };
 
@@ -54,7 +54,7 @@ void leaky_ands(benchmark::State& state) {
   const StageCost cost =
       measure_stage(state, [](Session& whole) { return std::make_unique<LeakyAndParty>(whole); });
   const double hashes = 3 * hash_seconds();
-  report(state, cost, kCount, {.floor = hashes, .kernels = hashes + 2 * 16 * digest_seconds()});
+  report(state, cost, kCount, {.bound = hashes, .kernels = hashes + 2 * 16 * digest_seconds()});
 }
 BENCHMARK(leaky_ands)->Iterations(20)->UseManualTime()->Unit(benchmark::kMillisecond);
 

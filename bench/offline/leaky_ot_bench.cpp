@@ -1,14 +1,14 @@
 // Leaky OTs in both directions, chunk by chunk, with EQ. An item is one LaOT of each direction: a
 // party is sender of one and receiver of the other.
 //
-// Floor, counted on paper, a party and item: 12 calls of H, 24 AES blocks. The sender pads X_0 and
-// X_1 with three each (6) and I_0, I_1 (2); the receiver unpads X_c (3) and I_z (1).
+// Lower bound per party and item, computed by hand: 12 calls of H, 24 AES blocks. The sender pads
+// X_0 and X_1 with three each (6) and I_0, I_1 (2); the receiver unpads X_c (3) and I_z (1).
 //
 // Kernels, likewise: also T_0 and T_1, 32 bytes of PRG by the sender, and their digest for EQ, 32
 // bytes of SHA-256 in each role.
 //
-// Wire: 96 + 3/8 bytes an item and party.
-#include "bench/offline/floor.h"
+// Wire: 96 + 3/8 bytes per item and party.
+#include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
 #include "checks/equality.h"
 #include "offline/leaky_ot.h"
@@ -50,7 +50,7 @@ class LeakyOtParty final : public StageParty {
             dealt(whole, receiver, 2, kCount), dealt(whole, receiver, 3, kCount)};
   }
 
-  // The r are z after the first repetition: authenticated bits as good as before.
+  // After the first repetition the r are the z, which are authenticated bits as well.
   Columns sent_, chosen_;
 };
 
@@ -59,7 +59,7 @@ void leaky_ots(benchmark::State& state) {
       measure_stage(state, [](Session& whole) { return std::make_unique<LeakyOtParty>(whole); });
   const double hashes = 12 * hash_seconds();
   report(state, cost, kCount,
-         {.floor = hashes, .kernels = hashes + 32 * prg_seconds() + 2 * 32 * digest_seconds()});
+         {.bound = hashes, .kernels = hashes + 32 * prg_seconds() + 2 * 32 * digest_seconds()});
 }
 BENCHMARK(leaky_ots)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
 

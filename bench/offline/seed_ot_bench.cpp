@@ -1,15 +1,15 @@
-// Seed OTs by public-key cryptography, in both directions. An item is one OT of each direction: a
+// Base OTs by public-key cryptography, in both directions. An item is one OT of each direction: a
 // party is sender of one and receiver of the other.
 //
-// Floor, counted on paper, a party and item: the multiplications in the group. r.G and r.S of the
-// receiver, s.G and two with s of the sender: 2 of the base point and 3 of others. No AES is worth
-// counting.
+// Lower bound per party and item, computed by hand: the scalar multiplications in the group. r.G
+// and r.S of the receiver, s.G and two with s of the sender: 2 of the base point and 3 of others.
+// AES is negligible.
 //
-// Kernels, likewise: also 4 hashes to the group, of which the receiver makes R_{1-c} and Hash2Group
-// of it, the sender two.
+// Kernels, likewise: also 4 hashes to the group: R_{1-c} and its Hash2Group at the receiver, two at
+// the sender.
 //
-// Wire: 96 bytes an item and party.
-#include "bench/offline/floor.h"
+// Wire: 96 bytes per item and party.
+#include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
 #include "offline/seed_ot.h"
 
@@ -28,7 +28,7 @@ void seed_ots(benchmark::State& state) {
       measure_stage(state, [](Session&) { return std::make_unique<SeedOtParty>(); });
   const double multiples = 2 * times_base_seconds() + 3 * times_seconds();
   report(state, cost, kCount,
-         {.floor = multiples, .kernels = multiples + 4 * hash_to_group_seconds()});
+         {.bound = multiples, .kernels = multiples + 4 * hash_to_group_seconds()});
 }
 BENCHMARK(seed_ots)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
 

@@ -1,16 +1,16 @@
-// Authenticated bits of the fast profile: batches of SoftSpokenOT in both directions, the check and
-// all. An item is one bit of each direction: a party is MAC holder for one and key holder for the
+// Authenticated bits of the fast profile: batches of SoftSpokenOT in both directions, including the
+// check. An item is one bit of each direction: a party is MAC holder for one and key holder for the
 // other.
 //
-// Floor, counted on paper, a party and item: AES blocks. The MAC holder expands all 2^k leaves of N
-// = 128 / k trees, one bit a leaf and item, the key holder all but one: N (2^(k+1) - 1) bits, 3.5
-// blocks for k = 2, 3 for k = 1, 7.75 for k = 4.
+// Lower bound per party and item, computed by hand: AES blocks. The MAC holder expands all 2^k
+// leaves of N = 128 / k trees, one bit per leaf and item, the key holder all but one: N (2^(k+1) -
+// 1) bits, 3.5 blocks for k = 2, 3 for k = 1, 7.75 for k = 4.
 //
 // Kernels, likewise: that, two transpositions, and 128 bits of each direction hashed in GF(2^128)
 // for the check.
 //
-// Wire: (N - 1) / 8 bytes an item and party, and 2 KB a batch for the check.
-#include "bench/offline/floor.h"
+// Wire: (N - 1) / 8 bytes per item and party, and 2 KB per batch for the check.
+#include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
 #include "offline/softspoken.h"
 #include "offline/steps.h"
@@ -52,10 +52,10 @@ void softspoken(benchmark::State& state) {
   const auto k = static_cast<std::uint32_t>(state.range(0));
   const StageCost cost = measure_stage(
       state, [&](Session& whole) { return std::make_unique<SoftSpokenParty>(whole, k); });
-  const double prg_bytes = 128.0 / k * ((2 << k) - 1) / 8, floor = prg_bytes * prg_seconds();
+  const double prg_bytes = 128.0 / k * ((2 << k) - 1) / 8, bound = prg_bytes * prg_seconds();
   report(state, cost, kBatches * kBatchBits,
-         {.floor = floor,
-          .kernels = floor + 2 * transposition_seconds() + 2 * 16 * row_hash_seconds()});
+         {.bound = bound,
+          .kernels = bound + 2 * transposition_seconds() + 2 * 16 * row_hash_seconds()});
 }
 BENCHMARK(softspoken)
     ->Arg(1)

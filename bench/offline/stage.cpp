@@ -3,7 +3,7 @@
 #include <malloc.h>
 
 #include "base/error.h"
-#include "bench/offline/floor.h"
+#include "bench/offline/kernel_seconds.h"
 #include "tests/support/two_parties.h"
 
 namespace tinyot::bench {
@@ -13,15 +13,15 @@ constexpr std::uint64_t kSeed = 1;  // of both parties' randomness and of the gl
 constexpr std::size_t kColumnsMax = 8;
 constexpr MessageTag kCosts{0x7F01, "bench.costs"};
 
-// A stream in memory allocates each message and frees it on the other thread. The allocator is told
-// to keep what is freed: it would otherwise give pages of such messages back to the system and
-// fetch them again, more often in one process than in another.
+// A memory stream allocates each message and frees it on the other thread. The allocator keeps
+// freed memory: otherwise it would return the pages of such messages to the system and request them
+// again, more often in one process than in another.
 void keep_freed_memory() {
   (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
   (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
-// Seconds of a repetition: all of it first, then its phases.
+// Seconds of a repetition: the total first, then its phases.
 struct Costs {
   std::vector<std::string> names;
   std::vector<double> seconds;
@@ -45,7 +45,7 @@ Costs measured_repetition(StageParty& party, Session& whole, std::uint64_t numbe
   return costs;
 }
 
-// Party A keeps the state's loop and the sums; B tells it after each repetition what that took.
+// Party A runs the state's loop and adds up; B sends it the costs after each repetition.
 class Repetitions {
  public:
   Repetitions(benchmark::State& state, StageCost& sum) : state_(state), sum_(sum) {}
@@ -111,15 +111,15 @@ StageCost measure_stage(benchmark::State& state, const MakeParty& make_party) {
 }
 
 void report(benchmark::State& state, const StageCost& cost, std::size_t items,
-            const StageFloor& floor) {
+            const StageBounds& bounds) {
   if (state.error_occurred()) return;
   const double count = static_cast<double>(items), seconds = cost.seconds / count,
                bytes = cost.bytes_sent / count;
   state.counters["ns_per_item"] = 1e9 * seconds;
   state.counters["bytes_per_item"] = bytes;
   state.counters["stream_ns"] = 1e9 * bytes * stream_seconds();
-  state.counters["of_floor"] = floor.floor / seconds;
-  state.counters["of_kernels"] = floor.kernels / seconds;
+  state.counters["of_bound"] = bounds.bound / seconds;
+  state.counters["of_kernels"] = bounds.kernels / seconds;
   if (cost.phases.size() < 2) return;
   for (const auto& [name, phase_seconds] : cost.phases)
     state.counters[counter_name(name)] = 1e9 * phase_seconds / count;

@@ -1,11 +1,10 @@
-// How a stage of the offline phase is measured: by two real parties, each on a thread of its own,
-// repetition by repetition.
+// Measures a stage of the offline phase with two real parties, each on a thread of its own.
 //
-// The time of a repetition is what a party's own thread took of a processor
-// (CLOCK_THREAD_CPUTIME_ID), the mean of the two parties; waiting for the peer takes none. The
-// parties are joined by streams in memory, so that no kernel's work on sockets is in it. What such
-// a stream does is in it: two copies of each byte, one into the stream and one out of it, their
-// allocation, and the waking of a peer that waits.
+// The time of a repetition is the CPU time of a party's thread (CLOCK_THREAD_CPUTIME_ID), averaged
+// over the two parties; waiting for the peer takes none. The parties are connected by streams in
+// memory, so the time excludes the operating system's work on sockets. It includes the cost of the
+// memory stream: two copies of each byte, one into the stream and one out of it, their allocation,
+// and waking a waiting peer.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -21,42 +20,40 @@
 
 namespace tinyot::bench {
 
-// One party of a stage. What its constructor does is not measured.
+// One party of a stage. Its constructor is not measured.
 class StageParty {
  public:
   virtual ~StageParty() = default;
 
-  // `part` is a part of the session for this repetition alone. Phases of its log become counters of
-  // their own.
+  // `part` is a part of the session for this repetition. The phases of its log become counters.
   virtual void repeat(Session& part) = 0;
 };
 using MakeParty = std::function<std::unique_ptr<StageParty>(Session& whole)>;
 
-// What a repetition cost a party on average.
+// The average cost of a repetition per party.
 struct StageCost {
   double seconds = 0;
   double bytes_sent = 0;
   std::vector<std::pair<std::string, double>> phases;  // name, seconds
 };
 
-// What an item costs a party at least, in seconds: see floor.h.
-struct StageFloor {
-  double floor = 0;    // what the protocol's definition asks for
-  double kernels = 0;  // all kernels that the protocol forces, each at its own speed
+// Lower bounds of the cost of an item per party, in seconds (kernel_seconds.h).
+struct StageBounds {
+  double bound = 0;    // required by the definition of the protocol
+  double kernels = 0;  // all kernels that the implementation needs, each at its own speed
 };
 
-// Runs the state's loop: a repetition that warms up, then the measured ones.
-// Fails: marks the benchmark as failed if a party ends otherwise than it should.
+// Runs the state's loop: a warm-up repetition, then the measured ones.
+// Fails: marks the benchmark as failed if a party fails.
 StageCost measure_stage(benchmark::State& state, const MakeParty& make_party);
 
-// Counters: ns_per_item, bytes_per_item (sent by one party), of_floor and of_kernels (floor /
-// measured), stream_ns (what the stream in memory takes of ns_per_item at least), and the
-// nanoseconds an item of each phase, if there are several. `items` is of a repetition.
+// Counters: ns_per_item, bytes_per_item (sent by one party), of_bound and of_kernels (lower bound /
+// measured), stream_ns (the part of ns_per_item that the memory stream takes at least), and the
+// nanoseconds per item of each phase, if there are several. `items` is the number per repetition.
 void report(benchmark::State& state, const StageCost& cost, std::size_t items,
-            const StageFloor& floor);
+            const StageBounds& bounds);
 
-// Column `column` of `owner`'s bits, dealt to the party that the session is of, under its global
-// keys.
+// Column `column` of `owner`'s bits, dealt to the session's party under the session's global keys.
 test::Dealt dealt(const Session& whole, Party owner, std::size_t column, std::size_t count);
 
 }  // namespace tinyot::bench

@@ -1,5 +1,5 @@
-// A store's speed: pouring, drawing and verifying triples, against writing as many plain bytes to
-// the same disk and against sealing them.
+// The speed of a store: pouring, drawing and verifying triples, compared with writing the same
+// number of plain bytes to the same disk and with sealing them.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr MaterialKind kKind = MaterialKind::Triples;
 constexpr std::size_t kPoured = std::size_t{1} << 14;
 
-fs::path place() { return fs::current_path() / ("store_bench." + std::to_string(::getpid())); }
+fs::path store_path() { return fs::current_path() / ("store_bench." + std::to_string(::getpid())); }
 
 Manifest manifest() {
   Manifest manifest;
@@ -35,8 +35,9 @@ Manifest manifest() {
 std::uint64_t bytes_of_objects(std::uint64_t count) { return record_bytes(kKind, Party::A, count); }
 
 Store store_with(std::uint64_t count) {
-  fs::remove_all(place());
-  Store store = Store::create(place(), manifest(), Delta{Block{1, 2}}, bytes_of_objects(count));
+  fs::remove_all(store_path());
+  Store store =
+      Store::create(store_path(), manifest(), Delta{Block{1, 2}}, bytes_of_objects(count));
   for (std::uint64_t done = 0; done < count; done += kPoured)
     store.pour(MaterialBatch(kKind, Party::A, kPoured));
   store.finish_unit();
@@ -49,14 +50,14 @@ void report(benchmark::State& state, std::uint64_t count) {
                           static_cast<std::int64_t>(count));
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
                           static_cast<std::int64_t>(bytes_of_objects(count)));
-  fs::remove_all(place());
+  fs::remove_all(store_path());
 }
 
 void disk_write_and_sync(benchmark::State& state) {
   const auto count = static_cast<std::uint64_t>(state.range(0));
   const std::vector<std::byte> piece(std::size_t{1} << 22, std::byte{0x5a});
   for (auto _ : state) {
-    const File file(place(), O_WRONLY | O_CREAT | O_TRUNC);
+    const File file(store_path(), O_WRONLY | O_CREAT | O_TRUNC);
     for (std::uint64_t at = 0; at < bytes_of_objects(count); at += piece.size())
       file.write_at(at, piece);
     file.sync();
@@ -99,7 +100,7 @@ void take(benchmark::State& state) {
   report(state, count);
 }
 
-// What a run that needs little pays for its reservation.
+// The cost of a small reservation.
 void take_one(benchmark::State& state) {
   Store store = store_with(static_cast<std::uint64_t>(state.range(0)));
   MaterialCounts some;
@@ -109,7 +110,7 @@ void take_one(benchmark::State& state) {
     benchmark::DoNotOptimize(reservation.draw(kKind, 64));
     reservation.finish();
   }
-  fs::remove_all(place());
+  fs::remove_all(store_path());
 }
 
 void verify_all(benchmark::State& state) {

@@ -1,4 +1,4 @@
-#include "bench/offline/floor.h"
+#include "bench/offline/kernel_seconds.h"
 
 #include <benchmark/benchmark.h>
 #include <time.h>
@@ -27,8 +27,8 @@ constexpr double kSliceSeconds = 0.02;
 constexpr std::size_t kSpanBlocks = 1024, kSpans = 64;
 constexpr std::size_t kColumns = 4096;
 
-// The seconds of one call of `work`. The clock is read after each call, so a call should take tens
-// of microseconds.
+// Seconds per call of `work`. The clock is read after each call, so a call should take tens of
+// microseconds.
 template <class Work>
 double seconds_of(Work work) {
   work();
@@ -46,7 +46,7 @@ double seconds_of(Work work) {
   return least;
 }
 
-// Calls `kernel` on the spans of 1 MB of blocks. The seconds of a block.
+// Calls `kernel` on the spans of 1 MB of blocks. Returns seconds per block.
 template <class Kernel>
 double seconds_of_block(Kernel kernel) {
   SecretVector<Block> blocks(kSpanBlocks * kSpans);
@@ -135,7 +135,7 @@ double measured_stream() {
          kBytes;
 }
 
-// Of an operation of the group: tens of microseconds.
+// Seconds per operation of the group.
 template <class Operation>
 double seconds_in_group(Operation operation) {
   Rng rng(Seed{{5, 6}});
