@@ -1,5 +1,5 @@
-// The two products of BitMatrix against naive ones, on every instruction set that this processor
-// has.
+// Product and transposition of BitMatrix against naive ones, on every instruction set of the
+// processor.
 #include "base/bit_matrix.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ BitMatrix random_matrix(std::size_t rows, std::size_t columns, std::uint64_t see
   return matrix;
 }
 
-// Row r of the product is the sum of the rows of `right` that row r of `left` names.
+// Row r of the product is the sum of the rows of `right` that row r of `left` selects.
 BitMatrix multiply_naively(const BitMatrix& left, const BitMatrix& right) {
   BitMatrix product(left.rows(), right.columns());
   for (std::uint64_t& word : product.words()) word = 0;

@@ -21,7 +21,7 @@ using Blocks = std::vector<Block>;
 constexpr Block kUntouched{0x1122334455667788, 0x99aabbccddeeff00};
 constexpr Block kKey{0x0123456789abcdef, 0xfedcba9876543211};
 
-// 0 to 130, the borders of words of bits and of steps, and odd ones beyond.
+// 0 to 130, and sizes at the edges of words of bits and of steps.
 const std::vector<std::size_t>& lengths() {
   static const std::vector<std::size_t> kLengths = [] {
     std::vector<std::size_t> all;
@@ -32,14 +32,14 @@ const std::vector<std::size_t>& lengths() {
   return kLengths;
 }
 
-// n random blocks, and one behind them that nobody may write.
+// n random blocks, followed by a guard block.
 Blocks guarded_blocks(std::size_t n, std::uint64_t seed) {
   Blocks blocks = test::random_blocks(n, seed);
   blocks.push_back(kUntouched);
   return blocks;
 }
 
-// Words of n random bits; what stands beyond the bits is random too.
+// Words of n random bits; the bits beyond are random too.
 std::vector<std::uint64_t> words_of_bits(std::size_t n, std::uint64_t seed) {
   return test::random_words(n / 64 + 1, seed);
 }
@@ -99,7 +99,7 @@ TEST_F(EveryTarget, XorBlockToEachAddsTheSameBlock) {
   }
 }
 
-// Operands of a product by triples, and what comes out of it.
+// Operands and expected results of products by triples.
 struct Products {
   explicit Products(std::size_t n)
       : x(guarded_blocks(n, 9 * n)), y(guarded_blocks(n, 9 * n + 1)),
@@ -167,7 +167,7 @@ TEST_F(EveryTarget, CombineTriplesMayOverwriteItsOperands) {
   }
 }
 
-// The four ways in which two neighbouring entries' bits can stand, at every place in a word.
+// All four combinations of the bits of two neighbouring entries, at every position in a word.
 TEST_F(EveryTarget, CombineTriplesUsesTheBitsOfEachEntry) {
   constexpr std::size_t kEntries = 130;
   const Blocks zeros(kEntries, Block{0, 0});

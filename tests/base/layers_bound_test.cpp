@@ -1,4 +1,4 @@
-// The bound of layers that are shifted cyclically against each other, by exact calculation.
+// The bound of layers with cyclic shifts, by exact calculation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 namespace tinyot {
 namespace {
 
-// What is attacked of each layer.
+// The attacked objects of each layer.
 using Attack = std::vector<std::vector<bool>>;
 
-// The expected number of wholly attacked buckets over all shifts, times how likely the attack is to
-// survive.
+// The expected number of wholly attacked buckets over all shifts, times the probability that the
+// attack survives.
 double yield_of(const Attack& attack) {
   const std::size_t l = attack[0].size();
   double attacked = 0, buckets = 0, choices = 0;

@@ -1,5 +1,5 @@
-// Security parameters: the tables of the protocol page, the exact bounds against enumeration,
-// refusals. Bounds of layers: layers_bound_test.
+// Security parameters: the tables of doc/protocol.md, the exact bounds against enumeration,
+// rejected requests. Bounds of layers: layers_bound_test.
 #include "base/parameters.h"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ TEST(ExactBound, IsNeverBelowThePaperBound) {
       EXPECT_GE(exact_bound_bits(l, bucket) + 1e-6, paper_bound_bits(l, bucket)) << l;
 }
 
-TEST(SecurityParameters, Columns) {
+TEST(SecurityParameters, ColumnsFollowFromPsi) {
   const auto theorem = SecurityParameters::make({});
   EXPECT_EQ(theorem.columns_kept(), 939u);
   EXPECT_EQ(theorem.columns_made(), 1878u);
@@ -148,7 +148,7 @@ TEST(SecurityParameters, SmallLastUnitHasItsOwnLargerBucket) {
   EXPECT_EQ(units[1].bucket, 43u);
 }
 
-std::string refusal(const ParameterRequest& request) {
+std::string error_of(const ParameterRequest& request) {
   try {
     SecurityParameters::make(request);
   } catch (const UsageError& error) {
@@ -164,22 +164,22 @@ void expect_in(const std::string& message, const std::vector<std::string>& parts
 }
 
 TEST(SecurityParameters, ErrorsNameOptionValueAndRange) {
-  expect_in(refusal({.sigma = 39}), {"--sigma 39", "40 to 128"});
-  expect_in(refusal({.sigma = 129}), {"--sigma 129", "40 to 128"});
-  expect_in(refusal({.unit = 0}), {"--unit 0", "1 to 2^24"});
-  expect_in(refusal({.unit = (1 << 24) + 1}), {"--unit 16777217", "1 to 2^24"});
-  expect_in(refusal({.bucket = 1}), {"--bucket 1", "2 to 160"});
-  expect_in(refusal({.bucket = 0, .weak_allowed = true}), {"--bucket 0", "2 to 160"});
-  expect_in(refusal({.bucket = 161}), {"--bucket 161", "2 to 160"});
-  EXPECT_EQ(refusal({.sigma = 128, .unit = 1}), "");
-  EXPECT_EQ(refusal({.unit = 1 << 24}), "");
+  expect_in(error_of({.sigma = 39}), {"--sigma 39", "40 to 128"});
+  expect_in(error_of({.sigma = 129}), {"--sigma 129", "40 to 128"});
+  expect_in(error_of({.unit = 0}), {"--unit 0", "1 to 2^24"});
+  expect_in(error_of({.unit = (1 << 24) + 1}), {"--unit 16777217", "1 to 2^24"});
+  expect_in(error_of({.bucket = 1}), {"--bucket 1", "2 to 160"});
+  expect_in(error_of({.bucket = 0, .weak_allowed = true}), {"--bucket 0", "2 to 160"});
+  expect_in(error_of({.bucket = 161}), {"--bucket 161", "2 to 160"});
+  EXPECT_EQ(error_of({.sigma = 128, .unit = 1}), "");
+  EXPECT_EQ(error_of({.unit = 1 << 24}), "");
 }
 
 TEST(SecurityParameters, RejectsTooSmallBucketWithBothFigures) {
-  // l = 2^12, B = 4: 39 bits by the paper, 40.3 or so exactly.
+  // l = 2^12, B = 4: 39 bits by the paper's bound, about 40.3 exactly.
   char exact[16];
   std::snprintf(exact, sizeof exact, "%.1f", exact_bound_bits(4096, 4));
-  expect_in(refusal({.unit = 4096, .bucket = 4}),
+  expect_in(error_of({.unit = 4096, .bucket = 4}),
             {"--bucket 4", "4096", "39.0 bits", std::string("exact: ") + exact, "sigma = 40",
              "--bucket 5", "--allow-weak"});
   const auto weak = SecurityParameters::make({.unit = 4096, .bucket = 4, .weak_allowed = true});
@@ -207,7 +207,7 @@ TEST(FastParameters, PopulationIsWholeBlocks) {
        {std::pair{1u, 128u}, {127u, 128u}, {128u, 128u}, {129u, 256u}, {1u << 20, 1u << 20}})
     EXPECT_EQ(params.population(ands), population);
   EXPECT_EQ(SecurityParameters::make({}).population(129), 129u);
-  // A unit of one AND is 128 triples, of which the bucket follows.
+  // A unit of one AND has 128 triples, which determine the bucket.
   EXPECT_EQ(params.smallest_bucket(1), params.smallest_bucket(128));
   EXPECT_EQ(params.bound_bits(1, 6), paper_bound_bits(128, 6));
 }
@@ -229,14 +229,14 @@ TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByBothBounds) {
 }
 
 TEST(FastParameters, RejectsUnsupportedOptions) {
-  expect_in(refusal({.profile = Profile::Fast, .material = MaterialForm::Pairs}),
-            {"--profile fast", "--material triples only"});
-  EXPECT_EQ(refusal({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
+  expect_in(error_of({.profile = Profile::Fast, .material = MaterialForm::Pairs}),
+            {"--profile fast", "triples only"});
+  EXPECT_EQ(error_of({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
   for (const std::uint32_t k : {0u, 3u, 5u, 8u})
-    expect_in(refusal({.profile = Profile::Fast, .softspoken_k = k}),
+    expect_in(error_of({.profile = Profile::Fast, .softspoken_k = k}),
               {"--softspoken-k " + std::to_string(k), "1, 2 or 4"});
   for (const std::uint32_t k : {1u, 2u, 4u})
-    EXPECT_EQ(refusal({.profile = Profile::Fast, .softspoken_k = k}), "");
+    EXPECT_EQ(error_of({.profile = Profile::Fast, .softspoken_k = k}), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The risk of a unit is an upper bound on what any attack on it wins, and its arithmetic is exact.
+// The risk of a unit bounds the success of every attack on it, and its arithmetic is exact.
 #include "base/risk.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,9 @@
 namespace tinyot {
 namespace {
 
-// Every attack on B layers of l objects, each layer but the first shifted cyclically by a uniform
-// amount; an attacked object is caught with one half. The largest p / (1 - s).
+// The largest p / (1 - s) over all attacks on B layers of l objects, where each layer but the first
+// is shifted cyclically by a uniform amount, and an attacked object is detected with probability
+// 1/2.
 double best_on_layers(std::uint32_t l, std::uint32_t bucket) {
   const std::uint32_t sets = 1u << l;
   std::vector<std::uint32_t> layers(bucket, 0);
@@ -28,30 +29,29 @@ double best_on_layers(std::uint32_t l, std::uint32_t bucket) {
     for (std::uint32_t k = 0; k < bucket; ++k)
       layers[k] = static_cast<std::uint32_t>(code >> (l * k)) & (sets - 1),
       attacked += std::popcount(layers[k]);
-    std::uint64_t shifts = 1, meets = 0;
+    std::uint64_t shifts = 1, hits = 0;
     for (std::uint32_t k = 1; k < bucket; ++k) shifts *= l;
     for (std::uint64_t shift = 0; shift < shifts; ++shift) {
       std::uint32_t common = layers[0];
       std::uint64_t rest = shift;
       for (std::uint32_t k = 1; k < bucket; ++k, rest /= l)
         common &= rotated(layers[k], static_cast<std::uint32_t>(rest % l));
-      meets += common != 0;
+      hits += common != 0;
     }
     const double alive = std::ldexp(1.0, -attacked),
-                 synchronise = static_cast<double>(meets) / static_cast<double>(shifts);
-    best = std::max(best, alive * synchronise / (1 - alive * (1 - synchronise)));
+                 success = static_cast<double>(hits) / static_cast<double>(shifts);
+    best = std::max(best, alive * success / (1 - alive * (1 - success)));
   }
   return best;
 }
 
-// Every number of attacked objects among l buckets of B, permuted uniformly: only how many there
-// are matters.
+// The same for l buckets of B objects, permuted uniformly: only the number of attacked objects
+// matters.
 double best_on_permutation(std::uint32_t l, std::uint32_t bucket) {
   const std::uint32_t objects = l * bucket;
   double best = 0;
   for (std::uint32_t attacked = 1; attacked <= objects; ++attacked) {
-    // Attacked objects stay in place, and buckets are dealt: all sets of positions are equally
-    // likely.
+    // All sets of positions of the attacked objects are equally likely.
     std::uint64_t sets = 0, owned = 0;
     for (std::uint64_t set = 0; set < std::uint64_t{1} << objects; ++set) {
       if (std::popcount(set) != static_cast<int>(attacked)) continue;
@@ -62,8 +62,8 @@ double best_on_permutation(std::uint32_t l, std::uint32_t bucket) {
       owned += owns;
     }
     const double alive = std::ldexp(1.0, -static_cast<int>(attacked)),
-                 synchronise = static_cast<double>(owned) / static_cast<double>(sets);
-    best = std::max(best, alive * synchronise / (1 - alive * (1 - synchronise)));
+                 success = static_cast<double>(owned) / static_cast<double>(sets);
+    best = std::max(best, alive * success / (1 - alive * (1 - success)));
   }
   return best;
 }
@@ -73,7 +73,7 @@ TEST(Risk, BoundsEveryAttackOnLayers) {
        {std::pair{2u, 2u}, {3u, 2u}, {4u, 2u}, {7u, 2u}, {3u, 3u}, {5u, 3u}, {4u, 4u}}) {
     const double best = best_on_layers(l, bucket), risk = as_double(risk_of_layers(l, bucket));
     EXPECT_LE(best, risk * (1 + 1e-12)) << l << ' ' << bucket;
-    EXPECT_GE(best, risk / 2) << l << ' ' << bucket << ": far from what can be won";
+    EXPECT_GE(best, risk / 2) << l << ' ' << bucket << ": far above the best attack";
   }
 }
 
@@ -83,7 +83,7 @@ TEST(Risk, BoundsEveryAttackOnAPermutation) {
     const double best = best_on_permutation(l, bucket),
                  risk = as_double(risk_of_permutation(l, bucket));
     EXPECT_LE(best, risk * (1 + 1e-12)) << l << ' ' << bucket;
-    EXPECT_GE(best, risk / 2) << l << ' ' << bucket << ": far from what can be won";
+    EXPECT_GE(best, risk / 2) << l << ' ' << bucket << ": far above the best attack";
   }
 }
 
@@ -109,13 +109,13 @@ TEST(Risk, IsRoundedUpAndItsLimitDown) {
   Risk sum;
   for (int i = 0; i < 9; ++i) sum += risk_of_layers(3, 2);
   EXPECT_EQ(sum, (Risk{{~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}}}))
-      << "nine ninths, rounded up, are 1, where sums saturate";
+      << "the sum of nine ninths, rounded up, saturates at 1";
   Risk limits;
   for (int i = 0; i < 3; ++i) limits += risk_limit(40, 3);
   EXPECT_LE(limits, risk_limit(40, 1));
   EXPECT_EQ(risk_limit(64, 1), (Risk{{1 << 20, 0, 1}}));
   EXPECT_EQ(risk_limit(128, 1), (Risk{{1 << 20, 1, 0}}));
-  EXPECT_EQ(risk_of_layers(1 << 24, 100), (Risk{{1, 0, 0}})) << "never nothing";
+  EXPECT_EQ(risk_of_layers(1 << 24, 100), (Risk{{1, 0, 0}})) << "a risk is never zero";
 }
 
 TEST(Risk, AddsAndSubtractsAcrossWords) {

@@ -1,5 +1,4 @@
-// Secrets are gone from memory before it goes back to the system: seen from a replaced operator
-// delete, which gets the memory while it is still its own.
+// Secrets are wiped before their memory is freed, checked by a replaced operator delete.
 #include "base/secret.h"
 
 #include <gtest/gtest.h>
@@ -19,10 +18,10 @@ struct Watch {
   void* memory = nullptr;
   std::size_t bytes = 0;
   bool freed = false;
-  std::size_t left = 0;  // bytes that are not zero when the memory comes back
+  std::size_t left = 0;  // bytes that are not zero when the memory is freed
 } watch;
 
-void look(void* memory) {
+void check_freed(void* memory) {
   if (memory == nullptr || memory != watch.memory) return;
   const auto* bytes = static_cast<const volatile unsigned char*>(memory);
   watch.freed = true;
@@ -40,7 +39,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return memory;
 }
 void operator delete(void* memory, std::align_val_t) noexcept {
-  look(memory);
+  check_freed(memory);
   std::free(memory);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {

@@ -1,5 +1,5 @@
-// The best cheater against a session, by brute force on tiny units: what it ever wins, whatever it
-// stalls, reorders and breaks off, stays within the sum of the risks that may be outstanding.
+// The best attack on a session, by exhaustive search on tiny units: its probability of success,
+// with any stalling, reordering and breaking off, stays within the limit of the outstanding risks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ std::vector<Attack> distinct(const std::set<Attack>& attacks) {
   return {attacks.begin(), attacks.end()};
 }
 
-// Of each set of attacked objects of B layers of l, all but the first shifted at random; an
-// attacked object is caught with one half.
+// All attacks on B layers of l objects, all but the first shifted at random; an attacked object is
+// detected with probability 1/2.
 Unit layers(std::uint32_t l, std::uint32_t bucket) {
   const std::uint32_t sets = 1u << l;
   const auto rotated = [&](std::uint32_t set, std::uint32_t by) {
@@ -42,22 +42,23 @@ Unit layers(std::uint32_t l, std::uint32_t bucket) {
     const auto layer = [&](std::uint32_t k) {
       return static_cast<std::uint32_t>(code >> (l * k)) & (sets - 1);
     };
-    // The first layer stays in place; how often the shifts of the others leave something common.
-    std::function<std::uint64_t(std::uint32_t, std::uint32_t)> meets =
+    // The first layer is not shifted. Counts the shifts of the others that leave a common position.
+    std::function<std::uint64_t(std::uint32_t, std::uint32_t)> hits =
         [&](std::uint32_t k, std::uint32_t common) -> std::uint64_t {
       if (k == bucket) return common != 0;
       std::uint64_t sum = 0;
-      for (std::uint32_t by = 0; by < l; ++by) sum += meets(k + 1, common & rotated(layer(k), by));
+      for (std::uint32_t by = 0; by < l; ++by) sum += hits(k + 1, common & rotated(layer(k), by));
       return sum;
     };
-    const double synchronise = static_cast<double>(meets(1, layer(0))) / std::pow(l, bucket - 1);
+    const double success_given_survival =
+        static_cast<double>(hits(1, layer(0))) / std::pow(l, bucket - 1);
     const double alive = std::ldexp(1.0, -std::popcount(code));
-    attacks.insert({alive * synchronise, alive * (1 - synchronise)});
+    attacks.insert({alive * success_given_survival, alive * (1 - success_given_survival)});
   }
   return {distinct(attacks), risk_of_layers(l, bucket)};
 }
 
-// Of each number of attacked objects among l buckets of B, permuted together.
+// All attacks on l buckets of B objects, permuted together, by the number of attacked objects.
 Unit permuted(std::uint32_t l, std::uint32_t bucket) {
   const std::uint32_t objects = l * bucket;
   std::vector<std::uint64_t> sets(objects + 1), owned(objects + 1);
@@ -71,13 +72,14 @@ Unit permuted(std::uint32_t l, std::uint32_t bucket) {
   std::set<Attack> attacks;
   for (std::uint32_t t = 1; t <= objects; ++t) {
     const double alive = std::ldexp(1.0, -static_cast<int>(t));
-    const double synchronise = static_cast<double>(owned[t]) / static_cast<double>(sets[t]);
-    attacks.insert({alive * synchronise, alive * (1 - synchronise)});
+    const double success_given_survival =
+        static_cast<double>(owned[t]) / static_cast<double>(sets[t]);
+    attacks.insert({alive * success_given_survival, alive * (1 - success_given_survival)});
   }
   return {distinct(attacks), risk_of_permutation(l, bucket)};
 }
 
-// A session whose units are `plans`, from the one that is preferred to that of the largest bucket.
+// A session with units of `plans`, from the preferred one to the one with the largest bucket.
 struct Rules {
   std::vector<Unit> plans;
   std::size_t in_flight_max;
@@ -85,15 +87,16 @@ struct Rules {
   bool counts_units_in_flight = true;
 };
 
-// How many units of each plan were broken off, are stalled since a guess was wrong, or at stake.
+// The numbers of units of each plan that were broken off, are stalled after a wrong guess, or are
+// in flight and not attacked yet.
 struct State {
   std::vector<int> broken, stalled, at_stake;
   auto operator<=>(const State&) const = default;
 };
 
-// The probability that the best cheater ever owns a unit, in an endless session. At any time it
-// may begin a unit, play one that is at stake with any attack, or leave all that are in flight. One
-// that it has lost it stalls, while it plays the others.
+// The probability that the best cheater ever succeeds in a session without end. At any time it may
+// begin a unit, attack one in flight, or break off all units in flight. After a wrong guess it
+// stalls the unit and attacks the others.
 class BestCheater {
  public:
   explicit BestCheater(Rules rules) : rules_(std::move(rules)) {
@@ -101,8 +104,8 @@ class BestCheater {
     reach({none, none, none});
   }
 
-  double wins() {
-    // From below: as much as is won within so many moves.
+  double success() {
+    // Value iteration from below: success within a limited number of moves.
     for (double change = 1; change > 1e-13;) {
       change = 0;
       for (auto& [state, value] : values_) {
@@ -122,8 +125,8 @@ class BestCheater {
     return sum;
   }
 
-  // The unit that may be begun: of the first plan that keeps within the limit, of another one than
-  // the first only if nothing is in flight.
+  // The unit that may be begun: of the first plan that stays within the limit; of a plan other than
+  // the first only if no unit is in flight.
   std::vector<State> begun(const State& state) const {
     const int in_flight = sum(state.stalled) + sum(state.at_stake);
     if (in_flight >= static_cast<int>(rules_.in_flight_max)) return {};
@@ -199,9 +202,9 @@ void expect_bounded(const Unit& unit, const std::string& name) {
   for (const int room : {1, 2, 4, 6}) {
     for (const std::size_t in_flight : {1u, 2u, 4u}) {
       const Risk limit = times(room, unit.risk);
-      const double wins = BestCheater({{unit}, in_flight, limit}).wins();
-      EXPECT_LE(wins, as_double(limit)) << name << ", " << room << " outstanding, " << in_flight;
-      EXPECT_GE(wins, as_double(limit) / 3) << name << ": the model has a weak cheater";
+      const double success = BestCheater({{unit}, in_flight, limit}).success();
+      EXPECT_LE(success, as_double(limit)) << name << ", " << room << " outstanding, " << in_flight;
+      EXPECT_GE(success, as_double(limit) / 3) << name << ": the cheater of the model is too weak";
     }
   }
 }
@@ -218,23 +221,24 @@ TEST(SessionBound, HoldsForPermutationsWithStalledAndBrokenUnits) {
       expect_bounded(permuted(l, bucket), std::to_string(l) + " times " + std::to_string(bucket));
 }
 
-// Where no unit of the first plan is left, what is left goes to larger buckets.
+// When no further unit of the first plan fits, the rest of the limit is used by larger buckets.
 TEST(SessionBound, HoldsWhenTheBucketGrows) {
   for (const auto& kind : {layers, permuted}) {
     for (const std::uint32_t l : {3u, 4u}) {
       const std::vector<Unit> plans = {kind(l, 2), kind(l, 3)};
       const Risk limit = times(2, plans[0].risk) + times(2, plans[1].risk);
       for (const std::size_t in_flight : {1u, 3u}) {
-        const double wins = BestCheater({plans, in_flight, limit}).wins();
-        EXPECT_LE(wins, as_double(limit)) << l << ' ' << in_flight;
-        const double of_first_alone = BestCheater({{plans[0]}, in_flight, limit}).wins();
-        EXPECT_GT(wins, of_first_alone) << l << ' ' << in_flight;
+        const double success = BestCheater({plans, in_flight, limit}).success();
+        EXPECT_LE(success, as_double(limit)) << l << ' ' << in_flight;
+        const double of_first_alone = BestCheater({{plans[0]}, in_flight, limit}).success();
+        EXPECT_GT(success, of_first_alone) << l << ' ' << in_flight;
       }
     }
   }
 }
 
-// One unit at a time: v = p + s v + (1 - p - s) v', where v' is of one broken unit more.
+// One unit at a time: v = p + s v + (1 - p - s) v', where v' is the value after one more broken
+// unit.
 TEST(SessionBound, AgreesWithTheRecursionForOneUnitAtATime) {
   const Unit unit = layers(4, 2);
   double value = 0;
@@ -243,15 +247,16 @@ TEST(SessionBound, AgreesWithTheRecursionForOneUnitAtATime) {
     for (const auto& [p, s] : unit.attacks)
       best = std::max(best, (p + (1 - p - s) * value) / (1 - s));
     value = best;
-    EXPECT_NEAR(BestCheater({{unit}, 1, times(room, unit.risk)}).wins(), value, 1e-9) << room;
+    EXPECT_NEAR(BestCheater({{unit}, 1, times(room, unit.risk)}).success(), value, 1e-9) << room;
   }
 }
 
-// All units in flight may be stalled once they are lost: counting only broken ones is too little.
+// All units in flight may be stalled after wrong guesses, so counting broken units only does not
+// suffice.
 TEST(SessionBound, IsExceededIfUnitsInFlightAreNotCounted) {
   const Unit unit = layers(5, 2);
-  const double wins = BestCheater({{unit}, 4, unit.risk, false}).wins();
-  EXPECT_GT(wins, as_double(unit.risk));
+  const double success = BestCheater({{unit}, 4, unit.risk, false}).success();
+  EXPECT_GT(success, as_double(unit.risk));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr Block kGuard{0x1122334455667788, 0x99aabbccddeeff00};
 
 using Blocks = std::vector<Block>;
 
-// Block j of the sum of the leaves that are chosen.
+// Block j of the sum of the leaves x with chosen(x).
 template <class Chosen>
 Block sum_at(const Blocks& leaves, std::size_t n, std::size_t j, Chosen chosen) {
   Block sum{0, 0};
@@ -33,7 +33,7 @@ Block sum_at(const Blocks& leaves, std::size_t n, std::size_t j, Chosen chosen) 
   return sum;
 }
 
-// k rows of n blocks, each with one behind it that nobody may write.
+// k rows of n blocks, each followed by a guard block.
 struct Rows {
   Rows(std::uint32_t k, std::size_t n) : blocks(k, Blocks(n + 1, kGuard)) {
     for (Blocks& row : blocks) pointers.push_back(row.data());
@@ -49,7 +49,7 @@ void expect_total(const Blocks& leaves, const Blocks& addend, const Blocks& tota
     if (!addend.empty()) sum ^= addend[j];
     ASSERT_TRUE(same(total[j], sum)) << "total, block " << j << " of " << n;
   }
-  ASSERT_TRUE(same(total[n], kGuard)) << "behind the total of " << n;
+  ASSERT_TRUE(same(total[n], kGuard)) << "written beyond the total of " << n;
 }
 
 void expect_rows(const Blocks& leaves, const Blocks& addend, std::uint32_t selected,
@@ -63,7 +63,7 @@ void expect_rows(const Blocks& leaves, const Blocks& addend, std::uint32_t selec
       ASSERT_TRUE(same(row[j], sum))
           << "row " << b << ", block " << j << " of " << n << ", selected " << selected;
     }
-    ASSERT_TRUE(same(row[n], kGuard)) << "behind row " << b << " of " << n;
+    ASSERT_TRUE(same(row[n], kGuard)) << "written beyond row " << b << " of " << n;
   }
 }
 
@@ -99,7 +99,7 @@ TEST_F(EveryTarget, SubsetSumsWithAddToTheSelectedRowsOnly) {
   }
 }
 
-// The key holder's leaf r_0 is the one that it does not know.
+// The key holder does not have the leaf r_0.
 TEST_F(EveryTarget, SubsetSumsWithIgnoreTheFirstLeaf) {
   for (const std::uint32_t k : kTreeBits) {
     for (const std::size_t n : kRowLengths) {
@@ -120,23 +120,22 @@ TEST_F(EveryTarget, SubsetSumsWithIgnoreTheFirstLeaf) {
   }
 }
 
-// Both parties' sums of one tree: W_b = V_b ^ u.Delta_b where the strings of the leaves stand at x
-// and at x ^ Delta.
+// Both parties' sums of one tree, with the leaves at x and at x ^ Delta: W_b = V_b ^ u.Delta_b.
 TEST_F(EveryTarget, SumsOfBothPartiesDifferByTheSelectedTotal) {
   constexpr std::size_t kBlocks = 99;
   for (const std::uint32_t k : kTreeBits) {
     const Blocks leaves = random_blocks(kBlocks << k, k);
     for (std::uint32_t delta = 0; delta < (1u << k); ++delta) {
-      Blocks xor_public_bit(leaves.size());
+      Blocks permuted_leaves(leaves.size());
       for (std::size_t x = 0; x < (std::size_t{1} << k); ++x)
         for (std::size_t j = 0; j < kBlocks; ++j)
-          xor_public_bit[x * kBlocks + j] = leaves[(x ^ delta) * kBlocks + j];
+          permuted_leaves[x * kBlocks + j] = leaves[(x ^ delta) * kBlocks + j];
       for_each_target([&] {
         Blocks total(kBlocks);
         Rows v(k, kBlocks), w(k, kBlocks);
         subset_sums(k, leaves, {}, total, v.pointers);
         const Blocks none(kBlocks, Block{0, 0});
-        subset_sums_with(k, xor_public_bit, none, delta, w.pointers);
+        subset_sums_with(k, permuted_leaves, none, delta, w.pointers);
         for (std::size_t b = 0; b < k; ++b)
           for (std::size_t j = 0; j < kBlocks; ++j)
             ASSERT_TRUE(same(w.blocks[b][j], v.blocks[b][j] ^ times(total[j], (delta >> b) & 1)))

@@ -1,5 +1,5 @@
-// Coin tosses: both parties get the same fresh bits, and A cannot open another half than the one it
-// committed to.
+// Coin tosses: both parties get the same fresh bits, and A cannot open another half than its
+// committed one.
 #include "checks/coin_toss.h"
 
 #include <gtest/gtest.h>
@@ -76,19 +76,17 @@ TEST(CoinToss, RejectsAnotherPurpose) {
   EXPECT_EQ(toss({}, 1, "another").outcomes.b.check, "coin toss");
 }
 
-// An A that commits to what B committed to: there is nothing of B's to copy but its half, which
-// comes after.
+// A opens another half than the one it committed to.
 TEST(CoinToss, RejectsReplacedHalf) {
   const Tossed tossed =
       toss({.wrap_b = in_transit([](const Arrival& arrival) {
               if (arrival.tag != "coin_toss.opening") return;
-              // B's channel shows what A opens; the attacker puts in the commitment's own bytes.
               std::fill(arrival.received.begin(), arrival.received.begin() + 32, std::byte{0});
             })});
   EXPECT_EQ(tossed.outcomes.b.check, "coin toss");
 }
 
-// B's half changes the result: what an A alone has chosen is not the outcome.
+// B's half changes the result, so A alone does not determine it.
 TEST(CoinToss, DependsOnBothHalves) {
   const Tossed honest = toss({.seed = 7});
   const Tossed other = toss({.seed = 7, .wrap_b = altered("coin_toss.answer", 3)});

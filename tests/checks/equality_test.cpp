@@ -1,5 +1,5 @@
-// EQ: equal strings pass, others end the session, nothing can be replayed, and what a cheater sees
-// fits every digest.
+// EQ: equal strings pass, others end the session, nothing can be replayed, and the messages that a
+// cheater sees are consistent with every digest.
 #include "checks/equality.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Digest digest_of(std::uint64_t number) {
   return RandomOracle({}, {"test digest", '*', number}).digest();
 }
 
-// Compares `n` digests named "item 0", ...; that of `other` at index `differs` is another one.
+// Compares `n` digests named "item 0", ...; that of `other` at index `differs` is different.
 void compare(Session& session, std::size_t n, std::optional<Party> other = {},
              std::size_t differs = 0) {
   EqualityCheck check("test");
@@ -134,7 +134,7 @@ TEST(Equality, ARejectsWrongConfirmation) {
   }
 }
 
-// B's confirmation sent back is not A's.
+// B's confirmation, sent back by A, is not A's.
 TEST(Equality, RejectsReflectedConfirmation) {
   Digest of_b{};
   PartyOptions options;
@@ -154,7 +154,7 @@ TEST(Equality, RejectsReflectedConfirmation) {
   expect_cheated(outcomes.b);
 }
 
-// The identity would make the shared point a constant, whatever the digests are.
+// The identity would make the shared point a constant, independent of the digests.
 TEST(Equality, RejectsInvalidPoints) {
   Point identity{}, ones{}, odd{}, second_name{};
   ones.bytes.fill(0xFF);
@@ -177,8 +177,8 @@ TEST(Equality, RejectsInvalidPoints) {
   }
 }
 
-// A peer's point that is replaced by another valid one, with the same shared point for who knows
-// the scalar: bound by the confirmation.
+// A's point is replaced by another valid one in transit; the confirmations cover the points that
+// were sent.
 TEST(Equality, ConfirmationCoversBothPoints) {
   const auto negate = [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
     if (tag != "eq.point") return;
@@ -217,7 +217,7 @@ TEST(Equality, RejectsReplayFromAnotherSession) {
       {.seed = 1, .wrap_a = cheating(recording(of_a)), .wrap_b = cheating(recording(of_b))});
   ASSERT_EQ(of_a.size(), 2u);
   ASSERT_EQ(of_b.size(), 1u);
-  // Both parties' own messages of before: then nothing but the session's id differs.
+  // Both parties repeat their own messages: only the session's id differs.
   const Outcomes outcomes = run_sessions(
       [](Session& session) { compare(session, 1); },
       {.seed = 2, .wrap_a = cheating(playing(of_a)), .wrap_b = cheating(playing(of_b))}, false);
@@ -253,7 +253,7 @@ TEST(Equality, PointsOfTheSameDigestDifferPerRun) {
   EXPECT_EQ(points.size(), 3u);
 }
 
-// Ids, counter and digest are the same; only the party's randomness differs.
+// Ids, counter and digest are equal; only the party's randomness differs.
 TEST(Equality, PointsDependOnThePartysRandomness) {
   std::set<std::string> points;
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
@@ -275,8 +275,8 @@ TEST(Equality, PointsDependOnThePartysRandomness) {
   EXPECT_EQ(points.size(), 3u);
 }
 
-// Two runs of which only the session's randomness is the same, and one party's digest: its scalar
-// does not depend on the digest.
+// Two runs with the same randomness but different digests of A: its scalar does not depend on the
+// digest.
 TEST(Equality, PointsOfDifferentDigestsDiffer) {
   Messages one, two;
   run_sessions([](Session& session) { compare(session, 1); }, {.wrap_a = cheating(recording(one))});
@@ -285,10 +285,10 @@ TEST(Equality, PointsOfDifferentDigestsDiffer) {
   EXPECT_NE(one.at("eq.point"), two.at("eq.point"));
 }
 
-// The attack on commit and open: A spoils its digest, takes B's answer, closes the connection and
-// searches for B's digest among the candidates that its deviation leaves. Here it has every message
-// and its own scalar. B's confirmation is of b.U, which A knows only if the digest that it made U
-// with is B's.
+// The attack on commit and open: A uses a wrong digest, receives B's answer, closes the connection
+// and searches for B's digest among the candidates that its deviation leaves. Here A has every
+// message and its own scalar. B's confirmation is of b.U, which A can compute only if U was made
+// from B's digest.
 TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
   constexpr std::uint64_t kCandidates = 256, kOfB = 77;
   Messages of_b;
@@ -321,7 +321,7 @@ TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
             session.channel().flush();
             of_b["eq.answer"].resize(64);
             session.channel().recv({0x0202, "eq.answer"}, of_b["eq.answer"]);
-            throw NetworkError("closed on purpose");
+            throw NetworkError("closed by the test");
           }
           EqualityCheck check("test");
           check.add("item", digest_of(kOfB));
@@ -329,7 +329,8 @@ TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
         },
         {}, false);
   };
-  // Whether B's confirmation fits a shared point that A can compute if B's digest is `candidate`.
+  // Whether B's confirmation matches a shared point that A can compute if B's digest is
+  // `candidate`.
   const auto fits = [&](std::uint64_t of_a, std::uint64_t candidate) {
     Point v;
     std::memcpy(v.bytes.data(), of_b["eq.answer"].data(), 32);
@@ -346,7 +347,7 @@ TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
         });
   };
   attack(kOfB);
-  EXPECT_TRUE(fits(kOfB, kOfB)) << "the test plays the protocol wrongly";
+  EXPECT_TRUE(fits(kOfB, kOfB)) << "the test does not follow the protocol";
   attack(kOfB + 1);
   for (std::uint64_t candidate = 0; candidate < kCandidates; ++candidate)
     EXPECT_FALSE(fits(kOfB + 1, candidate)) << candidate;

@@ -1,4 +1,4 @@
-// The amortised MAC check: honest openings settle, everything else ends the session.
+// The amortised MAC check: honest openings settle, any other ends the session.
 #include "checks/mac_transcript.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ struct Dealt {
   SecretVector<Key> keys;
 };
 
-// What a party that reveals may do to its bits and MACs first.
+// Changes the bits and MACs of a cheating party before it reveals them.
 using Alteration = std::function<void(Dealt&)>;
 
 void open(Session& session, Party owner, std::size_t count, const Alteration& alteration = {}) {
@@ -42,7 +42,7 @@ void open(Session& session, Party owner, std::size_t count, const Alteration& al
     if (alteration) alteration(dealt);
     reveal_bits(session, kRevealed, dealt.bits);
     absorb_my_macs(session, dealt.macs);
-    session.transcripts().mine_due = 0;  // a cheater has no qualms
+    session.transcripts().mine_due = 0;  // a cheater skips its own check
   } else {
     const BitVector revealed = receive_revealed_bits(session, kRevealed, count);
     absorb_peers_keys(session, dealt.keys, revealed, 0);
@@ -57,14 +57,14 @@ Outcomes attack(Party owner, std::size_t count, const Alteration& alteration) {
       {}, false);
 }
 
-void expect_caught(const Outcomes& outcomes, Party honest) {
+void expect_rejected(const Outcomes& outcomes, Party honest) {
   const Outcome& outcome = honest == Party::A ? outcomes.a : outcomes.b;
   EXPECT_EQ(outcome.kind, Kind::PeerCheated) << outcome.message;
   EXPECT_EQ(outcome.check, "MAC transcript");
 }
 
-// Three parts of one session, each with an opening of its own; `alter` is for the part of that
-// number.
+// Three parts of one session, each with an opening; `alteration` applies to the part number
+// `altered`.
 Outcomes open_in_parts(std::size_t altered, const Alteration& alteration,
                        const std::vector<std::size_t>& order_of_b = {0, 1, 2}) {
   return run_sessions(
@@ -83,13 +83,13 @@ Outcomes open_in_parts(std::size_t altered, const Alteration& alteration,
       {}, false);
 }
 
-// A bit that was opened and whose MAC was forgotten would be believed without a check.
+// An opened bit whose MAC is not absorbed would be accepted without a check.
 TEST(MacTranscript, DoesNotSettleBeforeEveryOpenedBitIsAbsorbed) {
-  for (const std::size_t forgotten : {1u, 64u}) {
+  for (const std::size_t omitted : {1u, 64u}) {
     run_sessions(
         [&](Session& session) {
           Dealt dealt(session, Party::A, 64);
-          const std::size_t count = 64 - forgotten;
+          const std::size_t count = 64 - omitted;
           if (session.me() == Party::A) {
             reveal_bits(session, kRevealed, dealt.bits);
             absorb_my_macs(session, std::span<const Mac>(dealt.macs).first(count));
@@ -109,8 +109,9 @@ TEST(MacTranscript, SettlesPartsWithTheWhole) {
   EXPECT_EQ(honest.a.kind, Kind::Done) << honest.a.message;
   EXPECT_EQ(honest.b.kind, Kind::Done) << honest.b.message;
   for (const std::size_t altered : {0u, 1u, 2u})
-    expect_caught(open_in_parts(altered, [](Dealt& dealt) { dealt.bits.put(64, !dealt.bits[64]); }),
-                  Party::B);
+    expect_rejected(
+        open_in_parts(altered, [](Dealt& dealt) { dealt.bits.put(64, !dealt.bits[64]); }),
+        Party::B);
 }
 
 TEST(MacTranscript, RejectsPartsInAnotherOrder) {
@@ -134,7 +135,7 @@ TEST(MacTranscript, ComparesEveryByteOfTheDigest) {
             settle_transcripts(session);
           },
           options, false);
-      expect_caught(outcomes, peer_of(cheater));
+      expect_rejected(outcomes, peer_of(cheater));
     }
   }
 }
@@ -164,7 +165,7 @@ TEST(MacTranscript, CostsAsDocumented) {
 TEST(MacTranscript, RejectsFlippedBit) {
   for (const Party owner : {Party::A, Party::B})
     for (const std::size_t index : {0u, 511u, 512u, 599u})
-      expect_caught(
+      expect_rejected(
           attack(owner, 600, [=](Dealt& dealt) { dealt.bits.put(index, !dealt.bits[index]); }),
           peer_of(owner));
 }
@@ -172,27 +173,28 @@ TEST(MacTranscript, RejectsFlippedBit) {
 TEST(MacTranscript, RejectsWrongMac) {
   for (const Party owner : {Party::A, Party::B})
     for (const std::size_t index : {0u, 599u})
-      expect_caught(attack(owner, 600, [=](Dealt& dealt) { dealt.macs[index].value.hi ^= 1; }),
-                    peer_of(owner));
+      expect_rejected(attack(owner, 600, [=](Dealt& dealt) { dealt.macs[index].value.hi ^= 1; }),
+                      peer_of(owner));
 }
 
 TEST(MacTranscript, RejectsOmittedOrExtraMac) {
   for (const Party owner : {Party::A, Party::B}) {
-    expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.pop_back(); }), peer_of(owner));
-    expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.clear(); }), peer_of(owner));
-    expect_caught(attack(owner, 600, [](Dealt& dealt) { dealt.macs.push_back({}); }),
-                  peer_of(owner));
+    expect_rejected(attack(owner, 600, [](Dealt& dealt) { dealt.macs.pop_back(); }),
+                    peer_of(owner));
+    expect_rejected(attack(owner, 600, [](Dealt& dealt) { dealt.macs.clear(); }), peer_of(owner));
+    expect_rejected(attack(owner, 600, [](Dealt& dealt) { dealt.macs.push_back({}); }),
+                    peer_of(owner));
   }
 }
 
 TEST(MacTranscript, RejectsMacsInAnotherOrder) {
   for (const Party owner : {Party::A, Party::B})
-    expect_caught(attack(owner, 600, [](Dealt& dealt) { std::swap(dealt.macs[3], dealt.macs[4]); }),
-                  peer_of(owner));
+    expect_rejected(
+        attack(owner, 600, [](Dealt& dealt) { std::swap(dealt.macs[3], dealt.macs[4]); }),
+        peer_of(owner));
 }
 
-// A bit that has been revealed has its MAC on the transcript at the next settlement, not at a later
-// one.
+// The MAC of a revealed bit must be absorbed before the next settlement, not a later one.
 TEST(MacTranscript, RejectsMacsAbsorbedAfterTheSettlement) {
   const Outcomes outcomes = run_sessions(
       [](Session& session) {
@@ -209,7 +211,7 @@ TEST(MacTranscript, RejectsMacsAbsorbedAfterTheSettlement) {
         absorb_my_macs(session, std::span(dealt.macs).subspan(9));
       },
       {}, false);
-  expect_caught(outcomes, Party::A);
+  expect_rejected(outcomes, Party::A);
 }
 
 TEST(MacTranscript, RejectsReflectedDigest) {
@@ -224,7 +226,7 @@ TEST(MacTranscript, RejectsReflectedDigest) {
             settle_transcripts(session);
           },
           options, false);
-      expect_caught(outcomes, honest);
+      expect_rejected(outcomes, honest);
     }
   }
 }
@@ -237,15 +239,15 @@ TEST(MacTranscript, RejectsReplayedDigest) {
     if (arrival.occurrence == 0) first.assign(arrival.received.begin(), arrival.received.end());
     if (arrival.occurrence == 1) std::copy(first.begin(), first.end(), arrival.received.begin());
   });
-  expect_caught(
+  expect_rejected(
       run_sessions(
           [](Session& session) { settle_transcripts(session), settle_transcripts(session); },
           options, false),
       Party::A);
 }
 
-// The transcripts themselves, without sessions: the same blocks give the same digest however they
-// are cut, across the change of hash keys; another block anywhere gives another one.
+// The transcripts without sessions, across the change of hash keys: the digest of equal blocks does
+// not depend on the sizes of the pieces; another block at any position gives another digest.
 constexpr std::size_t kEdge = TweakHash::kObjectsMax;
 
 Digest digest_of(std::span<const Block> blocks, std::span<const std::size_t> cuts) {
@@ -272,8 +274,8 @@ TEST(MacTranscript, DigestIsIndependentOfPieceSizes) {
   }
 }
 
-// The digest by its definition: the sum of the hashes, each batch under a key of its own, tweaks
-// counting from 0 in it; then G.
+// The digest by its definition: the sum of the hashes, each batch under its own key with tweaks
+// from 0; then G.
 TEST(MacTranscript, EqualsItsDefinition) {
   const SessionId session{{1, 2, 3}};
   std::vector<Block> blocks(kEdge + 700);

@@ -1,4 +1,4 @@
-// Establishing a session: both parties end with the same fresh ids, or with an error.
+// Establishing a session: both parties get the same fresh ids, or an error.
 #include "checks/session.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Established {
   Outcomes outcomes;
 };
 
-// Each party may know a session from earlier.
+// Each party may have an existing session.
 Established establish(const PartyOptions& options = {}, std::optional<SessionId> of_a = {},
                       std::optional<SessionId> of_b = {}) {
   Established result;
@@ -54,7 +54,7 @@ void expect_done(const Established& established) {
   EXPECT_EQ(established.of[0].connection, established.of[1].connection);
 }
 
-// Joins a further channel, A as worker `of_a` and B as worker `of_b`, of session parts that may
+// Joins a further channel, A as worker `of_a` and B as worker `of_b`, with connection ids that may
 // differ.
 Outcomes join(std::uint64_t of_a, std::uint64_t of_b, const PartyOptions& options = {},
               std::uint8_t connection_of_b = 1) {
@@ -211,8 +211,8 @@ TEST(EstablishSession, RejectsConfirmationOfAnotherConnection) {
   }
 }
 
-// A bit of the nonce flipped in transit: the Hello is still well formed, but the parties have not
-// seen the same two.
+// A bit of the nonce is flipped in transit: the Hello is well-formed, but the parties have
+// different Hellos.
 TEST(EstablishSession, BothRejectAlteredHello) {
   for (const Party receiver : {Party::A, Party::B}) {
     for (const std::size_t byte_of_nonce : {0u, 31u}) {
@@ -239,21 +239,21 @@ TEST(EstablishSession, CostsAsDocumented) {
   });
 }
 
-// A stream that may hold back what is written until it is flushed, as TCP's does with what the
-// system does not take at once.
-class HoldingStream final : public ByteStream {
+// A stream that may buffer writes until flush, as TCP's does with what the system does not accept
+// at once.
+class BufferingStream final : public ByteStream {
  public:
-  HoldingStream(std::unique_ptr<ByteStream> inner, bool& holds)
-      : inner_(std::move(inner)), holds_(holds) {}
+  BufferingStream(std::unique_ptr<ByteStream> inner, bool& is_pending)
+      : inner_(std::move(inner)), is_pending_(is_pending) {}
 
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override {
-    holds_ = true;
+    is_pending_ = true;
     inner_->write(bytes, more);
   }
   void read(std::span<std::byte> bytes) override { inner_->read(bytes); }
   void flush() override {
     inner_->flush();
-    holds_ = false;
+    is_pending_ = false;
   }
   void set_deadline(std::chrono::steady_clock::time_point deadline) noexcept override {
     inner_->set_deadline(deadline);
@@ -261,28 +261,29 @@ class HoldingStream final : public ByteStream {
 
  private:
   std::unique_ptr<ByteStream> inner_;
-  bool& holds_;
+  bool& is_pending_;
 };
 
-// Two parties that go on with other channels: neither may wait for what the other holds back.
+// Two parties that continue on other channels must not leave buffered bytes for which the peer
+// waits.
 TEST(EstablishSession, FlushesWhenEstablishedOrJoined) {
   MemoryStreams streams = make_memory_streams();
   const auto establish_and_join = [](Party party, std::unique_ptr<ByteStream> stream) {
-    bool holds = false;
+    bool is_pending = false;
     const auto channel =
-        make_framed_channel(std::make_unique<HoldingStream>(std::move(stream), holds));
+        make_framed_channel(std::make_unique<BufferingStream>(std::move(stream), is_pending));
     Rng rng(Seed{{1, static_cast<std::uint64_t>(party)}});
     const SessionIds ids = establish_session(*channel, rng, party, {{"sigma", "40"}}, {});
-    EXPECT_FALSE(holds) << letter(party);
+    EXPECT_FALSE(is_pending) << letter(party);
     join_session(*channel, ids, party, 1);
-    EXPECT_FALSE(holds) << letter(party);
+    EXPECT_FALSE(is_pending) << letter(party);
   };
   std::thread thread([&] { establish_and_join(Party::B, std::move(streams.b)); });
   establish_and_join(Party::A, std::move(streams.a));
   thread.join();
 }
 
-// A stream that is bound to a connection and its keys, as TLS is.
+// A stream with a channel binding, as TLS has.
 class BoundStream final : public ByteStream {
  public:
   BoundStream(std::unique_ptr<ByteStream> inner, std::uint8_t binding)
@@ -303,13 +304,11 @@ class BoundStream final : public ByteStream {
   std::vector<std::byte> binding_;
 };
 
-// Both parties do `work` on a channel that is bound so for A and so for B; whether each gets
-// through.
+// Whether `work` succeeds for A and for B on a channel with these bindings.
 template <class Work>
-std::pair<bool, bool> both_get_through(std::uint8_t of_a, std::uint8_t of_b, const Work& work) {
+std::pair<bool, bool> both_succeed(std::uint8_t of_a, std::uint8_t of_b, const Work& work) {
   MemoryStreams streams = make_memory_streams();
-  const auto gets_through = [&](Party party, std::unique_ptr<ByteStream> stream,
-                                std::uint8_t binding) {
+  const auto succeeds = [&](Party party, std::unique_ptr<ByteStream> stream, std::uint8_t binding) {
     const auto channel =
         make_framed_channel(std::make_unique<BoundStream>(std::move(stream), binding));
     try {
@@ -320,13 +319,13 @@ std::pair<bool, bool> both_get_through(std::uint8_t of_a, std::uint8_t of_b, con
     }
   };
   bool b = false;
-  std::thread thread([&] { b = gets_through(Party::B, std::move(streams.b), of_b); });
-  const bool a = gets_through(Party::A, std::move(streams.a), of_a);
+  std::thread thread([&] { b = succeeds(Party::B, std::move(streams.b), of_b); });
+  const bool a = succeeds(Party::A, std::move(streams.a), of_a);
   thread.join();
   return {a, b};
 }
 
-// Somebody between two connections has a binding of each, which are never equal.
+// A man in the middle has two connections, whose bindings differ.
 TEST(EstablishSession, IsBoundToTheChannel) {
   for (const std::optional<SessionId>& existing :
        {std::optional<SessionId>(), std::optional<SessionId>(session_of(7))}) {
@@ -339,9 +338,9 @@ TEST(EstablishSession, IsBoundToTheChannel) {
       };
     };
     SessionIds ignored;
-    EXPECT_EQ(both_get_through(1, 2, establish_on(ignored)), std::pair(false, false));
-    EXPECT_EQ(both_get_through(1, 1, establish_on(of_binding[1])), std::pair(true, true));
-    EXPECT_EQ(both_get_through(2, 2, establish_on(of_binding[2])), std::pair(true, true));
+    EXPECT_EQ(both_succeed(1, 2, establish_on(ignored)), std::pair(false, false));
+    EXPECT_EQ(both_succeed(1, 1, establish_on(of_binding[1])), std::pair(true, true));
+    EXPECT_EQ(both_succeed(2, 2, establish_on(of_binding[2])), std::pair(true, true));
     run_channels(establish_on(of_binding[0]));
     for (const auto& [i, j] : {std::pair{0, 1}, {1, 2}, {0, 2}}) {
       EXPECT_NE(of_binding[i].connection, of_binding[j].connection);
@@ -354,8 +353,8 @@ TEST(JoinSession, IsBoundToTheChannel) {
   const auto join = [](Party party, Channel& channel) {
     join_session(channel, {session_of(9), session_of(1)}, party, 1);
   };
-  EXPECT_EQ(both_get_through(1, 1, join), std::pair(true, true));
-  EXPECT_EQ(both_get_through(1, 2, join), std::pair(false, false));
+  EXPECT_EQ(both_succeed(1, 1, join), std::pair(true, true));
+  EXPECT_EQ(both_succeed(1, 2, join), std::pair(false, false));
 }
 
 TEST(Session, CountsEquallyOnBothSidesAndKeepsItsKey) {
@@ -380,7 +379,7 @@ TEST(Session, RandomnessOfAPartDependsOnNumberAndWhole) {
   const Block drawn = first_of_part(Party::A, 1, "unit", 1);
   EXPECT_TRUE(same(first_of_part(Party::A, 1, "unit", 1), drawn));
   EXPECT_FALSE(same(first_of_part(Party::A, 2, "unit", 1), drawn))
-      << "it follows from what is public";
+      << "it must not follow from public values";
   EXPECT_FALSE(same(first_of_part(Party::B, 1, "unit", 1), drawn));
   EXPECT_FALSE(same(first_of_part(Party::A, 1, "anchor", 1), drawn));
   EXPECT_FALSE(same(first_of_part(Party::A, 1, "unit", 2), drawn));

@@ -1,5 +1,5 @@
-// A channel on which messages are altered after they have arrived: what an attacker in transit
-// does, or a peer whose deviation needs something that only the receiving side has seen.
+// A channel that alters received messages, as an attacker in transit does, or a peer whose
+// deviation needs data that only the receiving side has.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@
 
 namespace tinyot::test {
 
-// `received` is what came; `sent` what this side itself sent last under the same tag (empty if
-// nothing).
+// `received` is the received payload; `sent` is what this side sent last with the same tag (empty
+// if nothing).
 struct Arrival {
   std::string tag;
   std::size_t occurrence;
@@ -60,7 +60,7 @@ inline ChannelWrapper in_transit(InTransit alter) {
   };
 }
 
-// The peer's own message comes back to it.
+// Replaces the peer's message by this side's own one of the same tag.
 inline InTransit reflect(std::string tag) {
   return [tag = std::move(tag)](const Arrival& arrival) {
     if (arrival.tag == tag && arrival.sent.size() == arrival.received.size())

@@ -1,4 +1,4 @@
-// Sealing: known answers, and that nothing but the very same inputs opens a seal.
+// Sealing: known answers, and rejection of any altered input.
 #include "crypto/aead.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ Fixed fixed_from_hex(std::string_view hex) {
   return fixed;
 }
 
-// A key shorter than 32 bytes is one with zeros behind it, to HMAC.
+// HMAC pads a key shorter than 32 bytes with zeros.
 SealKey key_from_hex(std::string_view hex) {
   SealKey key;
   key.bytes = fixed_from_hex<decltype(key.bytes)>(hex);
@@ -53,12 +53,11 @@ struct Sealed {
   Bytes cipher = Bytes(plain.size());
   SealTag tag = seal(key, nonce, context, plain, cipher);
 
-  // Whether it opens; what it opens to is the plain text, or zeros.
+  // Whether open_sealed accepts; also checks that the output is the plaintext, or zeros.
   bool opens() const {
     Bytes opened(cipher.size(), std::byte{0xee});
     const bool is_open = open_sealed(key, nonce, context, cipher, tag, opened);
-    EXPECT_EQ(opened, is_open ? plain : Bytes(cipher.size()))
-        << "what is refused leaves nothing but zeros";
+    EXPECT_EQ(opened, is_open ? plain : Bytes(cipher.size())) << "rejected data must leave zeros";
     return is_open;
   }
 };
@@ -95,7 +94,7 @@ TEST(Aead, RoundTripsAnyLengthAlsoInPlace) {
 
 // Flips each bit of one input in turn.
 template <class Range>
-void expect_every_flip_refused(const Sealed& sealed, Range& input, const char* what) {
+void expect_every_flip_rejected(const Sealed& sealed, Range& input, const char* what) {
   for (std::size_t bit = 0; bit < input.size() * 8; ++bit) {
     input[bit / 8] ^= std::byte{1} << (bit % 8);
     EXPECT_FALSE(sealed.opens()) << "bit " << bit << " of the " << what;
@@ -106,11 +105,11 @@ void expect_every_flip_refused(const Sealed& sealed, Range& input, const char* w
 
 TEST(Aead, RejectsEveryFlippedBitAndReturnsZeros) {
   Sealed sealed;
-  expect_every_flip_refused(sealed, sealed.cipher, "cipher text");
-  expect_every_flip_refused(sealed, sealed.tag, "tag");
-  expect_every_flip_refused(sealed, sealed.context, "context");
-  expect_every_flip_refused(sealed, sealed.nonce, "nonce");
-  expect_every_flip_refused(sealed, sealed.key.bytes, "key");
+  expect_every_flip_rejected(sealed, sealed.cipher, "cipher text");
+  expect_every_flip_rejected(sealed, sealed.tag, "tag");
+  expect_every_flip_rejected(sealed, sealed.context, "context");
+  expect_every_flip_rejected(sealed, sealed.nonce, "nonce");
+  expect_every_flip_rejected(sealed, sealed.key.bytes, "key");
 }
 
 TEST(Aead, RejectsTruncationAndMovedBoundary) {
@@ -139,7 +138,7 @@ TEST(Aead, DerivesKeysAsInRfc5869) {
                       {reinterpret_cast<const char*>(info.data()), info.size()})
         .bytes;
   };
-  // Test cases 1 and 3; the first 32 bytes of what they derive.
+  // Test cases 1 and 3; the first 32 bytes of the derived keys.
   EXPECT_EQ(derived(repeated("0b", 22), "000102030405060708090a0b0c", "f0f1f2f3f4f5f6f7f8f9"),
             key_from_hex("3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf").bytes);
   EXPECT_EQ(derived(repeated("0b", 22), "", ""),
@@ -150,7 +149,7 @@ TEST(Aead, AuthenticatesAsInRfc4231) {
   const auto tag_of = [](std::string_view key, std::string_view message) {
     return authenticate(key_from_hex(key), from_hex(message));
   };
-  // Test cases 1 to 4, cut to 128 bits.
+  // Test cases 1 to 4, truncated to 128 bits.
   EXPECT_EQ(tag_of(repeated("0b", 20), "4869205468657265"),
             fixed_from_hex<SealTag>("b0344c61d8db38535ca8afceaf0bf12b"));
   EXPECT_EQ(tag_of("4a656665", "7768617420646f2079612077616e7420666f72206e6f7468696e673f"),

@@ -1,11 +1,11 @@
-// AES, counter mode and the fixed-key hash: the standard's answers and Crypto++ as an independent
-// reference, on every instruction set that this processor has.
+// AES, counter mode and the fixed-key hash against the standard's test vectors and Crypto++, on
+// every instruction set of the processor.
 #include "crypto/aes.h"
 
 #include <cryptopp/aes.h>
 #include <gtest/gtest.h>
 
-// The same choice of targets as crypto/aes.cpp makes.
+// The same targets as in crypto/aes.cpp.
 #define HWY_BROKEN_EMU128 0
 #define HWY_WANT_AVX3_DL 1
 #include <hwy/targets.h>
@@ -54,7 +54,7 @@ Block encrypted_by_library(Block key, Block plain) {
   return out;
 }
 
-// AES(key, plain) by way of counter mode: the counter is the plaintext.
+// AES(key, plain) by counter mode, with the plaintext as the counter.
 std::string encrypted(const std::string& key, const std::string& plain) {
   Block out;
   ctr_fill(expand_key(block_from_hex(key)), block_from_hex(plain), std::span(&out, 1));
@@ -79,7 +79,7 @@ TEST_F(Aes, KeyScheduleMatchesTheStandard) {
   });
 }
 
-// Ordinary counters, and one whose low half wraps: it wraps without a carry.
+// Ordinary counters, and one whose low half wraps, without a carry into the high half.
 const std::vector<Block> kCounters = {{0, 0}, {5, 7}, {0xFFFFFFFFFFFFFFFD, 3}};
 
 TEST_F(Aes, CounterModeEqualsTheLibrary) {

@@ -1,10 +1,10 @@
-// GF(2^128): sums of products against multiplication bit by bit, on every instruction set that this
-// processor has.
+// GF(2^128): sums of products against bitwise multiplication, on every instruction set of the
+// processor.
 #include "crypto/gf128.h"
 
 #include <gtest/gtest.h>
 
-// The same choice of targets as crypto/gf128.cpp makes.
+// The same targets as in crypto/gf128.cpp.
 #define HWY_BROKEN_EMU128 0
 #define HWY_WANT_AVX3_DL 1
 #include <hwy/targets.h>

@@ -1,4 +1,4 @@
-// The group of the seed OTs.
+// The group of the base OTs and of EQ.
 #include "crypto/group.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ Rng group_rng(std::uint64_t seed) { return Rng(Seed{{seed, 11}}); }
 TEST(Group, RejectsIdentityAndNonCanonicalPoints) {
   Point identity{}, ones{}, field_prime{};
   ones.bytes.fill(0xFF);
-  field_prime.bytes.fill(0xFF);  // p = 2^255 - 19, a second name of zero
+  field_prime.bytes.fill(0xFF);  // p = 2^255 - 19, a second encoding of zero
   field_prime.bytes[0] = 0xED, field_prime.bytes[31] = 0x7F;
   Point negative{};
   negative.bytes[0] = 1;  // an odd field element
@@ -36,7 +36,7 @@ TEST(Group, ValidPointHasOneEncoding) {
   }
 }
 
-// Half of them are negative, half of them at least 2^255, and about half of the rest lie on no
+// Half of them are negative, half of them are at least 2^255, and about half of the rest encode no
 // point.
 TEST(Group, RejectsMostRandomBytes) {
   Rng rng = group_rng(2);

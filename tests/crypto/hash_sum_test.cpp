@@ -1,4 +1,4 @@
-// Sums of hashes: the definition, and what changes them.
+// Sums of hashes: their definition, and dependence on every input.
 #include "crypto/hash_sum.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr SessionId kSession{};
 using Words = std::pair<std::uint64_t, std::uint64_t>;
 Words words(Block block) { return {block.lo, block.hi}; }
 
-// Sum of H(i, x_i), where the keys of H follow each other.
+// The sum of H(i, x_i), with a new key of H after each kObjectsMax objects.
 Words by_definition(std::span<const Block> blocks, std::size_t first = 0) {
   Block sum{0, 0}, hashed;
   std::optional<TweakHash> hash;
@@ -51,8 +51,8 @@ TEST(HashSum, IsTheSumOfTheHashesByPosition) {
 TEST(HashSum, ChangesKeyAfterObjectsMax) {
   const auto blocks = random_blocks(TweakHash::kObjectsMax + 3);
   EXPECT_EQ(sum_of(blocks), by_definition(blocks));
-  // The first object under the second key has the tweak that the first of all has, and another
-  // hash.
+  // The first object under the second key has the same tweak as the first under the first key, but
+  // another hash.
   const std::vector<Block> equal(TweakHash::kObjectsMax + 1, Block{7, 7});
   HashSum sum(kSession, kSumDomain, kUse);
   sum.absorb(std::span(equal).first(1));
@@ -109,7 +109,7 @@ TEST(HashSum, DependsOnSingleBits) {
   EXPECT_EQ(seen.size(), 129u);
 }
 
-// Equal blocks do not cancel, nor do zeros vanish.
+// Equal blocks do not cancel, and zeros contribute.
 TEST(HashSum, DependsOnTheLength) {
   std::set<Words> seen;
   for (std::size_t count = 0; count < 20; ++count)

@@ -64,7 +64,7 @@ TEST(RandomOracle, DependsOnEveryFieldOfTheDomain) {
   EXPECT_EQ(digests.size(), 8u);
 }
 
-// With no length in front, phase "ab" and a session that begins with "c" would hash like phase
+// Without a length prefix, phase "ab" with a session that begins with "c" would hash like phase
 // "abc".
 TEST(RandomOracle, SeparatesPhasesThatArePrefixes) {
   SessionId with_c = session_of(9), shifted;

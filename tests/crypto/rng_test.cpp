@@ -1,4 +1,4 @@
-// The generator: reproducible, every bit of every sample balanced, no modulo bias.
+// The generator: reproducible, balanced in every bit, without modulo bias.
 #include "crypto/rng.h"
 
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ TEST_P(Below, IsUniform) {
 
 INSTANTIATE_TEST_SUITE_P(Bounds, Below, testing::Values(2, 3, 5, 7, 100));
 
-// Taken modulo 3 2^62 a 64-bit number would fall into the first third half of the time.
+// Reduced modulo 3 2^62, a uniform 64-bit number would be in the first third half of the time.
 TEST(Rng, BelowAHugeBoundHasNoModuloBias) {
   constexpr std::uint64_t kThird = std::uint64_t{1} << 62;
   Rng rng = seeded(8);

@@ -1,4 +1,4 @@
-// Pearson's statistic, and the bound that a fair source passes but for one time in a million or so.
+// Pearson's statistic, and a bound that a uniform source exceeds about once in a million times.
 #pragma once
 
 #include <cmath>
