@@ -66,9 +66,8 @@ class PeerAborted : public NetworkError {
  public:
   PeerAborted()
       : NetworkError(
-            "the peer aborted the session: one of its checks failed; the session is revoked, start "
-            "a "
-            "new one in a new store") {}
+            "the peer aborted the session: one of its checks failed; the session is revoked, "
+            "start a new one in a new store") {}
 };
 
 class UsageError : public Error {

@@ -17,8 +17,9 @@ namespace tinyot {
 void subset_sums(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend,
                  std::span<Block> total, std::span<Block* const> rows);
 
-// The rows alone; `addend` is added to each row b where bit b of `selected` is 1. r_0 counts as
-// zero and is not read. Timing: constant in `selected`.
+// The rows alone; `addend` is added to row b if bit b of `selected` is 1. r_0 counts as zero and is
+// not read.
+// Timing: constant in `selected`.
 void subset_sums_with(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend,
                       std::uint32_t selected, std::span<Block* const> rows);
 

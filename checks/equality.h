@@ -1,5 +1,5 @@
-// EQ: a private equality test of two strings, one held by each party (doc/protocol.md,
-// section 3.1).
+// EQ: a private equality test of two strings, one held by each party (doc/protocol.md, section
+// 3.1).
 //
 // A balanced password-authenticated key exchange with key confirmation, the digest of the strings
 // as the password: CPace (Haase and Labrique, CHES 2019; Abdalla, Haase, Hesse, ASIACRYPT 2021)
@@ -32,7 +32,7 @@ namespace tinyot::checks {
 
 class EqualityCheck {
  public:
-  // `name` names a failure; which comparison differs is not known.
+  // `name` names the check in a failure, which does not tell which comparison differs.
   explicit EqualityCheck(std::string name) : name_(std::move(name)) {}
 
   // Adds a comparison: `digest` is an RO digest of this party's string. Both parties add the same

@@ -44,7 +44,7 @@ class MacTranscript {
   // Appends a sum of H over further blocks.
   void absorb_sum(Block sum) { chain_.absorb_object(sum); }
 
-  // Appends the digest of another transcript of the same direction, which settles by that.
+  // Settles another transcript of the same direction and appends its digest.
   void absorb_part(MacTranscript& part);
 
   // The digest of everything absorbed so far. Both parties call it at the same points.

@@ -30,9 +30,11 @@ struct SessionIds {
   SessionId connection;  // of this connection
 };
 
-// Role: both. Runs the handshake over `parameters` and the stores' session id if they exist
-// already, derives the ids and confirms them. Wire: 2 messages each way, 2 rounds. Fails: as
-// shake_hands; PeerCheated("handshake") if the peer's confirmation is not of the same two Hellos.
+// Role: both. Runs the handshake over `parameters` and the stores' session id, if stores exist
+// already; derives the ids and confirms them.
+// Wire: 2 messages each way, 2 rounds.
+// Fails: as shake_hands; PeerCheated("handshake") if the peer's confirmation is not of the same two
+// Hellos.
 SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
                              std::vector<net::Parameter> parameters,
                              const std::optional<SessionId>& existing);
