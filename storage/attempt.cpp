@@ -6,7 +6,7 @@
 namespace tinyot::storage {
 namespace {
 
-// As it lies in the file, little-endian.
+// Layout in the file, little-endian.
 struct CodedAttempt {
   std::uint64_t unit;
   std::uint64_t ands;

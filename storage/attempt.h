@@ -1,6 +1,6 @@
-// An attempt at a unit: begun, before the first message that says something about its objects, and
-// then made or given up. The store keeps a log of them, which only gains entries (PROTOCOL section
-// 3, "Broken attempts"): it bounds what a peer that breaks units off can win.
+// An attempt at a unit: begun before the first message that says something about its objects, then
+// made or withdrawn. The store keeps a log of attempts, which only gains entries (doc/protocol.md,
+// section 3.2). It bounds what a peer gains by breaking off units.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace tinyot::storage {
 
 struct Attempt {
   enum class State : std::uint32_t {
-    Outstanding = 1,  // in flight, or broken off
+    Outstanding = 1,  // in flight or broken off
     Made = 2,
-    Withdrawn = 3,  // before anything of it was said
+    Withdrawn = 3,  // nothing was sent but unit.begin
   };
-  std::uint64_t unit = 0;  // of the store, from 0; several attempts may be at one
+  std::uint64_t unit = 0;  // of the store, from 0; a unit may have several attempts
   UnitPlan plan{};
   State state = State::Outstanding;
   Risk risk{};
@@ -31,10 +31,10 @@ struct Attempt {
 
 inline constexpr std::size_t kAttemptBytes = 48;
 std::array<std::byte, kAttemptBytes> encode_attempt(const Attempt& attempt);
-// Empty if no store has written it.
+// Empty if the bytes are no valid entry.
 std::optional<Attempt> decode_attempt(std::span<const std::byte> bytes);
 
-// What a store tells of its attempts.
+// Summary of a store's log of attempts.
 struct AttemptTotals {
   // Made units that are still in the store, by size and bucket.
   struct Units {

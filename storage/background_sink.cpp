@@ -21,38 +21,38 @@ BackgroundSink::BackgroundSink(MaterialSink& sink) : sink_(sink), thread_([this]
 BackgroundSink::~BackgroundSink() {
   {
     const std::lock_guard lock(mutex_);
-    ends_ = true;
+    stopping_ = true;
   }
   changed_.notify_all();
   thread_.join();
 }
 
-void BackgroundSink::pour(MaterialBatch batch) { add({What::Pour, std::move(batch)}); }
+void BackgroundSink::pour(MaterialBatch batch) { enqueue({StepKind::Pour, std::move(batch)}); }
 
-void BackgroundSink::keep(MaterialBatch bits) { add({What::Keep, std::move(bits)}); }
+void BackgroundSink::keep(MaterialBatch bits) { enqueue({StepKind::Keep, std::move(bits)}); }
 
-void BackgroundSink::finish_unit() { add({What::FinishUnit}); }
+void BackgroundSink::finish_unit() { enqueue({StepKind::FinishUnit}); }
 
-void BackgroundSink::add(Step step) {
+void BackgroundSink::enqueue(Step step) {
   const std::uint64_t bytes = bytes_of(step.batch);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] {
     return failure_ || bytes == 0 || (waiting_bytes_ <= kWaitingBytesMax && waiting_units_ == 0);
   });
   rethrow_failure();
-  waiting_units_ += step.what == What::FinishUnit;
+  waiting_units_ += step.kind == StepKind::FinishUnit;
   steps_.push_back(std::move(step));
   waiting_bytes_ += bytes;
   changed_.notify_all();
 }
 
-void BackgroundSink::take(Step step) {
-  switch (step.what) {
-    case What::Pour:
+void BackgroundSink::run(Step step) {
+  switch (step.kind) {
+    case StepKind::Pour:
       return sink_.pour(std::move(step.batch));
-    case What::Keep:
+    case StepKind::Keep:
       return sink_.keep(std::move(step.batch));
-    case What::FinishUnit:
+    case StepKind::FinishUnit:
       return sink_.finish_unit();
   }
 }
@@ -75,7 +75,7 @@ BackgroundSink::Cost BackgroundSink::cost() {
 void BackgroundSink::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return ends_ || !steps_.empty(); });
+    changed_.wait(lock, [&] { return stopping_ || !steps_.empty(); });
     if (steps_.empty() || failure_) return;
     Step step = std::move(steps_.front());
     steps_.pop_front();
@@ -83,10 +83,10 @@ void BackgroundSink::work() {
     lock.unlock();
     const auto begin = std::chrono::steady_clock::now();
     const std::uint64_t bytes = bytes_of(step.batch);
-    const bool ends_unit = step.what == What::FinishUnit;
+    const bool ends_unit = step.kind == StepKind::FinishUnit;
     std::exception_ptr failure;
     try {
-      take(std::move(step));
+      run(std::move(step));
     } catch (...) {
       failure = std::current_exception();
     }

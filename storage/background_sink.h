@@ -1,9 +1,9 @@
-// Pours into another sink from a thread of its own, so that the next unit is made while the last
-// one is written and synced.
+// Pours into another sink from a thread of its own, so that the next unit is computed while the
+// previous one is written and synced.
 //
-// A unit that is finished here is finished there a little later, before anything of the next one is
-// taken; flush() waits for it. Whoever is told of a failure is told late, by the next call: nothing
-// of the unit that failed then counts, nor of later ones.
+// finish_unit() returns before the unit is finished in the sink. The sink finishes it before it
+// receives anything of the next unit; flush() waits for it. A failure of the sink is reported by
+// the next call. Nothing of the unit that failed counts then, nor of later units.
 #pragma once
 
 #include <condition_variable>
@@ -18,21 +18,21 @@ namespace tinyot::storage {
 
 class BackgroundSink final : public MaterialSink {
  public:
-  // While more bytes than this wait, or a finished unit does, whoever pours waits too.
+  // pour() blocks while more bytes than this are queued, or a finished unit is.
   static constexpr std::uint64_t kWaitingBytesMax = std::uint64_t{64} << 20;
 
-  // Nobody else uses `sink` while this object lives.
+  // `sink` is used by this object alone during its lifetime.
   explicit BackgroundSink(MaterialSink& sink);
-  // Writes what waits, unless something has failed.
+  // Writes what is queued, unless the sink has failed.
   ~BackgroundSink() override;
 
   void pour(MaterialBatch batch) override;
   void keep(MaterialBatch bits) override;
   void finish_unit() override;
-  // Returns when everything is in the sink. Fails: as the sink has.
+  // Returns when everything is in the sink. Fails: with the sink's exception.
   void flush();
 
-  // Seconds that the sink has taken so far, of the clock and of the processor.
+  // Time spent in the sink so far, wall clock and processor, in seconds.
   struct Cost {
     double wall_s = 0;
     double cpu_s = 0;
@@ -40,14 +40,14 @@ class BackgroundSink final : public MaterialSink {
   Cost cost();
 
  private:
-  enum class What { Pour, Keep, FinishUnit };
+  enum class StepKind { Pour, Keep, FinishUnit };
   struct Step {
-    What what;
+    StepKind kind;
     MaterialBatch batch = {};
   };
 
-  void add(Step step);
-  void take(Step step);
+  void enqueue(Step step);
+  void run(Step step);
   void work();
   void rethrow_failure();
 
@@ -57,10 +57,10 @@ class BackgroundSink final : public MaterialSink {
   std::deque<Step> steps_;
   std::uint64_t waiting_bytes_ = 0;
   std::size_t waiting_units_ = 0;  // finished ones
-  bool busy_ = false, ends_ = false;
+  bool busy_ = false, stopping_ = false;
   Cost cost_;
   std::exception_ptr failure_;
-  std::thread thread_;  // last: it uses all the others
+  std::thread thread_;  // last: it uses all other members
 };
 
 }  // namespace tinyot::storage

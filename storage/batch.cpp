@@ -10,7 +10,7 @@ namespace tinyot::storage {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "numbers are stored as they lie in memory");
+              "numbers are stored in native byte order");
 
 constexpr std::uint32_t kPeersTagKnown = 1;
 constexpr std::uint32_t kShardsMax = 1 << 16;
@@ -27,8 +27,8 @@ struct StoredEntry {
 };
 static_assert(sizeof(StoredEntry) == kBatchEntryBytes && std::is_trivially_copyable_v<StoredEntry>);
 
-// What the seal binds a record to. Its index is that of its making, and the store that it lies in
-// may have another for it.
+// What the seal binds a record to. `origin` is the first index when the batch was made; a merge
+// changes the index, but not the origin.
 struct Context {
   char magic[4] = {'T', 'R', 'O', 'B'};
   std::uint8_t kind;
@@ -85,7 +85,7 @@ Half half_of(const BatchEntry& entry) {
 }
 
 std::string text_of(const BatchEntry& entry) {
-  if (entry.first == kKeptFirst) return std::string(name_of(entry.kind)) + " kept for later units";
+  if (entry.first == kReferenceFirst) return std::string(name_of(entry.kind)) + " (reference bits)";
   return std::string(name_of(entry.kind)) + " " + std::to_string(entry.first) + ".." +
          std::to_string(entry.end() - 1);
 }
@@ -109,8 +109,8 @@ void open_record(const SessionId& session, Party me, const BatchEntry& entry,
 
 void throw_corrupt_batch(const std::string& batch) {
   throw StoreError("batch " + batch +
-                   " is corrupt; tinyot store verify shows what else is, retire the store and "
-                   "start a new session in a new one");
+                   " is corrupt; tinyot store verify lists all corrupt batches; retire the store "
+                   "and start a new session in a new one");
 }
 
 }  // namespace tinyot::storage

@@ -1,4 +1,4 @@
-// The part of the database that changes it.
+// Write transactions.
 
 #include <algorithm>
 #include <cstring>
@@ -13,36 +13,36 @@ namespace tinyot::storage {
 Change::Change(Database& database, Transaction& transaction)
     : View(database, transaction), writable_(database), first_new_slot_(marks_.next_slot) {}
 
-std::span<std::byte> Change::room_for(BatchEntry& entry, const crypto::SealKey& key) {
+std::span<std::byte> Change::reserve_record(BatchEntry& entry, const crypto::SealKey& key) {
   entry.slot = marks_.next_slot++;
   new_keys_.push_back(key);
   return transaction_.reserve(database_.records_table_, index_key(entry.slot),
                               record_bytes(entry.kind, manifest_.me, entry.count), PutMode::Append);
 }
 
-void Change::seal_into_room(BatchEntry& entry,
-                            const std::function<void(std::span<std::byte>)>& encode) {
+void Change::seal_new_record(BatchEntry& entry,
+                             const std::function<void(std::span<std::byte>)>& encode) {
   plain_.resize(record_bytes(entry.kind, manifest_.me, entry.count));
   encode(plain_);
   const crypto::SealKey key = writable_.keys_->fresh_key();
-  const auto room = room_for(entry, key);
+  const auto room = reserve_record(entry, key);
   seal_record(database_.session(), manifest_.me, entry, key, plain_, room);
 }
 
 void Change::add(BatchEntry entry, const std::function<void(std::span<std::byte>)>& encode) {
-  seal_into_room(entry, encode);
+  seal_new_record(entry, encode);
   put_entry(entry);
 }
 
 void Change::keep(const MaterialBatch& bits) {
   ENSURE(!kept(bits.kind));
   BatchEntry entry{.kind = bits.kind,
-                   .first = kKeptFirst,
+                   .first = kReferenceFirst,
                    .count = static_cast<std::uint32_t>(bits.count),
                    .shard = manifest_.shard,
-                   .origin = kKeptFirst};
+                   .origin = kReferenceFirst};
   const Segment segment{&bits, 0, bits.count};
-  seal_into_room(entry, [&](std::span<std::byte> record) {
+  seal_new_record(entry, [&](std::span<std::byte> record) {
     encode_record(bits.kind, manifest_.me, bits.count, std::span(&segment, 1), record);
   });
   put_tagged(transaction_, database_.state_table_, database_.keys(), view_of(kept_name(bits.kind)),
@@ -61,7 +61,7 @@ void Change::drop_kept() {
 }
 
 void Change::add_sealed(BatchEntry entry, const crypto::SealKey& key, ByteView sealed) {
-  const auto room = room_for(entry, key);
+  const auto room = reserve_record(entry, key);
   ENSURE(room.size() == sealed.size());
   std::memcpy(room.data(), sealed.data(), sealed.size());
   put_entry(entry);
@@ -74,7 +74,7 @@ void Change::put_entry(const BatchEntry& entry) {
 }
 
 void Change::drop(const BatchEntry& entry) {
-  (void)record(entry);  // LMDB frees what the head of its pages says
+  (void)record(entry);  // checks the page header, by which LMDB frees the pages
   transaction_.erase(database_.records_table_, index_key(entry.slot));
   transaction_.erase(database_.catalogue_of(entry.kind), index_key(entry.first));
 }
@@ -136,7 +136,7 @@ void Change::finish() {
   put_tagged(transaction_, database_.state_table_, keys, view_of(kMarksKey),
              view_of(serialize_marks(marks_)));
   if (new_keys_.empty()) return;
-  // A batch counts only with its key: the keys are on the disk before the commit is.
+  // A batch is unusable without its key, so keys are durable before the commit.
   writable_.keys_->fill(first_new_slot_, new_keys_);
   keys.sync();
 }

@@ -18,7 +18,7 @@ constexpr char kStateTable[] = "state", kUnitsTable[] = "units", kAttemptsTable[
 constexpr std::string_view kMagicKey = "magic";
 constexpr std::string_view kStoreMagic = "TinyOT store";
 
-// Pages of the trees that a commit touches beside what it adds.
+// Tree pages that a commit changes in addition to what it adds.
 constexpr std::uint64_t kTreeBytes = std::uint64_t{64} << 10;
 
 SessionId session_of(const Manifest& manifest) {
@@ -55,9 +55,9 @@ View::View(const Database& database, Transaction& transaction)
   marks_ = parse_marks(*marks);
 }
 
-void View::check_alive() const {
+void View::check_not_revoked() const {
   if (manifest_.state == SessionState::Revoked)
-    throw StoreError("session is dead: " + manifest_.dead_reason +
+    throw StoreError("the session is revoked: " + manifest_.dead_reason +
                      "; start a new session in a new store");
 }
 
@@ -132,7 +132,7 @@ std::optional<BatchEntry> View::kept(MaterialKind kind) const {
   if (!transaction_.get(database_.state_table_, view_of(name))) return std::nullopt;
   const auto coded =
       get_tagged(transaction_, database_.state_table_, database_.keys(), view_of(name));
-  const auto entry = coded ? decode_entry(kind, kKeptFirst, *coded) : std::nullopt;
+  const auto entry = coded ? decode_entry(kind, kReferenceFirst, *coded) : std::nullopt;
   if (!entry) throw_corrupt(database_.files_, name);
   return entry;
 }
@@ -158,7 +158,7 @@ Attempt View::attempt(std::uint64_t number) const {
 }
 
 std::vector<Attempt> View::attempts() const {
-  // None may be missing: what was spent would be forgotten.
+  // A missing entry would lower the sum of the risks, so it is an error.
   std::vector<Attempt> attempts;
   for (std::uint64_t number = 0; number < marks_.attempts; ++number)
     attempts.push_back(attempt(number));
@@ -167,7 +167,7 @@ std::vector<Attempt> View::attempts() const {
 
 void Database::make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys,
                     std::uint64_t map_bytes) {
-  // A file left by an interrupted start has no meaning yet.
+  // Replaces what an interrupted creation has left.
   { const File empty = File::make_new(files.database_new); }
   fs::remove(files.database_lock);
   {
@@ -195,8 +195,8 @@ Database::Database(const StoreFiles& files, const std::optional<StoreKey>& store
     : files_(files), environment_(files.database, 0, Locking::ByLmdb) {
   environment_.read("read the manifest", [&](Transaction& transaction) {
     find_state(transaction);
-    // Who the store belongs to opens the key table; that this is what was written there, the
-    // table's keys tell.
+    // The session id is needed to open the key table; the manifest's tag is checked afterwards,
+    // under the table's keys.
     const auto coded = without_tag(transaction.get(state_table_, view_of(kManifestKey)));
     if (!coded) throw_corrupt(files_, kManifestKey);
     manifest_ = parse_manifest(*coded);

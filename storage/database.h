@@ -1,7 +1,7 @@
-// The database of a store: what its tables hold, and the two ways to look at them. A View is a read
-// transaction, a Change a write transaction; both see one state of manifest, marks and catalogue.
-// Any process may change a store at any time, so whatever is decided by the state is decided inside
-// a Change. Internal to this folder.
+// The database of a store: its tables and the two ways to access them. A View is a read
+// transaction, a Change a write transaction. Each sees one consistent state of manifest, marks and
+// catalogues. Any process may change a store at any time, so decisions that depend on the state are
+// made inside a Change. Internal to this folder.
 #pragma once
 
 #include <array>
@@ -31,29 +31,28 @@ class View {
 
   const Manifest& manifest() const { return manifest_; }
   const Marks& marks() const { return marks_; }
-  void check_alive() const;
+  void check_not_revoked() const;
 
-  // Each is empty if there is none. Fails: StoreError for an entry that no store has written.
+  // Each is empty if there is no such entry. Fails: StoreError for an invalid entry.
   std::optional<BatchEntry> entry_holding(MaterialKind kind, std::uint64_t index) const;
   // Entries that begin in [begin, end), in order.
   std::vector<BatchEntry> entries(MaterialKind kind, std::uint64_t begin, std::uint64_t end) const;
   std::optional<BatchEntry> last_entry(MaterialKind kind) const;
 
-  // Fails: StoreError if it is missing or has not the size of its entry.
+  // Fails: StoreError if it is missing or its size is not that of its entry.
   ByteView record(const BatchEntry& entry) const;
   virtual crypto::SealKey key_of(const BatchEntry& entry) const;
   // Decrypts and checks.
   SecretVector<std::byte> open(const BatchEntry& entry) const;
   MaterialBatch objects_of(const BatchEntry& entry) const;
 
-  // Bits that are kept for later units: records in no catalogue. Empty if there are none.
+  // The entry of the reference bits of a kind, which are in no catalogue. Empty if there are none.
   std::optional<BatchEntry> kept(MaterialKind kind) const;
 
   // Counts of all finished units up to `units`. Fails: StoreError.
   MaterialCounts made_by(std::uint64_t units) const;
 
-  // The log of attempts at units, by number from 0 on. Fails: StoreError for an entry that no store
-  // has written.
+  // The log of attempts at units, by number from 0. Fails: StoreError for an invalid entry.
   std::vector<Attempt> attempts() const;
   Attempt attempt(std::uint64_t number) const;
 
@@ -72,21 +71,21 @@ class Change final : public View {
   Manifest& manifest() { return manifest_; }
   Marks& marks() { return marks_; }
 
-  // Seals and adds a record of entry.count objects, which `encode` writes. The key is fresh; slot
-  // and tag are filled in.
+  // Seals and adds a record of entry.count objects, which `encode` writes. Generates the key and
+  // fills in slot and tag.
   void add(BatchEntry entry, const std::function<void(std::span<std::byte> plain)>& encode);
-  // Adds a sealed record as it is, under the key that it has.
+  // Adds a record that is already sealed, with its key.
   void add_sealed(BatchEntry entry, const crypto::SealKey& key, ByteView sealed);
-  // Changes what is in the entry but not what it holds.
+  // Writes an entry; the record stays as it is.
   void put_entry(const BatchEntry& entry);
-  // Bits of a kind of which none are kept yet.
+  // Stores reference bits of a kind that has none yet.
   void keep(const MaterialBatch& bits);
-  // Their keys are doomed.
+  // Drops the reference bits and lists their slots for erasure.
   void drop_kept();
-  // Drops record and entry; the key stays in its slot.
+  // Drops record and entry, but not the key.
   void drop(const BatchEntry& entry);
-  // Cuts the batch around `index` in two, if it does not begin there: both get fresh keys, and the
-  // old key is doomed.
+  // Cuts the batch that holds `index` in two, unless it begins there. Both parts get fresh keys;
+  // the old slot is listed for erasure.
   void split(MaterialKind kind, std::uint64_t index);
 
   // Replaces an entry of the log, or adds the next one.
@@ -100,8 +99,8 @@ class Change final : public View {
   void finish();
 
  private:
-  std::span<std::byte> room_for(BatchEntry& entry, const crypto::SealKey& key);
-  void seal_into_room(BatchEntry& entry, const std::function<void(std::span<std::byte>)>& encode);
+  std::span<std::byte> reserve_record(BatchEntry& entry, const crypto::SealKey& key);
+  void seal_new_record(BatchEntry& entry, const std::function<void(std::span<std::byte>)>& encode);
 
   Database& writable_;
   std::uint64_t first_new_slot_;
@@ -111,18 +110,17 @@ class Change final : public View {
 
 class Database {
  public:
-  // Makes the database file of an empty store; it appears under its name only when it is whole. The
-  // key table is there already.
+  // Makes the database file of an empty store. The file gets its name only when it is complete. The
+  // key table must exist.
   static void make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys,
                    std::uint64_t map_bytes);
 
-  // Fails: StoreError for a file that is foreign, cut off, corrupt, or of a newer format.
+  // Fails: StoreError for a file that is not a store's, truncated, corrupt, or of a newer format.
   Database(const StoreFiles& files, const std::optional<StoreKey>& store_key);
 
-  // Fails: as body; StoreError if what is stored is not what a store writes.
+  // Fails: as body; StoreError if the state in the file is invalid.
   void read(const std::string& operation, const std::function<void(const View&)>& body) const;
-  // Commits and syncs what the body does, keys first. The body runs again if the map has become too
-  // small.
+  // Commits and syncs what the body does, keys first. The body runs again if the map was too small.
   void change(const std::string& operation, std::uint64_t bytes,
               const std::function<void(Change&)>& body);
 

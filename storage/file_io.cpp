@@ -16,7 +16,8 @@ void fail_on_file(const std::string& operation, const std::filesystem::path& pat
   throw StoreError(
       (is_full ? "disk full: cannot " : "cannot ") + operation + " " + path.string() + ": " +
       std::strerror(error) +
-      (is_full ? "; what is committed stays good, free some space and go on with --resume" : ""));
+      (is_full ? "; committed material stays valid; free some space and continue with --resume"
+               : ""));
 }
 
 File::File(const std::filesystem::path& path, int flags)
@@ -33,7 +34,7 @@ File::~File() { ::close(descriptor_); }
 
 std::uint64_t File::size() const {
   struct stat found;
-  if (::fstat(descriptor_, &found) != 0) fail_on_file("look at", path_, errno);
+  if (::fstat(descriptor_, &found) != 0) fail_on_file("read the attributes of", path_, errno);
   return static_cast<std::uint64_t>(found.st_size);
 }
 

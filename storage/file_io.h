@@ -1,4 +1,5 @@
-// A file by its descriptor; every error is a StoreError that names the operation and the path.
+// A file, owned by its descriptor. Every error is a StoreError that names the operation and the
+// path.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +17,11 @@ inline constexpr unsigned kStoreFileMode = 0600, kStoreDirectoryMode = 0700;
 
 class File {
  public:
-  // `flags` as of open(2); a file that is made is private.
+  // `flags` as for open(2); a new file has kStoreFileMode.
   File(const std::filesystem::path& path, int flags);
   ~File();
-  // Opens a file to be written that is new: what lies under its name goes first, and a link there
-  // is not followed.
+  // Makes a new file and opens it for writing. An existing file of that name is removed first; a
+  // symbolic link is not followed.
   static File make_new(const std::filesystem::path& path);
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -29,9 +30,9 @@ class File {
   int descriptor() const { return descriptor_; }
   std::uint64_t size() const;
 
-  // How many bytes were there, up to all that fit into `bytes`.
+  // Returns the number of bytes read: less than bytes.size() only at the end of the file.
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
-  // All of them. Fails: also when the disk is full.
+  // Writes all bytes.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   void sync() const;
 
@@ -40,16 +41,16 @@ class File {
   int descriptor_;
 };
 
-// Fails: StoreError if the disk that `place` is on, or will be, has less than so many bytes free.
-// "disk full: <what> takes ..."
+// Fails: StoreError ("disk full: <what> takes ...") if less than `bytes` are free on the file
+// system of `place`, which need not exist yet.
 void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,
                         const std::string& what);
 
-// Makes a directory, and those above it that are missing, each synced into the one above. The last
-// one is private. One that is there stays as it is.
+// Makes a directory (kStoreDirectoryMode) and its missing parents, each synced into its parent. An
+// existing directory is not changed.
 void make_private_directory(const std::filesystem::path& directory);
 
-// Syncs a directory, so that a file made or renamed in it stays.
+// Syncs a directory, so that files made or renamed in it are durable.
 void sync_directory(const std::filesystem::path& directory);
 
 }  // namespace tinyot::storage

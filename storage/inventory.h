@@ -1,4 +1,4 @@
-// What is in a store, as `tinyot store info` shows it.
+// The counts of a store, for `tinyot store info`.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@ namespace tinyot::storage {
 
 struct KindInventory {
   std::uint64_t made = 0;
-  std::uint64_t locked = 0;    // of these, not confirmed by the peer
-  std::uint64_t reserved = 0;  // handed out, planned or burnt
-  std::uint64_t planned = 0;   // of these, set aside for a run to come
-  std::uint64_t burnt = 0;     // of these, passed over because the peer was ahead
+  std::uint64_t locked = 0;    // of these, halves not confirmed by the peer
+  std::uint64_t reserved = 0;  // served, planned or burnt
+  std::uint64_t planned = 0;   // of these, reserved for a later run
+  std::uint64_t burnt = 0;     // of these, skipped because the peer's position was higher
   std::uint64_t left = 0;
   std::uint64_t bytes = 0;
 };

@@ -13,7 +13,7 @@ namespace tinyot::storage {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "numbers are stored as they lie in memory");
+              "numbers are stored in native byte order");
 
 constexpr char kKeysMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'K', 'T'};
 constexpr std::uint32_t kKeysVersion = 2;
@@ -26,7 +26,7 @@ struct StoredHeader {
   SessionId session;
   std::array<std::byte, 32> salt;
   std::array<std::byte, 32> zeros;
-  crypto::SealTag check;  // of all before it, under the wrapping key
+  crypto::SealTag check;  // of all preceding fields, under the wrapping key
 };
 static_assert(sizeof(StoredHeader) == 128 && std::is_trivially_copyable_v<StoredHeader>);
 
@@ -90,7 +90,7 @@ bool is_zero(const StoredSlot& stored) {
   return std::ranges::all_of(view_of(stored), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// The header comes first: without its salt no slot can be opened any more.
+// The header comes first: without its salt no slot can be opened.
 void overwrite(const File& file, const SessionId& session) {
   StoredHeader header{};
   std::memcpy(header.magic, kKeysMagic, sizeof header.magic);
@@ -121,16 +121,16 @@ bool read_header(const File& file, StoredHeader& header) {
 StoreKey read_store_key(const std::filesystem::path& path) {
   const File file(path, O_RDONLY);
   struct stat found;
-  if (::fstat(file.descriptor(), &found) != 0) fail_on_file("look at", path, errno);
+  if (::fstat(file.descriptor(), &found) != 0) fail_on_file("read the attributes of", path, errno);
   if ((found.st_mode & 0077) != 0)
     throw StoreError("the store key " + path.string() +
-                     " is open to other users; close it with: chmod 600 " + path.string());
+                     " is open to other users; restrict it with: chmod 600 " + path.string());
   StoreKey key(kStoreKeyBytesMax);
   key.resize(file.read_at(0, key));
   if (key.size() < kStoreKeyBytesMin)
     throw StoreError("the store key " + path.string() + " has " + std::to_string(key.size()) +
-                     " bytes, and " + std::to_string(kStoreKeyBytesMin) +
-                     " are the least; make one with: head -c 32 /dev/urandom > FILE");
+                     " bytes, at least " + std::to_string(kStoreKeyBytesMin) +
+                     " are required; make one with: head -c 32 /dev/urandom > FILE");
   return key;
 }
 
@@ -161,7 +161,7 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session,
             if (!std::filesystem::exists(path, error))
               throw StoreError(
                   path.string() +
-                  " is missing: this is not a whole store, start a new session in a new store");
+                  " is missing: the store is incomplete; start a new session in a new store");
             return path;
           }(),
           O_RDWR),
@@ -184,13 +184,13 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session,
                      " is sealed under a store key; give it with --store-key @FILE");
   if (protection_ == KeyProtection::ByPermissions && store_key)
     throw StoreError("the store in " + path.parent_path().string() +
-                     " is not sealed under a store key: file permissions alone protect it, leave "
-                     "--store-key out if that is as it should be");
+                     " is not sealed under a store key but protected by file permissions; if that "
+                     "is intended, leave out --store-key");
   wrapping_key_ = wrapping_key_of(header, store_key);
   if (!crypto::equal_constant_time(header.check, check_of(header, wrapping_key_))) {
     if (store_key)
       throw StoreError("the store key does not open the store in " + path.parent_path().string() +
-                       ": it is another store's, or the file " + path.filename().string() +
+                       ": it is the key of another store, or the file " + path.filename().string() +
                        " is corrupt");
     throw_corrupt(path, "header");
   }
@@ -207,7 +207,7 @@ Delta KeyTable::global_key() const {
 crypto::SealKey KeyTable::key(std::uint64_t slot, const std::string& what) const {
   const auto refuse = [&](const std::string& why) {
     throw StoreError("the key of " + what + " in " + file_.path().string() + " " + why +
-                     "; it cannot be used any more");
+                     "; the material is lost");
   };
   StoredSlot stored;
   if (protection_ == KeyProtection::Erased ||
@@ -237,7 +237,7 @@ void KeyTable::fill(std::uint64_t first, std::span<const crypto::SealKey> keys) 
 
 void KeyTable::erase(std::span<const std::uint64_t> slots) {
   if (slots.empty()) return;
-  // Neighbours are overwritten together.
+  // Consecutive slots are overwritten by one write.
   std::vector<std::uint64_t> sorted(slots.begin(), slots.end());
   std::ranges::sort(sorted);
   for (std::size_t i = 0; i < sorted.size();) {
@@ -279,7 +279,7 @@ std::optional<KeyProtection> KeyTable::protection_in(const std::filesystem::path
 void KeyTable::erase_file(const std::filesystem::path& path) {
   const File file(path, O_RDWR | O_NOFOLLOW);
   StoredHeader header;
-  // A sound file keeps the name of its session, so that it is known for what it is.
+  // The session id stays, so that the file is still recognised as this store's.
   overwrite(file, read_header(file, header) ? header.session : SessionId{});
 }
 

@@ -1,11 +1,9 @@
 // The keys under which a store's material is sealed, in a file of their own that is overwritten in
-// place: a key that is erased here makes what it sealed unreadable, wherever LMDB has left its
-// bytes. FORMAT.md has the layout.
-//
+// place. Erasing a key makes what it sealed unreadable, wherever LMDB has left copies of the pages.
+// FORMAT.md has the layout.
 // Slot 0 is the global key, every other slot the key of one batch. A slot is filled once and erased
-// once. The slots themselves are sealed under a wrapping key, derived from a salt in the file and
-// from the user's store key, if there is one; without it the file's permissions are all that
-// protects them.
+// once. Slots are sealed under a wrapping key, derived from a salt in the file and the user's store
+// key. Without a store key they are protected by the file's permissions only.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +21,9 @@
 
 namespace tinyot::storage {
 
-// What a store key file holds: any bytes, at least 16.
+// The content of a store key file: any bytes, at least 16.
 using StoreKey = SecretVector<std::byte>;
-// Fails: StoreError if the file cannot be read, is open to others or too short.
+// Fails: StoreError if the file cannot be read, is open to other users, or is too short.
 StoreKey read_store_key(const std::filesystem::path& file);
 
 enum class KeyProtection : std::uint32_t { ByPermissions = 1, ByStoreKey = 2, Erased = 3 };
@@ -38,26 +36,26 @@ class KeyTable {
   static void create(const std::filesystem::path& path, const SessionId& session,
                      const Delta& global_key, const std::optional<StoreKey>& store_key);
 
-  // Fails: StoreError if the file is missing, corrupt, of another session or a newer format, or
-  // wants another store key, or none.
+  // Fails: StoreError if the file is missing, corrupt, of another session or of a newer format, or
+  // the store key is wrong, missing or superfluous.
   KeyTable(const std::filesystem::path& path, const SessionId& session,
            const std::optional<StoreKey>& store_key);
 
-  // What the file says of itself, whatever state it is in; empty if it is no key table. Fails:
-  // StoreError if it cannot be read.
+  // The protection field of the file, without any check of its keys; empty if it is no key table.
+  // Fails: StoreError if it cannot be read.
   static std::optional<KeyProtection> protection_in(const std::filesystem::path& path);
-  // As erase_all, of a file that need not be sound: whatever it holds is overwritten.
+  // As erase_all, for a file that may be corrupt: all of its content is overwritten.
   static void erase_file(const std::filesystem::path& path);
 
   KeyTable(const KeyTable&) = delete;
   KeyTable& operator=(const KeyTable&) = delete;
 
   KeyProtection protection() const { return protection_; }
-  // For what else of the store is to be authenticated; of no meaning once the keys are erased.
+  // Authenticates the state in the database. Unspecified once the keys are erased.
   const crypto::SealKey& state_key() const { return state_key_; }
 
   Delta global_key() const;
-  // Fails: StoreError if the slot is erased or corrupt; `what` is what it should open.
+  // Fails: StoreError if the slot is erased or corrupt; `what` names what the key opens.
   crypto::SealKey key(std::uint64_t slot, const std::string& what) const;
 
   crypto::SealKey fresh_key();
@@ -69,7 +67,7 @@ class KeyTable {
   // Durable on return.
   void erase(std::span<const std::uint64_t> slots);
   void erase_all();
-  // Whether there is anything in the file that erase_all would overwrite.
+  // Whether the file has anything left that erase_all would overwrite.
   bool has_remains() const;
 
   std::uint64_t bytes() const { return file_.size(); }

@@ -27,7 +27,7 @@ ByteView as_view(const MDB_val& value) {
   return {static_cast<const std::byte*>(value.mv_data), value.mv_size};
 }
 
-// LMDB reports a write that the disk has room for only in part as EIO.
+// LMDB reports a partial write, as on a full disk, as EIO.
 bool is_disk_full(int status, std::uint64_t free_bytes, std::uint64_t needed_bytes) {
   return status == ENOSPC || status == EDQUOT || status == EFBIG ||
          (status == EIO && free_bytes < needed_bytes);
@@ -53,7 +53,7 @@ Transaction::Transaction(const Environment& environment, std::string operation, 
     : environment_(environment), operation_(std::move(operation)) {
   int status = mdb_txn_begin(environment_.env_, nullptr, flags, &txn_);
   if (status == MDB_MAP_RESIZED) {
-    // Another process has enlarged the map; size 0 takes over what it has chosen.
+    // Another process has enlarged the map; size 0 adopts its size.
     check(mdb_env_set_mapsize(environment_.env_, 0));
     status = mdb_txn_begin(environment_.env_, nullptr, flags, &txn_);
   }
@@ -104,7 +104,7 @@ void Transaction::erase(MDB_dbi table, ByteView key) {
   const auto value = get(table, key);
   MDB_val where = as_val(key);
   check(mdb_del(txn_, table, &where, nullptr));
-  // LMDB has looked at the value's pages; the map stays where it is within a transaction.
+  // LMDB has read the value's pages. The map does not move within a transaction.
   if (value) Environment::release_pages(*value);
 }
 
@@ -155,9 +155,9 @@ Environment::Environment(const std::filesystem::path& file, std::uint64_t map_by
     if (locking == Locking::ByLmdb) (void)forget_killed_readers();
     const std::uint64_t size = std::filesystem::file_size(file_);
     if (size < used_bytes())
-      throw StoreError(file_.string() + " has been cut off: it has " + std::to_string(size) +
+      throw StoreError(file_.string() + " is truncated: it has " + std::to_string(size) +
                        " bytes of " + std::to_string(used_bytes()) +
-                       "; its material is lost, start a new session in a new store");
+                       "; its material is lost; start a new session in a new store");
   } catch (...) {
     mdb_env_close(env_);
     throw;
@@ -174,13 +174,13 @@ int Environment::forget_killed_readers() const {
 
 void Environment::write(const std::string& operation, std::uint64_t bytes,
                         const std::function<void(Transaction&)>& body) {
-  // A handle may outlive many readers, and LMDB itself looks only when its list is full.
+  // LMDB itself removes killed readers only when its list is full.
   (void)forget_killed_readers();
   for (;;) {
     try {
       Transaction transaction(*this, operation, 0);
-      // Alone among writers: of two that enlarge the file at once, one could cut off what the other
-      // one has written.
+      // Under the writer lock: of two processes that resize the file at once, one could truncate
+      // what the other has written.
       make_room(bytes);
       body(transaction);
       transaction.commit();
@@ -202,7 +202,7 @@ void Environment::release_pages(ByteView value) {
   constexpr std::uintptr_t kPage = 4096;
   const auto begin = (reinterpret_cast<std::uintptr_t>(value.data()) + kPage - 1) / kPage * kPage;
   const auto end = reinterpret_cast<std::uintptr_t>(value.data() + value.size()) / kPage * kPage;
-  // Advice only: the file is mapped for reading, so nothing can be lost.
+  // The file is mapped read-only, so no data can be lost.
   if (begin < end) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
@@ -214,8 +214,8 @@ std::uint64_t Environment::used_bytes() const {
   return (info.me_last_pgno + std::uint64_t{1}) * stat.ms_psize;
 }
 
-// Blocks that cannot be allocated here may still be found among the free pages of the file, so a
-// refusal is left to the commit; the length is set in any case.
+// If allocation fails, the free pages of the file may still suffice. So this does not fail, but
+// leaves it to the commit. The length is set in any case.
 void Environment::make_room(std::uint64_t bytes) {
   pending_bytes_ = bytes + kSlackBytes;
   const std::uint64_t wanted = used_bytes() + pending_bytes_;
@@ -245,7 +245,7 @@ void Environment::fail(const std::string& operation, int status) const {
         "disk full: cannot " + operation + " in " + file_.string() + ": it needs up to " +
         std::to_string(pending_bytes_) + " bytes more, " +
         (unknown ? "?" : std::to_string(free_bytes)) +
-        " are free; what is committed stays good, free some space and go on with --resume");
+        " are free; committed material stays valid; free some space and continue with --resume");
   throw StoreError("cannot " + operation + " in " + file_.string() + ": " + mdb_strerror(status));
 }
 

@@ -1,13 +1,11 @@
-// A thin layer over LMDB: one database file, transactions, cursors, and every error as a StoreError
-// that names the operation and the path. Nothing outside this folder sees it.
-//
-// The file is written in LMDB's default mode: a commit writes its pages with write(2), syncs them,
-// and then syncs the page that makes them count. The writable map (MDB_WRITEMAP) is no faster here,
-// since both wait for the disk, and it is not safe: on a full disk the process dies by SIGBUS in
-// the middle of a store instruction, and a stray pointer can reach the file. What does help is to
-// allocate the file's blocks ahead of each transaction, so that a commit need not grow the file as
-// it writes. The same step keeps the file at least as long as its last page at any time, and so a
-// shorter file has been cut off.
+// A thin layer over LMDB: one database file, transactions, cursors. Every error is a StoreError
+// that names the operation and the path. Internal to this folder. The file is written in LMDB's
+// default mode: a commit writes its pages with write(2), syncs them, and then writes and syncs the
+// meta page. The writable map (MDB_WRITEMAP) is no faster here, since both modes wait for the disk,
+// and it is unsafe: on a full disk the process gets SIGBUS in a store instruction, and a stray
+// pointer can write to the file. Allocating the file's blocks before each transaction does help: a
+// commit then need not grow the file while it writes. It also keeps the file at least as long as
+// its last page, so a shorter file is truncated.
 #pragma once
 
 #include <lmdb.h>
@@ -36,19 +34,19 @@ enum class PutMode { Anywhere, Append };
 
 class Environment;
 
-// Valid inside the body that it is handed to. Views into the file are valid as long.
+// Valid inside the body that it is passed to, like all views into the file.
 class Transaction {
  public:
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  // Empty if there is no such table. Tables that a committed transaction has opened stay open.
+  // Empty if there is no such table. A table stays open if the transaction commits.
   std::optional<MDB_dbi> table(const char* name, TableMode mode);
 
   std::optional<ByteView> get(MDB_dbi table, ByteView key) const;
   void put(MDB_dbi table, ByteView key, ByteView value);
-  // Room for a value inside the file's next page images. It is aligned to 2 bytes only, and valid
-  // until the next call.
+  // Adds a value of `bytes` bytes, to be filled in by the caller before the next call. Aligned to 2
+  // bytes only.
   std::span<std::byte> reserve(MDB_dbi table, ByteView key, std::size_t bytes, PutMode mode);
   void erase(MDB_dbi table, ByteView key);
   // Bytes of the pages of a table.
@@ -67,7 +65,7 @@ class Transaction {
   MDB_txn* txn_ = nullptr;
 };
 
-// Walks the keys of a table in order; the transaction outlives it.
+// Iterates over a table in order of its keys. The transaction must outlive it.
 class Cursor {
  public:
   struct Entry {
@@ -99,30 +97,30 @@ enum class Locking { ByLmdb, None };
 
 class Environment {
  public:
-  // Opens or makes the file, and takes killed processes off the list of readers. A map of 0 bytes
-  // leaves the size to the file. Fails: StoreError, for a file that is not LMDB's or that has been
-  // cut off.
+  // Opens or makes the file, and removes killed processes from the list of readers. With map_bytes
+  // 0 the map has the size that the file names. Fails: StoreError for a file that is not LMDB's or
+  // is truncated.
   Environment(const std::filesystem::path& file, std::uint64_t map_bytes, Locking locking);
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  // Takes readers off the list that were killed in a transaction: while they are on it, no page
-  // that they could see is used again, and the file grows with every commit. Returns how many there
-  // were. Fails: StoreError.
+  // Removes readers that were killed in a transaction from LMDB's list. While they are on it, no
+  // page that they could see is reused, and the file grows with every commit. Returns their number.
+  // Fails: StoreError.
   int forget_killed_readers() const;
 
-  // Runs the body in a write transaction, commits it and syncs. Killed readers are forgotten first.
-  // The body runs again, in a new transaction, if the map has become too small: it must not change
-  // anything but the database. `bytes` says about how much it adds.
+  // Runs the body in a write transaction, commits it and syncs. Removes killed readers first. The
+  // body runs again, in a new transaction, if the map was too small, so it must change nothing but
+  // the database. `bytes` is approximately what it adds.
   void write(const std::string& operation, std::uint64_t bytes,
              const std::function<void(Transaction&)>& body);
 
   // Runs the body in a read transaction.
   void read(const std::string& operation, const std::function<void(Transaction&)>& body) const;
 
-  // Says that a value is not needed in memory any more: its pages leave the process, and stay in
-  // the file's cache. Whoever reads it again gets them back.
+  // Releases the value's pages from the process; they stay in the page cache. The value can still
+  // be read.
   static void release_pages(ByteView value);
 
   // From the start of the file to the end of its last page.
@@ -136,7 +134,7 @@ class Environment {
 
   std::filesystem::path file_;
   MDB_env* env_ = nullptr;
-  std::uint64_t pending_bytes_ = 0;  // what the transaction at hand was said to add
+  std::uint64_t pending_bytes_ = 0;  // what the current transaction is expected to add
 };
 
 }  // namespace tinyot::storage

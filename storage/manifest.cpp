@@ -30,8 +30,8 @@ bool is_name(std::string_view text) {
 
 bool is_bits(double value) { return std::isfinite(value) && value >= 0 && value <= kBitsMax; }
 
-// The first field whose value no manifest can have; null if all is well.
-const char* nonsense_in(const Manifest& manifest) {
+// The first field with an invalid value; null if there is none.
+const char* invalid_field_in(const Manifest& manifest) {
   if (manifest.format_version == 0) return "format version";
   if (manifest.peer.size() > kTextMax || !is_printable(manifest.peer)) return "peer";
   if (!is_name(manifest.profile)) return "profile";
@@ -98,14 +98,15 @@ Party party_from(stored::PartyName party) {
   }
 }
 
-// Earlier versions could make triples of other kinds, and wrote down which.
-void refuse_withdrawn_triples(const stored::ManifestRecord& record) {
+// Earlier versions could make triples in other ways, which these two fields name.
+void reject_withdrawn_triples(const stored::ManifestRecord& record) {
   const std::string& check = record.check();
   const std::uint32_t bits = record.string_bits();
   if (check == "deferred")
     throw StoreError(
         "this session was made with the deferred check of its triples, which was withdrawn because "
-        "a cheating peer could break off unpunished whenever its attack on them was going to miss; "
+        "a cheating peer could close the connection undetected whenever its attack on them was "
+        "going to fail; "
         "start a new session");
   if (bits == 64)
     throw StoreError(
@@ -132,8 +133,8 @@ std::string_view name_of(SessionState state) {
 }
 
 std::string serialize_manifest(const Manifest& manifest) {
-  if (const char* field = nonsense_in(manifest))
-    throw StoreError(std::string("a manifest cannot hold this value of its field: ") + field);
+  if (const char* field = invalid_field_in(manifest))
+    throw StoreError(std::string("cannot write a manifest: invalid value of field ") + field);
   stored::ManifestRecord record;
   record.set_format_version(manifest.format_version);
   record.set_session_id(manifest.session_id.data(), manifest.session_id.size());
@@ -169,11 +170,11 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
     throw StoreError("this store was made by a newer version (format " +
                      std::to_string(record.format_version()) + ", this program reads up to " +
                      std::to_string(kStoreFormat) + "); use the version that made it");
-  refuse_withdrawn_triples(record);
+  reject_withdrawn_triples(record);
   if (record.format_version() == 2)
     throw StoreError(
-        "this store was made by an earlier version (format 2), which kept no account of units that "
-        "were broken off; start a new session in a new store");
+        "this store was made by an earlier version (format 2), which did not count broken units; "
+        "start a new session in a new store");
   if (record.format_version() != kStoreFormat) throw_corrupt_manifest("format version");
   Manifest manifest;
   manifest.format_version = record.format_version();
@@ -200,7 +201,7 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.peer_complete = record.peer_complete();
   manifest.sigma_paper_bound = record.sigma_paper_bound();
   manifest.sigma_exact = record.sigma_exact();
-  if (const char* field = nonsense_in(manifest)) throw_corrupt_manifest(field);
+  if (const char* field = invalid_field_in(manifest)) throw_corrupt_manifest(field);
   return manifest;
 }
 

@@ -1,9 +1,7 @@
-// What a store is about: which session, which party, which parameters, and how far the session has
-// come.
+// The manifest of a store: its session, party and parameters, and the progress of the session.
 //
 // The coding is protobuf (manifest.proto, FORMAT.md). A manifest read from disk is untrusted: every
-// field is checked before anything else looks at it, and texts are printable ASCII, so that they
-// may be shown.
+// field is checked before it is used, and texts are printable ASCII, so that they may be displayed.
 #pragma once
 
 #include <array>
@@ -21,8 +19,8 @@ namespace tinyot::storage {
 // The store format that this program writes and reads.
 inline constexpr std::uint32_t kStoreFormat = 3;
 
-// Open: more units may come. Complete: the requested ANDs are made. Revoked: a check failed or the
-// session is retired; nothing of it is ever served again.
+// Open: more units may follow. Complete: the requested ANDs are made. Revoked: a check failed or
+// the session was retired; all keys are erased.
 enum class SessionState : std::uint8_t { Open = 0, Complete = 1, Revoked = 2 };
 std::string_view name_of(SessionState state);
 
@@ -30,36 +28,36 @@ struct Manifest {
   std::uint32_t format_version = kStoreFormat;
   std::array<std::byte, 32> session_id{};
   Party me = Party::A;
-  std::string peer;  // the peer's name or fingerprint, empty if it has none
+  std::string peer;  // the peer's fingerprint, empty over plain TCP
   std::string profile;
-  std::string material;            // what an AND takes: pairs or triples
+  std::string material;            // what ANDs are made from: pairs or triples
   std::string columns;             // of LaBit; empty where the profile has none
   std::uint32_t softspoken_k = 0;  // 0 where the profile has none
   std::uint32_t kappa = kKappa;
   std::uint32_t sigma = 0;              // bits
   std::uint32_t bucket = 0;             // B
   std::uint64_t unit = 0;               // ANDs permuted together
-  std::uint32_t shard = 1, shards = 1;  // which of how many parts of the session are made here
+  std::uint32_t shard = 1, shards = 1;  // this store's part of the session, and the number of parts
   SessionState state = SessionState::Open;
-  std::string dead_reason;  // filled if and only if the session is dead
+  std::string dead_reason;  // filled if and only if the session is revoked
   std::uint64_t units_made = 0;
   std::uint64_t ands_requested = 0;   // of the whole session
-  std::uint64_t units_requested = 0;  // of this store; 0 while it is not known
-  bool peer_complete = false;         // the peer has said that its half is complete too
-  double sigma_paper_bound = 0;       // bits, the least over the units made so far
+  std::uint64_t units_requested = 0;  // of this store; 0 while unknown
+  bool peer_complete = false;         // the peer has confirmed that its half is complete
+  double sigma_paper_bound = 0;       // bits, minimum over the units made so far
   double sigma_exact = 0;             // bits, likewise
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
-// Fails: StoreError naming the field that no manifest can have.
+// Fails: StoreError naming the invalid field.
 std::string serialize_manifest(const Manifest& manifest);
 
-// Fails: StoreError, for a newer format with both version numbers, for triples of a kind that was
-// withdrawn with the reason, for nonsense with the field.
+// Fails: StoreError that names both versions for a newer format, the reason for triples of a
+// withdrawn kind, and the field for an invalid value.
 Manifest parse_manifest(std::span<const std::byte> bytes);
 
-// A text as a manifest keeps it: printable ASCII, cut to what fits; never empty.
+// Converts a text for the manifest: printable ASCII, cut to kTextMax characters, never empty.
 std::string printable(std::string_view text);
 
 }  // namespace tinyot::storage

@@ -14,7 +14,8 @@ constexpr std::uint64_t kPositionMax = std::uint64_t{1} << 56;
 using StoredCounts = google::protobuf::RepeatedField<std::uint64_t>;
 
 [[noreturn]] void throw_corrupt_marks(const std::string& field) {
-  throw StoreError("the marks of the store are corrupt (" + field + ")");
+  throw StoreError("the marks of the store are corrupt (" + field +
+                   "); start a new session in a new store");
 }
 
 void put_counts(const MaterialCounts& counts, StoredCounts& stored) {

@@ -1,13 +1,13 @@
-// Where a store stands, kind by kind. All of it changes in one commit:
+// The marks of a store: how far each kind of material is made, unlocked and served. They change in
+// one commit:
 //
 //        0 ............ position ............ unlocked ............ made
 //          served,       to be served          LOCKED: the peer has
 //          burnt, or                           not confirmed its half
 //          a gap
-//
-// A gap is below the position and not served: the peer, who allots ranges to several runs at once,
-// has given it to a run that has not come to this store yet. The coding is protobuf (marks.proto,
-// FORMAT.md), and untrusted when it is read.
+// A gap is a range below the position that is not served yet: the peer, which grants ranges to
+// several runs at once, has granted it to a run that has not reached this store. The coding is
+// protobuf (marks.proto, FORMAT.md). Marks read from disk are untrusted.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Gap {
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 
-// Material that is set aside for a run to come.
+// Material that is reserved for a later run.
 struct PlannedReservation {
   std::uint64_t id;
   Range range;
@@ -46,20 +46,20 @@ struct Marks {
   static constexpr std::size_t kGapsMax = 256, kPlannedMax = 1024, kDoomedMax = 4096;
 
   MaterialCounts made;      // in finished units, served or not
-  MaterialCounts unlocked;  // of these, whose other halves the peer has confirmed
-  MaterialCounts position;  // first index that no run has been given
-  // below the position, and never served: passed over because the peer was ahead
+  MaterialCounts unlocked;  // of these, with halves that the peer has confirmed
+  MaterialCounts position;  // first index that was granted to no run
+  // below the position and never served: skipped because the peer's position was higher
   MaterialCounts burnt;
-  MaterialCounts confirmed;  // the position that the peer is known to have had
+  MaterialCounts confirmed;  // highest known position of the peer
   std::uint64_t units_unlocked = 0;
-  std::uint64_t attempts = 0;   // at units, in the log
-  std::uint64_t next_slot = 1;  // of the key table; never used again
+  std::uint64_t attempts = 0;   // entries of the log
+  std::uint64_t next_slot = 1;  // of the key table; slots are not reused
   std::uint64_t next_reservation = 1;
   std::vector<Gap> gaps;
   std::vector<PlannedReservation> planned;
-  // slots whose keys seal nothing any more, but may still be there
+  // slots to be erased: their keys are no longer in use, but may still be in the file
   std::vector<std::uint64_t> doomed;
-  // The files that these marks were written to: a copy of a store has others.
+  // identity_of() the files of this store; those of a copy differ
   std::uint64_t database_identity = 0, keys_identity = 0;
 
   friend bool operator==(const Marks&, const Marks&) = default;
@@ -67,7 +67,7 @@ struct Marks {
 
 std::string serialize_marks(const Marks& marks);
 
-// Fails: StoreError naming the field that no marks can have.
+// Fails: StoreError naming the invalid field.
 Marks parse_marks(std::span<const std::byte> bytes);
 
 }  // namespace tinyot::storage

@@ -16,19 +16,19 @@ void MaterialPipe::pour(MaterialBatch batch) {
   if (end_) std::rethrow_exception(end_);
   unit_begun_ = true;
   if (drains_) return;
-  if (batch.count > 0) line_of(batch.kind).open.push_back(std::move(batch));
+  if (batch.count > 0) queue_of(batch.kind).open.push_back(std::move(batch));
 }
 
 void MaterialPipe::finish_unit() {
   const std::lock_guard lock(mutex_);
   if (end_) std::rethrow_exception(end_);
-  for (Line& line : lines_) {
-    for (MaterialBatch& batch : line.open) {
-      line.ready_count += batch.count;
+  for (KindQueue& queue : queues_) {
+    for (MaterialBatch& batch : queue.open) {
+      queue.ready_count += batch.count;
       ready_bytes_ += bytes_of(batch);
-      line.ready.push_back(std::move(batch));
+      queue.ready.push_back(std::move(batch));
     }
-    line.open.clear();
+    queue.open.clear();
   }
   unit_begun_ = false;
   changed_.notify_all();
@@ -36,44 +36,44 @@ void MaterialPipe::finish_unit() {
 
 std::uint64_t MaterialPipe::ready(MaterialKind kind) {
   const std::lock_guard lock(mutex_);
-  return line_of(kind).ready_count;
+  return queue_of(kind).ready_count;
 }
 
 MaterialBatch MaterialPipe::draw(MaterialKind kind, std::size_t count) {
   std::unique_lock lock(mutex_);
-  Line& line = line_of(kind);
-  if (line.ready_count < count && !end_) {
+  KindQueue& queue = queue_of(kind);
+  if (queue.ready_count < count && !end_) {
     awaited_ = true;
     changed_.notify_all();
-    changed_.wait(lock, [&] { return line.ready_count >= count || end_; });
+    changed_.wait(lock, [&] { return queue.ready_count >= count || end_; });
     awaited_ = false;
   }
-  if (line.ready_count < count) std::rethrow_exception(end_);
-  MaterialBatch batch = take(line, kind, count);
+  if (queue.ready_count < count) std::rethrow_exception(end_);
+  MaterialBatch batch = take(queue, kind, count);
   changed_.notify_all();
   return batch;
 }
 
-// Batches that are wanted as they were poured are not copied.
-MaterialBatch MaterialPipe::take(Line& line, MaterialKind kind, std::size_t count) {
-  line.ready_count -= count;
-  if (count > 0 && line.taken == 0 && line.ready.front().count == count) {
-    MaterialBatch whole = std::move(line.ready.front());
-    line.ready.pop_front();
+// A batch that is drawn exactly as it was poured is moved, not copied.
+MaterialBatch MaterialPipe::take(KindQueue& queue, MaterialKind kind, std::size_t count) {
+  queue.ready_count -= count;
+  if (count > 0 && queue.taken == 0 && queue.ready.front().count == count) {
+    MaterialBatch whole = std::move(queue.ready.front());
+    queue.ready.pop_front();
     ready_bytes_ -= bytes_of(whole);
     return whole;
   }
   MaterialBatch batch(kind, me_, count);
   for (std::size_t done = 0; done < count;) {
-    const MaterialBatch& front = line.ready.front();
-    const std::size_t part = std::min(count - done, front.count - line.taken);
-    copy_objects(front, line.taken, part, batch, done);
+    const MaterialBatch& front = queue.ready.front();
+    const std::size_t part = std::min(count - done, front.count - queue.taken);
+    copy_objects(front, queue.taken, part, batch, done);
     done += part;
-    line.taken += part;
-    if (line.taken < front.count) break;
+    queue.taken += part;
+    if (queue.taken < front.count) break;
     ready_bytes_ -= bytes_of(front);
-    line.ready.pop_front();
-    line.taken = 0;
+    queue.ready.pop_front();
+    queue.taken = 0;
   }
   return batch;
 }

@@ -1,12 +1,11 @@
-// A store in memory between a party's offline and online phase, for a run that uses its material as
-// it is made: what was poured is drawn once, in order, and is gone. It lives and dies with the
-// process, so nothing of it is ever served again.
+// An in-memory queue between a party's offline and online phase, for a run that uses its material
+// as it is made. Objects are drawn once and in order. Nothing is written to disk, so nothing can be
+// served again after the process ends.
+// Bounded: pour() blocks at the beginning of a unit while kReadyBytesMax are ready, unless draw()
+// is waiting, so the two threads cannot deadlock. Memory: kReadyBytesMax and two units, if kinds
+// are used in the proportion in which they are made.
 //
-// Bounded: whoever pours waits at the beginning of a unit while kReadyBytesMax are ready, unless
-// somebody waits for material; so neither side can wait for the other for ever. Memory:
-// kReadyBytesMax and two units, if kinds are used as evenly as they are made.
-//
-// One thread pours, another one draws, any may end it.
+// Threads: one pours, one draws, any may call end().
 #pragma once
 
 #include <array>
@@ -25,34 +24,34 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
 
   explicit MaterialPipe(Party me) : me_(me) {}
 
-  // Fails: what end() was given.
+  // Fails: with the exception given to end().
   void pour(MaterialBatch batch) override;
   void finish_unit() override;
 
-  // Waits until the objects are there. Fails: what end() was given, once there are not enough.
+  // Blocks until the objects are ready. Fails: with the exception given to end(), if they are not
+  // ready by then.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
   std::uint64_t ready(MaterialKind kind) override;
 
-  // Nobody draws any more: what is still poured is dropped.
+  // No more is drawn: what is poured from now on is dropped.
   void drain() noexcept;
 
-  // No more is poured, or wanted: whoever pours or waits fails with `reason`. What is ready can
-  // still be drawn.
+  // Makes pour(), and draw() beyond what is ready, fail with `reason`. The first reason stays.
   void end(std::exception_ptr reason) noexcept;
 
  private:
-  struct Line {
-    std::deque<MaterialBatch> open, ready;  // of the unit that is not finished, and before
+  struct KindQueue {
+    std::deque<MaterialBatch> open, ready;  // of the unfinished unit; of finished units
     std::uint64_t ready_count = 0;
-    std::size_t taken = 0;  // of the first batch that is ready
+    std::size_t taken = 0;  // objects already drawn of ready.front()
   };
-  Line& line_of(MaterialKind kind) { return lines_[static_cast<std::size_t>(kind)]; }
-  MaterialBatch take(Line& line, MaterialKind kind, std::size_t count);
+  KindQueue& queue_of(MaterialKind kind) { return queues_[static_cast<std::size_t>(kind)]; }
+  MaterialBatch take(KindQueue& queue, MaterialKind kind, std::size_t count);
 
   Party me_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::array<Line, kMaterialKinds> lines_;
+  std::array<KindQueue, kMaterialKinds> queues_;
   std::uint64_t ready_bytes_ = 0;
   bool unit_begun_ = false;
   bool awaited_ = false;

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 std::string reason_for(const fs::path& out) { return printable("merged into " + out.string()); }
 
-// All of a shard is set aside for the merge before anything is copied, under a number that no run
-// has.
+// Before anything is copied, each shard is reserved for the merge as a whole, under a number that
+// no run can have.
 constexpr std::uint64_t kMergePlan = ~std::uint64_t{0};
 
 Range all_of(const Marks& marks) { return {{}, marks.made}; }
@@ -34,14 +34,14 @@ void set_aside(Store& shard) {
   });
 }
 
-// Whoever comes after a merge that was cut off finds some shards dead for its sake.
+// Whether an interrupted merge into `out` has already revoked this shard.
 bool is_merged(const Store& shard, const fs::path& out) {
   return shard.manifest().state == SessionState::Revoked &&
          shard.manifest().dead_reason == reason_for(out);
 }
 
-// The reason goes first: by it a merge that is cut off before the keys are gone knows the shard
-// again. Nothing has failed here, so nothing is lost if the keys stay until then.
+// The reason is written before the keys are erased, unlike in Store::revoke: an interrupted merge
+// recognises the shard by it. No check has failed, so the keys may stay that long.
 void retire_into(Store& shard, const fs::path& out) {
   shard.change("mark the shard as merged", 0, [&](Change& change) {
     change.manifest().state = SessionState::Revoked;
@@ -56,27 +56,27 @@ void check_shard(const Store& shard, const Store& first) {
   };
   const Manifest& manifest = shard.manifest();
   if (manifest.state == SessionState::Revoked)
-    refuse("its session is dead: " + manifest.dead_reason);
+    refuse("its session is revoked: " + manifest.dead_reason);
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me)
     refuse("it is of another session or party");
   if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)
-    refuse("it is not complete; go on with tinyot preprocess, the same command again");
+    refuse("it is not complete; repeat its tinyot preprocess command");
   if (shard.marks().position != MaterialCounts{} && !is_set_aside(shard))
-    refuse("some of it has been used; run with all stores instead: --store DIR DIR ...");
+    refuse("some of it has been used; use the shards together instead: --store DIR DIR ...");
 }
 
-void check_all_there(std::span<const Store> shards) {
+void check_all_present(std::span<const Store> shards) {
   const std::uint32_t count = shards.front().manifest().shards;
   for (std::size_t i = 0; i < shards.size(); ++i)
     if (shards[i].manifest().shard != i + 1 || shards.size() != count)
       throw StoreError("a merge takes all " + std::to_string(count) +
-                       " shards of a session, once each; these are " +
-                       std::to_string(shards.size()) + ", and shard " + std::to_string(i + 1) +
+                       " shards of a session, each once; " + std::to_string(shards.size()) +
+                       " are given, and shard " + std::to_string(i + 1) +
                        " is missing or given twice");
 }
 
-// What an earlier call has left, if it got so far that shards may have died for it. Anything less
-// is made again.
+// The store of an interrupted merge, if it is complete, so that shards may already be revoked. An
+// incomplete one is made again.
 std::optional<Store> open_if_complete(const fs::path& making, std::span<const Store> shards,
                                       const fs::path& out,
                                       const std::optional<StoreKey>& store_key) {
@@ -86,14 +86,14 @@ std::optional<Store> open_if_complete(const fs::path& making, std::span<const St
         whole.manifest().session_id == shards.front().manifest().session_id)
       return whole;
   } catch (const StoreError&) {
-    // Half made, or half removed.
+    // Partly made or partly removed.
     if (std::ranges::any_of(shards, [&](const Store& shard) { return is_merged(shard, out); }))
       throw;
   }
   return std::nullopt;
 }
 
-// Copies the batches of a shard behind what is there.
+// Appends the batches of a shard to the merged store.
 class Copier {
  public:
   Copier(Store& out, Merged& merged) : out_(out), merged_(merged) {}
@@ -154,11 +154,11 @@ std::vector<Store> open_shards(std::span<const fs::path> dirs, Purpose purpose,
   for (const fs::path& dir : dirs)
     shards.push_back(Store::open(dir, {.purpose = purpose, .store_key = store_key}));
   std::ranges::sort(shards, {}, [](const Store& shard) { return shard.manifest().shard; });
-  check_all_there(shards);
+  check_all_present(shards);
   return shards;
 }
 
-// Whether what is in `out` is what an earlier call has made of these shards.
+// Whether `out` is the result of an earlier merge of these shards.
 bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
                  const std::optional<StoreKey>& store_key) {
   const Manifest whole =
@@ -178,7 +178,7 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
 
 Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
                     const std::optional<StoreKey>& store_key) {
-  if (dirs.empty()) throw StoreError("a merge wants the shards of a session");
+  if (dirs.empty()) throw StoreError("cannot merge: no shards are given");
   if (Store::exists(out) && is_merge_of(out, dirs, store_key)) return {.was_done = true};
   Store::check_absent(out);
   const fs::path making = (out.has_filename() ? out : out.parent_path()).string() + ".merging";
@@ -204,8 +204,7 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
     for (const Store& shard : shards) copier.copy(shard);
     whole->update_manifest([](Manifest& changed) { changed.state = SessionState::Complete; });
   }
-  // From here on the shards go, and what they held is to be served from the whole only when they
-  // are gone.
+  // The merged store is unlocked only after all shards are revoked.
   for (Store& shard : shards)
     if (!is_merged(shard, out)) retire_into(shard, out);
   whole->change("merge", 0, [](Change& change) {

@@ -78,9 +78,9 @@ void PageChecker::fail(std::uint64_t page, const std::string& what) const {
 }
 
 void PageChecker::fail_on_missing(std::uint64_t page) const {
-  throw StoreError(file_.path().string() + " has been cut off: it has " +
-                   std::to_string(file_.size()) + " bytes, and page " + std::to_string(page) +
-                   " is missing; its material is lost, start a new session in a new store");
+  throw StoreError(file_.path().string() + " is truncated: it has " + std::to_string(file_.size()) +
+                   " bytes, and page " + std::to_string(page) +
+                   " is missing; its material is lost; start a new session in a new store");
 }
 
 Page PageChecker::read_page(std::uint64_t number) const {
@@ -96,7 +96,7 @@ Meta PageChecker::read_meta(std::uint64_t number) const {
   if (head.number != number || head.flags != kMeta || meta.magic != kMagic ||
       meta.version != kVersion)
     fail(number, "its head");
-  // A flag of the environment could have the file mapped to a fixed address.
+  // A nonzero address would map the file at that address.
   if (meta.address != 0 || meta.free.flags != kIntegerKeys || meta.free.pad != kPageBytes ||
       meta.main.flags != 0)
     fail(number, "its settings");
@@ -105,7 +105,7 @@ Meta PageChecker::read_meta(std::uint64_t number) const {
   return meta;
 }
 
-// A page belongs to one place only.
+// Marks pages as used; fails if one is used already.
 void PageChecker::mark(std::uint64_t first, std::uint64_t count, std::uint64_t from) {
   if (first < 2 || first > last_page_ || count > last_page_ - first + 1)
     fail(from, "a page number");
@@ -192,7 +192,7 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth,
       fail(number, "size of a key");
     const auto key_at = page.begin() + static_cast<std::ptrdiff_t>(at + sizeof node);
     const Key key(key_at, key_at + node.key_bytes);
-    const bool has_key = is_leaf || i > 0;  // the first key of a branch means: all below the second
+    const bool has_key = is_leaf || i > 0;  // the first key of a branch page is unused
     if (has_key) {
       if (tree.flags == kIntegerKeys && key.size() != sizeof(std::uint64_t))
         fail(number, "size of a key");
@@ -217,7 +217,8 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth,
   }
 }
 
-// LMDB packs its nodes, each in an even number of bytes; so none reaches into another one.
+// LMDB packs its nodes, each in an even number of bytes. If their sizes add up to the used space,
+// none overlaps another.
 void PageChecker::check_packed(const Page& page, const PageHead& head) const {
   std::size_t bytes = 0;
   for (std::size_t i = sizeof head; i < head.lower; i += 2) {
@@ -238,9 +239,9 @@ void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::s
     if (value_at + sizeof(std::uint64_t) > kPageBytes) fail(number, "place of a value");
     const auto first = read_as<std::uint64_t>(page, value_at);
     std::uint64_t pages = pages_for(node.value_bytes());
-    // A value that is overwritten by a smaller one keeps its pages. Records never are, and most of
-    // them are large.
-    const bool keeps_pages = leaf || node.value_bytes() < kSurelyRecordBytes;
+    // A value that is overwritten by a smaller one keeps its pages, so more pages than it needs are
+    // allowed. Records are never overwritten; for large values the number must be exact.
+    const bool keeps_pages = leaf || node.value_bytes() < kLargeRecordBytes;
     if (keeps_pages) {
       if (first < 2 || first > last_page_) fail(number, "a page number");
       const auto head = read_as<PageHead>(read_page(first), 0);
@@ -265,7 +266,7 @@ void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::s
     leaf(key, std::span<const std::byte>(page).subspan(value_at, node.value_bytes()), node.flags);
 }
 
-// A list of page numbers, preceded by their count; there may be room for more behind it.
+// A list of page numbers, preceded by their count; unused space may follow.
 void PageChecker::check_free_list(std::span<const std::byte> list) {
   if (list.size() < sizeof(std::uint64_t) || list.size() % sizeof(std::uint64_t) != 0)
     fail(0, "size of a list of free pages");
@@ -293,7 +294,7 @@ void check_value_pages(const std::byte* map, std::span<const std::byte> value) {
   const std::byte* const at = value.data() - sizeof head;
   std::memcpy(&head, at, sizeof head);
   const auto offset = static_cast<std::uint64_t>(at - map);
-  // Pages that this transaction has made are not in the map yet.
+  // Pages written by this transaction are not in the map yet.
   if (head.flags == (kOverflow | kDirty)) return;
   if (offset % kPageBytes != 0 || head.number != offset / kPageBytes || head.flags != kOverflow ||
       head.pages() != pages_for(value.size()))

@@ -1,6 +1,6 @@
-// Checks the trees of an LMDB file, page by page, before LMDB walks them: it trusts every byte of
-// its pages, and one flipped bit could send it anywhere or let it write over what is in use.
-// Records themselves are sealed, and are not read here.
+// Checks the trees of an LMDB file, page by page, before LMDB reads them. LMDB trusts every byte of
+// its pages: one flipped bit can cause accesses out of bounds or overwrite pages in use. Records
+// are sealed, and are not read here.
 //
 // Source: the layout of LMDB 0.9's data file on a 64-bit machine (mdb.c: MDB_page, MDB_node,
 // MDB_db, MDB_meta), data file version 1.
@@ -12,17 +12,18 @@
 
 namespace tinyot::storage {
 
-// Nobody may write to the file meanwhile. Checks both of its heads, and of the state that counts:
-// that every page of every tree is reached once, that no node leaves its page, that keys are in
-// order and counts are right, and that no page in use is on the list of free ones. Cost: reads the
-// pages of the trees, one for about fifty batches. Fails: StoreError naming the page.
+// Checks both meta pages, and for the current state: every page of every tree is reached once, no
+// node extends beyond its page, keys are in order, counts are right, and no page in use is in the
+// free list. No process may write to the file meanwhile. Cost: reads the pages of the trees, one
+// for about fifty batches. Fails: StoreError naming the page.
 void check_pages(const std::filesystem::path& file);
 
-// Where the file's map begins, by a small value in it that no transaction has changed yet.
+// The start of the file's map, derived from a small value in it that the current transaction has
+// not changed.
 const std::byte* map_around(std::span<const std::byte> value);
 
-// The same of the head of a value that fills pages of its own, before it is read or freed. Fails:
-// StoreError.
+// Checks the page header of a value that is stored in overflow pages, before it is read or freed.
+// Fails: StoreError naming the page.
 void check_value_pages(const std::byte* map, std::span<const std::byte> value);
 
 }  // namespace tinyot::storage

@@ -12,20 +12,20 @@ inline constexpr std::uint64_t kNoPage = ~std::uint64_t{0};
 inline constexpr std::uint32_t kMagic = 0xBEEFC0DE, kVersion = 1;
 inline constexpr std::uint16_t kBranch = 1, kLeaf = 2, kOverflow = 4, kMeta = 8, kDirty = 16;
 inline constexpr std::uint16_t kBigData = 1, kSubData = 2;
-// of the free list; LMDB keeps MDB_NOSUBDIR there too
+// of the free list: MDB_INTEGERKEY, and MDB_NOSUBDIR, which LMDB stores in the same field
 inline constexpr std::uint16_t kIntegerKeys = 0x4008;
 inline constexpr std::size_t kKeyBytesMax = 511;
 inline constexpr int kDepthMax = 32;
-// A node that is larger has its value in pages of its own.
+// The value of a larger node is stored in overflow pages.
 inline constexpr std::size_t kNodeBytesMax = (((kPageBytes - 16) / 2) & ~std::size_t{1}) - 2;
 inline constexpr std::size_t kIndexKeyBytes = 8;
-inline constexpr std::size_t kSurelyRecordBytes = 32768;
+inline constexpr std::size_t kLargeRecordBytes = 32768;
 
 struct PageHead {
   std::uint64_t number;
   std::uint16_t pad;
   std::uint16_t flags;
-  std::uint16_t lower, upper;  // of an overflow page: how many pages, 32 bits
+  std::uint16_t lower, upper;  // of an overflow page: number of pages, 32 bits
 
   std::uint32_t pages() const { return lower | std::uint32_t{upper} << 16; }
 };

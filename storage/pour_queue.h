@@ -1,6 +1,5 @@
-// Batches that are poured but not yet committed. Records are cut from the front of each kind's
-// queue; what a record has taken leaves the queue only after its transaction is committed, so that
-// a transaction can be tried again.
+// Batches that are poured but not yet committed, a queue for each kind. Objects leave a queue only
+// after the transaction with their record is committed, so that it can be repeated.
 #pragma once
 
 #include <array>
@@ -27,15 +26,15 @@ class PourQueue {
   void drop_front(MaterialKind kind, std::uint64_t count);
 
  private:
-  struct Line {
+  struct KindQueue {
     std::deque<MaterialBatch> batches;
-    std::size_t taken = 0;  // objects of the front batch that have left
+    std::size_t taken = 0;  // objects already dropped of batches.front()
     std::uint64_t count = 0;
   };
-  Line& of(MaterialKind kind) { return lines_[static_cast<std::size_t>(kind)]; }
-  const Line& of(MaterialKind kind) const { return lines_[static_cast<std::size_t>(kind)]; }
+  KindQueue& of(MaterialKind kind) { return queues_[static_cast<std::size_t>(kind)]; }
+  const KindQueue& of(MaterialKind kind) const { return queues_[static_cast<std::size_t>(kind)]; }
 
-  std::array<Line, kMaterialKinds> lines_;
+  std::array<KindQueue, kMaterialKinds> queues_;
 };
 
 }  // namespace tinyot::storage

@@ -1,4 +1,4 @@
-// How material comes into a store: the part of StoreState that pours, finishes units and cuts them
+// How material enters a store: the part of StoreState that pours, finishes units and cuts them
 // back.
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void StoreState::begin_unit(const BegunUnit& unit) {
   ENSURE(purpose_ == Purpose::Make);
   std::uint64_t number = 0;
   database_.change("begin a unit", 0, [&](Change& change) {
-    change.check_alive();
+    change.check_not_revoked();
     number = change.marks().attempts;
     change.put_attempt(number, {.unit = change.manifest().units_made + begun_.size(),
                                 .plan = unit.plan,
@@ -56,7 +56,7 @@ AttemptTotals StoreState::attempts() const {
   AttemptTotals totals;
   database_.read("read the attempts at units", [&](const View& view) {
     totals = {};
-    // the last attempt at a unit is the one that is in the store
+    // the last attempt at a unit is the one in the store
     std::map<std::uint64_t, UnitPlan> made;
     for (const Attempt& attempt : view.attempts()) {
       if (attempt.state == Attempt::State::Made && attempt.unit < view.manifest().units_made)
@@ -77,13 +77,13 @@ void StoreState::pour(MaterialBatch batch) {
   ENSURE(purpose_ == Purpose::Make);
   check_shape(batch, database_.manifest().me);
   if (database_.manifest().state == SessionState::Revoked)
-    database_.read("store material", [](const View& view) { view.check_alive(); });
+    database_.read("store material", [](const View& view) { view.check_not_revoked(); });
   queue_.add(std::move(batch));
   while (queue_.bytes() >= kCommitBytes) {
     const std::vector<PlannedBatch> batches = plan_batches(Rest::StaysQueued);
     if (batches.empty()) return;
     database_.change("store material", queue_.bytes(), [&](Change& change) {
-      change.check_alive();
+      change.check_not_revoked();
       write_batches(change, batches);
     });
     forget_queued(batches);
@@ -100,8 +100,8 @@ void StoreState::keep(MaterialBatch bits) {
 
 std::optional<ReferenceBits> StoreState::kept() const {
   std::optional<ReferenceBits> kept;
-  database_.read("read what later units are tied to", [&](const View& view) {
-    view.check_alive();
+  database_.read("read the reference bits", [&](const View& view) {
+    view.check_not_revoked();
     const auto of_a = view.kept(MaterialKind::AuthBitsA), of_b = view.kept(MaterialKind::AuthBitsB);
     if (of_a && of_b) kept = ReferenceBits{view.objects_of(*of_a), view.objects_of(*of_b)};
   });
@@ -119,7 +119,7 @@ void StoreState::finish_unit() {
       return made[kind] - written_[kind] == queue_.count(kind);
     });
     database_.change("store material", queue_.bytes(), [&](Change& change) {
-      change.check_alive();
+      change.check_not_revoked();
       write_batches(change, batches);
       if (!is_last) return;
       for (const MaterialBatch& bits : to_keep_) change.keep(bits);
@@ -140,8 +140,8 @@ void StoreState::finish_unit() {
   outstanding_ -= risk;
 }
 
-// Full records from the front of each kind's queue, and on demand the smaller last ones, up to one
-// commit's worth.
+// Full records from the front of each kind's queue, and with Rest::IsWritten the smaller last ones,
+// up to kCommitBytes.
 std::vector<StoreState::PlannedBatch> StoreState::plan_batches(Rest rest) const {
   const Party me = database_.manifest().me;
   std::vector<PlannedBatch> batches;
@@ -182,19 +182,19 @@ void StoreState::forget_queued(std::span<const PlannedBatch> batches) {
 void StoreState::cut_back(std::uint64_t units) {
   ENSURE(purpose_ == Purpose::Make && queue_.bytes() == 0);
   database_.change("cut back the store", 0, [&](Change& change) {
-    change.check_alive();
+    change.check_not_revoked();
     ENSURE(units <= change.manifest().units_made);
     if (units < change.marks().units_unlocked)
       throw StoreError("the peer has only the first " + std::to_string(units) + " of the " +
                        std::to_string(change.marks().units_unlocked) + " units in " +
                        files_.directory.string() +
-                       " that it has once confirmed: its store is an older copy, and the session "
-                       "cannot go on; start a new one in a new store");
+                       " that it has confirmed before: its store is an older copy, and the session "
+                       "cannot be continued; start a new one in a new store");
     change.marks().made = change.made_by(units);
     change.manifest().units_made = units;
     change.manifest().state = SessionState::Open;
     change.drop_units_from(units);
-    // They were made with the first unit, and will be again.
+    // Reference bits belong to the first unit and are made again with it.
     if (units == 0) change.drop_kept();
   });
   erase_doomed();

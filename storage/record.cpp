@@ -8,10 +8,9 @@
 namespace tinyot::storage {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "arrays are stored as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "arrays are stored in native byte order");
 
-// Mine, then shared ones: of both there are bits and a block each.
+// My columns, then the shared ones: each has bits and blocks.
 std::size_t columns_with_bits(const MaterialShape& shape) { return shape.mine + shape.shares; }
 
 template <class Batch>
@@ -28,7 +27,7 @@ auto* blocks_of_column(Batch& batch, std::size_t column) {
 std::size_t bits_bytes(std::size_t count) { return words_for(count) * sizeof(std::uint64_t); }
 std::size_t blocks_bytes(std::size_t count) { return count * sizeof(Block); }
 
-// Where the arrays of a record of `count` objects begin.
+// Offsets of the arrays in a record of `count` objects.
 struct Layout {
   std::size_t count;
   MaterialShape shape;
@@ -96,7 +95,7 @@ void decode_objects(MaterialKind kind, Party me, std::size_t total,
   const std::size_t first_word = from / 64;
   SecretVector<std::uint64_t> words(words_for(from + count) - first_word);
   for (std::size_t column = 0; column < columns_with_bits(layout.shape); ++column) {
-    // The value may lie at any even address, so the words are copied before they are read as words.
+    // The value is aligned to 2 bytes only, so the words are copied first.
     std::memcpy(words.data(), &record[layout.bits(column)] + first_word * sizeof(std::uint64_t),
                 words.size() * sizeof(std::uint64_t));
     copy_bits(words, from % 64, bits_of_column(target, column).words(), to, count);

@@ -1,9 +1,9 @@
-// Records: how a run of objects of one kind lies in one value of the database, before it is sealed.
-// FORMAT.md has the bytes.
+// Records: the encoding of consecutive objects of one kind in one value of the database, before it
+// is sealed. FORMAT.md has the bytes.
 //
-// A record is plain little-endian arrays: for each of my columns the packed bits and the MACs, for
-// each of the peer's columns the keys. Both parties cut their records at the same objects, so that
-// record i of one is the other half of record i of the other.
+// A record is a sequence of little-endian arrays: for each of my columns the packed bits and the
+// MACs, for each of the peer's columns the keys. Both parties cut their records at the same
+// objects, so that record i of one matches record i of the other.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@
 
 namespace tinyot::storage {
 
-// Records of about this many bytes are committed together: enough that the sync at the end costs
-// little beside the writing.
+// About this many bytes of records are committed together: enough that the sync costs little
+// compared to the writing.
 inline constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
 
-// The largest value: 64 pages of the database file, the first of which begins with LMDB's own 16
-// bytes. A run that ends inside a record seals it anew, and a record that is read stays in the
+// The largest value: 64 pages of the database file, less LMDB's page header of 16 bytes. Records
+// are this small because a run that ends inside one seals it again, and so that one fits into the
 // processor's cache.
 inline constexpr std::size_t kRecordBytesMax = 64 * 4096 - 16;
 
@@ -29,15 +29,14 @@ std::size_t record_bytes(MaterialKind kind, Party me, std::size_t count);
 // Objects in a full record: a multiple of 64, the same for both parties.
 std::size_t record_capacity(MaterialKind kind);
 
-// A run of objects inside a batch; a record is gathered from one or more of them.
+// Consecutive objects of a batch; a record is gathered from one or more segments.
 struct Segment {
   const MaterialBatch* batch;
   std::size_t from;
   std::size_t count;
 };
 
-// Writes the record of what the segments hold together; `record` has record_bytes and any
-// alignment.
+// Writes the record of the segments' objects. `record` has record_bytes() bytes and any alignment.
 void encode_record(MaterialKind kind, Party me, std::size_t total,
                    std::span<const Segment> segments, std::span<std::byte> record);
 

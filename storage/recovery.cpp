@@ -1,5 +1,5 @@
-// What is done first by who finds a store alone: nobody holds what was reserved or begun, so what
-// is left of it goes.
+// Recovery, when a store is opened and no other process has it open: reservations and units that
+// are left over have no owner, and are dropped.
 
 #include <algorithm>
 
@@ -24,8 +24,8 @@ std::vector<std::uint64_t> slots_of(std::span<const BatchEntry> entries) {
 
 }  // namespace
 
-// Whoever makes may drop what no unit holds even while others draw: only a predecessor that died
-// can have left it.
+// Allowed for Purpose::Make even while other processes draw: only an earlier process of the same
+// purpose, which has ended, can have left an unfinished unit.
 void StoreState::drop_unfinished() {
   std::vector<BatchEntry> unfinished;
   database_.read("look for an unfinished unit", [&](const View& view) {
@@ -34,8 +34,8 @@ void StoreState::drop_unfinished() {
         unfinished.push_back(entry);
   });
   if (unfinished.empty()) return;
-  // Keys first: a batch whose key is gone stays in the catalogue until it is dropped, and is found
-  // again.
+  // Keys first: a batch whose key is erased stays in the catalogue, so an interrupted recovery
+  // finds it again.
   database_.keys().erase(slots_of(unfinished));
   database_.change("drop an unfinished unit", unfinished.size() * kDropBytes, [&](Change& change) {
     for (const BatchEntry& entry : unfinished) change.drop(entry);
@@ -59,7 +59,7 @@ void StoreState::recover() {
   });
   const Marks& marks = database_.marks();
   if (!served.empty() || !marks.gaps.empty() || !marks.doomed.empty()) {
-    // Keys first here too.
+    // Keys first, as above.
     std::vector<std::uint64_t> slots = slots_of(served);
     slots.insert(slots.end(), marks.doomed.begin(), marks.doomed.end());
     database_.keys().erase(slots);

@@ -16,8 +16,8 @@ Reservation::Reservation(std::shared_ptr<StoreState> state, const Range& range,
   HeldBatches held = state_->hold(range);
   for (const MaterialKind kind : kAllMaterialKinds) {
     const auto k = static_cast<std::size_t>(kind);
-    lines_[k].batches = std::move(held[k]);
-    lines_[k].next = range.start[kind];
+    positions_[k].batches = std::move(held[k]);
+    positions_[k].next = range.start[kind];
   }
 }
 
@@ -30,7 +30,7 @@ Reservation& Reservation::operator=(Reservation&& other) noexcept {
   me_ = other.me_;
   range_ = other.range_;
   burnt_ = other.burnt_;
-  lines_ = std::move(other.lines_);
+  positions_ = std::move(other.positions_);
   return *this;
 }
 
@@ -44,27 +44,28 @@ MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
                         "; reserve all that a run needs before it starts");
   ENSURE(state_ != nullptr);
   MaterialBatch drawn(kind, me_, count);
-  Line& line = lines_[static_cast<std::size_t>(kind)];
+  DrawPosition& position = positions_[static_cast<std::size_t>(kind)];
   for (std::size_t done = 0; done < count;) {
-    HeldBatch& batch = line.batches[line.batch];
-    if (line.plain.empty()) line.plain = state_->open(batch);
-    const std::size_t part = std::min<std::uint64_t>(count - done, batch.entry.end() - line.next);
-    decode_objects(kind, me_, batch.entry.count, line.plain, line.next - batch.entry.first, part,
-                   drawn, done);
+    HeldBatch& batch = position.batches[position.batch];
+    if (position.plain.empty()) position.plain = state_->open(batch);
+    const std::size_t part =
+        std::min<std::uint64_t>(count - done, batch.entry.end() - position.next);
+    decode_objects(kind, me_, batch.entry.count, position.plain, position.next - batch.entry.first,
+                   part, drawn, done);
     done += part;
-    line.next += part;
-    if (line.next < batch.entry.end()) continue;
-    ++line.batch;
+    position.next += part;
+    if (position.next < batch.entry.end()) continue;
+    ++position.batch;
     batch.key = crypto::SealKey();
-    line.plain = SecretVector<std::byte>();
+    position.plain = SecretVector<std::byte>();
   }
   return drawn;
 }
 
 std::vector<BatchEntry> Reservation::batches() const {
   std::vector<BatchEntry> batches;
-  for (const Line& line : lines_)
-    for (const HeldBatch& batch : line.batches) batches.push_back(batch.entry);
+  for (const DrawPosition& position : positions_)
+    for (const HeldBatch& batch : position.batches) batches.push_back(batch.entry);
   return batches;
 }
 
@@ -79,13 +80,13 @@ MaterialCounts Reservation::left() const {
   MaterialCounts left;
   if (state_ == nullptr) return left;
   for (const MaterialKind kind : kAllMaterialKinds)
-    left[kind] = range_.end[kind] - lines_[static_cast<std::size_t>(kind)].next;
+    left[kind] = range_.end[kind] - positions_[static_cast<std::size_t>(kind)].next;
   return left;
 }
 
 void Reservation::finish() {
   const auto state = std::exchange(state_, nullptr);
-  lines_ = {};
+  positions_ = {};
   if (state) state->release(range_);
 }
 
@@ -93,7 +94,8 @@ void Reservation::finish_quietly() noexcept {
   try {
     finish();
   } catch (const std::exception&) {
-    // The batches are behind the position and without their keys; only their space is not free yet.
+    // The batches are below the position and their keys are erased; only their space is not free
+    // yet.
   }
 }
 

@@ -1,7 +1,7 @@
 // A range of material that has left the store and is drawn once, in order. Made by Store.
 //
-// The keys of its batches are in this object's memory and nowhere else: when the process ends,
-// nobody can read what was not drawn.
+// Secret: the keys of its batches, which exist only in this object. When the process ends, the
+// objects that were not drawn are unreadable.
 #pragma once
 
 #include <array>
@@ -16,23 +16,23 @@ class Reservation : public MaterialSource {
  public:
   Reservation(Reservation&& other) noexcept;
   Reservation& operator=(Reservation&& other) noexcept;
-  // Finishes. A failure to drop the batches is left to the next opening, which tries again.
+  // Calls finish(). If dropping the batches fails, the next opening repeats it.
   ~Reservation() override;
 
-  // The next `count` objects of a kind. Fails: OutOfMaterial beyond the reserved range, StoreError
-  // for a corrupt batch or a dead session; after OutOfMaterial nothing has moved.
+  // The next `count` objects of a kind. Fails: OutOfMaterial beyond the reserved range, and then
+  // nothing is drawn; StoreError for a corrupt batch or a revoked session.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
 
   Party me() const { return me_; }
-  std::vector<BatchEntry> batches() const;  // that it holds
+  std::vector<BatchEntry> batches() const;
   const Range& range() const { return range_; }
   MaterialCounts start() const { return range_.start; }
   MaterialCounts counts() const;
   MaterialCounts left() const;
-  // What was passed over because the start was above the store's position.
+  // Objects skipped because the range starts above the store's position.
   MaterialCounts burnt() const { return burnt_; }
 
-  // Ends the reservation: what is left of it is never served, and its batches are dropped.
+  // Ends the reservation and drops its batches. What was not drawn is never served.
   void finish();
 
  private:
@@ -40,10 +40,10 @@ class Reservation : public MaterialSource {
   Reservation(std::shared_ptr<StoreState> state, const Range& range, const MaterialCounts& burnt);
   void finish_quietly() noexcept;
 
-  // Where drawing stands within a kind.
-  struct Line {
+  // The next object to be drawn of a kind.
+  struct DrawPosition {
     std::vector<HeldBatch> batches;
-    std::size_t batch = 0;   // the one that the next object is in
+    std::size_t batch = 0;   // holds the next object
     std::uint64_t next = 0;  // index of the next object
     // that batch, decrypted; empty before its first object is drawn
     SecretVector<std::byte> plain;
@@ -53,7 +53,7 @@ class Reservation : public MaterialSource {
   Party me_;
   Range range_;
   MaterialCounts burnt_;
-  std::array<Line, kMaterialKinds> lines_;
+  std::array<DrawPosition, kMaterialKinds> positions_;
 };
 
 }  // namespace tinyot::storage

@@ -1,4 +1,4 @@
-// Several reservations as one: what is in the first is drawn first.
+// Several reservations in sequence: each is drawn after those before it.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ class ReservationChain final : public MaterialSource {
  public:
   explicit ReservationChain(std::vector<Reservation> links) : links_(std::move(links)) {}
 
-  // Fails: as Reservation::draw, if all of them together are short.
+  // Fails: as Reservation::draw, for the sum of all reservations.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
 
   const std::vector<Reservation>& links() const { return links_; }

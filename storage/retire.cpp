@@ -14,7 +14,7 @@ std::string retire_opened(const std::filesystem::path& directory, const StoreAcc
   return store.manifest().dead_reason;
 }
 
-// Nothing is asked of the store but that nobody has it open.
+// For a store that cannot be opened. Requires only that no process has it open.
 Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store_key,
                    const std::string& why) {
   std::error_code error;
@@ -26,12 +26,14 @@ Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store
                      "store can be read; the directory can be removed");
   }
   const StoreLock lock(files, Purpose::Own);
-  // Who gives a store key if and only if there is one can end a sound store as it should be ended.
+  // With the right use of the store key a valid store can be opened and revoked, so the keys are
+  // not erased this way because of a missing or superfluous store key.
   const std::optional<KeyProtection> protection = KeyTable::protection_in(files.keys);
   if (protection == (store_key ? KeyProtection::ByPermissions : KeyProtection::ByStoreKey))
     throw StoreError(why);
   KeyTable::erase_file(files.keys);
-  return {kReason, {"the session is not marked dead, since the store cannot be opened: " + why}};
+  return {kReason,
+          {"the session is not marked as revoked, since the store cannot be opened: " + why}};
 }
 
 }  // namespace
@@ -42,10 +44,10 @@ Retired retire_store(const std::filesystem::path& directory,
     try {
       return {retire_opened(directory, {.purpose = Purpose::Own, .store_key = store_key}), {}};
     } catch (const StoreIsCopy&) {
-      return {retire_opened(directory,
-                            {.purpose = Purpose::Own, .store_key = store_key, .is_adopted = true}),
-              {"this is a copy: the store that it was made from still has its keys, if it is still "
-               "there; retire it too"}};
+      return {
+          retire_opened(directory,
+                        {.purpose = Purpose::Own, .store_key = store_key, .is_adopted = true}),
+          {"this is a copy: the original, if it still exists, still has its keys; retire it too"}};
     }
   } catch (const StoreError& error) {
     return erase_keys(StoreFiles(directory), store_key, error.what());

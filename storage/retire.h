@@ -1,4 +1,4 @@
-// The end of a store by its owner's will, in whatever state it is.
+// Retiring a store: its owner ends the session, whatever state the store is in.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 namespace tinyot::storage {
 
 struct Retired {
-  std::string reason;                 // why the session is dead, as the store says from now on
-  std::vector<std::string> not_done;  // what else a retirement does; a line each
+  std::string reason;                 // the reason of the revocation
+  std::vector<std::string> not_done;  // steps of a retirement that were not possible; a line each
 };
 
-// Overwrites all keys of a store, durably, and marks its session dead as far as that can be done. A
-// store that cannot be opened, because it is corrupt, a copy, open to others or not whole, loses
-// its keys nevertheless. Fails: StoreError if it is in use, if there are no keys or they cannot be
-// written to, or if a store key is given for a store that has none, or none for one that is sealed.
+// Overwrites all keys of a store, durably, and marks its session as revoked if the store can be
+// opened. A store that cannot be opened, because it is corrupt, a copy, open to other users or
+// incomplete, loses its keys all the same. Fails: StoreError if it is in use, if there are no keys
+// or they cannot be written, or if the store key is missing or superfluous.
 Retired retire_store(const std::filesystem::path& directory,
                      const std::optional<StoreKey>& store_key);
 

@@ -19,7 +19,7 @@ namespace tinyot::storage {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "numbers are stored as they lie in memory");
+              "numbers are stored in native byte order");
 
 constexpr char kSessionMagic[8] = {'T', 'I', 'N', 'Y', 'O', 'T', 'S', 'F'};
 constexpr std::uint32_t kSessionVersion = 2;
@@ -71,7 +71,7 @@ SecretVector<std::byte> encode(const SessionFile& session, const Header& header,
 
 [[noreturn]] void throw_corrupt(const std::filesystem::path& path) {
   throw StoreError("the session file " + path.string() +
-                   " is corrupt, or is not one; copy it again from where shard 1 was begun");
+                   " is corrupt or not a session file; copy it again from the machine of shard 1");
 }
 
 }  // namespace
@@ -103,11 +103,11 @@ void write_session_file(const std::filesystem::path& path, const SessionFile& se
     file.write_at(head.size() + text.size(), tag);
     file.sync();
   }
-  // Unlike a rename, a link does not replace what is there.
-  const bool is_there = ::link(making.c_str(), path.c_str()) != 0;
+  // Unlike rename(2), link(2) does not replace an existing file.
+  const bool link_failed = ::link(making.c_str(), path.c_str()) != 0;
   const int error = errno;
   ::unlink(making.c_str());
-  if (is_there) fail_on_file("make", path, error);
+  if (link_failed) fail_on_file("make", path, error);
   sync_directory(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."));
 }
 
@@ -128,10 +128,10 @@ SessionFile read_session_file(const std::filesystem::path& path,
                               const std::optional<StoreKey>& store_key) {
   const File file(path, O_RDONLY);
   struct stat found;
-  if (::fstat(file.descriptor(), &found) != 0) fail_on_file("look at", path, errno);
+  if (::fstat(file.descriptor(), &found) != 0) fail_on_file("read the attributes of", path, errno);
   if ((found.st_mode & 0077) != 0)
     throw StoreError("the session file " + path.string() +
-                     " is open to other users, and it holds secrets; close it with: chmod 600 " +
+                     " is open to other users, and it holds secrets; restrict it with: chmod 600 " +
                      path.string());
   Header header;
   const auto head = std::as_writable_bytes(std::span(&header, 1));
@@ -144,7 +144,7 @@ SessionFile read_session_file(const std::filesystem::path& path,
                      std::to_string(kSessionVersion) + "); use the version that made it");
   if (header.protection == static_cast<std::uint32_t>(KeyProtection::Erased))
     throw StoreError("the session of " + path.string() +
-                     " is dead: a check has failed in one of its shards; begin a new session");
+                     " is revoked: a check has failed in one of its shards; start a new session");
   const std::uint64_t size = file.size();
   if (header.version != kSessionVersion || size > kFileBytesMax ||
       size < head.size() + sizeof(crypto::SealTag) || header.manifest_bytes > size ||
@@ -153,8 +153,8 @@ SessionFile read_session_file(const std::filesystem::path& path,
   const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);
   if (!is_sealed && store_key)
     throw StoreError("the session file " + path.string() +
-                     " is not sealed under a store key: file permissions alone protect it, leave "
-                     "--store-key out if that is as it should be");
+                     " is not sealed under a store key but protected by file permissions; if that "
+                     "is intended, leave out --store-key");
   if (is_sealed && !store_key)
     throw StoreError("the session file " + path.string() +
                      " is sealed under a store key; give it with --store-key @FILE");
@@ -166,7 +166,7 @@ SessionFile read_session_file(const std::filesystem::path& path,
   if (!crypto::open_sealed(key_of(header, store_key), crypto::SealNonce{}, head, text, tag, text)) {
     if (is_sealed)
       throw StoreError("the store key does not open the session file " + path.string() +
-                       ": it is another one's, or the file is corrupt");
+                       ": it is the key of another session file, or the file is corrupt");
     throw_corrupt(path);
   }
   if (header.manifest_bytes > text.size()) throw_corrupt(path);

@@ -1,10 +1,9 @@
-// What the shards of one session have in common, in a file that its first shard makes and all
-// others start from: the session's name, this party's global key, the security parameters, and the
+// What the shards of one session have in common, in a file that shard 1 makes and all others start
+// from: the session id, this party's global key, the security parameters, and the
 // reference bits of the Delta-consistency check (doc/protocol.md, section 5.5).
 // FORMAT.md has the bytes.
-//
-// Secret: all of it but the name and the parameters. Sealed under the user's store key if there is
-// one, else kept by the file's permissions.
+// Secret: global key and reference bits. Sealed under the user's store key if there is one,
+// otherwise protected by the file's permissions.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +16,7 @@
 namespace tinyot::storage {
 
 struct SessionFile {
-  Manifest manifest;  // of a shard that has made nothing
+  Manifest manifest;  // of a shard without units
   Delta global_key{};
   ReferenceBits reference;
 
@@ -27,17 +26,18 @@ struct SessionFile {
   ~SessionFile() { wipe_object(global_key); }
 };
 
-// Synced, and there under its name only when it is whole. Fails: StoreError if there is such a file
-// already.
+// Durable on return; the file gets its name only when it is complete. Fails: StoreError if the file
+// exists.
 void write_session_file(const std::filesystem::path& path, const SessionFile& session,
                         const std::optional<StoreKey>& store_key);
 
-// Fails: StoreError if it is missing, open to others, corrupt, of a newer format, or sealed under
-// another store key than the one that is given, which may be none.
+// Fails: StoreError if it is missing, open to other users, corrupt, of a newer format or erased, or
+// if the store key is wrong, missing or superfluous.
 SessionFile read_session_file(const std::filesystem::path& path,
                               const std::optional<StoreKey>& store_key);
 
-// A session that has died: the file's secrets are overwritten, durably, and reading it says so.
+// For a revoked session: overwrites the file's secrets, durably. Reading it then fails with that
+// reason.
 void erase_session_file(const std::filesystem::path& path);
 
 }  // namespace tinyot::storage

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMapBytesMin = std::uint64_t{16} << 20;
 
-// What the standard library says about a file is an error of the store.
+// Converts filesystem_error to StoreError.
 template <class Body>
 Store with_file_errors(const StoreFiles& files, const Body& body) {
   try {
@@ -24,8 +24,7 @@ Store with_file_errors(const StoreFiles& files, const Body& body) {
   }
 }
 
-// Room for the trees, for free pages that wait for reuse, and for what was not expected; rounded to
-// whole MiB.
+// A quarter more than expected, plus kMapBytesMin: for trees, free pages and unexpected material.
 std::uint64_t map_bytes_for(std::uint64_t expected_bytes) {
   const std::uint64_t mebibytes = (expected_bytes >> 20) + 1;
   return ((mebibytes + mebibytes / 4) << 20) + kMapBytesMin;
@@ -51,9 +50,9 @@ Store Store::create(const std::filesystem::path& dir, const Manifest& manifest,
   return with_file_errors(files, [&] {
     files.prepare_directory();
     auto lock = std::make_unique<StoreLock>(files, Purpose::Make);
-    // Another process may have been faster; under the lock the answer holds.
+    // Checked again under the lock: another process may have made a store meanwhile.
     files.check_vacant();
-    // The keys come first: once the database has its name, the store is whole.
+    // The keys come first: the store is complete once the database has its name.
     KeyTable::create(files.keys, session_id_in(manifest), global_key, store_key);
     Database::make(files, manifest, KeyTable(files.keys, session_id_in(manifest), store_key),
                    map_bytes_for(expected_bytes));
@@ -74,7 +73,7 @@ Store Store::open(const std::filesystem::path& dir, const StoreAccess& access) {
   return with_file_errors(files, [&] {
     files.check_present_and_private();
     auto lock = std::make_unique<StoreLock>(files, access.purpose);
-    // While others have it open, they have checked it.
+    // If another process has it open, that one has checked the pages.
     if (lock->is_alone()) check_pages(files.database);
     return Store(std::make_shared<StoreState>(files, std::move(lock), access.purpose,
                                               access.store_key, access.is_adopted));
@@ -138,14 +137,14 @@ void Store::update_manifest(const std::function<void(Manifest&)>& change) {
 }
 void Store::erase_keys() const { KeyTable::erase_file(state_->files().keys); }
 void Store::revoke(const std::string& reason) { state_->revoke(reason); }
-Grant Store::grant(const ReservationRequest& wish) { return state_->grant(wish); }
+Grant Store::grant(const ReservationRequest& request) { return state_->grant(request); }
 Grant Store::take(const Grant& peers, const MaterialCounts& confirmed) {
   return state_->take(peers, confirmed);
 }
 
-Reservation Store::hold(const Grant& granted) {
-  ENSURE(granted.plan == 0);
-  return Reservation(state_, granted.range, granted.burnt);
+Reservation Store::hold(const Grant& grant) {
+  ENSURE(grant.plan == 0);
+  return Reservation(state_, grant.range, grant.burnt);
 }
 
 Reservation Store::claim(std::uint64_t plan) {

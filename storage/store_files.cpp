@@ -20,25 +20,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kOthers = 0077;
+constexpr mode_t kGroupAndOthers = 0077;
 
-// Bytes of the lock file that stand for something: everybody, the one that makes, and each process.
-constexpr std::int64_t kEverybody = 0, kMaker = 1, kProcesses = std::int64_t{1} << 32;
-constexpr std::int64_t kNameAt = 64;  // of the maker
-constexpr int kPatience = 10;         // seconds, for one who is alone for a moment
+// Bytes of the lock file: shared by all handles, held by the maker, one for each process id.
+constexpr std::int64_t kSharedByte = 0, kMakerByte = 1, kProcessBytes = std::int64_t{1} << 32;
+constexpr std::int64_t kMakerPidAt = 64;
+constexpr int kWaitSeconds = 10;  // while another process holds the store alone to recover it
 
 void check_private(const fs::path& path, mode_t wanted) {
   struct stat found;
   if (::stat(path.c_str(), &found) != 0) {
     if (errno == ENOENT) return;
-    fail_on_file("look at", path, errno);
+    fail_on_file("read the attributes of", path, errno);
   }
-  if ((found.st_mode & kOthers) == 0) return;
+  if ((found.st_mode & kGroupAndOthers) == 0) return;
   char modes[2][8];
   std::snprintf(modes[0], sizeof modes[0], "%04o", static_cast<unsigned>(found.st_mode & 07777));
   std::snprintf(modes[1], sizeof modes[1], "%o", static_cast<unsigned>(wanted));
   throw StoreError(path.string() + " is open to other users (mode " + modes[0] +
-                   "), and a store holds secrets; close it with: chmod " + modes[1] + " " +
+                   "), and a store holds secrets; restrict it with: chmod " + modes[1] + " " +
                    path.string());
 }
 
@@ -49,7 +49,7 @@ void StoreFiles::check_vacant() const {
   if (fs::exists(database, error))
     throw StoreError(
         directory.string() +
-        " already holds a store; add to it with --resume, or choose another directory");
+        " already holds a store; continue it with --resume, or choose another directory");
   if (!fs::exists(directory, error)) return;
   if (!fs::is_directory(directory, error))
     throw StoreError(directory.string() +
@@ -68,7 +68,7 @@ void StoreFiles::check_present_and_private() const {
   if (::stat(database.c_str(), &found) != 0) {
     if (errno == ENOENT || errno == ENOTDIR)
       throw StoreError("no store in " + directory.string() + "; make one with tinyot preprocess");
-    fail_on_file("look at", database, errno);
+    fail_on_file("read the attributes of", database, errno);
   }
   check_private(directory, kStoreDirectoryMode);
   for (const fs::path& file : {database, database_lock, keys, lock})
@@ -82,7 +82,7 @@ void StoreFiles::check_present_and_private() const {
 std::uint64_t identity_of(const fs::path& path) {
   struct statx found {};
   if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0)
-    fail_on_file("look at", path, errno);
+    fail_on_file("read the attributes of", path, errno);
   const bool has_birth = (found.stx_mask & STATX_BTIME) != 0;
   const std::uint64_t birth =
       has_birth ? static_cast<std::uint64_t>(found.stx_btime.tv_sec) * 1'000'000'000 +
@@ -113,13 +113,14 @@ bool StoreLock::set_within(short type, std::int64_t at, int seconds) const {
 StoreLock::StoreLock(const StoreFiles& files, Purpose purpose)
     : file_(files.lock, O_RDWR | O_CREAT | O_NOFOLLOW) {
   const std::string store = "the store in " + files.directory.string();
-  if (!set(F_WRLCK, kProcesses + ::getpid()))
+  if (!set(F_WRLCK, kProcessBytes + ::getpid()))
     throw StoreError(store + " is in use by process " + std::to_string(::getpid()) +
                      ", this one, already");
   if (purpose == Purpose::Make || purpose == Purpose::Own) {
-    if (!set(F_WRLCK, kMaker)) {
+    if (!set(F_WRLCK, kMakerByte)) {
       std::array<char, 24> name{};
-      const std::size_t length = file_.read_at(kNameAt, std::as_writable_bytes(std::span(name)));
+      const std::size_t length =
+          file_.read_at(kMakerPidAt, std::as_writable_bytes(std::span(name)));
       throw StoreError(store + " is in use by process " +
                        (length > 0 ? std::string(name.data(), ::strnlen(name.data(), length))
                                    : std::string("unknown")) +
@@ -127,18 +128,17 @@ StoreLock::StoreLock(const StoreFiles& files, Purpose purpose)
     }
     std::array<char, 24> name{};
     std::snprintf(name.data(), name.size(), "%d", static_cast<int>(::getpid()));
-    file_.write_at(kNameAt, std::as_bytes(std::span(name)));
+    file_.write_at(kMakerPidAt, std::as_bytes(std::span(name)));
   }
-  // The first of several that come at once is alone, and lets the others in once it has seen to
-  // what was left behind.
-  is_alone_ = set(F_WRLCK, kEverybody);
+  // The first of several processes gets the exclusive lock, and shares it after recovery.
+  is_alone_ = set(F_WRLCK, kSharedByte);
   const bool is_held =
-      is_alone_ || (purpose != Purpose::Own && set_within(F_RDLCK, kEverybody, kPatience));
+      is_alone_ || (purpose != Purpose::Own && set_within(F_RDLCK, kSharedByte, kWaitSeconds));
   if (!is_held) throw StoreError(store + " is in use by other processes; wait until they end");
 }
 
 void StoreLock::share() {
-  (void)set(F_RDLCK, kEverybody);
+  (void)set(F_RDLCK, kSharedByte);
   is_alone_ = false;
 }
 

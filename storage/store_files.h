@@ -1,11 +1,11 @@
-// The files of a store, apart from what is inside them:
+// The files of a store, and the lock on them:
 //
 //   material.mdb        the LMDB file: manifest, marks, catalogues, sealed records
 //   material.mdb-lock   LMDB's own table of readers
 //   store.keys          the keys that all records are sealed under, and the global key
-//   store.lock          who has the store open
+//   store.lock          locks of the processes that have the store open
 //
-// The directory is 0700, the files are 0600; anything looser is refused.
+// The directory has mode 0700, the files 0600; looser modes are refused.
 #pragma once
 
 #include <cstdint>
@@ -26,37 +26,37 @@ struct StoreFiles {
 
   std::filesystem::path directory, database, database_lock, database_new, keys, lock;
 
-  // Fails: StoreError if the directory holds a store, is open to others or cannot be written. It
-  // may be missing.
+  // Fails: StoreError if the directory holds a store, is open to other users or cannot be written.
+  // A missing directory is no failure.
   void check_vacant() const;
-  // Makes the directory if there is none, and checks it likewise.
+  // Makes the directory if it is missing, and checks it likewise.
   void prepare_directory() const;
   // Fails: StoreError if there is no store, if it cannot be written, or if the directory or a file
   // is open to other users.
   void check_present_and_private() const;
 };
 
-// What tells a file from a copy of it: its inode, and when that was made, as far as the file system
-// knows.
+// Distinguishes a file from a copy of it: hash of its inode number and, if the file system stores
+// it, the time of its birth.
 std::uint64_t identity_of(const std::filesystem::path& path);
 
-// What somebody opens a store for. Any number of processes may Use and Look at a time, and one of
-// them may Make; Own is alone.
+// The purpose for which a store is opened. Any number of processes may Look and Use at once, and
+// one may Make. Own is exclusive.
 enum class Purpose {
   Look,  // changes nothing
   Use,   // reserves and draws
   Make,  // pours as well
-  Own,   // nobody else has it open
+  Own,   // no other process has it open
 };
 
-// Holds the store for this handle until it is destroyed; the kernel ends it with the process. A
-// process holds one only: LMDB does not bear two.
+// The lock of a handle, released on destruction or by the kernel when the process ends. A process
+// can have one handle only: LMDB must not open a file twice in one process.
 class StoreLock {
  public:
-  // Fails: StoreError naming the process in the way, as far as it is known.
+  // Fails: StoreError naming the process that has the store open, if it is known.
   StoreLock(const StoreFiles& files, Purpose purpose);
 
-  // Whether nobody else had the store open; then they wait until share().
+  // Whether no other process had the store open. Others then wait until share().
   bool is_alone() const { return is_alone_; }
   void share();
 

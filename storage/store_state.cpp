@@ -16,7 +16,7 @@ StoreState::StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
     return;
   }
   if (database_.keys().protection() == KeyProtection::Erased) {
-    // The state could not be written, and perhaps not all of the keys are gone.
+    // A revocation was interrupted before the manifest was written; some keys may be left.
     if (purpose != Purpose::Look) complete_revocation();
     throw StoreError("the keys of the store in " + files_.directory.string() +
                      " are erased: nothing of it can be used, start a new session in a new store");
@@ -38,29 +38,30 @@ void StoreState::check_files(bool is_adopted) {
   const Marks& marks = database_.marks();
   if (marks.database_identity == database_identity && marks.keys_identity == keys_identity) return;
   if (!is_adopted)
-    throw StoreIsCopy("the store in " + files_.directory.string() +
-                      " is a copy: the original may have served what it still holds. If it is the "
-                      "only one that is left, say so with: tinyot store adopt " +
-                      files_.directory.string());
+    throw StoreIsCopy(
+        "the store in " + files_.directory.string() +
+        " is a copy: the original may have served material that the copy still holds. If the "
+        "original no longer exists, declare that with: tinyot store adopt " +
+        files_.directory.string());
   database_.change("adopt the store", 0, [&](Change& change) {
     change.marks().database_identity = database_identity;
     change.marks().keys_identity = keys_identity;
   });
 }
 
-// A process that died after the first step of a session's death has left the keys, or some of them.
+// A process that ended during a revocation may have left some keys.
 void StoreState::complete_revocation() {
   if (database_.keys().has_remains()) database_.keys().erase_all();
 }
 
 Delta StoreState::global_key() {
-  database_.read("read the global key", [](const View& view) { view.check_alive(); });
+  database_.read("read the global key", [](const View& view) { view.check_not_revoked(); });
   return global_key_;
 }
 
 void StoreState::update_manifest(const std::function<void(Manifest&)>& change_manifest) {
   database_.change("write the manifest", 0, [&](Change& change) {
-    change.check_alive();
+    change.check_not_revoked();
     const Manifest before = change.manifest();
     Manifest& after = change.manifest();
     change_manifest(after);
@@ -70,8 +71,8 @@ void StoreState::update_manifest(const std::function<void(Manifest&)>& change_ma
   });
 }
 
-// The keys go first: a crash before the reason is written leaves a store that serves nothing, and
-// whose opening says so.
+// Keys first: a crash before the reason is written leaves a store without keys, and opening it says
+// so.
 void StoreState::revoke(const std::string& reason) {
   if (database_.manifest().state == SessionState::Revoked) return complete_revocation();
   KeyTable::erase_file(files_.keys);
@@ -79,7 +80,7 @@ void StoreState::revoke(const std::string& reason) {
   to_keep_.clear();
   wipe_object(global_key_);
   try {
-    database_.change("mark the session dead", 0, [&](Change& change) {
+    database_.change("mark the session as revoked", 0, [&](Change& change) {
       if (change.manifest().state == SessionState::Revoked) return;
       change.manifest().state = SessionState::Revoked;
       change.manifest().dead_reason = printable(reason);
@@ -94,11 +95,11 @@ void StoreState::revoke(const std::string& reason) {
 SecretVector<std::byte> StoreState::open(const HeldBatch& batch) const {
   SecretVector<std::byte> plain;
   database_.read("read " + std::string(name_of(batch.entry.kind)), [&](const View& view) {
-    view.check_alive();
+    view.check_not_revoked();
     const ByteView sealed = view.record(batch.entry);
     plain.resize(sealed.size());
     open_record(database_.session(), view.manifest().me, batch.entry, batch.key, sealed, plain);
-    // Batches are read once and in order.
+    // Batches are read once.
     Environment::release_pages(sealed);
   });
   return plain;

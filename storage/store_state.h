@@ -1,10 +1,10 @@
-// What stands behind a Store and its reservations. Internal to this folder.
+// The state shared by a Store and its reservations. Internal to this folder.
 //
-//   store_state.cpp   opening, death, manifest
-//   pouring.cpp       what is made: records, units
-//   unlocking.cpp     both parties' halves, and which units are served
-//   allotment.cpp     what is served: ranges, plans, what is dropped
-//   recovery.cpp      what is done first by who finds the store alone
+//   store_state.cpp   opening, revocation, manifest
+//   pouring.cpp       writing records and units
+//   unlocking.cpp     exchange of halves, unlocking of units
+//   granting.cpp      ranges, plans, dropping of served batches
+//   recovery.cpp      recovery at opening
 #pragma once
 
 #include <cstdint>
@@ -23,36 +23,36 @@
 
 namespace tinyot::storage {
 
-// A batch that a reservation holds, with its key, which is in no file any more.
+// A batch of a reservation, with its key, which is erased from the key table.
 struct HeldBatch {
   BatchEntry entry;
   crypto::SealKey key;
 };
 using HeldBatches = std::array<std::vector<HeldBatch>, kMaterialKinds>;
 
-// What a run asks for.
+// The request of a run.
 struct ReservationRequest {
   MaterialCounts counts;
   MaterialCounts at_least;  // the peer's position
-  bool is_plan = false;     // for a run to come
+  bool is_plan = false;     // for a later run
 };
 
-// What it is given.
+// The answer to a request.
 struct Grant {
   Range range;
-  std::uint64_t plan = 0;  // its number, if it is one
-  MaterialCounts burnt;    // passed over on the way
+  std::uint64_t plan = 0;  // number of the planned reservation, or 0
+  MaterialCounts burnt;    // skipped below the range
 };
 
-// A store in other files than those that it was made in.
+// The store's files are copies.
 struct StoreIsCopy : StoreError {
   using StoreError::StoreError;
 };
 
 class StoreState {
  public:
-  // Reads and checks everything but the records; unless it only looks, drops what others have left
-  // behind if it is alone.
+  // Reads and checks everything but the records. Unless the purpose is Look, recovers the store if
+  // no other process has it open.
   StoreState(const StoreFiles& files, std::unique_ptr<StoreLock> lock, Purpose purpose,
              const std::optional<StoreKey>& store_key, bool is_adopted);
   ~StoreState();
@@ -80,16 +80,16 @@ class StoreState {
   Halves halves(std::uint64_t first_unit, std::uint64_t end_unit) const;
   void unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers);
 
-  // As of Store.
-  Grant grant(const ReservationRequest& wish);
+  // As in Store.
+  Grant grant(const ReservationRequest& request);
   Grant take(const Grant& peers, const MaterialCounts& confirmed);
   Range claim(std::uint64_t id);
-  // Takes the keys of the range's batches out of the key table, durably.
+  // Reads the keys of the range's batches and erases them from the key table, durably.
   HeldBatches hold(const Range& range);
-  // Drops the range's batches, and remembers that the peer has taken the range too.
+  // Drops the range's batches, and records that the peer has taken the range too.
   void release(const Range& range);
 
-  // Decrypts a batch that is held.
+  // Decrypts a batch.
   SecretVector<std::byte> open(const HeldBatch& batch) const;
 
  private:
@@ -118,12 +118,11 @@ class StoreState {
   Delta global_key_{};
   MaterialCounts written_;  // first index without a committed record
   PourQueue queue_;
-  std::vector<MaterialBatch> to_keep_;  // with the unit at hand
-  // Units that were begun through this handle and not finished: by the number that they were begun
-  // with, their place in the log.
+  std::vector<MaterialBatch> to_keep_;  // reference bits of the current unit
+  // Units begun through this handle and not finished: number of the unit -> index in the log.
   std::map<std::uint64_t, std::uint64_t> begun_;
-  Risk outstanding_;                   // of the whole log
-  std::vector<std::uint64_t> erased_;  // doomed slots whose keys are gone: to be taken off the list
+  Risk outstanding_;                   // sum over the log
+  std::vector<std::uint64_t> erased_;  // slots in marks.doomed whose keys are erased
 };
 
 }  // namespace tinyot::storage

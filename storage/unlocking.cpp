@@ -1,5 +1,4 @@
-// How units come to be served: the part of StoreState that tells of its halves, and takes what the
-// peer tells of the others.
+// How units are unlocked: the part of StoreState that lists its halves and compares the peer's.
 
 #include <algorithm>
 
@@ -9,9 +8,9 @@
 namespace tinyot::storage {
 namespace {
 
-// Goes through both parties' batches in order. Another run of both may have unlocked the same units
-// since one of them was asked, and have been given some of them: what has been cut or dropped there
-// has no other half here, and needs none any more.
+// Matches both parties' batches in order. Since one party listed its halves, another run of both
+// may have unlocked the same units and used some of them. Batches that it has cut or dropped have
+// no match, and need none.
 class Pairing {
  public:
   Pairing(const Halves& peers, const MaterialCounts& unlocked) : peers_(peers.of) {
@@ -19,29 +18,28 @@ class Pairing {
       uncut_from_[kind] = std::max(unlocked[kind], peers.unlocked[kind]);
   }
 
-  // Null if the peer has no half of just this batch, and need not have one.
+  // Null if the peer has no half of exactly this batch and need not have one.
   const Half* of(const BatchEntry& entry) {
-    while (next_ < peers_.size() && order_of(peers_[next_]) < order_of(entry)) pass_over();
+    while (next_ < peers_.size() && order_of(peers_[next_]) < order_of(entry)) skip_next();
     if (next_ < peers_.size() && is_half_of(peers_[next_], entry)) return &peers_[next_++];
     if (entry.first >= uncut_from_[entry.kind])
-      differ("this store has batch " + text_of(entry) + ", and the peer's has not");
+      differ("this store has batch " + text_of(entry) + " and the peer's store does not");
     return nullptr;
   }
 
   void finish() {
-    while (next_ < peers_.size()) pass_over();
+    while (next_ < peers_.size()) skip_next();
   }
 
  private:
-  void pass_over() {
+  void skip_next() {
     const Half& half = peers_[next_++];
     if (half.kind >= kMaterialKinds || half.first >= uncut_from_.of[half.kind])
       differ("the peer's store has a batch of " + std::to_string(half.count) + " from index " +
-             std::to_string(half.first) + " on, and this one has not");
+             std::to_string(half.first) + ", and this one does not");
   }
   [[noreturn]] static void differ(const std::string& what) {
-    throw Disagreement("of the units that are to be unlocked " + what +
-                       "; the two stores do not belong together");
+    throw Disagreement("cannot unlock units: " + what + "; the two stores do not belong together");
   }
 
   std::span<const Half> peers_;
@@ -65,7 +63,7 @@ Halves StoreState::halves(std::uint64_t first_unit, std::uint64_t end_unit) cons
 
 void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers) {
   database_.change("unlock units", peers.of.size() * kBatchEntryBytes, [&](Change& change) {
-    change.check_alive();
+    change.check_not_revoked();
     ENSURE(first_unit <= change.marks().units_unlocked);
     const MaterialCounts begin = change.made_by(first_unit), end = change.made_by(end_unit);
     Pairing pairing(peers, change.marks().unlocked);
@@ -75,8 +73,8 @@ void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const 
         if (half == nullptr || entry.peers_tag == half->tag) continue;
         if (entry.peers_tag)
           throw StoreError("the peer's half of batch " + text_of(entry) +
-                           " is not the one that it had when the batch was made; " +
-                           "its store has been restored or is corrupt");
+                           " has changed since the batch was made; the peer's store has been "
+                           "restored or is corrupt");
         entry.peers_tag = half->tag;
         change.put_entry(entry);
       }
@@ -85,7 +83,7 @@ void StoreState::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const 
     if (end_unit <= change.marks().units_unlocked) return;
     change.marks().units_unlocked = end_unit;
     change.marks().unlocked = end;
-    // Whichever command it is that unlocks the last unit.
+    // preprocess, run and store verify may all unlock the last unit.
     if (end_unit == change.manifest().units_requested)
       change.manifest().state = SessionState::Complete;
   });

@@ -8,8 +8,9 @@
 namespace tinyot::storage {
 namespace {
 
-// The ranges of a kind that a store still owes: what is planned, and what nobody has been given.
-std::vector<std::pair<std::uint64_t, std::uint64_t>> owed(const Marks& marks, MaterialKind kind) {
+// The ranges of a kind that may still be served: planned ones, and what is not granted.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_to_serve(const Marks& marks,
+                                                                     MaterialKind kind) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   for (const PlannedReservation& planned : marks.planned)
     ranges.emplace_back(planned.range.start[kind], planned.range.end[kind]);
@@ -41,7 +42,7 @@ void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std:
                              " is missing");
 }
 
-// What later units are to be tied to is no batch, but is as good as gone if it cannot be opened.
+// The reference bits are in no catalogue; they are checked like batches.
 void verify_kept(const View& view, Verification& result) {
   for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) {
     try {
@@ -57,9 +58,9 @@ void verify_kept(const View& view, Verification& result) {
 Verification verify(const Store& store, const std::function<void(std::uint64_t)>& observer) {
   Verification result;
   store.look([&](const View& view) {
-    view.check_alive();
+    view.check_not_revoked();
     for (const MaterialKind kind : kAllMaterialKinds)
-      for (const auto& [begin, end] : owed(view.marks(), kind))
+      for (const auto& [begin, end] : ranges_to_serve(view.marks(), kind))
         verify_range(view, kind, begin, end, result, observer);
     verify_kept(view, result);
   });

@@ -150,8 +150,7 @@ TEST_F(Agreement, ARangeThatHasBeenServedIsRefused) {
     offer.start[kKind] -= 1;
     offer.end[kKind] -= 1;
   });
-  EXPECT_TRUE(
-      mentions(outcome.message, "the peer gives out triples " + std::to_string(kServed - 1)));
+  EXPECT_TRUE(mentions(outcome.message, "the peer grants triples " + std::to_string(kServed - 1)));
   expect_nothing_lost(Party::B);
 }
 

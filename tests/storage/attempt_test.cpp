@@ -168,7 +168,7 @@ TEST_F(AttemptTest, IsNotBegunInADeadStore) {
   Store store = make_store(dir_);
   begin(store, 0);
   store.revoke("for a test");
-  EXPECT_TRUE(mentions(message_of([&] { begin(store, 1); }), "session is dead"));
+  EXPECT_TRUE(mentions(message_of([&] { begin(store, 1); }), "session is revoked"));
   EXPECT_EQ(log_of(store).size(), 1u);
 }
 

@@ -67,7 +67,7 @@ TEST(Manifest, NewerFormatNamesBothVersions) {
 
 TEST(Manifest, OfAFormatWithoutALogOfAttemptsIsRefusedWithTheReason) {
   const std::string message = message_after([](auto& record) { record.set_format_version(2); });
-  EXPECT_TRUE(mentions(message, "(format 2), which kept no account of units that were broken off"));
+  EXPECT_TRUE(mentions(message, "(format 2), which did not count broken units"));
   EXPECT_TRUE(mentions(message, "start a new session"));
 }
 

@@ -86,7 +86,7 @@ TEST_F(GrantTest, WhatHasBeenServedIsNotTakenAgain) {
     EXPECT_TRUE(
         mentions(message, "auth_ots_ab " + std::to_string(start) + ".." + std::to_string(end - 1)))
         << message;
-    EXPECT_TRUE(mentions(message, "has served already (up to 600)"));
+    EXPECT_TRUE(mentions(message, "has already served (up to 600)"));
   }
   EXPECT_EQ(store_.marks(), before);
   EXPECT_TRUE(takes(250, 500));

@@ -107,8 +107,8 @@ TEST_F(KeptTest, ThatAreCorruptAreNotGivenOut) {
   changed[sealed.size() / 2] ^= 1;
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, changed), 1);
   const Store store = Store::open(dir_);
-  EXPECT_TRUE(mentions(message_of([&] { (void)store.kept(); }),
-                       "auth_bits_a kept for later units is corrupt"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { (void)store.kept(); }), "auth_bits_a (reference bits) is corrupt"));
   EXPECT_EQ(verify(store).corrupt.size(), 1u);
 }
 
@@ -117,7 +117,7 @@ TEST_F(KeptTest, OfADeadSessionAreGone) {
   keep(store);
   add_unit(store, kAnds, 10);
   store.revoke("a reason");
-  EXPECT_TRUE(mentions(message_of([&] { (void)store.kept(); }), "session is dead"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)store.kept(); }), "session is revoked"));
 }
 
 }  // namespace

@@ -167,11 +167,12 @@ TEST_F(StoreKeyTest, WithoutItThePermissionsAreAllThatProtects) {
 TEST_F(StoreKeyTest, KeyFilesAreChecked) {
   EXPECT_EQ(read_message(std::string(16, 'x')), "");
   EXPECT_EQ(read_store_key(root_ / "key"), key_of('x', 16));
-  EXPECT_TRUE(mentions(read_message(std::string(15, 'x')), "has 15 bytes, and 16 are the least"));
+  EXPECT_TRUE(
+      mentions(read_message(std::string(15, 'x')), "has 15 bytes, at least 16 are required"));
   EXPECT_TRUE(mentions(read_message(""), "has 0 bytes"));
   EXPECT_TRUE(
       mentions(read_message(std::string(32, 'x'), 0640),
-               "is open to other users; close it with: chmod 600 " + (root_ / "key").string()));
+               "is open to other users; restrict it with: chmod 600 " + (root_ / "key").string()));
   EXPECT_TRUE(mentions(read_message(std::string(32, 'x'), 0604), "is open to other users"));
   EXPECT_TRUE(mentions(message_of([&] { (void)read_store_key(root_ / "none"); }),
                        "cannot open " + (root_ / "none").string()));

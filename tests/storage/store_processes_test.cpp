@@ -285,10 +285,10 @@ TEST_F(StoreTest, TheDeathOfASessionIsSeenByWhoeverHasItOpen) {
     Reservation reservation = store.reserve({}, counts_of(kShared, 100));
     steps.reach(1);
     steps.wait_until(2);
-    const bool is_told =
-        mentions(message_of([&] { reservation.draw(kShared, 1); }), "session is dead: cheating") &&
-        mentions(message_of([&] { store.reserve({}, counts_of(kShared, 1)); }),
-                 "session is dead: cheating");
+    const bool is_told = mentions(message_of([&] { reservation.draw(kShared, 1); }),
+                                  "session is revoked: cheating") &&
+                         mentions(message_of([&] { store.reserve({}, counts_of(kShared, 1)); }),
+                                  "session is revoked: cheating");
     exit_well(is_told);
   });
   steps.wait_until(1);

@@ -64,7 +64,7 @@ TEST_F(StoreTest, SecondStoreInADirectoryIsRefused) {
   }
   EXPECT_TRUE(
       mentions(message_of([&] { make_store(dir_); }),
-               "already holds a store; add to it with --resume, or choose another directory"));
+               "already holds a store; continue it with --resume, or choose another directory"));
   EXPECT_EQ(Store::open(dir_).made(), counts_of(kTestKind, 10));
 }
 
@@ -136,7 +136,7 @@ TEST_F(StoreTest, TruncatedFileIsRefusedAtEveryPage) {
     EXPECT_NE(refusal(dir_), "") << size;
   }
   write_file(dir_ / "material.mdb", whole.substr(0, used - 1));
-  EXPECT_TRUE(mentions(refusal(dir_), "has been cut off"));
+  EXPECT_TRUE(mentions(refusal(dir_), "is truncated"));
   write_file(dir_ / "material.mdb", whole.substr(0, used));
   EXPECT_EQ(refusal(dir_), "");
 }
@@ -151,7 +151,7 @@ TEST_F(StoreTest, OtherFormatsAreRefused) {
   EXPECT_TRUE(
       mentions(refusal(dir_), "made by a newer version (format 4, this program reads up to 3)"));
   ASSERT_GT(replace_in_file(dir_ / "material.mdb", head(4), head(2)), 0);
-  EXPECT_TRUE(mentions(refusal(dir_), "kept no account of units that were broken off"));
+  EXPECT_TRUE(mentions(refusal(dir_), "did not count broken units"));
 }
 
 // Where the fields of store.keys begin, as FORMAT.md gives them.

@@ -235,8 +235,8 @@ TEST_F(StoreTest, DeadSessionServesNothing) {
     Reservation reservation = store.reserve({}, counts_of(kind, 10));
     store.revoke("EQ of LaBit\n");
     store.revoke("a later reason");
-    EXPECT_TRUE(
-        mentions(message_of([&] { reservation.draw(kind, 1); }), "session is dead: EQ of LaBit?;"));
+    EXPECT_TRUE(mentions(message_of([&] { reservation.draw(kind, 1); }),
+                         "session is revoked: EQ of LaBit?;"));
   }
   const std::string key_bytes(reinterpret_cast<const char*>(&kTestDelta), sizeof kTestDelta);
   for (const auto& entry : std::filesystem::directory_iterator(dir_))
@@ -257,7 +257,7 @@ TEST_F(StoreTest, DeadSessionServesNothing) {
       message_of([&] { store.update_manifest([](Manifest&) {}); }),
   };
   for (const std::string& message : messages)
-    EXPECT_TRUE(mentions(message, "session is dead: EQ of LaBit?"));
+    EXPECT_TRUE(mentions(message, "session is revoked: EQ of LaBit?"));
 }
 
 TEST_F(StoreTest, InventoryAddsUp) {

@@ -94,8 +94,8 @@ TEST_F(UnlockTest, BatchesThatOnlyOneOfTheTwoHasChangeNothing) {
   unknown.of.push_back({0, 1, kMaterialKinds, {}});
   EXPECT_TRUE(mentions(refused(fewer), "this store has batch auth_ands_a " +
                                            std::to_string(record_capacity(kTestKind)) + ".."));
-  EXPECT_TRUE(
-      mentions(refused({}), "and the peer's has not; the two stores do not belong together"));
+  EXPECT_TRUE(mentions(refused({}),
+                       "and the peer's store does not; the two stores do not belong together"));
   EXPECT_TRUE(mentions(refused(more), "the peer's store has a batch of"));
   EXPECT_TRUE(mentions(refused(shorter), "do not belong together"));
   EXPECT_TRUE(mentions(refused(unknown), "do not belong together"));
@@ -148,7 +148,7 @@ TEST_F(UnlockTest, TheDigestOfAnUnlockedBatchStays) {
     const std::string message = unlock_message(0, 2, others);
     EXPECT_TRUE(mentions(message, "the peer's half of batch auth_ands_a " +
                                       std::to_string(record_capacity(kTestKind)) + ".."));
-    EXPECT_TRUE(mentions(message, "is not the one that it had when the batch was made"));
+    EXPECT_TRUE(mentions(message, "has changed since the batch was made"));
   }
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
   EXPECT_EQ(unlock_message(0, 2, peers(0, 2, 1)), "");

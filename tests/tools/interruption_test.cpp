@@ -290,10 +290,10 @@ TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
   }
   EXPECT_TRUE(
       ended_with(tinyot(as('A', "preprocess", kResume + Arguments{"--connect-timeout", "1"})), 5,
-                 "session is dead"));
+                 "session is revoked"));
   EXPECT_TRUE(ended_with(
       tinyot(as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"})), 5,
-      "session is dead"));
+      "session is revoked"));
 }
 
 }  // namespace

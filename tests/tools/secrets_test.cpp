@@ -99,7 +99,7 @@ TEST_F(SecretsTest, ADeadSessionIsNotServed) {
   EXPECT_EQ(info["dead_reason"], "a check failed for the sake of a test");
   const Listener nobody;
   listener_ = 'B', peer_port_ = nobody.port();
-  const std::string reason = "session is dead: a check failed for the sake of a test";
+  const std::string reason = "session is revoked: a check failed for the sake of a test";
   EXPECT_TRUE(ended_with(
       tinyot(as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"})), 5,
       reason));

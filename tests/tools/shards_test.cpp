@@ -155,7 +155,7 @@ TEST_F(ShardsTest, AFailedCheckErasesTheSessionFile) {
   EXPECT_TRUE(ended_with(make(2, 2).a, 4, "global key"));
   EXPECT_EQ(info_of(store_of('A', 2))["state"], "dead");
   EXPECT_EQ(info_of(store_of('A', 2))["keys_are_gone"], true);
-  EXPECT_TRUE(ended_with(make(3, 3).a, 5, "is dead: a check has failed in one of its shards"));
+  EXPECT_TRUE(ended_with(make(3, 3).a, 5, "is revoked: a check has failed in one of its shards"));
 }
 
 TEST_F(ShardsTest, BelongToTheirSessionFileInEveryByteOfItsId) {

@@ -20,7 +20,7 @@ TEST_F(StoreCommandTest, ABrokenStoreIsRetiredAndSaysWhatCouldNotBeDone) {
   EXPECT_TRUE(ended_with(store("info"), 5));
   const Ended text = store("retire");
   EXPECT_TRUE(ended_with(text, 0));
-  EXPECT_NE(text.out.find("not done: the session is not marked dead"), std::string::npos)
+  EXPECT_NE(text.out.find("not done: the session is not marked as revoked"), std::string::npos)
       << text.out;
   const Json again = json_of(store("retire", {"--format", "json"}));
   EXPECT_EQ(again["not_done"].size(), 1u);

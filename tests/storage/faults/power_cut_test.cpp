@@ -120,7 +120,7 @@ TEST_F(PowerCutTest, ASessionFileIsWholeOrNotThereAndErasedOnceItIsSaidToBe) {
       [&] {
         ASSERT_TRUE(std::filesystem::exists(file));
         if (!is_erased) return;
-        EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file, {}); }), "is dead"));
+        EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file, {}); }), "is revoked"));
         EXPECT_EQ(read_file(file).find_first_not_of('\0', 16), std::string::npos);
       });
 }
