@@ -21,8 +21,8 @@ TEST(Attempt, RoundTripKeepsEveryField) {
   }
 }
 
-// The order and the places that FORMAT.md gives.
-TEST(Attempt, IsCodedAsTheFormatSays) {
+// Offsets as in FORMAT.md.
+TEST(Attempt, EncodesAsInFormatDescription) {
   const auto coded = encode_attempt(kAttempt);
   std::array<std::uint8_t, kAttemptBytes> expected{};
   for (std::uint8_t i = 0; i < 16; ++i) expected[i] = i;  // unit, ANDs
@@ -32,7 +32,7 @@ TEST(Attempt, IsCodedAsTheFormatSays) {
   EXPECT_EQ(std::memcmp(coded.data(), expected.data(), coded.size()), 0);
 }
 
-TEST(Attempt, OtherSizesAndStatesAreRefused) {
+TEST(Attempt, RejectsOtherSizesAndStates) {
   const auto coded = encode_attempt(kAttempt);
   const std::span whole(coded);
   EXPECT_EQ(decode_attempt(whole.first(kAttemptBytes - 1)), std::nullopt);
@@ -47,7 +47,7 @@ TEST(Attempt, OtherSizesAndStatesAreRefused) {
   }
 }
 
-TEST(Attempt, TotalsOfSeveralStoresAddUp) {
+TEST(Attempt, AddsTotalsOfSeveralStores) {
   AttemptTotals sum{{{{100, 3}, 2}, {{50, 4}, 1}}, 1, {{1, 0, 0}}};
   sum += {{{{50, 4}, 5}, {{100, 4}, 7}}, 2, {{2, 0, 1}}};
   ASSERT_EQ(sum.units.size(), 3u);
@@ -61,7 +61,7 @@ TEST(Attempt, TotalsOfSeveralStoresAddUp) {
 
 class AttemptTest : public StoreTest {
  protected:
-  // One whose risk no sum of others has.
+  // Each number has a bit of its own as its risk, so that sums are unique.
   static BegunUnit unit(std::uint64_t number) {
     return {number, {300 + number, 4}, {{std::uint64_t{1} << number, 0, 0}}};
   }
@@ -84,7 +84,7 @@ class AttemptTest : public StoreTest {
   }
 };
 
-TEST_F(AttemptTest, IsOutstandingUntilItsUnitIsMade) {
+TEST_F(AttemptTest, IsOutstandingUntilUnitIsMade) {
   Store store = make_store(dir_);
   expect_outstanding(store, {});
   begin(store, 0);
@@ -100,8 +100,8 @@ TEST_F(AttemptTest, IsOutstandingUntilItsUnitIsMade) {
   EXPECT_EQ(totals.units[1].plan, unit(0).plan);
 }
 
-// Both finish in the order in which they were begun, and each keeps its own risk and size.
-TEST_F(AttemptTest, HasTheNumberThatItsUnitGets) {
+// Units finish in the order in which they were begun, and keep their risk and size.
+TEST_F(AttemptTest, GetsFinalNumberOfUnit) {
   Store store = make_store(dir_);
   for (const std::uint64_t number : {0u, 1u, 2u}) begin(store, number);
   store.withdraw_unit(0);
@@ -113,7 +113,7 @@ TEST_F(AttemptTest, HasTheNumberThatItsUnitGets) {
                                         Attempt{1, unit(2).plan, Made, unit(2).risk}}));
 }
 
-TEST_F(AttemptTest, ThatWasBrokenOffStaysOutstandingForGood) {
+TEST_F(AttemptTest, StaysOutstandingWhenBrokenOff) {
   {
     Store store = make_store(dir_);
     begin(store, 0);
@@ -131,7 +131,7 @@ TEST_F(AttemptTest, ThatWasBrokenOffStaysOutstandingForGood) {
   EXPECT_EQ(log_of(store).size(), 4u);
 }
 
-TEST_F(AttemptTest, IsWithdrawnOnlyThroughTheHandleThatBeganIt) {
+TEST_F(AttemptTest, IsWithdrawnOnlyByHandleThatBeganIt) {
   {
     Store store = make_store(dir_);
     begin(store, 0);
@@ -145,7 +145,7 @@ TEST_F(AttemptTest, IsWithdrawnOnlyThroughTheHandleThatBeganIt) {
   expect_outstanding(store, {0});
 }
 
-TEST_F(AttemptTest, StaysInTheLogWhenTheStoreIsCutBack) {
+TEST_F(AttemptTest, StaysInLogAfterCutBack) {
   Store store = make_store(dir_);
   for (const std::uint64_t number : {0u, 1u, 2u}) begin(store, number);
   finish(store);
@@ -154,17 +154,16 @@ TEST_F(AttemptTest, StaysInTheLogWhenTheStoreIsCutBack) {
     store.cut_back(units);
     EXPECT_EQ(log_of(store).size(), 3u);
     expect_outstanding(store, {2});
-    // What was made and dropped costs nothing, and is no unit of the store any more.
+    // A unit that was made and dropped costs nothing, and is not counted.
     EXPECT_EQ(store.attempts().units.size(), units);
   }
   finish(store);
   expect_outstanding(store, {});
   ASSERT_EQ(store.attempts().units.size(), 1u);
-  EXPECT_EQ(store.attempts().units[0].plan, unit(2).plan)
-      << "the last attempt at a unit is the one that is there";
+  EXPECT_EQ(store.attempts().units[0].plan, unit(2).plan) << "the last attempt at a unit counts";
 }
 
-TEST_F(AttemptTest, IsNotBegunInADeadStore) {
+TEST_F(AttemptTest, IsNotBegunInRevokedStore) {
   Store store = make_store(dir_);
   begin(store, 0);
   store.revoke("for a test");
@@ -172,8 +171,8 @@ TEST_F(AttemptTest, IsNotBegunInADeadStore) {
   EXPECT_EQ(log_of(store).size(), 1u);
 }
 
-// An entry that says nothing any more must not be taken for one that costs nothing.
-TEST_F(AttemptTest, ThatIsMissingOrChangedIsSeen) {
+// An unreadable entry must not count as zero.
+TEST_F(AttemptTest, DetectsMissingAndChangedEntries) {
   const auto refusal_after = [&](const std::string& from, const std::string& to) {
     {
       Store store = make_store(dir_);
@@ -201,8 +200,8 @@ TEST_F(AttemptTest, ThatIsMissingOrChangedIsSeen) {
   EXPECT_TRUE(mentions(refusal_after(text(encode_attempt(second)), whole), "corrupt (attempt 1)"));
   Store store = make_store(dir_);
   begin(store, 7);
-  // As if the last entry had never been written.
-  store.change("forget an attempt", 0, [](Change& change) { change.marks().attempts = 2; });
+  // As if the last entry had not been written.
+  store.change("remove an attempt", 0, [](Change& change) { change.marks().attempts = 2; });
   EXPECT_TRUE(mentions(message_of([&] { (void)store.attempts(); }), "corrupt (attempt 1)"));
 }
 

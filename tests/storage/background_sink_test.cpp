@@ -1,5 +1,4 @@
-// What reaches a sink that is poured into from a thread of its own, in which order, and what its
-// failures leave.
+// BackgroundSink: order, blocking, and failures of the sink behind it.
 #include "storage/background_sink.h"
 
 #include <atomic>
@@ -13,27 +12,27 @@
 namespace tinyot {
 namespace {
 
-// Notes what it is given: the count of a batch, or kFinished. Does not go on while it is closed.
-class NotingSink : public MaterialSink {
+// Records its calls: the count of a batch, or kFinished. Blocks while it is closed.
+class RecordingSink : public MaterialSink {
  public:
   static constexpr std::size_t kFinished = static_cast<std::size_t>(-1);
 
-  void pour(MaterialBatch batch) override { note(batch.count); }
-  void finish_unit() override { note(kFinished); }
+  void pour(MaterialBatch batch) override { record(batch.count); }
+  void finish_unit() override { record(kFinished); }
 
   void close() { set_open(false); }
   void open() { set_open(true); }
-  // Which step fails, by its number from 0 on.
+  // Number of the step that fails, from 0.
   void fail_at(std::size_t step) { failing_ = step; }
 
-  // What it has got so far, failures included.
+  // Recorded steps, including the failed one.
   std::vector<std::size_t> steps() {
     const std::lock_guard lock(mutex_);
     return steps_;
   }
 
  private:
-  void note(std::size_t step) {
+  void record(std::size_t step) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return open_; });
     steps_.push_back(step);
@@ -58,29 +57,29 @@ MaterialBatch bits(std::size_t count) {
   return MaterialBatch(MaterialKind::AuthBitsA, Party::A, count);
 }
 
-// Units of one, two, three, ... batches, of counts that tell them apart.
+// Units of 1, 2, 3, ... batches with different counts.
 std::vector<std::size_t> steps_of_units(std::size_t units) {
   std::vector<std::size_t> steps;
   std::size_t count = 1;
   for (std::size_t unit = 0; unit < units; ++unit) {
     for (std::size_t i = 0; i <= unit; ++i) steps.push_back(count++);
-    steps.push_back(NotingSink::kFinished);
+    steps.push_back(RecordingSink::kFinished);
   }
   return steps;
 }
 
 // One unit of several batches.
-const std::vector<std::size_t> kUnit = {1, 2, 3, 4, NotingSink::kFinished};
+const std::vector<std::size_t> kUnit = {1, 2, 3, 4, RecordingSink::kFinished};
 
 void take(MaterialSink& sink, std::size_t step) {
-  if (step == NotingSink::kFinished)
+  if (step == RecordingSink::kFinished)
     sink.finish_unit();
   else
     sink.pour(bits(step));
 }
 
-TEST(BackgroundSink, KeepsTheOrderOfPoursAndFinishes) {
-  NotingSink sink;
+TEST(BackgroundSink, KeepsOrderOfPoursAndFinishes) {
+  RecordingSink sink;
   BackgroundSink background(sink);
   const auto steps = steps_of_units(20);
   for (const std::size_t step : steps) take(background, step);
@@ -88,7 +87,7 @@ TEST(BackgroundSink, KeepsTheOrderOfPoursAndFinishes) {
   EXPECT_EQ(sink.steps(), steps);
 }
 
-TEST(BackgroundSink, MaterialArrivesAsItWasPoured) {
+TEST(BackgroundSink, PassesMaterialUnchanged) {
   class Keeping : public MaterialSink {
    public:
     void pour(MaterialBatch batch) override { kept.push_back(std::move(batch)); }
@@ -105,8 +104,8 @@ TEST(BackgroundSink, MaterialArrivesAsItWasPoured) {
     EXPECT_TRUE(holds(std::move(sink.kept[i]), kAllMaterialKinds[i], Party::B, 5, 100));
 }
 
-TEST(BackgroundSink, WhoeverPoursDoesNotWaitForTheSink) {
-  NotingSink sink;
+TEST(BackgroundSink, PourDoesNotWaitForSink) {
+  RecordingSink sink;
   sink.close();
   BackgroundSink background(sink);
   for (const std::size_t step : kUnit) take(background, step);
@@ -116,8 +115,8 @@ TEST(BackgroundSink, WhoeverPoursDoesNotWaitForTheSink) {
   EXPECT_EQ(sink.steps(), kUnit);
 }
 
-TEST(BackgroundSink, TheNextUnitWaitsUntilTheLastOneIsWritten) {
-  NotingSink sink;
+TEST(BackgroundSink, NextUnitWaitsUntilPreviousIsWritten) {
+  RecordingSink sink;
   sink.close();
   BackgroundSink background(sink);
   for (const std::size_t step : kUnit) take(background, step);
@@ -134,8 +133,8 @@ TEST(BackgroundSink, TheNextUnitWaitsUntilTheLastOneIsWritten) {
   EXPECT_EQ(sink.steps().back(), 9u);
 }
 
-TEST(BackgroundSink, FlushReturnsWhenTheLastStepIsDone) {
-  NotingSink sink;
+TEST(BackgroundSink, FlushReturnsAfterLastStep) {
+  RecordingSink sink;
   BackgroundSink background(sink);
   background.flush();
   std::vector<std::size_t> poured;
@@ -157,12 +156,12 @@ TEST(BackgroundSink, FlushReturnsWhenTheLastStepIsDone) {
   EXPECT_FALSE(flushed);
   sink.open();
   thread.join();
-  poured.push_back(NotingSink::kFinished);
+  poured.push_back(RecordingSink::kFinished);
   EXPECT_EQ(sink.steps(), poured);
 }
 
-TEST(BackgroundSink, TheDestructorWritesWhatWaits) {
-  NotingSink sink;
+TEST(BackgroundSink, DestructorWritesQueue) {
+  RecordingSink sink;
   sink.close();
   std::thread opener;
   {
@@ -177,11 +176,11 @@ TEST(BackgroundSink, TheDestructorWritesWhatWaits) {
   EXPECT_EQ(sink.steps(), kUnit);
 }
 
-TEST(BackgroundSink, AFailureIsToldByEveryLaterCallAndEndsAllPouring) {
+TEST(BackgroundSink, EveryCallAfterFailureRethrowsIt) {
   const auto steps = steps_of_units(3);
   for (std::size_t failing = 0; failing < steps.size(); ++failing) {
     SCOPED_TRACE(failing);
-    NotingSink sink;
+    RecordingSink sink;
     sink.fail_at(failing);
     {
       BackgroundSink background(sink);
@@ -196,10 +195,10 @@ TEST(BackgroundSink, AFailureIsToldByEveryLaterCallAndEndsAllPouring) {
   }
 }
 
-TEST(BackgroundSink, WhatWaitsBehindAFailureIsNotPoured) {
+TEST(BackgroundSink, QueueAfterFailureIsNotPoured) {
   const auto& steps = kUnit;
   for (const std::size_t failing : {0u, 1u, 4u}) {
-    NotingSink sink;
+    RecordingSink sink;
     sink.fail_at(failing);
     sink.close();
     {
@@ -212,8 +211,8 @@ TEST(BackgroundSink, WhatWaitsBehindAFailureIsNotPoured) {
   }
 }
 
-TEST(BackgroundSink, AnUntoldFailureLeavesTheDestructorQuiet) {
-  NotingSink sink;
+TEST(BackgroundSink, DestructorIgnoresUnreportedFailure) {
+  RecordingSink sink;
   sink.fail_at(2);
   {
     BackgroundSink background(sink);
@@ -222,12 +221,12 @@ TEST(BackgroundSink, AnUntoldFailureLeavesTheDestructorQuiet) {
   EXPECT_EQ(sink.steps(), (std::vector<std::size_t>{1, 2, 3}));
 }
 
-// A sink that lets nothing through before as much waits as may.
+// A sink that completes a pour only when the queue is full.
 class SlowSink : public MaterialSink {
  public:
   static constexpr std::size_t kBatch = std::size_t{1} << 19;  // aBits
   static constexpr std::uint64_t kBatchBytes = kBatch * sizeof(Block) + kBatch / 8;
-  // So many wait at most: one that takes them beyond the bound, and all before it.
+  // Queued batches at most: those up to the limit, and the one that exceeds it.
   static constexpr std::uint64_t kBatchesMax = BackgroundSink::kWaitingBytesMax / kBatchBytes + 1;
 
   explicit SlowSink(std::uint64_t batches) : batches_(batches) {}
@@ -238,10 +237,10 @@ class SlowSink : public MaterialSink {
     EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60), [&] {
       return taken_ >= std::min(batches_, most);
     })) << "blocked too early";
-    // Time for whoever should be blocked to go on.
+    // Time for the pouring thread to go on, if it is not blocked.
     changed_.wait_for(lock, std::chrono::milliseconds(5), [&] { return taken_ > most; });
     EXPECT_LE(taken_, most) << "more than " << BackgroundSink::kWaitingBytesMax
-                            << " bytes and a batch wait";
+                            << " bytes and a batch are queued";
     if (fails_) throw StoreError("the disk is full");
     ++done_;
   }
@@ -264,7 +263,7 @@ class SlowSink : public MaterialSink {
   std::atomic<bool> fails_ = false;
 };
 
-TEST(BackgroundSink, WhoeverPoursWaitsWhileTooMuchDoes) {
+TEST(BackgroundSink, PourBlocksAtQueueLimit) {
   constexpr std::uint64_t kBatches = SlowSink::kBatchesMax + 8;
   SlowSink sink(kBatches);
   BackgroundSink background(sink);
@@ -275,7 +274,7 @@ TEST(BackgroundSink, WhoeverPoursWaitsWhileTooMuchDoes) {
   background.flush();
 }
 
-TEST(BackgroundSink, AFailureWakesWhoeverWaitsForRoom) {
+TEST(BackgroundSink, FailureWakesBlockedPour) {
   SlowSink sink(SlowSink::kBatchesMax);
   sink.fail();
   BackgroundSink background(sink);
@@ -290,17 +289,17 @@ TEST(BackgroundSink, AFailureWakesWhoeverWaitsForRoom) {
   EXPECT_EQ(taken, SlowSink::kBatchesMax);
 }
 
-TEST(BackgroundSink, ABatchLargerThanTheBoundIsTaken) {
-  NotingSink sink;
+TEST(BackgroundSink, AcceptsBatchLargerThanLimit) {
+  RecordingSink sink;
   BackgroundSink background(sink);
   constexpr std::size_t kLarge = BackgroundSink::kWaitingBytesMax / sizeof(Block) + 1;
   for (int i = 0; i < 2; ++i) background.pour(bits(kLarge));
   background.finish_unit();
   background.flush();
-  EXPECT_EQ(sink.steps(), (std::vector<std::size_t>{kLarge, kLarge, NotingSink::kFinished}));
+  EXPECT_EQ(sink.steps(), (std::vector<std::size_t>{kLarge, kLarge, RecordingSink::kFinished}));
 }
 
-TEST(BackgroundSink, CostGrowsWithWhatTheSinkDoes) {
+TEST(BackgroundSink, CostGrowsWithWorkOfSink) {
   class Working : public MaterialSink {
    public:
     void pour(MaterialBatch) override {
@@ -327,7 +326,7 @@ TEST(BackgroundSink, CostGrowsWithWhatTheSinkDoes) {
 
 class BackgroundStore : public StoreTest {};
 
-TEST_F(BackgroundStore, HoldsAllThatWasPoured) {
+TEST_F(BackgroundStore, HoldsAllPouredMaterial) {
   constexpr std::size_t kUnits = 5;
   MaterialCounts total;
   Store store = make_store(dir_);
@@ -352,7 +351,7 @@ TEST_F(BackgroundStore, HoldsAllThatWasPoured) {
     EXPECT_TRUE(holds(reservation.draw(kind, total[kind]), kind, Party::A, 0, total[kind]));
 }
 
-TEST_F(BackgroundStore, AnUnfinishedUnitDoesNotCount) {
+TEST_F(BackgroundStore, UnfinishedUnitDoesNotCount) {
   const MaterialKind kind = MaterialKind::Triples;
   {
     Store store = make_store(dir_);
@@ -364,7 +363,7 @@ TEST_F(BackgroundStore, AnUnfinishedUnitDoesNotCount) {
   EXPECT_EQ(Store::open(dir_).made(), counts_of(kind, 500));
 }
 
-TEST_F(BackgroundStore, ADeadStoreSaysSoAtTheNextFlush) {
+TEST_F(BackgroundStore, FlushReportsRevokedStore) {
   Store store = make_store(dir_);
   store.revoke("the peer cheated");
   BackgroundSink background(store);

@@ -49,7 +49,7 @@ TEST(BatchEntry, RoundTripKeepsEveryField) {
   EXPECT_EQ(text_of(test_entry()), "auth_ots_ab 4096..4223");
 }
 
-// Where the fields of a coded entry begin, as FORMAT.md gives them.
+// Offsets of the fields of a coded entry, as in FORMAT.md.
 constexpr std::size_t kCountAt = 0, kShardAt = 4, kSlotAt = 16, kFlagsAt = 24, kZerosAt = 28,
                       kPeersTagAt = 48;
 
@@ -65,7 +65,7 @@ void put(std::byte* coded, std::size_t at, Number number) {
   std::memcpy(coded + at, &number, sizeof number);
 }
 
-TEST(BatchEntry, NonsenseIsRefused) {
+TEST(BatchEntry, RejectsInvalidFields) {
   const auto capacity = static_cast<std::uint32_t>(record_capacity(MaterialKind::AuthOtsAB));
   expect_refused(test_entry(), "no objects",
                  [](std::byte* c) { put(c, kCountAt, std::uint32_t{0}); });
@@ -82,11 +82,11 @@ TEST(BatchEntry, NonsenseIsRefused) {
                  [](std::byte* c) { put(c, kFlagsAt, std::uint32_t{2}); });
   expect_refused(unlocked_entry(), "unknown flags",
                  [](std::byte* c) { put(c, kFlagsAt, std::uint32_t{3}); });
-  expect_refused(test_entry(), "what should be zero",
+  expect_refused(test_entry(), "nonzero padding",
                  [](std::byte* c) { put(c, kZerosAt, std::uint32_t{1}); });
   expect_refused(test_entry(), "a tag without its flag",
                  [](std::byte* c) { c[kPeersTagAt + 15] = std::byte{1}; });
-  expect_refused(unlocked_entry(), "a tag that has lost its flag",
+  expect_refused(unlocked_entry(), "a tag whose flag is cleared",
                  [](std::byte* c) { put(c, kFlagsAt, std::uint32_t{0}); });
   const CodedEntry coded = encode_entry(test_entry());
   std::vector<std::byte> longer(coded.begin(), coded.end());
@@ -96,7 +96,7 @@ TEST(BatchEntry, NonsenseIsRefused) {
     EXPECT_FALSE(decode_entry(MaterialKind::AuthOtsAB, 4096, std::span(coded).first(size)));
 }
 
-TEST(BatchEntry, EveryFlippedBitIsRefusedOrTellsAnotherEntry) {
+TEST(BatchEntry, FlippedBitIsRejectedOrChangesEntry) {
   for (const BatchEntry& entry : {test_entry(), unlocked_entry()}) {
     for (std::size_t bit = 0; bit < kBatchEntryBytes * 8; ++bit) {
       CodedEntry coded = encode_entry(entry);
@@ -123,14 +123,14 @@ struct SealedBatch {
   }
   std::string message(Party me = Party::A) const {
     std::vector<std::byte> opened(sealed.size(), std::byte{1});
-    const std::string told =
+    const std::string error =
         message_of([&] { open_record(session, me, entry, key, sealed, opened); });
-    EXPECT_EQ(opened, told.empty() ? plain : std::vector<std::byte>(sealed.size()));
-    return told;
+    EXPECT_EQ(opened, error.empty() ? plain : std::vector<std::byte>(sealed.size()));
+    return error;
   }
 };
 
-TEST(Batch, OpensWhereItBelongsOnly) {
+TEST(Batch, OpensOnlyInItsContext) {
   EXPECT_EQ(SealedBatch().message(), "");
   EXPECT_FALSE(SealedBatch().entry.tag == test_entry().tag);
   const auto refused = [](const char* what, const std::function<void(SealedBatch&)>& change) {
@@ -149,8 +149,8 @@ TEST(Batch, OpensWhereItBelongsOnly) {
   EXPECT_TRUE(mentions(SealedBatch().message(Party::B), "is corrupt"));
 }
 
-// A merge gives batches other indices and slots, and does not seal them anew.
-TEST(Batch, ItsIndexAndSlotMayChange) {
+// A merge changes indices and slots without sealing again.
+TEST(Batch, AllowsChangeOfIndexAndSlot) {
   SealedBatch batch;
   batch.entry.first = 1 << 20;
   batch.entry.slot = 5;

@@ -1,5 +1,5 @@
-// Bits that flip on the disk: a store is refused, with a StoreError, or all that it serves is
-// right. Each trial has a process of its own, so that a crash is seen.
+// Flipped bits on the disk: the store fails with a StoreError, or all that it serves is right. Each
+// trial is a process of its own, so that crashes are detected.
 //
 // TINYOT_FLIPS=N makes N trials of each test instead of a hundred or two.
 #include <array>
@@ -20,7 +20,7 @@ namespace {
 constexpr MaterialKind kMany = MaterialKind::AuthBitsA, kLarge = MaterialKind::Triples;
 constexpr std::size_t kPage = 4096;
 constexpr std::uint64_t kUnits = 60;
-// Every third unit was begun once before, and broken off.
+// Every third unit has a second attempt, which was broken off.
 constexpr Risk kRisk{{1, 0, 0}}, kOutstanding{{kUnits / 3, 0, 0}};
 
 enum class Outcome {
@@ -70,15 +70,15 @@ class FlipTest : public StoreTest {
   Outcome outcome_of(const Flip& flip);
   template <class Choose>
   Outcomes trials(std::uint64_t seed, const Choose& choose, std::uint64_t count = 100);
-  // Of the newest state.
+  // Fills tree_pages_ for the newest state.
   void find_trees();
   void find_pages(std::uint64_t page);
-  // A bit of what a page of the trees uses.
+  // A bit in the used part of a tree page.
   Flip flip_in_trees(std::mt19937_64& rng) const;
 
   std::string database_, keys_;
   std::vector<std::size_t> tree_pages_;
-  // offset and size of each that is still to be served and fills pages of its own
+  // offset and size of each record that can still be served and fills pages of its own
   std::vector<std::pair<std::size_t, std::size_t>> records_;
   MaterialCounts position_, made_;
 };
@@ -89,8 +89,8 @@ std::uint64_t number_at(const std::string& bytes, std::size_t at, std::size_t si
   return number;
 }
 
-// A store with trees of several pages, records of one page and of many, and something of everything
-// that marks can say.
+// A store with trees of several pages, records of one page and of several, and marks with every
+// field in use.
 FlipTest::FlipTest() {
   {
     Store store = make_store(dir_);
@@ -123,8 +123,7 @@ FlipTest::FlipTest() {
   find_trees();
 }
 
-// Offsets in LMDB's pages, on a 64-bit machine: the heads of its two first pages, a tree in them
-// and in a leaf, and a node.
+// Offsets in LMDB's pages on a 64-bit machine: in the meta pages, and of the root in a tree.
 constexpr std::size_t kFreeTree = 40, kMainTree = 88, kTransaction = 144, kRootInTree = 40;
 constexpr std::uint64_t kBranch = 1, kSubTree = 2;
 
@@ -158,7 +157,7 @@ Flip FlipTest::flip_in_trees(std::mt19937_64& rng) const {
   return {"material.mdb", (begin + (at < lower ? at : at - lower + upper)) * 8 + rng() % 8};
 }
 
-// Draws a reservation in odd pieces.
+// Draws a reservation in pieces of odd size.
 bool draws_right(Reservation& reservation) {
   for (const MaterialKind kind : {kMany, kLarge}) {
     std::uint64_t at = reservation.start()[kind];
@@ -171,7 +170,7 @@ bool draws_right(Reservation& reservation) {
   return true;
 }
 
-// Does with a store all that can be done, in a process of its own.
+// Uses a store in every way, in a process of its own.
 Outcome use(const std::filesystem::path& dir, const MaterialCounts& position,
             const MaterialCounts& made) {
   try {
@@ -179,7 +178,7 @@ Outcome use(const std::filesystem::path& dir, const MaterialCounts& position,
     Store store = open_to_make(dir);
     for (const MaterialKind kind : kAllMaterialKinds)
       if (store.position()[kind] < position[kind] && store.left()[kind] > 0) {
-        // An older state is there: what it has gone back over must not open any more.
+        // An older state: what was served since must not open.
         Reservation again =
             store.reserve({}, counts_of(kind, position[kind] - store.position()[kind]));
         return draws_right(again) ? Outcome::ServedAgain : Outcome::Wrong;
@@ -209,8 +208,8 @@ Outcome FlipTest::outcome_of(const Flip& flip) {
   std::string database = database_, keys = keys_;
   std::string& flipped = flip.file == "material.mdb" ? database : keys;
   flipped[flip.bit / 8] = static_cast<char>(flipped[flip.bit / 8] ^ (1 << (flip.bit % 8)));
-  // Written in place: a store in other files would be a copy. What lies behind a database's last
-  // page says nothing.
+  // Written in place, since new files would be a copy. Bytes after the database's last page have no
+  // meaning.
   std::fstream(dir_ / "material.mdb", std::ios::binary | std::ios::in | std::ios::out) << database;
   write_file(dir_ / "store.keys", keys);
   const int status = status_of_child([&] {
@@ -245,12 +244,12 @@ void expect_nothing_wrong(const Outcomes& outcomes) {
     EXPECT_EQ(outcomes.of(outcome), 0u) << outcomes.text();
 }
 
-TEST_F(FlipTest, WithoutAFlipEverythingIsRight) {
+TEST_F(FlipTest, WorksWithoutFlip) {
   ASSERT_GT(tree_pages_.size(), 8u);
   EXPECT_EQ(use(dir_, position_, made_), Outcome::Right);
 }
 
-TEST_F(FlipTest, InTheKeys) {
+TEST_F(FlipTest, DetectsFlipsInKeys) {
   const Outcomes outcomes = trials(1, [&](std::mt19937_64& rng) {
     return Flip{"store.keys", rng() % (keys_.size() * 8)};
   });
@@ -259,7 +258,7 @@ TEST_F(FlipTest, InTheKeys) {
   EXPECT_EQ(outcomes.of(Outcome::OlderState), 0u);
 }
 
-TEST_F(FlipTest, InTheRecords) {
+TEST_F(FlipTest, DetectsFlipsInRecords) {
   ASSERT_GT(records_.size(), 1u);
   const Outcomes outcomes = trials(2, [&](std::mt19937_64& rng) {
     const auto& [begin, size] = records_[rng() % records_.size()];
@@ -268,17 +267,16 @@ TEST_F(FlipTest, InTheRecords) {
   EXPECT_EQ(outcomes.counts.size(), outcomes.counts.count(Outcome::Refused)) << outcomes.text();
 }
 
-// The trees are LMDB's, and a flip in them could lead it anywhere if they were not checked before
-// they are walked.
-TEST_F(FlipTest, InTheTrees) {
+// LMDB trusts its trees; they are checked before it reads them.
+TEST_F(FlipTest, DetectsFlipsInTrees) {
   const Outcomes outcomes = trials(
       3, [&](std::mt19937_64& rng) { return flip_in_trees(rng); }, 250);
   expect_nothing_wrong(outcomes);
   EXPECT_GT(outcomes.of(Outcome::Refused), 0u);
 }
 
-// The two pages of which the newer one counts: LMDB's head of 16 bytes, and 136 bytes behind it.
-TEST_F(FlipTest, InTheMetaPages) {
+// The two meta pages: LMDB's page header of 16 bytes, and 136 bytes after it.
+TEST_F(FlipTest, DetectsFlipsInMetaPages) {
   const Outcomes outcomes = trials(4, [&](std::mt19937_64& rng) {
     return Flip{"material.mdb", ((rng() % 2) * kPage + rng() % 152) * 8 + rng() % 8};
   });
@@ -286,14 +284,14 @@ TEST_F(FlipTest, InTheMetaPages) {
   EXPECT_GT(outcomes.of(Outcome::Refused), 0u);
 }
 
-TEST_F(FlipTest, AnywhereInTheDatabase) {
+TEST_F(FlipTest, ToleratesFlipsAnywhereInDatabase) {
   expect_nothing_wrong(trials(5, [&](std::mt19937_64& rng) {
     return Flip{"material.mdb", rng() % (database_.size() * 8)};
   }));
 }
 
-// What a test has named, once more: TINYOT_FLIP=BYTE:BIT of material.mdb.
-TEST_F(FlipTest, DISABLED_One) {
+// Repeats a flip that a test has reported: TINYOT_FLIP=BYTE:BIT of material.mdb.
+TEST_F(FlipTest, DISABLED_RepeatsOneFlip) {
   const char* wanted = std::getenv("TINYOT_FLIP");
   ASSERT_NE(wanted, nullptr);
   char* colon = nullptr;

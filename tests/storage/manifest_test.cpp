@@ -14,7 +14,7 @@ std::string parsed_message(const std::string& coded) {
   return message_of([&] { parse_manifest(std::as_bytes(std::span(coded))); });
 }
 
-// The message for a manifest whose record has been changed behind the coding's back.
+// The error message for a manifest whose protobuf record was changed.
 template <class Change>
 std::string message_after(const Change& change) {
   stored::ManifestRecord record;
@@ -41,7 +41,7 @@ TEST(Manifest, RoundTripKeepsEveryField) {
   }
 }
 
-TEST(Manifest, EveryFieldIsInTheDescriptionOfTheFormat) {
+TEST(Manifest, FormatDescriptionHasEveryField) {
   const std::string format =
       read_file(std::filesystem::path(TINYOT_VECTORS_DIR) / "../../storage/FORMAT.md");
   ASSERT_FALSE(format.empty());
@@ -65,14 +65,14 @@ TEST(Manifest, NewerFormatNamesBothVersions) {
   EXPECT_TRUE(mentions(message, "made by a newer version (format 4, this program reads up to 3)"));
 }
 
-TEST(Manifest, OfAFormatWithoutALogOfAttemptsIsRefusedWithTheReason) {
+TEST(Manifest, RejectsFormatWithoutLogOfAttempts) {
   const std::string message = message_after([](auto& record) { record.set_format_version(2); });
   EXPECT_TRUE(mentions(message, "(format 2), which did not count broken units"));
   EXPECT_TRUE(mentions(message, "start a new session"));
 }
 
-// Earlier versions wrote how leaky triples were made, also where it was done as it still is.
-TEST(Manifest, OfAnEarlierVersionIsReadWhereItsTriplesWereMadeAsTheyStillAre) {
+// Earlier versions wrote how leaky triples were made, also for the way that remains.
+TEST(Manifest, ReadsEarlierVersionWithCurrentKindOfTriples) {
   stored::ManifestRecord record;
   ASSERT_TRUE(record.ParseFromString(serialize_manifest(test_manifest(Party::A))));
   EXPECT_TRUE(record.check().empty());
@@ -83,7 +83,7 @@ TEST(Manifest, OfAnEarlierVersionIsReadWhereItsTriplesWereMadeAsTheyStillAre) {
   EXPECT_EQ(parse_manifest(std::as_bytes(std::span(coded))), test_manifest(Party::A));
 }
 
-TEST(Manifest, WithdrawnTriplesAreRefusedWithTheReason) {
+TEST(Manifest, RejectsWithdrawnTriplesWithReason) {
   const std::string deferred = message_after(
       [](auto& record) { record.set_check("deferred"), record.set_string_bits(128); });
   EXPECT_TRUE(mentions(deferred,
@@ -101,7 +101,7 @@ TEST(Manifest, WithdrawnTriplesAreRefusedWithTheReason) {
       deferred);
 }
 
-TEST(Manifest, NonsenseNamesTheField) {
+TEST(Manifest, InvalidValueNamesField) {
   using Record = stored::ManifestRecord;
   const auto field = [](const std::string& name, const auto& change) {
     EXPECT_EQ(message_after(change), "manifest is corrupt: " + name);
@@ -134,7 +134,7 @@ TEST(Manifest, NonsenseNamesTheField) {
   field("shard", [](Record& r) { r.set_shards((1u << 16) + 1); });
   field("state", [](Record& r) { r.set_state(stored::STATE_UNKNOWN); });
   field("dead reason", [](Record& r) { r.set_state(stored::STATE_DEAD); });
-  field("dead reason", [](Record& r) { r.set_dead_reason("but it is open"); });
+  field("dead reason", [](Record& r) { r.set_dead_reason("a reason without revocation"); });
   field("units made",
         [](Record& r) { r.set_units_made(std::numeric_limits<std::uint64_t>::max()); });
   field("ANDs requested",
@@ -145,7 +145,7 @@ TEST(Manifest, NonsenseNamesTheField) {
   field("exact sigma", [](Record& r) { r.set_sigma_exact(-1); });
 }
 
-TEST(Manifest, EveryPrefixAndEveryFlippedBitParsesOrIsRefused) {
+TEST(Manifest, PrefixesAndFlippedBitsParseOrAreRejected) {
   const std::string coded = serialize_manifest(test_manifest(Party::B));
   for (std::size_t size = 0; size < coded.size(); ++size) parsed_message(coded.substr(0, size));
   for (std::size_t bit = 0; bit < coded.size() * 8; ++bit) {
@@ -156,14 +156,14 @@ TEST(Manifest, EveryPrefixAndEveryFlippedBitParsesOrIsRefused) {
   EXPECT_EQ(parsed_message(""), "manifest is corrupt: format version");
 }
 
-TEST(Manifest, TextIsMadePrintable) {
+TEST(Manifest, ConvertsTextToPrintableAscii) {
   EXPECT_EQ(printable("EQ of LaBit"), "EQ of LaBit");
   EXPECT_EQ(printable("a\nb\x1b\xc3"), "a?b??");
   EXPECT_EQ(printable(""), "no reason given");
   EXPECT_EQ(printable(std::string(5000, 'x')).size(), 1024u);
 }
 
-TEST(Manifest, WhatCannotBeReadBackIsNotWritten) {
+TEST(Manifest, DoesNotWriteInvalidManifest) {
   Manifest manifest = test_manifest(Party::A);
   manifest.profile = "";
   EXPECT_TRUE(mentions(message_of([&] { serialize_manifest(manifest); }), "profile"));

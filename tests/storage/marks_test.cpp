@@ -39,6 +39,10 @@ Marks test_marks() {
   return marks;
 }
 
+std::string marks_error(const std::string& field) {
+  return "the marks of the store are corrupt (" + field + "); start a new session in a new store";
+}
+
 Marks parsed(const std::string& coded) { return parse_marks(std::as_bytes(std::span(coded))); }
 std::string parsed_marks(const std::string& coded) {
   return message_of([&] { parsed(coded); });
@@ -49,7 +53,7 @@ TEST(Marks, RoundTripKeepsEveryField) {
   EXPECT_EQ(parsed(serialize_marks({})), Marks());
 }
 
-TEST(Marks, AsManyGapsPlansAndDoomedSlotsAsThereMayBe) {
+TEST(Marks, LimitsGapsPlansAndSlotsToErase) {
   Marks marks = test_marks();
   marks.position[MaterialKind::AuthBitsA] = marks.unlocked[MaterialKind::AuthBitsA];
   marks.gaps.clear();
@@ -61,24 +65,22 @@ TEST(Marks, AsManyGapsPlansAndDoomedSlotsAsThereMayBe) {
   const auto refused = [&](const char* field, const std::function<void(Marks&)>& change) {
     Marks more = marks;
     change(more);
-    EXPECT_EQ(message_of([&] { serialize_marks(more); }),
-              "the marks of the store are corrupt (" + std::string(field) + ")");
+    EXPECT_EQ(message_of([&] { serialize_marks(more); }), marks_error(field));
   };
   refused("gaps", [](Marks& m) { m.gaps.push_back(m.gaps[0]); });
   refused("planned reservations", [](Marks& m) { m.planned.push_back(m.planned[0]); });
   refused("doomed slots", [](Marks& m) { m.doomed.push_back(1); });
 }
 
-// What serialize would not write is refused when it is read, with the field.
+// Invalid values are rejected when they are read; the error names the field.
 void expect_marks_refused(const std::string& field, const std::function<void(Record&)>& change) {
   Record record;
   ASSERT_TRUE(record.ParseFromString(serialize_marks(test_marks())));
   change(record);
-  EXPECT_EQ(parsed_marks(record.SerializeAsString()),
-            "the marks of the store are corrupt (" + field + ")");
+  EXPECT_EQ(parsed_marks(record.SerializeAsString()), marks_error(field));
 }
 
-TEST(Marks, CountsOfAnotherNumberOrSizeAreRefused) {
+TEST(Marks, RejectsWrongNumberOrSizeOfCounts) {
   expect_marks_refused("made", [](Record& r) { r.add_made(1); });
   expect_marks_refused("made", [](Record& r) { r.mutable_made()->RemoveLast(); });
   expect_marks_refused("made", [](Record& r) { r.set_made(0, kCountMax + 1); });
@@ -93,7 +95,7 @@ TEST(Marks, CountsOfAnotherNumberOrSizeAreRefused) {
                        [](Record& r) { r.mutable_planned(0)->mutable_range()->add_end(0); });
 }
 
-TEST(Marks, WhatIsOutOfOrderIsRefused) {
+TEST(Marks, RejectsValuesOutOfOrder) {
   for (int kind = 0; kind < static_cast<int>(kMaterialKinds); ++kind) {
     expect_marks_refused("unlocked", [&](Record& r) { r.set_unlocked(kind, r.made(kind) + 1); });
     expect_marks_refused("position",
@@ -112,7 +114,7 @@ TEST(Marks, WhatIsOutOfOrderIsRefused) {
                        [](Record& r) { r.mutable_planned(1)->mutable_range()->set_end(0, 2001); });
 }
 
-TEST(Marks, SlotsAndCountersAreChecked) {
+TEST(Marks, ChecksSlotsAndCounters) {
   expect_marks_refused("counters", [](Record& r) { r.set_next_slot(0); });
   expect_marks_refused("counters", [](Record& r) { r.set_next_slot(kCountMax + 1); });
   expect_marks_refused("counters", [](Record& r) { r.set_next_reservation(0); });
@@ -120,11 +122,11 @@ TEST(Marks, SlotsAndCountersAreChecked) {
   expect_marks_refused("doomed slots", [](Record& r) { r.set_doomed(1, 50); });
 }
 
-TEST(Marks, EveryPrefixAndEveryFlippedBitParsesToMarksOrIsRefused) {
+TEST(Marks, PrefixesAndFlippedBitsParseOrAreRejected) {
   const std::string coded = serialize_marks(test_marks());
   const auto parse = [](const std::string& bytes) {
     try {
-      // What is accepted can be written again, and says the same.
+      // Accepted marks survive a round trip.
       const Marks marks = parsed(bytes);
       EXPECT_EQ(parsed(serialize_marks(marks)), marks);
       return true;
@@ -141,7 +143,7 @@ TEST(Marks, EveryPrefixAndEveryFlippedBitParsesToMarksOrIsRefused) {
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     parse(flipped);
   }
-  EXPECT_EQ(parsed_marks(""), "the marks of the store are corrupt (made)");
+  EXPECT_EQ(parsed_marks(""), marks_error("made"));
 }
 
 }  // namespace

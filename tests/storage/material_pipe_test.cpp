@@ -1,4 +1,4 @@
-// What comes out of a store in memory, who waits for whom, and how it ends.
+// MaterialPipe: order, blocking of both sides, and its end.
 #include "storage/material_pipe.h"
 
 #include <atomic>
@@ -19,7 +19,7 @@ void pour_unit(MaterialPipe& pipe, MaterialKind kind, std::uint64_t first, std::
   pipe.finish_unit();
 }
 
-TEST(MaterialPipe, GivesEachObjectOnceAndInOrder) {
+TEST(MaterialPipe, DrawsEachObjectOnceAndInOrder) {
   MaterialPipe pipe(Party::A);
   std::uint64_t made = 0;
   for (const std::size_t count : {100, 1, 64, 200, 35}) {
@@ -30,7 +30,7 @@ TEST(MaterialPipe, GivesEachObjectOnceAndInOrder) {
   }
   for (const MaterialKind kind : kAllMaterialKinds) {
     std::uint64_t drawn = 0;
-    // Whole batches, parts of them, and across their borders.
+    // Whole batches, parts, and parts of several batches.
     for (const std::size_t count : {100, 0, 1, 63, 100, 120, 16}) {
       EXPECT_EQ(pipe.ready(kind), made - drawn);
       EXPECT_TRUE(holds(pipe.draw(kind, count), kind, Party::A, drawn, count));
@@ -40,7 +40,7 @@ TEST(MaterialPipe, GivesEachObjectOnceAndInOrder) {
   }
 }
 
-TEST(MaterialPipe, NothingOfAUnitIsThereBeforeItIsFinished) {
+TEST(MaterialPipe, UnitIsReadyOnlyWhenFinished) {
   MaterialPipe pipe(Party::A);
   pipe.pour(test_batch(kPiped, Party::A, 0, 50));
   EXPECT_EQ(pipe.ready(kPiped), 0u);
@@ -55,7 +55,7 @@ TEST(MaterialPipe, NothingOfAUnitIsThereBeforeItIsFinished) {
   drawer.join();
 }
 
-TEST(MaterialPipe, WhoeverPoursWaitsWhileEnoughIsReady) {
+TEST(MaterialPipe, PourBlocksWhileEnoughIsReady) {
   MaterialPipe pipe(Party::A);
   constexpr std::size_t kPipedUnit = MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
   pour_unit(pipe, kPiped, 0, kPipedUnit);
@@ -73,8 +73,8 @@ TEST(MaterialPipe, WhoeverPoursWaitsWhileEnoughIsReady) {
   EXPECT_TRUE(holds(pipe.draw(kPiped, 20), kPiped, Party::A, kPipedUnit, 20));
 }
 
-// One kind is plenty and another is wanted: the next unit brings it.
-TEST(MaterialPipe, NobodyWaitsForAKindWhileAnotherOneFillsThePipe) {
+// The pipe is full of one kind while draw() waits for another: the next unit is accepted.
+TEST(MaterialPipe, WaitingDrawUnblocksPour) {
   MaterialPipe pipe(Party::A);
   constexpr std::size_t kPipedUnit = MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1;
   pour_unit(pipe, kPiped, 0, kPipedUnit);
@@ -87,7 +87,7 @@ TEST(MaterialPipe, NobodyWaitsForAKindWhileAnotherOneFillsThePipe) {
   EXPECT_EQ(pipe.ready(kPiped), kPipedUnit);
 }
 
-TEST(MaterialPipe, AnEndReachesWhoeverWaitsOnEitherSide) {
+TEST(MaterialPipe, EndWakesBothSides) {
   MaterialPipe pipe(Party::A);
   pour_unit(pipe, kPiped, 0, MaterialPipe::kReadyBytesMax / (3 * sizeof(Block)) + 1);
   std::thread pourer([&] { EXPECT_THROW(pour_unit(pipe, kPiped, 0, 10), StoreError); });
@@ -106,14 +106,14 @@ TEST(MaterialPipe, AnEndReachesWhoeverWaitsOnEitherSide) {
       << "the first reason stays";
 }
 
-TEST(MaterialPipe, WhatIsReadyOutlivesTheEnd) {
+TEST(MaterialPipe, ReadyMaterialCanBeDrawnAfterEnd) {
   MaterialPipe pipe(Party::A);
   pour_unit(pipe, kPiped, 0, 40);
   pipe.end(reason("over"));
   EXPECT_TRUE(holds(pipe.draw(kPiped, 25), kPiped, Party::A, 0, 25));
   EXPECT_THROW(pipe.draw(kPiped, 16), StoreError);
   EXPECT_TRUE(holds(pipe.draw(kPiped, 15), kPiped, Party::A, 25, 15))
-      << "a draw that fails takes nothing";
+      << "a failed draw consumes nothing";
 }
 
 }  // namespace

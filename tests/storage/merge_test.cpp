@@ -13,8 +13,7 @@ constexpr std::size_t kFirst = 9000, kSecond = 300, kThird = 5000;
 
 class MergeTest : public StoreTest {
  protected:
-  // Shards that hold consecutive objects of one numbering, so that a merge in the right order is
-  // seen.
+  // Shards of consecutive objects, so that the order of a merge can be checked.
   std::filesystem::path make_shard(std::uint32_t shard, std::uint32_t shards, std::uint64_t first,
                                    std::size_t count, SessionState state = SessionState::Complete,
                                    const Manifest& session = test_manifest(Party::A)) {
@@ -36,7 +35,7 @@ class MergeTest : public StoreTest {
   std::filesystem::path out_ = root_ / "whole";
 };
 
-TEST_F(MergeTest, HoldsWhatTheShardsHeldInTheOrderOfTheirNumbers) {
+TEST_F(MergeTest, HoldsShardsInOrder) {
   const auto shards = make_three();
   const Merged merged = merge_shards(out_, shards, {});
   EXPECT_GT(merged.batches, 3u);
@@ -50,7 +49,7 @@ TEST_F(MergeTest, HoldsWhatTheShardsHeldInTheOrderOfTheirNumbers) {
   EXPECT_TRUE(holds(all.draw(kMerged, kAll), kMerged, Party::A, 0, kAll));
 }
 
-TEST_F(MergeTest, LeavesNothingInTheShards) {
+TEST_F(MergeTest, RevokesShards) {
   const auto shards = make_three();
   merge_shards(out_, shards, {});
   for (const auto& dir : shards) {
@@ -62,7 +61,7 @@ TEST_F(MergeTest, LeavesNothingInTheShards) {
   }
 }
 
-TEST_F(MergeTest, WantsAllShardsCompleteAndUnused) {
+TEST_F(MergeTest, RequiresAllShardsCompleteAndUnused) {
   auto shards = make_three();
   const auto some = std::vector{shards[0], shards[1]};
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, some, {}); }), "all 3 shards"));
@@ -79,7 +78,7 @@ TEST_F(MergeTest, WantsAllShardsCompleteAndUnused) {
     EXPECT_NE(Store::open(dir).manifest().state, SessionState::Revoked);
 }
 
-TEST_F(MergeTest, WantsShardsOfOneSessionInEveryByteOfItsId) {
+TEST_F(MergeTest, RequiresShardsOfOneSession) {
   auto shards = make_three();
   for (const std::size_t byte : {0u, 8u, 31u}) {
     std::filesystem::remove_all(shards[0]);
@@ -91,10 +90,10 @@ TEST_F(MergeTest, WantsShardsOfOneSessionInEveryByteOfItsId) {
   }
 }
 
-TEST_F(MergeTest, ThatIsCompleteIsToldSoAndChangesNothing) {
+TEST_F(MergeTest, RepetitionAfterCompletionChangesNothing) {
   const auto shards = make_three();
   EXPECT_FALSE(merge_shards(out_, shards, {}).was_done);
-  // Also once some of it has been used.
+  // Also after some of the material was used.
   Store::open(out_).reserve({}, counts_of(kMerged, 100)).finish();
   const std::string keys = read_file(out_ / "store.keys");
   const Merged again = merge_shards(out_, std::vector{shards[1], shards[0], shards[2]}, {});
@@ -104,14 +103,14 @@ TEST_F(MergeTest, ThatIsCompleteIsToldSoAndChangesNothing) {
   EXPECT_EQ(Store::open(out_).left(), counts_of(kMerged, kFirst + kSecond + kThird - 100));
 }
 
-TEST_F(MergeTest, AnotherStoreThatIsThereIsNotTakenForTheMerge) {
+TEST_F(MergeTest, RejectsOtherStoreAtDestination) {
   const auto shards = make_three();
   { const Store other = make_store(out_); }
   EXPECT_TRUE(
       mentions(message_of([&] { merge_shards(out_, shards, {}); }), "already holds a store"));
   std::filesystem::remove_all(out_);
   merge_shards(out_, shards, {});
-  // All of the shards, and the place that they have gone to.
+  // Neither with some of the shards nor at another destination.
   EXPECT_TRUE(mentions(message_of([&] {
                          merge_shards(out_, std::vector{shards[0], shards[1]}, {});
                        }),
@@ -127,16 +126,16 @@ TEST_F(MergeTest, AnotherStoreThatIsThereIsNotTakenForTheMerge) {
   EXPECT_EQ(Store::open(shards[1]).left(), counts_of(kMerged, kFirst));
 }
 
-TEST_F(MergeTest, ThatWasCutOffBeforeTheShardsWentBeginsAnew) {
+TEST_F(MergeTest, RestartsIfInterruptedBeforeRevocation) {
   const auto shards = make_three();
-  // What a merge that died while it copied leaves behind.
+  // As left by a merge that was interrupted while it copied.
   Manifest manifest = test_manifest(Party::A);
   { Store half = Store::create(root_ / "whole.merging", manifest, kTestDelta, 0); }
   merge_shards(out_, shards, {});
   EXPECT_EQ(Store::open(out_).made(), counts_of(kMerged, kFirst + kSecond + kThird));
 }
 
-TEST_F(MergeTest, ThatWasCutOffWhileItCleanedUpBeginsAnew) {
+TEST_F(MergeTest, RestartsIfInterruptedDuringCleanup) {
   const auto shards = make_three();
   { Store half = Store::create(root_ / "whole.merging", test_manifest(Party::A), kTestDelta, 0); }
   std::filesystem::remove(root_ / "whole.merging" / "store.keys");
@@ -144,15 +143,15 @@ TEST_F(MergeTest, ThatWasCutOffWhileItCleanedUpBeginsAnew) {
   EXPECT_EQ(Store::open(out_).made(), counts_of(kMerged, kFirst + kSecond + kThird));
 }
 
-TEST_F(MergeTest, ThatWasCutOffAfterSomeShardsWentIsCompleted) {
+TEST_F(MergeTest, CompletesIfInterruptedDuringRevocation) {
   const auto shards = make_three();
   merge_shards(out_, shards, {});
-  // Back to just before the end: the whole is not unlocked and not in its place, and a shard is not
-  // dead yet.
+  // Back to just before the end: the merged store is neither unlocked nor renamed, and one shard is
+  // not revoked.
   std::filesystem::rename(out_, root_ / "whole.merging");
   {
     Store whole = Store::open(root_ / "whole.merging", {.purpose = Purpose::Own});
-    whole.change("go back", 0, [](Change& change) {
+    whole.change("lock again", 0, [](Change& change) {
       change.marks().unlocked = {};
       change.marks().units_unlocked = 0;
     });
@@ -165,9 +164,9 @@ TEST_F(MergeTest, ThatWasCutOffAfterSomeShardsWentIsCompleted) {
   EXPECT_EQ(Store::open(shards[2]).manifest().state, SessionState::Revoked);
 }
 
-TEST_F(MergeTest, AChainDrawsAcrossItsReservations) {
+TEST_F(MergeTest, ChainDrawsAcrossReservations) {
   const auto shards = make_three();
-  // A process holds one handle of each store; these are three stores.
+  // One handle of each of three stores.
   std::vector<Store> stores;
   std::vector<Reservation> links;
   for (const std::size_t i : {1u, 2u, 0u}) stores.push_back(Store::open(shards[i]));

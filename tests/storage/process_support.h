@@ -1,4 +1,4 @@
-// Processes of their own, for stores that several use and for those that die inside one.
+// Child processes, for stores that several processes use and for crashes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,8 +17,7 @@
 
 namespace tinyot {
 
-// Runs `body` in a process of its own. A body that returns, or throws, ends the process with
-// status 1.
+// Runs `body` in a child process. If the body returns or throws, the process ends with status 1.
 template <class Body>
 pid_t start_child(const Body& body) {
   const pid_t child = ::fork();
@@ -26,7 +25,7 @@ pid_t start_child(const Body& body) {
   try {
     body();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "a child ends: %s\n", error.what());
+    std::fprintf(stderr, "a child process failed: %s\n", error.what());
   }
   ::_exit(1);
 }
@@ -44,11 +43,11 @@ int status_of_child(const Body& body) {
 
 inline void kill_this_process() { ::kill(::getpid(), SIGKILL); }
 inline bool was_killed(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL; }
-// For a body that says by its exit status that all was as expected.
+// For a body that reports by its exit status whether all was as expected.
 [[noreturn]] inline void exit_well(bool is_well) { ::_exit(is_well ? 0 : 2); }
 inline bool ended_well(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 
-// An object that a process shares with its children, whatever becomes of them.
+// An object in memory that a process shares with its children.
 template <class T>
 class Shared {
  public:
@@ -69,15 +68,15 @@ class Shared {
   T* object_;
 };
 
-// Steps that processes wait for: whoever comes to step n says so, others go on when it has been
-// said.
+// A counter that synchronises processes: one calls reach(n), others wait until it has.
 class Steps {
  public:
   void reach(int step) const { *step_ = step; }
   void wait_until(int step) const {
     for (int i = 0; i < 10000 && *step_ < step; ++i) ::usleep(1000);
     if (*step_ < step)
-      throw std::runtime_error("the other process has not come to step " + std::to_string(step));
+      throw std::runtime_error("timeout: the other process has not reached step " +
+                               std::to_string(step));
   }
 
  private:

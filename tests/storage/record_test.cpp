@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kSizes[] = {1, 63, 64, 65, 1023, 1024, 1025};
 
-TEST(Record, BothPartiesCutAtTheSameObjectsAndFillThePages) {
+TEST(Record, PartiesCutAtSameObjectsAndFillPages) {
   for (const MaterialKind kind : kAllMaterialKinds) {
     const std::size_t capacity = record_capacity(kind);
     EXPECT_EQ(capacity % 64, 0u);
@@ -39,7 +39,7 @@ TEST(Record, RoundTripAtAnyOffsetAndAlignment) {
   }
 }
 
-TEST(Record, GatheredFromManyBatches) {
+TEST(Record, GathersFromSeveralBatches) {
   PourQueue queue;
   const MaterialKind kind = MaterialKind::AuthOtsAB;
   std::uint64_t poured = 0;
@@ -59,7 +59,7 @@ TEST(Record, GatheredFromManyBatches) {
   EXPECT_EQ(queue.bytes(), 0u);
 }
 
-TEST(Record, ARangeThatIsNotInsideIsOurBug) {
+TEST(Record, RangeOutsideRecordIsLogicError) {
   const MaterialKind kind = MaterialKind::AuthOtsAB;
   const MaterialBatch batch = test_batch(kind, Party::A, 7, 65);
   const Segment whole{&batch, 0, 65};

@@ -24,7 +24,7 @@ class SessionFileTest : public StoreTest {
   std::filesystem::path file_ = root_ / "session";
 };
 
-TEST_F(SessionFileTest, ComesBackAsItWasWritten) {
+TEST_F(SessionFileTest, RoundTripKeepsEveryField) {
   for (const std::optional<StoreKey>& key :
        {std::optional<StoreKey>(), std::optional<StoreKey>(key_of('k'))}) {
     std::filesystem::remove(file_);
@@ -41,7 +41,7 @@ TEST_F(SessionFileTest, ComesBackAsItWasWritten) {
   }
 }
 
-TEST_F(SessionFileTest, AnotherIsNotReplaced) {
+TEST_F(SessionFileTest, DoesNotReplaceExistingFile) {
   write_session_file(file_, test_session(), {});
   const std::string before = read_file(file_);
   EXPECT_TRUE(
@@ -49,7 +49,7 @@ TEST_F(SessionFileTest, AnotherIsNotReplaced) {
   EXPECT_EQ(read_file(file_), before);
 }
 
-TEST_F(SessionFileTest, IsNotWrittenThroughALinkThatWasLeftBehind) {
+TEST_F(SessionFileTest, DoesNotFollowLeftoverLink) {
   write_file(root_ / "elsewhere", "not a session's");
   std::filesystem::create_symlink(root_ / "elsewhere", root_ / "session.new");
   write_session_file(file_, test_session(), {});
@@ -58,7 +58,7 @@ TEST_F(SessionFileTest, IsNotWrittenThroughALinkThatWasLeftBehind) {
   EXPECT_EQ(read_session_file(file_, {}).manifest, test_manifest(Party::B));
 }
 
-TEST_F(SessionFileTest, EveryFlippedBitIsFound) {
+TEST_F(SessionFileTest, DetectsFlippedBitsAndTruncation) {
   write_session_file(file_, test_session(), {});
   const std::string bytes = read_file(file_);
   for (std::size_t at = 0; at < bytes.size(); at += at < 80 ? 1 : 97) {
@@ -77,13 +77,13 @@ TEST_F(SessionFileTest, EveryFlippedBitIsFound) {
   }
 }
 
-TEST_F(SessionFileTest, AKeyThatItIsNotSealedUnderIsRefused) {
+TEST_F(SessionFileTest, RejectsSuperfluousKey) {
   write_session_file(file_, test_session(), {});
   EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }),
                        "is not sealed under a store key"));
 }
 
-TEST_F(SessionFileTest, WantsItsKeyAndItsPrivacy) {
+TEST_F(SessionFileTest, RequiresKeyAndPrivateMode) {
   write_session_file(file_, test_session(), key_of('k'));
   EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, {}); }),
                        "sealed under a store key"));

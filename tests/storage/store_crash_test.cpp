@@ -1,4 +1,4 @@
-// Processes that die inside a store, and what the next one finds.
+// Processes that are killed while they use a store, and what the next one finds.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -21,14 +21,14 @@ void expect_good(Store& store, std::uint64_t position, std::uint64_t made) {
                     position, made + 1000 - position));
 }
 
-TEST_F(StoreTest, KilledBetweenPourAndFinish) {
+TEST_F(StoreTest, DropsUnfinishedUnitOfKilledProcess) {
   {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 500);
   }
   ASSERT_TRUE(was_killed(status_of_child([&] {
     Store store = open_to_make(dir_);
-    // Enough for a commit inside the unit.
+    // Enough for a commit within the unit.
     for (int i = 0; i < 4; ++i) store.pour(test_batch(kTestKind, Party::A, 7, 500000));
     if (store.bytes_of(kTestKind) < (std::uint64_t{60} << 20)) return;
     kill_this_process();
@@ -38,7 +38,7 @@ TEST_F(StoreTest, KilledBetweenPourAndFinish) {
   expect_good(store, 0, 500);
 }
 
-TEST_F(StoreTest, KilledRightAfterFinish) {
+TEST_F(StoreTest, KeepsUnitIfKilledAfterFinish) {
   ASSERT_TRUE(was_killed(status_of_child([&] {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 500);
@@ -49,7 +49,7 @@ TEST_F(StoreTest, KilledRightAfterFinish) {
   expect_good(store, 0, 500);
 }
 
-TEST_F(StoreTest, KilledAfterReserveServesTheRestOnly) {
+TEST_F(StoreTest, ServesOnlyRestIfKilledAfterReserve) {
   {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 3 * record_capacity(kTestKind));
@@ -62,12 +62,12 @@ TEST_F(StoreTest, KilledAfterReserveServesTheRestOnly) {
     kill_this_process();
   })));
   Store store = open_to_make(dir_);
-  // The record behind the position is gone.
+  // The record below the position is dropped.
   EXPECT_LT(store.bytes_of(kTestKind), (std::uint64_t{2} << 20) + 65536);
   expect_good(store, reserved, 3 * record_capacity(kTestKind));
 }
 
-TEST_F(StoreOnDiskTest, KilledAtRandomMomentsOfPouringAndServing) {
+TEST_F(StoreOnDiskTest, SurvivesKillsAtRandomTimes) {
   { Store store = make_store(dir_); }
   std::uint64_t made = 0, position = 0;
   for (int round = 0; round < 30; ++round) {
@@ -94,7 +94,7 @@ TEST_F(StoreOnDiskTest, KilledAtRandomMomentsOfPouringAndServing) {
     position = store.position()[kTestKind];
     EXPECT_EQ(made, store.manifest().units_made * 42000);
     EXPECT_EQ(position % 12345, static_cast<std::uint64_t>(round) % 12345);
-    // One object a round, so that positions do not stay on the same raster.
+    // One more object per round, so that positions vary relative to record boundaries.
     if (made > position) {
       Reservation reservation = store.reserve(store.position(), counts_of(kTestKind, 1));
       EXPECT_TRUE(holds(reservation.draw(kTestKind, 1), kTestKind, Party::A, position, 1));
@@ -110,10 +110,10 @@ TEST_F(StoreOnDiskTest, KilledAtRandomMomentsOfPouringAndServing) {
   expect_good(store, position, made);
 }
 
-TEST_F(StoreTest, KilledWhileBeingMade) {
+TEST_F(StoreTest, MakesStoreAfterInterruptedCreation) {
   std::filesystem::create_directory(dir_);
   std::filesystem::permissions(dir_, std::filesystem::perms::owner_all);
-  // What a start leaves that died before the database had its name.
+  // As left by a process that was killed before the database had its name.
   write_file(dir_ / "store.keys", "TINY");
   write_file(dir_ / "material.mdb.new", std::string(5000, 'x'));
   EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_); }), "no store in"));
@@ -122,8 +122,8 @@ TEST_F(StoreTest, KilledWhileBeingMade) {
   expect_good(store, 0, 500);
 }
 
-// Nothing is written through a link that lies under the name of a file that is to be made.
-TEST_F(StoreTest, NewFilesAreNew) {
+// New files are not written through existing links of their names.
+TEST_F(StoreTest, DoesNotWriteThroughLinks) {
   namespace fs = std::filesystem;
   fs::create_directory(dir_);
   fs::permissions(dir_, fs::perms::owner_all);
@@ -141,7 +141,7 @@ TEST_F(StoreTest, NewFilesAreNew) {
   expect_good(store, 0, 500);
 }
 
-TEST_F(StoreTest, DeathWithoutTheWipeIsCompletedByTheNextOpening) {
+TEST_F(StoreTest, OpeningErasesKeysOfRevokedStore) {
   const std::string whole = [&] {
     const Store store = make_store(dir_);
     return read_file(dir_ / "store.keys");
@@ -153,8 +153,8 @@ TEST_F(StoreTest, DeathWithoutTheWipeIsCompletedByTheNextOpening) {
   EXPECT_EQ(read_file(dir_ / "store.keys"), wiped);
 }
 
-// A process that was killed after any of the 64 KiB that are overwritten at a time.
-TEST_F(StoreTest, AWipeThatWasCutOffIsCompletedByWhoMayChangeTheStore) {
+// The process was killed after some of the 64 KiB blocks were overwritten.
+TEST_F(StoreTest, OpeningCompletesInterruptedErasure) {
   std::string whole;
   {
     Store store = make_store(dir_);
@@ -173,15 +173,15 @@ TEST_F(StoreTest, AWipeThatWasCutOffIsCompletedByWhoMayChangeTheStore) {
       EXPECT_EQ(store.manifest().dead_reason, "combiner openings");
       EXPECT_FALSE(store.keys_are_gone()) << done;
     }
-    EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off) << "to look changes nothing";
+    EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off) << "Purpose::Look changes nothing";
     EXPECT_TRUE(Store::open(dir_).keys_are_gone()) << done;
     EXPECT_EQ(read_file(dir_ / "store.keys"), wiped) << done;
     EXPECT_TRUE(Store::open(dir_, {.purpose = Purpose::Look}).keys_are_gone());
   }
 }
 
-// The state could not be written, so the keys alone are what makes it dead.
-TEST_F(StoreTest, AWipeWithoutAStateIsCompletedToo) {
+// The manifest was not written; only the key table shows the revocation.
+TEST_F(StoreTest, OpeningCompletesErasureWithoutManifest) {
   {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 300);
@@ -198,14 +198,14 @@ TEST_F(StoreTest, AWipeWithoutAStateIsCompletedToo) {
   EXPECT_EQ(read_file(dir_ / "store.keys").find_first_not_of('\0', 48), std::string::npos);
 }
 
-TEST_F(StoreTest, FullDiskKeepsWhatIsCommitted) {
+TEST_F(StoreTest, FullDiskKeepsCommittedMaterial) {
   {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 500);
   }
   const int status = status_of_child([&] {
-    // The kernel refuses to make a file larger than this, as it does on a full disk: room for two
-    // units, and for what a reservation may need.
+    // The kernel limits the size of files, which fails like a full disk: room for two units and a
+    // reservation.
     const rlimit limit{35 << 20, 35 << 20};
     ::signal(SIGXFSZ, SIG_IGN);
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return;
@@ -213,10 +213,10 @@ TEST_F(StoreTest, FullDiskKeepsWhatIsCommitted) {
     const std::string message = message_of([&] {
       for (;;) add_unit(store, kTestKind, 250000);
     });
-    const bool is_told = mentions(message, "disk full") && mentions(message, "bytes more");
-    // Material that is there is still served.
+    const bool is_reported = mentions(message, "disk full") && mentions(message, "bytes more");
+    // Existing material is still served.
     Reservation reservation = store.reserve({}, counts_of(kTestKind, 200));
-    exit_well(is_told && draws(reservation, kTestKind, Party::A, 0, 200) &&
+    exit_well(is_reported && draws(reservation, kTestKind, Party::A, 0, 200) &&
               store.made()[kTestKind] == 500500);
   });
   EXPECT_TRUE(ended_well(status)) << status;

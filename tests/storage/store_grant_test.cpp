@@ -1,5 +1,4 @@
-// Ranges: who is given what, in which order they may come, and that cutting batches at their ends
-// loses nothing.
+// Ranges: granting and taking, their order, and cutting batches at their ends.
 #include "storage/record.h"
 #include "tests/storage/process_support.h"
 #include "tests/storage/store_support.h"
@@ -19,7 +18,7 @@ class GrantTest : public StoreTest {
   GrantTest() : store_(make_store(dir_, Party::B)) { add_unit(store_, kGranted, 1000); }
 
   std::uint64_t burnt() const { return store_.burnt()[kGranted]; }
-  // Takes a range, and looks at what is in it.
+  // Takes a range and checks its objects.
   ::testing::AssertionResult takes(std::uint64_t start, std::uint64_t end) {
     Reservation reservation = store_.hold(store_.take(offer(start, end), {}));
     return draws(reservation, kGranted, Party::B, start, end - start);
@@ -31,7 +30,7 @@ class GrantTest : public StoreTest {
   Store store_;
 };
 
-TEST_F(GrantTest, RangesFollowEachOther) {
+TEST_F(GrantTest, RangesAreConsecutive) {
   for (std::uint64_t start = 0; start < 1000; start += 125) {
     const Grant granted = store_.grant({.counts = counts_of(kGranted, 125), .at_least = {}});
     EXPECT_EQ(granted.range, (Range{counts_of(kGranted, start), counts_of(kGranted, start + 125)}));
@@ -43,7 +42,7 @@ TEST_F(GrantTest, RangesFollowEachOther) {
   EXPECT_THROW(store_.grant({.counts = counts_of(kGranted, 1), .at_least = {}}), OutOfMaterial);
 }
 
-TEST_F(GrantTest, AHigherPositionOfThePeerBurnsAndIsRemembered) {
+TEST_F(GrantTest, HigherPositionOfPeerBurns) {
   const Grant granted =
       store_.grant({.counts = counts_of(kGranted, 100), .at_least = counts_of(kGranted, 333)});
   EXPECT_EQ(granted.range, (Range{counts_of(kGranted, 333), counts_of(kGranted, 433)}));
@@ -53,12 +52,12 @@ TEST_F(GrantTest, AHigherPositionOfThePeerBurnsAndIsRemembered) {
   Reservation reservation = store_.hold(granted);
   EXPECT_TRUE(draws(reservation, kGranted, Party::B, 333, 100));
   reservation.finish();
-  // The peer has taken the same range by then.
+  // The peer has taken the same range.
   EXPECT_EQ(store_.marks().confirmed, counts_of(kGranted, 433));
-  EXPECT_TRUE(store_.marks().gaps.empty()) << "who allots has no gaps";
+  EXPECT_TRUE(store_.marks().gaps.empty()) << "the granting party has no gaps";
 }
 
-TEST_F(GrantTest, RangesOutOfOrderLeaveGapsThatAreFilledLater) {
+TEST_F(GrantTest, RangesOutOfOrderLeaveGaps) {
   EXPECT_TRUE(takes(300, 400));
   EXPECT_EQ(burnt(), 300u);
   EXPECT_EQ(store_.marks().gaps, (std::vector<Gap>{{kGranted, 0, 300}}));
@@ -74,7 +73,7 @@ TEST_F(GrantTest, RangesOutOfOrderLeaveGapsThatAreFilledLater) {
   EXPECT_TRUE(takes(601, 1000));
 }
 
-TEST_F(GrantTest, WhatHasBeenServedIsNotTakenAgain) {
+TEST_F(GrantTest, RejectsServedRange) {
   ASSERT_TRUE(takes(0, 250));
   ASSERT_TRUE(takes(500, 600));
   const Marks before = store_.marks();
@@ -92,10 +91,10 @@ TEST_F(GrantTest, WhatHasBeenServedIsNotTakenAgain) {
   EXPECT_TRUE(takes(250, 500));
 }
 
-TEST_F(GrantTest, WhatSomebodyHoldsOrPlansIsNotTakenAgain) {
+TEST_F(GrantTest, RejectsHeldAndPlannedRanges) {
   Reservation held = store_.hold(store_.take(offer(0, 100), {}));
   (void)store_.take(offer(100, 200, 5), {});
-  // The ends lie inside batches whose keys are gone, or kept for the plan.
+  // The ends are inside batches whose keys are erased, or reserved for the plan.
   for (const auto& [start, end] : {std::pair(0, 100), std::pair(30, 70), std::pair(50, 150),
                                    std::pair(130, 170), std::pair(199, 201)})
     EXPECT_NE(disagreement(static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(end)), "")
@@ -105,7 +104,7 @@ TEST_F(GrantTest, WhatSomebodyHoldsOrPlansIsNotTakenAgain) {
   EXPECT_TRUE(draws(planned, kGranted, Party::B, 100, 100));
 }
 
-TEST_F(GrantTest, GapsEndWithTheProcessesThatCouldFillThem) {
+TEST_F(GrantTest, ReopeningClearsGaps) {
   ASSERT_TRUE(takes(300, 400));
   store_ = [&] {
     { const Store gone = std::move(store_); }
@@ -117,7 +116,7 @@ TEST_F(GrantTest, GapsEndWithTheProcessesThatCouldFillThem) {
   EXPECT_TRUE(takes(400, 500));
 }
 
-TEST_F(GrantTest, WithTooManyGapsTheOldestIsGivenUp) {
+TEST_F(GrantTest, DiscardsOldestGapAtLimit) {
   for (std::uint64_t i = 0; i <= Marks::kGapsMax; ++i)
     (void)store_.take(offer(3 * i + 2, 3 * i + 3), {});
   EXPECT_EQ(store_.marks().gaps.size(), Marks::kGapsMax);
@@ -133,7 +132,7 @@ TEST_F(GrantTest, WithTooManyGapsTheOldestIsGivenUp) {
   EXPECT_TRUE(takes(903, 1000));
 }
 
-TEST_F(GrantTest, APlanSurvivesReopeningAndIsClaimedOnce) {
+TEST_F(GrantTest, PlanSurvivesReopeningAndIsClaimedOnce) {
   const Grant first =
       store_.grant({.counts = counts_of(kGranted, 100), .at_least = {}, .is_plan = true});
   const Grant second =
@@ -153,7 +152,7 @@ TEST_F(GrantTest, APlanSurvivesReopeningAndIsClaimedOnce) {
     EXPECT_TRUE(mentions(message_of([&] { store.claim(2); }), "holds no reservation 2;"));
     EXPECT_TRUE(mentions(message_of([&] { store.claim(3); }), "holds no reservation 3;"));
   }
-  // Claimed by a process that dies: gone as well.
+  // A claim of a process that is killed is spent as well.
   ASSERT_TRUE(was_killed(status_of_child([&] {
     Store store = Store::open(dir_);
     Reservation reservation = store.claim(1);
@@ -163,7 +162,7 @@ TEST_F(GrantTest, APlanSurvivesReopeningAndIsClaimedOnce) {
   EXPECT_TRUE(store_.marks().planned.empty());
   EXPECT_TRUE(mentions(message_of([&] { store_.claim(1); }), "holds no reservation 1;"));
   EXPECT_EQ(store_.bytes_of(kGranted), record_bytes(kGranted, Party::B, 800))
-      << "what was claimed has been dropped";
+      << "claimed batches are dropped";
   EXPECT_TRUE(takes(200, 1000));
 }
 

@@ -1,5 +1,4 @@
-// Bits that are kept for later units: they go with the unit that is finished next, and no run is
-// given them.
+// Reference bits: stored with the unit that is finished next, and never drawn.
 #include "storage/verify.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
@@ -13,7 +12,7 @@ constexpr MaterialKind kOfA = MaterialKind::AuthBitsA, kOfB = MaterialKind::Auth
 
 class KeptTest : public StoreTest {
  protected:
-  // Objects that differ from all that a unit of these tests has.
+  // Objects that no unit of these tests has.
   static constexpr std::uint64_t kFrom = 1 << 20;
 
   static void keep(Store& store, std::uint64_t from = kFrom) {
@@ -22,7 +21,7 @@ class KeptTest : public StoreTest {
   }
   static ::testing::AssertionResult has_kept(const Store& store, std::uint64_t from = kFrom) {
     std::optional<ReferenceBits> kept = store.kept();
-    if (!kept) return ::testing::AssertionFailure() << "nothing is kept";
+    if (!kept) return ::testing::AssertionFailure() << "no reference bits";
     const auto of_a =
         holds(std::move(kept->bits_a), kOfA, store.manifest().me, from, kKeptReferenceBits);
     return of_a
@@ -31,7 +30,7 @@ class KeptTest : public StoreTest {
   }
 };
 
-TEST_F(KeptTest, GoWithTheUnitAndOutliveTheHandle) {
+TEST_F(KeptTest, AreStoredWithNextUnit) {
   for (const Party me : {Party::A, Party::B}) {
     const auto dir = root_ / std::string(1, letter(me));
     {
@@ -46,7 +45,7 @@ TEST_F(KeptTest, GoWithTheUnitAndOutliveTheHandle) {
   }
 }
 
-TEST_F(KeptTest, CountForNobody) {
+TEST_F(KeptTest, AreNeverServed) {
   Store store = make_store(dir_);
   keep(store);
   add_unit(store, kOfA, 10);
@@ -59,7 +58,7 @@ TEST_F(KeptTest, CountForNobody) {
   EXPECT_EQ(verify(store).batches, 0u);
 }
 
-TEST_F(KeptTest, OfAUnitThatIsNeverFinishedAreNotThere) {
+TEST_F(KeptTest, AreDroppedWithUnfinishedUnit) {
   {
     Store store = make_store(dir_);
     keep(store);
@@ -68,7 +67,7 @@ TEST_F(KeptTest, OfAUnitThatIsNeverFinishedAreNotThere) {
   EXPECT_FALSE(open_to_make(dir_).kept());
 }
 
-TEST_F(KeptTest, GoWithTheFirstUnitWhenItIsCutBackAndOnlyThen) {
+TEST_F(KeptTest, AreDroppedWithFirstUnitOnly) {
   const auto dropped = [&](Store& store) {
     std::optional<BatchEntry> entry;
     store.look([&](const View& view) { entry = view.kept(kOfB); });
@@ -86,13 +85,13 @@ TEST_F(KeptTest, GoWithTheFirstUnitWhenItIsCutBackAndOnlyThen) {
   store.look([&](const View& view) {
     EXPECT_TRUE(mentions(message_of([&] { (void)view.key_of(entry); }), "is erased"));
   });
-  // The first unit is made again, and others are kept with it.
+  // The first unit is made again, with other reference bits.
   keep(store, 2 * kFrom);
   add_unit(store, kAnds, 5);
   EXPECT_TRUE(has_kept(store, 2 * kFrom));
 }
 
-TEST_F(KeptTest, ThatAreCorruptAreNotGivenOut) {
+TEST_F(KeptTest, RejectsCorruptBits) {
   {
     Store store = make_store(dir_);
     keep(store);
@@ -112,7 +111,7 @@ TEST_F(KeptTest, ThatAreCorruptAreNotGivenOut) {
   EXPECT_EQ(verify(store).corrupt.size(), 1u);
 }
 
-TEST_F(KeptTest, OfADeadSessionAreGone) {
+TEST_F(KeptTest, AreErasedByRevocation) {
   Store store = make_store(dir_);
   keep(store);
   add_unit(store, kAnds, 10);

@@ -1,4 +1,4 @@
-// What the keys protect: a store that was used, stolen or copied, and one under a store key.
+// What the keys protect: used and copied stores, and stores under a store key.
 #include <sys/stat.h>
 
 #include <bit>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A copy of a store, as a backup or a thief makes it.
+// A copy of a store, as a backup or theft makes it.
 void copy_store(const fs::path& from, const fs::path& to) {
   fs::create_directory(to);
   fs::permissions(to, fs::perms::owner_all);
@@ -28,7 +28,7 @@ BatchEntry entry_of(const Store& store, std::uint64_t index) {
 
 const SessionId kSession = std::bit_cast<SessionId>(test_manifest(Party::A).session_id);
 
-// Slots of a key table whose keys open what is sealed.
+// Slots of a key table whose keys open the sealed record.
 std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry& entry,
                                            const std::string& sealed, std::uint64_t slots) {
   const KeyTable keys(dir / "store.keys", kSession, {});
@@ -44,7 +44,7 @@ std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry
   return opening;
 }
 
-TEST_F(StoreTest, TheKeysOfAReservationAreGoneWhenItIsHeld) {
+TEST_F(StoreTest, ErasesKeysOfReservation) {
   const std::uint64_t capacity = record_capacity(kTestKind);
   Store store = make_store(dir_);
   add_unit(store, kTestKind, 3 * capacity);
@@ -57,17 +57,17 @@ TEST_F(StoreTest, TheKeysOfAReservationAreGoneWhenItIsHeld) {
   const std::uint64_t slots = store.marks().next_slot;
   EXPECT_TRUE(slots_that_open(dir_, whole, whole_sealed, slots).empty());
   EXPECT_TRUE(slots_that_open(dir_, cut, cut_sealed, slots).empty())
-      << "of the batch that was cut in two";
+      << "key of the batch that was cut in two";
   const std::string reserved_half = sealed_record(store, kTestKind, capacity),
                     other_half = sealed_record(store, kTestKind, capacity + 10);
   EXPECT_TRUE(slots_that_open(dir_, entry_of(store, capacity), reserved_half, slots).empty());
   EXPECT_EQ(slots_that_open(dir_, entry_of(store, capacity + 10), other_half, slots).size(), 1u);
-  // What it sealed is still in the file.
+  // The sealed record is still in the file.
   EXPECT_NE(read_file(dir_ / "material.mdb").find(whole_sealed), std::string::npos);
   EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, capacity + 10));
 }
 
-TEST_F(StoreTest, FilesSavedAfterUseDoNotOpenWhatWasUsed) {
+TEST_F(StoreTest, CopiedFilesDoNotOpenUsedMaterial) {
   Store store = make_store(dir_);
   add_unit(store, kTestKind, 1000);
   const BatchEntry used = entry_of(store, 0);
@@ -89,7 +89,7 @@ TEST_F(StoreTest, FilesSavedAfterUseDoNotOpenWhatWasUsed) {
   }
 }
 
-TEST_F(StoreTest, NothingThatIsStoredIsReadable) {
+TEST_F(StoreTest, StoresNoPlaintext) {
   Store store = make_store(dir_);
   add_unit(store, kTestKind, 200);
   const std::string delta(reinterpret_cast<const char*>(&kTestDelta), sizeof kTestDelta);
@@ -105,7 +105,7 @@ TEST_F(StoreTest, NothingThatIsStoredIsReadable) {
   }
 }
 
-TEST_F(StoreTest, KeysOfDroppedUnitsAndOfDeadSessionsAreGone) {
+TEST_F(StoreTest, ErasesKeysOfDroppedUnitsAndRevokedSessions) {
   Store store = make_store(dir_);
   add_unit(store, kTestKind, 100);
   add_locked_unit(store, kTestKind, 100);
@@ -117,7 +117,7 @@ TEST_F(StoreTest, KeysOfDroppedUnitsAndOfDeadSessionsAreGone) {
   EXPECT_EQ(slots_that_open(dir_, kept, kept_sealed, store.marks().next_slot),
             std::vector{kept.slot});
   const auto size = fs::file_size(dir_ / "store.keys");
-  store.revoke("for the sake of a test");
+  store.revoke("for a test");
   const std::string keys = read_file(dir_ / "store.keys");
   EXPECT_EQ(keys.size(), size);
   EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos)
@@ -140,7 +140,7 @@ class StoreKeyTest : public StoreTest {
   }
 };
 
-TEST_F(StoreKeyTest, OpensWithTheKeyThatItWasMadeWithOnly) {
+TEST_F(StoreKeyTest, OpensOnlyWithItsKey) {
   {
     Store store = Store::create(dir_, test_manifest(Party::A), kTestDelta, 0, key_of('k'));
     EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
@@ -157,14 +157,14 @@ TEST_F(StoreKeyTest, OpensWithTheKeyThatItWasMadeWithOnly) {
   EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, 10));
 }
 
-TEST_F(StoreKeyTest, WithoutItThePermissionsAreAllThatProtects) {
+TEST_F(StoreKeyTest, RejectsSuperfluousKey) {
   { EXPECT_EQ(make_store(dir_).protection(), KeyProtection::ByPermissions); }
   EXPECT_TRUE(mentions(open_message(key_of('k')),
                        "the store in " + dir_.string() + " is not sealed under a store key"));
   EXPECT_EQ(open_message({}), "");
 }
 
-TEST_F(StoreKeyTest, KeyFilesAreChecked) {
+TEST_F(StoreKeyTest, ChecksKeyFiles) {
   EXPECT_EQ(read_message(std::string(16, 'x')), "");
   EXPECT_EQ(read_store_key(root_ / "key"), key_of('x', 16));
   EXPECT_TRUE(
@@ -179,7 +179,7 @@ TEST_F(StoreKeyTest, KeyFilesAreChecked) {
   EXPECT_NE(message_of([&] { (void)read_store_key(root_); }), "");
 }
 
-TEST_F(StoreTest, ACopyIsRefusedUntilItIsAdopted) {
+TEST_F(StoreTest, RejectsCopyUntilAdopted) {
   {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 100);
@@ -198,8 +198,8 @@ TEST_F(StoreTest, ACopyIsRefusedUntilItIsAdopted) {
     Reservation reservation = reserve_all(store);
     EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, 100));
   }
-  EXPECT_EQ(message_of([&] { Store::open(dir_); }), "") << "the original is what it was";
-  // A store may be renamed, and one file of a copy is as good as both.
+  EXPECT_EQ(message_of([&] { Store::open(dir_); }), "") << "the original is unchanged";
+  // A store may be renamed. One replaced file makes it a copy.
   fs::rename(dir_, root_ / "renamed");
   EXPECT_EQ(message_of([&] { Store::open(root_ / "renamed"); }), "");
   fs::copy_file(root_ / "renamed/store.keys", root_ / "renamed/new.keys");

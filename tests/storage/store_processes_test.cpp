@@ -1,5 +1,4 @@
-// Several processes with one store: who may have it open, and that what they draw is disjoint and
-// right.
+// Several processes with one store: compatible purposes, and disjoint ranges.
 #include <atomic>
 #include <vector>
 
@@ -17,7 +16,7 @@ std::string open_message(const std::filesystem::path& dir, Purpose purpose) {
   return message_of([&] { Store::open(dir, {.purpose = purpose}); });
 }
 
-TEST_F(StoreTest, SecondHandleOfAProcessIsRefused) {
+TEST_F(StoreTest, RejectsSecondHandleOfProcess) {
   const std::string by_me = "in use by process " + std::to_string(::getpid());
   {
     Store store = make_store(dir_);
@@ -29,14 +28,14 @@ TEST_F(StoreTest, SecondHandleOfAProcessIsRefused) {
   EXPECT_TRUE(mentions(open_message(dir_, Purpose::Look), by_me));
 }
 
-TEST_F(StoreTest, WhoMayHaveAStoreOpenTogether) {
+TEST_F(StoreTest, PurposesExcludeEachOtherAsDocumented) {
   { const Store store = make_store(dir_); }
   const std::string by_me =
       "in use by process " + std::to_string(::getpid()) + ", which adds to it";
   const std::string by_others = "in use by other processes; wait until they end";
-  // What somebody else is told while this process has the store open.
+  // The error of another process that opens the store while this one has it open.
   const auto refusal = [&](Purpose first, Purpose second, const std::string& part) {
-    // Nothing is open yet when the child begins.
+    // The child starts before the store is open here.
     const Steps steps;
     const pid_t child = start_child([&] {
       steps.wait_until(1);
@@ -58,7 +57,7 @@ TEST_F(StoreTest, WhoMayHaveAStoreOpenTogether) {
   for (const Purpose second : {Purpose::Make, Purpose::Own}) refusal(Purpose::Own, second, by_me);
 }
 
-TEST_F(StoreTest, WhoOpensWhileSomebodyIsAloneWaits) {
+TEST_F(StoreTest, OpeningWaitsForExclusiveLock) {
   { const Store store = make_store(dir_); }
   const Steps steps;
   const pid_t child = start_child([&] {
@@ -72,12 +71,12 @@ TEST_F(StoreTest, WhoOpensWhileSomebodyIsAloneWaits) {
     steps.wait_until(2);
     ::usleep(100000);
     int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, WNOHANG), 0) << "it does not wait";
+    EXPECT_EQ(::waitpid(child, &status, WNOHANG), 0) << "the other process does not wait";
   }
   EXPECT_TRUE(ended_well(wait_for(child)));
 }
 
-TEST_F(StoreTest, OneUsesWhatAnotherMakesAlthoughTheMapGrows) {
+TEST_F(StoreTest, UsesMaterialOfOtherProcessAsMapGrows) {
   constexpr std::uint64_t kUnit = 400000;
   {
     Store store = make_store(dir_);
@@ -100,12 +99,12 @@ TEST_F(StoreTest, OneUsesWhatAnotherMakesAlthoughTheMapGrows) {
   {
     Store store = open_to_make(dir_);
     steps.wait_until(1);
-    // The map that the other has is much smaller.
+    // The other process has a much smaller map.
     for (int unit = 0; unit < 3; ++unit) add_unit(store, kShared, kUnit);
     EXPECT_GT(store.store_bytes(), std::uint64_t{50} << 20);
     steps.reach(2);
     steps.wait_until(3);
-    EXPECT_EQ(store.position(), MaterialCounts{}) << "as this handle has seen it last";
+    EXPECT_EQ(store.position(), MaterialCounts{}) << "as of the last refresh";
     store.refresh();
     EXPECT_EQ(store.position(), counts_of(kShared, 1000 + kUnit));
     add_unit(store, kShared, 5);
@@ -114,7 +113,7 @@ TEST_F(StoreTest, OneUsesWhatAnotherMakesAlthoughTheMapGrows) {
   EXPECT_TRUE(ended_well(wait_for(child)));
 }
 
-TEST_F(StoreTest, WhoOpensWhileAnotherMakesLeavesItsUnfinishedUnitAlone) {
+TEST_F(StoreTest, OpeningKeepsUnfinishedUnitOfOtherProcess) {
   { const Store store = make_store(dir_); }
   const Steps steps;
   const pid_t child = start_child([&] {
@@ -139,9 +138,8 @@ TEST_F(StoreTest, WhoOpensWhileAnotherMakesLeavesItsUnfinishedUnitAlone) {
   EXPECT_TRUE(draws(reservation, kShared, Party::A, 0, kHalf));
 }
 
-// LMDB uses no page again that a reader could still see, and knows of those that were killed only
-// when it is asked to look.
-TEST_F(StoreTest, AReaderThatWasKilledDoesNotMakeTheFileGrow) {
+// LMDB reuses no page that a reader could see, and removes killed readers only on request.
+TEST_F(StoreTest, KilledReaderDoesNotGrowFile) {
   { const Store store = make_store(dir_); }
   const Steps steps;
   const pid_t child = start_child([&] {
@@ -162,13 +160,13 @@ TEST_F(StoreTest, AReaderThatWasKilledDoesNotMakeTheFileGrow) {
   EXPECT_LT(make_and_serve(8), alone + alone / 2);
 }
 
-// How often each object has been served, by whomever.
+// Counts how often each object is served, over all processes.
 struct Ledger {
   static constexpr std::uint64_t kObjects = 120000;
   std::atomic<std::uint8_t> served[kObjects];
 
-  // Whether a range is served for the first time.
-  bool note(std::uint64_t first, std::uint64_t count) {
+  // Records a range; whether all of it is served for the first time.
+  bool record(std::uint64_t first, std::uint64_t count) {
     bool is_first = first + count <= kObjects;
     for (std::uint64_t i = first; is_first && i < first + count; ++i)
       is_first = served[i].fetch_add(1) == 0;
@@ -181,8 +179,8 @@ struct Ledger {
   }
 };
 
-// Draws ranges of many sizes until the store is empty; exits well if all of it was right and nobody
-// else's.
+// Draws ranges of various sizes until the store is empty. Exits with 0 if all objects were right
+// and served once.
 [[noreturn]] void draw_until_empty(const std::filesystem::path& dir, Ledger& ledger,
                                    std::uint64_t seed, bool is_made_meanwhile) {
   Store store = Store::open(dir);
@@ -194,7 +192,7 @@ struct Ledger {
       if (!draws(reservation, kShared, Party::A, start, count / 2)) exit_well(false);
       if (!draws(reservation, kShared, Party::A, start + count / 2, count - count / 2))
         exit_well(false);
-      if (!ledger.note(start, count)) exit_well(false);
+      if (!ledger.record(start, count)) exit_well(false);
     } catch (const OutOfMaterial&) {
       if (!is_made_meanwhile ||
           (store.manifest().state == SessionState::Complete && store.left()[kShared] < 2500))
@@ -205,7 +203,7 @@ struct Ledger {
   }
 }
 
-TEST_F(StoreTest, ProcessesThatDrawAtOnceGetDisjointRanges) {
+TEST_F(StoreTest, ConcurrentProcessesGetDisjointRanges) {
   {
     Store store = make_store(dir_);
     for (std::uint64_t unit = 0; unit < 3; ++unit) add_unit(store, kShared, Ledger::kObjects / 3);
@@ -216,12 +214,12 @@ TEST_F(StoreTest, ProcessesThatDrawAtOnceGetDisjointRanges) {
     children.push_back(start_child([&] { draw_until_empty(dir_, *ledger, seed, false); }));
   for (const pid_t child : children) EXPECT_TRUE(ended_well(wait_for(child)));
   Store store = Store::open(dir_);
-  EXPECT_EQ(ledger->total(), store.position()[kShared]) << "nothing is passed over";
+  EXPECT_EQ(ledger->total(), store.position()[kShared]) << "nothing is skipped";
   EXPECT_GT(ledger->total(), Ledger::kObjects - 2500);
   EXPECT_EQ(store.burnt(), MaterialCounts{});
 }
 
-TEST_F(StoreTest, ProcessesDrawWhileAnotherMakes) {
+TEST_F(StoreTest, ProcessesDrawDuringMaking) {
   { const Store store = make_store(dir_); }
   const Shared<Ledger> ledger;
   std::vector<pid_t> children;
@@ -240,7 +238,7 @@ TEST_F(StoreTest, ProcessesDrawWhileAnotherMakes) {
       draws(reservation, kShared, Party::A, ledger->total(), Ledger::kObjects - ledger->total()));
 }
 
-TEST_F(StoreTest, WhatADeadProcessHeldIsDroppedByTheFirstWhoIsAlone) {
+TEST_F(StoreTest, ReclaimsReservationsOfCrashedProcess) {
   {
     Store store = make_store(dir_);
     add_unit(store, kShared, 1000);
@@ -253,15 +251,15 @@ TEST_F(StoreTest, WhatADeadProcessHeldIsDroppedByTheFirstWhoIsAlone) {
     steps.wait_until(2);
     exit_well(static_cast<bool>(draws(reservation, kShared, Party::A, 0, 100)));
   });
-  const pid_t dying = start_child([&] {
+  const pid_t killed = start_child([&] {
     steps.wait_until(1);
     Store store = Store::open(dir_);
     (void)store.grant({.counts = counts_of(kShared, 200), .at_least = {}});
     kill_this_process();
   });
-  ASSERT_TRUE(was_killed(wait_for(dying)));
+  ASSERT_TRUE(was_killed(wait_for(killed)));
   {
-    // Not alone: what others may hold stays.
+    // Another process has the store open, so its reservations stay.
     Store store = Store::open(dir_);
     EXPECT_EQ(store.position(), counts_of(kShared, 300));
     EXPECT_GT(store.bytes_of(kShared), record_bytes(kShared, Party::A, 990));
@@ -274,7 +272,7 @@ TEST_F(StoreTest, WhatADeadProcessHeldIsDroppedByTheFirstWhoIsAlone) {
   EXPECT_TRUE(draws(reservation, kShared, Party::A, 300, 700));
 }
 
-TEST_F(StoreTest, TheDeathOfASessionIsSeenByWhoeverHasItOpen) {
+TEST_F(StoreTest, RevocationReachesOpenHandles) {
   {
     Store store = make_store(dir_);
     add_unit(store, kShared, 1000);
@@ -285,11 +283,11 @@ TEST_F(StoreTest, TheDeathOfASessionIsSeenByWhoeverHasItOpen) {
     Reservation reservation = store.reserve({}, counts_of(kShared, 100));
     steps.reach(1);
     steps.wait_until(2);
-    const bool is_told = mentions(message_of([&] { reservation.draw(kShared, 1); }),
-                                  "session is revoked: cheating") &&
-                         mentions(message_of([&] { store.reserve({}, counts_of(kShared, 1)); }),
-                                  "session is revoked: cheating");
-    exit_well(is_told);
+    const bool is_reported = mentions(message_of([&] { reservation.draw(kShared, 1); }),
+                                      "session is revoked: cheating") &&
+                             mentions(message_of([&] { store.reserve({}, counts_of(kShared, 1)); }),
+                                      "session is revoked: cheating");
+    exit_well(is_reported);
   });
   steps.wait_until(1);
   Store::open(dir_).revoke("cheating");

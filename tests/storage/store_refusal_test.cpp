@@ -1,4 +1,4 @@
-// What a store refuses, and what it says then.
+// Stores and directories that are rejected, and the error messages.
 #include <sys/stat.h>
 
 #include "tests/storage/process_support.h"
@@ -20,16 +20,16 @@ mode_t mode_of(const fs::path& path) {
   return found.st_mode & 07777;
 }
 
-TEST_F(StoreTest, MissingStoreSaysHowToMakeOne) {
+TEST_F(StoreTest, MissingStoreErrorNamesCommand) {
   EXPECT_EQ(refusal(dir_), "no store in " + dir_.string() + "; make one with tinyot preprocess");
   fs::create_directory(dir_);
   EXPECT_EQ(refusal(dir_), "no store in " + dir_.string() + "; make one with tinyot preprocess");
   EXPECT_TRUE(fs::is_empty(dir_));
 }
 
-// Stores of earlier versions: `field` of the manifest as it was coded then, in place of a peer
-// whose coding is as long.
-TEST_F(StoreTest, TriplesThatWereWithdrawnAreRefused) {
+// Stores of earlier versions: `field` of the manifest in its former coding replaces a peer whose
+// coding has the same length.
+TEST_F(StoreTest, RejectsWithdrawnTriples) {
   using Case = std::tuple<std::string, std::string, std::string>;
   for (const auto& [peer, field, message] :
        {Case{"a peer...", std::string("\x92\x01\x08") + "deferred", "the deferred check"},
@@ -49,7 +49,7 @@ TEST_F(StoreTest, TriplesThatWereWithdrawnAreRefused) {
   }
 }
 
-TEST_F(StoreTest, EverythingIsPrivate) {
+TEST_F(StoreTest, MakesPrivateFiles) {
   const fs::path nested = root_ / "a" / "b";
   const Store store = make_store(nested / "");
   EXPECT_EQ(mode_of(nested), 0700u);
@@ -57,7 +57,7 @@ TEST_F(StoreTest, EverythingIsPrivate) {
     EXPECT_EQ(mode_of(entry.path()), 0600u) << entry.path();
 }
 
-TEST_F(StoreTest, SecondStoreInADirectoryIsRefused) {
+TEST_F(StoreTest, RejectsSecondStoreInDirectory) {
   {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 10);
@@ -68,7 +68,7 @@ TEST_F(StoreTest, SecondStoreInADirectoryIsRefused) {
   EXPECT_EQ(Store::open(dir_).made(), counts_of(kTestKind, 10));
 }
 
-TEST_F(StoreTest, AskingForAVacantPlaceChangesNothing) {
+TEST_F(StoreTest, CheckAbsentChangesNothing) {
   EXPECT_EQ(message_of([&] { Store::check_absent(dir_); }), "");
   EXPECT_FALSE(fs::exists(dir_));
   { const Store store = make_store(dir_); }
@@ -78,7 +78,7 @@ TEST_F(StoreTest, AskingForAVacantPlaceChangesNothing) {
       mentions(message_of([&] { Store::check_absent(root_ / "file"); }), "is not a directory"));
 }
 
-TEST_F(StoreTest, PlacesThatCannotHoldAStoreAreRefused) {
+TEST_F(StoreTest, RejectsUnsuitableDirectories) {
   write_file(root_ / "file", "x");
   EXPECT_TRUE(mentions(message_of([&] { make_store(root_ / "file"); }), "is not a directory"));
   EXPECT_NE(message_of([&] { make_store("/proc/tinyot_store"); }), "");
@@ -92,7 +92,7 @@ TEST_F(StoreTest, PlacesThatCannotHoldAStoreAreRefused) {
   }
 }
 
-TEST_F(StoreTest, LoosePermissionsAreRefusedWithTheCommandThatMendsThem) {
+TEST_F(StoreTest, RejectsLoosePermissionsAndNamesCommand) {
   { const Store store = make_store(dir_); }
   for (const char* name : {"material.mdb", "store.keys", "store.lock", "material.mdb-lock"}) {
     const fs::path file = dir_ / name;
@@ -107,7 +107,7 @@ TEST_F(StoreTest, LoosePermissionsAreRefusedWithTheCommandThatMendsThem) {
   EXPECT_EQ(refusal(dir_), "");
 }
 
-TEST_F(StoreTest, ForeignFilesAreRefusedUnchanged) {
+TEST_F(StoreTest, RejectsForeignFilesUnchanged) {
   fs::create_directory(dir_);
   ASSERT_EQ(::chmod(dir_.c_str(), 0700), 0);
   for (const std::string& bytes :
@@ -118,13 +118,13 @@ TEST_F(StoreTest, ForeignFilesAreRefusedUnchanged) {
   }
 }
 
-TEST_F(StoreTest, WrongMagicIsRefused) {
+TEST_F(StoreTest, RejectsWrongMagic) {
   { const Store store = make_store(dir_); }
   ASSERT_GT(replace_in_file(dir_ / "material.mdb", "TinyOT store", "TinyOT stork"), 0);
   EXPECT_TRUE(mentions(refusal(dir_), "is not a TinyOT store"));
 }
 
-TEST_F(StoreTest, TruncatedFileIsRefusedAtEveryPage) {
+TEST_F(StoreTest, RejectsTruncationAtEveryPage) {
   {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 1000);
@@ -141,9 +141,9 @@ TEST_F(StoreTest, TruncatedFileIsRefusedAtEveryPage) {
   EXPECT_EQ(refusal(dir_), "");
 }
 
-TEST_F(StoreTest, OtherFormatsAreRefused) {
+TEST_F(StoreTest, RejectsOtherFormats) {
   { const Store store = make_store(dir_); }
-  // Field 1 of the manifest, a fixed 32-bit number, and the head of field 2.
+  // Field 1 of the manifest, a fixed 32-bit number, and the header of field 2.
   const auto head = [](char version) {
     return std::string{'\x0d', version, 0, 0, 0, '\x12', '\x20'};
   };
@@ -154,11 +154,11 @@ TEST_F(StoreTest, OtherFormatsAreRefused) {
   EXPECT_TRUE(mentions(refusal(dir_), "did not count broken units"));
 }
 
-// Where the fields of store.keys begin, as FORMAT.md gives them.
+// Offsets of the fields of store.keys, as in FORMAT.md.
 constexpr std::size_t kVersionAt = 8, kProtectionAt = 12, kSessionAt = 16, kSaltAt = 48,
                       kZerosAt = 80, kCheckAt = 112, kSlotsAt = 128, kSlotBytes = 64;
 
-TEST_F(StoreTest, KeyFileIsChecked) {
+TEST_F(StoreTest, ChecksKeyTable) {
   { const Store store = make_store(dir_); }
   const fs::path keys = dir_ / "store.keys";
   const std::string whole = read_file(keys);
@@ -199,7 +199,7 @@ TEST_F(StoreTest, KeyFileIsChecked) {
   EXPECT_EQ(refusal(dir_), "");
 }
 
-TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsDrawn) {
+TEST_F(StoreTest, DrawNamesCorruptBatch) {
   std::string sealed;
   {
     Store store = make_store(dir_);
@@ -216,7 +216,7 @@ TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsDrawn) {
                        "batch auth_ands_a 0..99 is corrupt"));
 }
 
-TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsCut) {
+TEST_F(StoreTest, CutNamesCorruptBatch) {
   std::string sealed;
   {
     Store store = make_store(dir_);
@@ -232,7 +232,7 @@ TEST_F(StoreTest, CorruptBatchIsNamedWhenItIsCut) {
   EXPECT_EQ(store.position(), MaterialCounts{});
 }
 
-TEST_F(StoreTest, BatchesThatHaveChangedPlacesAreRefused) {
+TEST_F(StoreTest, RejectsSwappedBatches) {
   std::string first, second;
   {
     Store store = make_store(dir_);

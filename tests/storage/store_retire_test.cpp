@@ -1,4 +1,4 @@
-// Retiring a store: its keys go, whatever state it is in, unless somebody has it open.
+// Retiring a store erases its keys, whatever state it is in, unless a process has it open.
 #include <sys/stat.h>
 
 #include "storage/retire.h"
@@ -17,7 +17,7 @@ class RetireTest : public StoreTest {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 20000);
   }
-  // Nothing but the header of an erased table, and the name of the session.
+  // Only the header of an erased table and the session id are left.
   static ::testing::AssertionResult has_no_keys(const fs::path& dir) {
     const std::string bytes = read_file(dir / "store.keys");
     if (bytes.size() < 128 + 64)
@@ -42,7 +42,7 @@ class RetireTest : public StoreTest {
   }
 };
 
-TEST_F(RetireTest, ASoundStoreIsDead) {
+TEST_F(RetireTest, RevokesValidStore) {
   const Retired retired = retire_store(dir_, {});
   EXPECT_EQ(retired.reason, "retired by its owner");
   EXPECT_TRUE(retired.not_done.empty());
@@ -50,45 +50,45 @@ TEST_F(RetireTest, ASoundStoreIsDead) {
   EXPECT_EQ(Store::open(dir_).manifest().dead_reason, "retired by its owner");
 }
 
-TEST_F(RetireTest, ADeadStoreKeepsItsReason) {
+TEST_F(RetireTest, RevokedStoreKeepsReason) {
   Store::open(dir_).revoke("another reason");
   EXPECT_EQ(retire_store(dir_, {}).reason, "another reason");
 }
 
-TEST_F(RetireTest, AStoreWithABrokenPage) {
-  // The roots of both heads.
+TEST_F(RetireTest, ErasesKeysOfStoreWithCorruptPage) {
+  // The roots in both meta pages.
   for (std::size_t page : {0u, 1u}) flip("material.mdb", 4096 * page + 16 + 24 + 48 + 40);
   expect_retired_unopened("");
 }
 
-TEST_F(RetireTest, AStoreWithABrokenManifest) {
+TEST_F(RetireTest, ErasesKeysOfStoreWithCorruptManifest) {
   ASSERT_GT(replace_in_file(dir_ / "material.mdb", "peer.example", "peer.exampla"), 0);
   expect_retired_unopened("is corrupt (manifest)");
 }
 
-TEST_F(RetireTest, AStoreThatIsCutOff) {
+TEST_F(RetireTest, ErasesKeysOfTruncatedStore) {
   write_file(dir_ / "material.mdb", read_file(dir_ / "material.mdb").substr(0, 8192));
   expect_retired_unopened("");
 }
 
-TEST_F(RetireTest, AStoreWithoutItsDatabase) {
+TEST_F(RetireTest, ErasesKeysWithoutDatabase) {
   fs::remove(dir_ / "material.mdb");
   expect_retired_unopened("no store in");
 }
 
-TEST_F(RetireTest, AStoreWhoseKeysAreCorrupt) {
+TEST_F(RetireTest, ErasesCorruptKeys) {
   for (const std::size_t at : {0u, 12u, 20u, 60u, 120u}) {
     flip("store.keys", at);
     expect_retired_unopened("store.keys");
   }
 }
 
-TEST_F(RetireTest, AStoreThatIsOpenToOthers) {
+TEST_F(RetireTest, ErasesKeysOfStoreOpenToOthers) {
   ASSERT_EQ(::chmod((dir_ / "store.keys").c_str(), 0644), 0);
   expect_retired_unopened("open to other users");
 }
 
-TEST_F(RetireTest, ACopySaysThatTheOriginalIsLeft) {
+TEST_F(RetireTest, ReportsOriginalOfCopy) {
   const fs::path copy = root_ / "copy";
   fs::copy(dir_, copy);
   fs::permissions(copy, fs::perms::owner_all);
@@ -100,7 +100,7 @@ TEST_F(RetireTest, ACopySaysThatTheOriginalIsLeft) {
   EXPECT_EQ(Store::open(dir_).made(), counts_of(kTestKind, 20000));
 }
 
-TEST_F(RetireTest, NothingIsDoneWhileSomebodyHasTheStoreOpen) {
+TEST_F(RetireTest, RejectsStoreInUse) {
   for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make}) {
     const Steps steps;
     const pid_t child = start_child([&] {
@@ -110,7 +110,7 @@ TEST_F(RetireTest, NothingIsDoneWhileSomebodyHasTheStoreOpen) {
       exit_well(true);
     });
     steps.wait_until(1);
-    // Broken or not.
+    // Also if the store is corrupt.
     if (purpose == Purpose::Make) fs::remove(dir_ / "material.mdb");
     EXPECT_TRUE(mentions(message_of([&] { retire_store(dir_, {}); }), "in use by"));
     EXPECT_FALSE(has_no_keys(dir_));
@@ -119,13 +119,13 @@ TEST_F(RetireTest, NothingIsDoneWhileSomebodyHasTheStoreOpen) {
   }
 }
 
-TEST_F(RetireTest, WhereThereAreNoKeysItSaysSo) {
+TEST_F(RetireTest, ReportsMissingKeys) {
   EXPECT_TRUE(mentions(message_of([&] { retire_store(root_ / "none", {}); }), "no store in"));
   fs::remove(dir_ / "store.keys");
   EXPECT_TRUE(mentions(message_of([&] { retire_store(dir_, {}); }), "there are no keys to erase"));
 }
 
-TEST_F(RetireTest, ASealedStoreIsRetiredWithItsKey) {
+TEST_F(RetireTest, SealedStoreRequiresKey) {
   const StoreKey key(32, std::byte{7}), other(32, std::byte{8});
   const fs::path dir = root_ / "sealed";
   { const Store store = Store::create(dir, test_manifest(Party::A), kTestDelta, 0, key); }

@@ -1,4 +1,5 @@
-// Measures, on demand: storage_test --gtest_also_run_disabled_tests --gtest_filter='*Speed*'
+// Measures the speed of pouring and drawing, on demand: storage_test
+// --gtest_also_run_disabled_tests --gtest_filter='*Speed*'
 #include <chrono>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// What the storage tests share: a directory that goes away, material that says which object it is,
-// and expectations on errors.
+// Shared by the storage tests: a temporary directory, material whose words identify the object, and
+// expectations on errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace tinyot {
 
-// Where syncing costs nothing, if there is room: thousands of commits are made here.
+// A directory where syncing is fast, if it has room; the tests make thousands of commits.
 inline std::filesystem::path directory_in_memory() {
   constexpr std::uintmax_t kRoom = std::uintmax_t{4} << 30;
   const std::filesystem::path memory = "/dev/shm";
@@ -44,7 +44,7 @@ class StoreOnDiskTest : public StoreTest {
   StoreOnDiskTest() : StoreTest(std::filesystem::temp_directory_path()) {}
 };
 
-// What most of them put into a store.
+// The kind that most tests use.
 inline constexpr MaterialKind kTestKind = MaterialKind::AuthAndsA;
 
 inline constexpr Delta kTestDelta{Block{0x0123456789abcdef, 0xfedcba9876543210}};
@@ -97,7 +97,7 @@ inline MaterialBatch test_batch(MaterialKind kind, Party me, std::uint64_t first
   return batch;
 }
 
-// Whether a batch is objects [first, first + count).
+// Whether a batch holds exactly objects [first, first + count).
 inline ::testing::AssertionResult holds(MaterialBatch batch, MaterialKind kind, Party me,
                                         std::uint64_t first, std::size_t count) {
   const MaterialShape shape = shape_of(kind, me);
@@ -145,13 +145,13 @@ inline Store open_to_make(const std::filesystem::path& dir) {
   return Store::open(dir, {.purpose = Purpose::Make});
 }
 
-// Unlocks all units, as a peer would whose digests are the store's own.
+// Unlocks all units with the store's own digests in place of the peer's.
 inline void unlock_all(Store& store) {
   const std::uint64_t first = store.marks().units_unlocked, end = store.manifest().units_made;
   store.unlock(first, end, store.halves(first, end));
 }
 
-// One unit of one kind, continuing where the store stands: still LOCKED, or ready to be served.
+// Adds a unit of one kind: LOCKED, or unlocked.
 inline void add_locked_unit(Store& store, MaterialKind kind, std::size_t count) {
   store.pour(test_batch(kind, store.manifest().me, store.made()[kind], count));
   store.finish_unit();
@@ -167,10 +167,10 @@ inline ::testing::AssertionResult draws(Reservation& reservation, MaterialKind k
   return holds(reservation.draw(kind, count), kind, me, first, count);
 }
 
-// A reservation of all that is left.
+// Reserves all that is left.
 inline Reservation reserve_all(Store& store) { return store.reserve({}, store.left()); }
 
-// The bytes of the batch that holds an object, as they lie in the file.
+// The sealed record of the batch that holds an object.
 inline std::string sealed_record(const Store& store, MaterialKind kind, std::uint64_t index) {
   std::string bytes;
   store.look([&](const View& view) {
@@ -208,7 +208,8 @@ inline void write_file(const std::filesystem::path& path, const std::string& byt
       path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-// Replaces every occurrence of a pattern in a file by one of the same length; how many there were.
+// Replaces every occurrence of a pattern in a file by a text of the same length; returns the number
+// of replacements.
 inline int replace_in_file(const std::filesystem::path& path, const std::string& pattern,
                            const std::string& replacement) {
   std::string bytes = read_file(path);

@@ -43,7 +43,7 @@ TEST_F(StoreTest, DrawsAtOddOffsetsAndCounts) {
   const MaterialKind kind = MaterialKind::AuthOtsAB;
   const std::size_t total = record_capacity(kind) + 5000;
   Store store = make_store(dir_, Party::B);
-  // Batches of all sizes, and units whose borders cut records short.
+  // Batches of all sizes, and units that end inside records.
   std::uint64_t poured = 0;
   for (std::size_t count = 1; poured < total; count = count * 5 / 3 + 1) {
     store.pour(test_batch(kind, Party::B, poured, count));
@@ -86,12 +86,12 @@ TEST_F(StoreTest, PositionsAndManifestSurviveReopening) {
   EXPECT_TRUE(holds(reservation.draw(kind, 700), kind, Party::A, 300, 700));
 }
 
-TEST_F(StoreTest, UnfinishedUnitIsDropped) {
+TEST_F(StoreTest, DropsUnfinishedUnit) {
   const MaterialKind kind = MaterialKind::Triples;
   {
     Store store = make_store(dir_);
     add_unit(store, kind, 100);
-    // More than one commit's worth, so that records of the open unit are in the file.
+    // More than kCommitBytes, so that records of the open unit are in the file.
     for (int i = 0; i < 15; ++i)
       store.pour(test_batch(kind, Party::A, 100 + 100000u * static_cast<unsigned>(i), 100000));
     EXPECT_GT(store.bytes_of(kind), std::uint64_t{60} << 20);
@@ -106,7 +106,7 @@ TEST_F(StoreTest, UnfinishedUnitIsDropped) {
   EXPECT_TRUE(holds(reservation.draw(kind, 150), kind, Party::A, 0, 150));
 }
 
-TEST_F(StoreTest, HigherStartBurnsOfWhatIsWanted) {
+TEST_F(StoreTest, HigherStartBurnsOnlyRequestedKinds) {
   const MaterialKind kind = MaterialKind::AuthBitsA, other = MaterialKind::AuthBitsB;
   Store store = make_store(dir_);
   add_unit(store, kind, 1000);
@@ -119,13 +119,13 @@ TEST_F(StoreTest, HigherStartBurnsOfWhatIsWanted) {
   EXPECT_EQ(store.position(), counts_of(kind, 200));
   EXPECT_EQ(store.left()[other], 10u);
   EXPECT_TRUE(draws(reservation, kind, Party::A, 130, 70));
-  // A lower start does not go back.
+  // A lower start does not lower the position.
   Reservation next = store.reserve(counts_of(kind, 130), counts_of(kind, 5));
   EXPECT_EQ(next.burnt(), MaterialCounts{});
   EXPECT_TRUE(draws(next, kind, Party::A, 200, 5));
 }
 
-TEST_F(StoreTest, SecondReservationGetsFreshMaterialAndBothMayBeRead) {
+TEST_F(StoreTest, ConcurrentReservationsAreDisjoint) {
   const MaterialKind kind = MaterialKind::AuthAndsB;
   Store store = make_store(dir_);
   add_unit(store, kind, 3 * record_capacity(kind));
@@ -139,7 +139,7 @@ TEST_F(StoreTest, SecondReservationGetsFreshMaterialAndBothMayBeRead) {
   EXPECT_THROW(first.draw(kind, 1), OutOfMaterial);
 }
 
-TEST_F(StoreTest, ServedRecordsAreDroppedWhenTheReservationEnds) {
+TEST_F(StoreTest, DropsServedRecordsWhenReservationEnds) {
   const MaterialKind kind = MaterialKind::AuthAndsA;
   Store store = make_store(dir_);
   const std::size_t capacity = record_capacity(kind);
@@ -147,14 +147,14 @@ TEST_F(StoreTest, ServedRecordsAreDroppedWhenTheReservationEnds) {
   const std::uint64_t before = store.bytes_of(kind), file = store.store_bytes();
   {
     Reservation reservation = store.reserve(store.position(), counts_of(kind, 5 * capacity + 1));
-    Reservation xor_public_bit = std::move(reservation);
-    // The batch that the range ends in has been cut in two.
+    Reservation moved_to = std::move(reservation);
+    // The batch at the end of the range is cut in two.
     EXPECT_NEAR(static_cast<double>(store.bytes_of(kind)), static_cast<double>(before), 64);
   }
   EXPECT_NEAR(static_cast<double>(store.bytes_of(kind)), static_cast<double>(before) / 2, 8192);
   EXPECT_TRUE(holds(store.reserve(store.position(), counts_of(kind, 9)).draw(kind, 9), kind,
                     Party::A, 5 * capacity + 1, 9));
-  // The space of dropped records is used again.
+  // The space of dropped records is reused.
   for (int round = 0; round < 6; ++round) {
     (void)store.reserve({}, counts_of(kind, 4 * capacity));
     add_unit(store, kind, 4 * capacity);
@@ -191,7 +191,7 @@ TEST_F(StoreTest, OutOfMaterialNamesEveryShortKindAndChangesNothing) {
       MaterialKind::AuthAndsA, Party::A, 0, 10));
 }
 
-TEST_F(StoreTest, DrawBeyondTheReservationMovesNothing) {
+TEST_F(StoreTest, DrawBeyondReservationChangesNothing) {
   const MaterialKind kind = MaterialKind::AuthBitsB;
   Store store = make_store(dir_, Party::B);
   add_unit(store, kind, 100);
@@ -201,7 +201,7 @@ TEST_F(StoreTest, DrawBeyondTheReservationMovesNothing) {
   EXPECT_TRUE(holds(reservation.draw(kind, 60), kind, Party::B, 0, 60));
 }
 
-TEST_F(StoreTest, ReservationOutlivesItsHandle) {
+TEST_F(StoreTest, ReservationOutlivesHandle) {
   const MaterialKind kind = MaterialKind::AuthBitsA;
   auto store = std::make_unique<Store>(make_store(dir_));
   add_unit(*store, kind, 100);
@@ -213,7 +213,7 @@ TEST_F(StoreTest, ReservationOutlivesItsHandle) {
   EXPECT_EQ(Store::open(dir_).left(), counts_of(kind, 40));
 }
 
-TEST_F(StoreOnDiskTest, MapGrowsWithoutLosingAnything) {
+TEST_F(StoreOnDiskTest, MapGrowsWithoutLoss) {
   const MaterialKind kind = MaterialKind::AuthAndsA;
   Store store = make_store(dir_);  // a map of some 17 MiB
   std::uint64_t made = 0;
@@ -227,7 +227,7 @@ TEST_F(StoreOnDiskTest, MapGrowsWithoutLosingAnything) {
     ASSERT_TRUE(holds(reservation.draw(kind, 100000), kind, Party::A, drawn, 100000));
 }
 
-TEST_F(StoreTest, DeadSessionServesNothing) {
+TEST_F(StoreTest, RevokedSessionServesNothing) {
   const MaterialKind kind = MaterialKind::AuthBitsA;
   {
     Store store = make_store(dir_);
@@ -283,12 +283,12 @@ TEST_F(StoreTest, InventoryAddsUp) {
   EXPECT_GE(inventory.store_bytes, ands.bytes);
 }
 
-TEST_F(StoreTest, BatchOfTheWrongShapeIsOurBug) {
+TEST_F(StoreTest, WrongShapeIsLogicError) {
   Store store = make_store(dir_, Party::A);
   EXPECT_THROW(store.pour(test_batch(MaterialKind::AuthBitsA, Party::B, 0, 10)), std::logic_error);
-  MaterialBatch lopsided = test_batch(MaterialKind::Triples, Party::A, 0, 10);
-  lopsided.shares[2] = AuthShares(9);
-  EXPECT_THROW(store.pour(std::move(lopsided)), std::logic_error);
+  MaterialBatch uneven = test_batch(MaterialKind::Triples, Party::A, 0, 10);
+  uneven.shares[2] = AuthShares(9);
+  EXPECT_THROW(store.pour(std::move(uneven)), std::logic_error);
   EXPECT_THROW(store.update_manifest([](Manifest& manifest) { manifest.me = Party::B; }),
                std::logic_error);
 }

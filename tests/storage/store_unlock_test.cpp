@@ -1,4 +1,4 @@
-// LOCKED units: what is not served before the peer has told its digests, and what is not unlocked.
+// LOCKED units are not served; unlocking requires matching digests of the peer.
 #include "storage/record.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
@@ -10,7 +10,7 @@ std::string reserve_message(Store& store, std::uint64_t count) {
   return message_of<OutOfMaterial>([&] { store.reserve({}, counts_of(kTestKind, count)); });
 }
 
-TEST_F(StoreTest, LockedUnitsAreNotServed) {
+TEST_F(StoreTest, DoesNotServeLockedUnits) {
   {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 100);
@@ -49,7 +49,7 @@ class UnlockTest : public StoreTest {
   std::string unlock_message(std::uint64_t first, std::uint64_t end, const Halves& peers) {
     return message_of<Error>([&] { store_.unlock(first, end, peers); });
   }
-  // The halves of a peer that has unlocked nothing: the digests are `tag` and what follows it.
+  // The halves of a peer that has unlocked nothing; the digests count up from `tag`.
   Halves peers(std::uint64_t first, std::uint64_t end, int tag) const {
     Halves halves{{}, store_.halves(first, end).of};
     for (Half& half : halves.of) half.tag.fill(static_cast<std::byte>(tag++));
@@ -60,7 +60,7 @@ class UnlockTest : public StoreTest {
     for (const Half& half : halves.of) tags.push_back(half.tag);
     return tags;
   }
-  // Of how many batches the peer's half is not known.
+  // Number of batches without the peer's tag.
   std::size_t unknown() const {
     std::size_t unknown = 0;
     store_.look([&](const View& view) {
@@ -73,7 +73,7 @@ class UnlockTest : public StoreTest {
   Store store_;
 };
 
-TEST_F(UnlockTest, TellsOneDigestABatchAndTheyDiffer) {
+TEST_F(UnlockTest, HasOneDistinctDigestPerBatch) {
   const auto all = tags_of(store_.halves(0, 2)), first = tags_of(store_.halves(0, 1)),
              second = tags_of(store_.halves(1, 2));
   ASSERT_EQ(all.size(), 4u);
@@ -85,9 +85,11 @@ TEST_F(UnlockTest, TellsOneDigestABatchAndTheyDiffer) {
   EXPECT_TRUE(mentions(message_of([&] { (void)store_.halves(0, 3); }), "unit 3"));
 }
 
-TEST_F(UnlockTest, BatchesThatOnlyOneOfTheTwoHasChangeNothing) {
+TEST_F(UnlockTest, RejectsBatchesOfOneStoreOnly) {
   const Halves whole = peers(0, 2, 1);
-  const auto refused = [&](const Halves& told) { return unlock_message<Disagreement>(0, 1, told); };
+  const auto refused = [&](const Halves& halves) {
+    return unlock_message<Disagreement>(0, 1, halves);
+  };
   Halves fewer{{}, {whole.of[0]}}, more{{}, {whole.of[0], whole.of[1], whole.of[2]}},
       shorter = peers(0, 1, 1), unknown = peers(0, 1, 1);
   --shorter.of[1].count;
@@ -101,24 +103,23 @@ TEST_F(UnlockTest, BatchesThatOnlyOneOfTheTwoHasChangeNothing) {
   EXPECT_TRUE(mentions(refused(unknown), "do not belong together"));
   EXPECT_EQ(store_.marks().units_unlocked, 0u);
   EXPECT_EQ(store_.left(), MaterialCounts{});
-  // The digests that were refused have not been kept.
+  // Rejected digests are not stored.
   EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 11)), "");
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
 }
 
-// Another run of both has unlocked the units, and been given some of them, after the peer, or this
-// party, was asked.
-TEST_F(UnlockTest, WhatThePeerHasCutMeanwhileIsPassedOver) {
+// Another run of both parties has unlocked the units and used some of them meanwhile.
+TEST_F(UnlockTest, SkipsBatchesCutByPeer) {
   const std::uint64_t capacity = record_capacity(kTestKind);
   Halves cut = peers(0, 2, 1);
   cut.unlocked[kTestKind] = capacity + 1;
-  // Of the first unit it has given away all but the end of the last batch.
+  // Of the first unit the peer has only the end of the last batch left.
   cut.of.erase(cut.of.begin(), cut.of.begin() + 1);
   cut.of.insert(cut.of.begin(), Half{5, 7, static_cast<std::uint32_t>(kTestKind), {}});
   EXPECT_EQ(unlock_message(0, 2, cut), "");
   EXPECT_EQ(store_.left(), store_.made());
-  EXPECT_EQ(unknown(), 1u) << "of the batch that is whole here only";
-  // Beyond what it has unlocked nothing can have been cut.
+  EXPECT_EQ(unknown(), 1u) << "the batch that is cut at the peer";
+  // Beyond the peer's unlocked units no batch can be cut.
   Halves missing = peers(0, 2, 1);
   missing.unlocked[kTestKind] = capacity + 1;
   missing.of.pop_back();
@@ -129,15 +130,15 @@ TEST_F(UnlockTest, WhatThePeerHasCutMeanwhileIsPassedOver) {
   EXPECT_EQ(other.marks().units_unlocked, 0u);
 }
 
-TEST_F(UnlockTest, WhatWasCutHereMeanwhileIsPassedOver) {
+TEST_F(UnlockTest, SkipsBatchesCutHere) {
   const Halves whole = peers(0, 2, 1);
   ASSERT_EQ(unlock_message(0, 2, whole), "");
   store_.reserve({}, counts_of(kTestKind, 100)).finish();
   EXPECT_EQ(unlock_message(0, 2, whole), "");
-  EXPECT_EQ(unknown(), 1u) << "of the rest of the batch that was cut";
+  EXPECT_EQ(unknown(), 1u) << "the rest of the batch that was cut";
 }
 
-TEST_F(UnlockTest, TheDigestOfAnUnlockedBatchStays) {
+TEST_F(UnlockTest, RejectsChangedDigestOfUnlockedBatch) {
   ASSERT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   // The second batch of the first unit has another half; then nothing of the second unit is
@@ -153,12 +154,12 @@ TEST_F(UnlockTest, TheDigestOfAnUnlockedBatchStays) {
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
   EXPECT_EQ(unlock_message(0, 2, peers(0, 2, 1)), "");
   EXPECT_EQ(store_.marks().units_unlocked, 2u);
-  // Less than is unlocked does not lock again.
+  // Unlocking fewer units does not lock the others.
   EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   EXPECT_EQ(store_.left(), store_.made());
 }
 
-TEST_F(UnlockTest, CutBackDropsLockedUnitsForGood) {
+TEST_F(UnlockTest, CutBackDropsLockedUnits) {
   const std::uint64_t unit = record_capacity(kTestKind) + 1;
   ASSERT_EQ(unlock_message(0, 1, store_.halves(0, 1)), "");
   store_.update_manifest([](Manifest& manifest) { manifest.state = SessionState::Complete; });
@@ -168,14 +169,14 @@ TEST_F(UnlockTest, CutBackDropsLockedUnitsForGood) {
   EXPECT_EQ(store_.manifest().units_made, 1u);
   EXPECT_EQ(store_.manifest().state, SessionState::Open);
   EXPECT_LT(store_.bytes_of(kTestKind), bytes * 3 / 5);
-  // The same indices are poured anew, under other keys.
+  // The same indices are poured again, under other keys.
   add_unit(store_, kTestKind, 77);
   EXPECT_GT(store_.marks().next_slot, slots);
   Reservation reservation = reserve_all(store_);
   EXPECT_TRUE(draws(reservation, kTestKind, Party::A, 0, unit + 77));
 }
 
-TEST_F(UnlockTest, CutBackBelowWhatIsUnlockedIsRefusedAndChangesNothing) {
+TEST_F(UnlockTest, RejectsCutBackOfUnlockedUnits) {
   ASSERT_EQ(unlock_message(0, 2, store_.halves(0, 2)), "");
   const Marks before = store_.marks();
   for (const std::uint64_t units : {0u, 1u}) {

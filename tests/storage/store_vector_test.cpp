@@ -1,16 +1,13 @@
-// A store of format 3, kept as it was written, and what this version finds in it: both parties'
-// halves of
+// A stored example of format 3, to check that this version reads it: both parties' halves of
 //
 //   unit 1   20 objects of every kind, and 70 authenticated bits of A more
 //   unit 2   10 objects of every kind
 //   unit 3   5 objects of every kind, LOCKED
+// as test_batch makes them. 6 of every kind are served, 2 authenticated ANDs of A skipped, and the
+// next 3 reserved as reservation 1. Then one unit was withdrawn and one broken off. The keys are
+// sealed under tests/vectors/store_v3/store.key.
 //
-// as test_batch has them, of which 6 of every kind have been served, 2 authenticated ANDs of A
-// passed over, and 3 of the next set aside as reservation 1. Then a unit was withdrawn, and one
-// broken off. The keys are sealed under tests/vectors/store_v3/store.key.
-//
-// To make it again, after a change of the format that old stores need not survive, and with another
-// format's name:
+// To make an example of a new format, in a directory with its number:
 //   TINYOT_NEW_VECTOR=tests/vectors/store_v3 storage_test --gtest_also_run_disabled_tests
 //   --gtest_filter='*MakeVector'
 #include <cstdlib>
@@ -37,7 +34,7 @@ MaterialCounts all_kinds(std::uint64_t count) {
   return counts;
 }
 
-// That at unit 1, and so on.
+// The attempt at unit number `unit`, from 0.
 Attempt attempt_at(std::uint64_t unit, std::uint64_t ands, Attempt::State state) {
   return {unit, {ands, kBucket}, state, {{unit + 1, ands, 0}}};
 }
@@ -45,7 +42,7 @@ Attempt attempt_at(std::uint64_t unit, std::uint64_t ands, Attempt::State state)
 class StoreVectorTest : public StoreTest {
  protected:
   StoreVectorTest() {
-    // What a repository keeps has other files and other permissions.
+    // Files of a repository have other permissions, and are copies.
     for (const Party me : {Party::A, Party::B}) {
       fs::create_directory(dir_of(me));
       fs::permissions(dir_of(me), fs::perms::owner_all);
@@ -66,7 +63,7 @@ class StoreVectorTest : public StoreTest {
   }
 };
 
-TEST_F(StoreVectorTest, SaysWhatItIs) {
+TEST_F(StoreVectorTest, HasManifestAndMarks) {
   for (const Party me : {Party::A, Party::B}) {
     const Store store = adopt(me);
     Manifest manifest = test_manifest(me);
@@ -91,12 +88,12 @@ TEST_F(StoreVectorTest, SaysWhatItIs) {
     EXPECT_EQ(store.marks().planned[0].id, 1u);
     const Verification verification = verify(store);
     EXPECT_TRUE(verification.corrupt.empty());
-    // One batch a kind and unit, and the one that is planned.
+    // One batch for each kind and unit, and the planned one.
     EXPECT_EQ(verification.batches, 3 * kMaterialKinds + 1);
   }
 }
 
-TEST_F(StoreVectorTest, KnowsWhichUnitsWereAttempted) {
+TEST_F(StoreVectorTest, HasLogOfAttempts) {
   using enum Attempt::State;
   for (const Party me : {Party::A, Party::B}) {
     const Store store = adopt(me);
@@ -110,23 +107,23 @@ TEST_F(StoreVectorTest, KnowsWhichUnitsWereAttempted) {
   }
 }
 
-TEST_F(StoreVectorTest, HoldsBothHalvesOfTheSameBatches) {
-  std::vector<SealTag> told[2], known[2];
+TEST_F(StoreVectorTest, HoldsMatchingHalves) {
+  std::vector<SealTag> own[2], peers[2];
   for (const Party me : {Party::A, Party::B}) {
     const Store store = adopt(me);
     for (const BatchEntry& entry : verify(store).good) {
       if (!entry.peers_tag) continue;
-      told[me == Party::B].push_back(entry.tag);
-      known[me == Party::B].push_back(*entry.peers_tag);
+      own[me == Party::B].push_back(entry.tag);
+      peers[me == Party::B].push_back(*entry.peers_tag);
     }
   }
-  EXPECT_EQ(told[0], known[1]);
-  EXPECT_EQ(told[1], known[0]);
-  EXPECT_EQ(told[0].size(), kMaterialKinds)
-      << "those of the second unit: all of the first have been cut";
+  EXPECT_EQ(own[0], peers[1]);
+  EXPECT_EQ(own[1], peers[0]);
+  EXPECT_EQ(own[0].size(), kMaterialKinds)
+      << "batches of the second unit; all of the first are cut";
 }
 
-TEST_F(StoreVectorTest, ServesWhatIsLeft) {
+TEST_F(StoreVectorTest, ServesRemainingMaterial) {
   for (const Party me : {Party::A, Party::B}) {
     Store store = adopt(me);
     Reservation planned = store.claim(1);
@@ -142,7 +139,7 @@ TEST_F(StoreVectorTest, ServesWhatIsLeft) {
   }
 }
 
-TEST_F(StoreVectorTest, IsACopyAndWantsItsKey) {
+TEST_F(StoreVectorTest, RequiresKeyAndAdoption) {
   EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_of(Party::A)); }), "--store-key @FILE"));
   EXPECT_TRUE(mentions(message_of([&] {
                          Store::open(dir_of(Party::A),

@@ -1,4 +1,4 @@
-// What is stored with a tag is read back under its own name and keys only, unchanged in every bit.
+// A tagged value is accepted only unchanged and under its own name and keys.
 #include "storage/tagged.h"
 
 #include <algorithm>
@@ -13,13 +13,13 @@ using Bytes = std::vector<std::byte>;
 
 class TaggedTest : public StoreTest {
  protected:
-  // A key table of its own each, with a salt of its own.
+  // A new key table, with its own salt.
   KeyTable keys_of(const std::string& name) const {
     KeyTable::create(root_ / name, SessionId{}, kTestDelta, {});
     return KeyTable(root_ / name, SessionId{}, {});
   }
 
-  // As FORMAT.md has it: the value, then a tag of the name's length, the name and the value.
+  // As in FORMAT.md: the value, then a tag of the name's length, the name and the value.
   static Bytes stored(const KeyTable& keys, std::string_view name, std::string_view value) {
     Bytes message = {static_cast<std::byte>(name.size())};
     for (const std::string_view part : {name, value})
@@ -44,7 +44,7 @@ TEST_F(TaggedTest, RejectsEveryFlippedBit) {
   }
 }
 
-TEST_F(TaggedTest, RejectsAnotherNameAndOtherKeys) {
+TEST_F(TaggedTest, RejectsOtherNamesAndKeys) {
   const KeyTable keys = keys_of("keys"), others = keys_of("others");
   const Bytes bytes = stored(keys, "marks", "some value");
   for (const std::string_view name : {"mark", "Marks", "markt", ""})

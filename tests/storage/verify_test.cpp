@@ -1,4 +1,4 @@
-// Verification looks at every batch of every kind, to the last one.
+// verify() checks every batch of every kind.
 #include "storage/verify.h"
 
 #include "tests/storage/store_support.h"
@@ -45,14 +45,14 @@ class VerifyTest : public StoreTest {
   static constexpr std::uint64_t kCount = 100;
 };
 
-TEST_F(VerifyTest, CountsEveryBatchOfASoundStore) {
+TEST_F(VerifyTest, CountsEveryBatchOfValidStore) {
   const Verification verification = verified();
   EXPECT_EQ(verification.batches, 6u);
   EXPECT_EQ(verification.good.size(), 6u);
   EXPECT_TRUE(verification.corrupt.empty());
 }
 
-TEST_F(VerifyTest, NamesACorruptBatchWhereverItLies) {
+TEST_F(VerifyTest, NamesCorruptBatchAnywhere) {
   std::size_t corrupted = 0;
   for (const MaterialKind kind : {kFirst, kLast}) {
     for (const std::uint64_t index : {0u, 100u, 200u}) {
@@ -65,7 +65,7 @@ TEST_F(VerifyTest, NamesACorruptBatchWhereverItLies) {
   EXPECT_TRUE(mentions(last_corrupt(), "triples 200..299 is corrupt"));
 }
 
-TEST_F(VerifyTest, NamesAMissingBatchBeforeTheLast) {
+TEST_F(VerifyTest, NamesMissingBatchBeforeLast) {
   std::size_t lost = 0;
   for (const MaterialKind kind : {kFirst, kLast}) {
     lose(kind, 100);
@@ -76,13 +76,13 @@ TEST_F(VerifyTest, NamesAMissingBatchBeforeTheLast) {
   EXPECT_TRUE(mentions(last_corrupt(), "triples 100 is missing"));
 }
 
-TEST_F(VerifyTest, NamesTheLastBatchIfItIsMissing) {
+TEST_F(VerifyTest, NamesMissingLastBatch) {
   lose(kLast, 200);
   ASSERT_EQ(verified().corrupt.size(), 1u);
   EXPECT_TRUE(mentions(verified().corrupt[0], "triples 200 is missing"));
 }
 
-TEST_F(VerifyTest, LooksAtPlannedMaterialToo) {
+TEST_F(VerifyTest, ChecksPlannedMaterial) {
   {
     Store store = Store::open(dir_);
     (void)store.grant({counts_of(kLast, 200), {}, true});

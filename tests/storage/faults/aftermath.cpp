@@ -10,9 +10,9 @@
 namespace tinyot::faults {
 namespace {
 
-// Slots of keys that open nothing any more: what they sealed has been served, dropped or cut in
-// two, but may still lie in the file.
-std::vector<std::uint64_t> forgotten_keys(const Store& store, const std::filesystem::path& keys) {
+// Slots with keys of records that were served, dropped or cut in two. Their sealed bytes may still
+// be in the file, so the keys should be erased.
+std::vector<std::uint64_t> unerased_slots(const Store& store, const std::filesystem::path& keys) {
   std::set<std::uint64_t> used;
   store.look([&](const View& view) {
     for (const MaterialKind kind : kAllMaterialKinds)
@@ -23,21 +23,21 @@ std::vector<std::uint64_t> forgotten_keys(const Store& store, const std::filesys
   });
   constexpr std::size_t kHead = 128, kSlot = 64;
   const std::string bytes = read_file(keys);
-  std::vector<std::uint64_t> forgotten;
-  // A key at or above next_slot was made for a commit that never was.
+  std::vector<std::uint64_t> unerased;
+  // A key at or above next_slot belongs to a commit that was not made.
   for (std::uint64_t slot = 1; slot < store.marks().next_slot; ++slot) {
     const bool is_erased =
         bytes.substr(kHead + slot * kSlot, kSlot).find_first_not_of('\0') == std::string::npos;
-    if (!is_erased && !used.contains(slot)) forgotten.push_back(slot);
+    if (!is_erased && !used.contains(slot)) unerased.push_back(slot);
   }
-  return forgotten;
+  return unerased;
 }
 
 void expect_attempts(const Store& store, const Ledger& ledger) {
   const AttemptTotals attempts = store.attempts();
   const std::uint64_t outstanding = store.outstanding().words[0];
   EXPECT_EQ(attempts.risk, store.outstanding());
-  EXPECT_EQ(ledger.begun & ~ledger.ending & ~outstanding, 0u) << "an attempt is forgotten";
+  EXPECT_EQ(ledger.begun & ~ledger.ending & ~outstanding, 0u) << "an attempt is missing";
   EXPECT_EQ(ledger.ended & outstanding, 0u) << "an attempt that has ended is outstanding";
   std::uint64_t made = 0;
   for (const AttemptTotals::Units& units : attempts.units) made += units.count;
@@ -49,7 +49,7 @@ void expect_committed(const Store& store, const Ledger& ledger) {
   const Marks& marks = store.marks();
   EXPECT_GE(store.manifest().units_made, ledger.units);
   EXPECT_EQ(store.kept().has_value(), store.manifest().units_made > 0)
-      << "what is kept comes with the first unit";
+      << "reference bits are stored with the first unit";
   EXPECT_GE(marks.units_unlocked, ledger.units_unlocked);
   for (const MaterialKind kind : kAllMaterialKinds)
     EXPECT_GE(marks.position[kind], ledger.position[kind]);
@@ -92,14 +92,14 @@ void serve_the_rest(Store& store, Ledger& ledger) {
 
 }  // namespace
 
-void look_after(const std::filesystem::path& dir, Ledger& ledger) {
+void check_aftermath(const std::filesystem::path& dir, Ledger& ledger) {
   if (!std::filesystem::exists(dir / "material.mdb")) {
     EXPECT_FALSE(ledger.is_made);
     EXPECT_EQ(message_of([&] { make_store(dir); }), "");
     return;
   }
   try {
-    // Opening it erases what is left.
+    // Read before opening, which erases keys that are left.
     constexpr std::size_t kSaltAt = 48;
     const bool is_erased =
         read_file(dir / "store.keys").find_first_not_of('\0', kSaltAt) == std::string::npos;
@@ -109,20 +109,20 @@ void look_after(const std::filesystem::path& dir, Ledger& ledger) {
     }
     if (store.manifest().state == SessionState::Revoked) {
       EXPECT_TRUE(ledger.revocation_begun);
-      EXPECT_TRUE(is_erased) << "the keys go before the reason is written";
+      EXPECT_TRUE(is_erased) << "keys are erased before the reason is written";
       EXPECT_EQ(store.protection(), KeyProtection::Erased);
       return;
     }
     if (ledger.revocation_begun) {
-      // Some of the keys may be gone.
+      // Some of the keys may be erased.
       expect_attempts(store, ledger);
       return;
     }
     expect_committed(store, ledger);
-    EXPECT_EQ(forgotten_keys(store, dir / "store.keys"), std::vector<std::uint64_t>());
+    EXPECT_EQ(unerased_slots(store, dir / "store.keys"), std::vector<std::uint64_t>());
     serve_the_rest(store, ledger);
   } catch (const StoreError& error) {
-    // The keys go even if the state cannot be written.
+    // Keys are erased even if the manifest cannot be written.
     EXPECT_TRUE(ledger.revocation_begun && mentions(error.what(), "erased")) << error.what();
   } catch (const std::exception& error) {
     ADD_FAILURE() << error.what();

@@ -1,4 +1,4 @@
-// What the next process finds in a store whose process has died, and whether it can go on.
+// Checks a store after a crash: its content, and whether it can be used.
 #pragma once
 
 #include "tests/storage/faults/scenario.h"
@@ -6,8 +6,7 @@
 
 namespace tinyot::faults {
 
-// Fails the test if something of what the ledger says is not so. The store may be a copy of the one
-// that the ledger is of.
-void look_after(const std::filesystem::path& dir, Ledger& ledger);
+// Fails the test if the store contradicts the ledger. The store may be a copy.
+void check_aftermath(const std::filesystem::path& dir, Ledger& ledger);
 
 }  // namespace tinyot::faults

@@ -30,7 +30,7 @@ struct stat status_of(int file) {
 
 constexpr std::size_t kSector = 512;
 
-// As far as the file goes.
+// Cut at the end of the file.
 void put_sector(std::string& file, std::size_t sector, const std::string& content) {
   const std::size_t at = sector * kSector;
   if (at >= file.size()) return;
@@ -51,9 +51,9 @@ std::string bytes_of(int file, std::uint64_t at, std::size_t size) {
 
 }  // namespace
 
-Disk::Disk(fs::path root, std::function<void()> moment)
-    : root_(std::move(root)), moment_(std::move(moment)) {
-  look();
+Disk::Disk(fs::path root, std::function<void()> before_change)
+    : root_(std::move(root)), before_change_(std::move(before_change)) {
+  note_directories();
   for (auto& [directory, versions] : directories_) versions = {versions.back()};
   for (const auto& entry : fs::recursive_directory_iterator(root_)) {
     if (!entry.is_regular_file()) continue;
@@ -63,22 +63,23 @@ Disk::Disk(fs::path root, std::function<void()> moment)
 }
 
 void Disk::before_call() {
-  look();
-  moment_();
+  note_directories();
+  before_change_();
 }
 
 void Disk::written(int file, std::uint64_t at, std::size_t size) {
   const struct stat found = status_of(file);
   if (!S_ISREG(found.st_mode)) return;
-  KeptFile& kept = files_[found.st_ino];
+  FileState& state = files_[found.st_ino];
   const bool is_synced = (::fcntl(file, F_GETFL) & O_DSYNC) != 0;
   for (std::size_t sector = at / kSector; sector * kSector < at + size; ++sector) {
-    std::vector<std::string>& contents = kept.written[sector];
+    std::vector<std::string>& contents = state.written[sector];
     contents.push_back(bytes_of(file, sector * kSector, kSector));
     if (!is_synced) continue;
-    if (kept.synced.size() < at + size) kept.synced.resize(static_cast<std::size_t>(found.st_size));
-    put_sector(kept.synced, sector, contents.back());
-    kept.written.erase(sector);
+    if (state.synced.size() < at + size)
+      state.synced.resize(static_cast<std::size_t>(found.st_size));
+    put_sector(state.synced, sector, contents.back());
+    state.written.erase(sector);
   }
   resized(file);
 }
@@ -91,34 +92,34 @@ void Disk::resized(int file) {
 void Disk::synced(int file) {
   const struct stat found = status_of(file);
   if (S_ISDIR(found.st_mode)) {
-    look();
+    note_directories();
     std::vector<Names>& versions = directories_[found.st_ino];
     if (!versions.empty()) versions = {versions.back()};
     return;
   }
-  KeptFile& kept = files_[found.st_ino];
-  kept.synced.resize(static_cast<std::size_t>(found.st_size));
-  for (const auto& [sector, contents] : kept.written)
-    put_sector(kept.synced, sector, contents.back());
-  kept.written.clear();
-  kept.sizes.clear();
+  FileState& state = files_[found.st_ino];
+  state.synced.resize(static_cast<std::size_t>(found.st_size));
+  for (const auto& [sector, contents] : state.written)
+    put_sector(state.synced, sector, contents.back());
+  state.written.clear();
+  state.sizes.clear();
 }
 
-void Disk::look() { look_at(root_); }
+void Disk::note_directories() { note_directory(root_); }
 
-void Disk::look_at(const fs::path& directory) {
+void Disk::note_directory(const fs::path& directory) {
   Names names;
   for (const auto& entry : fs::directory_iterator(directory)) {
     names[entry.path().filename().string()] = status_of(entry.path()).st_ino;
-    if (entry.is_directory()) look_at(entry.path());
+    if (entry.is_directory()) note_directory(entry.path());
   }
   std::vector<Names>& versions = directories_[status_of(directory).st_ino];
-  if (versions.empty()) versions.emplace_back();  // made since
+  if (versions.empty()) versions.emplace_back();  // a new directory
   if (versions.back() != names) versions.push_back(std::move(names));
 }
 
 void Disk::after_power_cut(const fs::path& image, const Chance& chance) {
-  look();
+  note_directories();
   restore(status_of(root_).st_ino, image, chance);
 }
 
@@ -141,7 +142,7 @@ void Disk::restore(ino_t directory, const fs::path& image, const Chance& chance)
   }
 }
 
-std::string Disk::content_of(const KeptFile& file, const Chance& chance) {
+std::string Disk::content_of(const FileState& file, const Chance& chance) {
   std::string content = file.synced;
   if (const std::size_t choice = chance(file.sizes.size() + 1); choice > 0)
     content.resize(file.sizes[choice - 1]);

@@ -1,10 +1,9 @@
-// What a disk keeps when its power is cut: of every file and directory what was synced, and of the
-// rest what chance has it.
+// Model of a disk at a power failure: of every file and directory it keeps what was synced, and a
+// choice of the rest.
 //
-// A file is kept in sectors of 512 bytes. One that was written since the file's last sync has its
-// old content, or any that it has had since. What is written through O_DSYNC is synced. Of the
-// changes to a directory since its last sync the first ones are kept, in the order in which they
-// were made.
+// A file consists of sectors of 512 bytes. A sector that was written since the file's last sync has
+// its old content or any later one. Writes through O_DSYNC are synced. Of the changes to a
+// directory since its last sync any number of the first ones survives.
 #pragma once
 
 #include <sys/types.h>
@@ -22,14 +21,14 @@ namespace tinyot::faults {
 
 class Disk final : public Observer {
  public:
-  // What is below `root` now is synced. `moment` is called before every change, and may cut the
-  // power.
-  Disk(std::filesystem::path root, std::function<void()> moment);
+  // What is below `root` now counts as synced. `before_change` is called before every change, and
+  // may simulate a power failure.
+  Disk(std::filesystem::path root, std::function<void()> before_change);
 
-  // Which of so many states survives, from the synced one, 0, to the newest.
+  // Chooses the state that survives: 0 is the synced one, states - 1 the newest.
   using Chance = std::function<std::size_t(std::size_t states)>;
 
-  // Makes what would be found below `root` afterwards.
+  // Writes to `image` what would be found below `root` after a power failure.
   void after_power_cut(const std::filesystem::path& image, const Chance& chance);
 
   void before_call() override;
@@ -38,22 +37,22 @@ class Disk final : public Observer {
   void synced(int file) override;
 
  private:
-  struct KeptFile {
+  struct FileState {
     std::string synced;
     std::map<std::size_t, std::vector<std::string>> written;  // contents of each sector since
     std::vector<std::size_t> sizes;                           // likewise
   };
   using Names = std::map<std::string, ino_t>;
 
-  void look();  // for changes to directories
-  void look_at(const std::filesystem::path& directory);
+  void note_directories();  // adds a version of each changed directory
+  void note_directory(const std::filesystem::path& directory);
   void restore(ino_t directory, const std::filesystem::path& image, const Chance& chance);
-  static std::string content_of(const KeptFile& file, const Chance& chance);
+  static std::string content_of(const FileState& file, const Chance& chance);
 
   std::filesystem::path root_;
-  std::function<void()> moment_;
-  std::map<ino_t, KeptFile> files_;
-  std::map<ino_t, std::vector<Names>> directories_;  // the first one synced
+  std::function<void()> before_change_;
+  std::map<ino_t, FileState> files_;
+  std::map<ino_t, std::vector<Names>> directories_;  // the first version is the synced one
 };
 
 }  // namespace tinyot::faults

@@ -1,6 +1,5 @@
-// A store whose every call to the kernel fails in turn, or is the last one of its process: errors
-// are StoreErrors, what was committed is there and right, nothing is served twice, and the store
-// can be used on.
+// Each system call of a store fails in turn, or the process is killed at it. Errors are
+// StoreErrors, committed material is intact, nothing is served twice, and the store stays usable.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -19,7 +18,7 @@ class FaultTest : public StoreTest {
   FaultTest() : StoreTest(directory_in_memory()) {}
 
   void run_all(Fault fault, std::uint64_t every);
-  // Lives a store's life with one fault; whether it has come to it.
+  // Runs the scenario with one fault; whether the fault was reached.
   bool run_with(Fault fault, std::uint64_t at);
 
   std::uint64_t second_tries_ = 0;
@@ -33,19 +32,19 @@ struct SyncedPaths final : Observer {
   std::vector<std::string> paths;
 };
 
-// Where a trial stood, for a test that fails.
+// Progress of a trial, for failure messages.
 std::string text_of(const Ledger& ledger) {
   return "after " + std::to_string(ledger.errors) + " errors, " + std::to_string(ledger.units) +
          " units, " + std::to_string(ledger.units_unlocked) + " unlocked" +
          (ledger.plan > 0 ? ", planned" : "") + (ledger.claim_begun ? ", claimed" : "") +
-         (ledger.revocation_begun ? ", dying" : "");
+         (ledger.revocation_begun ? ", being revoked" : "");
 }
 
 bool FaultTest::run_with(Fault fault, std::uint64_t at) {
   const Shared<Ledger> ledger;
   const int status = status_of_child([&] {
     Scenario scenario(dir_, *ledger, [&] {
-      if (fault != Fault::DiskDies) disarm();
+      if (fault != Fault::DiskFails) disarm();
     });
     arm(fault, at);
     const bool is_done = scenario.run();
@@ -61,9 +60,9 @@ bool FaultTest::run_with(Fault fault, std::uint64_t at) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) >= 10) << status;
   }
   second_tries_ += WIFEXITED(status) && WEXITSTATUS(status) == 11 && ledger->errors > 0;
-  EXPECT_STREQ(ledger->complaint, "");
-  look_after(dir_, *ledger);
-  EXPECT_STREQ(ledger->complaint, "");
+  EXPECT_STREQ(ledger->violation, "");
+  check_aftermath(dir_, *ledger);
+  EXPECT_STREQ(ledger->violation, "");
   std::filesystem::remove_all(dir_);
   return is_reached && !HasFailure();
 }
@@ -74,8 +73,8 @@ constexpr std::uint64_t kSlowness = 3;
 constexpr std::uint64_t kSlowness = 1;
 #endif
 
-// Each call of a store's life in turn, or with some faults only every second or third one; all of
-// them with TINYOT_ALL_FAULTS=1.
+// Each call of the scenario in turn, or with some faults every second or third one only; every one
+// with TINYOT_ALL_FAULTS=1.
 void FaultTest::run_all(Fault fault, std::uint64_t every) {
   every *= kSlowness;
   if (std::getenv("TINYOT_ALL_FAULTS") != nullptr) every = 1;
@@ -83,28 +82,28 @@ void FaultTest::run_all(Fault fault, std::uint64_t every) {
   for (std::uint64_t at = 1 + static_cast<std::uint64_t>(fault) % every; run_with(fault, at);
        at += every)
     last = at, ++trials;
-  EXPECT_GT(last, 100u) << "the calls are not seen";
-  std::printf("%llu trials, %llu calls a life, %llu lives went on after an error\n",
+  EXPECT_GT(last, 100u) << "system calls are not intercepted";
+  std::printf("%llu trials, %llu calls per scenario, %llu scenarios completed after an error\n",
               static_cast<unsigned long long>(trials), static_cast<unsigned long long>(last),
               static_cast<unsigned long long>(second_tries_));
   if (fault == Fault::NoSpace || fault == Fault::IoError) {
-    EXPECT_GT(second_tries_, trials / 3) << "a store cannot be used on after an error";
+    EXPECT_GT(second_tries_, trials / 3) << "a store is not usable after an error";
   }
 }
 
-TEST_F(FaultTest, WithoutFaultsEverythingIsDone) {
+TEST_F(FaultTest, CompletesWithoutFaults) {
   const Shared<Ledger> ledger;
   EXPECT_TRUE(ended_well(status_of_child([&] {
     Scenario scenario(dir_, *ledger, [] {});
     exit_well(scenario.run() && ledger->errors == 0);
   })));
-  EXPECT_STREQ(ledger->complaint, "");
+  EXPECT_STREQ(ledger->violation, "");
   EXPECT_TRUE(ledger->is_revoked);
   EXPECT_EQ(ledger->units, kUnits);
 }
 
-// What stands in a directory stays there through a power cut only if the directory is synced.
-TEST_F(FaultTest, EveryDirectoryThatIsMadeIsSyncedIntoTheOneAbove) {
+// An entry of a directory survives a power failure only if the directory is synced.
+TEST_F(FaultTest, SyncsEveryNewDirectoryIntoParent) {
   const int status = status_of_child([&] {
     SyncedPaths noted;
     observe(&noted);
@@ -114,7 +113,7 @@ TEST_F(FaultTest, EveryDirectoryThatIsMadeIsSyncedIntoTheOneAbove) {
       return std::ranges::find(synced, path.string()) - synced.begin();
     };
     const auto size = static_cast<std::ptrdiff_t>(synced.size());
-    // From the top down, and before anything is in the store.
+    // From the top down, and before any file of the store is synced.
     exit_well(place_of(root_) < place_of(root_ / "a") &&
               place_of(root_ / "a") < place_of(root_ / "a" / "b") &&
               place_of(root_ / "a" / "b") < place_of(root_ / "a" / "b" / "store" / "store.keys") &&
@@ -123,9 +122,9 @@ TEST_F(FaultTest, EveryDirectoryThatIsMadeIsSyncedIntoTheOneAbove) {
   EXPECT_TRUE(ended_well(status));
 }
 
-// Two processes enlarge the file at once, where no blocks can be set aside: the one that comes
-// second must not cut off what the first has written.
-TEST_F(FaultTest, AFileThatAnotherProcessHasEnlargedIsNotCutOff) {
+// Two processes enlarge the file at once, and fallocate() is not supported: the second must not
+// truncate what the first has written.
+TEST_F(FaultTest, DoesNotTruncateFileEnlargedByOtherProcess) {
   constexpr std::size_t kUnit = 400000;
   {
     Store store = make_store(dir_);
@@ -158,12 +157,12 @@ TEST_F(FaultTest, AFileThatAnotherProcessHasEnlargedIsNotCutOff) {
   EXPECT_TRUE(draws(rest, kAnds, Party::A, 10, 90 + kUnit));
 }
 
-TEST_F(FaultTest, DiskFull) { run_all(Fault::NoSpace, 1); }
-TEST_F(FaultTest, IoError) { run_all(Fault::IoError, 3); }
-TEST_F(FaultTest, ShortWrite) { run_all(Fault::ShortWrite, 3); }
-TEST_F(FaultTest, DiskDies) { run_all(Fault::DiskDies, 3); }
-TEST_F(FaultTest, Killed) { run_all(Fault::Kill, 1); }
-TEST_F(FaultTest, KilledInsideAWrite) { run_all(Fault::TornWrite, 2); }
+TEST_F(FaultTest, SurvivesFullDisk) { run_all(Fault::NoSpace, 1); }
+TEST_F(FaultTest, SurvivesIoError) { run_all(Fault::IoError, 3); }
+TEST_F(FaultTest, SurvivesShortWrite) { run_all(Fault::ShortWrite, 3); }
+TEST_F(FaultTest, SurvivesFailedDisk) { run_all(Fault::DiskFails, 3); }
+TEST_F(FaultTest, SurvivesKill) { run_all(Fault::Kill, 1); }
+TEST_F(FaultTest, SurvivesKillInsideWrite) { run_all(Fault::TornWrite, 2); }
 
 }  // namespace
 }  // namespace tinyot::faults

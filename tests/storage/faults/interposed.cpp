@@ -21,11 +21,11 @@ Fault armed = Fault::None;
 std::uint64_t armed_at = 0, counted = 0;
 std::function<void()> before_truncating;
 Observer* observer = nullptr;
-std::mutex observer_mutex;  // two parties may live in one process
+std::mutex observer_mutex;  // two parties may run in one process
 thread_local bool is_observing = false;
 
 template <class Body>
-void tell_observer(const Body& body) {
+void notify_observer(const Body& body) {
   if (observer == nullptr || is_observing) return;
   const int error = errno;
   const std::lock_guard lock(observer_mutex);
@@ -35,11 +35,11 @@ void tell_observer(const Body& body) {
   errno = error;
 }
 
-// What becomes of the call at hand.
+// Counts the call and returns its fault.
 Fault next_call() {
   if (armed == Fault::None) return Fault::None;
   ++counted;
-  const bool is_meant = armed == Fault::DiskDies ? counted >= armed_at : counted == armed_at;
+  const bool is_meant = armed == Fault::DiskFails ? counted >= armed_at : counted == armed_at;
   return is_meant ? armed : Fault::None;
 }
 
@@ -50,14 +50,14 @@ int fail_with(int error) {
 
 void kill_this_process() { ::kill(::getpid(), SIGKILL); }
 
-// `call` writes so many bytes.
+// `call(n)` writes n bytes.
 template <class Call>
 ssize_t written_unobserved(std::size_t size, const Call& call) {
   switch (next_call()) {
     case Fault::NoSpace:
       return fail_with(ENOSPC);
     case Fault::IoError:
-    case Fault::DiskDies:
+    case Fault::DiskFails:
       return fail_with(EIO);
     case Fault::ShortWrite:
       return call(size - size / 2);
@@ -74,13 +74,13 @@ ssize_t written_unobserved(std::size_t size, const Call& call) {
   return call(size);
 }
 
-// `at` is not negative if the call names a place.
+// `at` is negative if the call has no offset.
 template <class Call>
 ssize_t written(int file, off_t at, std::size_t size, const Call& call) {
-  tell_observer([](Observer& told) { told.before_call(); });
+  notify_observer([](Observer& target) { target.before_call(); });
   const ssize_t done = written_unobserved(size, call);
   if (done <= 0) return done;
-  tell_observer([&](Observer& told) {
+  notify_observer([&](Observer& target) {
     const bool is_appended = (::fcntl(file, F_GETFL) & O_APPEND) != 0;
     if (is_appended) {
       struct stat found;
@@ -88,7 +88,8 @@ ssize_t written(int file, off_t at, std::size_t size, const Call& call) {
     } else if (at < 0) {
       at = ::lseek(file, 0, SEEK_CUR) - done;
     }
-    if (at >= 0) told.written(file, static_cast<std::uint64_t>(at), static_cast<std::size_t>(done));
+    if (at >= 0)
+      target.written(file, static_cast<std::uint64_t>(at), static_cast<std::size_t>(done));
   });
   return done;
 }
@@ -99,7 +100,7 @@ int done_unobserved(const Call& call) {
     case Fault::NoSpace:
       return fail_with(ENOSPC);
     case Fault::IoError:
-    case Fault::DiskDies:
+    case Fault::DiskFails:
       return fail_with(EIO);
     case Fault::Kill:
     case Fault::TornWrite:
@@ -112,22 +113,21 @@ int done_unobserved(const Call& call) {
   return call();
 }
 
-// What the call has done, the observer is told if it has not failed.
-template <class Call, class Tell>
-int done(const Call& call, const Tell& tell) {
-  tell_observer([](Observer& told) { told.before_call(); });
+// Runs the call, and notifies the observer if it succeeds.
+template <class Call, class Notify>
+int done(const Call& call, const Notify& notify) {
+  notify_observer([](Observer& target) { target.before_call(); });
   const int status = done_unobserved(call);
-  if (status == 0) tell_observer(tell);
+  if (status == 0) notify_observer(notify);
   return status;
 }
 
 int synced(int file) {
-  // What the kernel has, a killed process's successor sees; so nothing has to wait for the disk
-  // here.
-  return done([] { return 0; }, [&](Observer& told) { told.synced(file); });
+  // Not executed: what was written is visible to later processes without a sync.
+  return done([] { return 0; }, [&](Observer& target) { target.synced(file); });
 }
 
-// Gathered writes are cut to their first part.
+// Gathered writes are shortened to their first part.
 template <class Call>
 ssize_t gathered(int file, off_t at, const iovec* parts, int count, const Call& call) {
   const std::size_t first = count > 0 ? parts[0].iov_len : 0;
@@ -206,11 +206,11 @@ int msync(void* begin, std::size_t size, int flags) {
 int ftruncate(int file, off_t size) __THROW {
   if (before_truncating) before_truncating();
   return done([&] { return static_cast<int>(::syscall(SYS_ftruncate, file, size)); },
-              [&](Observer& told) { told.resized(file); });
+              [&](Observer& target) { target.resized(file); });
 }
 int ftruncate64(int file, off64_t size) __THROW { return ftruncate(file, size); }
 
-// The file grows, and no blocks are set aside: nothing else fills this disk.
+// The file grows without allocation of blocks.
 int fallocate(int file, int, off_t at, off_t size) {
   if (before_truncating) return fail_with(EOPNOTSUPP);
   return done(
@@ -218,7 +218,7 @@ int fallocate(int file, int, off_t at, off_t size) {
         const long end = ::syscall(SYS_lseek, file, 0L, SEEK_END);
         return end < at + size ? static_cast<int>(::syscall(SYS_ftruncate, file, at + size)) : 0;
       },
-      [&](Observer& told) { told.resized(file); });
+      [&](Observer& target) { target.resized(file); });
 }
 int fallocate64(int file, int mode, off64_t at, off64_t size) {
   return fallocate(file, mode, at, size);

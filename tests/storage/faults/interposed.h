@@ -1,5 +1,5 @@
-// The calls by which a process changes files, LMDB's included: this executable's own definitions
-// stand before the C library's. They count, and one of them fails on demand.
+// Interposes the system calls that change files, for LMDB too: this executable defines them in
+// place of the C library. They are counted, and one of them fails on request.
 #pragma once
 
 #include <cstdint>
@@ -14,37 +14,37 @@ enum class Fault {
   None,
   NoSpace,     // the call fails with ENOSPC
   IoError,     // with EIO
-  ShortWrite,  // half of the bytes are written; calls that write none are as ever
-  DiskDies,    // this call and all after it fail with EIO
+  ShortWrite,  // half of the bytes are written; other calls are not affected
+  DiskFails,   // this call and all later ones fail with EIO
   Kill,        // the process is killed before the call
   TornWrite,   // the process is killed when half of the bytes are written
 };
 
-// The call of this number from now on is the one, counted from 1.
+// The fault occurs at call number `at` from now, counted from 1.
 void arm(Fault fault, std::uint64_t at);
 void disarm();
-// Since arm().
+// Number of calls since arm().
 std::uint64_t calls();
 
-// Sees the calls of this process as they are made, but not those that it makes itself meanwhile.
+// Is notified of the calls of this process, except those made inside its own functions.
 class Observer {
  public:
   virtual ~Observer() = default;
   // Before any of the calls below.
   virtual void before_call() {}
-  // So many bytes of an open file, from this place on.
+  // `size` bytes of an open file were written at offset `at`.
   virtual void written(int file, std::uint64_t at, std::size_t size) = 0;
   virtual void resized(int file) = 0;
   virtual void synced(int file) = 0;
 };
-// None if it is null.
+// Null ends the observation.
 void observe(Observer* observer);
 
 // The path of an open file.
 std::string path_of(int file);
 
-// From now on this process finds a file system that sets no blocks aside, and does `before` first
-// whenever it changes a file's length.
+// From now on fallocate() is not supported in this process, and `before` is called before each
+// ftruncate().
 void allocate_nothing(std::function<void()> before);
 
 }  // namespace tinyot::faults

@@ -1,5 +1,5 @@
-// Files whose power is cut before any call to the kernel: what was not synced is lost, or survives
-// in part. Whatever a call has returned for is there, and what is erased is gone.
+// Power failures before each system call: what was not synced is lost or survives in part. Steps
+// that have returned are durable, and erased keys stay erased.
 #include <random>
 
 #include "storage/merge.h"
@@ -15,16 +15,16 @@ class PowerCutTest : public StoreTest {
  protected:
   PowerCutTest() : StoreTest(directory_in_memory()) { std::filesystem::create_directory(place_); }
 
-  // Runs `life` in place_, and `look` in what stands there after each power cut. Returns how many
-  // calls it has made.
-  template <class Life, class Look>
-  std::uint64_t cut_everywhere(const Life& life, const Look& look);
+  // Runs `body` in place_, and `check` on the image after a power failure before each system call.
+  // Returns the number of system calls.
+  template <class Body, class Check>
+  std::uint64_t cut_everywhere(const Body& body, const Check& check);
 
   std::filesystem::path place_ = root_ / "disk";
 };
 
-template <class Life, class Look>
-std::uint64_t PowerCutTest::cut_everywhere(const Life& life, const Look& look) {
+template <class Body, class Check>
+std::uint64_t PowerCutTest::cut_everywhere(const Body& body, const Check& check) {
   std::uint64_t calls = 0;
   std::mt19937_64 rng(1);
   const Disk::Chance oldest = [](std::size_t) { return 0; };
@@ -38,10 +38,10 @@ std::uint64_t PowerCutTest::cut_everywhere(const Life& life, const Look& look) {
       if (HasFailure()) return;
       SCOPED_TRACE("power cut before call " + std::to_string(calls) + ", states: " + name);
       disk->after_power_cut(root_ / "image", chance);
-      // What names the place finds it.
+      // The image has the original path during the check.
       std::filesystem::rename(place_, root_ / "aside");
       std::filesystem::rename(root_ / "image", place_);
-      look();
+      check();
       std::filesystem::remove_all(place_);
       std::filesystem::rename(root_ / "aside", place_);
     }
@@ -49,13 +49,13 @@ std::uint64_t PowerCutTest::cut_everywhere(const Life& life, const Look& look) {
   Disk observed(place_, cut);
   disk = &observed;
   observe(&observed);
-  life();
+  body();
   observe(nullptr);
   cut();
   return calls;
 }
 
-TEST_F(PowerCutTest, AStoreKeepsWhatItHasSaid) {
+TEST_F(PowerCutTest, StoreKeepsConfirmedSteps) {
   const auto ledger = std::make_unique<Ledger>();
   const std::uint64_t calls = cut_everywhere(
       [&] {
@@ -64,16 +64,16 @@ TEST_F(PowerCutTest, AStoreKeepsWhatItHasSaid) {
       },
       [&] {
         const auto known = std::make_unique<Ledger>(*ledger);
-        look_after(place_ / "store", *known);
-        EXPECT_STREQ(known->complaint, "");
+        check_aftermath(place_ / "store", *known);
+        EXPECT_STREQ(known->violation, "");
       });
-  EXPECT_STREQ(ledger->complaint, "");
+  EXPECT_STREQ(ledger->violation, "");
   EXPECT_TRUE(ledger->is_revoked);
-  EXPECT_GT(calls, 200u) << "the calls are not seen";
+  EXPECT_GT(calls, 200u) << "system calls are not intercepted";
 }
 
-// More keys than a sector holds.
-TEST_F(PowerCutTest, ErasedKeysAreGone) {
+// More keys than fit into a sector.
+TEST_F(PowerCutTest, ErasedKeysStayErased) {
   std::optional<Store> store = make_store(place_ / "store");
   for (int i = 0; i < 30; ++i) add_unit(*store, kTestKind, 10);
   bool is_erased = false;
@@ -91,7 +91,7 @@ TEST_F(PowerCutTest, ErasedKeysAreGone) {
       });
 }
 
-TEST_F(PowerCutTest, ASessionFileIsWholeOrNotThereAndErasedOnceItIsSaidToBe) {
+TEST_F(PowerCutTest, SessionFileIsCompleteOrAbsentAndStaysErased) {
   SessionFile session;
   session.manifest = test_manifest(Party::A);
   session.manifest.shards = 2;
@@ -127,7 +127,7 @@ TEST_F(PowerCutTest, ASessionFileIsWholeOrNotThereAndErasedOnceItIsSaidToBe) {
 
 constexpr std::size_t kShards = 2, kShardObjects = 300;
 
-// Each has made one unit and broken one off.
+// A shard with one unit made and one broken off.
 void make_shard(const std::filesystem::path& dir, std::uint32_t number) {
   Manifest manifest = test_manifest(Party::A);
   manifest.shard = number;
@@ -141,7 +141,7 @@ void make_shard(const std::filesystem::path& dir, std::uint32_t number) {
   store.update_manifest([](Manifest& changed) { changed.state = SessionState::Complete; });
 }
 
-TEST_F(PowerCutTest, AMergeGoesOnWithAllThatTheShardsHad) {
+TEST_F(PowerCutTest, MergeContinuesWithoutLoss) {
   const auto shards_in = [](const std::filesystem::path& dir) {
     return std::vector{dir / "1", dir / "2"};
   };

@@ -15,8 +15,8 @@ MaterialCounts unit_counts(std::size_t unit) {
   return counts;
 }
 
-void Ledger::complain(const std::string& text) {
-  if (complaint[0] == '\0') std::snprintf(complaint, sizeof complaint, "%s", text.c_str());
+void Ledger::report(const std::string& text) {
+  if (violation[0] == '\0') std::snprintf(violation, sizeof violation, "%s", text.c_str());
 }
 
 void Ledger::draw(Reservation& reservation) {
@@ -24,10 +24,10 @@ void Ledger::draw(Reservation& reservation) {
     const std::uint64_t first = reservation.start()[kind], count = reservation.counts()[kind];
     if (count == 0) continue;
     const auto right = draws(reservation, kind, Party::A, first, count);
-    if (!right) complain(right.message());
+    if (!right) report(right.message());
     for (std::uint64_t i = first; i < first + count; ++i)
       if (++served[kind == kBits][i] > 1)
-        complain(std::string(name_of(kind)) + " " + std::to_string(i) + " is served twice");
+        report(std::string(name_of(kind)) + " " + std::to_string(i) + " is served twice");
   }
 }
 
@@ -187,10 +187,10 @@ bool Scenario::step(const std::function<void()>& body) {
   } catch (const StoreError&) {
     ++ledger_.errors;
   } catch (const Disagreement& error) {
-    // A second try of what has been done although it failed.
-    if (ledger_.errors == 0) ledger_.complain(error.what());
+    // Expected if a step is repeated that was done although it reported an error.
+    if (ledger_.errors == 0) ledger_.report(error.what());
   } catch (const std::exception& error) {
-    ledger_.complain(std::string("not a StoreError: ") + error.what());
+    ledger_.report(std::string("not a StoreError: ") + error.what());
   }
   return false;
 }

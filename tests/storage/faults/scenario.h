@@ -1,5 +1,5 @@
-// The life of a store, step by step, with a ledger outside the process that lives it: what the
-// store has said to be done, and how often each object has been served.
+// A scenario that uses a store in every way, step by step. The ledger, outside the process, records
+// which steps the store has confirmed and how often each object was served.
 #pragma once
 
 #include <cstdint>
@@ -15,51 +15,51 @@ namespace tinyot::faults {
 inline constexpr MaterialKind kAnds = MaterialKind::AuthAndsA, kBits = MaterialKind::AuthBitsB;
 inline constexpr std::size_t kUnits = 3, kObjectsMax = 20000;
 
-// What each unit holds; one of them more than a batch.
+// Counts of each unit; one unit has more than a batch.
 MaterialCounts unit_counts(std::size_t unit);
 
 struct Ledger {
-  // Steps of which the store has said that they are done.
+  // Steps that have returned successfully.
   bool is_made = false, is_revoked = false;
   std::uint64_t units = 0, units_unlocked = 0, plan = 0;
   MaterialCounts position;
-  // Attempts at units, each by a bit, which is also its risk. Of those that are begun no unit is
-  // made, nor withdrawn, before `ending` says so.
+  // Attempts at units, each by a bit, which is also its risk. An attempt is in `ending` before its
+  // unit is made or withdrawn, and in `ended` afterwards.
   std::uint64_t tries = 0, begun = 0, ending = 0, ended = 0;
   // Steps that have been begun.
   bool claim_begun = false, revocation_begun = false;
 
   std::uint8_t served[2][kObjectsMax] = {};
   std::uint64_t errors = 0;  // StoreErrors
-  char complaint[512] = {};  // what should never happen; empty if all is well
+  char violation[512] = {};  // the first violation; empty if there is none
 
-  void complain(const std::string& text);
-  // Draws all that a reservation holds, and notes it.
+  void report(const std::string& text);
+  // Draws all of a reservation and records it.
   void draw(Reservation& reservation);
 };
 
-// Pours the unit that comes next.
+// Pours the next unit.
 void pour_unit(Store& store);
 
 class Scenario {
  public:
-  // `when_failed` is called after the first error of a step, before it is tried again.
+  // `when_failed` is called after the first error of a step, before the step is repeated.
   Scenario(std::filesystem::path dir, Ledger& ledger, std::function<void()> when_failed);
 
-  // Whether all steps have been done, some of them in a second try.
+  // Runs all steps, each repeated once if it fails; whether all succeeded.
   bool run();
 
  private:
   void make();
   void begin_unit();
-  // A step that ends the attempt at hand.
+  // A step that ends the current attempt.
   void end_unit(const std::function<void()>& body);
   void add_units();
   void reserve_and_draw();
   void take_out_of_order();
   void plan_and_claim();
   void end();
-  // A step that takes a range, and those that use it.
+  // Steps that take a range, hold it, draw it and finish it.
   void use(const std::function<Grant()>& range);
   bool step(const std::function<void()>& body);
 
