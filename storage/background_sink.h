@@ -1,7 +1,7 @@
 // Pours into another sink from a thread of its own, so that the next unit is computed while the
 // previous one is written and synced.
 //
-// finish_unit() returns before the unit is finished in the sink. The sink finishes it before it
+// finish_unit() may return before the unit is finished in the sink. The sink finishes it before it
 // receives anything of the next unit; flush() waits for it. A failure of the sink is reported by
 // the next call. Nothing of the unit that failed counts then, nor of later units.
 #pragma once

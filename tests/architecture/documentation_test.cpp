@@ -1,4 +1,4 @@
-// What the documents say of the tests is so.
+// The documents name tests that exist.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Suite.Test of all tests.
-std::set<std::string> tests_there_are() {
+// All tests, as Suite.Test.
+std::set<std::string> existing_tests() {
   static const std::regex kTest(R"(\nTEST(?:_F|_P)?\((\w+), (\w+)\))");
   std::set<std::string> names;
   for (const auto& entry :
@@ -26,9 +26,9 @@ std::set<std::string> tests_there_are() {
   return names;
 }
 
-TEST(Documentation, NamesTestsThatThereAre) {
+TEST(Documentation, NamesExistingTests) {
   static const std::regex kName(R"(`([A-Z]\w+\.[A-Z]\w+)`)");
-  const std::set<std::string> tests = tests_there_are();
+  const std::set<std::string> tests = existing_tests();
   ASSERT_GT(tests.size(), 500u) << "the tests are not found";
   std::size_t named = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(TINYOT_SOURCE_DIR) / "doc")) {

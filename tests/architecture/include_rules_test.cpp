@@ -1,5 +1,4 @@
-// Who may include whom: the rooms of the house, and the one door through which each third-party
-// library enters.
+// Which folder may include which, and the one folder through which each third-party library enters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,8 +13,8 @@ namespace {
 
 using Names = std::set<std::string>;
 
-const std::map<std::string, Names>& rooms() {
-  static const std::map<std::string, Names> kRooms = {
+const std::map<std::string, Names>& allowed_folders() {
+  static const std::map<std::string, Names> kAllowed = {
       {"base", {"base"}},
       {"crypto", {"crypto", "base"}},
       {"net", {"net", "base"}},
@@ -30,11 +29,10 @@ const std::map<std::string, Names>& rooms() {
        {"tools", "engine", "offline", "online", "storage", "circuitgen", "checks", "crypto", "net",
         "base"}},
   };
-  return kRooms;
+  return kAllowed;
 }
 
-// A library: how its headers begin or end, and who may include them. A place is a folder or one
-// file.
+// A library: prefix or suffix of its headers, and the folders or files that may include them.
 struct Library {
   std::string prefix;
   std::string suffix;
@@ -69,7 +67,7 @@ bool is_system_header(const std::string& path) {
   return slash == std::string::npos || kFamilies.contains(path.substr(0, slash));
 }
 
-// Why an include is not allowed; nothing if it is.
+// The reason why an include is not allowed; empty if it is.
 std::optional<std::string> refusal(const SourceFile& file, const Include& include) {
   for (const Library& library : libraries()) {
     if (!include.path.starts_with(library.prefix) || !include.path.ends_with(library.suffix))
@@ -78,17 +76,17 @@ std::optional<std::string> refusal(const SourceFile& file, const Include& includ
           return file.path == place || file.path.starts_with(place + "/");
         }))
       return std::nullopt;
-    return "this library does not enter through " + file.folder;
+    return file.folder + " may not include this library";
   }
   if (include.angled) {
     if (is_system_header(include.path)) return std::nullopt;
-    return "no rule says where this library enters";
+    return "this library has no rule";
   }
-  const std::string room = include.path.substr(0, include.path.find('/'));
-  const auto allowed = rooms().find(file.folder);
-  if (allowed == rooms().end()) return "no rule says what " + file.folder + " may include";
-  if (allowed->second.contains(room)) return std::nullopt;
-  return file.folder + " may not include " + room;
+  const std::string target = include.path.substr(0, include.path.find('/'));
+  const auto allowed = allowed_folders().find(file.folder);
+  if (allowed == allowed_folders().end()) return file.folder + " has no rule";
+  if (allowed->second.contains(target)) return std::nullopt;
+  return file.folder + " may not include " + target;
 }
 
 std::optional<std::string> refusal(const std::string& path, const std::string& line) {
@@ -97,12 +95,12 @@ std::optional<std::string> refusal(const std::string& path, const std::string& l
                           : refusal({path, path.substr(0, path.find('/')), {}}, includes[0]);
 }
 
-TEST(IncludeRules, EveryFolderOfTheProductHasARule) {
+TEST(IncludeRules, EveryProductFolderHasRule) {
   for (const std::string& folder : product_folders())
-    EXPECT_TRUE(rooms().contains(folder)) << folder;
+    EXPECT_TRUE(allowed_folders().contains(folder)) << folder;
 }
 
-TEST(IncludeRules, TheSourcesKeepThem) {
+TEST(IncludeRules, SourcesFollowRules) {
   std::size_t seen = 0;
   for (const SourceFile& file : product_files()) {
     if (!file.is_code()) continue;
@@ -116,16 +114,16 @@ TEST(IncludeRules, TheSourcesKeepThem) {
   EXPECT_GT(seen, 100u) << "the test reads no sources";
 }
 
-TEST(IncludeRules, NoFolderIncludesItselfThroughAnother) {
-  for (const auto& [room, allowed] : rooms()) {
+TEST(IncludeRules, HaveNoCycles) {
+  for (const auto& [folder, allowed] : allowed_folders()) {
     for (const std::string& other : allowed) {
-      if (other == room) continue;
-      EXPECT_FALSE(rooms().at(other).contains(room)) << room << " and " << other;
+      if (other == folder) continue;
+      EXPECT_FALSE(allowed_folders().at(other).contains(folder)) << folder << " and " << other;
     }
   }
 }
 
-TEST(IncludeRules, RefuseWhatTheHouseForbids) {
+TEST(IncludeRules, RejectForbiddenFolders) {
   EXPECT_TRUE(refusal("offline/a.cpp", "#include \"online/wires.h\""));
   EXPECT_TRUE(refusal("online/a.cpp", "#include \"offline/buckets.h\""));
   EXPECT_TRUE(refusal("online/a.cpp", "#include \"storage/store.h\""));
@@ -139,7 +137,7 @@ TEST(IncludeRules, RefuseWhatTheHouseForbids) {
   EXPECT_TRUE(refusal("base/a.cpp", "#include \"../crypto/rng.h\""));
 }
 
-TEST(IncludeRules, RefuseLibrariesAtTheWrongDoor) {
+TEST(IncludeRules, RejectLibrariesInOtherFolders) {
   EXPECT_TRUE(refusal("checks/a.cpp", "#include <cryptopp/sha.h>"));
   EXPECT_TRUE(refusal("offline/a.cpp", "#include <sodium.h>"));
   EXPECT_TRUE(refusal("crypto/a.cpp", "#include <openssl/evp.h>"));
@@ -158,7 +156,7 @@ TEST(IncludeRules, RefuseLibrariesAtTheWrongDoor) {
   EXPECT_TRUE(refusal("base/a.cpp", "#include <boost/algorithm/string.hpp>"));
 }
 
-TEST(IncludeRules, AllowWhatTheHouseIsMadeOf) {
+TEST(IncludeRules, AllowPermittedIncludes) {
   EXPECT_FALSE(refusal("checks/a.cpp", "#include \"net/channel.h\""));
   EXPECT_FALSE(refusal("tools/run.cpp", "#include \"storage/store.h\""));
   EXPECT_FALSE(refusal("tools/report.cpp", "#include <hwy/targets.h>"));

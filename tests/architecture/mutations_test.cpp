@@ -1,4 +1,5 @@
-// Each check of checks/mutations/ is where the list says; tests/mutation/run switches it off there.
+// The text of each check in checks/mutations/ occurs once in its file; tests/mutation/run disables
+// it there.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot = TINYOT_SOURCE_DIR;
 
-// Line breaks and indentation are the formatter's, so that they do not count.
+// Blanks do not count, since the formatter may change them.
 std::string without_blanks(std::string text) {
   std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
   return text;
@@ -28,20 +29,20 @@ std::size_t occurrences(std::string text, std::string wanted) {
   return count;
 }
 
-// How many lines of the list have been looked up.
-std::size_t expect_lines_stand_once(const fs::path& list) {
+// Returns the number of texts checked.
+std::size_t expect_texts_occur_once(const fs::path& list) {
   std::string name, file, wanted;
   std::size_t lines = 0;
   bool reads_line = false;
   for (const std::string& line : lines_of(text_of(list))) {
-    const bool goes_on = reads_line && !line.starts_with("off   ");
-    if (reads_line && !goes_on) {
+    const bool continues = reads_line && !line.starts_with("off   ");
+    if (reads_line && !continues) {
       EXPECT_EQ(occurrences(text_of(kRoot / file), wanted), 1u)
-          << name << ": " << file << " has not once:\n"
+          << name << ": does not occur once in " << file << ":\n"
           << wanted;
       ++lines, reads_line = false;
     }
-    if (goes_on)
+    if (continues)
       wanted += "\n" + line;
     else if (line.starts_with("["))
       name = line;
@@ -53,10 +54,10 @@ std::size_t expect_lines_stand_once(const fs::path& list) {
   return lines;
 }
 
-TEST(Mutations, AreOfTextThatStandsOnceInItsFile) {
+TEST(Mutations, TextOccursOnceInFile) {
   std::size_t lines = 0;
   for (const auto& entry : fs::directory_iterator(kRoot / "checks" / "mutations"))
-    lines += expect_lines_stand_once(entry.path());
+    lines += expect_texts_occur_once(entry.path());
   EXPECT_GT(lines, 60u);
 }
 

@@ -1,5 +1,5 @@
-// Rules on the text of the sources: what no file may contain, how long it may be, how a header
-// begins.
+// Rules on the text of the sources: forbidden calls, length of files and lines, beginning of
+// headers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,9 +14,9 @@ constexpr std::size_t kLinesMax = 400, kColumnsMax = 100;
 
 using Words = std::vector<std::string>;
 
-// assert is gone from a release; rand is neither secret nor reproducible.
+// assert is disabled in a release build; rand is neither secret nor reproducible.
 const Words kNowhere = {"assert", "rand", "srand"};
-// These stop at the first difference, and what they compare in these folders may be secret.
+// Not constant time, so not allowed where operands may be secret.
 const Words kNotWhereSecretsAre = {"memcmp", "strcmp", "strncmp"};
 const std::set<std::string> kSecretFolders = {"checks", "offline", "online"};
 
@@ -27,13 +27,13 @@ std::string forbidden_call(const std::string& code, const Words& words) {
   return {};
 }
 
-// Spelt in pieces, so that this file does not trip over a search for them.
+// Concatenated, so that a search for them does not find this file.
 bool has_left_over(const std::string& line) {
   return line.find(std::string("TO") + "DO") != std::string::npos ||
          line.find(std::string("FIX") + "ME") != std::string::npos;
 }
 
-// A path of the machine it was written on, as against one that merely contains such a name.
+// Whether a line has an absolute path of the developer's machine.
 bool has_private_path(const std::string& line) {
   for (const char* name : {"work", "root"}) {
     const std::string wanted = std::string("/") + name + "/";
@@ -72,7 +72,7 @@ TEST(SourceRules, OnlyToolsWritesToTheTerminalAndHandlesSignals) {
   }
 }
 
-TEST(SourceRules, NothingIsLeftOver) {
+TEST(SourceRules, HaveNoLeftOversOrPrivatePaths) {
   for (const SourceFile& file : product_files()) {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
       EXPECT_FALSE(has_left_over(file.lines[i]))
@@ -96,7 +96,7 @@ TEST(SourceRules, LinesOfCodeAreShort) {
   }
 }
 
-TEST(SourceRules, HeadersBeginWithACommentAndAreReadOnce) {
+TEST(SourceRules, HeadersBeginWithCommentAndPragmaOnce) {
   std::size_t headers = 0;
   for (const SourceFile& file : product_files()) {
     if (!file.is_header()) continue;
@@ -108,7 +108,7 @@ TEST(SourceRules, HeadersBeginWithACommentAndAreReadOnce) {
   EXPECT_GT(headers, 30u) << "the test reads no headers";
 }
 
-TEST(SourceRules, CallsAreFoundInCodeOnly) {
+TEST(SourceRules, FindCallsInCodeOnly) {
   EXPECT_TRUE(calls("  assert(x);", "assert"));
   EXPECT_TRUE(calls("return std::rand ();", "rand"));
   EXPECT_TRUE(calls("static_assert(y); assert(x);", "assert"));
@@ -126,7 +126,7 @@ TEST(SourceRules, CallsAreFoundInCodeOnly) {
   EXPECT_TRUE(calls(code[3], "assert"));
 }
 
-TEST(SourceRules, LeftOversAndPrivatePathsAreFound) {
+TEST(SourceRules, FindLeftOversAndPrivatePaths) {
   EXPECT_TRUE(has_left_over(std::string("  // TO") + "DO: later"));
   EXPECT_FALSE(has_left_over("  // to do it later"));
   EXPECT_TRUE(has_private_path(std::string("open(\"/wo") + "rk/x\")"));

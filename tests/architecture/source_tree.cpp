@@ -16,7 +16,7 @@ bool is_word(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Blanks what is not code, one character at a time; newlines stay where they are.
+// Replaces comments and literals by blanks, one character at a time; keeps newlines.
 class CodeFilter {
  public:
   char next(char c, char following) {
@@ -49,7 +49,7 @@ class CodeFilter {
       before_ = ' ';
       return ' ';
     }
-    // A quote between digits separates them.
+    // A quote after a digit is a digit separator.
     if (c == '"' || (c == '\'' && !is_word(before))) state_ = State::Literal, quote_ = c;
     return c;
   }

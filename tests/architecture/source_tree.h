@@ -1,4 +1,4 @@
-// The product's sources as text: what the rules of the house are checked against.
+// The product's sources as text, for tests of architecture and style.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ struct SourceFile {
   bool is_code() const { return is_header() || path.ends_with(".cpp"); }
 };
 
-// The folders that the product is made of.
+// The folders of the product.
 const std::vector<std::string>& product_folders();
 
 // Every file of the product, sorted by path. Fails: std::runtime_error if a folder is missing or
@@ -28,8 +28,8 @@ std::vector<SourceFile> product_files();
 std::string text_of(const std::filesystem::path& path);
 std::vector<std::string> lines_of(std::string_view text);
 
-// The file with comments and the contents of string and character literals blanked out, so that
-// only code is left. Raw string literals are not understood; the product has none.
+// The file with comments and the contents of string and character literals replaced by blanks. Raw
+// string literals are not supported; the product has none.
 std::vector<std::string> code_lines(const std::vector<std::string>& lines);
 
 struct Include {
@@ -39,8 +39,7 @@ struct Include {
 };
 std::vector<Include> includes_of(const std::vector<std::string>& lines);
 
-// Whether `word` stands in the text as a whole identifier that is followed by an opening
-// parenthesis.
+// Whether `word` occurs in the text as an identifier followed by an opening parenthesis.
 bool calls(std::string_view text, std::string_view word);
 
 }  // namespace tinyot::test

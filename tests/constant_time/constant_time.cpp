@@ -1,7 +1,7 @@
-// The computations of both profiles under valgrind, with all that is secret marked as undefined:
-// what comes out of each party's generator, its global key and its inputs. valgrind then reports
-// each branch and each address that depends on it. What is sent is public from there on, and so is
-// what declassified() says.
+// Runs both profiles under valgrind with all secrets marked as undefined: the output of each
+// party's random generator, its global key and its inputs. valgrind then reports each branch and
+// each address that depends on them. Sent data are public, and so is what is passed to
+// declassified().
 //
 //   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4 [--planted-leak
 //   branch|address]
@@ -30,7 +30,7 @@ void make_secret(T& object) {
   (void)VALGRIND_MAKE_MEM_UNDEFINED(&object, sizeof object);
 }
 
-// What leaves is public.
+// Marks sent data as public.
 class PublishingStream final : public ByteStream {
  public:
   explicit PublishingStream(std::unique_ptr<ByteStream> inner) : inner_(std::move(inner)) {}
@@ -67,7 +67,7 @@ std::unique_ptr<Circuit> small_circuit() {
   return std::make_unique<GeneratedCircuit>(std::move(info), emit_circuit);
 }
 
-void play(Party me, const SecurityParameters& params, Channel& channel) {
+void run_party(Party me, const SecurityParameters& params, Channel& channel) {
   Rng public_rng(Seed{{1, static_cast<std::uint64_t>(me)}});
   const SessionIds ids = establish_session(channel, public_rng, me, {}, std::nullopt);
   Block seed{2, static_cast<std::uint64_t>(me)};
@@ -91,7 +91,7 @@ void play(Party me, const SecurityParameters& params, Channel& channel) {
               params.material(), rounds, inputs);
 }
 
-// Each must be reported.
+// Leaks that valgrind must report.
 void leak(const char* how) {
   Rng rng(Seed{{3, 3}});
   auto secret = rng.object<std::uint64_t>();
@@ -125,7 +125,7 @@ int run(const char* profile) {
     try {
       const auto channel =
           make_framed_channel(std::make_unique<PublishingStream>(std::move(stream)));
-      play(me, params, *channel);
+      run_party(me, params, *channel);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%c: %s\n", letter(me), error.what());
       ++failures;

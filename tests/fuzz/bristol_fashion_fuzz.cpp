@@ -1,4 +1,4 @@
-// Bristol Fashion; the owner of a bundle that may not be there is among the options.
+// Bristol Fashion; the options also name an owner of a bundle that may not exist.
 #include "tests/fuzz/fuzz_circuit.h"
 #include "tests/support/layers.h"
 

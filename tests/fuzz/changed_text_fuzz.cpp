@@ -1,5 +1,5 @@
-// A text of any format that changes while it is read: the first bytes say where, to what, and after
-// how many reads.
+// A text of any format that changes while it is read. The first bytes give the position, the new
+// character and the length of the change.
 #include <algorithm>
 
 #include "tests/fuzz/fuzz_circuit.h"

@@ -1,5 +1,5 @@
-// What a user types: the first byte says as what the rest is read. Anything but a value or a
-// UsageError ends the program; a value that is printed is read again as the same.
+// Values of the command line; the first byte chooses the parser. The result is a value or a
+// UsageError; anything else ends the program. A printed value must parse to the same value.
 #include "base/error.h"
 #include "circuitgen/formats/values.h"
 #include "circuitgen/generators/registry.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace tinyot;
 
-// b and i: bytes, and an integer, of as many bits as the next byte says.
+// b and i: bytes, or an integer; the next byte gives the size.
 void try_value(std::string_view text, ValueFormat format) {
   if (text.empty()) return;
   const std::uint32_t units = 1u + static_cast<unsigned char>(text[0]),

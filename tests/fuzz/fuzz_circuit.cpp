@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kLanes = 5;
 constexpr std::uint64_t kBitsMax = 1 << 12;
 
-// A header alone may stand for a million bits.
+// A short header can declare a million bits.
 bool is_small(const CircuitInfo& info) {
   std::uint64_t bits = 0;
   for (const InputBundle& bundle : info.inputs) bits += bundle.bits;

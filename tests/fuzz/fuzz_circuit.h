@@ -1,4 +1,4 @@
-// What every fuzzer of a circuit reader does with its text.
+// The common part of the fuzzers of circuit readers.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace tinyot::fuzz {
 
-// Texts beyond this say nothing new.
+// Longer texts are skipped.
 inline constexpr std::size_t kTextMax = std::size_t{1} << 16;
 
-// Reads the text. What is accepted must evaluate, and must still be the same function when it is
-// written and read again; a refusal is a UsageError. Anything else ends the program.
+// Reads the text. An accepted circuit must evaluate, and must be the same function after it is
+// written and read again. A rejected text must give a UsageError. Anything else ends the program.
 void try_text(std::shared_ptr<const TextSource> text, const CircuitFileOptions& options);
 
 }  // namespace tinyot::fuzz
 
-// The entry point of a fuzzer, one an executable.
+// The entry point of a fuzzer, one for each executable.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

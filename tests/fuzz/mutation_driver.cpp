@@ -1,10 +1,10 @@
-// Runs a fuzzer on mutated files of a corpus, for compilers that have no libFuzzer.
+// Runs a fuzzer on mutated files of a corpus, for compilers without libFuzzer.
 //
-//   fuzz_NAME [--seconds S] [--run N] CORPUS...     a file, or a folder of files; run N alone, to
-//   see again what a longer run found
+//   fuzz_NAME [--seconds S] [--run N] CORPUS...
 //
-// Run n depends on the corpus and n only; run 0 is the corpus itself. The number of a run that
-// fails or crashes is printed.
+// CORPUS is a file or a folder of files. Run n depends on the corpus and n only; run 0 is the
+// corpus itself. The number of a run that fails or crashes is printed; --run repeats that run
+// alone.
 #include <unistd.h>
 
 #include <algorithm>
@@ -140,7 +140,7 @@ void run(const std::string& text) {
 
 volatile std::uint64_t run_number = 0;
 
-// Only what is allowed in a signal handler.
+// Uses only functions that are allowed in a signal handler.
 void report_crash(int signal) {
   char text[64] = "crash in run ";
   char* end = std::to_chars(text + std::strlen(text), text + sizeof text - 1,
@@ -164,7 +164,7 @@ int run_corpus(const Corpus& corpus, double seconds, std::uint64_t only) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     while (std::chrono::steady_clock::now() < end) run_one(run_number + 1);
   } catch (const std::exception& error) {
-    std::printf("run %llu fails: %s\n", static_cast<unsigned long long>(run_number), error.what());
+    std::printf("run %llu failed: %s\n", static_cast<unsigned long long>(run_number), error.what());
     return 1;
   }
   std::printf("%zu files and %llu mutations of them\n", corpus.size(),

@@ -1,8 +1,7 @@
-// A party of a whole session, from the handshake to outputs or to the end of the stores' agreement,
-// whose peer sends what it sends when nobody cheats, but for some edits. The text is the edits: a
-// byte for the session and the party, then for each edit seven bytes: which message, where in its
-// frame, what is done, with what. However it ends, it is not by an internal error, and what the
-// party is left with is right.
+// A party of a whole session, from the handshake to outputs or to the end of store synchronisation.
+// Its peer sends the messages of an honest session with some edits. The text is a byte for session
+// and party, then seven bytes for each edit: message, position in its frame, operation, operand and
+// length. The session must not end with an internal error, and the party's results must be right.
 #include <cstring>
 
 #include "base/error.h"
@@ -31,7 +30,7 @@ Frames frames_of(const Transcript& sent) {
   return frames;
 }
 
-// Each party of each kind of session, in which its peer's frames are known.
+// A party of a kind of session, and the frames of its honest peer.
 struct Target {
   const ScenarioKind* kind;
   Party party;
@@ -42,7 +41,7 @@ const std::vector<Target>& targets() {
   static const std::vector<Target> kTargets = [] {
     std::vector<Target> all;
     for (const ScenarioKind& kind : scenario_kinds()) {
-      if (kind.name.starts_with("nnob12")) continue;  // its seed OTs take a second a session
+      if (kind.name.starts_with("nnob12")) continue;  // its base OTs take a second per session
       for (const Party party : {Party::A, Party::B})
         all.push_back(
             {&kind, party, frames_of(attempt(kind, kSeed, peer_of(party), nullptr).conduct.sent)});
@@ -80,7 +79,7 @@ void apply(const Edit& edit, Frames& frames) {
   }
 }
 
-// Says what it has, and takes whatever comes.
+// Replays recorded frames, and discards what is written.
 class Recorded final : public ByteStream {
  public:
   explicit Recorded(const Frames& frames) {
@@ -117,7 +116,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     scenario->run(target.party, *channel);
   } catch (const Error&) {
-    // Anything else is ours.
+    // Any other exception is a bug.
   }
   ENSURE(scenario->flaw(target.party).empty());
   return 0;

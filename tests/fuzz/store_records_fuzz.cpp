@@ -1,6 +1,6 @@
-// What a store reads of itself before anything vouches for it: the first byte says as what the rest
-// is read, m manifest, k marks, e an entry of a catalogue. What is accepted must be written again
-// as what it was understood as; a refusal is a StoreError, or no entry at all.
+// What a store parses before it is authenticated. The first byte chooses the parser: m manifest, k
+// marks, e entry of a catalogue. An accepted value must survive a round trip. A rejected one must
+// give a StoreError, or no entry.
 #include <algorithm>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// Gates with truth tables; the last byte also says how wide the bundles are.
+// Gates with truth tables; the last byte also sets the width of a bundle.
 #include "tests/fuzz/fuzz_circuit.h"
 #include "tests/support/layers.h"
 

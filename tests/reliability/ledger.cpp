@@ -24,12 +24,12 @@ void Ledger::read(const std::filesystem::path& file) {
 
 std::uint64_t Ledger::reused() const {
   std::uint64_t reused = 0;
-  for (auto [account, stretches] : accounts_) {
-    std::ranges::sort(stretches, {}, &Stretch::first);
+  for (auto [account, intervals] : accounts_) {
+    std::ranges::sort(intervals, {}, &Interval::first);
     std::uint64_t end = 0;
-    for (const Stretch& stretch : stretches) {
-      if (stretch.first < end) reused += std::min(end, stretch.end) - stretch.first;
-      end = std::max(end, stretch.end);
+    for (const Interval& interval : intervals) {
+      if (interval.first < end) reused += std::min(end, interval.end) - interval.first;
+      end = std::max(end, interval.end);
     }
   }
   return reused;
@@ -37,9 +37,9 @@ std::uint64_t Ledger::reused() const {
 
 std::uint64_t Ledger::served(char party) const {
   std::uint64_t served = 0;
-  for (const auto& [account, stretches] : accounts_)
+  for (const auto& [account, intervals] : accounts_)
     if (std::get<1>(account) == party)
-      for (const Stretch& stretch : stretches) served += stretch.end - stretch.first;
+      for (const Interval& interval : intervals) served += interval.end - interval.first;
   return served;
 }
 

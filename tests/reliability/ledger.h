@@ -1,4 +1,4 @@
-// What both parties' runs say that they were given (tinyot run --ledger), judged: no object twice.
+// Reads the ledgers of both parties' runs (tinyot run --ledger) and counts objects served twice.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ namespace tinyot::test {
 
 class Ledger {
  public:
-  struct Stretch {
+  struct Interval {
     std::uint64_t first, end;
   };
   // Session, party, kind, shard.
   using Account = std::tuple<std::string, char, std::string, std::uint32_t>;
 
-  // Reads lines; what is torn at the end of a file is no entry, since nothing was used then.
+  // Reads lines; an incomplete last line is ignored, since its material was not used.
   void read(const std::filesystem::path& file);
 
-  // Objects that stand in more than one entry of an account.
+  // Objects in more than one entry of an account.
   std::uint64_t reused() const;
   // Objects of all accounts of a party.
   std::uint64_t served(char party) const;
 
  private:
-  std::map<Account, std::vector<Stretch>> accounts_;
+  std::map<Account, std::vector<Interval>> accounts_;
 };
 
 }  // namespace tinyot::test

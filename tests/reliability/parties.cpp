@@ -12,7 +12,7 @@
 namespace tinyot::test {
 namespace {
 
-// Seconds. Most attempts end with a party that waits for one who was killed.
+// Seconds. In most attempts one party waits for a peer that was killed.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kConnectTimeoutOfPairs = 5, kIdleTimeoutOfPairs = 20;
 #else
@@ -26,23 +26,23 @@ std::string tinyot() {
   return other == nullptr ? TINYOT_BINARY : other;
 }
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
   const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
 }
 
-Blow Assassin::next(std::chrono::milliseconds usual_time) {
-  Blow blow;
-  if (!has_kills_left() || random() % 8 == 0) return blow;
-  const auto whom = random() % 3;
-  blow.hits_a = whom != 1;
-  blow.hits_b = whom != 0;
-  blow.after = std::chrono::microseconds(
+Kill Killer::next(std::chrono::milliseconds usual_time) {
+  Kill kill;
+  if (!has_kills_left() || random() % 8 == 0) return kill;
+  const auto choice = random() % 3;
+  kill.kills_a = choice != 1;
+  kill.kills_b = choice != 0;
+  kill.after = std::chrono::microseconds(
       random() % static_cast<std::uint64_t>(std::chrono::microseconds(usual_time).count()));
-  return blow;
+  return kill;
 }
 
-Arguments party_arguments(char party, const std::string& command, const SynchroniseFor& meeting,
+Arguments party_arguments(char party, const std::string& command, const LinkSettings& link,
                           const Arguments& rest) {
   Arguments all;
   std::istringstream words(command);
@@ -51,41 +51,39 @@ Arguments party_arguments(char party, const std::string& command, const Synchron
   for (const std::string& more :
        {std::string("--party"), std::string(1, party),
         std::string(listens ? "--listen" : "--connect"),
-        "127.0.0.1:" + (listens ? meeting.listen_port : meeting.connect_port),
-        std::string("--connect-timeout"), std::to_string(meeting.connect_timeout),
-        std::string("--idle-timeout"), std::to_string(meeting.idle_timeout),
-        std::string("--quiet")})
+        "127.0.0.1:" + (listens ? link.listen_port : link.connect_port),
+        std::string("--connect-timeout"), std::to_string(link.connect_timeout),
+        std::string("--idle-timeout"), std::to_string(link.idle_timeout), std::string("--quiet")})
     all.push_back(more);
   all.insert(all.end(), rest.begin(), rest.end());
   return all;
 }
 
-PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a,
+PairEnded run_pair(Killer& killer, const std::string& command, const Arguments& of_a,
                    const Arguments& of_b, std::chrono::milliseconds usual_time) {
   const std::string port = quiet_port();
-  const SynchroniseFor meeting{port, port, kConnectTimeoutOfPairs, kIdleTimeoutOfPairs};
-  const Blow blow = assassin.next(usual_time);
-  Process a(tinyot(), party_arguments('A', command, meeting, of_a)),
-      b(tinyot(), party_arguments('B', command, meeting, of_b));
-  if (blow.hits_a || blow.hits_b) std::this_thread::sleep_for(blow.after);
-  if (blow.hits_a) a.signal(SIGKILL);
-  if (blow.hits_b) b.signal(SIGKILL);
+  const LinkSettings link{port, port, kConnectTimeoutOfPairs, kIdleTimeoutOfPairs};
+  const Kill kill = killer.next(usual_time);
+  Process a(tinyot(), party_arguments('A', command, link, of_a)),
+      b(tinyot(), party_arguments('B', command, link, of_b));
+  if (kill.kills_a || kill.kills_b) std::this_thread::sleep_for(kill.after);
+  if (kill.kills_a) a.signal(SIGKILL);
+  if (kill.kills_b) b.signal(SIGKILL);
   PairEnded ended{a.end(), b.end()};
-  assassin.count(ended.a);
-  assassin.count(ended.b);
+  killer.count(ended.a);
+  killer.count(ended.b);
   return ended;
 }
 
-Ended run_one(Assassin& assassin, const Arguments& arguments,
-              std::chrono::milliseconds usual_time) {
-  const Blow blow = assassin.next(usual_time);
+Ended run_one(Killer& killer, const Arguments& arguments, std::chrono::milliseconds usual_time) {
+  const Kill kill = killer.next(usual_time);
   Process process(tinyot(), arguments);
-  if (blow.hits_a || blow.hits_b) {
-    std::this_thread::sleep_for(blow.after);
+  if (kill.kills_a || kill.kills_b) {
+    std::this_thread::sleep_for(kill.after);
     process.signal(SIGKILL);
   }
   Ended ended = process.end();
-  assassin.count(ended);
+  killer.count(ended);
   return ended;
 }
 

@@ -1,5 +1,5 @@
-// Both parties of a `tinyot` subcommand as processes over loopback, one or both of which may be
-// killed at a random instant.
+// Runs both parties of a `tinyot` subcommand as processes over loopback, and kills one or both at a
+// random time.
 #pragma once
 
 #include <atomic>
@@ -19,20 +19,20 @@ struct PairEnded {
   bool both_done() const { return a.status == 0 && b.status == 0; }
 };
 
-// Who is killed, and when.
-struct Blow {
-  bool hits_a = false, hits_b = false;
+// The parties to kill, and the time.
+struct Kill {
+  bool kills_a = false, kills_b = false;
   std::chrono::microseconds after{0};
 };
 
-// May be asked by several threads.
-class Assassin {
+// Chooses kills; thread-safe.
+class Killer {
  public:
-  Assassin(std::uint64_t seed, std::uint64_t kills) : random_(seed), left_(kills) {}
+  Killer(std::uint64_t seed, std::uint64_t kills) : random_(seed), left_(kills) {}
 
-  // None once all kills are spent, and now and then before.
-  Blow next(std::chrono::milliseconds usual_time);
-  // A blow that found somebody alive.
+  // Chooses no kill once all are spent, and in one of eight calls before.
+  Kill next(std::chrono::milliseconds usual_time);
+  // Counts the kill if the process had not ended before.
   void count(const Ended& ended) { kills_ += ended.status == 128 + 9; }
   std::uint64_t kills() const { return kills_; }
   bool has_kills_left() const { return kills_ < left_; }
@@ -48,27 +48,27 @@ class Assassin {
   std::atomic<std::uint64_t> kills_ = 0;
 };
 
-// The program that is tried: the one of this build, or TINYOT_BINARY of the environment.
+// The program under test: that of this build, or TINYOT_BINARY of the environment.
 std::string tinyot();
 
-// A number in the environment, to choose how much is tried, and what.
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise);
+// A number in the environment, or `fallback`.
+std::uint64_t from_environment(const char* name, std::uint64_t fallback);
 
-// A listens at one port and B connects to it, or to another one if there is something between them.
-// Seconds.
-struct SynchroniseFor {
+// A listens on listen_port; B connects to connect_port, which differs if there is a proxy. Timeouts
+// in seconds.
+struct LinkSettings {
   std::string listen_port, connect_port;
   int connect_timeout, idle_timeout;
 };
 
 // The command line of one party: subcommand, party, address, timeouts, and `rest`.
-Arguments party_arguments(char party, const std::string& command, const SynchroniseFor& meeting,
+Arguments party_arguments(char party, const std::string& command, const LinkSettings& link,
                           const Arguments& rest);
 
-// Runs a subcommand as A and as B. Nobody may hang: a survivor ends within its timeouts.
-PairEnded run_pair(Assassin& assassin, const std::string& command, const Arguments& of_a,
+// Runs a subcommand as A and as B. A survivor must end within its timeouts.
+PairEnded run_pair(Killer& killer, const std::string& command, const Arguments& of_a,
                    const Arguments& of_b, std::chrono::milliseconds usual_time);
-// The same of a subcommand that has no peer.
-Ended run_one(Assassin& assassin, const Arguments& arguments, std::chrono::milliseconds usual_time);
+// The same for a subcommand without a peer.
+Ended run_one(Killer& killer, const Arguments& arguments, std::chrono::milliseconds usual_time);
 
 }  // namespace tinyot::test

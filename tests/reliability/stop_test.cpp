@@ -1,11 +1,11 @@
-// A party that is stopped in the middle of a session: the other one leaves it in time, and once it
-// goes on it ends as well.
+// A party is stopped (SIGSTOP) during a session: the peer ends in time, and the party ends after it
+// is continued.
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <thread>
 
-#include "tests/reliability/couple.h"
+#include "tests/reliability/party_pair.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::test {
@@ -14,12 +14,12 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// A wire so slow that a session is caught in its middle.
+// Slow enough to stop a party during a session.
 constexpr WirePlan kSlow{.chunk_bytes_max = 400, .delay_max = 1ms};
 
-// Stops the party once so many bytes have come from B.
-void stop_at(Couple& couple, char party, std::uint64_t bytes) {
-  couple.meanwhile([=](Process& a, Process& b, const Wire& wire) {
+// Stops the party once B has sent this many bytes.
+void stop_at(PartyPair& pair, char party, std::uint64_t bytes) {
+  pair.meanwhile([=](Process& a, Process& b, const Wire& wire) {
     for (const auto until = Clock::now() + std::chrono::seconds(kSessionMax);
          wire.bytes(Direction::FromConnecting) < bytes && Clock::now() < until;)
       std::this_thread::sleep_for(200us);
@@ -36,19 +36,19 @@ void stop_at(Couple& couple, char party, std::uint64_t bytes) {
   });
 }
 
-TEST(Stopped, APartyIsLeftInTimeAndTheStoresAgree) {
+TEST(Stopped, PeerEndsInTimeAndStoresAgree) {
   NetworkTally tally;
   for_each_at_once(kFastWorkers, kFastWorkers, [&](std::uint64_t number) {
     const char party = number % 3 == 0 ? 'A' : 'B';
-    Couple couple(settings()[number], tally, 1);
-    stop_at(couple, party, 8000);
-    couple.preprocess(kSlow);
-    couple.preprocess({});
-    EXPECT_TRUE(couple.are_both_done());
-    stop_at(couple, party == 'A' ? 'B' : 'A',
-            couple.run({})[static_cast<std::size_t>(Direction::FromConnecting)] / 2);
-    couple.run(kSlow);
-    couple.settle();
+    PartyPair pair(settings()[number], tally, 1);
+    stop_at(pair, party, 8000);
+    pair.preprocess(kSlow);
+    pair.preprocess({});
+    EXPECT_TRUE(pair.are_both_done());
+    stop_at(pair, party == 'A' ? 'B' : 'A',
+            pair.run({})[static_cast<std::size_t>(Direction::FromConnecting)] / 2);
+    pair.run(kSlow);
+    pair.expect_consistent();
   });
   tally.print("stopped parties", 1);
 }

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-// Every chunk leaves as it is, and nobody is waited for.
+// Every chunk is sent at once, and calls do not block.
 void prepare(const Socket& socket) {
   const int yes = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -59,7 +59,7 @@ void Wire::work() {
     admit();
     bool has_moved = false;
     for (Connection& connection : connections_) {
-      if (is_due(connection)) strike(connection);
+      if (is_due(connection)) inject(connection);
       for (const Direction direction : kBothDirections) has_moved |= move(connection, direction);
     }
     if (!has_moved) await();
@@ -79,7 +79,7 @@ void Wire::admit() {
                           {{ends[0], ends[1], {}}, {ends[1], ends[0], {}}}});
 }
 
-// Until a socket is ready, a chunk is due, or a moment has passed.
+// Waits until a socket is ready, a chunk is due, or 20 ms have passed.
 void Wire::await() {
   std::vector<pollfd> entries;
   auto until = Clock::now() + 20ms;
@@ -97,7 +97,7 @@ void Wire::await() {
   ::poll(entries.data(), entries.size(), static_cast<int>(std::max<long>(left.count(), 0)));
 }
 
-// One chunk in or out; false if there is nothing to be done now.
+// Reads or writes one chunk; false if there is nothing to do.
 bool Wire::move(Connection& connection, Direction direction) {
   Flow& flow = connection.flows[static_cast<std::size_t>(direction)];
   if (flow.state == Flow::State::Ended || flow.state == Flow::State::Stalled) return false;
@@ -108,10 +108,10 @@ bool Wire::move(Connection& connection, Direction direction) {
 bool Wire::take(Connection& connection, Direction direction) {
   Flow& flow = connection.flows[static_cast<std::size_t>(direction)];
   std::uint64_t wanted = 1 + random_() % plan_.chunk_bytes_max;
-  const auto& strike = plan_.strike;
-  if (strike && !has_struck_ && connection.number == strike->connection &&
-      direction == strike->direction)
-    wanted = std::min(wanted, strike->at - flow.passed);
+  const auto& point = plan_.fault_point;
+  if (point && !is_injected_ && connection.number == point->connection &&
+      direction == point->direction)
+    wanted = std::min(wanted, point->at - flow.passed);
   std::string chunk(wanted, '\0');
   const ssize_t count = ::recv(flow.from, chunk.data(), chunk.size(), 0);
   if (count < 0 && would_block()) return false;
@@ -146,19 +146,20 @@ bool Wire::give(Connection& connection, Flow& flow) {
 }
 
 bool Wire::is_due(const Connection& connection) const {
-  if (!plan_.strike || has_struck_ || connection.number != plan_.strike->connection) return false;
-  return connection.flows[static_cast<std::size_t>(plan_.strike->direction)].passed ==
-         plan_.strike->at;
+  if (!plan_.fault_point || is_injected_ || connection.number != plan_.fault_point->connection)
+    return false;
+  return connection.flows[static_cast<std::size_t>(plan_.fault_point->direction)].passed ==
+         plan_.fault_point->at;
 }
 
-void Wire::strike(Connection& connection) {
-  has_struck_ = true;
-  Flow& struck = connection.flows[static_cast<std::size_t>(plan_.strike->direction)];
+void Wire::inject(Connection& connection) {
+  is_injected_ = true;
+  Flow& faulty = connection.flows[static_cast<std::size_t>(plan_.fault_point->direction)];
   const auto drop = [](Flow& flow) {
     flow.pending.clear();
     if (flow.state == Flow::State::Open) flow.state = Flow::State::Dropping;
   };
-  switch (plan_.strike->fault) {
+  switch (plan_.fault_point->fault) {
     case Fault::Cut:
       for (Flow& flow : connection.flows) {
         ::shutdown(flow.to, SHUT_WR);
@@ -166,14 +167,14 @@ void Wire::strike(Connection& connection) {
       }
       break;
     case Fault::CutHalf:
-      ::shutdown(struck.to, SHUT_WR);
-      drop(struck);
+      ::shutdown(faulty.to, SHUT_WR);
+      drop(faulty);
       break;
     case Fault::Reset:
       reset(connection);
       break;
     case Fault::Stall:
-      struck.state = Flow::State::Stalled;
+      faulty.state = Flow::State::Stalled;
       break;
     case Fault::Swallow:
       for (Flow& flow : connection.flows) drop(flow);
@@ -181,18 +182,17 @@ void Wire::strike(Connection& connection) {
   }
 }
 
-// An end that is swallowed is not passed on; whoever was told of the end before is not told again.
+// Passes the end of the stream on, unless it is dropped or was passed on before.
 void Wire::end(Flow& flow) {
   if (flow.state == Flow::State::Open) ::shutdown(flow.to, SHUT_WR);
   flow.state = Flow::State::Ended;
 }
 
-// As when a party's system resets it: the other party's connection is, too, unless what is said
-// there is swallowed.
+// Resets both ends of the connection, unless its data are swallowed.
 void Wire::reset(Connection& connection) {
   const linger at_once{1, 0};
-  const bool is_swallowed = has_struck_ && plan_.strike->fault == Fault::Swallow &&
-                            connection.number == plan_.strike->connection;
+  const bool is_swallowed = is_injected_ && plan_.fault_point->fault == Fault::Swallow &&
+                            connection.number == plan_.fault_point->connection;
   for (Flow& flow : connection.flows) flow.state = Flow::State::Ended;
   if (is_swallowed) return;
   for (Socket& end : connection.ends) {

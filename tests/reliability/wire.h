@@ -1,5 +1,5 @@
-// The network between two parties, as bad as a test wants it: a proxy on loopback that splits,
-// delays, and at a known byte of one direction cuts, resets, stalls or swallows a connection.
+// A faulty network between two parties: a proxy on loopback that splits and delays data, and cuts,
+// resets, stalls or swallows a connection at a given byte of one direction.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ namespace tinyot::test {
 
 enum class Fault {
   Cut,      // both parties see the connection end
-  CutHalf,  // only the receiver of the direction does; the other direction goes on
+  CutHalf,  // only the receiver of the direction does; the other direction continues
   Reset,    // both parties see it reset
-  Stall,    // nothing goes on in this direction
-  Swallow,  // nothing arrives any more, in either direction, and neither party hears of it
+  Stall,    // no more data are read in this direction
+  Swallow,  // data are dropped in both directions, without an end of the connection
 };
 inline constexpr std::array kAllFaults = {Fault::Cut, Fault::CutHalf, Fault::Reset, Fault::Stall,
                                           Fault::Swallow};
@@ -30,30 +30,30 @@ const char* name_of(Fault fault);
 enum class Direction { FromConnecting, FromListening };
 inline constexpr std::array kBothDirections = {Direction::FromConnecting, Direction::FromListening};
 
-struct Strike {
+struct FaultPoint {
   Fault fault;
   Direction direction;
-  std::uint64_t at;            // bytes of this direction that arrive before it
-  std::size_t connection = 0;  // which one that comes in at the wire, in order
+  std::uint64_t at;            // bytes of this direction that arrive before the fault
+  std::size_t connection = 0;  // number of the connection, in order of acceptance
 };
 
 struct WirePlan {
-  std::size_t chunk_bytes_max = 65536;     // a chunk has 1 to so many bytes, at random
-  std::chrono::microseconds delay_max{0};  // that a chunk waits, at random
-  std::optional<Strike> strike = std::nullopt;
+  std::size_t chunk_bytes_max = 65536;     // a chunk has 1 to chunk_bytes_max bytes, at random
+  std::chrono::microseconds delay_max{0};  // a chunk waits up to delay_max, at random
+  std::optional<FaultPoint> fault_point = std::nullopt;
   std::uint64_t seed = 1;
 };
 
 class Wire {
  public:
-  // From port() to `target_port`, where somebody listens sooner or later.
+  // Forwards connections to port() to `target_port`.
   Wire(const std::string& target_port, const WirePlan& plan);
   // Closes all connections.
   ~Wire();
 
   const std::string& port() const { return listener_.port(); }
-  bool has_struck() const { return has_struck_; }
-  // Of the first connection.
+  bool is_injected() const { return is_injected_; }
+  // Bytes forwarded on the first connection.
   std::uint64_t bytes(Direction direction) const {
     return bytes_[static_cast<std::size_t>(direction)];
   }
@@ -71,7 +71,7 @@ class Wire {
   };
   struct Connection {
     std::size_t number;
-    Socket ends[2];  // of who connects, of who listens
+    Socket ends[2];  // of the connecting and of the listening party
     Flow flows[2];
   };
 
@@ -81,7 +81,7 @@ class Wire {
   bool move(Connection& connection, Direction direction);
   bool take(Connection& connection, Direction direction);
   bool give(Connection& connection, Flow& flow);
-  void strike(Connection& connection);
+  void inject(Connection& connection);
   bool is_due(const Connection& connection) const;
   static void end(Flow& flow);
   void reset(Connection& connection);
@@ -93,7 +93,7 @@ class Wire {
   std::list<Connection> connections_;
   std::size_t admitted_ = 0;
   std::array<std::atomic<std::uint64_t>, 2> bytes_{};
-  std::atomic<bool> has_struck_{false}, is_over_{false};
+  std::atomic<bool> is_injected_{false}, is_over_{false};
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// Words and blocks for tests, the same for the same seed, and whether two blocks are.
+// Words and blocks for tests from a seed, and comparison of blocks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A channel that passes everything on: what tests derive theirs from that change some of it.
+// A channel that forwards every call: base class of channels that change some of them.
 #pragma once
 
 #include <memory>

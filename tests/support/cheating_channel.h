@@ -1,4 +1,4 @@
-// A channel that cheats: it lets a party follow the protocol and changes what it sends.
+// A channel that simulates a cheating party: it changes messages that the party sends.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace tinyot::test {
 
-// Called for each message that goes out: its tag's name, how many of that name went before, and its
-// payload, to be changed.
+// Called for each message that is sent, with the name of its tag, the number of earlier messages of
+// that name, and its payload, which it may change.
 using Deviation = std::function<void(std::string_view tag, std::size_t occurrence,
                                      std::vector<std::byte>& payload)>;
 

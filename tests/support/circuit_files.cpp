@@ -99,8 +99,8 @@ std::string sha256_compression() {
   });
 }
 
-// A half adder and full adders of one AND each: the sum and the last carry are the last wires, in
-// between other gates.
+// A half adder and full adders of one AND each. Sum and last carry are the last wires; their gates
+// are between others.
 std::string old_bristol_adder() {
   constexpr unsigned kBits = 32, kGates = 5 * kBits - 3, kWires = 2 * kBits + kGates;
   constexpr unsigned kSum = kWires - kBits - 1;
@@ -122,7 +122,7 @@ std::string old_bristol_adder() {
   return out.str();
 }
 
-// From the lowest bits up: less so far, unless this bit of a and b decides.
+// From the lowest bit up: the result so far, unless the current bits of a and b differ.
 std::string truth_table_comparison() {
   std::ostringstream out;
   out << "2 1 0 16 32 0100\n";

@@ -1,8 +1,8 @@
-// A fixture for kernels that Highway compiles once for each instruction set: runs a test's body on
-// every one that this processor has.
+// A fixture for kernels that Highway compiles for each instruction set: runs a test's body on all
+// that this processor supports.
 //
-// Include it after <hwy/targets.h>, and that after the same choice of targets (HWY_WANT_...,
-// HWY_BROKEN_...) as the kernel makes.
+// Include it after <hwy/targets.h>, and that after the definitions that the kernel uses to choose
+// targets (HWY_WANT_..., HWY_BROKEN_...).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class EveryTarget : public testing::Test {
   template <class Body>
   static void for_each_target(Body body) {
     const auto targets = hwy::SupportedAndGeneratedTargets();
-    ASSERT_GE(targets.size(), 2u) << "the simplest one and what the processor has";
+    ASSERT_GE(targets.size(), 2u) << "at least the baseline and one more";
     for (const std::int64_t target : targets) {
       SCOPED_TRACE(hwy::TargetName(target));
       choose(target);

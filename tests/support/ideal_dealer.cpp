@@ -9,7 +9,7 @@
 namespace tinyot::test {
 namespace {
 
-// What a number of objects are made of, drawn at once: a word for each coin, two for each key.
+// Randomness of several objects, drawn at once: a word for each coin, two for each key.
 class Drawn {
  public:
   Drawn(Rng& rng, std::size_t words) : words_(words) {
@@ -26,7 +26,7 @@ class Drawn {
   std::size_t at_ = 0;
 };
 
-// One object's bits, in the order of the kind's columns, and whose they are.
+// One object's bits and their owners, in the order of the kind's columns.
 struct Column {
   Party owner;
   bool bit;
@@ -82,7 +82,7 @@ Columns deal_object(MaterialKind kind, Drawn& drawn) {
   return {};
 }
 
-// B's part is what A's lacks.
+// A's shares are random; B's complete them.
 void deal_triple(Drawn& drawn, Party me, Delta sum, MaterialBatch& batch, std::size_t i) {
   const bool a = drawn.coin(), b = drawn.coin();
   const bool opened[] = {a, b, a && b};

@@ -1,4 +1,4 @@
-// Tests name what belongs to a layer without its namespace.
+// Lets tests use names of all layers without their namespaces.
 #pragma once
 
 namespace tinyot {

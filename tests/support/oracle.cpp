@@ -102,7 +102,7 @@ void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta hel
   }
   const bool has_product =
       of_a.kind == MaterialKind::AuthAndsA || of_a.kind == MaterialKind::AuthAndsB;
-  // the product of two bits is no fair coin
+  // the product of two random bits is not balanced
   const std::size_t random_columns = has_product ? 2 : 8;
   for (std::size_t i = 0; i < std::min(a.size(), random_columns); ++i)
     expect_balanced(a[i], std::string(name_of(of_a.kind)) + ", A's column " + std::to_string(i));

@@ -1,5 +1,5 @@
-// The one judge of tests: MAC == key ^ bit.Delta, and the relation that a kind of material
-// promises.
+// The common oracle of the tests: MAC == key ^ bit.Delta, and the relation of each kind of
+// material.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace tinyot::test {
 
-// A sink that keeps what one party made.
+// A sink that stores one party's material in memory.
 class MemorySink : public MaterialSink {
  public:
   void pour(MaterialBatch batch) override { open_[batch.kind].push_back(std::move(batch)); }
@@ -38,12 +38,12 @@ std::vector<bool> checked_bits(const AuthBitsMine& mine, const AuthBitsPeers& pe
 std::vector<bool> checked_bits(const AuthShares& of_a, const AuthShares& of_b, Delta held_by_a,
                                Delta held_by_b);
 
-// Checks a pair of halves of one batch: MACs, the kind's relation, and that each bit column is
-// balanced within six standard deviations (if there are at least 1,000 objects).
+// Checks both halves of a batch: MACs, the kind's relation, and that each column of random bits is
+// balanced within six standard deviations (from 1,000 objects on).
 void expect_good(const MaterialBatch& of_a, const MaterialBatch& of_b, Delta held_by_a,
                  Delta held_by_b);
 
-// Checks everything two parties made; returns the counts.
+// Checks all material of two parties; returns the counts.
 MaterialCounts expect_good(const MemorySink& a, const MemorySink& b, Delta held_by_a,
                            Delta held_by_b);
 

@@ -1,4 +1,4 @@
-// Ports of loopback for tests whose parties listen in processes of their own.
+// Loopback ports for tests whose parties are separate processes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -12,8 +12,7 @@
 
 namespace tinyot::test {
 
-// A port that nobody uses, below the range from which the system takes the ports of those who
-// connect.
+// An unused port, below the range of ephemeral ports.
 inline std::string quiet_port() {
   static std::atomic<int> next = 0;
   for (;;) {

@@ -1,4 +1,4 @@
-// How often a test repeats what it draws at random.
+// Number of repetitions of randomised tests.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace tinyot::test {
 
-// As often as given; a quarter of it under a sanitizer, which is many times slower and looks for
-// faults that hardly depend on what is drawn.
+// `in_full`, or a quarter of it under a sanitizer: these are many times slower, and the faults that
+// they detect depend little on the random choices.
 constexpr std::uint64_t repetitions(std::uint64_t in_full) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return (in_full + 3) / 4;

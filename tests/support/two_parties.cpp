@@ -71,7 +71,7 @@ Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOp
       [&](Party party, Channel& channel) {
         Rng rng(Seed{{options.seed, static_cast<std::uint64_t>(party)}});
         const SessionIds ids = establish_session(channel, rng, party, {}, std::nullopt);
-        // Ends with the party: the peer's workers see its channels closed.
+        // Destroyed with the party, so that the peer's workers see its channels closed.
         const auto channels = std::move(more[static_cast<int>(party)]);
         for (std::size_t worker = 1; worker < workers; ++worker)
           join_session(*channels[worker - 1], ids, party, worker);

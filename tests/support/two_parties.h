@@ -1,5 +1,5 @@
-// Two real parties in one process: each on a thread of its own, joined by channels in memory, with
-// seeded randomness.
+// Two real parties in one process: each in a thread of its own, connected by channels in memory,
+// with seeded randomness.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace tinyot::test {
 
-// How one party's run ended.
+// The outcome of one party's run.
 struct Outcome {
   enum class Kind { Done, PeerCheated, PeerAborted, Network, Other } kind = Kind::Done;
   std::string message;
@@ -22,7 +22,7 @@ struct Outcomes {
   Outcome a, b;
 };
 
-// May put something between a party and its channel, as a CheatingChannel.
+// May wrap a party's channel, for example in a cheating one.
 using ChannelWrapper = std::function<std::unique_ptr<Channel>(std::unique_ptr<Channel>)>;
 
 struct PartyOptions {
@@ -31,21 +31,21 @@ struct PartyOptions {
   ChannelWrapper wrap_b = {};
 };
 
-// Runs `body` as A and as B, to the end of both. A party that ends with PeerCheated tells the peer,
-// as the real ones do.
+// Runs `body` as A and as B until both have ended. A party that ends with PeerCheated sends an
+// abort, as in the product.
 Outcomes run_channels(const std::function<void(Party, Channel&)>& body,
                       const PartyOptions& options = {});
 
-// The global keys that run_sessions gives out: the one that `holder` checks its peer's bits under.
+// The global key of `holder` in run_sessions, under which it holds keys of the peer's bits.
 Delta global_key_of(Party holder, std::uint64_t seed);
 
-// The same with an established session. Fails the test if a party ends otherwise than Done, if
-// `expect_done`.
+// The same with an established session. With `expect_done`, the test fails if a party's outcome is
+// not Done.
 Outcomes run_sessions(const std::function<void(Session&)>& body, const PartyOptions& options = {},
                       bool expect_done = true);
 
-// The same for a party with several workers: `more` are the channels of all but the first. Both
-// parties wrap them like their own.
+// The same for parties with several workers: `more` are the channels of all but the first. They are
+// wrapped like the first.
 using WorkersBody = std::function<void(Session&, std::span<const std::unique_ptr<Channel>> more)>;
 Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOptions& options = {},
                      bool expect_done = true);

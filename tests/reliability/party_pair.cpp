@@ -1,4 +1,4 @@
-#include "tests/reliability/couple.h"
+#include "tests/reliability/party_pair.h"
 
 #include <gtest/gtest.h>
 
@@ -16,13 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::size_t kDigits = 16;  // of the strings whose distance is computed
+constexpr std::size_t kDigits = 16;  // of the inputs
 
-std::string text_of(const std::optional<Strike>& strike, bool has_struck) {
-  if (!strike) return "";
-  return std::string(", ") + name_of(strike->fault) + " at byte " + std::to_string(strike->at) +
-         " from " + (strike->direction == Direction::FromConnecting ? "B" : "A") +
-         (has_struck ? "" : " (not reached)");
+std::string text_of(const std::optional<FaultPoint>& point, bool is_injected) {
+  if (!point) return "";
+  return std::string(", ") + name_of(point->fault) + " at byte " + std::to_string(point->at) +
+         " from " + (point->direction == Direction::FromConnecting ? "B" : "A") +
+         (is_injected ? "" : " (not reached)");
 }
 
 std::string hex_of(std::uint64_t value) {
@@ -71,32 +71,32 @@ void NetworkTally::count(const PairEnded& ended, double seconds) {
   longest_s_ = std::max(longest_s_, seconds);
 }
 
-std::uint64_t NetworkTally::struck() const {
+std::uint64_t NetworkTally::total_injected() const {
   std::uint64_t sum = 0;
-  for (const auto& count : strikes) sum += count;
+  for (const auto& count : injected) sum += count;
   return sum;
 }
 
 void NetworkTally::print(const std::string& title, std::uint64_t seed) const {
-  std::string text =
-      title + ", seed " + std::to_string(seed) + ": " + std::to_string(struck()) + " strikes (";
+  std::string text = title + ", seed " + std::to_string(seed) + ": " +
+                     std::to_string(total_injected()) + " faults (";
   for (std::size_t i = 0; i < kAllFaults.size(); ++i)
     text += (i == 0 ? "" : ", ") + std::string(name_of(kAllFaults[i])) + " " +
-            std::to_string(strikes[i]);
+            std::to_string(injected[i]);
   text += ") in " + std::to_string(sessions) + " sessions; exit statuses";
   const std::lock_guard lock(mutex_);
   for (const auto& [status, count] : statuses_)
     text += " " + std::to_string(status) + ": " + std::to_string(count) + ",";
   std::printf(
-      "%s longest session %.1f s; %llu outputs, all right; begun again %llu, items served %llu, "
+      "%s longest session %.1f s; %llu outputs, all right; restarts %llu, items served %llu, "
       "reused %llu\n",
       text.c_str(), longest_s_, static_cast<unsigned long long>(right.load()),
-      static_cast<unsigned long long>(begun_again.load()),
+      static_cast<unsigned long long>(restarts.load()),
       static_cast<unsigned long long>(served.load()),
       static_cast<unsigned long long>(reused.load()));
 }
 
-Couple::Couple(const Setting& setting, NetworkTally& tally, std::uint64_t seed)
+PartyPair::PartyPair(const Setting& setting, NetworkTally& tally, std::uint64_t seed)
     : setting_(setting), tally_(tally), random_(seed) {
   std::string name = (fs::temp_directory_path() / "tinyot_network_XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
@@ -106,86 +106,85 @@ Couple::Couple(const Setting& setting, NetworkTally& tally, std::uint64_t seed)
     EXPECT_EQ(Process(tinyot(), {"keygen", "--out", (root_ / key).string()}).end().status, 0);
 }
 
-Couple::~Couple() { fs::remove_all(root_); }
+PartyPair::~PartyPair() { fs::remove_all(root_); }
 
-Arguments Couple::keys_of(char party) const {
+Arguments PartyPair::keys_of(char party) const {
   if (!setting_.has_keys) return {};
   const char peer = party == 'A' ? 'B' : 'A';
   return {"--key", (root_ / (std::string(1, party) + ".pem")).string(), "--peer-key",
           "@" + (root_ / (std::string(1, peer) + ".pem.crt")).string()};
 }
 
-Arguments Couple::arguments(char party, const std::string& command, const SynchroniseFor& meeting,
-                            const Arguments& more) const {
+Arguments PartyPair::arguments(char party, const std::string& command, const LinkSettings& link,
+                               const Arguments& more) const {
   Arguments rest = {"--store", store_of(party).string()};
   for (const Arguments& part : {keys_of(party), more})
     rest.insert(rest.end(), part.begin(), part.end());
-  return party_arguments(party, command, meeting, rest);
+  return party_arguments(party, command, link, rest);
 }
 
-Traffic Couple::synchronise(const std::string& command, const Arguments& of_a,
-                            const Arguments& of_b, const WirePlan& plan,
-                            std::initializer_list<int> others) {
+Traffic PartyPair::run_session(const std::string& command, const Arguments& of_a,
+                               const Arguments& of_b, const WirePlan& plan,
+                               std::initializer_list<int> others) {
   WirePlan seeded = plan;
   seeded.seed = random_();
   const std::string port = quiet_port();
   Wire wire(port, seeded);
-  const SynchroniseFor meeting{port, wire.port(), kConnectTimeout, kIdleTimeout};
+  const LinkSettings link{port, wire.port(), kConnectTimeout, kIdleTimeout};
   const auto start = std::chrono::steady_clock::now();
-  Process a(tinyot(), arguments('A', command, meeting, of_a), {},
-            std::chrono::seconds(kSessionMax));
-  Process b(tinyot(), arguments('B', command, meeting, of_b), {},
-            std::chrono::seconds(kSessionMax));
+  Process a(tinyot(), arguments('A', command, link, of_a), {}, std::chrono::seconds(kSessionMax));
+  Process b(tinyot(), arguments('B', command, link, of_b), {}, std::chrono::seconds(kSessionMax));
   const bool is_disturbed = meanwhile_ != nullptr;
   if (is_disturbed) std::exchange(meanwhile_, nullptr)(a, b, wire);
   ended_ = {a.end(), b.end()};
-  // Other programs take ports, too.
+  // Another program may have taken the port.
   if (!is_disturbed && ended_.a.err.find("cannot listen on") != std::string::npos)
-    return synchronise(command, of_a, of_b, plan, others);
+    return run_session(command, of_a, of_b, plan, others);
   tally_.count(ended_,
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  has_struck_ = wire.has_struck();
-  if (has_struck_) ++tally_.strikes[static_cast<std::size_t>(plan.strike->fault)];
+  is_injected_ = wire.is_injected();
+  if (is_injected_) ++tally_.injected[static_cast<std::size_t>(plan.fault_point->fault)];
   for (const Ended& party : {ended_.a, ended_.b}) {
-    const bool is_lawful = party.status == 0 ||
-                           (party.status == 3 && (has_struck_ || is_disturbed)) ||
-                           std::ranges::find(others, party.status) != others.end();
-    EXPECT_TRUE(is_lawful) << setting_.name << ", " << command << text_of(plan.strike, has_struck_)
-                           << ": status " << party.status << "\n"
-                           << party.err;
+    const bool is_allowed = party.status == 0 ||
+                            (party.status == 3 && (is_injected_ || is_disturbed)) ||
+                            std::ranges::find(others, party.status) != others.end();
+    EXPECT_TRUE(is_allowed) << setting_.name << ", " << command
+                            << text_of(plan.fault_point, is_injected_) << ": status "
+                            << party.status << "\n"
+                            << party.err;
   }
   return {wire.bytes(Direction::FromConnecting), wire.bytes(Direction::FromListening)};
 }
 
-Traffic Couple::preprocess(const WirePlan& plan) {
+Traffic PartyPair::preprocess(const WirePlan& plan) {
   const auto options = [&](char party) {
     Arguments all = setting_.preprocess;
     if (fs::exists(store_of(party))) all.push_back("--resume");
     return all;
   };
-  const bool is_half_begun = fs::exists(store_of('A')) != fs::exists(store_of('B'));
-  if (is_half_begun) forget_half_a_beginning();
-  return synchronise("preprocess", options('A'), options('B'), plan);
+  const bool is_partial = fs::exists(store_of('A')) != fs::exists(store_of('B'));
+  if (is_partial) remove_partial_start();
+  return run_session("preprocess", options('A'), options('B'), plan);
 }
 
-// One party heard that the other one agrees, and began a store; the other one heard nothing. As the
-// message says, that store is to be removed.
-void Couple::forget_half_a_beginning() {
+// Only one of the parties has begun a store before a fault. It has to be removed, as the error
+// message says.
+void PartyPair::remove_partial_start() {
   for (const char party : {'A', 'B'}) fs::remove_all(store_of(party));
-  ++tally_.begun_again;
+  ++tally_.restarts;
 }
 
-Arguments Couple::run_arguments(char party, const std::string& input) const {
+Arguments PartyPair::run_arguments(char party, const std::string& input) const {
   return {"--circuit", "hamming:bits=" + std::to_string(4 * kDigits),
           "--input",   (party == 'A' ? "a=0x" : "b=0x") + input,
           "--ledger",  (root_ / ("ledger." + std::string(1, party))).string(),
           "--format",  "json"};
 }
 
-Traffic Couple::run(const WirePlan& plan) {
+Traffic PartyPair::run(const WirePlan& plan) {
   const std::uint64_t a = random_(), b = random_();
   const Traffic traffic =
-      synchronise("run", run_arguments('A', hex_of(a)), run_arguments('B', hex_of(b)), plan, {5});
+      run_session("run", run_arguments('A', hex_of(a)), run_arguments('B', hex_of(b)), plan, {5});
   is_short_ = false;
   for (const Ended& party : {ended_.a, ended_.b}) {
     if (party.status == 5) {
@@ -204,16 +203,18 @@ Traffic Couple::run(const WirePlan& plan) {
   return traffic;
 }
 
-Traffic Couple::reserve(const WirePlan& plan) {
+Traffic PartyPair::reserve(const WirePlan& plan) {
   const Arguments options = {"--circuit", "hamming:bits=8", "--reserve-only"};
-  const Traffic traffic = synchronise("run", options, options, plan, {5});
+  const Traffic traffic = run_session("run", options, options, plan, {5});
   is_short_ = ended_.a.status == 5 || ended_.b.status == 5;
   return traffic;
 }
 
-Traffic Couple::verify(const WirePlan& plan) { return synchronise("store verify", {}, {}, plan); }
+Traffic PartyPair::verify(const WirePlan& plan) {
+  return run_session("store verify", {}, {}, plan);
+}
 
-void Couple::settle() {
+void PartyPair::expect_consistent() {
   for (int attempt = 0; attempt < 3; ++attempt) {
     preprocess({});
     if (are_both_done()) break;
