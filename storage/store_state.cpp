@@ -71,8 +71,8 @@ void StoreState::update_manifest(const std::function<void(Manifest&)>& change_ma
   });
 }
 
-// Keys first: a crash before the reason is written leaves a store without keys, and opening it says
-// so.
+// Keys first: a crash before the reason is written leaves a store without keys, which is rejected
+// at opening.
 void StoreState::revoke(const std::string& reason) {
   if (database_.manifest().state == SessionState::Revoked) return complete_revocation();
   KeyTable::erase_file(files_.keys);

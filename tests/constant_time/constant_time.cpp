@@ -2,9 +2,8 @@
 // party's random generator, its global key and its inputs. valgrind then reports each branch and
 // each address that depends on them. Sent data are public, and so is what is passed to
 // declassified().
-//
-//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4 [--planted-leak
-//   branch|address]
+//   valgrind --error-exitcode=99 constant_time nnob12|nnob12-triples|fast|fast-k4
+//   valgrind --error-exitcode=99 constant_time --planted-leak branch|address
 #include <valgrind/memcheck.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // A stored example of format 3, to check that this version reads it: both parties' halves of
 //
-//   unit 1   20 objects of every kind, and 70 authenticated bits of A more
+//   unit 1   20 objects of every kind, and 70 further authenticated bits of A
 //   unit 2   10 objects of every kind
 //   unit 3   5 objects of every kind, LOCKED
 // as test_batch makes them. 6 of every kind are served, 2 authenticated ANDs of A skipped, and the
