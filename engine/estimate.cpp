@@ -13,19 +13,21 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::uint64_t kHeader = 16;                 // of a message
-constexpr std::uint64_t kEqBytes = 64 + 2 * kHeader;  // of an EQ, by A; B sends a header less
-// of a bit of each party, but for the bit itself
+constexpr std::uint64_t kHeader = 16;  // of a message
+constexpr std::uint64_t kEqBytes =
+    64 + 2 * kHeader;  // of an EQ, sent by A; B sends one header less
+// of a bit of each party, without the bit itself
 constexpr std::uint64_t kBitBytes = sizeof(Mac) + sizeof(Key);
-// SoftSpoken's rows and what is on its way
+// SoftSpoken's rows and messages in flight
 constexpr std::uint64_t kBatchesBytes = 8 << 20;
 constexpr std::uint64_t kProgramBytes = 64 << 20;  // code, libraries, socket queues
-// of each further worker: what it reads ahead of need, its allocator
+// of each further worker: read-ahead and allocator
 constexpr std::uint64_t kWorkerBytes = 128 << 20;
 constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;  // the store's own pages
-// material that waits for its commit in the store, at most
+// upper bound of material that the store has taken and not committed
 constexpr std::uint64_t kCommitBytes = 16 << 20;
-constexpr std::uint64_t kWaitingBytes = 64 << 20;  // and for the store, at most
+constexpr std::uint64_t kWaitingBytes = 64
+                                        << 20;  // upper bound of material that waits for the store
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
   const std::uint64_t chunks = (objects + offline::kChunkObjects - 1) / offline::kChunkObjects,
@@ -37,9 +39,8 @@ std::uint64_t leaky_bytes(std::uint64_t objects) {
   return ands + ots;
 }
 
-// Of the material of an AND: columns, and the bytes beside its bits. Of aANDs, aOTs and aBits a
-// party holds as many columns of the peer's as of its own, of triples a share of the MAC for each
-// bit.
+// The material of an AND: columns, and bytes besides the bits. Of aANDs, aOTs and aBits a party
+// holds as many columns of the peer's as of its own; of triples, a share of the MAC of each bit.
 struct AndMaterial {
   std::uint64_t columns;
   std::uint64_t block_bytes;
@@ -49,7 +50,7 @@ AndMaterial material_of_and(const SecurityParameters& params) {
                                                     : AndMaterial{8, 8 * kBitBytes};
 }
 
-// LaBit, its check, and R.
+// LaBit, its check and R.
 std::uint64_t run_bytes(const SecurityParameters& params, std::uint64_t length) {
   const std::uint64_t columns =
       params.columns_made() * length / 8 + offline::chunks_of(length).size() * kHeader;
@@ -65,7 +66,7 @@ std::uint64_t chunks_in(std::uint64_t total, std::uint64_t chunk) {
   return (total + chunk - 1) / chunk;
 }
 
-UnitEstimate forecast_nnob12(const SecurityParameters& params,
+UnitEstimate estimate_nnob12(const SecurityParameters& params,
                              const offline::UnitRequest& request) {
   const std::uint64_t tau = params.columns_kept(), t = params.columns_made(),
                       ands = request.plan.ands;
@@ -92,7 +93,7 @@ UnitEstimate forecast_nnob12(const SecurityParameters& params,
   return estimate;
 }
 
-// Corrections, challenge and answer of bits that are made in batches of `batch` at most.
+// Corrections, challenge and answer for bits in batches of at most `batch`.
 std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t bits,
                                std::uint64_t batch) {
   const std::uint64_t batches = chunks_in(bits, batch), trees = kKappa / params.softspoken_k();
@@ -107,7 +108,7 @@ UnitEstimate estimate_fast(const SecurityParameters& params, const offline::Unit
   const std::uint64_t pieces = bucket * chunks_in(l, offline::kBatchTriples),
                       folds = chunks_in(l, offline::kFoldTriples);
   UnitEstimate estimate;
-  // The joint coins, the EQ and the transcript, beside the bits for inputs and the tie.
+  // The bits for inputs and for the Delta-consistency check; coin toss, EQ and transcript.
   estimate.bytes_sent = softspoken_bytes(params, plain, offline::kBatchBits) + delta_check_bytes() +
                         kEqBytes + 3 * 32 + 2 * kHeader + 32 + 2 * kHeader + 16;
   estimate.memory_bytes = plain * kBitBytes + 2 * bytes_for(plain) + kBatchesBytes;
@@ -118,15 +119,15 @@ UnitEstimate estimate_fast(const SecurityParameters& params, const offline::Unit
   return estimate;
 }
 
-// Material that waits to be written while the next unit is made.
+// Material that waits to be written during the next unit.
 std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t units,
                             std::uint64_t ands) {
   if (params.profile() == Profile::Fast && units == 1) return 0;
   return std::min(kWaitingBytes, material_of_and(params).block_bytes * ands);
 }
 
-// What is sent once: seed OTs; and the first run of later ones' seeds, or the trees and the tie of
-// the first bits.
+// What is sent once: base OTs; then the run that makes the base OTs of later runs, or the trees and
+// the first reference bits.
 std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
   if (params.profile() == Profile::Nnob12) {
     const std::uint64_t seeds = 96 * params.columns_made() + 2 * kHeader;
@@ -145,7 +146,7 @@ std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) 
 
 UnitEstimate estimate_unit(const SecurityParameters& params, const offline::UnitRequest& request) {
   return params.profile() == Profile::Fast ? estimate_fast(params, request)
-                                           : forecast_nnob12(params, request);
+                                           : estimate_nnob12(params, request);
 }
 
 JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
@@ -171,7 +172,7 @@ JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, s
   const AndMaterial material = material_of_and(params);
   job.disk_bytes = material.block_bytes * ands + inputs * kBitBytes +
                    bytes_for(material.columns * ands + inputs) + kEmptyStoreBytes;
-  // Material waits as it was poured, for its transaction, and as the pages that it is written to.
+  // Uncommitted material takes memory twice: as poured batches and as dirty pages.
   const std::uint64_t workers = std::min(threads, job.units);
   job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes +
                      2 * std::min(kCommitBytes, job.disk_bytes) +

@@ -1,5 +1,5 @@
-// What a preprocessing job will cost, counted on paper: traffic, disk, memory. `tinyot params`
-// prints it; tests compare it with what a job then used.
+// The estimated cost of a preprocessing job: traffic, disk, memory. Tests compare it with the
+// measured cost.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ UnitEstimate estimate_unit(const SecurityParameters& params, const offline::Unit
 
 struct JobEstimate {
   std::uint64_t units = 0;
-  std::uint64_t bytes_sent = 0;    // by each party, seed OTs included
+  std::uint64_t bytes_sent = 0;    // by each party, base OTs included
   std::uint64_t disk_bytes = 0;    // of each party's material
   std::uint64_t memory_bytes = 0;  // peak resident memory of a party
   std::uint64_t seed_ots = 0;      // by public-key cryptography, each direction
@@ -27,8 +27,8 @@ struct JobEstimate {
 JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
                          std::uint64_t threads);
 
-// aBits for inputs that a unit is given when `inputs` are spread over `ands` in all: cumulative
-// shares, so that they add up.
+// aBits for inputs in the unit of ANDs [first, first + count), if `inputs` are spread over `ands`
+// ANDs. Differences of rounded cumulative shares, so that the sum over all units is `inputs`.
 std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first,
                              std::uint64_t count);
 

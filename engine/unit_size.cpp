@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kUnitMin = std::uint64_t{1} << 10;
 
-// A bucket that the user has set need not do so with every unit.
+// A given bucket size may miss sigma with some unit sizes.
 bool reaches_sigma(const ParameterRequest& request) {
   try {
     SecurityParameters::make(request);
@@ -51,12 +51,12 @@ std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, s
         (params.bucket() == best->bucket && best->unit < usual))
       best = {params.unit(), params.bucket()};
   }
-  // which make() refuses, saying what would do
+  // SecurityParameters::make rejects it with the bucket that suffices
   if (!best && request.bucket) return std::min(usual, ands);
   if (!best)
-    throw UsageError("--memory " + std::to_string(memory_bytes) +
-                     " is too small: the smallest units take " + std::to_string(least_bytes) +
-                     " bytes with " + std::to_string(request.workers) + " at a time");
+    throw UsageError("the memory limit of " + std::to_string(memory_bytes) +
+                     " bytes is too small: the smallest units take " + std::to_string(least_bytes) +
+                     " bytes with " + std::to_string(request.workers) + " workers");
   return best->unit;
 }
 

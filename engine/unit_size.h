@@ -1,4 +1,4 @@
-// How many ANDs a unit gets where the user leaves it open.
+// The default number of ANDs of a unit.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace tinyot::engine {
 
-inline constexpr std::uint64_t kPlanMemoryBytes = 1'000'000'000;  // by default
+inline constexpr std::uint64_t kPlanMemoryBytes = 1'000'000'000;  // the default limit
 
-// Of the units that let `request.workers` of them be made within `memory_bytes` by a party, those
-// with the smallest bucket, since work and traffic grow with it; of these the smallest that is not
-// below the profile's usual one. At most `ands`, of which there are `inputs` aBits of each party
-// more. A unit that the request has stays, unless it is larger than `ands`. Fails: UsageError if
-// none fits, with the least that would. Whether the bucket suffices is for SecurityParameters::make
-// to say.
+// Chooses, among the unit sizes of which a party can make `request.workers` at a time within
+// `memory_bytes`, those with the smallest bucket, since work and traffic grow with it; of these the
+// smallest that is not below the profile's usual size. At most `ands`, the ANDs of the job, which
+// also makes `inputs` aBits of each party. A unit size given in the request is kept, unless it is
+// larger than `ands`. Whether the bucket suffices is checked by SecurityParameters::make.
+// Fails: UsageError if no size fits, with the least memory that suffices.
 std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, std::uint64_t inputs,
                           std::uint64_t memory_bytes);
 

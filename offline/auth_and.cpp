@@ -7,7 +7,7 @@ namespace {
 
 constexpr net::MessageTag kAuthAndD{0x1601, "aand.d"};
 
-// An AND while it is folded: bits, MACs or keys.
+// An AND during the fold: bits, MACs or keys.
 template <class T>
 struct FoldedAnd {
   T x, y, z;

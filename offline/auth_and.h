@@ -1,8 +1,8 @@
-// aAND: authenticated local ANDs of which nothing has leaked, from buckets of leaky ones (NNOB12
-// full version; PROTOCOL section 7):  d = y1 ^ y2 revealed;  x = x1 ^ x2, y = y1, z = z1 ^ z2 ^
-// d.x2.
+// aAND: authenticated local ANDs without leakage, from buckets of leaky ones (NNOB12 full version;
+// doc/protocol.md, section 7):
+//   d = y1 ^ y2 revealed;  x = x1 ^ x2, y = y1, z = z1 ^ z2 ^ d.x2.
 //
-// Since y stays y1, all d's of a bucket, y1 ^ y_k, are known from the start and are revealed in one
+// y stays y1, so all d's of a bucket, y1 ^ y_k, are known from the start and are revealed in one
 // message.
 #pragma once
 
@@ -18,7 +18,7 @@ class AuthAndMacHolder {
   AuthAndMacHolder(const Buckets& buckets, MineView x, MineView y, MineView z)
       : buckets_(buckets), x_(x), y_(y), z_(z) {}
 
-  // Reveals every d; their MACs go on the transcript.  Wire: sends (B - 1) l / 8 bytes.
+  // Reveals every d and absorbs their MACs into the transcript.  Wire: sends (B - 1) l / 8 bytes.
   void reveal(checks::Session& session);
   // Folds a range of buckets. Shapes: x, y, z of range.count.
   void fold_into(const BucketRange& range, AuthBitsMine& x, AuthBitsMine& y, AuthBitsMine& z) const;

@@ -26,7 +26,7 @@ AuthBits copy_of(MineView mine, PeersView peers) {
 
 bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
 
-// One direction each of a run, in step with each other.
+// The two directions of a run, step by step together.
 class AuthBitRun {
  public:
   AuthBitRun(checks::Session& session, const SecurityParameters& params, SeedOts seeds,
@@ -46,8 +46,8 @@ class AuthBitRun {
   }
 
  private:
-  // LaBit steps 1 to 3, and already the key holder's half of aBit: K_j = R.K'_j needs nothing that
-  // the peer has yet to send.
+  // LaBit steps 1 to 3, and the key holder's half of aBit: K_j = R.K'_j depends on no later message
+  // of the peer.
   void exchange_columns() {
     const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "aBits: columns", length_);
     LeakyMacRows rows;
@@ -110,7 +110,7 @@ AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, co
 
   // The lowest set bit of gamma as a mask over all words, without branching on where it is.
   SecretVector<std::uint64_t> lowest(key.size());
-  std::uint64_t found = 0;  // all ones once it has been found
+  std::uint64_t found = 0;  // all ones once the bit has been found
   for (std::size_t w = 0; w < key.size(); ++w) {
     lowest[w] = key[w] & (~key[w] + 1) & ~found;
     found |= mask_of(key[w] != 0);
@@ -125,7 +125,7 @@ AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, co
       words.back() &= (std::uint64_t{1} << (gamma.bits.size() % 64)) - 1;
     std::uint64_t product = 0;
     for (std::size_t w = 0; w < key.size(); ++w) product ^= words[w] & key[w];
-    // Column i with gamma[i] = 1 is set to what makes the product right.
+    // The bit in the column of the lowest set bit of gamma corrects the product.
     const std::uint64_t flip = mask_of(parity(product) ^ bit_of(delta.value, row));
     for (std::size_t w = 0; w < key.size(); ++w) words[w] ^= lowest[w] & flip;
   }

@@ -1,12 +1,12 @@
-// aBit: authenticated bits under a global key of which nothing has leaked (NNOB12 Fig. 9; PROTOCOL
-// section 5).
+// aBit: authenticated bits under a global key without leakage (NNOB12 Fig. 9; doc/protocol.md,
+// section 5.3).
 //
 // Privacy amplification multiplies by a random psi x tau matrix R. For bits of A, B being the key
 // holder: M_j = R.M'_j, K_j = R.K'_j, Delta^B = R.Gamma_A (the paper's Delta_A). The product is
 // taken on rows, before the transposition, so that psi and not tau rows are transposed.
 //
 // Differs: Delta^B is drawn first, once for all runs of a session, and R uniformly subject to
-// R.Gamma_A = Delta^B, as PROTOCOL section 5 has it for later runs. For Gamma_A != 0 the triple
+// R.Gamma_A = Delta^B, as in section 5.3 for later runs. For Gamma_A != 0 the triple
 // (R, Gamma_A, Delta^B) has the same distribution either way. R itself is sent (psi rows of tau
 // bits, padded to whole 512-bit groups), after LaBit's check.
 #pragma once
@@ -22,11 +22,11 @@
 
 namespace tinyot::offline {
 
-// R, 128 rows and tau columns. Secret of the key holder until it is sent, public afterwards.
+// R, 128 rows and tau columns. Secret to the key holder until it is sent, public afterwards.
 struct AmplificationMatrix {
   BitMatrix matrix;
 };
-// The same, made ready for the products with many chunks of columns.
+// R, prepared for products with many chunks of columns.
 class Amplifier {
  public:
   explicit Amplifier(const AmplificationMatrix& r) : left_(r.matrix) {}
@@ -44,14 +44,14 @@ class Amplifier {
 // Step 2, key holder: R uniform subject to R.gamma = delta.  Timing: constant in gamma and delta.
 AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, const Delta& delta);
 
-// Which bits of a run are for what. Each part begins at a multiple of 64.
+// Where the parts of a run's bits begin. Each part begins at a multiple of 64.
 struct RunLayout {
-  // `seed_sets` times T bits become the seed OTs of as many later runs.
+  // `seed_sets` times T bits become the base OTs of `seed_sets` later runs.
   RunLayout(const SecurityParameters& params, std::size_t wanted, std::size_t seed_sets);
   std::size_t seeds(std::size_t set) const { return first_seeds + set * seeds_stride; }
 
   std::size_t first_seeds, seeds_stride;
-  std::size_t check_delta;  // kReferenceBits that tie the run to the session's global key
+  std::size_t check_delta;  // kReferenceBits for the Delta-consistency check
   std::size_t length;
 };
 
@@ -59,9 +59,9 @@ struct RunLayout {
 // session's global keys.
 //
 // Public-key OTs are needed once. If there is more than one run, they feed a short run that makes
-// the seed OTs of the first kLanes runs and the bits that all runs are tied to; run r then makes
-// those of run r + kLanes. So up to kLanes runs may go on at a time, and which bits a run makes
-// does not depend on how many do.
+// the base OTs of the first kLanes runs and the session's reference bits; run r then makes the base
+// OTs of run r + kLanes. Up to kLanes runs may be in progress at a time, and the bits that a run
+// makes do not depend on that number.
 class AuthBitMaker {
  public:
   static constexpr std::size_t kLanes = 64;
@@ -69,31 +69,31 @@ class AuthBitMaker {
   AuthBitMaker(checks::Session& session, const SecurityParameters& params)
       : session_(session), params_(params) {}
 
-  // DeltaChecks the runs of this connection to those of an earlier one of the session, to be called
-  // before prepare.
+  // Sets the reference bits of an earlier connection of the session. Call it before prepare.
   void set_reference_bits(AuthBits reference) {
     delta_check_.set_reference_bits(std::move(reference));
   }
-  // What the runs are tied to; null if there is only one, and no earlier connection. Valid after
-  // prepare.
+  // The reference bits of the runs; null if there is only one run and no earlier connection. Valid
+  // after prepare.
   const AuthBits* reference() const { return delta_check_.reference(); }
 
   // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more
   // than one run, as make().
   void prepare(std::size_t runs);
 
-  // Makes `wanted` usable bits; `bits` takes them and the others of RunLayout(params, wanted, 1),
-  // and its memory is used again if it has the size already. Runs of different numbers may be made
-  // by different threads, each on a session part of its own.
+  // Makes `wanted` usable bits. `bits` receives all bits of RunLayout(params, wanted, 1); its
+  // memory
+  // is reused if it has the size already. Runs of different numbers may be made by different
+  // threads, each on a session part of its own.
   //
-  // Role: both are MAC holder of their own bits and key holder of the peer's. `run` and `wanted`
+  // Role: both; MAC holder of the own bits and key holder of the peer's. `run` and `wanted`
   // are public and the same on both sides. Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes
-  // a round for its columns, which stream in chunks of kChunkBits with kChunksAhead on their way, 4
-  // for the check and R, and 3 for the tie to earlier runs. Fails: PeerCheated("EQ of LaBit", "seed
-  // OT point"), and as DeltaConsistency::check; WorkerStopped.
+  // a round for its columns, which are streamed in chunks of kChunkBits with kChunksAhead
+  // in flight, 4 for the check and R, and 3 for the Delta-consistency check. Fails: PeerCheated("EQ
+  // of LaBit", "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
   void make(checks::Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
 
-  // From any thread: whoever waits for another run's seeds ends with WorkerStopped.
+  // From any thread: a call that waits for another run's base OTs ends with WorkerStopped.
   void stop() noexcept { lanes_.stop(); }
 
  private:

@@ -7,7 +7,7 @@ namespace {
 
 constexpr net::MessageTag kAuthOtD{0x1701, "aot.d"};
 
-// x0 and x1, or c and z, while they are folded: bits, MACs or keys.
+// x0 and x1, or c and z, during the fold: bits, MACs or keys.
 template <class T>
 struct FoldedOt {
   T first, second;

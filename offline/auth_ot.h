@@ -1,5 +1,5 @@
-// aOT: authenticated OTs of which nothing has leaked, from buckets of leaky ones (NNOB12 Fig. 16;
-// PROTOCOL section 7):
+// aOT: authenticated OTs without leakage, from buckets of leaky ones (NNOB12 Fig. 16;
+// doc/protocol.md, section 7):
 //   d = x0^1 ^ x1^1 ^ x0^2 ^ x1^2 revealed by the sender;
 //   c = c1 ^ c2, z = z1 ^ z2 ^ d.c1, x0 = x0^1 ^ x0^2, x1 = x0^1 ^ x1^2.
 //
@@ -20,7 +20,7 @@ class AuthOtSender {
   AuthOtSender(const Buckets& buckets, MineView x0, MineView x1, PeersView c, PeersView z)
       : buckets_(buckets), x0_(x0), x1_(x1), c_(c), z_(z) {}
 
-  // Reveals every d; their MACs go on the transcript.  Wire: sends (B - 1) l / 8 bytes.
+  // Reveals every d and absorbs their MACs into the transcript.  Wire: sends (B - 1) l / 8 bytes.
   void reveal(checks::Session& session);
   void fold_into(const BucketRange& range, AuthBitsMine& x0, AuthBitsMine& x1, AuthBitsPeers& c,
                  AuthBitsPeers& z) const;

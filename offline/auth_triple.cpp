@@ -10,12 +10,12 @@ namespace {
 
 constexpr net::MessageTag kAuthTripleD{0x1C01, "triple.d"};
 
-// Triples of a shifted layer that lie side by side: `count` of them from `from` on meet those of a
-// chunk from `to` on.
+// A contiguous range of a shifted layer: triple `from` + i is combined with triple `to` + i of a
+// chunk, for i < count.
 struct Run {
   std::size_t to, from, count;
 };
-// All that meet a chunk: the second run is empty but where the chunk meets the end of the layer.
+// The ranges for a chunk. The second is empty unless the chunk wraps around the end of the layer.
 std::array<Run, 2> runs_of(const ObjectChunk& chunk, std::size_t shift, std::size_t size) {
   const std::size_t from = (chunk.first + shift) % size, here = std::min(chunk.count, size - from);
   return {{{0, from, here}, {here, 0, chunk.count - here}}};

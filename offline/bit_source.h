@@ -1,5 +1,5 @@
-// Checked bits of both directions from two parties' GGM trees, batch after batch: SoftSpokenOT as a
-// source of aBits.
+// SoftSpokenOT as a source of aBits: checked bits of both directions from the parties' GGM trees,
+// batch by batch.
 #pragma once
 
 #include "offline/global_key.h"
@@ -7,25 +7,25 @@
 
 namespace tinyot::offline {
 
-// that a step of the work on batches is behind the one before it
+// Batches by which a step is behind the step before it.
 inline constexpr std::size_t kBatchesAhead = 1;
 
-// The bits of one session part, numbered batch after batch.
+// The bits of one session part; batches are numbered in order.
 class BitSource {
  public:
   // `domain`: as SoftSpokenMacHolder.
   BitSource(checks::Session& session, const Trees& trees, std::uint64_t domain)
       : mac_holder_(session, trees.mine, domain), key_holder_(session, trees.peers, domain) {}
 
-  // For whoever makes the steps of a batch together with others of its own.
+  // For callers that interleave the steps of a batch with their own.
   SoftSpokenMacHolder& mac_holder() { return mac_holder_; }
   SoftSpokenKeyHolder& key_holder() { return key_holder_; }
   SoftSpokenBatch next(std::size_t bits) { return {number_++, bits}; }
 
-  // Role: both, symmetric. As many bits of each direction as the spans have, a multiple of kKappa;
-  // they may be used on return. Wire, Fails: as SoftSpokenMacHolder and SoftSpokenKeyHolder.
+  // Role: both, symmetric. Fills the spans with bits of each direction, a multiple of kKappa; they
+  // may be used on return. Wire, Fails: as SoftSpokenMacHolder and SoftSpokenKeyHolder.
   void make(MineView mine, PeersView peers);
-  // The same, `count` of them rounded up to whole blocks.
+  // The same for `count` bits, rounded up to whole blocks.
   AuthBits make(std::size_t count);
 
  private:

@@ -1,5 +1,5 @@
 // Buckets: l groups of B leaky objects each, chosen by a uniform permutation (NNOB12 Fig. 16, step
-// 2; PROTOCOL section 7).
+// 2; doc/protocol.md, section 7).
 //
 // The victim of the leak draws the permutation, after the EQ of the leaky objects has passed, and
 // sends a 256-bit seed that both expand; no index is ever taken from the wire.
@@ -29,7 +29,8 @@ class Buckets {
   std::size_t bucket_;
 };
 
-// What is permuted: `kind` ("LaAND", "LaOT"), and who the victim is. A session permutes each once.
+// What is permuted: the kind ("LaAND", "LaOT") and the victim of its leak. A session permutes each
+// once.
 struct BucketDomain {
   std::string_view kind;
   Party victim;
@@ -48,8 +49,8 @@ struct BucketRange {
   std::size_t count;
 };
 
-// Objects lie at random places, mostly outside the caches: what is needed this many buckets later
-// is fetched meanwhile.
+// Objects are at random addresses, mostly outside the caches: those of the bucket that comes this
+// many buckets later are prefetched.
 inline constexpr std::size_t kFetchAhead = 8;
 
 template <class Word>
@@ -57,10 +58,10 @@ void fetch(const Word& word) {
   __builtin_prefetch(&word);
 }
 
-// Folding left to right takes, for each bucket of the range, its objects in order: first(object)
-// begins with the one at position 0, next(folded, object, d) folds in a further one, `d` being the
-// index of its combiner bit, and last(out, folded) has the result. ahead(object, position) is told
-// of an object some time before.
+// Folds the objects of each bucket of the range from left to right: first(object) starts with the
+// object at position 0, next(folded, object, d) folds in the next one, `d` being the index of its
+// combiner bit, and last(out, folded) takes the result. ahead(object, position) prefetches an
+// object kFetchAhead buckets earlier.
 template <class Ahead, class First, class Next, class Last>
 void fold(const Buckets& buckets, const BucketRange& range, Ahead ahead, First first, Next next,
           Last last) {

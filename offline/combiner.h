@@ -1,6 +1,6 @@
-// What the two combiners share: the enumeration of their revealed bits. Bucket j has B - 1 of them;
-// the one that folds in the object at position k has index (k - 1) l + j, on the wire, in the
-// transcript and in the fold.
+// The order of revealed bits, common to both combiners. Bucket j has B - 1 of them; the one that
+// folds in the object at position k has index (k - 1) l + j, on the wire, in the transcript and in
+// the fold.
 #pragma once
 
 #include <span>
@@ -28,14 +28,14 @@ BitVector combiner_bits(const Buckets& buckets, Bit bit) {
   return d;
 }
 
-// make(first, previous, object): the MAC or key of the same bit. `sink(words, first_index)` gets
-// them in order, some at a time; `ahead(object)` is told of an object some time before.
+// make(first, previous, object): the MAC or key of the same bit. `sink(words, first_index)`
+// receives them in order, up to 4096 at a time; `ahead(object)` prefetches an object.
 template <class Word, class Ahead, class Make, class Sink>
 void for_each_combiner_word(const Buckets& buckets, Ahead ahead, Make make, Sink sink) {
   constexpr std::size_t kStep = 4096;
   SecretVector<Word> words(kStep);
   std::size_t filled = 0, first = 0;
-  const auto hand_over = [&] {
+  const auto flush = [&] {
     sink(std::span(words).first(filled), first);
     first += filled;
     filled = 0;
@@ -48,9 +48,9 @@ void for_each_combiner_word(const Buckets& buckets, Ahead ahead, Make make, Sink
         ahead(buckets.object(j + kFetchAhead, k));
       }
       words[filled++] = make(buckets.object(j, 0), buckets.object(j, k - 1), buckets.object(j, k));
-      if (filled == kStep) hand_over();
+      if (filled == kStep) flush();
     }
-  hand_over();
+  flush();
 }
 
 }  // namespace tinyot::offline

@@ -17,8 +17,8 @@ class FastUnit final : public MadeUnit {
  public:
   using GiveBack = std::function<void(std::vector<TripleLayer>)>;
 
-  // `memory` of an earlier unit is used again: the first use of memory costs as much as what is
-  // then done with it.
+  // `memory` of an earlier unit is reused: page faults on fresh memory take as long as the
+  // computation in it.
   FastUnit(checks::Session& session, const SecurityParameters& params, const Trees& trees,
            std::uint64_t number, const UnitRequest& request, std::vector<TripleLayer> memory,
            GiveBack give_back)
@@ -52,7 +52,7 @@ class FastUnit final : public MadeUnit {
   UnitRequest request_;
   std::size_t size_;  // of a layer
   BitSource source_;
-  AuthBits plain_;  // for inputs, then for the tie
+  AuthBits plain_;  // for inputs, then for the Delta-consistency check
   std::vector<TripleLayer> layers_;
   GiveBack give_back_;
   LeakyTriples leaky_;
@@ -156,7 +156,7 @@ void FastUnit::pour(const checks::SettledCheck&, MaterialSink& sink) {
 
 }  // namespace
 
-// Of a domain that no unit has.
+// Uses a domain that no unit uses.
 AuthBits FastUnitMaker::first_bits() {
   trees_ = make_trees(session_, params_.softspoken_k());
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",

@@ -1,9 +1,9 @@
-// Units of the fast profile: triples from SoftSpoken bits, and aBits for inputs (PROTOCOL section
-// 10).
+// Units of the profile fast: triples from SoftSpoken bits, and aBits for inputs (doc/protocol.md,
+// section 10.4).
 //
-// B layers of l leaky triples, each from 3 l bits a direction, are made batch by batch in one pass;
-// then, shifted, they are folded into layer 0 in another. One EQ checks all leaky triples before
-// the shifts are tossed.
+// One pass makes B layers of l leaky triples, each from 3 l bits a direction, batch by batch. A
+// second pass folds the shifted layers into layer 0. One EQ checks all leaky triples before the
+// coins for the shifts are tossed.
 #pragma once
 
 #include <mutex>
@@ -16,9 +16,10 @@
 
 namespace tinyot::offline {
 
-// Leaky triples that are made from one batch of bits, and that are folded at a time.
+// Leaky triples made from one batch of bits.
 inline constexpr std::size_t kBatchTriples = kBatchBits / 3;
 static_assert(kBatchTriples % kKappa == 0);
+// Triples folded at a time.
 inline constexpr std::size_t kFoldTriples = std::size_t{1} << 12;
 
 class FastUnitMaker final : public UnitMaker {
@@ -31,12 +32,13 @@ class FastUnitMaker final : public UnitMaker {
   }
   AuthBits make_reference_bits() override;
   const AuthBits* reference() const override { return delta_check_.reference(); }
-  // Role: both. Wire: as make_trees; and without an anchor of an earlier connection, a batch of
-  // bits that becomes it.
+  // Role: both. Wire: as make_trees, then a batch of bits. These become the reference bits, or are
+  // checked
+  // against those of an earlier connection.
   void prepare(std::size_t units) override;
 
-  // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple; 1/8 a leaky triple but
-  // those of layer 0; an EQ and a coin toss.
+  // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple; 1/8 byte a leaky triple
+  // except those of layer 0; an EQ and a coin toss.
   // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key").
   std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;
@@ -50,7 +52,7 @@ class FastUnitMaker final : public UnitMaker {
   Trees trees_;
   DeltaConsistency delta_check_;
   std::mutex mutex_;
-  std::vector<std::vector<TripleLayer>> spare_;  // memory of units that are done, to be used again
+  std::vector<std::vector<TripleLayer>> spare_;  // memory of finished units, for reuse
 };
 
 }  // namespace tinyot::offline

@@ -10,7 +10,7 @@ namespace {
 constexpr net::MessageTag kSums{0x1901, "ggm.sums"};
 constexpr net::MessageTag kCheck{0x1902, "ggm.check"};
 
-// What a tree's check is made of: the sum of all t_x, and a digest of all of them in order.
+// The check of a tree: the sum of all t_x, and a digest of all t_x in order.
 struct TreeCheck {
   crypto::Digest sum;
   crypto::Digest digest;
@@ -93,8 +93,8 @@ void grow(const checks::Session& session, const TreeShape& shape, std::size_t tr
   check.digest = digest_of(session, session.me(), tree, t);
 }
 
-// Key holder: the same tree but for the path to the leaf at Delta_i. Nodes that it does not have
-// are zero; what lies where is decided by masks. Returns whether the check passes.
+// Key holder: the same tree without the path to the leaf at Delta_i. Unknown nodes are zero; masks
+// select the positions. Returns whether the check passes.
 bool grow_punctured(const checks::Session& session, const TreeShape& shape, std::size_t tree,
                     const ReceivedSeeds& ots, std::span<const Block> sums, const TreeCheck& check,
                     std::span<Seed> leaves) {
@@ -110,7 +110,7 @@ bool grow_punctured(const checks::Session& session, const TreeShape& shape, std:
       nodes.assign(2, Block{0, 0});
     const std::uint64_t parent = path >> (shape.k - level + 1),
                         sibling = (path >> (shape.k - level)) ^ 1;
-    // The sum of all nodes on the sibling's side, less those that are known, is the sibling.
+    // The sibling is the sum of all nodes on its side minus the known ones.
     const Seed& key = ots.seeds[tree * shape.k + level - 1];
     Block missing = key.value;
     if (level > 1)
@@ -160,7 +160,7 @@ Trees make_trees(checks::Session& session, std::uint32_t k) {
   ENSURE(k == 1 || k == 2 || k == 4);
   const SeedOts ots =
       seed_ots_by_public_key(session, kKappa, sides_off_the_path(shape, session.global_key()));
-  // once, as they are
+  // sent once, whatever the number of bits
   const net::PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", 0);
   const std::size_t sums_of_tree = 2 * (k - 1);
   Trees trees{{shape, SecretVector<Seed>(shape.trees() * shape.leaves())},

@@ -1,11 +1,11 @@
-// GGM trees: the set-up of SoftSpokenOT (Roy, CRYPTO 2022; PROTOCOL section 10). For each of N =
-// 128 / k trees the MAC holder has all 2^k leaves, and the key holder has all but the one at
+// GGM trees: the set-up of SoftSpokenOT (Roy, CRYPTO 2022; doc/protocol.md, section 10). For each
+// of N = 128 / k trees the MAC holder has all 2^k leaves, and the key holder has all but the one at
 // Delta_i, the i-th group of k bits of its global key.
 //
 // Level j of a tree (1 to k) decides bit k - j of a leaf's number x. Bit b of Delta_i is bit i k +
 // b of Delta.
 //
-// The trees are made once a session, from 128 seed OTs a direction, and serve any number of
+// The trees are made once a session, from 128 base OTs a direction, and yield any number of
 // authenticated bits.
 #pragma once
 
@@ -21,19 +21,19 @@ struct TreeShape {
   std::size_t leaves() const { return std::size_t{1} << k; }  // of one tree
 };
 
-// The MAC holder's. Leaf x of tree i is leaves[i 2^k + x].
+// Held by the MAC holder. Leaf x of tree i is leaves[i 2^k + x].
 struct FullTrees {
   TreeShape shape;
   SecretVector<Seed> leaves;
 };
 
-// The key holder's, in the order of y = x ^ Delta_i: y = 0 is the leaf that it does not have, and
-// holds nothing.
+// Held by the key holder, in the order of y = x ^ Delta_i. The leaf y = 0 is unknown to it: its
+// entry is not used.
 struct PuncturedTrees {
   TreeShape shape;
   SecretVector<Seed> leaves;
-  // Whether the tree check has passed. A failure is kept to oneself until the first check of bits
-  // made from the trees, so that the peer cannot tell which of the two it was.
+  // Whether the tree check has passed. A failure is reported only by the first check of bits made
+  // from the trees, so that the peer cannot distinguish the two checks.
   bool consistent;
 };
 
@@ -42,10 +42,11 @@ struct Trees {
   PuncturedTrees peers;  // for the peer's
 };
 
-// Role: both are MAC holder of their own trees and key holder of the peer's.
-// Wire: 96 bytes a seed OT; for k > 1 then 32 bytes a level and tree, and 64 a tree for the check;
-// 3 rounds. Secret: everything. Timing: constant in Delta and the seeds. Fails: PeerCheated("seed
-// OT point").
+// Role: both; MAC holder of the own trees and key holder of the peer's.
+// Wire: 96 bytes a base OT; then 32 bytes for each tree and each of its levels 2 to k, and 64 bytes
+// a tree for the check; 3 rounds.
+// Secret: everything. Timing: constant in Delta and the seeds.
+// Fails: PeerCheated("seed OT point").
 Trees make_trees(checks::Session& session, std::uint32_t k);
 
 }  // namespace tinyot::offline

@@ -1,11 +1,10 @@
-// Which leaky triple of layer k meets which of layer 0 (PROTOCOL section 7): the layer is shifted
-// cyclically by r, uniform in [0, l). Both parties derive r from coins that they have tossed
-// jointly when the layers are fixed. A layer is walked once, from r on, so that nothing is gathered
-// from far apart.
+// How leaky triples of layer k are combined with those of layer 0 (doc/protocol.md, section 7.2):
+// layer k is shifted cyclically by r, uniform in [0, l). Both parties derive r from a coin toss
+// after the layers are fixed. A layer is read once, sequentially from r on.
 //
-// An attack on t_k triples of each layer k survives with 2^-(t_0 + ... + t_(B-1)) and has
-// l^(1-B).t_0 ... t_(B-1) fully attacked buckets at most in expectation: worst is one a layer,
-// 2^-B.l^(1-B).
+// An attack on t_k triples of each layer k survives with 2^-(t_0 + ... + t_(B-1)) and leaves at
+// most l^(1-B).t_0 ... t_(B-1) fully attacked buckets in expectation: the worst case is one a
+// layer, 2^-B.l^(1-B).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // LaAND: leaky authenticated local ANDs [x]_A, [y]_A, [z]_A with z = xy, of which x may leak to the
-// key holder. Source: NNOB12 section 3 and full version, as PROTOCOL section 6 has it.
+// key holder. Source: NNOB12 section 3 and full version; doc/protocol.md, section 6.
 //
-// The third bit [r] becomes [z] = [r] ^ d in place: on the MAC holder's side its bit moves, on the
-// key holder's its key.
+// The third bit [r] becomes [z] = [r] ^ d in place: the MAC holder changes its bit, the key holder
+// its key.
 //
 // Both hashes of U have the tweak of their object. Then V = H(M_x, M_z ^ x.M_y) ^ x.U in one call
 // and without a branch: for x = 0 it is H(M_x, M_z), for x = 1 it is U ^ H(M_x, M_y ^ M_z).

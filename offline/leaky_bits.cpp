@@ -82,7 +82,7 @@ void LeakyBitSender::receive_pairing() {
 
 crypto::Digest LeakyBitSender::check_digest(const net::PhaseLog::Scope& progress) {
   ENSURE(pairing_.size() == tau_);
-  // the last one is of Gamma
+  // the last row is Gamma
   RowHashes hashes = row_hashes(session_, session_.peer(), pairing_seed_, tau_ + 1);
   SecretVector<Block> z(kChunkBits / 128);
   for (const ColumnChunk& chunk : chunks_of(gamma_.size())) {
@@ -97,7 +97,7 @@ crypto::Digest LeakyBitSender::check_digest(const net::PhaseLog::Scope& progress
     progress.advance(chunk.first + chunk.bits);
   }
   crypto::RandomOracle digest = digest_of_run(session_, session_.me());
-  // Z_i = L_i ^ L_pi(i) ^ d_i.Gamma_B, and so for the hashes.
+  // Z_i = L_i ^ L_pi(i) ^ d_i.Gamma_B; the hashes are linear.
   for (std::size_t p = 0; p < tau_; ++p)
     digest.absorb_object(hashes.of(p) ^ times(hashes.of(tau_), d_[p]));
   return digest.digest();

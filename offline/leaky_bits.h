@@ -1,22 +1,23 @@
-// LaBit: authenticated bits of which a few may have leaked (NNOB12 Fig. 12; PROTOCOL section 5).
+// LaBit: authenticated bits of which a few may have leaked (NNOB12 Fig. 12; doc/protocol.md,
+// section 5.1).
 //
 // The paper's A is the OT sender and holds Gamma_B and the L_i; its B is the OT receiver and holds
 // the y_i and the N_i, with N_i = L_i ^ y_i.Gamma_B, strings of l bits. Here they are the roles
 // LeakyBitSender and LeakyBitReceiver.
 //
-// The T strings are never held as a whole: they are made, sent and used in chunks of columns, the
-// PRG being run again where the sender needs a column a second time. Memory: O(T . chunk), whatever
-// l is.
+// The T strings are never held as a whole: they are made, sent and used in chunks of columns. Where
+// the sender needs a column a second time, it runs the PRG again. Memory: O(T . chunk), whatever l.
 //
 // Differs: EQ compares h(Z_i) with h(W_i), 128 bits of each row (row_hashes.h), and not the rows.
 // chi comes from the pairing's seed, which the receiver sends when every correction has arrived.
 //   A cheating sender has then fixed the corrections, and with them what its Gammas differ by in a
 //   pair, delta != 0: W_i is one of two strings that differ by delta, and the sender must know
 //   which. h(delta) = 0 has probability 2^-128 over chi. A cheating receiver chooses chi. Whatever
-//   it announces, Z_i is W_i or W_i ^ Gamma, and h(Gamma) is 0 if all chi_j are, and otherwise
+//   it announces, Z_i is W_i or W_i ^ Gamma, and h(Gamma) is 0 if all chi_j are 0, and otherwise
 //   uniform to the receiver, since Gamma is uniform and multiplication by chi_j != 0 is a
-//   bijection. So it passes with a wrong d_i by guessing 128 bits, or with chi = 0, where EQ says
-//   nothing about Gamma; d_i is used for nothing else.
+//   bijection. So it passes with a wrong d_i by guessing 128 bits, or with chi = 0, where EQ
+//   reveals nothing
+// about Gamma; d_i has no other use.
 #pragma once
 
 #include <vector>
@@ -31,14 +32,14 @@
 
 namespace tinyot::offline {
 
-// A run of columns. `first` is a multiple of 512; `bits` too.
+// A range of columns. `first` and `bits` are multiples of 512.
 struct ColumnChunk {
   std::size_t first;
   std::size_t bits;
 };
 inline constexpr std::size_t kChunkBits = 4096;
-// Chunks that are sent before the peer's first one is waited for, so that the columns flow without
-// a pause for each chunk.
+// Chunks sent before the wait for the peer's first one, so that chunks do not cost a round trip
+// each.
 inline constexpr std::size_t kChunksAhead = 4;
 
 // The chunks that make up `length` columns, a multiple of 512.
@@ -65,7 +66,7 @@ class LeakyBitSender {
   // Wire: sends T . bits / 8 bytes.
   void offer(const ColumnChunk& chunk);
 
-  // Steps 4 and 5a: learns the pairing and the d_i, after every chunk has been offered.
+  // Steps 4 and 5a: receives the pairing and the d_i, after every chunk has been offered.
   // Wire: receives 32 + tau / 8 bytes.
   void receive_pairing();
 
@@ -90,16 +91,16 @@ class LeakyBitSender {
 
 // Role: OT receiver ("B" in Fig. 12).
 //
-// Differs: the pairing is drawn when the object is made, not in step 4. It is sent in step 4, after
-// all corrections have arrived, and nothing that the sender sees before depends on it; so the order
-// of drawing cannot be told apart, and the W_i can be hashed while the corrections stream by.
+// Differs: the pairing is drawn in the constructor, not in step 4. It is sent in step 4, after all
+// corrections have arrived, and no earlier message to the sender depends on it. So the sender
+// cannot distinguish the order of drawing, and the W_i can be hashed as the corrections arrive.
 class LeakyBitReceiver {
  public:
   // Shapes: seeds: params.columns_made() choices and seeds.
   LeakyBitReceiver(checks::Session& session, const SecurityParameters& params, ReceivedSeeds seeds);
 
-  // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, hashes the W_i and hands out the
-  // kept N_i. Wire: receives T . bits / 8 bytes.
+  // Steps 2, 3 and 5c: receives a chunk, N_i = PRG(s_i) ^ y_i.u_i, hashes the W_i and returns the
+  // kept N_i in `rows`. Wire: receives T . bits / 8 bytes.
   void receive(const ColumnChunk& chunk, LeakyMacRows& rows);
 
   // Steps 4 and 5a. Wire: sends 32 + tau / 8 bytes.

@@ -19,14 +19,14 @@ constexpr Block select(Block if_zero, Block if_one, bool bit) {
   return if_zero ^ times(if_zero ^ if_one, bit);
 }
 
-// X_b without its two pads, in the order in which it travels: the bit, the MAC, T.
+// X_b without its pads, in the order on the wire: the bit, the MAC, T.
 struct Padded {
   explicit Padded(std::size_t count) : bits(count), macs(count), t(count) {}
   BitVector bits;
   SecretVector<Block> macs, t;
 };
 
-// Pads (or unpads) with H(k): `k` is K_c for X_0, K_c ^ Delta for X_1, M_c for the one that the
+// Adds or removes the pads H(k): `k` is K_c for X_0, K_c ^ Delta for X_1, M_c for the one that the
 // receiver opens.
 void pad(const crypto::TweakHash& hash, std::span<const Block> k, Padded& x) {
   SecretVector<Block> mask(k.size());
@@ -128,8 +128,8 @@ void LeakyOtReceiver::open_x(const ObjectChunk& chunk) {
     opened.t[i] = select(x0.t[i], x1.t[i], c.bit(i));
   }
   pad(hash, as_blocks(std::span<const Mac>(c.macs)), opened);
-  // The MAC of x_c must be K_{x_c} ^ x_c.Delta. All of the chunk are compared before anything is
-  // said.
+  // The MAC of x_c must be K_{x_c} ^ x_c.Delta. The whole chunk is compared before anything is
+  // sent.
   Block difference{0, 0};
   for (std::size_t i = 0; i < chunk.count; ++i) {
     const Key key{select(x0_[chunk.first + i].value, x1_[chunk.first + i].value, c.bit(i))};

@@ -1,10 +1,10 @@
 // LaOT: leaky authenticated OTs [x0]_S, [x1]_S, [c]_R, [z]_R with z = x_c, of which c may leak to
-// the sender. Source: NNOB12 Fig. 15; PROTOCOL section 6. The paper's A is the sender, its B the
-// receiver.
+// the sender. Source: NNOB12 Fig. 15; doc/protocol.md, section 6. The paper's A is the sender, its
+// B the receiver.
 //
-// The receiver's second bit [r] becomes [z] = [r] ^ d in place. T_0 and T_1 live until their chunk
-// is done; only their digest is kept. Each step is called for all chunks in order; how many chunks
-// one step is behind another is the caller's choice, the same on both sides.
+// The receiver's second bit [r] becomes [z] = [r] ^ d in place. T_0 and T_1 are held until their
+// chunk is finished; only their digest is kept. Each step is called for all chunks in order. The
+// caller chooses how many chunks one step is behind another, the same number on both sides.
 #pragma once
 
 #include <queue>
@@ -37,7 +37,7 @@ class LeakyOtSender {
   struct Transferred {
     SecretVector<Block> t0, t1;
   };
-  std::queue<Transferred> under_way_;  // of the chunks that wait for d
+  std::queue<Transferred> under_way_;  // of the chunks whose d has not arrived
   crypto::RandomOracle digest_;
 };
 
@@ -58,7 +58,7 @@ class LeakyOtReceiver {
   checks::Session& session_;
   PeersView x0_, x1_;
   MineView c_, z_;
-  std::queue<SecretVector<Block>> opened_;  // T_{x_c} of the chunks that wait for I
+  std::queue<SecretVector<Block>> opened_;  // T_{x_c} of the chunks whose I has not arrived
   crypto::RandomOracle digest_;
 };
 

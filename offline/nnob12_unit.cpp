@@ -11,7 +11,7 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr std::size_t kObjectChunksAhead = 2;  // that a step is behind the one before it
+constexpr std::size_t kObjectChunksAhead = 2;  // by which a step is behind the step before it
 constexpr std::size_t kTriplesAhead = 1;
 
 class Nnob12Unit final : public MadeUnit {
@@ -26,13 +26,13 @@ class Nnob12Unit final : public MadeUnit {
   void make_leaky_objects();
   // The MACs of the combiner bits are on the session's transcripts.
   void reveal_combiners();
-  // Differs: the paper's dealer has no triples; they are the figure's AND, run on random bits.
+  // Differs: the paper's dealer has no triples; these are the AND of Fig. 6 on random bits.
   void make_triples();
   void pour(const checks::SettledCheck&, MaterialSink& sink) override;
 
  private:
   struct BucketRoles;
-  // Objects of all kinds, folded, and one bit of each party for each.
+  // Folded objects of all kinds, and one aBit of each party for each AND.
   ProductMaterial folded(const BucketRange& range);
   MineView mine(UnitLayout::Part part) {
     return bits_.mine.view(layout_.begin(part), layout_.leaky);
@@ -47,13 +47,13 @@ class Nnob12Unit final : public MadeUnit {
   AuthBits bits_;
   std::function<void(AuthBits)> give_back_;
   std::unique_ptr<BucketRoles> roles_;
-  std::vector<MaterialBatch> triples_;  // if they are what the unit is for
+  std::vector<MaterialBatch> triples_;  // if params.material() is Triples
 };
 
 // The buckets, and the roles that fold them.
 struct Nnob12Unit::BucketRoles {
   BucketRoles(Nnob12Unit& unit, std::size_t l, std::size_t b, Party me, Party peer)
-      // I am the victim of the leaks of my ANDs' x and of the c's that I choose.
+      // This party is the victim of the leaks of its own ANDs' x and of the c's that it chooses.
       : my_ands(draw_buckets(unit.session_, {"LaAND", me}, l, b)),
         chosen_ots(draw_buckets(unit.session_, {"LaOT", me}, l, b)),
         peers_ands(receive_buckets(unit.session_, {"LaAND", peer}, l, b)),

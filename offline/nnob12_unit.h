@@ -1,5 +1,5 @@
 // Units of the profile nnob12: l objects of each kind, permuted together, from one run of
-// authenticated bits (NNOB12 Fig. 5); or l triples, one from an object of each kind.
+// authenticated bits (NNOB12 Fig. 5); or l triples, each from one object of each kind.
 //
 // For each AND and direction a unit takes 3B bits for the LaANDs, 2B as sender and 2B as receiver
 // of LaOTs, and one bit r.
@@ -42,10 +42,10 @@ class Nnob12UnitMaker final : public UnitMaker {
 
   // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the
   // buckets' permutations and combiner bits. Wire: as AuthBitMaker::make; 112.5 bytes a leaky
-  // object of each kind (16 + 1/8 for an AND, 96 + 3/8 for an OT), the chunks of all kinds and
-  // directions flowing together, each step two chunks behind the one before; 3 messages for EQ; 4
-  // messages at once. Fails: PeerCheated("LaOT MAC", "EQ of leaky objects"), and as
-  // AuthBitMaker::make.
+  // object of each kind (16 + 1/8 for an AND, 96 + 3/8 for an OT), with the chunks of all kinds and
+  // directions interleaved, each step two chunks behind the step
+  // before it; 3 messages for EQ; 4 messages in one round. Fails: PeerCheated("LaOT MAC", "EQ of
+  // leaky objects"), and as AuthBitMaker::make.
   std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;
 
@@ -56,7 +56,7 @@ class Nnob12UnitMaker final : public UnitMaker {
   AuthBitMaker maker_;
   MaterialForm material_;
   std::mutex mutex_;
-  std::vector<AuthBits> spare_;  // memory of units that are done, to be used again
+  std::vector<AuthBits> spare_;  // memory of finished units, for reuse
 };
 
 }  // namespace tinyot::offline

@@ -1,5 +1,5 @@
-// Objects are handled in chunks: a chunk's messages stay small, its intermediate values stay in
-// cache, and each chunk has a hash key of its own (so tweaks count from 0 in it).
+// Chunks of objects. A chunk's messages are small, its intermediate values fit in the cache, and it
+// has a hash key of its own, so its tweaks start at 0.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ inline std::vector<ObjectChunk> object_chunks(std::size_t total,
   return chunks;
 }
 
-// H for one chunk of a session's leaky objects. `owner` says which direction; `batch` which of
+// H for one chunk of a session's leaky objects. `owner` is the direction, `batch` the number among
 // several batches of the kind, of fewer than 2^32 chunks each.
 inline crypto::TweakHash hash_of_chunk(const checks::Session& session, std::string_view kind,
                                        Party owner, const ObjectChunk& chunk,

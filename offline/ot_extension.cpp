@@ -14,11 +14,11 @@ constexpr net::MessageTag kCorrected{0x1D02, "ot.corrected"};
 constexpr net::MessageTag kMasked{0x1D03, "ot.masked"};
 
 constexpr std::size_t kOtBatchesAhead = 1;
-// That wait at a time: the one that is made, and those whose check is under way.
+// Batches held at a time: the one being made, and those whose check is in flight.
 constexpr std::size_t kSlots = kOtBatchesAhead + 1;
 static_assert(kBatchBits <= crypto::TweakHash::kObjectsMax && kBatchBits % 64 == 0);
 
-constexpr std::size_t kPieceOts = 512;  // whose keys and strings stay in the innermost cache
+constexpr std::size_t kPieceOts = 512;  // so that keys and strings of a piece fit in the L1 cache
 
 constexpr std::uint64_t kDomainsMax = std::uint64_t{1} << 32;
 constexpr std::uint64_t kBatchesMax = std::uint64_t{1} << 32;
@@ -29,7 +29,7 @@ struct OtBatch {
   std::size_t first;
   std::size_t count;
 
-  // where its keys or MACs wait
+  // offset of its keys or MACs in waiting_
   std::size_t slot() const { return bits.number % kSlots * kBatchBits; }
   template <class Word>
   std::span<Word> of(std::span<Word> all) const {
@@ -47,7 +47,7 @@ std::vector<OtBatch> batches_of(std::size_t count, std::size_t& number) {
   return batches;
 }
 
-// H for one batch: with a key of its own, so tweaks count from 0 in it.
+// H for one batch, with a key of its own, so its tweaks start at 0.
 crypto::TweakHash hash_of(const checks::Session& session, Party receiver, std::uint64_t domain,
                           const OtBatch& batch) {
   return crypto::TweakHash(session.id(),
@@ -95,7 +95,7 @@ void add(std::span<Block> sum, std::span<const Block> more) {
   for (std::size_t i = 0; i < sum.size(); ++i) to[i] ^= from[i];
 }
 
-// Of kinds that send the receiver nothing.
+// For kinds without a message to the receiver.
 void nothing_more(const OtBatch&) {}
 
 }  // namespace
@@ -178,8 +178,8 @@ OtReceiver::OtReceiver(checks::Session& session, const FullTrees& trees, std::ui
   ENSURE(domain < kDomainsMax);
 }
 
-// Calls use(batch, bits, hash) for each batch of bits that has been answered for, and finish(batch)
-// when what the sender makes of it is on its way.
+// Calls use(batch, bits, hash) for each batch of bits whose challenge has been answered, and
+// finish(batch) when the sender's message for it is due.
 template <class Use, class Finish>
 void OtReceiver::stream(std::size_t count, Use use, Finish finish) {
   in_steps(

@@ -1,48 +1,52 @@
 // OT extension: any number of oblivious transfers of 128-bit strings, one way, from two parties'
-// GGM trees; actively secure. The sender has two strings an OT, the receiver gets the one that its
-// choice bit names and learns nothing of the other; the sender learns nothing of the choice.
+// GGM trees; actively secure. In each OT the sender has two strings; the receiver gets the one that
+// its choice bit selects and learns nothing about the other; the sender learns nothing about the
+// choice.
 //
-//   both      const Trees trees = make_trees(session, 2);      // once a session, 128 public-key
-//   OTs a direction sender    OtSender sender(session, trees.peers, 0);        sender.chosen(m0,
-//   m1); receiver  OtReceiver receiver(session, trees.mine, 0);     receiver.chosen(choices,
-//   messages);
+//   both      const Trees trees = make_trees(session, 2);  // once a session; 128 base OTs each way
+//   sender    OtSender sender(session, trees.peers, 0);     sender.chosen(m0, m1);
+//   receiver  OtReceiver receiver(session, trees.mine, 0);  receiver.chosen(choices, messages);
 //
-//   kind              sender gives   and gets                receiver gives   and gets       bytes
-//   an OT to the receiver delta_correlated                 x0 (x1 = x0 ^ Delta) choices, x_c   0
-//   random                           x0, x1                                   choices, x_c   0
-//   random_for                       x0, x1                  choices          x_c            0
-//   correlated        offsets        x0 (x1 = x0 ^ offset)   choices          x_c            16
-//   chosen            m0, m1                                 choices          m_c            32
-// Delta is the sender's global key in the session: who learns both strings of a delta_correlated OT
-// has all strings of the session.
+// Inputs and outputs of the kinds, and the bytes an OT that the sender sends:
+//
+//   kind              sender: in, out                     receiver: in, out         bytes
+//   delta_correlated  -,       x0 (x1 = x0 ^ Delta)       -,       choices, x_c     0
+//   random            -,       x0, x1                     -,       choices, x_c     0
+//   random_for        -,       x0, x1                     choices, x_c              0
+//   correlated        offsets, x0 (x1 = x0 ^ offset)      choices, x_c              16
+//   chosen            m0, m1,  -                          choices, m_c              32
+//
+// Delta is the sender's global key in the session: both strings of one delta_correlated OT reveal
+// all strings of the session.
 //
 // Sources: Asharov, Lindell, Schneider, Zohner, J. Cryptology 2017, for the kinds (R-OT; C-OT with
 // x -> x ^ offset; G-OT); Roy, CRYPTO 2022, for the correlation under them (offline/softspoken: the
 // sender is its key holder, the receiver its MAC holder); Guo, Katz, Wang, Yu, S&P 2020, for H.
 // With M = K ^ u.Delta of SoftSpoken and d = c ^ u: the pad of x_b is H(i, K ^ (d ^ b).Delta), and
-// the receiver's is H(i, M). Differs: the choices do not go into the extension, whose bits u stay
-// random; d, a bit an OT, turns them into the choices after it.
+// the receiver's is H(i, M). Differs: the choices are no input of the extension, whose bits u are
+// random; afterwards d, one bit an OT, turns u into the choices.
 //
-// Both sides make the same calls in the same order with the same counts; any count, 0 too. A call
-// works batch by batch, a batch under way while the next is made; its last batch is rounded up to a
-// multiple of 128 OTs. Wire, with N = 128 / k trees: the receiver sends (N - 1) / 8 bytes an OT, 1
-// bit more if it gives choices; the sender what the
-//   table says. A batch of kBatchBits OTs: (N - 1) 16 + 2064 bytes to the sender, 32 to the
-//   receiver, and 16 a message.
-// Rounds: a batch takes 1, or 2 for correlated and chosen; those of neighbouring batches overlap,
-// two batches a round trip. Fails: PeerCheated("SoftSpoken check") at the sender, ("framing") at
-// both; as Channel::send and recv. The session is then dead and
-//   must not be tried again with the same trees or Delta. What a failed call has written to the
-//   caller's spans is worth nothing.
+// Both sides make the same calls in the same order with the same counts; a count may be 0. A call
+// works batch by batch; one batch is in flight while the next is made. Its last batch is rounded up
+// to a multiple of 128 OTs.
+// Wire, with N = 128 / k trees: the receiver sends (N - 1) / 8 bytes an OT, and 1 bit more if it
+// has choices; the sender sends the bytes of the table. In addition, for a batch of kBatchBits OTs:
+// (N - 1) 16 + 2064 bytes to the sender, 32 to the receiver, and 16 a message.
+// Rounds: a batch takes 1, or 2 for correlated and chosen; neighbouring batches overlap, two
+// batches a round trip.
+// Fails: PeerCheated("SoftSpoken check") at the sender, ("framing") at both; as Channel::send and
+// recv. The session must then be revoked: neither its trees nor Delta may be used again. The
+// contents of the caller's spans are undefined after a failed call.
 // Secret: all strings, choices and Delta. Timing: constant in them; it depends on k and the counts.
 //
-// Against a cheating peer: nothing made from a batch is used before the batch's check. The caller's
-// spans, hashes and messages are made after SoftSpokenKeyHolder::verify, or
-// SoftSpokenMacHolder::answer. A receiver that deviates and passes has guessed bits of Delta, one
-// chance in two a bit. A peer may influence the distribution of its own random strings and choices;
-// what it is not to learn is uniform to it. What correlated and chosen send is masked, not
-// authenticated: a wrong block is a wrong string of the sender's, and a receiver whose reaction to
-// a wrong string can be seen shows its choice. A wrong d is another choice.
+// Security against a cheating peer: nothing made from a batch is used before the batch's check. The
+// caller's spans, hashes and messages are written after SoftSpokenKeyHolder::verify, or
+// SoftSpokenMacHolder::answer. A receiver that deviates and passes has guessed bits of Delta, with
+// probability 1/2 a bit. A peer may influence the distribution of its own random strings and
+// choices; the values hidden from it are uniform to it. The messages of correlated and chosen are
+// masked, not authenticated: a wrong block amounts to another string of the sender, and if the
+// receiver's reaction to a wrong string is observable, it reveals the choice. A wrong d amounts to
+// another choice.
 #pragma once
 
 #include "offline/ggm_trees.h"
@@ -53,8 +57,8 @@ namespace tinyot::offline {
 // Role: sender. Shapes: all spans of a call equally long.
 class OtSender {
  public:
-  // `domain` is below 2^32, the same on both sides, and no two pairs of sender and receiver of one
-  // direction, nor anything else that takes bits from the trees, have the same.
+  // `domain` is below 2^32, the same on both sides, and unique among all users of the trees of one
+  // direction.
   OtSender(checks::Session& session, const PuncturedTrees& trees, std::uint64_t domain);
 
   void delta_correlated(PeersView x0);
@@ -71,7 +75,7 @@ class OtSender {
   SoftSpokenKeyHolder key_holder_;
   std::uint64_t domain_;
   std::size_t batches_ = 0;  // so far
-  AuthBitsPeers waiting_;    // for the checks of their batches
+  AuthBitsPeers waiting_;    // keys whose batches have not been checked
 };
 
 // Role: receiver.
@@ -95,7 +99,7 @@ class OtReceiver {
   SoftSpokenMacHolder mac_holder_;
   std::uint64_t domain_;
   std::size_t batches_ = 0;
-  AuthBitsMine waiting_;  // for the challenges to their batches
+  AuthBitsMine waiting_;  // bits whose challenges have not been answered
 };
 
 }  // namespace tinyot::offline

@@ -11,7 +11,7 @@ namespace tinyot::offline {
 namespace {
 
 constexpr net::MessageTag kUnit{0x1801, "unit.begin"};
-// for an abort of the peer to be read, or ours to be sent
+// time limit for reading the peer's abort or sending ours
 constexpr auto kGrace = std::chrono::seconds(1);
 
 ReferenceBits as_batches(const AuthBits& bits, Party me) {
@@ -37,8 +37,8 @@ struct Preprocessor::Job {
     std::size_t worker;
     std::exception_ptr error;
   };
-  std::vector<Failure> failures = {};  // in the order in which they came
-  std::size_t made = 0;                // changed by turns
+  std::vector<Failure> failures = {};  // in order of occurrence
+  std::size_t made = 0;                // changed only by the worker whose turn it is
 
   bool is_wanted(std::size_t unit) {
     return !turns.job_ends_before(unit) && (!hooks.wanted || hooks.wanted());
@@ -49,17 +49,18 @@ struct Preprocessor::Job {
     account.end_before(unit);
   }
 
-  // Of a unit that was entered and will not be made.
+  // Withdraws a unit that was entered and will not be made.
   void withdraw(const UnitAccount::Begun& begun) noexcept {
     try {
       account.withdraw(begun);
     } catch (...) {
-      // It stays outstanding.
+      // The unit stays outstanding.
     }
   }
 
-  // A failed check is recorded first. Then the other workers are stopped: those that wait for one
-  // another at once, those that wait for the peer soon.
+  // A failed check is recorded first. Then the other workers are stopped: waits for other workers
+  // end
+  // at once, waits for the peer at a deadline.
   void fail(Preprocessor& preprocessor, std::size_t worker, std::exception_ptr error) {
     if (cause_of(error) >= Cause::Aborted) {
       if (hooks.check_failed) hooks.check_failed(error);
@@ -77,8 +78,8 @@ struct Preprocessor::Job {
       if (other != worker) preprocessor.channels_[other]->set_deadline(until);
   }
 
-  // Once all workers have ended: tells the peer, or hears from it, if a check was the cause, and
-  // throws what is to be reported.
+  // After all workers have ended: sends or receives the abort if a failed check was the cause, and
+  // throws the failure to report.
   void rethrow_failure(Preprocessor& preprocessor) {
     if (failures.empty()) return;
     const auto by_cause = [](const Failure& a, const Failure& b) {
@@ -89,7 +90,7 @@ struct Preprocessor::Job {
     for (const auto& [worker, error] : failures) {
       net::Channel& channel = *preprocessor.channels_[worker];
       channel.set_deadline(until);
-      // on the session's own channel its owner does
+      // on channel 0, the session's own, its owner sends it
       if (cause_of(worst) == Cause::Cheated && worker > 0) channel.send_abort();
       if (cause_of(worst) == Cause::Network && cause_of(error) == Cause::Stopped &&
           channel.await_abort())
@@ -117,7 +118,7 @@ void Preprocessor::set_reference_bits(const ReferenceBits& bits) {
 }
 
 ReferenceBits make_reference_bits(checks::Session& session, const SecurityParameters& params) {
-  // A part of the session, so that nothing that is hashed here is hashed again for the units.
+  // A session part of its own, so that no hash input is repeated for the units.
   checks::Session part(session, "anchor", 0, session.channel(), session.log());
   return as_batches(make_unit_maker(part, params)->make_reference_bits(), session.me());
 }
@@ -171,9 +172,9 @@ void Preprocessor::work(Job& job, std::size_t worker) {
   session_.log().add(log);
 }
 
-// Role: both. What to make as this unit: nothing, unless both parties want it.  Wire: 1 message
-// each way, before any other of the unit. Fails: PeerCheated("unit number") if the peer is at
-// another unit; as UnitAccount::settle_on.
+// Role: both. The plan of this unit; empty unless both parties make it.  Wire: 1 message
+// each way, before any other of the unit. Fails: PeerCheated("unit number") if the peer sends
+// another number; as UnitAccount::settle_on.
 std::optional<UnitPlan> Preprocessor::agree_to_continue(
     Job& job, checks::Session& part, std::size_t unit,
     const std::optional<UnitAccount::Begun>& begun) {
@@ -191,8 +192,8 @@ std::optional<UnitPlan> Preprocessor::agree_to_continue(
   return std::nullopt;
 }
 
-// `begun` is the unit, if it has been entered already, and then this worker's next one. False if
-// the job ends before this unit.
+// `begun` is this unit, if it has been entered already; on return, this worker's next unit, if
+// entered. False if the job ends before this unit.
 bool Preprocessor::make_unit(Job& job, checks::Session& part, std::size_t number,
                              std::optional<UnitAccount::Begun>& begun) {
   if (!begun && job.is_wanted(number)) begun = job.account.begin(number, job.requests[number].plan);
@@ -210,8 +211,8 @@ bool Preprocessor::make_unit(Job& job, checks::Session& part, std::size_t number
   }
   request.plan = *plan;
   const auto unit = maker_->make(part, number, request);
-  part.channel().flush();  // the peer need not wait for our turn
-  // The next unit is entered while the sink is idle: writing this one will take it a while.
+  part.channel().flush();  // so that the peer does not wait for our turn
+  // The next unit is entered before the sink is busy with writing this one.
   const std::size_t next = number + channels_.size();
   if (next < job.requests.size() && job.is_wanted(next))
     begun = job.account.try_begin(next, job.requests[next].plan);

@@ -1,11 +1,11 @@
-// The dealer, for real: makes units of aANDs, aOTs and aBits in both directions and pours them into
-// a sink (NNOB12 Fig. 5).
+// Preprocessing, which implements the paper's dealer (NNOB12 Fig. 5): makes units of material and
+// pours them into a sink.
 //
-// Units are independent but for what is made before them and the global key (unit_maker.h), so
-// several workers can make them at a time, each on its own thread and channel: worker w of n makes
-// units w, w + n, w + 2n, ... Every unit has a part of the session to itself, whose randomness
-// depends on its number only; so the material is the same whatever n is. Units end in order: their
-// parts of the two MAC transcripts are settled, and they are poured, one after the other.
+// Units are independent except for the shared set-up and the global key (unit_maker.h). So several
+// workers can make them in parallel, each on its own thread and channel: worker w of n makes
+// units w, w + n, w + 2n, ... Every unit has a session part of its own, whose randomness depends on
+// its number only; so the material is the same for every n. Units end in order: one after the
+// other, the unit's part of the two MAC transcripts is settled and its material is poured.
 #pragma once
 
 #include <functional>
@@ -36,20 +36,22 @@ class Preprocessor {
   Preprocessor(checks::Session& session, const SecurityParameters& params,
                std::span<const std::unique_ptr<net::Channel>> more = {});
 
-  // What the units of this connection are checked against: kReferenceBits aBits of each direction,
-  // which the session's first connection gave to its sink to keep, or make_reference_bits made for
-  // its shards. Call it before make_units if there are earlier units.
+  // Sets the reference bits: kReferenceBits aBits of each direction, which the sink kept in the
+  // session's first connection, or which make_reference_bits made for its shards. Call it before
+  // make_units if the session has earlier units.
   void set_reference_bits(const ReferenceBits& reference);
 
-  // Asked before each unit, from the worker's thread: is it still wanted?
+  // Called before each unit, from the worker's thread: whether to make it.
   using Wanted = std::function<bool()>;
-  // Told of each worker's progress, from its thread: unit, phase, items done of the phase's total.
+  // Called with each worker's progress, from its thread: unit, phase, items done of the phase's
+  // total.
   using Observer = std::function<void(std::size_t unit, std::string_view phase, std::uint64_t done,
                                       std::uint64_t total)>;
 
-  // Told at once, from the thread in which it happens and before anything else is done about it,
-  // that a check has failed here or at the peer: what must not survive that is to be erased before
-  // the peer can go on. Called once for each worker that finds it.
+  // Called when a check has failed here or at the peer, from the thread that detects it and before
+  // any
+  // other reaction: the callee erases the session's secrets before the peer can continue. Called
+  // once for each worker that detects a failure.
   using CheckFailed = std::function<void(const std::exception_ptr&)>;
 
   struct Hooks {
@@ -58,14 +60,14 @@ class Preprocessor {
     CheckFailed check_failed = {};
   };
 
-  // Role: both, symmetric, once a session. Makes the units in order, as long as both parties want
-  // them, and pours them into the sink, one unit at a time. Returns how many. The workers' costs
-  // are added to the session's log. Without set_reference_bits the first unit goes with the bits
-  // that units of later connections are to be tied to, which the sink keeps. `account` has each
-  // unit before its first message leaves, and what reaches `sink` reaches it; without one the sink
-  // is its own. Fails: PeerCheated naming the check, Disagreement and StoreError as UnitAccount,
-  // and as the channels; then all workers have stopped, and of the units that were not finished
-  // nothing counts.
+  // Role: both, symmetric, once a session. Makes the units in order, until one party stops, and
+  // pours them into the sink, one unit at a time.
+  // Returns their number. The workers' costs are added to the session's log. Without
+  // set_reference_bits the sink keeps the reference bits for later connections together with the
+  // first unit. `account` records each unit before its first message is sent, and material reaches
+  // its sink through `sink`; the second overload makes an account of its own. Fails: PeerCheated
+  // naming the check, Disagreement and StoreError as UnitAccount, and as the channels; then all
+  // workers have stopped, and unfinished units are discarded.
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
                          UnitAccount& account, const Hooks& hooks);
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,

@@ -12,7 +12,7 @@ namespace {
 constexpr net::MessageTag kFirst{0x1E01, "product.dh"};
 constexpr net::MessageTag kSecond{0x1E02, "product.e"};
 
-// The figure's letters for the columns of a chunk.
+// The figure's names of the columns of a chunk.
 struct Mine {
   explicit Mine(ProductMaterial& m)
       : u(m.my_and.mine[0]), v(m.my_and.mine[1]), w(m.my_and.mine[2]), u0(m.sent.mine[0]),

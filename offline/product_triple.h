@@ -1,15 +1,16 @@
 // Triples [a], [b], [c = ab] from aANDs, aOTs and aBits: the AND of NNOB12 Fig. 6, run offline on
-// random bits (PROTOCOL section 9).
+// random bits (doc/protocol.md, section 9).
 //
 // As party P with peer Q, from [u],[v],[w = uv] (P's aAND), [u0],[u1],[c],[s = u_c] (aOTs, P sends
 // in one and chooses in the other), [r]: a_P = u and b_P = v, so that the figure's f and g are 0,
 // and
-//   d = c ^ v   (P chooses)    h = u0 ^ u1 ^ u and, with the peer's d, e = r ^ u0 ^ d.u   (P sends)
-//   all revealed c_P = r ^ w ^ s ^ h.c ^ e  with the peer's h and e: [a_Q b_P ^ r_Q] = [s] ^ h.[c]
-//   ^ e
-// 3 bits of each party, two rounds; chunks of triples overlap. The combiner bits of the buckets may
-// still be unsettled: no input is near, every mask is a random bit of its own, and a settlement
-// that fails drops all of it.
+//   d = c ^ v                        revealed by P as chooser
+//   h = u0 ^ u1 ^ u                  revealed by P as sender
+//   e = r ^ u0 ^ d.u                 revealed by P as sender, with the peer's d
+//   c_P = r ^ w ^ s ^ h.c ^ e        with the peer's h and e: [a_Q b_P ^ r_Q] = [s] ^ h.[c] ^ e
+// Each party reveals 3 bits a triple in two rounds; chunks of triples overlap. The combiner bits of
+// the buckets may still be unsettled: no input is involved, every mask is a random bit used once,
+// and a failed settlement discards the whole unit.
 #pragma once
 
 #include <queue>
@@ -19,7 +20,7 @@
 
 namespace tinyot::offline {
 
-// What triples are made of, by what it is to me; all of one size.
+// The material of the triples, from this party's view; all of one size.
 struct ProductMaterial {
   MaterialBatch my_and, peers_and, sent, chosen, my_bit, peers_bit;
 };
@@ -32,9 +33,9 @@ class ProductTriples {
 
   // Wire: sends 2 count / 8 bytes.
   void reveal_first(ProductMaterial material);
-  // Wire: receives as much, sends count / 8.
+  // Wire: receives the same number of bytes, sends count / 8.
   void reveal_second();
-  // Wire: receives as much. The chunk's triples.
+  // The chunk's triples.  Wire: receives count / 8 bytes.
   MaterialBatch finish();
 
  private:
@@ -45,7 +46,7 @@ class ProductTriples {
   };
 
   checks::Session& session_;
-  std::queue<Chunk> first_, second_;  // chunks that have taken this step
+  std::queue<Chunk> first_, second_;  // chunks after this step
 };
 
 }  // namespace tinyot::offline

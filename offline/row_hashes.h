@@ -1,7 +1,7 @@
-// The rows that LaBit's check compares, compressed to 128 bits each before EQ (ours): h(Z) = sum
-// over j of chi_j.Z[j] in GF(2^128), Z[j] being block j of the row. The chi_j are public and
-// random, and become known only after the rows are fixed. h is linear: sums of rows have sums of
-// hashes.
+// Hashes of the rows that LaBit's check compares, 128 bits each (not in the paper; see
+// leaky_bits.h): h(Z) = sum over j of chi_j.Z[j] in GF(2^128), Z[j] being block j of the row. The
+// chi_j are public and random, and are revealed only after the rows are fixed. h is linear: sums of
+// rows have sums of hashes.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,7 @@ class RowHashes {
   RowHashes(const SessionId& session, const crypto::Domain& domain, const crypto::PublicSeed& seed,
             std::size_t rows);
 
-  // The blocks that absorb is given from now on are blocks [first_block, first_block + blocks) of
-  // their rows.
+  // The following calls of absorb take blocks [first_block, first_block + blocks) of their rows.
   void begin(std::size_t first_block, std::size_t blocks);
   void absorb(std::size_t row, std::span<const Block> blocks) {
     crypto::add_products(chi_, blocks, sums_[row]);

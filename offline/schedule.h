@@ -1,6 +1,6 @@
-// What the workers of a preprocessing job share, and wait for each other by. Worker w of n makes
-// units w, w + n, w + 2n, ... in order; each wait is for a unit of a lower number, so they cannot
-// wait in a circle.
+// Synchronisation of the workers of a preprocessing job. Worker w of n makes units w, w + n, w +
+// 2n,
+// ... in order. A worker waits only for units of lower numbers, so there is no deadlock.
 #pragma once
 
 #include <condition_variable>
@@ -13,12 +13,12 @@
 
 namespace tinyot::offline {
 
-// Seed OTs on their way from the run that made them to the run that uses them. All calls may come
+// Base OTs, from the run that makes them to the run that uses them. All calls may come
 // from any thread.
 class SeedLanes {
  public:
   void put(std::size_t run, SeedOts seeds);
-  // Waits for them. Fails: WorkerStopped.
+  // Blocks until they have been put. Fails: WorkerStopped.
   SeedOts take(std::size_t run);
   void stop() noexcept;
 
@@ -29,14 +29,14 @@ class SeedLanes {
   bool stopped_ = false;
 };
 
-// Units end one at a time, in order: their parts of the MAC transcript are settled and their
-// material is poured by turns. All calls may come from any thread.
+// Units end one at a time, in order: this serialises the settling of their parts of the MAC
+// transcript and the pouring of their material. All calls may come from any thread.
 class UnitTurns {
  public:
-  // Waits until all units before this one have ended. False if the job ends before this unit.
+  // Blocks until all units before this one have ended. False if the job ends before this unit.
   // Fails: WorkerStopped.
   bool begin(std::size_t unit);
-  // Fails: WorkerStopped. For the worker whose turn it is, before it makes something final.
+  // Called by the worker whose turn it is, before it commits. Fails: WorkerStopped.
   void check();
   void end(std::size_t unit);
   // The job ends before this unit, as both parties have agreed.

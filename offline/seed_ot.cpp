@@ -15,7 +15,7 @@ struct PointPair {
   crypto::Point of[2];
 };
 
-// Where a role's hashes live: `sender` is the party that sends in this direction.
+// The RO domain of one direction: `sender` is the OT sender's letter.
 struct Direction {
   const SessionId& session;
   char sender;
@@ -82,7 +82,7 @@ class EndemicOtReceiver {
   }
 
  private:
-  // Puts the two points in the order that the choice asks for, without branching on it.
+  // Puts the chosen point at index c and the other at 1 - c, without branching on c.
   static void place(PointPair& pair, bool c, const crypto::Point& chosen,
                     const crypto::Point& other) {
     const auto mask = static_cast<std::uint8_t>(mask_of(c));

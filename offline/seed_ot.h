@@ -1,10 +1,11 @@
-// Seed OTs: the random OTs of 128-bit strings that LaBit starts from (the box OT of NNOB12 section
-// 4).
+// Base OTs (the paper's seed OTs): the random OTs of 128-bit strings that LaBit starts from (the
+// box OT of NNOB12 section 4).
 //
 // The first LaBit run of a connection takes them from public-key cryptography: the endemic OT of
 // Masny and Rindal (2019, section 5.1: uniform key agreement, here Diffie-Hellman) over
-// ristretto255; PROTOCOL section 4. Later runs take them from authenticated bits of the other
-// direction, hashed (NNOB12 section 4.3, "Efficient OT Extension"; PROTOCOL section 5).
+// ristretto255 (doc/protocol.md, section 4). Later runs take them from authenticated bits of the
+// other direction, hashed (NNOB12 section 4.3, "Efficient OT Extension"; doc/protocol.md,
+// section 5.4).
 //
 // Both directions run at once, since a party is OT sender for its own bits and OT receiver for the
 // peer's.
@@ -22,35 +23,34 @@ struct SeedPair {
   Seed one;
 };
 
-// What the OT sender holds.
+// Held by the OT sender.
 struct SentSeeds {
   SecretVector<SeedPair> pairs;
 };
 
-// What the OT receiver holds: seed i is the one that choice i names.
+// Held by the OT receiver: seed i is the one that choice i selects.
 struct ReceivedSeeds {
   BitVector choices;
   SecretVector<Seed> seeds;
 };
 
-// `sent` is for the LaBit that makes my bits, `received` for the one that makes the peer's.
-// Move-only in spirit: a set of seeds feeds one LaBit run, since the pairing may be drawn only once
-// for it.
+// `sent` is for the LaBit run that makes my bits, `received` for the one that makes the peer's. A
+// set serves one LaBit run only, since its pairing may be drawn only once.
 struct SeedOts {
   SentSeeds sent;
   ReceivedSeeds received;
 };
 
-// Role: both are sender and receiver. `count` OTs each way.
+// Role: both; sender in one direction and receiver in the other. `count` OTs each way.
 // Wire: 64 count bytes each way, then 32 count bytes each way; 2 rounds.
 // Secret: choices, scalars, all seeds.  Timing: constant in them.
-// Fails: PeerCheated("seed OT point") on anything that is not a canonical group element.
+// Fails: PeerCheated("seed OT point") on a non-canonical group element.
 SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count);
-// The same with this party's choices as a receiver given.  Shapes: choices: count.
+// The same with given choices of this party as receiver.  Shapes: choices: count.
 SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count, BitVector choices);
 
-// Turns authenticated bits into OTs: for a bit of the peer the key holder has H(K), H(K ^ Delta),
-// the MAC holder H(M). Shapes: mine.size() == peers.size() == number of OTs. No traffic.
+// Turns authenticated bits into OTs: for each bit the key holder has H(K), H(K ^ Delta), the MAC
+// holder H(M). Shapes: mine.size() == peers.size() == number of OTs. No traffic.
 SeedOts seed_ots_from_auth_bits(checks::Session& session, MineView mine, PeersView peers);
 
 }  // namespace tinyot::offline

@@ -17,7 +17,7 @@ constexpr net::MessageTag kAnswer{0x1A03, "softspoken.answer"};
 // Blocks of a batch in each row, the mask included.
 std::size_t blocks_of(const SoftSpokenBatch& batch) { return batch.bits / 128 + 1; }
 
-// Where a session part's PRG outputs are taken from, batch after batch.
+// The PRG outputs of a session part for one batch.
 struct Expansion {
   const crypto::PrgRows& leaves;
   TreeShape shape;
@@ -142,7 +142,7 @@ void SoftSpokenKeyHolder::receive_corrections(const SoftSpokenBatch& batch,
   if (w_.columns() != 128 * blocks) w_ = BitMatrix(kKappa, 128 * blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
-    // Leaf y = x ^ Delta_i is there for y = 1, 2, ...; c_i.Delta_i is added.
+    // Leaves y = x ^ Delta_i are known for y = 1, 2, ...; c_i.Delta_i is added.
     expansion.fill(tree, 1, blocks, leaf_strings_);
     const std::uint32_t delta_of_tree =
         bits_from(delta, tree * shape_.k) & (static_cast<std::uint32_t>(shape_.leaves()) - 1);

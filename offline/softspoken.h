@@ -1,16 +1,16 @@
 // SoftSpokenOT: authenticated bits from GGM trees, with the repetition code (Roy, CRYPTO 2022;
-// PROTOCOL section 10). F = GF(2^k), N = 128 / k trees. The paper's sender, who has Delta, is the
-// key holder here; its receiver, who has the choice bits, the MAC holder.
+// doc/protocol.md, section 10.2). F = GF(2^k), N = 128 / k trees. The paper's sender, who has
+// Delta, is the key holder here; its receiver, who has the choice bits, is the MAC holder.
 //
-// Bits come in batches. Of each tree i the MAC holder has u_i = sum of r_x and V_i = sum of x.r_x
-// over the PRG outputs r_x of all leaves x, the key holder W_i = sum of (Delta_i ^ x).r_x = V_i ^
-// u_i.Delta_i. The bits are u_0 of a batch; c_i = u_i ^ u_0 turns the other W_i into keys of the
-// same bits, and c_0 = 0 is not sent. The 128 rows of V, transposed, are MACs, those of W keys.
+// Bits are made in batches. For each tree i the MAC holder has u_i = sum of r_x and V_i = sum of
+// x.r_x over the PRG outputs r_x of all leaves x, the key holder W_i = sum of (Delta_i ^ x).r_x =
+// V_i ^ u_i.Delta_i. The bits are u_0 of a batch; c_i = u_i ^ u_0 turns the other W_i into keys of
+// the same bits, and c_0 = 0 is not sent. The 128 rows of V, transposed, are MACs, those of W keys.
 //
 // The check, once a batch, over GF(2^128): a batch ends with one block of bits as a mask. After all
-// corrections of the batch the key holder sends a challenge, from which chi_1, ..., chi_m; the MAC
-// holder answers with u~ = u^(m+1) + sum chi_j.u^(j) and, for each row r, V~_r = V_r^(m+1) + sum
-// chi_j.V_r^(j), and the key holder compares W~_r with V~_r ^ Delta_r.u~.
+// corrections of the batch the key holder sends a challenge, which expands to chi_1, ..., chi_m;
+// the MAC holder answers with u~ = u^(m+1) + sum chi_j.u^(j) and, for each row r, V~_r = V_r^(m+1)
+// + sum chi_j.V_r^(j), and the key holder compares W~_r with V~_r ^ Delta_r.u~.
 #pragma once
 
 #include <queue>
@@ -25,24 +25,24 @@
 
 namespace tinyot::offline {
 
-// A batch of bits, a multiple of 128 and at most kBatchBits. Its number among those of the session
-// keeps its PRG outputs apart.
+// A batch of bits, a multiple of 128 and at most kBatchBits. Its number within its domain separates
+// its PRG outputs.
 struct SoftSpokenBatch {
   std::size_t number;
   std::size_t bits;
 };
-// With the mask 112 blocks a row: few enough for the caches, whole groups of the AES kernels, no
-// power of two apart, so that the rows of a matrix do not get in each other's way in the caches,
-// and so many that the answers are little of the traffic.
+// With the mask 112 blocks a row: the matrices fit in the caches; whole groups of the AES kernels;
+// no power of two, so that rows do not map to the same cache sets; and large enough that the
+// answers are a small part of the traffic.
 inline constexpr std::size_t kBatchBits = 111 * kKappa;
 
-// Role: MAC holder. The calls are made for all batches in order; an answer may come some batches
-// after the corrections.
+// Role: MAC holder. The calls are made for all batches in order; answers may lag the corrections by
+// some batches.
 class SoftSpokenMacHolder {
  public:
-  // `session` is a part of the whole session that no other bits are made in; `domain` is its
-  // number, the same on both sides, and no two parts of a session have the same: it keeps their PRG
-  // outputs apart.
+  // `session` is a session part in which no other bits are made. `domain` is its number, the same
+  // on
+  // both sides and unique among the parts of a session: it separates their PRG outputs.
   SoftSpokenMacHolder(checks::Session& session, const FullTrees& trees, std::uint64_t domain);
 
   // Makes the batch's bits and MACs, and sends the c_i.  Shapes: out: batch.bits together, each but
@@ -63,8 +63,8 @@ class SoftSpokenMacHolder {
   TreeShape shape_;
   crypto::PrgRows leaves_;
   std::uint64_t domain_;
-  std::queue<Rows> waiting_;  // for their challenges
-  std::vector<Rows> spare_;   // to be used again
+  std::queue<Rows> waiting_;  // whose challenges have not arrived
+  std::vector<Rows> spare_;   // for reuse
   SecretVector<Block> corrections_, leaf_strings_;
 };
 
@@ -73,13 +73,13 @@ class SoftSpokenKeyHolder {
  public:
   SoftSpokenKeyHolder(checks::Session& session, const PuncturedTrees& trees, std::uint64_t domain);
 
-  // Receives the c_i, makes the keys, and challenges. The keys must not be used before verify.
-  // Shapes: out: as for the other role. Wire: receives (N - 1) (bits + 128) / 8 bytes, sends 32.
+  // Receives the c_i, makes the keys and sends the challenge. The keys must not be used before
+  // verify. Shapes: out: as for the other role. Wire: receives (N - 1) (bits + 128) / 8 bytes,
+  // sends 32.
   void receive_corrections(const SoftSpokenBatch& batch, std::span<const PeersView> out);
 
   // Wire: receives 129 blocks.  Timing: constant.
-  // Fails: PeerCheated("SoftSpoken check") if the answer is not the one it must be, or the trees
-  // were not consistent.
+  // Fails: PeerCheated("SoftSpoken check") if the answer is wrong or the tree check has failed.
   void verify(const SoftSpokenBatch& batch);
 
  private:
@@ -90,7 +90,7 @@ class SoftSpokenKeyHolder {
   std::uint64_t domain_;
   BitMatrix w_;
   SecretVector<Block> corrections_, leaf_strings_;
-  std::queue<SecretVector<Block>> expected_;  // W~ of the batches that wait for their answers
+  std::queue<SecretVector<Block>> expected_;  // W~ of the batches whose answers have not arrived
 };
 
 }  // namespace tinyot::offline

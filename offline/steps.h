@@ -1,4 +1,4 @@
-// Steps of a protocol over many pieces, such that no step waits for a round trip of its own.
+// Pipelining of protocol steps over many pieces: no step of a piece costs a round trip of its own.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace tinyot::offline {
 
-// Calls step s for each piece, in order, `ahead` pieces after step s - 1: what it waits for is then
-// on its way. The steps of one time are called in their order, so both parties send and receive in
-// the same one.
+// Calls step s for each piece, in order, `ahead` pieces after step s - 1, so the message that it
+// reads is already in flight. Within one time slot the steps are called in order, so both parties
+// send and receive in the same order.
 template <class Piece, class... Steps>
 void in_steps(const std::vector<Piece>& pieces, std::size_t ahead, Steps... steps) {
   for (std::size_t time = 0; time < pieces.size() + ahead * (sizeof...(steps) - 1); ++time) {

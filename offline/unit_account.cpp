@@ -23,7 +23,7 @@ std::string power_of_two(const Risk& risk) {
 UnitAccount::UnitAccount(MaterialSink& sink, const SecurityParameters& params)
     : sink_(sink), params_(params), outstanding_(sink.outstanding()) {}
 
-// Under mutex_, and without a change to the sink: the plan that may be begun now.
+// Called under mutex_; the sink is not changed. The plan that may be begun now.
 std::optional<UnitAccount::Begun> UnitAccount::enter(std::uint64_t number, const UnitPlan& plan,
                                                      bool may_grow) {
   const auto within = params_.within(plan, outstanding_);
@@ -41,7 +41,7 @@ void UnitAccount::check_running() const {
   if (stopped_) throw WorkerStopped();
 }
 
-// A unit that waits for others in flight has to hear that the sink has failed.
+// A failure of the sink is recorded and wakes the units that wait for others in flight.
 template <class Body>
 void UnitAccount::use_sink(Body body) {
   const std::lock_guard lock(sink_mutex_);
@@ -74,11 +74,11 @@ std::optional<UnitAccount::Begun> UnitAccount::begin(std::uint64_t number, const
       if (begun) break;
       if (in_flight_.empty())
         throw StoreError(
-            "the units of this session that were broken off leave no room for another one: their "
-            "risks sum up to " +
+            "the broken attempts of this session leave no room for another unit: their risks sum "
+            "to " +
             power_of_two(outstanding_) + ", and sigma = " + std::to_string(params_.sigma()) +
             " allows " + power_of_two(params_.risk_limit()) +
-            "; use what the store has, and begin a new session in a new store");
+            "; use the material that the store has, and begin a new session in a new store");
       changed_.wait(lock, [&, seen = outstanding_] { return is_over() || outstanding_ != seen; });
     }
   }
@@ -106,15 +106,15 @@ void UnitAccount::add(std::uint64_t number, const UnitPlan& plan) {
 UnitPlan UnitAccount::settle_on(const Begun& begun, const Risk& peers) {
   const auto settled = params_.within(begun.plan, std::max(begun.outstanding, peers));
   if (!settled)
-    throw Disagreement("the units that were broken off sum up to a risk of " +
-                       power_of_two(begun.outstanding) + " here and of " + power_of_two(peers) +
-                       " at the peer; no bucket up to " +
+    throw Disagreement("the risks of broken attempts sum to " + power_of_two(begun.outstanding) +
+                       " here and to " + power_of_two(peers) + " at the peer; no bucket up to " +
                        std::to_string(params_.bucket_limit(begun.plan)) +
                        " keeps that within sigma = " + std::to_string(params_.sigma()) +
                        ": begin a new session in new stores");
   if (settled->bucket == begun.plan.bucket) return *settled;
-  // The entry says what is made; the risk of a larger bucket is smaller, so what was entered has
-  // covered it meanwhile.
+  // The entry is replaced by the unit that is made. Until then the old entry covers it: the risk of
+  // a
+  // larger bucket is smaller.
   use_sink([&] {
     sink_.withdraw_unit(begun.number);
     sink_.begin_unit({begun.number, *settled, params_.risk(*settled)});

@@ -1,13 +1,13 @@
-// Which units may be begun: the invariant of PROTOCOL section 3, "Broken attempts". The risks of
-// all outstanding units of a session, the one to begin included, stay within the limit that its
-// sigma sets, whatever the peer stalls, reorders or breaks off.
+// Admission of units: the invariant of doc/protocol.md, section 3.2. The sum of the risks of all
+// outstanding units of a session, the one to begin included, stays within the limit set by sigma,
+// whatever the peer stalls, reorders or breaks off.
 //
-// Stands between those who make units and the sink: a unit is entered as outstanding, durably,
-// before its first message leaves, and is so until the sink has it. Units that were broken off stay
-// outstanding for good, in the sink's log.
+// The account is a layer between unit makers and the sink: a unit is entered as outstanding,
+// durably, before its first message is sent, and stays so until the sink has it. Broken attempts
+// stay outstanding permanently, in the sink's log.
 //
-// begin, try_begin, settle_on and withdraw may be called from any thread; the sink's own calls come
-// from one thread at a time.
+// begin, try_begin, settle_on and withdraw may be called from any thread; the sink is called by one
+// thread at a time.
 #pragma once
 
 #include <condition_variable>
@@ -23,30 +23,31 @@ namespace tinyot::offline {
 
 class UnitAccount final : public MaterialSink {
  public:
-  // `params` has the limit, and the buckets that keep to it.
+  // `params` has the limit, and the buckets that keep within it.
   UnitAccount(MaterialSink& sink, const SecurityParameters& params);
 
   struct Begun {
     std::uint64_t number;
     UnitPlan plan;     // the one asked for, or with a larger bucket
-    Risk outstanding;  // of all others when it was begun: what the peer is told
+    Risk outstanding;  // of all others when it was begun: sent to the peer
   };
-  // Enters a unit as outstanding. Units are entered in the order of their numbers, so that one that
-  // waits for units in flight waits only for lower ones. Empty if the job ends before this unit.
-  // Fails: WorkerStopped; as the sink has failed; StoreError if units that were broken off leave
-  // room for no bucket.
+  // Enters a unit as outstanding. Units are entered in the order of their numbers, so a unit waits
+  // only
+  // for lower ones in flight. Empty if the job ends before this unit. Fails: WorkerStopped; with
+  // the sink's failure; StoreError if the risk of broken attempts leaves room for no bucket.
   std::optional<Begun> begin(std::uint64_t number, const UnitPlan& plan);
-  // The same without waiting; empty if that cannot be.
+  // The same without waiting; empty if it would have to wait.
   std::optional<Begun> try_begin(std::uint64_t number, const UnitPlan& plan);
-  // What both parties have come to, from the larger of their sums. Fails: Disagreement, with both,
-  // if no bucket keeps within the limit.
+  // The plan for both parties, from the larger of their sums. Fails: Disagreement, naming both
+  // sums, if
+  // no bucket keeps within the limit.
   UnitPlan settle_on(const Begun& begun, const Risk& peers);
-  // Nothing has been said of the unit but that it might begin.
+  // Removes a unit of which no message has been sent except the one that announces it.
   void withdraw(const Begun& begun);
   // No unit from this one on is begun any more.
   void end_before(std::uint64_t number);
   void stop() noexcept;
-  // After a failed check: nothing reaches the sink any more.
+  // After a failed check: every later use of the sink fails.
   void revoke() noexcept;
 
   Risk outstanding() const override;
@@ -64,8 +65,8 @@ class UnitAccount final : public MaterialSink {
 
   MaterialSink& sink_;
   const SecurityParameters& params_;
-  mutable std::mutex mutex_;  // of what follows
-  std::mutex sink_mutex_;     // of the sink; taken before mutex_
+  mutable std::mutex mutex_;  // guards the members below
+  std::mutex sink_mutex_;     // guards the sink; locked before mutex_
   std::condition_variable changed_;
   Risk outstanding_;
   std::map<std::uint64_t, Risk> in_flight_;  // of this connection's units

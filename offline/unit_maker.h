@@ -1,4 +1,4 @@
-// What the preprocessor needs of a profile: something that makes units.
+// The interface of a profile to the preprocessor: it makes units.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace tinyot::offline {
 
 inline constexpr std::size_t kPourCount = std::size_t{1} << 14;  // objects poured at a time
 
-// Pours `total` objects of a kind, some at a time: fill(first, batch) makes the batch's objects
-// [first, first + batch.count).
+// Pours `total` objects of a kind, kPourCount at a time: fill(first, batch) fills the batch with
+// objects [first, first + batch.count).
 template <class Fill>
 void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t total, Fill fill) {
   for (std::size_t first = 0; first < total; first += kPourCount) {
@@ -28,17 +28,17 @@ void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t t
 void copy_part(const AuthBitsMine& from, std::size_t first, AuthBitsMine& to);
 void copy_part(const AuthBitsPeers& from, std::size_t first, AuthBitsPeers& to);
 
-// Bits [first, first + to.size()) of both parties as shared bits, with their MACs and keys taken
-// together.
+// Bits [first, first + to.size()) of both parties as shared bits, with MACs and keys combined into
+// MAC shares.
 void share_part(const AuthBitsMine& mine, const AuthBitsPeers& peers, std::size_t first,
                 Delta global_key, AuthShares& to);
 
-// Pours `count` bits of each party from `first` on as what they are.
+// Pours bits [first, first + count) of each party as aBits.
 void pour_bits(MaterialSink& sink, Party me, std::size_t count, const AuthBits& bits,
                std::size_t first);
 
-// What a unit is to yield: plan.ands objects of each kind, and `inputs` aBits of each party beyond
-// those that go with the ANDs.
+// The material that a unit yields: plan.ands objects of each kind, and `inputs` aBits of each party
+// in addition to those of the ANDs.
 struct UnitRequest {
   UnitPlan plan;
   std::uint64_t inputs;
@@ -47,11 +47,11 @@ struct UnitRequest {
 // The objects that such a unit pours.
 MaterialCounts counts_of(const UnitRequest& request, MaterialForm form);
 
-// A unit whose checks have passed, but for the MAC transcript of its session part.
+// A unit whose checks have passed, except that of its session part's MAC transcript.
 class MadeUnit {
  public:
   virtual ~MadeUnit() = default;
-  // Asks for the check that all of it depends on.
+  // Requires the settled MAC check of the unit's session part.
   virtual void pour(const checks::SettledCheck&, MaterialSink& sink) = 0;
 };
 
@@ -59,31 +59,31 @@ class UnitMaker {
  public:
   virtual ~UnitMaker() = default;
 
-  // What the units are checked against, to be called before prepare:
-  // kReferenceBits bits of each direction made then.
+  // Sets the reference bits of an earlier connection: kReferenceBits bits of each direction. Call
+  // it
+  // before prepare.
   virtual void set_reference_bits(AuthBits reference) = 0;
 
-  // Makes the bits that others are to be tied to, and nothing else: kReferenceBits of each
-  // direction.
+  // Makes only reference bits: kReferenceBits of each direction.
   virtual AuthBits make_reference_bits() = 0;
 
-  // What the units are tied to, once they are prepared; null for a single unit that nothing comes
-  // before.
+  // The units' reference bits, after prepare; null for a single unit of a session's first
+  // connection.
   virtual const AuthBits* reference() const = 0;
 
-  // What is made once for all units, on the session's own channel.
+  // Makes what all units share, on the session's own channel.
   virtual void prepare(std::size_t units) = 0;
 
-  // Units of different numbers may be made by different threads, each on a part of the session that
-  // is the unit's own.
+  // Units of different numbers may be made by different threads, each on the unit's own session
+  // part.
   virtual std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                          const UnitRequest& request) = 0;
 
-  // From any thread: whoever waits for another unit ends with WorkerStopped.
+  // From any thread: a call that waits for another unit ends with WorkerStopped.
   virtual void stop() noexcept = 0;
 };
 
-// A fresh global key for the peer's bits, as the profile needs it: for triples the lowest bits of
+// A fresh global key for the peer's bits. The fast profile fixes its lowest bit, so that those of
 // both parties' keys differ.
 Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile);
 

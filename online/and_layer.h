@@ -1,6 +1,6 @@
-// A layer of ANDs over all lanes, entry by entry, by whatever kind of material there is. The bits
-// come first, with the messages; what authenticates them is computed behind, when there is time for
-// it.
+// A layer of ANDs over all lanes, for either form of material. An entry is one AND in one lane. The
+// bits are computed first, with the messages; their MACs and keys are computed later, while
+// messages are in flight.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +23,20 @@ class AndLayer {
  public:
   virtual ~AndLayer() = default;
 
-  // Receives the peer's openings, once. My shares of the products.
+  // Receives the peer's openings and returns my shares of the products. Called once.
   virtual BitVector open() = 0;
 
-  // After open, and in order until all entries are through: the blocks of the products of the next
-  // `count` entries. Puts what was opened on the transcript.
+  // Computes the blocks of the products of the next `count` entries and absorbs their openings into
+  // the transcript. Called after open, in order, until all entries are processed.
   virtual void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y,
                        const ShareBlocks& z) = 0;
 };
 
-// The openings of a layer go in messages of up to kEntries entries, so that the peer has the first
-// while the last are still on their way; kAhead of them are sent before the first one is received,
-// then one for each that is received, so that two parties with large layers do not fill what lies
-// between them. send(first, count) and receive(first, count) do it with one message.
+// The openings of a layer are sent in messages of up to kEntries entries, so that the peer can
+// process the first while the last are in flight. kAhead messages are sent before the first is
+// received, then one for each that is received, so that two parties with large layers do not block
+// each other on full socket buffers. send(first, count) and receive(first, count) handle one
+// message.
 class Flights {
  public:
   static constexpr std::size_t kEntries = std::size_t{1} << 16, kAhead = 64;
@@ -64,8 +65,8 @@ class Flights {
   std::size_t entries_;
 };
 
-// Role: both, symmetric. Takes the material, and sends the openings that need nothing of the peer.
-// Shapes: x, y: my shares, n bits. Wire, Fails: as begin_pair_layer or begin_triple_layer.
+// Role: both, symmetric. Takes the material and sends the openings that depend on no message of the
+// peer. Shapes: x, y: my shares, n bits. Wire, Fails: as begin_pair_layer or begin_triple_layer.
 std::unique_ptr<AndLayer> begin_and_layer(checks::Session& session, MaterialReader& material,
                                           MaterialForm form, const BitVector& x,
                                           const BitVector& y);

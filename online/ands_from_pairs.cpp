@@ -9,10 +9,10 @@ namespace {
 
 constexpr net::MessageTag kFirst{0x2001, "and.fgdh"};
 constexpr net::MessageTag kSecond{0x2002, "and.e"};
-// entries whose MACs and keys are computed at a time, on the stack
+// Entries whose MACs and keys are computed at a time, on the stack.
 constexpr std::size_t kPairStep = 256;
 
-// The material of a layer, by what it is to me.
+// The material of a layer, from this party's view.
 struct LayerMaterial {
   LayerMaterial(MaterialReader& reader, Party me, std::size_t n)
       : my_and(reader.take(auth_ands_of(me), n)),
@@ -24,7 +24,7 @@ struct LayerMaterial {
   MaterialSlices my_and, peers_and, sent, chosen, my_bit, peers_bit;
 };
 
-// My bits of it, in the figure's letters.
+// My bits of the material, named as in the figure.
 struct MyBits {
   explicit MyBits(const LayerMaterial& m)
       : u(bits_of(m.my_and, mine_bits, 0)), v(bits_of(m.my_and, mine_bits, 1)),
@@ -37,13 +37,13 @@ struct MyBits {
   BitVector r;
 };
 
-// What a party reveals in a layer, of one direction.
+// The bits that one party reveals in a layer.
 struct Revealed {
   explicit Revealed(std::size_t n) : f(n), g(n), d(n), h(n), e(n) {}
   BitVector f, g, d, h, e;
 };
 
-// The same for a few entries, bit by bit.
+// The same for kPairStep entries.
 struct RevealedStep {
   std::uint64_t f[kPairStep / 64], g[kPairStep / 64], d[kPairStep / 64], h[kPairStep / 64],
       e[kPairStep / 64];
@@ -62,7 +62,7 @@ BitVector sum(const BitVector& a, const BitVector& b) {
   return out ^= b;
 }
 
-// Cursors along the material's blocks. Columns of mine are MACs, the peer's are keys.
+// Cursors over the material's blocks: MACs in my columns, keys in the peer's.
 struct Cursors {
   explicit Cursors(const LayerMaterial& m)
       : my_and(m.my_and), peers_and(m.peers_and), sent(m.sent), chosen(m.chosen), my_bit(m.my_bit),
@@ -86,7 +86,7 @@ struct Cursors {
   SliceCursor my_and, peers_and, sent, chosen, my_bit, peers_bit;
 };
 
-// The blocks that go on the transcripts, in the order of the figure's letters.
+// The blocks that are absorbed into the transcripts, named as in the figure.
 template <class Word>
 struct TranscriptStep {
   Word f[kPairStep], g[kPairStep], d[kPairStep], h[kPairStep], e[kPairStep];

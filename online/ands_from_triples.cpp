@@ -9,7 +9,7 @@ namespace tinyot::online {
 namespace {
 
 constexpr net::MessageTag kMasked{0x2003, "and.de"};
-// entries whose blocks are computed at a time, on the stack
+// Entries whose blocks are computed at a time, on the stack.
 constexpr std::size_t kTripleStep = 256;
 
 class TripleLayer final : public AndLayer {
@@ -73,7 +73,7 @@ class TripleLayer final : public AndLayer {
     std::size_t at;
   };
 
-  // The next entries, as many as lie side by side in the material. Returns how many.
+  // Processes the next entries that are contiguous in the material. Returns their number.
   std::size_t combine_some(std::size_t most, const Operands& operands, MacShare* of_d,
                            MacShare* of_e) {
     const std::size_t count = std::min(most, at_.left()), at = operands.at;
@@ -97,7 +97,7 @@ class TripleLayer final : public AndLayer {
   MaterialSlices triples_;
   SliceCursor at_;
   BitVector a_, b_;
-  BitVector d_, e_;  // my shares; when they are open, what came out
+  BitVector d_, e_;  // my shares; after the opening, the opened bits
   std::size_t combined_ = 0;
 };
 

@@ -1,14 +1,14 @@
 // ANDs of shared bits from triples a, b, c = ab, a whole layer at a time (Beaver, CRYPTO 1991;
-// PROTOCOL section 9):
+// doc/protocol.md, section 9):
 //
 //   d = x ^ a and e = y ^ b are opened; then z = c ^ e.a ^ d.b ^ de.
 //
-// Two bits of each party, 4 in all, one round. The constant de is added to A's share.
+// Two bits of each party, 4 in total, one round. The constant de is added to A's share.
 //
-// Differs: of a bit x = x_A ^ x_B a party does not hold a MAC and a key, but their sum with
-// x_P.Delta^P, a share of x.(Delta^A ^ Delta^B) (base/block.h). All of the above is linear in these
-// shares, so they are what is computed with: half the memory and half the hashes. What is opened is
-// checked as checks/mac_transcript.h says.
+// Differs: for a bit x = x_A ^ x_B a party holds, instead of a MAC and a key, their sum with
+// x_P.Delta^P: a share of x.(Delta^A ^ Delta^B) (base/block.h). The formulas above are linear in
+// these shares; this takes half the memory and half the hashes. Openings are checked as in
+// checks/mac_transcript.h.
 #pragma once
 
 #include "online/and_layer.h"
@@ -17,7 +17,7 @@ namespace tinyot::online {
 
 // Role: both, symmetric.
 // Wire: 1 flight each way of 2n / 8 bytes for n = x.size(), in messages of Flights::kEntries
-// entries; 1 round. Fails: OutOfMaterial; wrong bits are found when the transcript is settled.
+// entries; 1 round. Fails: OutOfMaterial; wrong bits are detected when the transcript is settled.
 std::unique_ptr<AndLayer> begin_triple_layer(checks::Session& session, MaterialReader& material,
                                              const BitVector& x, const BitVector& y);
 

@@ -1,6 +1,6 @@
-// Inputs of one party in a round (NNOB12 Fig. 6, "Input"): with a fresh aBit [r] of its own, the
-// owner announces m = x ^ r, and [x] = [r] ^ m, the other party's share being 0. A bundle that is
-// the same in all lanes takes one bit for all of them.
+// Inputs of one party in a round (NNOB12 Fig. 6, "Input"): the owner takes a fresh aBit [r] and
+// announces m = x ^ r; then [x] = [r] ^ m, with 0 as the other party's share. A bundle that is the
+// same in all lanes takes one aBit a bit for all of them.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ namespace tinyot::online {
 // Values of one bundle: one BitVector a lane; a single one for a bundle that is the same in all
 // lanes.
 using BundleValues = std::vector<BitVector>;
-// by bundle; absent where the peer gives them
+// By bundle; absent for the peer's bundles.
 using InputValues = std::vector<std::optional<BundleValues>>;
 
 class InputLayer {
  public:
-  // Role: `owner`'s, or the other one. Wire: 1 message of n / 8 bytes from the owner.
+  // Role: owner or other party. Wire: 1 message of n / 8 bytes from the owner.
   // Fails: OutOfMaterial, NetworkError.
   InputLayer(checks::Session& session, MaterialReader& material, Party owner,
              const circuit::CircuitInfo& info, std::size_t lanes,

@@ -1,5 +1,5 @@
-// How lanes lie in memory: in tiles of up to kTileLanes, so that what a round works at stays in the
-// cache, tile by tile.
+// The memory layout of lanes: tiles of up to kTileLanes, so that the working set of a round fits in
+// the cache tile by tile.
 #pragma once
 
 #include <algorithm>

@@ -51,8 +51,8 @@ void MaterialReader::open_next(MaterialKind kind, Line& line) {
   std::unique_lock lock(mutex_);
   if (line.ready.empty() && !failure_) {
     if (line.unread == 0)
-      throw OutOfMaterial("more " + std::string(name_of(kind)) +
-                          " are needed than were reserved for this run");
+      throw OutOfMaterial("the run needs more " + std::string(name_of(kind)) +
+                          " than were reserved for it");
     const auto begin = std::chrono::steady_clock::now();
     asked_ = &line;
     changed_.notify_all();
@@ -68,7 +68,8 @@ void MaterialReader::open_next(MaterialKind kind, Line& line) {
   changed_.notify_all();
 }
 
-// What is waited for; otherwise, of what the source has, that of which the least is ready here.
+// The line that take() waits for; otherwise, among the kinds that the source has ready, the line
+// with the fewest ready batches.
 MaterialReader::Line* MaterialReader::next_to_read() {
   if (asked_ != nullptr && asked_->ready.empty() && asked_->unread > 0) return asked_;
   Line* next = nullptr;

@@ -1,5 +1,6 @@
-// Reads material ahead of need, by a thread of its own, and hands it out in order, without copying
-// it again. What a small run wants is read at once: to wait for another thread would take longer.
+// Reads material ahead in a thread of its own and returns it in order, without copying. The
+// material of a small run is read in the constructor, which is faster than waiting for another
+// thread.
 #pragma once
 
 #include <array>
@@ -25,15 +26,17 @@ using MaterialSlices = std::vector<MaterialSlice>;
 
 class MaterialReader {
  public:
-  // Nobody else draws from `source` while this object lives. `wanted`: all that will be taken.
+  // No other caller may draw from `source` during this object's lifetime. `wanted`: all material
+  // that
+  // will be taken.
   MaterialReader(MaterialSource& source, const MaterialCounts& wanted);
-  // Waits for a draw that has begun.
+  // Waits for a draw in progress.
   ~MaterialReader();
   MaterialReader(const MaterialReader&) = delete;
   MaterialReader& operator=(const MaterialReader&) = delete;
 
-  // The next `count` objects of a kind, each handed out once. Fails: as the source, OutOfMaterial
-  // among it.
+  // The next `count` objects of a kind; each is returned once. Fails: as the source, for instance
+  // OutOfMaterial.
   MaterialSlices take(MaterialKind kind, std::size_t count);
 
   // Seconds that take() has waited for the source.
@@ -46,7 +49,7 @@ class MaterialReader {
   struct Line {
     std::uint64_t unread = 0;  // objects still to be drawn
     std::deque<std::shared_ptr<const MaterialBatch>> ready;
-    // The taker's own.
+    // Used by take() only, without the mutex.
     std::shared_ptr<const MaterialBatch> open;
     std::size_t taken = 0;  // of the open batch
   };
@@ -60,7 +63,7 @@ class MaterialReader {
   MaterialSource& source_;
   double waited_s_ = 0;
   std::array<Line, kMaterialKinds> lines_;
-  Line* asked_ = nullptr;  // what take() waits for
+  Line* asked_ = nullptr;  // the line that take() waits for
   std::mutex mutex_;
   std::condition_variable changed_;
   std::exception_ptr failure_;
@@ -68,13 +71,14 @@ class MaterialReader {
   std::thread thread_;
 };
 
-// Bits of one column of what was taken, side by side; and the same of a column of mine or shared.
+// Concatenates the bits of one column of the slices. mine_bits and shared_bits select a column of
+// one's own bits or of shared bits.
 BitVector bits_of(const MaterialSlices& slices,
                   const BitVector& (*column)(const MaterialBatch&, std::size_t), std::size_t index);
 const BitVector& mine_bits(const MaterialBatch& batch, std::size_t column);
 const BitVector& shared_bits(const MaterialBatch& batch, std::size_t column);
 
-// Walks along what was taken: the next objects that lie side by side.
+// Iterates over slices: batch(), at() and left() are the next contiguous objects.
 class SliceCursor {
  public:
   explicit SliceCursor(const MaterialSlices& slices) : slice_(slices.data()) {}

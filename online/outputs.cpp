@@ -50,7 +50,7 @@ InputValues OutputShares::reveal(checks::Session& session, MaterialReader& mater
   return form_ == MaterialForm::Pairs ? reveal_pairs(session) : open_shared(session, material);
 }
 
-// Entry by entry of one bundle: bit, then lane.
+// `bits` has the entries of one bundle in the order (bit, lane).
 BundleValues OutputShares::values_of(const Part& part, const BitVector& bits) const {
   const std::size_t lanes = lanes_.count(), width = part.count / lanes;
   BundleValues values(lanes, BitVector(width));
@@ -97,7 +97,7 @@ InputValues OutputShares::reveal_pairs(checks::Session& session) {
 
 InputValues OutputShares::open_shared(checks::Session& session, MaterialReader& material) {
   const ScopedSecret<Delta> delta(session.global_key());
-  std::vector<BitVector> masks(parts_.size());  // those that hide what I receive
+  std::vector<BitVector> masks(parts_.size());  // of the outputs that only this party receives
   for (const Part& part : parts_) {
     if (part.to == circuit::Receiver::Both) continue;
     const bool mine = circuit::receives(part.to, session.me());

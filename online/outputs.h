@@ -1,11 +1,11 @@
-// Outputs (NNOB12 Fig. 6, "Output"): shares of all output bits, kept until everything before them
-// has been checked, then revealed to whoever receives them.
+// Outputs (NNOB12 Fig. 6, "Output"): shares of all output bits, held until everything before them
+// has been checked, then revealed to their receivers.
 //
-// From pairs, the other party reveals its shares, with MACs.
+// With pairs, the other party reveals its shares, with MACs.
 //
-// Differs: from triples a bit is opened to both, because a party has no MAC of its own share alone
-// (ands_from_triples.h); one that only one party may learn is hidden by a fresh aBit of that party:
-// x ^ r is opened, and the receiver knows r.
+// Differs: with triples a bit is opened to both parties, because a party has no MAC of its share
+// alone (ands_from_triples.h). A bit for one receiver is masked by a fresh aBit [r] of that party:
+// x ^ r is opened, and the receiver removes r.
 #pragma once
 
 #include <vector>
@@ -21,8 +21,9 @@ class OutputShares {
   void take_bits(const circuit::RoundOutput& output, const WireBits& wires);
   void take_blocks(const circuit::RoundOutput& output, std::size_t tile, WireBlocks& wires);
 
-  // Role: both. The outputs that I receive; what was revealed is on the transcript, still to be
-  // settled. Wire: 1 message each way, of the bits that the peer receives, or from triples of all.
+  // Role: both. Returns the outputs that I receive. The revealed bits are on the transcript, which
+  // is not yet settled. Wire: 1 message each way: of the bits that the peer receives, or with
+  // triples of all bits.
   InputValues reveal(checks::Session& session, MaterialReader& material,
                      checks::SettledCheck before);
 

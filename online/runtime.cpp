@@ -16,7 +16,7 @@ constexpr std::size_t kWindowWireBytes = std::size_t{256} << 20;
 constexpr std::size_t kWindowMin = 4096, kWindowMax = std::size_t{1} << 20;
 constexpr std::size_t kChunkEntries = 512;  // ANDs of a tile whose blocks are gathered at a time
 
-// Adds the time that passes in its life.
+// Adds its lifetime to a total.
 class Stopwatch {
  public:
   explicit Stopwatch(double& total) : total_(total), begin_(std::chrono::steady_clock::now()) {}
@@ -29,13 +29,13 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_;
 };
 
-// Operands and products of some ANDs, gathered.
+// The gathered operands and products of some ANDs.
 class BlockChunk {
  public:
   explicit BlockChunk(std::size_t planes) : planes_(planes), blocks_(3 * planes * kCapacity) {}
 
   static constexpr std::size_t kCapacity = kChunkEntries + Lanes::kTileLanes;
-  // x, y and z, by number.
+  // Operands 0, 1, 2 are x, y, z.
   Block* plane(std::size_t operand, std::size_t p) {
     return blocks_.data() + (operand * planes_ + p) * kCapacity;
   }
@@ -75,10 +75,10 @@ class Runtime final : public circuit::RoundSink {
   void scatter(const circuit::Round& round, const BitVector& z);
   void combine(std::span<const circuit::RoundAnd> ands, std::size_t tile, std::size_t width,
                AndLayer& layer);
-  void hand_out(InputValues values, checks::SettledCheck) { result.outputs = std::move(values); }
+  void set_outputs(InputValues values, checks::SettledCheck) { result.outputs = std::move(values); }
 
   // Calls use(tile, gate, first, width) for the ANDs in the order of their entries: tile by tile,
-  // then common ones, whose results may take slots that were read until then.
+  // then common ones, whose results may reuse slots that were read before.
   template <class Use>
   void for_each_and(const circuit::Round& round, Use use) const {
     std::size_t at = 0;
@@ -102,7 +102,7 @@ class Runtime final : public circuit::RoundSink {
   WireBlocks blocks_;
   BlockChunk chunk_;
   OutputShares outputs_;
-  std::optional<Evaluated> evaluated_;  // its blocks are still to be computed
+  std::optional<Evaluated> evaluated_;  // the round whose blocks have not been computed
 };
 
 BitVector Runtime::gather(const circuit::Round& round,
@@ -207,7 +207,7 @@ void Runtime::combine(std::span<const circuit::RoundAnd> ands, std::size_t tile,
 void Runtime::reveal_outputs() {
   checks::SettledCheck settled = checks::settle_transcripts(session_);
   auto values = outputs_.reveal(session_, material_, std::move(settled));
-  hand_out(std::move(values), checks::settle_transcripts(session_));
+  set_outputs(std::move(values), checks::settle_transcripts(session_));
 }
 
 void check_inputs(const checks::Session& session, const circuit::CircuitInfo& info,

@@ -36,8 +36,8 @@ void WireBits::evaluate(std::span<const circuit::LocalGate> gates, std::size_t t
   }
 }
 
-// A constant 1 moves A's bit: of pairs B's key of it, of shared bits both parties' shares of the
-// MAC.
+// XOR with the constant 1 changes A's bit: with pairs it changes B's key of the bit, with triples
+// both parties' shares of the MAC.
 WireBlocks::WireBlocks(Party me, MaterialForm form, Delta global_key, const Lanes& lanes)
     : lanes_(lanes), planes_(planes_of(form)), flip_{}, tiles_(lanes.tiles()) {
   if (form == MaterialForm::Triples) flip_[0] = global_key.value;
@@ -84,7 +84,8 @@ void WireBlocks::set_xor(const circuit::LocalGate& gate, const Table& table) {
     return table.blocks + circuit::index_of(slot) * blocks;
   };
   Block* out = row(gate.out);
-  // A common gate's table is that of common wires; elsewhere a common operand is spread over the
+  // For a common gate `table` holds the common wires; otherwise a common operand is broadcast to
+  // the
   // lanes.
   const bool mixed = !circuit::is_common(gate.out) &&
                      (circuit::is_common(gate.in0) || circuit::is_common(gate.in1));

@@ -1,11 +1,11 @@
-// Shared bits on wires, as one party holds them: what every lane of every slot carries, tile by
-// tile, and common wires once.
+// Shared bits on wires, one party's view: a value for every lane of every slot, tile by tile, and
+// one value for a common wire.
 //
-// My share's bits and what authenticates them are kept apart, because the runtime evaluates a
-// round's bits first and its blocks behind, while the peer's message is on its way. A lane has
-//   from pairs     [x_A | x_B] (NNOB12 Fig. 3): the MAC of my bit and the key of the peer's
-//   from triples   a share of x.(Delta^A ^ Delta^B)
-// XOR, NOT and constants are local; the result may take the slot of an operand.
+// The bits of my shares are stored apart from their blocks, because the runtime evaluates a round's
+// bits first and its blocks later, while the peer's message is in flight. The blocks of a lane:
+//   with pairs     [x_A | x_B] (NNOB12 Fig. 3): the MAC of my bit and the key of the peer's
+//   with triples   a share of x.(Delta^A ^ Delta^B)
+// XOR, NOT and constants are local; the result may reuse the slot of an operand.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@
 
 namespace tinyot::online {
 
-// Blocks of a share: planes side by side, all lanes of the first, then all of the second.
+// Blocks of a share, in planes: all lanes of the first, then all lanes of the second.
 constexpr std::size_t planes_of(MaterialForm form) { return form == MaterialForm::Pairs ? 2 : 1; }
 
-// My bits, those of a tile in one word; beyond its width anything. Of a common wire all 64 bits are
-// the same.
+// My bits, a word for each tile; bits beyond its width are undefined. A common wire has 64 equal
+// bits.
 class WireBits {
  public:
   WireBits(Party me, const Lanes& lanes)
       : not_mask_(me == Party::A ? ~std::uint64_t{0} : 0), tiles_(lanes.tiles()) {}
 
-  // Makes room; never shrinks.
+  // Allocates the slots of the round; never shrinks.
   void grow(const circuit::Round& round);
   void evaluate(const circuit::Round& round);
 
@@ -45,15 +45,15 @@ class WireBits {
  private:
   void evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile);
 
-  std::uint64_t not_mask_;  // A's share is the one that flips
+  std::uint64_t not_mask_;  // NOT flips A's share
   std::vector<SecretVector<std::uint64_t>> tiles_;
   SecretVector<std::uint64_t> common_;
 };
 
-// What authenticates them.
+// The MACs and keys, or the MAC shares, of the bits.
 class WireBlocks {
  public:
-  // `global_key` is mine.
+  // `global_key`: this party's.
   WireBlocks(Party me, MaterialForm form, Delta global_key, const Lanes& lanes);
   ~WireBlocks() { wipe_object(flip_); }
   WireBlocks(const WireBlocks&) = delete;
@@ -94,7 +94,7 @@ class WireBlocks {
 
   Lanes lanes_;
   std::size_t planes_;
-  std::array<Block, 2> flip_;  // what a NOT adds to each plane
+  std::array<Block, 2> flip_;  // added to each plane by NOT
   std::vector<SecretVector<Block>> tiles_;
   SecretVector<Block> common_;
 };

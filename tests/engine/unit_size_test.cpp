@@ -63,7 +63,8 @@ TEST(UnitSize, TooLittleMemoryIsRefusedWithTheLeast) {
     choose_unit({}, 1 << 20, 0, 1000);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("--memory 1000 is too small"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("memory limit of 1000 bytes is too small"),
+              std::string::npos)
         << error.what();
   }
 }

@@ -102,7 +102,7 @@ TEST_F(BrokenAttempts, LeaveNoRoomInTheEnd) {
   break_off(kJob, bytes_of_job() * 9 / 10);
   Store::open(path("A"), {.purpose = Purpose::Make}).begin_unit({0, kPlan, params().risk_limit()});
   const BothEnded ended = both("preprocess", kResumed, kResumed);
-  EXPECT_TRUE(ended_with(ended.a, 5, "leave no room for another one"));
+  EXPECT_TRUE(ended_with(ended.a, 5, "leave no room for another unit"));
   EXPECT_NE(ended.b.status, 0);
   EXPECT_EQ(attempts('A').outstanding, 2u) << "a unit that was refused is none that was begun";
 }
