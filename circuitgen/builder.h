@@ -1,11 +1,11 @@
-// The language of generators: plain C++ functions over Bit that emit gates as they run. Integers:
-// circuitgen/integer.h, and circuitgen/word.h over it.
+// The interface for generators: plain C++ functions over Bit that emit gates as they run. For
+// integers see circuitgen/integer.h and the wrapper circuitgen/word.h.
 //
-// A Bit is a handle on a wire or a known constant. Handles are counted: when the last one of a wire
-// dies, the wire is freed. What is known is folded, so x ^ 0, x & 1, x ^ x and the like emit
-// nothing. Both are public knowledge: a generator never sees a value.
+// A Bit is a handle to a wire or a known constant. Handles are reference-counted: when the last
+// handle to a wire is destroyed, the wire is freed. Constants are folded, so x ^ 0, x & 1, x ^ x
+// and the like emit nothing. Wires and constants are public: a generator never has a secret value.
 //
-// Lifetime: every handle dies before its Builder, and the sink outlives both. One thread.
+// Lifetime: every handle is destroyed before its Builder; the sink outlives both. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class Bit {
   Bit(Bit&& other) noexcept
       : builder_(std::exchange(other.builder_, nullptr)), node_(std::exchange(other.node_, 0)) {}
   Bit& operator=(const Bit& other) { return *this = Bit(other); }
-  Bit& operator=(Bit&& other) noexcept;  // what this handle was on is let go at once
+  Bit& operator=(Bit&& other) noexcept;  // releases the old wire at once
   ~Bit();
 
   bool is_constant() const { return builder_ == nullptr; }
@@ -54,7 +54,7 @@ class Bit {
   bool same_as(const Bit& other) const {
     return builder_ == other.builder_ && node_ == other.node_;
   }
-  void let_go() noexcept;
+  void release() noexcept;
 
   Builder* builder_ = nullptr;  // null: a constant, and node_ is its value
   std::uint32_t node_ = 0;
@@ -65,19 +65,20 @@ using BitSpan = std::span<const Bit>;
 
 class Builder {
  public:
-  // `info` says how wide the bundles are; it outlives the builder.
+  // `info` has the widths of the bundles; it outlives the builder.
   Builder(GateSink& sink, const CircuitInfo& info) : sink_(sink), info_(info) {}
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
   // Bit `bit` of input bundle `bundle`, `count` bits from `first` on, or all of the bundle. The
-  // stream may name an input bit only once, so keep the handle; the later it is asked for, the
-  // shorter its wire lives.
+  // stream may contain an input bit only once, so keep the handle. Request it late, so that its
+  // wire
+  // is live for a short time.
   Bit input_bit(std::uint32_t bundle, std::uint32_t bit);
   Bits input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_t count);
   Bits input(std::uint32_t bundle);
 
-  // Each bit of each output bundle exactly once.
+  // Call these for each bit of each output bundle exactly once.
   void output_bit(std::uint32_t bundle, std::uint32_t bit, const Bit& value);
   void output_bits(std::uint32_t bundle, std::uint64_t first, BitSpan bits);
   void output(std::uint32_t bundle, BitSpan bits);
@@ -88,7 +89,7 @@ class Builder {
   friend Bit operator&(const Bit& x, const Bit& y);
   friend Bit operator~(const Bit& x);
 
-  // A wire that some handle is on, or that waits for its Free event, or an unused entry; by its id.
+  // By wire id: a wire with handles, a wire whose Free event is pending, or an unused entry.
   struct Node {
     std::uint32_t handles;
     std::uint32_t next_dead;
@@ -98,7 +99,9 @@ class Builder {
   Bit make(GateKind kind, std::uint64_t in0, std::uint64_t in1);
   void hold(std::uint32_t node) { ++nodes_[node].handles; }
 
-  // Runs in destructors, so it only queues: the sink may throw, and does so from the next gate.
+  // Called by destructors, so it only queues the wire: the sink may throw when the next gate emits
+  // the
+  // Free event.
   void drop(std::uint32_t node) noexcept {
     if (--nodes_[node].handles != 0) return;
     nodes_[node].next_dead = dead_;
@@ -117,15 +120,15 @@ inline Bit::Bit(const Bit& other) : builder_(other.builder_), node_(other.node_)
   if (builder_ != nullptr) builder_->hold(node_);
 }
 
-inline void Bit::let_go() noexcept {
+inline void Bit::release() noexcept {
   if (builder_ != nullptr) builder_->drop(node_);
 }
 
-inline Bit::~Bit() { let_go(); }
+inline Bit::~Bit() { release(); }
 
 inline Bit& Bit::operator=(Bit&& other) noexcept {
   if (this == &other) return *this;
-  let_go();
+  release();
   builder_ = std::exchange(other.builder_, nullptr);
   node_ = std::exchange(other.node_, 0);
   return *this;

@@ -1,4 +1,4 @@
-// A circuit as a run carries it out.
+// The rounds of a circuit for a run.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace tinyot::circuit {
 
-// The rounds of a circuit on some lanes, in a window. A circuit of no more than kPreparedMax gates
-// is layered beforehand, so that a run of it only has to carry its rounds out; any other one is
-// generated as it runs.
+// A circuit on some lanes, layered with a window. A circuit of at most kPreparedMax gates is
+// layered in the constructor, so that the run only evaluates its rounds; a larger one is generated
+// during the run.
 class CircuitRounds {
  public:
   // `circuit` outlives this object, and has `gates` gates. Fails: as generate_rounds.
@@ -19,7 +19,7 @@ class CircuitRounds {
   const Circuit& circuit() const { return circuit_; }
   std::size_t lanes() const { return lanes_; }
 
-  // Once. Fails: std::logic_error by ENSURE the second time.
+  // Call it once. Fails: std::logic_error by ENSURE on a second call.
   void run(RoundSink& sink);
 
  private:

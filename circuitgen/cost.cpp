@@ -10,7 +10,7 @@ namespace {
 
 class CostSink final : public GateSink {
  public:
-  // Ends the generation.
+  // Thrown to end the generation.
   struct TooLarge {};
 
   CostSink(const CircuitInfo& info, CircuitCost& cost, std::uint64_t gates_max)

@@ -1,4 +1,4 @@
-// What a circuit costs, counted from its stream. Memory: O(live wires).
+// The cost of a circuit, counted from its stream. Memory: O(live wires).
 #pragma once
 
 #include <array>
@@ -9,15 +9,16 @@
 
 namespace tinyot::circuit {
 
-// Of one lane. What is the same in all lanes counts like anything else, and of gates once more by
-// itself: several lanes carry these out once.
+// Counts of one lane. Gates that are the same in all lanes are included, and also counted
+// separately as common: several lanes evaluate them once.
 struct CircuitCost {
   std::uint64_t ands = 0;
   std::uint64_t common_ands = 0;
   std::uint64_t common_xors = 0;
   std::uint64_t xors = 0;
   std::uint64_t nots = 0;
-  std::uint64_t and_depth = 0;  // the most ANDs on a path: rounds if the window is large enough
+  std::uint64_t and_depth =
+      0;  // most ANDs on a path: the number of rounds if the window is large enough
 
   // Bits of the bundles, read by a gate or not.
   std::array<std::uint64_t, 2> input_bits{};  // by owner, see input_bits_of
@@ -25,7 +26,7 @@ struct CircuitCost {
 
   std::uint64_t gates() const { return ands + xors + nots; }
 
-  // Gates that `lanes` lanes carry out.
+  // Gates evaluated for `lanes` lanes.
   std::uint64_t ands_of(std::size_t lanes) const {
     return lanes == 1 ? ands : common_ands + (ands - common_ands) * lanes;
   }
@@ -41,8 +42,8 @@ struct CircuitCost {
 // Fails: std::logic_error by ENSURE on a malformed stream.
 CircuitCost cost_of(const Circuit& circuit);
 
-// The same for a circuit of at most `gates_max` ANDs and XORs; nothing for a larger one, of which
-// no more is generated.
+// The same for a circuit of at most `gates_max` ANDs and XORs; empty for a larger one, whose
+// generation stops there.
 std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max);
 
 }  // namespace tinyot::circuit

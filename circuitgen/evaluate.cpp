@@ -35,8 +35,7 @@ void check_shapes(const CircuitInfo& info, std::size_t lanes,
   }
 }
 
-// A wire is a row of words, one bit a lane; what stands beyond the lanes in its last word means
-// nothing.
+// A wire is a row of words, one bit a lane; bits beyond the lanes in the last word are undefined.
 class Evaluator final : public GateSink {
  public:
   Evaluator(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs)
@@ -66,7 +65,7 @@ class Evaluator final : public GateSink {
         return;
       }
       case GateKind::Output:
-        return give_output(gate);
+        return set_output(gate);
       case GateKind::Free:
         wires_.free(gate.in0);
         return;
@@ -86,7 +85,7 @@ class Evaluator final : public GateSink {
     wires_.at(id);
     return rows_.data() + id * row_words_;
   }
-  // Rows may move when one is made.
+  // Invalidates pointers to other rows.
   std::uint64_t* make_row(WireId id) {
     wires_.make(id, {});
     const std::size_t end = (id + 1) * row_words_;
@@ -117,7 +116,7 @@ class Evaluator final : public GateSink {
     }
   }
 
-  void give_output(const Gate& gate) {
+  void set_output(const Gate& gate) {
     ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits &&
            !written_[gate.out][gate.in1]);
     written_[gate.out][gate.in1] = true;
@@ -132,7 +131,7 @@ class Evaluator final : public GateSink {
   const std::size_t row_words_;
   const std::vector<LaneValues>& inputs_;
   std::vector<LaneValues> outputs_;
-  std::vector<std::vector<bool>> written_;  // output bits that have come
+  std::vector<std::vector<bool>> written_;  // output bits that have occurred
   WireTable<Lives> wires_;
   SecretVector<std::uint64_t> rows_;
 };

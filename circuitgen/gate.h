@@ -1,10 +1,9 @@
-// The vocabulary of circuits: a stream of gates, pushed by whoever makes a circuit and never held
-// as a whole.
+// The representation of circuits: a stream of gates, pushed by the generator and never held as a
+// whole.
 //
-// A wire has one writer, and a Free event says that no later gate reads it; its id may then be
-// given to another wire. Ids are small numbers, so that they can index tables: their largest is of
-// the order of the most wires that live at once. Everything here is public: a circuit holds no
-// input values.
+// A wire has one writer. A Free event means that no later gate reads it; its id may then be reused.
+// Ids are small numbers that can index tables: the largest is of the order of the maximal number of
+// live wires. Everything here is public: a circuit holds no input values.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ enum class GateKind : std::uint8_t {
   And,     // out = in0 & in1
   Not,     // out = ~in0
   Output,  // bit `in1` of output bundle `out` = wire in0
-  Free,    // wire in0 is read no more
+  Free,    // wire in0 has no further reader
 };
 
 struct Gate {
@@ -35,20 +34,20 @@ struct Gate {
   WireId in1;
 };
 
-// Where gates go: layering, plain evaluation, counting, a file.
+// A consumer of gates: layering, plain evaluation, cost, a file.
 class GateSink {
  public:
   virtual ~GateSink() = default;
   virtual void emit(const Gate& gate) = 0;
 };
 
-// Who learns an output.
+// The receivers of an output.
 enum class Receiver : std::uint8_t { A = 0, B = 1, Both = 2 };
 constexpr bool receives(Receiver receiver, Party party) {
   return receiver == Receiver::Both || (receiver == Receiver::A) == (party == Party::A);
 }
 
-// How values of a bundle are written: Bytes as the hex string of a standard, byte k being wires
+// The text format of a bundle's values: Bytes as the hex string of a standard, byte k being wires
 // 8k..8k+7, lowest bit first; Integer as 0x..., bit j of the number being wire j.
 enum class ValueFormat : std::uint8_t { Bytes, Integer };
 
@@ -57,7 +56,7 @@ struct InputBundle {
   std::uint32_t bits;
   Party owner;
   ValueFormat format;
-  // one value for all lanes, as the AES key; otherwise each lane has its own
+  // one value for all lanes, such as the AES key; otherwise each lane has its own
   bool same_in_all_lanes;
 };
 
@@ -75,8 +74,8 @@ struct CircuitInfo {
 };
 
 // A circuit is its interface and a program that emits its gates. generate() may be called any
-// number of times and emits the same stream each time; each input bit at most once and each output
-// bit exactly once.
+// number of times and emits the same stream each time, with each input bit at most once and each
+// output bit exactly once.
 class Circuit {
  public:
   virtual ~Circuit() = default;

@@ -7,7 +7,7 @@
 namespace tinyot::circuit {
 namespace {
 
-// The same ripple adds and subtracts; nobody reads the last carry.
+// Ripple adder or subtracter; the last carry is not computed.
 template <auto full>
 void ripple(std::span<Bit> out, BitSpan x, BitSpan y) {
   ENSURE(x.size() == out.size() && y.size() == out.size());
@@ -23,7 +23,7 @@ void ripple(std::span<Bit> out, BitSpan x, BitSpan y) {
   }
 }
 
-// One stage a bit of the count; bits that shift everything out are joined first.
+// One stage for each bit of the count; the bits that shift everything out are combined into one.
 template <class Shift>
 void shift_by_secret(std::span<Bit> out, BitSpan x, BitSpan count, Shift shift) {
   ENSURE(x.size() == out.size());
@@ -154,8 +154,8 @@ Bits population_count(BitSpan x) {
 
 void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index) {
   ENSURE(index.size() <= 16 && table.size() == std::size_t{1} << index.size() && out.size() <= 64);
-  // products[s] is the product of the index bits in the set s; coefficients[s] says in which output
-  // bits it occurs.
+  // products[s] is the product of the index bits in the set s; coefficients[s] has the output bits
+  // in which it occurs.
   Bits products = {Bit(true)};
   std::vector<std::uint64_t> coefficients(table.begin(), table.end());
   for (std::size_t i = 0; i < index.size(); ++i) {
@@ -181,9 +181,9 @@ void BitSum::add(Bit bit, std::size_t place) {
   if (columns_[place].size() >= kHeld) compress(place, 2);
 }
 
-// Adds up the bits of one column, three at a time and all triples of a pass side by side, until at
-// most `keep` are left: 2, or 1 with a half adder at the end. What leaves the highest column is not
-// computed.
+// Adds the bits of one column, three at a time, with all triples of a pass in parallel, until at
+// most `keep` remain: 2, or 1 with a half adder at the end. Carries out of the highest column are
+// not computed.
 void BitSum::compress(std::size_t place, std::size_t keep) {
   const bool highest = place + 1 == columns_.size();
   Bits bits = std::exchange(columns_[place], {});

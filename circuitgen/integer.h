@@ -1,8 +1,8 @@
 // Unsigned integers as spans of bits, bit 0 the lowest: the arithmetic that circuitgen/word.h wraps
 // into types.
 //
-// ANDs are what counts, then depth, then XORs: n is the width of the operands where costs are
-// stated. Spans of one call are equally wide unless it says otherwise, and `out` may be one of the
+// The aim is few ANDs, then little depth, then few XORs. n is the width of the operands where costs
+// are stated. Spans of one call are equally wide unless stated otherwise; `out` may be one of the
 // operands. Fails: std::logic_error by ENSURE on wrong widths.
 #pragma once
 
@@ -34,43 +34,42 @@ void exchange(const Bit& condition, std::span<Bit> x, std::span<Bit> y);
 void add(std::span<Bit> out, BitSpan x, BitSpan y);
 void subtract(std::span<Bit> out, BitSpan x, BitSpan y);
 
-// x + y + z = sum + carries modulo 2^n, without waiting for any carry: n - 1 ANDs at depth 1.
+// x + y + z = sum + carries modulo 2^n, without carry propagation: n - 1 ANDs at depth 1.
 void carry_save(std::span<Bit> sum, std::span<Bit> carries, BitSpan x, BitSpan y, BitSpan z);
 
-// Modulo 2^out.size(); x and y of any width. All products of two bits, summed up place by place: at
-// most 2 n^2 - n ANDs.
+// Modulo 2^out.size(); x and y of any width. Sums all products of two bits, place by place: at most
+// 2 n^2 - n ANDs.
 void multiply(std::span<Bit> out, BitSpan x, BitSpan y);
 
 Bit less(BitSpan x, BitSpan y);    // x < y: n ANDs at depth n
-Bit equal(BitSpan x, BitSpan y);   // n - 1 ANDs at depth log n, and so the others:
+Bit equal(BitSpan x, BitSpan y);   // n - 1 ANDs at depth log n, as the next three:
 Bit differ(BitSpan x, BitSpan y);  // not equal
 Bit any(BitSpan x);                // some bit is 1
 Bit all(BitSpan x);                // no bit is 0
 
-// Towards the high bits, towards the low bits, zeros coming in; any count. A public count costs
-// nothing. A secret one, of any width, costs n ANDs for each of its lowest ceil(log2 n) bits, and
-// if it has more, n for them all and one for each.
+// Shifts towards the high and towards the low bits, filling with zeros; any count. A public count
+// costs nothing. A secret count of any width costs n ANDs for each of its lowest ceil(log2 n) bits;
+// if it has further bits, n ANDs in total and one for each of them.
 void shift_left(std::span<Bit> out, BitSpan x, std::size_t count);
 void shift_right(std::span<Bit> out, BitSpan x, std::size_t count);
 void shift_left(std::span<Bit> out, BitSpan x, BitSpan count);
 void shift_right(std::span<Bit> out, BitSpan x, BitSpan count);
 
-// How many bits are 1, as bit_width(n) bits: n - popcount(n) ANDs.
+// The number of 1 bits, as bit_width(n) bits: n - popcount(n) ANDs.
 // Source: Boyar, Peralta, "Tight bounds for the multiplicative complexity of symmetric functions",
 // TCS 396 (2008).
 Bits population_count(BitSpan x);
 
 // Bit j of table[index] for j < out.size(), from a public table of 2^index.size() entries: 2^n - n
-// - 1 ANDs, however wide the entries are. At most 16 index bits.
+// - 1 ANDs for n index bits, whatever the width of the entries. At most 16 index bits.
 void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index);
 
-// A sum of single bits, each worth a power of two. Memory: O(bits added and not yet summed up);
-// bits of one weight are summed up by full adders as soon as there are many, so a long sum does not
-// hold all its bits.
+// A sum of single bits, each weighted by a power of two. Full adders compress the bits of one
+// weight as soon as kHeld are held, so that a long sum does not hold all its bits.
 class BitSum {
  public:
   explicit BitSum(std::size_t width) : columns_(width) {}  // modulo 2^width
-  void add(Bit bit, std::size_t place = 0);                // worth 2^place
+  void add(Bit bit, std::size_t place = 0);                // of weight 2^place
   Bits total() &&;
 
  private:

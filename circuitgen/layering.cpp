@@ -14,9 +14,9 @@ constexpr Slot kNoSlot = ~Slot{0};
 // a round, a kind and a flag fit in the 32 bits of Item::key
 constexpr std::size_t kWindowMax = std::size_t{1} << 28;
 
-// The phases of a round, in the order in which they are carried out.
+// The phases of a round, in the order of evaluation.
 enum Phase : std::uint32_t { kInputs, kCommonLocal, kLocal, kOutputs, kCommonAnds, kAnds, kPhases };
-// By GateKind, of lanes and common.
+// By GateKind, for lanes and common wires.
 constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kInputs},
                                                                    {kLocal, kCommonLocal},
                                                                    {kLocal, kCommonLocal},
@@ -42,18 +42,18 @@ struct Item {
 using WireNumber = std::uint32_t;
 
 struct Wire {
-  std::uint64_t level;         // counted from the first round of the circuit on
+  std::uint64_t level;         // counted from the circuit's first round
   Slot slot;                   // kNoSlot until the writer is scheduled
   std::uint32_t readers : 30;  // buffered and not yet scheduled
-  std::uint32_t freed : 1;     // no reader comes any more
+  std::uint32_t freed : 1;     // no further reader
   std::uint32_t common : 1;
 };
 static_assert(sizeof(Wire) == 16);
 
-// Slots, the ones returned last first: they are the ones in the cache.
+// Allocator of slots. Reuses the slot released last, which is most likely in the cache.
 class SlotPool {
  public:
-  Slot give() {
+  Slot allocate() {
     if (free_.empty()) {
       ENSURE(used_ < kCommonBit - 1);
       return used_++;
@@ -62,7 +62,7 @@ class SlotPool {
     free_.pop_back();
     return slot;
   }
-  void take_back(Slot slot) { free_.push_back(slot); }
+  void release(Slot slot) { free_.push_back(slot); }
   std::size_t used() const { return used_; }
 
  private:
@@ -78,10 +78,10 @@ class Layering final : public GateSink {
   }
 
   void emit(const Gate& gate) override;
-  void finish() { hand_out_window(); }
+  void finish() { emit_window(); }
 
  private:
-  // A wire that is made on a level, be it by several lanes or not.
+  // The level of a wire, and whether it is common.
   struct Place {
     std::uint64_t level;
     bool common;
@@ -99,7 +99,8 @@ class Layering final : public GateSink {
     ++wires_[number].readers;
     return number;
   }
-  // Where a gate of these operands stands. A wire made before the window is there at its first
+  // The place of a gate with these operands. A wire made before the window is available in its
+  // first
   // round.
   Place place_of(WireNumber in) const {
     return {std::max(wires_[in].level, first_round_), wires_[in].common != 0};
@@ -116,7 +117,7 @@ class Layering final : public GateSink {
 
   void buffer(GateKind kind, const Place& place, std::uint32_t out, std::uint32_t in0,
               std::uint32_t in1);
-  void hand_out_window();
+  void emit_window();
   void sort_window();
   std::span<const Item> bucket(std::size_t round, Phase phase) const {
     const std::size_t index = round * kPhases + phase;
@@ -128,14 +129,14 @@ class Layering final : public GateSink {
   void schedule_outputs(std::span<const Item> items);
   void schedule_ands(std::span<const Item> items, std::vector<RoundAnd>& ands);
 
-  Slot give_slot(WireNumber number) {
+  Slot allocate_slot(WireNumber number) {
     Wire& wire = wires_[number];
-    return wire.slot = wire.common ? common_slots_.give() | kCommonBit : slots_.give();
+    return wire.slot = wire.common ? common_slots_.allocate() | kCommonBit : slots_.allocate();
   }
   void release_if_dead(WireNumber number) {
     const Wire& wire = wires_[number];
     if (wire.readers != 0 || !wire.freed) return;
-    (wire.common ? common_slots_ : slots_).take_back(static_cast<Slot>(index_of(wire.slot)));
+    (wire.common ? common_slots_ : slots_).release(static_cast<Slot>(index_of(wire.slot)));
     numbers_.give_back(number);
   }
   Slot last_read(WireNumber number) {
@@ -150,8 +151,7 @@ class Layering final : public GateSink {
   const std::size_t window_;
   RoundSink& sink_;
 
-  // A wire keeps its number until nothing that is buffered reads it, when its id may be another
-  // wire's already.
+  // A wire keeps its number until no buffered gate reads it; its id may be reused before that.
   WireTable<WireNumber> number_of_;
   WireIds numbers_;
   std::vector<Wire> wires_;
@@ -160,14 +160,14 @@ class Layering final : public GateSink {
   std::uint64_t first_round_ = 0;  // of the window
   std::vector<Item> items_;
   std::vector<Item> sorted_;
-  std::vector<std::uint32_t> bucket_ends_;  // sizes while the window fills
+  std::vector<std::uint32_t> bucket_ends_;  // bucket sizes until the window is sorted
   Round round_;
 };
 
 void Layering::emit(const Gate& gate) {
   if (gate.kind == GateKind::Free) return free_wire(gate.in0);
-  // Not as soon as the window is full: the Free events behind its last gate still belong to it.
-  if (items_.size() == window_) hand_out_window();
+  // A full window is not emitted at once: the Free events after its last gate still belong to it.
+  if (items_.size() == window_) emit_window();
 
   switch (gate.kind) {
     case GateKind::Input: {
@@ -217,8 +217,8 @@ void Layering::buffer(GateKind kind, const Place& place, std::uint32_t out, std:
   ++bucket_ends_[item.bucket()];
 }
 
-// Counting sort by round and phase; gates of one bucket keep the order of the stream, which is an
-// order of dependence.
+// Counting sort by round and phase; gates of one bucket keep the order of the stream, which is a
+// topological order.
 void Layering::sort_window() {
   std::uint32_t sum = 0;
   for (std::uint32_t& count : bucket_ends_) {
@@ -230,9 +230,8 @@ void Layering::sort_window() {
   for (const Item& item : items_) sorted_[bucket_ends_[item.bucket()]++] = item;
 }
 
-// Every round that has a successor holds the ANDs which the successor waits for, so no round is
-// empty.
-void Layering::hand_out_window() {
+// Every round except the last contains ANDs that the next round depends on, so no round is empty.
+void Layering::emit_window() {
   sort_window();
   const std::size_t rounds = bucket_ends_.size() / kPhases;
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -251,23 +250,23 @@ void Layering::hand_out_window() {
   bucket_ends_.clear();
 }
 
-// Inputs come first in a round, so they may take only slots that were free before it: nothing is
-// released until all have one.
+// Inputs come first in a round, so they may use only slots that were free before it: no slot is
+// released until every input has one.
 void Layering::schedule_inputs(std::span<const Item> items) {
   round_.inputs.clear();
-  for (const Item& item : items) round_.inputs.push_back({item.in0, item.in1, give_slot(item.out)});
+  for (const Item& item : items)
+    round_.inputs.push_back({item.in0, item.in1, allocate_slot(item.out)});
   for (const Item& item : items) release_if_dead(item.out);
 }
 
-// One after the other: the result may take the slot of an input that is read here for the last
-// time.
+// Sequential: the result may reuse the slot of an operand whose last read is here.
 void Layering::schedule_local(std::span<const Item> items, std::vector<LocalGate>& local) {
   local.clear();
   for (const Item& item : items) {
     const GateKind kind = item.kind();
     const Slot in0 = kind == GateKind::Const ? item.in0 : last_read(item.in0);
     const Slot in1 = kind == GateKind::Xor ? last_read(item.in1) : 0;
-    local.push_back({kind, give_slot(item.out), in0, in1});
+    local.push_back({kind, allocate_slot(item.out), in0, in1});
     release_if_dead(item.out);
   }
 }
@@ -278,12 +277,12 @@ void Layering::schedule_outputs(std::span<const Item> items) {
     round_.outputs.push_back({item.out, item.in1, last_read(item.in0)});
 }
 
-// All at once: inputs keep their slots until every output has one, and an output that nobody reads
-// holds its own as well.
+// In parallel: operands keep their slots until every result has one, and a result without a reader
+// occupies a slot, too.
 void Layering::schedule_ands(std::span<const Item> items, std::vector<RoundAnd>& ands) {
   ands.clear();
   for (const Item& item : items) {
-    ands.push_back({give_slot(item.out), wires_[item.in0].slot, wires_[item.in1].slot});
+    ands.push_back({allocate_slot(item.out), wires_[item.in0].slot, wires_[item.in1].slot});
   }
   for (const Item& item : items) {
     last_read(item.in0);

@@ -1,14 +1,14 @@
-// From a stream of gates to rounds: all ANDs of a round are independent, so that one message each
-// way opens them together.
+// Layering: from a stream of gates to rounds. All ANDs of a round are independent, so that one
+// message each way opens them together.
 //
-// Layering buffers up to `window` gates, sorts them by AND-level, gives wires dense slots (a slot
-// is reused as soon as its wire is dead) and hands the rounds to a RoundSink in order. A circuit
-// wider or deeper than the window is still evaluated, in more rounds than its AND-depth. Memory:
-// O(window + live wires).
+// Layering buffers up to `window` gates, sorts them by AND-level, assigns dense slots to wires (a
+// slot is reused as soon as its wire is dead) and passes the rounds to a RoundSink in order. A
+// circuit wider or deeper than the window is still evaluated, in more rounds than its AND-depth.
+// Memory: O(window + live wires).
 //
-// Of several lanes, some wires are the same in all: inputs that say so, constants, and what is
-// computed of these alone. Such a wire is common: it has its slot among those of one lane, and its
-// gate is carried out once, not once a lane.
+// With several lanes, some wires are the same in all: inputs declared so, constants, and gates of
+// these alone. Such a wire is common: it has a common slot, and its gate is evaluated once, not
+// once a lane.
 #pragma once
 
 #include <cstddef>
@@ -47,10 +47,10 @@ struct RoundAnd {
   Slot in1;
 };
 
-// One round, to be carried out in the order of its members: inputs, local gates one after the
-// other, outputs (copied away at once: the slot may be reused later), ANDs. No `out` of an AND is
-// also an `in` of another AND of the same round. A common gate has common operands only; another
-// one has one at most.
+// One round, to be evaluated in the order of its members: inputs, local gates sequentially, outputs
+// (to be copied at once: the slot may be reused later), ANDs. No `out` of an AND is also an `in` of
+// another AND of the same round. A common gate has common operands only; any other gate has at most
+// one.
 struct Round {
   std::vector<RoundInput> inputs;
   std::vector<LocalGate> common_local;
@@ -58,7 +58,7 @@ struct Round {
   std::vector<RoundOutput> outputs;
   std::vector<RoundAnd> common_ands;
   std::vector<RoundAnd> ands;
-  // in use so far: every index of a slot is below this; it never shrinks
+  // upper bound of all slot indices so far; never shrinks
   std::size_t slots = 0;
   std::size_t common_slots = 0;  // the same for common wires
 
@@ -70,12 +70,12 @@ struct Round {
 class RoundSink {
  public:
   virtual ~RoundSink() = default;
-  // May take the vectors away.
+  // May move from the vectors.
   virtual void round(Round& round) = 0;
 };
 
-// Runs `circuit` on `lanes` lanes through a Layering of `window` gates into `sink`; with one lane
-// no wire is common. Fails: std::logic_error by ENSURE on a malformed stream (a wire read before it
+// Layers `circuit` on `lanes` lanes with a window of `window` gates into `sink`; with one lane no
+// wire is common. Fails: std::logic_error by ENSURE on a malformed stream (a wire is read before it
 // is written or after it is freed).
 void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t window,
                      RoundSink& sink);

@@ -1,5 +1,4 @@
-// Ids of live wires: who makes a stream takes them from a pool, who reads it looks wires up in a
-// table.
+// Ids of live wires: a pool for the producer of a stream, a table for its consumer.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +12,13 @@
 
 namespace tinyot::circuit {
 
-// Small numbers, given out in ascending order, round and round over the unused ones, so that wires
-// made one after the other stand side by side in tables: with the id returned last, a circuit of
-// many live wires would miss the cache at every one.
+// A pool of small numbers. The unused ids are assigned in cyclic ascending order, so that wires
+// made in sequence are adjacent in tables. If the id returned last were reused first, a circuit
+// with many live wires would miss the cache at each of them.
 class WireIds {
  public:
   WireId take() {
-    // One in eight stays unused, so that the search costs a constant an id.
+    // One in eight stays unused, so that the search takes constant time an id.
     if (8 * unused_count_ <= limit()) [[unlikely]]
       grow();
     while (unused_[cursor_] == 0) cursor_ = cursor_ + 1 == unused_.size() ? 0 : cursor_ + 1;
@@ -33,7 +32,7 @@ class WireIds {
     ++unused_count_;
   }
 
-  // Every id given out so far is below this; it never shrinks.
+  // Upper bound of all ids so far; never shrinks.
   std::size_t limit() const { return 64 * unused_.size(); }
 
  private:
@@ -44,14 +43,13 @@ class WireIds {
     ENSURE(limit() <= kWireIdMax);
   }
 
-  std::vector<std::uint64_t> unused_;  // a bit an id
+  std::vector<std::uint64_t> unused_;  // one bit an id
   std::size_t unused_count_ = 0;
   std::size_t cursor_ = 0;
 };
 
-// What is known of each live wire. Memory: O(the largest id).
-// Fails: std::logic_error by ENSURE if a wire is made that lives, or asked for that does not: the
-// stream is malformed.
+// A record for each live wire. Memory: O(largest id). Fails: std::logic_error by ENSURE if a live
+// wire is made again or a wire that is not live is accessed: the stream is malformed.
 template <class Record>
 class WireTable {
  public:
@@ -59,23 +57,23 @@ class WireTable {
     ENSURE(id < kWireIdMax);
     if (id >= entries_.size()) [[unlikely]]
       entries_.resize(std::max<std::size_t>(64 + id, entries_.size() + entries_.size() / 2));
-    ENSURE(!entries_[id].lives);
+    ENSURE(!entries_[id].live);
     entries_[id] = {record, true};
   }
   const Record& at(WireId id) const {
-    ENSURE(id < entries_.size() && entries_[id].lives);
+    ENSURE(id < entries_.size() && entries_[id].live);
     return entries_[id].record;
   }
   Record free(WireId id) {
     const Record record = at(id);
-    entries_[id].lives = false;
+    entries_[id].live = false;
     return record;
   }
 
  private:
   struct Entry {
     Record record{};
-    bool lives = false;
+    bool live = false;
   };
   std::vector<Entry> entries_;
 };

@@ -1,6 +1,5 @@
-// Integers as values: Word<n> of n bits, and Number of a width that is known only when the
-// generator runs. Both are thin wrappers around circuitgen/integer.h, whose functions take them as
-// they are; what is written here holds for both.
+// Integers as values: Word<n> of n bits, and Number of a width known only when the generator runs.
+// Both are thin wrappers around circuitgen/integer.h, whose functions accept them directly.
 //
 // Operands of one operation are equally wide, and so is the result: arithmetic is modulo 2^n. Bit 0
 // is the lowest.
@@ -150,7 +149,7 @@ W shifted_right(const W& x, const Count& count) {
   return z;
 }
 
-// Rotations by a public count, any: towards the high bits, towards the low bits.
+// Rotations by any public count, towards the high and towards the low bits.
 template <Integer W>
 W rotated_left(const W& x, std::size_t count) {
   W z = x.zeros();

@@ -28,7 +28,7 @@ class CountSink final : public GateSink {
   GateCounts counts;
 };
 
-// Numbers and words with blanks between them, gathered to large pieces.
+// Writes numbers and words, separated by blanks, in large blocks.
 class LineWriter {
  public:
   explicit LineWriter(std::ostream& out) : out_(out) {}
@@ -61,7 +61,7 @@ class LineWriter {
   std::size_t at_ = 0;
 };
 
-// Where each bundle begins if one stands behind the other; the end of all is the last entry.
+// The offset of each bundle in their concatenation; the last entry is the total.
 template <class Bundles>
 std::vector<std::uint64_t> offsets_of(const Bundles& bundles) {
   std::vector<std::uint64_t> offsets(1, 0);

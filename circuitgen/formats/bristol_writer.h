@@ -1,9 +1,9 @@
-// Any circuit as a file in the Bristol Fashion format.
+// Writes a circuit as a file in the Bristol Fashion format.
 //
-// The inputs are the first wires, bundle by bundle, read or not. A gate writes the next wire, and
-// every output is copied to its place among the last wires by an EQW, which costs nothing. Names,
-// owners and receivers of bundles and what is the same in all lanes are not in the format and get
-// lost. A bundle without bits is left out.
+// The inputs are the first wires, bundle by bundle, read or not. Each gate writes the next wire. An
+// EQW, which costs nothing, copies every output to its place among the last wires. The format has
+// no names, owners and receivers of bundles and no bundles that are the same in all lanes: these
+// are lost. A bundle without bits is omitted.
 #pragma once
 
 #include <ostream>
@@ -12,9 +12,9 @@
 
 namespace tinyot::circuit {
 
-// The circuit is generated twice, since the header says how many gates follow. Memory: O(live
-// wires). Fails: what generate() fails with; std::logic_error by ENSURE on a malformed stream, or
-// if the second one is another. If `out` fails, its state says so.
+// Generates the circuit twice, since the header has the number of gates. Memory: O(live wires).
+// Fails: as generate(); std::logic_error by ENSURE on a malformed stream, or if the second stream
+// differs. Failures of `out` are in its state.
 void write_bristol_fashion(const Circuit& circuit, std::ostream& out);
 
 }  // namespace tinyot::circuit

@@ -32,7 +32,7 @@ class FileCircuit final : public Circuit {
   CircuitInfo info_;
 };
 
-// Options name bundles as the user sees them, which in the old format need not be their places.
+// Options refer to bundles by name, which in the old format may differ from their index.
 template <class Bundles>
 auto& bundle_named(Bundles& bundles, std::uint32_t number, const std::string& file,
                    const char* what) {

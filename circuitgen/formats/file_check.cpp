@@ -11,8 +11,7 @@ namespace {
 
 std::string wire_text(std::uint64_t wire) { return "wire " + std::to_string(wire); }
 
-// A file with a header, which says how many wires there are and which of them are inputs and
-// outputs.
+// A file with a header, which defines the number of wires, the inputs and the outputs.
 class BristolCheck {
  public:
   BristolCheck(const TextSource& text, const FileHeader& header)
@@ -34,7 +33,7 @@ class BristolCheck {
       mentions += gate_.in_count + gate_.out_count;
     }
     if (lines_.next()) {
-      lines_.fail("there is text behind the last of the " + std::to_string(header_.gates) +
+      lines_.fail("there is text after the last of the " + std::to_string(header_.gates) +
                   " gates that the header announces");
     }
     CheckedFile file{header_.format,
@@ -87,11 +86,11 @@ class BristolCheck {
   std::vector<bool> written_;
 };
 
-// A list of gates without a header: inputs and outputs show at the end.
+// A list of gates without a header: inputs and outputs are known only at the end.
 class TableCheck {
  public:
   explicit TableCheck(const TextSource& text)
-      : lines_(text), wires_max_(std::min(text.bytes() + kSilentWiresMax, kFileWiresMax)) {}
+      : lines_(text), wires_max_(std::min(text.bytes() + kUnreadWiresMax, kFileWiresMax)) {}
 
   CheckedFile check(const std::vector<std::uint32_t>& bundles) && {
     CheckedFile file{FileFormat::TruthTables, 0, 0, 0, 0, 0, {}, {}, {}, {}};
@@ -151,7 +150,7 @@ class TableCheck {
   const std::uint64_t wires_max_;
   FileGate gate_{};
   std::vector<bool> made_, read_;
-  std::vector<bool> unmade_;  // read while no gate has made it
+  std::vector<bool> unmade_;  // read before a gate has written it
   std::size_t lowest_made_ = SIZE_MAX;
 };
 
@@ -166,7 +165,7 @@ CheckedFile check_file(const TextSource& text, const std::vector<std::uint32_t>&
   if (!bundles.empty())
     throw UsageError(
         text.name() +
-        ": the file has a header that says how wide its bundles are; give no other widths");
+        ": the header of the file has the widths of its bundles; give no other widths");
   return BristolCheck(text, header).check();
 }
 

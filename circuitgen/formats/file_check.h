@@ -9,13 +9,13 @@
 
 namespace tinyot::circuit {
 
-// A file in which each line is a gate of its format, each wire is written once, and is written
-// before it is read.
+// A file in which each line is a gate of its format, and each wire is written once and before it is
+// read.
 struct CheckedFile {
   FileFormat format;
   std::uint64_t header_lines;
   std::uint64_t gate_lines;
-  std::uint64_t wires;                                     // all are below
+  std::uint64_t wires;                                     // upper bound of the wires
   std::uint64_t mentions;                                  // of wires in gates: reads and writes
   std::uint64_t digest;                                    // FileLines::digest() at the end
   std::vector<std::uint32_t> input_widths, output_widths;  // of the bundles; some may be 0
@@ -25,11 +25,12 @@ struct CheckedFile {
 // `bundles`: widths of the input bundles of a file with truth tables; if it is empty, all inputs
 // are one bundle.
 //
-// The inputs of such a file are the wires that gates read and none makes, and also the wires below
-// all that are made, read or not, so that an unread input does not shift the others. Only where the
-// bundles have exactly as many bits as there are wires read, numbers that no line mentions are
-// taken for gaps in the numbering. The outputs are the made wires that no gate reads. Memory: three
-// bits a wire, the inputs and the outputs. Fails: UsageError with file, line and reason.
+// The inputs of such a file are the wires that gates read and no gate writes, and also all wires
+// below the lowest written one, read or not, so that an unread input does not shift the others.
+// Only if the bundles have exactly as many bits as there are input wires read, unmentioned numbers
+// are treated as gaps in the numbering. The outputs are the written wires that no gate reads.
+// Memory: three bits a wire, the inputs and the outputs. Fails: UsageError with file, line and
+// reason.
 CheckedFile check_file(const TextSource& text, const std::vector<std::uint32_t>& bundles);
 
 }  // namespace tinyot::circuit

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kTableInputsMax = 3;
 
-// The numbers of inputs and outputs, and the wires. Each wire takes two characters at least, so
-// that the line pays for them.
+// The numbers of inputs and outputs, and the wires. Each wire takes at least two characters, so the
+// line length bounds the memory.
 bool scan_wires(LineScanner& scan, std::size_t line_length, FileGate& gate) {
   std::uint32_t ins = 0, outs = 0;
   if (!scan.number(ins) || !scan.number(outs) || ins > line_length || outs > line_length)
@@ -83,7 +83,7 @@ bool parse_table(std::string_view line, FileGate& gate) {
   return true;
 }
 
-// The second look at a line that has been refused: its words one by one.
+// Diagnoses a rejected line, word by word.
 class Refusal {
  public:
   explicit Refusal(const FileLines& lines) : lines_(lines), words_(lines.words()) {}
@@ -93,7 +93,7 @@ class Refusal {
     const BristolOperation* operation = find_operation(words_.back());
     if (operation == nullptr) {
       lines_.fail("unknown operation " + FileLines::shown(words_.back()) +
-                  "; known are XOR, AND, INV, EQW, EQ, MAND");
+                  "; the operations are XOR, AND, INV, EQW, EQ, MAND");
     }
     check_counts();
     const std::uint64_t ins = count(0), outs = count(1);
@@ -116,7 +116,7 @@ class Refusal {
     }
     check_counts();
     if (count(0) > kTableInputsMax)
-      lines_.fail("a gate has three inputs at most, not " + std::to_string(count(0)));
+      lines_.fail("a gate has at most three inputs, not " + std::to_string(count(0)));
     if (count(1) != 1) lines_.fail("a gate has one output, not " + std::to_string(count(1)));
     const std::size_t rows = std::size_t{1} << count(0);
     if (digits.size() != rows) {

@@ -2,13 +2,12 @@
 //
 //   Bristol Fashion, old Bristol   n_in n_out in... out... OPERATION
 //     XOR, AND, INV    one gate each
-//     EQW              out = in; only another name for the wire, costs nothing
+//     EQW              out = in; an alias of the wire, costs nothing
 //     EQ               out = the constant that stands in place of `in`, 0 or 1
-//     MAND             out_i = in_i & in_(i + n_out): several ANDs, counted as one gate in the
-//     header
+//     MAND             out_i = in_i & in_(i + n_out): several ANDs; one gate in the header's count
 //   truth tables (Lindell, Pinkas, Smart 2008)   n_in 1 in... out DIGITS
-//     2^n_in digits, n_in <= 3; the leftmost is the output for inputs that are all 0, the first
-//     input is the most significant digit of the row's number
+//     2^n_in digits, n_in <= 3; the leftmost is the output for all-zero inputs, and the first input
+//     is the most significant bit of the row number
 #pragma once
 
 #include <cstddef>
@@ -30,21 +29,21 @@ enum class FileOperation : std::uint8_t { Xor, And, Not, Copy, Constant, Table }
 
 struct FileGate {
   FileOperation operation;
-  // Constant: the bit. Table: bit r is the output for row r, whose digits are the inputs, first one
-  // first
+  // Constant: the bit. Table: bit r is the output for row r, whose binary digits are the inputs in
+  // order
   std::uint8_t table;
   std::size_t in_count, out_count;
-  std::vector<FileWire> wires;  // inputs, then outputs; what stands behind them means nothing
+  std::vector<FileWire> wires;  // inputs, then outputs; later entries are undefined
 
   std::span<const FileWire> ins() const { return {wires.data(), in_count}; }
   std::span<const FileWire> outs() const { return {wires.data() + in_count, out_count}; }
 };
 
-// Parses a line with a newline behind it; false if it is no gate of the format. The wires may be
-// any numbers.
+// Parses a line that is followed by a newline; false if it is no gate of the format. Wire numbers
+// are not checked.
 bool parse_gate(FileFormat format, std::string_view line, FileGate& gate);
 
-// Why parse_gate refuses the line at hand. Fails: UsageError, always.
+// Throws a UsageError with the reason why parse_gate has rejected the current line.
 [[noreturn]] void refuse_gate(FileFormat format, const FileLines& lines);
 
 }  // namespace tinyot::circuit

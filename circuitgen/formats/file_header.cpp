@@ -61,13 +61,13 @@ class HeaderReader {
     header_.gates = number(0);
     header_.wires = number(1);
     if (header_.gates > bytes_) fail_size(header_.gates, "gates");
-    if (header_.wires > bytes_ + kSilentWiresMax) fail_size(header_.wires, "wires");
+    if (header_.wires > bytes_ + kUnreadWiresMax) fail_size(header_.wires, "wires");
     if (header_.wires > kFileWiresMax)
       lines_.fail("more than " + std::to_string(kFileWiresMax) + " wires are not supported");
   }
 
-  // Memory is taken only for what the file is long enough to hold: a gate has a line, and a wire is
-  // written in some line.
+  // The length of the file bounds the memory: a gate has a line, and a wire is written in some
+  // line.
   [[noreturn]] void fail_size(std::uint64_t count, const char* what) const {
     lines_.fail("the header announces " + std::to_string(count) + " " + what +
                 ", too many for a file of " + std::to_string(bytes_) + " bytes");
@@ -100,7 +100,7 @@ class HeaderReader {
     return sum;
   }
 
-  // The format was found in an earlier look at the file, which may have changed since.
+  // The format was detected in an earlier pass; the file may have changed since.
   void read_old_widths() {
     if (words_.size() != 3) lines_.fail_changed();
     for (std::size_t i = 0; i < 2; ++i) {

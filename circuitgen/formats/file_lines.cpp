@@ -16,8 +16,8 @@ constexpr std::size_t kShownMax = 24;
 
 bool all_blank(std::string_view line) { return std::all_of(line.begin(), line.end(), is_blank); }
 
-// Four sums side by side, since each waits for its own multiplication. What is left of a block that
-// is no multiple of 32 bytes is padded with zeros; only the last one is such.
+// Four independent sums, to hide the latency of the multiplications. A block whose length is not a
+// multiple of 32 bytes, which only the last one is, is padded with zeros.
 void absorb(std::array<std::uint64_t, 4>& digest, const char* block, std::size_t bytes) {
   std::array<std::uint64_t, 4> words;
   while (bytes > 0) {
@@ -36,7 +36,7 @@ void absorb(std::array<std::uint64_t, 4>& digest, const char* block, std::size_t
 FileLines::FileLines(const TextSource& text) : text_(text), buffer_(1) {
   if (text.bytes_now() != text.bytes())
     throw UsageError(text.name() +
-                     ": the file has changed since it was opened, it has another length");
+                     ": the file has changed since it was opened: its length is different");
 }
 
 bool FileLines::next() {
@@ -69,7 +69,7 @@ bool FileLines::next_of_any_kind() {
   }
 }
 
-// Moves the line that has begun to the front, and reads on behind it.
+// Moves the incomplete line to the front and reads the next block after it.
 bool FileLines::read_block() {
   if (offset_ == text_.bytes()) return false;
   const std::size_t begun = end_ - line_begin_;
@@ -134,8 +134,8 @@ bool FileLinesFromEnd::next() {
   return false;
 }
 
-// The buffer begins somewhere in a line. If that is the line at hand, a block is put in front, as
-// long as the line at least, so that long lines are not moved again and again.
+// The buffer begins inside a line. If that is the current line, a block is put in front, at least
+// as long as the line, so that the total cost of moving long lines is linear.
 bool FileLinesFromEnd::next_of_any_kind() {
   if (done_) return false;
   for (;;) {

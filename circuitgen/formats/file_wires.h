@@ -1,9 +1,9 @@
-// The live wires of a circuit file while its gates are streamed: from the name (number) of a wire
+// The live wires of a circuit file while its gates are streamed: maps the name (number) of a wire
 // in the file to its id in the stream.
 //
-// Several wires of the file may be names of one wire of the stream, which lives as long as the last
-// of them. A reader spends its time here, so the table is inline and tells on insertion what it
-// found. Memory: O(live wires).
+// Several wires of the file may be names of one wire of the stream, which is live until the last of
+// them is released. Most of a reader's time is spent here, so the table is inline, and one probe
+// both inserts and reports a duplicate. Memory: O(live wires).
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ namespace tinyot::circuit {
 
 class FileWires {
  public:
-  using Place = std::uint32_t;  // of a live wire, until release() says that it lives no more
+  using Place = std::uint32_t;  // of a live wire, until release() returns true
   static constexpr Place kNone = ~Place{0};
 
   // kNone if no live wire has the name. take() removes the name; the place stays until release().
@@ -33,7 +33,8 @@ class FileWires {
 
   WireId id(Place place) const { return wires_[place].id; }
 
-  // Gives a name to a new wire, or one more to a wire. False if a live wire has it already.
+  // Adds a name for a new wire, or another name for a wire. False if a live wire has the name
+  // already.
   bool add(FileWire name, WireId id) {
     if (unused_ == kNone) {
       unused_ = static_cast<Place>(wires_.size());
@@ -51,7 +52,7 @@ class FileWires {
     return true;
   }
 
-  // To be called once for each name that was taken; true if it was the wire's last one.
+  // Call it once for each name that was taken; true if it was the wire's last one.
   bool release(Place place) {
     if (--wires_[place].names > 0) return false;
     wires_[place].id = std::exchange(unused_, place);
@@ -60,7 +61,7 @@ class FileWires {
 
  private:
   struct Wire {
-    WireId id;  // of an unused place: the next one
+    WireId id;  // of an unused place: the next unused place
     std::uint32_t names;
   };
   struct Entry {
@@ -68,7 +69,8 @@ class FileWires {
     Place place = kNone;  // kNone: the entry is empty
   };
   // Names are hashed in groups of one cache line, because wires that are made together are often
-  // read together.
+  // read
+  // together.
   static constexpr std::size_t kGroup = 64 / sizeof(Entry);
   static constexpr std::size_t kStart = 64;
 
@@ -76,7 +78,7 @@ class FileWires {
     return (((name / kGroup) * 0x9e3779b97f4a7c15ULL) >> shift_) * kGroup + name % kGroup;
   }
   std::size_t after(std::size_t position) const { return (position + 1) & (table_.size() - 1); }
-  // Of the name, or of the empty entry where it would go.
+  // The position of the name, or of the empty entry for it.
   std::size_t position_of(FileWire name) const {
     std::size_t position = home_of(name);
     while (table_[position].place != kNone && table_[position].name != name)
@@ -85,7 +87,7 @@ class FileWires {
   }
 
   bool insert(FileWire name, Place place) {
-    // a quarter full at most, so that a search mostly ends where it begins
+    // load factor at most 1/4, so that most searches take one probe
     if (4 * (used_ + 1) > table_.size()) grow();
     Entry& entry = table_[position_of(name)];
     if (entry.place != kNone) return false;
@@ -94,7 +96,7 @@ class FileWires {
     return true;
   }
 
-  // Entries behind the hole that probed across it move into it, so that no search ends too early.
+  // Deletion by backward shift: later entries whose probe sequence crosses the hole move into it.
   void remove(std::size_t hole) {
     for (std::size_t next = after(hole); table_[next].place != kNone; next = after(next)) {
       const std::size_t mask = table_.size() - 1,
@@ -120,7 +122,7 @@ class FileWires {
   std::size_t used_ = 0;
   int shift_ = shift_of(kStart);
   std::vector<Wire> wires_;
-  Place unused_ = kNone;  // the first of a chain
+  Place unused_ = kNone;  // head of the list of unused places
 };
 
 }  // namespace tinyot::circuit

@@ -8,14 +8,15 @@ namespace {
 
 // The function of a truth table over the different wires among its inputs.
 struct TableFunction {
-  std::array<std::size_t, 3> operands{};  // the first place of each different wire among the inputs
-  std::uint8_t function = 0;              // as and_plan takes it
+  std::array<std::size_t, 3>
+      operands{};  // index of the first occurrence of each distinct wire among the inputs
+  std::uint8_t function = 0;  // argument of and_plan
 };
 
 TableFunction function_of(const FileGate& gate) {
   const auto ins = gate.ins();
   TableFunction result;
-  std::array<std::size_t, 3> different{};  // which of the different wires an input is
+  std::array<std::size_t, 3> different{};  // by input: its index among the distinct wires
   std::size_t count = 0;
   for (std::size_t i = 0; i < ins.size(); ++i) {
     const auto first =
@@ -88,7 +89,7 @@ WireId GateStream::emit(GateKind kind, WireId in0, WireId in1) {
   return id;
 }
 
-// Nearly all gates are such.
+// The fast path, for nearly all gates.
 bool GateStream::binary(const FileGate& gate) {
   Operand x{}, y{};
   if (!read(gate.wires[0], next_read(), x) || !read(gate.wires[1], next_read(), y)) return false;

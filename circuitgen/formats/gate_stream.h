@@ -1,4 +1,4 @@
-// From gates of a circuit file to a stream of gates.
+// Converts gates of a circuit file to a stream of gates.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace tinyot::circuit {
 
-// One run through a file. Whatever the gates are, the stream is well-formed; where they do not fit
-// those that were checked, a function returns false, and the stream is to be given up.
+// One pass over a file. The stream is well-formed for any gates; if they differ from those that
+// were checked, a function returns false, and the caller must abandon the stream.
 class GateStream {
  public:
   // `reads` outlives the stream.
   GateStream(GateSink& sink, const LastReads& reads) : sink_(sink), reads_(reads.bits) {}
 
-  // In the order of the stream; an input that nothing reads is left out.
+  // Called in the order of the stream; an unread input is omitted.
   bool input(FileWire wire, std::uint32_t bundle, std::uint32_t bit, bool read);
   bool gate(const FileGate& gate);
   bool output(FileWire wire, std::uint32_t bundle, std::uint32_t bit);
@@ -36,7 +36,7 @@ class GateStream {
     WireId id;
     bool last;
   };
-  // A wire of a sum; `made` for it, so that its maker frees it.
+  // A wire of a sum; `made`: created for the sum, so to be freed after it.
   struct Term {
     WireId id;
     bool made;
@@ -66,8 +66,8 @@ class GateStream {
   std::size_t next_read_ = 0;
   WireIds ids_;
   FileWires wires_;
-  std::vector<Operand> operands_;       // of the gate at hand
-  std::array<WireId, 5> term_wires_{};  // of the truth table at hand: three inputs, two products
+  std::vector<Operand> operands_;       // of the current gate
+  std::array<WireId, 5> term_wires_{};  // of the current truth table: three inputs, two products
 };
 
 }  // namespace tinyot::circuit

@@ -21,7 +21,7 @@ bool in_range(const FileGate& gate, std::uint64_t wires) {
 
 }  // namespace
 
-// From the end to the start, the first reader that is met is the last one.
+// In this direction, the first reader found is the last one.
 LastReads find_last_reads(const TextSource& text, const CheckedFile& file) {
   LastReads reads{std::vector<bool>(file.mentions), {}};
   std::vector<bool> met(file.wires, false);

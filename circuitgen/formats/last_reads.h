@@ -1,7 +1,8 @@
-// Which mention of a wire in a circuit file is the last: found from the end of the file to its
+// Finds the last mention of each wire in a circuit file, in a pass from the end of the file to its
 // start.
 //
-// Memory: a bit for each mention of a wire in a gate, three for most gates; meanwhile a bit a wire.
+// Memory: a bit for each mention of a wire in a gate, three for most gates; during the pass also a
+// bit a wire.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 namespace tinyot::circuit {
 
 struct LastReads {
-  // A bit for each mention of a wire, in the order of the file. At an input of a gate: nothing
-  // reads the wire afterwards. At an output: something reads it. An output of the circuit is a read
-  // behind the last gate.
+  // A bit for each mention of a wire, in the order of the file. At an input of a gate: the wire has
+  // no later reader. At an output: the wire has a reader. An output of
+  // the circuit is a read after the last gate.
   std::vector<bool> bits;
 
   std::vector<bool> input_read;  // by index in CheckedFile::inputs

@@ -1,5 +1,5 @@
-// Numbers and words off a line, as fast as they come: what is wrong with a line is found out by a
-// second, slower look.
+// A fast scanner of the numbers and words of a line. It reports no reasons: a second, slower pass
+// diagnoses a bad line.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ class LineScanner {
  public:
   static constexpr int kDigitsMax = 10;
 
-  // A newline stands behind the line.
+  // A newline must follow the line.
   explicit LineScanner(std::string_view line) : at_(line.data()) {}
 
-  // The next word as a number; false if it is none, is 2^32 - 1 at least, or has more than ten
+  // The next word as a number; false if it is no number, is at least 2^32 - 1, or has more than ten
   // digits.
   bool number(std::uint32_t& value) {
     skip_blanks();

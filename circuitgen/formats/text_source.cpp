@@ -47,7 +47,7 @@ class FileText final : public TextSource {
           ::pread(file_.descriptor(), block.data(), block.size(), static_cast<off_t>(offset));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0)
-        throw UsageError(name() + ": the file cannot be read any further: " + std::strerror(errno));
+        throw UsageError(name() + ": the file cannot be read further: " + std::strerror(errno));
       if (count == 0) throw UsageError(name() + ": the file has become shorter while it was read");
       offset += static_cast<std::uint64_t>(count);
       block = block.subspan(static_cast<std::size_t>(count));

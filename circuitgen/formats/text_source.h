@@ -1,7 +1,7 @@
-// The text of a circuit file, read in blocks at any place: a file, or memory.
+// The text of a circuit file, read in blocks at any offset: a file, or memory.
 //
-// A file is read, never mapped: whoever cuts it short meanwhile gets an error message, not a crash
-// of the reader.
+// A file is read, never mapped, so that truncating it meanwhile causes an error message, not a
+// crash.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ class TextSource {
   TextSource& operator=(const TextSource&) = delete;
   virtual ~TextSource() = default;
 
-  // As messages call it.
+  // Its name in messages.
   const std::string& name() const { return name_; }
 
-  // When it was opened.
+  // Its length when it was opened.
   std::uint64_t bytes() const { return bytes_; }
 
-  // Now.
+  // Its present length.
   virtual std::uint64_t bytes_now() const { return bytes_; }
 
   // Fills `block` with the text from `offset` on. Fails: UsageError if it cannot be read or has
@@ -37,8 +37,7 @@ class TextSource {
   std::uint64_t bytes_;
 };
 
-// Fails: UsageError if there is no such file, if it is not a regular one, or if it cannot be
-// opened.
+// Fails: UsageError if the file does not exist, is not a regular file or cannot be opened.
 std::shared_ptr<const TextSource> open_text_file(const std::filesystem::path& file);
 
 std::shared_ptr<const TextSource> text_in_memory(std::string name, std::string text);

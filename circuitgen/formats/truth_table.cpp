@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint8_t kInputValues[3] = {0xaa, 0xcc, 0xf0};
 constexpr unsigned kNever = 1000;
 
-// What a sum costs. A plan has five sums at most, so an XOR outweighs all its NOTs, and an AND all
+// The cost of a sum. A plan has at most five sums, so an XOR outweighs all its NOTs, and an AND all
 // its XORs and NOTs.
 constexpr unsigned kAndCost = 200, kXorCost = 8;
 unsigned cost_of_sum(unsigned sum) {
@@ -58,7 +58,7 @@ class Search {
     return static_cast<std::uint8_t>(value);
   }
 
-  // Products of two sums below `sums`: for each value the cheapest.
+  // Products of two sums below `sums`: the cheapest for each value.
   static std::vector<Product> products(unsigned sums, const Values& before) {
     std::array<Product, 256> cheapest;
     cheapest.fill({0, 0, 0, kNever});
@@ -78,7 +78,7 @@ class Search {
     return found;
   }
 
-  // All functions that are `plan` and any sum of inputs and 1.
+  // Offers all functions that are `plan` plus any sum of inputs and 1.
   void offer_sums(AndPlan plan, unsigned cost, const Values& products) {
     const std::uint8_t products_used = plan.sum;
     for (unsigned affine = 0; affine < 16; ++affine) {

@@ -15,14 +15,14 @@ inline constexpr std::uint8_t kSumOne = 8;
 inline constexpr std::uint8_t kSumProduct[2] = {16, 32};
 
 struct AndPlan {
-  std::uint8_t ands;  // products that are used
+  std::uint8_t ands;  // number of products used
   // of product k: sums of inputs, 1 and products before it
   std::array<std::array<std::uint8_t, 2>, 2> factors;
   std::uint8_t sum;  // the function
 };
 
-// Source: a search over all products of sums, run once in a millisecond. It finds the plan with the
-// fewest ANDs for each function, and among those one with the fewest XORs, then NOTs.
+// Source: a search over all products of sums, run once, in about a millisecond. It finds a plan
+// with the fewest ANDs for each function, among those with the fewest XORs, then NOTs.
 const AndPlan& and_plan(std::uint8_t function);
 
 }  // namespace tinyot::circuit

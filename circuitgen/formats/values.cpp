@@ -13,7 +13,7 @@ bool has_hex_prefix(std::string_view text) {
   return text.starts_with("0x") || text.starts_with("0X");
 }
 
-// The digit at `index`; positions in the message count from 1 and in the text as the user wrote it.
+// The digit at `index`; positions in the message count from 1 and refer to the given text.
 std::uint32_t digit_at(std::string_view text, std::size_t index, std::uint32_t base) {
   const char c = text[index];
   std::uint32_t digit = base;
@@ -48,8 +48,8 @@ std::uint32_t digit_from(const BitVector& value, std::size_t first) {
   return digit;
 }
 
-// The digit at `index` of the Bytes form stands for four wires from here on: the high half of a
-// byte is written first.
+// The first of the four wires of the digit at `index` of the Bytes form: the high half of a byte is
+// written first.
 std::size_t first_wire_of(std::size_t index) { return 8 * (index / 2) + (index % 2 == 0 ? 4 : 0); }
 
 BitVector parse_bytes(std::string_view text, std::uint32_t bits) {
@@ -67,7 +67,7 @@ BitVector parse_bytes(std::string_view text, std::uint32_t bits) {
 }
 
 BitVector parse_hex_number(std::string_view text, std::uint32_t bits) {
-  if (text.size() == 2) throw UsageError("the value has no digits behind 0x");
+  if (text.size() == 2) throw UsageError("the value has no digits after 0x");
   BitVector value(bits);
   for (std::size_t i = 2; i < text.size(); ++i)
     put_digit(value, 4 * (text.size() - 1 - i), digit_at(text, i, 16));

@@ -1,9 +1,10 @@
-// Values of bundles as text. `msb_first` mirrors the bundle: wire j carries what wire bits - 1 - j
+// Values of bundles as text. `msb_first` reverses the bundle: wire j carries what wire bits - 1 - j
 // carries otherwise.
 //
-//   Bytes     two hex digits a byte, bits / 4 digits exactly, "0x" in front tolerated; byte k is
-//   wires 8k..8k+7, lowest bit first Integer   0x and hex digits, leading zeros optional when read,
-//   or a decimal number below 2^64; bit j is wire j
+//   Bytes     two hex digits a byte, exactly bits / 4 digits, optionally after "0x";
+//             byte k is wires 8k..8k+7, lowest bit first
+//   Integer   0x and hex digits, leading zeros optional when read, or a decimal number below 2^64;
+//             bit j is wire j
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@
 namespace tinyot::circuit {
 
 // Fails: UsageError. A value may be secret, so the message has only lengths and positions (counted
-// from 1), no part of it.
+// from 1), no part of the value.
 BitVector parse_value(std::string_view text, std::uint32_t bits, ValueFormat format,
                       bool msb_first);
 
-// Lowercase digits; Integer as 0x and ceil(bits / 4) digits, so that the length says nothing about
+// Lowercase digits; Integer as 0x and ceil(bits / 4) digits, so that the length does not depend on
 // the value.
 std::string print_value(const BitVector& value, ValueFormat format, bool msb_first);
 

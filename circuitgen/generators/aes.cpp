@@ -5,7 +5,7 @@ namespace {
 
 using Column = std::array<ByteWord, 4>;
 
-// The schedule of FIPS-197 section 5.2, a column at a time. Only the last Nk columns are held.
+// The schedule of FIPS-197 section 5.2, a column at a time. Only the last Nk columns are stored.
 class KeySchedule {
  public:
   KeySchedule(std::vector<ByteWord> key, AesSbox sbox) : columns_(key.size() / 4), sbox_(sbox) {

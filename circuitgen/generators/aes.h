@@ -1,11 +1,12 @@
-// AES as a circuit (FIPS-197), one block a lane; the key is shared between the parties by XOR.
+// AES as a circuit (FIPS-197), one block a lane; the parties hold XOR shares of the key.
 //
 //   parameters  sbox: small (32 ANDs at AND-depth 6) or shallow (34 at 4)
-//   inputs      key_a (A), key_b (B): key = key_a ^ key_b, the same in all lanes; message (128, A):
-//   a block a lane output      ciphertext (128, to B)
+//   inputs      key_a (A), key_b (B): key = key_a ^ key_b, the same in all lanes
+//               message (128, A): a block a lane
+//   output      ciphertext (128, to B)
 //
 // Byte k of the FIPS order is wires 8k..8k+7 of a bundle, lowest bit first. The key schedule reads
-// only what is the same in all lanes.
+// only wires that are the same in all lanes.
 //
 //             S-boxes of the block  of the key   ANDs: small, shallow   AND-depth: small, shallow
 //   aes128    160                   40           6,400    6,800         60    40

@@ -38,7 +38,7 @@ TopLayer sbox_top(const std::array<Bit, 8>& x) {
   return y;
 }
 
-// The inverse in GF(2^4) at the heart of the tower: t29, t33, t37, t40 from t21..t24. 5 ANDs at
+// The inverse in GF(2^4) in the tower field: t29, t33, t37, t40 from t21..t24. 5 ANDs at
 // AND-depth 4.
 using Inverse = std::array<Bit, 4>(const Bit& t21, const Bit& t22, const Bit& t23, const Bit& t24);
 
@@ -57,7 +57,7 @@ std::array<Bit, 4> small_inverse(const Bit& t21, const Bit& t22, const Bit& t23,
   return {t29, t33, t37, t40};
 }
 
-// The same function by 7 ANDs at AND-depth 2: no product waits for more than one other.
+// The same function by 7 ANDs at AND-depth 2.
 std::array<Bit, 4> shallow_inverse(const Bit& t21, const Bit& t22, const Bit& t23, const Bit& t24) {
   const Bit t25 = t21 ^ t22;
   const Bit t30 = t23 ^ t24;

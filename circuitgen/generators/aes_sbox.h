@@ -2,9 +2,9 @@
 //
 // Source: Boyar, Peralta, "A new combinational logic minimization technique with applications to
 // cryptology", SEA 2010: a linear layer, the nonlinear middle (an inversion in a tower field) and a
-// linear layer; the last one in its later form of 113 gates in all, as Boyar, Matthews, Peralta, J.
-// Cryptology 26 (2013) write it. The inversion in GF(2^4) at AND-depth 2 is that of Boyar, Peralta,
-// "A small depth-16 circuit for the AES S-box", IFIP SEC 2012.
+// linear layer; the last one in its later form of 113 gates in total, as in Boyar, Matthews,
+// Peralta, J. Cryptology 26 (2013). The inversion in GF(2^4) at AND-depth 2 is that of Boyar,
+// Peralta, "A small depth-16 circuit for the AES S-box", IFIP SEC 2012.
 #pragma once
 
 #include "circuitgen/word.h"

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::uint64_t kLinesMax = std::uint64_t{1} << 14;
 
-// Row by row; a row's comparisons stand side by side, and as many rows as there is room for.
+// The comparisons of a row are made in parallel, and of as many rows as fit.
 void emit_matrix(Builder& builder, std::size_t rows, std::size_t columns, std::size_t bits) {
-  Columns values(bits);  // B's, then those of A's whose rows are at hand
+  Columns values(bits);  // B's, then A's of the current rows
   append_inputs(values, builder, 1, 0, columns);
   const std::size_t rows_at_once = std::max<std::size_t>(1, kSideBySide / columns);
   for (std::size_t first = 0; first < rows; first += rows_at_once) {

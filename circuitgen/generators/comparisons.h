@@ -1,4 +1,4 @@
-// Circuits made of comparisons of unsigned integers: one AND a bit each.
+// Circuits of comparisons of unsigned integers: one AND a bit and comparison.
 //
 //   millionaires
 //     parameters  bits
@@ -7,7 +7,7 @@
 //
 //   comparisons
 //     parameters  rows, columns, bits
-//     inputs      a (rows . bits, A), b (columns . bits, B): value k from bit k . bits on
+//     inputs      a (rows . bits, A), b (columns . bits, B): value k begins at bit k . bits
 //     output      less (rows . columns, to both): bit i . columns + j is a_i < b_j
 #pragma once
 

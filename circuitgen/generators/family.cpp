@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
   return text;
 }
 
-// A piece of the user's text as it may stand in a message.
+// A part of the given text, truncated for a message.
 std::string shown(std::string_view text) {
   std::string result = "'";
   for (const char c : text.substr(0, 40)) result.push_back(c >= ' ' && c <= '~' ? c : '?');

@@ -1,5 +1,4 @@
-// A family of circuits: one generator and the parameters that a user may set, as
-// `name:key=value,key=value`.
+// A family of circuits: one generator and its parameters, given as `name:key=value,key=value`.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +42,9 @@ struct CircuitParameter {
 // The values of all parameters of a family, checked.
 class CircuitArguments {
  public:
-  // The family's name and what differs from the defaults, in the family's order: equal if and only
-  // if the circuits are.
+  // The family's name and the values that differ from the defaults, in the family's order: equal if
+  // and
+  // only if the circuits are.
   const std::string& spec() const { return spec_; }
   // Fails: std::logic_error by ENSURE if there is no such parameter.
   const std::string& choice(const std::string& name) const;
@@ -62,19 +62,19 @@ struct CircuitFamily {
   std::vector<CircuitParameter> parameters;
   std::function<std::unique_ptr<Circuit>(const CircuitArguments&)> make;
 
-  // `text` is `key=value,key=value`, or empty for the defaults. Fails: UsageError with what is
-  // known and allowed.
+  // `text` is `key=value,key=value`, or empty for the defaults. Fails: UsageError with the known
+  // parameters and allowed values.
   CircuitArguments parse(std::string_view text) const;
 };
 
-// The width of a bundle. Fails: std::logic_error by ENSURE if a bundle cannot be so wide: the
-// ranges of parameters exclude it.
+// The width of a bundle. Fails: std::logic_error by ENSURE if it is 2^32 or more, which the ranges
+// of parameters exclude.
 inline std::uint32_t bundle_bits(std::uint64_t bits) {
   ENSURE(bits < std::uint64_t{1} << 32);
   return static_cast<std::uint32_t>(bits);
 }
 
-// A bundle of integers, of each lane its own; an output is to both.
+// A bundle of integers, different in each lane; outputs go to both parties.
 inline InputBundle integer_input(std::string name, std::uint64_t bits, Party owner) {
   return {std::move(name), bundle_bits(bits), owner, ValueFormat::Integer, false};
 }
@@ -82,7 +82,7 @@ inline OutputBundle integer_output(std::string name, std::uint64_t bits) {
   return {std::move(name), bundle_bits(bits), Receiver::Both, ValueFormat::Integer};
 }
 
-// Case, '-' and '_' do not matter in names of circuits, parameters and choices: "AES-128" is
+// Equality of names of circuits, parameters and choices without case, '-' and '_': "AES-128" is
 // "aes128".
 bool same_name(std::string_view x, std::string_view y);
 

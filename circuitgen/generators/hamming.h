@@ -1,10 +1,10 @@
-// The Hamming distance of two strings of bits: in how many places they differ.
+// The Hamming distance of two bit strings: the number of positions in which they differ.
 //
 //   parameters  bits
 //   inputs      a (bits, A), b (bits, B)
 //   output      distance (bit_width(bits), to both)
 //
-// bits - popcount(bits) ANDs at AND-depth O(log bits): 896 for 900. Source: 7.1 of Asharov,
+// bits - popcount(bits) ANDs at AND-depth O(log bits): 896 for 900. Source: section 7.1 of Asharov,
 // Lindell, Schneider, Zohner, "More efficient oblivious transfer and extensions for faster secure
 // computation", CCS 2013.
 #pragma once

@@ -30,14 +30,14 @@ Range rows_of(const Shape& shape, std::size_t k) {
   return {k > shape.columns ? k - shape.columns : 1, std::min(shape.rows, k - 1)};
 }
 
-// The symbols that the anti-diagonal at hand compares.
+// The symbols that the current anti-diagonal compares.
 class Symbols {
  public:
   Symbols(Builder& builder, const Shape& shape)
       : builder_(builder), shape_(shape), rows_(shape.rows + 1), columns_(shape.rows + 1) {}
 
-  // Goes to anti-diagonal k = 2, 3, ...: takes in the symbols of the row and of the column that
-  // begin there.
+  // Goes to anti-diagonal k = 2, 3, ...: adds the symbols of the row and of the column that begin
+  // there.
   void begin(std::size_t k) {
     if (k - 1 <= shape_.rows) rows_[k - 1] = read(shape_.row_bundle, k - 1);
     column_of(k - 1) = k - 1 <= shape_.columns ? read(shape_.column_bundle, k - 1) : Bits();
@@ -50,7 +50,7 @@ class Symbols {
   Bits read(std::uint32_t bundle, std::size_t number) {
     return builder_.input_bits(bundle, (number - 1) * shape_.symbol_bits, shape_.symbol_bits);
   }
-  // An anti-diagonal meets at most as many columns as there are rows, one beside the other.
+  // An anti-diagonal crosses at most as many columns as there are rows, all adjacent.
   Bits& column_of(std::size_t j) { return columns_[j % columns_.size()]; }
 
   Builder& builder_;
@@ -65,13 +65,13 @@ struct Sign {
   Bit minus;
 };
 
-// The vertical differences go along the rows, and the horizontal ones, negated, down the columns:
-// both turn into their successors in the same way. With d = D(i, j) - D(i - 1, j - 1), which is 0
-// or 1, the successors are d + down and across - d; d is 1 unless the symbols are equal or one of
-// the ways over a neighbour is shorter (down = 1, across = -1).
+// The vertical differences are passed along the rows, and the horizontal ones, negated, down the
+// columns: both are updated in the same way. With d = D(i, j) - D(i - 1, j - 1), which is 0
+// or 1, the successors are d + down and across - d; d is 1 unless the symbols are equal or the path
+// over a neighbour is shorter (down = 1, across = -1).
 //
-// What comes down is waited for first: it is there one AND earlier than what comes across, which
-// makes two ANDs an anti-diagonal.
+// `down` is available one AND earlier than `across`, so it enters first: this makes two levels of
+// ANDs an anti-diagonal.
 class Differences {
  public:
   Differences(Builder& builder, const Shape& shape)
@@ -80,7 +80,8 @@ class Differences {
 
   Bits distance() && {
     for (std::size_t k = 2; k <= shape_.rows + shape_.columns; ++k) emit_anti_diagonal(k);
-    // Down the diagonal that ends in the last cell: it begins in row 0 at column columns - rows.
+    // Sums along the diagonal that ends in the last cell; it begins in row 0 at column columns -
+    // rows.
     const std::size_t first = shape_.columns - shape_.rows;
     for (std::size_t place = 0; place < shape_.distance_bits(); ++place) {
       if (((first >> place) & 1) != 0) sum_.add(Bit(true), place);
@@ -99,14 +100,14 @@ class Differences {
     for (std::size_t i = first; i <= last; ++i) emit_cell(i, k - i);
   }
 
-  // What nobody reads behind the last row and the last column is not computed.
+  // Values beyond the last row and the last column are not computed.
   void emit_cell(std::size_t i, std::size_t j) {
     const Sign across = std::move(across_[i]), down = std::move(down_of(j));
     const Bit differ = symbols_.differ(i, j);
     const Bit not_down = differ ^ (differ & down.plus);
     const Bit d = not_down ^ (not_down & across.minus);
     if (i < shape_.rows) {
-      // d & across.plus: plus and minus exclude each other
+      // d & across.plus: plus and minus are never both 1
       const Bit less = not_down & across.plus;
       down_of(j) = {across.plus ^ less, across.minus ^ d ^ less};
     }
@@ -126,7 +127,7 @@ class Differences {
   BitSum sum_;                // of the d on the last cell's diagonal
 };
 
-// Anti-diagonals as columns of bits, D(i, k - i) at number i.
+// Anti-diagonals as columns of bits, D(i, k - i) at index i.
 class Distances {
  public:
   Distances(Builder& builder, const Shape& shape) : shape_(shape), symbols_(builder, shape) {}
@@ -165,8 +166,9 @@ class Distances {
     }
     const Columns smaller = chosen_each(less_each(last, last, neighbours), last, last, neighbours);
 
-    // Where a neighbour is smaller than the cell on the diagonal, the way over it costs 1; else the
-    // other one is at least as short.
+    // If a neighbour is smaller than the cell on the diagonal, the path over it costs 1; otherwise
+    // the
+    // diagonal is at least as short.
     const Bits over_neighbour = less_each(smaller, before_last, diagonal);
     Columns base = chosen_each(over_neighbour, smaller, before_last, diagonal);
     Bits carries;
@@ -189,7 +191,7 @@ class Distances {
     return chosen;
   }
 
-  // next = base + carry, as many bits as max(i, j) has: the cell is not larger.
+  // next = base + carry, in as many bits as max(i, j), the upper bound of the cell.
   void add_each(std::size_t k, std::size_t first_row, Columns base, Bits carries,
                 Columns& next) const {
     for (std::size_t bit = 0; bit < base.size(); ++bit) {

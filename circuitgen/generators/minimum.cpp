@@ -8,31 +8,32 @@
 namespace tinyot::circuit {
 namespace {
 
-// At each level 2 . kSideBySide integers play when they are there.
-class Tournament {
+// Each level compares its integers when it has 2 . kSideBySide of them.
+class MinimumTree {
  public:
-  explicit Tournament(std::size_t bits) : bits_(bits), waiting_{Columns(bits)} {}
+  explicit MinimumTree(std::size_t bits) : bits_(bits), waiting_{Columns(bits)} {}
 
-  // The next inputs of a bundle: 2 . kSideBySide in all but the last calls together.
+  // Adds the next inputs of a bundle. Calls for both bundles add 2 . kSideBySide together, except
+  // the last ones.
   void add(Builder& builder, std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
     append_inputs(waiting_[0], builder, bundle, first, count);
-    for (std::size_t level = 0; waiting_[level][0].size() == 2 * kSideBySide; ++level) play(level);
+    for (std::size_t level = 0; waiting_[level][0].size() == 2 * kSideBySide; ++level)
+      compare(level);
   }
 
-  // At least one integer has been added.
+  // Requires that at least one integer has been added.
   Bits smallest() && {
     for (std::size_t level = 0; level + 1 < waiting_.size() || waiting_[level][0].size() > 1;
          ++level)
-      play(level);
+      compare(level);
     Bits result;
     for (Bits& column : waiting_.back()) result.push_back(std::move(column[0]));
     return result;
   }
 
  private:
-  // The smaller one of each two neighbours goes up a level; a last one without a neighbour goes up
-  // as it is.
-  void play(std::size_t level) {
+  // The smaller of each two neighbours goes to the next level, also a last one without a neighbour.
+  void compare(std::size_t level) {
     if (level + 1 == waiting_.size()) waiting_.emplace_back(bits_);
     Columns values = std::exchange(waiting_[level], Columns(bits_));
     std::vector<Pair> pairs;
@@ -53,14 +54,14 @@ class Tournament {
 };
 
 void emit_minimum(Builder& builder, std::uint64_t count, std::uint64_t bits) {
-  Tournament tournament(bits);
+  MinimumTree tree(bits);
   for (std::uint64_t first = 0; first < (count + 1) / 2; first += kSideBySide) {
     for (const std::uint32_t bundle : {0, 1}) {
-      tournament.add(builder, bundle, first,
-                     std::min<std::uint64_t>(kSideBySide, (count + 1 - bundle) / 2 - first));
+      tree.add(builder, bundle, first,
+               std::min<std::uint64_t>(kSideBySide, (count + 1 - bundle) / 2 - first));
     }
   }
-  builder.output(0, std::move(tournament).smallest());
+  builder.output(0, std::move(tree).smallest());
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 namespace tinyot::circuit {
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same circuit everywhere; nothing about it is
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same circuit on every machine; nothing of it is
 // secret.
 class PublicGenerator {
  public:
@@ -32,7 +32,7 @@ void emit_layers(Builder& builder, const LayersShape& shape) {
     Bits next;
     next.reserve(layer.size());
     for (std::size_t i = 0; i < layer.size(); ++i) {
-      // Different ones, so that each gate costs what it says.
+      // Distinct wires, so that no gate is folded away.
       const std::size_t x = choice.below(layer.size()),
                         y = (x + 1 + choice.below(layer.size() - 1)) % layer.size();
       next.push_back((layer[x] & layer[y]) ^ layer[choice.below(layer.size())]);

@@ -1,5 +1,5 @@
-// Random circuits of a given shape, for measuring: layers of ANDs of random wires of the layer
-// before.
+// Random circuits of a given shape, for benchmarks: layers of ANDs of random wires of the previous
+// layer.
 //
 //   inputs    a (width, A), b (width, B)
 //   output    z (width, to both)

@@ -1,4 +1,4 @@
-// The circuits that are known by name.
+// The registry of circuits by name.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,13 @@
 
 namespace tinyot::circuit {
 
-// What there is, with a line of description, the parameters and their defaults, in the order in
-// which a user is told of them.
+// All families, with description, parameters and defaults, in the order of listing.
 const std::vector<CircuitFamily>& circuit_families();
 std::vector<std::string> circuit_names();
 
 // `spec` is `name` or `name:key=value,key=value`. Null if no family has this name; info().name of
 // the circuit is the canonical spec, see CircuitArguments. Fails: UsageError for a wrong key or
-// value, with what is known and allowed.
+// value, with the known keys and allowed values.
 std::unique_ptr<Circuit> find_circuit(std::string_view spec);
 
 }  // namespace tinyot::circuit

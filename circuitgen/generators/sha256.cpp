@@ -21,7 +21,7 @@ constexpr std::array<std::uint32_t, 64> kRound = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-// Three or more summands, those that are ready last at the end.
+// The sum of three or more summands, the deepest ones last.
 template <class... More>
 W32 sum_of(const W32& x, const W32& y, const W32& z, const More&... more) {
   W32 sum, carries;
@@ -50,10 +50,10 @@ W32 small_sigma_1(const W32& x) {
 W32 choose(const W32& e, const W32& f, const W32& g) { return g ^ (e & (f ^ g)); }
 W32 majority(const W32& a, const W32& b, const W32& c) { return c ^ ((a ^ c) & (b ^ c)); }
 
-// Where byte `k` of a word stands in it: the first one is the highest.
+// The first bit of byte `k` of a word: big-endian.
 std::size_t first_bit_of(std::uint64_t k) { return 24 - 8 * (k % 4); }
 
-// Byte `k` of the padded message: a 1 and zeros behind the message, its length in bits at the end.
+// Byte `k` of the padded message: a 1 and zeros after the message, its length in bits at the end.
 Bits padded_byte(Builder& builder, std::uint64_t bytes, std::uint64_t k,
                  std::uint64_t padded_bytes) {
   if (k < bytes) return builder.input_bits(0, 8 * k, 8);
@@ -82,7 +82,7 @@ void hash(Builder& builder, std::uint64_t bytes) {
 
 }  // namespace
 
-// The schedule's last sixteen words are held, word t at t % 16.
+// The last sixteen words of the schedule are stored, word t at t % 16.
 void sha256_compress(Sha256State& hash, Sha256Block words) {
   Sha256State s = hash;
   for (std::size_t t = 0; t < 64; ++t) {

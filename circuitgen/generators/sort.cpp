@@ -9,7 +9,7 @@
 namespace tinyot::circuit {
 namespace {
 
-// Each pair touches other integers, so all of them stand side by side. The larger one becomes `x`.
+// The pairs are disjoint, so they are compared in parallel. The larger one becomes `x`.
 void exchange_each(Columns& values, std::span<const Pair> comparators) {
   const Bits swap = less_each(values, values, comparators);
   for (Bits& column : values) {
@@ -18,7 +18,7 @@ void exchange_each(Columns& values, std::span<const Pair> comparators) {
   }
 }
 
-// Algorithm M, with its names.
+// Algorithm M, with its variable names.
 void merge_exchange(Columns& values) {
   const std::size_t n = values[0].size(), top = std::bit_ceil(n) / 2;
   for (std::size_t p = top; p > 0; p /= 2) {

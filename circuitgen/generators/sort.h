@@ -1,8 +1,9 @@
-// Sorting unsigned integers, of which each party has half, by a network of comparators.
+// Sorts unsigned integers, half of them from each party, by a network of comparators.
 //
 //   parameters  count, bits
 //   inputs      values_a (ceil(count / 2) . bits, A), values_b (floor(count / 2) . bits, B): value
-//   k from bit k . bits on output      sorted (count . bits, to both): the smallest value first
+//               k begins at bit k . bits
+//   output      sorted (count . bits, to both): the smallest value first
 //
 // 2 . bits ANDs a comparator, about (log2 count)^2 / 4 comparators a value. Source: Batcher's merge
 // exchange for any count, Knuth, The Art of Computer Programming 3, 5.2.2, Algorithm M.

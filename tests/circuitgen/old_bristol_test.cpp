@@ -73,7 +73,7 @@ TEST(OldBristol, RefusesMalformedFilesWithLineAndReason) {
        "line 1: the header announces 99999999 wires, too many for a file of"},
       {header + "2 1 0 1 3 AND\n", "line 4: the file ends after 1 of the 2 gates"},
       {header + "2 1 0 1 3 AND\n2 1 0 3 5 XOR\n1 1 0 4 INV\n",
-       "line 6: there is text behind the last of the 2 gates"},
+       "line 6: there is text after the last of the 2 gates"},
       {header + "2 1 0 6 3 AND\n", "line 4: wire 6 is out of range, the header announces 6 wires"},
       {header + "2 1 0 4 3 AND\n", "line 4: wire 4 is read before it is written"},
       {header + "2 1 0 1 2 AND\n", "line 4: wire 2 is an input and cannot be written"},
@@ -82,7 +82,8 @@ TEST(OldBristol, RefusesMalformedFilesWithLineAndReason) {
       {header + "2 1 0 1 3 NAND\n", "line 4: unknown operation 'NAND'"},
   });
   const std::string with_widths = message_of("1 3\n1 1 1\n2 1 0 1 2 AND\n", {.bundles = {1, 1}});
-  EXPECT_NE(with_widths.find("has a header that says how wide its bundles are"), std::string::npos);
+  EXPECT_NE(with_widths.find("header of the file has the widths of its bundles"),
+            std::string::npos);
 }
 
 }  // namespace

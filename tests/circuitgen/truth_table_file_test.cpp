@@ -96,7 +96,7 @@ TEST(TruthTableFile, RefusesMalformedFilesWithLineAndReason) {
       {gate + "2 1 0 1 3 011\n", "line 2: the truth table has 3 digits, but 2 inputs need 4"},
       {gate + "2 1 0 1 3 01100\n", "line 2: the truth table has 5 digits, but 2 inputs need 4"},
       {gate + "3 1 0 1 2 3 0110\n", "line 2: the truth table has 4 digits, but 3 inputs need 8"},
-      {gate + "4 1 0 1 2 3 4 0000000000000001\n", "line 2: a gate has three inputs at most, not 4"},
+      {gate + "4 1 0 1 2 3 4 0000000000000001\n", "line 2: a gate has at most three inputs, not 4"},
       {gate + "2 2 0 1 3 4 0001\n", "line 2: a gate has one output, not 2"},
       {gate + "2 0 0 1 0001\n", "line 2: a gate has one output, not 0"},
       {gate + "2 1\n",
