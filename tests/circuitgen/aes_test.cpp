@@ -71,9 +71,11 @@ void expect_sbox(AesSbox form, std::uint64_t ands, std::uint64_t depth) {
   EXPECT_LE(cost.xors + cost.nots, 94u + 4u);
 }
 
-TEST(AesSbox, SmallOneIsTheInverseAndTheAffineMapOnAllBytes) { expect_sbox(AesSbox::Small, 32, 6); }
+TEST(AesSbox, SmallFormIsTheInverseAndTheAffineMapOnAllBytes) {
+  expect_sbox(AesSbox::Small, 32, 6);
+}
 
-TEST(AesSbox, ShallowOneIsTheInverseAndTheAffineMapOnAllBytes) {
+TEST(AesSbox, ShallowFormIsTheInverseAndTheAffineMapOnAllBytes) {
   expect_sbox(AesSbox::Shallow, 34, 4);
 }
 
@@ -131,7 +133,7 @@ TEST(Aes, EncryptsManyLanesUnderOneKey) {
   }
 }
 
-TEST(Aes, CostsWhatTheHeaderSays) {
+TEST(Aes, MatchesTheDocumentedCost) {
   const struct {
     const char* name;
     std::uint64_t sboxes;

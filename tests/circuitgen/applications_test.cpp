@@ -69,7 +69,7 @@ TEST(Hamming, CountsTheDifferences) {
   }
 }
 
-TEST(Hamming, CostsWhatThePaperSays) {
+TEST(Hamming, MatchesTheCostInThePaper) {
   const CircuitCost cost = cost_of(*find_circuit("hamming"));
   EXPECT_EQ(cost.ands, 896u);
   EXPECT_EQ(cost.input_bits_of(Party::A), 900u);
@@ -87,13 +87,13 @@ TEST(SetIntersection, IsTheBitwiseAnd) {
   }
 }
 
-TEST(SetIntersection, CostsWhatThePaperSays) {
+TEST(SetIntersection, MatchesTheCostInThePaper) {
   const CircuitCost cost = cost_of(*find_circuit("set_intersection"));
   EXPECT_EQ(cost.ands, 1'048'576u);
   EXPECT_EQ(cost.and_depth, 1u);
 }
 
-TEST(Millionaires, CompareStrictly) {
+TEST(Millionaires, ComparesStrictly) {
   for (const std::size_t bits : {1, 2, 64}) {
     const Trial run = run_random(*circuit_of("millionaires", "bits=" + std::to_string(bits)));
     for (std::size_t lane = 0; lane < kRuns; ++lane) {
@@ -104,7 +104,7 @@ TEST(Millionaires, CompareStrictly) {
   EXPECT_EQ(cost_of(*find_circuit("millionaires")).ands, 32u);
 }
 
-TEST(Comparisons, AreAMatrix) {
+TEST(Comparisons, FormAMatrix) {
   for (const auto& [rows, columns, bits] :
        {std::array<std::size_t, 3>{1, 1, 1}, {3, 5, 4}, {70, 90, 3}}) {
     const auto circuit = circuit_of("comparisons", "rows=" + std::to_string(rows) +
@@ -145,7 +145,7 @@ TEST(Minimum, IsTheSmallestOfAll) {
 }
 
 // More values than are played at once, and a number of them that leaves some over at every level.
-TEST(Minimum, IsFoundWhereverItStands) {
+TEST(Minimum, IsFoundAtAnyPosition) {
   const std::size_t count = 20'001, bits = 16, ours = 10'001;
   const auto circuit = circuit_of("minimum", "count=20001,bits=16");
   std::vector<LaneValues> inputs(2);
@@ -177,7 +177,7 @@ TEST(Minimum, Costs40AndsANode) {
   EXPECT_EQ(info.inputs[1].bits, 10'000'000u);
 }
 
-TEST(Minimum, HoldsAFewBlocksOfValues) {
+TEST(Minimum, HoldsFewBlocksOfValues) {
   const std::uint64_t small = most_live_wires(*circuit_of("minimum", "count=40000,bits=2"));
   const std::uint64_t large = most_live_wires(*circuit_of("minimum", "count=160000,bits=2"));
   EXPECT_LE(small, 40'000u);

@@ -46,13 +46,13 @@ TEST(BristolFashion, FreesEachWireAfterItsLastUse) {
   }
 }
 
-TEST(BristolFashion, AWireIsAliveUntilAllAndsOfALineHaveReadIt) {
+TEST(BristolFashion, WireIsLiveUntilAllAndsOfALineHaveReadIt) {
   const auto circuit = parse("1 4\n1 2\n1 2\n4 2 0 1 1 0 2 3 MAND\n");
   for (std::uint64_t value = 0; value < 4; ++value)
     EXPECT_EQ(result(*circuit, {value}), value == 3 ? 3u : 0u);
 }
 
-TEST(BristolFashion, ANameOutlivesTheWireThatItCopies) {
+TEST(BristolFashion, NameMayOutliveTheCopiedWire) {
   // 2 and 3 are names of w0, which is not read any more when they are; 4 is a name that nothing
   // reads.
   const auto circuit = parse(
@@ -63,7 +63,7 @@ TEST(BristolFashion, ANameOutlivesTheWireThatItCopies) {
   }
 }
 
-TEST(BristolFashion, GivesOwnersAndReceivers) {
+TEST(BristolFashion, AppliesOwnersAndReceivers) {
   const std::string text = "1 7\n3 2 1 3\n2 1 1\n2 1 0 1 6 AND\n";
   const auto plain = parse(text);
   ASSERT_EQ(plain->info().inputs.size(), 3u);
@@ -92,7 +92,7 @@ TEST(BristolFashion, ToleratesGapsAndInputsThatAreOutputs) {
   EXPECT_EQ(result(*parse("0 3\n1 3\n1 3\n"), {5}), 5u);
 }
 
-TEST(BristolFashion, RefusesMalformedFilesWithLineAndReason) {
+TEST(BristolFashion, RejectsMalformedFilesWithLineAndReason) {
   const std::string header = "2 6\n2 2 1\n1 1\n";
   const std::vector<RefusedText> rows = {
       {"", "line 0: the file ends before its header"},
@@ -160,7 +160,7 @@ TEST(BristolFashion, RefusesMalformedFilesWithLineAndReason) {
   expect_refused(rows);
 }
 
-TEST(BristolFashion, EveryTruncationAndEveryChangedByteIsRefusedOrHarmless) {
+TEST(BristolFashion, RejectsOrToleratesEveryTruncationAndChangedByte) {
   const std::string text =
       "4 7\n2 2 1\n1 2\n\n2 1 0 1 3 AND\n1 1 2 4 INV\n2 1 3 4 5 XOR\n1 1 0 6 EQW\n";
   for (std::size_t i = 0; i < text.size(); ++i) {

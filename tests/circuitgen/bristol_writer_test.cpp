@@ -9,18 +9,18 @@
 namespace tinyot {
 namespace {
 
-TEST(BristolWriter, RandomCircuitsComeBack) {
+TEST(BristolWriter, RoundTripsRandomCircuits) {
   std::mt19937_64 rng(4);
   for (int i = 0; i < 60; ++i)
     expect_round_trip(random_circuit(rng, 40 + rng() % 400, 1 + rng() % 5), rng);
 }
 
-TEST(BristolWriter, EveryGeneratorComesBack) {
+TEST(BristolWriter, RoundTripsEveryGenerator) {
   std::mt19937_64 rng(5);
   expect_round_trip(*find_circuit("aes128"), rng);
 }
 
-TEST(BristolWriter, EveryFormatComesBack) {
+TEST(BristolWriter, RoundTripsEveryFormat) {
   std::mt19937_64 rng(6);
   for (const char* name :
        {"adder64.txt", "neg64.txt", "adder_32bit.txt", "zero_equal.txt", "lt16.lps"})
@@ -47,7 +47,7 @@ TEST(BristolWriter, WritesInputsInOrderAndCopiesOutputsToTheEnd) {
             "7 9 EQW\n");
 }
 
-TEST(BristolWriter, RefusesAStreamThatLacksAnOutput) {
+TEST(BristolWriter, RejectsStreamWithoutAnOutput) {
   const TestCircuit circuit(test_info({1}, {2}), std::vector<Gate>{{GateKind::Input, 0, 0, 0},
                                                                    {GateKind::Output, 0, 0, 0}});
   EXPECT_THROW(written(circuit), std::logic_error);

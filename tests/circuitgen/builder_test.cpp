@@ -14,7 +14,7 @@ std::vector<GateKind> kinds(const RecordingSink& sink) {
   return result;
 }
 
-TEST(Builder, FoldsWhatIsKnown) {
+TEST(Builder, FoldsConstants) {
   RecordingSink sink;
   const CircuitInfo info = test_info({1}, {1});
   Builder builder(sink, info);
@@ -41,7 +41,7 @@ TEST(Builder, FoldsWhatIsKnown) {
   EXPECT_EQ(sink.gates.back().kind, GateKind::Not);
 }
 
-TEST(Builder, FreesAWireWhenItsLastHandleDies) {
+TEST(Builder, FreesWireWithItsLastHandle) {
   RecordingSink sink;
   const CircuitInfo info = test_info({2}, {1});
   Builder builder(sink, info);
@@ -82,7 +82,7 @@ TEST(Builder, WritesConstantsOnlyAsOutputs) {
   EXPECT_FALSE(outputs[0][0][1]);
 }
 
-TEST(Builder, RefusesWrongBundles) {
+TEST(Builder, RejectsWrongBundles) {
   RecordingSink sink;
   const CircuitInfo info = test_info({1}, {1});
   Builder builder(sink, info);

@@ -12,7 +12,7 @@ std::unique_ptr<Circuit> read(const std::string& name, const CircuitFileOptions&
   return open_circuit_file(test::circuit_file(name), options);
 }
 
-TEST(CircuitFiles, CostWhatTheirGatesDo) {
+TEST(CircuitFiles, HaveTheCostOfTheirGates) {
   const std::pair<const char*, FileCost> with_xors[] = {{"aes_128.txt", {6400, 23640, 816, 60}},
                                                         {"aes_128_msb.txt", {6800, 23440, 816, 40}},
                                                         {"sha256.txt", {22520, 91736, 2917, 1607}},
@@ -45,13 +45,13 @@ TEST(CircuitFiles, AesEncryptsTheVectorOfFips197) {
 
 TEST(CircuitFiles, Sha256HashesAbc) { expect_sha256(*read("sha256.txt")); }
 
-TEST(CircuitFiles, TheOldAdderAddsAndCarries) { expect_sum(*read("adder_32bit.txt")); }
+TEST(CircuitFiles, OldAdderAddsWithCarry) { expect_sum(*read("adder_32bit.txt")); }
 
-TEST(CircuitFiles, TheOldComparisonCompares) {
+TEST(CircuitFiles, OldComparisonCompares) {
   expect_comparison(*read("lt16.lps", {.bundles = {16, 16}}));
 }
 
-TEST(CircuitFiles, ArithmeticIsThatOf64BitIntegers) {
+TEST(CircuitFiles, ComputeArithmeticOf64BitIntegers) {
   expect_sum(*read("adder64.txt"));
   expect_difference(*read("sub64.txt"));
   expect_product(*read("mult64.txt"));

@@ -63,7 +63,7 @@ TEST(Evaluate, NamesTheBundleOfAWrongShape) {
             std::string::npos);
 }
 
-TEST(Evaluate, RefusesMalformedStreams) {
+TEST(Evaluate, RejectsMalformedStreams) {
   const CircuitInfo info = test_info({1}, {1});
   const std::vector<LaneValues> inputs = {{BitVector(1)}};
   const std::vector<std::vector<Gate>> streams = {

@@ -37,7 +37,7 @@ class FileChange : public testing::Test {
   std::filesystem::path path_;
 };
 
-TEST_F(FileChange, IsNoticedByLengthAndByEveryByte) {
+TEST_F(FileChange, IsDetectedByLengthAndByEveryByte) {
   write(kText);
   const auto circuit = open_circuit_file(path_);
   EXPECT_EQ(message_of_run(*circuit), "accepted");
@@ -63,7 +63,7 @@ TEST_F(FileChange, IsNoticedByLengthAndByEveryByte) {
   EXPECT_EQ(message_of_run(*circuit), "accepted");
 }
 
-TEST_F(FileChange, AnotherValidCircuitIsNoticedAtItsFirstWrongLineOrAtTheEnd) {
+TEST_F(FileChange, AnotherValidCircuitIsDetectedAtItsFirstWrongLineOrAtTheEnd) {
   write(kText);
   const auto circuit = open_circuit_file(path_);
   std::string other = kText;
@@ -114,7 +114,7 @@ TEST_F(FileChange, IsHarmlessAtAnyTime) {
   EXPECT_GT(refused, 1000u);
 }
 
-TEST_F(FileChange, NamesTheFileThatCannotBeRead) {
+TEST_F(FileChange, NamesUnreadableFile) {
   for (const std::string path : {"/no/such/file.txt", "/tmp", "/dev/null"}) {
     try {
       open_circuit_file(path);

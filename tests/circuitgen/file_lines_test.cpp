@@ -64,7 +64,7 @@ TEST(FileLines, AreTheSameFromBothEnds) {
   }
 }
 
-TEST(FileLines, NothingIsInAnEmptyOrBlankText) {
+TEST(FileLines, EmptyOrBlankTextHasNoLines) {
   for (const std::string text : {"", "\n", "\n\n \t\r\n", "  "}) {
     const auto source = text_in_memory("text", text);
     EXPECT_FALSE(FileLines(*source).next());
@@ -89,7 +89,7 @@ std::uint64_t line_digest(const std::string& text) {
   return lines.digest();
 }
 
-TEST(FileLines, TheDigestChangesWithEveryByte) {
+TEST(FileLines, DigestDependsOnEveryByte) {
   std::string text(1000, 'x');
   const std::uint64_t digest = line_digest(text);
   EXPECT_EQ(line_digest(text), digest);

@@ -135,7 +135,7 @@ void expect_equal(const std::vector<LaneValues>& x, const std::vector<LaneValues
 
 constexpr std::size_t kWide = std::size_t{1} << 24;
 
-TEST(Layering, RandomCircuitsEqualTheEvaluatorInEveryWindow) {
+TEST(Layering, RandomCircuitsMatchTheEvaluatorInEveryWindow) {
   std::mt19937_64 rng(4);
   for (std::uint64_t i = 0; i < test::repetitions(2000); ++i) {
     const std::uint64_t gap = std::vector<std::uint64_t>{1, 4, 1000}[rng() % 3];
@@ -158,7 +158,7 @@ TEST(Layering, RandomCircuitsEqualTheEvaluatorInEveryWindow) {
   }
 }
 
-TEST(Layering, TheKeyScheduleIsCommonToAllLanes) {
+TEST(Layering, KeyScheduleIsCommonToAllLanes) {
   const auto circuit = find_circuit("aes128");
   const CircuitCost cost = cost_of(*circuit);
   EXPECT_EQ(cost.common_ands, 40u * 32);
@@ -172,7 +172,7 @@ TEST(Layering, TheKeyScheduleIsCommonToAllLanes) {
   }
 }
 
-TEST(Layering, AesHasAsManyAndRoundsAsItsDepthAndMoreInANarrowWindow) {
+TEST(Layering, AesHasRoundsEqualToItsDepthAndMoreInANarrowWindow) {
   const auto circuit = find_circuit("aes128");
   std::mt19937_64 rng(5);
   const std::vector<LaneValues> inputs = random_inputs(circuit->info(), 17, rng);
@@ -189,7 +189,7 @@ TEST(Layering, AesHasAsManyAndRoundsAsItsDepthAndMoreInANarrowWindow) {
   expect_equal(narrow.outputs, expected);
 }
 
-TEST(Layering, ALongChainUsesFewSlots) {
+TEST(Layering, LongChainUsesFewSlots) {
   const CircuitInfo info = test_info({2}, {1});
   for (const GateKind kind : {GateKind::Xor, GateKind::And}) {
     const TestCircuit chain(info, [kind](GateSink& sink) {
@@ -231,13 +231,13 @@ TEST(Layering, IndependentAndsShareARoundOfTheWindow) {
   EXPECT_EQ(narrow.ands, 1000u);
 }
 
-TEST(Layering, AnEmptyCircuitHasNoRounds) {
+TEST(Layering, EmptyCircuitHasNoRounds) {
   CountingSink sink;
   generate_rounds(TestCircuit(test_info({}, {}), std::vector<Gate>{}), 1, 10, sink);
   EXPECT_EQ(sink.rounds, 0u);
 }
 
-TEST(Layering, RefusesMalformedStreams) {
+TEST(Layering, RejectsMalformedStreams) {
   const CircuitInfo info = test_info({1}, {1});
   const std::vector<std::vector<Gate>> streams = {
       // read before written

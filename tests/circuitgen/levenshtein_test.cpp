@@ -128,7 +128,7 @@ std::uint64_t ands_of_differences(std::uint64_t rows, std::uint64_t columns,
   return rows * columns * (symbol_bits - 1) + not_down + not_across + more + less;
 }
 
-TEST(LevenshteinCost, DifferencesTakeFourAndsACellAtTwoLevelsAnAntiDiagonal) {
+TEST(LevenshteinCost, DifferencesTakeFourAndsPerCellAndTwoLevelsPerAntiDiagonal) {
   for (const auto& [rows, columns, symbol_bits] :
        {std::array<std::uint64_t, 3>{3, 3, 1}, {10, 10, 2}, {32, 32, 8}}) {
     const std::uint64_t sum = rows - static_cast<std::uint64_t>(std::popcount(rows));
@@ -158,7 +158,7 @@ std::uint64_t ands_of_distances(std::uint64_t rows, std::uint64_t columns,
   return ands;
 }
 
-TEST(LevenshteinCost, DistancesTakeFiveAndsABitOfACell) {
+TEST(LevenshteinCost, DistancesTakeFiveAndsPerBitOfACell) {
   for (const auto& [rows, columns] : {std::pair{8u, 8u}, {20u, 50u}, {60u, 60u}}) {
     const std::uint64_t bound = ands_of_distances(rows, columns, 2),
                         ands = cost_of(*levenshtein(rows, columns, 2, "distances")).ands;

@@ -23,7 +23,7 @@ TEST(OldBristol, ReadsInputsOfBothPartiesAndOneOutput) {
   }
 }
 
-TEST(OldBristol, LeavesOutBundlesWithoutBits) {
+TEST(OldBristol, OmitsBundlesWithoutBits) {
   const auto only_b = parse("1 3\n0 2 1\n2 1 0 1 2 AND\n",
                             {.owners = {{1, Party::A}}, .receivers = {{0, Receiver::B}}});
   ASSERT_EQ(only_b->info().inputs.size(), 1u);
@@ -44,7 +44,7 @@ TEST(OldBristol, LeavesOutBundlesWithoutBits) {
   EXPECT_TRUE(parse("1 2\n1 0 0\n1 1 0 1 INV\n")->info().outputs.empty());
 }
 
-TEST(OldBristol, IsToldFromBristolFashionByItsThirdLine) {
+TEST(OldBristol, IsDistinguishedFromBristolFashionByItsThirdLine) {
   // "2 1 1" is n_a, n_b, n_out with a gate behind, and two bundles of one bit with the output
   // bundles behind.
   const auto old = parse("1 4\n2 1 1\n2 1 1 2 3 AND\n");
@@ -60,7 +60,7 @@ TEST(OldBristol, IsToldFromBristolFashionByItsThirdLine) {
   EXPECT_EQ(result(*parse("0 3\n2 1 2\n1 3\n"), {1, 3}), 7u);
 }
 
-TEST(OldBristol, RefusesMalformedFilesWithLineAndReason) {
+TEST(OldBristol, RejectsMalformedFilesWithLineAndReason) {
   const std::string header = "2 6\n2 1 1\n\n";
   expect_refused({
       {"2 6\n2 5 1\n2 1 0 1 3 AND\n", "line 2: the input bundles have more bits than the 6 wires"},

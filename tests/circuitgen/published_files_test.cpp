@@ -29,7 +29,7 @@ class PublishedFiles : public testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(PublishedFiles, CostWhatTheirTableSays) {
+TEST_F(PublishedFiles, MatchThePublishedCosts) {
   const std::pair<const char*, FileCost> with_xors[] = {
       {"aes_128.txt", {6400, 28176, 2087, 60}},
       {"AES-non-expanded.txt", {6800, 25124, 1692, 40}},
@@ -57,7 +57,7 @@ TEST_F(PublishedFiles, EveryWireIsFreedOnce) {
     expect_each_wire_is_freed_once(*read(file));
 }
 
-TEST_F(PublishedFiles, ComeBackFromTheWriter) {
+TEST_F(PublishedFiles, RoundTripThroughTheWriter) {
   std::mt19937_64 rng(6);
   for (const char* file :
        {"adder64.txt", "neg64.txt", "adder_32bit.bristol-format.txt", "zero_equal.txt", "lt16.lps"})
@@ -71,11 +71,11 @@ TEST_F(PublishedFiles, AesEncryptsTheVectorOfFips197) {
 
 TEST_F(PublishedFiles, Sha256HashesAbc) { expect_sha256(*read("sha256.txt")); }
 
-TEST_F(PublishedFiles, TheComparisonCompares) {
+TEST_F(PublishedFiles, ComparisonCompares) {
   expect_comparison(*read("lt16.lps", {.bundles = {16, 16}}));
 }
 
-TEST_F(PublishedFiles, ArithmeticIsThatOfIntegers) {
+TEST_F(PublishedFiles, ComputeIntegerArithmetic) {
   expect_sum(*read("adder64.txt"));
   expect_difference(*read("sub64.txt"));
   expect_product(*read("mult64.txt"));

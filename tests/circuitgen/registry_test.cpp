@@ -34,7 +34,7 @@ TEST(Registry, FindsCircuitsByNameInAnySpelling) {
   }
 }
 
-TEST(Registry, TheNameOfACircuitSaysWhatDiffersFromTheDefaults) {
+TEST(Registry, CircuitNameHasTheNonDefaultParameters) {
   const std::pair<const char*, const char*> specs[] = {
       {"aes128:sbox=small", "aes128"},
       {"AES-256:SBOX=Shallow", "aes256:sbox=shallow"},
@@ -58,7 +58,7 @@ TEST(Registry, CanonicalNamesFindTheSameCircuit) {
   }
 }
 
-TEST(Registry, SaysWhatIsKnownAndAllowed) {
+TEST(Registry, ErrorsNameKnownParametersAndAllowedValues) {
   const std::pair<const char*, const char*> wrong[] = {
       {"aes128:box=small",
        "circuit aes128 has no parameter 'box'; it has sbox (small or shallow, default small)"},
@@ -94,7 +94,7 @@ TEST(Registry, MakesTheLargestCircuitOfEachFamily) {
 
 // What a circuit promises: the same stream each time, each input bit at most once, no wire read
 // after it is freed, each output bit once (which the evaluator checks).
-TEST(Registry, StreamsAreWellFormedAndTheSameEachTime) {
+TEST(Registry, StreamsAreWellFormedAndDeterministic) {
   for (const std::string spec :
        {"aes192", "sha256:bytes=9", "hamming:bits=9", "set_intersection:element_bits=4",
         "minimum:count=9", "sort:count=9", "comparisons:rows=3,columns=4", "millionaires",
@@ -117,7 +117,7 @@ TEST(Registry, StreamsAreWellFormedAndTheSameEachTime) {
   }
 }
 
-TEST(Registry, EveryFamilyDescribesItself) {
+TEST(Registry, EveryFamilyHasDescriptions) {
   std::set<std::string> names;
   for (const CircuitFamily& family : circuit_families()) {
     EXPECT_TRUE(names.insert(family.name).second) << family.name;

@@ -55,7 +55,7 @@ TEST(Sha256, PadsMessagesOfAllLengths) {
     EXPECT_EQ(digest_of(std::string(bytes, 'a')), digest) << bytes;
 }
 
-TEST(Sha256, HashesALaneEach) {
+TEST(Sha256, HashesEachLane) {
   std::mt19937_64 rng(4);
   const auto circuit = sha256(3);
   std::vector<LaneValues> inputs = random_inputs(circuit->info(), 67, rng);
@@ -70,7 +70,7 @@ TEST(Sha256, HashesALaneEach) {
   }
 }
 
-TEST(Sha256, CostsOneAndAFullAdder) {
+TEST(Sha256, TakesOneAndPerFullAdder) {
   const CircuitCost one = cost_of(*sha256(55)), two = cost_of(*sha256(64)),
                     three = cost_of(*sha256(128));
   // A round: 4 sums of 31 for T1, of which one bit is free, 31 and 61 for e and a, 32 each for Ch

@@ -80,7 +80,7 @@ struct LiveSink final : GateSink {
   std::size_t live = 0, most_live = 0, gates = 0;
 };
 
-TEST(Streaming, ALongFileTakesABitAWireAndThreeBitsAGate) {
+TEST(Streaming, LongFileTakesOneBitPerWireAndThreePerGate) {
   constexpr std::size_t kGates = 400'000;
   const auto text = std::make_shared<LongText>(kGates);
   const std::size_t before = bytes_in_use();
@@ -105,7 +105,7 @@ struct CountingBuffer final : std::streambuf {
   std::size_t bytes = 0;
 };
 
-TEST(Streaming, ALongCircuitIsWrittenInMemoryOfItsLiveWires) {
+TEST(Streaming, WritesLongCircuitInMemoryOfItsLiveWires) {
   const auto text = std::make_shared<LongText>(100'000);
   const auto circuit = read_circuit(text, "long");
   CountingBuffer buffer;

@@ -29,7 +29,7 @@ void expect_table(const std::vector<unsigned>& ins, unsigned table) {
   }
 }
 
-TEST(TruthTableFile, EveryFunctionOfUpToThreeInputsIsRight) {
+TEST(TruthTableFile, EveryFunctionOfUpToThreeInputsIsCorrect) {
   for (unsigned table = 0; table < 256; ++table) {
     for (const auto& ins : {std::vector<unsigned>{0, 1, 2}, {2, 0, 1}}) expect_table(ins, table);
   }
@@ -40,7 +40,7 @@ TEST(TruthTableFile, EveryFunctionOfUpToThreeInputsIsRight) {
   for (unsigned table = 0; table < 2; ++table) expect_table({}, table);
 }
 
-TEST(TruthTableFile, InputsThatAreOneWireCostNoAnd) {
+TEST(TruthTableFile, RepeatedInputsTakeNoAnd) {
   for (unsigned table = 0; table < 256; ++table) {
     for (const auto& ins : {std::vector<unsigned>{0, 0, 1}, {0, 1, 0}, {1, 0, 0}})
       expect_table(ins, table);
@@ -50,12 +50,12 @@ TEST(TruthTableFile, InputsThatAreOneWireCostNoAnd) {
   EXPECT_EQ(cost_of(*parse("3 1 0 1 2 3 00000001\n")).ands, 2u);
 }
 
-TEST(TruthTableFile, ACopyCostsNothing) {
+TEST(TruthTableFile, CopyTakesNoGate) {
   const CircuitCost cost = cost_of(*parse("1 1 0 2 01\n2 1 2 1 3 0011\n3 1 3 1 0 4 00001111\n"));
   EXPECT_EQ(cost.ands + cost.xors + cost.nots, 0u);
 }
 
-TEST(TruthTableFile, InputsAndOutputsShowInTheGates) {
+TEST(TruthTableFile, InfersInputsAndOutputsFromTheGates) {
   const std::string text = "2 1 0 5 7 0001\n2 1 7 3 9 0110\n2 1 7 1 8 0111\n";
   const auto circuit = parse(text);
   ASSERT_EQ(circuit->info().inputs.size(), 1u);
@@ -86,7 +86,7 @@ TEST(TruthTableFile, InputsAndOutputsShowInTheGates) {
   EXPECT_EQ(result(*parse("2 1 0 9 1 0001\n", {.bundles = {1, 1}}), {1, 1}), 1u);
 }
 
-TEST(TruthTableFile, RefusesMalformedFilesWithLineAndReason) {
+TEST(TruthTableFile, RejectsMalformedFilesWithLineAndReason) {
   const std::string gate = "2 1 0 1 2 0001\n";
   expect_refused({
       {gate + "2 1 0 1 3 0012\n",

@@ -53,7 +53,7 @@ TEST(TruthTable, EveryPlanComputesItsFunction) {
 
 // A lower bound: k ANDs make polynomials of degree k + 1 at most, and without an AND there are only
 // affine ones.
-TEST(TruthTable, NoFunctionCanHaveFewerAnds) {
+TEST(TruthTable, EveryPlanHasTheFewestAnds) {
   std::array<int, 4> histogram{};
   for (unsigned function = 0; function < 256; ++function) {
     const AndPlan& plan = and_plan(static_cast<std::uint8_t>(function));
@@ -63,7 +63,7 @@ TEST(TruthTable, NoFunctionCanHaveFewerAnds) {
   EXPECT_EQ(histogram, (std::array<int, 4>{16, 112, 128, 0}));
 }
 
-TEST(TruthTable, UsesNoInputThatDoesNotMatter) {
+TEST(TruthTable, UsesNoIrrelevantInput) {
   for (unsigned function = 0; function < 256; ++function) {
     const AndPlan& plan = and_plan(static_cast<std::uint8_t>(function));
     const unsigned used = plan.sum | plan.factors[0][0] | plan.factors[0][1] | plan.factors[1][0] |

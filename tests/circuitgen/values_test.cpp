@@ -32,7 +32,7 @@ TEST(Values, IntegersHaveBitJOnWireJ) {
             "0x" + std::string(18, '0'));
 }
 
-TEST(Values, MirroringExchangesTheEnds) {
+TEST(Values, MsbFirstReversesTheBits) {
   std::mt19937_64 rng(9);
   for (const std::uint32_t bits : {8u, 16u, 64u, 72u, 128u}) {
     const BitVector value = random_bits(bits, rng);
@@ -58,7 +58,7 @@ TEST(Values, RoundTrip) {
   }
 }
 
-TEST(Values, RefusesWithoutShowingTheValue) {
+TEST(Values, ErrorsDoNotShowTheValue) {
   struct Row {
     const char* text;
     std::uint32_t bits;

@@ -10,7 +10,7 @@
 namespace tinyot {
 namespace {
 
-TEST(WireIds, NoneIsGivenOutTwiceAndTheyStayFew) {
+TEST(WireIds, LiveIdsAreDistinctAndSmall) {
   std::mt19937_64 rng(1);
   WireIds ids;
   std::set<WireId> live;
@@ -31,7 +31,7 @@ TEST(WireIds, NoneIsGivenOutTwiceAndTheyStayFew) {
   EXPECT_LE(ids.limit(), most + most / 2 + 128);
 }
 
-TEST(WireIds, NeighboursInTimeAreNeighboursInPlace) {
+TEST(WireIds, ConsecutiveIdsAreAdjacent) {
   WireIds ids;
   std::vector<WireId> made;
   for (int i = 0; i < 1000; ++i) made.push_back(ids.take());
@@ -48,7 +48,7 @@ TEST(WireIds, NeighboursInTimeAreNeighboursInPlace) {
   EXPECT_LE(descents, 1);
 }
 
-TEST(WireTable, RefusesWhatDoesNotLive) {
+TEST(WireTable, RejectsWiresThatAreNotLive) {
   WireTable<int> table;
   EXPECT_THROW(table.at(0), std::logic_error);
   table.make(5, 50);

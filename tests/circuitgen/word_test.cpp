@@ -77,7 +77,7 @@ CircuitCost cost_of_function(std::uint32_t bits, std::uint32_t out_bits, const P
   return cost_of(binary(bits, out_bits, program));
 }
 
-TEST(Integer, BitwiseOperatorsAreThoseOfIntegers) {
+TEST(Integer, BitwiseOperatorsMatchIntegers) {
   expect_function_of_all_widths([](const Number& x, const Number& y) { return x ^ y; },
                                 std::bit_xor<>());
   expect_function_of_all_widths([](const Number& x, const Number& y) { return x & y; },
@@ -105,7 +105,7 @@ TEST(Integer, ArithmeticIsModuloAPowerOfTwo) {
   }
 }
 
-TEST(Integer, AFullProductHasAllItsBits) {
+TEST(Integer, FullProductHasAllItsBits) {
   const Program full_product = [](const Number& x, const Number& y) {
     Number product(2 * x.size());
     multiply(product.bits(), x, y);
@@ -166,13 +166,13 @@ TEST(Integer, AnyAndAllBits) {
   EXPECT_TRUE(all({}).constant());
 }
 
-TEST(Integer, SelectsAtOneAndABit) {
+TEST(Integer, SelectTakesOneAndPerBit) {
   const Program larger = [](const Number& x, const Number& y) { return select(less(x, y), y, x); };
   expect_function_of_all_widths(larger, [](auto x, auto y) { return std::max(x, y); });
   EXPECT_EQ(cost_of_function(20, 20, larger).ands, 40u);
 }
 
-TEST(Integer, ExchangesAtOneAndABit) {
+TEST(Integer, ExchangeTakesOneAndPerBit) {
   const Program sorted_difference = [](const Number& x, const Number& y) {
     Number low = x, high = y;
     exchange(less(high, low), low.bits(), high.bits());
@@ -183,7 +183,7 @@ TEST(Integer, ExchangesAtOneAndABit) {
   EXPECT_EQ(cost_of_function(20, 20, sorted_difference).ands, 20u + 20 + 19);
 }
 
-TEST(Integer, ShiftsByPublicCountsCostNothing) {
+TEST(Integer, ShiftsByPublicCountsTakeNoGate) {
   for (const std::uint32_t bits : {1, 4, 64}) {
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{63},
                                     std::size_t{64}, ~std::size_t{0}}) {
@@ -262,7 +262,7 @@ TEST(Integer, LooksUpInATable) {
   }
 }
 
-TEST(Integer, RefusesOperandsOfDifferentWidths) {
+TEST(Integer, RejectsOperandsOfDifferentWidths) {
   const Number x(3), y(4);
   EXPECT_THROW(x + y, std::logic_error);
   EXPECT_THROW(y ^ x, std::logic_error);

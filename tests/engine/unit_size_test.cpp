@@ -48,17 +48,15 @@ TEST(UnitSize, IsNotLargerThanTheJob) {
             << ands;
 }
 
-TEST(UnitSize, AUnitThatIsAskedForStays) {
-  EXPECT_EQ(choose_unit({.unit = 5000}, 1 << 20, 0, 0), 5000u);
-}
+TEST(UnitSize, KeepsRequestedUnit) { EXPECT_EQ(choose_unit({.unit = 5000}, 1 << 20, 0, 0), 5000u); }
 
-TEST(UnitSize, ABucketThatIsAskedForFindsAUnitThatReachesSigma) {
+TEST(UnitSize, FindsUnitThatReachesSigmaWithRequestedBucket) {
   EXPECT_EQ(chosen({.profile = Profile::Fast, .bucket = 3}, 1 << 24).unit(), 1u << 20);
   EXPECT_GE(chosen({.bucket = 3}, 1 << 24).unit(), 1u << 19);
   EXPECT_THROW(chosen({.bucket = 4}, 1 << 10), UsageError);
 }
 
-TEST(UnitSize, TooLittleMemoryIsRefusedWithTheLeast) {
+TEST(UnitSize, RejectsTooLittleMemoryNamingTheLeast) {
   try {
     choose_unit({}, 1 << 20, 0, 1000);
     FAIL();

@@ -157,7 +157,7 @@ void expect_reference_bits_are_not_served(const Seen& seen, Party party) {
   EXPECT_EQ(delta_checks, kFreshUnits);
 }
 
-TEST_P(FreshnessOf, NothingIsSentOrHandedOutTwice) {
+TEST_P(FreshnessOf, NoMessageOrBitRepeats) {
   const Seen seen = run(1, 2);
   expect_no_message_repeats(seen);
   for (const Party party : {Party::A, Party::B}) {
@@ -184,7 +184,7 @@ void expect_other_streams(const Seen& one, const Seen& other) {
   for (const Bytes& key : common) ASSERT_EQ(key, absent) << "a key that both sessions have";
 }
 
-TEST_P(FreshnessOf, MessagesAndStreamsFollowFromTheRandomnessOfTheirParty) {
+TEST_P(FreshnessOf, MessagesAndStreamsDependOnTheRandomnessOfTheirParty) {
   const Seen one = run(1, 2), with_other_a = run(3, 2), with_other_b = run(1, 4);
   expect_other_messages(Party::A, one, with_other_a);
   expect_other_messages(Party::B, one, with_other_b);

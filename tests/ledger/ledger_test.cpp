@@ -124,7 +124,7 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
   std::string port_;
 };
 
-TEST_P(LedgerOf, AWholeSessionUsesNothingTwice) {
+TEST_P(LedgerOf, WholeSessionUsesNothingTwice) {
   std::filesystem::create_directories(dir_);
   const pid_t child = start_child([&] {
     const auto repeated = whole_session(Party::B);

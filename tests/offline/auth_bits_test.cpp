@@ -19,7 +19,7 @@ bool row_product(const BitMatrix& matrix, std::size_t row, const BitVector& gamm
   return product;
 }
 
-TEST(Amplification, RTimesGammaIsAlwaysDelta) {
+TEST(Amplification, RTimesGammaIsDelta) {
   Rng rng(Seed{{1, 1}});
   for (const std::size_t tau : {1u, 2u, 63u, 64u, 65u, 342u, 939u}) {
     for (int i = 0; i < 10; ++i) {
@@ -33,7 +33,7 @@ TEST(Amplification, RTimesGammaIsAlwaysDelta) {
   }
 }
 
-TEST(Amplification, AZeroGammaIsOurBug) {
+TEST(Amplification, ZeroGammaFailsEnsure) {
   Rng rng(Seed{{2, 1}});
   const BitVector zero(342);
   EXPECT_THROW(draw_amplification(rng, {zero}, Delta{{1, 2}}), std::logic_error);
@@ -84,7 +84,7 @@ TEST(Amplification, RowsAreUniformOverTheSolutions) {
   }
 }
 
-TEST(Amplification, MacsAndKeysAreProductsWithTheWeakOnes) {
+TEST(Amplification, MacsAndKeysAreProductsWithWeakMacsAndKeys) {
   Rng rng(Seed{{5, 1}});
   constexpr std::size_t kTau = 65, kBits = 512;
   const BitVector gamma = rng.bits(kTau), x = rng.bits(kBits);
@@ -129,7 +129,7 @@ void expect_good(const MadeBits& a, const MadeBits& b) {
 
 // Two runs, each from seeds of the short run before them, under the same global keys and tied to
 // them.
-TEST(AuthBitMaker, RunsAreGoodAndCostWhatTheHeaderSays) {
+TEST(AuthBitMaker, RunsAreCorrectAndMatchTheDocumentedCost) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   const std::size_t t = params.columns_made(), wanted[] = {100, 9000};
   std::vector<MadeBits> of[2];
@@ -169,7 +169,7 @@ TEST(AuthBitMaker, RunsAreGoodAndCostWhatTheHeaderSays) {
   EXPECT_LE(before_runs[0].rounds, 7u);
 }
 
-TEST(AuthBitMaker, ALoneRunNeedsNoOtherBeforeIt) {
+TEST(AuthBitMaker, SingleRunNeedsNoEarlierRun) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   MadeBits of[2];
   run_sessions([&](Session& session) {
@@ -185,7 +185,7 @@ TEST(AuthBitMaker, ALoneRunNeedsNoOtherBeforeIt) {
 }
 
 // Runs beyond the lanes take their seeds from the runs that many before them.
-TEST(AuthBitMaker, RunsBeyondTheLanesAreGood) {
+TEST(AuthBitMaker, RunsBeyondTheLanesAreCorrect) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   constexpr std::size_t kRuns = AuthBitMaker::kLanes + 2;
   MadeBits of[2];
@@ -203,7 +203,7 @@ TEST(AuthBitMaker, RunsBeyondTheLanesAreGood) {
 }
 
 // Chunks are sent ahead, so a party waits for the peer's first chunk only after its own first ones.
-TEST(AuthBitMaker, ChunksAreSentAheadOfThePeers) {
+TEST(AuthBitMaker, SendsChunksBeforeWaitingForThePeer) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   run_sessions([&](Session& session) {
     AuthBitMaker maker(session, params);
@@ -218,7 +218,7 @@ TEST(AuthBitMaker, ChunksAreSentAheadOfThePeers) {
   });
 }
 
-TEST(RunLayout, HoldsTheBitsTheSeedsAndTheTie) {
+TEST(RunLayout, HasBitsBaseOtsAndReferenceBits) {
   const auto params = SecurityParameters::make({});
   for (const std::size_t wanted : {0u, 1u, 63u, 64u, 65u, 511u, 512u, 513u, 100000u}) {
     for (const std::size_t sets : {1u, 2u, 64u}) {

@@ -68,7 +68,7 @@ TEST(AuthTriple, FoldedLayersAreProducts) {
       }
 }
 
-TEST(AuthTriple, TripleJMeetsTheOneThatIsAsFarOnAsTheShift) {
+TEST(AuthTriple, CombinesTripleJWithTheTripleAtTheShift) {
   constexpr std::size_t kCount = 640;
   const Shifts shifts = {5, 600};
   const Folded folded = fold(kCount, shifts, 256);
@@ -92,7 +92,7 @@ TEST(AuthTriple, TripleJMeetsTheOneThatIsAsFarOnAsTheShift) {
 }
 
 // So the MACs of all folded x sum up to those of all layers.
-TEST(AuthTriple, EveryTripleOfEveryLayerIsFoldedInOnce) {
+TEST(AuthTriple, FoldsEveryTripleOfEveryLayerOnce) {
   const auto add = [](Block& sum, const TripleLayer& layer) {
     for (const Mac& mac : layer.x.mine.macs) sum ^= mac.value;
   };
@@ -108,7 +108,7 @@ TEST(AuthTriple, EveryTripleOfEveryLayerIsFoldedInOnce) {
   }
 }
 
-TEST(AuthTriple, AWrongCombinerBitIsFound) {
+TEST(AuthTriple, DetectsWrongCombinerBit) {
   constexpr std::size_t kChunk = 128;
   const Shifts shifts = {77, 200};
   const std::size_t bits = shifts.size() * kChunk;
@@ -122,7 +122,7 @@ TEST(AuthTriple, AWrongCombinerBitIsFound) {
             << chunk << ", " << bit;
 }
 
-TEST(AuthTriple, LayersOfDifferentSizesOrMissingShiftsAreOurBug) {
+TEST(AuthTriple, LayersOfDifferentSizesOrMissingShiftsFailEnsure) {
   const auto refused = [](std::size_t of_second, const Shifts& shifts) {
     const Outcomes outcomes = run_sessions(
         [&](Session& session) {
@@ -141,7 +141,7 @@ TEST(AuthTriple, LayersOfDifferentSizesOrMissingShiftsAreOurBug) {
   EXPECT_TRUE(refused(256, {256}));
 }
 
-TEST(AuthTriple, CostsWhatTheHeaderSays) {
+TEST(AuthTriple, MatchesTheDocumentedCost) {
   std::uint64_t sent = 0, messages = 0;
   fold(640, {9, 99}, 256, Party::A,
        [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {

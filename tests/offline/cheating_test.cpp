@@ -154,7 +154,7 @@ class OfflineAttack : public testing::TestWithParam<Attack> {
   }
 };
 
-TEST_P(OfflineAttack, EndsAsForetold) {
+TEST_P(OfflineAttack, EndsAsExpected) {
   // Single guesses are counted role by role in the tests of LaBit, LaAND and LaOT; here one cheater
   // is enough.
   if (GetParam().sender != Sender::OnlyB && GetParam().expected != Expected::Guess)
@@ -164,7 +164,7 @@ TEST_P(OfflineAttack, EndsAsForetold) {
 
 INSTANTIATE_TEST_SUITE_P(EveryMessage, OfflineAttack, testing::ValuesIn(kAttacks));
 
-TEST(OfflineCheating, APeerThatWantsNoMoreGetsNoMore) {
+TEST(OfflineCheating, EndsWhenOnePartyDeclinesTheNextUnit) {
   for (const Party cheater : {Party::A, Party::B}) {
     const UnitRun made = run(options_with(cheater, 1, flip_bit("unit.begin", 0, 64)));
     EXPECT_EQ(of(made.outcomes, peer_of(cheater)).kind, Outcome::Kind::Done);
@@ -173,7 +173,7 @@ TEST(OfflineCheating, APeerThatWantsNoMoreGetsNoMore) {
   }
 }
 
-TEST(OfflineCheating, TheTableNamesEveryMessageThatIsSent) {
+TEST(OfflineCheating, TableCoversEveryMessage) {
   std::set<std::string> sent[2], attacked;
   const auto note = [](std::set<std::string>& tags) {
     return cheating(

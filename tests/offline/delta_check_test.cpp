@@ -88,7 +88,7 @@ class DeltaCheckOf : public testing::TestWithParam<DeltaCase> {
 };
 
 // In EQ A learns first: a cheating A that follows the protocol from there on stops itself.
-TEST_P(DeltaCheckOf, AWrongTieOfTheLastUnitIsFound) {
+TEST_P(DeltaCheckOf, DetectsAlteredCheckOfTheLastUnit) {
   const auto units = static_cast<int>(GetParam().units);
   const std::size_t last = GetParam().delta_checks - 1;
   for (const Party cheater : {Party::A, Party::B}) {
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(EachJob, DeltaCheckOf, testing::ValuesIn(kDeltaCases),
 
 class DeltaCheckLater : public DeltaCheckOf {};
 
-TEST_P(DeltaCheckLater, AnotherGlobalKeyThanBeforeIsFound) {
+TEST_P(DeltaCheckLater, DetectsChangedGlobalKey) {
   for (const Party cheater : {Party::A, Party::B}) {
     const Made made = run(cheater, {2, 0}, no_deviation);
     EXPECT_TRUE(caught_by(made.outcomes.a, kCheck)) << letter(cheater);

@@ -58,18 +58,18 @@ void expect_unit(std::uint64_t ands, std::uint32_t k = 2) {
 
 constexpr std::uint64_t kInABatch = kBatchBits / 3;  // triples of a layer, of three bits each
 
-TEST(FastUnit, MaterialIsGoodAtBlockAndBatchEdges) {
+TEST(FastUnit, MaterialIsCorrectAtBlockAndBatchEdges) {
   for (const std::uint64_t ands : {1ull, 127ull, 128ull, 129ull}) expect_unit(ands);
   for (const std::uint64_t ands : {kInABatch - 128, kInABatch, kInABatch + 1, kInABatch + 128})
     expect_unit(ands);
 }
 
-TEST(FastUnit, TreesOfEverySizeMakeGoodMaterial) {
+TEST(FastUnit, EveryTreeSizeMakesCorrectMaterial) {
   for (const std::uint32_t k : {1u, 2u, 4u}) expect_unit(1025, k);
 }
 
 // Chunks that are folded together, and batches, end at different triples.
-TEST(FastUnit, LayersOfManyBatchesMakeGoodMaterial) {
+TEST(FastUnit, LayersOfManyBatchesMakeCorrectMaterial) {
   for (const std::uint32_t k : {2u, 4u}) expect_unit(3 * kInABatch + 1, k);
 }
 
@@ -82,7 +82,7 @@ TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
 
 // The last unit is smaller and, having a population of its own, has more layers: it finds memory of
 // other sizes.
-TEST(FastUnit, UnitsOfOtherSizesUseTheMemoryOfEarlierOnes) {
+TEST(FastUnit, ReusesMemoryForUnitsOfOtherSizes) {
   const auto params = SecurityParameters::make(fast(2000));
   const auto plan = params.plan(4130);
   ASSERT_EQ(plan.size(), 3u);
@@ -116,7 +116,7 @@ void expect_balanced(const Column& column, const std::string& name) {
   }
 }
 
-TEST(FastUnit, EveryVectorIsBalancedFromEndToEnd) {
+TEST(FastUnit, EveryVectorIsBalanced) {
   const FastMade made = preprocess_fast(fast(5000), 5000, 2560);
   expect_good_unit(made);
   for (const int party : {0, 1}) {
@@ -131,7 +131,7 @@ TEST(FastUnit, EveryVectorIsBalancedFromEndToEnd) {
   }
 }
 
-TEST(FastUnit, KeysThatDoNotFitAreOurBug) {
+TEST(FastUnit, KeysWithWrongLowBitsFailEnsure) {
   const auto params = SecurityParameters::make(fast(128));
   MemorySink sinks[2];
   const Outcomes outcomes = run_sessions(
@@ -196,7 +196,7 @@ void expect_nothing_made(const FastAttack& attack, Party cheater) {
   EXPECT_EQ(made.sinks[static_cast<int>(peer_of(cheater))].units, 0);
 }
 
-TEST(FastUnit, AnAlteredMessageYieldsNothing) {
+TEST(FastUnit, AlteredMessageYieldsNoMaterial) {
   for (const FastAttack& attack : kFastAttacks)
     for (const Party cheater : {Party::A, Party::B})
       if (std::string_view(attack.tag) != "coin_toss.opening" || cheater == Party::A)
@@ -205,7 +205,7 @@ TEST(FastUnit, AnAlteredMessageYieldsNothing) {
 
 // The shifts are tossed when what they must not depend on is fixed: the first message of the toss
 // follows the last of these.
-TEST(FastUnit, ShiftsAreTossedWhenTheLayersAreFixed) {
+TEST(FastUnit, TossesShiftsAfterTheLayersAreFixed) {
   std::vector<std::string> sent;
   preprocess_fast(
       fast(200), 200, 7, 1,

@@ -247,7 +247,7 @@ std::map<std::string, std::size_t> bytes_sent(const SecurityParameters& params,
   return bytes;
 }
 
-TEST(Fold, AUnitMakesAndFoldsAsManyLeakyObjectsAsItsPlanHas) {
+TEST(Fold, UnitMakesAndFoldsTheLeakyObjectsOfItsPlan) {
   constexpr std::size_t kAnds = 64;
   const auto pairs = SecurityParameters::make({.columns = Columns::Experiment, .unit = kAnds});
   const std::size_t b = pairs.plan(kAnds).at(0).bucket;

@@ -96,7 +96,7 @@ TEST(GlobalKey, OneKeyInBothRunsPasses) {
   EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
 }
 
-TEST(GlobalKey, AnotherKeyInTheSecondRunIsFound) {
+TEST(GlobalKey, DetectsAnotherKeyInTheSecondRun) {
   const Outcomes outcomes = two_runs({1, 0});
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::PeerCheated)
       << "A takes the run for good, although it is under another key than the one before it";

@@ -12,7 +12,7 @@ namespace {
 
 using namespace tinyot::test;
 
-TEST(LayerShifts, AreTheSameForBothAndOthersForEachLayerAndToss) {
+TEST(LayerShifts, AgreeBetweenPartiesAndDifferPerLayerAndToss) {
   constexpr std::size_t kLayers = 4, kTosses = 5, kSize = std::size_t{1} << 40;
   std::vector<std::size_t> of[2];
   run_sessions([&](Session& session) {
@@ -26,7 +26,7 @@ TEST(LayerShifts, AreTheSameForBothAndOthersForEachLayerAndToss) {
   for (const std::size_t shift : of[0]) EXPECT_LT(shift, kSize);
 }
 
-TEST(LayerShifts, EveryShiftIsAsLikelyForEachLayer) {
+TEST(LayerShifts, AreUniformInEachLayer) {
   constexpr std::size_t kTosses = 2000;
   for (const std::size_t size : {128u, 384u}) {
     std::vector<double> seen[2] = {std::vector<double>(size), std::vector<double>(size)},
@@ -44,7 +44,7 @@ TEST(LayerShifts, EveryShiftIsAsLikelyForEachLayer) {
   }
 }
 
-TEST(LayerShifts, ATossThatIsAlteredIsFound) {
+TEST(LayerShifts, DetectsAlteredToss) {
   for (const char* tag : {"coin_toss.commitment", "coin_toss.opening"}) {
     const Outcomes outcomes = run_sessions([&](Session& session) { toss_shifts(session, 3, 256); },
                                            options_with(Party::A, 1, flip_bit(tag, 0, 7)), false);

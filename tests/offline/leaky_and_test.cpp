@@ -88,7 +88,7 @@ TEST(LeakyAnd, HonestRunsGiveProducts) {
 
 // The MAC holder uses U only where x = 1: a wrong U is a guess at x = 0, and one that survives has
 // changed nothing.
-TEST(LeakyAnd, AWrongUIsAGuessAtX) {
+TEST(LeakyAnd, WrongUIsAGuessOfX) {
   constexpr std::size_t kRuns = repetitions(200);
   for (const Party holder : {Party::A, Party::B}) {
     std::size_t caught = 0;
@@ -107,7 +107,7 @@ TEST(LeakyAnd, AWrongUIsAGuessAtX) {
 
 // The other guess: the key holder expects x = 1, where V carries the error of U, and claims the
 // digest that fits.
-TEST(LeakyAnd, AWrongUWithTheDigestThatFitsIsTheOtherGuess) {
+TEST(LeakyAnd, WrongUWithMatchingDigestIsTheOppositeGuess) {
   constexpr std::size_t kRuns = 100, kObject = 7;
   std::size_t caught = 0;
   const DigestOf fitting = [](Session& session, const Digest&, PeersView x, PeersView z) {
@@ -132,7 +132,7 @@ TEST(LeakyAnd, AWrongUWithTheDigestThatFitsIsTheOtherGuess) {
 
 // Wrong U for the best number of LaANDs, which have been put into buckets when they are known to be
 // good.
-TEST(LeakyAnd, AWholeBucketLeaksAsOftenAsTheBoundSays) {
+TEST(LeakyAnd, WholeBucketLeaksWithTheProbabilityOfTheBound) {
   struct Small {
     std::size_t l, bucket, runs;
   };
@@ -154,7 +154,7 @@ TEST(LeakyAnd, AWholeBucketLeaksAsOftenAsTheBoundSays) {
   }
 }
 
-TEST(LeakyAnd, AWrongDIsAlwaysFound) {
+TEST(LeakyAnd, AlwaysDetectsWrongD) {
   for (const Party holder : {Party::A, Party::B})
     for (std::uint64_t seed = 0; seed < 20; ++seed)
       EXPECT_TRUE(caught_by(
@@ -164,7 +164,7 @@ TEST(LeakyAnd, AWrongDIsAlwaysFound) {
           and_check_of(holder)));
 }
 
-TEST(LeakyAnd, CostsWhatTheHeaderSays) {
+TEST(LeakyAnd, MatchesTheDocumentedCost) {
   run_sessions([](Session& session) {
     Dealt x(session.me(), Party::A, kLeakyAnds, 1, 0), y(session.me(), Party::A, kLeakyAnds, 1, 1),
         r(session.me(), Party::A, kLeakyAnds, 1, 2);

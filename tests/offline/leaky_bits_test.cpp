@@ -86,7 +86,7 @@ TEST(LeakyBits, HonestRunsGiveMacsUnderTheChoices) {
   }
 }
 
-TEST(LeakyBits, TheChosenBitsAreBalancedInEveryWindow) {
+TEST(LeakyBits, ChosenBitsAreBalancedInEveryWindow) {
   std::size_t ones[kLength / 64] = {};
   constexpr std::size_t kRuns = 100;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
@@ -102,7 +102,7 @@ TEST(LeakyBits, TheChosenBitsAreBalancedInEveryWindow) {
 // receiver with y_i = 0 does not use u_i: nothing changes for it, and the sender has learnt y_i.
 // One with y_i = 1 gets another W and the check fails. So the attack on one column is a guess at
 // y_i = 0; if it succeeds, every MAC is right.
-TEST(LeakyBits, AnotherGammaInOneColumnIsAGuessAtOneChoice) {
+TEST(LeakyBits, AnotherGammaInOneColumnIsAGuessOfOneChoice) {
   constexpr std::size_t kRuns = repetitions(300);
   for (const Party sender : {Party::A, Party::B}) {
     std::size_t caught = 0;
@@ -120,7 +120,7 @@ TEST(LeakyBits, AnotherGammaInOneColumnIsAGuessAtOneChoice) {
   }
 }
 
-TEST(LeakyBits, SeveralColumnsAreAsManyGuesses) {
+TEST(LeakyBits, AnotherGammaInSeveralColumnsIsAGuessOfEachChoice) {
   constexpr std::size_t kRuns = repetitions(400), kColumns = 2;
   std::size_t survived = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
@@ -141,7 +141,7 @@ TEST(LeakyBits, SeveralColumnsAreAsManyGuesses) {
   EXPECT_LT(std::abs(static_cast<double>(survived) - expected), 5 * std::sqrt(expected * 3 / 4));
 }
 
-TEST(LeakyBits, AWrongPairingOrDifferenceIsAlwaysFoundByTheSender) {
+TEST(LeakyBits, SenderAlwaysDetectsWrongPairingOrDifference) {
   for (const Party sender : {Party::A, Party::B}) {
     const std::string check = std::string("EQ of LaBit of ") + letter(sender);
     for (const std::size_t bit : {std::size_t{0}, std::size_t{255}})
@@ -156,7 +156,7 @@ TEST(LeakyBits, AWrongPairingOrDifferenceIsAlwaysFoundByTheSender) {
   }
 }
 
-TEST(LeakyBits, CostsWhatTheHeaderSays) {
+TEST(LeakyBits, MatchesTheDocumentedCost) {
   for (const std::size_t length : {std::size_t{512}, std::size_t{1536}, kChunkBits}) {
     run_sessions([&](Session& session) {
       const auto params = parameters();

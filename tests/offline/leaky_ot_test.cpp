@@ -94,7 +94,7 @@ class SenderGuess : public testing::TestWithParam<Guess> {};
 
 // The receiver opens only one of X_0, X_1 and of I_0, I_1: a wrong one is found if it is the one
 // that is opened, by the check that comes first, and has no effect otherwise.
-TEST_P(SenderGuess, IsCaughtHalfOfTheTime) {
+TEST_P(SenderGuess, IsDetectedWithProbabilityOneHalf) {
   constexpr std::size_t kRuns = repetitions(200);
   const Guess& guess = GetParam();
   for (const Party sender : {Party::A, Party::B}) {
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(OneBit, SenderGuess,
 
 // Wrong MACs in X_0 of the best number of LaOTs: guesses at c, which have been put into buckets
 // when they are known to be good.
-TEST(LeakyOt, AWholeBucketLeaksAsOftenAsTheBoundSays) {
+TEST(LeakyOt, WholeBucketLeaksWithTheProbabilityOfTheBound) {
   constexpr std::size_t l = 4, kBucket = 2, kAttacked = best_attack(kBucket),
                         kRuns = repetitions(3000);
   const Deviation wrong_macs = [](std::string_view tag, std::size_t occurrence,
@@ -148,7 +148,7 @@ TEST(LeakyOt, AWholeBucketLeaksAsOftenAsTheBoundSays) {
   expect_as_likely(owned, kRuns, std::exp2(-exact_bound_bits(l, kBucket)));
 }
 
-TEST(LeakyOt, AWrongDOfTheReceiverIsAlwaysFound) {
+TEST(LeakyOt, AlwaysDetectsWrongDOfTheReceiver) {
   for (const Party sender : {Party::A, Party::B})
     for (std::uint64_t seed = 0; seed < 20; ++seed)
       EXPECT_TRUE(caught_by(
@@ -159,7 +159,7 @@ TEST(LeakyOt, AWrongDOfTheReceiverIsAlwaysFound) {
 }
 
 // Both X wrong: there is nothing to guess.
-TEST(LeakyOt, WrongMacsInBothAreAlwaysFoundBeforeAnythingIsAnswered) {
+TEST(LeakyOt, DetectsWrongMacsInBothBeforeAnswering) {
   std::size_t answers = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const LeakyOts made =
@@ -174,7 +174,7 @@ TEST(LeakyOt, WrongMacsInBothAreAlwaysFoundBeforeAnythingIsAnswered) {
   EXPECT_EQ(answers, 0u);
 }
 
-TEST(LeakyOt, CostsWhatTheHeaderSays) {
+TEST(LeakyOt, MatchesTheDocumentedCost) {
   run_sessions([](Session& session) {
     Dealt x0(session.me(), Party::A, kLeakyOts, 1, 0), x1(session.me(), Party::A, kLeakyOts, 1, 1);
     Dealt c(session.me(), Party::B, kLeakyOts, 1, 2), r(session.me(), Party::B, kLeakyOts, 1, 3);

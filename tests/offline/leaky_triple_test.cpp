@@ -79,7 +79,7 @@ TEST(LeakyTriple, SharesOfZAreBalanced) {
 
 // The other party uses G only where its x is 1: a wrong G is a guess at that bit, whichever of its
 // bits is wrong, the lowest too.
-TEST(LeakyTriple, AWrongGIsAGuessAtX) {
+TEST(LeakyTriple, WrongGIsAGuessOfX) {
   constexpr std::size_t kBits = 128, kRuns = kBits + 64;
   for (const Party cheater : {Party::A, Party::B}) {
     const Party honest = peer_of(cheater);
@@ -99,7 +99,7 @@ TEST(LeakyTriple, AWrongGIsAGuessAtX) {
 
 // One wrong G in each of two layers, whose shifts are tossed when they are known to be good: the
 // two attacked triples are one bucket if they meet.
-TEST(LeakyTriple, AWholeBucketLeaksAsOftenAsTheBoundSays) {
+TEST(LeakyTriple, WholeBucketLeaksWithTheProbabilityOfTheBound) {
   constexpr std::size_t l = 128, kBucket = 2, kAttackedOfLayer[kBucket] = {3, 77},
                         kRuns = repetitions(16000);
   std::size_t owned = 0;
@@ -124,7 +124,7 @@ TEST(LeakyTriple, AWholeBucketLeaksAsOftenAsTheBoundSays) {
   expect_as_likely(owned, kRuns, std::exp2(-layers_bound_bits(l, kBucket)));
 }
 
-TEST(LeakyTriple, AWrongDIsAlwaysFound) {
+TEST(LeakyTriple, AlwaysDetectsWrongD) {
   for (const Party cheater : {Party::A, Party::B})
     for (std::uint64_t seed = 0; seed < 20; ++seed)
       EXPECT_TRUE(caught_by(
@@ -136,7 +136,7 @@ TEST(LeakyTriple, AWrongDIsAlwaysFound) {
 
 // A cheater that knows both global keys makes wrong triples: an error of Delta^A ^ Delta^B is what
 // the check takes for a product. One bit of the keys that it has wrong is found where x is 1.
-TEST(LeakyTriple, AWrongProductCostsTheGlobalKey) {
+TEST(LeakyTriple, WrongProductNeedsBothGlobalKeys) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     const Block delta =
         key_for_triples(Party::A, seed).value ^ key_for_triples(Party::B, seed).value;
@@ -161,7 +161,7 @@ TEST(LeakyTriple, AWrongProductCostsTheGlobalKey) {
 }
 
 // Layers of a session hash apart: the same bits in another layer give other G.
-TEST(LeakyTriple, LayersHashApart) {
+TEST(LeakyTriple, LayersHaveSeparateHashKeys) {
   std::vector<std::vector<std::byte>> g;
   const auto keep = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
     if (tag == "latriple.g") g.push_back(payload);
@@ -183,7 +183,7 @@ TEST(LeakyTriple, LayersHashApart) {
     EXPECT_NE(std::memcmp(g[0].data() + i, g[2].data() + i, sizeof(Block)), 0) << i / sizeof(Block);
 }
 
-TEST(LeakyTriple, KeysThatDoNotFitAreOurBug) {
+TEST(LeakyTriple, KeysWithWrongLowBitsFailEnsure) {
   const Outcomes outcomes = run_sessions(
       [&](Session& session) {
         PhaseLog log;
@@ -198,7 +198,7 @@ TEST(LeakyTriple, KeysThatDoNotFitAreOurBug) {
   EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Other) << outcomes.b.message;
 }
 
-TEST(LeakyTriple, CostsWhatTheHeaderSays) {
+TEST(LeakyTriple, MatchesTheDocumentedCost) {
   std::uint64_t sent[2] = {};
   make_triples(Party::A, 1,
                [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {

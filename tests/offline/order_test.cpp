@@ -110,19 +110,19 @@ class Order : public testing::Test {
   static inline EventsOfBoth events_;
 };
 
-TEST_F(Order, ThePairingIsSentWhenAllCorrectionsHaveArrived) {
+TEST_F(Order, SendsPairingAfterAllCorrections) {
   for (const Events& events : events_) {
     EXPECT_GT(first(events, "+labit.pairing"), last(events, "-labit.corrections"));
     EXPECT_GT(first(events, "+labit.d"), last(events, "-labit.corrections"));
   }
 }
 
-TEST_F(Order, TheAmplificationMatrixIsSentWhenLaBitIsChecked) {
+TEST_F(Order, SendsAmplificationMatrixAfterTheCheckOfLaBit) {
   for (const std::size_t party : {0u, 1u})
     EXPECT_GT(first(events_[party], "+abit.r"), first(events_[party], end_of_eq(party)));
 }
 
-TEST_F(Order, ThePermutationIsSentWhenTheLeakyObjectsAreChecked) {
+TEST_F(Order, SendsPermutationAfterTheCheckOfLeakyObjects) {
   for (const std::size_t party : {0u, 1u}) {
     const Events& events = events_[party];
     EXPECT_GT(first(events, "+bucket.permutation_seed"), last(events, end_of_eq(party)));
@@ -133,13 +133,13 @@ TEST_F(Order, ThePermutationIsSentWhenTheLeakyObjectsAreChecked) {
   }
 }
 
-TEST_F(Order, TheReceiverOfALeakyOtAnswersAfterItHasSeenAllOfX) {
+TEST_F(Order, LeakyOtReceiverAnswersAfterAllOfX) {
   for (const Events& events : events_)
     for (const char* part : {"-laot.x.bits", "-laot.x.macs", "-laot.x.t"})
       EXPECT_GT(first(events, "+laot.d"), last(events, part));
 }
 
-TEST_F(Order, NothingIsPouredBeforeTheTranscriptsAreSettled) {
+TEST_F(Order, PoursAfterTheTranscriptsAreSettled) {
   for (const Events& events : events_) expect_poured_when_settled(events, {"aand.d", "aot.d"});
 }
 
@@ -157,7 +157,7 @@ class OrderOfProducts : public testing::Test {
   static inline EventsOfBoth events_;
 };
 
-TEST_F(OrderOfProducts, NothingIsRevealedBeforeTheObjectsAreCheckedAndCombined) {
+TEST_F(OrderOfProducts, RevealsAfterTheObjectsAreCheckedAndCombined) {
   for (const std::size_t party : {0u, 1u}) {
     const Events& events = events_[party];
     EXPECT_GT(first(events, "+product.dh"), last(events, end_of_eq(party)));
@@ -166,7 +166,7 @@ TEST_F(OrderOfProducts, NothingIsRevealedBeforeTheObjectsAreCheckedAndCombined) 
   }
 }
 
-TEST_F(OrderOfProducts, EachEFollowsThePeersDOfItsChunk) {
+TEST_F(OrderOfProducts, SendsEAfterThePeersDOfItsChunk) {
   for (const Events& events : events_) {
     const auto d = all(events, "-product.dh"), e = all(events, "+product.e");
     ASSERT_EQ(d.size(), 2u);
@@ -175,7 +175,7 @@ TEST_F(OrderOfProducts, EachEFollowsThePeersDOfItsChunk) {
   }
 }
 
-TEST_F(OrderOfProducts, NothingIsPouredBeforeTheTranscriptsAreSettled) {
+TEST_F(OrderOfProducts, PoursAfterTheTranscriptsAreSettled) {
   for (const Events& events : events_)
     expect_poured_when_settled(events, {"aand.d", "aot.d", "product.dh", "product.e"});
 }
@@ -193,7 +193,7 @@ class OrderOfFast : public testing::Test {
   static inline EventsOfBoth events_;
 };
 
-TEST_F(OrderOfFast, ABatchIsChallengedWhenItsCorrectionsHaveArrived) {
+TEST_F(OrderOfFast, ChallengesBatchAfterItsCorrections) {
   for (const Events& events : events_) {
     const auto corrections = all(events, "-softspoken.corrections"),
                challenges = all(events, "+softspoken.challenge");
@@ -204,7 +204,7 @@ TEST_F(OrderOfFast, ABatchIsChallengedWhenItsCorrectionsHaveArrived) {
   }
 }
 
-TEST_F(OrderOfFast, ABatchIsAnsweredWhenItsChallengeHasArrived) {
+TEST_F(OrderOfFast, AnswersBatchAfterItsChallenge) {
   for (const Events& events : events_) {
     const auto corrections = all(events, "+softspoken.corrections"),
                challenges = all(events, "-softspoken.challenge"),
@@ -220,7 +220,7 @@ TEST_F(OrderOfFast, ABatchIsAnsweredWhenItsChallengeHasArrived) {
 
 // A party uses bits when it has answered for them, and keys when it has checked the peer's answer.
 // The unit's first batches are plain.
-TEST_F(OrderOfFast, ABatchIsUsedWhenItIsChecked) {
+TEST_F(OrderOfFast, UsesBatchAfterItsCheck) {
   for (const Events& events : events_) {
     const auto sent = all(events, "+softspoken.answer"),
                received = all(events, "-softspoken.answer"), used = all(events, "+latriple.g");
@@ -235,7 +235,7 @@ TEST_F(OrderOfFast, ABatchIsUsedWhenItIsChecked) {
   }
 }
 
-TEST_F(OrderOfFast, TheShiftsAreTossedWhenTheLayersAreChecked) {
+TEST_F(OrderOfFast, TossesShiftsAfterTheCheckOfLayers) {
   for (const std::size_t party : {0u, 1u}) {
     const Events& events = events_[party];
     const std::ptrdiff_t toss = first(events, begin_of_toss(party));
@@ -247,12 +247,12 @@ TEST_F(OrderOfFast, TheShiftsAreTossedWhenTheLayersAreChecked) {
   }
 }
 
-TEST_F(OrderOfFast, NothingIsRevealedBeforeTheShiftsAreTossed) {
+TEST_F(OrderOfFast, RevealsAfterTheShiftsAreTossed) {
   for (const std::size_t party : {0u, 1u})
     EXPECT_GT(first(events_[party], "+triple.d"), last(events_[party], end_of_toss(party)));
 }
 
-TEST_F(OrderOfFast, TheProductsAreComparedWhenAllOfThemAreAnnounced) {
+TEST_F(OrderOfFast, ComparesProductsAfterAllAreAnnounced) {
   for (const std::size_t party : {0u, 1u}) {
     const Events& events = events_[party];
     EXPECT_GT(last(events, end_of_eq(party)), last(events, "-latriple.d"));
@@ -260,7 +260,7 @@ TEST_F(OrderOfFast, TheProductsAreComparedWhenAllOfThemAreAnnounced) {
   }
 }
 
-TEST_F(OrderOfFast, NothingIsPouredBeforeTheTranscriptsAreSettled) {
+TEST_F(OrderOfFast, PoursAfterTheTranscriptsAreSettled) {
   for (const std::size_t party : {0u, 1u}) {
     expect_poured_when_settled(events_[party], {"triple.d"});
     EXPECT_GT(first(events_[party], "pour"), last(events_[party], end_of_eq(party)));

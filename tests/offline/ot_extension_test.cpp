@@ -112,7 +112,7 @@ void expect_right(const Call& call) {
   EXPECT_EQ(both, 0u) << "kind " << static_cast<int>(call.kind) << ", " << call.x.size() << " OTs";
 }
 
-TEST(OtExtension, EveryKindIsRightAtTheEdgesOfBlocks) {
+TEST(OtExtension, EveryKindIsCorrectAtBlockEdges) {
   for (const std::uint32_t k : {1u, 2u, 4u}) {
     std::vector<Call> calls;
     for (const Kind kind : kKinds)
@@ -122,7 +122,7 @@ TEST(OtExtension, EveryKindIsRightAtTheEdgesOfBlocks) {
   }
 }
 
-TEST(OtExtension, EveryKindIsRightAtTheEdgesOfBatches) {
+TEST(OtExtension, EveryKindIsCorrectAtBatchEdges) {
   std::vector<Call> calls;
   for (const Kind kind : kKinds)
     for (const std::size_t count :
@@ -138,7 +138,7 @@ void expect_uniform_bytes(std::span<const Block> blocks, const char* what) {
   EXPECT_LT(chi_square(cells), chi_square_bound(cells.size())) << what;
 }
 
-TEST(OtExtension, WhatIsRandomIsBalancedInEveryWindow) {
+TEST(OtExtension, RandomValuesAreBalancedInEveryWindow) {
   constexpr std::size_t kWindow = 256, kCount = 128 * kWindow;
   static_assert(kCount > kBatchBits);
   std::vector<Call> calls;
@@ -161,7 +161,7 @@ TEST(OtExtension, WhatIsRandomIsBalancedInEveryWindow) {
 }
 
 // Over batches, calls, domains and directions, no string comes twice.
-TEST(OtExtension, StringsAreUnrelatedHoweverTheyAreMade) {
+TEST(OtExtension, NoStringRepeats) {
   constexpr std::size_t kCount = kBatchBits + 256;
   Call calls[] = {{Kind::Random, kCount},
                   {Kind::Random, kCount},
@@ -196,7 +196,7 @@ TEST(OtExtension, StringsAreUnrelatedHoweverTheyAreMade) {
 
 // Corrections or an answer that are wrong in the second batch: the sender stops there, and nothing
 // of that batch has been used.
-TEST(OtExtension, NothingIsMadeOfABatchThatFailsItsCheck) {
+TEST(OtExtension, UsesNothingOfABatchThatFailsItsCheck) {
   for (const char* tag : {"softspoken.corrections", "softspoken.answer"}) {
     for (const Kind kind : {Kind::Random, Kind::Chosen}) {
       Call call(kind, 3 * kBatchBits);
@@ -226,7 +226,7 @@ TEST(OtExtension, NothingIsMadeOfABatchThatFailsItsCheck) {
   }
 }
 
-TEST(OtExtension, TheReceiverUsesNothingBeforeItHasAnswered) {
+TEST(OtExtension, ReceiverUsesNothingBeforeItsAnswer) {
   for (const Kind kind : {Kind::Random, Kind::Chosen}) {
     Call call(kind, 2 * kBatchBits);
     // The second challenge is one byte too long.
@@ -241,7 +241,7 @@ TEST(OtExtension, TheReceiverUsesNothingBeforeItHasAnswered) {
   }
 }
 
-TEST(OtExtension, AWrongChoiceIsAnotherChoice) {
+TEST(OtExtension, AlteredChoiceIsAnotherChoice) {
   Call call(Kind::RandomFor, 1025);
   const Outcomes outcomes = run_cheated(call, Party::B, flip_bit("ot.choices", 0, 700));
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
@@ -249,7 +249,7 @@ TEST(OtExtension, AWrongChoiceIsAnotherChoice) {
   expect_right(call);
 }
 
-TEST(OtExtension, ChoicesBeyondTheCountAreFound) {
+TEST(OtExtension, RejectsChoicesBeyondTheCount) {
   Call call(Kind::Chosen, 1025);
   const Outcomes outcomes = run_cheated(call, Party::B, flip_bit("ot.choices", 0, 1025));
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::PeerCheated) << outcomes.a.message;
@@ -259,7 +259,7 @@ TEST(OtExtension, ChoicesBeyondTheCountAreFound) {
 }
 
 // One wrong block is one wrong string, of the choice that it is for; the others are what they were.
-TEST(OtExtension, AWrongMaskedBlockIsAWrongStringOfTheSenders) {
+TEST(OtExtension, WrongMaskedBlockIsAWrongStringOfTheSender) {
   constexpr std::size_t kCount = 300;
   struct Case {
     Kind kind;
@@ -284,7 +284,7 @@ TEST(OtExtension, AWrongMaskedBlockIsAWrongStringOfTheSenders) {
   }
 }
 
-TEST(OtExtension, CountsThatDifferAreFound) {
+TEST(OtExtension, DetectsDifferentCounts) {
   const Outcomes outcomes = run_sessions(
       [](Session& session) {
         const Trees trees = make_trees(session, 2);
@@ -302,7 +302,7 @@ TEST(OtExtension, CountsThatDifferAreFound) {
   EXPECT_NE(outcomes.a.message.find("framing"), std::string::npos) << outcomes.a.message;
 }
 
-TEST(OtExtension, CostsWhatTheHeaderSays) {
+TEST(OtExtension, MatchesTheDocumentedCost) {
   constexpr std::size_t kOneBatch = 1024, kCount = kBatchBits + kOneBatch, kHeader = 16,
                         kTrees = 64;
   constexpr std::size_t kExtension =

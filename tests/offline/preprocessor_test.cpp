@@ -42,7 +42,7 @@ ParameterRequest small(std::uint64_t unit) {
 
 class UnitSizes : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(UnitSizes, MaterialIsGoodAtBlockEdges) {
+TEST_P(UnitSizes, MaterialIsCorrectAtBlockEdges) {
   const std::uint64_t ands = GetParam();
   const MaterialCounts counts = expect_good(preprocess(small(ands), ands, 7));
   for (const MaterialKind kind : {MaterialKind::AuthAndsA, MaterialKind::AuthAndsB,
@@ -73,7 +73,7 @@ class BrokenUnitsSink final : public MemorySink {
 };
 
 // The parties' sums may differ: each tells its own, and the larger one decides for both.
-TEST(Preprocessor, BrokenUnitsOfEitherPartyEnlargeTheBucketOfBoth) {
+TEST(Preprocessor, BrokenAttemptsOfEitherPartyEnlargeTheBucketOfBoth) {
   const auto params = SecurityParameters::make(small(1000));
   const UnitPlan plan = params.plan(1000).at(0), larger{plan.ands, plan.bucket + 1};
   for (const Party party : {Party::A, Party::B}) {
@@ -97,7 +97,7 @@ TEST(Preprocessor, BrokenUnitsOfEitherPartyEnlargeTheBucketOfBoth) {
   }
 }
 
-TEST(Preprocessor, TheoremColumnsMakeGoodMaterial) {
+TEST(Preprocessor, TheoremColumnsMakeCorrectMaterial) {
   const Made made = preprocess({.unit = 300}, 300, 0);
   EXPECT_EQ(expect_good(made)[MaterialKind::AuthOtsAB], 300u);
 }
@@ -114,7 +114,7 @@ void expect_triples(const MaterialCounts& counts, std::uint64_t ands, std::uint6
   EXPECT_EQ(counts, wanted) << "neither pairs nor the aBits that go with them are left";
 }
 
-TEST_P(UnitSizes, TriplesAreGoodAtBlockEdges) {
+TEST_P(UnitSizes, TriplesAreCorrectAtBlockEdges) {
   const std::uint64_t ands = GetParam();
   expect_triples(expect_good(preprocess(of_triples(ands), ands, 7)), ands, 7);
 }
@@ -130,20 +130,20 @@ TEST(Preprocessor, TriplesOfSeveralUnitsUseOneGlobalKey) {
 }
 
 // A unit that is poured in several batches, the last of them smaller.
-TEST(Preprocessor, TriplesOfManyChunksAreGood) {
+TEST(Preprocessor, TriplesOfManyChunksAreCorrect) {
   const std::uint64_t ands = 2 * kPourCount + 65;
   const Made made = preprocess(of_triples(ands), ands, 7);
   EXPECT_EQ(made.a.made.at(MaterialKind::Triples).size(), 3u);
   expect_triples(expect_good(made), ands, 7);
 }
 
-TEST(Preprocessor, TheoremColumnsMakeGoodTriples) {
+TEST(Preprocessor, TheoremColumnsMakeCorrectTriples) {
   ParameterRequest request = of_triples(300);
   request.columns = Columns::Theorem;
   expect_triples(expect_good(preprocess(request, 300, 0)), 300, 0);
 }
 
-TEST(Preprocessor, AWrongRevealedBitOfATripleYieldsNothing) {
+TEST(Preprocessor, WrongRevealedBitOfATripleYieldsNoMaterial) {
   constexpr std::size_t kUnit = 65;
   for (const auto& [tag, bit] : {std::pair{"product.dh", std::size_t{0}},
                                  {"product.dh", kUnit - 1},
@@ -164,7 +164,7 @@ TEST(Preprocessor, AWrongRevealedBitOfATripleYieldsNothing) {
 }
 
 // The unit before the wrong one is good, and stays.
-TEST(Preprocessor, AWrongTripleOfASecondUnitLeavesTheFirst) {
+TEST(Preprocessor, WrongTripleOfTheSecondUnitKeepsTheFirst) {
   for (const char* tag : {"product.dh", "product.e"}) {
     for (const Party cheater : {Party::A, Party::B}) {
       const Made made =

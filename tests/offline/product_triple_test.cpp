@@ -73,11 +73,11 @@ void expect_good(const ProductMade& made, const std::vector<std::size_t>& chunks
   }
 }
 
-TEST(ProductTriple, OneChunkOfAnySizeIsGood) {
+TEST(ProductTriple, OneChunkOfAnySizeIsCorrect) {
   for (const std::size_t size : kChunkSizes) expect_good(make({size}, 0, size), {size}, size);
 }
 
-TEST(ProductTriple, OverlappingChunksAreGood) {
+TEST(ProductTriple, OverlappingChunksAreCorrect) {
   const std::vector<std::size_t> growing(std::begin(kChunkSizes), std::end(kChunkSizes)),
       falling(growing.rbegin(), growing.rend());
   for (const auto& chunks : {growing, falling, std::vector<std::size_t>(7, 65)})
@@ -133,7 +133,7 @@ TEST(ProductTriple, RevealedBitsAreBalanced) {
   }
 }
 
-TEST(ProductTriple, AWrongRevealedBitIsFound) {
+TEST(ProductTriple, DetectsWrongRevealedBit) {
   constexpr std::size_t kCount = 65;
   struct Wrong {
     const char* tag;
@@ -162,7 +162,7 @@ TEST(ProductTriple, AWrongRevealedBitIsFound) {
   }
 }
 
-TEST(ProductTriple, AllOfAMessageWrongIsFound) {
+TEST(ProductTriple, DetectsMessageWithAllBitsWrong) {
   for (const std::string tag : {"product.dh", "product.e"}) {
     for (const Party cheater : {Party::A, Party::B}) {
       const auto invert = [&](std::string_view name, std::size_t, std::vector<std::byte>& payload) {
@@ -177,7 +177,7 @@ TEST(ProductTriple, AllOfAMessageWrongIsFound) {
   }
 }
 
-TEST(ProductTriple, PaddingBitsAreRefused) {
+TEST(ProductTriple, RejectsPaddingBits) {
   for (const auto& [tag, bit] : {std::pair{"product.dh", 2 * 65}, {"product.e", 65}}) {
     for (const Party cheater : {Party::A, Party::B}) {
       const ProductMade made = make(
@@ -187,7 +187,7 @@ TEST(ProductTriple, PaddingBitsAreRefused) {
   }
 }
 
-TEST(ProductTriple, CostsWhatTheHeaderSays) {
+TEST(ProductTriple, MatchesTheDocumentedCost) {
   for (const std::size_t count :
        {std::size_t{1}, std::size_t{64}, std::size_t{65}, std::size_t{1000}}) {
     const std::size_t bytes_of_first = (2 * count + 7) / 8, bytes_of_second = (count + 7) / 8;

@@ -34,7 +34,7 @@ Block hash_of(std::span<const Block> row, const PublicSeed& seed = {1},
   return hashes.of(0);
 }
 
-TEST(RowHashes, EveryBitCounts) {
+TEST(RowHashes, DependOnEveryBit) {
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
   std::vector<Block> row = random_row(1);
   for (Block& block : row) {
@@ -56,18 +56,18 @@ TEST(RowHashes, AreLinear) {
   EXPECT_TRUE(same(hash_of(sum), hash_of(a) ^ hash_of(b)));
 }
 
-TEST(RowHashes, DoNotDependOnHowARowIsCut) {
+TEST(RowHashes, DoNotDependOnTheChunks) {
   const auto row = random_row(4);
   for (const std::size_t at_a_time : {1u, 7u, 16u, 39u})
     EXPECT_TRUE(same(hash_of(row, {1}, at_a_time), hash_of(row)));
 }
 
-TEST(RowHashes, ChiComesFromTheSeed) {
+TEST(RowHashes, ChiDependsOnTheSeed) {
   EXPECT_FALSE(same(hash_of(random_row(5), {1}), hash_of(random_row(5), {2})));
 }
 
 // Two blocks that change places give another hash: chi_j differ.
-TEST(RowHashes, PositionsCount) {
+TEST(RowHashes, DependOnPositions) {
   std::vector<Block> row = random_row(6);
   const Block before = hash_of(row);
   std::swap(row[3], row[4]);

@@ -18,7 +18,7 @@ SeedOts seeds_of(std::uint64_t number) {
   return seeds;
 }
 
-TEST(UnitTurns, ComeInOrderWhoeverWaits) {
+TEST(UnitTurns, AreTakenInOrder) {
   constexpr std::size_t kUnits = 60, kWorkers = 5;
   UnitTurns turns;
   std::vector<std::size_t> order;
@@ -49,7 +49,7 @@ TEST(UnitTurns, EndWithTheJob) {
   EXPECT_TRUE(turns.begin(0));
 }
 
-TEST(UnitTurns, AFailureStopsThoseThatWaitAndThoseThatCome) {
+TEST(UnitTurns, FailureStopsWaitingAndLaterCalls) {
   UnitTurns turns;
   std::jthread waiting([&] { EXPECT_THROW(turns.begin(1), WorkerStopped); });
   EXPECT_TRUE(turns.begin(0));
@@ -59,7 +59,7 @@ TEST(UnitTurns, AFailureStopsThoseThatWaitAndThoseThatCome) {
   EXPECT_THROW(turns.begin(0), WorkerStopped);
 }
 
-TEST(SeedLanes, HandOverEachSetOnce) {
+TEST(SeedLanes, ReturnEachSetOnce) {
   SeedLanes lanes;
   std::jthread waiting([&] { EXPECT_EQ(lanes.take(7).sent.pairs.at(0).zero.value.lo, 7u); });
   lanes.put(3, seeds_of(3));
@@ -71,7 +71,7 @@ TEST(SeedLanes, HandOverEachSetOnce) {
   lanes.stop();
 }
 
-TEST(SeedLanes, TwoSetsForOneRunAreOurBug) {
+TEST(SeedLanes, TwoSetsForOneRunFailEnsure) {
   SeedLanes lanes;
   lanes.put(1, seeds_of(1));
   EXPECT_THROW(lanes.put(1, seeds_of(2)), std::logic_error);

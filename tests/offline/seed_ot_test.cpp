@@ -48,13 +48,13 @@ void expect_random_ots(const SentSeeds& sent, const ReceivedSeeds& received) {
   EXPECT_LT(ones, sent.pairs.size() * 7 / 8);
 }
 
-TEST(SeedOt, PublicKeySeedsAgreeInTheChosenOne) {
+TEST(SeedOt, PublicKeySeedsAgreeInTheChosenSeed) {
   const BothSides sides = by_public_key();
   expect_random_ots(sides.a.sent, sides.b.received);
   expect_random_ots(sides.b.sent, sides.a.received);
 }
 
-TEST(SeedOt, CostsWhatTheHeaderSays) {
+TEST(SeedOt, MatchesTheDocumentedCost) {
   run_sessions([](Session& session) {
     const ChannelCounters before = session.channel().counters();
     seed_ots_by_public_key(session, kSeedOts);
@@ -64,7 +64,7 @@ TEST(SeedOt, CostsWhatTheHeaderSays) {
   });
 }
 
-TEST(SeedOt, AuthBitsMakeSeedsWithoutTraffic) {
+TEST(SeedOt, AuthBitsMakeSeedsWithoutCommunication) {
   SeedOts of[2];
   run_sessions([&](Session& session) {
     Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0),
@@ -80,7 +80,7 @@ TEST(SeedOt, AuthBitsMakeSeedsWithoutTraffic) {
   expect_random_ots(of[1].sent, of[0].received);
 }
 
-TEST(SeedOt, TheSameBitsMakeOtherSeedsTheSecondTime) {
+TEST(SeedOt, RepeatedUseOfTheSameBitsGivesOtherSeeds) {
   run_sessions([](Session& session) {
     Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0),
         of_b(session.me(), Party::B, kSeedOts, 1, 1);
@@ -100,7 +100,7 @@ Deviation replace_point(const char* tag, std::size_t index, const Point& point) 
   };
 }
 
-TEST(SeedOt, InvalidPointsAreADeviationOnEitherSide) {
+TEST(SeedOt, EitherSideRejectsInvalidPoints) {
   Point identity{}, ones{}, odd{};
   ones.bytes.fill(0xFF);
   odd.bytes[0] = 1;
@@ -125,7 +125,7 @@ TEST(SeedOt, InvalidPointsAreADeviationOnEitherSide) {
 }
 
 // Another valid point spoils this OT for both and no other.
-TEST(SeedOt, AnotherPointSpoilsOneOtOnly) {
+TEST(SeedOt, AlteredPointAffectsOneOtOnly) {
   const BothSides sides = by_public_key(options_with(
       Party::B, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
         if (tag == "seed_ot.r")

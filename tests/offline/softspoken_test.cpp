@@ -87,7 +87,7 @@ bool delta_bit(Party holder, std::uint64_t seed, std::size_t bit) {
   return bit_of(global_key_of(holder, seed).value, bit);
 }
 
-TEST(GgmTrees, TheKeyHolderHasAllLeavesButTheOneAtDelta) {
+TEST(GgmTrees, KeyHolderHasAllLeavesExceptTheOneAtDelta) {
   for (const std::uint32_t k : {1u, 2u, 4u}) {
     const Bits made = make(k, 128);
     expect_good(made);
@@ -114,14 +114,14 @@ TEST(GgmTrees, TheKeyHolderHasAllLeavesButTheOneAtDelta) {
   }
 }
 
-TEST(SoftSpoken, BitsAreGoodAtTheEdgesOfBatches) {
+TEST(SoftSpoken, BitsAreCorrectAtBatchEdges) {
   for (const std::uint32_t k : {1u, 2u, 4u})
     for (const std::size_t bits : {std::size_t{128}, std::size_t{1024}, kBatchBits - 128,
                                    kBatchBits, kBatchBits + 128, 3 * kBatchBits})
       expect_good(make(k, bits));
 }
 
-TEST(SoftSpoken, StepsMayBeApart) {
+TEST(SoftSpoken, BitsAreCorrectForAnyStepDistance) {
   for (const std::size_t ahead : {0u, 2u, 5u})
     expect_good(make(2, 3 * kBatchBits + 128, Party::A, 1, no_deviation, ahead));
 }
@@ -170,7 +170,7 @@ TEST(SoftSpoken, PartsOfASessionMakeDifferentBits) {
 // Corrections of tree i under another x in one bit: a key holder with Delta_i = 0 does not see it,
 // any other one finds it. So the attack is a guess at k bits of Delta; if it is right, nothing has
 // changed.
-TEST(SoftSpoken, CorrectionsUnderAnotherXAreAGuessAtTheKey) {
+TEST(SoftSpoken, CorrectionsUnderAnotherXAreAGuessOfTheKey) {
   for (const std::uint32_t k : {1u, 2u}) {
     constexpr std::size_t kRuns = repetitions(40);
     std::size_t caught = 0;
@@ -191,7 +191,7 @@ TEST(SoftSpoken, CorrectionsUnderAnotherXAreAGuessAtTheKey) {
   }
 }
 
-TEST(SoftSpoken, OtherCorrectionsInAllTreesAreAlwaysFound) {
+TEST(SoftSpoken, AlwaysDetectsWrongCorrectionsInAllTrees) {
   for (const Party cheater : {Party::A, Party::B}) {
     const Bits made = make(2, kBits, cheater, 1,
                            [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
@@ -203,7 +203,7 @@ TEST(SoftSpoken, OtherCorrectionsInAllTreesAreAlwaysFound) {
   }
 }
 
-TEST(SoftSpoken, AWrongAnswerIsAlwaysFoundButForGuessesAtTheKey) {
+TEST(SoftSpoken, DetectsWrongAnswerExceptForGuessesOfTheKey) {
   // A wrong V~_r is always found; a wrong u~ is found unless all of Delta is zero.
   for (const Party cheater : {Party::A, Party::B})
     for (const std::size_t block : {0u, 1u, 64u, 128u})
@@ -216,14 +216,14 @@ TEST(SoftSpoken, AWrongAnswerIsAlwaysFoundButForGuessesAtTheKey) {
             << block << ", " << bit;
 }
 
-TEST(SoftSpoken, AnotherChallengeThanTheKeyHoldersOwnHarmsTheKeyHolder) {
+TEST(SoftSpoken, AlteredChallengeFailsAtTheKeyHolder) {
   const Bits made = make(2, kBits, Party::B, 1, flip_bit("softspoken.challenge", 0, 3));
   EXPECT_TRUE(caught_by(made.outcomes.b, "SoftSpoken check"));
 }
 
 // A tree that is not what its check says: found, but only where the first batch is checked, and
 // under the same name.
-TEST(GgmTrees, AWrongTreeIsFoundWithTheFirstBatch) {
+TEST(GgmTrees, DetectsWrongTreeWithTheFirstBatch) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const char* tag : {"ggm.sums", "ggm.check"}) {
       bool challenged = false;
@@ -242,7 +242,7 @@ TEST(GgmTrees, AWrongTreeIsFoundWithTheFirstBatch) {
 }
 
 // Whatever Delta is: the digest is of all leaves.
-TEST(GgmTrees, EveryByteOfADigestIsCompared) {
+TEST(GgmTrees, ComparesEveryByteOfTheDigest) {
   constexpr std::size_t kCheckBytes = 64, kDigestAt = 32, kTrees = 64;
   for (const std::size_t tree : {std::size_t{0}, kTrees - 1}) {
     for (std::size_t byte = kDigestAt; byte < kCheckBytes; ++byte) {
@@ -254,7 +254,7 @@ TEST(GgmTrees, EveryByteOfADigestIsCompared) {
 }
 
 // One sum of one level: the key holder uses one of the two, so this is a guess at a bit of Delta.
-TEST(GgmTrees, OneWrongSumIsAGuessAtOneBit) {
+TEST(GgmTrees, OneWrongSumIsAGuessOfOneBit) {
   constexpr std::size_t kRuns = repetitions(40);
   std::size_t caught = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
@@ -269,7 +269,7 @@ TEST(GgmTrees, OneWrongSumIsAGuessAtOneBit) {
   expect_half(caught, kRuns);
 }
 
-TEST(SoftSpoken, CostsWhatTheHeadersSay) {
+TEST(SoftSpoken, MatchesTheDocumentedCost) {
   for (const std::uint32_t k : {1u, 2u, 4u}) {
     run_sessions([&](Session& session) {
       const auto sent = [&, before = session.channel().counters().bytes_sent] {

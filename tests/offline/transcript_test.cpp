@@ -36,7 +36,7 @@ Transcripts transcripts_of(std::uint64_t seed) {
   return {of_a.digest(), of_b.digest()};
 }
 
-TEST(Transcript, SameSeedsSameBytes) {
+TEST(Transcript, SameSeedsGiveSameBytes) {
   const Transcripts first = transcripts_of(5), second = transcripts_of(5),
                     other = transcripts_of(6);
   EXPECT_TRUE(equal_constant_time(first.a, second.a));

@@ -57,7 +57,7 @@ SecurityParameters params(std::uint32_t workers = 1) {
   return SecurityParameters::make({.profile = Profile::Fast, .workers = workers});
 }
 
-TEST(UnitAccount, CountsAUnitUntilTheSinkHasIt) {
+TEST(UnitAccount, CountsUnitUntilTheSinkHasIt) {
   Log log;
   const auto parameters = params();
   UnitAccount account(log, parameters);
@@ -72,7 +72,7 @@ TEST(UnitAccount, CountsAUnitUntilTheSinkHasIt) {
   EXPECT_EQ(log.outstanding(), Risk{});
 }
 
-TEST(UnitAccount, WithdrawnUnitsCostNothing) {
+TEST(UnitAccount, WithdrawnUnitsAddNoRisk) {
   Log log;
   const auto parameters = params();
   UnitAccount account(log, parameters);
@@ -81,7 +81,7 @@ TEST(UnitAccount, WithdrawnUnitsCostNothing) {
   EXPECT_EQ(log.outstanding(), Risk{});
 }
 
-TEST(UnitAccount, BrokenUnitsStayAndThenTheBucketGrows) {
+TEST(UnitAccount, BrokenAttemptsStayOutstandingAndEnlargeTheBucket) {
   Log log;
   const auto parameters = params();
   for (int i = 0; i < 6; ++i) {
@@ -97,7 +97,7 @@ TEST(UnitAccount, BrokenUnitsStayAndThenTheBucketGrows) {
   EXPECT_LE(account.outstanding(), parameters.risk_limit());
 }
 
-TEST(UnitAccount, RefusesWhenNoBucketIsLeft) {
+TEST(UnitAccount, FailsWhenNoBucketIsLeft) {
   Log log;
   const auto parameters = params();
   log.begin_unit({0, kPlan, parameters.risk_limit()});
@@ -111,7 +111,7 @@ TEST(UnitAccount, RefusesWhenNoBucketIsLeft) {
   }
 }
 
-TEST(UnitAccount, WaitsForUnitsInFlightBeforeTheBucketGrows) {
+TEST(UnitAccount, WaitsForUnitsInFlightBeforeEnlargingTheBucket) {
   Log log;
   const auto parameters = params();
   UnitAccount account(log, parameters);
@@ -130,7 +130,7 @@ TEST(UnitAccount, WaitsForUnitsInFlightBeforeTheBucketGrows) {
 }
 
 // Room for a larger bucket only does not enlarge it while a unit in flight may yet give room back.
-TEST(UnitAccount, TheBucketDoesNotGrowWhileAUnitIsInFlight) {
+TEST(UnitAccount, KeepsTheBucketWhileAUnitIsInFlight) {
   Log log;
   const auto parameters = params();
   Risk broken = parameters.risk_limit();
@@ -145,7 +145,7 @@ TEST(UnitAccount, TheBucketDoesNotGrowWhileAUnitIsInFlight) {
   EXPECT_EQ(account.try_begin(1, kPlan)->plan.bucket, kPlan.bucket);
 }
 
-TEST(UnitAccount, UnitsAreEnteredInOrder) {
+TEST(UnitAccount, EntersUnitsInOrder) {
   Log log;
   const auto parameters = params();
   UnitAccount account(log, parameters);
@@ -158,7 +158,7 @@ TEST(UnitAccount, UnitsAreEnteredInOrder) {
   EXPECT_EQ(log.begun, 2u);
 }
 
-TEST(UnitAccount, APeerWithMoreOutstandingGetsALargerBucket) {
+TEST(UnitAccount, LargerSumOfThePeerEnlargesTheBucket) {
   Log log;
   const auto parameters = params();
   UnitAccount account(log, parameters);
@@ -176,7 +176,7 @@ TEST(UnitAccount, APeerWithMoreOutstandingGetsALargerBucket) {
   EXPECT_EQ(account.outstanding(), Risk{}) << "the peer's figure is not kept";
 }
 
-TEST(UnitAccount, APeerThatClaimsTooMuchIsRefusedWithBothFigures) {
+TEST(UnitAccount, RejectsExcessiveSumOfThePeerNamingBothSums) {
   Log log;
   const auto parameters = params();
   UnitAccount account(log, parameters);
@@ -190,7 +190,7 @@ TEST(UnitAccount, APeerThatClaimsTooMuchIsRefusedWithBothFigures) {
   }
 }
 
-TEST(UnitAccount, APeerThatClaimsTooLittleChangesNothing) {
+TEST(UnitAccount, SmallerSumOfThePeerHasNoEffect) {
   Log log;
   const auto parameters = params();
   for (int i = 0; i < 6; ++i) {
@@ -204,7 +204,7 @@ TEST(UnitAccount, APeerThatClaimsTooLittleChangesNothing) {
   EXPECT_EQ(account.settle_on(*begun, Risk{}).bucket, 4u);
 }
 
-TEST(UnitAccount, AWaitingUnitHearsOfAFailureOfTheSink) {
+TEST(UnitAccount, FailureOfTheSinkEndsWaitingUnits) {
   Log log;
   const auto parameters = params();
   UnitAccount account(log, parameters);
@@ -216,7 +216,7 @@ TEST(UnitAccount, AWaitingUnitHearsOfAFailureOfTheSink) {
   waiting.join();
 }
 
-TEST(UnitAccount, StopAndEndWakeThoseThatWait) {
+TEST(UnitAccount, StopAndEndWakeWaitingCalls) {
   Log log;
   const auto parameters = params();
   {
@@ -233,7 +233,7 @@ TEST(UnitAccount, StopAndEndWakeThoseThatWait) {
   waiting.join();
 }
 
-TEST(UnitAccount, NothingReachesTheSinkAfterAFailedCheck) {
+TEST(UnitAccount, SinkReceivesNothingAfterAFailedCheck) {
   Log log;
   const auto parameters = params();
   UnitAccount account(log, parameters);
@@ -248,7 +248,7 @@ TEST(UnitAccount, NothingReachesTheSinkAfterAFailedCheck) {
 // A cheater with several workers decides at random which unit is made next, which is stalled, and
 // when the connection ends. At no time is more outstanding than the limit, and all that was ever
 // broken off is still there at the end.
-TEST(UnitAccount, KeepsTheInvariantAgainstAPeerThatStallsReordersAndWalksAway) {
+TEST(UnitAccount, KeepsTheLimitWhenThePeerStallsReordersAndDisconnects) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Log log;
     const auto parameters = params(4);

@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(EachProfile, WorkersOf, testing::Values(kNnob12, kFast)
                            return std::string(name_of(tested.param.profile));
                          });
 
-TEST_P(WorkersOf, MakeTheSameMaterialHoweverManyTheyAre) {
+TEST_P(WorkersOf, MaterialDoesNotDependOnTheirNumber) {
   const WorkersMade alone = preprocess(1, {}, {}, GetParam());
   ASSERT_EQ(alone.outcomes.a.kind, Outcome::Kind::Done) << alone.outcomes.a.message;
   for (const std::size_t workers : {2u, 3u, 8u}) {
@@ -103,7 +103,7 @@ TEST_P(WorkersOf, MakeTheSameMaterialHoweverManyTheyAre) {
   }
 }
 
-TEST(Workers, EndTogetherWhenOnePartyWantsNoMore) {
+TEST(Workers, AllEndWhenOnePartyStops) {
   for (const std::size_t workers : {1u, 2u, 3u}) {
     std::atomic<int> asked = 0;
     const WorkersMade made =
@@ -116,7 +116,7 @@ TEST(Workers, EndTogetherWhenOnePartyWantsNoMore) {
   }
 }
 
-TEST(Workers, AllStopWhenTheConnectionOfOneDies) {
+TEST(Workers, AllStopWhenOneConnectionFails) {
   for (const std::size_t worker : {0u, 1u, 2u}) {
     const WorkersMade made = preprocess(
         3, {.wrap_b = for_worker(
@@ -135,7 +135,7 @@ TEST(Workers, AllStopWhenTheConnectionOfOneDies) {
   }
 }
 
-TEST(Workers, ACheckThatFailsForOneEndsAllAndIsToldToThePeer) {
+TEST(Workers, FailedCheckOfOneEndsAllAndIsReportedToThePeer) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const std::size_t worker : {0u, 1u, 2u}) {
       PartyOptions options;
@@ -167,7 +167,7 @@ class AbortNotingChannel final : public ChannelDecorator {
 };
 
 // It is recorded before the peer can know of it, and nothing reaches the sink from then on.
-TEST(Workers, AFailedCheckIsRecordedBeforeThePeerIsTold) {
+TEST(Workers, RecordsFailedCheckBeforeNotifyingThePeer) {
   const auto params = SecurityParameters::make(kNnob12);
   const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
   for (const std::size_t worker : {0u, 1u, 2u}) {
@@ -208,7 +208,7 @@ TEST(Workers, AFailedCheckIsRecordedBeforeThePeerIsTold) {
   }
 }
 
-TEST(Workers, AFailureOfTheSinkIsTheOneReported) {
+TEST(Workers, ReportsFailureOfTheSink) {
   class FullSink : public MaterialSink {
    public:
     void pour(MaterialBatch) override {}

@@ -31,7 +31,7 @@ void expect_flip_caught(const OnlineJob& job, Party cheater, const std::string& 
 }
 
 // All lanes in a part of a tile: padding bits too.
-TEST_P(OnlineCheating, EveryBitOfTheFirstTheMiddleAndTheLastMessageOfAKind) {
+TEST_P(OnlineCheating, DetectsEveryFlippedBitOfFirstMiddleAndLastMessages) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{4, 4}});
   const Inputs inputs = random_inputs(circuit, 3, rng);
@@ -56,7 +56,7 @@ TEST_P(OnlineCheating, EveryBitOfTheFirstTheMiddleAndTheLastMessageOfAKind) {
 
 // Of a layer on a full tile and a part of one: the borders of each of its segments, and the common
 // ANDs behind them.
-TEST_P(OnlineCheating, BordersOfTilesAndCommonAnds) {
+TEST_P(OnlineCheating, DetectsFlipsAtBordersOfTilesAndCommonAnds) {
   constexpr std::size_t kLanes = 70, kGates = 3, kCommon = 2, kEntries = kGates * kLanes + kCommon;
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{4, 5}});
@@ -82,7 +82,7 @@ TEST_P(OnlineCheating, BordersOfTilesAndCommonAnds) {
 }
 
 // Rounds that a small window makes of a layer, so that inputs come late.
-TEST_P(OnlineCheating, AnyRoundOfASplitCircuit) {
+TEST_P(OnlineCheating, DetectsFlipsInAnyRoundOfASplitCircuit) {
   const RandomCircuit circuit(11, 120);
   Rng rng(Seed{{11, 5}});
   const Inputs inputs = random_inputs(circuit, 5, rng);
@@ -103,7 +103,7 @@ TEST_P(OnlineCheating, AnyRoundOfASplitCircuit) {
 // nothing that the peer's bits depend on, a wrong d adds the honest party's x to both products, and
 // a wrong e negates both. Of triples, a wrong d with which both parties go on adds y to both, and a
 // wrong e adds x.
-TEST_P(OnlineCheating, TwoBitsWhoseEffectsCancelInTheOutput) {
+TEST_P(OnlineCheating, DetectsTwoFlipsWhoseEffectsCancelInTheOutput) {
   constexpr std::size_t kLanes = 5, kEntries = 2 * kLanes, kLane = 2;
   ListedCircuit circuit;
   const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);
@@ -133,7 +133,7 @@ TEST_P(OnlineCheating, TwoBitsWhoseEffectsCancelInTheOutput) {
 }
 
 // The cheater undoes in the output what its lie in an AND has done to it.
-TEST_P(OnlineCheating, AnOutputThatIsCorrectedAgainIsCaughtAllTheSame) {
+TEST_P(OnlineCheating, DetectsLieThatIsUndoneInTheOutput) {
   ListedCircuit circuit;
   const auto x = circuit.input(Party::B, 1), y = circuit.input(Party::A, 1);
   circuit.output(Receiver::Both, {circuit.and_of(x[0], y[0])});
@@ -154,7 +154,7 @@ TEST_P(OnlineCheating, AnOutputThatIsCorrectedAgainIsCaughtAllTheSame) {
 }
 
 // The shares of the outputs leave after the check of everything before them.
-TEST_P(OnlineCheating, AfterALieTheHonestPartyRevealsNoOutput) {
+TEST_P(OnlineCheating, HonestPartyRevealsNoOutputAfterALie) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{4, 7}});
   const Inputs inputs = random_inputs(circuit, 3, rng);
@@ -181,7 +181,7 @@ TEST_P(OnlineCheating, AfterALieTheHonestPartyRevealsNoOutput) {
 
 // A masked input is announced without a MAC: whoever announces another one has chosen another
 // input, and is caught when it goes on with the old one.
-TEST_P(OnlineCheating, AnInputAnnouncedOtherwiseThanUsedIsCaught) {
+TEST_P(OnlineCheating, DetectsInputThatDiffersFromItsAnnouncement) {
   ListedCircuit circuit;  // no AND: the output shows it
   const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2),
              s = circuit.input(Party::A, 1, true);

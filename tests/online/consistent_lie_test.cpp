@@ -113,7 +113,7 @@ ListedCircuit one_layer(std::size_t lane, std::size_t common) {
 
 // Tiles of 64 lanes and of 6; in the first one steps of 256 entries in chunks of 512, and so of the
 // common ones.
-TEST_P(ConsistentLie, InAnyStepOfALayerIsCaught) {
+TEST_P(ConsistentLie, IsDetectedInAnyStepOfALayer) {
   constexpr std::size_t kLanes = 70, kLane = 20, kCommon = 600, kEntries = kLane * kLanes + kCommon;
   const ListedCircuit circuit = one_layer(kLane, kCommon);
   Rng rng(Seed{{15, 1}});
@@ -125,7 +125,7 @@ TEST_P(ConsistentLie, InAnyStepOfALayerIsCaught) {
       expect_every_letter_caught(job, cheater, entry, 0, kEntries);
 }
 
-TEST_P(ConsistentLie, InAnyFlightOfALayerIsCaught) {
+TEST_P(ConsistentLie, IsDetectedInAnyFlightOfALayer) {
   constexpr std::size_t kLanes = 22'000, kEntries = 3 * kLanes + 1;
   const ListedCircuit circuit = one_layer(3, 1);
   Rng rng(Seed{{15, 2}});
@@ -139,7 +139,7 @@ TEST_P(ConsistentLie, InAnyFlightOfALayerIsCaught) {
 }
 
 // Any bit of any material, where its MAC or a bit that hangs on it is opened.
-TEST_P(ConsistentLie, AboutAnyMaterialIsCaught) {
+TEST_P(ConsistentLie, IsDetectedForAnyMaterial) {
   ListedCircuit circuit;
   const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);
   circuit.output(Receiver::Both,

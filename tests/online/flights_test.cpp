@@ -24,7 +24,7 @@ std::size_t expect_consecutive(const std::vector<Part>& parts) {
   return end;
 }
 
-TEST(Flights, EachEntryGoesOnceAndNoneTooFarAhead) {
+TEST(Flights, SendEachEntryOnceAndNoneTooFarAhead) {
   constexpr std::size_t kEntries = Flights::kEntries, kAhead = Flights::kAhead;
   for (const std::size_t entries :
        {std::size_t{0}, std::size_t{1}, kEntries - 1, kEntries, kEntries + 1, kAhead * kEntries,

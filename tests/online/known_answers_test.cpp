@@ -83,7 +83,7 @@ void KnownAnswers::expect_function(const std::string& file, std::size_t operands
   }
 }
 
-TEST_P(KnownAnswers, ArithmeticIsThatOfIntegers) {
+TEST_P(KnownAnswers, ArithmeticMatchesIntegers) {
   expect_function("adder64.txt", 2, 64, [](std::uint64_t x, std::uint64_t y) { return x + y; });
   expect_function("sub64.txt", 2, 64, [](std::uint64_t x, std::uint64_t y) { return x - y; });
   expect_function("mult64.txt", 2, 64, [](std::uint64_t x, std::uint64_t y) { return x * y; });
@@ -94,7 +94,7 @@ TEST_P(KnownAnswers, ArithmeticIsThatOfIntegers) {
   expect_function("adder_32bit.txt", 2, 32, [](std::uint64_t x, std::uint64_t y) { return x + y; });
 }
 
-TEST_P(KnownAnswers, TheComparisonComparesAThousandPairs) {
+TEST_P(KnownAnswers, ComparisonComparesAThousandPairs) {
   constexpr std::size_t kPairs = 1000;
   const auto circuit = read("lt16.lps", {.bundles = {16, 16}});
   std::mt19937_64 rng(10);

@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, LargeLayer,
                          testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
-TEST_P(LargeLayer, GoesInSeveralMessagesAndIsRight) {
+TEST_P(LargeLayer, IsSentInSeveralMessagesAndIsCorrect) {
   Messages sent;
   PartyOptions options;
   options.wrap_b = recording(sent);
@@ -64,7 +64,7 @@ TEST_P(LargeLayer, GoesInSeveralMessagesAndIsRight) {
   }
 }
 
-TEST_P(LargeLayer, LiesAtTheBordersOfItsMessagesAreCaught) {
+TEST_P(LargeLayer, DetectsLiesAtTheBordersOfItsMessages) {
   using Attacked = std::vector<std::pair<const char*, std::size_t>>;  // messages and their segments
   for (const auto& [tag, segments] : GetParam() == MaterialForm::Pairs
                                          ? Attacked{{"and.fgdh", 4}, {"and.e", 1}}
@@ -84,7 +84,7 @@ TEST_P(LargeLayer, LiesAtTheBordersOfItsMessagesAreCaught) {
 }
 
 // Of different lengths, and of the same.
-TEST_P(LargeLayer, ItsMessagesInAnotherOrderAreCaught) {
+TEST_P(LargeLayer, DetectsReorderedMessages) {
   for (const Party cheater : {Party::A, Party::B}) {
     bool done = false;
     const char* tag = GetParam() == MaterialForm::Pairs ? "and.fgdh" : "and.de";

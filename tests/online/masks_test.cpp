@@ -104,7 +104,7 @@ std::vector<std::size_t> windows_of(MaterialForm form) {
 
 class MasksOf : public testing::TestWithParam<MaterialForm> {};
 
-TEST_P(MasksOf, EachBitThatIsDrawnHidesOneInputOrOneOutput) {
+TEST_P(MasksOf, EachDrawnBitMasksOneInputOrOneOutput) {
   for (const std::size_t window : windows_of(GetParam())) {
     const MaskedRun masked = run_masked(GetParam(), window);
     for (const Party party : {Party::A, Party::B}) {

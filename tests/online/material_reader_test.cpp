@@ -76,7 +76,7 @@ void expect_numbers(const MaterialSlices& slices, std::size_t first, std::size_t
   }
 }
 
-TEST(MaterialReader, HandsOutEachKindInOrderOverTheBordersOfBatches) {
+TEST(MaterialReader, ReturnsEachKindInOrderAcrossBatches) {
   for (const std::size_t step :
        {std::size_t{1000}, std::size_t{8191}, kBatch - 1, kBatch, kBatch + 1, 3 * kBatch + 5}) {
     NumberedSource source;
@@ -108,7 +108,7 @@ TEST(MaterialReader, SlicesOutliveTheReader) {
   expect_numbers(second, kBatch - 3, 6);
 }
 
-TEST(MaterialReader, TakesOfNothingAreEmpty) {
+TEST(MaterialReader, TakingZeroObjectsIsEmpty) {
   NumberedSource source;
   MaterialReader reader(source, wanted(3));
   EXPECT_TRUE(reader.take(kOther, 0).empty());
@@ -117,7 +117,7 @@ TEST(MaterialReader, TakesOfNothingAreEmpty) {
   EXPECT_EQ(bits_of({}, shared_bits, 0).size(), 0u);
 }
 
-TEST(MaterialReader, WhatASmallRunWantsIsReadAtOnceWithoutAThread) {
+TEST(MaterialReader, ReadsSmallRunAtOnceWithoutAThread) {
   NumberedSource source;
   MaterialReader reader(source, wanted(kBatch, 5));
   ASSERT_EQ(source.drawn.size(), 2u);
@@ -131,7 +131,7 @@ TEST(MaterialReader, WhatASmallRunWantsIsReadAtOnceWithoutAThread) {
   EXPECT_EQ(reader.waited_s(), 0);
 }
 
-TEST(MaterialReader, ALargerRunIsReadByAnotherThread) {
+TEST(MaterialReader, ReadsLargerRunInAnotherThread) {
   NumberedSource source;
   {
     MaterialReader reader(source, wanted(kBatch + 1, 5));
@@ -146,7 +146,7 @@ void wait_for(const NumberedSource& source, std::size_t draws) {
   while (source.draws < draws) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-TEST(MaterialReader, ReadsAheadButNotWithoutEnd) {
+TEST(MaterialReader, ReadAheadIsBounded) {
   NumberedSource source;
   {
     MaterialReader reader(source, wanted(20 * kBatch, 20 * kBatch));
@@ -164,7 +164,7 @@ TEST(MaterialReader, ReadsAheadButNotWithoutEnd) {
   EXPECT_EQ(std::ranges::count(source.drawn, kOther, &NumberedSource::Draw::kind), 3);
 }
 
-TEST(MaterialReader, CountsTheTimeThatItWaits) {
+TEST(MaterialReader, MeasuresItsWaitingTime) {
   NumberedSource source;
   source.before = [](std::size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   MaterialReader reader(source, wanted(kBatch + 1));
@@ -200,7 +200,7 @@ void expect_failure_at(std::size_t draw, const Error& error) {
   EXPECT_EQ(source.draws, draw);
 }
 
-TEST(MaterialReader, AFailureAtAnyDrawReachesWhoeverTakes) {
+TEST(MaterialReader, FailureOfAnyDrawReachesTheCallerOfTake) {
   for (std::size_t draw = 0; draw < 8; ++draw) {
     expect_failure_at(draw, OutOfMaterial("none left"));
     expect_failure_at(draw, StoreError("the disk is gone"));
@@ -208,7 +208,7 @@ TEST(MaterialReader, AFailureAtAnyDrawReachesWhoeverTakes) {
   }
 }
 
-TEST(MaterialReader, AFailureOfASmallRunComesAtOnce) {
+TEST(MaterialReader, FailureOfASmallRunIsThrownAtOnce) {
   for (std::size_t draw = 0; draw < 2; ++draw) {
     NumberedSource source;
     source.before = [&](std::size_t number) {
@@ -218,7 +218,7 @@ TEST(MaterialReader, AFailureOfASmallRunComesAtOnce) {
   }
 }
 
-TEST(MaterialReader, MoreThanWasWantedIsRefused) {
+TEST(MaterialReader, RejectsTakingMoreThanWanted) {
   for (const std::size_t all : {std::size_t{10}, kBatch, kBatch + 10, 5 * kBatch}) {
     NumberedSource source;
     MaterialReader reader(source, wanted(all));
@@ -229,7 +229,7 @@ TEST(MaterialReader, MoreThanWasWantedIsRefused) {
   }
 }
 
-TEST(MaterialReader, EndsWhileTheSourceDrawsAndDrawsNoMore) {
+TEST(MaterialReader, DestructorWaitsForADrawAndStartsNoOther) {
   NumberedSource source;
   std::atomic<bool> drawing = false, open = false;
   source.before = [&](std::size_t) {
@@ -250,7 +250,7 @@ TEST(MaterialReader, EndsWhileTheSourceDrawsAndDrawsNoMore) {
   opener.join();
 }
 
-TEST(MaterialReader, EndsAfterAFailureThatNobodySaw) {
+TEST(MaterialReader, DestructorAcceptsAnUnreportedFailure) {
   NumberedSource source;
   std::atomic<bool> failed = false;
   source.before = [&](std::size_t) {

@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, OnlineMessages,
                          testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
-TEST_P(OnlineMessages, OfAnotherLengthAreRefused) {
+TEST_P(OnlineMessages, RejectsMessagesOfAnotherLength) {
   using Bytes = std::vector<std::byte>;
   const std::function<void(Bytes&)> changes[] = {
       [](Bytes& payload) { payload.pop_back(); },
@@ -46,7 +46,7 @@ TEST_P(OnlineMessages, OfAnotherLengthAreRefused) {
 
 // Of what follows in one turn: a message of another kind arrives where the swapped one is expected.
 // The digest that ends the outputs has nothing behind it.
-TEST_P(OnlineMessages, SwappedWithTheNextAreRefused) {
+TEST_P(OnlineMessages, RejectsSwappedMessages) {
   std::size_t swapped = 0;
   for (const Party cheater : {Party::A, Party::B}) {
     for (const Message& message : messages_of(job(), cheater)) {
@@ -72,7 +72,7 @@ TEST_P(OnlineMessages, SwappedWithTheNextAreRefused) {
   EXPECT_GE(swapped, 1u);  // the inputs with what comes behind
 }
 
-TEST_P(OnlineMessages, SentTwiceAreRefused) {
+TEST_P(OnlineMessages, RejectsRepeatedMessages) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const auto& [tag, occurrence] : some_of_each(messages_of(job(), cheater))) {
       SCOPED_TRACE(tag + " number " + std::to_string(occurrence));
@@ -86,7 +86,7 @@ TEST_P(OnlineMessages, SentTwiceAreRefused) {
 }
 
 // In the place of each message: an earlier one of its kind, its own of another session, the peer's.
-TEST_P(OnlineMessages, ReplayedInAnotherPlaceAreFound) {
+TEST_P(OnlineMessages, DetectsReplayedMessages) {
   for (const Party cheater : {Party::A, Party::B}) {
     const Messages mine = messages_of(job(), cheater), others = messages_of(job(), cheater, 2),
                    peers = messages_of(job(), peer_of(cheater));
@@ -129,7 +129,7 @@ class ReflectingChannel final : public ChannelDecorator {
   std::string tag_;
 };
 
-TEST_P(OnlineMessages, ADigestOrOutputsSentBackAreFound) {
+TEST_P(OnlineMessages, DetectsReflectedDigestsAndOutputs) {
   for (const Party cheater : {Party::A, Party::B}) {
     // Reads before it answers: the honest party's message is all that it has.
     const auto reflecting = [](std::string tag) -> ChannelWrapper {

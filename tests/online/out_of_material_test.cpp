@@ -49,7 +49,7 @@ bool run_fails_at(std::size_t draw, MaterialForm form, std::size_t lanes, Party 
   return true;
 }
 
-TEST(OutOfMaterial, ARunEndsWhenItsMaterialDoes) {
+TEST(OutOfMaterial, RunFailsWhenItsMaterialEnds) {
   for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples}) {
     for (const std::size_t lanes : {3, 300}) {
       std::size_t draw = 0;

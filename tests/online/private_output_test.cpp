@@ -46,7 +46,7 @@ std::vector<std::byte> payload_of(const Messages& messages, std::string_view tag
   return {};
 }
 
-TEST_P(PrivateOutput, ALieOfTheOtherPartyIsCaughtByTheReceiver) {
+TEST_P(PrivateOutput, ReceiverDetectsLieOfTheOtherParty) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
   for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples}) {
@@ -63,7 +63,7 @@ TEST_P(PrivateOutput, ALieOfTheOtherPartyIsCaughtByTheReceiver) {
 // The receiver sees nothing of the other party that it would not have seen without its lie: all
 // messages are the same, but for the digest that ends the run, which hashes what the other party
 // alone knows. The other party ends with PeerCheated.
-TEST_P(PrivateOutput, FromTriplesALieOfTheReceiverShowsItNothingAndIsCaught) {
+TEST_P(PrivateOutput, WithTriplesALieOfTheReceiverRevealsNothingAndIsDetected) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
   const OnlineJob job{circuit, kPrivateLanes, inputs, MaterialForm::Triples};
@@ -88,7 +88,7 @@ TEST_P(PrivateOutput, FromTriplesALieOfTheReceiverShowsItNothingAndIsCaught) {
   }
 }
 
-TEST_P(PrivateOutput, FromPairsTheReceiverRevealsNothing) {
+TEST_P(PrivateOutput, WithPairsTheReceiverRevealsNothing) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
   const OnlineJob job{circuit, kPrivateLanes, inputs, MaterialForm::Pairs};
@@ -99,7 +99,7 @@ TEST_P(PrivateOutput, FromPairsTheReceiverRevealsNothing) {
 
 // What both parties' messages open is the output under the receiver's mask: of a constant output
 // fair coins, and others in each session.
-TEST_P(PrivateOutput, FromTriplesWhatIsOpenedIsMasked) {
+TEST_P(PrivateOutput, WithTriplesOpenedBitsAreMasked) {
   constexpr std::size_t kMany = 20'000;
   ListedCircuit circuit;
   const auto x = circuit.input(receiver(), 1);

@@ -52,7 +52,7 @@ struct Drawn {
 
 // 10,000 of both forms together, fewer under a sanitizer; many on a pair of sessions, whose
 // transcripts go on from one to the next.
-TEST_P(Runtime, RandomCircuitsEqualThePlainEvaluator) {
+TEST_P(Runtime, RandomCircuitsMatchThePlainEvaluator) {
   constexpr std::uint64_t kSessions = repetitions(50), kCircuits = 100;
   for (std::uint64_t seed = 1; seed <= kSessions; ++seed) {
     std::vector<Drawn> drawn;
@@ -137,7 +137,7 @@ TEST(RandomCircuits, HaveEveryShape) {
     EXPECT_GT(count, 30);
 }
 
-TEST_P(Runtime, DrawsWhatMaterialForForetells) {
+TEST_P(Runtime, DrawsTheMaterialOfMaterialFor) {
   const RandomCircuit circuit(3, 200);
   Rng rng(Seed{{1, 1}});
   const auto inputs = random_inputs(circuit, 9, rng);
@@ -160,7 +160,7 @@ TEST_P(Runtime, AesOfThreeBlocks) {
 
 // Of a lone party: A waits for B's inputs, which B sends behind A's; then two rounds a layer of
 // ANDs, one from triples, and three for the outputs.
-TEST_P(Runtime, TakesTheRoundsAndMessagesOfItsHeader) {
+TEST_P(Runtime, TakesTheDocumentedRoundsAndMessages) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{3, 4}});
   const auto inputs = random_inputs(circuit, 5, rng);
@@ -181,7 +181,7 @@ TEST_P(Runtime, TakesTheRoundsAndMessagesOfItsHeader) {
   for (const ChannelCounters& counters : spent) EXPECT_EQ(counters.messages_sent, 1 + of_ands + 3);
 }
 
-TEST_P(Runtime, TenBitsAnAndOnTheWireOrFourFromTriples) {
+TEST_P(Runtime, SendsTenBitsPerAndOrFourWithTriples) {
   const auto circuit = find_circuit("aes128");
   Rng rng(Seed{{2, 2}});
   const std::size_t lanes = 64;

@@ -62,7 +62,7 @@ Recorded record(const OnlineJob& job, std::uint64_t key_seed, MakeSource make_so
   return recorded;
 }
 
-TEST_P(Transcript, NothingBeforeTheCheckDependsOnABlock) {
+TEST_P(Transcript, NoMessageBeforeTheCheckDependsOnABlock) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{14, 1}});
   const Inputs inputs = random_inputs(circuit, 70, rng);
@@ -89,7 +89,7 @@ TEST_P(Transcript, NothingBeforeTheCheckDependsOnABlock) {
 }
 
 // The same session under other global keys, with MACs to match: the digests alone are others.
-TEST_P(Transcript, NothingButDigestsDependsOnTheGlobalKeys) {
+TEST_P(Transcript, OnlyDigestsDependOnTheGlobalKeys) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{14, 2}});
   const Inputs inputs = random_inputs(circuit, 5, rng);
