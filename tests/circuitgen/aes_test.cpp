@@ -21,7 +21,7 @@ std::uint32_t times_in_field(std::uint32_t x, std::uint32_t y) {
   return product;
 }
 
-// FIPS-197 section 5.1.1: the inverse in GF(2^8), 0 going to 0, then the affine map.
+// FIPS-197 section 5.1.1: the inverse in GF(2^8), where 0 maps to 0, then the affine map.
 std::uint32_t sbox_by_definition(std::uint32_t x) {
   std::uint32_t inverse = 0;
   for (std::uint32_t y = 1; y < 256; ++y) {
@@ -100,7 +100,7 @@ TEST(Aes, EncryptsTheVectorsOfFips197) {
 }
 
 // SP 800-38A, F.1.1, F.1.3 and F.1.5 (ECB): four blocks under one key, repeated over more lanes
-// than a word has.
+// than a word has bits.
 TEST(Aes, EncryptsManyLanesUnderOneKey) {
   const char* const messages[] = {
       "6bc1bee22e409f96e93d7e117393172a", "ae2d8a571e03ac9c9eb76fac45af8e51",

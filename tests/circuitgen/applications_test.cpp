@@ -1,5 +1,5 @@
-// Hamming distance, set intersection, comparisons, minimum, sorting: against plain references on
-// several lanes.
+// Hamming distance, set intersection, comparisons, minimum, sorting: compared with plain references
+// on several lanes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +17,7 @@ constexpr std::size_t kRuns = 70;
 
 using Values = std::vector<std::uint64_t>;
 
-// Value k from bit k . bits on.
+// Value k begins at bit k . bits.
 std::uint64_t value_at(const BitVector& bundle, std::size_t k, std::size_t bits) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < bits; ++i) value |= std::uint64_t{bundle[k * bits + i]} << i;
@@ -36,8 +36,8 @@ struct Trial {
   std::vector<LaneValues> outputs;
 };
 
-// On random inputs; lane 0 is all zeros, lane 1 all ones, and in lane 2 B has what A has, as far as
-// that goes.
+// On random inputs; lane 0 is all zeros, lane 1 all ones, and in lane 2 B's inputs equal A's as far
+// as the widths allow.
 Trial run_random(const Circuit& circuit) {
   std::mt19937_64 rng(11);
   Trial run;
@@ -144,7 +144,8 @@ TEST(Minimum, IsTheSmallestOfAll) {
   }
 }
 
-// More values than are played at once, and a number of them that leaves some over at every level.
+// More values than are compared at a time, and a number of them that leaves a remainder at every
+// level.
 TEST(Minimum, IsFoundAtAnyPosition) {
   const std::size_t count = 20'001, bits = 16, ours = 10'001;
   const auto circuit = circuit_of("minimum", "count=20001,bits=16");
@@ -198,7 +199,7 @@ TEST(Sort, PutsTheSmallestFirst) {
   }
 }
 
-// A network sorts everything if it sorts all strings of zeros and ones.
+// The 0-1 principle: a network sorts all inputs if it sorts all strings of zeros and ones.
 TEST(Sort, SortsAllStringsOfZerosAndOnes) {
   const auto circuit = circuit_of("sort", "count=12,bits=1");
   std::vector<LaneValues> inputs(2);

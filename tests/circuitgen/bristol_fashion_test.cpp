@@ -1,4 +1,4 @@
-// Bristol Fashion: what it reads and what it refuses.
+// Bristol Fashion: accepted and rejected files.
 #include "circuit_texts.h"
 #include "circuits.h"
 #include "tests/support/layers.h"
@@ -53,8 +53,7 @@ TEST(BristolFashion, WireIsLiveUntilAllAndsOfALineHaveReadIt) {
 }
 
 TEST(BristolFashion, NameMayOutliveTheCopiedWire) {
-  // 2 and 3 are names of w0, which is not read any more when they are; 4 is a name that nothing
-  // reads.
+  // 2 and 3 are names of w0 and are read after its own last read; the name 4 is never read.
   const auto circuit = parse(
       "5 7\n2 1 1\n1 2\n1 1 0 2 EQW\n1 1 2 3 EQW\n1 1 3 4 EQW\n2 1 2 1 5 AND\n2 1 3 1 6 XOR\n");
   for (std::uint64_t x = 0; x < 2; ++x) {

@@ -1,4 +1,4 @@
-// What is written is read again as the same function at the same cost.
+// A written circuit is read again as the same function at the same cost.
 #include "circuitgen/formats/bristol_writer.h"
 
 #include "circuit_file_answers.h"
@@ -28,8 +28,8 @@ TEST(BristolWriter, RoundTripsEveryFormat) {
 }
 
 TEST(BristolWriter, WritesInputsInOrderAndCopiesOutputsToTheEnd) {
-  // Input bits come in any order or never, an output before the last gate, two outputs are one
-  // wire.
+  // Input bits occur in any order or not at all, an output before the last gate, two outputs are
+  // one wire.
   const TestCircuit circuit(test_info({2, 2}, {1, 2}),
                             std::vector<Gate>{{GateKind::Input, 3, 1, 1},
                                               {GateKind::Input, 5, 0, 0},

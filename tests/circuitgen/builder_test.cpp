@@ -49,8 +49,8 @@ TEST(Builder, FreesWireWithItsLastHandle) {
   const Bit y = builder.input_bit(0, 1);
   Bit copy = x;
   x = x ^ y;
-  x = ~x;        // x ^ y dies
-  copy = Bit();  // input 0 dies
+  x = ~x;        // frees x ^ y
+  copy = Bit();  // frees input 0
   builder.output_bit(0, 0, x);
   EXPECT_EQ(kinds(sink),
             (std::vector{GateKind::Input, GateKind::Input, GateKind::Xor, GateKind::Not,

@@ -1,4 +1,4 @@
-// What circuit files must compute and cost, those that the tests write and published ones.
+// Known answers and costs of circuit files, both those that the tests write and published ones.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ inline std::string written(const Circuit& circuit) {
   return out.str();
 }
 
-// What is written is read again as the same function at the same cost.
+// A written circuit is read again as the same function at the same cost.
 inline void expect_round_trip(const Circuit& circuit, std::mt19937_64& rng) {
   const auto again = parse(written(circuit));
   ASSERT_EQ(circuit.info().inputs.size(), again->info().inputs.size());
@@ -45,7 +45,7 @@ inline void expect_round_trip(const Circuit& circuit, std::mt19937_64& rng) {
 
   constexpr std::size_t kLanes = 70;
   const std::vector<LaneValues> inputs = random_inputs(circuit.info(), kLanes, rng);
-  std::vector<LaneValues> each = inputs;  // the file knows nothing of a value common to all lanes
+  std::vector<LaneValues> each = inputs;  // the format has no values common to all lanes
   for (LaneValues& values : each) values.resize(kLanes, values.front());
   const auto expected = evaluate(circuit, kLanes, inputs), got = evaluate(*again, kLanes, each);
   for (std::size_t b = 0; b < expected.size(); ++b) {
@@ -60,7 +60,7 @@ inline BitVector integer(const std::string& text, std::uint32_t bits, bool msb_f
   return parse_value(text, bits, ValueFormat::Integer, msb_first);
 }
 
-// The vector of FIPS-197. The key is bundle 0, or, with the highest bit first, bundle 1.
+// The test vector of FIPS-197. The key is bundle 0, or bundle 1 with the highest bit first.
 inline void expect_aes_128(const Circuit& circuit, bool msb_first) {
   const BitVector key = integer("0x000102030405060708090a0b0c0d0e0f", 128, msb_first);
   const BitVector message = integer("0x00112233445566778899aabbccddeeff", 128, msb_first);
@@ -80,7 +80,7 @@ inline void expect_sha256(const Circuit& circuit) {
 
 using IntegerFunction = std::uint64_t (*)(std::uint64_t, std::uint64_t);
 
-// Random values, with the edges among them, in many lanes at once.
+// Random and edge values in many lanes.
 inline void expect_computes(const Circuit& circuit, std::size_t operands,
                             IntegerFunction function) {
   ASSERT_EQ(circuit.info().inputs.size(), operands) << circuit.info().name;
@@ -119,7 +119,8 @@ inline void expect_equality_with_zero(const Circuit& circuit) {
   expect_computes(circuit, 1, [](std::uint64_t x, std::uint64_t) { return std::uint64_t{x == 0}; });
 }
 
-// A million pairs of 16 bits: all neighbours of powers of two, pairs one apart, and random ones.
+// A million pairs of 16 bits: all neighbours of powers of two, pairs that differ by one, and random
+// ones.
 inline void expect_comparison(const Circuit& circuit) {
   std::vector<std::uint64_t> edges = {0};
   for (std::uint64_t power = 1; power <= 0x10000; power *= 2) {

@@ -1,5 +1,5 @@
-// Known answers on circuit files: what the reader makes of a file computes what the file is named
-// for.
+// Known answers on circuit files: the circuit that is read from a file computes the function that
+// the file is named after.
 #include "tests/support/circuit_files.h"
 
 #include "circuit_file_answers.h"

@@ -1,4 +1,4 @@
-// Circuit files as texts for the tests of their readers.
+// Helpers for tests that read circuit files from text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ inline void expect_refused(const std::vector<RefusedText>& rows,
   }
 }
 
-// One output in one lane.
+// Expects one output in one lane.
 inline std::uint64_t result(const Circuit& circuit, std::initializer_list<std::uint64_t> values,
                             std::size_t output = 0) {
   std::vector<LaneValues> inputs;

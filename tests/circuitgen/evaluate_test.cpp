@@ -67,7 +67,7 @@ TEST(Evaluate, RejectsMalformedStreams) {
   const CircuitInfo info = test_info({1}, {1});
   const std::vector<LaneValues> inputs = {{BitVector(1)}};
   const std::vector<std::vector<Gate>> streams = {
-      // an output that never comes
+      // a missing output
       {},
       // read before written
       {{GateKind::Output, 0, 0, 0}},

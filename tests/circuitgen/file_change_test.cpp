@@ -1,4 +1,4 @@
-// Files that change, or cannot be read on, between the check and generate().
+// Files that change or become unreadable between the check and generate().
 #include <filesystem>
 #include <fstream>
 
@@ -23,7 +23,7 @@ class FileChange : public testing::Test {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << text;
   }
 
-  // What generate() says, and an evaluation with it, which must not find the stream malformed.
+  // The error message of an evaluation with generate(); the stream must not be malformed.
   static std::string message_of_run(const Circuit& circuit) {
     std::mt19937_64 rng(3);
     try {
@@ -77,8 +77,7 @@ TEST_F(FileChange, AnotherValidCircuitIsDetectedAtItsFirstWrongLineOrAtTheEnd) {
   EXPECT_NE(message_of_run(*circuit).find("the file has changed"), std::string::npos);
 }
 
-// What cannot be foretold of a file system: the text that a pass reads is not the one that the pass
-// before has read.
+// A file that changes at any time: each pass may read another text than the pass before.
 class ChangingText final : public TextSource {
  public:
   ChangingText(std::string first, std::string second, std::size_t change_at)

@@ -1,4 +1,4 @@
-// Lines from both ends of a text that is longer than a block.
+// Lines of a text that is longer than a block, from both ends.
 #include "circuitgen/formats/file_lines.h"
 
 #include <gtest/gtest.h>

@@ -13,8 +13,7 @@
 namespace tinyot {
 namespace {
 
-// Carries rounds out over slots, up to 64 lanes in a word, and checks what the header promises of
-// them.
+// Evaluates rounds over slots, up to 64 lanes in a word, and checks the guarantees of the header.
 class SlotInterpreter final : public RoundSink {
  public:
   SlotInterpreter(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs)
@@ -71,7 +70,7 @@ class SlotInterpreter final : public RoundSink {
     return is_common(slot) ? common_.at(index_of(slot)) : slots_.at(slot);
   }
 
-  // A gate of common operands is common, and no other; of one lane none is.
+  // A gate is common if and only if its operands are; with one lane no gate is.
   void expect_place(Slot out, Slot in0, Slot in1, bool common) const {
     EXPECT_EQ(is_common(out), common);
     EXPECT_EQ(is_common(in0) && is_common(in1), common);
@@ -206,8 +205,9 @@ TEST(Layering, LongChainUsesFewSlots) {
       generate_rounds(chain, 1, window, sink);
       EXPECT_LE(sink.slots, 3u);
       EXPECT_EQ(sink.ands + sink.local, 1000000u);
-      // Windows cut the chain at no cost; a window of one hands out each of the two inputs and the
-      // output in its own round.
+      // Windows split the chain at no cost; with a window of one, each of the two inputs and the
+      // output is in a
+      // round of its own.
       if (kind == GateKind::And) {
         EXPECT_EQ(sink.rounds, window == 1 ? 1000003u : 1000001u);
       }
@@ -227,7 +227,7 @@ TEST(Layering, IndependentAndsShareARoundOfTheWindow) {
   EXPECT_EQ(all.rounds, 2u);
   EXPECT_EQ(all.slots, 1002u);
   generate_rounds(wide, 1, 102, narrow);
-  EXPECT_EQ(narrow.rounds, 11u);  // the output waits for the last AND
+  EXPECT_EQ(narrow.rounds, 11u);  // the output follows the last AND
   EXPECT_EQ(narrow.ands, 1000u);
 }
 

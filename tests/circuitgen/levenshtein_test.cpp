@@ -44,7 +44,7 @@ BitVector bundle_of(const String& symbols, std::size_t symbol_bits) {
   return bundle;
 }
 
-// Random strings, equal ones, shifted ones, and ones that have nothing in common.
+// Random, equal, shifted and disjoint strings.
 std::pair<String, String> strings_of(std::size_t rows, std::size_t columns, std::size_t symbol_bits,
                                      std::size_t lane, std::mt19937_64& rng) {
   const std::uint64_t alphabet =
@@ -105,7 +105,7 @@ TEST_P(Levenshtein, TakesTextAsBytes) {
   EXPECT_EQ(evaluate(*circuit, 1, {{kitten}, {sitting}})[0][0].words()[0], 3u);
 }
 
-// However long the longer string is.
+// For any length of the longer string.
 TEST_P(Levenshtein, HoldsOneAntiDiagonal) {
   const std::uint64_t wires_a_cell = std::string(GetParam()) == "differences" ? 10 : 60;
   const std::uint64_t once = most_live_wires(*levenshtein(20, 300, 2, GetParam())),
@@ -118,7 +118,7 @@ TEST_P(Levenshtein, HoldsOneAntiDiagonal) {
 
 INSTANTIATE_TEST_SUITE_P(Cells, Levenshtein, testing::Values("differences", "distances"));
 
-// 4 ANDs a cell, fewer in the first two rows and columns and the last ones; then the sum of the
+// 4 ANDs a cell, fewer in the first two rows and columns and the last ones; then the sum along the
 // diagonal.
 std::uint64_t ands_of_differences(std::uint64_t rows, std::uint64_t columns,
                                   std::uint64_t symbol_bits) {
@@ -146,7 +146,7 @@ TEST(LevenshteinCost, DifferencesTakeFourAndsPerCellAndTwoLevelsPerAntiDiagonal)
   EXPECT_LE(ands_of_differences(2000, 10'000, 2), 100'000'000u);
 }
 
-// What the construction costs before known bits are folded: 2 minima, a choice, an addition without
+// The cost of the construction before constant folding: 2 minima, a selection, an addition without
 // its last carry.
 std::uint64_t ands_of_distances(std::uint64_t rows, std::uint64_t columns,
                                 std::uint64_t symbol_bits) {

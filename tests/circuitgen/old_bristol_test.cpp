@@ -1,4 +1,4 @@
-// The old Bristol format, and how it is told from Bristol Fashion.
+// The old Bristol format, and its distinction from Bristol Fashion.
 #include "circuit_texts.h"
 #include "circuits.h"
 #include "tests/support/layers.h"
@@ -45,8 +45,8 @@ TEST(OldBristol, OmitsBundlesWithoutBits) {
 }
 
 TEST(OldBristol, IsDistinguishedFromBristolFashionByItsThirdLine) {
-  // "2 1 1" is n_a, n_b, n_out with a gate behind, and two bundles of one bit with the output
-  // bundles behind.
+  // "2 1 1" is n_a, n_b, n_out if a gate follows, and two bundles of one bit if the output bundles
+  // follow.
   const auto old = parse("1 4\n2 1 1\n2 1 1 2 3 AND\n");
   EXPECT_EQ(old->info().inputs[0].bits, 2u);
   EXPECT_EQ(result(*old, {2, 1}), 1u);
@@ -54,8 +54,9 @@ TEST(OldBristol, IsDistinguishedFromBristolFashionByItsThirdLine) {
   EXPECT_EQ(fashion->info().inputs[0].bits, 1u);
   EXPECT_EQ(result(*fashion, {1, 1}), 1u);
 
-  // Without a gate, three numbers and the end are the old format, and a third line is Bristol
-  // Fashion.
+  // Without gates, a file that ends after three numbers has the old format, and one with a third
+  // line is
+  // Bristol Fashion.
   EXPECT_EQ(result(*parse("0 3\n2 1 3\n"), {2, 1}), 6u);
   EXPECT_EQ(result(*parse("0 3\n2 1 2\n1 3\n"), {1, 3}), 7u);
 }

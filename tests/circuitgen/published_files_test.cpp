@@ -1,10 +1,10 @@
-// Known answers on published circuit files, written by the tools of others. The environment
-// variable TINYOT_PUBLISHED_CIRCUITS names a folder with these files; without it nothing is tested.
+// Known answers on published circuit files. The environment variable TINYOT_PUBLISHED_CIRCUITS
+// names a folder with these files; without it the tests are skipped.
 //
 // adder64, sub64, mult64, neg64, zero_equal, aes_128 and sha256 are those of
-// https://nigelsmart.github.io/MPC-Circuits; AES-non-expanded is the AES with its bits and bundles
-// the other way round; adder_32bit.bristol-format is in the format before; lt16.lps compares
-// numbers by truth tables.
+// https://nigelsmart.github.io/MPC-Circuits; AES-non-expanded is AES with reversed bits and
+// bundles; adder_32bit.bristol-format has the old format; lt16.lps compares numbers by truth
+// tables.
 #include <cstdlib>
 #include <filesystem>
 

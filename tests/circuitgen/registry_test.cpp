@@ -45,7 +45,7 @@ TEST(Registry, CircuitNameHasTheNonDefaultParameters) {
   for (const auto& [spec, canonical] : specs) EXPECT_EQ(find_circuit(spec)->info().name, canonical);
 }
 
-// Two parties compare names: with the canonical one each of them gets the same circuit again.
+// Two parties compare names: the canonical name yields the same circuit again.
 TEST(Registry, CanonicalNamesFindTheSameCircuit) {
   for (const CircuitFamily& family : circuit_families()) {
     for (const CircuitParameter& parameter : family.parameters) {
@@ -92,8 +92,8 @@ TEST(Registry, MakesTheLargestCircuitOfEachFamily) {
   }
 }
 
-// What a circuit promises: the same stream each time, each input bit at most once, no wire read
-// after it is freed, each output bit once (which the evaluator checks).
+// The contract of Circuit: the same stream each time, each input bit at most once, no wire read
+// after it is freed, each output bit once (checked by the evaluator).
 TEST(Registry, StreamsAreWellFormedAndDeterministic) {
   for (const std::string spec :
        {"aes192", "sha256:bytes=9", "hamming:bits=9", "set_intersection:element_bits=4",

@@ -35,7 +35,7 @@ TEST(Sha256, HashesTheVectorsOfNist) {
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
 }
 
-// Around the edges of the padding; the digests are those of other implementations.
+// Lengths around the edges of the padding; the digests are from other implementations.
 TEST(Sha256, PadsMessagesOfAllLengths) {
   const std::pair<std::size_t, const char*> vectors[] = {
       {1, "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"},

@@ -1,4 +1,4 @@
-// A long file is read in memory of its live wires and a few bits a gate.
+// Reading a long file takes memory for its live wires and a few bits a gate.
 #include <malloc.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ std::size_t bytes_in_use() {
   return memory.uordblks + memory.hblkhd;
 }
 
-// A file that is not there: gate i makes wire i + 64 of wires i and i + 63. All numbers are padded,
-// so that every line is as long and any block can be made when it is asked for. Notes how much
-// memory is in use when it is read.
+// A synthetic file: gate i makes wire i + 64 of wires i and i + 63. All numbers are padded, so that
+// all lines have the same length and any block can be computed on demand. Records the memory in use
+// at each read.
 class LongText final : public TextSource {
  public:
   static constexpr std::size_t kWires = 64;
@@ -96,7 +96,7 @@ TEST(Streaming, LongFileTakesOneBitPerWireAndThreePerGate) {
   EXPECT_LE(bytes_in_use(), before + 20'000 + 3 * kGates / 8);
 }
 
-// Takes what is written and keeps nothing.
+// Counts and discards what is written.
 struct CountingBuffer final : std::streambuf {
   int overflow(int c) override { return ++bytes, c; }
   std::streamsize xsputn(const char*, std::streamsize count) override {

@@ -14,8 +14,8 @@ std::string digits_of(unsigned table, unsigned rows) {
   return digits;
 }
 
-// A gate over the wires 0..2 in any order, each any number of times; row r of the table is digit r,
-// the first input leads.
+// A gate over the wires 0..2 in any order and multiplicity; row r of the table is digit r, the
+// first input is the most significant bit.
 void expect_table(const std::vector<unsigned>& ins, unsigned table) {
   std::string text = std::to_string(ins.size()) + " 1";
   for (const unsigned wire : ins) text += " " + std::to_string(wire);
@@ -59,7 +59,7 @@ TEST(TruthTableFile, InfersInputsAndOutputsFromTheGates) {
   const std::string text = "2 1 0 5 7 0001\n2 1 7 3 9 0110\n2 1 7 1 8 0111\n";
   const auto circuit = parse(text);
   ASSERT_EQ(circuit->info().inputs.size(), 1u);
-  EXPECT_EQ(circuit->info().inputs[0].bits, 7u) << "wires 0..6 are below all that are made";
+  EXPECT_EQ(circuit->info().inputs[0].bits, 7u) << "wires 0..6 are below all written wires";
   EXPECT_EQ(circuit->info().inputs[0].owner, Party::A);
   ASSERT_EQ(circuit->info().outputs.size(), 1u);
   EXPECT_EQ(circuit->info().outputs[0].bits, 2u);
@@ -77,7 +77,7 @@ TEST(TruthTableFile, InfersInputsAndOutputsFromTheGates) {
   EXPECT_EQ(in_three->info().outputs[0].to, Receiver::A);
   EXPECT_EQ(result(*in_three, {1, 0, 1}), 3u);
 
-  // As many bits as wires that are read: 0, 1, 3, 5.
+  // As many bits as input wires that are read: 0, 1, 3, 5.
   const auto dense = parse(text, {.bundles = {2, 2}});
   EXPECT_EQ(result(*dense, {1, 2}), 3u);
   EXPECT_EQ(result(*dense, {1, 3}), 1u);

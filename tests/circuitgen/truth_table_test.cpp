@@ -1,4 +1,4 @@
-// Functions of three bits with the fewest ANDs: every one is right, and none can have fewer.
+// Functions of three bits with the fewest ANDs: every plan is correct and minimal.
 #include "circuitgen/formats/truth_table.h"
 
 #include <gtest/gtest.h>
@@ -36,9 +36,9 @@ TEST(TruthTable, EveryPlanComputesItsFunction) {
     ASSERT_LE(plan.ands, 2);
     for (unsigned k = 0; k < plan.ands; ++k) {
       for (const std::uint8_t factor : plan.factors[k])
-        EXPECT_LT(factor, kSumProduct[k]) << "a product of itself or a later one";
+        EXPECT_LT(factor, kSumProduct[k]) << "a product that depends on itself or a later one";
     }
-    EXPECT_EQ(plan.sum >> (4 + plan.ands), 0) << "a product that is not made";
+    EXPECT_EQ(plan.sum >> (4 + plan.ands), 0) << "an undefined product";
     for (unsigned row = 0; row < 8; ++row) {
       std::array<bool, 2> products{};
       for (unsigned k = 0; k < plan.ands; ++k) {

@@ -35,8 +35,8 @@ BitVector value_of(std::uint64_t value, std::size_t bits) {
   return result;
 }
 
-// All pairs up to 5 bits, as lanes; 300 random pairs above, with a small second operand now and
-// then.
+// All pairs up to 5 bits, as lanes; 300 random pairs for larger widths, some with a small second
+// operand.
 void expect_function(std::uint32_t bits, std::uint32_t out_bits, const Program& program,
                      const Reference& reference) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
@@ -231,7 +231,7 @@ TEST(Integer, CountsBitsWithTheFewestAnds) {
     EXPECT_EQ(cost_of_function(bits, out_bits, count).ands,
               bits - static_cast<std::uint32_t>(std::popcount(bits)));
   }
-  // More bits than a sum holds.
+  // More bits than a BitSum holds.
   const std::uint32_t many = 10000, out_bits = 14;
   const Program count = [](const Number& x, const Number&) { return Number(population_count(x)); };
   const TestCircuit circuit = binary(many, out_bits, count);
@@ -273,7 +273,7 @@ TEST(Integer, RejectsOperandsOfDifferentWidths) {
   EXPECT_THROW(Word<3>(y.bits()), std::logic_error);
 }
 
-// Word<n> is the same wrapper, and what is known when the generator runs costs nothing.
+// Word<n> wraps the same functions; constants take no gates.
 TEST(Word, ComputesOnConstants) {
   using Byte = Word<8>;
   const auto value = [](const Byte& word) {

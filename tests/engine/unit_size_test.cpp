@@ -1,5 +1,4 @@
-// The size of a unit where the user leaves it open: the smallest bucket within the memory, then the
-// usual size.
+// The default size of a unit: the smallest bucket within the memory, then the usual size.
 #include "engine/unit_size.h"
 
 #include <gtest/gtest.h>

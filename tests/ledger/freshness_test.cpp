@@ -1,5 +1,6 @@
-// What a party draws is fresh, and nothing that should be secret or unpredictable follows from what
-// is public: sessions of the same ids and global keys with other randomness have nothing in common.
+// A party's randomness is fresh, and no secret or unpredictable value depends on public values
+// only: sessions with the same ids and global keys and other randomness have no message, bit or key
+// in common.
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -36,7 +37,7 @@ Bytes bytes_of_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A sink that keeps the anchor as well.
+// A sink that stores the reference bits as well.
 class AllSink : public MemorySink {
  public:
   void keep(MaterialBatch bits) override { kept.push_back(std::move(bits)); }
@@ -48,12 +49,12 @@ struct Message {
   Bytes payload;
 };
 
-// Two of them are equal by chance with probability 2^-128, or less.
+// Two such messages are equal by chance with probability at most 2^-128.
 bool is_random(const Message& message) {
   return message.payload.size() >= kShortest && message.tag != "unit.begin";
 }
 
-// What one session has shown.
+// The messages, streams and material of one session.
 struct Seen {
   std::array<std::vector<Message>, 2> sent;
   std::array<AllSink, 2> sinks;
@@ -71,7 +72,7 @@ void note_stream_key(const Use& use) {
 
 class FreshnessOf : public testing::TestWithParam<FreshnessCase> {
  protected:
-  // Both parties' randomness is of their seeds.
+  // Both parties' randomness is derived from their seeds.
   static Seen run(std::uint64_t seed_of_a, std::uint64_t seed_of_b) {
     Seen seen;
     const auto params = SecurityParameters::make(GetParam().request);
@@ -113,7 +114,7 @@ void expect_no_message_repeats(const Seen& seen) {
   EXPECT_GT(payloads.size(), 50u);
 }
 
-// Those that are kept for later ties among them.
+// Including the reference bits.
 void expect_each_bit_once(const AllSink& sink) {
   std::set<Bytes> macs;
   const auto add = [&](const MaterialBatch& batch) {
@@ -131,26 +132,25 @@ void expect_each_bit_once(const AllSink& sink) {
   EXPECT_GT(macs.size(), kFreshUnits * (kAnds + kFreshInputs));
 }
 
-// What tied the units of `party`, as its messages and the anchor tell, is no stretch of the bits
-// that it was given.
-void expect_reference_bits_are_not_served(const Seen& seen, Party party) {
+// The bits of `party` that were consumed by Delta-consistency checks, computed from its messages
+// and the reference bits, are no range of the bits in its sink.
+void expect_consumed_bits_are_not_served(const Seen& seen, Party party) {
   const auto p = static_cast<std::size_t>(party);
   const AllSink& sink = seen.sinks[p];
-  std::set<Bytes> handed_out;
+  std::set<Bytes> served;
   for (const MaterialBatch& batch : sink.made.at(auth_bits_of(party)))
     for (std::size_t first = 0; first + kReferenceBits <= batch.count; ++first) {
-      BitVector stretch(kReferenceBits);
-      for (std::size_t i = 0; i < kReferenceBits; ++i)
-        stretch.put(i, batch.mine[0].bits[first + i]);
-      handed_out.insert(bytes_of_text(std::as_bytes(stretch.words())));
+      BitVector range(kReferenceBits);
+      for (std::size_t i = 0; i < kReferenceBits; ++i) range.put(i, batch.mine[0].bits[first + i]);
+      served.insert(bytes_of_text(std::as_bytes(range.words())));
     }
   std::size_t delta_checks = 0;
   for (const Message& message : seen.sent[p]) {
     if (message.tag != "global_key.e") continue;
-    BitVector check_delta(kReferenceBits);
-    std::memcpy(check_delta.words().data(), message.payload.data(), kReferenceBits / 8);
-    check_delta ^= sink.kept.at(p).mine.at(0).bits;
-    EXPECT_TRUE(handed_out.insert(bytes_of_text(std::as_bytes(check_delta.words()))).second)
+    BitVector consumed(kReferenceBits);
+    std::memcpy(consumed.words().data(), message.payload.data(), kReferenceBits / 8);
+    consumed ^= sink.kept.at(p).mine.at(0).bits;
+    EXPECT_TRUE(served.insert(bytes_of_text(std::as_bytes(consumed.words()))).second)
         << delta_checks;
     ++delta_checks;
   }
@@ -162,7 +162,7 @@ TEST_P(FreshnessOf, NoMessageOrBitRepeats) {
   expect_no_message_repeats(seen);
   for (const Party party : {Party::A, Party::B}) {
     expect_each_bit_once(seen.sinks[static_cast<std::size_t>(party)]);
-    expect_reference_bits_are_not_served(seen, party);
+    expect_consumed_bits_are_not_served(seen, party);
   }
 }
 
@@ -175,10 +175,10 @@ void expect_other_messages(Party party, const Seen& one, const Seen& other) {
     EXPECT_FALSE(payloads.contains(message.payload)) << message.tag << " of " << letter(party);
 }
 
-// Challenges, permutations and the randomness of parts are all expanded from keys of streams.
+// Challenges, permutations and the randomness of session parts are expanded from keys of streams.
 void expect_other_streams(const Seen& one, const Seen& other) {
   ASSERT_GT(one.stream_keys.size(), 50u);
-  const Bytes absent(sizeof(Block), '\0');  // a node of a tree that the key holder does not have
+  const Bytes absent(sizeof(Block), '\0');  // a node of a tree that is unknown to the key holder
   std::vector<Bytes> common;
   std::ranges::set_intersection(one.stream_keys, other.stream_keys, std::back_inserter(common));
   for (const Bytes& key : common) ASSERT_EQ(key, absent) << "a key that both sessions have";

@@ -1,5 +1,5 @@
-// A whole session over two connections, into real stores, each party a process of its own with a
-// ledger of its own: no domain of RO, tweak of H, block of a stream or nonce is used again.
+// A whole session over two connections, with real stores, each party a process with a ledger of its
+// own: no domain of RO, tweak of H, block of a stream or nonce is used twice.
 #include <bit>
 #include <cstdio>
 
@@ -52,7 +52,7 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     return connections;
   }
 
-  // The units of a connection, and then a circuit on them.
+  // Makes the units of a connection, then evaluates a circuit on their material.
   void one_connection(Party me, Rng& rng, Connections& channels,
                       std::optional<Store>& store) const {
     std::optional<SessionId> existing;
@@ -105,7 +105,7 @@ class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase
     session.channel().flush();
   }
 
-  // Returns what this party has used again.
+  // Returns this party's repeated uses.
   std::vector<std::string> whole_session(Party me) const {
     open_ledger();
     {
@@ -132,7 +132,7 @@ TEST_P(LedgerOf, WholeSessionUsesNothingTwice) {
     if (repeated.empty() && !HasFailure()) ::_exit(0);
   });
   EXPECT_EQ(whole_session(Party::A), std::vector<std::string>());
-  EXPECT_EQ(wait_for(child), 0) << "B has used something twice, or failed";
+  EXPECT_EQ(wait_for(child), 0) << "B failed or has a repeated use";
 }
 
 INSTANTIATE_TEST_SUITE_P(EachProfile, LedgerOf, testing::ValuesIn(kCases),

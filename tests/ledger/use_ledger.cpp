@@ -27,7 +27,7 @@ std::vector<Entry> ledger;
 
 void record(const Use& use) {
   std::string key(reinterpret_cast<const char*>(use.key.data()), use.key.size());
-  // A node of a GGM tree that the key holder does not have is all zeros.
+  // A node of a GGM tree that is unknown to the key holder is all zeros.
   if (use.kind == UseKind::Stream && key.find_first_not_of('\0') == key.npos) return;
   const std::lock_guard lock(ledger_mutex);
   ledger.push_back(
@@ -42,10 +42,10 @@ struct Again {
 constexpr Again kAgain[] = {
     {"session", 2},          // in each handshake, absorbing the nonces
     {"connection", 2},       // likewise
-    {"seed OT group 0", 2},  // the sender for each of its two strings, absorbing which
+    {"seed OT group 0", 2},  // the sender for each of its two strings, absorbing the index
     {"seed OT group 1", 2},  // likewise
     {"seed OT key", 2},      // likewise
-    {"LaOT", 2},             // the key of H: for X, and for I once d has come
+    {"LaOT", 2},             // the key of H: for X, and for I after d has arrived
 };
 
 std::size_t times_allowed(const Entry& entry, Profile profile) {
@@ -81,8 +81,8 @@ std::vector<std::string> repeated_uses(Profile profile) {
   const std::lock_guard lock(ledger_mutex);
   std::ranges::sort(ledger, {}, &Entry::order);
   std::vector<std::string> repeated;
-  std::size_t times = 0;  // of this very stretch
-  std::uint64_t end = 0;  // of all stretches of this name before it
+  std::size_t times = 0;  // of this range
+  std::uint64_t end = 0;  // of all earlier ranges of this name
   for (std::size_t i = 0; i < ledger.size(); ++i) {
     const Entry& entry = ledger[i];
     const bool is_new = i == 0 || ledger[i - 1].name() != entry.name();

@@ -1,4 +1,5 @@
-// Everything that this process has used once only, and what it has used again.
+// A record of this process's uses of RO domains, tweaks, stream blocks and nonces, and its repeated
+// uses.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +11,17 @@
 
 namespace tinyot::test {
 
-// Begins to record.
+// Starts recording.
 void open_ledger();
 
-// How many uses were recorded of each kind, in the order of UseKind.
+// The number of recorded uses of each kind, in the order of UseKind.
 std::vector<std::size_t> recorded_uses();
 
-// A line for each use that repeats or overlaps another. Allowed are, if they are the very same:
+// A line for each use that repeats or overlaps another. Exact repetitions that are allowed:
 //   H       two inputs a tweak: the key holder's two candidates
 //   stream  three passes over a chunk of a row of LaBit: for the columns, the check, and the rows
 //           that are kept
-//   RO      what the table in the source names
+//   RO      the uses listed in use_ledger.cpp
 std::vector<std::string> repeated_uses(Profile profile);
 
 }  // namespace tinyot::test

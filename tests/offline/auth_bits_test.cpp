@@ -57,9 +57,9 @@ TEST(Amplification, EveryColumnIsBalancedAndThePaddingIsZero) {
     EXPECT_LT(std::abs(static_cast<double>(ones[j]) - n / 2), 3 * std::sqrt(n)) << j;
 }
 
-// Of the 8 rows of three bits, the four with the right product are equally likely, and the others
-// never occur: the marginals of the uniform distribution over the solutions, whichever bits of
-// gamma are set.
+// Of the 8 rows of three bits, the four with the right product are equally likely and the others do
+// not occur, whichever bits of gamma are set: the marginals of the uniform distribution over the
+// solutions.
 TEST(Amplification, RowsAreUniformOverTheSolutions) {
   Rng rng(Seed{{4, 1}});
   constexpr int kDraws = 200;
@@ -118,7 +118,7 @@ void expect_good(const MadeBits& a, const MadeBits& b) {
   for (const auto& [bits, holder] :
        {std::pair{checked_bits(a.bits.mine, b.bits.peers, global_key_of(Party::B, 1)), "A"},
         {checked_bits(b.bits.mine, a.bits.peers, global_key_of(Party::A, 1)), "B"}}) {
-    // Every window of the batch, so that one that was left out would show.
+    // Every window of the batch, so that a missing range is detected.
     for (std::size_t first = 0; first + 256 <= bits.size(); first += 256) {
       const auto ones = std::count(bits.begin() + static_cast<long>(first),
                                    bits.begin() + static_cast<long>(first) + 256, true);
@@ -127,8 +127,8 @@ void expect_good(const MadeBits& a, const MadeBits& b) {
   }
 }
 
-// Two runs, each from seeds of the short run before them, under the same global keys and tied to
-// them.
+// Two runs from base OTs of the short run before them, under the same global keys, with the
+// Delta-consistency check.
 TEST(AuthBitMaker, RunsAreCorrectAndMatchTheDocumentedCost) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   const std::size_t t = params.columns_made(), wanted[] = {100, 9000};
@@ -184,7 +184,7 @@ TEST(AuthBitMaker, SingleRunNeedsNoEarlierRun) {
   expect_good(of[0], of[1]);
 }
 
-// Runs beyond the lanes take their seeds from the runs that many before them.
+// Runs beyond the lanes take their base OTs from the run kLanes before.
 TEST(AuthBitMaker, RunsBeyondTheLanesAreCorrect) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   constexpr std::size_t kRuns = AuthBitMaker::kLanes + 2;
@@ -202,7 +202,7 @@ TEST(AuthBitMaker, RunsBeyondTheLanesAreCorrect) {
   expect_good(of[0], of[1]);
 }
 
-// Chunks are sent ahead, so a party waits for the peer's first chunk only after its own first ones.
+// A party waits for the peer's first chunk only after it has sent its own first ones.
 TEST(AuthBitMaker, SendsChunksBeforeWaitingForThePeer) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   run_sessions([&](Session& session) {

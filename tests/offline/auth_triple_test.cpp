@@ -1,4 +1,4 @@
-// Folding layers of triples, on dealt ones.
+// The fold of layers of triples, on dealt layers.
 #include "offline/auth_triple.h"
 
 #include "offline/steps.h"
@@ -13,8 +13,8 @@ using namespace tinyot::test;
 constexpr std::uint64_t kSeed = 1;
 using Shifts = std::vector<std::size_t>;
 
-// A layer of good triples: A's share of z makes z the product.
-TripleLayer good_layer(Party me, std::size_t count, std::uint64_t number) {
+// A layer of correct triples: A's share of z makes z the product.
+TripleLayer correct_layer(Party me, std::size_t count, std::uint64_t number) {
   TripleLayer layer = dealt_layer(me, count, kSeed, number);
   if (me == Party::B) return layer;
   const TripleLayer peers = dealt_layer(Party::B, count, kSeed, number);
@@ -42,7 +42,7 @@ Folded fold(std::size_t count, const Shifts& shifts, std::size_t chunk_size,
   const auto body = [&](Session& session) {
     std::vector<TripleLayer> own;
     for (std::size_t k = 0; k <= shifts.size(); ++k)
-      own.push_back(good_layer(session.me(), count, k));
+      own.push_back(correct_layer(session.me(), count, k));
     LayerFold fold(session, own, shifts);
     in_steps(
         object_chunks(count, chunk_size), count / chunk_size % 3,
@@ -56,7 +56,7 @@ Folded fold(std::size_t count, const Shifts& shifts, std::size_t chunk_size,
   return folded;
 }
 
-// Shifts at the edges of words, chunks and layers.
+// With shifts at the edges of words, chunks and layers.
 TEST(AuthTriple, FoldedLayersAreProducts) {
   for (const std::size_t count : {128u, 256u, 640u, 4096u + 128u})
     for (const Shifts& shifts :
@@ -74,8 +74,8 @@ TEST(AuthTriple, CombinesTripleJWithTheTripleAtTheShift) {
   const Folded folded = fold(kCount, shifts, 256);
   ASSERT_TRUE(both_done(folded.outcomes));
   for (const Party party : {Party::A, Party::B}) {
-    const TripleLayer layers[] = {good_layer(party, kCount, 0), good_layer(party, kCount, 1),
-                                  good_layer(party, kCount, 2)};
+    const TripleLayer layers[] = {correct_layer(party, kCount, 0), correct_layer(party, kCount, 1),
+                                  correct_layer(party, kCount, 2)};
     const TripleLayer& made = folded.of[static_cast<int>(party)];
     for (std::size_t j = 0; j < kCount; ++j) {
       const std::size_t first = (j + shifts[0]) % kCount, second = (j + shifts[1]) % kCount;
@@ -91,7 +91,7 @@ TEST(AuthTriple, CombinesTripleJWithTheTripleAtTheShift) {
   }
 }
 
-// So the MACs of all folded x sum up to those of all layers.
+// So the sum of the MACs of all folded x equals that of all layers.
 TEST(AuthTriple, FoldsEveryTripleOfEveryLayerOnce) {
   const auto add = [](Block& sum, const TripleLayer& layer) {
     for (const Mac& mac : layer.x.mine.macs) sum ^= mac.value;
@@ -102,7 +102,7 @@ TEST(AuthTriple, FoldsEveryTripleOfEveryLayerOnce) {
     for (const Party party : {Party::A, Party::B}) {
       Block sum{0, 0}, expected{0, 0};
       add(sum, folded.of[static_cast<int>(party)]);
-      for (std::size_t k = 0; k < 3; ++k) add(expected, good_layer(party, 640, k));
+      for (std::size_t k = 0; k < 3; ++k) add(expected, correct_layer(party, 640, k));
       EXPECT_TRUE(same(sum, expected));
     }
   }

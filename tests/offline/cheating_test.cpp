@@ -1,5 +1,5 @@
-// The whole offline phase with one party that alters one message: for every message a table
-// foretells what the honest party does. Whatever happens, nothing that depends on the altered
+// The whole offline phase with one party that alters one message: a table has the expected outcome
+// of the honest party for every message. In any case no material that depends on the altered
 // message reaches its sink.
 #include <algorithm>
 #include <ostream>
@@ -16,9 +16,9 @@ using namespace tinyot::test;
 
 enum class Expected {
   Caught,  // the honest party ends with PeerCheated of the named check
-  // so it does if the guess is wrong; otherwise nothing has changed and the material is good
+  // as Caught if the guess is wrong; otherwise there is no effect and the material is correct
   Guess,
-  OwnHarm,  // only the cheater's own material suffers, and it is the cheater who notices
+  OwnHarm,  // only the cheater's own material is wrong, and the cheater detects it
 };
 
 enum class Sender { Either, OnlyA, OnlyB };
@@ -27,7 +27,7 @@ struct Attack {
   const char* tag;
   std::size_t occurrence;
   std::size_t bit;
-  std::size_t stride;  // 0: this bit alone; otherwise every stride-th one from it on
+  std::size_t stride;  // 0: this bit only; otherwise every stride-th bit from it on
   Expected expected;
   const char* check;
   Sender sender = Sender::Either;
@@ -40,8 +40,9 @@ void PrintTo(const Attack& attack, std::ostream* out) {
 
 const Attack kAttacks[] = {
     {"unit.begin", 0, 0, 0, Expected::Caught, "unit number"},
-    {"unit.begin", 0, 65, 0, Expected::Caught, "unit number"},  // the wish is neither yes nor no
-    {"seed_ot.r", 0, 0, 0, Expected::Caught, "seed OT point"},  // an odd encoding is no point
+    {"unit.begin", 0, 65, 0, Expected::Caught, "unit number"},  // the flag is neither 0 nor 1
+    // an odd encoding is no point
+    {"seed_ot.r", 0, 0, 0, Expected::Caught, "seed OT point"},
     {"seed_ot.s", 0, 0, 0, Expected::Caught, "seed OT point"},
     {"labit.corrections", 0, 5 * 512, 0, Expected::Guess, "EQ of LaBit"},
     {"labit.corrections", 0, 0, 512, Expected::Caught, "EQ of LaBit"},
@@ -55,7 +56,7 @@ const Attack kAttacks[] = {
     {"eq.answer", 1, 511, 0, Expected::Caught, "EQ of leaky objects", Sender::OnlyB},
     {"eq.confirmation", 0, 3, 0, Expected::Caught, "EQ of LaBit", Sender::OnlyA},
     {"eq.confirmation", 1, 255, 0, Expected::Caught, "EQ of leaky objects", Sender::OnlyA},
-    // the honest party's MACs are wrong, also those of the c that it opens X with
+    // the honest party's MACs are wrong, also those of the c with which it opens X
     {"abit.r", 0, 9, 0, Expected::Caught, "LaOT MAC"},
     {"laand.d", 0, 30, 0, Expected::Caught, "EQ of leaky objects"},
     {"laand.u", 0, 128 * 30, 0, Expected::Guess, "EQ of leaky objects"},
@@ -71,15 +72,16 @@ const Attack kAttacks[] = {
     {"laot.i", 0, 128 * 30, 0, Expected::Guess, "EQ of leaky objects"},
     {"laot.i", 1, 0, 128, Expected::Caught, "EQ of leaky objects"},
     {"bucket.permutation_seed", 0, 0, 0, Expected::Caught, "MAC transcript"},
-    // The receiver names another permutation than it uses: its own c and z are folded in another
-    // order than the sender's keys.
+    // The receiver sends another permutation than it uses: its own c and z are folded in another
+    // order than
+    // the sender's keys.
     {"bucket.permutation_seed", 1, 0, 0, Expected::OwnHarm, ""},
     {"aand.d", 0, 0, 0, Expected::Caught, "MAC transcript"},
     {"aand.d", 0, 64, 0, Expected::Caught, "MAC transcript"},
     {"aot.d", 0, 0, 0, Expected::Caught, "MAC transcript"},
     {"aot.d", 0, 64, 0, Expected::Caught, "MAC transcript"},
     {"mac_transcript.digest", 0, 200, 0, Expected::Caught, "MAC transcript"},
-    // With several units there is a run before them, which they are tied to.
+    // With several units a run before them makes the reference bits.
     {"labit.corrections", 0, 0, 512, Expected::Caught, "EQ of LaBit", Sender::Either, 2},
     {"global_key.e", 0, 9, 0, Expected::Caught, "EQ of global key", Sender::Either, 2},
     {"eq.answer", 2, 256 + 3, 0, Expected::Caught, "EQ of global key", Sender::OnlyB, 2},
@@ -120,7 +122,7 @@ class OfflineAttack : public testing::TestWithParam<Attack> {
         payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
     };
     const UnitRun made = run(options_with(cheater, 1, alter), attack.units);
-    ASSERT_TRUE(done) << "the attacked message is never sent";
+    ASSERT_TRUE(done) << "the attacked message was not sent";
     judge(made, cheater);
   }
 
@@ -141,8 +143,9 @@ class OfflineAttack : public testing::TestWithParam<Attack> {
     }
     EXPECT_EQ(made.sinks[static_cast<int>(honest)].units, 0);
     EXPECT_TRUE(made.sinks[static_cast<int>(honest)].made.empty());
-    // In EQ A learns first: a cheating A that follows the protocol from here on stops itself, and B
-    // is told to abort.
+    // In EQ A has the result first: a cheating A that follows the protocol from here on stops
+    // itself and
+    // sends an abort to B.
     if (cheater == Party::A && check.starts_with("EQ of") &&
         !std::string_view(attack.tag).starts_with("eq.")) {
       EXPECT_EQ(of_cheater.check, check) << of_cheater.message;
@@ -155,8 +158,8 @@ class OfflineAttack : public testing::TestWithParam<Attack> {
 };
 
 TEST_P(OfflineAttack, EndsAsExpected) {
-  // Single guesses are counted role by role in the tests of LaBit, LaAND and LaOT; here one cheater
-  // is enough.
+  // The tests of LaBit, LaAND and LaOT count single guesses for each role; here one cheater
+  // suffices.
   if (GetParam().sender != Sender::OnlyB && GetParam().expected != Expected::Guess)
     attack_as(Party::A);
   if (GetParam().sender != Sender::OnlyA) attack_as(Party::B);

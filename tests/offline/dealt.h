@@ -1,6 +1,6 @@
-// What tests of single offline protocols start from: bits and layers of triples dealt without any
-// protocol, a cheater that does not stop at its own checks, and the comparison of how often a guess
-// survives with what it should.
+// Fixtures for tests of single offline protocols: bits and layers of triples dealt without a
+// protocol, a cheater that ignores its own checks, and comparisons of the frequency of successful
+// guesses with their probability.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 namespace tinyot::test {
 
 // `count` authenticated bits of `owner`, the same on both sides for the same seed and number.
-// `truth` is the test's knowledge.
+// `truth`: the values of the bits.
 struct Dealt {
   Dealt(Party me, Party owner, std::size_t count, std::uint64_t seed, std::uint64_t number)
       : Dealt(me, owner, count, seed, number, global_key_of(peer_of(owner), seed)) {}
@@ -46,12 +46,12 @@ struct Dealt {
   AuthBitsPeers peers;
 };
 
-// The keys of test sessions with the low bits that triples ask for.
+// The global keys of test sessions with the low bits required for triples.
 inline Delta key_for_triples(Party holder, std::uint64_t seed = 1) {
   return fitted_to_triples(global_key_of(holder, seed), holder);
 }
 
-// Runs `body` in a session under the keys for triples.
+// Runs `body` in a session under these keys.
 inline void with_key_for_triples(Session& outer, std::uint64_t seed,
                                  const std::function<void(Session&)>& body) {
   PhaseLog log;
@@ -60,7 +60,7 @@ inline void with_key_for_triples(Session& outer, std::uint64_t seed,
   body(session);
 }
 
-// `count` shared bits under the keys for triples.
+// `count` shared bits under these keys.
 inline SharedBits dealt_shared(Party me, std::size_t count, std::uint64_t seed,
                                std::uint64_t number) {
   const auto halves = [&](Party owner) {
@@ -73,19 +73,18 @@ inline SharedBits dealt_shared(Party me, std::size_t count, std::uint64_t seed,
   return bits;
 }
 
-// Shared bits x, y and r: what a leaky triple starts from. The layers of a session differ in their
-// numbers.
+// Shared bits x, y and r, the inputs of leaky triples. Layers of a session have different numbers.
 inline TripleLayer dealt_layer(Party me, std::size_t count, std::uint64_t seed,
                                std::uint64_t number = 0) {
   return {dealt_shared(me, count, seed, 3 * number), dealt_shared(me, count, seed, 3 * number + 1),
           dealt_shared(me, count, seed, 3 * number + 2)};
 }
 
-// Checks all MACs under the keys for triples, and that z = xy.
+// Checks all MACs under these keys, and that z = xy.
 inline void expect_products(const TripleLayer& of_a, const TripleLayer& of_b, std::uint64_t seed) {
   for (const auto column : {&TripleLayer::x, &TripleLayer::y, &TripleLayer::z})
     for (const TripleLayer* layer : {&of_a, &of_b})
-      ASSERT_EQ((layer->*column).size(), of_a.x.size()) << "not all of it was made";
+      ASSERT_EQ((layer->*column).size(), of_a.x.size()) << "incomplete column";
   const auto opened = [&](SharedBits TripleLayer::*column) {
     const auto a =
         checked_bits((of_a.*column).mine, (of_b.*column).peers, key_for_triples(Party::B, seed));
@@ -98,8 +97,8 @@ inline void expect_products(const TripleLayer& of_a, const TripleLayer& of_b, st
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(z[i], x[i] && y[i]) << i;
 }
 
-// EQ of one digest. An A that is the cheater goes on although B's confirmation is wrong, so that B
-// has something to find.
+// EQ of one digest. A cheating A ignores a wrong confirmation of B, so that B can detect the
+// deviation.
 inline void compare_digests(Session& session, const std::string& name, const Digest& digest,
                             Party cheater) {
   EqualityCheck equality(name);
@@ -137,8 +136,8 @@ inline testing::AssertionResult both_done(const Outcomes& outcomes) {
          << "A: " << outcomes.a.message << "; B: " << outcomes.b.message;
 }
 
-// True if `party` ended with PeerCheated; it is an error if that was another check, or if it ended
-// in a third way.
+// True if `party` ended with PeerCheated of `check`, false if it was done; any other end is an
+// error.
 inline bool caught_by(const Outcome& outcome, const std::string& check) {
   if (outcome.kind == Outcome::Kind::Done) return false;
   EXPECT_EQ(outcome.kind, Outcome::Kind::PeerCheated) << outcome.message;
@@ -146,24 +145,24 @@ inline bool caught_by(const Outcome& outcome, const std::string& check) {
   return true;
 }
 
-// A guess at a fair coin: within five standard deviations of one half.
+// Expects the frequency of a fair coin, within five standard deviations.
 inline void expect_half(std::size_t caught, std::size_t runs) {
   const double n = static_cast<double>(runs);
   EXPECT_LT(std::abs(static_cast<double>(caught) - n / 2), 2.5 * std::sqrt(n))
       << caught << " of " << runs;
 }
 
-// Counts sessions in which a cheater has attacked so many objects, has survived, and owns a whole
-// bucket of them, against what the bound on it says: within five standard deviations.
+// Compares the number of sessions in which a cheater has passed the check and controls a whole
+// bucket with the bound: within five standard deviations.
 inline void expect_as_likely(std::size_t owned, std::size_t runs, double probability) {
   const double n = static_cast<double>(runs), expected = n * probability;
-  EXPECT_GT(expected, 5) << "too few sessions to tell";
+  EXPECT_GT(expected, 5) << "too few sessions";
   EXPECT_LT(std::abs(static_cast<double>(owned) - expected),
             5 * std::sqrt(expected * (1 - probability)))
       << owned << " of " << runs << ", expected " << expected;
 }
 
-// The best attack on `count` objects of `bucket` places each in l buckets: 2B - 1 of them.
+// The number of attacked objects in the best attack on buckets of B objects: 2B - 1.
 constexpr std::size_t best_attack(std::size_t bucket) { return 2 * bucket - 1; }
 
 // Whether all objects of one bucket are among the first `attacked` ones.

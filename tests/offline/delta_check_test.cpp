@@ -1,5 +1,5 @@
-// Every run and every unit of a session is tied to its global keys: the last one too, whatever the
-// profile, and in whichever connection or shard it is made.
+// Every run and every unit of a session passes the Delta-consistency check: also the last one, in
+// every profile, connection and shard.
 #include <array>
 
 #include "offline/preprocessor.h"
@@ -19,7 +19,7 @@ struct DeltaCase {
   ParameterRequest request;
   bool has_reference;  // of an earlier connection, or of all shards
   std::size_t units;
-  std::size_t delta_checks;  // one a unit, and one of the bits that a connection begins with
+  std::size_t delta_checks;  // one a unit, and one for the first bits of a connection
 };
 
 constexpr ParameterRequest kPairs{.columns = Columns::Experiment, .unit = kAnds};
@@ -54,8 +54,9 @@ class DeltaCheckOf : public testing::TestWithParam<DeltaCase> {
     Outcomes outcomes;
   };
 
-  // The units of a connection in which `cheater` has another global key by `change` than before,
-  // and deviates so.
+  // The units of a connection in which `cheater` has its earlier global key plus `change`, and
+  // deviates as
+  // given.
   Made run(Party cheater, Block change, const Deviation& deviation) const {
     Made made;
     std::array<MemorySink, 2> sinks;
@@ -87,7 +88,7 @@ class DeltaCheckOf : public testing::TestWithParam<DeltaCase> {
   std::array<std::optional<ReferenceBits>, 2> references_;
 };
 
-// In EQ A learns first: a cheating A that follows the protocol from there on stops itself.
+// In EQ A has the result first: a cheating A that follows the protocol from there on stops itself.
 TEST_P(DeltaCheckOf, DetectsAlteredCheckOfTheLastUnit) {
   const auto units = static_cast<int>(GetParam().units);
   const std::size_t last = GetParam().delta_checks - 1;

@@ -1,4 +1,4 @@
-// The fast profile, whole units between two real parties, judged by the oracle.
+// Whole units of the profile fast between two real parties, checked against the oracle.
 #include <algorithm>
 #include <bit>
 
@@ -68,7 +68,7 @@ TEST(FastUnit, EveryTreeSizeMakesCorrectMaterial) {
   for (const std::uint32_t k : {1u, 2u, 4u}) expect_unit(1025, k);
 }
 
-// Chunks that are folded together, and batches, end at different triples.
+// Chunks of the fold and batches end at different triples.
 TEST(FastUnit, LayersOfManyBatchesMakeCorrectMaterial) {
   for (const std::uint32_t k : {2u, 4u}) expect_unit(3 * kInABatch + 1, k);
 }
@@ -80,7 +80,7 @@ TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
         2100u);
 }
 
-// The last unit is smaller and, having a population of its own, has more layers: it finds memory of
+// The last unit is smaller and has more layers, since its population differs: it reuses memory of
 // other sizes.
 TEST(FastUnit, ReusesMemoryForUnitsOfOtherSizes) {
   const auto params = SecurityParameters::make(fast(2000));
@@ -90,7 +90,7 @@ TEST(FastUnit, ReusesMemoryForUnitsOfOtherSizes) {
   const FastMade made = preprocess_fast(fast(2000), 4130, 1200);
   EXPECT_EQ(expect_good_unit(made)[MaterialKind::Triples], 4130u);
   EXPECT_EQ(made.sinks[0].units, 3);
-  // None of the memory shows what it held before.
+  // The material has no remains of the memory's earlier contents.
   std::vector<std::uint64_t> seen;
   for (const MaterialBatch& batch : made.sinks[0].made.at(MaterialKind::Triples))
     for (const AuthShares& column : batch.shares)
@@ -146,7 +146,7 @@ TEST(FastUnit, KeysWithWrongLowBitsFailEnsure) {
             .make_units({&request, 1}, sinks[static_cast<int>(session.me())]);
       },
       {}, false);
-  // Whichever is slower finds the channel closed.
+  // The slower party may find the channel closed.
   for (const Outcome* outcome : {&outcomes.a, &outcomes.b})
     EXPECT_TRUE(outcome->kind == Outcome::Kind::Other || outcome->kind == Outcome::Kind::Network)
         << outcome->message;
@@ -154,7 +154,7 @@ TEST(FastUnit, KeysWithWrongLowBitsFailEnsure) {
   EXPECT_EQ(sinks[0].units + sinks[1].units, 0);
 }
 
-// One message altered; what the honest party says.
+// One altered message, and the check that the honest party names.
 struct FastAttack {
   const char* tag;
   std::size_t occurrence, bit, stride;
@@ -187,7 +187,8 @@ void expect_nothing_made(const FastAttack& attack, Party cheater) {
   EXPECT_TRUE(done);
   const std::string check = attack.check;
   const Outcome &honest = of(made.outcomes, peer_of(cheater)), &own = of(made.outcomes, cheater);
-  // In EQ A learns first: a cheating A that follows the protocol from there on stops itself.
+  // In EQ A has the result first: a cheating A that follows the protocol from there on stops
+  // itself.
   if (cheater == Party::A && check.starts_with("EQ of"))
     EXPECT_EQ(own.check, check) << own.message;
   else
@@ -203,8 +204,8 @@ TEST(FastUnit, AlteredMessageYieldsNoMaterial) {
         expect_nothing_made(attack, cheater);  // A opens
 }
 
-// The shifts are tossed when what they must not depend on is fixed: the first message of the toss
-// follows the last of these.
+// The coins are tossed after the layers are fixed: the first message of the toss follows the last
+// message of the layers.
 TEST(FastUnit, TossesShiftsAfterTheLayersAreFixed) {
   std::vector<std::string> sent;
   preprocess_fast(

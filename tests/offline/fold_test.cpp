@@ -1,5 +1,5 @@
-// Every element of every bucket reaches the result of aAND, aOT and the fold of layers: with any
-// bit, MAC or key of any leaky object altered, its holder has other objects, or another transcript.
+// Every element of every bucket affects the result of aAND, aOT and the fold of layers: if any bit,
+// MAC or key of any leaky object is altered, its holder has other objects or another transcript.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -18,7 +18,7 @@ using namespace tinyot::test;
 
 constexpr std::size_t kBuckets = 5, kBucket = 4, kObjects = kBuckets * kBucket;
 
-// A party's columns of leaky objects: bits and MACs of what it owns, keys of what the peer owns.
+// A party's columns of leaky objects: bits and MACs of its own bits, keys of the peer's bits.
 struct Halves {
   std::vector<AuthBitsMine> mine;
   std::vector<AuthBitsPeers> peers;
@@ -40,7 +40,7 @@ Halves dealt_halves(Party me, const Owners& owners) {
 
 enum class Element { Bit, Mac, Key };
 
-// What is altered: an element of an object in one column of a party.
+// The altered element: of an object in one column of a party.
 struct Altered {
   Party party;
   Element element;
@@ -76,10 +76,10 @@ void append(std::vector<std::byte>& bytes, const AuthBitsPeers& column) {
   append(bytes, std::as_bytes(std::span(column.keys)));
 }
 
-// All that a party has at the end.
+// A party's whole result.
 using Result = std::vector<std::byte>;
 
-// Folds in two ranges, and appends what `fold_range` makes of each.
+// Folds in two ranges, and concatenates the results of `fold_range`.
 template <class FoldRange>
 Result results_of(Session& session, const FoldRange& fold_range) {
   Result result;
@@ -144,7 +144,7 @@ Result fold_ots(Session& session, Halves& c) {
 
 using FoldObjects = Result(Session&, Halves&);
 
-// What `party` has at the end if it alters its columns so.
+// The result of `party` if it alters its columns.
 Result result_of(Party party, FoldObjects& fold_objects, const Owners& owners,
                  const std::optional<Altered>& altered) {
   Result result;
@@ -186,7 +186,7 @@ TEST(Fold, EveryElementOfABucketOfOtsReachesTheResult) {
 
 constexpr std::size_t kTriples = 256, kFoldChunk = 128;
 
-// What A has of three layers that it has altered.
+// The result of A for three layers that it has altered.
 Result folded_layers(const std::function<void(std::vector<TripleLayer>&)>& alter_layers) {
   Result result;
   run_sessions([&](Session& session) {
@@ -227,7 +227,7 @@ TEST(Fold, EveryElementOfALayerReachesTheResult) {
         }
 }
 
-// Bytes that A sends with each tag while a unit is made.
+// Bytes that A sends with each tag in one unit.
 std::map<std::string, std::size_t> bytes_sent(const SecurityParameters& params,
                                               std::uint64_t ands) {
   std::map<std::string, std::size_t> bytes;

@@ -1,9 +1,9 @@
-// One global key for all aBit runs of a session: a key holder that takes another one in a later run
-// must be found.
+// One global key for all aBit runs of a session: a key holder that uses another key in a later run
+// must be detected.
 //
-// Otherwise it learns the MAC holder's bits. A revealed f = u ^ x, u of one run and x of the other,
-// has the MAC K ^ f.Delta' ^ x.(Delta ^ Delta'), and the digest of the MAC transcript tells the key
-// holder which x it was.
+// Otherwise it learns the MAC holder's bits: a revealed f = u ^ x, u of one run and x of the other,
+// has the MAC K ^ f.Delta' ^ x.(Delta ^ Delta'), and the digest of the MAC transcript reveals x to
+// the key holder.
 #include <algorithm>
 
 #include "offline/auth_bits.h"
@@ -22,7 +22,7 @@ SecurityParameters key_parameters() {
   return SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
 }
 
-// One run as B, by hand, with R.Gamma = `delta` for any delta.
+// One run as B, written step by step, with R.Gamma = `delta` for any delta.
 AuthBits run_as_b(Session& session, const SecurityParameters& params, SeedOts seeds,
                   std::size_t length, Delta delta) {
   LeakyBitSender sender(session, params, std::move(seeds.sent), length);
@@ -51,8 +51,8 @@ AuthBits run_as_b(Session& session, const SecurityParameters& params, SeedOts se
   return bits;
 }
 
-// A makes a run as it always does, after the one that gives it its seeds; B's is under the first
-// one's global key plus `change`.
+// A makes an honest run after the run that makes its base OTs; B uses the first run's global key
+// plus `change`.
 Outcomes two_runs(Block change) {
   AuthBits of_a, of_b;
   const Delta first = global_key_of(Party::B, 1), second{first.value ^ change};
@@ -99,7 +99,7 @@ TEST(GlobalKey, OneKeyInBothRunsPasses) {
 TEST(GlobalKey, DetectsAnotherKeyInTheSecondRun) {
   const Outcomes outcomes = two_runs({1, 0});
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::PeerCheated)
-      << "A takes the run for good, although it is under another key than the one before it";
+      << "A accepted a run under another global key";
   EXPECT_EQ(outcomes.a.check, "EQ of global key");
 }
 

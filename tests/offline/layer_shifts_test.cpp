@@ -1,4 +1,4 @@
-// Tossed shifts of layers: the same for both parties, uniform and independent.
+// Shifts of layers: equal for both parties, uniform and independent.
 #include "offline/layer_shifts.h"
 
 #include <set>

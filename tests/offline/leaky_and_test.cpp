@@ -1,4 +1,4 @@
-// LaAND driven directly on dealt bits: honest runs, and one wrong message at a time.
+// LaAND on dealt bits: honest runs, and one wrong message at a time.
 #include "offline/leaky_and.h"
 
 #include <optional>
@@ -20,13 +20,13 @@ struct LeakyAnds {
   BitVector x, y;  // the dealt ones
   AuthBitsMine mine[3];
   AuthBitsPeers peers[3];
-  std::optional<Buckets> buckets;  // the holder's, who is the leak's victim
+  std::optional<Buckets> buckets;  // of the MAC holder, the victim of the leak
   Outcomes outcomes;
 };
 
 std::string and_check_of(Party holder) { return std::string("EQ of LaAND of ") + letter(holder); }
 
-// The key holder's digest; a cheating one may have another.
+// The key holder's digest; a cheater may replace it.
 using DigestOf = std::function<Digest(Session&, const Digest& honest, PeersView x, PeersView z)>;
 
 LeakyAnds make_ands(Party holder, Party cheater, std::uint64_t seed, const Deviation& deviation,
@@ -86,8 +86,8 @@ TEST(LeakyAnd, HonestRunsGiveProducts) {
   }
 }
 
-// The MAC holder uses U only where x = 1: a wrong U is a guess at x = 0, and one that survives has
-// changed nothing.
+// The MAC holder uses U only if x = 1: a wrong U is a guess that x = 0, and has no effect if the
+// guess is right.
 TEST(LeakyAnd, WrongUIsAGuessOfX) {
   constexpr std::size_t kRuns = repetitions(200);
   for (const Party holder : {Party::A, Party::B}) {
@@ -105,8 +105,8 @@ TEST(LeakyAnd, WrongUIsAGuessOfX) {
   }
 }
 
-// The other guess: the key holder expects x = 1, where V carries the error of U, and claims the
-// digest that fits.
+// The opposite guess: the key holder assumes x = 1, where V has the error of U, and uses the
+// matching digest.
 TEST(LeakyAnd, WrongUWithMatchingDigestIsTheOppositeGuess) {
   constexpr std::size_t kRuns = 100, kObject = 7;
   std::size_t caught = 0;
@@ -130,8 +130,7 @@ TEST(LeakyAnd, WrongUWithMatchingDigestIsTheOppositeGuess) {
   expect_half(caught, kRuns);
 }
 
-// Wrong U for the best number of LaANDs, which have been put into buckets when they are known to be
-// good.
+// Wrong U for the best number of LaANDs, which are put into buckets after the check.
 TEST(LeakyAnd, WholeBucketLeaksWithTheProbabilityOfTheBound) {
   struct Small {
     std::size_t l, bucket, runs;

@@ -1,4 +1,4 @@
-// LaBit driven directly, on seeds that the test deals.
+// LaBit on dealt base OTs.
 #include "offline/leaky_bits.h"
 
 #include "tests/offline/dealt.h"
@@ -17,7 +17,7 @@ SecurityParameters parameters() {
 }
 const std::size_t kMade = parameters().columns_made(), kKept = parameters().columns_kept();
 
-// The ideal seed OTs of one direction.
+// Ideal base OTs of one direction.
 struct DealtSeeds {
   explicit DealtSeeds(std::uint64_t seed) {
     Rng rng(Seed{{seed, 900}});
@@ -99,9 +99,9 @@ TEST(LeakyBits, ChosenBitsAreBalancedInEveryWindow) {
 }
 
 // The sender offers another Gamma in some columns: one bit of each is flipped in the corrections. A
-// receiver with y_i = 0 does not use u_i: nothing changes for it, and the sender has learnt y_i.
-// One with y_i = 1 gets another W and the check fails. So the attack on one column is a guess at
-// y_i = 0; if it succeeds, every MAC is right.
+// receiver with y_i = 0 does not use u_i: there is no effect, and the sender has learnt y_i. One
+// with y_i = 1 gets another W and the check fails. So the attack on one column is a guess that y_i
+// = 0; if it succeeds, every MAC is correct.
 TEST(LeakyBits, AnotherGammaInOneColumnIsAGuessOfOneChoice) {
   constexpr std::size_t kRuns = repetitions(300);
   for (const Party sender : {Party::A, Party::B}) {

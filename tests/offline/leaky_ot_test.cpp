@@ -1,4 +1,4 @@
-// LaOT driven directly on dealt bits: honest runs, and one wrong message at a time.
+// LaOT on dealt bits: honest runs, and one wrong message at a time.
 #include "offline/leaky_ot.h"
 
 #include <optional>
@@ -18,7 +18,7 @@ constexpr std::size_t kLeakyOts = 65;
 struct LeakyOts {
   AuthBitsMine x0, x1, c, z;
   AuthBitsPeers x0_keys, x1_keys, c_keys, z_keys;
-  std::optional<Buckets> buckets;  // the receiver's, who is the leak's victim
+  std::optional<Buckets> buckets;  // of the receiver, the victim of the leak
   Outcomes outcomes;
 };
 
@@ -80,20 +80,20 @@ TEST(LeakyOt, HonestRunsTransferTheChosenBit) {
   }
 }
 
-// A wrong message of the sender that is a guess at one of the receiver's bits.
+// A wrong message of the sender that is a guess of one of the receiver's bits.
 struct Guess {
   const char* name;
   const char* tag;
   std::size_t occurrence;  // 0: X_0 or I_0, 1: X_1 or I_1
   std::size_t object_bits;
-  bool by_eq;  // the check that finds it: EQ, or the MAC of step 5
-  bool at_z;   // the guess is at z = x_c, not at c
+  bool by_eq;  // the check that detects it: EQ, or the MAC of step 5
+  bool at_z;   // the guess is of z = x_c, not of c
 };
 
 class SenderGuess : public testing::TestWithParam<Guess> {};
 
-// The receiver opens only one of X_0, X_1 and of I_0, I_1: a wrong one is found if it is the one
-// that is opened, by the check that comes first, and has no effect otherwise.
+// The receiver opens only one of X_0, X_1 and of I_0, I_1: a wrong one is detected by the first
+// check if it is opened, and has no effect otherwise.
 TEST_P(SenderGuess, IsDetectedWithProbabilityOneHalf) {
   constexpr std::size_t kRuns = repetitions(200);
   const Guess& guess = GetParam();
@@ -128,8 +128,8 @@ INSTANTIATE_TEST_SUITE_P(OneBit, SenderGuess,
                                          Guess{"I1", "laot.i", 1, 128, true, true}),
                          [](const auto& guess) { return guess.param.name; });
 
-// Wrong MACs in X_0 of the best number of LaOTs: guesses at c, which have been put into buckets
-// when they are known to be good.
+// Wrong MACs in X_0 of the best number of LaOTs: guesses of c. The LaOTs are put into buckets after
+// the check.
 TEST(LeakyOt, WholeBucketLeaksWithTheProbabilityOfTheBound) {
   constexpr std::size_t l = 4, kBucket = 2, kAttacked = best_attack(kBucket),
                         kRuns = repetitions(3000);
@@ -158,7 +158,7 @@ TEST(LeakyOt, AlwaysDetectsWrongDOfTheReceiver) {
           ot_check_of(sender)));
 }
 
-// Both X wrong: there is nothing to guess.
+// Both X are wrong: no guess succeeds.
 TEST(LeakyOt, DetectsWrongMacsInBothBeforeAnswering) {
   std::size_t answers = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {

@@ -1,4 +1,4 @@
-// Leaky triples driven directly on dealt bits: honest runs, and one wrong message at a time.
+// Leaky triples on dealt bits: honest runs, and one wrong message at a time.
 #include "offline/leaky_triple.h"
 
 #include "base/parameters.h"
@@ -77,8 +77,8 @@ TEST(LeakyTriple, SharesOfZAreBalanced) {
   }
 }
 
-// The other party uses G only where its x is 1: a wrong G is a guess at that bit, whichever of its
-// bits is wrong, the lowest too.
+// The other party uses G only if its x is 1: a wrong G is a guess of that bit, whichever bit of G
+// is wrong, also the lowest.
 TEST(LeakyTriple, WrongGIsAGuessOfX) {
   constexpr std::size_t kBits = 128, kRuns = kBits + 64;
   for (const Party cheater : {Party::A, Party::B}) {
@@ -97,8 +97,8 @@ TEST(LeakyTriple, WrongGIsAGuessOfX) {
   }
 }
 
-// One wrong G in each of two layers, whose shifts are tossed when they are known to be good: the
-// two attacked triples are one bucket if they meet.
+// One wrong G in each of two layers, whose shifts are tossed after the check: the two attacked
+// triples form a bucket if the shift combines them.
 TEST(LeakyTriple, WholeBucketLeaksWithTheProbabilityOfTheBound) {
   constexpr std::size_t l = 128, kBucket = 2, kAttackedOfLayer[kBucket] = {3, 77},
                         kRuns = repetitions(16000);
@@ -107,7 +107,7 @@ TEST(LeakyTriple, WholeBucketLeaksWithTheProbabilityOfTheBound) {
     std::size_t meets = l;
     bool survived = true;
     for (std::size_t layer = 0; layer < kBucket; ++layer) {
-      // What follows a layer that was caught is of no interest.
+      // After a detected attack the remaining layers are skipped.
       if (!survived) break;
       const auto wrong_g = flip_bit("latriple.g", 0, 128 * kAttackedOfLayer[layer]);
       survived = both_done(make_triples(Party::A, kBucket * seed + layer, wrong_g, l).outcomes);
@@ -134,8 +134,8 @@ TEST(LeakyTriple, AlwaysDetectsWrongD) {
           "EQ of LaTriple"));
 }
 
-// A cheater that knows both global keys makes wrong triples: an error of Delta^A ^ Delta^B is what
-// the check takes for a product. One bit of the keys that it has wrong is found where x is 1.
+// A cheater with both global keys can make wrong triples: the check accepts an error of
+// Delta^A ^ Delta^B. If it has one bit of the keys wrong, it is detected where x is 1.
 TEST(LeakyTriple, WrongProductNeedsBothGlobalKeys) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     const Block delta =
@@ -160,7 +160,7 @@ TEST(LeakyTriple, WrongProductNeedsBothGlobalKeys) {
   }
 }
 
-// Layers of a session hash apart: the same bits in another layer give other G.
+// The same bits in another layer of a session give other G.
 TEST(LeakyTriple, LayersHaveSeparateHashKeys) {
   std::vector<std::vector<std::byte>> g;
   const auto keep = [&](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {

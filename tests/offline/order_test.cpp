@@ -1,5 +1,5 @@
-// What must not leave before something else is certain: the order of messages, as each party sees
-// it, and of the material.
+// The order of messages, as each party sees it, and of the pouring of material: no message is sent
+// before the values that it must not influence are fixed.
 #include <algorithm>
 #include <array>
 
@@ -39,7 +39,7 @@ class NotingSink : public MaterialSink {
   Events& events_;
 };
 
-// Of both parties, while they make one unit.
+// Of both parties, in one unit.
 using EventsOfBoth = std::array<Events, 2>;
 
 EventsOfBoth make_unit(const ParameterRequest& request, std::uint64_t inputs) {
@@ -60,17 +60,17 @@ EventsOfBoth make_unit(const ParameterRequest& request, std::uint64_t inputs) {
 
 std::ptrdiff_t first(const Events& events, const std::string& event) {
   const auto at = std::find(events.begin(), events.end(), event);
-  EXPECT_NE(at, events.end()) << event << " never happens";
+  EXPECT_NE(at, events.end()) << event << " does not occur";
   return at - events.begin();
 }
 
 std::ptrdiff_t last(const Events& events, const std::string& event) {
   const auto at = std::find(events.rbegin(), events.rend(), event);
-  EXPECT_NE(at, events.rend()) << event << " never happens";
+  EXPECT_NE(at, events.rend()) << event << " does not occur";
   return events.rend() - at - 1;
 }
 
-// Where an event happens, each time.
+// The positions of all occurrences of an event.
 std::vector<std::ptrdiff_t> all(const Events& events, const std::string& event) {
   std::vector<std::ptrdiff_t> times;
   for (std::size_t i = 0; i < events.size(); ++i)
@@ -78,10 +78,10 @@ std::vector<std::ptrdiff_t> all(const Events& events, const std::string& event) 
   return times;
 }
 
-// The end of an EQ: A knows by B's answer, B by A's confirmation.
+// The end of an EQ: for A B's answer, for B A's confirmation.
 std::string end_of_eq(std::size_t party) { return party == 0 ? "-eq.answer" : "-eq.confirmation"; }
-// A coin toss: the first message that a party sends in it, and the one after which it knows the
-// coins.
+// A coin toss: the first message that a party sends in it, and the one that determines the coins
+// for it.
 std::string begin_of_toss(std::size_t party) {
   return party == 0 ? "+coin_toss.commitment" : "+coin_toss.answer";
 }
@@ -89,8 +89,8 @@ std::string end_of_toss(std::size_t party) {
   return party == 0 ? "-coin_toss.answer" : "-coin_toss.opening";
 }
 
-// Nothing is poured before the peer's digest has come, which it sends and compares when all that it
-// covers has been revealed.
+// Material is poured after the peer's digest has arrived; a digest is sent and compared after all
+// bits that it covers have been revealed.
 void expect_poured_when_settled(const Events& events, std::initializer_list<const char*> revealed) {
   EXPECT_GT(first(events, "pour"), last(events, "-mac_transcript.digest"));
   for (const std::string tag : revealed) {
@@ -145,7 +145,7 @@ TEST_F(Order, PoursAfterTheTranscriptsAreSettled) {
 
 class OrderOfProducts : public testing::Test {
  protected:
-  // The unit's triples go in two chunks, so that the steps overlap.
+  // The unit's triples are made in two chunks, so that the steps overlap.
   static void SetUpTestSuite() {
     events_ = make_unit({.columns = Columns::Experiment,
                          .unit = kPourCount + 65,
@@ -180,7 +180,7 @@ TEST_F(OrderOfProducts, PoursAfterTheTranscriptsAreSettled) {
     expect_poured_when_settled(events, {"aand.d", "aot.d", "product.dh", "product.e"});
 }
 
-// Layers of several batches, the last of them smaller.
+// Layers of several batches, the last one smaller.
 class OrderOfFast : public testing::Test {
  protected:
   static constexpr std::uint64_t kUnit = 2 * (kBatchBits / 3) + 1;
@@ -218,8 +218,8 @@ TEST_F(OrderOfFast, AnswersBatchAfterItsChallenge) {
   }
 }
 
-// A party uses bits when it has answered for them, and keys when it has checked the peer's answer.
-// The unit's first batches are plain.
+// A party uses bits after it has answered their challenge, and keys after it has checked the peer's
+// answer. The unit's first batches are plain bits.
 TEST_F(OrderOfFast, UsesBatchAfterItsCheck) {
   for (const Events& events : events_) {
     const auto sent = all(events, "+softspoken.answer"),

@@ -1,5 +1,4 @@
-// The OT extension driven directly: every kind at the edges of blocks and batches, and one wrong
-// message at a time.
+// OT extension: every kind at the edges of blocks and batches, and one wrong message at a time.
 #include "offline/ot_extension.h"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ constexpr Kind kKinds[] = {Kind::DeltaCorrelated, Kind::Random, Kind::RandomFor,
                            Kind::Chosen};
 constexpr std::size_t kEdges[] = {0, 1, 127, 128, 129, 1023, 1024, 1025};
 
-// What both parties have of a call. Zero where nothing has been written.
+// Inputs and outputs of both parties in a call; zero where nothing has been written.
 struct Call {
   Call(Kind of, std::size_t size)
       : kind(of), x0(size, Block{}), x1(size, Block{}), choices(size), x(size, Block{}) {}
@@ -93,7 +92,7 @@ Outcomes run(std::span<Call> calls, Party sender, std::uint32_t k = 2,
       options, expect_done);
 }
 
-// A session of one call from A to B, one of whom cheats.
+// A session with one call from A to B, in which one party cheats.
 Outcomes run_cheated(Call& call, Party cheater, const Deviation& deviation) {
   return run(std::span(&call, 1), Party::A, 2, options_with(cheater, 1, deviation), false);
 }
@@ -160,7 +159,7 @@ TEST(OtExtension, RandomValuesAreBalancedInEveryWindow) {
   }
 }
 
-// Over batches, calls, domains and directions, no string comes twice.
+// No string repeats over batches, calls, domains and directions.
 TEST(OtExtension, NoStringRepeats) {
   constexpr std::size_t kCount = kBatchBits + 256;
   Call calls[] = {{Kind::Random, kCount},
@@ -194,8 +193,8 @@ TEST(OtExtension, NoStringRepeats) {
   EXPECT_EQ(all.size(), 8 * kCount);
 }
 
-// Corrections or an answer that are wrong in the second batch: the sender stops there, and nothing
-// of that batch has been used.
+// The corrections or the answer of the second batch are wrong: the sender stops there and has not
+// used that batch.
 TEST(OtExtension, UsesNothingOfABatchThatFailsItsCheck) {
   for (const char* tag : {"softspoken.corrections", "softspoken.answer"}) {
     for (const Kind kind : {Kind::Random, Kind::Chosen}) {
@@ -208,7 +207,7 @@ TEST(OtExtension, UsesNothingOfABatchThatFailsItsCheck) {
       options.wrap_b = cheating(
           [&](std::string_view sent, std::size_t occurrence, std::vector<std::byte>& payload) {
             if (sent != tag || occurrence != 1) return;
-            // In every tree, so that no guess at Delta survives.
+            // In every tree, so that no guess of Delta succeeds.
             for (std::size_t at = 0; at < payload.size(); at += (kBatchBits + 128) / 8)
               payload[at] ^= std::byte{1};
           });
@@ -258,14 +257,15 @@ TEST(OtExtension, RejectsChoicesBeyondTheCount) {
   EXPECT_EQ(outcomes.b.kind, Outcome::Kind::PeerAborted) << outcomes.b.message;
 }
 
-// One wrong block is one wrong string, of the choice that it is for; the others are what they were.
+// One wrong block gives one wrong string, for the choice to which it belongs; the others are
+// unchanged.
 TEST(OtExtension, WrongMaskedBlockIsAWrongStringOfTheSender) {
   constexpr std::size_t kCount = 300;
   struct Case {
     Kind kind;
     const char* tag;
     std::size_t first;  // block of the message
-    bool choice;        // that they are for
+    bool choice;        // the choice to which it belongs
   };
   for (const Case& c : {Case{Kind::Correlated, "ot.corrected", 0, true},
                         {Kind::Chosen, "ot.masked", 0, false},

@@ -1,4 +1,4 @@
-// The whole offline phase, two real parties on memory channels, judged by the oracle.
+// The whole offline phase between two real parties on memory channels, checked against the oracle.
 #include "offline/preprocessor.h"
 
 #include <gtest/gtest.h>
@@ -62,17 +62,18 @@ TEST(Preprocessor, SeveralUnitsUseOneGlobalKey) {
   EXPECT_EQ(expect_good(made)[MaterialKind::AuthAndsA], 2500u);
 }
 
-// A store whose earlier units were broken off.
+// A store with earlier broken attempts.
 class BrokenUnitsSink final : public MemorySink {
  public:
   Risk outstanding() const override { return broken; }
   void begin_unit(const BegunUnit& unit) override { bucket = unit.plan.bucket; }
 
   Risk broken{};
-  std::uint32_t bucket = 0;  // of the unit that is made
+  std::uint32_t bucket = 0;  // of the unit
 };
 
-// The parties' sums may differ: each tells its own, and the larger one decides for both.
+// The parties' sums may differ: each sends its own, and the larger one determines the bucket of
+// both.
 TEST(Preprocessor, BrokenAttemptsOfEitherPartyEnlargeTheBucketOfBoth) {
   const auto params = SecurityParameters::make(small(1000));
   const UnitPlan plan = params.plan(1000).at(0), larger{plan.ands, plan.bucket + 1};
@@ -102,7 +103,7 @@ TEST(Preprocessor, TheoremColumnsMakeCorrectMaterial) {
   EXPECT_EQ(expect_good(made)[MaterialKind::AuthOtsAB], 300u);
 }
 
-// Units that make their pairs into triples.
+// Units that turn pairs into triples.
 ParameterRequest of_triples(std::uint64_t unit) {
   return {.columns = Columns::Experiment, .unit = unit, .material = MaterialForm::Triples};
 }
@@ -111,7 +112,7 @@ void expect_triples(const MaterialCounts& counts, std::uint64_t ands, std::uint6
   MaterialCounts wanted;
   wanted[MaterialKind::Triples] = ands;
   wanted[MaterialKind::AuthBitsA] = wanted[MaterialKind::AuthBitsB] = inputs;
-  EXPECT_EQ(counts, wanted) << "neither pairs nor the aBits that go with them are left";
+  EXPECT_EQ(counts, wanted) << "pairs or their aBits remain";
 }
 
 TEST_P(UnitSizes, TriplesAreCorrectAtBlockEdges) {
@@ -129,7 +130,7 @@ TEST(Preprocessor, TriplesOfSeveralUnitsUseOneGlobalKey) {
   expect_triples(expect_good(made), 2500, 9);
 }
 
-// A unit that is poured in several batches, the last of them smaller.
+// A unit that is poured in several batches, the last one smaller.
 TEST(Preprocessor, TriplesOfManyChunksAreCorrect) {
   const std::uint64_t ands = 2 * kPourCount + 65;
   const Made made = preprocess(of_triples(ands), ands, 7);
@@ -163,7 +164,7 @@ TEST(Preprocessor, WrongRevealedBitOfATripleYieldsNoMaterial) {
   }
 }
 
-// The unit before the wrong one is good, and stays.
+// The unit before the wrong one is correct and is kept.
 TEST(Preprocessor, WrongTripleOfTheSecondUnitKeepsTheFirst) {
   for (const char* tag : {"product.dh", "product.e"}) {
     for (const Party cheater : {Party::A, Party::B}) {

@@ -1,4 +1,4 @@
-// Triples from dealt aANDs, aOTs and aBits: honest runs, and one revealed message wrong at a time.
+// Triples from dealt aANDs, aOTs and aBits: honest runs, and one wrong revealed message at a time.
 #include "offline/product_triple.h"
 
 #include <bit>
@@ -16,7 +16,7 @@ using namespace tinyot::test;
 
 constexpr std::size_t kChunkSizes[] = {1, 63, 64, 65, 1000};
 
-// Objects of all kinds, as many of each.
+// Equally many objects of all kinds.
 ProductMaterial deal(IdealDealer& dealer, Party me, std::size_t count) {
   const Party peer = peer_of(me);
   ProductMaterial material;
@@ -85,7 +85,7 @@ TEST(ProductTriple, OverlappingChunksAreCorrect) {
       expect_good(make(chunks, ahead, ahead), chunks, ahead);
 }
 
-// a and b are what my aAND was: only c is made.
+// a and b are taken from the aAND: only c is computed.
 TEST(ProductTriple, FactorsAreThoseOfTheAnds) {
   const ProductMade made = make({1000});
   ASSERT_TRUE(both_done(made.outcomes));
@@ -112,7 +112,7 @@ TEST(ProductTriple, SharesOfTheProductAreBalanced) {
   }
 }
 
-// What is revealed is masked: no message says anything of the bits that it is made of.
+// Revealed bits are masked: no message depends on the masked bits.
 TEST(ProductTriple, RevealedBitsAreBalanced) {
   std::map<std::string, std::vector<std::byte>> sent;
   make({4096}, 0, 1,
@@ -139,7 +139,7 @@ TEST(ProductTriple, DetectsWrongRevealedBit) {
     const char* tag;
     std::size_t bit;
   };
-  // Both ends of d, of h, and of e.
+  // The first and the last bit of d, h and e.
   constexpr Wrong kWrong[] = {{"product.dh", 0},          {"product.dh", kCount - 1},
                               {"product.dh", kCount},     {"product.dh", 2 * kCount - 1},
                               {"product.dh", kCount / 2}, {"product.dh", 3 * kCount / 2},
@@ -156,7 +156,7 @@ TEST(ProductTriple, DetectsWrongRevealedBit) {
         EXPECT_TRUE(caught_by(of(made.outcomes, honest), "MAC transcript"));
         EXPECT_FALSE(made.settled[static_cast<int>(honest)]);
         EXPECT_EQ(made.of[static_cast<int>(honest)].size(), 3u)
-            << "it is found when the transcripts are settled";
+            << "detected only when the transcripts are settled";
       }
     }
   }

@@ -1,4 +1,4 @@
-// The hashes that LaBit's check compares instead of rows.
+// The hashes of rows that LaBit's check compares.
 #include "offline/row_hashes.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(RowHashes, ChiDependsOnTheSeed) {
   EXPECT_FALSE(same(hash_of(random_row(5), {1}), hash_of(random_row(5), {2})));
 }
 
-// Two blocks that change places give another hash: chi_j differ.
+// Two swapped blocks give another hash, since the chi_j differ.
 TEST(RowHashes, DependOnPositions) {
   std::vector<Block> row = random_row(6);
   const Block before = hash_of(row);

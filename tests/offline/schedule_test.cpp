@@ -1,4 +1,4 @@
-// What the workers wait for each other by.
+// The synchronisation of workers.
 #include "offline/schedule.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(SeedLanes, ReturnEachSetOnce) {
   waiting.join();
   EXPECT_EQ(lanes.take(3).sent.pairs.at(0).zero.value.lo, 3u);
   std::jthread in_vain(
-      [&] { EXPECT_THROW(lanes.take(3), WorkerStopped) << "a set of seeds feeds one run"; });
+      [&] { EXPECT_THROW(lanes.take(3), WorkerStopped) << "a set of base OTs serves one run"; });
   lanes.stop();
 }
 

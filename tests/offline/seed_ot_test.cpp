@@ -1,5 +1,5 @@
-// Seed OTs from either supply: the chosen seed is equal, the other one is not; bad points are
-// refused.
+// Base OTs from both sources: the chosen seeds are equal, the other ones are not; invalid points
+// are rejected.
 #include "offline/seed_ot.h"
 
 #include "crypto/group.h"
@@ -93,7 +93,7 @@ TEST(SeedOt, RepeatedUseOfTheSameBitsGivesOtherSeeds) {
   });
 }
 
-// Point `index` of a message is replaced.
+// Replaces point `index` of a message.
 Deviation replace_point(const char* tag, std::size_t index, const Point& point) {
   return [=](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
     if (sent == tag) std::memcpy(payload.data() + 32 * index, &point, 32);
@@ -124,7 +124,7 @@ TEST(SeedOt, EitherSideRejectsInvalidPoints) {
   }
 }
 
-// Another valid point spoils this OT for both and no other.
+// Another valid point makes this OT wrong for both parties and no other OT.
 TEST(SeedOt, AlteredPointAffectsOneOtOnly) {
   const BothSides sides = by_public_key(options_with(
       Party::B, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {

@@ -1,4 +1,4 @@
-// GGM trees and SoftSpokenOT driven directly: honest runs, and one wrong message at a time.
+// GGM trees and SoftSpokenOT: honest runs, and one wrong message at a time.
 #include "offline/softspoken.h"
 
 #include "offline/steps.h"
@@ -13,7 +13,7 @@ using namespace tinyot::test;
 
 constexpr std::size_t kBits = 640;
 
-// The batches that make up `bits` bits, and where each begins.
+// The batches of `bits` bits, and where each begins.
 struct PlacedBatch {
   SoftSpokenBatch batch;
   std::size_t first;
@@ -39,7 +39,7 @@ struct Bits {
   Outcomes outcomes;
 };
 
-// Both directions, each step `ahead` batches after the one before it.
+// Both directions, each step `ahead` batches after the previous one.
 Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint64_t seed = 1,
           const Deviation& deviation = no_deviation, std::size_t ahead = 1) {
   Bits made;
@@ -167,9 +167,8 @@ TEST(SoftSpoken, PartsOfASessionMakeDifferentBits) {
   EXPECT_NE(of[0].bits.words()[0], of[1].bits.words()[0]);
 }
 
-// Corrections of tree i under another x in one bit: a key holder with Delta_i = 0 does not see it,
-// any other one finds it. So the attack is a guess at k bits of Delta; if it is right, nothing has
-// changed.
+// Corrections of tree i with another x in one bit: no effect on a key holder with Delta_i = 0; any
+// other key holder detects it. So the attack is a guess of k bits of Delta.
 TEST(SoftSpoken, CorrectionsUnderAnotherXAreAGuessOfTheKey) {
   for (const std::uint32_t k : {1u, 2u}) {
     constexpr std::size_t kRuns = repetitions(40);
@@ -204,7 +203,7 @@ TEST(SoftSpoken, AlwaysDetectsWrongCorrectionsInAllTrees) {
 }
 
 TEST(SoftSpoken, DetectsWrongAnswerExceptForGuessesOfTheKey) {
-  // A wrong V~_r is always found; a wrong u~ is found unless all of Delta is zero.
+  // A wrong V~_r is always detected; a wrong u~ is detected unless Delta is zero.
   for (const Party cheater : {Party::A, Party::B})
     for (const std::size_t block : {0u, 1u, 64u, 128u})
       for (const std::size_t bit : {0u, 17u, 127u})
@@ -221,8 +220,8 @@ TEST(SoftSpoken, AlteredChallengeFailsAtTheKeyHolder) {
   EXPECT_TRUE(caught_by(made.outcomes.b, "SoftSpoken check"));
 }
 
-// A tree that is not what its check says: found, but only where the first batch is checked, and
-// under the same name.
+// A tree that differs from its check is detected only with the check of the first batch, under the
+// same name.
 TEST(GgmTrees, DetectsWrongTreeWithTheFirstBatch) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const char* tag : {"ggm.sums", "ggm.check"}) {
@@ -232,16 +231,16 @@ TEST(GgmTrees, DetectsWrongTreeWithTheFirstBatch) {
                [&](std::string_view sent, std::size_t, std::vector<std::byte>& payload) {
                  if (sent == "softspoken.answer") challenged = true;
                  if (sent != tag) return;
-                 // Both sums of a level, or the digest, of every tree: no guess survives.
+                 // Both sums of a level, or the digest, of every tree: no guess succeeds.
                  for (std::byte& byte : payload) byte ^= std::byte{1};
                });
-      EXPECT_TRUE(challenged) << "the honest party must go on until the check";
+      EXPECT_TRUE(challenged) << "the honest party must continue until the check";
       EXPECT_TRUE(caught_by(of(made.outcomes, peer_of(cheater)), "SoftSpoken check")) << tag;
     }
   }
 }
 
-// Whatever Delta is: the digest is of all leaves.
+// Independent of Delta: the digest covers all leaves.
 TEST(GgmTrees, ComparesEveryByteOfTheDigest) {
   constexpr std::size_t kCheckBytes = 64, kDigestAt = 32, kTrees = 64;
   for (const std::size_t tree : {std::size_t{0}, kTrees - 1}) {
@@ -253,7 +252,7 @@ TEST(GgmTrees, ComparesEveryByteOfTheDigest) {
   }
 }
 
-// One sum of one level: the key holder uses one of the two, so this is a guess at a bit of Delta.
+// One sum of one level: the key holder uses one of the two, so this is a guess of a bit of Delta.
 TEST(GgmTrees, OneWrongSumIsAGuessOfOneBit) {
   constexpr std::size_t kRuns = repetitions(40);
   std::size_t caught = 0;
@@ -262,7 +261,7 @@ TEST(GgmTrees, OneWrongSumIsAGuessOfOneBit) {
     // of the left nodes
     const Bits made = make(2, 128, Party::A, seed, flip_bit("ggm.sums", 0, 256 * tree + 5));
     const bool was_caught = caught_by(made.outcomes.b, "SoftSpoken check");
-    // The left sum is used where the path goes right.
+    // The left sum is used if the path goes right.
     EXPECT_EQ(was_caught, delta_bit(Party::B, seed, 2 * tree)) << seed;
     caught += was_caught;
   }

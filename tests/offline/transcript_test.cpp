@@ -1,5 +1,5 @@
-// With fixed seeds the whole offline phase is a function: the same bytes travel, whatever the
-// scheduling of the two parties.
+// With fixed seeds the offline phase is deterministic: the same bytes are sent for every scheduling
+// of the two parties.
 #include "offline/preprocessor.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/layers.h"
@@ -13,7 +13,7 @@ struct Transcripts {
   Digest a, b;
 };
 
-// Digests of all that each party sends, tags and payloads, while both make two units.
+// Digests of all tags and payloads that each party sends in two units.
 Transcripts transcripts_of(std::uint64_t seed) {
   RandomOracle of_a({}, {"transcript", 'A', 0}), of_b({}, {"transcript", 'B', 0});
   const auto record = [](RandomOracle& oracle) {

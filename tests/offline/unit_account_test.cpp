@@ -1,5 +1,5 @@
-// The account of units keeps the sum of all outstanding risks within the limit, whatever is
-// stalled, reordered or broken off.
+// The account of units keeps the sum of all outstanding risks within the limit, whatever the peer
+// stalls, reorders or breaks off.
 #include "offline/unit_account.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A log that outlives connections, as a store has one: what was begun and not finished or withdrawn
-// stays.
+// A log that outlives connections, like that of a store: units that were begun and neither finished
+// nor withdrawn stay.
 class Log final : public MaterialSink {
  public:
   Risk outstanding() const override { return sum_; }
@@ -39,7 +39,7 @@ class Log final : public MaterialSink {
     plans.push_back(open_.begin()->second.plan);
     withdraw_unit(open_.begin()->first);
   }
-  // The connection is gone: what it has begun is no longer in flight, and stays in the sum.
+  // The connection has ended: its units are no longer in flight, and stay in the sum.
   void break_off() { open_.clear(); }
 
   std::vector<UnitPlan> plans;  // of finished units
@@ -64,9 +64,9 @@ TEST(UnitAccount, CountsUnitUntilTheSinkHasIt) {
   EXPECT_EQ(account.outstanding(), Risk{});
   const auto begun = account.begin(0, kPlan);
   ASSERT_TRUE(begun);
-  EXPECT_EQ(begun->outstanding, Risk{}) << "the peer is told of all others";
+  EXPECT_EQ(begun->outstanding, Risk{}) << "the sum sent to the peer covers all other units";
   EXPECT_EQ(account.outstanding(), parameters.risk(kPlan));
-  EXPECT_EQ(log.outstanding(), parameters.risk(kPlan)) << "the sink has it first";
+  EXPECT_EQ(log.outstanding(), parameters.risk(kPlan)) << "the sink has the entry first";
   account.finish_unit();
   EXPECT_EQ(account.outstanding(), Risk{});
   EXPECT_EQ(log.outstanding(), Risk{});
@@ -89,7 +89,7 @@ TEST(UnitAccount, BrokenAttemptsStayOutstandingAndEnlargeTheBucket) {
     EXPECT_EQ(account.begin(0, kPlan)->plan.bucket, 3u) << i;
     log.break_off();
   }
-  // Not quite a seventh is left.
+  // Slightly less than the risk of a seventh unit is left.
   log.begin_unit({0, {100, 5}, Risk{{0, 1, 0}} + parameters.risk({kPlan.ands, 5})});
   log.break_off();
   UnitAccount account(log, parameters);
@@ -129,7 +129,7 @@ TEST(UnitAccount, WaitsForUnitsInFlightBeforeEnlargingTheBucket) {
   EXPECT_LE(account.outstanding(), parameters.risk_limit());
 }
 
-// Room for a larger bucket only does not enlarge it while a unit in flight may yet give room back.
+// If only a larger bucket fits, it is not used while a unit in flight may still free its risk.
 TEST(UnitAccount, KeepsTheBucketWhileAUnitIsInFlight) {
   Log log;
   const auto parameters = params();
@@ -166,14 +166,14 @@ TEST(UnitAccount, LargerSumOfThePeerEnlargesTheBucket) {
   Risk peers;
   for (int i = 0; i < 7; ++i) peers += parameters.risk(kPlan);
   EXPECT_EQ(account.settle_on(*begun, Risk{}).bucket, 3u);
-  peers -= Risk{{0, 0, 2}};  // room for a larger bucket, and not for another such unit
+  peers -= Risk{{0, 0, 2}};  // a larger bucket fits, another such unit does not
   const UnitPlan settled = account.settle_on(*begun, peers);
   EXPECT_EQ(settled.bucket, 4u);
   EXPECT_EQ(account.outstanding(), parameters.risk(settled))
-      << "the entry is that of the unit as it is made";
+      << "the entry has the plan of the unit that is made";
   account.finish_unit();
   EXPECT_EQ(log.plans.at(0).bucket, 4u);
-  EXPECT_EQ(account.outstanding(), Risk{}) << "the peer's figure is not kept";
+  EXPECT_EQ(account.outstanding(), Risk{}) << "the peer's sum is not stored";
 }
 
 TEST(UnitAccount, RejectsExcessiveSumOfThePeerNamingBothSums) {
@@ -246,8 +246,8 @@ TEST(UnitAccount, SinkReceivesNothingAfterAFailedCheck) {
 }
 
 // A cheater with several workers decides at random which unit is made next, which is stalled, and
-// when the connection ends. At no time is more outstanding than the limit, and all that was ever
-// broken off is still there at the end.
+// when the connection ends. The outstanding risk never exceeds the limit, and at the end all broken
+// attempts are still counted.
 TEST(UnitAccount, KeepsTheLimitWhenThePeerStallsReordersAndDisconnects) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Log log;
@@ -266,7 +266,7 @@ TEST(UnitAccount, KeepsTheLimitWhenThePeerStallsReordersAndDisconnects) {
             ++next;
           }
         } else if (choice < 7 && !in_flight.empty()) {
-          account.finish_unit();  // by turns
+          account.finish_unit();  // one at a time
           in_flight.pop_front();
         }
         ASSERT_LE(account.outstanding(), parameters.risk_limit());

@@ -1,4 +1,5 @@
-// Several workers a party: the material does not depend on how many, and what stops one stops all.
+// Several workers a party: the material does not depend on their number, and a failure of one stops
+// all.
 #include <atomic>
 
 #include "base/cause.h"
@@ -20,7 +21,7 @@ struct WorkersMade {
   Outcomes outcomes;
 };
 
-// What a party wants before each unit; by default everything.
+// A party's answer before each unit whether to make it; by default yes.
 using Wanted = std::function<bool(Party)>;
 
 const ParameterRequest kNnob12{.columns = Columns::Experiment, .unit = kUnit},
@@ -49,7 +50,7 @@ WorkersMade preprocess(std::size_t workers, const PartyOptions& options = {},
   return made;
 }
 
-// All that one party has, as one string of bytes.
+// The digest of a party's material.
 Digest digest_of(const MemorySink& sink) {
   RandomOracle digest({}, {"sink", '*', 0});
   for (const auto& [kind, batches] : sink.made) {
@@ -65,8 +66,7 @@ Digest digest_of(const MemorySink& sink) {
   return digest.digest();
 }
 
-// Wraps the channels of one worker only: those of the others come back as they are. Further
-// workers' channels are made first.
+// Wraps the channels of one worker only. The channels of further workers are made first.
 ChannelWrapper for_worker(std::size_t worker, std::size_t workers, ChannelWrapper wrapper) {
   auto made = std::make_shared<std::size_t>(0);
   return [=](std::unique_ptr<Channel> inner) {
@@ -128,9 +128,9 @@ TEST(Workers, AllStopWhenOneConnectionFails) {
     EXPECT_NE(made.outcomes.b.message.find("the cable is cut"), std::string::npos)
         << made.outcomes.b.message;
     EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Network) << made.outcomes.a.message;
-    // The second unit of this worker is one that neither has.
+    // Neither party has the second unit of this worker.
     for (const MemorySink& sink : made.sinks) EXPECT_LE(sink.units, static_cast<int>(3 + worker));
-    // A party may have finished one unit more than the other by the time that it stops.
+    // A party may have finished one unit more than the other when it stops.
     EXPECT_LE(std::abs(made.sinks[0].units - made.sinks[1].units), 1);
   }
 }
@@ -147,12 +147,12 @@ TEST(Workers, FailedCheckOfOneEndsAllAndIsReportedToThePeer) {
       EXPECT_EQ(of(made.outcomes, cheater).kind, Outcome::Kind::PeerAborted)
           << of(made.outcomes, cheater).message;
       EXPECT_EQ(made.sinks[honest].units, static_cast<int>(worker))
-          << "units before the altered one are good, and no later one counts";
+          << "units before the altered one are kept, later ones are discarded";
     }
   }
 }
 
-// Notes what has happened by the time that the peer is told of a failed check.
+// Records the state at the time of the abort message to the peer.
 class AbortNotingChannel final : public ChannelDecorator {
  public:
   AbortNotingChannel(std::unique_ptr<Channel> inner, std::function<void()> on_abort)
@@ -166,7 +166,7 @@ class AbortNotingChannel final : public ChannelDecorator {
   std::function<void()> on_abort_;
 };
 
-// It is recorded before the peer can know of it, and nothing reaches the sink from then on.
+// The failure is recorded before the abort is sent, and nothing reaches the sink afterwards.
 TEST(Workers, RecordsFailedCheckBeforeNotifyingThePeer) {
   const auto params = SecurityParameters::make(kNnob12);
   const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});

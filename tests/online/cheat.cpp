@@ -7,7 +7,7 @@
 namespace tinyot::test {
 namespace {
 
-// What the layers of a job are, in order.
+// The layers of a job, in order.
 struct Layers : RoundSink {
   explicit Layers(const OnlineJob& job) : job_(job) {
     generate_rounds(job.circuit, job.lanes, job.window == 0 ? window_for(job.lanes) : job.window,
@@ -111,7 +111,7 @@ void expect_change_caught(const OnlineJob& job, Party cheater, const std::string
         change(payload);
       }),
       check);
-  EXPECT_TRUE(done) << "the attacked message is never sent";
+  EXPECT_TRUE(done) << "the attacked message was not sent";
 }
 
 }  // namespace tinyot::test

@@ -1,4 +1,4 @@
-// A party that cheats in the online phase, and what becomes of the other one.
+// Cheating parties in the online phase, and the expected outcome of the honest party.
 #pragma once
 
 #include "tests/online/online_run.h"
@@ -14,26 +14,26 @@ struct Message {
 };
 using Messages = std::vector<Message>;
 
-// Notes what a party sends.
+// Records the messages that a party sends.
 ChannelWrapper recording(Messages& sent);
-// Changes what a party sends.
+// Alters the messages that a party sends.
 ChannelWrapper deviating(Deviation deviation);
 
-// What `sender` sends, if nobody cheats.
+// The messages of `sender` in an honest run.
 Messages messages_of(const OnlineJob& job, Party sender, std::uint64_t seed = 1);
 
-// Bits of a message of the online phase, without the padding. Layers are of one flight.
+// Bits of a message of the online phase, without the padding. Layers have one flight.
 std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::string& tag,
                             std::size_t occurrence);
 
 // The first, the middle and the last occurrence of each tag of the online phase.
 std::vector<std::pair<std::string, std::size_t>> some_of_each(const Messages& messages);
 
-// The honest party ends with PeerCheated of a check whose name begins so, and neither party hangs.
-// Returns the run.
+// Expects that the honest party ends with PeerCheated of a check whose name begins with `check`,
+// and that neither party hangs. Returns the run.
 OnlineRun expect_caught(const OnlineJob& job, Party cheater, ChannelWrapper wrapper,
                         const std::string& check, std::uint64_t seed = 1);
-// The same for the message that a run sends in a place; it must come.
+// The same for one message of a run, which must be sent.
 void expect_change_caught(const OnlineJob& job, Party cheater, const std::string& tag,
                           std::size_t occurrence,
                           const std::function<void(std::vector<std::byte>&)>& change,

@@ -1,5 +1,5 @@
-// One party flips bits of what it sends in the online phase; the honest one ends with PeerCheated
-// and no output.
+// One party flips bits of its messages in the online phase; the honest party ends with PeerCheated
+// and without output.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void expect_flip_caught(const OnlineJob& job, Party cheater, const std::string& 
       padding ? "framing" : "MAC transcript");
 }
 
-// All lanes in a part of a tile: padding bits too.
+// All lanes fit in a part of a tile: padding bits, too.
 TEST_P(OnlineCheating, DetectsEveryFlippedBitOfFirstMiddleAndLastMessages) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{4, 4}});
@@ -54,8 +54,8 @@ TEST_P(OnlineCheating, DetectsEveryFlippedBitOfFirstMiddleAndLastMessages) {
   }
 }
 
-// Of a layer on a full tile and a part of one: the borders of each of its segments, and the common
-// ANDs behind them.
+// In a layer on a full and a partial tile: the borders of each segment, and the common ANDs after
+// them.
 TEST_P(OnlineCheating, DetectsFlipsAtBordersOfTilesAndCommonAnds) {
   constexpr std::size_t kLanes = 70, kGates = 3, kCommon = 2, kEntries = kGates * kLanes + kCommon;
   const ListedCircuit circuit = mixed_layers();
@@ -81,7 +81,7 @@ TEST_P(OnlineCheating, DetectsFlipsAtBordersOfTilesAndCommonAnds) {
   }
 }
 
-// Rounds that a small window makes of a layer, so that inputs come late.
+// A small window splits a layer into several rounds, so that inputs are read late.
 TEST_P(OnlineCheating, DetectsFlipsInAnyRoundOfASplitCircuit) {
   const RandomCircuit circuit(11, 120);
   Rng rng(Seed{{11, 5}});
@@ -99,10 +99,9 @@ TEST_P(OnlineCheating, DetectsFlipsInAnyRoundOfASplitCircuit) {
   }
 }
 
-// z1 = z2 = xy: what changes both in the same way does not change their sum. Of pairs, f and g are
-// nothing that the peer's bits depend on, a wrong d adds the honest party's x to both products, and
-// a wrong e negates both. Of triples, a wrong d with which both parties go on adds y to both, and a
-// wrong e adds x.
+// z1 = z2 = xy: an equal change of both does not change their sum. With pairs, the peer's bits do
+// not depend on f and g, a wrong d adds the honest party's x to both products, and a wrong e
+// negates both. With triples, a wrong d that both parties use adds y to both, and a wrong e adds x.
 TEST_P(OnlineCheating, DetectsTwoFlipsWhoseEffectsCancelInTheOutput) {
   constexpr std::size_t kLanes = 5, kEntries = 2 * kLanes, kLane = 2;
   ListedCircuit circuit;
@@ -132,7 +131,7 @@ TEST_P(OnlineCheating, DetectsTwoFlipsWhoseEffectsCancelInTheOutput) {
   }
 }
 
-// The cheater undoes in the output what its lie in an AND has done to it.
+// The cheater corrects the output for the effect of its lie in an AND.
 TEST_P(OnlineCheating, DetectsLieThatIsUndoneInTheOutput) {
   ListedCircuit circuit;
   const auto x = circuit.input(Party::B, 1), y = circuit.input(Party::A, 1);
@@ -145,7 +144,7 @@ TEST_P(OnlineCheating, DetectsLieThatIsUndoneInTheOutput) {
       deviating([](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
         if (tag == "output.shares") flip(payload, 0);
       });
-  // Of pairs the peer's share is negated; of triples z = xy ^ y, y being the cheater's 1.
+  // With pairs the peer's share is negated; with triples z = xy ^ y, where y is the cheater's 1.
   const ChannelWrapper lie = GetParam() == MaterialForm::Pairs ? deviating(flip_bit("and.e", 0, 0))
                                                                : flipping_both_ways("and.de", {0});
   expect_caught(
@@ -153,7 +152,7 @@ TEST_P(OnlineCheating, DetectsLieThatIsUndoneInTheOutput) {
       "MAC transcript");
 }
 
-// The shares of the outputs leave after the check of everything before them.
+// The shares of the outputs are sent after the check of everything before them.
 TEST_P(OnlineCheating, HonestPartyRevealsNoOutputAfterALie) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{4, 7}});
@@ -179,10 +178,10 @@ TEST_P(OnlineCheating, HonestPartyRevealsNoOutputAfterALie) {
   }
 }
 
-// A masked input is announced without a MAC: whoever announces another one has chosen another
-// input, and is caught when it goes on with the old one.
+// A masked input is announced without a MAC: another announcement amounts to another input, and is
+// detected if the party continues with the old one.
 TEST_P(OnlineCheating, DetectsInputThatDiffersFromItsAnnouncement) {
-  ListedCircuit circuit;  // no AND: the output shows it
+  ListedCircuit circuit;  // no AND: detected at the output
   const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2),
              s = circuit.input(Party::A, 1, true);
   circuit.output(Receiver::Both,

@@ -1,10 +1,10 @@
-// Lies that nothing but the MAC of the very bit shows: the cheater goes on with what it has made
-// the honest party believe, so that all that follows fits together. Every place of a layer where
-// its blocks are computed in another step, chunk, tile or flight is tried.
+// Lies that only the MAC of the bit itself detects: the cheater continues consistently with its
+// lie. Tried at every place of a layer where the blocks are computed in another step, chunk, tile
+// or flight.
 //
-// Of pairs, whoever sends a wrong f, or g, and goes on with it has another u, or v. What the honest
-// party makes of a wrong d, h or e is consistent as it is: it shares another product. Of triples
-// both parties go on with the d and e that are opened.
+// With pairs, a party that sends a wrong f (g) and continues with it has another u (v). The honest
+// party's results of a wrong d, h or e are consistent without a further change: it shares another
+// product. With triples both parties use the opened d and e.
 #include <gtest/gtest.h>
 
 #include "online/and_layer.h"
@@ -69,8 +69,7 @@ void expect_lie_caught(const OnlineJob& job, Party cheater, const LiedBit& lied)
   EXPECT_FALSE(has_output);
 }
 
-// Each letter of one entry of the first layer, of `n` entries in the flight where it stands,
-// `first` before it.
+// Each bit of one entry of the first layer, in a flight of `n` entries after `first` earlier ones.
 void expect_every_letter_caught(const OnlineJob& job, Party cheater, std::size_t entry,
                                 std::size_t first, std::size_t n) {
   SCOPED_TRACE("entry " + std::to_string(entry) + " of " + letter(cheater));
@@ -98,8 +97,7 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, ConsistentLie,
                          testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
-// `lane` ANDs a lane and `common` common ones, none of which anything follows from but one output
-// bit.
+// `lane` ANDs a lane and `common` common ones, on which only one output bit depends.
 ListedCircuit one_layer(std::size_t lane, std::size_t common) {
   ListedCircuit circuit;
   const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);
@@ -111,8 +109,8 @@ ListedCircuit one_layer(std::size_t lane, std::size_t common) {
   return circuit;
 }
 
-// Tiles of 64 lanes and of 6; in the first one steps of 256 entries in chunks of 512, and so of the
-// common ones.
+// Tiles of 64 lanes and of 6; the first tile and the common ANDs have steps of 256 entries in
+// chunks of 512.
 TEST_P(ConsistentLie, IsDetectedInAnyStepOfALayer) {
   constexpr std::size_t kLanes = 70, kLane = 20, kCommon = 600, kEntries = kLane * kLanes + kCommon;
   const ListedCircuit circuit = one_layer(kLane, kCommon);
@@ -138,7 +136,7 @@ TEST_P(ConsistentLie, IsDetectedInAnyFlightOfALayer) {
                              kEntries - Flights::kEntries);
 }
 
-// Any bit of any material, where its MAC or a bit that hangs on it is opened.
+// Any bit of any material, where it or a bit that depends on it is opened.
 TEST_P(ConsistentLie, IsDetectedForAnyMaterial) {
   ListedCircuit circuit;
   const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);

@@ -1,4 +1,4 @@
-// How a layer's openings are cut into messages, and how far they run ahead.
+// The split of a layer's openings into messages, and the number of messages sent ahead.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -37,7 +37,8 @@ TEST(Flights, SendEachEntryOnceAndNoneTooFarAhead) {
     EXPECT_EQ(sent.size(), std::min(messages, kAhead));
     flights.receive_all(send, [&](std::size_t first, std::size_t count) {
       received.push_back({first, count});
-      EXPECT_GE(sent.size(), received.size()) << "the peer waits for what is not sent";
+      EXPECT_GE(sent.size(), received.size())
+          << "the peer waits for a message that has not been sent";
       EXPECT_LE(sent.size(), received.size() - 1 + kAhead);
     });
     EXPECT_EQ(expect_consecutive(sent), entries);

@@ -1,4 +1,4 @@
-// Known answers on the circuit files, by two parties: what comes out is what the file is named for.
+// Known answers on the circuit files, computed by two parties.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -16,7 +16,7 @@ using namespace tinyot::test;
 
 class KnownAnswers : public testing::TestWithParam<MaterialForm> {
  protected:
-  // The first output, which both parties have alike.
+  // The first output, which is equal for both parties.
   static LaneValues run(const Circuit& circuit, const Inputs& inputs) {
     const OnlineRun run = run_online({circuit, inputs[0].size(), inputs, GetParam()});
     LaneValues of_a = run.a.outputs.at(0).value(), of_b = run.b.outputs.at(0).value();
@@ -27,7 +27,7 @@ class KnownAnswers : public testing::TestWithParam<MaterialForm> {
     return of_a;
   }
 
-  // Random values, with the edges among them, in a few lanes more than a tile.
+  // Random and edge values in a few lanes more than a tile.
   using Function = std::uint64_t (*)(std::uint64_t, std::uint64_t);
   static void expect_function(const std::string& file, std::size_t operands, std::uint32_t bits,
                               Function function);
@@ -102,7 +102,7 @@ TEST_P(KnownAnswers, ComparisonComparesAThousandPairs) {
   for (std::size_t lane = 0; lane < kPairs; ++lane) {
     const std::uint64_t a = rng() & 0xffff;
     inputs[0][lane].words()[0] = a;
-    // some equal, or one apart
+    // some are equal or differ by one
     inputs[1][lane].words()[0] = (lane % 4 == 0 ? a + lane / 4 % 3 - 1 : rng()) & 0xffff;
   }
   const LaneValues outputs = run(*circuit, inputs);

@@ -1,4 +1,4 @@
-// Layers of more than a flight, whose material comes in several batches.
+// Layers of more than one flight, with material of several batches.
 #include <gtest/gtest.h>
 
 #include "online/and_layer.h"
@@ -12,8 +12,8 @@ namespace {
 
 using namespace tinyot::test;
 
-// Three ANDs a lane and two common ones: the flight's border falls into a tile. Every product is
-// the operand of a second layer, of one AND.
+// Three ANDs a lane and two common ones: the border between flights is inside a tile. Every product
+// is the operand of a second layer, of one AND.
 class LargeLayer : public testing::TestWithParam<MaterialForm> {
  protected:
   static constexpr std::size_t kLanes = 22'000, kEntries = 3 * kLanes + 2,
@@ -65,7 +65,8 @@ TEST_P(LargeLayer, IsSentInSeveralMessagesAndIsCorrect) {
 }
 
 TEST_P(LargeLayer, DetectsLiesAtTheBordersOfItsMessages) {
-  using Attacked = std::vector<std::pair<const char*, std::size_t>>;  // messages and their segments
+  using Attacked = std::vector<std::pair<const char*, std::size_t>>;  // message tags and their
+                                                                      // numbers of segments
   for (const auto& [tag, segments] : GetParam() == MaterialForm::Pairs
                                          ? Attacked{{"and.fgdh", 4}, {"and.e", 1}}
                                          : Attacked{{"and.de", 2}}) {
@@ -83,7 +84,7 @@ TEST_P(LargeLayer, DetectsLiesAtTheBordersOfItsMessages) {
   }
 }
 
-// Of different lengths, and of the same.
+// Of different and of equal lengths.
 TEST_P(LargeLayer, DetectsReorderedMessages) {
   for (const Party cheater : {Party::A, Party::B}) {
     bool done = false;

@@ -1,4 +1,4 @@
-// Circuits written down gate by gate.
+// Circuits listed gate by gate.
 #pragma once
 
 #include "circuitgen/gate.h"

@@ -1,5 +1,5 @@
-// What hides inputs and outputs: each authenticated bit that a run draws hides one value, and is
-// what the dealer dealt.
+// The masks of inputs and outputs: each authenticated bit that a run draws masks one value and
+// equals the dealt bit.
 #include <map>
 
 #include "tests/online/listed_circuit.h"
@@ -37,7 +37,7 @@ struct MaskedRun {
   OnlineRun run;
 };
 
-// `window` gates at a time, so that inputs go in several messages.
+// With a window of `window` gates, so that inputs are sent in several messages.
 MaskedRun run_masked(MaterialForm form, std::size_t window) {
   MaskedRun masked;
   Rng rng(Seed{{5, 5}});
@@ -59,7 +59,7 @@ MaskedRun run_masked(MaterialForm form, std::size_t window) {
   return masked;
 }
 
-// The bits of a party that the dealer has dealt.
+// The dealt bits of a party.
 std::vector<bool> dealt_bits(Party party, std::uint64_t seed, std::size_t count) {
   IdealDealer dealer(party, seed, global_key_of(Party::A, seed), global_key_of(Party::B, seed));
   const MaterialBatch batch = dealer.draw(auth_bits_of(party), count);
@@ -80,7 +80,7 @@ std::vector<bool> inputs_of(const MaskedRun& masked, Party party) {
   return bits;
 }
 
-// The masks of what only `party` learns, from what both have opened: bundle, bit, lane.
+// The masks of the outputs that only `party` learns, from the opened values: bundle, bit, lane.
 std::vector<bool> output_masks(const MaskedRun& masked, Party party) {
   const auto &of_a = masked.sent[0].at("output.shares"), &of_b = masked.sent[1].at("output.shares");
   const std::vector<LaneValues> values = evaluate(masked.circuit, kMaskLanes, masked.inputs);
@@ -96,7 +96,7 @@ std::vector<bool> output_masks(const MaskedRun& masked, Party party) {
   return masks;
 }
 
-// With pairs, ANDs take authenticated bits as well, so there all inputs come first.
+// With pairs, ANDs take authenticated bits as well, so all inputs come first.
 std::vector<std::size_t> windows_of(MaterialForm form) {
   if (form == MaterialForm::Pairs) return {0};
   return {0, 8};

@@ -1,5 +1,4 @@
-// Material is handed out in order and once, whatever the source does: it may be slow, fail, or have
-// less than is wanted.
+// Material is returned in order and once, also if the source is slow, fails or has too little.
 #include "online/material_reader.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +14,7 @@
 namespace tinyot {
 namespace {
 
-constexpr std::size_t kBatch = std::size_t{1} << 14;  // as the reader draws
+constexpr std::size_t kBatch = std::size_t{1} << 14;  // as in MaterialReader
 constexpr MaterialKind kOne = MaterialKind::Triples, kOther = MaterialKind::AuthBitsA;
 
 // Objects of a kind are numbered: the number is in the first column of blocks, its lowest bit in
@@ -45,7 +44,7 @@ class NumberedSource : public MaterialSource {
     std::thread::id by;
   };
   std::function<void(std::size_t draw)> before;
-  std::vector<Draw> drawn;  // to be read when nobody draws
+  std::vector<Draw> drawn;  // read it only while no draw is in progress
   std::atomic<std::size_t> draws = 0;
 
  private:
@@ -60,7 +59,7 @@ MaterialCounts wanted(std::uint64_t of_one, std::uint64_t of_other = 0) {
   return counts;
 }
 
-// Whether they are the objects [first, first + count), by their blocks and by their bits.
+// Expects the objects [first, first + count), by their blocks and by their bits.
 void expect_numbers(const MaterialSlices& slices, std::size_t first, std::size_t count) {
   SliceCursor cursor(slices);
   const bool shared = count > 0 && cursor.batch().kind == kOne;
@@ -194,7 +193,7 @@ void expect_failure_at(std::size_t draw, const Error& error) {
   };
   EXPECT_THROW(take_all(), Error);
   EXPECT_LE(one + other, draw * kBatch);
-  // Again: there is no more to wait for.
+  // A second call fails without waiting.
   EXPECT_THROW(reader.take(kOne, kAll), Error);
   EXPECT_THROW(reader.take(kOther, kAll), Error);
   EXPECT_EQ(source.draws, draw);
@@ -245,7 +244,7 @@ TEST(MaterialReader, DestructorWaitsForADrawAndStartsNoOther) {
       open = true;
     });
   }
-  EXPECT_TRUE(open) << "the reader is gone while its source still draws";
+  EXPECT_TRUE(open) << "the reader was destroyed during a draw";
   EXPECT_EQ(source.draws, 1u);
   opener.join();
 }

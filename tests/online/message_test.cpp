@@ -1,4 +1,4 @@
-// Messages of the online phase that are cut short, extended, swapped, repeated or replayed.
+// Messages of the online phase that are truncated, extended, swapped, repeated or replayed.
 #include <gtest/gtest.h>
 
 #include "tests/online/cheat.h"
@@ -44,8 +44,8 @@ TEST_P(OnlineMessages, RejectsMessagesOfAnotherLength) {
         expect_change_caught(job(), cheater, tag, occurrence, change, "framing");
 }
 
-// Of what follows in one turn: a message of another kind arrives where the swapped one is expected.
-// The digest that ends the outputs has nothing behind it.
+// Of two messages sent in one turn: a message of another kind arrives in place of the swapped one.
+// No message follows the digest that ends the outputs.
 TEST_P(OnlineMessages, RejectsSwappedMessages) {
   std::size_t swapped = 0;
   for (const Party cheater : {Party::A, Party::B}) {
@@ -69,23 +69,24 @@ TEST_P(OnlineMessages, RejectsSwappedMessages) {
       EXPECT_TRUE(run.of(peer_of(cheater)).outputs.empty());
     }
   }
-  EXPECT_GE(swapped, 1u);  // the inputs with what comes behind
+  EXPECT_GE(swapped, 1u);  // the inputs with the next message
 }
 
 TEST_P(OnlineMessages, RejectsRepeatedMessages) {
   for (const Party cheater : {Party::A, Party::B}) {
     for (const auto& [tag, occurrence] : some_of_each(messages_of(job(), cheater))) {
       SCOPED_TRACE(tag + " number " + std::to_string(occurrence));
-      // the last message of all: nobody reads the other one
+      // the last message: the repetition is not read
       if (tag == "mac_transcript.digest" && occurrence == 1) continue;
-      // Where one of the same kind and length follows, the repeated one is taken for it.
+      // If a message of the same kind and length follows, the repetition is read in its place.
       const bool taken_for_next = tag == "and.de" && occurrence + 1 < 3;
       expect_caught(job(), cheater, repeating(tag, occurrence), taken_for_next ? "" : "framing");
     }
   }
 }
 
-// In the place of each message: an earlier one of its kind, its own of another session, the peer's.
+// In place of each message: an earlier one of its kind, the same one of another session, the
+// peer's.
 TEST_P(OnlineMessages, DetectsReplayedMessages) {
   for (const Party cheater : {Party::A, Party::B}) {
     const Messages mine = messages_of(job(), cheater), others = messages_of(job(), cheater, 2),
@@ -131,7 +132,7 @@ class ReflectingChannel final : public ChannelDecorator {
 
 TEST_P(OnlineMessages, DetectsReflectedDigestsAndOutputs) {
   for (const Party cheater : {Party::A, Party::B}) {
-    // Reads before it answers: the honest party's message is all that it has.
+    // It reads before it answers: its only input is the honest party's message.
     const auto reflecting = [](std::string tag) -> ChannelWrapper {
       return [=](std::unique_ptr<Channel> inner) {
         return std::make_unique<ReflectingChannel>(std::move(inner), tag);

@@ -13,7 +13,7 @@ namespace tinyot::test {
 
 using Inputs = std::vector<LaneValues>;
 
-// One circuit on its inputs, of both parties.
+// A circuit with the inputs of both parties.
 struct OnlineJob {
   const Circuit& circuit;
   std::size_t lanes;
@@ -33,16 +33,16 @@ struct OnlineRun {
 
 Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng);
 
-// One party's end, with its own inputs only.
+// One party's run, with its own inputs only.
 RunResult run_party(Session& session, MaterialSource& material, const OnlineJob& job);
 
-// The ideal dealer's end for a party of run_sessions.
+// The ideal dealer for one party of run_sessions.
 IdealDealer dealer_of(const Session& session, std::uint64_t seed);
 
 OnlineRun run_online(const OnlineJob& job, const PartyOptions& options = {},
                      bool expect_done = true);
 
-// Each party has exactly the outputs that are for it, and they are right.
+// Expects that each party has exactly its outputs, and that they are correct.
 void expect_outputs(const CircuitInfo& info, const RunResult& a, const RunResult& b,
                     const std::vector<LaneValues>& wanted);
 inline void expect_outputs(const Circuit& circuit, const OnlineRun& run,

@@ -10,7 +10,7 @@ namespace {
 
 using namespace tinyot::test;
 
-// The ideal dealer, until it has none left.
+// An ideal dealer that runs out of material.
 class EmptyingDealer : public MaterialSource {
  public:
   EmptyingDealer(const Session& session, std::size_t draws)
@@ -25,8 +25,8 @@ class EmptyingDealer : public MaterialSource {
   std::size_t left_;
 };
 
-// A run in which one party's dealer fails at a draw: that party says so, the other one sees it
-// gone, and neither has an output. False if the run needs no such draw, or goes wrong otherwise.
+// A run in which one party's dealer fails at a draw: that party reports it, the other one loses the
+// connection, and neither has an output. False if the run needs no such draw or fails otherwise.
 bool run_fails_at(std::size_t draw, MaterialForm form, std::size_t lanes, Party failing) {
   const RandomCircuit circuit(5, 150);
   Rng rng(Seed{{5, 5}});

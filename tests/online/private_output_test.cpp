@@ -1,4 +1,4 @@
-// Outputs that only one party learns: who lies about them, and who sees what.
+// Outputs for one party: lies about them, and the views of both parties.
 #include <gtest/gtest.h>
 
 #include "tests/online/cheat.h"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace tinyot::test;
 
-// By the party that receives.
+// By receiver.
 class PrivateOutput : public testing::TestWithParam<Party> {
  protected:
   Party receiver() const { return GetParam(); }
@@ -60,9 +60,9 @@ TEST_P(PrivateOutput, ReceiverDetectsLieOfTheOtherParty) {
   }
 }
 
-// The receiver sees nothing of the other party that it would not have seen without its lie: all
-// messages are the same, but for the digest that ends the run, which hashes what the other party
-// alone knows. The other party ends with PeerCheated.
+// The lie reveals nothing to the receiver: all messages of the other party are the same as without
+// it, except the digest that ends the run, which hashes values that only the other party has. The
+// other party ends with PeerCheated.
 TEST_P(PrivateOutput, WithTriplesALieOfTheReceiverRevealsNothingAndIsDetected) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
@@ -97,8 +97,8 @@ TEST_P(PrivateOutput, WithPairsTheReceiverRevealsNothing) {
             bytes_for(2 * kPrivateLanes));
 }
 
-// What both parties' messages open is the output under the receiver's mask: of a constant output
-// fair coins, and others in each session.
+// The messages of both parties open the output under the receiver's mask: for a constant output
+// fair coins, different in each session.
 TEST_P(PrivateOutput, WithTriplesOpenedBitsAreMasked) {
   constexpr std::size_t kMany = 20'000;
   ListedCircuit circuit;

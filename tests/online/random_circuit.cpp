@@ -53,7 +53,7 @@ RandomCircuit::RandomCircuit(std::uint64_t seed, std::size_t gates) {
 
 namespace {
 
-// How often each kind of gate comes, of 16: Xor, And, Not, Const in this order.
+// The frequency of each kind of gate, of 16: Xor, And, Not, Const in this order.
 constexpr std::array<std::array<std::uint64_t, 4>, 5> kMixes = {
     {{5, 7, 2, 2}, {1, 14, 1, 0}, {10, 0, 4, 2}, {2, 2, 12, 0}, {6, 6, 0, 4}}};
 constexpr std::array kKinds = {GateKind::Xor, GateKind::And, GateKind::Not, GateKind::Const};
@@ -66,7 +66,7 @@ class CircuitDrawer {
   explicit CircuitDrawer(std::uint64_t seed)
       : rng_(Seed{{seed, 4712}}), mix_(kMixes[below(kMixes.size())]), chain_(below(4) == 0) {
     draw_info();
-    // Some bits never come at all.
+    // Some bits never occur.
     for (std::size_t bundle = 0; bundle < info().inputs.size(); ++bundle)
       for (std::size_t bit = 0; bit < info().inputs[bundle].bits; ++bit)
         if (below(10) != 0) inputs_.push_back({GateKind::Input, 0, bundle, bit});
@@ -97,7 +97,7 @@ class CircuitDrawer {
 
   void draw_info() {
     info().name = "random";
-    // a bundle is the same in all lanes with a chance of so many quarters
+    // in quarters: the probability that a bundle is the same in all lanes
     const std::uint64_t common = below(5);
     for (const Party owner : {Party::A, Party::B})
       for (std::uint64_t bundles = below(3); bundles > 0; --bundles)
@@ -114,7 +114,7 @@ class CircuitDrawer {
     while (at >= mix_[kind]) at -= mix_[kind++];
     return kKinds[kind];
   }
-  // In chains mostly the last one.
+  // In chains mostly the last wire.
   WireId any() { return chain_ && below(4) != 0 ? live_.back() : live_[below(live_.size())]; }
   void emit(const Gate& gate) { circuit_.gates_.push_back(gate); }
   void make_live(WireId wire) {
@@ -155,7 +155,7 @@ class CircuitDrawer {
   RandomCircuit circuit_;
   std::array<std::uint64_t, 4> mix_;
   bool chain_;
-  std::vector<Gate> inputs_, outputs_;  // still to come
+  std::vector<Gate> inputs_, outputs_;  // not yet emitted
   std::vector<WireId> live_;
   WireId next_ = 0;
 };

@@ -13,10 +13,11 @@ class RandomCircuit : public Circuit {
   // A, to B and to both.
   RandomCircuit(std::uint64_t seed, std::size_t gates);
 
-  // Anything that a circuit may be: bundles of both parties, of one or of none, the same in all
-  // lanes or not, bits that are never read or only late; from no gates to a hundred, mixed, or
-  // mostly of one kind, or of wires that are the same in all lanes, or without ANDs; outputs that
-  // come early, of inputs, of constants, of one wire twice, or none for a party.
+  // A circuit of any shape: bundles of both parties, of one or of none, the same in all lanes or
+  // not, bits
+  // that are read late or never; 0 to 100 gates, mixed, or mostly of one kind, or of common wires,
+  // or without ANDs; outputs early in the stream, of inputs, of constants, of one wire twice, or
+  // none for a party.
   static RandomCircuit of_any_shape(std::uint64_t seed);
 
   const CircuitInfo& info() const override { return info_; }

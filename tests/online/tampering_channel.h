@@ -1,4 +1,4 @@
-// Channels that do to a party's messages more than change what it sends.
+// Channels that tamper with a party's messages in other ways than altering what it sends.
 #pragma once
 
 #include "tests/support/channel_decorator.h"
@@ -7,13 +7,13 @@
 
 namespace tinyot::test {
 
-// Flips bits of message `number` of a kind both in what the party sends and in what it receives: it
-// goes on with what it makes the peer believe.
+// Flips bits of message `number` of a kind both in what the party sends and in what it receives:
+// the party continues consistently with its lie.
 ChannelWrapper flipping_both_ways(std::string tag, std::vector<std::size_t> bits,
                                   std::size_t number = 0);
 
-// Sends message `number` of a kind after the one that follows it, of whatever kind; where the party
-// waits for the peer first, at that time. Sets `done` if the two have changed places.
+// Sends message `number` of a kind after the next one of any kind, or before the party waits for
+// the peer, if that is earlier. Sets `done` if the two have been swapped.
 ChannelWrapper swapping(std::string tag, std::size_t number, bool& done);
 
 // Sends message `number` of a kind twice.

@@ -1,5 +1,5 @@
-// What the messages of the online phase depend on: on no MAC, key or global key before the check,
-// and of the values on none at all, as far as anybody can tell who does not hold the masks.
+// The dependencies of the messages of the online phase: before the check on no MAC, key or global
+// key, and on no value, for an observer without the masks.
 #include <gtest/gtest.h>
 
 #include "tests/online/cheat.h"
@@ -17,7 +17,7 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, Transcript,
                          testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
-// The ideal dealer's bits, with blocks that have nothing to do with them.
+// The ideal dealer's bits, with unrelated blocks.
 class OtherBlocks : public MaterialSource {
  public:
   explicit OtherBlocks(const Session& session)
@@ -42,8 +42,7 @@ struct Recorded {
   const Messages& of(Party party) const { return party == Party::A ? a : b; }
 };
 
-// Runs a job on a session and a source for each party; `global_key` as of the parties of the tests,
-// or another one.
+// Runs a job with a session and a source for each party; `key_seed` selects the global keys.
 template <class MakeSource>
 Recorded record(const OnlineJob& job, std::uint64_t key_seed, MakeSource make_source) {
   Recorded recorded;
@@ -75,7 +74,7 @@ TEST_P(Transcript, NoMessageBeforeTheCheckDependsOnABlock) {
     const Messages &before = honest.of(party), &after = other.of(party);
     EXPECT_EQ(honest.run.outcome(party).kind, Outcome::Kind::Done)
         << honest.run.outcome(party).message;
-    EXPECT_NE(other.run.outcome(party).kind, Outcome::Kind::Done);  // the first check
+    EXPECT_NE(other.run.outcome(party).kind, Outcome::Kind::Done);  // the first check fails
     std::size_t at = 0;
     for (; at < after.size() && before[at].tag != "mac_transcript.digest"; ++at) {
       EXPECT_EQ(before[at].tag, after[at].tag);
@@ -84,11 +83,11 @@ TEST_P(Transcript, NoMessageBeforeTheCheckDependsOnABlock) {
     ASSERT_LT(at, after.size());
     EXPECT_GT(at, 3u);
     EXPECT_NE(before[at].payload, after[at].payload);
-    EXPECT_EQ(after.size(), at + 1) << "something is sent after the first check";
+    EXPECT_EQ(after.size(), at + 1) << "a message was sent after the first check";
   }
 }
 
-// The same session under other global keys, with MACs to match: the digests alone are others.
+// The same session under other global keys with matching MACs: only the digests differ.
 TEST_P(Transcript, OnlyDigestsDependOnTheGlobalKeys) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{14, 2}});
@@ -121,8 +120,8 @@ bool bit_at(const std::vector<std::byte>& bytes, std::size_t bit) {
   return (bytes[bit / 8] >> (bit % 8) & std::byte{1}) != std::byte{0};
 }
 
-// Each segment of each message that is not an output: fair coins, whatever the inputs are; and so
-// is what two messages open together.
+// Each segment of each message except outputs consists of fair coins, whatever the inputs are; so
+// do the values that two messages open together.
 TEST_P(Transcript, MaskedValuesAreBalanced) {
   constexpr std::size_t kLanes = 20'000;
   constexpr double kSixDeviations = 425;
