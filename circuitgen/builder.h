@@ -72,8 +72,7 @@ class Builder {
 
   // Bit `bit` of input bundle `bundle`, `count` bits from `first` on, or all of the bundle. The
   // stream may contain an input bit only once, so keep the handle. Request it late, so that its
-  // wire
-  // is live for a short time.
+  // wire is live for a short time.
   Bit input_bit(std::uint32_t bundle, std::uint32_t bit);
   Bits input_bits(std::uint32_t bundle, std::uint64_t first, std::uint64_t count);
   Bits input(std::uint32_t bundle);
@@ -100,8 +99,7 @@ class Builder {
   void hold(std::uint32_t node) { ++nodes_[node].handles; }
 
   // Called by destructors, so it only queues the wire: the sink may throw when the next gate emits
-  // the
-  // Free event.
+  // the Free event.
   void drop(std::uint32_t node) noexcept {
     if (--nodes_[node].handles != 0) return;
     nodes_[node].next_dead = dead_;

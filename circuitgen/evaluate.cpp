@@ -79,7 +79,7 @@ class Evaluator final : public GateSink {
   }
 
  private:
-  struct Lives {};
+  struct NoRecord {};
 
   std::uint64_t* row(WireId id) {
     wires_.at(id);
@@ -132,7 +132,7 @@ class Evaluator final : public GateSink {
   const std::vector<LaneValues>& inputs_;
   std::vector<LaneValues> outputs_;
   std::vector<std::vector<bool>> written_;  // output bits that have occurred
-  WireTable<Lives> wires_;
+  WireTable<NoRecord> wires_;
   SecretVector<std::uint64_t> rows_;
 };
 

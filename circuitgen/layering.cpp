@@ -100,8 +100,7 @@ class Layering final : public GateSink {
     return number;
   }
   // The place of a gate with these operands. A wire made before the window is available in its
-  // first
-  // round.
+  // first round.
   Place place_of(WireNumber in) const {
     return {std::max(wires_[in].level, first_round_), wires_[in].common != 0};
   }

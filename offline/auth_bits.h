@@ -6,9 +6,9 @@
 // taken on rows, before the transposition, so that psi and not tau rows are transposed.
 //
 // Differs: Delta^B is drawn first, once for all runs of a session, and R uniformly subject to
-// R.Gamma_A = Delta^B, as in section 5.3 for later runs. For Gamma_A != 0 the triple
-// (R, Gamma_A, Delta^B) has the same distribution either way. R itself is sent (psi rows of tau
-// bits, padded to whole 512-bit groups), after LaBit's check.
+// R.Gamma_A = Delta^B, as in section 5.3 for later runs. For Gamma_A != 0 the triple (R, Gamma_A,
+// Delta^B) has the same distribution either way. R itself is sent (psi rows of tau bits, padded to
+// whole 512-bit groups), after LaBit's check.
 #pragma once
 
 #include "base/auth_bits.h"
@@ -82,15 +82,14 @@ class AuthBitMaker {
   void prepare(std::size_t runs);
 
   // Makes `wanted` usable bits. `bits` receives all bits of RunLayout(params, wanted, 1); its
-  // memory
-  // is reused if it has the size already. Runs of different numbers may be made by different
+  // memory is reused if it has the size already. Runs of different numbers may be made by different
   // threads, each on a session part of its own.
   //
-  // Role: both; MAC holder of the own bits and key holder of the peer's. `run` and `wanted`
-  // are public and the same on both sides. Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes
-  // a round for its columns, which are streamed in chunks of kChunkBits with kChunksAhead
-  // in flight, 4 for the check and R, and 3 for the Delta-consistency check. Fails: PeerCheated("EQ
-  // of LaBit", "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
+  // Role: both; MAC holder of the own bits and key holder of the peer's. `run` and `wanted` are
+  // public and the same on both sides. Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes a
+  // round for its columns, which are streamed in chunks of kChunkBits with kChunksAhead in flight,
+  // 4 for the check and R, and 3 for the Delta-consistency check. Fails: PeerCheated("EQ of LaBit",
+  // "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
   void make(checks::Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
 
   // From any thread: a call that waits for another run's base OTs ends with WorkerStopped.

@@ -33,8 +33,7 @@ class FastUnitMaker final : public UnitMaker {
   AuthBits make_reference_bits() override;
   const AuthBits* reference() const override { return delta_check_.reference(); }
   // Role: both. Wire: as make_trees, then a batch of bits. These become the reference bits, or are
-  // checked
-  // against those of an earlier connection.
+  // checked against those of an earlier connection.
   void prepare(std::size_t units) override;
 
   // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple; 1/8 byte a leaky triple

@@ -43,9 +43,9 @@ class Nnob12UnitMaker final : public UnitMaker {
   // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the
   // buckets' permutations and combiner bits. Wire: as AuthBitMaker::make; 112.5 bytes a leaky
   // object of each kind (16 + 1/8 for an AND, 96 + 3/8 for an OT), with the chunks of all kinds and
-  // directions interleaved, each step two chunks behind the step
-  // before it; 3 messages for EQ; 4 messages in one round. Fails: PeerCheated("LaOT MAC", "EQ of
-  // leaky objects"), and as AuthBitMaker::make.
+  // directions interleaved, each step two chunks behind the step before it; 3 messages for EQ; 4
+  // messages in one round. Fails: PeerCheated("LaOT MAC", "EQ of leaky objects"), and as
+  // AuthBitMaker::make.
   std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;
 

@@ -59,8 +59,7 @@ struct Preprocessor::Job {
   }
 
   // A failed check is recorded first. Then the other workers are stopped: waits for other workers
-  // end
-  // at once, waits for the peer at a deadline.
+  // end at once, waits for the peer at a deadline.
   void fail(Preprocessor& preprocessor, std::size_t worker, std::exception_ptr error) {
     if (cause_of(error) >= Cause::Aborted) {
       if (hooks.check_failed) hooks.check_failed(error);
@@ -172,9 +171,9 @@ void Preprocessor::work(Job& job, std::size_t worker) {
   session_.log().add(log);
 }
 
-// Role: both. The plan of this unit; empty unless both parties make it.  Wire: 1 message
-// each way, before any other of the unit. Fails: PeerCheated("unit number") if the peer sends
-// another number; as UnitAccount::settle_on.
+// Role: both. The plan of this unit; empty unless both parties make it.  Wire: 1 message each way,
+// before any other of the unit. Fails: PeerCheated("unit number") if the peer sends another number;
+// as UnitAccount::settle_on.
 std::optional<UnitPlan> Preprocessor::agree_to_continue(
     Job& job, checks::Session& part, std::size_t unit,
     const std::optional<UnitAccount::Begun>& begun) {

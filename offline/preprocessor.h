@@ -2,10 +2,10 @@
 // pours them into a sink.
 //
 // Units are independent except for the shared set-up and the global key (unit_maker.h). So several
-// workers can make them in parallel, each on its own thread and channel: worker w of n makes
-// units w, w + n, w + 2n, ... Every unit has a session part of its own, whose randomness depends on
-// its number only; so the material is the same for every n. Units end in order: one after the
-// other, the unit's part of the two MAC transcripts is settled and its material is poured.
+// workers can make them in parallel, each on its own thread and channel: worker w of n makes units
+// w, w + n, w + 2n, ... Every unit has a session part of its own, whose randomness depends on its
+// number only; so the material is the same for every n. Units end in order: one after the other,
+// the unit's part of the two MAC transcripts is settled and its material is poured.
 #pragma once
 
 #include <functional>
@@ -49,9 +49,8 @@ class Preprocessor {
                                       std::uint64_t total)>;
 
   // Called when a check has failed here or at the peer, from the thread that detects it and before
-  // any
-  // other reaction: the callee erases the session's secrets before the peer can continue. Called
-  // once for each worker that detects a failure.
+  // any other reaction: the callee erases the session's secrets before the peer can continue.
+  // Called once for each worker that detects a failure.
   using CheckFailed = std::function<void(const std::exception_ptr&)>;
 
   struct Hooks {
@@ -61,13 +60,12 @@ class Preprocessor {
   };
 
   // Role: both, symmetric, once a session. Makes the units in order, until one party stops, and
-  // pours them into the sink, one unit at a time.
-  // Returns their number. The workers' costs are added to the session's log. Without
-  // set_reference_bits the sink keeps the reference bits for later connections together with the
-  // first unit. `account` records each unit before its first message is sent, and material reaches
-  // its sink through `sink`; the second overload makes an account of its own. Fails: PeerCheated
-  // naming the check, Disagreement and StoreError as UnitAccount, and as the channels; then all
-  // workers have stopped, and unfinished units are discarded.
+  // pours them into the sink, one unit at a time. Returns their number. The workers' costs are
+  // added to the session's log. Without set_reference_bits the sink keeps the reference bits for
+  // later connections together with the first unit. `account` records each unit before its first
+  // message is sent; what is poured into `sink` must reach it. The second overload makes an account
+  // of its own. Fails: PeerCheated naming the check, Disagreement and StoreError as UnitAccount,
+  // and as the channels; then all workers have stopped, and unfinished units are discarded.
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
                          UnitAccount& account, const Hooks& hooks);
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,

@@ -1,6 +1,5 @@
 // Synchronisation of the workers of a preprocessing job. Worker w of n makes units w, w + n, w +
-// 2n,
-// ... in order. A worker waits only for units of lower numbers, so there is no deadlock.
+// 2n, ... in order. A worker waits only for units of lower numbers, so there is no deadlock.
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +12,8 @@
 
 namespace tinyot::offline {
 
-// Base OTs, from the run that makes them to the run that uses them. All calls may come
-// from any thread.
+// Base OTs, from the run that makes them to the run that uses them. All calls may come from any
+// thread.
 class SeedLanes {
  public:
   void put(std::size_t run, SeedOts seeds);

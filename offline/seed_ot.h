@@ -4,8 +4,8 @@
 // The first LaBit run of a connection takes them from public-key cryptography: the endemic OT of
 // Masny and Rindal (2019, section 5.1: uniform key agreement, here Diffie-Hellman) over
 // ristretto255 (doc/protocol.md, section 4). Later runs take them from authenticated bits of the
-// other direction, hashed (NNOB12 section 4.3, "Efficient OT Extension"; doc/protocol.md,
-// section 5.4).
+// other direction, hashed (NNOB12 section 4.3, "Efficient OT Extension"; doc/protocol.md, section
+// 5.4).
 //
 // Both directions run at once, since a party is OT sender for its own bits and OT receiver for the
 // peer's.

@@ -41,8 +41,7 @@ inline constexpr std::size_t kBatchBits = 111 * kKappa;
 class SoftSpokenMacHolder {
  public:
   // `session` is a session part in which no other bits are made. `domain` is its number, the same
-  // on
-  // both sides and unique among the parts of a session: it separates their PRG outputs.
+  // on both sides and unique among the parts of a session: it separates their PRG outputs.
   SoftSpokenMacHolder(checks::Session& session, const FullTrees& trees, std::uint64_t domain);
 
   // Makes the batch's bits and MACs, and sends the c_i.  Shapes: out: batch.bits together, each but

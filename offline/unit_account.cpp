@@ -113,8 +113,7 @@ UnitPlan UnitAccount::settle_on(const Begun& begun, const Risk& peers) {
                        ": begin a new session in new stores");
   if (settled->bucket == begun.plan.bucket) return *settled;
   // The entry is replaced by the unit that is made. Until then the old entry covers it: the risk of
-  // a
-  // larger bucket is smaller.
+  // a larger bucket is smaller.
   use_sink([&] {
     sink_.withdraw_unit(begun.number);
     sink_.begin_unit({begun.number, *settled, params_.risk(*settled)});

@@ -32,15 +32,13 @@ class UnitAccount final : public MaterialSink {
     Risk outstanding;  // of all others when it was begun: sent to the peer
   };
   // Enters a unit as outstanding. Units are entered in the order of their numbers, so a unit waits
-  // only
-  // for lower ones in flight. Empty if the job ends before this unit. Fails: WorkerStopped; with
-  // the sink's failure; StoreError if the risk of broken attempts leaves room for no bucket.
+  // only for lower ones in flight. Empty if the job ends before this unit. Fails: WorkerStopped;
+  // with the sink's failure; StoreError if the risk of broken attempts leaves room for no bucket.
   std::optional<Begun> begin(std::uint64_t number, const UnitPlan& plan);
   // The same without waiting; empty if it would have to wait.
   std::optional<Begun> try_begin(std::uint64_t number, const UnitPlan& plan);
   // The plan for both parties, from the larger of their sums. Fails: Disagreement, naming both
-  // sums, if
-  // no bucket keeps within the limit.
+  // sums, if no bucket keeps within the limit.
   UnitPlan settle_on(const Begun& begun, const Risk& peers);
   // Removes a unit of which no message has been sent except the one that announces it.
   void withdraw(const Begun& begun);

@@ -60,8 +60,7 @@ class UnitMaker {
   virtual ~UnitMaker() = default;
 
   // Sets the reference bits of an earlier connection: kReferenceBits bits of each direction. Call
-  // it
-  // before prepare.
+  // it before prepare.
   virtual void set_reference_bits(AuthBits reference) = 0;
 
   // Makes only reference bits: kReferenceBits of each direction.

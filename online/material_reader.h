@@ -27,8 +27,7 @@ using MaterialSlices = std::vector<MaterialSlice>;
 class MaterialReader {
  public:
   // No other caller may draw from `source` during this object's lifetime. `wanted`: all material
-  // that
-  // will be taken.
+  // that will be taken.
   MaterialReader(MaterialSource& source, const MaterialCounts& wanted);
   // Waits for a draw in progress.
   ~MaterialReader();

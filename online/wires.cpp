@@ -85,8 +85,7 @@ void WireBlocks::set_xor(const circuit::LocalGate& gate, const Table& table) {
   };
   Block* out = row(gate.out);
   // For a common gate `table` holds the common wires; otherwise a common operand is broadcast to
-  // the
-  // lanes.
+  // the lanes.
   const bool mixed = !circuit::is_common(gate.out) &&
                      (circuit::is_common(gate.in0) || circuit::is_common(gate.in1));
   if (!mixed) {

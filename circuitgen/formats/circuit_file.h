@@ -34,8 +34,7 @@ struct CircuitFileOptions {
   Receiver other_receivers = Receiver::Both;
 
   // Widths of the input bundles of a file with truth tables, the only format without widths;
-  // file_check.h
-  // defines the inputs. Empty: all inputs are one bundle.
+  // file_check.h defines the inputs. Empty: all inputs are one bundle.
   std::vector<std::uint32_t> bundles = {};
 };
 

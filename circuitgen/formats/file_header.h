@@ -26,8 +26,7 @@ struct FileHeader {
   std::uint64_t gates = 0;
   std::uint64_t wires = 0;
   // Widths of bundles. The old format has two input bundles and one output bundle, each of which
-  // may have
-  // no bits.
+  // may have no bits.
   std::vector<std::uint32_t> inputs, outputs;
   std::uint64_t input_wires = 0, output_wires = 0;
 };
@@ -35,8 +34,7 @@ struct FileHeader {
 // Upper bound of wires minus bytes of the file: inputs that no gate reads are not in the file.
 inline constexpr std::uint64_t kUnreadWiresMax = std::uint64_t{1} << 20;
 
-// For a file with truth tables only `format` is set. Fails: UsageError with file, line
-// and reason.
+// For a file with truth tables only `format` is set. Fails: UsageError with file, line and reason.
 FileHeader read_header(const TextSource& text);
 
 }  // namespace tinyot::circuit

@@ -23,8 +23,7 @@ class FileLines {
   explicit FileLines(const TextSource& text);
 
   // Goes to the next line that is not blank; false at the end. Fails: UsageError if the file cannot
-  // be
-  // read.
+  // be read.
   bool next();
 
   // Without its end, valid until next().
@@ -34,9 +33,8 @@ class FileLines {
   std::uint64_t number() const { return number_; }
 
   // Digest of everything read so far, at the end of the whole file: detects a file that has changed
-  // since
-  // it was checked. A deliberate change is possible before the check as well, so the digest need
-  // not be cryptographic.
+  // since it was checked. A deliberate change is possible before the check as well, so the digest
+  // need not be cryptographic.
   std::uint64_t digest() const;
 
   // The words of the line. Numbers are below 2^64. Fails: UsageError if the word is no number or a

@@ -69,8 +69,7 @@ class FileWires {
     Place place = kNone;  // kNone: the entry is empty
   };
   // Names are hashed in groups of one cache line, because wires that are made together are often
-  // read
-  // together.
+  // read together.
   static constexpr std::size_t kGroup = 64 / sizeof(Entry);
   static constexpr std::size_t kStart = 64;
 

@@ -14,8 +14,8 @@ namespace tinyot::circuit {
 
 struct LastReads {
   // A bit for each mention of a wire, in the order of the file. At an input of a gate: the wire has
-  // no later reader. At an output: the wire has a reader. An output of
-  // the circuit is a read after the last gate.
+  // no later reader. At an output: the wire has a reader. An output of the circuit is a read after
+  // the last gate.
   std::vector<bool> bits;
 
   std::vector<bool> input_read;  // by index in CheckedFile::inputs

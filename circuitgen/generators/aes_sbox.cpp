@@ -38,8 +38,8 @@ TopLayer sbox_top(const std::array<Bit, 8>& x) {
   return y;
 }
 
-// The inverse in GF(2^4) in the tower field: t29, t33, t37, t40 from t21..t24. 5 ANDs at
-// AND-depth 4.
+// The inverse in GF(2^4) in the tower field: t29, t33, t37, t40 from t21..t24. 5 ANDs at AND-depth
+// 4.
 using Inverse = std::array<Bit, 4>(const Bit& t21, const Bit& t22, const Bit& t23, const Bit& t24);
 
 std::array<Bit, 4> small_inverse(const Bit& t21, const Bit& t22, const Bit& t23, const Bit& t24) {

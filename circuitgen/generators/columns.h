@@ -19,7 +19,7 @@ namespace tinyot::circuit {
 using Columns = std::vector<Bits>;
 
 // Comparisons in parallel: more would make rounds wider and need more live wires.
-inline constexpr std::size_t kSideBySide = std::size_t{1} << 12;
+inline constexpr std::size_t kParallelComparisons = std::size_t{1} << 12;
 
 // Appends integers [first, first + count) of an input bundle; integer k begins at bit k . width.
 void append_inputs(Columns& values, Builder& builder, std::uint32_t bundle, std::uint64_t first,

@@ -14,7 +14,7 @@ constexpr std::uint64_t kLinesMax = std::uint64_t{1} << 14;
 void emit_matrix(Builder& builder, std::size_t rows, std::size_t columns, std::size_t bits) {
   Columns values(bits);  // B's, then A's of the current rows
   append_inputs(values, builder, 1, 0, columns);
-  const std::size_t rows_at_once = std::max<std::size_t>(1, kSideBySide / columns);
+  const std::size_t rows_at_once = std::max<std::size_t>(1, kParallelComparisons / columns);
   for (std::size_t first = 0; first < rows; first += rows_at_once) {
     const std::size_t count = std::min(rows_at_once, rows - first);
     append_inputs(values, builder, 0, first, count);

@@ -43,8 +43,7 @@ struct CircuitParameter {
 class CircuitArguments {
  public:
   // The family's name and the values that differ from the defaults, in the family's order: equal if
-  // and
-  // only if the circuits are.
+  // and only if the circuits are.
   const std::string& spec() const { return spec_; }
   // Fails: std::logic_error by ENSURE if there is no such parameter.
   const std::string& choice(const std::string& name) const;

@@ -66,9 +66,9 @@ struct Sign {
 };
 
 // The vertical differences are passed along the rows, and the horizontal ones, negated, down the
-// columns: both are updated in the same way. With d = D(i, j) - D(i - 1, j - 1), which is 0
-// or 1, the successors are d + down and across - d; d is 1 unless the symbols are equal or the path
-// over a neighbour is shorter (down = 1, across = -1).
+// columns: both are updated in the same way. With d = D(i, j) - D(i - 1, j - 1), which is 0 or 1,
+// the successors are d + down and across - d; d is 1 unless the symbols are equal or the path over
+// a neighbour is shorter (down = 1, across = -1).
 //
 // `down` is available one AND earlier than `across`, so it enters first: this makes two levels of
 // ANDs an anti-diagonal.
@@ -167,8 +167,7 @@ class Distances {
     const Columns smaller = chosen_each(less_each(last, last, neighbours), last, last, neighbours);
 
     // If a neighbour is smaller than the cell on the diagonal, the path over it costs 1; otherwise
-    // the
-    // diagonal is at least as short.
+    // the diagonal is at least as short.
     const Bits over_neighbour = less_each(smaller, before_last, diagonal);
     Columns base = chosen_each(over_neighbour, smaller, before_last, diagonal);
     Bits carries;

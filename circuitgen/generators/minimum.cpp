@@ -8,16 +8,16 @@
 namespace tinyot::circuit {
 namespace {
 
-// Each level compares its integers when it has 2 . kSideBySide of them.
+// Each level compares its integers when it has 2 . kParallelComparisons of them.
 class MinimumTree {
  public:
   explicit MinimumTree(std::size_t bits) : bits_(bits), waiting_{Columns(bits)} {}
 
-  // Adds the next inputs of a bundle. Calls for both bundles add 2 . kSideBySide together, except
-  // the last ones.
+  // Adds the next inputs of a bundle. Calls for both bundles add 2 . kParallelComparisons together,
+  // except the last ones.
   void add(Builder& builder, std::uint32_t bundle, std::uint64_t first, std::uint64_t count) {
     append_inputs(waiting_[0], builder, bundle, first, count);
-    for (std::size_t level = 0; waiting_[level][0].size() == 2 * kSideBySide; ++level)
+    for (std::size_t level = 0; waiting_[level][0].size() == 2 * kParallelComparisons; ++level)
       compare(level);
   }
 
@@ -55,10 +55,10 @@ class MinimumTree {
 
 void emit_minimum(Builder& builder, std::uint64_t count, std::uint64_t bits) {
   MinimumTree tree(bits);
-  for (std::uint64_t first = 0; first < (count + 1) / 2; first += kSideBySide) {
+  for (std::uint64_t first = 0; first < (count + 1) / 2; first += kParallelComparisons) {
     for (const std::uint32_t bundle : {0, 1}) {
       tree.add(builder, bundle, first,
-               std::min<std::uint64_t>(kSideBySide, (count + 1 - bundle) / 2 - first));
+               std::min<std::uint64_t>(kParallelComparisons, (count + 1 - bundle) / 2 - first));
     }
   }
   builder.output(0, std::move(tree).smallest());

@@ -9,8 +9,8 @@
 // section 7.3 of Asharov, Lindell, Schneider, Zohner, CCS 2013: 39,999,960 for a million values of
 // 20 bits; the tree is that of Kolesnikov, Sadeghi, Schneider, CANS 2009.
 //
-// Nodes of one level are computed in parallel, kSideBySide at a time: at most 2 . kSideBySide
-// values of each level are held.
+// Nodes of one level are computed in parallel, kParallelComparisons at a time: at most 2 .
+// kParallelComparisons values of each level are held.
 #pragma once
 
 #include "circuitgen/generators/family.h"

@@ -28,9 +28,9 @@ void merge_exchange(Columns& values) {
       for (std::size_t i = 0; i + d < n; ++i) {
         if ((i & p) == r) stage.push_back({i + d, i});
       }
-      for (std::size_t first = 0; first < stage.size(); first += kSideBySide) {
-        exchange_each(values,
-                      std::span(stage).subspan(first, std::min(kSideBySide, stage.size() - first)));
+      for (std::size_t first = 0; first < stage.size(); first += kParallelComparisons) {
+        exchange_each(values, std::span(stage).subspan(
+                                  first, std::min(kParallelComparisons, stage.size() - first)));
       }
       if (q == p) break;
       d = q - p;

@@ -114,7 +114,7 @@ TEST(BristolFashion, RejectsMalformedFilesWithLineAndReason) {
       {header + "2 1 0 1 3 AND\n", "line 4: the file ends after 1 of the 2 gates"},
       {header + "2 1 0 1 3 AND\n2 1 0 3 5 XOR\n2 1 0 3 4 XOR\n",
        "line 6: there is text after the last of the 2 gates"},
-      {header + "2 1 0 1 3 AND\n2 1 0 3 5 XOR\ngarbage\n", "line 6: there is text behind the last"},
+      {header + "2 1 0 1 3 AND\n2 1 0 3 5 XOR\ngarbage\n", "line 6: there is text after the last"},
       {header + "2 1 0 6 3 AND\n", "line 4: wire 6 is out of range, the header announces 6 wires"},
       {header + "2 1 0 1 6 AND\n", "line 4: wire 6 is out of range"},
       {header + "2 1 0 18446744073709551616 3 AND\n",

@@ -55,8 +55,7 @@ TEST(OldBristol, IsDistinguishedFromBristolFashionByItsThirdLine) {
   EXPECT_EQ(result(*fashion, {1, 1}), 1u);
 
   // Without gates, a file that ends after three numbers has the old format, and one with a third
-  // line is
-  // Bristol Fashion.
+  // line is Bristol Fashion.
   EXPECT_EQ(result(*parse("0 3\n2 1 3\n"), {2, 1}), 6u);
   EXPECT_EQ(result(*parse("0 3\n2 1 2\n1 3\n"), {1, 3}), 7u);
 }

@@ -35,11 +35,11 @@ void record(const Use& use) {
 }
 
 // Queries that a party makes more than once in a domain.
-struct Again {
+struct RepeatedQuery {
   std::string_view label;
   std::size_t times;
 };
-constexpr Again kAgain[] = {
+constexpr RepeatedQuery kRepeatedQueries[] = {
     {"session", 2},          // in each handshake, absorbing the nonces
     {"connection", 2},       // likewise
     {"seed OT group 0", 2},  // the sender for each of its two strings, absorbing the index
@@ -52,8 +52,9 @@ std::size_t times_allowed(const Entry& entry, Profile profile) {
   if (entry.kind == UseKind::Hash) return 2;
   if (entry.kind == UseKind::Stream)
     return profile == Profile::Nnob12 && entry.count <= kChunkBits / 128 ? 3 : 1;
-  const auto again = std::ranges::find(kAgain, std::string_view(entry.label), &Again::label);
-  return again == std::end(kAgain) ? 1 : again->times;
+  const auto repeated =
+      std::ranges::find(kRepeatedQueries, std::string_view(entry.label), &RepeatedQuery::label);
+  return repeated == std::end(kRepeatedQueries) ? 1 : repeated->times;
 }
 
 std::string text_of(const Entry& entry) {

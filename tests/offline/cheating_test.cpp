@@ -73,8 +73,7 @@ const Attack kAttacks[] = {
     {"laot.i", 1, 0, 128, Expected::Caught, "EQ of leaky objects"},
     {"bucket.permutation_seed", 0, 0, 0, Expected::Caught, "MAC transcript"},
     // The receiver sends another permutation than it uses: its own c and z are folded in another
-    // order than
-    // the sender's keys.
+    // order than the sender's keys.
     {"bucket.permutation_seed", 1, 0, 0, Expected::OwnHarm, ""},
     {"aand.d", 0, 0, 0, Expected::Caught, "MAC transcript"},
     {"aand.d", 0, 64, 0, Expected::Caught, "MAC transcript"},
@@ -144,8 +143,7 @@ class OfflineAttack : public testing::TestWithParam<Attack> {
     EXPECT_EQ(made.sinks[static_cast<int>(honest)].units, 0);
     EXPECT_TRUE(made.sinks[static_cast<int>(honest)].made.empty());
     // In EQ A has the result first: a cheating A that follows the protocol from here on stops
-    // itself and
-    // sends an abort to B.
+    // itself and sends an abort to B.
     if (cheater == Party::A && check.starts_with("EQ of") &&
         !std::string_view(attack.tag).starts_with("eq.")) {
       EXPECT_EQ(of_cheater.check, check) << of_cheater.message;

@@ -55,8 +55,7 @@ class DeltaCheckOf : public testing::TestWithParam<DeltaCase> {
   };
 
   // The units of a connection in which `cheater` has its earlier global key plus `change`, and
-  // deviates as
-  // given.
+  // deviates as given.
   Made run(Party cheater, Block change, const Deviation& deviation) const {
     Made made;
     std::array<MemorySink, 2> sinks;

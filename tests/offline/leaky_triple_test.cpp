@@ -104,7 +104,7 @@ TEST(LeakyTriple, WholeBucketLeaksWithTheProbabilityOfTheBound) {
                         kRuns = repetitions(16000);
   std::size_t owned = 0;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-    std::size_t meets = l;
+    std::size_t partner = l;
     bool survived = true;
     for (std::size_t layer = 0; layer < kBucket; ++layer) {
       // After a detected attack the remaining layers are skipped.
@@ -116,10 +116,10 @@ TEST(LeakyTriple, WholeBucketLeaksWithTheProbabilityOfTheBound) {
     run_sessions(
         [&](Session& session) {
           const std::vector<std::size_t> shifts = toss_shifts(session, kBucket, l);
-          if (session.me() == Party::A) meets = (kAttackedOfLayer[0] + shifts.at(0)) % l;
+          if (session.me() == Party::A) partner = (kAttackedOfLayer[0] + shifts.at(0)) % l;
         },
         {.seed = seed});
-    owned += meets == kAttackedOfLayer[1];
+    owned += partner == kAttackedOfLayer[1];
   }
   expect_as_likely(owned, kRuns, std::exp2(-layers_bound_bits(l, kBucket)));
 }
@@ -134,8 +134,8 @@ TEST(LeakyTriple, AlwaysDetectsWrongD) {
           "EQ of LaTriple"));
 }
 
-// A cheater with both global keys can make wrong triples: the check accepts an error of
-// Delta^A ^ Delta^B. If it has one bit of the keys wrong, it is detected where x is 1.
+// A cheater with both global keys can make wrong triples: the check accepts an error of Delta^A ^
+// Delta^B. If it has one bit of the keys wrong, it is detected where x is 1.
 TEST(LeakyTriple, WrongProductNeedsBothGlobalKeys) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     const Block delta =

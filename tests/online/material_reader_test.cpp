@@ -94,7 +94,7 @@ TEST(MaterialReader, ReturnsEachKindInOrderAcrossBatches) {
   }
 }
 
-// A batch lives as long as a slice of it.
+// A slice keeps its batch alive.
 TEST(MaterialReader, SlicesOutliveTheReader) {
   NumberedSource source;
   MaterialSlices first, second;

@@ -100,8 +100,8 @@ struct RoundCount : RoundSink {
 // The random circuits have each claimed shape often enough.
 TEST(RandomCircuits, HaveEveryShape) {
   struct Seen {
-    int no_ands, only_a, only_b, nobody, common_ands, mixed_ands, splits, input_output, twice,
-        same_twice, unread, to_nobody;
+    int no_ands, only_a, only_b, no_inputs, common_ands, mixed_ands, splits, input_output, twice,
+        same_twice, unread, one_receiver;
   } seen = {};
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const Drawn drawn(seed);
@@ -111,11 +111,11 @@ TEST(RandomCircuits, HaveEveryShape) {
     seen.no_ands += cost.ands == 0;
     seen.only_a += of_a && !of_b;
     seen.only_b += of_b && !of_a;
-    seen.nobody += !of_a && !of_b;
+    seen.no_inputs += !of_a && !of_b;
     seen.common_ands += cost.common_ands > 0 && drawn.lanes > 1;
     seen.mixed_ands += cost.common_ands > 0 && cost.ands > cost.common_ands && drawn.lanes > 1;
     for (const Receiver receiver : {Receiver::A, Receiver::B})
-      seen.to_nobody += std::ranges::all_of(
+      seen.one_receiver += std::ranges::all_of(
           info.outputs, [&](const OutputBundle& bundle) { return bundle.to == receiver; });
     Look look;
     drawn.circuit.generate(look);
@@ -130,10 +130,10 @@ TEST(RandomCircuits, HaveEveryShape) {
     seen.splits += count.rounds > cost.and_depth + 1;
   }
   for (const int count :
-       {seen.no_ands, seen.only_a, seen.only_b, seen.nobody, seen.common_ands, seen.mixed_ands})
+       {seen.no_ands, seen.only_a, seen.only_b, seen.no_inputs, seen.common_ands, seen.mixed_ands})
     EXPECT_GT(count, 30);
-  for (const int count :
-       {seen.splits, seen.input_output, seen.twice, seen.same_twice, seen.unread, seen.to_nobody})
+  for (const int count : {seen.splits, seen.input_output, seen.twice, seen.same_twice, seen.unread,
+                          seen.one_receiver})
     EXPECT_GT(count, 30);
 }
 
@@ -194,10 +194,11 @@ TEST_P(Runtime, SendsTenBitsPerAndOrFourWithTriples) {
   });
   const double bits_of_an_and = GetParam() == MaterialForm::Pairs ? 5 : 2;  // of each party
   // and A's inputs
-  const double floor = bits_of_an_and / 8 * static_cast<double>(cost_of(*circuit).ands_of(lanes)) +
-                       128.0 / 8 * (lanes + 1);
-  EXPECT_GE(static_cast<double>(sent), floor);
-  EXPECT_LT(static_cast<double>(sent), 1.02 * floor);
+  const double lower_bound =
+      bits_of_an_and / 8 * static_cast<double>(cost_of(*circuit).ands_of(lanes)) +
+      128.0 / 8 * (lanes + 1);
+  EXPECT_GE(static_cast<double>(sent), lower_bound);
+  EXPECT_LT(static_cast<double>(sent), 1.02 * lower_bound);
 }
 
 }  // namespace
