@@ -12,7 +12,7 @@
 
 namespace tinyot::offline {
 
-// Role: MAC holder, who owns the bits.
+// Role: MAC holder, the owner of the bits.
 class AuthAndMacHolder {
  public:
   AuthAndMacHolder(const Buckets& buckets, MineView x, MineView y, MineView z)

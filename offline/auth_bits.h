@@ -85,11 +85,11 @@ class AuthBitMaker {
   // memory is reused if it has the size already. Runs of different numbers may be made by different
   // threads, each on a session part of its own.
   //
-  // Role: both; MAC holder of the own bits and key holder of the peer's. `run` and `wanted` are
-  // public and the same on both sides. Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes a
-  // round for its columns, which are streamed in chunks of kChunkBits with kChunksAhead in flight,
-  // 4 for the check and R, and 3 for the Delta-consistency check. Fails: PeerCheated("EQ of LaBit",
-  // "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
+  // Role: both; each is MAC holder of its own bits and key holder of the peer's. `run` and `wanted`
+  // are public and the same on both sides. Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes
+  // a round for its columns, which are streamed in chunks of kChunkBits with kChunksAhead in
+  // flight, 4 for the check and R, and 3 for the Delta-consistency check. Fails: PeerCheated("EQ of
+  // LaBit", "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
   void make(checks::Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
 
   // From any thread: a call that waits for another run's base OTs ends with WorkerStopped.

@@ -34,8 +34,8 @@ struct TripleLayer {
 // MAC transcripts; settle these before the triples are used.
 class LayerFold {
  public:
-  // Shapes: shifts: one for each layer except layer 0. Shift i combines triple i of the layer with
-  // triple 0 of layer 0.
+  // Shapes: shifts: one for each layer except layer 0. With shift s, triple s of the layer is
+  // combined with triple 0 of layer 0.
   LayerFold(checks::Session& session, std::span<TripleLayer> layers,
             std::vector<std::size_t> shifts);
 

@@ -27,8 +27,8 @@ struct FullTrees {
   SecretVector<Seed> leaves;
 };
 
-// Held by the key holder, in the order of y = x ^ Delta_i. The leaf y = 0 is unknown to it: its
-// entry is not used.
+// Held by the key holder, in the order of y = x ^ Delta_i. It does not have the leaf y = 0, whose
+// entry is zero.
 struct PuncturedTrees {
   TreeShape shape;
   SecretVector<Seed> leaves;
@@ -42,7 +42,7 @@ struct Trees {
   PuncturedTrees peers;  // for the peer's
 };
 
-// Role: both; MAC holder of the own trees and key holder of the peer's.
+// Role: both; each is MAC holder of its own trees and key holder of the peer's.
 // Wire: 96 bytes a base OT; then 32 bytes for each tree and each of its levels 2 to k, and 64 bytes
 // a tree for the check; 3 rounds.
 // Secret: everything. Timing: constant in Delta and the seeds.

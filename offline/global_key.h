@@ -8,10 +8,10 @@
 // first one:
 //
 //   1. kReferenceBits bits [r_j] of the session's first run are set aside as reference bits, and as
-//   many bits [r'_j] of each later run.
+//      many bits [r'_j] of each later run.
 //   2. The MAC holder announces e_j = r_j ^ r'_j.
 //   3. EQ on the MAC holder's M_j ^ M'_j and the key holder's K_j ^ K'_j ^ e_j.Delta, one call over
-//   all j.
+//      all j.
 //
 // Under one key the two are equal. Otherwise they differ by r'_j.(Delta ^ Delta'), and the key
 // holder, given only the e_j, must guess every r'_j before EQ opens: 2^-128. A MAC holder that
@@ -44,9 +44,9 @@ class DeltaConsistency {
   // Shapes: kReferenceBits bits of each direction, of an earlier run of the session.
   void set_reference_bits(AuthBits reference);
 
-  // Role: both; MAC holder in one direction and key holder in the other. Shapes: kReferenceBits
-  // bits of each direction. Wire: 16 bytes each way, then an EQ of two comparisons; 3 rounds.
-  // Fails: PeerCheated("EQ of global key").
+  // Role: both; each is MAC holder in one direction and key holder in the other. Shapes:
+  // kReferenceBits bits of each direction. Wire: 16 bytes each way, then an EQ of two comparisons;
+  // 3 rounds. Fails: PeerCheated("EQ of global key").
   void check(checks::Session& session, MineView mine, PeersView peers) const;
 
  private:

@@ -15,7 +15,7 @@
 
 namespace tinyot::offline {
 
-// Role: MAC holder, who owns the bits.
+// Role: MAC holder, the owner of the bits.
 class LeakyAndMacHolder {
  public:
   // Shapes: x, y, r equally long. A session makes one such batch in each direction.

@@ -16,8 +16,7 @@
 //   it announces, Z_i is W_i or W_i ^ Gamma, and h(Gamma) is 0 if all chi_j are 0, and otherwise
 //   uniform to the receiver, since Gamma is uniform and multiplication by chi_j != 0 is a
 //   bijection. So it passes with a wrong d_i by guessing 128 bits, or with chi = 0, where EQ
-//   reveals nothing
-// about Gamma; d_i has no other use.
+//   reveals nothing about Gamma; d_i has no other use.
 #pragma once
 
 #include <vector>

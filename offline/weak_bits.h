@@ -1,12 +1,12 @@
 // WaBit: from LaBit's few bits with long MACs to many bits with a weak global key (NNOB12 Fig. 11;
-// doc/protocol.md, section 5.2). A change of roles and a transposition, without communication or
-// computation:
+// doc/protocol.md, section 5.2). The parties swap roles and read columns instead of rows, without
+// communication or computation:
 //
 //   x_j     = bit j of Gamma_B           the LaBit sender becomes MAC holder
 //   M'_j    = column j of the L_i        its keys become MACs
 //   K'_j    = column j of the N_i        the LaBit receiver's MACs become keys
 //   Gamma_A = (y_1, ..., y_tau)          its bits become the global key, of which a few may have
-//                                          leaked to the MAC holder
+//                                        leaked to the MAC holder
 //
 // so that M'_j = K'_j ^ x_j.Gamma_A, strings of tau bits.
 #pragma once

@@ -66,7 +66,7 @@ TEST(SeedLanes, ReturnEachSetOnce) {
   lanes.put(7, seeds_of(7));
   waiting.join();
   EXPECT_EQ(lanes.take(3).sent.pairs.at(0).zero.value.lo, 3u);
-  std::jthread in_vain(
+  std::jthread second_take(
       [&] { EXPECT_THROW(lanes.take(3), WorkerStopped) << "a set of base OTs serves one run"; });
   lanes.stop();
 }
