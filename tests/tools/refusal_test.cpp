@@ -103,8 +103,7 @@ TEST_F(RefusalTest, OptionsOfAnotherProfile) {
          {fast + Arguments{"--softspoken-k", "2^40"}, 2, "--softspoken-k"},
          {fast + Arguments{"--labit-columns", "theorem"}, 2,
           "--labit-columns goes with --profile nnob12"},
-         {fast + Arguments{"--material", "pairs"}, 2,
-          "--profile fast makes triples only"},
+         {fast + Arguments{"--material", "pairs"}, 2, "--profile fast makes triples only"},
          {fast + Arguments{"--unit", "2^10", "--bucket", "3"}, 2, "use --bucket 5"},
          {paper + Arguments{"--softspoken-k", "2"}, 2, "--softspoken-k goes with --profile fast"}});
   }
