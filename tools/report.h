@@ -1,5 +1,5 @@
 // Reports: what a command says when it is done, as one JSON object or as a few lines for people
-// (INTERFACE: JSON report).
+// (doc/cli.md).
 #pragma once
 
 #include <nlohmann/json.hpp>

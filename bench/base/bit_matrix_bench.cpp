@@ -19,6 +19,8 @@
 namespace tinyot {
 namespace {
 
+using namespace crypto;
+
 constexpr std::size_t kColumns = 4096;
 
 BitMatrix random_matrix(std::size_t rows, std::size_t columns) {

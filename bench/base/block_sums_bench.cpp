@@ -16,6 +16,8 @@
 namespace tinyot {
 namespace {
 
+using namespace crypto;
+
 constexpr Block kKey{0x0123456789abcdef, 0xfedcba9876543211};
 
 std::vector<Block> random_blocks(std::size_t count, std::uint64_t seed) {

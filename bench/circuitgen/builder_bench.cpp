@@ -9,6 +9,8 @@
 namespace tinyot {
 namespace {
 
+using namespace circuit;
+
 class CountingSink final : public GateSink {
  public:
   void emit(const Gate& gate) override { ++counts_[static_cast<std::size_t>(gate.kind)]; }

@@ -12,6 +12,8 @@
 namespace tinyot {
 namespace {
 
+using namespace crypto;
+
 // Two 128-bit rounds start per cycle; VAES doubles that.
 double cycles_per_block() { return vaes::is_usable() ? 2.5 : 5; }
 

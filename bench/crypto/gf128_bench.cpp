@@ -13,6 +13,8 @@
 namespace tinyot {
 namespace {
 
+using namespace crypto;
+
 void sum_of_products(benchmark::State& state) {
   const std::vector<Block> a(32, Block{1, 2}), b(32, Block{3, 4});
   WideBlock sum{};

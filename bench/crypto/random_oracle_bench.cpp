@@ -12,6 +12,8 @@
 namespace tinyot {
 namespace {
 
+using namespace crypto;
+
 void digest_stream(benchmark::State& state) {
   const std::vector<std::byte> row(1024);
   RandomOracle oracle({}, {"bench", '*', 0});

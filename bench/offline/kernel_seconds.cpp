@@ -22,6 +22,10 @@
 namespace tinyot::bench {
 namespace {
 
+using namespace crypto;
+using namespace net;
+using namespace offline;
+
 constexpr int kSlices = 10;
 constexpr double kSliceSeconds = 0.02;
 constexpr std::size_t kSpanBlocks = 1024, kSpans = 64;

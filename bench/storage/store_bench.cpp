@@ -14,6 +14,9 @@
 namespace tinyot {
 namespace {
 
+using namespace crypto;
+using namespace storage;
+
 namespace fs = std::filesystem;
 
 constexpr MaterialKind kKind = MaterialKind::Triples;

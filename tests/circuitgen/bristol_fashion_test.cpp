@@ -126,7 +126,7 @@ TEST(BristolFashion, RejectsMalformedFilesWithLineAndReason) {
       {header + "4 2 0 1 2 3 3 4 MAND\n", "line 4: wire 3 is read before it is written"},
       {header + "4 2 0 1 2 0 3 3 MAND\n", "line 4: wire 3 is written twice"},
       {header + "2 1 0 1 3 AND\n1 1 3 4 INV\n", "line 5: output wire 5 is never written"},
-      {header + "2 1 0 1 3 OR\n", "line 4: unknown operation 'OR'; known are"},
+      {header + "2 1 0 1 3 OR\n", "line 4: unknown operation 'OR'; the operations are"},
       {header + "2 1 0 1 3 and\n", "line 4: unknown operation 'and'"},
       {header + "2 1 0 1 3\n", "line 4: unknown operation '3'"},
       {header + "2 1 0 1 3 4 AND\n",

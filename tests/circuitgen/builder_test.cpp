@@ -66,8 +66,8 @@ TEST(Builder, HandlesSurviveMovesAndSelfAssignment) {
   Bit& alias = x;
   x = alias;
   x = std::move(alias);
-  const Bit xor_public_bit = std::move(x);
-  builder.output_bit(0, 0, xor_public_bit);
+  const Bit target = std::move(x);
+  builder.output_bit(0, 0, target);
   EXPECT_EQ(sink.count(GateKind::Free), 0u);
 }
 

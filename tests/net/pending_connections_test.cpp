@@ -87,7 +87,8 @@ TEST_P(Door, RejectsGarbage) {
   expect_peer_admitted([](const std::string& port) {
     return send(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   });
-  expect_one_line("does not speak");
+  expect_one_line(GetParam() == Layer::Tcp ? "does not speak the tinyot protocol"
+                                           : "does not use TLS");
 }
 
 TEST_P(Door, RejectsClosedConnection) {
