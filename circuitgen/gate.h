@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/party.h"
@@ -43,6 +44,10 @@ class GateSink {
 
 // The receivers of an output.
 enum class Receiver : std::uint8_t { A = 0, B = 1, Both = 2 };
+// A, B or both.
+constexpr std::string_view name_of(Receiver to) {
+  return to == Receiver::Both ? "both" : to == Receiver::A ? "A" : "B";
+}
 constexpr bool receives(Receiver receiver, Party party) {
   return receiver == Receiver::Both || (receiver == Receiver::A) == (party == Party::A);
 }

@@ -8,6 +8,7 @@
 
 #include "base/cause.h"
 #include "engine/memory.h"
+#include "engine/plan.h"
 #include "engine/temporary_directory.h"
 #include "net/tcp.h"
 
@@ -24,10 +25,6 @@ std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands
   std::uint64_t objects = 0;
   for (const UnitPlan& plan : params.plan(ands)) objects += plan.ands * plan.bucket;
   return objects;
-}
-
-JobEstimate estimate(const PreprocessRequest& job) {
-  return estimate_job(SecurityParameters::make(job.parameters), job.ands, job.inputs, job.threads);
 }
 
 double measured_s_per_fresh_byte() {
@@ -87,8 +84,9 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
   double set_up_s = 0;
   for (const net::PhaseCost& phase : result.phases)
     if (phase.name == "seed OTs") set_up_s = phase.wall_s;
+  const JobEstimate cost = estimate_of(small);
   Calibration calibration{set_up_s, 0, measured_s_per_fresh_byte(),
-                          estimate(small).memory_bytes + estimate(small).disk_bytes, small.ands};
+                          cost.memory_bytes + cost.disk_bytes, small.ands};
   const SecurityParameters params = SecurityParameters::make(small.parameters);
   calibration.leaky_objects_per_s = static_cast<double>(leaky_objects(params, small.ands)) /
                                     (result.wall_s - calibration.set_up_s);
@@ -99,7 +97,7 @@ double estimated_s(const PreprocessRequest& job, const Calibration& calibration)
   const double objects =
       static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands));
   // The store is written through memory as well.
-  const JobEstimate whole = estimate(job);
+  const JobEstimate whole = estimate_of(job);
   const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) -
                              static_cast<double>(calibration.fresh_bytes);
   return calibration.set_up_s + objects / calibration.leaky_objects_per_s +

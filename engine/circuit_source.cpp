@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/error.h"
 #include "checks/session.h"
 #include "circuitgen/formats/text_source.h"
 #include "circuitgen/generators/registry.h"
@@ -27,11 +26,6 @@ std::string digest_of(const circuit::TextSource& text) {
   return checks::short_name({oracle.digest().bytes});
 }
 
-std::string receivers_text(const std::optional<circuit::Receiver>& receivers) {
-  if (!receivers || *receivers == circuit::Receiver::Both) return "both";
-  return *receivers == circuit::Receiver::A ? "A" : "B";
-}
-
 }  // namespace
 
 LoadedCircuit::LoadedCircuit(std::unique_ptr<circuit::Circuit> circuit, std::string fingerprint,
@@ -49,15 +43,12 @@ std::optional<LoadedCircuit> LoadedCircuit::generated(const std::string& name, s
 LoadedCircuit LoadedCircuit::from_file(const std::string& path,
                                        const circuit::CircuitFileOptions& options,
                                        std::size_t lanes) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    throw UsageError("'" + path + "' is neither a known circuit nor a file");
   const auto text = circuit::open_text_file(path);
   auto circuit = circuit::read_circuit(text, std::filesystem::path(path).stem().string(), options);
   std::string fingerprint = circuit->info().name + " " + digest_of(*text) + " inputs";
   for (const circuit::InputBundle& bundle : circuit->info().inputs)
     fingerprint += std::string(" ") + letter(bundle.owner) + std::to_string(bundle.bits);
-  fingerprint += " outputs to " + receivers_text(options.other_receivers);
+  fingerprint += " outputs to " + std::string(name_of(options.other_receivers));
   return LoadedCircuit(std::move(circuit), std::move(fingerprint), lanes);
 }
 

@@ -41,7 +41,7 @@ std::unique_ptr<net::Channel> Connector::open_worker(const checks::SessionIds& i
       channel->set_deadline(Clock::time_point::max());
       return channel;
     } catch (const Error&) {
-      // Whoever this was, it was not the peer: nothing of the session has been said to it.
+      // This was not the peer, and nothing about the session was sent to it.
       if (!listener_ || Clock::now() >= give_up)
         throw NetworkError("worker " + std::to_string(worker) +
                            " of the peer did not join the session");

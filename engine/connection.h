@@ -14,8 +14,8 @@
 namespace tinyot::engine {
 
 // Where this party meets the other one: it listens or connects, makes sure of the peer's key where
-// it has one of its own, and frames messages. Strangers are turned away, each with a line on
-// stderr.
+// it has one of its own, and frames messages. It reports each
+// rejected connection to the endpoint.
 class Connector {
  public:
   // Listens from now on, if that is its part.
@@ -24,8 +24,8 @@ class Connector {
   // The session's channel.
   std::unique_ptr<net::Channel> open();
 
-  // A further channel of the session, for worker `worker`. Strangers who connect meanwhile are
-  // turned away.
+  // A further channel of the session, for worker `worker`. Other connections that arrive
+  // meanwhile are rejected.
   std::unique_ptr<net::Channel> open_worker(const checks::SessionIds& ids, Party me,
                                             std::uint64_t worker);
 

@@ -1,5 +1,5 @@
-// An account, outside the store, of what its owner's runs were given: whoever keeps it can prove
-// that nothing was given twice.
+// An account, outside the store, of what its owner's runs were given: with it the owner can
+// prove that nothing was given twice.
 #pragma once
 
 #include <filesystem>

@@ -107,9 +107,9 @@ class LiveRun {
   }
 
   RunReport run() {
-    Connector meeting(plan_.request.endpoint);
+    Connector connector(plan_.request.endpoint);
     circuit::CircuitRounds rounds = plan_.rounds();
-    const auto channel = meeting.open();
+    const auto channel = connector.open();
     crypto::Rng rng = crypto::Rng::from_system();
     std::vector<net::Parameter> parameters = plan_.parameters();
     for (net::Parameter& parameter : parameters_of(params_, security_))
@@ -118,7 +118,7 @@ class LiveRun {
                                                              std::move(parameters), std::nullopt);
     const ScopedSecret<Delta> key(
         offline::draw_global_key(rng, plan_.request.party, params_.profile()));
-    const auto makers_channel = meeting.open_worker(ids, plan_.request.party, kMakerConnection);
+    const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);
     std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());
 
     net::PhaseLog log, makers_log;

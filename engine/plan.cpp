@@ -34,6 +34,11 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
   return job;
 }
 
+JobEstimate estimate_of(const PreprocessRequest& request) {
+  return estimate_job(SecurityParameters::make(request.parameters), request.ands, request.inputs,
+                      request.threads);
+}
+
 std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& job,
                                                 const SecurityParameters& params,
                                                 const storage::Manifest& security) {

@@ -17,6 +17,9 @@ namespace tinyot::engine {
 // goes before what would be chosen now. Fails: UsageError naming the parameter.
 PreprocessRequest planned(PreprocessRequest request, const storage::Manifest* begun = nullptr);
 
+// What a planned request costs.
+JobEstimate estimate_of(const PreprocessRequest& request);
+
 // The parameters as a manifest names them, which leaves out what their profile does not have.
 storage::Manifest security_of(const SecurityParameters& params, const JobEstimate& estimate);
 

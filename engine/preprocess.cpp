@@ -14,7 +14,7 @@
 namespace tinyot::engine {
 namespace {
 
-// Where material goes that nobody keeps.
+// Drops the material.
 class NoSink final : public MaterialSink {
  public:
   void pour(MaterialBatch) override {}
@@ -75,8 +75,8 @@ class PreprocessRun {
 };
 
 void PreprocessRun::connect() {
-  Connector meeting(job_.endpoint);
-  channel_ = meeting.open();
+  Connector connector(job_.endpoint);
+  channel_ = connector.open();
   crypto::Rng rng = crypto::Rng::from_system();
   std::optional<SessionId> existing;
   if (store_ || session_file_)
@@ -95,7 +95,7 @@ void PreprocessRun::connect() {
     store_ = storage::Store::create(job_.store, manifest, global_key, estimate_.disk_bytes,
                                     job_.store_key);
   for (std::uint64_t worker = 1; worker < job_.threads; ++worker)
-    more_channels_.push_back(meeting.open_worker(ids, job_.party, worker));
+    more_channels_.push_back(connector.open_worker(ids, job_.party, worker));
 }
 
 void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta& global_key) {
@@ -228,15 +228,13 @@ void PreprocessRun::check_disk() const {
 }
 
 PreprocessResult PreprocessRun::result_of(double wall_s) const {
-  const bool complete = store_->manifest().state == storage::SessionState::Complete;
   return {.store = store_->manifest(),
           .attempts = store_->attempts(),
           .ands = ands_now_,
           .threads = job_.threads,
           .wall_s = wall_s,
           .store_bytes = store_->store_bytes(),
-          .phases = log_.phases(),
-          .cancelled = !complete && cancel_.stop_requested()};
+          .phases = log_.phases()};
 }
 
 PreprocessResult PreprocessRun::run() {

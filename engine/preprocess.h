@@ -43,7 +43,6 @@ struct PreprocessResult {
   double wall_s = 0;  // from the established session on
   std::uint64_t store_bytes = 0;
   std::vector<net::PhaseCost> phases;
-  bool cancelled = false;  // stopped after a unit, because it was asked to
 
   bool complete() const { return store.state == storage::SessionState::Complete; }
 };

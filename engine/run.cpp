@@ -4,6 +4,10 @@
 
 namespace tinyot::engine {
 
+RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit)
+    : request(run_request), circuit(run_circuit),
+      window(run_request.window.value_or(online::window_for(run_circuit.lanes()))) {}
+
 circuit::CircuitRounds RunPlan::rounds() const {
   const auto& small = circuit.small_cost();
   return circuit::CircuitRounds(circuit.circuit(), small ? small->gates() : ~std::uint64_t{0},
@@ -19,8 +23,7 @@ std::vector<net::Parameter> RunPlan::parameters() const {
 
 RunReport run(const RunRequest& request, const LoadedCircuit& circuit,
               const online::InputValues& inputs) {
-  const RunPlan plan{request, circuit,
-                     request.window.value_or(online::window_for(circuit.lanes()))};
+  const RunPlan plan(request, circuit);
   RunReport report = request.live ? run_live(plan, inputs) : run_stored(plan, inputs);
   report.window = plan.window;
   return report;

@@ -8,6 +8,8 @@
 namespace tinyot::engine {
 
 struct RunPlan {
+  RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit);
+
   const RunRequest& request;
   const LoadedCircuit& circuit;
   std::size_t window;

@@ -154,8 +154,7 @@ RunReport run_stored(const RunPlan& plan, const online::InputValues& inputs) {
 }
 
 storage::PlannedReservation reserve(const RunRequest& request, const LoadedCircuit& circuit) {
-  const RunPlan plan{request, circuit,
-                     request.window.value_or(online::window_for(circuit.lanes()))};
+  const RunPlan plan(request, circuit);
   return StoredRun(plan, StoredRun::Purpose::Reserve).reserve();
 }
 

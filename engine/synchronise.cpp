@@ -143,7 +143,7 @@ StoreStatus status_of(const storage::Store& store) {
   return {store.manifest().units_made, marks.units_unlocked, marks.position, marks.confirmed};
 }
 
-StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor meeting) {
+StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor purpose) {
   // Other runs of both parties go on meanwhile. What this party has known of the peer before can
   // only be less than what the peer tells now, and what the peer has known of this one only less
   // than where it stands by the time that it hears of it.
@@ -159,7 +159,7 @@ StoreStatuses synchronise(checks::Session& session, storage::Store& store, Synch
   now.units_unlocked = before.units_unlocked;
   check_neither_is_older(now, peers);
   const std::uint64_t common = std::min(mine.units_made, peers.units_made);
-  if (meeting == SynchroniseFor::Making && mine.units_made > common) store.cut_back(common);
+  if (purpose == SynchroniseFor::Making && mine.units_made > common) store.cut_back(common);
   const std::uint64_t unlocked = std::min(mine.units_unlocked, peers.units_unlocked);
   if (unlocked < common) unlock_with_peer(session, store, unlocked, common);
   return {mine, peers};

@@ -39,13 +39,13 @@ enum class SynchroniseFor {
 struct StoreStatuses {
   StoreStatus mine, peers;
 };
-StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor meeting);
+StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor purpose);
 
 // Role: both, symmetric. Each tells the other that its half is complete, and remembers that it was
 // told. Wire: 1 message each way.
 void confirm_completion(checks::Session& session, storage::Store& store);
 
-// Role: A allots, B takes. Both have reserved the range durably when it returns, from the higher of
+// Role: A grants, B takes. Both have reserved the range durably when it returns, from the higher of
 // both positions on; what lies between is burnt. Wire: 1 message of A, then 1 of B. Fails:
 // OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or gives out what has
 // been served.
@@ -53,7 +53,7 @@ storage::Grant grant_with_peer(checks::Session& session, storage::Store& store,
                                const StoreStatuses& statuses, const MaterialCounts& needed,
                                bool is_plan);
 
-// meet, grant_with_peer and hold.
+// synchronise, grant_with_peer and hold.
 storage::Reservation reserve_with_peer(checks::Session& session, storage::Store& store,
                                        const MaterialCounts& needed);
 // The same from the shards of a session, in their order: the first gives what it has, the next one

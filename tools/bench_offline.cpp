@@ -4,7 +4,6 @@
 #include <iostream>
 
 #include "base/error.h"
-#include "engine/estimate.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
 #include "tools/bench.h"
@@ -44,8 +43,7 @@ double sum_over_phases(const Json& report, const char* field) {
 // Uses what the job's two parties will take once before, as a machine that has been at work for a
 // while has.
 void warm_up(const PreprocessJob& job) {
-  const engine::JobEstimate estimate = engine::estimate_job(
-      SecurityParameters::make(engine::planned(job).parameters), job.ands, job.inputs, job.threads);
+  const engine::JobEstimate estimate = engine::estimate_of(engine::planned(job));
   engine::use_memory_once(std::min(2 * (estimate.memory_bytes + estimate.disk_bytes),
                                    engine::available_memory_bytes() / 2));
 }

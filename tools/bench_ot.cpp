@@ -95,8 +95,8 @@ std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_st
 // One party's part of a row: a session, the trees, a round that is not measured, the rounds that
 // are.
 JobResult be_party(const OtJob& job, Party party, const engine::Endpoint& endpoint) {
-  engine::Connector meeting(endpoint);
-  const std::unique_ptr<net::Channel> channel = meeting.open();
+  engine::Connector connector(endpoint);
+  const std::unique_ptr<net::Channel> channel = connector.open();
   crypto::Rng rng = crypto::Rng::from_system();
   const std::vector<net::Parameter> parameters = {
       {"command", "bench ot"}, {"kind", job.kind}, {"softspoken-k", std::to_string(job.k)}};

@@ -78,9 +78,9 @@ int info(const Arguments& arguments) {
   report["outputs"] = Json::array();
   for (const circuit::OutputBundle& bundle : circuit.info().outputs) {
     report["outputs"].push_back(
-        {{"name", bundle.name}, {"bits", bundle.bits}, {"to", receiver_text(bundle.to)}});
+        {{"name", bundle.name}, {"bits", bundle.bits}, {"to", std::string(name_of(bundle.to))}});
     text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
-            receiver_text(bundle.to) + "\n";
+            std::string(name_of(bundle.to)) + "\n";
   }
   print_report(line.common().format, report, text);
   return 0;

@@ -175,20 +175,16 @@ LostRoles roles_lost_in_file(const circuit::CircuitInfo& info) {
     if (bundle.bits == 0) continue;
     receivers.insert(bundle.to);
     if (bundle.to != circuit::Receiver::Both)
-      lose("output " + bundle.name + " goes to " + receiver_text(bundle.to) + " alone");
+      lose("output " + bundle.name + " goes to " + std::string(name_of(bundle.to)) + " alone");
   }
   if (receivers.size() > 1)
     throw UsageError(info.name +
                      " cannot be a circuit file: its outputs have different receivers (" +
                      lost.text + ")");
   if (receivers.size() == 1 && *receivers.begin() != circuit::Receiver::Both)
-    lost.options += " --to " + receiver_text(*receivers.begin());
+    lost.options += " --to " + std::string(name_of(*receivers.begin()));
   if (!lost.options.empty()) lost.options.erase(0, 1);
   return lost;
-}
-
-std::string receiver_text(circuit::Receiver to) {
-  return to == circuit::Receiver::Both ? "both" : to == circuit::Receiver::A ? "A" : "B";
 }
 
 NamedCircuit::NamedCircuit(const CircuitSpec& spec)

@@ -17,9 +17,6 @@
 
 namespace tinyot::tools {
 
-// A, B or both.
-std::string receiver_text(circuit::Receiver to);
-
 // Options that choose a circuit and say how its values are written.
 struct CircuitSpec {
   std::string name;                         // of a generator, or a file

@@ -24,6 +24,10 @@ std::shared_ptr<const net::TlsAdmission> tls_from(const CommandLine& line) {
 
 }  // namespace
 
+void print_rejection(const std::string& text) {
+  std::cerr << "tinyot: " + text + "\n" << std::flush;
+}
+
 void add_endpoint_options(Options& options) {
   options.value("party", "A or B")
       .value("listen", "HOST:PORT to wait for the peer at")
@@ -46,10 +50,7 @@ engine::Endpoint endpoint_from(const CommandLine& line) {
   const bool listen = line.has("listen");
   engine::Endpoint endpoint{listen, net::parse_address(line.text(listen ? "listen" : connect)),
                             timeouts_from(line)};
-  if (!line.common().quiet)
-    endpoint.rejected = [](const std::string& text) {
-      std::cerr << "tinyot: " + text + "\n" << std::flush;
-    };
+  if (!line.common().quiet) endpoint.rejected = print_rejection;
   endpoint.tls = tls_from(line);
   const bool plaintext = line.has("insecure-plaintext");
   if (plaintext && endpoint.tls)
@@ -64,7 +65,7 @@ engine::Endpoint endpoint_from(const CommandLine& line) {
                      "(or --insecure-plaintext, inside a tunnel that encrypts and authenticates)");
   std::cerr << "tinyot: WARNING: --insecure-plaintext: nothing on the way to " +
                    net::text_of(endpoint.address) +
-                   " is encrypted, and whoever answers there passes for the peer;"
+                   " is encrypted, and any process that answers there passes for the peer;"
                    " this is safe only inside a tunnel that encrypts and authenticates\n"
             << std::flush;
   return endpoint;

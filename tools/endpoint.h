@@ -13,6 +13,9 @@ namespace tinyot::tools {
 
 void add_endpoint_options(Options& options);
 
+// The line on stderr for a connection that is rejected.
+void print_rejection(const std::string& text);
+
 // TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with
 // --insecure-plaintext, which is warned of. Fails: UsageError, if a key is missing with how to make
 // one; and for a key or fingerprint that cannot be used.

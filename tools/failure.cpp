@@ -36,7 +36,7 @@ Failure current_failure() {
     return {error.status(), error.what(), {}};
   } catch (const std::bad_alloc&) {
     return {ExitStatus::Failure,
-            "out of memory; use a smaller --unit or fewer --lanes (tinyot params foretells what a "
+            "out of memory; use a smaller --unit or fewer --lanes (tinyot params estimates what a "
             "unit takes)",
             {}};
   } catch (const std::exception& error) {

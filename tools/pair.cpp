@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "tools/endpoint.h"
 #include "tools/failure.h"
 
 namespace tinyot::tools {
@@ -151,7 +152,8 @@ JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   const net::Address address = net::free_loopback_address();
   const auto endpoint = [&](Party party) {
     return engine::Endpoint{party == Party::A, address, link.timeouts,
-                            link.channels == Channels::Tls ? tls_of(party) : nullptr};
+                            link.channels == Channels::Tls ? tls_of(party) : nullptr,
+                            print_rejection};
   };
   const auto begin = Clock::now();
   std::array<Child, 2> children = {start(Party::A, endpoint(Party::A), job),

@@ -1,5 +1,6 @@
 #include "tools/params.h"
 
+#include "base/error.h"
 #include "engine/calibration.h"
 #include "engine/estimate.h"
 #include "engine/memory.h"
@@ -8,6 +9,20 @@
 
 namespace tinyot::tools {
 
+namespace {
+
+engine::Calibration measured(const engine::PreprocessRequest& job,
+                             const net::TcpTimeouts& timeouts) {
+  try {
+    return engine::calibrate(job, timeouts);
+  } catch (const Error& error) {
+    throw Error(error.status(), "the calibration failed; --no-calibration goes without it: " +
+                                    std::string(error.what()));
+  }
+}
+
+}  // namespace
+
 int params_command(const Arguments& arguments) {
   CommandLine line("tinyot params --ands N [options]",
                    "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
@@ -15,12 +30,11 @@ int params_command(const Arguments& arguments) {
   add_timeout_options(line.options());
   line.options().flag(
       "no-calibration",
-      "foretell no time; otherwise a short job is run on this machine to find the rate");
+      "estimate no time; otherwise a short job is run on this machine to find the rate");
   if (!line.parse(arguments)) return 0;
   const engine::PreprocessRequest job = engine::planned(preprocess_job_from(line));
   const SecurityParameters params = SecurityParameters::make(job.parameters);
-  const engine::JobEstimate estimate =
-      engine::estimate_job(params, job.ands, job.inputs, job.threads);
+  const engine::JobEstimate estimate = engine::estimate_of(job);
   const double per_and =
       static_cast<double>(estimate.bytes_sent) * 2 / static_cast<double>(job.ands);
 
@@ -53,7 +67,7 @@ int params_command(const Arguments& arguments) {
       "memory: " + bytes_text(static_cast<double>(estimate.memory_bytes)) +
       " a party; disk: " + bytes_text(static_cast<double>(estimate.disk_bytes)) + " a party\n";
   if (!line.has("no-calibration")) {
-    const engine::Calibration calibration = engine::calibrate(job, timeouts_from(line));
+    const engine::Calibration calibration = measured(job, timeouts_from(line));
     const double seconds = engine::estimated_s(job, calibration);
     report["set_up_s"] = calibration.set_up_s;
     report["wall_s"] = seconds;

@@ -181,7 +181,6 @@ namespace {
 
 JobResult reserve(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
-  const std::vector<std::optional<online::BundleValues>> no_inputs;
   const storage::PlannedReservation planned = engine::reserve(job, circuit);
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run --reserve-only"},

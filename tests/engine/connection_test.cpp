@@ -1,4 +1,4 @@
-// Joining further workers' connections to a session, with strangers at the door.
+// Joining further workers' connections to a session, while unauthenticated peers connect.
 #include "engine/connection.h"
 
 #include <gtest/gtest.h>
@@ -40,12 +40,12 @@ class OpenWorker : public ::testing::TestWithParam<bool> {
     return {listen, {"127.0.0.1", port}, {connect, 10s}, GetParam() ? tls_of(listen) : nullptr};
   }
 
-  // A waits for worker 1; meanwhile `strangers` happen, and then the real B comes.
-  void expect_joined(const std::function<void()>& strangers) {
+  // A waits for worker 1. `others` connect first, then B.
+  void expect_joined(const std::function<void()>& others) {
     Connector place(endpoint(true, port_));
     auto of_a =
         std::async(std::launch::async, [&] { return place.open_worker(ids(), Party::A, 1); });
-    strangers();
+    others();
     const auto b = Connector(endpoint(false, port_)).open_worker(ids(), Party::B, 1);
     const auto a = of_a.get();
     send_object(*a, kGreeting, 42);

@@ -1,5 +1,5 @@
 // The self-test's table is whole, its verdicts are right, and a sample of its deviations ends as
-// foretold.
+// the table says.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -63,8 +63,8 @@ TEST(Adversary, TricksWithFramesAreFoundWhateverIsChecked) {
     EXPECT_EQ(verdict_of(echo(false), {.trick = trick}), Verdict::Caught) << name_of(trick);
 }
 
-// The last message of a session: whoever sends it twice harms nobody, and the table says that all
-// of its messages have a next one.
+// To repeat the last message of a session does no harm; the table says that each of its messages
+// is followed by another one.
 TEST(Adversary, JudgesWhatIsNotNoticed) {
   EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Repeat}), Verdict::Violation);
   EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Swap}), Verdict::Void)

@@ -73,7 +73,7 @@ TEST(HelpTest, TheVersionNamesTheBuild) {
   EXPECT_TRUE(std::regex_match(ended.out, kVersion)) << ended.out;
 }
 
-// A report that nobody gets is no success.
+// A report that cannot be written is no success.
 TEST(HelpTest, OutputThatCannotBeWrittenIsAnError) {
   const Ended ended = Process("/bin/sh", {"-c", std::string("exec '") + TINYOT_BINARY +
                                                     "' circuit list > /dev/full"})

@@ -157,11 +157,11 @@ class HygieneTest : public CommandTest {
   }
 
   void keys_are_wrong() {
-    const BothEnded strangers =
+    const BothEnded wrong_keys =
         both("run", keys("C", "B") + aes("A.hex", "A"), keys("B", "A") + aes("B.hex", "B"));
-    EXPECT_NE(strangers.a.status, 0);
-    EXPECT_NE(strangers.b.status, 0);
-    prints_.add(strangers);
+    EXPECT_NE(wrong_keys.a.status, 0);
+    EXPECT_NE(wrong_keys.b.status, 0);
+    prints_.add(wrong_keys);
     Arguments other = keys("A", "B") + aes("A.hex", "A");
     std::ranges::replace(other, "@" + path("A.key"), "@" + path("C.key"));
     const Ended sealed = tinyot(as('A', "run", other));
@@ -192,7 +192,7 @@ class HygieneTest : public CommandTest {
   }
 
   // Bytes of B's openings arrive inverted.
-  void somebody_cheats() {
+  void a_party_cheats() {
     for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
     preprocess("2^14");
     keep_global_keys_secret(false);
@@ -233,7 +233,7 @@ TEST_F(HygieneTest, NothingSecretIsPrintedWhateverHappens) {
   all_goes_well();
   keys_are_wrong();
   the_store_is_corrupt();
-  somebody_cheats();
+  a_party_cheats();
   EXPECT_EQ(prints_.size(), 18u);
   prints_.expect_clean();
 }

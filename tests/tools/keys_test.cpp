@@ -22,7 +22,7 @@ class KeysTest : public CommandTest {
     return json_of(ended)["fingerprint"];
   }
 
-  // A key of each party and of a stranger.
+  // A key of each party and of a third one.
   void keygen_all() {
     for (const char* name : {"a", "b", "c"})
       fingerprints_[*name] = keygen(name + std::string(".pem"));
@@ -172,8 +172,8 @@ TEST_F(KeysTest, ARunWithLiveMaterialOverTls) {
 // Nothing is said to anybody before the store has agreed.
 TEST_F(KeysTest, AStoreGoesWithItsPeerOnly) {
   preprocess_with_keys();
-  const Listener nobody;
-  listener_ = 'A', peer_port_ = nobody.port();
+  const Listener unused;
+  listener_ = 'A', peer_port_ = unused.port();
   const std::string refusal = "was made with the peer " + fingerprints_['a'];
   EXPECT_TRUE(
       ended_with(tinyot(as('B', "run", run('B') + keys('b', 'c')), {}, kInTime), 5, refusal));
@@ -182,7 +182,7 @@ TEST_F(KeysTest, AStoreGoesWithItsPeerOnly) {
     EXPECT_TRUE(ended_with(
         tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + other), {}, kInTime), 5,
         refusal));
-  EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
+  EXPECT_FALSE(unused.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
   EXPECT_TRUE(
       ended_with(tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + keys('b', 'a')),
                         {}, kInTime),
@@ -240,13 +240,13 @@ TEST_F(KeysTest, APlainStoreGoesOnOverTls) {
 TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
   keygen_all();
   const Arguments quick = kSmallJob + Arguments{"--connect-timeout", "2"};
-  // B pins somebody else; A, whom B turns away, goes on listening.
+  // B pins another key and rejects A, which continues to listen.
   BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick + keys('b', 'c'));
   EXPECT_TRUE(ended_with(ended.b, 3,
                          "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['a'] +
                              " in a certificate valid from "));
   EXPECT_TRUE(ended_with(ended.a, 3, "no peer connected"));
-  // A pins somebody else.
+  // A pins another key.
   ended = both("preprocess", quick + keys('a', 'c'), quick + keys('b', 'a'));
   EXPECT_TRUE(ended_with(ended.a, 3,
                          "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['b'] +
@@ -268,8 +268,8 @@ TEST_F(KeysTest, OneSideWithoutTlsIsSaid) {
   EXPECT_TRUE(ended_with(ended.b, 3));
 }
 
-// Whoever comes first: the peer is let in, and each of the others costs a line.
-TEST_F(KeysTest, StrangersDoNotTakeThePeersPlace) {
+// In any order of arrival the peer is admitted, and each other connection is logged on one line.
+TEST_F(KeysTest, AdmitsThePeerAmongUnauthenticatedOnes) {
   keygen_all();
   Process a(TINYOT_BINARY, as('A', "preprocess", kSmallJob + keys('a', 'b')));
   const Socket garbage = connect_to(port_), silent = connect_to(port_);
@@ -284,7 +284,7 @@ TEST_F(KeysTest, StrangersDoNotTakeThePeersPlace) {
   EXPECT_TRUE(ended_with(of_a, 0, "closed the connection"));
 }
 
-TEST_F(KeysTest, StrangersOverPlainTcpDoNotEither) {
+TEST_F(KeysTest, AdmitsThePeerAmongOthersOverPlainTcp) {
   Process a(TINYOT_BINARY, as('A', "preprocess", kSmallJob));
   const Socket garbage = connect_to(port_), silent = connect_to(port_);
   garbage.send_all("GET / HTTP/1.1\r\n\r\n");

@@ -34,7 +34,7 @@ std::string noise(std::size_t size) {
 
 class PeerTest : public CommandTest {
  protected:
-  // How a party ends that connects to somebody who says this and then waits.
+  // The end of a party whose peer sends these bytes and then waits.
   void expect_refused_by_connector(const std::string& bytes, const std::string& message) {
     Listener listener;
     listener_ = 'B', peer_port_ = listener.port();
@@ -47,9 +47,9 @@ class PeerTest : public CommandTest {
     EXPECT_FALSE(std::filesystem::exists(path("A")));
   }
 
-  // How a party ends that listens, if nobody comes but somebody who says this and then waits: it
-  // has gone on listening.
-  void expect_turned_away_by_listener(const std::string& bytes, const std::string& message) {
+  // The end of a listening party to which only a peer connects that sends these bytes and waits:
+  // it continued to listen.
+  void expect_rejected_by_listener(const std::string& bytes, const std::string& message) {
     listener_ = 'A', port_ = quiet_port();
     Process party(TINYOT_BINARY,
                   as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
@@ -67,7 +67,7 @@ class PeerTest : public CommandTest {
 
   void expect_refused(const std::string& bytes, const std::string& message) {
     expect_refused_by_connector(bytes, message);
-    expect_turned_away_by_listener(bytes, "does not speak the tinyot protocol");
+    expect_rejected_by_listener(bytes, "does not speak the tinyot protocol");
   }
 };
 
@@ -104,16 +104,16 @@ TEST_F(PeerTest, HostThatDoesNotExist) {
 
 TEST_F(PeerTest, Silent) {
   expect_refused_by_connector("", "no progress with the peer for 1 s");
-  expect_turned_away_by_listener("", "");
+  expect_rejected_by_listener("", "");
 }
 
 TEST_F(PeerTest, SilentInTheMiddleOfItsFirstMessage) {
   expect_refused_by_connector(frame_header(100, 1, 0) + "TinyOT",
                               "no progress with the peer for 1 s");
-  expect_turned_away_by_listener(frame_header(100, 1, 0) + "TinyOT", "");
+  expect_rejected_by_listener(frame_header(100, 1, 0) + "TinyOT", "");
 }
 
-// Whoever begins rightly is taken for the peer, over plain TCP.
+// Over plain TCP a connection that begins correctly counts as the peer.
 TEST_F(PeerTest, SilentAfterTheBeginningOfItsFirstMessage) {
   Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--idle-timeout", "1"}), {},
                 kSoon);

@@ -116,12 +116,12 @@ class PreprocessRunTest : public CommandTest {
   // A run that its own store cannot feed says so before it looks for a peer.
   void expect_short(char party, const Arguments& inputs, const std::string& left,
                     const std::string& kind = "auth_ands_a") {
-    Listener nobody;
+    Listener unused;
     listener_ = party == 'A' ? 'B' : 'A';
-    peer_port_ = nobody.port();
+    peer_port_ = unused.port();
     const Ended ended = tinyot(as(party, "run", Arguments{"--circuit", "aes128"} + inputs));
     EXPECT_TRUE(ended_with(ended, 5, kind + " has " + left + ", needs 6400"));
-    EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid())
+    EXPECT_FALSE(unused.accept(std::chrono::milliseconds(0)).valid())
         << "it connected all the same";
   }
 };

@@ -97,8 +97,8 @@ TEST_F(SecretsTest, ADeadSessionIsNotServed) {
   const Json info = store_info('A');
   EXPECT_EQ(info["state"], "dead");
   EXPECT_EQ(info["dead_reason"], "a check failed for the sake of a test");
-  const Listener nobody;
-  listener_ = 'B', peer_port_ = nobody.port();
+  const Listener unused;
+  listener_ = 'B', peer_port_ = unused.port();
   const std::string reason = "session is revoked: a check failed for the sake of a test";
   EXPECT_TRUE(ended_with(
       tinyot(as('A', "run", {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"})), 5,
@@ -107,7 +107,7 @@ TEST_F(SecretsTest, ADeadSessionIsNotServed) {
       tinyot(as('A', "preprocess",
                 Arguments{"--ands", "2^10", "--resume", "--idle-timeout", "1"} + kFewColumns)),
       5, reason));
-  EXPECT_FALSE(nobody.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
+  EXPECT_FALSE(unused.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
   EXPECT_EQ(store_info('B')["state"], "complete");
 }
 

@@ -42,8 +42,8 @@ class Listener {
   std::string port_;
 };
 
-// Connects to 127.0.0.1, again and again until somebody listens; an invalid socket if nobody does
-// in time.
+// Connects to 127.0.0.1, again and again until a process listens there; an invalid socket if none
+// does in time.
 Socket connect_to(const std::string& port,
                   std::chrono::milliseconds patience = std::chrono::seconds(10));
 

@@ -1,4 +1,4 @@
-// Units that both parties have, and that nobody has unlocked yet, at the first runs of several that
+// Units that both parties have and neither has unlocked yet, at the first runs of several that
 // begin at once.
 #include "storage/store.h"
 #include "tests/support/layers.h"

@@ -27,7 +27,7 @@ Transcript honest_transcript(const ScenarioKind& kind, std::uint64_t seed, Party
   Trial trial = attempt(kind, seed, sender, nullptr);
   if (trial.honest.kind != Ending::Kind::Done || trial.cheater.kind != Ending::Kind::Done ||
       !trial.flaw.empty())
-    throw std::logic_error("a session of " + kind.name + " in which nobody cheats fails: " +
+    throw std::logic_error("a session of " + kind.name + " without a deviation fails: " +
                            trial.honest.text + trial.cheater.text + trial.flaw);
   return std::move(trial.conduct.sent);
 }

@@ -50,7 +50,7 @@ struct CampaignResult {
   std::size_t tried = 0;
 };
 
-// The attacks, from sessions in which nobody cheats. Fails: std::logic_error if such a session
+// The attacks, from sessions without a deviation. Fails: std::logic_error if such a session
 // fails.
 std::vector<Attack> plan_campaign(const CampaignOptions& options);
 

@@ -21,8 +21,8 @@ enum class Trick : std::uint8_t {
   // The payload becomes another one of the same length.
   FlipBit,  // one bit
   FlipRow,  // one bit in each stride of them: of each block, of each row
-  // one bit, and the same one in what the peer sends in return, as somebody does who goes on with
-  // his lie
+  // one bit, and the same one in what the peer sends in return, as a party does that
+  // keeps to its false value
   LieBothWays,
   Zeros,
   Ones,

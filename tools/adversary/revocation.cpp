@@ -155,7 +155,7 @@ std::size_t checked_message(Party cheater, std::uint64_t seed) {
   const auto found = std::ranges::find(conduct.sent, kCheckedAnswer, &SeenMessage::tag);
   if (endings.honest.kind != Ending::Kind::Done || endings.cheater.kind != Ending::Kind::Done ||
       found == conduct.sent.end())
-    throw std::logic_error("a session of two workers in which nobody cheats fails: " +
+    throw std::logic_error("a session of two workers without a deviation fails: " +
                            endings.honest.text + endings.cheater.text);
   return static_cast<std::size_t>(found - conduct.sent.begin());
 }

@@ -169,8 +169,8 @@ Judgement judge(const TableRow& row, Trick trick, const Trial& trial) {
       return violation("an internal error");
     default:
       if (is_among(end, row.checks)) return {Verdict::Caught, {}};
-      // What the cheater awaits or checks itself has ended it first; the honest party finds nobody
-      // there.
+      // What the cheater awaits or checks itself has ended it first; the honest party finds the
+      // connection closed.
       if (trial.honest.kind == Ending::Kind::Cut && trial.cheater.kind != Ending::Kind::Done)
         return {Verdict::Stopped, {}};
       return violation("an end that the table does not have");

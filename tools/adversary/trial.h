@@ -14,7 +14,7 @@ struct Ending {
     Done,
     Caught,  // PeerCheated
     Told,    // the peer said that it aborts
-    Cut,     // the connection ended, or nobody sent what the other one awaited
+    Cut,     // the connection ended, or neither party sent what the other one awaited
     Disagreed,
     Refused,  // by its own store, or as a wrong use
     Broken,   // an internal error
@@ -34,7 +34,7 @@ struct Trial {
 Ending ending_of(const std::function<void(net::Channel&)>& body,
                  std::unique_ptr<net::ByteStream> stream, bool tells = false);
 
-// Runs a session of the kind. `deviation` may be null: then nobody cheats.
+// Runs a session of the kind. `deviation` may be null: then no party deviates.
 Trial attempt(const ScenarioKind& kind, std::uint64_t seed, Party cheater,
               const Deviation* deviation, const Transcript* earlier = nullptr);
 

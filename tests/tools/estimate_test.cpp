@@ -1,4 +1,4 @@
-// `tinyot params` foretells what `tinyot preprocess` then reports.
+// `tinyot params` estimates what `tinyot preprocess` then reports.
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
@@ -17,7 +17,7 @@ const Arguments kTriples = kFewColumns + Arguments{"--material", "triples"};
 
 class EstimateTest : public CommandTest {
  protected:
-  // Makes both stores; what was foretold, and what each party reports.
+  // Makes both stores; the estimate, and what each party reports.
   void make(const std::string& ands, const Arguments& more = kFewColumns) {
     const Arguments options = Arguments{"--ands", ands, "--format", "json"} + more;
     estimate_ = json_of(tinyot(Arguments{"params", "--no-calibration"} + options));
