@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace tinyot {
 
 bool BitVector::clear_padding() {

@@ -1,5 +1,7 @@
 #include "base/material.h"
 
+#include "base/error.h"
+
 namespace tinyot {
 
 std::string_view name_of(MaterialKind kind) {

@@ -21,8 +21,8 @@
 
 #include "base/auth_bits.h"
 #include "base/parameters.h"
-#include "base/party.h"
 #include "base/risk.h"
+#include "tinyot/party.h"
 
 namespace tinyot {
 

@@ -24,10 +24,10 @@
 #include <span>
 
 #include "base/block.h"
-#include "base/party.h"
 #include "base/session_id.h"
 #include "crypto/hash_sum.h"
 #include "crypto/random_oracle.h"
+#include "tinyot/party.h"
 
 namespace tinyot::checks {
 

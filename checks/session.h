@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "base/block.h"
-#include "base/party.h"
 #include "base/session_id.h"
 #include "checks/mac_transcript.h"
 #include "crypto/rng.h"
 #include "net/channel.h"
 #include "net/handshake.h"
 #include "net/phase_log.h"
+#include "tinyot/party.h"
 
 namespace tinyot::checks {
 

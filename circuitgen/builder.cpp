@@ -1,4 +1,7 @@
-#include "circuitgen/builder.h"
+#include "tinyot/circuit/builder.h"
+
+#include "base/error.h"
+#include "circuitgen/wire_ids.h"
 
 namespace tinyot::circuit {
 
@@ -29,6 +32,10 @@ Bit operator~(const Bit& x) {
   if (x.is_constant()) return Bit(!x.constant());
   return x.builder_->make(GateKind::Not, x.node_, 0);
 }
+
+Builder::Builder(GateSink& sink, const CircuitInfo& info)
+    : sink_(sink), info_(info), ids_(std::make_unique<WireIds>()) {}
+Builder::~Builder() = default;
 
 Bit Builder::input_bit(std::uint32_t bundle, std::uint32_t bit) {
   ENSURE(bundle < info_.inputs.size() && bit < info_.inputs[bundle].bits);
@@ -75,9 +82,9 @@ void Builder::output(std::uint32_t bundle, BitSpan bits) {
 
 Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
   free_dead();
-  const auto node = static_cast<std::uint32_t>(ids_.take());
+  const auto node = static_cast<std::uint32_t>(ids_->take());
   if (node >= nodes_.size()) [[unlikely]]
-    nodes_.resize(ids_.limit());
+    nodes_.resize(ids_->limit());
   sink_.emit({kind, node, in0, in1});
   nodes_[node] = {1, kEnd};
   return Bit(this, node);
@@ -87,7 +94,7 @@ void Builder::free_dead() {
   while (dead_ != kEnd) {
     const std::uint32_t node = dead_;
     dead_ = nodes_[node].next_dead;
-    ids_.give_back(node);
+    ids_->give_back(node);
     sink_.emit({GateKind::Free, 0, node, 0});
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.h"
 #include "circuitgen/wire_ids.h"
 
 namespace tinyot::circuit {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

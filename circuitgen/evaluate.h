@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/bit_vector.h"
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

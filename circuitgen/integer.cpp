@@ -1,8 +1,10 @@
-#include "circuitgen/integer.h"
+#include "tinyot/circuit/integer.h"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
+
+#include "base/error.h"
 
 namespace tinyot::circuit {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

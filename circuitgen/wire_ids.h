@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

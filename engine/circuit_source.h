@@ -7,7 +7,7 @@
 
 #include "circuitgen/cost.h"
 #include "circuitgen/formats/circuit_file.h"
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::engine {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/party.h"
 #include "net/channel.h"
+#include "tinyot/party.h"
 
 namespace tinyot::net {
 

@@ -17,8 +17,8 @@
 #include "checks/session.h"
 #include "circuitgen/circuit_rounds.h"
 #include "circuitgen/cost.h"
-#include "circuitgen/gate.h"
 #include "online/inputs.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::online {
 

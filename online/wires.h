@@ -14,10 +14,10 @@
 
 #include "base/block.h"
 #include "base/parameters.h"
-#include "base/party.h"
 #include "base/secret.h"
 #include "circuitgen/layering.h"
 #include "online/lanes.h"
+#include "tinyot/party.h"
 
 namespace tinyot::online {
 

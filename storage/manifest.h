@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/block.h"
-#include "base/party.h"
+#include "tinyot/party.h"
 
 namespace tinyot::storage {
 

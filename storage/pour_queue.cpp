@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
+
 namespace tinyot::storage {
 
 void PourQueue::add(MaterialBatch batch) {

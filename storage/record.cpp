@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/error.h"
+
 namespace tinyot::storage {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "tools/failure.h"
 #include "tools/preprocess.h"
 
 namespace tinyot::tools {
@@ -85,7 +86,7 @@ double median(std::vector<double> values) {
 
 Json succeed(const JobResult& result) {
   if (result.exit_status != 0)
-    throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+    throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
   return result.report;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/memory.h"
 #include "engine/plan.h"
 #include "tools/bench.h"
+#include "tools/failure.h"
 #include "tools/local.h"
 
 namespace tinyot::tools {
@@ -53,7 +54,7 @@ Json measure(const PreprocessJob& job, const LocalLink& link) {
   const engine::TemporaryDirectory dir;
   const JobResult result = preprocess_locally(job, dir.path(), link);
   if (result.exit_status != 0)
-    throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+    throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
   return result.report;
 }
 

@@ -9,6 +9,7 @@
 #include "engine/connection.h"
 #include "online/runtime.h"
 #include "tools/bench.h"
+#include "tools/failure.h"
 #include "tools/local.h"
 #include "tools/pair.h"
 
@@ -179,8 +180,7 @@ void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const J
       if (circuit::receives(bundle.to, party) &&
           report[std::string(1, letter(party))]["outputs"][bundle.name] !=
               circuit.print(i, wanted[i]))
-        throw Error(ExitStatus::Failure,
-                    "output " + bundle.name + " of " + circuit.info().name + " is wrong");
+        throw CommandError("output " + bundle.name + " of " + circuit.info().name + " is wrong");
   }
 }
 

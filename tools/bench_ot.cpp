@@ -6,6 +6,7 @@
 #include "offline/bit_source.h"
 #include "offline/ot_extension.h"
 #include "tools/bench.h"
+#include "tools/failure.h"
 #include "tools/pair.h"
 
 namespace tinyot::tools {
@@ -127,7 +128,7 @@ JobResult be_party(const OtJob& job, Party party, const engine::Endpoint& endpoi
 const Json& phase_of(const Json& report, const std::string& name) {
   for (const Json& phase : report["phases"])
     if (phase["name"] == name) return phase;
-  throw Error(ExitStatus::Failure, "a measured job has no phase " + name);
+  throw CommandError("a measured job has no phase " + name);
 }
 
 Json row_of(const OtJob& job, const Json& report) {
@@ -199,7 +200,7 @@ int bench_ot(const Arguments& arguments) {
                        const engine::Endpoint& endpoint) { return be_party(job, party, endpoint); },
                    timeouts);
       if (result.exit_status != 0)
-        throw Error(static_cast<ExitStatus>(result.exit_status), "a measured job failed");
+        throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
       table.add(row_of(job, result.report));
     }
   }

@@ -14,6 +14,7 @@
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/generators/registry.h"
 #include "tools/circuit_spec.h"
+#include "tools/failure.h"
 
 namespace tinyot::tools {
 namespace {
@@ -147,7 +148,7 @@ class NewFile {
 
  private:
   [[noreturn]] void fail() const {
-    throw Error(ExitStatus::Failure, "cannot write " + path_ + ": " + std::strerror(errno));
+    throw CommandError("cannot write " + path_ + ": " + std::strerror(errno));
   }
 
   std::string path_, part_;

@@ -10,8 +10,8 @@
 
 #include "base/secret_text.h"
 #include "circuitgen/evaluate.h"
-#include "circuitgen/gate.h"
 #include "engine/circuit_source.h"
+#include "tinyot/circuit/gate.h"
 #include "tools/command_line.h"
 #include "tools/report.h"
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/party.h"
 #include "net/tcp.h"
+#include "tinyot/party.h"
 
 namespace tinyot::tools {
 

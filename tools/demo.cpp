@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "crypto/rng.h"
 #include "tools/bench.h"
+#include "tools/failure.h"
 #include "tools/local.h"
 
 namespace tinyot::tools {
@@ -32,7 +33,7 @@ struct Encryption {
 
 void succeed(const JobResult& result, const std::string& step) {
   if (result.exit_status != 0)
-    throw Error(static_cast<ExitStatus>(result.exit_status), "the demo failed in: " + step);
+    throw CommandError("the demo failed in: " + step, static_cast<ExitStatus>(result.exit_status));
 }
 
 // Shares the key between the parties, runs oblivious AES and returns B's report.
@@ -62,7 +63,7 @@ Json encrypt_obliviously(const Encryption& encryption, const std::filesystem::pa
 void check_ciphertext(const Json& report, const crypto::AesBytes& key,
                       const std::vector<crypto::AesBytes>& message) {
   if (report.at("outputs").at("ciphertext") != hex(crypto::aes128_by_library_vartime(key, message)))
-    throw Error(ExitStatus::Failure, "the demo computed a wrong ciphertext, please report");
+    throw CommandError("the demo computed a wrong ciphertext, please report");
 }
 
 int demo_command(const Arguments& arguments) {
@@ -86,7 +87,7 @@ int demo_command(const Arguments& arguments) {
 
   const Json fips = encrypt_obliviously({kFipsKey, {kFipsMessage}}, dir.path(), timeouts, rng);
   if (fips["outputs"]["ciphertext"] != kFipsCiphertext)
-    throw Error(ExitStatus::Failure, "the demo missed the FIPS-197 vector, please report");
+    throw CommandError("the demo missed the FIPS-197 vector, please report");
   std::vector<crypto::AesBytes> message(kBlocks);
   for (crypto::AesBytes& block : message) block = rng.object<crypto::AesBytes>();
   const Json many =

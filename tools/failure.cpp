@@ -3,6 +3,8 @@
 #include <iostream>
 #include <new>
 
+#include "tinyot/error.h"
+
 namespace tinyot::tools {
 namespace {
 
@@ -25,14 +27,59 @@ std::string_view class_of(ExitStatus status) {
   return "internal";
 }
 
+ExitStatus status_of(ErrorClass error_class) {
+  switch (error_class) {
+    case ErrorClass::Usage:
+      return ExitStatus::Usage;
+    case ErrorClass::Network:
+      return ExitStatus::Network;
+    case ErrorClass::PeerCheated:
+      return ExitStatus::PeerCheated;
+    case ErrorClass::Store:
+      return ExitStatus::Store;
+    case ErrorClass::Disagreement:
+      return ExitStatus::Disagreement;
+    case ErrorClass::Other:
+      break;
+  }
+  return ExitStatus::Failure;
+}
+
+// How this command carries out a remedy; begins with its separator.
+std::string text_of(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::GiveStoreKey:
+      return "; give it with --store-key @FILE";
+    case Remedy::OmitStoreKey:
+      return "; leave out --store-key";
+    case Remedy::Resume:
+      return "; continue with --resume";
+    case Remedy::UseShardsTogether:
+      return "; use the shards together instead: --store DIR DIR ...";
+    case Remedy::GiveKeys:
+      return "; give --key and --peer-key on both sides or on neither";
+    case Remedy::MakeKey:
+      return "; make a key with tinyot keygen --out FILE";
+    case Remedy::GivePeersKey:
+      return "; give --key and that --peer-key";
+    case Remedy::AllowWeakParameters:
+      return ", or --allow-weak for measurements";
+    case Remedy::None:
+      break;
+  }
+  return {};
+}
+
 }  // namespace
 
 Failure current_failure() {
   try {
     throw;
   } catch (const NetworkError& error) {
-    return {error.status(), error.what(), error.phase()};
+    return {ExitStatus::Network, error.what() + text_of(error.remedy()), error.phase()};
   } catch (const Error& error) {
+    return {status_of(error.error_class()), error.what() + text_of(error.remedy()), {}};
+  } catch (const CommandError& error) {
     return {error.status(), error.what(), {}};
   } catch (const std::bad_alloc&) {
     return {ExitStatus::Failure,

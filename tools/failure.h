@@ -1,12 +1,34 @@
 // The end of a command that failed: its message on stderr, its exit status, and its report.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 
-#include "base/error.h"
 #include "tools/report.h"
 
 namespace tinyot::tools {
+
+// Exit statuses of the `tinyot` command; every error has one.
+enum class ExitStatus : int {
+  Done = 0,
+  Failure = 1,
+  Usage = 2,
+  Network = 3,
+  PeerCheated = 4,
+  Store = 5,
+  Disagreement = 6,
+};
+
+// A failure of the command itself, or of one that it ran, which ends with that one's status.
+class CommandError : public std::runtime_error {
+ public:
+  explicit CommandError(const std::string& message, ExitStatus status = ExitStatus::Failure)
+      : std::runtime_error(message), status_(status) {}
+  ExitStatus status() const { return status_; }
+
+ private:
+  ExitStatus status_;
+};
 
 struct Failure {
   ExitStatus status;

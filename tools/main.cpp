@@ -98,8 +98,7 @@ int main(int argc, char** argv) {
   tinyot::tools::keep_freed_memory();
   try {
     const int status = tinyot::tools::dispatch({argv + 1, argv + argc});
-    if (!std::cout.flush())
-      throw tinyot::Error(tinyot::ExitStatus::Failure, "cannot write the result to stdout");
+    if (!std::cout.flush()) throw tinyot::tools::CommandError("cannot write the result to stdout");
     return status;
   } catch (...) {
     const tinyot::tools::Failure failure = tinyot::tools::current_failure();

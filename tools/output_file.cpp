@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "tools/failure.h"
 
 namespace tinyot::tools {
 
@@ -30,8 +31,7 @@ void OutputFile::write(const std::string& text) {
 }
 
 void OutputFile::fail() const {
-  throw Error(ExitStatus::Failure,
-              "cannot write the output to " + path_ + ": " + std::strerror(errno));
+  throw CommandError("cannot write the output to " + path_ + ": " + std::strerror(errno));
 }
 
 }  // namespace tinyot::tools

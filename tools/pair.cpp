@@ -64,11 +64,9 @@ struct Child {
 Child start(Party party, const engine::Endpoint& endpoint, const PartyJob& job) {
   int ends[2];
   if (::pipe(ends) != 0)
-    throw Error(ExitStatus::Failure, std::string("cannot make a pipe: ") + std::strerror(errno));
+    throw CommandError(std::string("cannot make a pipe: ") + std::strerror(errno));
   const pid_t parent = getpid(), pid = ::fork();
-  if (pid < 0)
-    throw Error(ExitStatus::Failure,
-                std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid < 0) throw CommandError(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
     ::close(ends[0]);
     be_party(party, endpoint, job, ends[1], parent);

@@ -5,6 +5,7 @@
 #include "engine/estimate.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
+#include "tools/failure.h"
 #include "tools/preprocess.h"
 
 namespace tinyot::tools {
@@ -15,9 +16,11 @@ engine::Calibration measured(const engine::PreprocessRequest& job,
                              const net::TcpTimeouts& timeouts) {
   try {
     return engine::calibrate(job, timeouts);
-  } catch (const Error& error) {
-    throw Error(error.status(), "the calibration failed; --no-calibration goes without it: " +
-                                    std::string(error.what()));
+  } catch (const Error&) {
+    const Failure failure = current_failure();
+    throw CommandError(
+        "the calibration failed; --no-calibration goes without it: " + failure.message,
+        failure.status);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "tools/adversary/revocation.h"
+#include "tools/failure.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "tools/failure.h"
 
 namespace tinyot::tools {
 namespace {
@@ -36,7 +37,7 @@ void install(void (*handler)(int), int flags) {
 
 StopSignals::StopSignals(std::stop_source cancel) {
   if (::pipe2(pipe_, O_CLOEXEC) != 0)
-    throw Error(ExitStatus::Failure, std::string("cannot make a pipe: ") + std::strerror(errno));
+    throw CommandError(std::string("cannot make a pipe: ") + std::strerror(errno));
   wake_descriptor = pipe_[1];
   waiter_ = std::thread([this, cancel = std::move(cancel)]() mutable {
     char byte = 0;

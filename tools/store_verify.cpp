@@ -4,6 +4,7 @@
 #include "engine/synchronise.h"
 #include "storage/verify.h"
 #include "tools/endpoint.h"
+#include "tools/failure.h"
 #include "tools/report.h"
 #include "tools/store_command.h"
 #include "tools/store_options.h"

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "circuitgen/word.h"
+#include "tinyot/circuit/word.h"
 
 namespace tinyot {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <ostream>
 
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "circuitgen/formats/text_source.h"
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

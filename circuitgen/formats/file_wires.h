@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "circuitgen/formats/file_gate.h"
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

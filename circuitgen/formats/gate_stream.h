@@ -10,8 +10,8 @@
 #include "circuitgen/formats/file_wires.h"
 #include "circuitgen/formats/last_reads.h"
 #include "circuitgen/formats/truth_table.h"
-#include "circuitgen/gate.h"
 #include "circuitgen/wire_ids.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/bit_vector.h"
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

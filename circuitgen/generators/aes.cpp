@@ -1,5 +1,7 @@
 #include "circuitgen/generators/aes.h"
 
+#include "base/error.h"
+
 namespace tinyot::circuit {
 namespace {
 

@@ -7,7 +7,7 @@
 // Peralta, "A small depth-16 circuit for the AES S-box", IFIP SEC 2012.
 #pragma once
 
-#include "circuitgen/word.h"
+#include "tinyot/circuit/word.h"
 
 namespace tinyot::circuit {
 

@@ -1,6 +1,7 @@
 #include "circuitgen/generators/columns.h"
 
-#include "circuitgen/integer.h"
+#include "base/error.h"
+#include "tinyot/circuit/integer.h"
 
 namespace tinyot::circuit {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "circuitgen/builder.h"
+#include "tinyot/circuit/builder.h"
 
 namespace tinyot::circuit {
 

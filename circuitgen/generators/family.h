@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "circuitgen/builder.h"
-#include "circuitgen/gate.h"
+#include "tinyot/circuit/builder.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
 

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "circuitgen/integer.h"
+#include "tinyot/circuit/integer.h"
 
 namespace tinyot::circuit {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "circuitgen/generators/columns.h"
-#include "circuitgen/integer.h"
+#include "tinyot/circuit/integer.h"
 
 namespace tinyot::circuit {
 namespace {

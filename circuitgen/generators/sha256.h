@@ -12,7 +12,7 @@
 #include <array>
 
 #include "circuitgen/generators/family.h"
-#include "circuitgen/word.h"
+#include "tinyot/circuit/word.h"
 
 namespace tinyot::circuit {
 

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "circuitgen/generators/columns.h"
-#include "circuitgen/integer.h"
+#include "tinyot/circuit/integer.h"
 
 namespace tinyot::circuit {
 namespace {

@@ -15,8 +15,7 @@ std::string openssl_reason() {
 
 void openssl_ensure(bool done, const char* what) {
   if (!done)
-    throw Error(ExitStatus::Failure,
-                std::string("OpenSSL cannot ") + what + ": " + openssl_reason());
+    throw Error(ErrorClass::Other, std::string("OpenSSL cannot ") + what + ": " + openssl_reason());
 }
 
 }  // namespace tinyot::net

@@ -1,4 +1,4 @@
-#include "circuitgen/builder.h"
+#include "tinyot/circuit/builder.h"
 
 #include <gtest/gtest.h>
 

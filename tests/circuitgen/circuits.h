@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "circuitgen/evaluate.h"
-#include "circuitgen/gate.h"
 #include "tests/support/layers.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot {
 

@@ -1,4 +1,4 @@
-#include "circuitgen/word.h"
+#include "tinyot/circuit/word.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Circuits listed gate by gate.
 #pragma once
 
-#include "circuitgen/gate.h"
 #include "tests/support/layers.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::test {
 

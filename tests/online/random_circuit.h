@@ -1,9 +1,9 @@
 // Random circuits with every kind of gate, for comparing the runtime with the plain evaluator.
 #pragma once
 
-#include "circuitgen/gate.h"
 #include "crypto/rng.h"
 #include "tests/support/layers.h"
+#include "tinyot/circuit/gate.h"
 
 namespace tinyot::test {
 

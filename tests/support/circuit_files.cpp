@@ -15,8 +15,8 @@
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/generators/aes.h"
 #include "circuitgen/generators/sha256.h"
-#include "circuitgen/integer.h"
 #include "tests/support/layers.h"
+#include "tinyot/circuit/integer.h"
 
 namespace tinyot::test {
 namespace {

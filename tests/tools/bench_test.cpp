@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
+#include "tools/failure.h"
 #include "tools/preprocess.h"
 
 namespace tinyot::test {
@@ -97,7 +98,7 @@ TEST(Bench, AJobThatFailedIsNotMeasured) {
     try {
       succeed({{{"wall_s", 1}}, status});
       ADD_FAILURE() << status;
-    } catch (const Error& error) {
+    } catch (const tools::CommandError& error) {
       EXPECT_EQ(static_cast<int>(error.status()), status);
     }
   }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/party.h"
+#include "tinyot/party.h"
 #include "tools/adversary/trial.h"
 
 namespace tinyot::tools {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/party.h"
 #include "net/channel.h"
+#include "tinyot/party.h"
 
 namespace tinyot::tools {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/parameters.h"
-#include "base/party.h"
 #include "net/channel.h"
+#include "tinyot/party.h"
 
 namespace tinyot::tools {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/party.h"
+#include "tinyot/party.h"
 
 namespace tinyot::circuit {
 

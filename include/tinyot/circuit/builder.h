@@ -1,5 +1,5 @@
 // The interface for generators: plain C++ functions over Bit that emit gates as they run. For
-// integers see circuitgen/integer.h and the wrapper circuitgen/word.h.
+// integers see tinyot/circuit/integer.h and the wrapper tinyot/circuit/word.h.
 //
 // A Bit is a handle to a wire or a known constant. Handles are reference-counted: when the last
 // handle to a wire is destroyed, the wire is freed. Constants are folded, so x ^ 0, x & 1, x ^ x
@@ -10,17 +10,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "circuitgen/gate.h"
-#include "circuitgen/wire_ids.h"
+#include "tinyot/circuit/gate.h"
+#include "tinyot/error.h"
 
 namespace tinyot::circuit {
 
 class Builder;
+class WireIds;
 
 class Bit {
  public:
@@ -34,9 +35,9 @@ class Bit {
   ~Bit();
 
   bool is_constant() const { return builder_ == nullptr; }
-  // Fails: std::logic_error by ENSURE unless is_constant().
+  // Fails: std::invalid_argument unless is_constant().
   bool constant() const {
-    ENSURE(is_constant());
+    require(is_constant(), "the value of a wire is asked for");
     return node_ != 0;
   }
 
@@ -66,7 +67,8 @@ using BitSpan = std::span<const Bit>;
 class Builder {
  public:
   // `info` has the widths of the bundles; it outlives the builder.
-  Builder(GateSink& sink, const CircuitInfo& info) : sink_(sink), info_(info) {}
+  Builder(GateSink& sink, const CircuitInfo& info);
+  ~Builder();
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
@@ -109,7 +111,7 @@ class Builder {
 
   GateSink& sink_;
   const CircuitInfo& info_;
-  WireIds ids_;
+  std::unique_ptr<WireIds> ids_;
   std::vector<Node> nodes_;
   std::uint32_t dead_ = kEnd;
 };

@@ -1,5 +1,5 @@
 // Integers as values: Word<n> of n bits, and Number of a width known only when the generator runs.
-// Both are thin wrappers around circuitgen/integer.h, whose functions accept them directly.
+// Both are thin wrappers around tinyot/circuit/integer.h, whose functions accept them directly.
 //
 // Operands of one operation are equally wide, and so is the result: arithmetic is modulo 2^n. Bit 0
 // is the lowest.
@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-#include "circuitgen/integer.h"
+#include "tinyot/circuit/integer.h"
 
 namespace tinyot::circuit {
 
@@ -22,7 +22,7 @@ class Word {
  public:
   Word() = default;  // zero
   explicit Word(BitSpan bits) {
-    ENSURE(bits.size() == n);
+    require(bits.size() == n, "a Word of another width");
     std::copy(bits.begin(), bits.end(), bits_.begin());
   }
   // The constant `value`; bits from 64 on are 0.
@@ -76,7 +76,7 @@ concept Integer = requires(const W& x, W& z) {
 // z = operation(x, y) bit by bit.
 template <Integer W, class Operation>
 W bit_by_bit(const W& x, const W& y, Operation operation) {
-  ENSURE(x.size() == y.size());
+  require(x.size() == y.size(), "operands of different widths");
   W z = x.zeros();
   for (std::size_t i = 0; i < x.size(); ++i) z[i] = operation(x[i], y[i]);
   return z;
@@ -112,7 +112,7 @@ W operator-(const W& x, const W& y) {
 }
 template <Integer W>
 W operator*(const W& x, const W& y) {
-  ENSURE(x.size() == y.size());
+  require(x.size() == y.size(), "operands of different widths");
   W z = x.zeros();
   multiply(z.bits(), x, y);
   return z;

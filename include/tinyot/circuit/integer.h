@@ -1,16 +1,16 @@
-// Unsigned integers as spans of bits, bit 0 the lowest: the arithmetic that circuitgen/word.h wraps
-// into types.
+// Unsigned integers as spans of bits, bit 0 the lowest: the arithmetic that tinyot/circuit/word.h
+// wraps into types.
 //
 // The aim is few ANDs, then little depth, then few XORs. n is the width of the operands where costs
 // are stated. Spans of one call are equally wide unless stated otherwise; `out` may be one of the
-// operands. Fails: std::logic_error by ENSURE on wrong widths.
+// operands. Fails: std::logic_error on wrong widths.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "circuitgen/builder.h"
+#include "tinyot/circuit/builder.h"
 
 namespace tinyot::circuit {
 

@@ -1,0 +1,112 @@
+// Errors of the library. Each is an exception of one of the classes below.
+//
+//   PeerCheated     received data break the protocol, and never anything else
+//   PeerAborted     the peer found that one of its own checks failed
+//   NetworkError    the connection failed, or was never made
+//   StoreError      a store or one of its files cannot be used; OutOfMaterial: it has too little
+//   Disagreement    the two parties do not ask for the same
+//   UsageError      an argument is invalid
+//   Error           the system failed otherwise
+//
+// std::logic_error is a bug in the library, or a call that its header forbids. No message carries a
+// secret. After PeerCheated or PeerAborted the session is revoked: its keys are erased at both
+// parties, and its material is lost.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace tinyot {
+
+enum class ErrorClass { Other, Usage, Network, PeerCheated, Store, Disagreement };
+
+// What the caller can do about an error, where there is one thing to do; how it is done depends on
+// the program (an option of a command, a field of a request).
+enum class Remedy {
+  None,
+  GiveStoreKey,         // the store is sealed under a store key, and none was given
+  OmitStoreKey,         // a store key was given, and the store is not sealed under one
+  Resume,               // continue what is there
+  UseShardsTogether,    // use several shards as one store
+  GiveKeys,             // authenticate both parties by keys, or neither
+  MakeKey,              // make a key pair for this party
+  GivePeersKey,         // pin the key with which the store was made
+  AllowWeakParameters,  // for measurements only
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorClass error_class, const std::string& message, Remedy remedy = Remedy::None)
+      : std::runtime_error(message), class_(error_class), remedy_(remedy) {}
+  ErrorClass error_class() const { return class_; }
+  Remedy remedy() const { return remedy_; }
+
+ private:
+  ErrorClass class_;
+  Remedy remedy_;
+};
+
+// `check` is the name of the check that failed, as doc/protocol_map.md lists it.
+class PeerCheated : public Error {
+ public:
+  explicit PeerCheated(const std::string& check)
+      : Error(ErrorClass::PeerCheated,
+              "the peer deviated from the protocol (check: " + check +
+                  "); the session is revoked, start a new one in a new store"),
+        check_(check) {}
+  const std::string& check() const { return check_; }
+
+ private:
+  std::string check_;
+};
+
+class NetworkError : public Error {
+ public:
+  explicit NetworkError(const std::string& message, std::string phase = {},
+                        Remedy remedy = Remedy::None)
+      : Error(ErrorClass::Network, message, remedy), phase_(std::move(phase)) {}
+  // The phase of the protocol; empty before the parties are connected.
+  const std::string& phase() const { return phase_; }
+
+ private:
+  std::string phase_;
+};
+
+// An abort has no reason; the session is revoked on both sides.
+class PeerAborted : public NetworkError {
+ public:
+  PeerAborted()
+      : NetworkError(
+            "the peer aborted the session: one of its checks failed; the session is revoked, "
+            "start a new one in a new store") {}
+};
+
+class UsageError : public Error {
+ public:
+  explicit UsageError(const std::string& message, Remedy remedy = Remedy::None)
+      : Error(ErrorClass::Usage, message, remedy) {}
+};
+
+class StoreError : public Error {
+ public:
+  explicit StoreError(const std::string& message, Remedy remedy = Remedy::None)
+      : Error(ErrorClass::Store, message, remedy) {}
+};
+
+class OutOfMaterial : public StoreError {
+ public:
+  explicit OutOfMaterial(const std::string& message) : StoreError(message) {}
+};
+
+class Disagreement : public Error {
+ public:
+  explicit Disagreement(const std::string& message) : Error(ErrorClass::Disagreement, message) {}
+};
+
+// For calls that a header forbids. Fails: std::invalid_argument, a std::logic_error.
+inline void require(bool is_allowed, const char* otherwise) {
+  if (!is_allowed) throw std::invalid_argument(otherwise);
+}
+
+}  // namespace tinyot
