@@ -76,7 +76,7 @@ class CostSink final : public GateSink {
 std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max) {
   CircuitCost cost;
   for (const InputBundle& bundle : circuit.info().inputs)
-    cost.input_bits[static_cast<std::size_t>(bundle.owner)] += bundle.bits;
+    if (bundle.owner) cost.input_bits[static_cast<std::size_t>(*bundle.owner)] += bundle.bits;
   for (const OutputBundle& bundle : circuit.info().outputs) cost.output_bits += bundle.bits;
   CostSink sink(circuit.info(), cost, gates_max);
   try {

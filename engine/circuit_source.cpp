@@ -47,7 +47,7 @@ LoadedCircuit LoadedCircuit::from_file(const std::string& path,
   auto circuit = circuit::read_circuit(text, std::filesystem::path(path).stem().string(), options);
   std::string fingerprint = circuit->info().name + " " + digest_of(*text) + " inputs";
   for (const circuit::InputBundle& bundle : circuit->info().inputs)
-    fingerprint += std::string(" ") + letter(bundle.owner) + std::to_string(bundle.bits);
+    fingerprint += std::string(" ") + letter(*bundle.owner) + std::to_string(bundle.bits);
   fingerprint += " outputs to " + std::string(name_of(options.other_receivers));
   return LoadedCircuit(std::move(circuit), std::move(fingerprint), lanes);
 }

@@ -17,11 +17,19 @@ std::span<Word> words_of(SecretVector<Block>& plane, std::size_t first, std::siz
 
 OutputShares::OutputShares(const circuit::CircuitInfo& info, MaterialForm form, const Lanes& lanes)
     : lanes_(lanes), form_(form) {
+  for (const circuit::OutputBundle& bundle : info.outputs)
+    parts_.push_back({parts_.size(), 0, bundle.bits * lanes.count(), bundle.to});
   std::size_t entries = 0;
-  for (const circuit::OutputBundle& bundle : info.outputs) {
-    parts_.push_back({parts_.size(), entries, bundle.bits * lanes.count(), bundle.to});
-    entries += parts_.back().count;
-  }
+  const auto place = [&](bool are_revealed) {
+    for (Part& part : parts_) {
+      if ((part.to != circuit::Receiver::None) != are_revealed) continue;
+      part.first = entries;
+      entries += part.count;
+    }
+  };
+  place(true);
+  revealed_ = entries;
+  place(false);
   bits_ = BitVector(entries);
   for (std::size_t p = 0; p < planes_of(form); ++p) planes_.emplace_back(entries);
 }
@@ -48,6 +56,23 @@ InputValues OutputShares::reveal(checks::Session& session, MaterialReader& mater
                                  checks::SettledCheck) {
   ENSURE(bits_taken_ == bits_.size() && blocks_taken_ == bits_.size());
   return form_ == MaterialForm::Pairs ? reveal_pairs(session) : open_shared(session, material);
+}
+
+SharedOutputs OutputShares::take_shared() {
+  SharedOutputs shared(parts_.size());
+  for (const Part& part : parts_) {
+    if (part.to != circuit::Receiver::None) continue;
+    BitVector bits(part.count);
+    bits.copy_from(bits_, part.first, 0, part.count);
+    std::vector<SecretVector<Block>> planes;
+    for (const SecretVector<Block>& plane : planes_) {
+      const auto first = plane.begin() + static_cast<std::ptrdiff_t>(part.first);
+      planes.emplace_back(first, first + static_cast<std::ptrdiff_t>(part.count));
+    }
+    shared[part.bundle].emplace(part.count / lanes_.count(), lanes_.count(), std::move(bits),
+                                std::move(planes));
+  }
+  return shared;
 }
 
 // `bits` has the entries of one bundle in the order (bit, lane).
@@ -99,7 +124,7 @@ InputValues OutputShares::open_shared(checks::Session& session, MaterialReader& 
   const ScopedSecret<Delta> delta(session.global_key());
   std::vector<BitVector> masks(parts_.size());  // of the outputs that only this party receives
   for (const Part& part : parts_) {
-    if (part.to == circuit::Receiver::Both) continue;
+    if (part.to == circuit::Receiver::Both || part.to == circuit::Receiver::None) continue;
     const bool mine = circuit::receives(part.to, session.me());
     const MaterialSlices slices =
         material.take(auth_bits_of(mine ? session.me() : session.peer()), part.count);
@@ -118,10 +143,12 @@ InputValues OutputShares::open_shared(checks::Session& session, MaterialReader& 
       planes_[0][part.first + i] ^= share.value;
     }
   }
-  checks::reveal_bits(session, kOutputs, bits_);
-  BitVector opened = checks::receive_revealed_bits(session, kOutputs, bits_.size());
-  opened ^= bits_;
-  const std::span<MacShare> shares = words_of<MacShare>(planes_[0], 0, bits_.size());
+  BitVector revealed(revealed_);
+  revealed.copy_from(bits_, 0, 0, revealed_);
+  checks::reveal_bits(session, kOutputs, revealed);
+  BitVector opened = checks::receive_revealed_bits(session, kOutputs, revealed_);
+  opened ^= revealed;
+  const std::span<MacShare> shares = words_of<MacShare>(planes_[0], 0, revealed_);
   for (std::size_t i = 0; i < shares.size(); ++i)
     shares[i] = xor_public_bit(shares[i], delta, opened[i]);
   checks::absorb_opened(session, shares);

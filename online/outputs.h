@@ -6,11 +6,14 @@
 // Differs: with triples a bit is opened to both parties, because a party has no MAC of its share
 // alone (ands_from_triples.h). A bit for one receiver is masked by a fresh aBit [r] of that party:
 // x ^ r is opened, and the receiver removes r.
+//
+// Outputs that no party receives are not opened: both parties keep their shares.
 #pragma once
 
 #include <vector>
 
 #include "online/inputs.h"
+#include "online/shared_value.h"
 
 namespace tinyot::online {
 
@@ -27,8 +30,11 @@ class OutputShares {
   InputValues reveal(checks::Session& session, MaterialReader& material,
                      checks::SettledCheck before);
 
+  // The outputs that no party receives, by bundle. Once.
+  SharedOutputs take_shared();
+
  private:
-  // Bits [first, first + count) of the entries.
+  // Bits [first, first + count) of the entries. Those that are revealed come first.
   struct Part {
     std::size_t bundle;
     std::size_t first;
@@ -42,8 +48,9 @@ class OutputShares {
 
   Lanes lanes_;
   MaterialForm form_;
-  std::vector<Part> parts_;  // by bundle
-  BitVector bits_;           // entry (bundle, bit, lane)
+  std::vector<Part> parts_;   // by bundle
+  std::size_t revealed_ = 0;  // entries
+  BitVector bits_;            // entry (bundle, bit, lane)
   std::vector<SecretVector<Block>> planes_;
   std::size_t bits_taken_ = 0, blocks_taken_ = 0;
 };

@@ -51,9 +51,10 @@ class BlockChunk {
 class Runtime final : public circuit::RoundSink {
  public:
   Runtime(checks::Session& session, MaterialReader& material, MaterialForm form,
-          const circuit::CircuitRounds& rounds, const InputValues& inputs)
+          const circuit::CircuitRounds& rounds, const InputValues& inputs,
+          const SharedInputs& shared)
       : session_(session), material_(material), form_(form), info_(rounds.circuit().info()),
-        inputs_(inputs), lanes_(rounds.lanes()), bits_(session.me(), lanes_),
+        inputs_(inputs), shared_(shared), lanes_(rounds.lanes()), bits_(session.me(), lanes_),
         blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)),
         outputs_(info_, form_, lanes_) {}
 
@@ -97,6 +98,7 @@ class Runtime final : public circuit::RoundSink {
   MaterialForm form_;
   const circuit::CircuitInfo& info_;
   const InputValues& inputs_;
+  const SharedInputs& shared_;
   Lanes lanes_;
   WireBits bits_;
   WireBlocks blocks_;
@@ -139,6 +141,8 @@ void Runtime::round(circuit::Round& round) {
                             inputs_);
     now.inputs.back().set_bits(lanes_, bits_);
   }
+  for (const circuit::RoundInput& input : round.inputs)
+    if (!info_.inputs[input.bundle].owner) shared_[input.bundle]->set_bits(input, lanes_, bits_);
   bits_.evaluate(round);
   for (const circuit::RoundOutput& output : round.outputs) outputs_.take_bits(output, bits_);
   const std::size_t ands = round.and_count(lanes_.count());
@@ -167,6 +171,9 @@ void Runtime::finish_blocks() {
   blocks_.grow(last.round);
   for (const InputLayer& inputs : last.inputs)
     inputs.set_blocks(lanes_, form_, session_.global_key(), blocks_);
+  for (const circuit::RoundInput& input : last.round.inputs)
+    if (!info_.inputs[input.bundle].owner)
+      shared_[input.bundle]->set_blocks(input, lanes_, blocks_);
   blocks_.evaluate_common(last.round.common_local);
   for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
     blocks_.evaluate_tile(last.round.local, tile);
@@ -208,12 +215,19 @@ void Runtime::reveal_outputs() {
   checks::SettledCheck settled = checks::settle_transcripts(session_);
   auto values = outputs_.reveal(session_, material_, std::move(settled));
   set_outputs(std::move(values), checks::settle_transcripts(session_));
+  result.shared = outputs_.take_shared();
 }
 
 void check_inputs(const checks::Session& session, const circuit::CircuitInfo& info,
-                  std::size_t lanes, const InputValues& inputs) {
+                  MaterialForm form, std::size_t lanes, const InputValues& inputs,
+                  const SharedInputs& shared) {
   ENSURE(lanes > 0 && inputs.size() == info.inputs.size());
   for (std::size_t b = 0; b < inputs.size(); ++b) {
+    if (!info.inputs[b].owner) {
+      ENSURE(b < shared.size() && shared[b] != nullptr && !info.inputs[b].same_in_all_lanes);
+      ENSURE(shared[b]->bits() == info.inputs[b].bits && shared[b]->lanes() == lanes &&
+             shared[b]->form() == form);
+    }
     if (info.inputs[b].owner != session.me()) continue;
     ENSURE(inputs[b] && inputs[b]->size() == (info.inputs[b].same_in_all_lanes ? 1 : lanes));
     for (const BitVector& value : *inputs[b]) ENSURE(value.size() == info.inputs[b].bits);
@@ -228,7 +242,7 @@ MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands
   if (form == MaterialForm::Triples) {
     counts[MaterialKind::Triples] = ands;
     for (const circuit::OutputBundle& bundle : info.outputs)
-      if (bundle.to != circuit::Receiver::Both)
+      if (bundle.to == circuit::Receiver::A || bundle.to == circuit::Receiver::B)
         counts[auth_bits_of(bundle.to == circuit::Receiver::A ? Party::A : Party::B)] +=
             std::uint64_t{bundle.bits} * lanes;
   } else {
@@ -237,8 +251,9 @@ MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands
           ands;
   }
   for (const circuit::InputBundle& bundle : info.inputs)
-    counts[auth_bits_of(bundle.owner)] +=
-        std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
+    if (bundle.owner)
+      counts[auth_bits_of(*bundle.owner)] +=
+          std::uint64_t{bundle.bits} * (bundle.same_in_all_lanes ? 1 : lanes);
   return counts;
 }
 
@@ -249,10 +264,11 @@ std::size_t window_for(std::size_t lanes) {
 
 RunResult run_circuit(checks::Session& session, MaterialSource& source,
                       const MaterialCounts& wanted, MaterialForm form,
-                      circuit::CircuitRounds& rounds, const InputValues& inputs) {
-  check_inputs(session, rounds.circuit().info(), rounds.lanes(), inputs);
+                      circuit::CircuitRounds& rounds, const InputValues& inputs,
+                      const SharedInputs& shared) {
+  check_inputs(session, rounds.circuit().info(), form, rounds.lanes(), inputs, shared);
   MaterialReader material(source, wanted);
-  Runtime runtime(session, material, form, rounds, inputs);
+  Runtime runtime(session, material, form, rounds, inputs, shared);
   {
     const net::PhaseLog::Scope phase(session.log(), session.channel(), "gates", rounds.lanes());
     rounds.run(runtime);

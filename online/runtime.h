@@ -18,12 +18,14 @@
 #include "circuitgen/circuit_rounds.h"
 #include "circuitgen/cost.h"
 #include "online/inputs.h"
+#include "online/shared_value.h"
 #include "tinyot/circuit/gate.h"
 
 namespace tinyot::online {
 
 struct RunResult {
-  InputValues outputs;     // by output bundle; absent where only the peer receives
+  InputValues outputs;     // by output bundle; absent where this party does not receive it
+  SharedOutputs shared;    // by output bundle; of those that no party receives
   std::uint64_t ands = 0;  // of all lanes
   std::uint64_t xors = 0;
   std::uint64_t and_rounds = 0;  // rounds that had ANDs
@@ -35,6 +37,7 @@ struct RunResult {
 // The material that a run takes for a circuit of `ands` ANDs in all lanes: a triple, or an object
 // of each other kind, for each AND; an aBit of the owner for each input bit; with triples, also an
 // aBit of the receiver for each output bit that only one party learns.
+// Bundles that are or stay shared take none.
 MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
                             std::size_t lanes);
 
@@ -45,11 +48,13 @@ std::size_t window_for(std::size_t lanes);
 // Role: both, symmetric. `inputs` has the values of my bundles and none of the peer's; `wanted` is
 // at least the material that the run takes. Both parties have the same rounds: circuit, lanes and
 // window. Shapes: inputs[bundle]: lanes vectors (1 if same_in_all_lanes) of
-// info().inputs[bundle].bits bits. Wire: 2 rounds a layer of ANDs, 1 from triples, 1 message an
-// owner for inputs, 3 rounds for the outputs. Fails: PeerCheated("MAC transcript") before anything
-// is returned; OutOfMaterial; NetworkError.
+// info().inputs[bundle].bits bits; shared[bundle] has these bits and lanes, for each bundle without
+// an owner, and comes from the same output of the same run at both parties. Wire: 2 rounds a layer
+// of ANDs, 1 from triples, 1 message an owner for inputs, 3 rounds for the outputs. Fails:
+// PeerCheated("MAC transcript") before anything is returned; OutOfMaterial; NetworkError.
 RunResult run_circuit(checks::Session& session, MaterialSource& source,
                       const MaterialCounts& wanted, MaterialForm form,
-                      circuit::CircuitRounds& rounds, const InputValues& inputs);
+                      circuit::CircuitRounds& rounds, const InputValues& inputs,
+                      const SharedInputs& shared = {});
 
 }  // namespace tinyot::online

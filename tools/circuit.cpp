@@ -72,9 +72,9 @@ int info(const Arguments& arguments) {
   for (const circuit::InputBundle& bundle : circuit.info().inputs) {
     report["inputs"].push_back({{"name", bundle.name},
                                 {"bits", bundle.bits},
-                                {"owner", std::string(1, letter(bundle.owner))}});
+                                {"owner", std::string(1, letter(*bundle.owner))}});
     text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " +
-            letter(bundle.owner) + "\n";
+            letter(*bundle.owner) + "\n";
   }
   report["outputs"] = Json::array();
   for (const circuit::OutputBundle& bundle : circuit.info().outputs) {

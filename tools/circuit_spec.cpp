@@ -163,7 +163,7 @@ LostRoles roles_lost_in_file(const circuit::CircuitInfo& info) {
   std::uint32_t number = 0;
   for (const circuit::InputBundle& bundle : info.inputs) {
     if (bundle.bits == 0) continue;  // not in the file
-    const std::string owner(1, letter(bundle.owner));
+    const std::string owner(1, letter(*bundle.owner));
     if (bundle.owner != circuit::default_owner(number)) {
       lose("input " + bundle.name + " is " + owner + "'s");
       lost.options += " --owner " + std::to_string(number) + "=" + owner;

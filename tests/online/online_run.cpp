@@ -26,7 +26,8 @@ Inputs random_inputs(const Circuit& circuit, std::size_t lanes, Rng& rng) {
   return inputs;
 }
 
-RunResult run_party(Session& session, MaterialSource& material, const OnlineJob& job) {
+RunResult run_party(Session& session, MaterialSource& material, const OnlineJob& job,
+                    const SharedInputs& shared) {
   InputValues mine(job.inputs.size());
   for (std::size_t b = 0; b < mine.size(); ++b)
     if (job.circuit.info().inputs[b].owner == session.me()) mine[b] = job.inputs[b];
@@ -35,7 +36,7 @@ RunResult run_party(Session& session, MaterialSource& material, const OnlineJob&
                        job.window == 0 ? window_for(job.lanes) : job.window);
   return run_circuit(session, material,
                      material_for(job.circuit.info(), cost.ands_of(job.lanes), job.form, job.lanes),
-                     job.form, rounds, mine);
+                     job.form, rounds, mine, shared);
 }
 
 IdealDealer dealer_of(const Session& session, std::uint64_t seed) {

@@ -6,7 +6,9 @@
 // live wires. Everything here is public: a circuit holds no input values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,14 +44,16 @@ class GateSink {
   virtual void emit(const Gate& gate) = 0;
 };
 
-// The receivers of an output.
-enum class Receiver : std::uint8_t { A = 0, B = 1, Both = 2 };
-// A, B or both.
+// The receivers of an output. An output that no party receives stays shared between them, for later
+// circuits of the same session.
+enum class Receiver : std::uint8_t { A = 0, B = 1, Both = 2, None = 3 };
+// "A", "B", "both" or "none".
 constexpr std::string_view name_of(Receiver to) {
-  return to == Receiver::Both ? "both" : to == Receiver::A ? "A" : "B";
+  constexpr std::string_view kNames[] = {"A", "B", "both", "none"};
+  return kNames[static_cast<std::size_t>(to)];
 }
 constexpr bool receives(Receiver receiver, Party party) {
-  return receiver == Receiver::Both || (receiver == Receiver::A) == (party == Party::A);
+  return receiver == Receiver::Both || receiver == (party == Party::A ? Receiver::A : Receiver::B);
 }
 
 // The text format of a bundle's values: Bytes as the hex string of a standard, byte k being wires
@@ -59,7 +63,7 @@ enum class ValueFormat : std::uint8_t { Bytes, Integer };
 struct InputBundle {
   std::string name;
   std::uint32_t bits;
-  Party owner;
+  std::optional<Party> owner;  // none: a value that is shared since an earlier circuit
   ValueFormat format;
   // one value for all lanes, such as the AES key; otherwise each lane has its own
   bool same_in_all_lanes;

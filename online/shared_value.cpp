@@ -1,0 +1,33 @@
+#include "online/shared_value.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tinyot::online {
+
+SharedValue::SharedValue(std::size_t bits, std::size_t lanes, BitVector my_bits,
+                         std::vector<SecretVector<Block>> planes)
+    : bits_(bits), lanes_(lanes), my_bits_(std::move(my_bits)), planes_(std::move(planes)) {
+  ENSURE(my_bits_.size() == bits * lanes);
+  for (const SecretVector<Block>& plane : planes_) ENSURE(plane.size() == bits * lanes);
+}
+
+void SharedValue::set_bits(const circuit::RoundInput& input, const Lanes& lanes,
+                           WireBits& wires) const {
+  for (std::size_t tile = 0; tile < lanes.tiles(); ++tile) {
+    std::uint64_t word[1] = {0};
+    copy_bits(my_bits_.words(), input.bit * lanes_ + lanes.first(tile), word, 0, lanes.width(tile));
+    wires.put(tile, input.out, word[0]);
+  }
+}
+
+void SharedValue::set_blocks(const circuit::RoundInput& input, const Lanes& lanes,
+                             WireBlocks& wires) const {
+  for (std::size_t p = 0; p < planes_.size(); ++p)
+    for (std::size_t tile = 0; tile < lanes.tiles(); ++tile)
+      std::copy_n(planes_[p].data() + input.bit * lanes_ + lanes.first(tile), lanes.width(tile),
+                  wires.plane(tile, input.out, p));
+}
+
+}  // namespace tinyot::online

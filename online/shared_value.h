@@ -1,0 +1,44 @@
+// The value of a bundle that stays shared between the parties: an output of one circuit that no
+// party receives, and an input of later circuits of the same session. One party's view.
+//
+// It is authenticated under the session's global keys, as the wires of a running circuit are, so a
+// circuit that continues with it detects a changed share as it detects a changed wire.
+// Secret: all of it. May be used any number of times.
+#pragma once
+
+#include <vector>
+
+#include "base/bit_vector.h"
+#include "circuitgen/layering.h"
+#include "online/wires.h"
+
+namespace tinyot::online {
+
+class SharedValue {
+ public:
+  // `bits` bits in each of `lanes` lanes. Entry (bit, lane) is at bit . lanes + lane, as in the
+  // planes (online/wires.h).
+  SharedValue(std::size_t bits, std::size_t lanes, BitVector my_bits,
+              std::vector<SecretVector<Block>> planes);
+
+  std::size_t bits() const { return bits_; }
+  std::size_t lanes() const { return lanes_; }
+  MaterialForm form() const {
+    return planes_.size() == planes_of(MaterialForm::Pairs) ? MaterialForm::Pairs
+                                                            : MaterialForm::Triples;
+  }
+
+  void set_bits(const circuit::RoundInput& input, const Lanes& lanes, WireBits& wires) const;
+  void set_blocks(const circuit::RoundInput& input, const Lanes& lanes, WireBlocks& wires) const;
+
+ private:
+  std::size_t bits_, lanes_;
+  BitVector my_bits_;
+  std::vector<SecretVector<Block>> planes_;
+};
+
+// By bundle; null or absent for bundles that are not shared.
+using SharedInputs = std::vector<const SharedValue*>;
+using SharedOutputs = std::vector<std::optional<SharedValue>>;
+
+}  // namespace tinyot::online

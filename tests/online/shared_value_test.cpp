@@ -1,0 +1,155 @@
+// Values that stay shared between two circuits of one session.
+#include "online/shared_value.h"
+
+#include <gtest/gtest.h>
+
+#include "circuitgen/generators/family.h"
+#include "tests/online/online_run.h"
+#include "tests/online/random_circuit.h"
+#include "tests/support/layers.h"
+#include "tinyot/circuit/word.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+
+class SharedValues : public testing::TestWithParam<MaterialForm> {};
+
+INSTANTIATE_TEST_SUITE_P(FromEachForm, SharedValues,
+                         testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
+                         [](const auto& form) { return std::string(name_of(form.param)); });
+
+// z = x * y stays shared; the parity of each factor goes to one party, so that revealed and shared
+// outputs alternate.
+GeneratedCircuit product() {
+  CircuitInfo info{"product",
+                   {integer_input("x", 8, Party::A), integer_input("y", 8, Party::B)},
+                   {{"low of x", 1, Receiver::B, ValueFormat::Integer},
+                    {"z", 8, Receiver::None, ValueFormat::Integer},
+                    {"low of y", 1, Receiver::Both, ValueFormat::Integer},
+                    {"not x", 8, Receiver::None, ValueFormat::Integer}}};
+  return {std::move(info), [](Builder& builder) {
+            const Number x(builder.input(0)), y(builder.input(1));
+            builder.output(0, x.bits().first(1));
+            builder.output(1, x * y);
+            builder.output(2, y.bits().first(1));
+            builder.output(3, ~x);
+          }};
+}
+
+// z * z + w, with w new.
+GeneratedCircuit square_and_add() {
+  CircuitInfo info{"square and add",
+                   {{"z", 8, std::nullopt, ValueFormat::Integer, false},
+                    integer_input("w", 8, Party::B),
+                    {"not x", 8, std::nullopt, ValueFormat::Integer, false}},
+                   {integer_output("sum", 8), {"x", 8, Receiver::A, ValueFormat::Integer}}};
+  return {std::move(info), [](Builder& builder) {
+            const Number z(builder.input(0)), w(builder.input(1)), not_x(builder.input(2));
+            builder.output(0, z * z + w);
+            builder.output(1, ~not_x);
+          }};
+}
+
+std::uint64_t integer_of(const BitVector& bits) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bits.size(); ++i) value |= std::uint64_t{bits[i]} << i;
+  return value;
+}
+
+TEST_P(SharedValues, ContinueInTheNextCircuit) {
+  const GeneratedCircuit first = product(), second = square_and_add();
+  for (const std::size_t lanes : {1, 2, 63, 64, 65, 130}) {
+    Rng rng(Seed{{lanes, 1}});
+    const Inputs inputs = random_inputs(first, lanes, rng),
+                 more = random_inputs(second, lanes, rng);
+    RunResult of_first[2], of_second[2];
+    run_sessions(
+        [&](Session& session) {
+          IdealDealer dealer = dealer_of(session, lanes);
+          const auto me = static_cast<std::size_t>(session.me());
+          of_first[me] = run_party(session, dealer, {first, lanes, inputs, GetParam()});
+          const SharedOutputs& kept = of_first[me].shared;
+          of_second[me] = run_party(session, dealer, {second, lanes, more, GetParam()},
+                                    {&*kept[1], nullptr, &*kept[3]});
+        },
+        {.seed = lanes});
+    for (const RunResult& result : of_first) {
+      ASSERT_EQ(result.shared.size(), 4u);
+      EXPECT_FALSE(result.shared[0] || result.shared[2]);
+      EXPECT_FALSE(result.outputs[1] || result.outputs[3]) << "a shared output was revealed";
+      ASSERT_TRUE(result.outputs[2]);
+    }
+    EXPECT_FALSE(of_first[0].outputs[0]);
+    ASSERT_TRUE(of_first[1].outputs[0] && of_second[0].outputs[0] && of_second[0].outputs[1]);
+    EXPECT_FALSE(of_second[1].outputs[1]);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const std::uint64_t x = integer_of(inputs[0][lane]), y = integer_of(inputs[1][lane]),
+                          w = integer_of(more[1][lane]), z = x * y % 256;
+      EXPECT_EQ(integer_of((*of_first[1].outputs[0])[lane]), x % 2);
+      EXPECT_EQ(integer_of((*of_first[0].outputs[2])[lane]), y % 2);
+      EXPECT_EQ(integer_of((*of_second[0].outputs[0])[lane]), (z * z + w) % 256);
+      EXPECT_EQ(integer_of((*of_second[1].outputs[0])[lane]), (z * z + w) % 256);
+      EXPECT_EQ(integer_of((*of_second[0].outputs[1])[lane]), x);
+    }
+  }
+}
+
+// Outputs that stay shared take no material, and nothing of them is sent.
+TEST_P(SharedValues, TakeNoMaterial) {
+  CircuitInfo info = square_and_add().info();
+  const MaterialCounts counts = material_for(info, 0, GetParam(), 3);
+  EXPECT_EQ(counts[MaterialKind::AuthBitsB], 24u) << "of w";
+  EXPECT_EQ(counts[MaterialKind::AuthBitsA], GetParam() == MaterialForm::Triples ? 24u : 0u)
+      << "of x, which only A receives";
+  info.outputs[1].to = Receiver::None;
+  EXPECT_EQ(material_for(info, 0, GetParam(), 3)[MaterialKind::AuthBitsA], 0u);
+}
+
+// A party whose shared value is of another circuit of the session: its bits and MACs are valid, but
+// of another object.
+TEST_P(SharedValues, OfAnotherOutputAreDetected) {
+  const GeneratedCircuit first = product(), second = square_and_add();
+  constexpr std::size_t kLanes = 40;  // equal values by chance in all lanes are out of the question
+  Rng rng(Seed{{kLanes, 2}});
+  const Inputs inputs = random_inputs(first, kLanes, rng),
+               more = random_inputs(second, kLanes, rng);
+  for (const Party cheater : {Party::A, Party::B}) {
+    bool has_output = false;
+    const Outcomes outcomes = run_sessions(
+        [&](Session& session) {
+          IdealDealer dealer = dealer_of(session, 7);
+          const RunResult result = run_party(session, dealer, {first, kLanes, inputs, GetParam()});
+          const std::size_t z = session.me() == cheater ? 3 : 1;
+          run_party(session, dealer, {second, kLanes, more, GetParam()},
+                    {&*result.shared[z], nullptr, &*result.shared[3]});
+          if (session.me() != cheater) has_output = true;
+        },
+        {.seed = 7}, false);
+    const Outcome& honest = cheater == Party::A ? outcomes.b : outcomes.a;
+    EXPECT_EQ(honest.kind, Outcome::Kind::PeerCheated) << honest.message;
+    EXPECT_EQ(honest.check, "MAC transcript");
+    EXPECT_FALSE(has_output);
+  }
+}
+
+// Wrong lanes or bits are a bug of the caller, found before anything is sent.
+TEST_P(SharedValues, OfAnotherShapeAreRefused) {
+  const GeneratedCircuit first = product(), second = square_and_add();
+  Rng rng(Seed{{1, 3}});
+  const Inputs inputs = random_inputs(first, 2, rng), more = random_inputs(second, 3, rng);
+  run_sessions(
+      [&](Session& session) {
+        IdealDealer dealer = dealer_of(session, 9);
+        const RunResult result = run_party(session, dealer, {first, 2, inputs, GetParam()});
+        const SharedValue &z = *result.shared[1], &x = *result.shared[3];
+        EXPECT_THROW(run_party(session, dealer, {second, 3, more, GetParam()}, {&z, nullptr, &x}),
+                     std::logic_error);
+        EXPECT_THROW(run_party(session, dealer, {second, 3, more, GetParam()}), std::logic_error);
+      },
+      {.seed = 9});
+}
+
+}  // namespace
+}  // namespace tinyot
