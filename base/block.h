@@ -12,6 +12,8 @@
 #include <span>
 #include <type_traits>
 
+#include "tinyot/block.h"
+
 namespace tinyot {
 
 inline constexpr std::size_t kKappa = 128;  // bits of a MAC, a local key and a global key
@@ -20,16 +22,6 @@ inline constexpr std::size_t kKappa = 128;  // bits of a MAC, a local key and a 
 constexpr std::size_t whole_blocks(std::size_t count) {
   return (count + kKappa - 1) / kKappa * kKappa;
 }
-
-struct alignas(16) Block {
-  std::uint64_t lo;
-  std::uint64_t hi;
-
-  friend constexpr Block operator^(Block a, Block b) { return {a.lo ^ b.lo, a.hi ^ b.hi}; }
-  friend constexpr Block operator&(Block a, Block b) { return {a.lo & b.lo, a.hi & b.hi}; }
-  constexpr Block& operator^=(Block b) { return *this = *this ^ b; }
-};
-static_assert(sizeof(Block) == 16 && std::is_trivial_v<Block>);
 
 // All ones if the bit is 1, all zeros if it is 0: the branch-free form of "bit . string".
 constexpr std::uint64_t mask_of(bool bit) { return ~(std::uint64_t{bit} - 1); }

@@ -2,15 +2,6 @@
 // a MaterialSink, the online phase draws them from a MaterialSource; the store is both.
 //
 // Source: NNOB12 Fig. 5 (the dealer's outputs).
-//
-// A kind is a fixed list of columns of authenticated bits. Which columns are mine depends on my
-// party:
-//
-//   auth_bits_a    A: [r]                    auth_bits_b    B: [r]
-//   auth_ands_a    A: [x], [y], [z = xy]     auth_ands_b    B: [x], [y], [z = xy]
-//   auth_ots_ab    A: [x0], [x1]  B: [c], [z = x_c]         (A sends, B chooses)
-//   auth_ots_ba    B: [x0], [x1]  A: [c], [z = x_c]         (B sends, A chooses)
-//   triples        A and B: a, b, c = ab as shared bits with shares of their MACs
 #pragma once
 
 #include <array>
@@ -22,27 +13,10 @@
 #include "base/auth_bits.h"
 #include "base/parameters.h"
 #include "base/risk.h"
+#include "tinyot/material.h"
 #include "tinyot/party.h"
 
 namespace tinyot {
-
-enum class MaterialKind : std::uint8_t {
-  AuthBitsA = 0,
-  AuthBitsB = 1,
-  AuthAndsA = 2,
-  AuthAndsB = 3,
-  AuthOtsAB = 4,
-  AuthOtsBA = 5,
-  Triples = 6,
-};
-inline constexpr std::array kAllMaterialKinds = {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB,
-                                                 MaterialKind::AuthAndsA, MaterialKind::AuthAndsB,
-                                                 MaterialKind::AuthOtsAB, MaterialKind::AuthOtsBA,
-                                                 MaterialKind::Triples};
-inline constexpr std::size_t kMaterialKinds = kAllMaterialKinds.size();
-
-// The name in reports and messages: "auth_bits_a", ..., "triples".
-std::string_view name_of(MaterialKind kind);
 
 // How many columns of a kind I hold as MAC holder, as key holder, and shared.
 struct MaterialShape {
@@ -86,15 +60,6 @@ struct ReferenceBits {
 
 // Bytes of the batch's columns in memory.
 std::uint64_t bytes_of(const MaterialBatch& batch);
-
-// How many objects of each kind, indexed by MaterialKind.
-struct MaterialCounts {
-  std::array<std::uint64_t, kMaterialKinds> of{};
-
-  std::uint64_t& operator[](MaterialKind kind) { return of[static_cast<std::size_t>(kind)]; }
-  std::uint64_t operator[](MaterialKind kind) const { return of[static_cast<std::size_t>(kind)]; }
-  friend bool operator==(const MaterialCounts&, const MaterialCounts&) = default;
-};
 
 // A unit that has begun: from just before the first message that depends on its objects.
 struct BegunUnit {

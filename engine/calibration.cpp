@@ -82,7 +82,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
 
   const PreprocessResult result = run_both(small, timeouts);
   double set_up_s = 0;
-  for (const net::PhaseCost& phase : result.phases)
+  for (const PhaseCost& phase : result.phases)
     if (phase.name == "seed OTs") set_up_s = phase.wall_s;
   const JobEstimate cost = estimate_of(small);
   Calibration calibration{set_up_s, 0, measured_s_per_fresh_byte(),

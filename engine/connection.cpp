@@ -15,13 +15,14 @@ constexpr auto kAbortTime = std::chrono::seconds(1);
 }  // namespace
 
 Connector::Connector(const Endpoint& endpoint) : endpoint_(endpoint) {
-  if (endpoint.listen)
+  if (endpoint.listen && !endpoint.open_stream)
     listener_.emplace(
         endpoint.address, endpoint.timeouts,
         endpoint.rejected ? endpoint.rejected : [](const std::string&) {});
 }
 
 std::unique_ptr<net::Channel> Connector::open() {
+  if (endpoint_.open_stream) return net::make_framed_channel(endpoint_.open_stream());
   const net::Admission& admission =
       endpoint_.tls ? static_cast<const net::Admission&>(*endpoint_.tls) : net::plain_admission();
   return net::make_framed_channel(

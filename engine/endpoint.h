@@ -15,6 +15,8 @@ struct Endpoint {
   net::Address address;
   net::TcpTimeouts timeouts{};
   std::shared_ptr<const net::TlsAdmission> tls = nullptr;  // null: plain TCP
+  // Opens a stream of the caller's, in place of a connection to `address`, for each connection.
+  std::function<std::unique_ptr<net::ByteStream>()> open_stream = {};
   // Gets a line for each connection that is rejected: from where, and why. May be empty.
   std::function<void(const std::string&)> rejected = {};
 

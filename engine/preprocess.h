@@ -8,7 +8,7 @@
 
 #include "base/parameters.h"
 #include "engine/endpoint.h"
-#include "engine/observer.h"
+#include "tinyot/observer.h"
 #include "engine/unit_size.h"
 #include "net/phase_log.h"
 #include "storage/attempt.h"
@@ -42,7 +42,7 @@ struct PreprocessResult {
   std::uint64_t threads = 1;
   double wall_s = 0;  // from the established session on
   std::uint64_t store_bytes = 0;
-  std::vector<net::PhaseCost> phases;
+  std::vector<PhaseCost> phases;
 
   bool complete() const { return store.state == storage::SessionState::Complete; }
 };

@@ -40,7 +40,7 @@ struct RunReport {
   std::size_t window = 0;
   std::uint64_t store_bytes = 0;
   double wall_s = 0;
-  std::vector<net::PhaseCost> phases;
+  std::vector<PhaseCost> phases;
 };
 
 // Role: both, symmetric. `inputs` are the values of this party's input bundles, absent for the

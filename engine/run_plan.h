@@ -24,6 +24,15 @@ struct RunPlan {
   std::vector<net::Parameter> parameters() const;
 };
 
+class StoredSession;
+
+// Evaluates the circuit in a session of stores, with reservations of its own. What was in the
+// report before with_peer() ends is not complete: add_costs() adds the rest.
+RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
+                          circuit::CircuitRounds& rounds, const online::InputValues& inputs,
+                          const online::SharedInputs& shared);
+void add_costs(StoredSession& stored, RunReport& report);
+
 RunReport run_stored(const RunPlan& plan, const online::InputValues& inputs);
 RunReport run_live(const RunPlan& plan, const online::InputValues& inputs);
 

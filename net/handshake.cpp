@@ -29,9 +29,13 @@ std::vector<std::byte> encode(const Hello& hello) {
   return bytes;
 }
 
+bool has_magic(const std::vector<std::byte>& bytes) {
+  return bytes.size() >= kMagic.size() &&
+         std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+}
+
+// The bytes begin with the magic.
 wire::Hello decode(const std::vector<std::byte>& bytes) {
-  if (bytes.size() < kMagic.size() || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
-    throw NetworkError("the peer does not speak the tinyot protocol; check the address");
   wire::Hello message;
   const int length = static_cast<int>(bytes.size() - kMagic.size());
   if (!message.ParseFromArray(bytes.data() + kMagic.size(), length))
@@ -116,9 +120,22 @@ Handshake shake_hands(Channel& channel, const Hello& mine) {
         "the peer does not speak the tinyot protocol: its first message is not a Hello; check the "
         "address");
   }
+  if (!has_magic(theirs))
+    throw NetworkError("the peer does not speak the tinyot protocol; check the address");
   compare(mine, decode(theirs));
   return mine.party == Party::A ? Handshake{std::move(ours), std::move(theirs)}
                                 : Handshake{std::move(theirs), std::move(ours)};
+}
+
+void compare_parameters(Channel& channel, const MessageTag& tag, Party me,
+                        std::vector<Parameter> parameters) {
+  const Hello mine{me, {}, std::move(parameters)};
+  const auto ours = encode(mine);
+  ENSURE(ours.size() <= kHelloBytesMax);
+  channel.send(tag, ours);
+  const auto theirs = channel.recv_variable(tag, kHelloBytesMax);
+  if (!has_magic(theirs)) throw PeerCheated("handshake: malformed hello");
+  compare(mine, decode(theirs));
 }
 
 }  // namespace tinyot::net

@@ -49,4 +49,10 @@ struct Handshake {
 // malformed Hello; and as Channel::recv.
 Handshake shake_hands(Channel& channel, const Hello& mine);
 
+// The same comparison later in a session, of what both parties are about to do.
+// Wire: one message each way, at once. Fails: Disagreement likewise; PeerCheated("handshake") on a
+// malformed message; and as Channel::recv.
+void compare_parameters(Channel& channel, const MessageTag& tag, Party me,
+                        std::vector<Parameter> parameters);
+
 }  // namespace tinyot::net

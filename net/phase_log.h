@@ -9,18 +9,9 @@
 #include <vector>
 
 #include "net/channel.h"
+#include "tinyot/phase_cost.h"
 
 namespace tinyot::net {
-
-struct PhaseCost {
-  std::string name;
-  double wall_s = 0;
-  double cpu_s = 0;
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t bytes_received = 0;
-  std::uint64_t rounds = 0;
-  std::uint64_t items = 0;
-};
 
 // Costs of phases of the same name are added. A log belongs to one thread, whose CPU time it
 // measures; logs of several threads are added up.

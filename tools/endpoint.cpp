@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "base/error.h"
-#include "tools/key_file.h"
+#include "engine/key_file.h"
 
 namespace tinyot::tools {
 namespace {
@@ -13,8 +13,8 @@ std::shared_ptr<const net::TlsAdmission> tls_from(const CommandLine& line) {
     throw UsageError(
         "--key and --peer-key go together: this party's key, and the peer's fingerprint");
   if (!line.has("key")) return nullptr;
-  const net::Identity mine = read_identity(line.text("key"));
-  const net::Fingerprint peers = peer_key_from(line.text("peer-key"));
+  const net::Identity mine = engine::read_identity(line.text("key"));
+  const net::Fingerprint peers = engine::peer_key_from(line.text("peer-key"));
   if (peers == mine.fingerprint())
     throw UsageError(
         "--peer-key is the fingerprint of this party's own --key: give the peer's, which it has "

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "tools/key_file.h"
+#include "engine/key_file.h"
 #include "tools/report.h"
 
 namespace tinyot::tools {
@@ -24,9 +24,9 @@ int keygen_command(const Arguments& arguments) {
   if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
     file /= kFileInDirectory;
   const net::Identity identity = net::Identity::generate();
-  write_identity(identity, file);
+  engine::write_identity(identity, file);
   const std::string fingerprint = net::text_of(identity.fingerprint()),
-                    certificate = certificate_of(file).string();
+                    certificate = engine::certificate_of(file).string();
   const Json report = {{"command", "keygen"},
                        {"fingerprint", fingerprint},
                        {"key", file.string()},

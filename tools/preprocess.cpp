@@ -28,7 +28,7 @@ Json report_of(Party party, const engine::PreprocessResult& result) {
 
 // A progress bar, and signals that end the job after the unit at hand. Before the peer is connected
 // they end the process.
-class Terminal final : public engine::Observer {
+class Terminal final : public Observer {
  public:
   explicit Terminal(bool quiet) : quiet_(quiet) {}
 

@@ -11,7 +11,7 @@
 
 #include "base/parameters.h"
 #include "net/handshake.h"
-#include "tools/version.h"
+#include "tinyot/version.h"
 
 namespace tinyot::tools {
 namespace {
@@ -39,7 +39,7 @@ Json machine_json() {
           {"cores", std::thread::hardware_concurrency()}};
 }
 
-std::string version_text() { return kVersion; }
+std::string version_text() { return std::string(version()); }
 
 void add_security(Json& report, const storage::Manifest& manifest) {
   report["profile"] = manifest.profile;
@@ -101,9 +101,9 @@ std::string profile_text(const Json& report) {
   return text + ")";
 }
 
-void add_measurements(Json& report, const std::vector<net::PhaseCost>& phases) {
+void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
   report["phases"] = Json::array();
-  for (const net::PhaseCost& phase : phases)
+  for (const PhaseCost& phase : phases)
     report["phases"].push_back({{"name", phase.name},
                                 {"wall_s", phase.wall_s},
                                 {"cpu_s", phase.cpu_s},

@@ -26,10 +26,10 @@ std::string units_text(const Json& report);
 std::string profile_text(const Json& report);
 
 // The fields that every report ends with: phases, peak_rss_bytes, machine, version.
-void add_measurements(Json& report, const std::vector<net::PhaseCost>& phases);
+void add_measurements(Json& report, const std::vector<PhaseCost>& phases);
 
 Json machine_json();
-std::string version_text();  // the source's git id
+std::string version_text();  // "0.2.0+1a2b3c4"
 std::uint64_t peak_rss_bytes();
 
 // Of a joint report of both parties, the one that took longer.

@@ -18,10 +18,9 @@ constexpr TcpTimeouts kSlow{10s, 50s};
 
 class FullBuffers : public testing::TestWithParam<Layer> {};
 
-INSTANTIATE_TEST_SUITE_P(Over, FullBuffers, testing::Values(Layer::Tcp, Layer::Tls),
-                         [](const auto& layer) {
-                           return layer.param == Layer::Tcp ? "Tcp" : "Tls";
-                         });
+INSTANTIATE_TEST_SUITE_P(Over, FullBuffers,
+                         testing::Values(Layer::Tcp, Layer::Tls, Layer::Transport),
+                         [](const auto& layer) { return name_of(layer.param); });
 
 // Sends `messages` messages of `bytes` bytes, then receives as many.
 void send_all_first(std::unique_ptr<ByteStream> stream, std::size_t messages, std::size_t bytes) {

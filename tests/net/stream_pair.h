@@ -6,9 +6,11 @@
 #include "net/tcp.h"
 #include "net/tls/identity.h"
 #include "net/tls/tls_admission.h"
+#include "net/transport_stream.h"
 #include "tests/net/raw_peer.h"
 #include "tests/support/layers.h"
 #include "tests/support/ports.h"
+#include "tests/support/socket_transport.h"
 
 namespace tinyot::test {
 
@@ -33,7 +35,11 @@ inline const TlsAdmission& tls_of(Side side) {
   return side == Side::Listens ? kListens : kConnects;
 }
 
-enum class Layer { Tcp, Tls };
+enum class Layer { Tcp, Tls, Transport };
+
+inline std::string name_of(Layer layer) {
+  return layer == Layer::Tcp ? "Tcp" : layer == Layer::Tls ? "Tls" : "Transport";
+}
 
 inline const Admission& admission_of(Layer layer, Side side) {
   return layer == Layer::Tls ? static_cast<const Admission&>(tls_of(side)) : open_admission();
@@ -41,18 +47,29 @@ inline const Admission& admission_of(Layer layer, Side side) {
 
 struct StreamPair {
   // The timeouts are those of b, which connects.
-  explicit StreamPair(Layer layer, const TcpTimeouts& timeouts = kLongTimeouts)
-      : StreamPair(admission_of(layer, Side::Listens), admission_of(layer, Side::Connects),
-                   timeouts) {}
+  explicit StreamPair(Layer layer, const TcpTimeouts& timeouts = kLongTimeouts) {
+    if (layer == Layer::Transport) {
+      const auto [of_a, of_b] = socket_pair();
+      a = make_transport_stream(std::make_unique<SocketTransport>(of_a), kLongTimeouts.idle);
+      b = make_transport_stream(std::make_unique<SocketTransport>(of_b), timeouts.idle);
+      return;
+    }
+    connect(admission_of(layer, Side::Listens), admission_of(layer, Side::Connects), timeouts);
+  }
   StreamPair(const Admission& of_a, const Admission& of_b,
              const TcpTimeouts& timeouts = kLongTimeouts) {
+    connect(of_a, of_b, timeouts);
+  }
+  std::unique_ptr<ByteStream> a, b;
+
+ private:
+  void connect(const Admission& of_a, const Admission& of_b, const TcpTimeouts& timeouts) {
     const Address address = free_address();
     auto listening = std::async(std::launch::async,
                                 [&] { return TcpListener(address, kLongTimeouts).accept(of_a); });
     b = tcp_connect(address, timeouts, of_b);
     a = listening.get();
   }
-  std::unique_ptr<ByteStream> a, b;
 };
 
 }  // namespace tinyot::test

@@ -14,10 +14,8 @@ using Clock = std::chrono::steady_clock;
 
 class Stream : public testing::TestWithParam<Layer> {};
 
-INSTANTIATE_TEST_SUITE_P(Over, Stream, testing::Values(Layer::Tcp, Layer::Tls),
-                         [](const auto& layer) {
-                           return layer.param == Layer::Tcp ? "Tcp" : "Tls";
-                         });
+INSTANTIATE_TEST_SUITE_P(Over, Stream, testing::Values(Layer::Tcp, Layer::Tls, Layer::Transport),
+                         [](const auto& layer) { return name_of(layer.param); });
 
 // One party's part of an exchange in which both send everything before either receives.
 void exchange(ByteStream& stream, std::size_t bytes, std::byte mine, std::byte peers) {

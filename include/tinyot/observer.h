@@ -1,12 +1,13 @@
-// What a caller learns while a function of the engine runs.
+// What a caller learns while a function of the library runs.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-namespace tinyot::engine {
+namespace tinyot {
 
-// Its functions are called from any of the engine's threads, several at a time, and must not throw.
+// Its functions are called from any of the library's threads, several at a time, and must not
+// throw.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -20,4 +21,4 @@ class Observer {
                         std::uint64_t /*done*/, std::uint64_t /*total*/) {}
 };
 
-}  // namespace tinyot::engine
+}  // namespace tinyot

@@ -6,7 +6,7 @@
 
 #include "net/tls/identity.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 
 // A party's private key and certificate. Fails: UsageError if the file cannot be read, others may
 // read it, or it holds none.
@@ -21,4 +21,4 @@ net::Fingerprint peer_key_from(const std::string& text);
 void write_identity(const net::Identity& identity, const std::filesystem::path& file);
 std::filesystem::path certificate_of(const std::filesystem::path& file);
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -1,4 +1,4 @@
-#include "tools/key_file.h"
+#include "engine/key_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace tinyot::tools {
+namespace tinyot::engine {
 namespace {
 
 constexpr std::size_t kFileBytesMax = 64 << 10;
@@ -132,4 +132,4 @@ std::filesystem::path certificate_of(const std::filesystem::path& file) {
   return file.string() + ".crt";
 }
 
-}  // namespace tinyot::tools
+}  // namespace tinyot::engine

@@ -1,0 +1,88 @@
+#include "base/error.h"
+#include "tinyot/circuit.h"
+
+namespace tinyot::circuit {
+
+namespace {
+
+// For the first call of the function, of which only the declarations count.
+class NoGates final : public GateSink {
+ public:
+  void emit(const Gate&) override {}
+};
+
+bool same(const InputBundle& x, const InputBundle& y) {
+  return x.name == y.name && x.bits == y.bits && x.owner == y.owner &&
+         x.same_in_all_lanes == y.same_in_all_lanes;
+}
+bool same(const OutputBundle& x, const OutputBundle& y) {
+  return x.name == y.name && x.bits == y.bits && x.to == y.to;
+}
+
+template <class Bundle>
+void declare_in(std::vector<Bundle>& bundles, std::uint32_t number, const Bundle& bundle,
+                bool is_first_time) {
+  if (is_first_time) {
+    require(!bundle.name.empty(), "a bundle of a circuit has no name");
+    for (const Bundle& other : bundles)
+      require(other.name != bundle.name, "two bundles of a circuit have one name");
+    bundles.push_back(bundle);
+  }
+  require(number < bundles.size() && same(bundles[number], bundle),
+          "the function of a circuit does not always declare the same");
+}
+
+}  // namespace
+
+class FunctionCircuit final : public Circuit {
+ public:
+  FunctionCircuit(std::string name, std::function<void(Program&)> function)
+      : info_{std::move(name), {}, {}}, function_(std::move(function)) {
+    NoGates none;
+    Builder builder(none, info_);
+    Program program(builder, info_, true);
+    function_(program);
+  }
+  const CircuitInfo& info() const override { return info_; }
+  void generate(GateSink& sink) const override {
+    CircuitInfo info = info_;
+    Builder builder(sink, info);
+    Program program(builder, info, false);
+    function_(program);
+    require(program.inputs_ == info_.inputs.size() && program.outputs_ == info_.outputs.size(),
+            "the function of a circuit does not always declare the same");
+  }
+
+ private:
+  CircuitInfo info_;
+  std::function<void(Program&)> function_;
+};
+
+Number Program::declare(InputBundle bundle) {
+  declare_in(info_.inputs, inputs_, bundle, declares_);
+  return Number(builder_.input(inputs_++));
+}
+
+Number Program::input(const std::string& name, std::uint32_t bits, Party owner) {
+  return declare({name, bits, owner, ValueFormat::Integer, false});
+}
+
+Number Program::common_input(const std::string& name, std::uint32_t bits, Party owner) {
+  return declare({name, bits, owner, ValueFormat::Integer, true});
+}
+
+Number Program::shared_input(const std::string& name, std::uint32_t bits) {
+  return declare({name, bits, std::nullopt, ValueFormat::Integer, false});
+}
+
+void Program::output(const std::string& name, BitSpan value, Receiver to) {
+  declare_in(info_.outputs, outputs_,
+             {name, static_cast<std::uint32_t>(value.size()), to, ValueFormat::Integer}, declares_);
+  builder_.output(outputs_++, value);
+}
+
+std::unique_ptr<Circuit> make_circuit(std::string name, std::function<void(Program&)> function) {
+  return std::make_unique<FunctionCircuit>(std::move(name), std::move(function));
+}
+
+}  // namespace tinyot::circuit

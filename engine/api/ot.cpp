@@ -1,0 +1,131 @@
+#include "tinyot/ot.h"
+
+#include "base/error.h"
+#include "engine/api/state.h"
+#include "engine/connection.h"
+#include "offline/ot_extension.h"
+
+namespace tinyot {
+namespace {
+
+constexpr std::uint64_t kDomain = 0;
+
+// A connection for OTs in one direction.
+class OtSession {
+ public:
+  OtSession(const OtRequest& request, Party me) {
+    channel_ = engine::Connector(engine_endpoint(request.endpoint)).open();
+    crypto::Rng rng = crypto::Rng::from_system();
+    const checks::SessionIds ids = checks::establish_session(
+        *channel_, rng, me,
+        {{"command", "ot"}, {"softspoken-k", std::to_string(request.softspoken_k)}}, std::nullopt);
+    const ScopedSecret<Delta> delta(Delta{rng.block()});
+    session_.emplace(me, ids, delta, *channel_, std::move(rng), log_);
+    within([&] { trees_.emplace(offline::make_trees(*session_, request.softspoken_k)); });
+  }
+
+  checks::Session& session() { return *session_; }
+  const offline::Trees& trees() const { return *trees_; }
+
+  // Runs `work` in the session; after a failure every call fails.
+  template <class Work>
+  void within(Work work) {
+    require(!has_failed_, "the connection has ended with an error");
+    has_failed_ = true;
+    engine::within_session({}, *channel_, [&] {
+      work();
+      channel_->flush();
+    });
+    has_failed_ = false;
+  }
+
+ private:
+  net::PhaseLog log_;
+  std::unique_ptr<net::Channel> channel_;
+  std::optional<checks::Session> session_;
+  std::optional<offline::Trees> trees_;
+  bool has_failed_ = false;
+};
+
+void require_equal(std::size_t x, std::size_t y) {
+  require(x == y, "spans of different numbers of OTs");
+}
+
+BitVector unpacked(std::span<const std::byte> choices, std::size_t count) {
+  require(choices.size() == (count + 7) / 8, "the choices are not ceil(n / 8) bytes");
+  BitVector bits(count);
+  for (std::size_t i = 0; i < count; ++i)
+    bits.put(i, ((std::to_integer<unsigned>(choices[i / 8]) >> (i % 8)) & 1) != 0);
+  return bits;
+}
+
+void require_k(std::uint32_t k) {
+  if (k != 1 && k != 2 && k != 4)
+    throw UsageError("softspoken-k is 1, 2 or 4, not " + std::to_string(k));
+}
+
+}  // namespace
+
+struct OtSender::State {
+  explicit State(const OtRequest& request)
+      : connection(request, Party::A),
+        ots(connection.session(), connection.trees().peers, kDomain) {}
+  OtSession connection;
+  offline::OtSender ots;
+};
+
+OtSender::OtSender(const OtRequest& request) {
+  require_k(request.softspoken_k);
+  state_ = std::make_unique<State>(request);
+}
+OtSender::OtSender(OtSender&&) noexcept = default;
+OtSender& OtSender::operator=(OtSender&&) noexcept = default;
+OtSender::~OtSender() = default;
+
+void OtSender::random(std::span<Block> x0, std::span<Block> x1) {
+  require_equal(x0.size(), x1.size());
+  state_->connection.within([&] { state_->ots.random_for(x0, x1); });
+}
+
+void OtSender::correlated(std::span<const Block> offsets, std::span<Block> x0) {
+  require_equal(offsets.size(), x0.size());
+  state_->connection.within([&] { state_->ots.correlated(offsets, x0); });
+}
+
+void OtSender::chosen(std::span<const Block> m0, std::span<const Block> m1) {
+  require_equal(m0.size(), m1.size());
+  state_->connection.within([&] { state_->ots.chosen(m0, m1); });
+}
+
+struct OtReceiver::State {
+  explicit State(const OtRequest& request)
+      : connection(request, Party::B), ots(connection.session(), connection.trees().mine, kDomain) {
+  }
+  OtSession connection;
+  offline::OtReceiver ots;
+};
+
+OtReceiver::OtReceiver(const OtRequest& request) {
+  require_k(request.softspoken_k);
+  state_ = std::make_unique<State>(request);
+}
+OtReceiver::OtReceiver(OtReceiver&&) noexcept = default;
+OtReceiver& OtReceiver::operator=(OtReceiver&&) noexcept = default;
+OtReceiver::~OtReceiver() = default;
+
+void OtReceiver::random(std::span<const std::byte> choices, std::span<Block> x) {
+  const BitVector bits = unpacked(choices, x.size());
+  state_->connection.within([&] { state_->ots.random_for(bits, x); });
+}
+
+void OtReceiver::correlated(std::span<const std::byte> choices, std::span<Block> x) {
+  const BitVector bits = unpacked(choices, x.size());
+  state_->connection.within([&] { state_->ots.correlated(bits, x); });
+}
+
+void OtReceiver::chosen(std::span<const std::byte> choices, std::span<Block> m) {
+  const BitVector bits = unpacked(choices, m.size());
+  state_->connection.within([&] { state_->ots.chosen(bits, m); });
+}
+
+}  // namespace tinyot

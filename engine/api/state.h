@@ -1,0 +1,45 @@
+// What the public classes hold. Internal to this folder.
+#pragma once
+
+#include <map>
+
+#include "base/bit_vector.h"
+#include "base/secret.h"
+#include "engine/circuit_source.h"
+#include "engine/endpoint.h"
+#include "online/inputs.h"
+#include "storage/key_table.h"
+#include "storage/store.h"
+#include "tinyot/endpoint.h"
+#include "tinyot/run.h"
+#include "tinyot/store.h"
+#include "tinyot/values.h"
+
+namespace tinyot {
+
+struct Endpoint::State {
+  engine::Endpoint endpoint;
+  bool plaintext_allowed = false;
+};
+
+struct Values::State {
+  std::map<std::string, std::vector<SecretVector<std::byte>>> values;
+};
+
+// Fails: UsageError for plain TCP on an address that is not a loopback one, unless it is allowed.
+engine::Endpoint engine_endpoint(const Endpoint& endpoint);
+
+std::optional<storage::StoreKey> read_key(const std::optional<std::filesystem::path>& file);
+
+StoreInfo info_of(const storage::Store& store);
+
+// Fails: UsageError naming the bundle, for values that are missing, superfluous or of another
+// shape.
+online::InputValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
+                                 const Values& values);
+Values output_values(const circuit::CircuitInfo& info, const online::InputValues& outputs);
+
+// The circuit with a digest of its interface and all its gates, which the parties compare.
+engine::LoadedCircuit loaded(const circuit::Circuit& circuit, std::size_t lanes);
+
+}  // namespace tinyot

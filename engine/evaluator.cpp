@@ -1,0 +1,66 @@
+#include "engine/evaluator.h"
+
+#include "base/error.h"
+#include "engine/run_plan.h"
+#include "engine/stored_session.h"
+
+namespace tinyot::engine {
+namespace {
+
+constexpr net::MessageTag kRunBegin{0x2201, "run.begin"};
+
+}  // namespace
+
+struct Evaluator::State {
+  explicit State(const RunRequest& run_request) : request(run_request), stored(request) {}
+
+  RunRequest request;
+  StoredSession stored;
+  std::uint64_t runs = 0;
+  bool has_failed = false;
+};
+
+Evaluator::Evaluator(const RunRequest& request) {
+  if (request.live || request.reservation)
+    throw UsageError(
+        "several circuits on one connection are evaluated on stored material that is not reserved");
+  state_ = std::make_unique<State>(request);
+  state_->stored.connect({{"command", "evaluator"}}, "none");
+}
+
+Evaluator::~Evaluator() = default;
+
+std::string Evaluator::connection() const {
+  return checks::short_name(state_->stored.connection());
+}
+
+std::uint64_t Evaluator::runs() const { return state_->runs; }
+
+RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues& inputs,
+                         const std::vector<Shared>& shared) {
+  require(!state_->has_failed, "the connection has ended with an error");
+  state_->has_failed = true;  // unless this call ends
+  const RunPlan plan(state_->request, circuit);
+  StoredSession& stored = state_->stored;
+  stored.require_material(plan.material(stored.form(), plan.ands()));
+  circuit::CircuitRounds rounds = plan.rounds();
+  std::vector<net::Parameter> parameters = plan.parameters();
+  online::SharedInputs values;
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    values.push_back(shared[i].value);
+    if (shared[i].value != nullptr)
+      parameters.push_back({"the value of " + circuit.info().inputs[i].name, shared[i].origin});
+  }
+  RunReport report;
+  stored.with_peer([&](checks::Session& session) {
+    net::compare_parameters(session.channel(), kRunBegin, session.me(), parameters);
+    report = evaluate_stored(plan, stored, session, rounds, inputs, values);
+  });
+  add_costs(stored, report);
+  report.window = plan.window;
+  ++state_->runs;
+  state_->has_failed = false;
+  return report;
+}
+
+}  // namespace tinyot::engine

@@ -1,0 +1,44 @@
+// A connection on which circuits are evaluated one after the other, on stored material. Values may
+// stay shared from one to the next.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/run.h"
+
+namespace tinyot::engine {
+
+class Evaluator {
+ public:
+  // Connects. Fails: UsageError for a request that is live or names a reservation; StoreError;
+  // then as the session.
+  explicit Evaluator(const RunRequest& request);
+  ~Evaluator();
+
+  // A value for an input bundle without an owner, and where it comes from: the same at both
+  // parties.
+  struct Shared {
+    const online::SharedValue* value = nullptr;
+    std::string origin;
+  };
+
+  // Role: both. As run(); `shared` has an entry for each input bundle, null for those with an
+  // owner. The phases of the report are those of the whole connection so far.
+  // Wire: 1 message each way, then as a run.
+  // Fails: Disagreement if the parties ask for different circuits, lanes or shared values; else as
+  // run(). After a failure every call fails.
+  RunReport run(const LoadedCircuit& circuit, const online::InputValues& inputs,
+                const std::vector<Shared>& shared);
+
+  // The name of the connection, and how many circuits have been evaluated on it.
+  std::string connection() const;
+  std::uint64_t runs() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tinyot::engine

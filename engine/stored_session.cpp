@@ -1,0 +1,88 @@
+#include "engine/stored_session.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/secret.h"
+#include "engine/connection.h"
+#include "engine/peer_identity.h"
+#include "engine/synchronise.h"
+
+namespace tinyot::engine {
+namespace {
+
+MaterialForm form_of(const storage::Manifest& manifest) {
+  for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples})
+    if (manifest.material == name_of(form)) return form;
+  throw StoreError("this store has material of an unknown kind: " + manifest.material);
+}
+
+// In the order of their shards. Fails: StoreError if they are not different shards of one session.
+std::vector<storage::Store> open_stores(const RunRequest& request) {
+  std::vector<storage::Store> stores;
+  for (const auto& directory : request.stores)
+    stores.push_back(storage::Store::open(directory, {.store_key = request.store_key}));
+  std::ranges::sort(stores, {}, [](const storage::Store& store) { return store.manifest().shard; });
+  for (std::size_t i = 1; i < stores.size(); ++i) {
+    const storage::Manifest &before = stores[i - 1].manifest(), &manifest = stores[i].manifest();
+    if (manifest.session_id != before.session_id || manifest.me != before.me ||
+        manifest.shard == before.shard)
+      throw StoreError("the stores in " + stores[i - 1].directory().string() + " and " +
+                       stores[i].directory().string() + " are not two shards of one session");
+  }
+  return stores;
+}
+
+// "2,3/8"
+std::string shards_text(std::span<const storage::Store> stores) {
+  std::string text;
+  for (const storage::Store& store : stores)
+    text += (text.empty() ? "" : ",") + std::to_string(store.manifest().shard);
+  return text + "/" + std::to_string(stores.front().manifest().shards);
+}
+
+}  // namespace
+
+StoredSession::StoredSession(const RunRequest& request)
+    : request_(request), stores_(open_stores(request_)), form_(form_of(manifest())) {
+  for (const storage::Store& store : stores_) {
+    if (store.manifest().me != request_.party)
+      throw StoreError("the store in " + store.directory().string() + " is party " +
+                       letter(store.manifest().me) + "'s, not " + letter(request_.party));
+    check_peer(store.manifest(), request_.endpoint, "the store in " + store.directory().string());
+  }
+  global_key_ = stores_.front().global_key();
+}
+
+StoredSession::~StoredSession() { wipe_object(global_key_); }
+
+void StoredSession::require_material(const MaterialCounts& needed) const {
+  check_enough(stores_, needed);
+}
+
+void StoredSession::connect(std::vector<net::Parameter> parameters,
+                            const std::string& reservation) {
+  channel_ = Connector(request_.endpoint).open();
+  crypto::Rng rng = crypto::Rng::from_system();
+  const storage::Manifest& manifest = this->manifest();
+  for (net::Parameter& parameter :
+       std::vector<net::Parameter>{{"profile", manifest.profile},
+                                   {"material", manifest.material},
+                                   {"shards", shards_text(stores_)},
+                                   {"reservation", reservation},
+                                   {"kappa", std::to_string(manifest.kappa)},
+                                   {"sigma", std::to_string(manifest.sigma)}})
+    parameters.push_back(std::move(parameter));
+  const checks::SessionIds ids = checks::establish_session(
+      *channel_, rng, request_.party, std::move(parameters), session_id_of(manifest));
+  session_.emplace(request_.party, ids, global_key_, *channel_, std::move(rng), log_);
+}
+
+void StoredSession::with_peer(const std::function<void(checks::Session&)>& work) {
+  within_session(stores_, *channel_, [&] {
+    work(*session_);
+    channel_->flush();
+  });
+}
+
+}  // namespace tinyot::engine

@@ -1,0 +1,51 @@
+// A session with the peer on this party's stores. Internal to this folder.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "checks/session.h"
+#include "engine/run.h"
+#include "net/handshake.h"
+#include "storage/reservation_chain.h"
+#include "storage/store.h"
+
+namespace tinyot::engine {
+
+class StoredSession {
+ public:
+  // Opens the stores. Fails: StoreError if they are not this party's, or not with the peer of the
+  // endpoint, or not different shards of one session.
+  explicit StoredSession(const RunRequest& request);
+  ~StoredSession();
+  StoredSession(const StoredSession&) = delete;
+  StoredSession& operator=(const StoredSession&) = delete;
+
+  const storage::Manifest& manifest() const { return stores_.front().manifest(); }
+  std::span<storage::Store> stores() { return stores_; }
+  MaterialForm form() const { return form_; }
+  // After connect().
+  const SessionId& connection() const { return session_->id(); }
+  // Fails: OutOfMaterial.
+  void require_material(const MaterialCounts& needed) const;
+
+  // Connects, and establishes the session. `parameters` are what both parties must agree on beside
+  // the stores; `reservation` is the number of the one that is used, or why there is none.
+  void connect(std::vector<net::Parameter> parameters, const std::string& reservation);
+  // Runs `work` in the session, within_session().
+  void with_peer(const std::function<void(checks::Session&)>& work);
+  net::PhaseLog& log() { return log_; }
+
+ private:
+  const RunRequest request_;
+  std::vector<storage::Store> stores_;  // one, or shards of one session
+  MaterialForm form_;
+  Delta global_key_{};
+  net::PhaseLog log_;
+  std::unique_ptr<net::Channel> channel_;
+  std::optional<checks::Session> session_;
+};
+
+}  // namespace tinyot::engine

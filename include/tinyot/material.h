@@ -1,0 +1,47 @@
+// Kinds of preprocessing material, and how much there is of each.
+//
+// A kind is a fixed list of columns of authenticated bits. Which columns are mine depends on my
+// party:
+//
+//   auth_bits_a    A: [r]                    auth_bits_b    B: [r]
+//   auth_ands_a    A: [x], [y], [z = xy]     auth_ands_b    B: [x], [y], [z = xy]
+//   auth_ots_ab    A: [x0], [x1]  B: [c], [z = x_c]         (A sends, B chooses)
+//   auth_ots_ba    B: [x0], [x1]  A: [c], [z = x_c]         (B sends, A chooses)
+//   triples        A and B: a, b, c = ab as shared bits with shares of their MACs
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tinyot {
+
+enum class MaterialKind : std::uint8_t {
+  AuthBitsA = 0,
+  AuthBitsB = 1,
+  AuthAndsA = 2,
+  AuthAndsB = 3,
+  AuthOtsAB = 4,
+  AuthOtsBA = 5,
+  Triples = 6,
+};
+inline constexpr std::array kAllMaterialKinds = {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB,
+                                                 MaterialKind::AuthAndsA, MaterialKind::AuthAndsB,
+                                                 MaterialKind::AuthOtsAB, MaterialKind::AuthOtsBA,
+                                                 MaterialKind::Triples};
+inline constexpr std::size_t kMaterialKinds = kAllMaterialKinds.size();
+
+// The name in reports and messages: "auth_bits_a", ..., "triples".
+std::string_view name_of(MaterialKind kind);
+
+// How many objects of each kind, indexed by MaterialKind.
+struct MaterialCounts {
+  std::array<std::uint64_t, kMaterialKinds> of{};
+
+  std::uint64_t& operator[](MaterialKind kind) { return of[static_cast<std::size_t>(kind)]; }
+  std::uint64_t operator[](MaterialKind kind) const { return of[static_cast<std::size_t>(kind)]; }
+  friend bool operator==(const MaterialCounts&, const MaterialCounts&) = default;
+};
+
+}  // namespace tinyot

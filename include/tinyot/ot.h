@@ -1,0 +1,67 @@
+// Oblivious transfer of 128-bit strings with active security: OT extension over a connection of its
+// own. In each OT the sender has two strings, and the receiver gets the one that it chooses.
+//
+// Both sides make the same calls with the same numbers of OTs. The sender is party A.
+// Source: Roy, CRYPTO 2022 (SoftSpokenOT); Asharov, Lindell, Schneider, Zohner, J. Cryptology 2017,
+// for the kinds. Wire: (128 / k - 1) / 8 bytes an OT from the receiver, of k = 1, 2 or 4; the kinds
+// add to it as stated, and 1 bit an OT for choices that are given.
+// A call of any number of OTs takes bounded memory beside the caller's spans. One thread at a time.
+// After an exception the connection has ended, and the contents of the caller's spans are
+// undefined. Fails: PeerCheated, PeerAborted, NetworkError; std::logic_error for spans of different
+// lengths.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "tinyot/block.h"
+#include "tinyot/endpoint.h"
+
+namespace tinyot {
+
+struct OtRequest {
+  Endpoint endpoint;
+  std::uint32_t softspoken_k = 2;  // the same on both sides
+};
+
+class OtSender {
+ public:
+  // Connects and makes the base OTs.
+  explicit OtSender(const OtRequest& request);
+  OtSender(OtSender&&) noexcept;
+  OtSender& operator=(OtSender&&) noexcept;
+  ~OtSender();
+
+  // Random strings for both.
+  void random(std::span<Block> x0, std::span<Block> x1);
+  // x1 = x0 ^ offset, with x0 random. 16 bytes an OT.
+  void correlated(std::span<const Block> offsets, std::span<Block> x0);
+  // The sender's own strings. 32 bytes an OT.
+  void chosen(std::span<const Block> m0, std::span<const Block> m1);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Choices are packed: choice j is bit j % 8 of byte j / 8, and there are ceil(n / 8) bytes for n
+// OTs.
+class OtReceiver {
+ public:
+  explicit OtReceiver(const OtRequest& request);
+  OtReceiver(OtReceiver&&) noexcept;
+  OtReceiver& operator=(OtReceiver&&) noexcept;
+  ~OtReceiver();
+
+  void random(std::span<const std::byte> choices, std::span<Block> x);
+  void correlated(std::span<const std::byte> choices, std::span<Block> x);
+  void chosen(std::span<const std::byte> choices, std::span<Block> m);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tinyot

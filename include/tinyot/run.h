@@ -1,0 +1,97 @@
+// Evaluation of circuits with the peer, on stored material or on material made meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tinyot/circuit/gate.h"
+#include "tinyot/endpoint.h"
+#include "tinyot/material.h"
+#include "tinyot/parameters.h"
+#include "tinyot/party.h"
+#include "tinyot/phase_cost.h"
+#include "tinyot/values.h"
+
+namespace tinyot {
+
+namespace online {
+class SharedValue;
+}
+
+// Both parties ask for the same, but for party, endpoint, stores, keys and ledger.
+struct RunRequest {
+  Party party = Party::A;
+  Endpoint endpoint;
+  // One, or shards of a session; none with `live`.
+  std::vector<std::filesystem::path> stores = {};
+  std::optional<std::filesystem::path> store_key = {};
+  // File to which is appended what the run is given from the stores, before it is used.
+  std::optional<std::filesystem::path> ledger = {};
+  // No stores: how material is made on a connection of its own, beside the run.
+  std::optional<ParameterRequest> live = {};
+};
+
+// This party's shares of an output that no party has received. It can be an input of later circuits
+// of the same Evaluator, any number of times. Copies refer to the same value.
+class SharedBits {
+ public:
+  std::size_t bits() const;
+  std::size_t lanes() const;
+
+ private:
+  friend class Evaluator;
+  std::shared_ptr<const online::SharedValue> value_;
+  std::string origin_;  // where it comes from, equal at both parties
+};
+using SharedInputs = std::map<std::string, SharedBits>;  // by the name of an input bundle
+
+struct RunResult {
+  Values outputs;       // that this party receives
+  SharedInputs shared;  // by the name of the output bundle
+  std::uint64_t ands = 0, xors = 0, and_rounds = 0;
+  MaterialCounts burnt;  // material skipped because the peer's store was ahead
+  double wall_s = 0;
+  std::vector<PhaseCost> phases;  // of an Evaluator: of all its circuits so far
+};
+
+// Role: both, at the same time. Connects, evaluates the circuit in `lanes` parallel instances, and
+// ends. `inputs` has this party's bundles and no others. The parties compare digests of the circuit
+// first. Outputs are returned only after the MAC check of everything that they depend on.
+// Fails: UsageError for inputs that do not fit the circuit; OutOfMaterial, StoreError before
+// anything is sent; then as error.h.
+RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
+              std::size_t lanes = 1);
+
+// A connection on which circuits are evaluated one after the other on stored material, for
+// computations that continue depending on what has been revealed. Both parties make the same calls.
+//
+// An output for Receiver::None stays shared, and an input without an owner continues with such a
+// value: nothing about it is revealed between the circuits.
+// Used by one thread at a time. After an exception the connection has ended; only destruction is
+// then allowed. After PeerCheated or PeerAborted the stores are revoked.
+class Evaluator {
+ public:
+  // Connects. Fails: UsageError for a request with `live`; then as run().
+  explicit Evaluator(const RunRequest& request);
+  Evaluator(Evaluator&&) noexcept;
+  Evaluator& operator=(Evaluator&&) noexcept;
+  ~Evaluator();
+
+  // As tinyot::run() on this connection. `shared` has a value for each input bundle without an
+  // owner, the same at both parties, with the lanes of this circuit.
+  // Fails: Disagreement if the parties' calls differ; likewise.
+  RunResult run(const circuit::Circuit& circuit, const Values& inputs,
+                const SharedInputs& shared = {}, std::size_t lanes = 1);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tinyot

@@ -1,0 +1,131 @@
+// Several circuits on one connection, and values that stay shared between them.
+#include <gtest/gtest.h>
+
+#include "tests/library/two_threads.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using circuit::make_circuit;
+using circuit::Number;
+using circuit::Program;
+using circuit::Receiver;
+
+// x + y, which stays shared.
+std::unique_ptr<circuit::Circuit> hidden_sum() {
+  return make_circuit("hidden sum", [](Program& program) {
+    program.output("s", program.input("x", 8, Party::A) + program.input("y", 8, Party::B),
+                   Receiver::None);
+  });
+}
+
+std::unique_ptr<circuit::Circuit> is_above(std::uint64_t bound) {
+  return make_circuit("is above", [=](Program& program) {
+    const Number s = program.shared_input("s", 8);
+    program.output("above", less(Number::constant(8, bound), s));
+    program.output("s", s, Receiver::None);
+  });
+}
+
+Values input_of(Party party, std::uint64_t value) {
+  return Values().set(party == Party::A ? "x" : "y", value);
+}
+
+// Searches for a shared value by comparisons that depend on earlier answers.
+TEST(Evaluator, ContinuesWithSharedValues) {
+  const Stores stores;
+  both([&](Party party) {
+    Evaluator evaluator(stores.run(party));
+    RunResult result = evaluator.run(*hidden_sum(), input_of(party, party == Party::A ? 100 : 73));
+    EXPECT_FALSE(result.outputs.contains("s")) << "a shared output was revealed";
+    ASSERT_TRUE(result.shared.contains("s"));
+    EXPECT_EQ(result.shared.at("s").bits(), 8u);
+    EXPECT_EQ(result.shared.at("s").lanes(), 1u);
+    std::uint64_t low = 0, high = 255;
+    while (low < high) {
+      const std::uint64_t middle = (low + high) / 2;
+      result = evaluator.run(*is_above(middle), {}, result.shared);
+      if (result.outputs.integer("above") != 0)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    EXPECT_EQ(low, 173u);
+  });
+}
+
+TEST(Evaluator, ContinuesInLanesAndWithNewInputs) {
+  const Stores stores(1 << 14, 1 << 12);
+  const auto difference = make_circuit("difference", [](Program& program) {
+    const Number s = program.shared_input("s", 8), x = program.input("x", 8, Party::A);
+    program.output("y", s - x, Receiver::B);
+  });
+  both([&](Party party) {
+    std::vector<std::uint64_t> values(66);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = party == Party::A ? i : 2 * i;
+    const Values mine = Values().set(party == Party::A ? "x" : "y", values);
+    Evaluator evaluator(stores.run(party));
+    const RunResult sum = evaluator.run(*hidden_sum(), mine, {}, values.size());
+    const RunResult result =
+        evaluator.run(*difference, party == Party::A ? mine : Values(), sum.shared, values.size());
+    ASSERT_EQ(result.outputs.contains("y"), party == Party::B);
+    for (std::size_t i = 0; party == Party::B && i < values.size(); ++i)
+      EXPECT_EQ(result.outputs.integer("y", i), 2 * i);
+  });
+}
+
+TEST(Evaluator, RefusesSharedValuesThatDoNotFit) {
+  const Stores stores;
+  both([&](Party party) {
+    RunResult first;
+    {
+      Evaluator evaluator(stores.run(party));
+      first = evaluator.run(*hidden_sum(), input_of(party, 1));
+      EXPECT_THROW(evaluator.run(*is_above(1), {}), UsageError) << "none is given";
+      EXPECT_THROW(evaluator.run(*is_above(1), {}, first.shared, 2), UsageError) << "other lanes";
+      EXPECT_EQ(evaluator.run(*is_above(1), {}, first.shared).outputs.integer("above"), 1u)
+          << "an argument that is refused does not end the connection";
+    }
+    Evaluator another(stores.run(party));
+    EXPECT_THROW(another.run(*is_above(1), {}, first.shared), UsageError);
+  });
+}
+
+// Both calls are valid, and differ: this is no cheating, and costs no session.
+TEST(Evaluator, FindsThatThePartiesDisagree) {
+  const Stores stores;
+  both([&](Party party) {
+    {
+      Evaluator evaluator(stores.run(party));
+      const RunResult first = evaluator.run(*hidden_sum(), input_of(party, 1)),
+                      second = evaluator.run(*hidden_sum(), input_of(party, 2));
+      const RunResult& mine = party == Party::A ? first : second;
+      EXPECT_THROW(evaluator.run(*is_above(1), {}, mine.shared), Disagreement)
+          << "values of different circuits";
+      EXPECT_THROW(evaluator.run(*is_above(1), {}, first.shared), std::logic_error)
+          << "the connection has ended";
+    }
+    Evaluator evaluator(stores.run(party));
+    const RunResult first = evaluator.run(*hidden_sum(), input_of(party, 1));
+    EXPECT_THROW(evaluator.run(*is_above(party == Party::A ? 1 : 2), {}, first.shared),
+                 Disagreement)
+        << "different circuits";
+  });
+  EXPECT_EQ(Store(stores.of(Party::A)).info().state, StoreState::Complete);
+}
+
+TEST(Evaluator, IsForStoresOnly) {
+  const Endpoints endpoints;
+  RunRequest request{.party = Party::A, .endpoint = endpoints.of(Party::A)};
+  request.live = ParameterRequest{};
+  EXPECT_THROW(Evaluator{request}, UsageError);
+}
+
+TEST(Evaluator, OneCircuitCannotContinueAnother) {
+  const Stores stores(64);
+  EXPECT_THROW(run(stores.run(Party::A), *is_above(1), {}), UsageError);
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,189 @@
+// Stores and runs through the public headers.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/library/two_threads.h"
+
+namespace tinyot {
+namespace {
+
+using namespace tinyot::test;
+using circuit::make_circuit;
+using circuit::Program;
+using circuit::Receiver;
+
+std::unique_ptr<circuit::Circuit> product(std::uint32_t bits = 16) {
+  return make_circuit("product", [=](Program& program) {
+    const auto x = program.input("x", bits, Party::A), y = program.input("y", bits, Party::B);
+    program.output("z", x * y);
+    program.output("low of y", y.bits().first(4), Receiver::A);
+  });
+}
+
+Values input_of(Party party, std::uint64_t value) {
+  return Values().set(party == Party::A ? "x" : "y", value);
+}
+
+TEST(Library, PreprocessesAndRuns) {
+  const Stores stores;
+  const StoreInfo before = Store(stores.of(Party::A)).info();
+  EXPECT_EQ(before.state, StoreState::Complete);
+  EXPECT_EQ(before.party, Party::A);
+  EXPECT_EQ(before.session, Store(stores.of(Party::B)).info().session);
+  EXPECT_EQ(before.session.size(), 16u);
+  EXPECT_EQ(before.material, "triples");
+  EXPECT_GE(before.sigma_exact, 40);
+  EXPECT_GE(before.ands_left, 4096u);
+  EXPECT_EQ(before.units_outstanding, 0u);
+  both([&](Party party) {
+    const RunResult result =
+        run(stores.run(party), *product(), input_of(party, party == Party::A ? 1234 : 567));
+    EXPECT_EQ(result.outputs.integer("z"), 1234u * 567u % 65536);
+    EXPECT_EQ(result.outputs.contains("low of y"), party == Party::A);
+    if (party == Party::A) EXPECT_EQ(result.outputs.integer("low of y"), 567u % 16);
+    EXPECT_GT(result.ands, 0u);
+    EXPECT_FALSE(result.phases.empty());
+  });
+  EXPECT_LT(Store(stores.of(Party::A)).info().ands_left, before.ands_left);
+}
+
+TEST(Library, RunsInLanes) {
+  const Stores stores(1 << 16, 1 << 13);
+  constexpr std::size_t kLanes = 70;
+  both([&](Party party) {
+    std::vector<std::uint64_t> mine;
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      mine.push_back(party == Party::A ? lane : lane + 3);
+    const RunResult result = run(stores.run(party), *product(),
+                                 Values().set(party == Party::A ? "x" : "y", mine), kLanes);
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      EXPECT_EQ(result.outputs.integer("z", lane), lane * (lane + 3));
+  });
+}
+
+TEST(Library, RunsLive) {
+  const Endpoints endpoints;
+  both([&](Party party) {
+    RunRequest request{.party = party, .endpoint = endpoints.of(party)};
+    request.live = ParameterRequest{.profile = Profile::Fast};
+    EXPECT_EQ(run(request, *product(), input_of(party, 9)).outputs.integer("z"), 81u);
+  });
+}
+
+TEST(Library, RefusesInputsThatDoNotFitBeforeItConnects) {
+  const Endpoints endpoints;
+  RunRequest request{.party = Party::A, .endpoint = endpoints.of(Party::A)};
+  request.live = ParameterRequest{.profile = Profile::Fast};
+  const auto message = [&](const Values& inputs, std::size_t lanes = 1) {
+    return message_of([&] { run(request, *product(), inputs, lanes); });
+  };
+  EXPECT_EQ(message({}), "input x is missing");
+  EXPECT_EQ(message(Values().set("x", 1).set("y", 1)), "input y is not this party's to give");
+  EXPECT_EQ(message(Values().set("x", 1).set("w", 1)), "the circuit has no input w");
+  EXPECT_EQ(message(Values().set("x", 65536)), "a value of input x has more than 16 bits");
+  EXPECT_EQ(message(Values().set("x", 1), 2), "input x has 1 values instead of 2");
+  EXPECT_EQ(message(Values().set("x", 1), 0), "lanes are out of range: 1 to 2^24");
+  request.live.reset();
+  EXPECT_NE(message(Values().set("x", 1)).find("a run is on stores"), std::string::npos);
+}
+
+TEST(Library, ComparesTheCircuitsFirst) {
+  const Stores stores;
+  const StoreInfo before = Store(stores.of(Party::A)).info();
+  both([&](Party party) {
+    // The same name and interface, and another gate.
+    const auto circuit = make_circuit("f", [=](Program& program) {
+      const auto x = program.input("x", 1, Party::A), y = program.input("y", 1, Party::B);
+      program.output("z", party == Party::A ? x[0] & y[0] : x[0] | y[0]);
+    });
+    EXPECT_THROW(run(stores.run(party), *circuit, input_of(party, 1)), Disagreement);
+  });
+  EXPECT_EQ(Store(stores.of(Party::A)).info().left, before.left) << "nothing was used";
+}
+
+TEST(Library, SaysThatThereIsTooLittleBeforeItConnects) {
+  const Stores stores(64, 64);
+  RunRequest request = stores.run(Party::A);
+  EXPECT_THROW(run(request, *product(), input_of(Party::A, 1), 1000), UsageError);
+  const std::vector<std::uint64_t> many(100'000);
+  EXPECT_THROW(run(request, *product(), Values().set("x", many), many.size()), OutOfMaterial);
+}
+
+TEST(Library, RetiredStoresAreRevoked) {
+  const Stores stores;
+  EXPECT_TRUE(Store(stores.of(Party::A)).retire().empty());
+  const StoreInfo info = Store(stores.of(Party::A)).info();
+  EXPECT_EQ(info.state, StoreState::Revoked);
+  EXPECT_FALSE(info.revoked_because.empty());
+  EXPECT_EQ(info.ands_left, 0u);
+  EXPECT_THROW(run(stores.run(Party::A), *product(), input_of(Party::A, 1)), StoreError);
+}
+
+TEST(Library, StopsPreprocessingAfterTheUnitAtHand) {
+  struct StopAfterFirst : Observer {
+    void advanced(std::uint64_t unit, std::uint64_t, std::string_view, std::uint64_t,
+                  std::uint64_t) override {
+      if (unit > 0) stop.request_stop();
+    }
+    std::stop_source stop;
+  };
+  const Directory directory;
+  const Endpoints endpoints;
+  both([&](Party party) {
+    StopAfterFirst observer;
+    PreprocessRequest request{.party = party,
+                              .endpoint = endpoints.of(party),
+                              .store = directory / std::string(1, letter(party))};
+    request.parameters = {.profile = Profile::Fast, .unit = 1024};
+    request.ands = 32 * 1024;
+    const PreprocessResult stopped = preprocess(request, &observer, observer.stop.get_token());
+    EXPECT_EQ(stopped.store.state, StoreState::Open);
+    EXPECT_LT(stopped.ands, request.ands);
+    request.resume = true;
+    const PreprocessResult resumed = preprocess(request);
+    EXPECT_EQ(resumed.store.state, StoreState::Complete);
+    EXPECT_EQ(resumed.ands, request.ands - stopped.ands);
+  });
+}
+
+TEST(Library, AuthenticatesByKeys) {
+  const Directory directory;
+  const std::string of_a = make_key_file(directory / "a.key"),
+                    of_b = make_key_file(directory / "b.key"),
+                    of_c = make_key_file(directory / "c.key");
+  EXPECT_THROW(make_key_file(directory / "a.key"), UsageError) << "keys are not overwritten";
+  Endpoint a = Endpoint::listen("127.0.0.1:7799"), b = Endpoint::connect("127.0.0.1:7799");
+  EXPECT_THROW(a.authenticate(directory / "a.key", of_a), UsageError) << "its own";
+  EXPECT_THROW(a.authenticate(directory / "a.key", "sha256:12"), UsageError);
+  EXPECT_THROW(a.authenticate(directory / "missing.key", of_b), UsageError);
+  const Endpoints endpoints;
+  Endpoint transport = endpoints.of(Party::A);
+  EXPECT_THROW(transport.authenticate(directory / "a.key", of_b), UsageError);
+}
+
+TEST(Library, RefusesPlainTcpBeyondLoopback) {
+  const Directory directory;
+  PreprocessRequest request{
+      .endpoint = Endpoint::connect("192.0.2.1:7766", {.connect = std::chrono::milliseconds(1)}),
+      .store = directory / "store",
+      .ands = 64};
+  try {
+    preprocess(request);
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(error.remedy(), Remedy::GiveKeys);
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory / "store"));
+  EXPECT_THROW(Endpoint::listen("no port"), UsageError);
+}
+
+TEST(Library, HasTheVersionOfItsHeaders) {
+  EXPECT_TRUE(version().starts_with(kVersion)) << version();
+  EXPECT_EQ(kVersion, std::to_string(TINYOT_VERSION_MAJOR) + "." +
+                          std::to_string(TINYOT_VERSION_MINOR) + "." +
+                          std::to_string(TINYOT_VERSION_PATCH));
+}
+
+}  // namespace
+}  // namespace tinyot

@@ -1,0 +1,112 @@
+// Both parties on two threads of this process, with the public headers alone.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <tinyot/tinyot.h>
+
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "tests/support/socket_transport.h"
+
+namespace tinyot::test {
+
+class Directory {
+ public:
+  Directory() {
+    std::string name = std::filesystem::temp_directory_path() / "tinyot-library-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = name;
+  }
+  ~Directory() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The ends of connections over pairs of sockets, any number of them. If one of the parties is gone,
+// the other one's streams end.
+struct Endpoints {
+  Endpoints() {
+    const auto sockets = std::make_shared<Sockets>();
+    for (const int party : {0, 1}) {
+      ends.push_back(Endpoint::over(
+          [sockets, party] { return std::make_unique<SocketTransport>(sockets->next(party)); },
+          {.connect = std::chrono::seconds(20), .idle = std::chrono::seconds(20)}));
+    }
+  }
+  const Endpoint& of(Party party) const { return ends[static_cast<std::size_t>(party)]; }
+
+ private:
+  struct Sockets {
+    std::mutex mutex;
+    std::vector<int> waiting[2];
+    int next(int party) {
+      const std::lock_guard lock(mutex);
+      if (waiting[party].empty()) {
+        const auto [mine, peers] = socket_pair();
+        waiting[1 - party].push_back(peers);
+        return mine;
+      }
+      const int mine = waiting[party].front();
+      waiting[party].erase(waiting[party].begin());
+      return mine;
+    }
+  };
+  std::vector<Endpoint> ends;
+};
+
+// Runs `work` for both parties. An exception of one of them is thrown here, A's first.
+inline void both(const std::function<void(Party)>& work) {
+  auto of_b = std::async(std::launch::async, [&] { work(Party::B); });
+  std::exception_ptr failure;
+  try {
+    work(Party::A);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  of_b.get();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// A store of each party, with triples.
+struct Stores {
+  explicit Stores(std::uint64_t ands = 4096, std::uint64_t inputs = 512) {
+    both([&](Party party) {
+      PreprocessRequest request{
+          .party = party, .endpoint = endpoints.of(party), .store = of(party)};
+      request.parameters.profile = Profile::Fast;
+      request.ands = ands;
+      request.inputs = inputs;
+      preprocess(request);
+    });
+  }
+  std::filesystem::path of(Party party) const { return directory / std::string(1, letter(party)); }
+  RunRequest run(Party party) const {
+    return {.party = party, .endpoint = endpoints.of(party), .stores = {of(party)}};
+  }
+
+  Directory directory;
+  Endpoints endpoints;
+};
+
+inline std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace tinyot::test
