@@ -15,10 +15,10 @@ struct Endpoint {
   net::Address address;
   net::TcpTimeouts timeouts{};
   std::shared_ptr<const net::TlsAdmission> tls = nullptr;  // null: plain TCP
-  // Opens a stream of the caller's, in place of a connection to `address`, for each connection.
-  std::function<std::unique_ptr<net::ByteStream>()> open_stream = {};
   // Gets a line for each connection that is rejected: from where, and why. May be empty.
   std::function<void(const std::string&)> rejected = {};
+  // Opens a stream of the caller's, in place of a connection to `address`, for each connection.
+  std::function<std::unique_ptr<net::ByteStream>()> open_stream = {};
 
   // The peer's fingerprint, as stores keep it; empty over plain TCP, where it has none.
   std::string peer() const { return tls ? text_of(tls->peer()) : std::string(); }

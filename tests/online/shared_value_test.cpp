@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "circuitgen/generators/family.h"
 #include "tests/online/online_run.h"
-#include "tests/online/random_circuit.h"
+#include "tests/support/cheating_channel.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit/word.h"
 
@@ -105,6 +107,27 @@ TEST_P(SharedValues, TakeNoMaterial) {
       << "of x, which only A receives";
   info.outputs[1].to = Receiver::None;
   EXPECT_EQ(material_for(info, 0, GetParam(), 3)[MaterialKind::AuthBitsA], 0u);
+}
+
+TEST_P(SharedValues, AreNotSent) {
+  const GeneratedCircuit circuit = product();
+  Rng rng(Seed{{8, 1}});
+  const Inputs inputs = random_inputs(circuit, 8, rng);
+  std::map<std::string, std::size_t> sent[2];  // bytes by tag
+  const auto count = [&](Party party) {
+    const Deviation note = [&bytes = sent[static_cast<int>(party)]](
+                               std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
+      bytes[std::string(tag)] += payload.size();
+    };
+    return [note](std::unique_ptr<Channel> inner) {
+      return make_cheating_channel(std::move(inner), note);
+    };
+  };
+  run_online({circuit, 8, inputs, GetParam()},
+             {.wrap_a = count(Party::A), .wrap_b = count(Party::B)});
+  // Of x's parity, for B, and of y's, for both, a byte each for 8 lanes.
+  EXPECT_EQ(sent[0]["output.shares"], 2u);
+  EXPECT_EQ(sent[1]["output.shares"], GetParam() == MaterialForm::Triples ? 2u : 1u);
 }
 
 // A party whose shared value is of another circuit of the session: its bits and MACs are valid, but
