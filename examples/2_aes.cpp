@@ -1,5 +1,5 @@
-// Preprocessing and a run: A has an AES key, B a block; B learns the block's encryption, and
-// neither learns the other's input. The material is made before, and kept in a store.
+// Preprocessing and a run of AES-128: A has the message and half of the key, B the other half; B
+// learns the ciphertext. The material is made before, and kept in a store.
 //
 //   ./2_aes A store-a & ./2_aes B store-b
 #include <tinyot/tinyot.h>
@@ -16,9 +16,10 @@ std::string address() {
   return std::string("127.0.0.1:") + (port != nullptr ? port : "7766");
 }
 
-std::array<std::byte, 16> counting_from(unsigned first, unsigned step) {
+// The bytes 0, step, 2 step, ..., each with a mask.
+std::array<std::byte, 16> multiples_of(unsigned step, unsigned mask) {
   std::array<std::byte, 16> bytes;
-  for (unsigned i = 0; i < 16; ++i) bytes[i] = static_cast<std::byte>(first + i * step);
+  for (unsigned i = 0; i < 16; ++i) bytes[i] = static_cast<std::byte>((i * step) ^ mask);
   return bytes;
 }
 
@@ -30,17 +31,17 @@ void evaluate(Party party, const std::string& store) {
   tinyot::PreprocessRequest job{.party = party, .endpoint = endpoint, .store = store};
   job.parameters.profile = tinyot::Profile::Fast;
   job.ands = 8'192;  // aes128 takes 5,120
-  job.inputs = 512;  // the key, the block, and the ciphertext that only B learns
+  job.inputs = 512;  // bits of the inputs, and of the ciphertext that only B learns
   const tinyot::PreprocessResult made = tinyot::preprocess(job);
   std::printf("%c: made material for %llu ANDs, sigma %.0f bits\n", letter(party),
               static_cast<unsigned long long>(made.ands), made.store.sigma_exact);
 
-  // The vector of FIPS-197, appendix C.1.
+  // The vector of FIPS-197, appendix C.1. The key is the XOR of both halves.
   tinyot::Values inputs;
   if (party == Party::A)
-    inputs.add("key", counting_from(0x00, 0x01));
+    inputs.add("message", multiples_of(0x11, 0)).add("key_a", multiples_of(0x01, 0x5a));
   else
-    inputs.add("plaintext", counting_from(0x00, 0x11));
+    inputs.add("key_b", multiples_of(0, 0x5a));
   const tinyot::RunResult result =
       tinyot::run({.party = party, .endpoint = endpoint, .stores = {store}}, *aes, inputs);
   if (party == Party::A) return;

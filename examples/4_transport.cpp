@@ -1,5 +1,4 @@
-// A connection of the caller's own: a Unix socket in place of TCP. Each party's salary is its
-// secret; both learn whose is higher.
+// A connection of the caller's own, a Unix socket, for a comparison of two salaries.
 //
 //   ./4_transport A PATH 4100 & ./4_transport B PATH 3900
 #include <sys/socket.h>
@@ -7,7 +6,6 @@
 #include <tinyot/tinyot.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -37,23 +35,26 @@ class UnixSocket : public tinyot::Transport {
   int descriptor_;
 };
 
+int connect_to(const sockaddr_un& address) {
+  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  const auto* at = reinterpret_cast<const sockaddr*>(&address);
+  while (::connect(descriptor, at, sizeof address) != 0) ::usleep(10'000);
+  return descriptor;
+}
+
 // A waits at the path, B connects to it.
 tinyot::Endpoint endpoint_at(Party party, const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   path.copy(address.sun_path, sizeof address.sun_path - 1);
-  const auto* at = reinterpret_cast<const sockaddr*>(&address);
-  if (party == Party::A) {
-    const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    if (::bind(listener, at, sizeof address) != 0 || ::listen(listener, 2) != 0)
-      throw std::system_error(errno, std::generic_category(), path);
+  if (party == Party::B)
     return tinyot::Endpoint::over(
-        [=] { return std::make_unique<UnixSocket>(::accept(listener, nullptr, nullptr)); });
-  }
-  return tinyot::Endpoint::over([=] {
-    const int descriptor = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    while (::connect(descriptor, at, sizeof address) != 0) ::usleep(10'000);
-    return std::make_unique<UnixSocket>(descriptor);
-  });
+        [=] { return std::make_unique<UnixSocket>(connect_to(address)); });
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  if (::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener, 2) != 0)
+    throw std::system_error(errno, std::generic_category(), path);
+  return tinyot::Endpoint::over(
+      [=] { return std::make_unique<UnixSocket>(::accept(listener, nullptr, nullptr)); });
 }
 
 int main(int argc, char** argv) {
@@ -64,15 +65,14 @@ int main(int argc, char** argv) {
       const auto a = program.input("a", 32, Party::A), b = program.input("b", 32, Party::B);
       program.output("a is higher", less(b, a));
     });
-    const auto outputs = tinyot::run(
-        {.party = party,
-         .endpoint = endpoint_at(party, argv[2]),
-         .live = tinyot::ParameterRequest{}},
-        *comparison,
-        tinyot::Values().set(party == Party::A ? "a" : "b", std::strtoull(argv[3], nullptr, 10)));
-    std::printf("%c: A's is%s higher\n", letter(party),
-                outputs.outputs.integer("a is higher") != 0 ? "" : " not");
-    return 0;
+    const tinyot::RunRequest request{.party = party,
+                                     .endpoint = endpoint_at(party, argv[2]),
+                                     .live = tinyot::ParameterRequest{}};
+    tinyot::Values mine;
+    mine.set(party == Party::A ? "a" : "b", std::strtoull(argv[3], nullptr, 10));
+    const auto outputs = tinyot::run(request, *comparison, mine).outputs;
+    const bool is_higher = outputs.integer("a is higher") != 0;
+    return std::printf("%c: A's is%s higher\n", letter(party), is_higher ? "" : " not"), 0;
   } catch (const std::exception& error) {
     return std::fprintf(stderr, "%s: %s\n", argv[1], error.what()), 1;
   }

@@ -43,6 +43,7 @@ void search(Party party, const std::string& store, std::uint64_t secret) {
   tinyot::PreprocessRequest job{.party = party, .endpoint = endpoint, .store = store};
   job.parameters.profile = tinyot::Profile::Fast;
   job.ands = 2'048;
+  job.inputs = 64;
   tinyot::preprocess(job);
 
   tinyot::Evaluator evaluator({.party = party, .endpoint = endpoint, .stores = {store}});

@@ -24,8 +24,10 @@ struct PreprocessRequest {
   // File with the key under which the store is sealed: any bytes, at least 16.
   std::optional<std::filesystem::path> store_key = {};
   ParameterRequest parameters = {};
-  std::uint64_t ands = 0;    // that the store is to have made in all
-  std::uint64_t inputs = 0;  // authenticated bits of each party beyond one an AND
+  std::uint64_t ands = 0;  // that the store is to have made in all
+  // Authenticated bits of each party, for bits of inputs and of outputs that one party alone
+  // learns; with pairs, beyond those for the ANDs.
+  std::uint64_t inputs = 0;
   std::uint64_t threads = 1;
   // that a party's units may take, where their size is left open
   std::uint64_t memory_bytes = 1'000'000'000;

@@ -6,6 +6,10 @@ add_library(tinyot STATIC)
 add_library(tinyot::tinyot ALIAS tinyot)
 foreach(layer ${TINYOT_LAYERS} handshake_proto manifest_proto)
   target_sources(tinyot PRIVATE $<TARGET_OBJECTS:tinyot_${layer}>)
+  # Names that no other library can replace can be inlined, although the code is independent of its
+  # position.
+  set_target_properties(tinyot_${layer} PROPERTIES CXX_VISIBILITY_PRESET hidden
+                                                   VISIBILITY_INLINES_HIDDEN ON)
 endforeach()
 set_target_properties(tinyot PROPERTIES LINKER_LANGUAGE CXX)
 target_compile_features(tinyot PUBLIC cxx_std_20)
@@ -32,6 +36,7 @@ if(TINYOT_INSTALL)
   install(FILES ${PROJECT_BINARY_DIR}/generated/tinyotConfig.cmake
                 ${PROJECT_BINARY_DIR}/generated/tinyotConfigVersion.cmake
           DESTINATION ${TINYOT_CMAKE_DIR})
+  file(RELATIVE_PATH TINYOT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/tinyot.pc.in ${PROJECT_BINARY_DIR}/generated/tinyot.pc
                  @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/generated/tinyot.pc

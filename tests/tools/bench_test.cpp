@@ -118,8 +118,8 @@ TEST(BenchOnline, ComparesEveryLaneOfEveryOutputAtBothParties) {
   for (const std::size_t lane : {0u, 1u, 2u}) {
     Json wrong = right;
     wrong[lane] = "0x0000000000000000";
-    EXPECT_THROW(check_outputs(circuit, inputs, report(wrong, right)), Error) << lane;
-    EXPECT_THROW(check_outputs(circuit, inputs, report(right, wrong)), Error) << lane;
+    EXPECT_THROW(check_outputs(circuit, inputs, report(wrong, right)), CommandError) << lane;
+    EXPECT_THROW(check_outputs(circuit, inputs, report(right, wrong)), CommandError) << lane;
   }
 }
 

@@ -6,6 +6,7 @@
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 #include "tools/demo.h"
+#include "tools/failure.h"
 
 namespace tinyot::test {
 namespace {
@@ -193,9 +194,9 @@ TEST(DemoTest, ComparesEveryBlock) {
   for (const std::size_t digit : {std::size_t{0}, 13 * std::size_t{32}, ciphertext.size() - 1}) {
     std::string wrong = ciphertext;
     wrong[digit] = wrong[digit] == '0' ? '1' : '0';
-    EXPECT_THROW(check(wrong), Error) << digit;
+    EXPECT_THROW(check(wrong), CommandError) << digit;
   }
-  EXPECT_THROW(check(ciphertext.substr(0, 26 * 32)), Error);
+  EXPECT_THROW(check(ciphertext.substr(0, 26 * 32)), CommandError);
 }
 
 TEST(DemoTest, MeetsTheFipsVector) {
