@@ -191,8 +191,9 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
   sync_directory(files.directory);
 }
 
-Database::Database(const StoreFiles& files, const std::optional<StoreKey>& store_key)
-    : files_(files), environment_(files.database, 0, Locking::ByLmdb) {
+Database::Database(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
+                   const std::optional<StoreKey>& store_key)
+    : files_(files), lock_(std::move(lock)), environment_(files.database, 0, Locking::ByLmdb) {
   environment_.read("read the manifest", [&](Transaction& transaction) {
     find_state(transaction);
     // The session id is needed to open the key table; the manifest's tag is checked afterwards,
@@ -247,6 +248,9 @@ void Database::change(const std::string& operation, std::uint64_t bytes,
   Marks marks;
   environment_.write(operation, bytes + kTreeBytes, [&](Transaction& transaction) {
     Change change(*this, transaction);
+    std::erase_if(change.marks().doomed, [&](std::uint64_t slot) {
+      return std::ranges::find(erased_, slot) != erased_.end();
+    });
     body(change);
     change.finish();
     manifest = change.manifest();
@@ -254,6 +258,11 @@ void Database::change(const std::string& operation, std::uint64_t bytes,
   });
   manifest_ = std::move(manifest);
   marks_ = std::move(marks);
+}
+
+void Database::erase_doomed() {
+  keys_->erase(marks_.doomed);
+  erased_ = marks_.doomed;
 }
 
 }  // namespace tinyot::storage

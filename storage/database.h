@@ -6,6 +6,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -115,14 +116,18 @@ class Database {
   static void make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys,
                    std::uint64_t map_bytes);
 
-  // Fails: StoreError for a file that is not a store's, truncated, corrupt, or of a newer format.
-  Database(const StoreFiles& files, const std::optional<StoreKey>& store_key);
+  // Keeps the lock. Fails: StoreError for a file that is not a store's, truncated, corrupt, or of a
+  // newer format.
+  Database(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
+           const std::optional<StoreKey>& store_key);
 
   // Fails: as body; StoreError if the state in the file is invalid.
   void read(const std::string& operation, const std::function<void(const View&)>& body) const;
   // Commits and syncs what the body does, keys first. The body runs again if the map was too small.
   void change(const std::string& operation, std::uint64_t bytes,
               const std::function<void(Change&)>& body);
+  // Erases the keys of the slots in marks.doomed. They leave the list in the next change().
+  void erase_doomed();
 
   // As of the last refresh or change.
   void refresh();
@@ -133,6 +138,7 @@ class Database {
   KeyTable& keys() { return *keys_; }
   const KeyTable& keys() const { return *keys_; }
   const StoreFiles& files() const { return files_; }
+  StoreLock& lock() { return *lock_; }
   std::uint64_t used_bytes() const { return environment_.used_bytes(); }
 
  private:
@@ -145,12 +151,14 @@ class Database {
   }
 
   StoreFiles files_;
+  std::unique_ptr<StoreLock> lock_;
   Environment environment_;
   MDB_dbi state_table_ = 0, units_table_ = 0, attempts_table_ = 0, records_table_ = 0;
   std::array<MDB_dbi, kMaterialKinds> catalogues_{};
   std::unique_ptr<KeyTable> keys_;
   Manifest manifest_;
   Marks marks_;
+  std::vector<std::uint64_t> erased_;  // slots in marks_.doomed whose keys are erased
 };
 
 }  // namespace tinyot::storage

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/secret.h"
+#include "storage/database.h"
 #include "storage/record.h"
 #include "storage/store.h"
 

@@ -1,3 +1,6 @@
+// How material leaves a store: the ranges that a Store grants to present and planned runs, and
+// their reservations.
+
 #include "storage/reservation.h"
 
 #include <algorithm>
@@ -5,20 +8,181 @@
 #include <utility>
 
 #include "base/error.h"
+#include "storage/database.h"
 #include "storage/record.h"
+#include "storage/store.h"
 
 namespace tinyot::storage {
+namespace {
 
-Reservation::Reservation(std::shared_ptr<StoreState> state, const Range& range,
-                         const MaterialCounts& burnt)
-    : state_(std::move(state)), me_(state_->database().manifest().me), range_(range),
-      burnt_(burnt) {
-  HeldBatches held = state_->hold(range);
+// What cutting batches adds: two records at both ends of a range, for each kind.
+constexpr std::uint64_t kSplitBytes = kMaterialKinds * 2 * 2 * (std::uint64_t{64} * 4096);
+
+// At kGapsMax gaps the oldest one is discarded; its objects stay burnt.
+void add_gap(Marks& marks, const Gap& gap) {
+  if (gap.first == gap.end) return;
+  if (marks.gaps.size() >= Marks::kGapsMax) marks.gaps.erase(marks.gaps.begin());
+  marks.gaps.push_back(gap);
+}
+
+// A range below the position can be granted only from a gap. The rest of the gap stays.
+bool take_from_gap(Marks& marks, MaterialKind kind, std::uint64_t start, std::uint64_t end) {
+  const auto gap = std::ranges::find_if(
+      marks.gaps, [&](const Gap& g) { return g.kind == kind && g.first <= start && end <= g.end; });
+  if (gap == marks.gaps.end()) return false;
+  const Gap whole = *gap;
+  marks.gaps.erase(gap);
+  add_gap(marks, {kind, whole.first, start});
+  add_gap(marks, {kind, end, whole.end});
+  marks.burnt[kind] -= end - start;
+  return true;
+}
+
+void skip_to(Marks& marks, MaterialKind kind, std::uint64_t start, MaterialCounts& burnt) {
+  if (start <= marks.position[kind]) return;
+  burnt[kind] = start - marks.position[kind];
+  marks.burnt[kind] += burnt[kind];
+  marks.position[kind] = start;
+}
+
+void record_confirmed(Marks& marks, const MaterialCounts& confirmed) {
+  for (const MaterialKind kind : kAllMaterialKinds)
+    marks.confirmed[kind] = std::max(marks.confirmed[kind], confirmed[kind]);
+}
+
+[[noreturn]] void throw_too_many_plans(const std::filesystem::path& directory) {
+  throw StoreError("the store in " + directory.string() + " holds " +
+                   std::to_string(Marks::kPlannedMax) +
+                   " planned reservations, which is the maximum; run some of them first");
+}
+
+void check_available(const Marks& marks, const Range& range) {
+  std::string missing;
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const auto k = static_cast<std::size_t>(kind);
-    positions_[k].batches = std::move(held[k]);
-    positions_[k].next = range.start[kind];
+    const std::uint64_t start = range.start[kind], needed = range.end[kind] - start,
+                        unlocked = marks.unlocked[kind];
+    const std::uint64_t has = unlocked - std::min(unlocked, start);
+    if (has >= needed) continue;
+    missing += (missing.empty() ? "" : ", ") + std::string(name_of(kind)) + " has " +
+               std::to_string(has) + ", needs " + std::to_string(needed) +
+               (start > marks.position[kind] ? " from index " + std::to_string(start) + " on" : "");
   }
+  if (!missing.empty())
+    throw OutOfMaterial("the store is out of material: " + missing +
+                        "; make more with tinyot preprocess, in a new store");
+}
+
+}  // namespace
+
+Grant Store::grant(const ReservationRequest& request) {
+  Grant grant;
+  database_->change("reserve material", kSplitBytes, [&](Change& change) {
+    change.check_not_revoked();
+    Marks& marks = change.marks();
+    grant = {};
+    // A kind that is not requested has the empty range at 0.
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      if (request.counts[kind] == 0) continue;
+      grant.range.start[kind] = std::max(marks.position[kind], request.at_least[kind]);
+      grant.range.end[kind] = grant.range.start[kind] + request.counts[kind];
+    }
+    check_available(marks, grant.range);
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      if (request.counts[kind] == 0) continue;
+      skip_to(marks, kind, grant.range.start[kind], grant.burnt);
+      change.split(kind, grant.range.start[kind]);
+      change.split(kind, grant.range.end[kind]);
+      marks.position[kind] = grant.range.end[kind];
+    }
+    record_confirmed(marks, request.at_least);
+    if (!request.is_plan) return;
+    if (marks.planned.size() >= Marks::kPlannedMax) throw_too_many_plans(directory());
+    grant.plan = marks.next_reservation++;
+    marks.planned.push_back({grant.plan, grant.range});
+  });
+  database_->erase_doomed();
+  return grant;
+}
+
+Grant Store::take(const Grant& peers, const MaterialCounts& confirmed) {
+  Grant grant;
+  database_->change("reserve material", kSplitBytes, [&](Change& change) {
+    change.check_not_revoked();
+    Marks& marks = change.marks();
+    grant = {peers.range, peers.plan, {}};
+    check_available(marks, grant.range);
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      const std::uint64_t start = peers.range.start[kind], end = peers.range.end[kind];
+      if (start == end) continue;
+      // Checked before split(): the keys of served batches are erased, so they cannot be cut.
+      const bool is_in_gap = start < marks.position[kind];
+      if (is_in_gap && !take_from_gap(marks, kind, start, end))
+        throw Disagreement(
+            "the peer grants " + std::string(name_of(kind)) + " " + std::to_string(start) + ".." +
+            std::to_string(end - 1) + ", which this store has already served (up to " +
+            std::to_string(marks.position[kind]) + "): the peer's store is an older copy");
+      change.split(kind, start);
+      change.split(kind, end);
+      if (is_in_gap) continue;
+      add_gap(marks, {kind, marks.position[kind], start});
+      skip_to(marks, kind, start, grant.burnt);
+      marks.position[kind] = end;
+    }
+    record_confirmed(marks, confirmed);
+    if (peers.plan == 0) return;
+    if (marks.planned.size() >= Marks::kPlannedMax) throw_too_many_plans(directory());
+    marks.planned.push_back({peers.plan, peers.range});
+  });
+  database_->erase_doomed();
+  return grant;
+}
+
+Reservation Store::claim(std::uint64_t id) {
+  Range range;
+  database_->change("claim a reservation", 0, [&](Change& change) {
+    change.check_not_revoked();
+    std::vector<PlannedReservation>& planned = change.marks().planned;
+    const auto found = std::ranges::find(planned, id, &PlannedReservation::id);
+    if (found == planned.end())
+      throw StoreError(
+          "the store in " + directory().string() + " holds no reservation " + std::to_string(id) +
+          "; it has been used or was never made; tinyot store info lists the planned ones");
+    range = found->range;
+    planned.erase(found);
+  });
+  return Reservation(database_, range, {});
+}
+
+Reservation Store::hold(const Grant& grant) {
+  ENSURE(grant.plan == 0);
+  return Reservation(database_, grant.range, grant.burnt);
+}
+
+Reservation Store::reserve(const MaterialCounts& at_least, const MaterialCounts& counts) {
+  return hold(grant({.counts = counts, .at_least = at_least}));
+}
+
+// Reads the keys of the range's batches and erases them from the key table, durably.
+Reservation::Reservation(std::shared_ptr<Database> database, const Range& range,
+                         const MaterialCounts& burnt)
+    : database_(std::move(database)), me_(database_->manifest().me), range_(range), burnt_(burnt) {
+  std::vector<std::uint64_t> slots;
+  database_->read("look for reserved material", [&](const View& view) {
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      DrawPosition& position = position_of(kind);
+      position.next = range.start[kind];
+      std::uint64_t next = range.start[kind];
+      for (const BatchEntry& entry : view.entries(kind, next, range.end[kind])) {
+        if (entry.first != next) break;
+        position.batches.push_back({entry, view.key_of(entry)});
+        slots.push_back(entry.slot);
+        next = entry.end();
+      }
+      if (next != range.end[kind])
+        throw_corrupt_batch(std::string(name_of(kind)) + " " + std::to_string(next) + " (missing)");
+    }
+  });
+  database_->keys().erase(slots);
 }
 
 Reservation::Reservation(Reservation&& other) noexcept = default;
@@ -26,7 +190,7 @@ Reservation::Reservation(Reservation&& other) noexcept = default;
 Reservation& Reservation::operator=(Reservation&& other) noexcept {
   if (this == &other) return *this;
   finish_quietly();
-  state_ = std::move(other.state_);
+  database_ = std::move(other.database_);
   me_ = other.me_;
   range_ = other.range_;
   burnt_ = other.burnt_;
@@ -42,12 +206,12 @@ MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
     throw OutOfMaterial("the reservation is out of material: " + std::string(name_of(kind)) +
                         " has " + std::to_string(has) + ", needs " + std::to_string(count) +
                         "; reserve all that a run needs before it starts");
-  ENSURE(state_ != nullptr);
+  ENSURE(database_ != nullptr);
   MaterialBatch drawn(kind, me_, count);
-  DrawPosition& position = positions_[static_cast<std::size_t>(kind)];
+  DrawPosition& position = position_of(kind);
   for (std::size_t done = 0; done < count;) {
     HeldBatch& batch = position.batches[position.batch];
-    if (position.plain.empty()) position.plain = state_->open(batch);
+    if (position.plain.empty()) position.plain = open(batch);
     const std::size_t part =
         std::min<std::uint64_t>(count - done, batch.entry.end() - position.next);
     decode_objects(kind, me_, batch.entry.count, position.plain, position.next - batch.entry.first,
@@ -60,6 +224,19 @@ MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
     position.plain = SecretVector<std::byte>();
   }
   return drawn;
+}
+
+SecretVector<std::byte> Reservation::open(const HeldBatch& batch) const {
+  SecretVector<std::byte> plain;
+  database_->read("read " + std::string(name_of(batch.entry.kind)), [&](const View& view) {
+    view.check_not_revoked();
+    const ByteView sealed = view.record(batch.entry);
+    plain.resize(sealed.size());
+    open_record(database_->session(), me_, batch.entry, batch.key, sealed, plain);
+    // Batches are read once.
+    Environment::release_pages(sealed);
+  });
+  return plain;
 }
 
 std::vector<BatchEntry> Reservation::batches() const {
@@ -78,16 +255,31 @@ MaterialCounts Reservation::counts() const {
 
 MaterialCounts Reservation::left() const {
   MaterialCounts left;
-  if (state_ == nullptr) return left;
+  if (database_ == nullptr) return left;
   for (const MaterialKind kind : kAllMaterialKinds)
     left[kind] = range_.end[kind] - positions_[static_cast<std::size_t>(kind)].next;
   return left;
 }
 
 void Reservation::finish() {
-  const auto state = std::exchange(state_, nullptr);
+  const auto database = std::exchange(database_, nullptr);
   positions_ = {};
-  if (state) state->release(range_);
+  if (!database) return;
+  std::size_t batches = 0;
+  database->read("look for served material", [&](const View& view) {
+    for (const MaterialKind kind : kAllMaterialKinds)
+      batches += view.entries(kind, range_.start[kind], range_.end[kind]).size();
+  });
+  // A range is held only after the peer has confirmed that it has taken it.
+  MaterialCounts confirmed;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (range_.start[kind] < range_.end[kind]) confirmed[kind] = range_.end[kind];
+  database->change("drop served material", batches * kDropBytes, [&](Change& change) {
+    record_confirmed(change.marks(), confirmed);
+    for (const MaterialKind kind : kAllMaterialKinds)
+      for (const BatchEntry& entry : change.entries(kind, range_.start[kind], range_.end[kind]))
+        change.drop(entry);
+  });
 }
 
 void Reservation::finish_quietly() noexcept {

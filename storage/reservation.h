@@ -6,11 +6,17 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "base/material.h"
-#include "storage/store_state.h"
+#include "base/secret.h"
+#include "crypto/aead.h"
+#include "storage/batch.h"
+#include "storage/marks.h"
 
 namespace tinyot::storage {
+
+class Database;
 
 class Reservation : public MaterialSource {
  public:
@@ -37,9 +43,11 @@ class Reservation : public MaterialSource {
 
  private:
   friend class Store;
-  Reservation(std::shared_ptr<StoreState> state, const Range& range, const MaterialCounts& burnt);
-  void finish_quietly() noexcept;
-
+  // A batch with its key, which is erased from the key table.
+  struct HeldBatch {
+    BatchEntry entry;
+    crypto::SealKey key;
+  };
   // The next object to be drawn of a kind.
   struct DrawPosition {
     std::vector<HeldBatch> batches;
@@ -49,7 +57,14 @@ class Reservation : public MaterialSource {
     SecretVector<std::byte> plain;
   };
 
-  std::shared_ptr<StoreState> state_;  // empty once finished
+  Reservation(std::shared_ptr<Database> database, const Range& range, const MaterialCounts& burnt);
+  DrawPosition& position_of(MaterialKind kind) {
+    return positions_[static_cast<std::size_t>(kind)];
+  }
+  SecretVector<std::byte> open(const HeldBatch& batch) const;
+  void finish_quietly() noexcept;
+
+  std::shared_ptr<Database> database_;  // empty once finished
   Party me_;
   Range range_;
   MaterialCounts burnt_;

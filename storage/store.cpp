@@ -1,10 +1,12 @@
 #include "storage/store.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 #include "base/error.h"
+#include "base/secret.h"
+#include "storage/database.h"
 #include "storage/page_check.h"
 #include "storage/record.h"
 
@@ -34,9 +36,42 @@ SessionId session_id_in(const Manifest& manifest) {
   return std::bit_cast<SessionId>(manifest.session_id);
 }
 
+bool is_planned(const Marks& marks, const BatchEntry& entry) {
+  return std::ranges::any_of(marks.planned, [&](const PlannedReservation& planned) {
+    return planned.range.start[entry.kind] <= entry.first &&
+           entry.end() <= planned.range.end[entry.kind];
+  });
+}
+
+std::vector<std::uint64_t> slots_of(std::span<const BatchEntry> entries) {
+  std::vector<std::uint64_t> slots;
+  for (const BatchEntry& entry : entries) slots.push_back(entry.slot);
+  return slots;
+}
+
 }  // namespace
 
-Store::Store(std::shared_ptr<StoreState> state) : state_(std::move(state)) {}
+Store::Store(std::shared_ptr<Database> database, Purpose purpose, bool is_adopted)
+    : database_(std::move(database)), purpose_(purpose) {
+  if (manifest().state == SessionState::Revoked) {
+    if (purpose != Purpose::Look) complete_revocation();
+    if (purpose != Purpose::Own) database_->lock().share();
+    return;
+  }
+  if (protection() == KeyProtection::Erased) {
+    // A revocation was interrupted before the manifest was written; some keys may be left.
+    if (purpose != Purpose::Look) complete_revocation();
+    throw StoreError("the keys of the store in " + directory().string() +
+                     " are erased: nothing of it can be used, start a new session in a new store");
+  }
+  (void)ScopedSecret<Delta>(database_->keys().global_key());  // checks that it can be read
+  check_files(is_adopted);
+  recover();
+  if (purpose != Purpose::Own) database_->lock().share();
+  written_ = made();
+  outstanding_ = attempts().risk;
+}
+
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
@@ -56,8 +91,8 @@ Store Store::create(const std::filesystem::path& dir, const Manifest& manifest,
     KeyTable::create(files.keys, session_id_in(manifest), global_key, store_key);
     Database::make(files, manifest, KeyTable(files.keys, session_id_in(manifest), store_key),
                    map_bytes_for(expected_bytes));
-    return Store(
-        std::make_shared<StoreState>(files, std::move(lock), Purpose::Make, store_key, false));
+    return Store(std::make_shared<Database>(files, std::move(lock), store_key), Purpose::Make,
+                 false);
   });
 }
 
@@ -75,20 +110,46 @@ Store Store::open(const std::filesystem::path& dir, const StoreAccess& access) {
     auto lock = std::make_unique<StoreLock>(files, access.purpose);
     // If another process has it open, that one has checked the pages.
     if (lock->is_alone()) check_pages(files.database);
-    return Store(std::make_shared<StoreState>(files, std::move(lock), access.purpose,
-                                              access.store_key, access.is_adopted));
+    return Store(std::make_shared<Database>(files, std::move(lock), access.store_key),
+                 access.purpose, access.is_adopted);
   });
 }
 
-const std::filesystem::path& Store::directory() const {
-  return state_->database().files().directory;
+// A copy may be older than the original, which may have served what the copy still has.
+void Store::check_files(bool is_adopted) {
+  const StoreFiles& files = database_->files();
+  const std::uint64_t database_identity = identity_of(files.database),
+                      keys_identity = identity_of(files.keys);
+  const Marks& marks = database_->marks();
+  if (marks.database_identity == database_identity && marks.keys_identity == keys_identity) return;
+  if (!is_adopted)
+    throw StoreIsCopy(
+        "the store in " + database_->files().directory.string() +
+        " is a copy: the original may have served material that the copy still holds. If the "
+        "original no longer exists, declare that with: tinyot store adopt " +
+        database_->files().directory.string());
+  database_->change("adopt the store", 0, [&](Change& change) {
+    change.marks().database_identity = database_identity;
+    change.marks().keys_identity = keys_identity;
+  });
 }
-const Manifest& Store::manifest() const { return state_->database().manifest(); }
-const Marks& Store::marks() const { return state_->database().marks(); }
-void Store::refresh() { state_->database().refresh(); }
-KeyProtection Store::protection() const { return state_->database().keys().protection(); }
-bool Store::keys_are_gone() const { return !state_->database().keys().has_remains(); }
-Delta Store::global_key() const { return state_->global_key(); }
+
+// A process that ended during a revocation may have left some keys.
+void Store::complete_revocation() {
+  if (database_->keys().has_remains()) database_->keys().erase_all();
+}
+
+const std::filesystem::path& Store::directory() const { return database_->files().directory; }
+const Manifest& Store::manifest() const { return database_->manifest(); }
+const Marks& Store::marks() const { return database_->marks(); }
+void Store::refresh() { database_->refresh(); }
+KeyProtection Store::protection() const { return database_->keys().protection(); }
+bool Store::keys_are_gone() const { return !database_->keys().has_remains(); }
+
+Delta Store::global_key() const {
+  database_->read("read the global key", [](const View& view) { view.check_not_revoked(); });
+  return database_->keys().global_key();
+}
 
 MaterialCounts Store::left() const {
   MaterialCounts left;
@@ -100,7 +161,7 @@ MaterialCounts Store::left() const {
 
 std::uint64_t Store::bytes_of(MaterialKind kind) const {
   std::uint64_t bytes = 0;
-  state_->database().read("measure the records", [&](const View& view) {
+  database_->read("measure the records", [&](const View& view) {
     for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0}))
       bytes += record_bytes(kind, view.manifest().me, entry.count);
   });
@@ -108,51 +169,95 @@ std::uint64_t Store::bytes_of(MaterialKind kind) const {
 }
 
 std::uint64_t Store::store_bytes() const {
-  return state_->database().used_bytes() + state_->database().keys().bytes();
+  return database_->used_bytes() + database_->keys().bytes();
 }
 void Store::look(const std::function<void(const View&)>& body) const {
-  state_->database().read("look at the store", body);
+  database_->read("look at the store", body);
 }
 void Store::change(const std::string& operation, std::uint64_t bytes,
                    const std::function<void(Change&)>& body) {
-  state_->database().change(operation, bytes, body);
-}
-Risk Store::outstanding() const { return state_->outstanding(); }
-void Store::begin_unit(const BegunUnit& unit) { state_->begin_unit(unit); }
-void Store::withdraw_unit(std::uint64_t number) { state_->withdraw_unit(number); }
-AttemptTotals Store::attempts() const { return state_->attempts(); }
-void Store::pour(MaterialBatch batch) { state_->pour(std::move(batch)); }
-void Store::keep(MaterialBatch bits) { state_->keep(std::move(bits)); }
-std::optional<ReferenceBits> Store::kept() const { return state_->kept(); }
-void Store::finish_unit() { state_->finish_unit(); }
-void Store::cut_back(std::uint64_t units) { state_->cut_back(units); }
-Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const {
-  return state_->halves(first_unit, end_unit);
-}
-void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers) {
-  state_->unlock(first_unit, end_unit, peers);
-}
-void Store::update_manifest(const std::function<void(Manifest&)>& change) {
-  state_->update_manifest(change);
-}
-void Store::erase_keys() const { KeyTable::erase_file(state_->files().keys); }
-void Store::revoke(const std::string& reason) { state_->revoke(reason); }
-Grant Store::grant(const ReservationRequest& request) { return state_->grant(request); }
-Grant Store::take(const Grant& peers, const MaterialCounts& confirmed) {
-  return state_->take(peers, confirmed);
+  database_->change(operation, bytes, body);
 }
 
-Reservation Store::hold(const Grant& grant) {
-  ENSURE(grant.plan == 0);
-  return Reservation(state_, grant.range, grant.burnt);
+void Store::update_manifest(const std::function<void(Manifest&)>& change_manifest) {
+  database_->change("write the manifest", 0, [&](Change& change) {
+    change.check_not_revoked();
+    const Manifest before = change.manifest();
+    Manifest& after = change.manifest();
+    change_manifest(after);
+    ENSURE(after.format_version == before.format_version && after.session_id == before.session_id &&
+           after.me == before.me && after.units_made == before.units_made &&
+           after.state != SessionState::Revoked);
+  });
 }
 
-Reservation Store::claim(std::uint64_t plan) {
-  return Reservation(state_, state_->claim(plan), {});
+void Store::erase_keys() const { KeyTable::erase_file(database_->files().keys); }
+
+// Keys first: a crash before the reason is written leaves a store without keys, which is rejected
+// at opening.
+void Store::revoke(const std::string& reason) {
+  if (manifest().state == SessionState::Revoked) return complete_revocation();
+  erase_keys();
+  queue_ = PourQueue();
+  to_keep_.clear();
+  try {
+    database_->change("mark the session as revoked", 0, [&](Change& change) {
+      if (change.manifest().state == SessionState::Revoked) return;
+      change.manifest().state = SessionState::Revoked;
+      change.manifest().dead_reason = printable(reason);
+    });
+  } catch (const StoreError&) {
+    database_->keys().erase_all();
+    throw;
+  }
+  database_->keys().erase_all();
 }
 
-Reservation Store::reserve(const MaterialCounts& at_least, const MaterialCounts& counts) {
-  return hold(grant({.counts = counts, .at_least = at_least}));
+// Allowed for Purpose::Make even while other processes draw: only an earlier process of the same
+// purpose, which has ended, can have left an unfinished unit.
+void Store::drop_unfinished() {
+  std::vector<BatchEntry> unfinished;
+  database_->read("look for an unfinished unit", [&](const View& view) {
+    for (const MaterialKind kind : kAllMaterialKinds)
+      for (const BatchEntry& entry : view.entries(kind, view.marks().made[kind], ~std::uint64_t{0}))
+        unfinished.push_back(entry);
+  });
+  if (unfinished.empty()) return;
+  // Keys first: a batch whose key is erased stays in the catalogue, so an interrupted recovery
+  // finds it again.
+  database_->keys().erase(slots_of(unfinished));
+  database_->change("drop an unfinished unit", unfinished.size() * kDropBytes, [&](Change& change) {
+    for (const BatchEntry& entry : unfinished) change.drop(entry);
+  });
+}
+
+void Store::recover() {
+  if (purpose_ == Purpose::Look) return;
+  if (purpose_ == Purpose::Make || database_->lock().is_alone()) drop_unfinished();
+  if (!database_->lock().is_alone()) return;
+  std::vector<BatchEntry> served;
+  database_->read("look for served material", [&](const View& view) {
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      for (const BatchEntry& entry : view.entries(kind, 0, view.marks().position[kind]))
+        if (!is_planned(view.marks(), entry)) served.push_back(entry);
+      const auto last = view.last_entry(kind);
+      const std::uint64_t made = view.marks().made[kind];
+      if (made > view.marks().position[kind] && (!last || last->end() != made))
+        throw_corrupt_batch("the last of " + std::string(name_of(kind)) + " (missing)");
+    }
+  });
+  const Marks& marks = database_->marks();
+  if (!served.empty() || !marks.gaps.empty() || !marks.doomed.empty()) {
+    // Keys first, as above.
+    std::vector<std::uint64_t> slots = slots_of(served);
+    slots.insert(slots.end(), marks.doomed.begin(), marks.doomed.end());
+    database_->keys().erase(slots);
+    database_->change("drop served material", served.size() * kDropBytes, [&](Change& change) {
+      for (const BatchEntry& entry : served) change.drop(entry);
+      change.marks().gaps.clear();
+      change.marks().doomed.clear();
+    });
+  }
 }
 
 }  // namespace tinyot::storage

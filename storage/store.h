@@ -8,29 +8,39 @@
 // is unreadable.
 // Several processes may use a store at once; one of them may pour. A process can have one handle to
 // a store; a second one is refused. A handle and its reservations are used by one thread at a time,
-// and not across fork(). Reservations share ownership of the state behind the handle, and may
-// outlive it.
-// Memory: up to 64 MB of poured material before a commit; in a reservation one batch of each kind
-// and all keys.
-// Secret: the global key and the keys of the batches, in a file of their own (key_table.h). The
-// LMDB file has sealed records only. Fails: StoreError names the operation, the path and what to
-// do; committed material stays valid after any failure.
+// and not across fork(). Reservations share ownership of the database, with its lock, and may
+// outlive the handle. Memory: up to 64 MB of poured material before a commit; in a reservation one
+// batch of each kind and all keys. Secret: the global key and the keys of the batches, in a file of
+// their own (key_table.h). The LMDB file has sealed records only. Fails: StoreError names the
+// operation, the path and what to do; committed material stays valid after any failure.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/material.h"
 #include "storage/attempt.h"
+#include "storage/batch.h"
+#include "storage/key_table.h"
 #include "storage/manifest.h"
+#include "storage/marks.h"
+#include "storage/pour_queue.h"
 #include "storage/reservation.h"
+#include "storage/store_files.h"
 
 namespace tinyot::storage {
+
+class Change;
+class Database;
+class View;
 
 // How a store is opened.
 struct StoreAccess {
@@ -39,6 +49,27 @@ struct StoreAccess {
   bool is_adopted = false;  // a copy whose original is gone
 };
 
+// The store's files are copies.
+struct StoreIsCopy : StoreError {
+  using StoreError::StoreError;
+};
+
+// The request of a run.
+struct ReservationRequest {
+  MaterialCounts counts;
+  MaterialCounts at_least;  // the peer's position
+  bool is_plan = false;     // for a later run
+};
+
+// The answer to a request.
+struct Grant {
+  Range range;
+  std::uint64_t plan = 0;  // number of the planned reservation, or 0
+  MaterialCounts burnt;    // skipped below the range
+};
+
+// store.cpp has opening, recovery and revocation, units.cpp how material enters, reservation.cpp
+// how it leaves.
 class Store : public MaterialSink {
  public:
   // Makes a store, and its directory if that is missing, and opens it for Purpose::Make.
@@ -93,7 +124,7 @@ class Store : public MaterialSink {
               const std::function<void(Change&)>& body);
 
   // As MaterialSink. The log of attempts only gains entries; cut_back() removes none.
-  Risk outstanding() const override;
+  Risk outstanding() const override { return outstanding_; }
   void begin_unit(const BegunUnit& unit) override;
   void withdraw_unit(std::uint64_t number) override;
   AttemptTotals attempts() const;
@@ -155,8 +186,32 @@ class Store : public MaterialSink {
   Reservation reserve(const MaterialCounts& at_least, const MaterialCounts& counts);
 
  private:
-  explicit Store(std::shared_ptr<StoreState> state);
-  std::shared_ptr<StoreState> state_;
+  struct PlannedBatch {
+    BatchEntry entry;
+    std::uint64_t from;  // in the queue
+  };
+  enum class Rest { StaysQueued, IsWritten };
+
+  // Checks everything but the records. Unless the purpose is Look, recovers the store if no other
+  // process has it open.
+  Store(std::shared_ptr<Database> database, Purpose purpose, bool is_adopted);
+  void check_files(bool is_adopted);
+  void complete_revocation();
+  void recover();
+  void drop_unfinished();
+
+  std::vector<PlannedBatch> plan_batches(Rest rest) const;
+  void write_batches(Change& change, std::span<const PlannedBatch> batches) const;
+  void forget_queued(std::span<const PlannedBatch> batches);
+
+  std::shared_ptr<Database> database_;
+  Purpose purpose_;
+  MaterialCounts written_;  // first index without a committed record
+  PourQueue queue_;
+  std::vector<MaterialBatch> to_keep_;  // reference bits of the current unit
+  // Units begun through this handle and not finished: number of the unit -> index in the log.
+  std::map<std::uint64_t, std::uint64_t> begun_;
+  Risk outstanding_;  // sum over the log
 };
 
 }  // namespace tinyot::storage

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "storage/database.h"
 #include "storage/record.h"
 
 namespace tinyot::storage {

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <string>
 
+#include "storage/database.h"
 #include "storage/store.h"
 #include "tests/support/layers.h"
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "crypto/aead.h"
+#include "storage/database.h"
 #include "storage/store.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"

@@ -1,5 +1,6 @@
 // Units that both parties have and neither has unlocked yet, at the first runs of several that
 // begin at once.
+#include "storage/database.h"
 #include "storage/store.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"

@@ -1,12 +1,12 @@
-// How material enters a store: the part of StoreState that pours, finishes units and cuts them
-// back.
+// How material enters a store: the units of a Store, poured, finished, cut back and unlocked.
 
 #include <algorithm>
 #include <map>
 
 #include "base/error.h"
+#include "storage/database.h"
 #include "storage/record.h"
-#include "storage/store_state.h"
+#include "storage/store.h"
 
 namespace tinyot::storage {
 namespace {
@@ -22,12 +22,51 @@ void check_shape(const MaterialBatch& batch, Party me) {
     ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
 }
 
+// Matches both parties' batches in order. Since one party listed its halves, another run of both
+// may have unlocked the same units and used some of them. Batches that it has cut or dropped have
+// no match, and need none.
+class Pairing {
+ public:
+  Pairing(const Halves& peers, const MaterialCounts& unlocked) : peers_(peers.of) {
+    for (const MaterialKind kind : kAllMaterialKinds)
+      uncut_from_[kind] = std::max(unlocked[kind], peers.unlocked[kind]);
+  }
+
+  // Null if the peer has no half of exactly this batch and need not have one.
+  const Half* of(const BatchEntry& entry) {
+    while (next_ < peers_.size() && order_of(peers_[next_]) < order_of(entry)) skip_next();
+    if (next_ < peers_.size() && is_half_of(peers_[next_], entry)) return &peers_[next_++];
+    if (entry.first >= uncut_from_[entry.kind])
+      differ("this store has batch " + text_of(entry) + " and the peer's store does not");
+    return nullptr;
+  }
+
+  void finish() {
+    while (next_ < peers_.size()) skip_next();
+  }
+
+ private:
+  void skip_next() {
+    const Half& half = peers_[next_++];
+    if (half.kind >= kMaterialKinds || half.first >= uncut_from_.of[half.kind])
+      differ("the peer's store has a batch of " + std::to_string(half.count) + " from index " +
+             std::to_string(half.first) + ", and this one does not");
+  }
+  [[noreturn]] static void differ(const std::string& what) {
+    throw Disagreement("cannot unlock units: " + what + "; the two stores do not belong together");
+  }
+
+  std::span<const Half> peers_;
+  std::size_t next_ = 0;
+  MaterialCounts uncut_from_;
+};
+
 }  // namespace
 
-void StoreState::begin_unit(const BegunUnit& unit) {
+void Store::begin_unit(const BegunUnit& unit) {
   ENSURE(purpose_ == Purpose::Make);
   std::uint64_t number = 0;
-  database_.change("begin a unit", 0, [&](Change& change) {
+  database_->change("begin a unit", 0, [&](Change& change) {
     change.check_not_revoked();
     number = change.marks().attempts;
     change.put_attempt(number, {.unit = change.manifest().units_made + begun_.size(),
@@ -38,11 +77,11 @@ void StoreState::begin_unit(const BegunUnit& unit) {
   outstanding_ += unit.risk;
 }
 
-void StoreState::withdraw_unit(std::uint64_t number) {
+void Store::withdraw_unit(std::uint64_t number) {
   const auto begun = begun_.find(number);
   ENSURE(begun != begun_.end());
   Risk risk;
-  database_.change("withdraw a unit", 0, [&](Change& change) {
+  database_->change("withdraw a unit", 0, [&](Change& change) {
     Attempt attempt = change.attempt(begun->second);
     attempt.state = Attempt::State::Withdrawn;
     risk = attempt.risk;
@@ -52,9 +91,9 @@ void StoreState::withdraw_unit(std::uint64_t number) {
   outstanding_ -= risk;
 }
 
-AttemptTotals StoreState::attempts() const {
+AttemptTotals Store::attempts() const {
   AttemptTotals totals;
-  database_.read("read the attempts at units", [&](const View& view) {
+  database_->read("read the attempts at units", [&](const View& view) {
     totals = {};
     // the last attempt at a unit is the one in the store
     std::map<std::uint64_t, UnitPlan> made;
@@ -73,16 +112,16 @@ AttemptTotals StoreState::attempts() const {
   return totals;
 }
 
-void StoreState::pour(MaterialBatch batch) {
+void Store::pour(MaterialBatch batch) {
   ENSURE(purpose_ == Purpose::Make);
-  check_shape(batch, database_.manifest().me);
-  if (database_.manifest().state == SessionState::Revoked)
-    database_.read("store material", [](const View& view) { view.check_not_revoked(); });
+  check_shape(batch, manifest().me);
+  if (manifest().state == SessionState::Revoked)
+    database_->read("store material", [](const View& view) { view.check_not_revoked(); });
   queue_.add(std::move(batch));
   while (queue_.bytes() >= kCommitBytes) {
     const std::vector<PlannedBatch> batches = plan_batches(Rest::StaysQueued);
     if (batches.empty()) return;
-    database_.change("store material", queue_.bytes(), [&](Change& change) {
+    database_->change("store material", queue_.bytes(), [&](Change& change) {
       change.check_not_revoked();
       write_batches(change, batches);
     });
@@ -90,17 +129,17 @@ void StoreState::pour(MaterialBatch batch) {
   }
 }
 
-void StoreState::keep(MaterialBatch bits) {
+void Store::keep(MaterialBatch bits) {
   ENSURE(purpose_ == Purpose::Make &&
          (bits.kind == MaterialKind::AuthBitsA || bits.kind == MaterialKind::AuthBitsB) &&
          bits.count > 0);
-  check_shape(bits, database_.manifest().me);
+  check_shape(bits, manifest().me);
   to_keep_.push_back(std::move(bits));
 }
 
-std::optional<ReferenceBits> StoreState::kept() const {
+std::optional<ReferenceBits> Store::kept() const {
   std::optional<ReferenceBits> kept;
-  database_.read("read the reference bits", [&](const View& view) {
+  database_->read("read the reference bits", [&](const View& view) {
     view.check_not_revoked();
     const auto of_a = view.kept(MaterialKind::AuthBitsA), of_b = view.kept(MaterialKind::AuthBitsB);
     if (of_a && of_b) kept = ReferenceBits{view.objects_of(*of_a), view.objects_of(*of_b)};
@@ -108,7 +147,7 @@ std::optional<ReferenceBits> StoreState::kept() const {
   return kept;
 }
 
-void StoreState::finish_unit() {
+void Store::finish_unit() {
   ENSURE(purpose_ == Purpose::Make);
   Risk risk;
   for (bool is_last = false; !is_last;) {
@@ -118,7 +157,7 @@ void StoreState::finish_unit() {
     is_last = std::ranges::all_of(kAllMaterialKinds, [&](MaterialKind kind) {
       return made[kind] - written_[kind] == queue_.count(kind);
     });
-    database_.change("store material", queue_.bytes(), [&](Change& change) {
+    database_->change("store material", queue_.bytes(), [&](Change& change) {
       change.check_not_revoked();
       write_batches(change, batches);
       if (!is_last) return;
@@ -142,8 +181,8 @@ void StoreState::finish_unit() {
 
 // Full records from the front of each kind's queue, and with Rest::IsWritten the smaller last ones,
 // up to kCommitBytes.
-std::vector<StoreState::PlannedBatch> StoreState::plan_batches(Rest rest) const {
-  const Party me = database_.manifest().me;
+std::vector<Store::PlannedBatch> Store::plan_batches(Rest rest) const {
+  const Party me = manifest().me;
   std::vector<PlannedBatch> batches;
   std::uint64_t bytes = 0;
   for (const MaterialKind kind : kAllMaterialKinds) {
@@ -154,7 +193,7 @@ std::vector<StoreState::PlannedBatch> StoreState::plan_batches(Rest rest) const 
       batches.push_back({{.kind = kind,
                           .first = first,
                           .count = static_cast<std::uint32_t>(count),
-                          .shard = database_.manifest().shard,
+                          .shard = manifest().shard,
                           .origin = first},
                          from});
       bytes += record_bytes(kind, me, count);
@@ -164,7 +203,7 @@ std::vector<StoreState::PlannedBatch> StoreState::plan_batches(Rest rest) const 
   return batches;
 }
 
-void StoreState::write_batches(Change& change, std::span<const PlannedBatch> batches) const {
+void Store::write_batches(Change& change, std::span<const PlannedBatch> batches) const {
   for (const auto& [entry, from] : batches)
     change.add(entry, [&](std::span<std::byte> record) {
       encode_record(entry.kind, change.manifest().me, entry.count,
@@ -172,22 +211,22 @@ void StoreState::write_batches(Change& change, std::span<const PlannedBatch> bat
     });
 }
 
-void StoreState::forget_queued(std::span<const PlannedBatch> batches) {
+void Store::forget_queued(std::span<const PlannedBatch> batches) {
   for (const auto& [entry, from] : batches) {
     queue_.drop_front(entry.kind, entry.count);
     written_[entry.kind] = entry.end();
   }
 }
 
-void StoreState::cut_back(std::uint64_t units) {
+void Store::cut_back(std::uint64_t units) {
   ENSURE(purpose_ == Purpose::Make && queue_.bytes() == 0);
-  database_.change("cut back the store", 0, [&](Change& change) {
+  database_->change("cut back the store", 0, [&](Change& change) {
     change.check_not_revoked();
     ENSURE(units <= change.manifest().units_made);
     if (units < change.marks().units_unlocked)
       throw StoreError("the peer has only the first " + std::to_string(units) + " of the " +
                        std::to_string(change.marks().units_unlocked) + " units in " +
-                       files_.directory.string() +
+                       directory().string() +
                        " that it has confirmed before: its store is an older copy, and the session "
                        "cannot be continued; start a new one in a new store");
     change.marks().made = change.made_by(units);
@@ -197,9 +236,49 @@ void StoreState::cut_back(std::uint64_t units) {
     // Reference bits belong to the first unit and are made again with it.
     if (units == 0) change.drop_kept();
   });
-  erase_doomed();
-  written_ = database_.marks().made;
+  database_->erase_doomed();
+  written_ = made();
   drop_unfinished();
+}
+
+Halves Store::halves(std::uint64_t first_unit, std::uint64_t end_unit) const {
+  Halves halves;
+  database_->read("read the digests", [&](const View& view) {
+    const MaterialCounts begin = view.made_by(first_unit), end = view.made_by(end_unit);
+    halves = {view.marks().unlocked, {}};
+    for (const MaterialKind kind : kAllMaterialKinds)
+      for (const BatchEntry& entry : view.entries(kind, begin[kind], end[kind]))
+        halves.of.push_back(half_of(entry));
+  });
+  return halves;
+}
+
+void Store::unlock(std::uint64_t first_unit, std::uint64_t end_unit, const Halves& peers) {
+  database_->change("unlock units", peers.of.size() * kBatchEntryBytes, [&](Change& change) {
+    change.check_not_revoked();
+    ENSURE(first_unit <= change.marks().units_unlocked);
+    const MaterialCounts begin = change.made_by(first_unit), end = change.made_by(end_unit);
+    Pairing pairing(peers, change.marks().unlocked);
+    for (const MaterialKind kind : kAllMaterialKinds) {
+      for (BatchEntry& entry : change.entries(kind, begin[kind], end[kind])) {
+        const Half* half = pairing.of(entry);
+        if (half == nullptr || entry.peers_tag == half->tag) continue;
+        if (entry.peers_tag)
+          throw StoreError("the peer's half of batch " + text_of(entry) +
+                           " has changed since the batch was made; the peer's store has been "
+                           "restored or is corrupt");
+        entry.peers_tag = half->tag;
+        change.put_entry(entry);
+      }
+    }
+    pairing.finish();
+    if (end_unit <= change.marks().units_unlocked) return;
+    change.marks().units_unlocked = end_unit;
+    change.marks().unlocked = end;
+    // preprocess, run and store verify may all unlock the last unit.
+    if (end_unit == change.manifest().units_requested)
+      change.manifest().state = SessionState::Complete;
+  });
 }
 
 }  // namespace tinyot::storage
