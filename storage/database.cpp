@@ -176,7 +176,7 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
     marks.database_identity = identity_of(files.database_new);
     marks.keys_identity = identity_of(files.keys);
     environment.write("make the store", kTreeBytes, [&](Transaction& transaction) {
-      const MDB_dbi state = *transaction.table(kStateTable, TableMode::Create);
+      const Table state = *transaction.table(kStateTable, TableMode::Create);
       transaction.put(state, view_of(kMagicKey), view_of(kStoreMagic));
       put_tagged(transaction, state, keys, view_of(kManifestKey),
                  view_of(serialize_manifest(manifest)));

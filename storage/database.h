@@ -146,15 +146,15 @@ class Database {
   friend class Change;
   void find_state(Transaction& transaction);
   void find_tables(Transaction& transaction);
-  MDB_dbi catalogue_of(MaterialKind kind) const {
+  Table catalogue_of(MaterialKind kind) const {
     return catalogues_[static_cast<std::size_t>(kind)];
   }
 
   StoreFiles files_;
   std::unique_ptr<StoreLock> lock_;
   Environment environment_;
-  MDB_dbi state_table_ = 0, units_table_ = 0, attempts_table_ = 0, records_table_ = 0;
-  std::array<MDB_dbi, kMaterialKinds> catalogues_{};
+  Table state_table_ = 0, units_table_ = 0, attempts_table_ = 0, records_table_ = 0;
+  std::array<Table, kMaterialKinds> catalogues_{};
   std::unique_ptr<KeyTable> keys_;
   Manifest manifest_;
   Marks marks_;

@@ -1,18 +1,22 @@
 #include "storage/lmdb_env.h"
 
 #include <fcntl.h>
+#include <lmdb.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
 
 namespace tinyot::storage {
 namespace {
+
+static_assert(std::is_same_v<Table, MDB_dbi>);
 
 constexpr unsigned kTablesMax = 32;
 constexpr mdb_mode_t kFileMode = 0600;
@@ -71,15 +75,15 @@ void Transaction::check(int status) const {
   if (status != MDB_SUCCESS) environment_.fail(operation_, status);
 }
 
-std::optional<MDB_dbi> Transaction::table(const char* name, TableMode mode) {
-  MDB_dbi table;
+std::optional<Table> Transaction::table(const char* name, TableMode mode) {
+  Table table;
   const int status = mdb_dbi_open(txn_, name, mode == TableMode::Create ? MDB_CREATE : 0, &table);
   if (status == MDB_NOTFOUND || status == MDB_INCOMPATIBLE) return std::nullopt;
   check(status);
   return table;
 }
 
-std::optional<ByteView> Transaction::get(MDB_dbi table, ByteView key) const {
+std::optional<ByteView> Transaction::get(Table table, ByteView key) const {
   MDB_val wanted = as_val(key), value;
   const int status = mdb_get(txn_, table, &wanted, &value);
   if (status == MDB_NOTFOUND) return std::nullopt;
@@ -87,12 +91,12 @@ std::optional<ByteView> Transaction::get(MDB_dbi table, ByteView key) const {
   return as_view(value);
 }
 
-void Transaction::put(MDB_dbi table, ByteView key, ByteView value) {
+void Transaction::put(Table table, ByteView key, ByteView value) {
   MDB_val where = as_val(key), what = as_val(value);
   check(mdb_put(txn_, table, &where, &what, 0));
 }
 
-std::span<std::byte> Transaction::reserve(MDB_dbi table, ByteView key, std::size_t bytes,
+std::span<std::byte> Transaction::reserve(Table table, ByteView key, std::size_t bytes,
                                           PutMode mode) {
   MDB_val where = as_val(key), room{bytes, nullptr};
   check(mdb_put(txn_, table, &where, &room,
@@ -100,7 +104,7 @@ std::span<std::byte> Transaction::reserve(MDB_dbi table, ByteView key, std::size
   return {static_cast<std::byte*>(room.mv_data), bytes};
 }
 
-void Transaction::erase(MDB_dbi table, ByteView key) {
+void Transaction::erase(Table table, ByteView key) {
   const auto value = get(table, key);
   MDB_val where = as_val(key);
   check(mdb_del(txn_, table, &where, nullptr));
@@ -108,18 +112,23 @@ void Transaction::erase(MDB_dbi table, ByteView key) {
   if (value) Environment::release_pages(*value);
 }
 
-std::uint64_t Transaction::table_bytes(MDB_dbi table) const {
+std::uint64_t Transaction::table_bytes(Table table) const {
   MDB_stat stat;
   check(mdb_stat(txn_, table, &stat));
   return (stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages) *
          std::uint64_t{stat.ms_psize};
 }
 
-Cursor::Cursor(const Transaction& transaction, MDB_dbi table) : transaction_(transaction) {
+Cursor::Cursor(const Transaction& transaction, Table table) : transaction_(transaction) {
   transaction_.check(mdb_cursor_open(transaction_.txn_, table, &cursor_));
 }
 
 Cursor::~Cursor() { mdb_cursor_close(cursor_); }
+
+std::optional<Cursor::Entry> Cursor::first() { return move(MDB_FIRST); }
+std::optional<Cursor::Entry> Cursor::last() { return move(MDB_LAST); }
+std::optional<Cursor::Entry> Cursor::next() { return move(MDB_NEXT); }
+std::optional<Cursor::Entry> Cursor::at_or_after(ByteView key) { return move(MDB_SET_RANGE, key); }
 
 std::optional<Cursor::Entry> Cursor::at_or_before(ByteView key) {
   const std::optional<Entry> above = at_or_after(key);
@@ -127,9 +136,9 @@ std::optional<Cursor::Entry> Cursor::at_or_before(ByteView key) {
   return std::ranges::equal(above->key, key) ? above : move(MDB_PREV);
 }
 
-std::optional<Cursor::Entry> Cursor::move(MDB_cursor_op op, ByteView key) {
+std::optional<Cursor::Entry> Cursor::move(int op, ByteView key) {
   MDB_val where = as_val(key), value;
-  const int status = mdb_cursor_get(cursor_, &where, &value, op);
+  const int status = mdb_cursor_get(cursor_, &where, &value, static_cast<MDB_cursor_op>(op));
   if (status == MDB_NOTFOUND) return std::nullopt;
   transaction_.check(status);
   return Entry{as_view(where), as_view(value)};

@@ -5,10 +5,9 @@
 // and it is unsafe: on a full disk the process gets SIGBUS in a store instruction, and a stray
 // pointer can write to the file. Allocating the file's blocks before each transaction does help: a
 // commit then need not grow the file while it writes. It also keeps the file at least as long as
-// its last page, so a shorter file is truncated.
+// its last page, so a shorter file is truncated. No other file of the project includes LMDB's
+// header.
 #pragma once
-
-#include <lmdb.h>
 
 #include <array>
 #include <cstddef>
@@ -18,6 +17,10 @@
 #include <optional>
 #include <span>
 #include <string>
+
+struct MDB_cursor;
+struct MDB_env;
+struct MDB_txn;
 
 namespace tinyot::storage {
 
@@ -29,6 +32,8 @@ IndexKey index_key(std::uint64_t index);
 // Empty if the key is not an index.
 std::optional<std::uint64_t> index_of(ByteView key);
 
+// A table that is open, as LMDB numbers it.
+using Table = unsigned;
 enum class TableMode { Open, Create };
 enum class PutMode { Anywhere, Append };
 
@@ -41,16 +46,16 @@ class Transaction {
   Transaction& operator=(const Transaction&) = delete;
 
   // Empty if there is no such table. A table stays open if the transaction commits.
-  std::optional<MDB_dbi> table(const char* name, TableMode mode);
+  std::optional<Table> table(const char* name, TableMode mode);
 
-  std::optional<ByteView> get(MDB_dbi table, ByteView key) const;
-  void put(MDB_dbi table, ByteView key, ByteView value);
+  std::optional<ByteView> get(Table table, ByteView key) const;
+  void put(Table table, ByteView key, ByteView value);
   // Adds a value of `bytes` bytes, to be filled in by the caller before the next call. Aligned to 2
   // bytes only.
-  std::span<std::byte> reserve(MDB_dbi table, ByteView key, std::size_t bytes, PutMode mode);
-  void erase(MDB_dbi table, ByteView key);
+  std::span<std::byte> reserve(Table table, ByteView key, std::size_t bytes, PutMode mode);
+  void erase(Table table, ByteView key);
   // Bytes of the pages of a table.
-  std::uint64_t table_bytes(MDB_dbi table) const;
+  std::uint64_t table_bytes(Table table) const;
 
  private:
   friend class Environment;
@@ -73,21 +78,21 @@ class Cursor {
     ByteView value;
   };
 
-  Cursor(const Transaction& transaction, MDB_dbi table);
+  Cursor(const Transaction& transaction, Table table);
   ~Cursor();
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
   // Each is empty if there is no such entry.
-  std::optional<Entry> first() { return move(MDB_FIRST); }
-  std::optional<Entry> last() { return move(MDB_LAST); }
-  std::optional<Entry> next() { return move(MDB_NEXT); }
-  std::optional<Entry> at_or_after(ByteView key) { return move(MDB_SET_RANGE, key); }
+  std::optional<Entry> first();
+  std::optional<Entry> last();
+  std::optional<Entry> next();
+  std::optional<Entry> at_or_after(ByteView key);
   // The entry with the largest key that is not above `key`.
   std::optional<Entry> at_or_before(ByteView key);
 
  private:
-  std::optional<Entry> move(MDB_cursor_op op, ByteView key = {});
+  std::optional<Entry> move(int op, ByteView key = {});
 
   const Transaction& transaction_;
   MDB_cursor* cursor_ = nullptr;

@@ -18,12 +18,12 @@ crypto::SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
 
 std::string kept_name(MaterialKind kind) { return "kept " + std::string(name_of(kind)); }
 
-void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name,
+void put_tagged(Transaction& transaction, Table table, const KeyTable& keys, ByteView name,
                 ByteView value) {
   put_tagged_as(transaction, table, keys, name, name, value);
 }
 
-void put_tagged_as(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name,
+void put_tagged_as(Transaction& transaction, Table table, const KeyTable& keys, ByteView name,
                    ByteView key, ByteView value) {
   const crypto::SealTag tag = tag_of(keys, name, value);
   std::vector<std::byte> stored(value.begin(), value.end());
@@ -50,7 +50,7 @@ std::optional<ByteView> without_tag(const std::optional<ByteView>& stored) {
   return stored->first(stored->size() - sizeof(crypto::SealTag));
 }
 
-std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table,
+std::optional<ByteView> get_tagged(const Transaction& transaction, Table table,
                                    const KeyTable& keys, ByteView name) {
   const auto stored = transaction.get(table, name);
   return stored ? checked(keys, name, *stored) : std::nullopt;

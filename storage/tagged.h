@@ -22,12 +22,12 @@ std::string kept_name(MaterialKind kind);
 
 inline ByteView view_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-void put_tagged(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name,
+void put_tagged(Transaction& transaction, Table table, const KeyTable& keys, ByteView name,
                 ByteView value);
 
 // For tables whose keys repeat those of other tables: the tag is bound to `name`, the value is
 // stored under `key`.
-void put_tagged_as(Transaction& transaction, MDB_dbi table, const KeyTable& keys, ByteView name,
+void put_tagged_as(Transaction& transaction, Table table, const KeyTable& keys, ByteView name,
                    ByteView key, ByteView value);
 // The value without its tag; empty if the tag is wrong.
 std::optional<ByteView> checked(const KeyTable& keys, ByteView name, ByteView stored);
@@ -41,7 +41,7 @@ AttemptName attempt_name(ByteView key);
 
 // Empty if there is no value, or its tag is wrong. Once the keys are erased the tag cannot be
 // checked, and no material can be served either.
-std::optional<ByteView> get_tagged(const Transaction& transaction, MDB_dbi table,
+std::optional<ByteView> get_tagged(const Transaction& transaction, Table table,
                                    const KeyTable& keys, ByteView name);
 
 // The value without its tag, unchecked; empty if there is none.

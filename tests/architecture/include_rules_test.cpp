@@ -50,7 +50,7 @@ const std::vector<Library>& libraries() {
       {"boost/multiprecision", "", {"base/risk.cpp"}},
       {"boost/program_options", "", {"tools/command_line.cpp"}},
       {"openssl/", "", {"net/tls"}},
-      {"lmdb.h", "", {"storage"}},
+      {"lmdb.h", "", {"storage/lmdb_env.cpp"}},
       {"google/protobuf", "", {"net", "storage"}},
       {"", ".pb.h", {"net", "storage"}},
       {"nlohmann/", "", {"tools"}},
@@ -116,6 +116,52 @@ TEST(IncludeRules, SourcesFollowRules) {
   EXPECT_GT(seen, 100u) << "the test reads no sources";
 }
 
+// The files that a file includes, and those that they include.
+Names reached_from(const std::string& path, const std::map<std::string, Names>& includes) {
+  Names reached;
+  std::vector<std::string> open = {path};
+  while (!open.empty()) {
+    const auto found = includes.find(open.back());
+    open.pop_back();
+    if (found == includes.end()) continue;
+    for (const std::string& next : found->second)
+      if (reached.insert(next).second) open.push_back(next);
+  }
+  return reached;
+}
+
+// LMDB is hidden behind storage/database.h, and that behind Store.
+TEST(IncludeRules, OtherFoldersDoNotReachDatabase) {
+  std::map<std::string, Names> includes;
+  for (const SourceFile& file : product_files())
+    for (const Include& include : includes_of(file.lines))
+      if (!include.angled) includes[file.path].insert(include.path);
+  EXPECT_TRUE(reached_from("storage/units.cpp", includes).contains("storage/lmdb_env.h"))
+      << "the test reads no sources";
+  for (const auto& [path, unused] : includes) {
+    if (path.starts_with("storage/")) continue;
+    const Names reached = reached_from(path, includes);
+    for (const char* hidden : {"storage/database.h", "storage/lmdb_env.h"})
+      EXPECT_FALSE(reached.contains(hidden)) << path << " reaches " << hidden;
+  }
+}
+
+TEST(IncludeRules, OnlyEnvironmentNamesLmdb) {
+  std::size_t names = 0;
+  for (const SourceFile& file : product_files()) {
+    if (!file.is_code()) continue;
+    const std::vector<std::string> code = code_lines(file.lines);
+    for (std::size_t i = 0; i < code.size(); ++i) {
+      if (code[i].find("MDB_") == std::string::npos && code[i].find("mdb_") == std::string::npos)
+        continue;
+      ++names;
+      EXPECT_TRUE(file.path.starts_with("storage/lmdb_env."))
+          << file.path << ":" << i + 1 << ": " << code[i];
+    }
+  }
+  EXPECT_GT(names, 0u) << "the test reads no sources";
+}
+
 TEST(IncludeRules, HaveNoCycles) {
   for (const auto& [folder, allowed] : allowed_folders()) {
     for (const std::string& other : allowed) {
@@ -154,6 +200,8 @@ TEST(IncludeRules, RejectLibrariesInOtherFolders) {
   EXPECT_TRUE(refusal("net/a.cpp", "#include <boost/program_options.hpp>"));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include <boost/program_options.hpp>"));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include <lmdb.h>"));
+  EXPECT_TRUE(refusal("storage/store.cpp", "#include <lmdb.h>"));
+  EXPECT_FALSE(refusal("storage/lmdb_env.cpp", "#include <lmdb.h>"));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include \"handshake.pb.h\""));
   EXPECT_TRUE(refusal("storage/a.cpp", "#include <nlohmann/json.hpp>"));
   EXPECT_TRUE(refusal("base/a.cpp", "#include <gtest/gtest.h>"));
