@@ -1,5 +1,7 @@
 #include "base/material.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace tinyot {
@@ -58,6 +60,19 @@ std::uint64_t bytes_of(const MaterialBatch& batch) {
   const std::size_t with_bits = batch.mine.size() + batch.shares.size();
   return batch.count * (with_bits + batch.peers.size()) * sizeof(Block) +
          with_bits * words_for(batch.count) * sizeof(std::uint64_t);
+}
+
+void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,
+                  MaterialBatch& target, std::size_t to) {
+  ENSURE(from + count <= source.count && to + count <= target.count);
+  for (std::size_t column = 0; column < source.mine.size() + source.shares.size(); ++column) {
+    bits_of_column(target, column).copy_from(bits_of_column(source, column), from, to, count);
+    std::copy_n(blocks_of_column(source, column) + from, count,
+                blocks_of_column(target, column) + to);
+  }
+  for (std::size_t column = 0; column < source.peers.size(); ++column)
+    std::copy_n(source.peers[column].keys.begin() + static_cast<std::ptrdiff_t>(from), count,
+                target.peers[column].keys.begin() + static_cast<std::ptrdiff_t>(to));
 }
 
 }  // namespace tinyot

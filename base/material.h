@@ -61,6 +61,25 @@ struct ReferenceBits {
 // Bytes of the batch's columns in memory.
 std::uint64_t bytes_of(const MaterialBatch& batch);
 
+// The columns with bits: mine, then the shared ones.
+inline std::size_t columns_with_bits(const MaterialShape& shape) {
+  return shape.mine + shape.shares;
+}
+template <class Batch>
+auto& bits_of_column(Batch& batch, std::size_t column) {
+  return column < batch.mine.size() ? batch.mine[column].bits
+                                    : batch.shares[column - batch.mine.size()].bits;
+}
+template <class Batch>
+auto* blocks_of_column(Batch& batch, std::size_t column) {
+  return column < batch.mine.size() ? &batch.mine[column].macs.data()->value
+                                    : &batch.shares[column - batch.mine.size()].macs.data()->value;
+}
+
+// Copies objects [from, from + count) between batches of one kind.
+void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,
+                  MaterialBatch& target, std::size_t to);
+
 // A unit that has begun: from just before the first message that depends on its objects.
 struct BegunUnit {
   std::uint64_t number = 0;  // of the connection's units, from 0

@@ -13,15 +13,13 @@ MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wan
     read_all(wanted);
     return;
   }
-  for (const MaterialKind kind : kAllMaterialKinds) line_of(kind).unread = wanted[kind];
+  unread_ = wanted;
   thread_ = std::thread([this] { work(); });
 }
 
 void MaterialReader::read_all(const MaterialCounts& wanted) {
   for (const MaterialKind kind : kAllMaterialKinds)
-    if (wanted[kind] > 0)
-      line_of(kind).ready.push_back(
-          std::make_shared<const MaterialBatch>(source_.draw(kind, wanted[kind])));
+    if (wanted[kind] > 0) open_[kind].push(source_.draw(kind, wanted[kind]));
 }
 
 MaterialReader::~MaterialReader() {
@@ -34,50 +32,42 @@ MaterialReader::~MaterialReader() {
 }
 
 MaterialSlices MaterialReader::take(MaterialKind kind, std::size_t count) {
-  Line& line = line_of(kind);
-  MaterialSlices slices;
-  while (count > 0) {
-    if (!line.open) open_next(kind, line);
-    const std::size_t part = std::min(count, line.open->count - line.taken);
-    slices.push_back({line.open, line.taken, part});
-    line.taken += part;
-    count -= part;
-    if (line.taken == line.open->count) line.open.reset();
-  }
+  BatchQueue& open = open_[kind];
+  while (open.count() < count) open_next(kind);
+  MaterialSlices slices = open.slices(0, count);
+  open.drop(count);
   return slices;
 }
 
-void MaterialReader::open_next(MaterialKind kind, Line& line) {
+void MaterialReader::open_next(MaterialKind kind) {
+  BatchQueue& ready = ready_[kind];
   std::unique_lock lock(mutex_);
-  if (line.ready.empty() && !failure_) {
-    if (line.unread == 0)
+  if (ready.batches() == 0 && !failure_) {
+    if (unread_[kind] == 0)
       throw OutOfMaterial("the run needs more " + std::string(name_of(kind)) +
                           " than were reserved for it");
     const auto begin = std::chrono::steady_clock::now();
-    asked_ = &line;
+    asked_ = kind;
     changed_.notify_all();
-    changed_.wait(lock, [&] { return !line.ready.empty() || failure_; });
-    asked_ = nullptr;
+    changed_.wait(lock, [&] { return ready.batches() > 0 || failure_; });
+    asked_.reset();
     waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  if (line.ready.empty()) std::rethrow_exception(failure_);
-  line.open = std::move(line.ready.front());
-  line.ready.pop_front();
-  line.taken = 0;
+  if (ready.batches() == 0) std::rethrow_exception(failure_);
+  open_[kind].push_first_of(ready);
   lock.unlock();
   changed_.notify_all();
 }
 
-// The line that take() waits for; otherwise, among the kinds that the source has ready, the line
+// The kind that take() waits for; otherwise, among the kinds that the source has ready, the one
 // with the fewest ready batches.
-MaterialReader::Line* MaterialReader::next_to_read() {
-  if (asked_ != nullptr && asked_->ready.empty() && asked_->unread > 0) return asked_;
-  Line* next = nullptr;
-  for (Line& line : lines_) {
-    if (line.unread == 0 || line.ready.size() >= kBatchesAhead) continue;
-    const auto kind = static_cast<MaterialKind>(&line - lines_.data());
-    if (source_.ready(kind) < std::min<std::uint64_t>(kReadObjects, line.unread)) continue;
-    if (next == nullptr || line.ready.size() < next->ready.size()) next = &line;
+std::optional<MaterialKind> MaterialReader::next_to_read() {
+  if (asked_ && ready_[*asked_].batches() == 0 && unread_[*asked_] > 0) return asked_;
+  std::optional<MaterialKind> next;
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    if (unread_[kind] == 0 || ready_[kind].batches() >= kBatchesAhead) continue;
+    if (source_.ready(kind) < std::min<std::uint64_t>(kReadObjects, unread_[kind])) continue;
+    if (!next || ready_[kind].batches() < ready_[*next].batches()) next = kind;
   }
   return next;
 }
@@ -85,16 +75,16 @@ MaterialReader::Line* MaterialReader::next_to_read() {
 void MaterialReader::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    Line* line = nullptr;
-    changed_.wait(lock, [&] { return ends_ || (line = next_to_read()) != nullptr; });
+    std::optional<MaterialKind> next;
+    changed_.wait(lock, [&] { return ends_ || (next = next_to_read()); });
     if (ends_) return;
-    const auto kind = static_cast<MaterialKind>(line - lines_.data());
-    const std::size_t count = std::min<std::uint64_t>(kReadObjects, line->unread);
+    const MaterialKind kind = *next;
+    const std::size_t count = std::min<std::uint64_t>(kReadObjects, unread_[kind]);
     lock.unlock();
-    std::shared_ptr<const MaterialBatch> batch;
+    MaterialBatch batch;
     std::exception_ptr failure;
     try {
-      batch = std::make_shared<const MaterialBatch>(source_.draw(kind, count));
+      batch = source_.draw(kind, count);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -104,8 +94,8 @@ void MaterialReader::work() {
       changed_.notify_all();
       return;
     }
-    line->unread -= count;
-    line->ready.push_back(std::move(batch));
+    unread_[kind] -= count;
+    ready_[kind].push(std::move(batch));
     changed_.notify_all();
   }
 }

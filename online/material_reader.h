@@ -3,26 +3,16 @@
 // thread.
 #pragma once
 
-#include <array>
 #include <condition_variable>
-#include <deque>
 #include <exception>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
-#include <vector>
 
+#include "base/batch_queue.h"
 #include "base/material.h"
 
 namespace tinyot::online {
-
-// Objects [from, from + count) of a batch.
-struct MaterialSlice {
-  std::shared_ptr<const MaterialBatch> batch;
-  std::size_t from;
-  std::size_t count;
-};
-using MaterialSlices = std::vector<MaterialSlice>;
 
 class MaterialReader {
  public:
@@ -42,27 +32,21 @@ class MaterialReader {
   double waited_s() const { return waited_s_; }
 
  private:
-  static constexpr std::size_t kReadObjects = std::size_t{1} << 14;  // drawn at a time
-  static constexpr std::size_t kBatchesAhead = 3;                    // of a kind
+  // Drawn at a time: a few records of the store, so that a run can begin soon.
+  static constexpr std::size_t kReadObjects = std::size_t{1} << 14;
+  static constexpr std::size_t kBatchesAhead = 3;  // of a kind
 
-  struct Line {
-    std::uint64_t unread = 0;  // objects still to be drawn
-    std::deque<std::shared_ptr<const MaterialBatch>> ready;
-    // Used by take() only, without the mutex.
-    std::shared_ptr<const MaterialBatch> open;
-    std::size_t taken = 0;  // of the open batch
-  };
-
-  Line& line_of(MaterialKind kind) { return lines_[static_cast<std::size_t>(kind)]; }
   void read_all(const MaterialCounts& wanted);
   void work();
-  Line* next_to_read();
-  void open_next(MaterialKind kind, Line& line);
+  std::optional<MaterialKind> next_to_read();
+  void open_next(MaterialKind kind);
 
   MaterialSource& source_;
   double waited_s_ = 0;
-  std::array<Line, kMaterialKinds> lines_;
-  Line* asked_ = nullptr;  // the line that take() waits for
+  MaterialCounts unread_;  // objects still to be drawn
+  BatchQueues ready_;
+  BatchQueues open_;                   // used by take() only, without the mutex
+  std::optional<MaterialKind> asked_;  // the kind that take() waits for
   std::mutex mutex_;
   std::condition_variable changed_;
   std::exception_ptr failure_;

@@ -13,13 +13,14 @@
 #include <thread>
 
 #include "base/material.h"
+#include "storage/record.h"
 
 namespace tinyot::storage {
 
 class BackgroundSink final : public MaterialSink {
  public:
   // pour() blocks while more bytes than this are queued, or a finished unit is.
-  static constexpr std::uint64_t kWaitingBytesMax = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kWaitingBytesMax = kCommitBytes;
 
   // `sink` is used by this object alone during its lifetime.
   explicit BackgroundSink(MaterialSink& sink);

@@ -41,9 +41,8 @@ void Change::keep(const MaterialBatch& bits) {
                    .count = static_cast<std::uint32_t>(bits.count),
                    .shard = manifest_.shard,
                    .origin = kReferenceFirst};
-  const Segment segment{&bits, 0, bits.count};
   seal_new_record(entry, [&](std::span<std::byte> record) {
-    encode_record(bits.kind, manifest_.me, bits.count, std::span(&segment, 1), record);
+    encode_record(manifest_.me, bits, 0, bits.count, record);
   });
   put_tagged(transaction_, database_.state_table_, database_.keys(), view_of(kept_name(bits.kind)),
              encode_entry(entry));
@@ -92,9 +91,8 @@ void Change::split(MaterialKind kind, std::uint64_t index) {
                           .count = static_cast<std::uint32_t>(to - from),
                           .shard = whole->shard,
                           .origin = whole->origin + offset};
-    const Segment segment{&objects, static_cast<std::size_t>(offset), part.count};
     add(part, [&](std::span<std::byte> record) {
-      encode_record(kind, manifest_.me, part.count, std::span(&segment, 1), record);
+      encode_record(manifest_.me, objects, offset, part.count, record);
     });
   };
   add_part(whole->first, index);

@@ -1,10 +1,6 @@
 #include "storage/material_pipe.h"
 
-#include <algorithm>
 #include <utility>
-
-#include "base/error.h"
-#include "storage/record.h"
 
 namespace tinyot::storage {
 
@@ -12,69 +8,39 @@ void MaterialPipe::pour(MaterialBatch batch) {
   std::unique_lock lock(mutex_);
   if (!unit_begun_)
     changed_.wait(lock,
-                  [&] { return end_ || drains_ || awaited_ || ready_bytes_ < kReadyBytesMax; });
+                  [&] { return end_ || drains_ || awaited_ || ready_.bytes() < kReadyBytesMax; });
   if (end_) std::rethrow_exception(end_);
   unit_begun_ = true;
   if (drains_) return;
-  if (batch.count > 0) queue_of(batch.kind).open.push_back(std::move(batch));
+  open_[batch.kind].push(std::move(batch));
 }
 
 void MaterialPipe::finish_unit() {
   const std::lock_guard lock(mutex_);
   if (end_) std::rethrow_exception(end_);
-  for (KindQueue& queue : queues_) {
-    for (MaterialBatch& batch : queue.open) {
-      queue.ready_count += batch.count;
-      ready_bytes_ += bytes_of(batch);
-      queue.ready.push_back(std::move(batch));
-    }
-    queue.open.clear();
-  }
+  for (const MaterialKind kind : kAllMaterialKinds)
+    while (open_[kind].batches() > 0) ready_[kind].push_first_of(open_[kind]);
   unit_begun_ = false;
   changed_.notify_all();
 }
 
 std::uint64_t MaterialPipe::ready(MaterialKind kind) {
   const std::lock_guard lock(mutex_);
-  return queue_of(kind).ready_count;
+  return ready_[kind].count();
 }
 
 MaterialBatch MaterialPipe::draw(MaterialKind kind, std::size_t count) {
   std::unique_lock lock(mutex_);
-  KindQueue& queue = queue_of(kind);
-  if (queue.ready_count < count && !end_) {
+  BatchQueue& queue = ready_[kind];
+  if (queue.count() < count && !end_) {
     awaited_ = true;
     changed_.notify_all();
-    changed_.wait(lock, [&] { return queue.ready_count >= count || end_; });
+    changed_.wait(lock, [&] { return queue.count() >= count || end_; });
     awaited_ = false;
   }
-  if (queue.ready_count < count) std::rethrow_exception(end_);
-  MaterialBatch batch = take(queue, kind, count);
+  if (queue.count() < count) std::rethrow_exception(end_);
+  MaterialBatch batch = queue.take(kind, me_, count);
   changed_.notify_all();
-  return batch;
-}
-
-// A batch that is drawn exactly as it was poured is moved, not copied.
-MaterialBatch MaterialPipe::take(KindQueue& queue, MaterialKind kind, std::size_t count) {
-  queue.ready_count -= count;
-  if (count > 0 && queue.taken == 0 && queue.ready.front().count == count) {
-    MaterialBatch whole = std::move(queue.ready.front());
-    queue.ready.pop_front();
-    ready_bytes_ -= bytes_of(whole);
-    return whole;
-  }
-  MaterialBatch batch(kind, me_, count);
-  for (std::size_t done = 0; done < count;) {
-    const MaterialBatch& front = queue.ready.front();
-    const std::size_t part = std::min(count - done, front.count - queue.taken);
-    copy_objects(front, queue.taken, part, batch, done);
-    done += part;
-    queue.taken += part;
-    if (queue.taken < front.count) break;
-    ready_bytes_ -= bytes_of(front);
-    queue.ready.pop_front();
-    queue.taken = 0;
-  }
   return batch;
 }
 

@@ -8,19 +8,19 @@
 // Threads: one pours, one draws, any may call end().
 #pragma once
 
-#include <array>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 
+#include "base/batch_queue.h"
 #include "base/material.h"
+#include "storage/record.h"
 
 namespace tinyot::storage {
 
 class MaterialPipe : public MaterialSink, public MaterialSource {
  public:
-  static constexpr std::uint64_t kReadyBytesMax = std::uint64_t{48} << 20;
+  static constexpr std::uint64_t kReadyBytesMax = kCommitBytes;
 
   explicit MaterialPipe(Party me) : me_(me) {}
 
@@ -40,19 +40,10 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   void end(std::exception_ptr reason) noexcept;
 
  private:
-  struct KindQueue {
-    std::deque<MaterialBatch> open, ready;  // of the unfinished unit; of finished units
-    std::uint64_t ready_count = 0;
-    std::size_t taken = 0;  // objects already drawn of ready.front()
-  };
-  KindQueue& queue_of(MaterialKind kind) { return queues_[static_cast<std::size_t>(kind)]; }
-  MaterialBatch take(KindQueue& queue, MaterialKind kind, std::size_t count);
-
   Party me_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::array<KindQueue, kMaterialKinds> queues_;
-  std::uint64_t ready_bytes_ = 0;
+  BatchQueues open_, ready_;  // of the unfinished unit; of finished units
   bool unit_begun_ = false;
   bool awaited_ = false;
   bool drains_ = false;

@@ -12,20 +12,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "arrays are stored in native byte order");
 
-// My columns, then the shared ones: each has bits and blocks.
-std::size_t columns_with_bits(const MaterialShape& shape) { return shape.mine + shape.shares; }
-
-template <class Batch>
-auto& bits_of_column(Batch& batch, std::size_t column) {
-  return column < batch.mine.size() ? batch.mine[column].bits
-                                    : batch.shares[column - batch.mine.size()].bits;
-}
-template <class Batch>
-auto* blocks_of_column(Batch& batch, std::size_t column) {
-  return column < batch.mine.size() ? &batch.mine[column].macs.data()->value
-                                    : &batch.shares[column - batch.mine.size()].macs.data()->value;
-}
-
 std::size_t bits_bytes(std::size_t count) { return words_for(count) * sizeof(std::uint64_t); }
 std::size_t blocks_bytes(std::size_t count) { return count * sizeof(Block); }
 
@@ -58,34 +44,39 @@ std::size_t record_capacity(MaterialKind kind) {
 }
 
 void encode_record(MaterialKind kind, Party me, std::size_t total,
-                   std::span<const Segment> segments, std::span<std::byte> record) {
+                   std::span<const MaterialSlice> slices, std::span<std::byte> record) {
   const Layout layout{total, shape_of(kind, me)};
   ENSURE(record.size() == layout.end());
   SecretVector<std::uint64_t> words(words_for(total));
   for (std::size_t column = 0; column < columns_with_bits(layout.shape); ++column) {
     std::fill(words.begin(), words.end(), 0);
     std::size_t done = 0;
-    for (const Segment& segment : segments) {
-      copy_bits(bits_of_column(*segment.batch, column).words(), segment.from, words, done,
-                segment.count);
+    for (const MaterialSlice& slice : slices) {
+      copy_bits(bits_of_column(*slice.batch, column).words(), slice.from, words, done, slice.count);
       std::memcpy(&record[layout.macs(column)] + blocks_bytes(done),
-                  blocks_of_column(*segment.batch, column) + segment.from,
-                  blocks_bytes(segment.count));
-      done += segment.count;
+                  blocks_of_column(*slice.batch, column) + slice.from, blocks_bytes(slice.count));
+      done += slice.count;
     }
     ENSURE(done == total);
     std::memcpy(&record[layout.bits(column)], words.data(), bits_bytes(total));
   }
   for (std::size_t column = 0; column < layout.shape.peers; ++column) {
     std::size_t done = 0;
-    for (const Segment& segment : segments) {
-      const AuthBitsPeers& source = segment.batch->peers[column];
+    for (const MaterialSlice& slice : slices) {
+      const AuthBitsPeers& source = slice.batch->peers[column];
       std::memcpy(&record[layout.keys(column)] + blocks_bytes(done),
-                  source.keys.data() + segment.from, blocks_bytes(segment.count));
-      done += segment.count;
+                  source.keys.data() + slice.from, blocks_bytes(slice.count));
+      done += slice.count;
     }
     ENSURE(done == total);
   }
+}
+
+void encode_record(Party me, const MaterialBatch& batch, std::size_t from, std::size_t count,
+                   std::span<std::byte> record) {
+  // refers to the batch without owning it
+  const MaterialSlice slice{{std::shared_ptr<const MaterialBatch>(), &batch}, from, count};
+  encode_record(batch.kind, me, count, std::span(&slice, 1), record);
 }
 
 void decode_objects(MaterialKind kind, Party me, std::size_t total,
@@ -107,19 +98,6 @@ void decode_objects(MaterialKind kind, Party me, std::size_t total,
   for (std::size_t column = 0; column < layout.shape.peers; ++column)
     std::memcpy(target.peers[column].keys.data() + to,
                 &record[layout.keys(column)] + blocks_bytes(from), blocks_bytes(count));
-}
-
-void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,
-                  MaterialBatch& target, std::size_t to) {
-  ENSURE(from + count <= source.count && to + count <= target.count);
-  for (std::size_t column = 0; column < source.mine.size() + source.shares.size(); ++column) {
-    bits_of_column(target, column).copy_from(bits_of_column(source, column), from, to, count);
-    std::copy_n(blocks_of_column(source, column) + from, count,
-                blocks_of_column(target, column) + to);
-  }
-  for (std::size_t column = 0; column < source.peers.size(); ++column)
-    std::copy_n(source.peers[column].keys.begin() + static_cast<std::ptrdiff_t>(from), count,
-                target.peers[column].keys.begin() + static_cast<std::ptrdiff_t>(to));
 }
 
 }  // namespace tinyot::storage

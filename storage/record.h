@@ -10,12 +10,14 @@
 #include <cstdint>
 #include <span>
 
+#include "base/batch_queue.h"
 #include "base/material.h"
 
 namespace tinyot::storage {
 
-// About this many bytes of records are committed together: enough that the sync costs little
-// compared to the writing.
+// About this many bytes of material are committed together, enough that the sync costs little
+// compared to the writing, and wait at most between a thread that makes material and one that
+// commits or uses it.
 inline constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
 
 // The largest value: 64 pages of the database file, less LMDB's page header of 16 bytes. Records
@@ -29,25 +31,17 @@ std::size_t record_bytes(MaterialKind kind, Party me, std::size_t count);
 // Objects in a full record: a multiple of 64, the same for both parties.
 std::size_t record_capacity(MaterialKind kind);
 
-// Consecutive objects of a batch; a record is gathered from one or more segments.
-struct Segment {
-  const MaterialBatch* batch;
-  std::size_t from;
-  std::size_t count;
-};
-
-// Writes the record of the segments' objects. `record` has record_bytes() bytes and any alignment.
+// Writes the record of the slices' objects. `record` has record_bytes() bytes and any alignment.
 void encode_record(MaterialKind kind, Party me, std::size_t total,
-                   std::span<const Segment> segments, std::span<std::byte> record);
+                   std::span<const MaterialSlice> slices, std::span<std::byte> record);
+// The record of objects [from, from + count) of a batch.
+void encode_record(Party me, const MaterialBatch& batch, std::size_t from, std::size_t count,
+                   std::span<std::byte> record);
 
 // Copies objects [from, from + count) of a record of `total` objects to [to, to + count) of a
 // batch.
 void decode_objects(MaterialKind kind, Party me, std::size_t total,
                     std::span<const std::byte> record, std::size_t from, std::size_t count,
                     MaterialBatch& target, std::size_t to);
-
-// Copies objects [from, from + count) between batches of one kind.
-void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,
-                  MaterialBatch& target, std::size_t to);
 
 }  // namespace tinyot::storage

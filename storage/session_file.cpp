@@ -48,8 +48,7 @@ std::size_t plain_bytes(const Header& header, Party me) {
 }
 
 void encode_bits(const MaterialBatch& bits, Party me, std::span<std::byte> record) {
-  const Segment segment{&bits, 0, bits.count};
-  encode_record(bits.kind, me, bits.count, std::span(&segment, 1), record);
+  encode_record(me, bits, 0, bits.count, record);
 }
 
 SecretVector<std::byte> encode(const SessionFile& session, const Header& header,

@@ -198,7 +198,7 @@ void Store::erase_keys() const { KeyTable::erase_file(database_->files().keys); 
 void Store::revoke(const std::string& reason) {
   if (manifest().state == SessionState::Revoked) return complete_revocation();
   erase_keys();
-  queue_ = PourQueue();
+  queues_ = {};
   to_keep_.clear();
   try {
     database_->change("mark the session as revoked", 0, [&](Change& change) {

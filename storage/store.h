@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "base/batch_queue.h"
 #include "base/error.h"
 #include "base/material.h"
 #include "storage/attempt.h"
@@ -32,7 +33,6 @@
 #include "storage/key_table.h"
 #include "storage/manifest.h"
 #include "storage/marks.h"
-#include "storage/pour_queue.h"
 #include "storage/reservation.h"
 #include "storage/store_files.h"
 
@@ -206,8 +206,8 @@ class Store : public MaterialSink {
 
   std::shared_ptr<Database> database_;
   Purpose purpose_;
-  MaterialCounts written_;  // first index without a committed record
-  PourQueue queue_;
+  MaterialCounts written_;              // first index without a committed record
+  BatchQueues queues_;                  // poured and not yet committed
   std::vector<MaterialBatch> to_keep_;  // reference bits of the current unit
   // Units begun through this handle and not finished: number of the unit -> index in the log.
   std::map<std::uint64_t, std::uint64_t> begun_;

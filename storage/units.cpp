@@ -117,11 +117,11 @@ void Store::pour(MaterialBatch batch) {
   check_shape(batch, manifest().me);
   if (manifest().state == SessionState::Revoked)
     database_->read("store material", [](const View& view) { view.check_not_revoked(); });
-  queue_.add(std::move(batch));
-  while (queue_.bytes() >= kCommitBytes) {
+  queues_[batch.kind].push(std::move(batch));
+  while (queues_.bytes() >= kCommitBytes) {
     const std::vector<PlannedBatch> batches = plan_batches(Rest::StaysQueued);
     if (batches.empty()) return;
-    database_->change("store material", queue_.bytes(), [&](Change& change) {
+    database_->change("store material", queues_.bytes(), [&](Change& change) {
       change.check_not_revoked();
       write_batches(change, batches);
     });
@@ -155,9 +155,9 @@ void Store::finish_unit() {
     MaterialCounts made = written_;
     for (const PlannedBatch& batch : batches) made[batch.entry.kind] = batch.entry.end();
     is_last = std::ranges::all_of(kAllMaterialKinds, [&](MaterialKind kind) {
-      return made[kind] - written_[kind] == queue_.count(kind);
+      return made[kind] - written_[kind] == queues_[kind].count();
     });
-    database_->change("store material", queue_.bytes(), [&](Change& change) {
+    database_->change("store material", queues_.bytes(), [&](Change& change) {
       change.check_not_revoked();
       write_batches(change, batches);
       if (!is_last) return;
@@ -186,7 +186,7 @@ std::vector<Store::PlannedBatch> Store::plan_batches(Rest rest) const {
   std::vector<PlannedBatch> batches;
   std::uint64_t bytes = 0;
   for (const MaterialKind kind : kAllMaterialKinds) {
-    const std::uint64_t queued = queue_.count(kind), capacity = record_capacity(kind);
+    const std::uint64_t queued = queues_[kind].count(), capacity = record_capacity(kind);
     for (std::uint64_t from = 0; from < queued && bytes < kCommitBytes;) {
       const std::uint64_t count = std::min(capacity, queued - from), first = written_[kind] + from;
       if (count < capacity && rest == Rest::StaysQueued) break;
@@ -207,19 +207,20 @@ void Store::write_batches(Change& change, std::span<const PlannedBatch> batches)
   for (const auto& [entry, from] : batches)
     change.add(entry, [&](std::span<std::byte> record) {
       encode_record(entry.kind, change.manifest().me, entry.count,
-                    queue_.segments(entry.kind, from, entry.count), record);
+                    queues_[entry.kind].slices(from, entry.count), record);
     });
 }
 
 void Store::forget_queued(std::span<const PlannedBatch> batches) {
   for (const auto& [entry, from] : batches) {
-    queue_.drop_front(entry.kind, entry.count);
+    queues_[entry.kind].drop(entry.count);
+    queues_[entry.kind].trim(manifest().me, record_capacity(entry.kind));
     written_[entry.kind] = entry.end();
   }
 }
 
 void Store::cut_back(std::uint64_t units) {
-  ENSURE(purpose_ == Purpose::Make && queue_.bytes() == 0);
+  ENSURE(purpose_ == Purpose::Make && queues_.bytes() == 0);
   database_->change("cut back the store", 0, [&](Change& change) {
     change.check_not_revoked();
     ENSURE(units <= change.manifest().units_made);

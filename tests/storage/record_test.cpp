@@ -1,6 +1,5 @@
 #include "storage/record.h"
 
-#include "storage/pour_queue.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
 
@@ -25,10 +24,9 @@ TEST(Record, RoundTripAtAnyOffsetAndAlignment) {
     for (const MaterialKind kind : kAllMaterialKinds) {
       for (const std::size_t count : kSizes) {
         const MaterialBatch batch = test_batch(kind, me, 1000, count);
-        const Segment whole{&batch, 0, count};
         std::vector<std::byte> memory(record_bytes(kind, me, count) + 2);
         const std::span record = std::span(memory).subspan(2);
-        encode_record(kind, me, count, {&whole, 1}, record);
+        encode_record(me, batch, 0, count, record);
         for (const std::size_t from : {std::size_t{0}, count / 3, count - 1}) {
           MaterialBatch part(kind, me, count - from);
           decode_objects(kind, me, count, record, from, count - from, part, 0);
@@ -40,29 +38,29 @@ TEST(Record, RoundTripAtAnyOffsetAndAlignment) {
 }
 
 TEST(Record, GathersFromSeveralBatches) {
-  PourQueue queue;
+  BatchQueue queue;
   const MaterialKind kind = MaterialKind::AuthOtsAB;
   std::uint64_t poured = 0;
   for (const std::size_t count : {5, 64, 1, 0, 130, 63}) {
-    queue.add(test_batch(kind, Party::B, poured, count));
+    queue.push(test_batch(kind, Party::B, poured, count));
     poured += count;
   }
-  queue.drop_front(kind, 3);
-  EXPECT_EQ(queue.count(kind), poured - 3);
-  const std::vector<Segment> segments = queue.segments(kind, 10, 200);
+  queue.drop(3);
+  EXPECT_EQ(queue.count(), poured - 3);
+  const MaterialSlices slices = queue.slices(10, 200);
   std::vector<std::byte> record(record_bytes(kind, Party::B, 200));
-  encode_record(kind, Party::B, 200, segments, record);
+  encode_record(kind, Party::B, 200, slices, record);
   MaterialBatch batch(kind, Party::B, 200);
   decode_objects(kind, Party::B, 200, record, 0, 200, batch, 0);
   EXPECT_TRUE(holds(std::move(batch), kind, Party::B, 13, 200));
-  queue.drop_front(kind, queue.count(kind));
+  queue.drop(queue.count());
   EXPECT_EQ(queue.bytes(), 0u);
 }
 
 TEST(Record, RangeOutsideRecordIsLogicError) {
   const MaterialKind kind = MaterialKind::AuthOtsAB;
-  const MaterialBatch batch = test_batch(kind, Party::A, 7, 65);
-  const Segment whole{&batch, 0, 65};
+  const MaterialSlice whole{
+      std::make_shared<const MaterialBatch>(test_batch(kind, Party::A, 7, 65)), 0, 65};
   std::vector<std::byte> record(record_bytes(kind, Party::A, 65));
   std::vector<std::byte> longer(record_bytes(kind, Party::A, 66));
   EXPECT_THROW(encode_record(kind, Party::A, 66, {&whole, 1}, longer), std::logic_error);

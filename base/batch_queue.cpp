@@ -1,0 +1,95 @@
+#include "base/batch_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tinyot {
+
+void BatchQueue::push(MaterialBatch batch) {
+  if (batch.count == 0) return;
+  count_ += batch.count;
+  batches_.push_back(std::make_shared<MaterialBatch>(std::move(batch)));
+}
+
+void BatchQueue::push_first_of(BatchQueue& other) {
+  ENSURE(!other.batches_.empty() && other.dropped_ == 0);
+  const std::size_t count = other.batches_.front()->count;
+  batches_.push_back(std::move(other.batches_.front()));
+  other.batches_.pop_front();
+  other.count_ -= count;
+  count_ += count;
+}
+
+std::uint64_t BatchQueue::bytes() const {
+  if (batches_.empty()) return 0;
+  const MaterialBatch& batch = *batches_.front();
+  return count_ * bytes_of(batch) / batch.count;
+}
+
+MaterialSlices BatchQueue::slices(std::uint64_t from, std::uint64_t count) const {
+  ENSURE(from + count <= count_);
+  MaterialSlices slices;
+  std::uint64_t skip = from + dropped_;
+  for (const auto& batch : batches_) {
+    if (count == 0) break;
+    if (skip >= batch->count) {
+      skip -= batch->count;
+      continue;
+    }
+    const std::uint64_t part = std::min(count, batch->count - skip);
+    slices.push_back({batch, skip, part});
+    count -= part;
+    skip = 0;
+  }
+  return slices;
+}
+
+void BatchQueue::drop(std::uint64_t count) {
+  ENSURE(count <= count_);
+  count_ -= count;
+  dropped_ += count;
+  while (!batches_.empty() && dropped_ >= batches_.front()->count) {
+    dropped_ -= batches_.front()->count;
+    batches_.pop_front();
+  }
+}
+
+MaterialBatch BatchQueue::take(MaterialKind kind, Party me, std::size_t count) {
+  ENSURE(count <= count_);
+  if (count > 0 && dropped_ == 0 && batches_.front()->count == count &&
+      batches_.front().use_count() == 1) {
+    MaterialBatch whole = std::move(*batches_.front());
+    batches_.pop_front();
+    count_ -= count;
+    return whole;
+  }
+  MaterialBatch batch(kind, me, count);
+  std::size_t done = 0;
+  for (const MaterialSlice& slice : slices(0, count)) {
+    copy_objects(*slice.batch, slice.from, slice.count, batch, done);
+    done += slice.count;
+  }
+  drop(count);
+  return batch;
+}
+
+void BatchQueue::trim(Party me, std::uint64_t count_max) {
+  if (dropped_ == 0) return;
+  const MaterialBatch& front = *batches_.front();
+  const std::size_t rest = front.count - dropped_;
+  if (rest >= count_max || rest > front.count / 2) return;
+  auto shorter = std::make_shared<MaterialBatch>(front.kind, me, rest);
+  copy_objects(front, dropped_, rest, *shorter, 0);
+  batches_.front() = std::move(shorter);
+  dropped_ = 0;
+}
+
+std::uint64_t BatchQueues::bytes() const {
+  std::uint64_t total = 0;
+  for (const BatchQueue& queue : of) total += queue.bytes();
+  return total;
+}
+
+}  // namespace tinyot

@@ -1,0 +1,63 @@
+// A queue of material of one kind, between what makes batches and what takes objects: batches go in
+// as they come, any number of objects comes out in the same order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/material.h"
+
+namespace tinyot {
+
+// Objects [from, from + count) of a batch, which the slice keeps in memory.
+struct MaterialSlice {
+  std::shared_ptr<const MaterialBatch> batch;
+  std::size_t from;
+  std::size_t count;
+};
+using MaterialSlices = std::vector<MaterialSlice>;
+
+class BatchQueue {
+ public:
+  // A batch without objects is dropped.
+  void push(MaterialBatch batch);
+  // Moves the first batch of another queue, of which no object was dropped, to the end of this one.
+  void push_first_of(BatchQueue& other);
+
+  std::uint64_t count() const { return count_; }  // of objects
+  std::size_t batches() const { return batches_.size(); }
+  // Bytes of the objects, if all batches have the columns of the first one.
+  std::uint64_t bytes() const;
+
+  // The objects [from, from + count), counted from the front.
+  MaterialSlices slices(std::uint64_t from, std::uint64_t count) const;
+  void drop(std::uint64_t count);
+
+  // The next `count` objects. A batch that is taken exactly as it was pushed is moved, not copied.
+  MaterialBatch take(MaterialKind kind, Party me, std::size_t count);
+
+  // Copies what is left of the first batch if that is less than half of it and fewer than
+  // `count_max` objects, so that a small remainder does not keep a large batch in memory.
+  void trim(Party me, std::uint64_t count_max);
+
+ private:
+  std::deque<std::shared_ptr<MaterialBatch>> batches_;
+  std::size_t dropped_ = 0;  // objects already dropped of batches_.front()
+  std::uint64_t count_ = 0;
+};
+
+// A queue for each kind.
+struct BatchQueues {
+  std::array<BatchQueue, kMaterialKinds> of;
+
+  BatchQueue& operator[](MaterialKind kind) { return of[static_cast<std::size_t>(kind)]; }
+  const BatchQueue& operator[](MaterialKind kind) const {
+    return of[static_cast<std::size_t>(kind)];
+  }
+  std::uint64_t bytes() const;
+};
+
+}  // namespace tinyot
