@@ -4,6 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/hex.h"
 
 namespace tinyot {
 
@@ -11,5 +15,11 @@ struct SessionId {
   std::array<std::uint8_t, 32> bytes{};
   friend bool operator==(const SessionId&, const SessionId&) = default;
 };
+
+inline std::string hex_of(const SessionId& id) {
+  return hex_of(std::as_bytes(std::span(id.bytes)));
+}
+// The first 16 hex digits, the name of a session in reports.
+inline std::string short_name(const SessionId& id) { return hex_of(id).substr(0, 16); }
 
 }  // namespace tinyot

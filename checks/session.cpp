@@ -67,15 +67,6 @@ void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::u
   channel.flush();
 }
 
-std::string hex_of(const SessionId& id) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : id.bytes) text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  return text;
-}
-
-std::string short_name(const SessionId& id) { return hex_of(id).substr(0, 16); }
-
 Session::Session(Party me, const SessionIds& ids, const Delta& global_key, net::Channel& channel,
                  crypto::Rng rng, net::PhaseLog& log)
     : me_(me), ids_(ids), global_key_(global_key), channel_(channel), rng_(std::move(rng)),

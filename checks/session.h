@@ -45,10 +45,6 @@ SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
 // Fails: NetworkError if the peer's proof is not of this session and worker; as Channel::recv.
 void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker);
 
-// The first 16 hex digits, the name of a session in reports.
-std::string short_name(const SessionId& id);
-std::string hex_of(const SessionId& id);
-
 class Session {
  public:
   // `global_key` is Delta^me, the key under which this party checks the peer's bits.

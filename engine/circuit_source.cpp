@@ -23,7 +23,7 @@ std::string digest_of(const circuit::TextSource& text) {
     text.read(at, block);
     oracle.absorb(std::as_bytes(std::span(block)));
   }
-  return checks::short_name({oracle.digest().bytes});
+  return short_name(SessionId{oracle.digest().bytes});
 }
 
 }  // namespace

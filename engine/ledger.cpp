@@ -17,7 +17,7 @@ void enter_into_ledger(const std::filesystem::path& ledger, const storage::Manif
               batches[i].shard == first.shard && batches[i].origin == end;
          ++i)
       end += batches[i].count;
-    lines += checks::hex_of(session_id_of(manifest)) + " " + letter(manifest.me) + " " +
+    lines += hex_of(session_id_of(manifest)) + " " + letter(manifest.me) + " " +
              std::string(name_of(first.kind)) + " " + std::to_string(first.shard) + " " +
              std::to_string(first.origin) + " " + std::to_string(end - first.origin) + "\n";
   }

@@ -1,6 +1,7 @@
 // `tinyot bench fig17`: the table of the paper's experiments (NNOB12 Fig. 17), with the paper's
 // figures beside the measured ones.
 #include "base/error.h"
+#include "base/hex.h"
 #include "crypto/rng.h"
 #include "tools/bench.h"
 #include "tools/local.h"
@@ -31,10 +32,9 @@ constexpr PaperRow kPaper[] = {{1, 34520, 38, 4},
                                {16384, 559284608, 46584, 517}};
 
 std::string random_hex(crypto::Rng& rng, std::size_t bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < 2 * bytes; ++i) text += kDigits[rng.below(16)];
-  return text;
+  std::vector<std::byte> drawn(bytes);
+  rng.fill(drawn);
+  return hex_of(drawn);
 }
 
 Json measure(const PaperRow& paper, const ParameterRequest& parameters,

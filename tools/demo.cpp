@@ -1,8 +1,10 @@
 #include "tools/demo.h"
 
 #include <iostream>
+#include <span>
 
 #include "base/error.h"
+#include "base/hex.h"
 #include "crypto/rng.h"
 #include "tools/bench.h"
 #include "tools/failure.h"
@@ -19,11 +21,7 @@ constexpr crypto::AesBytes kFipsMessage = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0
 constexpr const char* kFipsCiphertext = "69c4e0d86a7b0430d8cdb78070b4c55a";
 
 std::string hex(const std::vector<crypto::AesBytes>& blocks) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const crypto::AesBytes& block : blocks)
-    for (const std::uint8_t byte : block) text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  return text;
+  return hex_of(std::as_bytes(std::span(blocks)));
 }
 
 struct Encryption {

@@ -13,7 +13,7 @@ namespace {
 Json report_of(Party party, const engine::PreprocessResult& result) {
   Json report = {{"party", std::string(1, letter(party))},
                  {"command", "preprocess"},
-                 {"session", checks::hex_of(engine::session_id_of(result.store))},
+                 {"session", hex_of(engine::session_id_of(result.store))},
                  {"ands", result.ands}};
   add_security(report, result.store);
   report["threads"] = result.threads;

@@ -71,7 +71,7 @@ Json report_of(const RunJob& job, const NamedCircuit& circuit,
   };
   Json report = {{"party", std::string(1, letter(job.party))},
                  {"command", "run"},
-                 {"session", checks::hex_of(engine::session_id_of(evaluation.security))},
+                 {"session", hex_of(engine::session_id_of(evaluation.security))},
                  {"circuit", circuit.info().name},
                  {"ands", ands},
                  {"gates", gates}};

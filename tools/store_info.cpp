@@ -23,7 +23,7 @@ std::string protection_text(const storage::Inventory& inventory) {
 
 Json json_of(const storage::Inventory& inventory) {
   const storage::Manifest& manifest = inventory.manifest;
-  Json report = {{"session", checks::hex_of(engine::session_id_of(manifest))},
+  Json report = {{"session", hex_of(engine::session_id_of(manifest))},
                  {"state", std::string(storage::name_of(manifest.state))},
                  {"party", std::string(1, letter(manifest.me))},
                  {"peer", manifest.peer.empty() ? std::string(1, letter(peer_of(manifest.me)))
@@ -59,8 +59,8 @@ std::string text_of(const storage::Inventory& inventory, const Json& report) {
   const std::string shard =
       manifest.shards == 1 ? "" : ", shard " + report["shard"].get<std::string>();
   std::string text =
-      "session " + checks::short_name(engine::session_id_of(manifest)) + ", party " +
-      letter(manifest.me) + shard + ", " + std::string(storage::name_of(manifest.state)) +
+      "session " + short_name(engine::session_id_of(manifest)) + ", party " + letter(manifest.me) +
+      shard + ", " + std::string(storage::name_of(manifest.state)) +
       (manifest.state == storage::SessionState::Revoked ? ": " + manifest.dead_reason : "") + "\n" +
       profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " +
       decimals(manifest.sigma_paper_bound, 1) + ", exact " + decimals(manifest.sigma_exact, 1) +

@@ -73,7 +73,7 @@ int store_verify(const Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   const storage::Verification verification = storage::verify(store);
   Json report = {
-      {"session", checks::hex_of(engine::session_id_of(store.manifest()))},
+      {"session", hex_of(engine::session_id_of(store.manifest()))},
       {"batches", verification.batches},
       {"bytes", verification.bytes},
       {"wall_s", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/hex.h"
 
 namespace tinyot::circuit {
 namespace {
-
-constexpr std::string_view kDigits = "0123456789abcdef";
 
 bool has_hex_prefix(std::string_view text) {
   return text.starts_with("0x") || text.starts_with("0X");
@@ -15,12 +14,8 @@ bool has_hex_prefix(std::string_view text) {
 
 // The digit at `index`; positions in the message count from 1 and refer to the given text.
 std::uint32_t digit_at(std::string_view text, std::size_t index, std::uint32_t base) {
-  const char c = text[index];
-  std::uint32_t digit = base;
-  if (c >= '0' && c <= '9') digit = static_cast<std::uint32_t>(c - '0');
-  if (base == 16 && c >= 'a' && c <= 'f') digit = static_cast<std::uint32_t>(c - 'a') + 10;
-  if (base == 16 && c >= 'A' && c <= 'F') digit = static_cast<std::uint32_t>(c - 'A') + 10;
-  if (digit < base) return digit;
+  const auto digit = hex_value(text[index]);
+  if (digit && *digit < base) return *digit;
   throw UsageError(
       "the character at position " + std::to_string(index + 1) + " of the value is not a " +
       (base == 16 ? "hexadecimal digit" : "decimal digit (write 0x before hexadecimal numbers)"));
@@ -123,7 +118,7 @@ std::string print_value(const BitVector& value, ValueFormat format, bool msb_fir
   for (std::size_t i = 0; i < digits; ++i) {
     const std::size_t first =
         format == ValueFormat::Bytes ? first_wire_of(i) : 4 * (digits - 1 - i);
-    text.push_back(kDigits[digit_from(ordered, first)]);
+    text.push_back(hex_digit(digit_from(ordered, first)));
   }
   return text;
 }

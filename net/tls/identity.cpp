@@ -4,8 +4,10 @@
 #include <openssl/rand.h>
 
 #include <climits>
+#include <span>
 
 #include "base/error.h"
+#include "base/hex.h"
 #include "net/tls/certificate.h"
 
 namespace tinyot::net {
@@ -73,22 +75,13 @@ std::string_view text_in(BIO& bio) {
 }  // namespace
 
 std::string text_of(const Fingerprint& fingerprint) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text(kPrefix);
-  for (const std::uint8_t byte : fingerprint.bytes)
-    text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  return text;
+  return std::string(kPrefix) + hex_of(std::as_bytes(std::span(fingerprint.bytes)));
 }
 
 std::optional<Fingerprint> parse_fingerprint(std::string_view text) {
   if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
   Fingerprint fingerprint;
-  if (text.size() != 2 * fingerprint.bytes.size()) return std::nullopt;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const int digit = OPENSSL_hexchar2int(static_cast<unsigned char>(text[i]));
-    if (digit < 0) return std::nullopt;
-    fingerprint.bytes[i / 2] = static_cast<std::uint8_t>(fingerprint.bytes[i / 2] << 4 | digit);
-  }
+  if (!parse_hex(text, std::as_writable_bytes(std::span(fingerprint.bytes)))) return std::nullopt;
   return fingerprint;
 }
 
