@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 namespace tinyot::engine {
@@ -14,31 +15,15 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = 64 << 10;
 
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int flags, mode_t mode = 0)
-      : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  bool valid() const { return number_ >= 0; }
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
-
 enum class Readers { OwnerAlone, Anybody };
 
 SecretVector<char> read_small_file(const std::string& path, Readers readers) {
   const auto refuse = [&](const std::string& reason) {
     return UsageError("cannot read " + path + ": " + reason);
   };
-  const Descriptor file(path, O_RDONLY);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
-  if (!file.valid() || ::fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
   if (readers == Readers::OwnerAlone && (status.st_mode & 077) != 0)
     throw UsageError("others may read the private key in " + path + ": chmod 600 " + path);
   SecretVector<char> text(kFileBytesMax + 1);
@@ -69,11 +54,11 @@ std::string_view trimmed(std::string_view text) {
 class NewKeyFile {
  public:
   NewKeyFile(const std::filesystem::path& path, mode_t mode)
-      : path_(path), file_(path, O_WRONLY | O_CREAT | O_EXCL, mode) {
-    if (!file_.valid() && errno == EEXIST)
+      : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)) {
+    if (!file_.is_open() && errno == EEXIST)
       throw UsageError(path_.string() +
                        " is there already: keys are never overwritten, choose another --out");
-    if (!file_.valid()) fail();
+    if (!file_.is_open()) fail();
   }
   ~NewKeyFile() {
     if (!kept_) ::unlink(path_.c_str());

@@ -22,7 +22,7 @@ void fail_on_file(const std::string& operation, const std::filesystem::path& pat
 
 File::File(const std::filesystem::path& path, int flags)
     : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, kStoreFileMode)) {
-  if (descriptor_ < 0) fail_on_file("open", path, errno);
+  if (!descriptor_.is_open()) fail_on_file("open", path, errno);
 }
 
 File File::make_new(const std::filesystem::path& path) {
@@ -30,18 +30,16 @@ File File::make_new(const std::filesystem::path& path) {
   return File(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
 }
 
-File::~File() { ::close(descriptor_); }
-
 std::uint64_t File::size() const {
   struct stat found;
-  if (::fstat(descriptor_, &found) != 0) fail_on_file("read the attributes of", path_, errno);
+  if (::fstat(descriptor(), &found) != 0) fail_on_file("read the attributes of", path_, errno);
   return static_cast<std::uint64_t>(found.st_size);
 }
 
 std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t part = ::pread(descriptor_, bytes.data() + done, bytes.size() - done,
+    const ssize_t part = ::pread(descriptor(), bytes.data() + done, bytes.size() - done,
                                  static_cast<off_t>(offset + done));
     if (part < 0 && errno == EINTR) continue;
     if (part < 0) fail_on_file("read", path_, errno);
@@ -54,7 +52,7 @@ std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> bytes) cons
 void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t part = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done,
+    const ssize_t part = ::pwrite(descriptor(), bytes.data() + done, bytes.size() - done,
                                   static_cast<off_t>(offset + done));
     if (part < 0 && errno == EINTR) continue;
     if (part < 0) fail_on_file("write", path_, errno);
@@ -64,7 +62,7 @@ void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) cons
 }
 
 void File::sync() const {
-  if (::fdatasync(descriptor_) != 0) fail_on_file("sync", path_, errno);
+  if (::fdatasync(descriptor()) != 0) fail_on_file("sync", path_, errno);
 }
 
 void require_free_space(const std::filesystem::path& place, std::uint64_t bytes,

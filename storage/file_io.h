@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "base/descriptor.h"
+
 namespace tinyot::storage {
 
 inline constexpr unsigned kStoreFileMode = 0600, kStoreDirectoryMode = 0700;
@@ -19,7 +21,6 @@ class File {
  public:
   // `flags` as for open(2); a new file has kStoreFileMode.
   File(const std::filesystem::path& path, int flags);
-  ~File();
   // Makes a new file and opens it for writing. An existing file of that name is removed first; a
   // symbolic link is not followed.
   static File make_new(const std::filesystem::path& path);
@@ -27,7 +28,7 @@ class File {
   File& operator=(const File&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
   std::uint64_t size() const;
 
   // Returns the number of bytes read: less than bytes.size() only at the end of the file.
@@ -38,7 +39,7 @@ class File {
 
  private:
   std::filesystem::path path_;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 // Fails: StoreError ("disk full: <what> takes ...") if less than `bytes` are free on the file

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/formats/bristol_writer.h"
@@ -139,11 +140,10 @@ class NewFile {
   void finish() {
     stream_.close();
     if (!stream_) fail();
-    const int descriptor = ::open(part_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) fail();
-    const bool safe = ::fsync(descriptor) == 0;
-    ::close(descriptor);
-    if (!safe || ::rename(part_.c_str(), path_.c_str()) != 0) fail();
+    const Descriptor written(::open(part_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!written.is_open() || ::fsync(written.get()) != 0 ||
+        ::rename(part_.c_str(), path_.c_str()) != 0)
+      fail();
   }
 
  private:

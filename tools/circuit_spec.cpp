@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "checks/session.h"
 #include "circuitgen/formats/circuit_file.h"
@@ -41,11 +42,8 @@ SecretText read_all(int descriptor, const std::string& name) {
 }
 
 SecretText read_file(const std::string& path) {
-  const struct Opened {
-    ~Opened() { ::close(descriptor); }
-    int descriptor;
-  } file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  return read_all(file.descriptor, path);  // which fails if it could not be opened
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return read_all(file.get(), path);  // which fails if it could not be opened
 }
 
 // Splits at commas and white space; empty pieces do not count.

@@ -13,18 +13,14 @@
 namespace tinyot::tools {
 
 OutputFile::OutputFile(const std::string& path)
-    : path_(path), descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {
-  if (descriptor_ < 0 || ::fchmod(descriptor_, 0600) != 0) fail();
-}
-
-OutputFile::~OutputFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {
+  if (!file_.is_open() || ::fchmod(file_.get(), 0600) != 0) fail();
 }
 
 void OutputFile::write(const std::string& text) {
-  if (::ftruncate(descriptor_, 0) != 0) fail();
+  if (::ftruncate(file_.get(), 0) != 0) fail();
   for (std::size_t at = 0; at < text.size();) {
-    const ssize_t count = ::write(descriptor_, text.data() + at, text.size() - at);
+    const ssize_t count = ::write(file_.get(), text.data() + at, text.size() - at);
     if (count < 0 && errno != EINTR) fail();
     if (count > 0) at += static_cast<std::size_t>(count);
   }

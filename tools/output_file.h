@@ -3,7 +3,8 @@
 #pragma once
 
 #include <string>
-#include <utility>
+
+#include "base/descriptor.h"
 
 namespace tinyot::tools {
 
@@ -11,10 +12,6 @@ class OutputFile {
  public:
   // Fails: Error if it cannot be opened.
   explicit OutputFile(const std::string& path);
-  ~OutputFile();
-  OutputFile(OutputFile&& other) noexcept
-      : path_(other.path_), descriptor_(std::exchange(other.descriptor_, -1)) {}
-  OutputFile& operator=(OutputFile&&) = delete;
 
   // Replaces what the file held. Fails: as the constructor.
   void write(const std::string& text);
@@ -23,7 +20,7 @@ class OutputFile {
   [[noreturn]] void fail() const;
 
   std::string path_;
-  int descriptor_;
+  Descriptor file_;
 };
 
 }  // namespace tinyot::tools

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "tools/endpoint.h"
 #include "tools/failure.h"
@@ -33,7 +34,7 @@ std::shared_ptr<const net::TlsAdmission> tls_of(Party party) {
 struct Child {
   Party party;
   pid_t pid = -1;
-  int pipe = -1;
+  Descriptor pipe;
   std::string output;
   bool ended = false;
   int status = 0;
@@ -65,26 +66,27 @@ Child start(Party party, const engine::Endpoint& endpoint, const PartyJob& job) 
   int ends[2];
   if (::pipe(ends) != 0)
     throw CommandError(std::string("cannot make a pipe: ") + std::strerror(errno));
+  Descriptor read_end(ends[0]);
+  const Descriptor write_end(ends[1]);
   const pid_t parent = getpid(), pid = ::fork();
   if (pid < 0) throw CommandError(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    ::close(ends[0]);
-    be_party(party, endpoint, job, ends[1], parent);
+    read_end.close();
+    be_party(party, endpoint, job, write_end.get(), parent);
   }
-  ::close(ends[1]);
-  return {party, pid, ends[0], {}, false, 0};
+  return {party, pid, std::move(read_end), {}, false, 0};
 }
 
 // Reads what is there; true while the child still has its end open.
 bool read_some(Child& child) {
   char buffer[65536];
-  const ssize_t count = ::read(child.pipe, buffer, sizeof buffer);
+  const ssize_t count = ::read(child.pipe.get(), buffer, sizeof buffer);
   if (count > 0) child.output.append(buffer, static_cast<std::size_t>(count));
   return count > 0 || (count < 0 && errno == EINTR);
 }
 
 void end(Child& child) {
-  ::close(child.pipe);
+  child.pipe.close();
   int status = 0;
   while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) continue;
   child.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -96,7 +98,7 @@ void wait_for_both(std::array<Child, 2>& children) {
   while (!children[0].ended || !children[1].ended) {
     pollfd descriptors[2];
     for (std::size_t i = 0; i < 2; ++i)
-      descriptors[i] = {children[i].ended ? -1 : children[i].pipe, POLLIN, 0};
+      descriptors[i] = {children[i].ended ? -1 : children[i].pipe.get(), POLLIN, 0};
     ::poll(descriptors, 2, give_up ? 100 : -1);
     for (std::size_t i = 0; i < 2; ++i) {
       if (children[i].ended || descriptors[i].revents == 0 || read_some(children[i])) continue;

@@ -36,12 +36,15 @@ void install(void (*handler)(int), int flags) {
 }  // namespace
 
 StopSignals::StopSignals(std::stop_source cancel) {
-  if (::pipe2(pipe_, O_CLOEXEC) != 0)
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
     throw CommandError(std::string("cannot make a pipe: ") + std::strerror(errno));
-  wake_descriptor = pipe_[1];
+  read_end_ = Descriptor(ends[0]);
+  write_end_ = Descriptor(ends[1]);
+  wake_descriptor = write_end_.get();
   waiter_ = std::thread([this, cancel = std::move(cancel)]() mutable {
     char byte = 0;
-    while (::read(pipe_[0], &byte, 1) < 0 && errno == EINTR) continue;
+    while (::read(read_end_.get(), &byte, 1) < 0 && errno == EINTR) continue;
     if (byte != 0) cancel.request_stop();
   });
   // SA_RESETHAND restores the default action for a second signal.
@@ -52,10 +55,8 @@ StopSignals::~StopSignals() {
   install(SIG_DFL, 0);
   wake_descriptor = -1;
   const char byte = 0;
-  (void)!::write(pipe_[1], &byte, 1);
+  (void)!::write(write_end_.get(), &byte, 1);
   waiter_.join();
-  ::close(pipe_[0]);
-  ::close(pipe_[1]);
 }
 
 int StopSignals::received() { return received_signal; }

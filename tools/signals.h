@@ -5,6 +5,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "base/descriptor.h"
+
 namespace tinyot::tools {
 
 class StopSignals {
@@ -19,8 +21,8 @@ class StopSignals {
   static int received();
 
  private:
-  int pipe_[2];
-  std::thread waiter_;  // a signal handler may not ask for the stop itself
+  Descriptor read_end_, write_end_;  // of a pipe
+  std::thread waiter_;               // a signal handler may not ask for the stop itself
 };
 
 }  // namespace tinyot::tools

@@ -9,42 +9,27 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 namespace tinyot::circuit {
 namespace {
 
-class OpenFile {
- public:
-  explicit OpenFile(const std::filesystem::path& file)
-      : descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  OpenFile& operator=(OpenFile&&) = delete;
-  ~OpenFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 class FileText final : public TextSource {
  public:
-  FileText(OpenFile file, std::string name, std::uint64_t bytes)
+  FileText(Descriptor file, std::string name, std::uint64_t bytes)
       : TextSource(std::move(name), bytes), file_(std::move(file)) {}
 
   std::uint64_t bytes_now() const override {
     struct stat status {};
-    if (::fstat(file_.descriptor(), &status) != 0)
-      throw UsageError(name() + ": " + std::strerror(errno));
+    if (::fstat(file_.get(), &status) != 0) throw UsageError(name() + ": " + std::strerror(errno));
     return static_cast<std::uint64_t>(status.st_size);
   }
 
   void read(std::uint64_t offset, std::span<char> block) const override {
     while (!block.empty()) {
       const ssize_t count =
-          ::pread(file_.descriptor(), block.data(), block.size(), static_cast<off_t>(offset));
+          ::pread(file_.get(), block.data(), block.size(), static_cast<off_t>(offset));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0)
         throw UsageError(name() + ": the file cannot be read further: " + std::strerror(errno));
@@ -55,7 +40,7 @@ class FileText final : public TextSource {
   }
 
  private:
-  OpenFile file_;
+  Descriptor file_;
 };
 
 class MemoryText final : public TextSource {
@@ -75,12 +60,12 @@ class MemoryText final : public TextSource {
 }  // namespace
 
 std::shared_ptr<const TextSource> open_text_file(const std::filesystem::path& file) {
-  OpenFile opened(file);
-  if (opened.descriptor() < 0) {
+  Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!opened.is_open()) {
     throw UsageError(file.string() + ": the file cannot be opened: " + std::strerror(errno));
   }
   struct stat status {};
-  if (::fstat(opened.descriptor(), &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (::fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     throw UsageError(file.string() + ": this is not a regular file");
   }
   return std::make_shared<FileText>(std::move(opened), file.string(),
