@@ -7,6 +7,7 @@
 #include "offline/fast_unit.h"
 #include "offline/nnob12_unit.h"
 #include "offline/object_chunks.h"
+#include "storage/record.h"
 
 namespace tinyot::engine {
 namespace {
@@ -24,10 +25,6 @@ constexpr std::uint64_t kProgramBytes = 64 << 20;  // code, libraries, socket qu
 // of each further worker: read-ahead and allocator
 constexpr std::uint64_t kWorkerBytes = 128 << 20;
 constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;  // the store's own pages
-// upper bound of material that the store has taken and not committed
-constexpr std::uint64_t kCommitBytes = 16 << 20;
-constexpr std::uint64_t kWaitingBytes = 64
-                                        << 20;  // upper bound of material that waits for the store
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
   const std::uint64_t chunks = (objects + offline::kChunkObjects - 1) / offline::kChunkObjects,
@@ -123,7 +120,7 @@ UnitEstimate estimate_fast(const SecurityParameters& params, const offline::Unit
 std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t units,
                             std::uint64_t ands) {
   if (params.profile() == Profile::Fast && units == 1) return 0;
-  return std::min(kWaitingBytes, material_of_and(params).block_bytes * ands);
+  return std::min(storage::kWaitingBytes, material_of_and(params).block_bytes * ands);
 }
 
 // What is sent once: base OTs; then the run that makes the base OTs of later runs, or the trees and
@@ -175,7 +172,7 @@ JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, s
   // Uncommitted material takes memory twice: as poured batches and as dirty pages.
   const std::uint64_t workers = std::min(threads, job.units);
   job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes +
-                     2 * std::min(kCommitBytes, job.disk_bytes) +
+                     2 * std::min(storage::kCommitBytes, job.disk_bytes) +
                      waiting_bytes(params, job.units, std::min(ands, params.unit()));
   return job;
 }

@@ -20,7 +20,7 @@ namespace tinyot::storage {
 class BackgroundSink final : public MaterialSink {
  public:
   // pour() blocks while more bytes than this are queued, or a finished unit is.
-  static constexpr std::uint64_t kWaitingBytesMax = kCommitBytes;
+  static constexpr std::uint64_t kWaitingBytesMax = kWaitingBytes;
 
   // `sink` is used by this object alone during its lifetime.
   explicit BackgroundSink(MaterialSink& sink);

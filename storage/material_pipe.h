@@ -20,7 +20,7 @@ namespace tinyot::storage {
 
 class MaterialPipe : public MaterialSink, public MaterialSource {
  public:
-  static constexpr std::uint64_t kReadyBytesMax = kCommitBytes;
+  static constexpr std::uint64_t kReadyBytesMax = kWaitingBytes;
 
   explicit MaterialPipe(Party me) : me_(me) {}
 

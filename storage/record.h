@@ -15,10 +15,13 @@
 
 namespace tinyot::storage {
 
-// About this many bytes of material are committed together, enough that the sync costs little
-// compared to the writing, and wait at most between a thread that makes material and one that
-// commits or uses it.
-inline constexpr std::uint64_t kCommitBytes = std::uint64_t{64} << 20;
+// About this many bytes of material are committed together: enough that the syncs cost little
+// compared to the writing, and few, since they take memory twice, as poured batches and as LMDB's
+// dirty pages.
+inline constexpr std::uint64_t kCommitBytes = std::uint64_t{16} << 20;
+// At most about this many wait between the thread that makes material and the one that commits or
+// uses it.
+inline constexpr std::uint64_t kWaitingBytes = 3 * kCommitBytes;
 
 // The largest value: 64 pages of the database file, less LMDB's page header of 16 bytes. Records
 // are this small because a run that ends inside one seals it again, and so that one fits into the
