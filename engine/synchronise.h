@@ -4,7 +4,7 @@
 #pragma once
 
 #include "checks/session.h"
-#include "storage/reservation_chain.h"
+#include "storage/reservation.h"
 #include "storage/store.h"
 
 namespace tinyot::engine {

@@ -112,13 +112,6 @@ void Transaction::erase(Table table, ByteView key) {
   if (value) Environment::release_pages(*value);
 }
 
-std::uint64_t Transaction::table_bytes(Table table) const {
-  MDB_stat stat;
-  check(mdb_stat(txn_, table, &stat));
-  return (stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages) *
-         std::uint64_t{stat.ms_psize};
-}
-
 Cursor::Cursor(const Transaction& transaction, Table table) : transaction_(transaction) {
   transaction_.check(mdb_cursor_open(transaction_.txn_, table, &cursor_));
 }

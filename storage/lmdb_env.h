@@ -54,8 +54,6 @@ class Transaction {
   // bytes only.
   std::span<std::byte> reserve(Table table, ByteView key, std::size_t bytes, PutMode mode);
   void erase(Table table, ByteView key);
-  // Bytes of the pages of a table.
-  std::uint64_t table_bytes(Table table) const;
 
  private:
   friend class Environment;

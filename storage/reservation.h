@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/material.h"
@@ -69,6 +70,22 @@ class Reservation : public MaterialSource {
   Range range_;
   MaterialCounts burnt_;
   std::array<DrawPosition, kMaterialKinds> positions_;
+};
+
+// Several reservations in sequence: each is drawn after those before it.
+class ReservationChain final : public MaterialSource {
+ public:
+  explicit ReservationChain(std::vector<Reservation> links) : links_(std::move(links)) {}
+
+  // Fails: as Reservation::draw, for the sum of all reservations.
+  MaterialBatch draw(MaterialKind kind, std::size_t count) override;
+
+  const std::vector<Reservation>& links() const { return links_; }
+  MaterialCounts left() const;
+  MaterialCounts burnt() const;
+
+ private:
+  std::vector<Reservation> links_;
 };
 
 }  // namespace tinyot::storage

@@ -1,6 +1,5 @@
 #include "storage/merge.h"
 
-#include "storage/reservation_chain.h"
 #include "storage/verify.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
