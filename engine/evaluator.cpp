@@ -31,7 +31,7 @@ Evaluator::Evaluator(const RunRequest& request) {
 Evaluator::~Evaluator() = default;
 
 std::string Evaluator::connection() const {
-  return checks::short_name(state_->stored.connection());
+  return short_name(state_->stored.connection());
 }
 
 std::uint64_t Evaluator::runs() const { return state_->runs; }

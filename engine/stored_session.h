@@ -9,7 +9,7 @@
 #include "checks/session.h"
 #include "engine/run.h"
 #include "net/handshake.h"
-#include "storage/reservation_chain.h"
+#include "storage/reservation.h"
 #include "storage/store.h"
 
 namespace tinyot::engine {

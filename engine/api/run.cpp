@@ -1,7 +1,6 @@
 #include "tinyot/run.h"
 
 #include "base/error.h"
-#include "checks/session.h"
 #include "crypto/random_oracle.h"
 #include "engine/api/state.h"
 #include "engine/evaluator.h"
@@ -47,7 +46,7 @@ class CircuitDigest final : public circuit::GateSink {
   }
   std::string text() {
     flush();
-    return checks::short_name({oracle_.digest().bytes});
+    return short_name({oracle_.digest().bytes});
   }
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "checks/session.h"
 #include "engine/api/state.h"
 #include "engine/connection.h"
 #include "storage/retire.h"
@@ -41,7 +40,7 @@ std::optional<storage::StoreKey> read_key(const std::optional<std::filesystem::p
 
 StoreInfo info_of(const storage::Store& store) {
   const storage::Manifest& manifest = store.manifest();
-  StoreInfo info{.session = checks::short_name(engine::session_id_of(manifest)),
+  StoreInfo info{.session = short_name(engine::session_id_of(manifest)),
                  .party = manifest.me,
                  .peer = manifest.peer,
                  .state = state_of(manifest.state),
