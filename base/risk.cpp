@@ -17,7 +17,7 @@ constexpr std::uint64_t kRoundings = std::uint64_t{1} << 20;
 Risk saturated() { return {{~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}}}; }
 
 Risk in_units(const Integer& units) {
-  if (units >> kScaleBits != 0) return saturated();
+  if ((units >> kScaleBits) != 0) return saturated();
   Risk risk;
   for (std::size_t i = 0; i < risk.words.size(); ++i)
     risk.words[i] = static_cast<std::uint64_t>((units >> (64 * i)) & ~std::uint64_t{0});

@@ -5,6 +5,7 @@
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define TINYOT_VAES_COMPILED 1
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -89,9 +90,18 @@ TINYOT_VAES_INLINE void hash_group(const AesKey& key, Block tweak, std::uint64_t
     store(out + 2 * i, _mm256_xor_si256(once.of[i], twice.of[i]));
 }
 
+// Clang 14's __builtin_cpu_supports does not have "vaes".
+bool cpu_has_vaes() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_VAES) != 0;
+}
+
 }  // namespace
 
-bool is_usable() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("vaes"); }
+bool is_usable() {
+  static const bool kUsable = __builtin_cpu_supports("avx2") && cpu_has_vaes();
+  return kUsable;
+}
 
 TINYOT_VAES_TARGET void ctr_xor(const AesKey& key, Block counter, Block* data, std::size_t blocks) {
   std::size_t done = 0;

@@ -204,11 +204,13 @@ std::vector<Store::PlannedBatch> Store::plan_batches(Rest rest) const {
 }
 
 void Store::write_batches(Change& change, std::span<const PlannedBatch> batches) const {
-  for (const auto& [entry, from] : batches)
+  for (const PlannedBatch& batch : batches) {
+    const BatchEntry& entry = batch.entry;
     change.add(entry, [&](std::span<std::byte> record) {
       encode_record(entry.kind, change.manifest().me, entry.count,
-                    queues_[entry.kind].slices(from, entry.count), record);
+                    queues_[entry.kind].slices(batch.from, entry.count), record);
     });
+  }
 }
 
 void Store::forget_queued(std::span<const PlannedBatch> batches) {

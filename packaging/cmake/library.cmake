@@ -6,10 +6,6 @@ add_library(tinyot STATIC)
 add_library(tinyot::tinyot ALIAS tinyot)
 foreach(layer ${TINYOT_LAYERS} handshake_proto manifest_proto)
   target_sources(tinyot PRIVATE $<TARGET_OBJECTS:tinyot_${layer}>)
-  # Names that no other library can replace can be inlined, although the code is independent of its
-  # position.
-  set_target_properties(tinyot_${layer} PROPERTIES CXX_VISIBILITY_PRESET hidden
-                                                   VISIBILITY_INLINES_HIDDEN ON)
 endforeach()
 set_target_properties(tinyot PROPERTIES LINKER_LANGUAGE CXX)
 target_compile_features(tinyot PUBLIC cxx_std_20)

@@ -61,7 +61,7 @@ void alter(Halves& columns, const Altered& altered) {
 Buckets test_buckets() {
   std::vector<std::uint32_t> order(kObjects);
   std::iota(order.begin(), order.end(), 0u);
-  std::ranges::rotate(order, order.begin() + 7);
+  std::rotate(order.begin(), order.begin() + 7, order.end());
   return Buckets(std::move(order), kBucket);
 }
 

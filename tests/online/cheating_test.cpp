@@ -122,9 +122,9 @@ TEST_P(OnlineCheating, DetectsTwoFlipsWhoseEffectsCancelInTheOutput) {
     }
     for (const auto& [tag, segment] : {std::pair("and.fgdh", 0), std::pair("and.fgdh", 1),
                                        std::pair("and.fgdh", 2), std::pair("and.e", 0)}) {
+      const std::size_t first = static_cast<std::size_t>(segment) * kEntries + kLane;
       const auto change = [&](std::vector<std::byte>& payload) {
-        for (const std::size_t gate : {0, 1})
-          flip(payload, static_cast<std::size_t>(segment) * kEntries + gate * kLanes + kLane);
+        for (const std::size_t gate : {0, 1}) flip(payload, first + gate * kLanes);
       };
       expect_change_caught(job, cheater, tag, 0, change, "MAC transcript");
     }

@@ -67,9 +67,10 @@ TEST_P(LargeLayer, IsSentInSeveralMessagesAndIsCorrect) {
 TEST_P(LargeLayer, DetectsLiesAtTheBordersOfItsMessages) {
   using Attacked = std::vector<std::pair<const char*, std::size_t>>;  // message tags and their
                                                                       // numbers of segments
-  for (const auto& [tag, segments] : GetParam() == MaterialForm::Pairs
-                                         ? Attacked{{"and.fgdh", 4}, {"and.e", 1}}
-                                         : Attacked{{"and.de", 2}}) {
+  for (const auto& [name, segments] : GetParam() == MaterialForm::Pairs
+                                          ? Attacked{{"and.fgdh", 4}, {"and.e", 1}}
+                                          : Attacked{{"and.de", 2}}) {
+    const char* tag = name;
     const auto flip_caught = [&](Party cheater, std::size_t flight, std::size_t bit) {
       expect_change_caught(
           job(), cheater, tag, flight, [=](std::vector<std::byte>& payload) { flip(payload, bit); },

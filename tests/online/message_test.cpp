@@ -91,7 +91,8 @@ TEST_P(OnlineMessages, DetectsReplayedMessages) {
   for (const Party cheater : {Party::A, Party::B}) {
     const Messages mine = messages_of(job(), cheater), others = messages_of(job(), cheater, 2),
                    peers = messages_of(job(), peer_of(cheater));
-    for (const auto& [tag, occurrence] : some_of_each(mine)) {
+    for (const auto& [name, occurrence] : some_of_each(mine)) {
+      const std::string& tag = name;
       const auto find = [&](const Messages& messages, std::size_t number) {
         for (const Message& message : messages)
           if (message.tag == tag && message.occurrence == number) return message.payload;

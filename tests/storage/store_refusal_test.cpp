@@ -156,7 +156,7 @@ TEST_F(StoreTest, RejectsOtherFormats) {
 
 // Offsets of the fields of store.keys, as in FORMAT.md.
 constexpr std::size_t kVersionAt = 8, kProtectionAt = 12, kSessionAt = 16, kSaltAt = 48,
-                      kZerosAt = 80, kCheckAt = 112, kSlotsAt = 128, kSlotBytes = 64;
+                      kSlotsAt = 128, kSlotBytes = 64;
 
 TEST_F(StoreTest, ChecksKeyTable) {
   { const Store store = make_store(dir_); }
@@ -181,6 +181,7 @@ TEST_F(StoreTest, ChecksKeyTable) {
     EXPECT_TRUE(
         mentions(with_byte(at, static_cast<char>(~whole[at])), "belongs to another session"))
         << at;
+  // the salt, the zeros, the check
   for (std::size_t at = kSaltAt; at < kSlotsAt; ++at)
     EXPECT_TRUE(mentions(with_byte(at, static_cast<char>(~whole[at])), "is corrupt (header)"));
   for (std::size_t at = kSlotsAt; at < whole.size(); ++at)
