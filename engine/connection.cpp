@@ -14,7 +14,8 @@ constexpr auto kAbortTime = std::chrono::seconds(1);
 
 }  // namespace
 
-Connector::Connector(const Endpoint& endpoint) : endpoint_(endpoint) {
+Connector::Connector(const Endpoint& endpoint, std::stop_token cancel)
+    : endpoint_(endpoint), cancel_(std::move(cancel)) {
   if (endpoint.listen && !endpoint.open_stream)
     listener_.emplace(
         endpoint.address, endpoint.timeouts,
@@ -26,8 +27,8 @@ std::unique_ptr<net::Channel> Connector::open() {
   const net::Admission& admission =
       endpoint_.tls ? static_cast<const net::Admission&>(*endpoint_.tls) : net::plain_admission();
   return net::make_framed_channel(
-      listener_ ? listener_->accept(admission)
-                : net::tcp_connect(endpoint_.address, endpoint_.timeouts, admission));
+      listener_ ? listener_->accept(admission, cancel_)
+                : net::tcp_connect(endpoint_.address, endpoint_.timeouts, admission, cancel_));
 }
 
 std::unique_ptr<net::Channel> Connector::open_worker(const checks::SessionIds& ids, Party me,
@@ -35,6 +36,7 @@ std::unique_ptr<net::Channel> Connector::open_worker(const checks::SessionIds& i
   const auto give_up = Clock::now() + endpoint_.timeouts.connect;
   for (;;) {
     auto channel = open();
+    const CancelsWaits guard(cancel_, *channel);
     channel->set_phase("joining worker " + std::to_string(worker));
     channel->set_deadline(Clock::now() + kJoinTime);
     try {
@@ -42,6 +44,7 @@ std::unique_ptr<net::Channel> Connector::open_worker(const checks::SessionIds& i
       channel->set_deadline(Clock::time_point::max());
       return channel;
     } catch (const Error&) {
+      if (cancel_.stop_requested()) throw Cancelled();
       // This was not the peer, and nothing about the session was sent to it.
       if (!listener_ || Clock::now() >= give_up)
         throw NetworkError("worker " + std::to_string(worker) +

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "checks/session.h"
@@ -18,8 +19,9 @@ namespace tinyot::engine {
 // rejected connection to the endpoint.
 class Connector {
  public:
-  // Listens from now on, if that is its part.
-  explicit Connector(const Endpoint& endpoint);
+  // Listens from now on, if that is its part. `cancel` ends every wait for a connection, with
+  // Cancelled.
+  explicit Connector(const Endpoint& endpoint, std::stop_token cancel = {});
 
   // The session's channel.
   std::unique_ptr<net::Channel> open();
@@ -31,8 +33,36 @@ class Connector {
 
  private:
   Endpoint endpoint_;
+  std::stop_token cancel_;
   std::optional<net::TcpListener> listener_;
 };
+
+// While it lives, a request to stop ends every wait on the channel.
+class CancelsWaits {
+ public:
+  CancelsWaits(const std::stop_token& cancel, net::Channel& channel)
+      : callback_(cancel, Stop{channel}) {}
+
+ private:
+  struct Stop {
+    net::Channel& channel;
+    void operator()() const noexcept { channel.set_deadline(std::chrono::steady_clock::now()); }
+  };
+  std::stop_callback<Stop> callback_;
+};
+
+// Runs `work`; Cancelled in place of a NetworkError that a request to stop has caused.
+template <class Work>
+auto unless_cancelled(const std::stop_token& cancel, const Work& work) {
+  try {
+    return work();
+  } catch (const PeerAborted&) {
+    throw;
+  } catch (const NetworkError&) {
+    if (cancel.stop_requested()) throw Cancelled();
+    throw;
+  }
+}
 
 // Runs `work` inside an established session. If a check fails, or the peer says that one of its
 // checks did, the session is revoked: first the stores' keys are erased, and then the peer is told,

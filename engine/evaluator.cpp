@@ -20,19 +20,17 @@ struct Evaluator::State {
   bool has_failed = false;
 };
 
-Evaluator::Evaluator(const RunRequest& request) {
+Evaluator::Evaluator(const RunRequest& request, const std::stop_token& cancel) {
   if (request.live || request.reservation)
     throw UsageError(
         "several circuits on one connection are evaluated on stored material that is not reserved");
   state_ = std::make_unique<State>(request);
-  state_->stored.connect({{"command", "evaluator"}}, "none");
+  state_->stored.connect({{"command", "evaluator"}}, "none", cancel);
 }
 
 Evaluator::~Evaluator() = default;
 
-std::string Evaluator::connection() const {
-  return short_name(state_->stored.connection());
-}
+std::string Evaluator::connection() const { return short_name(state_->stored.connection()); }
 
 std::uint64_t Evaluator::runs() const { return state_->runs; }
 

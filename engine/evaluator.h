@@ -14,7 +14,8 @@ class Evaluator {
  public:
   // Connects. Fails: UsageError for a request that is live or names a reservation; StoreError;
   // then as the session.
-  explicit Evaluator(const RunRequest& request);
+  // `cancel` ends this call and every run(), with Cancelled.
+  explicit Evaluator(const RunRequest& request, const std::stop_token& cancel = {});
   ~Evaluator();
 
   // A value for an input bundle without an owner, and where it comes from: the same at both

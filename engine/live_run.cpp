@@ -106,10 +106,11 @@ class LiveRun {
     security_ = security_of(params, estimate_job(params, live_.estimated_ands, 0, 1));
   }
 
-  RunReport run() {
-    Connector connector(plan_.request.endpoint);
+  RunReport run(const std::stop_token& cancel) {
+    Connector connector(plan_.request.endpoint, cancel);
     circuit::CircuitRounds rounds = plan_.rounds();
     const auto channel = connector.open();
+    const CancelsWaits guard(cancel, *channel);
     crypto::Rng rng = crypto::Rng::from_system();
     std::vector<net::Parameter> parameters = plan_.parameters();
     for (net::Parameter& parameter : parameters_of(params_, security_))
@@ -119,6 +120,7 @@ class LiveRun {
     const ScopedSecret<Delta> key(
         offline::draw_global_key(rng, plan_.request.party, params_.profile()));
     const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);
+    const CancelsWaits makers_guard(cancel, *makers_channel);
     std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());
 
     net::PhaseLog log, makers_log;
@@ -177,9 +179,10 @@ class LiveRun {
 
 }  // namespace
 
-RunReport run_live(const RunPlan& plan, const online::InputValues& inputs) {
+RunReport run_live(const RunPlan& plan, const online::InputValues& inputs,
+                   const std::stop_token& cancel) {
   const SecurityParameters params = SecurityParameters::make(*plan.request.live);
-  return LiveRun(plan, params, inputs).run();
+  return unless_cancelled(cancel, [&] { return LiveRun(plan, params, inputs).run(cancel); });
 }
 
 }  // namespace tinyot::engine

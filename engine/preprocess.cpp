@@ -75,8 +75,9 @@ class PreprocessRun {
 };
 
 void PreprocessRun::connect() {
-  Connector connector(job_.endpoint);
+  Connector connector(job_.endpoint, cancel_);
   channel_ = connector.open();
+  const CancelsWaits guard(cancel_, *channel_);
   crypto::Rng rng = crypto::Rng::from_system();
   std::optional<SessionId> existing;
   if (store_ || session_file_)
@@ -243,7 +244,7 @@ PreprocessResult PreprocessRun::run() {
   if (is_complete && store_->manifest().peer_complete) return result_of(0);
   if (job_.stores) check_disk();
   try {
-    connect();
+    unless_cancelled(cancel_, [this] { connect(); });
   } catch (const NetworkError&) {
     // The peer may have been killed before its half was complete, and would wait for this party. If
     // it does not, it has no need to.

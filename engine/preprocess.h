@@ -8,12 +8,12 @@
 
 #include "base/parameters.h"
 #include "engine/endpoint.h"
-#include "tinyot/observer.h"
 #include "engine/unit_size.h"
 #include "net/phase_log.h"
 #include "storage/attempt.h"
 #include "storage/key_table.h"
 #include "storage/manifest.h"
+#include "tinyot/observer.h"
 
 namespace tinyot::engine {
 

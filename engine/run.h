@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "base/parameters.h"
@@ -45,9 +46,10 @@ struct RunReport {
 
 // Role: both, symmetric. `inputs` are the values of this party's input bundles, absent for the
 // peer's.
-// Fails: before the first byte is sent StoreError, OutOfMaterial; then as the session.
+// Fails: before the first byte is sent StoreError, OutOfMaterial; then as the session; Cancelled if
+// `cancel` asks it to stop, with the material lost that it was given.
 RunReport run(const RunRequest& request, const LoadedCircuit& circuit,
-              const online::InputValues& inputs);
+              const online::InputValues& inputs, const std::stop_token& cancel = {});
 
 // Sets the run's material aside in both stores, for a run to come. Fails: likewise.
 storage::PlannedReservation reserve(const RunRequest& request, const LoadedCircuit& circuit);

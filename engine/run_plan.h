@@ -33,7 +33,9 @@ RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Se
                           const online::SharedInputs& shared);
 void add_costs(StoredSession& stored, RunReport& report);
 
-RunReport run_stored(const RunPlan& plan, const online::InputValues& inputs);
-RunReport run_live(const RunPlan& plan, const online::InputValues& inputs);
+RunReport run_stored(const RunPlan& plan, const online::InputValues& inputs,
+                     const std::stop_token& cancel);
+RunReport run_live(const RunPlan& plan, const online::InputValues& inputs,
+                   const std::stop_token& cancel);
 
 }  // namespace tinyot::engine

@@ -53,12 +53,13 @@ void add_costs(StoredSession& stored, RunReport& report) {
   report.phases = stored.log().phases();
 }
 
-RunReport run_stored(const RunPlan& plan, const online::InputValues& inputs) {
+RunReport run_stored(const RunPlan& plan, const online::InputValues& inputs,
+                     const std::stop_token& cancel) {
   StoredSession stored(plan.request);
   if (!plan.request.reservation) stored.require_material(plan.material(stored.form(), plan.ands()));
   circuit::CircuitRounds rounds = plan.rounds();
   const auto& reservation = plan.request.reservation;
-  stored.connect(plan.parameters(), reservation ? std::to_string(*reservation) : "none");
+  stored.connect(plan.parameters(), reservation ? std::to_string(*reservation) : "none", cancel);
   RunReport report;
   stored.with_peer([&](checks::Session& session) {
     report = evaluate_stored(plan, stored, session, rounds, inputs, {});
@@ -72,7 +73,7 @@ storage::PlannedReservation reserve(const RunRequest& request, const LoadedCircu
   StoredSession stored(request);
   const MaterialCounts needed = plan.material(stored.form(), plan.ands());
   stored.require_material(needed);
-  stored.connect(plan.parameters(), "to be made");
+  stored.connect(plan.parameters(), "to be made", {});
   storage::Grant granted;
   stored.with_peer([&](checks::Session& session) {
     const net::PhaseLog::Scope phase(stored.log(), session.channel(), "reserve", plan.ands());

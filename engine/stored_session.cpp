@@ -60,9 +60,11 @@ void StoredSession::require_material(const MaterialCounts& needed) const {
   check_enough(stores_, needed);
 }
 
-void StoredSession::connect(std::vector<net::Parameter> parameters,
-                            const std::string& reservation) {
-  channel_ = Connector(request_.endpoint).open();
+void StoredSession::connect(std::vector<net::Parameter> parameters, const std::string& reservation,
+                            const std::stop_token& cancel) {
+  cancel_ = cancel;
+  channel_ = Connector(request_.endpoint, cancel_).open();
+  const CancelsWaits guard(cancel_, *channel_);
   crypto::Rng rng = crypto::Rng::from_system();
   const storage::Manifest& manifest = this->manifest();
   for (net::Parameter& parameter :
@@ -73,15 +75,20 @@ void StoredSession::connect(std::vector<net::Parameter> parameters,
                                    {"kappa", std::to_string(manifest.kappa)},
                                    {"sigma", std::to_string(manifest.sigma)}})
     parameters.push_back(std::move(parameter));
-  const checks::SessionIds ids = checks::establish_session(
-      *channel_, rng, request_.party, std::move(parameters), session_id_of(manifest));
+  const checks::SessionIds ids = unless_cancelled(cancel_, [&] {
+    return checks::establish_session(*channel_, rng, request_.party, std::move(parameters),
+                                     session_id_of(manifest));
+  });
   session_.emplace(request_.party, ids, global_key_, *channel_, std::move(rng), log_);
 }
 
 void StoredSession::with_peer(const std::function<void(checks::Session&)>& work) {
-  within_session(stores_, *channel_, [&] {
-    work(*session_);
-    channel_->flush();
+  const CancelsWaits guard(cancel_, *channel_);
+  unless_cancelled(cancel_, [&] {
+    within_session(stores_, *channel_, [&] {
+      work(*session_);
+      channel_->flush();
+    });
   });
 }
 

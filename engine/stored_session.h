@@ -33,7 +33,9 @@ class StoredSession {
 
   // Connects, and establishes the session. `parameters` are what both parties must agree on beside
   // the stores; `reservation` is the number of the one that is used, or why there is none.
-  void connect(std::vector<net::Parameter> parameters, const std::string& reservation);
+  // Fails: Cancelled if `cancel` asks it to stop; so does with_peer().
+  void connect(std::vector<net::Parameter> parameters, const std::string& reservation,
+               const std::stop_token& cancel);
   // Runs `work` in the session, within_session().
   void with_peer(const std::function<void(checks::Session&)>& work);
   net::PhaseLog& log() { return log_; }
@@ -46,6 +48,7 @@ class StoredSession {
   net::PhaseLog log_;
   std::unique_ptr<net::Channel> channel_;
   std::optional<checks::Session> session_;
+  std::stop_token cancel_;
 };
 
 }  // namespace tinyot::engine

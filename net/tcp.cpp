@@ -31,7 +31,14 @@ std::string seconds(std::chrono::milliseconds time) {
   return seconds_of(time) + " (--connect-timeout)";
 }
 
-std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeouts& timeouts) {
+// When a wait until `until` looks at the token next.
+Clock::time_point next_look(Clock::time_point until, const std::stop_token& cancel) {
+  if (cancel.stop_requested()) throw Cancelled();
+  return cancel.stop_possible() ? std::min(until, Clock::now() + kCancelTime) : until;
+}
+
+std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeouts& timeouts,
+                                          const std::stop_token& cancel) {
   auto io = std::make_unique<asio::io_context>();
   const auto endpoints = resolve(*io, address);
   const auto deadline = Clock::now() + timeouts.connect;
@@ -41,7 +48,8 @@ std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeo
     asio::async_connect(socket, endpoints,
                         [&](const error_code& error, const tcp::endpoint&) { result = error; });
     io->restart();
-    io->run_until(deadline);
+    while (result == asio::error::would_block && Clock::now() < deadline)
+      io->run_until(next_look(deadline, cancel));
     // A connection to a port without a listener can reach itself if that port is also chosen as the
     // local one.
     error_code local, remote;
@@ -133,7 +141,8 @@ TcpListener::TcpListener(const Address& address, const TcpTimeouts& timeouts, Lo
 
 TcpListener::~TcpListener() = default;
 
-std::unique_ptr<ByteStream> TcpListener::accept(const Admission& admission) {
+std::unique_ptr<ByteStream> TcpListener::accept(const Admission& admission,
+                                                const std::stop_token& cancel) {
   const auto give_up = Clock::now() + state_->timeouts.connect;
   for (;;) {
     if (auto stream = state_->accept_waiting()) state_->pending.add(std::move(stream), admission);
@@ -141,20 +150,20 @@ std::unique_ptr<ByteStream> TcpListener::accept(const Admission& admission) {
     if (Clock::now() >= give_up)
       throw NetworkError("no peer connected to " + text_of(state_->address) + " within " +
                          seconds(state_->timeouts.connect) + state_->pending.rejections());
-    state_->pending.wait(state_->acceptor.native_handle(), give_up);
+    state_->pending.wait(state_->acceptor.native_handle(), next_look(give_up, cancel));
   }
 }
 
 std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts,
-                                        const Admission& admission) {
-  auto stream = connect_socket(address, timeouts);
+                                        const Admission& admission, const std::stop_token& cancel) {
+  auto stream = connect_socket(address, timeouts, cancel);
   TcpStream& socket = *stream;  // owned by `pending` from here on
   const auto until = Clock::now() + timeouts.admission;
   const auto pending = admission.begin(std::move(stream), Side::Connects);
   try {
     do {
       if (auto admitted = pending->advance()) return admitted;
-    } while (socket.wait_readable(until));
+    } while (socket.wait_readable(next_look(until, cancel)) || Clock::now() < until);
   } catch (const NetworkError& error) {
     throw NetworkError("at " + text_of(address) + ": " + error.what());
   }

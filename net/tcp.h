@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "net/admission.h"
@@ -36,6 +37,9 @@ struct TcpTimeouts {
   std::chrono::milliseconds admission = std::chrono::seconds(5);
 };
 
+// Within which a wait for the peer ends once its token asks it to.
+inline constexpr auto kCancelTime = std::chrono::milliseconds(100);
+
 // Listens from its construction on. Fails: NetworkError (address in use or not local).
 class TcpListener {
  public:
@@ -48,8 +52,9 @@ class TcpListener {
 
   // Waits for the next connection that is admitted. Up to PendingConnections::kPendingMax are
   // examined at a time, none delays another, and those that fail are rejected. Fails: NetworkError
-  // (no connection admitted within the connect timeout).
-  std::unique_ptr<ByteStream> accept(const Admission& admission = open_admission());
+  // (no connection admitted within the connect timeout); Cancelled within kCancelTime.
+  std::unique_ptr<ByteStream> accept(const Admission& admission = open_admission(),
+                                     const std::stop_token& cancel = {});
 
  private:
   struct State;
@@ -57,8 +62,9 @@ class TcpListener {
 };
 
 // Connects. Fails: NetworkError (unknown host, no listener until the timeout, or the listener is
-// not admitted).
+// not admitted); Cancelled within kCancelTime.
 std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeouts& timeouts,
-                                        const Admission& admission = open_admission());
+                                        const Admission& admission = open_admission(),
+                                        const std::stop_token& cancel = {});
 
 }  // namespace tinyot::net

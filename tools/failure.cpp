@@ -40,6 +40,7 @@ ExitStatus status_of(ErrorClass error_class) {
     case ErrorClass::Disagreement:
       return ExitStatus::Disagreement;
     case ErrorClass::Other:
+    case ErrorClass::Cancelled:
       break;
   }
   return ExitStatus::Failure;

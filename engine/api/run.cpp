@@ -98,7 +98,7 @@ engine::LoadedCircuit loaded(const circuit::Circuit& circuit, std::size_t lanes)
 }
 
 RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
-              std::size_t lanes) {
+              std::size_t lanes, const std::stop_token& cancel) {
   const circuit::CircuitInfo& info = circuit.info();
   for (const circuit::InputBundle& bundle : info.inputs)
     if (!bundle.owner)
@@ -107,7 +107,7 @@ RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const 
   const engine::RunRequest job = engine_request(request);
   if (job.live.has_value() != job.stores.empty())
     throw UsageError("a run is on stores, or it is live and makes its own material");
-  engine::RunReport report = engine::run(job, loaded(circuit, lanes), values);
+  engine::RunReport report = engine::run(job, loaded(circuit, lanes), values, cancel);
   return result_of(info, report);
 }
 
@@ -119,8 +119,8 @@ struct Evaluator::State {
   engine::Evaluator evaluator;
 };
 
-Evaluator::Evaluator(const RunRequest& request)
-    : state_(new State{request.party, engine::Evaluator(engine_request(request))}) {}
+Evaluator::Evaluator(const RunRequest& request, const std::stop_token& cancel)
+    : state_(new State{request.party, engine::Evaluator(engine_request(request), cancel)}) {}
 Evaluator::Evaluator(Evaluator&&) noexcept = default;
 Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
 Evaluator::~Evaluator() = default;

@@ -6,6 +6,7 @@
 //   StoreError      a store or one of its files cannot be used; OutOfMaterial: it has too little
 //   Disagreement    the two parties do not ask for the same
 //   UsageError      an argument is invalid
+//   Cancelled       the caller asked to stop
 //   Error           the system failed otherwise
 //
 // std::logic_error is a bug in the library, or a call that its header forbids. No message carries a
@@ -19,7 +20,7 @@
 
 namespace tinyot {
 
-enum class ErrorClass { Other, Usage, Network, PeerCheated, Store, Disagreement };
+enum class ErrorClass { Other, Usage, Network, PeerCheated, Store, Disagreement, Cancelled };
 
 // What the caller can do about an error, where there is one thing to do; how it is done depends on
 // the program (an option of a command, a field of a request).
@@ -102,6 +103,11 @@ class OutOfMaterial : public StoreError {
 class Disagreement : public Error {
  public:
   explicit Disagreement(const std::string& message) : Error(ErrorClass::Disagreement, message) {}
+};
+
+class Cancelled : public Error {
+ public:
+  Cancelled() : Error(ErrorClass::Cancelled, "cancelled") {}
 };
 
 // For calls that a header forbids. Fails: std::invalid_argument, a std::logic_error.

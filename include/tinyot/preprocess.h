@@ -45,10 +45,10 @@ struct PreprocessResult {
 };
 
 // Role: both, at the same time. Makes what the store lacks; the store is complete at both parties
-// afterwards, unless `cancel` was asked to stop: then both parties end after the unit at hand. The
-// token counts from the established session on. Blocks until then; runs `threads` threads of its
-// own. Fails: as error.h; what was finished stays in the store. After PeerCheated or PeerAborted
-// the store is revoked.
+// afterwards, unless `cancel` was asked to stop: then both parties end after the unit at hand, or
+// this one with Cancelled if the session is not established yet. Blocks until then; runs `threads`
+// threads of its own. Fails: as error.h; what was finished stays in the store. After PeerCheated or
+// PeerAborted the store is revoked.
 PreprocessResult preprocess(const PreprocessRequest& request, Observer* observer = nullptr,
                             std::stop_token cancel = {});
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -65,8 +66,9 @@ struct RunResult {
 // first. Outputs are returned only after the MAC check of everything that they depend on.
 // Fails: UsageError for inputs that do not fit the circuit; OutOfMaterial, StoreError before
 // anything is sent; then as error.h.
+// Fails also: Cancelled if `cancel` asks it to stop; the material that it was given is lost.
 RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
-              std::size_t lanes = 1);
+              std::size_t lanes = 1, const std::stop_token& cancel = {});
 
 // A connection on which circuits are evaluated one after the other on stored material, for
 // computations that continue depending on what has been revealed. Both parties make the same calls.
@@ -78,7 +80,8 @@ RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const 
 class Evaluator {
  public:
   // Connects. Fails: UsageError for a request with `live`; then as run().
-  explicit Evaluator(const RunRequest& request);
+  // `cancel` ends this call and every run(), with Cancelled.
+  explicit Evaluator(const RunRequest& request, const std::stop_token& cancel = {});
   Evaluator(Evaluator&&) noexcept;
   Evaluator& operator=(Evaluator&&) noexcept;
   ~Evaluator();
