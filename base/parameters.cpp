@@ -61,29 +61,28 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   const MaterialForm material = parameters.request_.material.emplace(
       request.material.value_or(fast ? MaterialForm::Triples : MaterialForm::Pairs));
   if (request.sigma < kSigmaMin || request.sigma > kSigmaMax)
-    throw UsageError("--sigma " + std::to_string(request.sigma) +
+    throw UsageError("sigma " + std::to_string(request.sigma) +
                      " is out of range: 40 to 128 bits (usual: 40, 64, 80)");
   if (unit < 1 || unit > kUnitMax)
-    throw UsageError("--unit " + std::to_string(unit) +
+    throw UsageError("unit " + std::to_string(unit) +
                      " is out of range: 1 to 2^24 ANDs, which are permuted together");
   if (request.softspoken_k != 1 && request.softspoken_k != 2 && request.softspoken_k != 4)
-    throw UsageError("--softspoken-k " + std::to_string(request.softspoken_k) +
-                     " is not 1, 2 or 4");
+    throw UsageError("softspoken-k " + std::to_string(request.softspoken_k) + " is not 1, 2 or 4");
   if (fast && material != MaterialForm::Triples)
-    throw UsageError("--profile fast makes triples only: give --material triples, or none");
+    throw UsageError("the profile fast makes triples only, and the material asked for is pairs");
   parameters.bucket_ = request.bucket ? *request.bucket : parameters.smallest_bucket(unit);
   if (parameters.bucket_ < kBucketMin || parameters.bucket_ > kBucketMax)
-    throw UsageError("--bucket " + std::to_string(parameters.bucket_) +
-                     " is out of range: 2 to 160");
+    throw UsageError("bucket " + std::to_string(parameters.bucket_) + " is out of range: 2 to 160");
   if (!parameters.is_strong(unit, parameters.bucket_, 1) && !request.weak_allowed)
-    throw UsageError("--bucket " + std::to_string(parameters.bucket_) + " with units of " +
-                     std::to_string(unit) + " ANDs reaches " +
-                     one_decimal(parameters.bound_bits(unit, parameters.bucket_)) +
-                     " bits by the paper's bound (exact: " +
-                     one_decimal(parameters.exact_bits(unit, parameters.bucket_)) +
-                     "), less than sigma = " + std::to_string(request.sigma) + "; use --bucket " +
-                     std::to_string(parameters.smallest_bucket(unit)) +
-                     " or more, or a larger --unit, or --allow-weak for measurements");
+    throw UsageError("a bucket of " + std::to_string(parameters.bucket_) + " with units of " +
+                         std::to_string(unit) + " ANDs reaches " +
+                         one_decimal(parameters.bound_bits(unit, parameters.bucket_)) +
+                         " bits by the paper's bound (exact: " +
+                         one_decimal(parameters.exact_bits(unit, parameters.bucket_)) +
+                         "), less than sigma = " + std::to_string(request.sigma) +
+                         "; use a bucket of " + std::to_string(parameters.smallest_bucket(unit)) +
+                         " or more, or larger units",
+                     Remedy::AllowWeakParameters);
   return parameters;
 }
 

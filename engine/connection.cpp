@@ -19,7 +19,7 @@ Connector::Connector(const Endpoint& endpoint, std::stop_token cancel)
   if (endpoint.listen && !endpoint.open_stream)
     listener_.emplace(
         endpoint.address, endpoint.timeouts,
-        endpoint.rejected ? endpoint.rejected : [](const std::string&) {});
+        endpoint.rejected ? endpoint.rejected : [](const std::string&, Remedy) {});
 }
 
 std::unique_ptr<net::Channel> Connector::open() {

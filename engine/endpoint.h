@@ -1,7 +1,6 @@
 // Where a party finds its peer, and how each makes sure that it is the other.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,8 +14,7 @@ struct Endpoint {
   net::Address address;
   net::TcpTimeouts timeouts{};
   std::shared_ptr<const net::TlsAdmission> tls = nullptr;  // null: plain TCP
-  // Gets a line for each connection that is rejected: from where, and why. May be empty.
-  std::function<void(const std::string&)> rejected = {};
+  net::RejectionLog rejected = {};                         // may be empty
   // Opens a stream of the caller's, in place of a connection to `address`, for each connection.
   std::function<std::unique_ptr<net::ByteStream>()> open_stream = {};
 

@@ -57,7 +57,7 @@ class NewKeyFile {
       : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)) {
     if (!file_.is_open() && errno == EEXIST)
       throw UsageError(path_.string() +
-                       " is there already: keys are never overwritten, choose another --out");
+                       " is there already: keys are never overwritten, choose another file");
     if (!file_.is_open()) fail();
   }
   ~NewKeyFile() {
@@ -95,14 +95,14 @@ net::Identity read_identity(const std::string& file) {
 net::Fingerprint peer_key_from(const std::string& text) {
   if (!text.starts_with("@")) {
     if (const auto fingerprint = net::parse_fingerprint(text)) return *fingerprint;
-    throw UsageError("--peer-key is a fingerprint, sha256: and 64 hex digits, or @FILE; not '" +
+    throw UsageError("the peer's key is a fingerprint, sha256: and 64 hex digits, or @FILE; not '" +
                      text + "'");
   }
   const std::string file = text.substr(1);
   const SecretVector<char> contents = read_small_file(file, Readers::Anybody);
   if (const auto fingerprint = net::parse_fingerprint(trimmed(view(contents)))) return *fingerprint;
   if (const auto fingerprint = net::certificate_fingerprint(view(contents))) return *fingerprint;
-  throw UsageError("--peer-key: " + file + " holds neither a fingerprint nor a certificate");
+  throw UsageError(file + " holds neither a fingerprint nor a certificate");
 }
 
 void write_identity(const net::Identity& identity, const std::filesystem::path& file) {

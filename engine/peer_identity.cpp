@@ -9,7 +9,8 @@ void check_peer(const storage::Manifest& manifest, const Endpoint& endpoint,
   if (manifest.peer.empty() || manifest.peer == endpoint.peer()) return;
   const std::string now = endpoint.tls ? "with " + endpoint.peer() : "over plain TCP";
   throw StoreError(what + " was made with the peer " + manifest.peer + ", not " + now +
-                   ": give --key and that --peer-key, or use another one");
+                       ": connect with that peer, or use another one",
+                   Remedy::GivePeersKey);
 }
 
 }  // namespace tinyot::engine

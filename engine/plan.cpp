@@ -25,12 +25,12 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
   request.unit = choose_unit(request, ands, job.inputs / job.shards, job.memory_bytes);
   const std::uint64_t unit = SecurityParameters::make(request).unit();
   if (job.ands / unit >= kUnitsMax)
-    throw UsageError("--ands " + std::to_string(job.ands) + " in units of " + std::to_string(unit) +
-                     " would be more than 2^20 units: use a larger --unit");
+    throw UsageError(std::to_string(job.ands) + " ANDs in units of " + std::to_string(unit) +
+                     " would be more than 2^20 units: use larger units");
   if (job.shards > (job.ands + unit - 1) / unit)
-    throw UsageError("--shard: " + std::to_string(job.ands) + " ANDs in units of " +
-                     std::to_string(unit) + " are fewer units than " + std::to_string(job.shards) +
-                     " shards; use a smaller --unit or fewer shards");
+    throw UsageError(std::to_string(job.ands) + " ANDs in units of " + std::to_string(unit) +
+                     " are fewer units than " + std::to_string(job.shards) +
+                     " shards; use smaller units or fewer shards");
   return job;
 }
 
@@ -109,17 +109,17 @@ void check_same_parameters(const std::string& begun, const storage::Manifest& ma
       throw StoreError(begun + " was begun with " + what + " " + stored + ", not " + asked +
                        ": repeat it, or begin another one");
   };
-  differ("--party", std::string(1, letter(manifest.me)), std::string(1, letter(job.party)));
-  differ("--profile", manifest.profile, wanted.profile);
-  differ("--material", manifest.material, wanted.material);
-  differ("--labit-columns", manifest.columns, wanted.columns);
-  differ("--softspoken-k", std::to_string(manifest.softspoken_k),
+  differ("party", std::string(1, letter(manifest.me)), std::string(1, letter(job.party)));
+  differ("profile", manifest.profile, wanted.profile);
+  differ("material", manifest.material, wanted.material);
+  differ("labit-columns", manifest.columns, wanted.columns);
+  differ("softspoken-k", std::to_string(manifest.softspoken_k),
          std::to_string(wanted.softspoken_k));
-  differ("--sigma", std::to_string(manifest.sigma), std::to_string(wanted.sigma));
-  differ("--unit", std::to_string(manifest.unit), std::to_string(wanted.unit));
-  differ("--bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));
-  differ("--shard of", std::to_string(manifest.shards), std::to_string(job.shards));
-  differ("--ands", std::to_string(manifest.ands_requested), std::to_string(job.ands));
+  differ("sigma", std::to_string(manifest.sigma), std::to_string(wanted.sigma));
+  differ("unit", std::to_string(manifest.unit), std::to_string(wanted.unit));
+  differ("bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));
+  differ("shards", std::to_string(manifest.shards), std::to_string(job.shards));
+  differ("ands", std::to_string(manifest.ands_requested), std::to_string(job.ands));
 }
 
 std::vector<net::Parameter> parameters_of(const SecurityParameters& params,

@@ -49,7 +49,7 @@ struct Work {
 Work work_of(std::span<const offline::UnitRequest> requests);
 
 // A store or session that is gone on with keeps the parameters that it was begun with; `begun`
-// names it. Fails: StoreError naming the option.
+// names it. Fails: StoreError naming the parameter.
 void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,
                            const PreprocessRequest& request, const storage::Manifest& wanted);
 

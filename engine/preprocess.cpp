@@ -116,9 +116,11 @@ ReferenceBits PreprocessRun::reference_bits() const {
       kept->bits_b.count != offline::kReferenceBits)
     throw StoreError(
         "the store in " + job_.store.string() +
-        " does not hold what new units are to be tied to, so that no more can be made for it: " +
-        "if it was begun with --session FILE, repeat that; else use what it has, and start a new "
-        "session in a new store for more");
+            " does not hold what new units are to be tied to, so that no more can be made for "
+            "it: " +
+            "if it was begun with a session file, give that; else use what it has, and start a new "
+            "session in a new store for more",
+        Remedy::GiveSessionFile);
   return std::move(*kept);
 }
 

@@ -15,7 +15,7 @@ circuit::CircuitRounds RunPlan::rounds() const {
 }
 
 std::vector<net::Parameter> RunPlan::parameters() const {
-  return {{"command", request.live ? "run --live" : "run"},
+  return {{"command", request.live ? "live run" : "run"},
           {"circuit", circuit.fingerprint()},
           {"lanes", std::to_string(circuit.lanes())},
           {"window", std::to_string(window)}};

@@ -26,9 +26,7 @@ class AwaitsFirstMessage final : public PendingStream {
       case FirstBytes::Incomplete:
         return nullptr;
       case FirstBytes::Tls:
-        throw NetworkError(
-            "the peer uses TLS, and this side does not: give --key and --peer-key on both sides or "
-            "on neither");
+        throw NetworkError("the peer uses TLS, and this side does not", {}, Remedy::GiveKeys);
       case FirstBytes::Foreign:
         throw NetworkError("the peer does not speak the tinyot protocol");
       case FirstBytes::Ours:

@@ -2,8 +2,11 @@
 // limited in memory and time, and does not delay other connections.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
+#include "base/error.h"
 #include "net/byte_stream.h"
 
 namespace tinyot::net {
@@ -11,6 +14,10 @@ namespace tinyot::net {
 class TcpStream;
 
 enum class Side { Listens, Connects };
+
+// Receives a line per rejected connection, with its address and the reason, and what can be done
+// about it.
+using RejectionLog = std::function<void(const std::string&, Remedy)>;
 
 // A connection that has not been admitted yet.
 class PendingStream {

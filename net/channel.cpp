@@ -122,7 +122,7 @@ class FramedChannel final : public Channel {
       throw NetworkError(std::string(error.what()) + " (phase " + phase_ + ", after " +
                              std::to_string(counters_.bytes_sent) + " bytes sent and " +
                              std::to_string(counters_.bytes_received) + " received)",
-                         phase_);
+                         phase_, error.remedy());
     }
   }
 

@@ -63,8 +63,9 @@ void compare(const Hello& mine, const wire::Hello& peers) {
     throw PeerCheated("handshake: malformed hello");
   if (peers.party() == static_cast<std::uint32_t>(mine.party))
     throw Disagreement(std::string("the parties disagree on the party: both are ") +
-                       letter(mine.party) + "; give one of them --party " +
-                       letter(peer_of(mine.party)));
+                           letter(mine.party) + "; one of them must be " +
+                           letter(peer_of(mine.party)),
+                       Remedy::ChangeParty);
   const auto shared = std::min<std::size_t>(mine.parameters.size(), peers.parameters_size());
   for (std::size_t i = 0; i < shared; ++i) {
     const Parameter& ours = mine.parameters[i];
@@ -72,14 +73,14 @@ void compare(const Hello& mine, const wire::Hello& peers) {
     if (ours.name != theirs.name())
       throw Disagreement("the parties disagree on the name of a parameter: mine is " + ours.name +
                          ", the peer's " + quoted(theirs.name()) +
-                         "; run the same command and release on both sides");
+                         "; run the same job and release on both sides");
     if (ours.value != theirs.value())
       throw Disagreement("the parties disagree on " + ours.name + ": mine is " +
                          quoted(ours.value) + ", the peer's " + quoted(theirs.value()));
   }
   if (mine.parameters.size() != static_cast<std::size_t>(peers.parameters_size()))
     throw Disagreement(
-        "the parties disagree on the number of parameters; run the same command and release on "
+        "the parties disagree on the number of parameters; run the same job and release on "
         "both sides");
 }
 

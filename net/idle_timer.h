@@ -32,7 +32,8 @@ class IdleTimer {
   void check() const {
     if (Clock::now() < until_) return;
     throw NetworkError("no progress with the peer for " + std::to_string(timeout_.count() / 1000) +
-                       " s (--idle-timeout): it has failed or cannot be reached");
+                           " s, the idle timeout: it has failed or cannot be reached",
+                       {}, Remedy::AllowLongerIdle);
   }
 
  private:

@@ -38,7 +38,7 @@ std::unique_ptr<ByteStream> PendingConnections::admit() {
       else
         peer = reject(peer, "it did not authenticate within " + seconds_of(timeout_));
     } catch (const NetworkError& error) {
-      peer = reject(peer, error.what());
+      peer = reject(peer, error.what(), error.remedy());
     }
   }
   return nullptr;
@@ -55,17 +55,21 @@ void PendingConnections::wait(int listener, Clock::time_point until) const {
          static_cast<int>(std::clamp<long>(left.count(), 0, 1000)));
 }
 
-std::string PendingConnections::rejections() const {
-  if (rejected_ == 0) return "";
-  return "; connections rejected: " + std::to_string(rejected_) + ", the last one from " +
-         last_rejection_;
+NetworkError PendingConnections::timed_out(const std::string& message) const {
+  if (rejected_ == 0) return NetworkError(message, {}, Remedy::AllowLongerConnect);
+  return NetworkError(message + "; connections rejected: " + std::to_string(rejected_) +
+                          ", the last one from " + last_rejection_,
+                      {}, remedy_ != Remedy::None ? remedy_ : Remedy::AllowLongerConnect);
 }
 
-PendingConnections::Iterator PendingConnections::reject(Iterator peer, const std::string& reason) {
+PendingConnections::Iterator PendingConnections::reject(Iterator peer, const std::string& reason,
+                                                        Remedy remedy) {
   last_rejection_ = peer->from + ": " + reason;
+  remedy_ = remedy;
   if (++rejected_ <= kLogLinesMax)
     log_("rejected a connection from " + last_rejection_ +
-         (rejected_ == kLogLinesMax ? " (further rejections are not logged)" : ""));
+             (rejected_ == kLogLinesMax ? " (further rejections are not logged)" : ""),
+         remedy);
   return peers_.erase(peer);
 }
 

@@ -17,12 +17,11 @@ std::string seconds_of(std::chrono::milliseconds time);
 class PendingConnections {
  public:
   using Clock = std::chrono::steady_clock;
-  using Log = std::function<void(const std::string&)>;
 
   static constexpr std::size_t kPendingMax = 32;
 
-  // A pending connection is rejected after `timeout`. `log` receives a line per rejection.
-  PendingConnections(std::chrono::milliseconds timeout, Log log)
+  // A pending connection is rejected after `timeout`.
+  PendingConnections(std::chrono::milliseconds timeout, RejectionLog log)
       : timeout_(timeout), log_(std::move(log)) {}
 
   // With kPendingMax connections pending, rejects the oldest one first.
@@ -35,9 +34,9 @@ class PendingConnections {
   // a new connection, or `until`.
   void wait(int listener, Clock::time_point until) const;
 
-  // The number of rejected connections and the reason of the last rejection; empty if there is
-  // none.
-  std::string rejections() const;
+  // The error after the connect timeout: `message`, the number of rejected connections, and the
+  // reason of the last rejection.
+  NetworkError timed_out(const std::string& message) const;
 
  private:
   struct PendingPeer {
@@ -48,12 +47,13 @@ class PendingConnections {
   };
   using Iterator = std::vector<PendingPeer>::iterator;
 
-  Iterator reject(Iterator peer, const std::string& reason);
+  Iterator reject(Iterator peer, const std::string& reason, Remedy remedy = Remedy::None);
 
   std::chrono::milliseconds timeout_;
-  Log log_;
+  RejectionLog log_;
   std::vector<PendingPeer> peers_;  // oldest first
   std::string last_rejection_;
+  Remedy remedy_ = Remedy::None;  // of the last rejection
   std::size_t rejected_ = 0;
 };
 

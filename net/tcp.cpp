@@ -27,8 +27,8 @@ tcp::resolver::results_type resolve(asio::io_context& io, const Address& address
   return found;
 }
 
-std::string seconds(std::chrono::milliseconds time) {
-  return seconds_of(time) + " (--connect-timeout)";
+std::string within_connect_timeout(const TcpTimeouts& timeouts) {
+  return " within the connect timeout of " + seconds_of(timeouts.connect);
 }
 
 // When a wait until `until` looks at the token next.
@@ -64,9 +64,9 @@ std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeo
       io->run();
     }
     if (Clock::now() + kRetryInterval >= deadline)
-      throw NetworkError("no connection to " + text_of(address) + " within " +
-                         seconds(timeouts.connect) + ": " + result.message() +
-                         "; check that the peer listens there");
+      throw NetworkError("no connection to " + text_of(address) + within_connect_timeout(timeouts) +
+                             ": " + result.message() + "; check that the peer listens there",
+                         {}, Remedy::AllowLongerConnect);
     std::this_thread::sleep_for(kRetryInterval);
   }
 }
@@ -124,7 +124,7 @@ struct TcpListener::State {
   tcp::acceptor acceptor = tcp::acceptor(io);
 };
 
-TcpListener::TcpListener(const Address& address, const TcpTimeouts& timeouts, Log log)
+TcpListener::TcpListener(const Address& address, const TcpTimeouts& timeouts, RejectionLog log)
     : state_(new State{address, timeouts, PendingConnections(timeouts.admission, std::move(log))}) {
   tcp::acceptor& acceptor = state_->acceptor;
   const auto endpoint = resolve(state_->io, address).begin()->endpoint();
@@ -148,8 +148,8 @@ std::unique_ptr<ByteStream> TcpListener::accept(const Admission& admission,
     if (auto stream = state_->accept_waiting()) state_->pending.add(std::move(stream), admission);
     if (auto admitted = state_->pending.admit()) return admitted;
     if (Clock::now() >= give_up)
-      throw NetworkError("no peer connected to " + text_of(state_->address) + " within " +
-                         seconds(state_->timeouts.connect) + state_->pending.rejections());
+      throw state_->pending.timed_out("no peer connected to " + text_of(state_->address) +
+                                      within_connect_timeout(state_->timeouts));
     state_->pending.wait(state_->acceptor.native_handle(), next_look(give_up, cancel));
   }
 }
@@ -165,7 +165,8 @@ std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeout
       if (auto admitted = pending->advance()) return admitted;
     } while (socket.wait_readable(next_look(until, cancel)) || Clock::now() < until);
   } catch (const NetworkError& error) {
-    throw NetworkError("at " + text_of(address) + ": " + error.what());
+    throw NetworkError("at " + text_of(address) + ": " + error.what(), error.phase(),
+                       error.remedy());
   }
   throw NetworkError("the peer at " + text_of(address) + " did not authenticate within " +
                      seconds_of(timeouts.admission));

@@ -43,11 +43,9 @@ inline constexpr auto kCancelTime = std::chrono::milliseconds(100);
 // Listens from its construction on. Fails: NetworkError (address in use or not local).
 class TcpListener {
  public:
-  // Receives a line per rejected connection, with its address and the reason.
-  using Log = std::function<void(const std::string&)>;
-
   TcpListener(
-      const Address& address, const TcpTimeouts& timeouts, Log log = [](const std::string&) {});
+      const Address& address, const TcpTimeouts& timeouts,
+      RejectionLog log = [](const std::string&, Remedy) {});
   ~TcpListener();
 
   // Waits for the next connection that is admitted. Up to PendingConnections::kPendingMax are

@@ -108,9 +108,9 @@ void open_record(const SessionId& session, Party me, const BatchEntry& entry,
 }
 
 void throw_corrupt_batch(const std::string& batch) {
-  throw StoreError("batch " + batch +
-                   " is corrupt; tinyot store verify lists all corrupt batches; retire the store "
-                   "and start a new session in a new one");
+  throw StoreError(
+      "batch " + batch + " is corrupt; retire the store and start a new session in a new one",
+      Remedy::VerifyStore);
 }
 
 }  // namespace tinyot::storage

@@ -15,9 +15,9 @@ void fail_on_file(const std::string& operation, const std::filesystem::path& pat
   const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   throw StoreError(
       (is_full ? "disk full: cannot " : "cannot ") + operation + " " + path.string() + ": " +
-      std::strerror(error) +
-      (is_full ? "; committed material stays valid; free some space and continue with --resume"
-               : ""));
+          std::strerror(error) +
+          (is_full ? "; committed material stays valid; free some space and continue" : ""),
+      is_full ? Remedy::Resume : Remedy::None);
 }
 
 File::File(const std::filesystem::path& path, int flags)

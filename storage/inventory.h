@@ -1,4 +1,4 @@
-// The counts of a store, for `tinyot store info`.
+// The counts of a store.
 #pragma once
 
 #include <array>

@@ -181,11 +181,12 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session,
   if (protection_ == KeyProtection::Erased) return;
   if (protection_ == KeyProtection::ByStoreKey && !store_key)
     throw StoreError("the store in " + path.parent_path().string() +
-                     " is sealed under a store key; give it with --store-key @FILE");
+                         " is sealed under a store key, and none is given",
+                     Remedy::GiveStoreKey);
   if (protection_ == KeyProtection::ByPermissions && store_key)
     throw StoreError("the store in " + path.parent_path().string() +
-                     " is not sealed under a store key but protected by file permissions; if that "
-                     "is intended, leave out --store-key");
+                         " is not sealed under a store key but protected by file permissions",
+                     Remedy::OmitStoreKey);
   wrapping_key_ = wrapping_key_of(header, store_key);
   if (!crypto::equal_constant_time(header.check, check_of(header, wrapping_key_))) {
     if (store_key)

@@ -52,8 +52,9 @@ void retire_into(Store& shard, const fs::path& out) {
 }
 
 void check_shard(const Store& shard, const Store& first) {
-  const auto refuse = [&](const std::string& why) {
-    throw StoreError("the store in " + shard.directory().string() + " cannot be merged: " + why);
+  const auto refuse = [&](const std::string& why, Remedy remedy = Remedy::None) {
+    throw StoreError("the store in " + shard.directory().string() + " cannot be merged: " + why,
+                     remedy);
   };
   const Manifest& manifest = shard.manifest();
   if (manifest.state == SessionState::Revoked)
@@ -61,9 +62,9 @@ void check_shard(const Store& shard, const Store& first) {
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me)
     refuse("it is of another session or party");
   if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)
-    refuse("it is not complete; repeat its tinyot preprocess command");
+    refuse("it is not complete; complete it first", Remedy::Resume);
   if (shard.marks().position != MaterialCounts{} && !is_set_aside(shard))
-    refuse("some of it has been used; use the shards together instead: --store DIR DIR ...");
+    refuse("some of it has been used", Remedy::UseShardsTogether);
 }
 
 void check_all_present(std::span<const Store> shards) {

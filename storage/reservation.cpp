@@ -69,8 +69,7 @@ void check_available(const Marks& marks, const Range& range) {
                (start > marks.position[kind] ? " from index " + std::to_string(start) + " on" : "");
   }
   if (!missing.empty())
-    throw OutOfMaterial("the store is out of material: " + missing +
-                        "; make more with tinyot preprocess, in a new store");
+    throw OutOfMaterial("the store is out of material: " + missing, Remedy::MakeMaterial);
 }
 
 }  // namespace
@@ -145,9 +144,9 @@ Reservation Store::claim(std::uint64_t id) {
     std::vector<PlannedReservation>& planned = change.marks().planned;
     const auto found = std::ranges::find(planned, id, &PlannedReservation::id);
     if (found == planned.end())
-      throw StoreError(
-          "the store in " + directory().string() + " holds no reservation " + std::to_string(id) +
-          "; it has been used or was never made; tinyot store info lists the planned ones");
+      throw StoreError("the store in " + directory().string() + " holds no reservation " +
+                           std::to_string(id) + "; it has been used or was never made",
+                       Remedy::ListReservations);
     range = found->range;
     planned.erase(found);
   });

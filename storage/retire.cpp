@@ -16,7 +16,7 @@ std::string retire_opened(const std::filesystem::path& directory, const StoreAcc
 
 // For a store that cannot be opened. Requires only that no process has it open.
 Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store_key,
-                   const std::string& why) {
+                   const StoreError& why) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(files.keys, error))) {
     if (!std::filesystem::exists(files.database, error))
@@ -30,10 +30,11 @@ Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store
   // not erased this way because of a missing or superfluous store key.
   const std::optional<KeyProtection> protection = KeyTable::protection_in(files.keys);
   if (protection == (store_key ? KeyProtection::ByPermissions : KeyProtection::ByStoreKey))
-    throw StoreError(why);
+    throw why;
   KeyTable::erase_file(files.keys);
   return {kReason,
-          {"the session is not marked as revoked, since the store cannot be opened: " + why}};
+          {"the session is not marked as revoked, since the store cannot be opened: " +
+           std::string(why.what())}};
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ Retired retire_store(const std::filesystem::path& directory,
           {"this is a copy: the original, if it still exists, still has its keys; retire it too"}};
     }
   } catch (const StoreError& error) {
-    return erase_keys(StoreFiles(directory), store_key, error.what());
+    return erase_keys(StoreFiles(directory), store_key, error);
   }
 }
 

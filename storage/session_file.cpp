@@ -152,11 +152,12 @@ SessionFile read_session_file(const std::filesystem::path& path,
   const bool is_sealed = header.protection == static_cast<std::uint32_t>(KeyProtection::ByStoreKey);
   if (!is_sealed && store_key)
     throw StoreError("the session file " + path.string() +
-                     " is not sealed under a store key but protected by file permissions; if that "
-                     "is intended, leave out --store-key");
+                         " is not sealed under a store key but protected by file permissions",
+                     Remedy::OmitStoreKey);
   if (is_sealed && !store_key)
-    throw StoreError("the session file " + path.string() +
-                     " is sealed under a store key; give it with --store-key @FILE");
+    throw StoreError(
+        "the session file " + path.string() + " is sealed under a store key, and none is given",
+        Remedy::GiveStoreKey);
   SecretVector<std::byte> text(size - head.size() - sizeof(crypto::SealTag));
   crypto::SealTag tag;
   if (file.read_at(head.size(), text) != text.size() ||

@@ -125,9 +125,9 @@ void Store::check_files(bool is_adopted) {
   if (!is_adopted)
     throw StoreIsCopy(
         "the store in " + database_->files().directory.string() +
-        " is a copy: the original may have served material that the copy still holds. If the "
-        "original no longer exists, declare that with: tinyot store adopt " +
-        database_->files().directory.string());
+            " is a copy: the original may have served material that the copy still holds; adopt it "
+            "only if the original no longer exists",
+        Remedy::AdoptStore);
   database_->change("adopt the store", 0, [&](Change& change) {
     change.marks().database_identity = database_identity;
     change.marks().keys_identity = keys_identity;

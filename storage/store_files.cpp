@@ -48,8 +48,8 @@ void StoreFiles::check_vacant() const {
   std::error_code error;
   if (fs::exists(database, error))
     throw StoreError(
-        directory.string() +
-        " already holds a store; continue it with --resume, or choose another directory");
+        directory.string() + " already holds a store; continue it, or choose another directory",
+        Remedy::Resume);
   if (!fs::exists(directory, error)) return;
   if (!fs::is_directory(directory, error))
     throw StoreError(directory.string() +
@@ -67,7 +67,7 @@ void StoreFiles::check_present_and_private() const {
   struct stat found;
   if (::stat(database.c_str(), &found) != 0) {
     if (errno == ENOENT || errno == ENOTDIR)
-      throw StoreError("no store in " + directory.string() + "; make one with tinyot preprocess");
+      throw StoreError("no store in " + directory.string(), Remedy::MakeMaterial);
     fail_on_file("read the attributes of", database, errno);
   }
   check_private(directory, kStoreDirectoryMode);

@@ -225,7 +225,7 @@ circuit::LaneValues NamedCircuit::parse(std::size_t input, std::string_view text
     try {
       values.push_back(circuit::parse_value(piece, bundle.bits, bundle.format, msb_first_));
     } catch (const UsageError& error) {
-      throw UsageError("input " + bundle.name + ": " + error.what());
+      throw UsageError("input " + bundle.name + ": " + error.what(), error.remedy());
     }
   }
   return values;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "engine/key_file.h"
+#include "tools/failure.h"
 
 namespace tinyot::tools {
 namespace {
@@ -24,8 +25,8 @@ std::shared_ptr<const net::TlsAdmission> tls_from(const CommandLine& line) {
 
 }  // namespace
 
-void print_rejection(const std::string& text) {
-  std::cerr << "tinyot: " + text + "\n" << std::flush;
+void print_rejection(const std::string& text, Remedy remedy) {
+  std::cerr << "tinyot: " + with_remedy(text, remedy) + "\n" << std::flush;
 }
 
 void add_endpoint_options(Options& options) {

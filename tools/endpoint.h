@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "engine/endpoint.h"
 #include "tools/command_line.h"
 
@@ -14,7 +15,7 @@ namespace tinyot::tools {
 void add_endpoint_options(Options& options);
 
 // The line on stderr for a connection that is rejected.
-void print_rejection(const std::string& text);
+void print_rejection(const std::string& text, Remedy remedy);
 
 // TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with
 // --insecure-plaintext, which is warned of. Fails: UsageError, if a key is missing with how to make

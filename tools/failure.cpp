@@ -46,49 +46,79 @@ ExitStatus status_of(ErrorClass error_class) {
   return ExitStatus::Failure;
 }
 
-// How this command carries out a remedy; begins with its separator.
+// How this command carries out a remedy.
 std::string text_of(Remedy remedy) {
   switch (remedy) {
-    case Remedy::GiveStoreKey:
-      return "; give it with --store-key @FILE";
-    case Remedy::OmitStoreKey:
-      return "; leave out --store-key";
-    case Remedy::Resume:
-      return "; continue with --resume";
-    case Remedy::UseShardsTogether:
-      return "; use the shards together instead: --store DIR DIR ...";
-    case Remedy::GiveKeys:
-      return "; give --key and --peer-key on both sides or on neither";
-    case Remedy::MakeKey:
-      return "; make a key with tinyot keygen --out FILE";
-    case Remedy::GivePeersKey:
-      return "; give --key and that --peer-key";
     case Remedy::AllowWeakParameters:
-      return ", or --allow-weak for measurements";
+      return "set --bucket or --unit, or --allow-weak for measurements";
+    case Remedy::ChangeParty:
+      return "set it with --party";
+    case Remedy::AllowLongerConnect:
+      return "--connect-timeout sets how long to wait";
+    case Remedy::AllowLongerIdle:
+      return "--idle-timeout sets how long to wait";
+    case Remedy::GiveKeys:
+      return "give --key and --peer-key on both sides or on neither";
+    case Remedy::MakeKey:
+      return "make a key with tinyot keygen --out FILE";
+    case Remedy::GivePeersKey:
+      return "give --key and that --peer-key";
+    case Remedy::CheckPinnedKey:
+      return "check --peer-key";
+    case Remedy::GiveStoreKey:
+      return "give it with --store-key @FILE";
+    case Remedy::OmitStoreKey:
+      return "if that is intended, leave out --store-key";
+    case Remedy::GiveSessionFile:
+      return "give it with --session FILE";
+    case Remedy::MakeMaterial:
+      return "make material with tinyot preprocess, in a new store";
+    case Remedy::Resume:
+      return "to continue, use tinyot preprocess with --resume";
+    case Remedy::AdoptStore:
+      return "declare that with tinyot store adopt DIR";
+    case Remedy::VerifyStore:
+      return "tinyot store verify lists all corrupt batches";
+    case Remedy::ListReservations:
+      return "tinyot store info lists the planned ones";
+    case Remedy::UseShardsTogether:
+      return "use the shards together instead: --store DIR DIR ...";
     case Remedy::None:
       break;
   }
   return {};
 }
 
+std::string joined(const std::string& message, const std::string& remedy) {
+  return remedy.empty() ? message : message + "; " + remedy;
+}
+
+Failure failure_of(ExitStatus status, const Error& error, const std::string& phase = {}) {
+  const std::string remedy = text_of(error.remedy());
+  return {status, joined(error.what(), remedy), remedy, phase};
+}
+
 }  // namespace
+
+std::string with_remedy(const std::string& message, Remedy remedy) {
+  return joined(message, text_of(remedy));
+}
 
 Failure current_failure() {
   try {
     throw;
   } catch (const NetworkError& error) {
-    return {ExitStatus::Network, error.what() + text_of(error.remedy()), error.phase()};
+    return failure_of(ExitStatus::Network, error, error.phase());
   } catch (const Error& error) {
-    return {status_of(error.error_class()), error.what() + text_of(error.remedy()), {}};
+    return failure_of(status_of(error.error_class()), error);
   } catch (const CommandError& error) {
-    return {error.status(), error.what(), {}};
+    return {error.status(), error.what(), error.remedy(), {}};
   } catch (const std::bad_alloc&) {
-    return {ExitStatus::Failure,
-            "out of memory; use a smaller --unit or fewer --lanes (tinyot params estimates what a "
-            "unit takes)",
-            {}};
+    const std::string remedy =
+        "use a smaller --unit or fewer --lanes (tinyot params estimates what a unit takes)";
+    return {ExitStatus::Failure, joined("out of memory", remedy), remedy, {}};
   } catch (const std::exception& error) {
-    return {ExitStatus::Failure, error.what(), {}};
+    return {ExitStatus::Failure, error.what(), {}, {}};
   }
 }
 
@@ -101,6 +131,7 @@ Json failure_report(const Failure& failure) {
   Json error = {{"class", class_of(failure.status)}};
   if (!failure.phase.empty()) error["phase"] = failure.phase;
   error["message"] = failure.message;
+  if (!failure.remedy.empty()) error["remedy"] = failure.remedy;
   return {{"error", error}};
 }
 

@@ -20,7 +20,7 @@ engine::Calibration measured(const engine::PreprocessRequest& job,
     const Failure failure = current_failure();
     throw CommandError(
         "the calibration failed; --no-calibration goes without it: " + failure.message,
-        failure.status);
+        failure.status, failure.remedy);
   }
 }
 

@@ -23,17 +23,26 @@ namespace tinyot {
 enum class ErrorClass { Other, Usage, Network, PeerCheated, Store, Disagreement, Cancelled };
 
 // What the caller can do about an error, where there is one thing to do; how it is done depends on
-// the program (an option of a command, a field of a request).
+// the program (an option of a command, a field of a request). No message says how.
 enum class Remedy {
   None,
-  GiveStoreKey,         // the store is sealed under a store key, and none was given
-  OmitStoreKey,         // a store key was given, and the store is not sealed under one
-  Resume,               // continue what is there
-  UseShardsTogether,    // use several shards as one store
+  AllowWeakParameters,  // change the unit or the bucket, or allow weak ones for measurements
+  ChangeParty,          // be the other party
+  AllowLongerConnect,   // raise the connect timeout
+  AllowLongerIdle,      // raise the idle timeout
   GiveKeys,             // authenticate both parties by keys, or neither
   MakeKey,              // make a key pair for this party
   GivePeersKey,         // pin the key with which the store was made
-  AllowWeakParameters,  // for measurements only
+  CheckPinnedKey,       // make sure that the pinned key is the peer's
+  GiveStoreKey,         // the store is sealed under a store key, and none was given
+  OmitStoreKey,         // a store key was given, and the store is not sealed under one
+  GiveSessionFile,      // give the session file with which the store was begun
+  MakeMaterial,         // preprocess into a new store
+  Resume,               // continue what is there
+  AdoptStore,           // declare a copy the only store that is left
+  VerifyStore,          // list all that is corrupt
+  ListReservations,     // list the planned reservations
+  UseShardsTogether,    // use several shards as one store
 };
 
 class Error : public std::runtime_error {
@@ -97,12 +106,14 @@ class StoreError : public Error {
 
 class OutOfMaterial : public StoreError {
  public:
-  explicit OutOfMaterial(const std::string& message) : StoreError(message) {}
+  explicit OutOfMaterial(const std::string& message, Remedy remedy = Remedy::None)
+      : StoreError(message, remedy) {}
 };
 
 class Disagreement : public Error {
  public:
-  explicit Disagreement(const std::string& message) : Error(ErrorClass::Disagreement, message) {}
+  explicit Disagreement(const std::string& message, Remedy remedy = Remedy::None)
+      : Error(ErrorClass::Disagreement, message, remedy) {}
 };
 
 class Cancelled : public Error {

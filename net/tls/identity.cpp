@@ -124,7 +124,7 @@ Identity Identity::generate(Clock::time_point from, std::chrono::days valid) {
 
 Identity Identity::parse(std::string_view pem, const std::string& file) {
   const auto refuse = [&](const std::string& reason) {
-    return UsageError(file + " " + reason + "; make a key with tinyot keygen --out FILE");
+    return UsageError(file + " " + reason, Remedy::MakeKey);
   };
   KeyPtr key(PEM_read_bio_PrivateKey(bio_of(pem).get(), nullptr, no_passphrase, nullptr));
   if (!key) throw refuse("holds no private key that can be read without a passphrase");

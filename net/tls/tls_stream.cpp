@@ -82,9 +82,7 @@ bool TlsStream::begins_as_tls() {
   const auto byte = [&](std::size_t i) { return std::to_integer<std::size_t>(head[i]); };
   if (head.empty()) return false;
   if (byte(0) != SSL3_RT_HANDSHAKE)
-    throw NetworkError(
-        "the peer does not use TLS, and this side does: "
-        "give --key and --peer-key on both sides or on neither");
+    throw NetworkError("the peer does not use TLS, and this side does", {}, Remedy::GiveKeys);
   if (head.size() < kRecordHeader + kMessageHeader) return false;
   if (byte(5) != SSL3_MT_CLIENT_HELLO ||
       (byte(6) << 16 | byte(7) << 8 | byte(8)) > kTlsHelloBytesMax)
@@ -205,7 +203,8 @@ bool TlsStream::accepts(const X509& certificate) noexcept {
     const std::string of_both = "pinned " + text_of(settings_.peers) + ", shown " + text_of(shown) +
                                 " in a certificate valid from " + dates_of(certificate);
     if (shown != settings_.peers)
-      refusal_ = "the peer's key is not the one pinned with --peer-key: " + of_both;
+      refusal_ = "the peer's key is not the pinned one: " + of_both,
+      remedy_ = Remedy::CheckPinnedKey;
     else if (!is_valid_now(certificate))
       refusal_ = "the peer's certificate is not valid now: " + of_both;
     return refusal_.empty();
@@ -216,7 +215,7 @@ bool TlsStream::accepts(const X509& certificate) noexcept {
 }
 
 void TlsStream::check_usable() const {
-  if (!failure_.empty()) throw NetworkError(failure_);
+  if (!failure_.empty()) throw NetworkError(failure_, {}, remedy_);
 }
 
 // After an OpenSSL error: sends the alert that OpenSSL has produced, and throws the reason.
@@ -242,7 +241,7 @@ void TlsStream::fail(int error) {
     // The connection is closed already.
   }
   if (!complete_) drop_unread();
-  throw NetworkError(failure_);
+  throw NetworkError(failure_, {}, remedy_);
 }
 
 void TlsStream::fail_cut(const ConnectionClosed& closed) {

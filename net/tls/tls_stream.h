@@ -72,6 +72,7 @@ class TlsStream final : public ByteStream {
   bool complete_ = false;             // the handshake is
   bool data_received_ = false;        // application data
   std::string refusal_;               // why the certificate is not accepted
+  Remedy remedy_ = Remedy::None;      // of refusal_
   std::exception_ptr unexpected_;     // of accepts()
   std::string failure_;               // of the connection, final
   std::uint64_t records_left_;        // until the next key update

@@ -157,20 +157,28 @@ std::string error_of(const ParameterRequest& request) {
   return "";
 }
 
-void expect_in(const std::string& message, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts)
-    EXPECT_NE(message.find(part), std::string::npos)
-        << "'" << part << "' not in '" << message << "'";
+void expect_error(const ParameterRequest& request, const std::vector<std::string>& parts,
+                  Remedy remedy = Remedy::None) {
+  try {
+    SecurityParameters::make(request);
+    ADD_FAILURE() << "no error with " << parts[0];
+  } catch (const UsageError& error) {
+    const std::string message = error.what();
+    for (const std::string& part : parts)
+      EXPECT_NE(message.find(part), std::string::npos)
+          << "'" << part << "' not in '" << message << "'";
+    EXPECT_EQ(error.remedy(), remedy) << message;
+  }
 }
 
-TEST(SecurityParameters, ErrorsNameOptionValueAndRange) {
-  expect_in(error_of({.sigma = 39}), {"--sigma 39", "40 to 128"});
-  expect_in(error_of({.sigma = 129}), {"--sigma 129", "40 to 128"});
-  expect_in(error_of({.unit = 0}), {"--unit 0", "1 to 2^24"});
-  expect_in(error_of({.unit = (1 << 24) + 1}), {"--unit 16777217", "1 to 2^24"});
-  expect_in(error_of({.bucket = 1}), {"--bucket 1", "2 to 160"});
-  expect_in(error_of({.bucket = 0, .weak_allowed = true}), {"--bucket 0", "2 to 160"});
-  expect_in(error_of({.bucket = 161}), {"--bucket 161", "2 to 160"});
+TEST(SecurityParameters, ErrorsNameParameterValueAndRange) {
+  expect_error({.sigma = 39}, {"sigma 39", "40 to 128"});
+  expect_error({.sigma = 129}, {"sigma 129", "40 to 128"});
+  expect_error({.unit = 0}, {"unit 0", "1 to 2^24"});
+  expect_error({.unit = (1 << 24) + 1}, {"unit 16777217", "1 to 2^24"});
+  expect_error({.bucket = 1}, {"bucket 1", "2 to 160"});
+  expect_error({.bucket = 0, .weak_allowed = true}, {"bucket 0", "2 to 160"});
+  expect_error({.bucket = 161}, {"bucket 161", "2 to 160"});
   EXPECT_EQ(error_of({.sigma = 128, .unit = 1}), "");
   EXPECT_EQ(error_of({.unit = 1 << 24}), "");
 }
@@ -179,9 +187,10 @@ TEST(SecurityParameters, RejectsTooSmallBucketWithBothFigures) {
   // l = 2^12, B = 4: 39 bits by the paper's bound, about 40.3 exactly.
   char exact[16];
   std::snprintf(exact, sizeof exact, "%.1f", exact_bound_bits(4096, 4));
-  expect_in(error_of({.unit = 4096, .bucket = 4}),
-            {"--bucket 4", "4096", "39.0 bits", std::string("exact: ") + exact, "sigma = 40",
-             "--bucket 5", "--allow-weak"});
+  expect_error({.unit = 4096, .bucket = 4},
+               {"a bucket of 4", "4096", "39.0 bits", std::string("exact: ") + exact, "sigma = 40",
+                "a bucket of 5 or more"},
+               Remedy::AllowWeakParameters);
   const auto weak = SecurityParameters::make({.unit = 4096, .bucket = 4, .weak_allowed = true});
   EXPECT_EQ(weak.bucket(), 4u);
   EXPECT_EQ(weak.plan(5000).back().bucket, 4u);
@@ -229,12 +238,12 @@ TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByBothBounds) {
 }
 
 TEST(FastParameters, RejectsUnsupportedOptions) {
-  expect_in(error_of({.profile = Profile::Fast, .material = MaterialForm::Pairs}),
-            {"--profile fast", "triples only"});
+  expect_error({.profile = Profile::Fast, .material = MaterialForm::Pairs},
+               {"profile fast", "triples only"});
   EXPECT_EQ(error_of({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
   for (const std::uint32_t k : {0u, 3u, 5u, 8u})
-    expect_in(error_of({.profile = Profile::Fast, .softspoken_k = k}),
-              {"--softspoken-k " + std::to_string(k), "1, 2 or 4"});
+    expect_error({.profile = Profile::Fast, .softspoken_k = k},
+                 {"softspoken-k " + std::to_string(k), "1, 2 or 4"});
   for (const std::uint32_t k : {1u, 2u, 4u})
     EXPECT_EQ(error_of({.profile = Profile::Fast, .softspoken_k = k}), "");
 }

@@ -23,12 +23,13 @@ Hello hello_of(Party party, std::vector<Parameter> parameters) {
 
 const std::vector<Parameter> kParameters = {{"profile", "nnob12"}, {"sigma", "40"}};
 
-// A handshake of A with kParameters and B with `of_b`.
-Outcomes handshake_outcomes(const Hello& of_b) {
+// A handshake of A with kParameters and B with `of_b`, and what both can do about it.
+Outcomes handshake_outcomes(const Hello& of_b, Remedy remedy) {
   return run_channels([&](Party party, Channel& channel) {
     try {
       shake_hands(channel, party == Party::A ? hello_of(Party::A, kParameters) : of_b);
     } catch (const Disagreement& error) {
+      EXPECT_EQ(error.remedy(), remedy);
       throw std::runtime_error("disagreement: " + std::string(error.what()));
     }
   });
@@ -47,8 +48,8 @@ TEST(Handshake, BothReceiveBothHellos) {
 }
 
 void expect_disagreement(const Hello& of_b, const std::vector<std::string>& parts_at_a,
-                         const std::vector<std::string>& parts_at_b) {
-  const Outcomes outcomes = handshake_outcomes(of_b);
+                         const std::vector<std::string>& parts_at_b, Remedy remedy = Remedy::None) {
+  const Outcomes outcomes = handshake_outcomes(of_b, remedy);
   for (const auto& [message, parts] :
        {std::pair{outcomes.a.message, parts_at_a}, {outcomes.b.message, parts_at_b}}) {
     expect_contains(message, "disagreement: ");
@@ -76,8 +77,8 @@ TEST(Handshake, RejectsDifferentNumberOfParameters) {
 }
 
 TEST(Handshake, RejectsTwoOfTheSameParty) {
-  expect_disagreement(hello_of(Party::A, kParameters), {"both are A", "--party B"},
-                      {"both are A", "--party B"});
+  const std::vector<std::string> parts = {"both are A", "one of them must be B"};
+  expect_disagreement(hello_of(Party::A, kParameters), parts, parts, Remedy::ChangeParty);
 }
 
 std::string protobuf_hello(std::uint8_t version, std::uint8_t party, std::size_t nonce_bytes,

@@ -20,10 +20,9 @@ std::string private_pem(const Identity& identity) {
 }
 
 std::string refusal_of(const std::string& pem) {
-  const std::string message = message_of<UsageError>([&] { Identity::parse(pem, "key.pem"); });
-  expect_contains(message, "key.pem ");
-  expect_contains(message, "tinyot keygen");
-  return message;
+  const Thrown thrown = thrown_by<UsageError>([&] { Identity::parse(pem, "key.pem"); });
+  expect_thrown(thrown, "key.pem ", Remedy::MakeKey);
+  return thrown.message;
 }
 
 TEST(Fingerprint, RoundTripsAsText) {

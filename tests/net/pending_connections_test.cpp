@@ -43,7 +43,7 @@ class Door : public testing::TestWithParam<Layer> {
       std::chrono::milliseconds limit = 400ms) {
     const Address address = free_address();
     TcpListener listener(address, kTimeouts,
-                         [this](const std::string& line) { log_.push_back(line); });
+                         [this](const std::string& line, Remedy) { log_.push_back(line); });
     auto listening =
         std::async(std::launch::async, [&] { return listener.accept(admission(Side::Listens)); });
     const std::vector<Socket> sockets = connect_others(address.port);

@@ -40,11 +40,11 @@ class Repeating {
 };
 
 template <class Body>
-std::string soon_failure_of(Body body) {
+Thrown soon_failure_of(Body body) {
   const auto begin = Clock::now();
-  const std::string message = message_of<NetworkError>(body);
+  const Thrown thrown = thrown_by<NetworkError>(body);
   EXPECT_LT(Clock::now() - begin, kSoon);
-  return message;
+  return thrown;
 }
 
 class Progress : public testing::TestWithParam<Layer> {};
@@ -63,14 +63,14 @@ TEST_P(Progress, ReadOfATrickledMessageTimesOut) {
   StreamPair pair(GetParam(), kShortTimeouts);
   const Repeating trickle(trickle_of(*pair.a), 10ms);
   std::vector<std::byte> message(kLargeMessage);
-  expect_contains(soon_failure_of([&] { pair.b->read(message); }), "--idle-timeout");
+  expect_idle_timeout(soon_failure_of([&] { pair.b->read(message); }));
 }
 
 TEST_P(Progress, WriteToAPeerThatOnlySendsTimesOut) {
   StreamPair pair(GetParam(), kShortTimeouts);
   const Repeating trickle(trickle_of(*pair.a), 10ms);
   const std::vector<std::byte> message(kLargeMessage);
-  expect_contains(soon_failure_of([&] { pair.b->write(message); }), "--idle-timeout");
+  expect_idle_timeout(soon_failure_of([&] { pair.b->write(message); }));
 }
 
 TEST_P(Progress, SlowButSteadyMessageArrives) {
@@ -141,7 +141,7 @@ TEST(TcpProgress, WriteToAPeerThatReadsInTricklesTimesOut) {
   std::byte byte;
   const Repeating trickle([&] { return pair.a->read({&byte, 1}), true; }, 10ms);
   const std::vector<std::byte> message(kLargeMessage);
-  expect_contains(soon_failure_of([&] { pair.b->write(message); }), "--idle-timeout");
+  expect_idle_timeout(soon_failure_of([&] { pair.b->write(message); }));
 }
 
 // A read may wait for the response to bytes that are still being sent.
@@ -215,7 +215,7 @@ TEST_P(KeyUpdates, FloodEndsARead) {
   const Repeating flood([&] { return right.client.send_key_update(GetParam()); });
   std::vector<std::byte> received(1);
   for (int i = 0; i < 2; ++i)
-    expect_contains(soon_failure_of([&] { right.stream->read(received); }), kTooMany);
+    expect_contains(soon_failure_of([&] { right.stream->read(received); }).message, kTooMany);
   expect_contains(message_of<NetworkError>([&] { right.stream->write(received); }), kTooMany);
   right.stream.reset();
 }
@@ -229,7 +229,7 @@ TEST_P(KeyUpdates, FewBeforeDataAreAccepted) {
     ASSERT_EQ(SSL_write(right.client.ssl(), payload.data(), 3), 3);
     std::vector<std::byte> received(3);
     if (excess > 0) {
-      expect_contains(soon_failure_of([&] { right.stream->read(received); }), kTooMany);
+      expect_contains(soon_failure_of([&] { right.stream->read(received); }).message, kTooMany);
     } else {
       right.stream->read(received);
       EXPECT_EQ(received, payload);
@@ -244,7 +244,7 @@ TEST_P(KeyUpdates, DoNotExtendTheIdleTimeout) {
       TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kShortTimeouts);
   const Repeating slow([&] { return right.client.send_key_update(GetParam()); }, 50ms);
   std::vector<std::byte> received(1);
-  expect_contains(soon_failure_of([&] { right.stream->read(received); }), "--idle-timeout");
+  expect_idle_timeout(soon_failure_of([&] { right.stream->read(received); }));
   right.stream.reset();
 }
 
@@ -253,7 +253,7 @@ TEST_P(KeyUpdates, FloodDoesNotExtendAWrite) {
       TlsAdmission::kRecordsPerKey, [](SSL_CTX*) {}, kShortTimeouts);
   const Repeating flood([&] { return right.client.send_key_update(GetParam()); });
   const std::vector<std::byte> message(kLargeMessage);
-  expect_contains(soon_failure_of([&] { right.stream->write(message); }), "--idle-timeout");
+  expect_idle_timeout(soon_failure_of([&] { right.stream->write(message); }));
   right.stream.reset();
 }
 
@@ -263,7 +263,7 @@ TEST(TlsProgress, FloodOfTicketsEndsARead) {
   const Repeating flood(
       [ssl] { return SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1; });
   std::vector<std::byte> received(1);
-  expect_contains(soon_failure_of([&] { right.stream->read(received); }), kTooMany);
+  expect_contains(soon_failure_of([&] { right.stream->read(received); }).message, kTooMany);
   right.stream.reset();
 }
 
@@ -282,7 +282,7 @@ TEST(TlsProgress, ReadOfATrickledRecordTimesOut) {
   };
   const Repeating trickle(send_next, 5ms);
   std::vector<std::byte> received(1);
-  expect_contains(soon_failure_of([&] { right.stream->read(received); }), "--idle-timeout");
+  expect_idle_timeout(soon_failure_of([&] { right.stream->read(received); }));
   right.stream.reset();
 }
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -42,23 +43,44 @@ inline std::vector<std::byte> payload_of(std::size_t size) {
   return payload;
 }
 
-// Runs `body`, expects an Exception, returns its message.
+struct Thrown {
+  std::string message;
+  Remedy remedy = Remedy::None;
+};
+
+// Runs `body`, expects an Exception.
 template <class Exception, class Body>
-std::string message_of(Body body) {
+Thrown thrown_by(Body body) {
   try {
     body();
   } catch (const Exception& error) {
-    return error.what();
+    if constexpr (std::is_base_of_v<Error, Exception>)
+      return {error.what(), error.remedy()};
+    else
+      return {error.what()};
   } catch (const std::exception& error) {
     ADD_FAILURE() << "another exception: " << error.what();
-    return "";
+    return {};
   }
   ADD_FAILURE() << "no exception";
-  return "";
+  return {};
+}
+
+template <class Exception, class Body>
+std::string message_of(Body body) {
+  return thrown_by<Exception>(body).message;
 }
 
 inline void expect_contains(const std::string& message, const std::string& part) {
   EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' not in '" << message << "'";
+}
+
+inline void expect_thrown(const Thrown& thrown, const std::string& part, Remedy remedy) {
+  expect_contains(thrown.message, part);
+  EXPECT_EQ(thrown.remedy, remedy) << thrown.message;
+}
+inline void expect_idle_timeout(const Thrown& thrown) {
+  expect_thrown(thrown, " s, the idle timeout: it has failed", Remedy::AllowLongerIdle);
 }
 
 }  // namespace tinyot::test

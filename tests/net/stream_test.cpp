@@ -225,7 +225,7 @@ TEST_P(Stream, ReadTimesOutOnSilentPeer) {
   StreamPair pair(GetParam(), {10s, 200ms});
   const auto begin = Clock::now();
   std::vector<std::byte> received(1);
-  expect_contains(message_of<NetworkError>([&] { pair.b->read(received); }), "--idle-timeout");
+  expect_idle_timeout(thrown_by<NetworkError>([&] { pair.b->read(received); }));
   EXPECT_GE(Clock::now() - begin, 200ms);
   EXPECT_LT(Clock::now() - begin, 3s);
 }
@@ -233,7 +233,17 @@ TEST_P(Stream, ReadTimesOutOnSilentPeer) {
 TEST_P(Stream, WriteTimesOutIfThePeerReadsNothing) {
   StreamPair pair(GetParam(), {10s, 200ms});
   const std::vector<std::byte> data(std::size_t{64} << 20);
-  expect_contains(message_of<NetworkError>([&] { pair.b->write(data); }), "--idle-timeout");
+  expect_idle_timeout(thrown_by<NetworkError>([&] { pair.b->write(data); }));
+}
+
+TEST_P(Stream, ChannelKeepsTheRemedyOfATimeout) {
+  StreamPair pair(GetParam(), {10s, 200ms});
+  const auto channel = make_framed_channel(std::move(pair.b));
+  channel->set_phase("waiting");
+  std::vector<std::byte> received(1);
+  const Thrown thrown = thrown_by<NetworkError>([&] { channel->recv(kGreeting, received); });
+  expect_idle_timeout(thrown);
+  expect_contains(thrown.message, "phase waiting");
 }
 
 TEST_P(Stream, ReportsClosedPeerWithThePhase) {

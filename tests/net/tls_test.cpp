@@ -18,10 +18,12 @@ const Identity& other_identity() {
   return kOther;
 }
 
-// The outcome of a connection on each side: the error's text, or empty.
+// The outcome of a connection on each side: the error's text, or empty; and its remedy.
 struct Connected {
   std::string of_listener, of_connector;
+  Remedy remedy_of_listener = Remedy::None, remedy_of_connector = Remedy::None;
   std::vector<std::string> log;
+  std::vector<Remedy> remedies_in_log;
 };
 
 // Connects two parties with these admissions. The connecting side also waits for a first byte,
@@ -29,26 +31,29 @@ struct Connected {
 Connected connect_both(const Admission& of_listener, const Admission& of_connector) {
   const Address address = free_address();
   Connected both;
-  const auto outcome = [](const auto& body) -> std::string {
+  const auto outcome = [](Remedy& remedy, const auto& body) -> std::string {
     try {
       body();
       return "";
     } catch (const NetworkError& error) {
+      remedy = error.remedy();
       return error.what();
     }
   };
   std::thread listening([&] {
-    both.of_listener = outcome([&] {
-      const auto stream = TcpListener(address, {400ms, 10s}, [&](const std::string& line) {
-                            both.log.push_back(line);
-                          }).accept(of_listener);
+    both.of_listener = outcome(both.remedy_of_listener, [&] {
+      const auto stream =
+          TcpListener(address, {400ms, 10s}, [&](const std::string& line, Remedy remedy) {
+            both.log.push_back(line);
+            both.remedies_in_log.push_back(remedy);
+          }).accept(of_listener);
       stream->write(payload_of(1));
       stream->flush();
       std::vector<std::byte> answer(1);
       stream->read(answer);
     });
   });
-  both.of_connector = outcome([&] {
+  both.of_connector = outcome(both.remedy_of_connector, [&] {
     const auto stream = tcp_connect(address, kLongTimeouts, of_connector);
     std::vector<std::byte> greeting(1);
     stream->read(greeting);
@@ -77,6 +82,8 @@ TEST(Tls, ListenerRejectsAnotherKey) {
     expect_contains(text, other_identity().dates());
   }
   expect_contains(both.of_listener, "no peer connected");
+  EXPECT_EQ(both.remedies_in_log[0], Remedy::CheckPinnedKey);
+  EXPECT_EQ(both.remedy_of_listener, Remedy::CheckPinnedKey);
   expect_contains(both.of_connector, text_of(other_identity().fingerprint()));
 }
 
@@ -87,6 +94,7 @@ TEST(Tls, ConnectorRejectsAnotherKey) {
   expect_contains(both.of_connector, "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
   expect_contains(both.of_connector, "shown " + text_of(other_identity().fingerprint()));
   expect_contains(both.of_connector, other_identity().dates());
+  EXPECT_EQ(both.remedy_of_connector, Remedy::CheckPinnedKey);
   expect_contains(both.of_listener, "no peer connected");
 }
 
@@ -116,6 +124,7 @@ TEST(Tls, RejectsCertificateOutsideItsValidity) {
                      TlsAdmission(identity_of(Side::Connects), key));
     expect_contains(listening.of_connector, "not valid now");
     expect_contains(listening.of_connector, late.dates());
+    EXPECT_EQ(listening.remedy_of_connector, Remedy::None);
     const Connected connecting =
         connect_both(TlsAdmission(identity_of(Side::Listens), key),
                      TlsAdmission(late, identity_of(Side::Listens).fingerprint()));
@@ -133,14 +142,16 @@ TEST(Tls, RejectsPlaintextPeerWithTheReason) {
     std::vector<std::byte> payload(1);
     EXPECT_THROW(channel->recv(kGreeting, payload), NetworkError);
   });
-  expect_contains(message_of<NetworkError>([&] {
-                    TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens));
-                  }),
-                  "does not use TLS");
+  expect_thrown(thrown_by<NetworkError>([&] {
+                  TcpListener(address, {400ms, 1s}).accept(tls_of(Side::Listens));
+                }),
+                "does not use TLS", Remedy::GiveKeys);
   connecting.get();
 
   const Connected both = connect_both(plain_admission(), tls_of(Side::Connects));
   expect_contains(both.of_listener, "uses TLS");
+  EXPECT_EQ(both.remedies_in_log, std::vector{Remedy::GiveKeys});
+  EXPECT_EQ(both.remedy_of_listener, Remedy::GiveKeys);
   expect_contains(both.of_connector, "closed the connection");
 }
 

@@ -147,6 +147,7 @@ TEST(Batch, OpensOnlyInItsContext) {
   refused("the shard", [](SealedBatch& b) { ++b.entry.shard; });
   refused("the origin", [](SealedBatch& b) { ++b.entry.origin; });
   EXPECT_TRUE(mentions(SealedBatch().message(Party::B), "is corrupt"));
+  EXPECT_EQ(remedy_of([] { throw_corrupt_batch("x"); }), Remedy::VerifyStore);
 }
 
 // A merge changes indices and slots without sealing again.

@@ -69,9 +69,11 @@ TEST_F(MergeTest, RequiresAllShardsCompleteAndUnused) {
     (void)used.reserve({}, counts_of(kMerged, 1));
   }
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "has been used"));
+  EXPECT_EQ(remedy_of([&] { merge_shards(out_, shards, {}); }), Remedy::UseShardsTogether);
   std::filesystem::remove_all(shards[2]);
   shards[2] = make_shard(2, 3, kFirst, kSecond, SessionState::Open);
   EXPECT_TRUE(mentions(message_of([&] { merge_shards(out_, shards, {}); }), "not complete"));
+  EXPECT_EQ(remedy_of([&] { merge_shards(out_, shards, {}); }), Remedy::Resume);
   EXPECT_FALSE(std::filesystem::exists(out_));
   for (const auto& dir : shards)
     EXPECT_NE(Store::open(dir).manifest().state, SessionState::Revoked);

@@ -81,12 +81,14 @@ TEST_F(SessionFileTest, RejectsSuperfluousKey) {
   write_session_file(file_, test_session(), {});
   EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, key_of('k')); }),
                        "is not sealed under a store key"));
+  EXPECT_EQ(remedy_of([&] { (void)read_session_file(file_, key_of('k')); }), Remedy::OmitStoreKey);
 }
 
 TEST_F(SessionFileTest, RequiresKeyAndPrivateMode) {
   write_session_file(file_, test_session(), key_of('k'));
   EXPECT_TRUE(mentions(message_of([&] { (void)read_session_file(file_, {}); }),
                        "sealed under a store key"));
+  EXPECT_EQ(remedy_of([&] { (void)read_session_file(file_, {}); }), Remedy::GiveStoreKey);
   EXPECT_TRUE(
       mentions(message_of([&] { (void)read_session_file(file_, key_of('o')); }), "does not open"));
   std::filesystem::permissions(file_, std::filesystem::perms(0640));

@@ -210,10 +210,12 @@ TEST_F(StoreTest, FullDiskKeepsCommittedMaterial) {
     ::signal(SIGXFSZ, SIG_IGN);
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return;
     Store store = open_to_make(dir_);
-    const std::string message = message_of([&] {
+    const auto fill = [&] {
       for (;;) add_unit(store, kTestKind, 250000);
-    });
-    const bool is_reported = mentions(message, "disk full") && mentions(message, "bytes more");
+    };
+    const std::string message = message_of(fill);
+    const bool is_reported = mentions(message, "disk full") && mentions(message, "bytes more") &&
+                             remedy_of(fill) == Remedy::Resume;
     // Existing material is still served.
     Reservation reservation = store.reserve({}, counts_of(kTestKind, 200));
     exit_well(is_reported && draws(reservation, kTestKind, Party::A, 0, 200) &&

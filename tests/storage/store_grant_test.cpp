@@ -151,6 +151,7 @@ TEST_F(GrantTest, PlanSurvivesReopeningAndIsClaimedOnce) {
     EXPECT_TRUE(draws(reservation, kGranted, Party::B, 100, 33));
     EXPECT_TRUE(mentions(message_of([&] { store.claim(2); }), "holds no reservation 2;"));
     EXPECT_TRUE(mentions(message_of([&] { store.claim(3); }), "holds no reservation 3;"));
+    EXPECT_EQ(remedy_of([&] { store.claim(3); }), Remedy::ListReservations);
   }
   // A claim of a process that is killed is spent as well.
   ASSERT_TRUE(was_killed(status_of_child([&] {

@@ -146,8 +146,8 @@ TEST_F(StoreKeyTest, OpensOnlyWithItsKey) {
     EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
     add_unit(store, kTestKind, 10);
   }
-  EXPECT_TRUE(
-      mentions(open_message({}), "is sealed under a store key; give it with --store-key @FILE"));
+  EXPECT_TRUE(mentions(open_message({}), "is sealed under a store key, and none is given"));
+  EXPECT_EQ(remedy_of([&] { Store::open(dir_); }), Remedy::GiveStoreKey);
   for (const StoreKey& wrong : {key_of('l'), key_of('k', 31), key_of('k', 33), StoreKey()})
     EXPECT_TRUE(
         mentions(open_message(wrong), "the store key does not open the store in " + dir_.string()));
@@ -161,6 +161,8 @@ TEST_F(StoreKeyTest, RejectsSuperfluousKey) {
   { EXPECT_EQ(make_store(dir_).protection(), KeyProtection::ByPermissions); }
   EXPECT_TRUE(mentions(open_message(key_of('k')),
                        "the store in " + dir_.string() + " is not sealed under a store key"));
+  EXPECT_EQ(remedy_of([&] { Store::open(dir_, {.store_key = key_of('k')}); }),
+            Remedy::OmitStoreKey);
   EXPECT_EQ(open_message({}), "");
 }
 
@@ -189,7 +191,8 @@ TEST_F(StoreTest, RejectsCopyUntilAdopted) {
   for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make, Purpose::Own}) {
     const std::string message = message_of([&] { Store::open(copy, {.purpose = purpose}); });
     EXPECT_TRUE(mentions(message, "the store in " + copy.string() + " is a copy"));
-    EXPECT_TRUE(mentions(message, "tinyot store adopt " + copy.string()));
+    EXPECT_TRUE(mentions(message, "adopt it only if the original no longer exists"));
+    EXPECT_EQ(remedy_of([&] { Store::open(copy, {.purpose = purpose}); }), Remedy::AdoptStore);
   }
   EXPECT_EQ(message_of([&] { Store::open(copy, {.purpose = Purpose::Own, .is_adopted = true}); }),
             "");

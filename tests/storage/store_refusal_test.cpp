@@ -20,10 +20,12 @@ mode_t mode_of(const fs::path& path) {
   return found.st_mode & 07777;
 }
 
-TEST_F(StoreTest, MissingStoreErrorNamesCommand) {
-  EXPECT_EQ(refusal(dir_), "no store in " + dir_.string() + "; make one with tinyot preprocess");
+TEST_F(StoreTest, MissingStoreErrorHasRemedy) {
+  EXPECT_EQ(refusal(dir_), "no store in " + dir_.string());
+  EXPECT_EQ(remedy_of([&] { Store::open(dir_); }), Remedy::MakeMaterial);
   fs::create_directory(dir_);
-  EXPECT_EQ(refusal(dir_), "no store in " + dir_.string() + "; make one with tinyot preprocess");
+  EXPECT_EQ(refusal(dir_), "no store in " + dir_.string());
+  EXPECT_EQ(remedy_of([&] { Store::open(dir_); }), Remedy::MakeMaterial);
   EXPECT_TRUE(fs::is_empty(dir_));
 }
 
@@ -62,9 +64,9 @@ TEST_F(StoreTest, RejectsSecondStoreInDirectory) {
     Store store = make_store(dir_);
     add_unit(store, kTestKind, 10);
   }
-  EXPECT_TRUE(
-      mentions(message_of([&] { make_store(dir_); }),
-               "already holds a store; continue it with --resume, or choose another directory"));
+  EXPECT_TRUE(mentions(message_of([&] { make_store(dir_); }),
+                       "already holds a store; continue it, or choose another directory"));
+  EXPECT_EQ(remedy_of([&] { make_store(dir_); }), Remedy::Resume);
   EXPECT_EQ(Store::open(dir_).made(), counts_of(kTestKind, 10));
 }
 

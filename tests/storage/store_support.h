@@ -192,6 +192,18 @@ std::string message_of(const Body& body) {
   return {};
 }
 
+// What the caller can do about the error that `body` throws.
+template <class Body>
+Remedy remedy_of(const Body& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.remedy();
+  }
+  ADD_FAILURE() << "no error";
+  return Remedy::None;
+}
+
 inline ::testing::AssertionResult mentions(const std::string& message, const std::string& part) {
   if (message.find(part) != std::string::npos) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()

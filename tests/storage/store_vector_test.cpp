@@ -140,7 +140,7 @@ TEST_F(StoreVectorTest, ServesRemainingMaterial) {
 }
 
 TEST_F(StoreVectorTest, RequiresKeyAndAdoption) {
-  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_of(Party::A)); }), "--store-key @FILE"));
+  EXPECT_EQ(remedy_of([&] { Store::open(dir_of(Party::A)); }), Remedy::GiveStoreKey);
   EXPECT_TRUE(mentions(message_of([&] {
                          Store::open(dir_of(Party::A),
                                      {.store_key = read_store_key(root_ / "store.key")});

@@ -138,8 +138,9 @@ TEST_F(DeltaCheckTest, AStoreThatCannotBeTiedIsNotResumed) {
     Store store = Store::open(path("A"), {.purpose = Purpose::Make});
     store.change("forget what was kept", 0, [](Change& change) { change.drop_kept(); });
   }
-  EXPECT_TRUE(ended_with(tinyot(as('A', "preprocess", kOnlyTriples + kResume)), 5,
-                         "does not hold what new units are to be tied to"));
+  const Ended ended = tinyot(as('A', "preprocess", kOnlyTriples + kResume));
+  EXPECT_TRUE(ended_with(ended, 5, "does not hold what new units are to be tied to"));
+  EXPECT_TRUE(ended_with(ended, 5, "; give it with --session FILE\n"));
   EXPECT_EQ(store_info('A')["state"], "open");
 }
 

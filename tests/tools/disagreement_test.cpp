@@ -20,8 +20,9 @@ TEST_F(DisagreementTest, OnWhoIsWho) {
   std::replace(second.begin(), second.end(), std::string("B"), std::string("A"));
   Process a(TINYOT_BINARY, as('A', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns)),
       also_a(TINYOT_BINARY, second);
-  EXPECT_TRUE(ended_with(a.end(), 6, "both are A"));
-  EXPECT_TRUE(ended_with(also_a.end(), 6, "both are A"));
+  const std::string message = "both are A; one of them must be B; set it with --party\n";
+  EXPECT_TRUE(ended_with(a.end(), 6, message));
+  EXPECT_TRUE(ended_with(also_a.end(), 6, message));
 }
 
 TEST_F(DisagreementTest, OnWhatToMake) {

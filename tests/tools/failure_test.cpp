@@ -49,6 +49,25 @@ TEST(FailureReport, HasTheClassOfTheException) {
   EXPECT_EQ(reported(std::bad_alloc())["class"], "internal");
 }
 
+TEST(FailureReport, HasTheRemedyAsItEndsTheMessage) {
+  EXPECT_EQ(reported(StoreError("s", Remedy::GiveStoreKey)),
+            Json({{"class", "store"},
+                  {"message", "s; give it with --store-key @FILE"},
+                  {"remedy", "give it with --store-key @FILE"}}));
+  EXPECT_EQ(reported(NetworkError("n", "gates", Remedy::AllowLongerIdle)),
+            Json({{"class", "network"},
+                  {"phase", "gates"},
+                  {"message", "n; --idle-timeout sets how long to wait"},
+                  {"remedy", "--idle-timeout sets how long to wait"}}));
+  EXPECT_EQ(reported(CommandError("c: r", ExitStatus::Network, "r")),
+            Json({{"class", "network"}, {"message", "c: r"}, {"remedy", "r"}}));
+  const Json out_of_memory = reported(std::bad_alloc());
+  EXPECT_EQ(out_of_memory["message"].get<std::string>(),
+            "out of memory; " + out_of_memory["remedy"].get<std::string>());
+  for (int i = 1; i <= static_cast<int>(Remedy::UseShardsTogether); ++i)
+    EXPECT_FALSE(reported(Disagreement("d", static_cast<Remedy>(i)))["remedy"].empty()) << i;
+}
+
 class FailureTest : public CommandTest {};
 
 TEST_F(FailureTest, OfUsageIsReportedWhereverTheFormatStands) {
@@ -83,7 +102,9 @@ TEST_F(FailureTest, OfTheNetworkNamesThePhaseOnceThereIsOne) {
   listener_ = 'B', peer_port_ = listener.port();
   Process party(TINYOT_BINARY, as('A', "preprocess", small));
   const Socket silent = listener.accept(std::chrono::seconds(10));
-  EXPECT_EQ(error_of(party.end(), 3)["phase"], "handshake");
+  const Json error = error_of(party.end(), 3);
+  EXPECT_EQ(error["phase"], "handshake");
+  EXPECT_EQ(error["remedy"], "--idle-timeout sets how long to wait");
 }
 
 TEST_F(FailureTest, OfTheStoreAlsoIfItIsOutOfMaterial) {

@@ -161,6 +161,7 @@ TEST_F(InterruptionTest, AStoreThatHasForgottenWhatItServedIsRefused) {
   std::filesystem::remove_all(path("B"));
   std::filesystem::rename(path("older"), path("B"));
   EXPECT_TRUE(ended_with(tinyot({"store", "info", path("B")}), 5, "is a copy"));
+  EXPECT_TRUE(ended_with(tinyot({"store", "info", path("B")}), 5, "tinyot store adopt DIR\n"));
   EXPECT_TRUE(ended_with(tinyot({"store", "adopt", path("B")}), 0));
   const Arguments first = {"--circuit", circuit_file("adder64.txt"), "--input", "0=1"},
                   second = {"--circuit", circuit_file("adder64.txt"), "--input", "1=1"};

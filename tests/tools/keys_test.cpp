@@ -131,7 +131,9 @@ TEST_F(KeysTest, KeysThatCannotBeUsedAreRefused) {
          "chmod 600 " + path("open.pem"));
   refuse({"--key", path("none"), "--peer-key", fingerprints_['b']}, "cannot read " + path("none"));
   refuse({"--key", path("noise"), "--peer-key", fingerprints_['b']},
-         path("noise") + " holds no private key");
+         path("noise") +
+             " holds no private key that can be read without a passphrase; make a key "
+             "with tinyot keygen --out FILE\n");
   refuse({"--key", path("a.pem"), "--peer-key", "sha256:12"}, "--peer-key is a fingerprint");
   for (const char* file : {"noise", "long", "none"})
     refuse({"--key", path("a.pem"), "--peer-key", "@" + path(file)}, path(file));
@@ -178,6 +180,8 @@ TEST_F(KeysTest, AStoreGoesWithItsPeerOnly) {
   EXPECT_TRUE(
       ended_with(tinyot(as('B', "run", run('B') + keys('b', 'c')), {}, kInTime), 5, refusal));
   EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B')), {}, kInTime), 5, refusal));
+  EXPECT_TRUE(ended_with(tinyot(as('B', "run", run('B')), {}, kInTime), 5,
+                         "; give --key and that --peer-key\n"));
   for (const Arguments& other : {keys('b', 'c'), Arguments()})
     EXPECT_TRUE(ended_with(
         tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + other), {}, kInTime), 5,
@@ -245,12 +249,14 @@ TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
   EXPECT_TRUE(ended_with(ended.b, 3,
                          "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['a'] +
                              " in a certificate valid from "));
+  EXPECT_TRUE(ended_with(ended.b, 3, "; check --peer-key\n"));
   EXPECT_TRUE(ended_with(ended.a, 3, "no peer connected"));
   // A pins another key.
   ended = both("preprocess", quick + keys('a', 'c'), quick + keys('b', 'a'));
   EXPECT_TRUE(ended_with(ended.a, 3,
                          "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['b'] +
                              " in a certificate valid from "));
+  EXPECT_TRUE(ended_with(ended.a, 3, "; check --peer-key\n"));
   EXPECT_TRUE(ended_with(ended.b, 3, fingerprints_['b']));
   for (const Ended& each : {ended.a, ended.b}) EXPECT_EQ(each.err.find("BEGIN"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path("A")));
@@ -260,11 +266,12 @@ TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
 TEST_F(KeysTest, OneSideWithoutTlsIsSaid) {
   keygen_all();
   const Arguments quick = kSmallJob + Arguments{"--connect-timeout", "2"};
+  const std::string both_keys = "; give --key and --peer-key on both sides or on neither\n";
   BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick);
-  EXPECT_TRUE(ended_with(ended.a, 3, "the peer does not use TLS, and this side does"));
+  EXPECT_TRUE(ended_with(ended.a, 3, "the peer does not use TLS, and this side does" + both_keys));
   EXPECT_TRUE(ended_with(ended.b, 3));
   ended = both("preprocess", quick, quick + keys('b', 'a'));
-  EXPECT_TRUE(ended_with(ended.a, 3, "the peer uses TLS, and this side does not"));
+  EXPECT_TRUE(ended_with(ended.a, 3, "the peer uses TLS, and this side does not" + both_keys));
   EXPECT_TRUE(ended_with(ended.b, 3));
 }
 

@@ -85,8 +85,8 @@ TEST_F(LiveTest, BothSaySoOrNeither) {
   const Arguments circuit = {"--circuit", "millionaires"};
   Process a(TINYOT_BINARY, live('A', circuit + Arguments{"--input", "a=5"})),
       b(TINYOT_BINARY, as('B', "run", circuit + Arguments{"--input", "b=6"}));
-  EXPECT_TRUE(ended_with(a.end(), 6, "command: mine is run --live, the peer's run"));
-  EXPECT_TRUE(ended_with(b.end(), 6, "command: mine is run, the peer's run --live"));
+  EXPECT_TRUE(ended_with(a.end(), 6, "command: mine is live run, the peer's run"));
+  EXPECT_TRUE(ended_with(b.end(), 6, "command: mine is run, the peer's live run"));
 }
 
 TEST_F(LiveTest, OptionsThatDoNotFit) {

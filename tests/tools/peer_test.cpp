@@ -80,7 +80,8 @@ TEST_F(PeerTest, Absent) {
     EXPECT_TRUE(
         ended_with(ended, 3,
                    std::string(listener == 'A' ? "no peer connected to" : "no connection to") +
-                       " 127.0.0.1:" + port_ + " within 1 s"));
+                       " 127.0.0.1:" + port_ + " within the connect timeout of 1 s"));
+    EXPECT_TRUE(ended_with(ended, 3, "; --connect-timeout sets how long to wait\n"));
     EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(800));
     EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
     EXPECT_FALSE(std::filesystem::exists(path("A")));
@@ -119,7 +120,9 @@ TEST_F(PeerTest, SilentAfterTheBeginningOfItsFirstMessage) {
                 kSoon);
   const Socket peer = connect_to(port_);
   EXPECT_TRUE(peer.send_all(frame_header(100, 1, 0) + "TinyOT wire\n"));
-  EXPECT_TRUE(ended_with(party.end(), 3, "no progress with the peer for 1 s"));
+  const Ended ended = party.end();
+  EXPECT_TRUE(ended_with(ended, 3, "no progress with the peer for 1 s"));
+  EXPECT_TRUE(ended_with(ended, 3, "; --idle-timeout sets how long to wait\n"));
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
 

@@ -130,7 +130,8 @@ TEST_F(ShardsTest, OfOtherParametersAreRefused) {
                                                    "fast", "--allow-weak", "--inputs", "2^14",
                                                    "--store", store_of('A', 2), "--session",
                                                    path("A.session"), "--shard", "2/3"});
-  EXPECT_TRUE(ended_with(ended, 5, "begun with --unit 2048, not 4096"));
+  EXPECT_TRUE(ended_with(ended, 5, "begun with unit 2048, not 4096: repeat it"));
+  EXPECT_TRUE(ended_with(ended, 5, "--unit"));
 }
 
 TEST_F(ShardsTest, ServeARunTogetherThatNoneCouldServeAlone) {
@@ -240,7 +241,8 @@ TEST_F(ShardsTest, AMergeOfSomeIsRefused) {
   expect_right(compare({"--store", store_of('A', 3)}, {"--store", store_of('B', 3)}));
   EXPECT_TRUE(ended_with(tinyot({"store", "merge", path("whole"), store_of('A', 1),
                                  store_of('A', 2), store_of('A', 3)}),
-                         5, "has been used"));
+                         5,
+                         "has been used; use the shards together instead: --store DIR DIR ...\n"));
   EXPECT_FALSE(std::filesystem::exists(path("whole")));
   EXPECT_EQ(info_of(store_of('A', 1))["state"], "complete");
 }
@@ -263,7 +265,9 @@ TEST_F(ShardsTest, AReservationIsRunOnceAndByItsNumber) {
   expect_right(compare(of_a, of_b, 10, {"--reservation", "1"}), 10);
   const BothEnded again = compare(of_a, of_b, 10, {"--reservation", "1"});
   for (const Ended& each : {again.a, again.b})
-    EXPECT_TRUE(ended_with(each, 5, "holds no reservation 1"));
+    EXPECT_TRUE(ended_with(each, 5,
+                           "holds no reservation 1; it has been used or was never "
+                           "made; tinyot store info lists the planned ones\n"));
   EXPECT_EQ(info_of(store_of('B', 1))["kinds"]["triples"]["left"], 4096 - 320 - 32);
 }
 
@@ -304,7 +308,9 @@ TEST_F(ShardsTest, AStoreKeySealsStoreAndSession) {
                  "does not open"));
   EXPECT_TRUE(
       ended_with(tinyot({"store", "info", store_of('A', 1), "--store-key", "@" + path("key")}), 0));
-  EXPECT_TRUE(ended_with(make(2, 2).a, 5, "sealed under a store key"));
+  EXPECT_TRUE(
+      ended_with(make(2, 2).a, 5,
+                 "sealed under a store key, and none is given; give it with --store-key @FILE\n"));
   EXPECT_TRUE(ended_with(make(2, 2, {"--store-key", "@" + path("other")}).a, 5, "does not open"));
 }
 

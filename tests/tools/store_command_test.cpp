@@ -34,7 +34,9 @@ TEST_F(StoreCommandTest, AStoreKeyThatAStoreIsNotSealedUnderIsRefused) {
   std::filesystem::permissions(path("key"), std::filesystem::perms(0600));
   const Arguments key = {"--store-key", "@" + path("key")};
   for (const char* command : {"info", "verify", "adopt", "retire"})
-    EXPECT_TRUE(ended_with(store(command, key), 5, "is not sealed under a store key"));
+    EXPECT_TRUE(ended_with(store(command, key), 5,
+                           "is not sealed under a store key but protected by file permissions; if "
+                           "that is intended, leave out --store-key\n"));
   const Arguments run =
       Arguments{"--circuit", circuit_file("adder64.txt"), "--input", "0=0x1"} + key;
   EXPECT_TRUE(ended_with(tinyot(as('A', "run", run)), 5, "is not sealed under a store key"));

@@ -1,0 +1,81 @@
+// Jobs that cannot be planned, and jobs that differ from what was begun.
+#include "engine/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/support/layers.h"
+
+namespace tinyot::test {
+namespace {
+
+void expect_usage_error(const PreprocessRequest& request, const std::string& message) {
+  try {
+    (void)planned(request);
+    ADD_FAILURE() << "no error: " << message;
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()), message);
+    EXPECT_EQ(error.remedy(), Remedy::None);
+  }
+}
+
+PreprocessRequest job_of(std::uint64_t ands, std::uint64_t unit) {
+  PreprocessRequest request;
+  request.ands = ands;
+  request.parameters.unit = unit;
+  return request;
+}
+
+TEST(Plan, RejectsTooManyUnits) {
+  expect_usage_error(
+      job_of(1 << 30, 1),
+      "1073741824 ANDs in units of 1 would be more than 2^20 units: use larger units");
+}
+
+TEST(Plan, RejectsMoreShardsThanUnits) {
+  PreprocessRequest request = job_of(1 << 12, 1 << 11);
+  request.shards = 2;
+  EXPECT_NO_THROW((void)planned(request));
+  request.shards = 3;
+  expect_usage_error(request,
+                     "4096 ANDs in units of 2048 are fewer units than 3 shards; use smaller units "
+                     "or fewer shards");
+}
+
+TEST(Plan, NamesTheParameterThatDiffersFromTheBegunJob) {
+  const PreprocessRequest job = job_of(1 << 12, 1 << 11);
+  const auto params = SecurityParameters::make(job.parameters);
+  const Manifest wanted = security_of(params, estimate_of(job));
+  Manifest begun = wanted;
+  begun.me = job.party;
+  begun.shards = job.shards;
+  begun.ands_requested = job.ands;
+  EXPECT_NO_THROW(check_same_parameters("the store", begun, job, wanted));
+  const auto expect_error = [&](const Manifest& other, const std::string& difference) {
+    try {
+      check_same_parameters("the store", other, job, wanted);
+      ADD_FAILURE() << "no error: " << difference;
+    } catch (const StoreError& error) {
+      EXPECT_EQ(std::string(error.what()),
+                "the store was begun with " + difference + ": repeat it, or begin another one");
+      EXPECT_EQ(error.remedy(), Remedy::None);
+    }
+  };
+  const auto changed = [&](auto change) {
+    Manifest other = begun;
+    change(other);
+    return other;
+  };
+  expect_error(changed([](Manifest& m) { m.me = Party::B; }), "party B, not A");
+  expect_error(changed([](Manifest& m) { m.profile = "fast"; }), "profile fast, not nnob12");
+  expect_error(changed([](Manifest& m) { m.material = "triples"; }), "material triples, not pairs");
+  expect_error(changed([](Manifest& m) { m.columns = "experiment"; }),
+               "labit-columns experiment, not theorem");
+  expect_error(changed([](Manifest& m) { m.sigma = 64; }), "sigma 64, not 40");
+  expect_error(changed([](Manifest& m) { m.unit = 1024; }), "unit 1024, not 2048");
+  expect_error(changed([](Manifest& m) { m.shards = 2; }), "shards 2, not 1");
+  expect_error(changed([](Manifest& m) { m.ands_requested = 1; }), "ands 1, not 4096");
+}
+
+}  // namespace
+}  // namespace tinyot::test
