@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include "tests/architecture/source_tree.h"
@@ -47,6 +48,27 @@ bool has_private_path(const std::string& line) {
   return false;
 }
 
+// The subcommands of `tinyot`, from the table of its main file.
+std::set<std::string> subcommands() {
+  static const std::regex kEntry(R"re(\{"(\w+)",\s*\w+_command\})re");
+  const std::string text = text_of(std::filesystem::path(TINYOT_SOURCE_DIR) / "tools" / "main.cpp");
+  std::set<std::string> names;
+  for (std::sregex_iterator match(text.begin(), text.end(), kEntry), end; match != end; ++match)
+    names.insert((*match)[1].str());
+  return names;
+}
+
+// The command-line option or subcommand that a text names, or nothing.
+std::string named_on_command_line(const std::string& text) {
+  static const std::regex kOption("--[A-Za-z][a-z-]*"), kCommand("tinyot ([a-z]+)");
+  static const std::set<std::string> kSubcommands = subcommands();
+  std::smatch match;
+  if (std::regex_search(text, match, kOption)) return match.str();
+  for (std::sregex_iterator at(text.begin(), text.end(), kCommand), end; at != end; ++at)
+    if (kSubcommands.contains((*at)[1].str())) return at->str();
+  return {};
+}
+
 TEST(SourceRules, NoForbiddenCalls) {
   for (const SourceFile& file : product_files()) {
     if (!file.is_code()) continue;
@@ -70,6 +92,44 @@ TEST(SourceRules, OnlyToolsWritesToTheTerminalAndHandlesSignals) {
            {"std::cerr", "std::cout", "std::clog", "stderr", "sigaction", "sigset"})
         EXPECT_EQ(code[i].find(word), std::string::npos) << file.path << ":" << i + 1;
   }
+}
+
+// Other programs embed the layers below: a message has a Remedy, and tools/ words it.
+TEST(SourceRules, OnlyToolsNamesOptionsSubcommandsAndExitStatuses) {
+  std::size_t literals = 0;
+  for (const SourceFile& file : product_files()) {
+    if (!file.is_code() || file.folder == "tools") continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i)
+      EXPECT_EQ(file.lines[i].find("ExitStatus"), std::string::npos) << file.path << ":" << i + 1;
+    for (const Literal& literal : string_literals(file.lines)) {
+      ++literals;
+      EXPECT_EQ(named_on_command_line(literal.text), "") << file.path << ":" << literal.line;
+    }
+  }
+  EXPECT_GT(literals, 500u) << "the test finds no literals";
+}
+
+TEST(SourceRules, FindOptionsAndSubcommandsInLiteralsOnly) {
+  const auto literals = string_literals(
+      {"#include \"a.h\"", "f(\"give it with --store-\"  // --key", "  \"key @FILE\", '\"', x);",
+       "--i; // \"--sigma\"", "g(\"see \\\"tinyot \" /* \"no\" */ \"store info\\\"\");"});
+  ASSERT_EQ(literals.size(), 3u);
+  EXPECT_EQ(literals[0].text, "a.h");
+  EXPECT_EQ(literals[1].text, "give it with --store-key @FILE");
+  EXPECT_EQ(literals[1].line, 3u);
+  EXPECT_EQ(literals[2].text, "see \\\"tinyot store info\\\"");
+  EXPECT_EQ(named_on_command_line(literals[1].text), "--store-key");
+  EXPECT_EQ(named_on_command_line(literals[2].text), "tinyot store");
+  EXPECT_EQ(named_on_command_line("make a key with tinyot keygen"), "tinyot keygen");
+  EXPECT_EQ(named_on_command_line("the tinyot protocol -- a-b --"), "");
+  EXPECT_GE(subcommands().size(), 10u);
+  // The rule finds what tools/ has.
+  std::size_t found = 0;
+  for (const SourceFile& file : product_files())
+    if (file.path == "tools/failure.cpp")
+      for (const Literal& literal : string_literals(file.lines))
+        found += named_on_command_line(literal.text).empty() ? 0 : 1;
+  EXPECT_GT(found, 10u);
 }
 
 TEST(SourceRules, HaveNoLeftOversOrPrivatePaths) {

@@ -121,6 +121,29 @@ std::vector<std::string> code_lines(const std::vector<std::string>& lines) {
   return lines_of(text);
 }
 
+std::vector<Literal> string_literals(const std::vector<std::string>& lines) {
+  const auto code = code_lines(lines);
+  std::vector<Literal> literals;
+  bool is_adjacent = false;  // nothing but blanks and comments since the last literal
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    for (std::size_t at = 0; at < code[i].size(); ++at) {
+      if (code[i][at] != '"') {
+        is_adjacent = is_adjacent && code[i][at] == ' ';
+        continue;
+      }
+      const std::size_t end = code[i].find('"', at + 1);
+      if (end == std::string::npos)
+        throw std::runtime_error("a string literal does not end: " + lines[i]);
+      if (!is_adjacent) literals.push_back({});
+      literals.back().line = i + 1;
+      literals.back().text += lines[i].substr(at + 1, end - at - 1);
+      is_adjacent = true;
+      at = end;
+    }
+  }
+  return literals;
+}
+
 std::vector<Include> includes_of(const std::vector<std::string>& lines) {
   static const std::regex kPattern(R"(^\s*#\s*include\s*(["<])([^">]*)[">].*)");
   std::vector<Include> includes;

@@ -32,6 +32,14 @@ std::vector<std::string> lines_of(std::string_view text);
 // string literals are not supported; the product has none.
 std::vector<std::string> code_lines(const std::vector<std::string>& lines);
 
+struct Literal {
+  std::size_t line;  // from 1, of its end
+  std::string text;  // as written, with escape sequences
+};
+
+// The string literals, adjacent ones joined. As code_lines, without raw ones.
+std::vector<Literal> string_literals(const std::vector<std::string>& lines);
+
 struct Include {
   std::size_t line;  // from 1
   std::string path;
