@@ -18,4 +18,8 @@ enum class Cause { None, Stopped, Network, Other, Aborted, Cheated };
 
 Cause cause_of(const std::exception_ptr& failure);
 
+// The one of two failures that explains the other; the first if neither does.
+const std::exception_ptr& explaining(const std::exception_ptr& first,
+                                     const std::exception_ptr& second);
+
 }  // namespace tinyot

@@ -56,10 +56,7 @@ PreprocessResult run_both(const PreprocessRequest& request, const net::TcpTimeou
   std::thread of_b(run, Party::B);
   run(Party::A);
   of_b.join();
-  // The one that explains the other.
-  if (const auto& cause =
-          cause_of(failures[0]) >= cause_of(failures[1]) ? failures[0] : failures[1])
-    std::rethrow_exception(cause);
+  if (const auto& failure = explaining(failures[0], failures[1])) std::rethrow_exception(failure);
   return std::move(results[results[0].wall_s > results[1].wall_s ? 0 : 1]);
 }
 

@@ -158,7 +158,7 @@ class LiveRun {
       makers_session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace);
     }
     maker.join();
-    if (cause_of(maker.failure()) > cause_of(failure)) failure = maker.failure();
+    failure = explaining(failure, maker.failure());
     evaluation.attempts = units_of(std::span(live_.requests).first(maker.made()));
     if (!failure) return evaluation;
     if (cause_of(failure) == Cause::Cheated) {

@@ -134,9 +134,7 @@ void check_enough(std::span<const storage::Store> stores, const MaterialCounts& 
                  std::to_string(left) + ", needs " + std::to_string(needed[kind]);
   }
   if (!shortages.empty())
-    throw OutOfMaterial(
-        "not enough material in this store: " + shortages + "; make more in a new store",
-        Remedy::MakeMaterial);
+    throw OutOfMaterial("not enough material in this store: " + shortages, Remedy::MakeMaterial);
 }
 
 StoreStatus status_of(const storage::Store& store) {

@@ -51,7 +51,9 @@ Endpoint& Endpoint::allow_plaintext() {
 }
 
 Endpoint& Endpoint::log_rejections(std::function<void(const std::string&)> log) {
-  changed().endpoint.rejected = std::move(log);
+  changed().endpoint.rejected = [log = std::move(log)](const std::string& line, Remedy) {
+    log(line);
+  };
   return *this;
 }
 

@@ -1,7 +1,8 @@
 // Stores and runs through the public headers.
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "tests/library/two_threads.h"
 
@@ -145,6 +146,63 @@ TEST(Library, StopsPreprocessingAfterTheUnitAtHand) {
     EXPECT_EQ(resumed.store.state, StoreState::Complete);
     EXPECT_EQ(resumed.ands, request.ands - stopped.ands);
   });
+}
+
+// Asks to stop a moment after `work` has begun, and expects that it does so soon.
+void expect_cancelled(const std::function<void(std::stop_token)>& work) {
+  std::stop_source stop;
+  const auto begin = std::chrono::steady_clock::now();
+  auto stopping = std::async(std::launch::async, [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stop.request_stop();
+  });
+  EXPECT_THROW(work(stop.get_token()), Cancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+}
+
+TEST(Library, CancelsTheWaitForThePeer) {
+  const Directory directory;
+  const std::string address = free_address();
+  for (const Endpoint& endpoint : {Endpoint::listen(address), Endpoint::connect(address)}) {
+    PreprocessRequest request{.endpoint = endpoint, .store = directory / "store", .ands = 64};
+    expect_cancelled([&](std::stop_token cancel) { preprocess(request, nullptr, cancel); });
+    RunRequest live{.endpoint = endpoint, .live = ParameterRequest{}};
+    expect_cancelled(
+        [&](std::stop_token cancel) { run(live, *product(), input_of(Party::A, 1), 1, cancel); });
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory / "store"));
+}
+
+// The peer is connected, and says nothing.
+TEST(Library, CancelsTheHandshake) {
+  const Directory directory;
+  const auto [mine, peers] = socket_pair();
+  const Endpoint endpoint =
+      Endpoint::over([descriptor = mine] { return std::make_unique<SocketTransport>(descriptor); });
+  PreprocessRequest request{.endpoint = endpoint, .store = directory / "store", .ands = 64};
+  expect_cancelled([&](std::stop_token cancel) { preprocess(request, nullptr, cancel); });
+  ::close(peers);
+}
+
+// A deep circuit; the peer finds the connection closed, and its store stays as it was.
+TEST(Library, CancelsRuns) {
+  const Stores stores(1 << 19, 1 << 10);
+  const auto deep = make_circuit("deep", [](Program& program) {
+    auto x = program.input("x", 64, Party::A);
+    const auto y = program.input("y", 64, Party::B);
+    for (int i = 0; i < 60; ++i) x = x * y;
+    program.output("z", x);
+  });
+  both([&](Party party) {
+    const auto evaluate = [&](std::stop_token cancel) {
+      for (;;) run(stores.run(party), *deep, input_of(party, 3), 1, cancel);
+    };
+    if (party == Party::A)
+      expect_cancelled(evaluate);
+    else
+      EXPECT_THROW(evaluate({}), Error);
+  });
+  EXPECT_EQ(Store(stores.of(Party::B)).info().state, StoreState::Complete);
 }
 
 TEST(Library, AuthenticatesByKeys) {

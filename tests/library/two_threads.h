@@ -1,7 +1,9 @@
 // Both parties on two threads of this process, with the public headers alone.
 #pragma once
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <tinyot/tinyot.h>
 
@@ -77,6 +79,20 @@ inline void both(const std::function<void(Party)>& work) {
   }
   of_b.get();
   if (failure) std::rethrow_exception(failure);
+}
+
+// An address at which nothing listens.
+inline std::string free_address() {
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof name;
+  if (::bind(descriptor, reinterpret_cast<sockaddr*>(&name), sizeof name) != 0 ||
+      ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&name), &length) != 0)
+    throw std::runtime_error("no address");
+  ::close(descriptor);
+  return "127.0.0.1:" + std::to_string(ntohs(name.sin_port));
 }
 
 // A store of each party, with triples.

@@ -162,5 +162,33 @@ TEST(Handshake, ReplacesControlCharactersOfThePeer) {
       << "the message contains an escape sequence from the peer";
 }
 
+constexpr MessageTag kLater{0x7301, "test.later"};
+
+TEST(CompareParameters, FindsDifferencesLaterInASession) {
+  for (const std::string value : {"40", "64"}) {
+    run_channels([&](Party party, Channel& channel) {
+      std::vector<Parameter> parameters = kParameters;
+      if (party == Party::B) parameters[1].value = value;
+      const auto compare = [&] { compare_parameters(channel, kLater, party, parameters); };
+      if (value == "40")
+        EXPECT_NO_THROW(compare());
+      else
+        EXPECT_THROW(compare(), Disagreement);
+    });
+  }
+}
+
+TEST(CompareParameters, RejectsMessagesThatAreNone) {
+  const std::string magic(kMagic);
+  for (const std::string& message :
+       {std::string(), std::string("TinyOT"), std::string(100, 'x'), magic + "\xff\xff\xff"}) {
+    run_channels([&](Party party, Channel& channel) {
+      if (party == Party::B) return channel.send(kLater, std::as_bytes(std::span(message)));
+      EXPECT_THROW(compare_parameters(channel, kLater, party, kParameters), PeerCheated)
+          << message.size();
+    });
+  }
+}
+
 }  // namespace
 }  // namespace tinyot
