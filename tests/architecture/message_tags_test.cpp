@@ -37,9 +37,9 @@ std::map<std::string, std::string> documented_tags() {
       text_of(std::filesystem::path(TINYOT_SOURCE_DIR) / "doc" / "protocol.md");
   for (const std::string& line : lines_of(text)) {
     std::smatch match;
-    if (std::regex_match(line, match, kRow))
-      EXPECT_TRUE(tags.emplace(match[1].str(), match[2].str()).second)
-          << match[1].str() << " is documented twice";
+    if (!std::regex_match(line, match, kRow)) continue;
+    EXPECT_TRUE(tags.emplace(match[1].str(), match[2].str()).second)
+        << match[1].str() << " is documented twice";
   }
   return tags;
 }
