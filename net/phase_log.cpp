@@ -1,6 +1,6 @@
 #include "net/phase_log.h"
 
-#include <time.h>
+#include <ctime>
 
 namespace tinyot::net {
 namespace {

@@ -1,6 +1,6 @@
 #include "storage/background_sink.h"
 
-#include <time.h>
+#include <ctime>
 
 #include <chrono>
 #include <utility>
