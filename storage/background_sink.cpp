@@ -1,8 +1,7 @@
 #include "storage/background_sink.h"
 
-#include <ctime>
-
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 namespace tinyot::storage {

@@ -28,7 +28,8 @@ class Word {
   // The constant `value`; bits from 64 on are 0.
   static Word constant(std::uint64_t value) {
     Word word;
-    for (std::size_t i = 0; i < std::min<std::size_t>(n, 64); ++i) word[i] = Bit(((value >> i) & 1) != 0);
+    for (std::size_t i = 0; i < std::min<std::size_t>(n, 64); ++i)
+      word[i] = Bit(((value >> i) & 1) != 0);
     return word;
   }
 
