@@ -224,6 +224,7 @@ TEST(MaterialReader, RejectsTakingMoreThanWanted) {
     EXPECT_THROW(reader.take(kOther, 1), OutOfMaterial);
     expect_numbers(reader.take(kOne, all - 1), 0, all - 1);
     EXPECT_THROW(reader.take(kOne, 2), OutOfMaterial);
+    expect_numbers(reader.take(kOne, 1), all - 1, 1);
     EXPECT_THROW(reader.take(kOne, 1), OutOfMaterial);
   }
 }

@@ -157,8 +157,8 @@ TEST_F(LocalTest, EachPartysFailureIsALineOfItsOwn) {
   const Ended ended = run(circuit_file("adder64.txt"), {"--input", "0=1", "--input", "1=1"});
   EXPECT_EQ(ended.status, 5);
   for (const char* party : {"A", "B"}) {
-    const std::string line =
-        std::string(party) + ": no store in " + path(party) + "; make one with tinyot preprocess\n";
+    const std::string line = std::string(party) + ": no store in " + path(party) +
+                             "; make material with tinyot preprocess, in a new store\n";
     EXPECT_NE(ended.err.find(line), std::string::npos) << ended.err;
   }
 }

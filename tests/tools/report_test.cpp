@@ -323,9 +323,10 @@ TEST_F(ReportTest, OfBenchOfflineByDefault) {
 }
 
 TEST_F(ReportTest, OfBenchOfflineRefusesWhatItDoesNotKnow) {
-  for (const auto& [option, value] : {std::pair{"--profile", "quick"}, {"--softspoken-k", "3"}})
-    EXPECT_TRUE(
-        ended_with(tinyot({"bench", "offline", "--profile", "fast", option, value}), 2, option))
+  for (const auto& [option, value] :
+       {std::pair{std::string("profile"), "quick"}, {"softspoken-k", "3"}})
+    EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--profile", "fast", "--" + option, value}),
+                           2, option))
         << option;
   EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--material", "quads"}), 2, "--material"));
   EXPECT_TRUE(
