@@ -2,25 +2,26 @@
 include(GNUInstallDirs)
 
 set(TINYOT_LAYERS base crypto net checks offline storage circuitgen online engine)
-add_library(tinyot STATIC)
-add_library(tinyot::tinyot ALIAS tinyot)
+add_library(tinyot_library STATIC)
+add_library(tinyot::tinyot ALIAS tinyot_library)
+set_target_properties(tinyot_library PROPERTIES OUTPUT_NAME tinyot EXPORT_NAME tinyot)
 foreach(layer ${TINYOT_LAYERS} handshake_proto manifest_proto)
-  target_sources(tinyot PRIVATE $<TARGET_OBJECTS:tinyot_${layer}>)
+  target_sources(tinyot_library PRIVATE $<TARGET_OBJECTS:tinyot_${layer}>)
 endforeach()
-set_target_properties(tinyot PROPERTIES LINKER_LANGUAGE CXX)
-target_compile_features(tinyot PUBLIC cxx_std_20)
-target_include_directories(tinyot INTERFACE
+set_target_properties(tinyot_library PROPERTIES LINKER_LANGUAGE CXX)
+target_compile_features(tinyot_library PUBLIC cxx_std_20)
+target_include_directories(tinyot_library INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(tinyot PRIVATE
+target_link_libraries(tinyot_library PRIVATE
   PkgConfig::CRYPTOPP PkgConfig::SODIUM PkgConfig::LMDB PkgConfig::HWY protobuf::libprotobuf
   OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 
 if(TINYOT_INSTALL)
   include(CMakePackageConfigHelpers)
   set(TINYOT_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/tinyot)
-  install(TARGETS tinyot EXPORT tinyotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS tinyot_library EXPORT tinyotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT tinyotTargets NAMESPACE tinyot:: DESTINATION ${TINYOT_CMAKE_DIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tinyot
                     ${PROJECT_BINARY_DIR}/generated/include/tinyot
@@ -38,6 +39,6 @@ if(TINYOT_INSTALL)
   install(FILES ${PROJECT_BINARY_DIR}/generated/tinyot.pc
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   if(TINYOT_COMMAND)
-    install(TARGETS tinyot_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS tinyot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endif()

@@ -28,10 +28,6 @@ std::unique_ptr<circuit::Circuit> is_above(std::uint64_t bound) {
   });
 }
 
-Values input_of(Party party, std::uint64_t value) {
-  return Values().set(party == Party::A ? "x" : "y", value);
-}
-
 // Searches for a shared value by comparisons that depend on earlier answers.
 TEST(Evaluator, ContinuesWithSharedValues) {
   const Stores stores;

@@ -22,10 +22,6 @@ std::unique_ptr<circuit::Circuit> product(std::uint32_t bits = 16) {
   });
 }
 
-Values input_of(Party party, std::uint64_t value) {
-  return Values().set(party == Party::A ? "x" : "y", value);
-}
-
 TEST(Library, PreprocessesAndRuns) {
   const Stores stores;
   const StoreInfo before = Store(stores.of(Party::A)).info();

@@ -116,6 +116,11 @@ struct Stores {
   Endpoints endpoints;
 };
 
+// The input of A is x, that of B y.
+inline Values input_of(Party party, std::uint64_t value) {
+  return Values().set(party == Party::A ? "x" : "y", value);
+}
+
 inline std::string message_of(const std::function<void()>& call) {
   try {
     call();
