@@ -58,7 +58,7 @@ class FunctionCircuit final : public Circuit {
   std::function<void(Program&)> function_;
 };
 
-Number Program::declare(InputBundle bundle) {
+Number Program::declare(const InputBundle& bundle) {
   declare_in(info_.inputs, inputs_, bundle, declares_);
   return Number(builder_.input(inputs_++));
 }

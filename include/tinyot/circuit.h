@@ -37,7 +37,7 @@ class Program {
   friend class FunctionCircuit;
   Program(Builder& builder, CircuitInfo& info, bool declares)
       : builder_(builder), info_(info), declares_(declares) {}
-  Number declare(InputBundle bundle);
+  Number declare(const InputBundle& bundle);
 
   Builder& builder_;
   CircuitInfo& info_;
