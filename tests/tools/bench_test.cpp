@@ -71,7 +71,7 @@ TEST(BenchOnline, QuotesNamesWithCommasInCsv) {
 
 TEST(BenchTable, QuotesInCsvWhatWouldBreakARow) {
   ::testing::internal::CaptureStdout();
-  tools::Table table(Table::style_from("csv"));
+  tools::Table table(tools::Table::style_from("csv"));
   table.add({{"plain", "a b"},
              {"comma", "a,b"},
              {"quote", "say \"a\""},
