@@ -12,7 +12,8 @@ void MaterialPipe::pour(MaterialBatch batch) {
   if (end_) std::rethrow_exception(end_);
   unit_begun_ = true;
   if (drains_) return;
-  open_[batch.kind].push(std::move(batch));
+  BatchQueue& queue = open_[batch.kind];
+  queue.push(std::move(batch));
 }
 
 void MaterialPipe::finish_unit() {

@@ -117,7 +117,8 @@ void Store::pour(MaterialBatch batch) {
   check_shape(batch, manifest().me);
   if (manifest().state == SessionState::Revoked)
     database_->read("store material", [](const View& view) { view.check_not_revoked(); });
-  queues_[batch.kind].push(std::move(batch));
+  BatchQueue& queue = queues_[batch.kind];
+  queue.push(std::move(batch));
   while (queues_.bytes() >= kCommitBytes) {
     const std::vector<PlannedBatch> batches = plan_batches(Rest::StaysQueued);
     if (batches.empty()) return;

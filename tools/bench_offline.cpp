@@ -43,7 +43,7 @@ double sum_over_phases(const Json& report, const char* field) {
 
 // Uses what the job's two parties will take once before, as a machine that has been at work for a
 // while has.
-void warm_up(const PreprocessJob& job) {
+void warm_up(const engine::PreprocessRequest& job) {
   const engine::JobEstimate estimate = engine::estimate_of(engine::planned(job));
   engine::use_memory_once(std::min(2 * (estimate.memory_bytes + estimate.disk_bytes),
                                    engine::available_memory_bytes() / 2));

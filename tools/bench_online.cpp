@@ -105,6 +105,7 @@ void make_material(const OnlineBench& bench, const LocalLink& link, const NamedC
 
 Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs) {
   std::vector<double> walls;
+  walls.reserve(runs.size());
   for (const Json& run : runs) walls.push_back(slower_of(run)["wall_s"]);
   const Json& last = slower_of(runs.back());
   const double wall_s = median(walls), ands = last["ands"];

@@ -6,15 +6,13 @@
 #include "offline/ot_extension.h"
 
 namespace tinyot {
-namespace {
-
-constexpr std::uint64_t kDomain = 0;
+namespace engine {
 
 // A connection for OTs in one direction.
 class OtSession {
  public:
   OtSession(const OtRequest& request, Party me) {
-    channel_ = engine::Connector(engine_endpoint(request.endpoint)).open();
+    channel_ = Connector(engine_endpoint(request.endpoint)).open();
     crypto::Rng rng = crypto::Rng::from_system();
     const checks::SessionIds ids = checks::establish_session(
         *channel_, rng, me,
@@ -32,7 +30,7 @@ class OtSession {
   void within(Work work) {
     require(!has_failed_, "the connection has ended with an error");
     has_failed_ = true;
-    engine::within_session({}, *channel_, [&] {
+    within_session({}, *channel_, [&] {
       work();
       channel_->flush();
     });
@@ -46,6 +44,11 @@ class OtSession {
   std::optional<offline::Trees> trees_;
   bool has_failed_ = false;
 };
+
+}  // namespace engine
+namespace {
+
+constexpr std::uint64_t kDomain = 0;
 
 void require_equal(std::size_t x, std::size_t y) {
   require(x == y, "spans of different numbers of OTs");
@@ -70,7 +73,7 @@ struct OtSender::State {
   explicit State(const OtRequest& request)
       : connection(request, Party::A),
         ots(connection.session(), connection.trees().peers, kDomain) {}
-  OtSession connection;
+  engine::OtSession connection;
   offline::OtSender ots;
 };
 
@@ -101,7 +104,7 @@ struct OtReceiver::State {
   explicit State(const OtRequest& request)
       : connection(request, Party::B), ots(connection.session(), connection.trees().mine, kDomain) {
   }
-  OtSession connection;
+  engine::OtSession connection;
   offline::OtReceiver ots;
 };
 

@@ -116,7 +116,7 @@ class DeviatingStream final : public net::ByteStream {
         break;
       case Trick::WrongLength:
         note_deviation();
-        return put(header, std::move(payload), kEnormous);
+        return put(header, payload, kEnormous);
       case Trick::WrongTag:
         sent.tag ^= 1;
         break;
@@ -135,7 +135,7 @@ class DeviatingStream final : public net::ByteStream {
         if (payload == honest) return put(header, payload);
     }
     note_deviation();
-    put(sent, std::move(payload));
+    put(sent, payload);
   }
 
   void change(std::uint32_t tag, Payload& payload) const {
