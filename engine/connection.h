@@ -14,7 +14,7 @@
 
 namespace tinyot::engine {
 
-// Where this party meets the other one: it listens or connects, makes sure of the peer's key where
+// Connects this party to the other one: it listens or connects, makes sure of the peer's key where
 // it has one of its own, and frames messages. It reports each
 // rejected connection to the endpoint.
 class Connector {

@@ -108,18 +108,17 @@ void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta
   storage::write_session_file(*job_.session, *session_file_, job_.store_key);
 }
 
-// What the units of this connection have to be tied to, because something has been made under the
-// session's keys before: without it nothing may be made.
+// The reference bits for the Delta-consistency check of this connection, because units have been
+// made under the session's keys before: without them nothing may be made.
 ReferenceBits PreprocessRun::reference_bits() const {
   std::optional<ReferenceBits> kept = store_->kept();
   if (!kept || kept->bits_a.count != offline::kReferenceBits ||
       kept->bits_b.count != offline::kReferenceBits)
     throw StoreError(
         "the store in " + job_.store.string() +
-            " does not hold what new units are to be tied to, so that no more can be made for "
-            "it: " +
-            "if it was begun with a session file, give that; else use what it has, and start a new "
-            "session in a new store for more",
+            " does not hold reference bits to check new units against, so that no more can be "
+            "made for it: if it was begun with a session file, give that; else use what it has, "
+            "and start a new session in a new store for more",
         Remedy::GiveSessionFile);
   return std::move(*kept);
 }
@@ -186,7 +185,7 @@ Begun open_what_is_there(const PreprocessRequest& job) {
     begun.session_file = storage::read_session_file(*job.session, job.store_key);
     if (begun.session_file->reference.bits_a.count != offline::kReferenceBits)
       throw StoreError("the session file " + job.session->string() +
-                       " is of another kind; begin a new session");
+                       " does not hold the reference bits of a session; begin a new one");
   } else if (job.session && job.shard != 1) {
     throw StoreError("there is no session file " + job.session->string() +
                      " yet: begin shard 1, which makes it, and copy it here");
@@ -206,7 +205,7 @@ void PreprocessRun::check_what_is_there() const {
     check_peer(session_file_->manifest, job_.endpoint, name);
   }
   if (!store_) return;
-  (void)store_->global_key();  // a dead session is refused here
+  (void)store_->global_key();  // a revoked session is refused here
   const std::string name = "the store in " + job_.store.string();
   check_same_parameters(name, store_->manifest(), job_, security_);
   check_peer(store_->manifest(), job_.endpoint, name);

@@ -62,7 +62,7 @@ storage::ReservationChain reserve_with_peer(checks::Session& session,
                                             std::span<storage::Store> shards,
                                             const MaterialCounts& needed);
 
-// Role: both, symmetric. Takes a planned reservation, after meet().
+// Role: both, symmetric. Takes a planned reservation, after synchronise().
 // Wire: 1 message each way.
 // Fails: Disagreement if one of the stores does not hold it, or not the same range; if it is the
 // peer's, mine is burnt too. OutOfMaterial if it holds less than `needed`.

@@ -1,6 +1,6 @@
 // A reactive computation: the parties look at an output, and decide what to compute next with
-// values that stay shared. Here they search for the amount at which supply meets demand: in each
-// step a public guess is compared with a secret that neither of them knows.
+// values that stay shared. Here they search for a number: in each step a public guess is compared
+// with a secret that neither of them knows.
 //
 //   ./5_reactive A store-a 30 & ./5_reactive B store-b 12
 #include <tinyot/tinyot.h>

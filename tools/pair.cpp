@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kGraceAfterFailure = std::chrono::seconds(3);  // for the other party to notice
 
 // Each party with its key, pinning the other one's. All pairs of a process have the same keys, so
-// that a store meets its peer again.
+// that a store is used with the peer that it was made with.
 std::shared_ptr<const net::TlsAdmission> tls_of(Party party) {
   static const net::Identity kA = net::Identity::generate(), kB = net::Identity::generate();
   const net::Identity &mine = party == Party::A ? kA : kB, &peers = party == Party::A ? kB : kA;

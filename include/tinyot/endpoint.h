@@ -39,8 +39,8 @@ struct Timeouts {
 // One end of the connection. The two parties' ends belong together: one listens and the other one
 // connects, or both open transports.
 //
-// Over TCP both parties need keys (authenticate), except on a loopback address; otherwise whoever
-// answers passes for the peer. A transport authenticates the peer itself.
+// Over TCP both parties need keys (authenticate), except on a loopback address; otherwise any
+// process that answers passes for the peer. A transport authenticates the peer itself.
 // Copies share what they refer to; an Endpoint may be used for several calls one after the other.
 class Endpoint {
  public:

@@ -1,5 +1,5 @@
-// What the parties say of their stores, said wrong: each lie meets its own check, and takes nothing
-// out of the honest party's store.
+// Wrong messages about stores: each is found by a check of its own, and takes nothing out of the
+// honest party's store.
 #include "engine/synchronise.h"
 
 #include "base/error.h"

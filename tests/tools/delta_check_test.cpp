@@ -1,6 +1,6 @@
-// Every connection of a session is tied to its first one, whatever the store has been used for:
-// otherwise a peer that comes back with another global key would pass all checks, and learn bits
-// that are opened.
+// Every connection of a session is checked against its first one, whatever the store has been used
+// for: otherwise a peer that comes back with another global key would pass all checks, and learn
+// bits that are opened.
 #include <signal.h>
 
 #include <cstring>
@@ -114,7 +114,7 @@ TEST_F(DeltaCheckTest, AStoreWhoseBitsAreUsedUpCanBeResumed) {
   expect_completed(resume(kPairs), "auth_ots_ba");
 }
 
-TEST_F(DeltaCheckTest, WhatIsKeptIsNobodysToUse) {
+TEST_F(DeltaCheckTest, ReferenceBitsAreNeverDrawn) {
   make_some_units(kPairs);
   const Json info = store_info('A');
   for (const char* kind : {"auth_bits_a", "auth_bits_b"}) {
@@ -139,7 +139,7 @@ TEST_F(DeltaCheckTest, AStoreThatCannotBeTiedIsNotResumed) {
     store.change("forget what was kept", 0, [](Change& change) { change.drop_kept(); });
   }
   const Ended ended = tinyot(as('A', "preprocess", kOnlyTriples + kResume));
-  EXPECT_TRUE(ended_with(ended, 5, "does not hold what new units are to be tied to"));
+  EXPECT_TRUE(ended_with(ended, 5, "does not hold reference bits to check new units against"));
   EXPECT_TRUE(ended_with(ended, 5, "; give it with --session FILE\n"));
   EXPECT_EQ(store_info('A')["state"], "open");
 }

@@ -56,7 +56,7 @@ class InterruptionTest : public CommandTest {
     return held;
   }
 
-  // B dies without a word; A must notice, and name the phase it was in.
+  // B is killed; A must notice, and name the phase it was in.
   void kill_b_after(std::uint64_t units, const Arguments& options,
                     const std::string& phase = "aBits: columns") {
     Held held = start_held(options, options, hold_after(units));

@@ -73,7 +73,7 @@ TEST_F(SecretsTest, TheStoreIsPrivate) {
   EXPECT_EQ(static_cast<unsigned>(std::filesystem::status(path("A")).permissions()) & 0077, 0u);
 }
 
-TEST_F(SecretsTest, OneProcessAddsToAStoreAtATimeAndNobodyEndsItMeanwhile) {
+TEST_F(SecretsTest, OneProcessAddsToAStoreAtATimeAndNoOtherEndsItMeanwhile) {
   preprocess("2^10");
   const Arguments resume =
       as('A', "preprocess",

@@ -53,9 +53,9 @@ TEST_F(UnlockRunTest, APartyThatHasUsedSomeMeetsOneThatHasUnlockedNothing) {
     lock(late);
     {
       Store store = Store::open(path(late == 'A' ? "B" : "A"));
-      ReservationRequest wish;
-      wish.counts.of = {40, 40, 0, 0, 0, 0, 300};  // more than a batch of each
-      (void)store.grant(wish);
+      ReservationRequest request;
+      request.counts.of = {40, 40, 0, 0, 0, 0, 300};  // more than a batch of each
+      (void)store.grant(request);
     }
     const BothEnded ended = [&] {
       Process a(TINYOT_BINARY, sum('A', port_)), b(TINYOT_BINARY, sum('B', port_));
