@@ -2,8 +2,10 @@
 // it there.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <regex>
 
 #include "tests/architecture/source_tree.h"
 
@@ -59,6 +61,58 @@ TEST(Mutations, TextOccursOnceInFile) {
   for (const auto& entry : fs::directory_iterator(kRoot / "checks" / "mutations"))
     lines += expect_texts_occur_once(entry.path());
   EXPECT_GT(lines, 60u);
+}
+
+// The names of all tests in a folder of tests, with a stand-in for instances and parameters.
+std::vector<std::string> tests_in(const fs::path& folder) {
+  static const std::regex kTest(R"(\nTEST(_F|_P)?\((\w+),\s*(\w+)\))");
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".cpp") continue;
+    const std::string text = text_of(entry.path());
+    for (std::sregex_iterator match(text.begin(), text.end(), kTest), end; match != end; ++match) {
+      const std::string name = (*match)[2].str() + "." + (*match)[3].str();
+      names.push_back((*match)[1].str() == "_P" ? "Instance/" + name + "/0" : name);
+    }
+  }
+  return names;
+}
+
+// As GoogleTest's filters, with * alone.
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] == '*')
+    return matches(pattern.substr(1), name) || (!name.empty() && matches(pattern, name.substr(1)));
+  return !name.empty() && pattern[0] == name[0] && matches(pattern.substr(1), name.substr(1));
+}
+
+// Without a test that its filter selects, a change would count as one that no test detects.
+TEST(Mutations, FiltersSelectTests) {
+  std::size_t seen = 0;
+  for (const auto& entry : fs::directory_iterator(kRoot / "checks" / "mutations")) {
+    for (const std::string& line : lines_of(text_of(entry.path()))) {
+      if (!line.starts_with("test  ")) continue;
+      const auto blank = line.find(' ', 6);
+      const std::string program = line.substr(6, blank - 6);
+      std::string filter = blank == std::string::npos ? "*" : line.substr(blank + 1);
+      // Executables of one folder: storage_test, store_flips_test; hygiene_test is in tools.
+      std::string folder = program.substr(0, program.find("_test"));
+      if (folder.starts_with("store_")) folder = "storage";
+      if (!fs::exists(kRoot / "tests" / folder)) folder = "tools";
+      const std::vector<std::string> tests = tests_in(kRoot / "tests" / folder);
+      bool selects = false;
+      for (std::size_t at = 0; at <= filter.size();) {
+        const std::size_t end = std::min(filter.find(':', at), filter.size());
+        const std::string pattern = filter.substr(at, end - at);
+        selects |= std::ranges::any_of(
+            tests, [&](const std::string& name) { return matches(pattern, name); });
+        at = end + 1;
+      }
+      EXPECT_TRUE(selects) << program << " has no test " << filter;
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 200u);
 }
 
 }  // namespace
