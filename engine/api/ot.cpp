@@ -57,8 +57,7 @@ void require_equal(std::size_t x, std::size_t y) {
 BitVector unpacked(std::span<const std::byte> choices, std::size_t count) {
   require(choices.size() == (count + 7) / 8, "the choices are not ceil(n / 8) bytes");
   BitVector bits(count);
-  for (std::size_t i = 0; i < count; ++i)
-    bits.put(i, ((std::to_integer<unsigned>(choices[i / 8]) >> (i % 8)) & 1) != 0);
+  for (std::size_t i = 0; i < count; ++i) bits.put(i, packed_bit(choices, i));
   return bits;
 }
 

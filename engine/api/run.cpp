@@ -87,8 +87,7 @@ RunResult result_of(const circuit::CircuitInfo& info, engine::RunReport& report)
   return result;
 }
 
-}  // namespace
-
+// The circuit with a digest of its interface and all its gates, which the parties compare.
 engine::LoadedCircuit loaded(const circuit::Circuit& circuit, std::size_t lanes) {
   CircuitDigest digest;
   digest.add(circuit.info());
@@ -96,6 +95,8 @@ engine::LoadedCircuit loaded(const circuit::Circuit& circuit, std::size_t lanes)
   return engine::LoadedCircuit(std::make_unique<BorrowedCircuit>(circuit),
                                circuit.info().name + " " + digest.text(), lanes);
 }
+
+}  // namespace
 
 RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
               std::size_t lanes, const std::stop_token& cancel) {

@@ -31,15 +31,15 @@ engine::Endpoint engine_endpoint(const Endpoint& endpoint);
 
 std::optional<storage::StoreKey> read_key(const std::optional<std::filesystem::path>& file);
 
-StoreInfo info_of(const storage::Store& store);
+// Bit `bit` of a packed value (tinyot/values.h).
+inline bool packed_bit(std::span<const std::byte> bytes, std::size_t bit) {
+  return ((std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8)) & 1) != 0;
+}
 
 // Fails: UsageError naming the bundle, for values that are missing, superfluous or of another
 // shape.
 online::InputValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
                                  const Values& values);
 Values output_values(const circuit::CircuitInfo& info, const online::InputValues& outputs);
-
-// The circuit with a digest of its interface and all its gates, which the parties compare.
-engine::LoadedCircuit loaded(const circuit::Circuit& circuit, std::size_t lanes);
 
 }  // namespace tinyot

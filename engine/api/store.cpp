@@ -31,13 +31,6 @@ StoreState state_of(storage::SessionState state) {
   return StoreState::Revoked;
 }
 
-}  // namespace
-
-std::optional<storage::StoreKey> read_key(const std::optional<std::filesystem::path>& file) {
-  if (!file) return std::nullopt;
-  return storage::read_store_key(*file);
-}
-
 StoreInfo info_of(const storage::Store& store) {
   const storage::Manifest& manifest = store.manifest();
   StoreInfo info{.session = short_name(engine::session_id_of(manifest)),
@@ -62,6 +55,13 @@ StoreInfo info_of(const storage::Store& store) {
   for (const MaterialKind kind : kinds_of(manifest.material))
     info.ands_left = std::min(info.ands_left, info.left[kind]);
   return info;
+}
+
+}  // namespace
+
+std::optional<storage::StoreKey> read_key(const std::optional<std::filesystem::path>& file) {
+  if (!file) return std::nullopt;
+  return storage::read_store_key(*file);
 }
 
 Store::Store(std::filesystem::path directory, std::optional<std::filesystem::path> store_key)

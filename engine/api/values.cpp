@@ -15,10 +15,6 @@ SecretVector<std::byte> bytes_of(std::uint64_t integer) {
   return bytes;
 }
 
-bool bit_of(std::span<const std::byte> bytes, std::size_t bit) {
-  return ((std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8)) & 1) != 0;
-}
-
 }  // namespace
 
 Values::Values() : state_(std::make_unique<State>()) {}
@@ -95,7 +91,7 @@ online::InputValues input_values(const circuit::CircuitInfo& info, Party party, 
     for (std::size_t lane = 0; lane < count; ++lane) {
       const auto bytes = values.bytes(bundle.name, lane);
       for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
-        const bool value = bit_of(bytes, bit);
+        const bool value = packed_bit(bytes, bit);
         if (bit < bundle.bits)
           mine[lane].put(bit, value);
         else if (value)
