@@ -52,6 +52,11 @@ double layers_bound_bits(std::uint64_t l, std::uint32_t bucket) {
   return bucket + (bucket - 1.0) * std::log2(static_cast<double>(l));
 }
 
+void require_softspoken_k(std::uint64_t k) {
+  if (k != 1 && k != 2 && k != 4)
+    throw UsageError("softspoken-k " + std::to_string(k) + " is not 1, 2 or 4");
+}
+
 SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   SecurityParameters parameters;
   parameters.request_ = request;
@@ -66,8 +71,7 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
   if (unit < 1 || unit > kUnitMax)
     throw UsageError("unit " + std::to_string(unit) +
                      " is out of range: 1 to 2^24 ANDs, which are permuted together");
-  if (request.softspoken_k != 1 && request.softspoken_k != 2 && request.softspoken_k != 4)
-    throw UsageError("softspoken-k " + std::to_string(request.softspoken_k) + " is not 1, 2 or 4");
+  require_softspoken_k(request.softspoken_k);
   if (fast && material != MaterialForm::Triples)
     throw UsageError("the profile fast makes triples only, and the material asked for is pairs");
   parameters.bucket_ = request.bucket ? *request.bucket : parameters.smallest_bucket(unit);

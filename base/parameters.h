@@ -43,6 +43,9 @@ struct UnitPlan {
   friend bool operator==(const UnitPlan&, const UnitPlan&) = default;
 };
 
+// Fails: UsageError unless k, the tree depth of SoftSpokenOT, is 1, 2 or 4.
+void require_softspoken_k(std::uint64_t k);
+
 class SecurityParameters {
  public:
   // Fails: UsageError naming the parameter, its range or the bound that it misses.

@@ -1,92 +1,90 @@
 #include "circuitgen/cost.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/error.h"
-#include "circuitgen/wire_ids.h"
 
 namespace tinyot::circuit {
 namespace {
 
-class CostSink final : public GateSink {
+// Ends the generation of a circuit that has too many gates.
+class LimitedCounter final : public GateSink {
  public:
-  // Thrown to end the generation.
-  struct TooLarge {};
+  struct TooLarge {};  // thrown
 
-  CostSink(const CircuitInfo& info, CircuitCost& cost, std::uint64_t gates_max)
-      : info_(info), cost_(cost), gates_left_(gates_max) {}
-
+  LimitedCounter(CostCounter& counter, std::uint64_t gates_max)
+      : counter_(counter), gates_left_(gates_max) {}
   void emit(const Gate& gate) override {
-    switch (gate.kind) {
-      case GateKind::Input:
-        ENSURE(gate.in0 < info_.inputs.size());
-        return wires_.make(gate.out, {0, info_.inputs[gate.in0].same_in_all_lanes});
-      case GateKind::Const:
-        return wires_.make(gate.out, {0, true});
-      case GateKind::Xor: {
-        const Wire wire = joined(gate);
-        count_gate();
-        ++cost_.xors;
-        cost_.common_xors += wire.common;
-        return wires_.make(gate.out, wire);
-      }
-      case GateKind::And: {
-        const Wire wire = joined(gate);
-        count_gate();
-        ++cost_.ands;
-        cost_.common_ands += wire.common;
-        cost_.and_depth = std::max<std::uint64_t>(cost_.and_depth, wire.depth + 1);
-        return wires_.make(gate.out, {wire.depth + 1, wire.common});
-      }
-      case GateKind::Not:
-        ++cost_.nots;
-        return wires_.make(gate.out, Wire(wires_.at(gate.in0)));
-      case GateKind::Output:
-        wires_.at(gate.in0);
-        return;
-      case GateKind::Free:
-        wires_.free(gate.in0);
-        return;
-    }
+    if ((gate.kind == GateKind::And || gate.kind == GateKind::Xor) && gates_left_-- == 0)
+      throw TooLarge();
+    counter_.emit(gate);
   }
 
  private:
-  struct Wire {
-    std::uint32_t depth = 0;
-    bool common = false;
-  };
-
-  void count_gate() {
-    if (gates_left_-- == 0) throw TooLarge();
-  }
-  Wire joined(const Gate& gate) const {
-    const Wire &x = wires_.at(gate.in0), &y = wires_.at(gate.in1);
-    return {std::max(x.depth, y.depth), x.common && y.common};
-  }
-
-  const CircuitInfo& info_;
-  CircuitCost& cost_;
+  CostCounter& counter_;
   std::uint64_t gates_left_;
-  WireTable<Wire> wires_;
 };
 
 }  // namespace
 
-std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max) {
-  CircuitCost cost;
-  for (const InputBundle& bundle : circuit.info().inputs)
-    if (bundle.owner) cost.input_bits[static_cast<std::size_t>(*bundle.owner)] += bundle.bits;
-  for (const OutputBundle& bundle : circuit.info().outputs) cost.output_bits += bundle.bits;
-  CostSink sink(circuit.info(), cost, gates_max);
-  try {
-    circuit.generate(sink);
-  } catch (const CostSink::TooLarge&) {
-    return std::nullopt;
-  }
-  return cost;
+CostCounter::CostCounter(const CircuitInfo& info) : info_(info) {
+  for (const InputBundle& bundle : info.inputs)
+    if (bundle.owner) cost_.input_bits[static_cast<std::size_t>(*bundle.owner)] += bundle.bits;
+  for (const OutputBundle& bundle : info.outputs) cost_.output_bits += bundle.bits;
 }
 
-CircuitCost cost_of(const Circuit& circuit) { return *cost_within(circuit, ~std::uint64_t{0}); }
+CostCounter::Wire CostCounter::joined(const Gate& gate) const {
+  const Wire &x = wires_.at(gate.in0), &y = wires_.at(gate.in1);
+  return {std::max(x.depth, y.depth), x.common && y.common};
+}
+
+void CostCounter::emit(const Gate& gate) {
+  switch (gate.kind) {
+    case GateKind::Input:
+      ENSURE(gate.in0 < info_.inputs.size());
+      return wires_.make(gate.out, {0, info_.inputs[gate.in0].same_in_all_lanes});
+    case GateKind::Const:
+      return wires_.make(gate.out, {0, true});
+    case GateKind::Xor: {
+      const Wire wire = joined(gate);
+      ++cost_.xors;
+      cost_.common_xors += wire.common;
+      return wires_.make(gate.out, wire);
+    }
+    case GateKind::And: {
+      const Wire wire = joined(gate);
+      ++cost_.ands;
+      cost_.common_ands += wire.common;
+      cost_.and_depth = std::max<std::uint64_t>(cost_.and_depth, wire.depth + 1);
+      return wires_.make(gate.out, {wire.depth + 1, wire.common});
+    }
+    case GateKind::Not:
+      ++cost_.nots;
+      return wires_.make(gate.out, Wire(wires_.at(gate.in0)));
+    case GateKind::Output:
+      wires_.at(gate.in0);
+      return;
+    case GateKind::Free:
+      wires_.free(gate.in0);
+      return;
+  }
+}
+
+std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max) {
+  CostCounter counter(circuit.info());
+  LimitedCounter limited(counter, gates_max);
+  try {
+    circuit.generate(limited);
+  } catch (const LimitedCounter::TooLarge&) {
+    return std::nullopt;
+  }
+  return counter.cost();
+}
+
+CircuitCost cost_of(const Circuit& circuit) {
+  CostCounter counter(circuit.info());
+  circuit.generate(counter);
+  return counter.cost();
+}
 
 }  // namespace tinyot::circuit

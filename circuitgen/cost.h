@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "circuitgen/wire_ids.h"
 #include "tinyot/circuit/gate.h"
 
 namespace tinyot::circuit {
@@ -39,7 +40,27 @@ struct CircuitCost {
   }
 };
 
-// Fails: std::logic_error by ENSURE on a malformed stream.
+// Counts the gates of a stream of `info` as they are emitted. Fails: std::logic_error by ENSURE on
+// a malformed stream.
+class CostCounter final : public GateSink {
+ public:
+  explicit CostCounter(const CircuitInfo& info);
+  void emit(const Gate& gate) override;
+  const CircuitCost& cost() const { return cost_; }
+
+ private:
+  struct Wire {
+    std::uint32_t depth = 0;
+    bool common = false;
+  };
+  Wire joined(const Gate& gate) const;
+
+  const CircuitInfo& info_;
+  CircuitCost cost_;
+  WireTable<Wire> wires_;
+};
+
+// Fails: as CostCounter.
 CircuitCost cost_of(const Circuit& circuit);
 
 // The same for a circuit of at most `gates_max` ANDs and XORs; empty for a larger one, whose

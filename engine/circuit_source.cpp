@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "checks/session.h"
+#include "base/session_id.h"
 #include "circuitgen/formats/text_source.h"
 #include "circuitgen/generators/registry.h"
 #include "crypto/random_oracle.h"
@@ -26,18 +26,69 @@ std::string digest_of(const circuit::TextSource& text) {
   return short_name(SessionId{oracle.digest().bytes});
 }
 
+// Absorbs a circuit's inputs, outputs and gates, and counts the gates.
+class CircuitDigest final : public circuit::GateSink {
+ public:
+  explicit CircuitDigest(const circuit::CircuitInfo& info)
+      : counter_(info), oracle_({}, {"circuit", '*', 0}) {
+    gates_.reserve(kGates);
+    add(info.inputs.size());
+    for (const circuit::InputBundle& bundle : info.inputs) {
+      add(bundle.name);
+      add(bundle.bits);
+      add(bundle.owner ? static_cast<std::uint64_t>(*bundle.owner) : ~std::uint64_t{0});
+      add(bundle.same_in_all_lanes);
+    }
+    add(info.outputs.size());
+    for (const circuit::OutputBundle& bundle : info.outputs) {
+      add(bundle.name);
+      add(bundle.bits);
+      add(static_cast<std::uint64_t>(bundle.to));
+    }
+  }
+  void emit(const circuit::Gate& gate) override {
+    counter_.emit(gate);
+    gates_.push_back({static_cast<std::uint64_t>(gate.kind), gate.out, gate.in0, gate.in1});
+    if (gates_.size() == kGates) flush();
+  }
+  std::string text() {
+    flush();
+    return short_name({oracle_.digest().bytes});
+  }
+  const circuit::CircuitCost& cost() const { return counter_.cost(); }
+
+ private:
+  static constexpr std::size_t kGates = std::size_t{1} << 13;
+
+  void add(std::uint64_t number) { oracle_.absorb(std::as_bytes(std::span(&number, 1))); }
+  void add(const std::string& text) {
+    add(text.size());
+    oracle_.absorb(std::as_bytes(std::span(text)));
+  }
+  void flush() {
+    oracle_.absorb(std::as_bytes(std::span(gates_)));
+    gates_.clear();
+  }
+
+  circuit::CostCounter counter_;
+  crypto::RandomOracle oracle_;
+  std::vector<std::array<std::uint64_t, 4>> gates_;
+};
+
 }  // namespace
 
-LoadedCircuit::LoadedCircuit(std::unique_ptr<circuit::Circuit> circuit, std::string fingerprint,
-                             std::size_t lanes)
+LoadedCircuit::LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit,
+                             std::string fingerprint, std::size_t lanes,
+                             std::optional<circuit::CircuitCost> cost)
     : circuit_(std::move(circuit)), fingerprint_(std::move(fingerprint)), lanes_(lanes),
-      small_cost_(circuit::cost_within(*circuit_, kSmallGates)) {}
+      cost_(cost) {}
 
 std::optional<LoadedCircuit> LoadedCircuit::generated(const std::string& name, std::size_t lanes) {
   auto found = circuit::find_circuit(name);
   if (!found) return std::nullopt;
+  const auto cost = circuit::cost_within(*found, kSmallGates);
   std::string fingerprint = found->info().name;
-  return LoadedCircuit(std::move(found), std::move(fingerprint), lanes);
+  return LoadedCircuit(std::move(found), std::move(fingerprint), lanes, cost);
 }
 
 LoadedCircuit LoadedCircuit::from_file(const std::string& path,
@@ -49,13 +100,22 @@ LoadedCircuit LoadedCircuit::from_file(const std::string& path,
   for (const circuit::InputBundle& bundle : circuit->info().inputs)
     fingerprint += std::string(" ") + letter(*bundle.owner) + std::to_string(bundle.bits);
   fingerprint += " outputs to " + std::string(name_of(options.other_receivers));
-  return LoadedCircuit(std::move(circuit), std::move(fingerprint), lanes);
+  const auto cost = circuit::cost_within(*circuit, kSmallGates);
+  return LoadedCircuit(std::move(circuit), std::move(fingerprint), lanes, cost);
+}
+
+LoadedCircuit LoadedCircuit::borrowed(const circuit::Circuit& circuit, std::size_t lanes) {
+  CircuitDigest digest(circuit.info());
+  circuit.generate(digest);
+  // Shares the ownership of nothing.
+  std::shared_ptr<const circuit::Circuit> view(std::shared_ptr<void>(), &circuit);
+  return LoadedCircuit(std::move(view), circuit.info().name + " " + digest.text(), lanes,
+                       digest.cost());
 }
 
 const circuit::CircuitCost& LoadedCircuit::cost() const {
-  if (small_cost_) return *small_cost_;
-  if (!large_cost_) large_cost_ = circuit::cost_of(*circuit_);
-  return *large_cost_;
+  if (!cost_) cost_ = circuit::cost_of(*circuit_);
+  return *cost_;
 }
 
 }  // namespace tinyot::engine

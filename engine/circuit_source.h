@@ -21,28 +21,31 @@ class LoadedCircuit {
   // do not apply.
   static LoadedCircuit from_file(const std::string& path,
                                  const circuit::CircuitFileOptions& options, std::size_t lanes);
-  // A circuit of the caller's, which both parties give the same fingerprint.
-  LoadedCircuit(std::unique_ptr<circuit::Circuit> circuit, std::string fingerprint,
-                std::size_t lanes);
+  // A circuit of the caller's, which outlives this object. It is counted at once, whatever its
+  // size, as all its gates are read for the fingerprint.
+  static LoadedCircuit borrowed(const circuit::Circuit& circuit, std::size_t lanes);
 
   const circuit::Circuit& circuit() const { return *circuit_; }
   const circuit::CircuitInfo& info() const { return circuit_->info(); }
-  // Counted when it is asked for first, which takes about as long as a tenth of a run.
+  // A large circuit is counted by the first call, which takes about as long as a tenth of a run.
   const circuit::CircuitCost& cost() const;
-  // The cost of a circuit that is counted in no time; nothing for a larger one.
-  const std::optional<circuit::CircuitCost>& small_cost() const { return small_cost_; }
+  // The cost if the circuit has been counted: it is small, or cost() has been called.
+  const std::optional<circuit::CircuitCost>& known_cost() const { return cost_; }
   std::size_t lanes() const { return lanes_; }
 
-  // What both parties compare: the name, and for a file a digest of its bytes, owners and widths of
-  // inputs, and the receivers.
+  // What both parties compare: the name; for a file a digest of its bytes, owners and widths of
+  // inputs, and the receivers; for a circuit of the caller's a digest of its inputs, outputs and
+  // gates.
   const std::string& fingerprint() const { return fingerprint_; }
 
  private:
-  std::unique_ptr<circuit::Circuit> circuit_;
+  LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::string fingerprint,
+                std::size_t lanes, std::optional<circuit::CircuitCost> cost);
+
+  std::shared_ptr<const circuit::Circuit> circuit_;
   std::string fingerprint_;
   std::size_t lanes_;
-  std::optional<circuit::CircuitCost> small_cost_;
-  mutable std::optional<circuit::CircuitCost> large_cost_;
+  mutable std::optional<circuit::CircuitCost> cost_;
 };
 
 }  // namespace tinyot::engine

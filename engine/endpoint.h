@@ -22,4 +22,12 @@ struct Endpoint {
   std::string peer() const { return tls ? text_of(tls->peer()) : std::string(); }
 };
 
+// TLS between the key of this party, in `key_file`, and the peer's: a fingerprint, or @FILE with it
+// or with the peer's certificate. Fails: UsageError.
+void authenticate(Endpoint& endpoint, const std::string& key_file, const std::string& peers_key);
+
+// Fails: UsageError if the parties do not authenticate each other although the address is not a
+// loopback address.
+void require_authenticated(const Endpoint& endpoint);
+
 }  // namespace tinyot::engine

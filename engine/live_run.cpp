@@ -29,9 +29,9 @@ constexpr auto kGrace = std::chrono::seconds(1);
 class LivePlan {
  public:
   LivePlan(const RunPlan& plan, const SecurityParameters& params) {
-    const auto& small = plan.circuit.small_cost();
+    const auto& known = plan.circuit.known_cost();
     const std::uint64_t ands =
-        small ? std::max<std::uint64_t>(plan.ands(), 1) : kLiveUnitsMax * params.unit();
+        known ? std::max<std::uint64_t>(plan.ands(), 1) : kLiveUnitsMax * params.unit();
     wanted = plan.material(params.material(), ands);
     std::uint64_t inputs = 0;
     const MaterialCounts of_inputs = plan.material(params.material(), 0);
@@ -44,7 +44,7 @@ class LivePlan {
     for (const UnitPlan& unit : plans) {
       requests.push_back({unit, std::min(inputs, most)});
       inputs -= requests.back().inputs;
-      estimated_ands += requests.size() == 1 || small ? unit.ands : 0;
+      estimated_ands += requests.size() == 1 || known ? unit.ands : 0;
     }
   }
 

@@ -9,8 +9,8 @@ RunPlan::RunPlan(const RunRequest& run_request, const LoadedCircuit& run_circuit
       window(run_request.window.value_or(online::window_for(run_circuit.lanes()))) {}
 
 circuit::CircuitRounds RunPlan::rounds() const {
-  const auto& small = circuit.small_cost();
-  return circuit::CircuitRounds(circuit.circuit(), small ? small->gates() : ~std::uint64_t{0},
+  const auto& known = circuit.known_cost();
+  return circuit::CircuitRounds(circuit.circuit(), known ? known->gates() : ~std::uint64_t{0},
                                 circuit.lanes(), window);
 }
 

@@ -187,9 +187,7 @@ int bench_ot(const Arguments& arguments) {
   const std::vector<std::string> kinds = parse_names(line.text("kind"));
   for (const std::string& kind : kinds) kind_from(kind);
   const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.text("softspoken-k"));
-  for (const std::uint64_t k : ks)
-    if (k != 1 && k != 2 && k != 4)
-      throw UsageError("--softspoken-k is 1, 2 or 4, not " + std::to_string(k));
+  for (const std::uint64_t k : ks) require_softspoken_k(k);
 
   for (const std::string& kind : kinds) {
     for (const std::uint64_t k : ks) {

@@ -3,28 +3,9 @@
 #include <iostream>
 
 #include "base/error.h"
-#include "engine/key_file.h"
 #include "tools/failure.h"
 
 namespace tinyot::tools {
-namespace {
-
-std::shared_ptr<const net::TlsAdmission> tls_from(const CommandLine& line) {
-  if (line.has("key") != line.has("peer-key"))
-    throw UsageError(
-        "--key and --peer-key go together: this party's key, and the peer's fingerprint");
-  if (!line.has("key")) return nullptr;
-  const net::Identity mine = engine::read_identity(line.text("key"));
-  const net::Fingerprint peers = engine::peer_key_from(line.text("peer-key"));
-  if (peers == mine.fingerprint())
-    throw UsageError(
-        "--peer-key is the fingerprint of this party's own --key: give the peer's, which it has "
-        "from its own tinyot keygen");
-  return std::make_shared<net::TlsAdmission>(mine, peers);
-}
-
-}  // namespace
-
 void print_rejection(const std::string& text, Remedy remedy) {
   std::cerr << "tinyot: " + with_remedy(text, remedy) + "\n" << std::flush;
 }
@@ -52,18 +33,15 @@ engine::Endpoint endpoint_from(const CommandLine& line) {
   engine::Endpoint endpoint{listen, net::parse_address(line.text(listen ? "listen" : connect)),
                             timeouts_from(line)};
   if (!line.common().quiet) endpoint.rejected = print_rejection;
-  endpoint.tls = tls_from(line);
+  if (line.has("key") != line.has("peer-key"))
+    throw UsageError(
+        "--key and --peer-key go together: this party's key, and the peer's fingerprint");
+  if (line.has("key")) engine::authenticate(endpoint, line.text("key"), line.text("peer-key"));
   const bool plaintext = line.has("insecure-plaintext");
   if (plaintext && endpoint.tls)
     throw UsageError("--insecure-plaintext and --key exclude each other");
   if (endpoint.tls || net::is_loopback(endpoint.address)) return endpoint;
-  if (!plaintext)
-    throw UsageError(net::text_of(endpoint.address) +
-                     " is not a loopback address, so both parties need keys: make one with tinyot "
-                     "keygen --out FILE, "
-                     "tell the peer its fingerprint, and give --key FILE and --peer-key with the "
-                     "peer's fingerprint "
-                     "(or --insecure-plaintext, inside a tunnel that encrypts and authenticates)");
+  if (!plaintext) engine::require_authenticated(endpoint);
   std::cerr << "tinyot: WARNING: --insecure-plaintext: nothing on the way to " +
                    net::text_of(endpoint.address) +
                    " is encrypted, and any process that answers there passes for the peer;"

@@ -59,6 +59,10 @@ std::string text_of(Remedy remedy) {
       return "--idle-timeout sets how long to wait";
     case Remedy::GiveKeys:
       return "give --key and --peer-key on both sides or on neither";
+    case Remedy::Authenticate:
+      return "make a key with tinyot keygen --out FILE, tell the peer its fingerprint, and give "
+             "--key FILE and --peer-key with the peer's fingerprint (or --insecure-plaintext, "
+             "inside a tunnel that encrypts and authenticates)";
     case Remedy::MakeKey:
       return "make a key with tinyot keygen --out FILE";
     case Remedy::GivePeersKey:

@@ -37,11 +37,7 @@ Endpoint Endpoint::over(std::function<std::unique_ptr<Transport>()> open, Timeou
 
 Endpoint& Endpoint::authenticate(const std::filesystem::path& my_key,
                                  const std::string& peers_key) {
-  if (state_->endpoint.open_stream) throw UsageError("a transport authenticates the peer itself");
-  const net::Identity mine = engine::read_identity(my_key.string());
-  const net::Fingerprint peers = engine::peer_key_from(peers_key);
-  if (peers == mine.fingerprint()) throw UsageError("the peer's key is this party's own one");
-  changed().endpoint.tls = std::make_shared<net::TlsAdmission>(mine, peers);
+  engine::authenticate(changed().endpoint, my_key.string(), peers_key);
   return *this;
 }
 
@@ -64,13 +60,8 @@ Endpoint::State& Endpoint::changed() {
 
 engine::Endpoint engine_endpoint(const Endpoint& endpoint) {
   const Endpoint::State& state = endpoint.state();
-  const engine::Endpoint& result = state.endpoint;
-  if (!result.open_stream && !result.tls && !state.plaintext_allowed &&
-      !net::is_loopback(result.address))
-    throw UsageError(
-        net::text_of(result.address) + " is not a loopback address, so both parties need keys",
-        Remedy::GiveKeys);
-  return result;
+  if (!state.plaintext_allowed) engine::require_authenticated(state.endpoint);
+  return state.endpoint;
 }
 
 std::string make_key_file(const std::filesystem::path& file) {

@@ -1,6 +1,7 @@
 #include "tinyot/ot.h"
 
 #include "base/error.h"
+#include "base/parameters.h"
 #include "engine/api/state.h"
 #include "engine/connection.h"
 #include "offline/ot_extension.h"
@@ -61,11 +62,6 @@ BitVector unpacked(std::span<const std::byte> choices, std::size_t count) {
   return bits;
 }
 
-void require_k(std::uint32_t k) {
-  if (k != 1 && k != 2 && k != 4)
-    throw UsageError("softspoken-k is 1, 2 or 4, not " + std::to_string(k));
-}
-
 }  // namespace
 
 struct OtSender::State {
@@ -77,7 +73,7 @@ struct OtSender::State {
 };
 
 OtSender::OtSender(const OtRequest& request) {
-  require_k(request.softspoken_k);
+  require_softspoken_k(request.softspoken_k);
   state_ = std::make_unique<State>(request);
 }
 OtSender::OtSender(OtSender&&) noexcept = default;
@@ -108,7 +104,7 @@ struct OtReceiver::State {
 };
 
 OtReceiver::OtReceiver(const OtRequest& request) {
-  require_k(request.softspoken_k);
+  require_softspoken_k(request.softspoken_k);
   state_ = std::make_unique<State>(request);
 }
 OtReceiver::OtReceiver(OtReceiver&&) noexcept = default;

@@ -31,6 +31,7 @@ enum class Remedy {
   AllowLongerConnect,   // raise the connect timeout
   AllowLongerIdle,      // raise the idle timeout
   GiveKeys,             // authenticate both parties by keys, or neither
+  Authenticate,         // authenticate both parties by keys, or allow plaintext inside a tunnel
   MakeKey,              // make a key pair for this party
   GivePeersKey,         // pin the key with which the store was made
   CheckPinnedKey,       // make sure that the pinned key is the peer's

@@ -228,7 +228,7 @@ TEST(Library, RefusesPlainTcpBeyondLoopback) {
     preprocess(request);
     ADD_FAILURE();
   } catch (const UsageError& error) {
-    EXPECT_EQ(error.remedy(), Remedy::GiveKeys);
+    EXPECT_EQ(error.remedy(), Remedy::Authenticate);
   }
   EXPECT_FALSE(std::filesystem::exists(directory / "store"));
   EXPECT_THROW(Endpoint::listen("no port"), UsageError);
