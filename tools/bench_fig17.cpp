@@ -37,15 +37,14 @@ std::string random_hex(crypto::Rng& rng, std::size_t bytes) {
   return hex_of(drawn);
 }
 
-Json measure(const PaperRow& paper, const ParameterRequest& parameters,
-             const net::TcpTimeouts& timeouts) {
+Json measure(const PaperRow& paper, const ParameterRequest& parameters, const LocalLink& link) {
   const engine::TemporaryDirectory dir;
   PreprocessJob offline;
   offline.parameters = parameters;
   offline.ands = paper.blocks * kAndsOfABlock;
   offline.inputs = 128 * (paper.blocks + 1);
   offline.quiet = true;
-  const Json made = succeed(preprocess_locally(offline, dir.path(), timeouts));
+  const Json made = succeed(preprocess_locally(offline, dir.path(), link));
 
   crypto::Rng rng = crypto::Rng::from_system();
   RunJob online;
@@ -54,21 +53,23 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters,
   online.inputs = {{"key_a", secret_text(random_hex(rng, 16))},
                    {"key_b", secret_text(random_hex(rng, 16))},
                    {"message", secret_text(random_hex(rng, 16 * paper.blocks))}};
-  const Json run = succeed(run_locally(online, dir.path(), timeouts));
+  const Json run = succeed(run_locally(online, dir.path(), link));
 
   const double offline_s = slower_of(made)["wall_s"], online_s = slower_of(run)["wall_s"],
                total_s = offline_s + online_s, blocks = static_cast<double>(paper.blocks);
-  return {{"blocks", paper.blocks},
-          {"paper_gates", paper.gates},
-          {"sigma_bits", made["A"]["sigma_paper_bound"]},
-          {"offline_s", offline_s},
-          {"online_s", online_s},
-          {"s_per_block", total_s / blocks},
-          {"gates_per_s", paper.gates / total_s},
-          {"paper_offline_s", paper.offline_s},
-          {"paper_online_s", paper.online_s},
-          {"paper_gates_per_s", paper.gates / (paper.offline_s + paper.online_s)},
-          {"speedup", (paper.offline_s + paper.online_s) / total_s}};
+  Json row = {{"blocks", paper.blocks},
+              {"paper_gates", paper.gates},
+              {"sigma_bits", made["A"]["sigma_paper_bound"]},
+              {"offline_s", offline_s},
+              {"online_s", online_s},
+              {"s_per_block", total_s / blocks},
+              {"gates_per_s", paper.gates / total_s},
+              {"paper_offline_s", paper.offline_s},
+              {"paper_online_s", paper.online_s},
+              {"paper_gates_per_s", paper.gates / (paper.offline_s + paper.online_s)},
+              {"speedup", (paper.offline_s + paper.online_s) / total_s}};
+  row.update(link.fields());
+  return row;
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ int bench_fig17(const Arguments& arguments) {
       .value("profile", "nnob12 or fast", "nnob12")
       .value("labit-columns", "nnob12: theorem, or experiment as the paper's own runs", "theorem")
       .value("unit", "ANDs that are permuted together; default: the profile's");
-  add_timeout_options(line.options());
+  add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.text("format")));
   ParameterRequest parameters;
@@ -91,9 +92,11 @@ int bench_fig17(const Arguments& arguments) {
                                    {Columns::Theorem, Columns::Experiment});
   parameters.unit = line.optional_size("unit");
   SecurityParameters::make(parameters);
-  for (const PaperRow& row : kPaper)
-    if (row.blocks <= line.size("max-blocks"))
-      table.add(measure(row, parameters, timeouts_from(line)));
+  const std::vector<LocalLink> links = links_from(line);
+  for (const PaperRow& row : kPaper) {
+    if (row.blocks > line.size("max-blocks")) break;
+    for (const LocalLink& link : links) table.add(measure(row, parameters, link));
+  }
   return 0;
 }
 

@@ -97,7 +97,7 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
       {"cpu_s", median(cpu_a)},
       {"cpu_us_per_and", 1e6 * (median(cpu_a) + median(cpu_b)) / 2 / ands}};
   row["stored"] = job.stores ? "yes" : "no";
-  row["tls"] = name_of(link.channels);
+  row.update(link.fields());
   row["repeats"] = runs.size();
   row["rates"] = rates;
   row["phases"] = Json::object();

@@ -100,7 +100,9 @@ void make_material(const OnlineBench& bench, const LocalLink& link, const NamedC
                           bench.repeat * (wanted[auth_bits_of(party)] -
                                           (params.material() == MaterialForm::Pairs ? ands : 0)));
   job.quiet = true;
-  succeed(preprocess_locally(job, dir, link));
+  LocalLink unshaped = link;
+  unshaped.shape.reset();  // what is measured is the run
+  succeed(preprocess_locally(job, dir, unshaped));
 }
 
 Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs) {
@@ -119,23 +121,24 @@ Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs
   const std::uint64_t rounds = last["and_rounds"];
   const double bare_s = bare_round_trips_s(rounds, link), last_s = last["wall_s"];
   const auto share = [&](const char* field) { return last[field].get<double>() / last_s; };
-  return {{"circuit", row.circuit},
-          {"lanes", row.lanes},
-          {"ands", last["ands"]},
-          {"wall_s", wall_s},
-          {"ands_per_s", ands / wall_s},
-          {"gates_per_s", last["gates"].get<double>() / wall_s},
-          {"rounds", rounds},
-          {"bare_round_trips_s", bare_s},
-          {"bits_per_and", 8 * bytes / std::max(ands, 1.0)},
-          {"cpu_s", cpu_s},
-          {"share_wire", share("wire_wait_s")},
-          {"share_store", share("store_wait_s")},
-          {"share_macs", share("blocks_s")},
-          {"peak_rss_mb", last["peak_rss_bytes"].get<double>() / (1 << 20)},
-          {"material", last["material"]},
-          {"live", last["live"]},
-          {"tls", name_of(link.channels)}};
+  Json result = {{"circuit", row.circuit},
+                 {"lanes", row.lanes},
+                 {"ands", last["ands"]},
+                 {"wall_s", wall_s},
+                 {"ands_per_s", ands / wall_s},
+                 {"gates_per_s", last["gates"].get<double>() / wall_s},
+                 {"rounds", rounds},
+                 {"bare_round_trips_s", bare_s},
+                 {"bits_per_and", 8 * bytes / std::max(ands, 1.0)},
+                 {"cpu_s", cpu_s},
+                 {"share_wire", share("wire_wait_s")},
+                 {"share_store", share("store_wait_s")},
+                 {"share_macs", share("blocks_s")},
+                 {"peak_rss_mb", last["peak_rss_bytes"].get<double>() / (1 << 20)},
+                 {"material", last["material"]},
+                 {"live", last["live"]}};
+  result.update(link.fields());
+  return result;
 }
 
 Json measure(const OnlineBench& bench, const LocalLink& link, const Row& row) {

@@ -131,7 +131,7 @@ const Json& phase_of(const Json& report, const std::string& name) {
   throw CommandError("a measured job has no phase " + name);
 }
 
-Json row_of(const OtJob& job, const Json& report) {
+Json row_of(const OtJob& job, const LocalLink& link, const Json& report) {
   const Json &a = report["A"], &b = report["B"];
   std::vector<double> rates, rates_of_a, rates_of_b;
   const double ots = static_cast<double>(job.ots());
@@ -143,18 +143,20 @@ Json row_of(const OtJob& job, const Json& report) {
   }
   const double to_receiver = phase_of(a, name_of_repeat(0))["bytes_sent"],
                to_sender = phase_of(b, name_of_repeat(0))["bytes_sent"];
-  return {{"kind", job.kind},
-          {"softspoken_k", job.k},
-          {"ots", job.ots()},
-          {"ots_per_s", median(rates)},
-          {"ots_per_cpu_s_sender", median(rates_of_a)},
-          {"ots_per_cpu_s_receiver", median(rates_of_b)},
-          {"bytes_per_ot", (to_receiver + to_sender) / ots},
-          {"bytes_per_ot_to_sender", to_sender / ots},
-          {"bytes_per_ot_to_receiver", to_receiver / ots},
-          {"set_up_s", std::max(wall_of_phase(a, "set-up"), wall_of_phase(b, "set-up"))},
-          {"repeats", job.repeat},
-          {"rates", rates}};
+  Json row = {{"kind", job.kind},
+              {"softspoken_k", job.k},
+              {"ots", job.ots()},
+              {"ots_per_s", median(rates)},
+              {"ots_per_cpu_s_sender", median(rates_of_a)},
+              {"ots_per_cpu_s_receiver", median(rates_of_b)},
+              {"bytes_per_ot", (to_receiver + to_sender) / ots},
+              {"bytes_per_ot_to_sender", to_sender / ots},
+              {"bytes_per_ot_to_receiver", to_receiver / ots},
+              {"set_up_s", std::max(wall_of_phase(a, "set-up"), wall_of_phase(b, "set-up"))},
+              {"repeats", job.repeat},
+              {"rates", rates}};
+  row.update(link.fields());
+  return row;
 }
 
 }  // namespace
@@ -173,10 +175,10 @@ int bench_ot(const Arguments& arguments) {
       .value("softspoken-k", "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic",
              "2")
       .value("repeat", "runs of each row; the median is shown", "1");
-  add_timeout_options(line.options());
+  add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.text("format")));
-  const net::TcpTimeouts timeouts = timeouts_from(line);
+  const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t count = line.size("count");
   if (count < 1 || count > kCountMax) throw UsageError("--count is out of range: 1 to 2^36");
   OtJob job;
@@ -193,13 +195,13 @@ int bench_ot(const Arguments& arguments) {
     for (const std::uint64_t k : ks) {
       job.kind = kind;
       job.k = static_cast<std::uint32_t>(k);
-      const JobResult result =
-          run_pair([&](Party party,
-                       const engine::Endpoint& endpoint) { return be_party(job, party, endpoint); },
-                   timeouts);
-      if (result.exit_status != 0)
-        throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
-      table.add(row_of(job, result.report));
+      for (const LocalLink& link : links)
+        table.add(row_of(job, link,
+                         succeed(run_pair(
+                             [&](Party party, const engine::Endpoint& endpoint) {
+                               return be_party(job, party, endpoint);
+                             },
+                             link))));
     }
   }
   return 0;

@@ -26,11 +26,11 @@ int local_preprocess(const Arguments& arguments) {
   line.options().value("store", "directory for both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_preprocess_options(line.options());
-  add_timeout_options(line.options());
+  add_local_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   PreprocessJob job = preprocess_job_from(line);
   job.store_key = store_key_from(line);
-  const JobResult result = preprocess_locally(job, line.required("store"), timeouts_from(line));
+  const JobResult result = preprocess_locally(job, line.required("store"), local_link_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, preprocess_text));
   return result.exit_status;
 }
@@ -42,12 +42,12 @@ int local_run(const Arguments& arguments) {
   line.options().value("store", "directory of both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_run_options(line.options());
-  add_timeout_options(line.options());
+  add_local_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);
   set_store(job, line);
   const JobResult result = run_locally(job, job.live ? std::filesystem::path() : job.stores.front(),
-                                       timeouts_from(line));
+                                       local_link_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, run_text));
   return result.exit_status;
 }

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstring>
 #include <iostream>
-#include <sstream>
 
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -20,6 +19,7 @@
 namespace tinyot::tools {
 namespace {
 
+using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 constexpr auto kGraceAfterFailure = std::chrono::seconds(3);  // for the other party to notice
 
@@ -93,7 +93,7 @@ void end(Child& child) {
   child.ended = true;
 }
 
-void wait_for_both(std::array<Child, 2>& children) {
+void wait_for_both(std::array<Child, 2>& children, Clock::duration grace) {
   std::optional<Clock::time_point> give_up;
   while (!children[0].ended || !children[1].ended) {
     pollfd descriptors[2];
@@ -103,7 +103,7 @@ void wait_for_both(std::array<Child, 2>& children) {
     for (std::size_t i = 0; i < 2; ++i) {
       if (children[i].ended || descriptors[i].revents == 0 || read_some(children[i])) continue;
       end(children[i]);
-      if (children[i].status != 0 && !give_up) give_up = Clock::now() + kGraceAfterFailure;
+      if (children[i].status != 0 && !give_up) give_up = Clock::now() + grace;
     }
     if (give_up && Clock::now() > *give_up) {
       for (const Child& child : children)
@@ -132,33 +132,22 @@ Json child_report(const Child& child) {
 
 }  // namespace
 
-std::string_view name_of(Channels channels) { return channels == Channels::Tls ? "yes" : "no"; }
-
-void add_link_options(Options& options) {
-  options.value("tls", "channels over TLS: no, yes, a list", "no");
-  add_timeout_options(options);
-}
-
-std::vector<LocalLink> links_from(const CommandLine& line) {
-  std::vector<LocalLink> links;
-  std::istringstream names(line.text("tls"));
-  for (std::string name; std::getline(names, name, ',');)
-    links.emplace_back(timeouts_from(line),
-                       value_named("tls", name, {Channels::Plain, Channels::Tls}));
-  return links;
-}
-
 JobResult run_pair(const PartyJob& job, const LocalLink& link) {
-  const net::Address address = net::free_loopback_address();
+  const net::Address here = net::free_loopback_address(),
+                     there = link.shape ? net::free_loopback_address() : here;
   const auto endpoint = [&](Party party) {
-    return engine::Endpoint{party == Party::A, address, link.timeouts,
+    return engine::Endpoint{party == Party::A, party == Party::A ? there : here, link.timeouts,
                             link.channels == Channels::Tls ? tls_of(party) : nullptr,
                             print_rejection};
   };
   const auto begin = Clock::now();
   std::array<Child, 2> children = {start(Party::A, endpoint(Party::A), job),
                                    start(Party::B, endpoint(Party::B), job)};
-  wait_for_both(children);
+  // After the processes have been started, as it has a thread. B connects again and again until it
+  // listens.
+  std::optional<net::ShapedLink> shaped;
+  if (link.shape) shaped.emplace(*link.shape, here, there);
+  wait_for_both(children, kGraceAfterFailure + 2 * (link.shape ? link.shape->rtt : 0s));
   const Child& cause = explaining(children);
   JobResult result{child_report(cause), cause.status};
   if (is_failure_report(result.report)) return result;

@@ -3,23 +3,10 @@
 
 #include <functional>
 
+#include "tools/local_link.h"
 #include "tools/preprocess.h"
 
 namespace tinyot::tools {
-
-// What is between the two parties. TLS is with keys that the process makes for itself, and that end
-// with it.
-enum class Channels { Plain, Tls };
-std::string_view name_of(Channels channels);  // as --tls has it
-struct LocalLink {
-  LocalLink(const net::TcpTimeouts& link_timeouts, Channels link_channels = Channels::Plain)
-      : timeouts(link_timeouts), channels(link_channels) {}
-  net::TcpTimeouts timeouts;
-  Channels channels;
-};
-// Timeouts, and --tls no, yes or both.
-void add_link_options(Options& options);
-std::vector<LocalLink> links_from(const CommandLine& line);
 
 // A party's job, given who it is and where it finds its peer.
 using PartyJob = std::function<JobResult(Party, const engine::Endpoint&)>;

@@ -1,0 +1,107 @@
+// Simulated links between the parties of `local` and `bench`: how they are given, and that jobs
+// meet them.
+#include "tools/local_link.h"
+
+#include "base/error.h"
+#include "tests/support/layers.h"
+#include "tests/tools/command_test.h"
+
+namespace tinyot::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(LocalLink, ParsesTimesAndRates) {
+  EXPECT_EQ(parse_time("rtt", "20ms"), 20ms);
+  EXPECT_EQ(parse_time("rtt", "0.2ms"), 200us);
+  EXPECT_EQ(parse_time("rtt", "150us"), 150us);
+  EXPECT_EQ(parse_time("rtt", "0ms"), 0ms);
+  EXPECT_EQ(parse_time("rtt", "1s"), 1s);
+  EXPECT_EQ(parse_rate("rate", "1gbit"), 1e9);
+  EXPECT_EQ(parse_rate("rate", "2.5mbit"), 2.5e6);
+  for (const char* text : {"", "20", "ms", "-1ms", "20 ms", "11s", "1e3ms", "nanms"})
+    EXPECT_THROW(parse_time("rtt", text), UsageError) << text;
+  for (const char* text : {"", "1", "0gbit", "1gbyte", "-1mbit", "1001gbit", "infgbit"})
+    EXPECT_THROW(parse_rate("rate", text), UsageError) << text;
+}
+
+std::vector<LocalLink> links(const Arguments& arguments) {
+  CommandLine line("usage", "example");
+  add_link_options(line.options());
+  line.parse(arguments);
+  return links_from(line);
+}
+
+TEST(LocalLink, CombinesListsOfOptions) {
+  EXPECT_EQ(links({}).size(), 1u);
+  EXPECT_FALSE(links({})[0].shape);
+  const auto grid = links({"--rtt", "1ms,2ms", "--rate", "1gbit,10mbit", "--tls", "no,yes"});
+  ASSERT_EQ(grid.size(), 8u);
+  EXPECT_EQ(grid[1].shape, (net::LinkShape{2ms, 1e9}));
+  EXPECT_EQ(grid[2].shape, (net::LinkShape{1ms, 10e6}));
+  EXPECT_EQ(grid[2].channels, Channels::Plain);
+  EXPECT_EQ(grid[7].channels, Channels::Tls);
+  EXPECT_EQ(links({"--rtt", "3ms"})[0].shape, (net::LinkShape{3ms, 0}));
+  EXPECT_EQ(links({"--rate", "3mbit"})[0].shape, (net::LinkShape{0ms, 3e6}));
+}
+
+TEST(LocalLink, HasNames) {
+  const auto named = links({"--link", "lan,metro,wan,world"});
+  ASSERT_EQ(named.size(), 4u);
+  const net::LinkShape shapes[] = {{200us, 10e9}, {5ms, 1e9}, {40ms, 200e6}, {150ms, 50e6}};
+  const char* const names[] = {"lan", "metro", "wan", "world"};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(named[i].shape, shapes[i]);
+    EXPECT_EQ(named[i].fields()["link"], names[i]);
+  }
+  EXPECT_EQ(links({"--rtt", "5ms", "--rate", "1gbit"})[0].fields()["link"], "metro");
+  EXPECT_EQ(links({"--rtt", "5ms"})[0].fields()["link"], "simulated");
+  EXPECT_EQ(links({})[0].fields()["link"], "loopback");
+}
+
+TEST(LocalLink, RefusesWhatItDoesNotKnow) {
+  EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--link", "moon"}), 2, "lan, metro, wan or world"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--link", "lan", "--rtt", "1ms"}), 2,
+                         "leave out --rtt and --rate"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--rtt", "10s", "--rate", "1gbit"}), 2, "1 GiB"));
+  EXPECT_TRUE(ended_with(tinyot({"local", "run", "--live", "--circuit", "millionaires", "--input",
+                                 "a=1", "--input", "b=2", "--rtt", "1ms,2ms"}),
+                         2, "lists in bench only"));
+}
+
+// A run has a round trip an AND round, and takes no less than these.
+TEST(LocalLink, RunsHaveItsRoundTrips) {
+  for (const char* tls : {"no", "yes"}) {
+    const Ended ended = tinyot({"bench", "online", "--circuit", "millionaires", "--rtt", "10ms",
+                                "--rate", "100mbit", "--tls", tls, "--format", "json"});
+    ASSERT_TRUE(ended_with(ended, 0));
+    const Json row = Json::parse(ended.out);
+    EXPECT_EQ(row["rtt_ms"], 10);
+    EXPECT_EQ(row["rate_mbit"], 100);
+    EXPECT_EQ(row["rounds"], 32);
+    // Both send at the same time, so a round is half a round trip.
+    EXPECT_GE(row["bare_round_trips_s"], 0.160);
+    EXPECT_GE(row["wall_s"], 0.160);
+  }
+}
+
+TEST(LocalLink, PreprocessingIsNoFasterThanItsRate) {
+  const Ended ended =
+      tinyot({"bench", "offline", "--profile", "fast", "--ands", "2^14", "--unit", "2^14",
+              "--store", "no", "--rtt", "2ms", "--rate", "50mbit", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  const Json row = Json::parse(ended.out);
+  const double bits_each_way = 8 * row["bytes_per_and"].get<double>() / 2;
+  EXPECT_LE(row["ands_per_s"], 50e6 / bits_each_way);
+  EXPECT_GE(row["ands_per_s"], 0.3 * 50e6 / bits_each_way);
+}
+
+TEST(LocalLink, LocalTakesOne) {
+  const Ended ended = tinyot({"local", "run", "--live", "--circuit", "millionaires", "--input",
+                              "a=1", "--input", "b=2", "--link", "metro", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  EXPECT_GE(Json::parse(ended.out)["A"]["wall_s"], 32 * 0.0025);
+}
+
+}  // namespace
+}  // namespace tinyot::test
