@@ -1,4 +1,4 @@
-// Batches of authenticated bits, structure of arrays, as one party sees them (NNOB12 Fig. 3).
+// Batches of authenticated bits in one party's view, as structures of arrays (NNOB12 Fig. 3).
 //
 //   AuthBitsMine    bits of mine: I am the MAC holder and have (x, M_x) for each.
 //   AuthBitsPeers   bits of the peer: I am the key holder and have K_x for each. The global key is

@@ -1,5 +1,5 @@
-// A queue of material of one kind, between what makes batches and what takes objects: batches go in
-// as they come, any number of objects comes out in the same order.
+// A queue of material of one kind, between a producer of batches and a consumer of objects: batches
+// are added as they arrive, and any number of objects is taken out in the same order.
 #pragma once
 
 #include <array>
@@ -24,7 +24,8 @@ class BatchQueue {
  public:
   // A batch without objects is dropped.
   void push(MaterialBatch batch);
-  // Moves the first batch of another queue, of which no object was dropped, to the end of this one.
+  // Moves the first batch of another queue to the end of this one. No object of the batch has been
+  // dropped.
   void push_first_of(BatchQueue& other);
 
   std::uint64_t count() const { return count_; }  // of objects

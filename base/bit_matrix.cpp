@@ -58,7 +58,8 @@ HWY_INLINE void add_selected(const Tables& tables, const Selection& selection, b
   hn::Vec<decltype(d)> sum[kVectors];
   for (std::size_t v = 0; v < kVectors; ++v)
     sum[v] = first_pass ? hn::Zero(d) : hn::Load(d, out + v * kWidth);
-    // Unrolled no further: more addresses than registers would be spilled to memory.
+    // Not unrolled further: there would be more addresses than registers, which would be spilled to
+    // memory.
 #pragma GCC unroll 2
   for (std::size_t n = 0; n < kTables; ++n) {
     const std::uint8_t* entry = bytes + selection.offsets[n];
@@ -91,8 +92,8 @@ void multiply(std::span<const Selection> selections, const BitMatrix& right, Bit
 
 // As many 64 x 64 bit matrices as a vector has lanes are transposed at a time, by exchanging
 // off-diagonal squares of decreasing size: lane i of row r is row r of matrix i. Squares of 32, 16
-// and 8 bits are exchanged among rows that are 8 apart, those of 4, 2 and 1 among 8 neighbours; so
-// 8 rows at a time stay in registers for three exchanges.
+// and 8 bits are exchanged among rows that are 8 apart, those of 4, 2 and 1 among 8 neighbouring
+// rows. So 8 rows at a time stay in registers for three exchanges.
 template <int kHalf, class D, class V>
 HWY_INLINE void exchange_squares(D d, V& upper, V& lower) {
   constexpr std::uint64_t kMask = ~std::uint64_t{0} / ((std::uint64_t{1} << kHalf) + 1);

@@ -1,5 +1,4 @@
-// Of the failures of several threads of one job, the one to report: the cause, not its
-// consequences.
+// Which failure to report when several threads of one job fail: the cause, not its consequences.
 #pragma once
 
 #include <exception>
@@ -18,7 +17,7 @@ enum class Cause { None, Stopped, Network, Other, Aborted, Cheated };
 
 Cause cause_of(const std::exception_ptr& failure);
 
-// The one of two failures that explains the other; the first if neither does.
+// Returns the failure that explains the other one; the first if neither does.
 const std::exception_ptr& explaining(const std::exception_ptr& first,
                                      const std::exception_ptr& second);
 

@@ -1,5 +1,4 @@
-// A file descriptor with one owner, which closes it. Opening, reading and writing are the business
-// of those who own one.
+// A file descriptor with one owner, which closes it. The owner opens, reads and writes it.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +10,7 @@ namespace tinyot {
 class Descriptor {
  public:
   Descriptor() = default;
-  // Takes the result of open(2), pipe(2) and the like; a negative one is none.
+  // Takes the result of open(2), pipe(2) and the like; a negative number means no descriptor.
   explicit Descriptor(int number) : number_(number) {}
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {

@@ -1,6 +1,5 @@
 // Hexadecimal digits. Inputs of a run and keys pass through here: neither branches nor table
-// look-ups depend on a digit, except on whether it is one. Texts themselves are wiped by their
-// owners.
+// look-ups depend on a digit, except on whether it is valid. The owners of the texts wipe them.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@ namespace tinyot {
 
 // The digit of a value below 16, in lower case.
 char hex_digit(std::uint32_t value);
-// The value of a digit of either case. Empty if it is none.
+// The value of a digit of either case. Empty if `digit` is not a hexadecimal digit.
 std::optional<std::uint32_t> hex_value(char digit);
 
 // Two digits for each byte, the high half first.

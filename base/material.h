@@ -52,8 +52,8 @@ struct MaterialBatch {
   std::vector<AuthShares> shares;
 };
 
-// Reference bits of both parties, equally many, against which the Delta-consistency check of later
-// connections of a session is made (offline/global_key.h).
+// Reference bits, the same number of each party. The Delta-consistency check of later connections
+// of the session compares new bits with them (offline/global_key.h).
 struct ReferenceBits {
   MaterialBatch bits_a, bits_b;
 };
@@ -80,7 +80,8 @@ auto* blocks_of_column(Batch& batch, std::size_t column) {
 void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,
                   MaterialBatch& target, std::size_t to);
 
-// A unit that has begun: from just before the first message that depends on its objects.
+// A unit that has been begun. It counts as begun from just before the first message that depends on
+// its objects.
 struct BegunUnit {
   std::uint64_t number = 0;  // of the connection's units, from 0
   UnitPlan plan{};
@@ -93,22 +94,22 @@ class MaterialSink {
  public:
   virtual ~MaterialSink() = default;
 
-  // The risk of the session's units that were begun and not finished. Zero in a sink that later
-  // connections do not use.
+  // The risk of the session's units that have been begun but not finished. Zero in a sink that
+  // later connections do not use.
   virtual Risk outstanding() const { return {}; }
   // Records a unit as outstanding, durably. Beginning a number again does not replace its earlier
   // entry.
   virtual void begin_unit(const BegunUnit&) {}
-  // The last begun unit of this number is no longer outstanding: no message that depends on its
+  // The last unit begun with this number is no longer outstanding: no message that depends on its
   // objects was sent.
   virtual void withdraw_unit(std::uint64_t) {}
 
   virtual void pour(MaterialBatch batch) = 0;
   // Stores reference bits of one party for the Delta-consistency checks of later connections. They
-  // are never drawn, and belong to the present unit. A sink that later connections do not use
+  // are never drawn, and belong to the current unit. A sink that later connections do not use
   // discards them.
   virtual void keep(MaterialBatch) {}
-  // Completes the begun unit of the lowest number with the batches poured: atomically, it counts as
+  // Completes the begun unit with the lowest number, with the batches poured: it atomically becomes
   // made and is no longer outstanding.
   virtual void finish_unit() = 0;
 };

@@ -73,7 +73,7 @@ SecurityParameters SecurityParameters::make(const ParameterRequest& request) {
                      " is out of range: 1 to 2^24 ANDs, which are permuted together");
   require_softspoken_k(request.softspoken_k);
   if (fast && material != MaterialForm::Triples)
-    throw UsageError("the profile fast makes triples only, and the material asked for is pairs");
+    throw UsageError("the fast profile makes triples only, but pairs were requested");
   parameters.bucket_ = request.bucket ? *request.bucket : parameters.smallest_bucket(unit);
   if (parameters.bucket_ < kBucketMin || parameters.bucket_ > kBucketMax)
     throw UsageError("bucket " + std::to_string(parameters.bucket_) + " is out of range: 2 to 160");

@@ -60,12 +60,12 @@ class SecurityParameters {
   MaterialForm material() const { return *request_.material; }
   std::uint32_t softspoken_k() const { return request_.softspoken_k; }
 
-  // l, the leaky objects of each bucket position of a unit of so many ANDs; rounded up to whole
+  // l, the leaky objects of each bucket position of a unit of `ands` ANDs; rounded up to whole
   // blocks with the fast profile.
   std::uint64_t population(std::uint64_t ands) const;
-  // Security of such a unit by the paper's bound, which must reach sigma.
+  // Security of a unit of `ands` ANDs by the paper's bound, which must reach sigma.
   double bound_bits(std::uint64_t ands, std::uint32_t bucket) const;
-  // The exact security, for the way in which the profile combines its objects.
+  // The exact security, given how the profile combines its objects.
   double exact_bits(std::uint64_t ands, std::uint32_t bucket) const;
   // Smallest B with bound_bits >= sigma under which the units in flight and kUnitsSpare broken ones
   // stay within risk_limit() (base/risk.h).
@@ -76,11 +76,11 @@ class SecurityParameters {
   Risk risk(const UnitPlan& plan) const;
   // The limit of the sum of the risks of a store's outstanding units: 2^-sigma / shards.
   Risk risk_limit() const;
-  // The number of such units that may be outstanding, in flight or broken off.
+  // The number of such units that may be outstanding: in flight or broken off.
   double units_outstanding_max(const UnitPlan& plan) const;
   // The plan, with the smallest bucket from its own to bucket_limit that keeps the risk of the unit
-  // and `outstanding` together within the limit. Empty if there is none. With weak_allowed, the
-  // plan.
+  // and `outstanding` together within the limit. Empty if there is none. With weak_allowed, returns
+  // the plan unchanged.
   std::optional<UnitPlan> within(const UnitPlan& plan, const Risk& outstanding) const;
   std::uint32_t bucket_limit(const UnitPlan& plan) const { return plan.bucket + 2; }
 

@@ -3,8 +3,8 @@
 //
 // In any protocol the party that first learns that a guess was wrong can close the connection, and
 // with several units in flight it can stall one and attack the others first. So guesses are
-// counted: the sum of the risks of all outstanding units of a session, those in flight and those
-// broken off, stays within the session's limit.
+// counted: the sum of the risks of all outstanding units of a session, in flight or broken off,
+// stays within the session's limit.
 //
 // Both parties derive the next unit from such sums, so they are integers: multiples of 2^-192,
 // rounded up, equal on every machine.
@@ -29,9 +29,9 @@ struct Risk {
 double as_double(const Risk& risk);
 
 // e(l, B) for l objects of each bucket position: the largest p / (1 - s) over all attacks on one
-// unit, where p is the probability that the attack succeeds, and s that it survives without
-// success. In an unlimited series of units, one at a time, of which the cheater may break off K, it
-// succeeds with probability at most (K + 1) e.
+// unit, where p is the probability that the attack succeeds, and s the probability that it survives
+// without success. In an unlimited series of units, one at a time, of which the cheater may break
+// off K, it succeeds with probability at most (K + 1) e.
 //   layers, each object checked    2^-B l^(1-B) / (1 - 2^-B)
 //   permuted together              max over t >= B of 2^-t l C(t,B) / C(Bl,B) / (1 - 2^-t),
 //                                  reached at t < 2B

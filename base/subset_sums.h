@@ -11,7 +11,7 @@
 namespace tinyot {
 
 // Shapes: leaves: 2^k strings of n blocks, contiguous; k: 1, 2 or 4; rows: k arrays of n blocks.
-// Row b becomes the sum of the r_x where x has bit b.
+// Row b becomes the sum of the r_x over all x in which bit b is set.
 
 // total = the sum of all r_x, and of `addend` if that is not empty.
 void subset_sums(std::uint32_t k, std::span<const Block> leaves, std::span<const Block> addend,

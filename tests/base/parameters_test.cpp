@@ -239,7 +239,7 @@ TEST(FastParameters, EveryUnitOfAPlanReachesSigmaByBothBounds) {
 
 TEST(FastParameters, RejectsUnsupportedOptions) {
   expect_error({.profile = Profile::Fast, .material = MaterialForm::Pairs},
-               {"profile fast", "triples only"});
+               {"fast profile", "triples only"});
   EXPECT_EQ(error_of({.profile = Profile::Fast, .material = MaterialForm::Triples}), "");
   for (const std::uint32_t k : {0u, 3u, 5u, 8u})
     expect_error({.profile = Profile::Fast, .softspoken_k = k},

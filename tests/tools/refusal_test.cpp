@@ -110,7 +110,7 @@ TEST_F(RefusalTest, OptionsOfAnotherProfile) {
          {fast + Arguments{"--labit-columns", "theorem"}, 2,
           "--labit-columns goes with --profile nnob12"},
          {fast + Arguments{"--material", "pairs"}, 2,
-          "profile fast makes triples only, and the material asked for is pairs\n"},
+          "fast profile makes triples only, but pairs were requested\n"},
          {fast + Arguments{"--unit", "2^10", "--bucket", "3"}, 2, kWeakOptions},
          {paper + Arguments{"--softspoken-k", "2"}, 2, "--softspoken-k goes with --profile fast"}});
   }
