@@ -49,8 +49,8 @@ class EqualityCheck {
   // Secret: the digests; whether they are equal is public.
   // Timing: constant in the digests.
   // Fails: PeerCheated("EQ of <name>") if anything differs, PeerCheated("EQ point") if the peer's
-  // point is not a canonical encoding of an element other than the identity. The session is revoked
-  // then.
+  // point is not a canonical encoding of an element other than the identity. The session is then
+  // revoked.
   void run(Session& session) const;
 
  private:

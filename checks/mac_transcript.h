@@ -38,7 +38,7 @@ class MacTranscript {
  public:
   MacTranscript(const SessionId& session, Party mac_holder);
 
-  // Appends MACs in order. When the transcript settles, both sides have appended equally many.
+  // Appends MACs in order. When the transcript settles, both sides have appended the same number.
   void absorb(std::span<const Block> macs);
 
   // Appends a sum of H over further blocks.
@@ -83,7 +83,7 @@ struct MacTranscripts {
   MacTranscript mine;      // of my bits: I am the MAC holder
   MacTranscript peers;     // of the peer's bits: I am the key holder
   crypto::HashSum shared;  // of shared bits, since the last close()
-  // Bits that were revealed and not yet absorbed.
+  // Bits that have been revealed but not yet absorbed.
   std::int64_t mine_due = 0, peers_due = 0;
 };
 

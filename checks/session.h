@@ -2,8 +2,8 @@
 // channel, the randomness, the MAC transcripts. Everything that a protocol role needs besides its
 // inputs.
 //
-// A store's session spans many connections under one global key. Each connection has an id of its
-// own, derived from the store's session id and fresh nonces of both parties, and all hashing of the
+// A store's session spans many connections under one global key. Each connection has its own id,
+// derived from the store's session id and fresh nonces of both parties, and all hashing of the
 // connection is bound to it: a resumed job never repeats a tweak, and nothing can be replayed from
 // one connection into another. Over TLS, both ids are also bound to the channel and to the keys of
 // both parties (ByteStream::binding).
@@ -30,11 +30,11 @@ struct SessionIds {
   SessionId connection;  // of this connection
 };
 
-// Role: both. Runs the handshake over `parameters` and the stores' session id, if stores exist
-// already; derives the ids and confirms them.
+// Role: both. Runs the handshake over `parameters` and, if stores exist already, the stores'
+// session id; derives the ids and confirms them.
 // Wire: 2 messages each way, 2 rounds.
-// Fails: as shake_hands; PeerCheated("handshake") if the peer's confirmation is not of the same two
-// Hellos.
+// Fails: as shake_hands; PeerCheated("handshake") if the peer's confirmation is not for the same
+// two Hellos.
 SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
                              std::vector<net::Parameter> parameters,
                              const std::optional<SessionId>& existing);
@@ -42,7 +42,7 @@ SessionIds establish_session(net::Channel& channel, crypto::Rng& rng, Party me,
 // Role: both. Joins a further channel to the session, for worker `worker` of both parties: each
 // proves knowledge of the session's connection id.
 // Wire: 1 message of 32 bytes each way.
-// Fails: NetworkError if the peer's proof is not of this session and worker; as Channel::recv.
+// Fails: NetworkError if the peer's proof is not for this session and worker; as Channel::recv.
 void join_session(net::Channel& channel, const SessionIds& ids, Party me, std::uint64_t worker);
 
 class Session {

@@ -24,12 +24,12 @@ using SealNonce = std::array<std::byte, 12>;
 using SealTag = std::array<std::byte, 16>;
 
 // Encrypts `plain` to `sealed`, which has the same length and may be the same memory, and
-// authenticates it together with `context`. A pair of key and nonce is used once only.
+// authenticates it together with `context`. A pair of key and nonce is used only once.
 SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
              std::span<const std::byte> plain, std::span<std::byte> sealed);
 
 // The inverse of seal. Returns false, with zeros in `plain`, unless key, nonce, context, tag and
-// `sealed` are those of one call of seal.
+// `sealed` are those of one call to seal.
 bool open_sealed(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
                  std::span<const std::byte> sealed, const SealTag& tag, std::span<std::byte> plain);
 

@@ -148,8 +148,8 @@ void tweaked_hash(const AesKey& key, Block tweak, const Block* in, Block* out, s
   wipe(rest, sizeof rest);
 }
 
-// SubWord by the S-box inside AESLastRound: with four equal columns ShiftRows moves nothing, and a
-// zero key adds nothing.
+// SubWord by the S-box inside AESLastRound: with four equal columns ShiftRows has no effect, and
+// neither has a zero key.
 HWY_INLINE std::uint32_t sub_word(std::uint32_t word) {
   const hn::CappedTag<std::uint8_t, 16> d;
   const hn::Repartition<std::uint32_t, decltype(d)> d32;

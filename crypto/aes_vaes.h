@@ -1,6 +1,6 @@
 // The AES kernels of aes.h for x86 processors with VAES but without AVX-512, for which Highway has
-// no target: two blocks per instruction. Internal to aes.cpp, whose AVX2 target calls is_usable()
-// first.
+// no target: two blocks per instruction. Internal to aes.cpp, whose AVX2 target first calls
+// is_usable().
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ struct WideBlock {
   Block high;  // of X^128 .. X^255
 };
 
-// sum += sum over j of a[j].b[j].  Shapes: a and b equally long.
+// sum += sum over j of a[j].b[j].  Shapes: a and b of equal length.
 void add_products(std::span<const Block> a, std::span<const Block> b, WideBlock& sum);
 
 // The field element.

@@ -2,7 +2,7 @@
 // hold the same sequence, where a cheater cannot choose the honest party's.
 //
 // The sum is not collision resistant: given a whole sequence, others with the same sum can be
-// found. It need not be. The honest party's sum is fixed by what that party holds, and the cheater
+// found. It need not be: the honest party's sum is fixed by what that party holds, and the cheater
 // must predict it. There are three ways to deviate:
 //
 // By Delta. An entry differs from what the cheater can compute by a multiple of the honest party's
@@ -25,8 +25,8 @@
 // hashes among two or three entries (birthday), with 2^(128 / (1 + floor(log2 n))) among n whose
 // candidates are free (generalised birthday: 2^43 for four, 2^32 for eight). If each entry also
 // depends on an unknown bit that is revealed only after that message, as those of leaky triples on
-// the honest party's d, then a dependence found before holds for the actual D_i with probability
-// 2^-n.
+// the honest party's d, then a dependence found in advance holds for the actual D_i with
+// probability 2^-n.
 #pragma once
 
 #include <optional>
@@ -53,7 +53,7 @@ class HashSum {
   Domain domain_;
   HashUse use_;
   std::optional<TweakHash> hash_;
-  std::uint64_t position_ = 0;  // under the present key
+  std::uint64_t position_ = 0;  // under the current key
   Block sum_{0, 0};
 };
 

@@ -30,8 +30,8 @@ class RandomOracle {
   RandomOracle(RandomOracle&&) noexcept;
   RandomOracle& operator=(RandomOracle&&) noexcept;
 
-  // Appends bytes. With several inputs of variable length, the caller makes their boundaries
-  // unambiguous.
+  // Appends bytes. If there are several inputs of variable length, the caller must make their
+  // boundaries unambiguous.
   RandomOracle& absorb(std::span<const std::byte> bytes);
   template <class T>
   RandomOracle& absorb_object(const T& object) {

@@ -1,4 +1,5 @@
-// Random numbers: AES-128 in counter mode from a 128-bit seed of the operating system or of a test.
+// Random numbers: AES-128 in counter mode, keyed with a 128-bit seed from the operating system or a
+// test.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class Rng {
   Block block();
   BitVector bits(std::size_t size);
 
-  // An object of which all bytes are random.
+  // An object whose bytes are all random.
   template <class T>
   T object() {
     static_assert(std::is_trivially_copyable_v<T>);

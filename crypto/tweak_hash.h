@@ -4,10 +4,10 @@
 // Source: Guo, Katz, Wang, Yu, "Efficient and Secure Multiparty Computation from Fixed-Key Block
 // Ciphers" (S&P 2020).
 //
-// Tweaks. The key of P comes from RO(session, phase, direction, counter), so session, direction,
-// kind of object and batch are separated by keys; within a batch the tweak is (use, object index),
-// and no such pair is hashed twice. A batch has at most kObjectsMax objects, which limits the loss
-// by the fixed key to 20 bits of 128.
+// Tweaks. The key of P comes from RO(session, phase, direction, counter), so sessions, directions,
+// kinds of objects and batches have different keys; within a batch the tweak is (use, object
+// index), and no such pair is hashed twice. A batch has at most kObjectsMax objects, which limits
+// the loss by the fixed key to 20 bits of 128.
 //
 // Two-block inputs, H(K_x, K_z), are first collapsed to 2.K_x ^ 4.K_z with doubling in GF(2^128).
 // That is enough here: honest keys are uniform and independent, so for fixed multipliers the sum is
@@ -26,7 +26,7 @@
 
 namespace tinyot::crypto {
 
-// What a hash value is used for. Each use has a tweak space of its own.
+// What a hash value is used for. Each use has its own tweak space.
 enum class HashUse : std::uint64_t {
   LeakyAnd = 1,
   LeakyOtBit = 2,       // mask of the bit of X

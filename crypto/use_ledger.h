@@ -1,6 +1,6 @@
 // Reports values that must be used only once to an observer: the domains of RO, the tweaks of H,
 // the blocks of a counter mode, the nonces of a sealing key. A test sets an observer to find reuse.
-// Without one the cost is one load per call, each of which processes many blocks.
+// Without an observer, each call costs one load, and each call processes many blocks.
 #pragma once
 
 #include <atomic>
