@@ -8,7 +8,7 @@
 
 namespace tinyot::circuit {
 
-// A circuit on some lanes, layered with a window. A circuit of at most kPreparedMax gates is
+// A circuit on a number of lanes, layered with a window. A circuit of at most kPreparedMax gates is
 // layered in the constructor, so that the run only evaluates its rounds; a larger one is generated
 // during the run.
 class CircuitRounds {

@@ -11,7 +11,7 @@
 namespace tinyot::circuit {
 
 // Counts of one lane. Gates that are the same in all lanes are included, and also counted
-// separately as common: several lanes evaluate them once.
+// separately as common: they are evaluated once, whatever the number of lanes.
 struct CircuitCost {
   std::uint64_t ands = 0;
   std::uint64_t common_ands = 0;
@@ -21,7 +21,7 @@ struct CircuitCost {
   std::uint64_t and_depth =
       0;  // most ANDs on a path: the number of rounds if the window is large enough
 
-  // Bits of the bundles, read by a gate or not.
+  // Bits of the bundles, whether a gate reads them or not.
   std::array<std::uint64_t, 2> input_bits{};  // by owner, see input_bits_of
   std::uint64_t output_bits = 0;
 
@@ -63,8 +63,8 @@ class CostCounter final : public GateSink {
 // Fails: as CostCounter.
 CircuitCost cost_of(const Circuit& circuit);
 
-// The same for a circuit of at most `gates_max` ANDs and XORs; empty for a larger one, whose
-// generation stops there.
+// The same for a circuit of at most `gates_max` ANDs and XORs; empty for a larger circuit, whose
+// generation stops at that number.
 std::optional<CircuitCost> cost_within(const Circuit& circuit, std::uint64_t gates_max);
 
 }  // namespace tinyot::circuit

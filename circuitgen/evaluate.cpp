@@ -23,7 +23,7 @@ void check_shapes(const CircuitInfo& info, std::size_t lanes,
     if (inputs[i].size() != values) {
       throw UsageError(
           "input " + bundle.name + " needs " + std::to_string(values) +
-          (bundle.same_in_all_lanes ? " value (the same in all lanes)" : " values (one a lane)") +
+          (bundle.same_in_all_lanes ? " value (the same in all lanes)" : " values (one per lane)") +
           ", but " + std::to_string(inputs[i].size()) + " are given");
     }
     for (std::size_t lane = 0; lane < values; ++lane) {
@@ -35,7 +35,7 @@ void check_shapes(const CircuitInfo& info, std::size_t lanes,
   }
 }
 
-// A wire is a row of words, one bit a lane; bits beyond the lanes in the last word are undefined.
+// A wire is a row of words, one bit per lane; bits beyond the lanes in the last word are undefined.
 class Evaluator final : public GateSink {
  public:
   Evaluator(const CircuitInfo& info, std::size_t lanes, const std::vector<LaneValues>& inputs)

@@ -165,7 +165,8 @@ class Layering final : public GateSink {
 
 void Layering::emit(const Gate& gate) {
   if (gate.kind == GateKind::Free) return free_wire(gate.in0);
-  // A full window is not emitted at once: the Free events after its last gate still belong to it.
+  // A full window is not emitted immediately: the Free events after its last gate still belong to
+  // it.
   if (items_.size() == window_) emit_window();
 
   switch (gate.kind) {
@@ -277,7 +278,7 @@ void Layering::schedule_outputs(std::span<const Item> items) {
 }
 
 // In parallel: operands keep their slots until every result has one, and a result without a reader
-// occupies a slot, too.
+// also occupies a slot.
 void Layering::schedule_ands(std::span<const Item> items, std::vector<RoundAnd>& ands) {
   ands.clear();
   for (const Item& item : items) {

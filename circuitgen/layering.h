@@ -6,9 +6,9 @@
 // circuit wider or deeper than the window is still evaluated, in more rounds than its AND-depth.
 // Memory: O(window + live wires).
 //
-// With several lanes, some wires are the same in all: inputs declared so, constants, and gates of
-// these alone. Such a wire is common: it has a common slot, and its gate is evaluated once, not
-// once a lane.
+// With several lanes, some wires are the same in all lanes: inputs declared to be so, constants,
+// and gates of these alone. Such a wire is common: it has a common slot, and its gate is evaluated
+// once, not once per lane.
 #pragma once
 
 #include <cstddef>
@@ -74,9 +74,9 @@ class RoundSink {
   virtual void round(Round& round) = 0;
 };
 
-// Layers `circuit` on `lanes` lanes with a window of `window` gates into `sink`; with one lane no
-// wire is common. Fails: std::logic_error by ENSURE on a malformed stream (a wire is read before it
-// is written or after it is freed).
+// Layers `circuit` on `lanes` lanes with a window of `window` gates and passes the rounds to
+// `sink`. With one lane, no wire is common. Fails: std::logic_error by ENSURE on a malformed stream
+// (a wire is read before it is written or after it is freed).
 void generate_rounds(const Circuit& circuit, std::size_t lanes, std::size_t window,
                      RoundSink& sink);
 

@@ -5,7 +5,7 @@ namespace tinyot::circuit {
 
 namespace {
 
-// For the first call of the function, of which only the declarations count.
+// For the first call of the function, which serves only to collect the declarations.
 class NoGates final : public GateSink {
  public:
   void emit(const Gate&) override {}
@@ -25,11 +25,11 @@ void declare_in(std::vector<Bundle>& bundles, std::uint32_t number, const Bundle
   if (is_first_time) {
     require(!bundle.name.empty(), "a bundle of a circuit has no name");
     for (const Bundle& other : bundles)
-      require(other.name != bundle.name, "two bundles of a circuit have one name");
+      require(other.name != bundle.name, "two bundles of a circuit have the same name");
     bundles.push_back(bundle);
   }
   require(number < bundles.size() && same(bundles[number], bundle),
-          "the function of a circuit does not always declare the same");
+          "the function of a circuit does not always declare the same bundles");
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ class FunctionCircuit final : public Circuit {
     Program program(builder, info, false);
     function_(program);
     require(program.inputs_ == info_.inputs.size() && program.outputs_ == info_.outputs.size(),
-            "the function of a circuit does not always declare the same");
+            "the function of a circuit does not always declare the same bundles");
   }
 
  private:

@@ -18,7 +18,7 @@ namespace tinyot::circuit {
 class WireIds {
  public:
   WireId take() {
-    // One in eight stays unused, so that the search takes constant time an id.
+    // One in eight stays unused, so that the search takes constant time per id.
     if (8 * unused_count_ <= limit()) [[unlikely]]
       grow();
     while (unused_[cursor_] == 0) cursor_ = cursor_ + 1 == unused_.size() ? 0 : cursor_ + 1;
@@ -43,7 +43,7 @@ class WireIds {
     ENSURE(limit() <= kWireIdMax);
   }
 
-  std::vector<std::uint64_t> unused_;  // one bit an id
+  std::vector<std::uint64_t> unused_;  // one bit per id
   std::size_t unused_count_ = 0;
   std::size_t cursor_ = 0;
 };

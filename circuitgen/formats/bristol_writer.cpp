@@ -13,7 +13,7 @@ namespace tinyot::circuit {
 namespace {
 
 struct GateCounts {
-  std::uint64_t made = 0;  // gates that write a wire of their own
+  std::uint64_t made = 0;  // gates that write a new wire
   std::uint64_t outputs = 0;
 };
 

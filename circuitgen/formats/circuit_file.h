@@ -8,8 +8,8 @@
 // (truth_table.h). Inputs come first in the stream, unread inputs are omitted, and a wire is freed
 // after its last reader.
 //
-// Memory: three bits a gate, and in generate() O(live wires) more; a bit a wire while the file is
-// opened.
+// Memory: three bits per gate, and O(live wires) more in generate(); one bit per wire while the
+// file is opened.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace tinyot::circuit {
 
-// The owner of an input bundle of a file, unless another one is given.
+// The owner of an input bundle of a file, unless another owner is given.
 constexpr Party default_owner(std::uint32_t bundle) { return bundle == 1 ? Party::B : Party::A; }
 
 // Information that the file lacks, by bundle number. Absent owners are default_owner().
@@ -33,7 +33,7 @@ struct CircuitFileOptions {
   std::map<std::uint32_t, Receiver> receivers = {};
   Receiver other_receivers = Receiver::Both;
 
-  // Widths of the input bundles of a file with truth tables, the only format without widths;
+  // Widths of the input bundles of a file with truth tables, the only format that lacks them;
   // file_check.h defines the inputs. Empty: all inputs are one bundle.
   std::vector<std::uint32_t> bundles = {};
 };

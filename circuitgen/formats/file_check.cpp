@@ -70,7 +70,7 @@ class BristolCheck {
     written_[wire] = true;
   }
 
-  // Other wires may stay unwritten: the format has files with gaps in their numbering.
+  // Other wires may stay unwritten: files of this format may have gaps in their numbering.
   void collect_outputs(std::vector<FileWire>& outputs) const {
     outputs.resize(header_.output_wires);
     std::iota(outputs.begin(), outputs.end(),

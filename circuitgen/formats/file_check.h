@@ -1,5 +1,5 @@
-// The first pass over a circuit file: everything in it is checked, and its wires become inputs and
-// outputs.
+// The first pass over a circuit file: checks everything in it and determines which wires are inputs
+// and outputs.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tinyot::circuit {
 
-// A file in which each line is a gate of its format, and each wire is written once and before it is
+// A file in which each line is a gate of its format, and each wire is written once, before it is
 // read.
 struct CheckedFile {
   FileFormat format;
@@ -26,11 +26,11 @@ struct CheckedFile {
 // are one bundle.
 //
 // The inputs of such a file are the wires that gates read and no gate writes, and also all wires
-// below the lowest written one, read or not, so that an unread input does not shift the others.
-// Only if the bundles have exactly as many bits as there are input wires read, unmentioned numbers
-// are treated as gaps in the numbering. The outputs are the written wires that no gate reads.
-// Memory: three bits a wire, the inputs and the outputs. Fails: UsageError with file, line and
-// reason.
+// below the lowest written one, whether read or not, so that an unread input does not shift the
+// others. Only if the bundles have exactly as many bits as there are input wires that are read,
+// unmentioned numbers are treated as gaps in the numbering. The outputs are the written wires that
+// no gate reads. Memory: three bits per wire, the inputs and the outputs. Fails: UsageError with
+// file, line and reason.
 CheckedFile check_file(const TextSource& text, const std::vector<std::uint32_t>& bundles);
 
 }  // namespace tinyot::circuit

@@ -39,11 +39,11 @@ struct FileGate {
   std::span<const FileWire> outs() const { return {wires.data() + in_count, out_count}; }
 };
 
-// Parses a line that is followed by a newline; false if it is no gate of the format. Wire numbers
-// are not checked.
+// Parses a line that is followed by a newline; false if it is not a gate of the format. Wire
+// numbers are not checked.
 bool parse_gate(FileFormat format, std::string_view line, FileGate& gate);
 
-// Throws a UsageError with the reason why parse_gate has rejected the current line.
+// Throws a UsageError with the reason why parse_gate rejected the current line.
 [[noreturn]] void refuse_gate(FileFormat format, const FileLines& lines);
 
 }  // namespace tinyot::circuit

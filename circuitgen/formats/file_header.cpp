@@ -66,8 +66,8 @@ class HeaderReader {
       lines_.fail("more than " + std::to_string(kFileWiresMax) + " wires are not supported");
   }
 
-  // The length of the file bounds the memory: a gate has a line, and a wire is written in some
-  // line.
+  // The length of the file bounds the memory: each gate has its own line, and each wire is written
+  // in some line.
   [[noreturn]] void fail_size(std::uint64_t count, const char* what) const {
     lines_.fail("the header announces " + std::to_string(count) + " " + what +
                 ", too many for a file of " + std::to_string(bytes_) + " bytes");

@@ -1,6 +1,6 @@
 // The lines of a circuit file, from the start or from the end, for the readers of all formats.
 //
-// Blank lines are skipped, LF and CRLF both end a line. In memory a newline follows every line, so
+// Blank lines are skipped. LF and CRLF both end a line. In memory a newline follows every line, so
 // that a scan of the line needs no bounds check. Memory: a block of the file, or the longest line.
 #pragma once
 
@@ -32,13 +32,13 @@ class FileLines {
   // Of the line, from 1; at the end of the file, of its last line.
   std::uint64_t number() const { return number_; }
 
-  // Digest of everything read so far, at the end of the whole file: detects a file that has changed
-  // since it was checked. A deliberate change is possible before the check as well, so the digest
-  // need not be cryptographic.
+  // Digest of everything read so far, at the end that of the whole file: detects a file that has
+  // changed since it was checked. The digest need not be cryptographic: a deliberate change could
+  // as well be made before the check.
   std::uint64_t digest() const;
 
-  // The words of the line. Numbers are below 2^64. Fails: UsageError if the word is no number or a
-  // larger one.
+  // The words of the line. Numbers are below 2^64. Fails: UsageError if the word is not a number,
+  // or is a larger one.
   std::vector<std::string_view> words() const;
   std::uint64_t integer(std::string_view word) const;
 

@@ -52,7 +52,7 @@ class FileWires {
     return true;
   }
 
-  // Call it once for each name that was taken; true if it was the wire's last one.
+  // Call it once for each name that was taken; true if that was the last name of the wire.
   bool release(Place place) {
     if (--wires_[place].names > 0) return false;
     wires_[place].id = std::exchange(unused_, place);
@@ -68,7 +68,7 @@ class FileWires {
     FileWire name = 0;
     Place place = kNone;  // kNone: the entry is empty
   };
-  // Names are hashed in groups of one cache line, because wires that are made together are often
+  // Names are hashed in groups of one cache line, because wires that are written together are often
   // read together.
   static constexpr std::size_t kGroup = 64 / sizeof(Entry);
   static constexpr std::size_t kStart = 64;

@@ -6,7 +6,7 @@
 namespace tinyot::circuit {
 namespace {
 
-// The function of a truth table over the different wires among its inputs.
+// The function of a truth table over the distinct wires among its inputs.
 struct TableFunction {
   std::array<std::size_t, 3>
       operands{};  // index of the first occurrence of each distinct wire among the inputs

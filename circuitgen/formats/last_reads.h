@@ -1,8 +1,8 @@
 // Finds the last mention of each wire in a circuit file, in a pass from the end of the file to its
 // start.
 //
-// Memory: a bit for each mention of a wire in a gate, three for most gates; during the pass also a
-// bit a wire.
+// Memory: one bit for each mention of a wire in a gate, three for most gates; during the pass also
+// one bit per wire.
 #pragma once
 
 #include <cstdint>

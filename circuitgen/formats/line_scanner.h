@@ -16,8 +16,8 @@ class LineScanner {
   // A newline must follow the line.
   explicit LineScanner(std::string_view line) : at_(line.data()) {}
 
-  // The next word as a number; false if it is no number, is at least 2^32 - 1, or has more than ten
-  // digits.
+  // The next word as a number; false if it is not a number, is at least 2^32 - 1, or has more than
+  // ten digits.
   bool number(std::uint32_t& value) {
     skip_blanks();
     const char* const begin = at_;

@@ -1,7 +1,7 @@
 // The text of a circuit file, read in blocks at any offset: a file, or memory.
 //
-// A file is read, never mapped, so that truncating it meanwhile causes an error message, not a
-// crash.
+// A file is read, never mapped, so that truncating it in the meantime causes an error message, not
+// a crash.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class TextSource {
   // Its length when it was opened.
   std::uint64_t bytes() const { return bytes_; }
 
-  // Its present length.
+  // Its current length.
   virtual std::uint64_t bytes_now() const { return bytes_; }
 
   // Fills `block` with the text from `offset` on. Fails: UsageError if it cannot be read or has

@@ -1,7 +1,7 @@
 // Values of bundles as text. `msb_first` reverses the bundle: wire j carries what wire bits - 1 - j
 // carries otherwise.
 //
-//   Bytes     two hex digits a byte, exactly bits / 4 digits, optionally after "0x";
+//   Bytes     two hex digits per byte, exactly bits / 4 digits, optionally after "0x";
 //             byte k is wires 8k..8k+7, lowest bit first
 //   Integer   0x and hex digits, leading zeros optional when read, or a decimal number below 2^64;
 //             bit j is wire j
@@ -16,8 +16,8 @@
 
 namespace tinyot::circuit {
 
-// Fails: UsageError. A value may be secret, so the message has only lengths and positions (counted
-// from 1), no part of the value.
+// Fails: UsageError. A value may be secret, so the message contains only lengths and positions
+// (counted from 1), no part of the value.
 BitVector parse_value(std::string_view text, std::uint32_t bits, ValueFormat format,
                       bool msb_first);
 

@@ -111,7 +111,7 @@ CircuitFamily aes_family(std::uint32_t key_bits) {
   family.name = "aes" + std::to_string(key_bits);
   family.description =
       "AES-" + std::to_string(key_bits) +
-      " of A's message, a block a lane, under key_a ^ key_b; B learns the ciphertext";
+      " of A's message, one block per lane, under key_a ^ key_b; B learns the ciphertext";
   family.parameters = {
       CircuitParameter::choice("sbox", {"small", "shallow"}, "fewest ANDs, or least AND-depth")};
   family.make = [key_bits](const CircuitArguments& arguments) {

@@ -1,8 +1,8 @@
-// AES as a circuit (FIPS-197), one block a lane; the parties hold XOR shares of the key.
+// AES as a circuit (FIPS-197), one block per lane; the parties hold XOR shares of the key.
 //
 //   parameters  sbox: small (32 ANDs at AND-depth 6) or shallow (34 at 4)
 //   inputs      key_a (A), key_b (B): key = key_a ^ key_b, the same in all lanes
-//               message (128, A): a block a lane
+//               message (128, A): one block per lane
 //   output      ciphertext (128, to B)
 //
 // Byte k of the FIPS order is wires 8k..8k+7 of a bundle, lowest bit first. The key schedule reads

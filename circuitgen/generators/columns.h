@@ -18,7 +18,7 @@ namespace tinyot::circuit {
 // [i][k] is bit i of integer k.
 using Columns = std::vector<Bits>;
 
-// Comparisons in parallel: more would make rounds wider and need more live wires.
+// The number of comparisons in parallel. More would make rounds wider and need more live wires.
 inline constexpr std::size_t kParallelComparisons = std::size_t{1} << 12;
 
 // Appends integers [first, first + count) of an input bundle; integer k begins at bit k . width.
@@ -31,7 +31,7 @@ struct Pair {
   std::size_t y;
 };
 
-// xs[x] < ys[y] for each pair: one AND a bit and pair. The widths are equal.
+// xs[x] < ys[y] for each pair: one AND per bit and pair. The widths are equal.
 Bits less_each(const Columns& xs, const Columns& ys, std::span<const Pair> pairs);
 
 }  // namespace tinyot::circuit

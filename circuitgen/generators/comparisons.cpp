@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kLinesMax = std::uint64_t{1} << 14;
 
-// The comparisons of a row are made in parallel, and of as many rows as fit.
+// The comparisons of a row are made in parallel, those of as many rows at a time as fit.
 void emit_matrix(Builder& builder, std::size_t rows, std::size_t columns, std::size_t bits) {
   Columns values(bits);  // B's, then A's of the current rows
   append_inputs(values, builder, 1, 0, columns);

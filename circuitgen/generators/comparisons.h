@@ -1,4 +1,4 @@
-// Circuits of comparisons of unsigned integers: one AND a bit and comparison.
+// Circuits of comparisons of unsigned integers: one AND per bit and comparison.
 //
 //   millionaires
 //     parameters  bits

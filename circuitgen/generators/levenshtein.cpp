@@ -71,7 +71,7 @@ struct Sign {
 // a neighbour is shorter (down = 1, across = -1).
 //
 // `down` is available one AND earlier than `across`, so it enters first: this makes two levels of
-// ANDs an anti-diagonal.
+// ANDs per anti-diagonal.
 class Differences {
  public:
   Differences(Builder& builder, const Shape& shape)

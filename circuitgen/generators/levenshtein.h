@@ -12,13 +12,13 @@
 // parallel, with O(min(rows, columns)) live wires.
 //
 //   distances    The cell itself, in bit_width(max(i, j)) = w bits: two minima, then an addition of
-//                0 or 1. 5 w ANDs a cell, and symbol_bits - 1 to compare the symbols, fewer at the
-//                borders. Source: Huang, Evans, Katz, Malka, "Faster secure two-party computation
-//                using garbled circuits", USENIX Security 2011, also in section 7.4 of Asharov,
-//                Lindell, Schneider, Zohner, CCS 2013: 1,290,653,042 ANDs for 2,000 and 10,000
-//                symbols of 2 bits.
+//                0 or 1. 5 w ANDs per cell, and symbol_bits - 1 to compare the symbols, fewer at
+//                the borders. Source: Huang, Evans, Katz, Malka, "Faster secure two-party
+//                computation using garbled circuits", USENIX Security 2011, also in section 7.4 of
+//                Asharov, Lindell, Schneider, Zohner, CCS 2013: 1,290,653,042 ANDs for 2,000 and
+//                10,000 symbols of 2 bits.
 //   differences  Only D(i, j) - D(i - 1, j) and D(i, j) - D(i, j - 1), both -1, 0 or 1: 4
-//                ANDs a cell, and symbol_bits - 1; two levels of ANDs an anti-diagonal. The
+//                ANDs per cell, and symbol_bits - 1; two levels of ANDs per anti-diagonal. The
 //                distance is the sum along one diagonal. Source: the cell of Myers, "A fast
 //                bit-vector algorithm for approximate string matching based on dynamic
 //                programming", J. ACM 46 (1999).

@@ -32,7 +32,8 @@ class MinimumTree {
   }
 
  private:
-  // The smaller of each two neighbours goes to the next level, also a last one without a neighbour.
+  // The smaller of each two neighbours goes to the next level, as does a last one without a
+  // neighbour.
   void compare(std::size_t level) {
     if (level + 1 == waiting_.size()) waiting_.emplace_back(bits_);
     Columns values = std::exchange(waiting_[level], Columns(bits_));
@@ -69,7 +70,7 @@ void emit_minimum(Builder& builder, std::uint64_t count, std::uint64_t bits) {
 CircuitFamily minimum_family() {
   CircuitFamily family;
   family.name = "minimum";
-  family.description = "the minimum of numbers of which A and B have half each; both learn it";
+  family.description = "the minimum of numbers of which A and B each have half; both learn it";
   family.parameters = {CircuitParameter::number("count", 1'000'000, 2, std::uint64_t{1} << 25,
                                                 "how many numbers A and B have together"),
                        CircuitParameter::number("bits", 20, 1, 64, "of each number")};

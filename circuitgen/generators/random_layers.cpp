@@ -3,8 +3,8 @@
 namespace tinyot::circuit {
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same circuit on every machine; nothing of it is
-// secret.
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): gives the same circuit on every machine; none of it
+// is secret.
 class PublicGenerator {
  public:
   explicit PublicGenerator(std::uint64_t seed) : state_(seed) {}

@@ -46,7 +46,7 @@ W32 small_sigma_1(const W32& x) {
   return rotated_right(x, 17) ^ rotated_right(x, 19) ^ shifted_right(x, std::size_t{10});
 }
 
-// One AND a bit each: (e & f) ^ (~e & g), and (a & b) ^ (a & c) ^ (b & c).
+// One AND per bit each: (e & f) ^ (~e & g), and (a & b) ^ (a & c) ^ (b & c).
 W32 choose(const W32& e, const W32& f, const W32& g) { return g ^ (e & (f ^ g)); }
 W32 majority(const W32& a, const W32& b, const W32& c) { return c ^ ((a ^ c) & (b ^ c)); }
 

@@ -5,7 +5,7 @@
 //   output      digest (256, to both)
 //
 // Byte k is wires 8k..8k+7 of a bundle, lowest bit first. 22,520 ANDs at AND-depth 1,600 for each
-// 64 bytes, fewer in the first block: one AND a full adder. Three and more summands are first
+// 64 bytes, fewer in the first block: one AND per full adder. Three and more summands are first
 // reduced to two by carry-save adders.
 #pragma once
 

@@ -56,7 +56,7 @@ void emit_sorted(Builder& builder, std::uint64_t count, std::uint64_t bits) {
 CircuitFamily sort_family() {
   CircuitFamily family;
   family.name = "sort";
-  family.description = "sorts numbers of which A and B have half each; both learn the sorted list";
+  family.description = "sorts numbers of which A and B each have half; both learn the sorted list";
   family.parameters = {
       CircuitParameter::number("count", 1024, 2, 1 << 18, "how many numbers A and B have together"),
       CircuitParameter::number("bits", 32, 1, 64, "of each number")};

@@ -5,8 +5,8 @@
 //               k begins at bit k . bits
 //   output      sorted (count . bits, to both): the smallest value first
 //
-// 2 . bits ANDs a comparator, about (log2 count)^2 / 4 comparators a value. Source: Batcher's merge
-// exchange for any count, Knuth, The Art of Computer Programming 3, 5.2.2, Algorithm M.
+// 2 . bits ANDs per comparator, about (log2 count)^2 / 4 comparators per value. Source: Batcher's
+// merge exchange for any count, Knuth, The Art of Computer Programming 3, 5.2.2, Algorithm M.
 #pragma once
 
 #include "circuitgen/generators/family.h"
