@@ -108,7 +108,7 @@ AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, co
   for (const std::uint64_t word : key) any |= word;
   ENSURE(declassified(any != 0));
 
-  // The lowest set bit of gamma as a mask over all words, without branching on where it is.
+  // The lowest set bit of gamma as a mask over all words, without branching on its position.
   SecretVector<std::uint64_t> lowest(key.size());
   std::uint64_t found = 0;  // all ones once the bit has been found
   for (std::size_t w = 0; w < key.size(); ++w) {

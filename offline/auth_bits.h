@@ -8,7 +8,7 @@
 // Differs: Delta^B is drawn first, once for all runs of a session, and R uniformly subject to
 // R.Gamma_A = Delta^B, as in section 5.3 for later runs. For Gamma_A != 0 the triple (R, Gamma_A,
 // Delta^B) has the same distribution either way. R itself is sent (psi rows of tau bits, padded to
-// whole 512-bit groups), after LaBit's check.
+// whole 512-bit groups) after LaBit's check.
 #pragma once
 
 #include "base/auth_bits.h"
@@ -82,17 +82,18 @@ class AuthBitMaker {
   void prepare(std::size_t runs);
 
   // Makes `wanted` usable bits. `bits` receives all bits of RunLayout(params, wanted, 1); its
-  // memory is reused if it has the size already. Runs of different numbers may be made by different
-  // threads, each on a session part of its own.
+  // memory is reused if it already has the right size. Runs with different numbers may be made by
+  // different threads, each on its own session part.
   //
   // Role: both; each is MAC holder of its own bits and key holder of the peer's. `run` and `wanted`
-  // are public and the same on both sides. Wire: (T / 8) bytes a bit each way, + 16 KB. A run takes
-  // a round for its columns, which are streamed in chunks of kChunkBits with kChunksAhead in
+  // are public and the same on both sides. Wire: T / 8 bytes per bit each way, + 16 KB. A run takes
+  // one round for its columns, which are streamed in chunks of kChunkBits with kChunksAhead in
   // flight, 4 for the check and R, and 3 for the Delta-consistency check. Fails: PeerCheated("EQ of
   // LaBit", "seed OT point"), and as DeltaConsistency::check; WorkerStopped.
   void make(checks::Session& session, std::size_t run, std::size_t wanted, AuthBits& bits);
 
-  // From any thread: a call that waits for another run's base OTs ends with WorkerStopped.
+  // May be called from any thread: a call that waits for another run's base OTs ends with
+  // WorkerStopped.
   void stop() noexcept { lanes_.stop(); }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace tinyot::offline {
 
-// Shared bits, equally many of each party.
+// Shared bits, the same number of each party.
 struct SharedBits {
   SharedBits() = default;
   explicit SharedBits(std::size_t size) : mine(size), peers(size) {}

@@ -7,7 +7,7 @@
 
 namespace tinyot::offline {
 
-// Batches by which a step is behind the step before it.
+// The number of batches by which each step lags the step before it.
 inline constexpr std::size_t kBatchesAhead = 1;
 
 // The bits of one session part; batches are numbered in order.

@@ -49,8 +49,8 @@ struct BucketRange {
   std::size_t count;
 };
 
-// Objects are at random addresses, mostly outside the caches: those of the bucket that comes this
-// many buckets later are prefetched.
+// Objects are at random addresses, mostly outside the caches, so those of the bucket that many
+// positions ahead are prefetched.
 inline constexpr std::size_t kFetchAhead = 8;
 
 template <class Word>

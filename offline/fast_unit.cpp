@@ -156,7 +156,7 @@ void FastUnit::pour(const checks::SettledCheck&, MaterialSink& sink) {
 
 }  // namespace
 
-// Uses a domain that no unit uses.
+// Uses a domain that is not used by any unit.
 AuthBits FastUnitMaker::first_bits() {
   trees_ = make_trees(session_, params_.softspoken_k());
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",

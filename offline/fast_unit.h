@@ -1,7 +1,7 @@
-// Units of the profile fast: triples from SoftSpoken bits, and aBits for inputs (doc/protocol.md,
+// Units of the fast profile: triples from SoftSpoken bits, and aBits for inputs (doc/protocol.md,
 // section 10.4).
 //
-// One pass makes B layers of l leaky triples, each from 3 l bits a direction, batch by batch. A
+// One pass makes B layers of l leaky triples, each from 3 l bits per direction, batch by batch. A
 // second pass folds the shifted layers into layer 0. One EQ checks all leaky triples before the
 // coins for the shifts are tossed.
 #pragma once
@@ -36,8 +36,8 @@ class FastUnitMaker final : public UnitMaker {
   // checked against those of an earlier connection.
   void prepare(std::size_t units) override;
 
-  // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes a leaky triple; 1/8 byte a leaky triple
-  // except those of layer 0; an EQ and a coin toss.
+  // Wire: as SoftSpokenMacHolder for the bits; 16 1/8 bytes per leaky triple; 1/8 byte per leaky
+  // triple except those of layer 0; an EQ and a coin toss.
   // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key").
   std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;

@@ -5,7 +5,7 @@
 // Level j of a tree (1 to k) decides bit k - j of a leaf's number x. Bit b of Delta_i is bit i k +
 // b of Delta.
 //
-// The trees are made once a session, from 128 base OTs a direction, and yield any number of
+// The trees are made once per session, from 128 base OTs per direction, and yield any number of
 // authenticated bits.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace tinyot::offline {
 
-// k: bits of Delta a tree. 1, 2 or 4.
+// k: bits of Delta per tree. 1, 2 or 4.
 struct TreeShape {
   std::uint32_t k;
 
@@ -43,8 +43,8 @@ struct Trees {
 };
 
 // Role: both; each is MAC holder of its own trees and key holder of the peer's.
-// Wire: 96 bytes a base OT; then 32 bytes for each tree and each of its levels 2 to k, and 64 bytes
-// a tree for the check; 3 rounds.
+// Wire: 96 bytes per base OT; then 32 bytes for each tree and each of its levels 2 to k, and 64
+// bytes per tree for the check; 3 rounds.
 // Secret: everything. Timing: constant in Delta and the seeds.
 // Fails: PeerCheated("seed OT point").
 Trees make_trees(checks::Session& session, std::uint32_t k);

@@ -15,7 +15,7 @@
 //
 // Under one key the two are equal. Otherwise they differ by r'_j.(Delta ^ Delta'), and the key
 // holder, given only the e_j, must guess every r'_j before EQ opens: 2^-128. A MAC holder that
-// announces another e_j must guess Delta. The r'_j are consumed. The reference bits are not, since
+// announces a wrong e_j must guess Delta. The r'_j are consumed. The reference bits are not, since
 // each e_j masks r_j with a fresh r'_j.
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace tinyot::offline {
 
-// Authenticated bits of both directions, equally many.
+// Authenticated bits, the same number of each direction.
 struct AuthBits {
   AuthBitsMine mine;
   AuthBitsPeers peers;

@@ -3,7 +3,7 @@
 // after the layers are fixed. A layer is read once, sequentially from r on.
 //
 // An attack on t_k triples of each layer k survives with 2^-(t_0 + ... + t_(B-1)) and leaves at
-// most l^(1-B).t_0 ... t_(B-1) fully attacked buckets in expectation: the worst case is one a
+// most l^(1-B).t_0 ... t_(B-1) fully attacked buckets in expectation: the worst case is one per
 // layer, 2^-B.l^(1-B).
 #pragma once
 

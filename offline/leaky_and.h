@@ -18,7 +18,7 @@ namespace tinyot::offline {
 // Role: MAC holder, the owner of the bits.
 class LeakyAndMacHolder {
  public:
-  // Shapes: x, y, r equally long. A session makes one such batch in each direction.
+  // Shapes: x, y, r of equal length. A session makes one such batch in each direction.
   LeakyAndMacHolder(checks::Session& session, MineView x, MineView y, MineView r);
 
   // Step 1: announces d = xy ^ r and turns r into z.  Wire: sends count / 8 bytes.

@@ -1,4 +1,4 @@
-// LaBit: authenticated bits of which a few may have leaked (NNOB12 Fig. 12; doc/protocol.md,
+// LaBit: authenticated bits, a few of which may have leaked (NNOB12 Fig. 12; doc/protocol.md,
 // section 5.1).
 //
 // The paper's A is the OT sender and holds Gamma_B and the L_i; its B is the OT receiver and holds
@@ -8,10 +8,11 @@
 // The T strings are never held as a whole: they are made, sent and used in chunks of columns. Where
 // the sender needs a column a second time, it runs the PRG again. Memory: O(T . chunk), whatever l.
 //
-// Differs: EQ compares h(Z_i) with h(W_i), 128 bits of each row (row_hashes.h), and not the rows.
-// chi comes from the pairing's seed, which the receiver sends when every correction has arrived.
-//   A cheating sender has then fixed the corrections, and with them what its Gammas differ by in a
-//   pair, delta != 0: W_i is one of two strings that differ by delta, and the sender must know
+// Differs: EQ compares h(Z_i) with h(W_i), 128 bits of each row (row_hashes.h), rather than the
+// rows. chi comes from the pairing's seed, which the receiver sends when every correction has
+// arrived.
+//   A cheating sender has then fixed the corrections, and with them the difference delta != 0 of
+//   its Gammas in a pair: W_i is one of two strings that differ by delta, and the sender must know
 //   which. h(delta) = 0 has probability 2^-128 over chi. A cheating receiver chooses chi. Whatever
 //   it announces, Z_i is W_i or W_i ^ Gamma, and h(Gamma) is 0 if all chi_j are 0, and otherwise
 //   uniform to the receiver, since Gamma is uniform and multiplication by chi_j != 0 is a
@@ -37,8 +38,8 @@ struct ColumnChunk {
   std::size_t bits;
 };
 inline constexpr std::size_t kChunkBits = 4096;
-// Chunks sent before the wait for the peer's first one, so that chunks do not cost a round trip
-// each.
+// The number of chunks sent before waiting for the peer's first one, so that chunks do not cost a
+// round trip each.
 inline constexpr std::size_t kChunksAhead = 4;
 
 // The chunks that make up `length` columns, a multiple of 512.

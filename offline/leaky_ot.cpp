@@ -26,7 +26,7 @@ struct Padded {
   SecretVector<Block> macs, t;
 };
 
-// Adds or removes the pads H(k): `k` is K_c for X_0, K_c ^ Delta for X_1, M_c for the one that the
+// Adds or removes the pads H(k): `k` is K_c for X_0, K_c ^ Delta for X_1, M_c for the X that the
 // receiver opens.
 void pad(const crypto::TweakHash& hash, std::span<const Block> k, Padded& x) {
   SecretVector<Block> mask(k.size());

@@ -4,7 +4,7 @@
 //
 // The receiver's second bit [r] becomes [z] = [r] ^ d in place. T_0 and T_1 are held until their
 // chunk is finished; only their digest is kept. Each step is called for all chunks in order. The
-// caller chooses how many chunks one step is behind another, the same number on both sides.
+// caller chooses how many chunks one step lags another, the same number on both sides.
 #pragma once
 
 #include <queue>
@@ -19,7 +19,7 @@ namespace tinyot::offline {
 // Role: sender: MAC holder of x0, x1, key holder of c, z.
 class LeakyOtSender {
  public:
-  // Shapes: all equally long. A session makes one such batch in each direction.
+  // Shapes: all of equal length. A session makes one such batch in each direction.
   LeakyOtSender(checks::Session& session, MineView x0, MineView x1, PeersView c, PeersView r);
 
   // Steps 3 and 4: draws T_0, T_1, sends X_0, X_1.  Wire: sends 2 (count / 8 + 32 count) bytes.

@@ -21,7 +21,7 @@
 
 namespace tinyot::offline {
 
-// One party's halves of equally many shared bits.
+// One party's halves of shared bits, the same number of each party.
 struct SharedView {
   MineView mine;
   PeersView peers;
@@ -39,17 +39,17 @@ bool fits_triples(const checks::Session& session);
 Delta fitted_to_triples(Delta key, Party me);
 
 // Role: both, symmetric. Each step is called for all chunks in order. The caller chooses how many
-// chunks one step is behind another, the same number on both sides. One object for all triples that
-// one EQ covers.
+// chunks one step lags another, the same number on both sides. One object for all triples that one
+// EQ covers.
 class LeakyTriples {
  public:
   explicit LeakyTriples(checks::Session& session);
 
   // Steps 1 and 2. `layer` separates the hash keys of a session's layers, the same on both sides.
-  // Shapes: x, y: chunk.count.  Wire: sends 16 bytes a triple.
+  // Shapes: x, y: chunk.count.  Wire: sends 16 bytes per triple.
   void offer(std::uint64_t layer, const ObjectChunk& chunk, const SharedView& x,
              const SharedView& y);
-  // Step 3, and the first half of step 4: my r becomes my z.  Wire: receives 16 bytes a triple,
+  // Step 3, and the first half of step 4: my r becomes my z.  Wire: receives 16 bytes per triple,
   // sends count / 8.
   void announce(const SharedView& x, const SharedView& r);
   // The second half of step 4, and step 5.  Wire: receives count / 8 bytes.

@@ -11,7 +11,7 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr std::size_t kObjectChunksAhead = 2;  // by which a step is behind the step before it
+constexpr std::size_t kObjectChunksAhead = 2;  // by which each step lags the step before it
 constexpr std::size_t kTriplesAhead = 1;
 
 class Nnob12Unit final : public MadeUnit {

@@ -1,4 +1,4 @@
-// Units of the profile nnob12: l objects of each kind, permuted together, from one run of
+// Units of the nnob12 profile: l objects of each kind, permuted together, from one run of
 // authenticated bits (NNOB12 Fig. 5); or l triples, each from one object of each kind.
 //
 // For each AND and direction a unit takes 3B bits for the LaANDs, 2B as sender and 2B as receiver
@@ -41,7 +41,7 @@ class Nnob12UnitMaker final : public UnitMaker {
   void prepare(std::size_t units) override { maker_.prepare(units); }
 
   // aBits; then LaANDs and LaOTs of both directions, with one EQ over all of them; then the
-  // buckets' permutations and combiner bits. Wire: as AuthBitMaker::make; 112.5 bytes a leaky
+  // buckets' permutations and combiner bits. Wire: as AuthBitMaker::make; 112.5 bytes per leaky
   // object of each kind (16 + 1/8 for an AND, 96 + 3/8 for an OT), with the chunks of all kinds and
   // directions interleaved, each step two chunks behind the step before it; 3 messages for EQ; 4
   // messages in one round. Fails: PeerCheated("LaOT MAC", "EQ of leaky objects"), and as

@@ -1,5 +1,5 @@
 // Chunks of objects. A chunk's messages are small, its intermediate values fit in the cache, and it
-// has a hash key of its own, so its tweaks start at 0.
+// has its own hash key, so its tweaks start at 0.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ inline std::vector<ObjectChunk> object_chunks(std::size_t total,
   return chunks;
 }
 
-// H for one chunk of a session's leaky objects. `owner` is the direction, `batch` the number among
-// several batches of the kind, of fewer than 2^32 chunks each.
+// H for one chunk of a session's leaky objects. `owner` is the direction, `batch` the number of the
+// batch if the kind has several, each of fewer than 2^32 chunks.
 inline crypto::TweakHash hash_of_chunk(const checks::Session& session, std::string_view kind,
                                        Party owner, const ObjectChunk& chunk,
                                        std::uint64_t batch = 0) {

@@ -23,7 +23,7 @@ constexpr std::size_t kPieceOts = 512;  // so that keys and strings of a piece f
 constexpr std::uint64_t kDomainsMax = std::uint64_t{1} << 32;
 constexpr std::uint64_t kBatchesMax = std::uint64_t{1} << 32;
 
-// OTs first, ..., first + count - 1 of a call, and the bits that they are made of.
+// OTs first, ..., first + count - 1 of a call, and the bits from which they are made.
 struct OtBatch {
   SoftSpokenBatch bits;
   std::size_t first;
@@ -47,7 +47,7 @@ std::vector<OtBatch> batches_of(std::size_t count, std::size_t& number) {
   return batches;
 }
 
-// H for one batch, with a key of its own, so its tweaks start at 0.
+// H for one batch, with its own key, so its tweaks start at 0.
 crypto::TweakHash hash_of(const checks::Session& session, Party receiver, std::uint64_t domain,
                           const OtBatch& batch) {
   return crypto::TweakHash(session.id(),
@@ -179,7 +179,7 @@ OtReceiver::OtReceiver(checks::Session& session, const FullTrees& trees, std::ui
 }
 
 // Calls use(batch, bits, hash) for each batch of bits whose challenge has been answered, and
-// finish(batch) when the sender's message for it is due.
+// finish(batch) when it is time to read the sender's message for it.
 template <class Use, class Finish>
 void OtReceiver::stream(std::size_t count, Use use, Finish finish) {
   in_steps(

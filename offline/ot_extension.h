@@ -3,11 +3,11 @@
 // its choice bit selects and learns nothing about the other; the sender learns nothing about the
 // choice.
 //
-//   both      const Trees trees = make_trees(session, 2);  // once a session; 128 base OTs each way
+//   both      const Trees trees = make_trees(session, 2);  // once per session; 128 OTs each way
 //   sender    OtSender sender(session, trees.peers, 0);     sender.chosen(m0, m1);
 //   receiver  OtReceiver receiver(session, trees.mine, 0);  receiver.chosen(choices, messages);
 //
-// Inputs and outputs of the kinds, and the bytes an OT that the sender sends:
+// Inputs and outputs of each kind, and the bytes per OT that the sender sends:
 //
 //   kind              sender: in, out                     receiver: in, out         bytes
 //   delta_correlated  -,       x0 (x1 = x0 ^ Delta)       -,       choices, x_c     0
@@ -23,30 +23,30 @@
 // x -> x ^ offset; G-OT); Roy, CRYPTO 2022, for the correlation under them (offline/softspoken: the
 // sender is its key holder, the receiver its MAC holder); Guo, Katz, Wang, Yu, S&P 2020, for H.
 // With M = K ^ u.Delta of SoftSpoken and d = c ^ u: the pad of x_b is H(i, K ^ (d ^ b).Delta), and
-// the receiver's is H(i, M). Differs: the choices are no input of the extension, whose bits u are
-// random; afterwards d, one bit an OT, turns u into the choices.
+// the receiver's is H(i, M). Differs: the choices are not an input of the extension, whose bits u
+// are random; afterwards d, one bit per OT, turns u into the choices.
 //
 // Both sides make the same calls in the same order with the same counts; a count may be 0. A call
 // works batch by batch; one batch is in flight while the next is made. Its last batch is rounded up
 // to a multiple of 128 OTs.
-// Wire, with N = 128 / k trees: the receiver sends (N - 1) / 8 bytes an OT, and 1 bit more if it
+// Wire, with N = 128 / k trees: the receiver sends (N - 1) / 8 bytes per OT, and 1 bit more if it
 // has choices; the sender sends the bytes of the table. In addition, for a batch of kBatchBits OTs:
-// (N - 1) 16 + 2064 bytes to the sender, 32 to the receiver, and 16 a message.
+// (N - 1) 16 + 2064 bytes to the sender, 32 to the receiver, and 16 per message.
 // Rounds: a batch takes 1, or 2 for correlated and chosen; neighbouring batches overlap, two
-// batches a round trip.
+// batches per round trip.
 // Fails: PeerCheated("SoftSpoken check") at the sender, ("framing") at both; as Channel::send and
 // recv. The session must then be revoked: neither its trees nor Delta may be used again. The
 // contents of the caller's spans are undefined after a failed call.
 // Secret: all strings, choices and Delta. Timing: constant in them; it depends on k and the counts.
 //
-// Security against a cheating peer: nothing made from a batch is used before the batch's check. The
-// caller's spans, hashes and messages are written after SoftSpokenKeyHolder::verify, or
+// Security against a cheating peer: nothing made from a batch is used before the batch's check:
+// hashes, messages and the caller's spans are written after SoftSpokenKeyHolder::verify, or
 // SoftSpokenMacHolder::answer. A receiver that deviates and passes has guessed bits of Delta, with
-// probability 1/2 a bit. A peer may influence the distribution of its own random strings and
-// choices; the values hidden from it are uniform to it. The messages of correlated and chosen are
-// masked, not authenticated: a wrong block amounts to another string of the sender, and if the
-// receiver's reaction to a wrong string is observable, it reveals the choice. A wrong d amounts to
-// another choice.
+// probability 1/2 per bit. A peer may influence the distribution of its own random strings and
+// choices; the values hidden from it are uniform in its view. The messages of correlated and chosen
+// are masked, not authenticated: a wrong block amounts to a different string of the sender, and if
+// the receiver's reaction to a wrong string is observable, it reveals the choice. A wrong d amounts
+// to a different choice.
 #pragma once
 
 #include "offline/ggm_trees.h"
@@ -54,7 +54,7 @@
 
 namespace tinyot::offline {
 
-// Role: sender. Shapes: all spans of a call equally long.
+// Role: sender. Shapes: all spans of a call have equal length.
 class OtSender {
  public:
   // `domain` is below 2^32, the same on both sides, and unique among all users of the trees of one

@@ -49,7 +49,7 @@ struct Preprocessor::Job {
     account.end_before(unit);
   }
 
-  // Withdraws a unit that was entered and will not be made.
+  // Withdraws a unit that was entered but will not be made.
   void withdraw(const UnitAccount::Begun& begun) noexcept {
     try {
       account.withdraw(begun);
@@ -117,7 +117,7 @@ void Preprocessor::set_reference_bits(const ReferenceBits& bits) {
 }
 
 ReferenceBits make_reference_bits(checks::Session& session, const SecurityParameters& params) {
-  // A session part of its own, so that no hash input is repeated for the units.
+  // Its own session part, so that no hash input is repeated for the units.
   checks::Session part(session, "anchor", 0, session.channel(), session.log());
   return as_batches(make_unit_maker(part, params)->make_reference_bits(), session.me());
 }
@@ -171,9 +171,9 @@ void Preprocessor::work(Job& job, std::size_t worker) {
   session_.log().add(log);
 }
 
-// Role: both. The plan of this unit; empty unless both parties make it.  Wire: 1 message each way,
-// before any other of the unit. Fails: PeerCheated("unit number") if the peer sends another number;
-// as UnitAccount::settle_on.
+// Role: both. Returns the plan of this unit; empty unless both parties make it.  Wire: 1 message
+// each way, before any other of the unit. Fails: PeerCheated("unit number") if the peer sends
+// another number; as UnitAccount::settle_on.
 std::optional<UnitPlan> Preprocessor::agree_to_continue(
     Job& job, checks::Session& part, std::size_t unit,
     const std::optional<UnitAccount::Begun>& begun) {
@@ -210,7 +210,7 @@ bool Preprocessor::make_unit(Job& job, checks::Session& part, std::size_t number
   }
   request.plan = *plan;
   const auto unit = maker_->make(part, number, request);
-  part.channel().flush();  // so that the peer does not wait for our turn
+  part.channel().flush();  // so that the peer does not have to wait for our turn
   // The next unit is entered before the sink is busy with writing this one.
   const std::size_t next = number + channels_.size();
   if (next < job.requests.size() && job.is_wanted(next))

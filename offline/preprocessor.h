@@ -3,9 +3,9 @@
 //
 // Units are independent except for the shared set-up and the global key (unit_maker.h). So several
 // workers can make them in parallel, each on its own thread and channel: worker w of n makes units
-// w, w + n, w + 2n, ... Every unit has a session part of its own, whose randomness depends on its
-// number only; so the material is the same for every n. Units end in order: one after the other,
-// the unit's part of the two MAC transcripts is settled and its material is poured.
+// w, w + n, w + 2n, ... Every unit has its own session part, whose randomness depends only on the
+// unit's number, so the material is the same for every n. Units end in order, one at a time: the
+// unit's part of the two MAC transcripts is settled and its material is poured.
 #pragma once
 
 #include <functional>
@@ -59,13 +59,13 @@ class Preprocessor {
     CheckFailed check_failed = {};
   };
 
-  // Role: both, symmetric, once a session. Makes the units in order, until one party stops, and
+  // Role: both, symmetric, once per session. Makes the units in order, until one party stops, and
   // pours them into the sink, one unit at a time. Returns their number. The workers' costs are
   // added to the session's log. Without set_reference_bits the sink keeps the reference bits for
   // later connections together with the first unit. `account` records each unit before its first
-  // message is sent; what is poured into `sink` must reach it. The second overload makes an account
-  // of its own. Fails: PeerCheated naming the check, Disagreement and StoreError as UnitAccount,
-  // and as the channels; then all workers have stopped, and unfinished units are discarded.
+  // message is sent; what is poured into `sink` must reach it. The second overload makes its own
+  // account. Fails: PeerCheated naming the check, Disagreement and StoreError as UnitAccount, and
+  // as the channels; then all workers have stopped, and unfinished units are discarded.
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,
                          UnitAccount& account, const Hooks& hooks);
   std::size_t make_units(std::span<const UnitRequest> requests, MaterialSink& sink,

@@ -8,9 +8,9 @@
 //   h = u0 ^ u1 ^ u                  revealed by P as sender
 //   e = r ^ u0 ^ d.u                 revealed by P as sender, with the peer's d
 //   c_P = r ^ w ^ s ^ h.c ^ e        with the peer's h and e: [a_Q b_P ^ r_Q] = [s] ^ h.[c] ^ e
-// Each party reveals 3 bits a triple in two rounds; chunks of triples overlap. The combiner bits of
-// the buckets may still be unsettled: no input is involved, every mask is a random bit used once,
-// and a failed settlement discards the whole unit.
+// Each party reveals 3 bits per triple in two rounds; chunks of triples overlap. The combiner bits
+// of the buckets may still be unsettled: no input is involved, every mask is a random bit used
+// once, and a failed settlement discards the whole unit.
 #pragma once
 
 #include <queue>
@@ -20,7 +20,7 @@
 
 namespace tinyot::offline {
 
-// The material of the triples, from this party's view; all of one size.
+// The material of the triples in this party's view; all batches have the same size.
 struct ProductMaterial {
   MaterialBatch my_and, peers_and, sent, chosen, my_bit, peers_bit;
 };

@@ -1,7 +1,7 @@
 // Hashes of the rows that LaBit's check compares, 128 bits each (not in the paper; see
 // leaky_bits.h): h(Z) = sum over j of chi_j.Z[j] in GF(2^128), Z[j] being block j of the row. The
-// chi_j are public and random, and are revealed only after the rows are fixed. h is linear: sums of
-// rows have sums of hashes.
+// chi_j are public and random, and are revealed only after the rows are fixed. h is linear: the
+// hash of a sum of rows is the sum of their hashes.
 #pragma once
 
 #include <vector>

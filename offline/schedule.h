@@ -1,5 +1,5 @@
 // Synchronisation of the workers of a preprocessing job. Worker w of n makes units w, w + n, w +
-// 2n, ... in order. A worker waits only for units of lower numbers, so there is no deadlock.
+// 2n, ... in order. A worker waits only for units with lower numbers, so there is no deadlock.
 #pragma once
 
 #include <condition_variable>
@@ -38,7 +38,7 @@ class UnitTurns {
   // Called by the worker whose turn it is, before it commits. Fails: WorkerStopped.
   void check();
   void end(std::size_t unit);
-  // The job ends before this unit, as both parties have agreed.
+  // Records that the job ends before this unit, as both parties have agreed.
   void end_job_before(std::size_t unit);
   bool job_ends_before(std::size_t unit);
   void stop() noexcept;

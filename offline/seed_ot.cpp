@@ -15,7 +15,7 @@ struct PointPair {
   crypto::Point of[2];
 };
 
-// The RO domain of one direction: `sender` is the OT sender's letter.
+// The RO domain of one direction; `sender` is the OT sender's letter.
 struct Direction {
   const SessionId& session;
   char sender;

@@ -1,16 +1,16 @@
 // SoftSpokenOT: authenticated bits from GGM trees, with the repetition code (Roy, CRYPTO 2022;
-// doc/protocol.md, section 10.2). F = GF(2^k), N = 128 / k trees. The paper's sender, who has
-// Delta, is the key holder here; its receiver, who has the choice bits, is the MAC holder.
+// doc/protocol.md, section 10.2). F = GF(2^k), N = 128 / k trees. The paper's sender, which has
+// Delta, is the key holder here; its receiver, which has the choice bits, is the MAC holder.
 //
 // Bits are made in batches. For each tree i the MAC holder has u_i = sum of r_x and V_i = sum of
 // x.r_x over the PRG outputs r_x of all leaves x, the key holder W_i = sum of (Delta_i ^ x).r_x =
-// V_i ^ u_i.Delta_i. The bits are u_0 of a batch; c_i = u_i ^ u_0 turns the other W_i into keys of
+// V_i ^ u_i.Delta_i. The bits are u_0 of a batch; c_i = u_i ^ u_0 turns the other W_i into keys for
 // the same bits, and c_0 = 0 is not sent. The 128 rows of V, transposed, are MACs, those of W keys.
 //
-// The check, once a batch, over GF(2^128): a batch ends with one block of bits as a mask. After all
-// corrections of the batch the key holder sends a challenge, which expands to chi_1, ..., chi_m;
-// the MAC holder answers with u~ = u^(m+1) + sum chi_j.u^(j) and, for each row r, V~_r = V_r^(m+1)
-// + sum chi_j.V_r^(j), and the key holder compares W~_r with V~_r ^ Delta_r.u~.
+// The check, once per batch, over GF(2^128): a batch ends with one block of bits as a mask. After
+// all corrections of the batch the key holder sends a challenge, which expands to chi_1, ...,
+// chi_m; the MAC holder answers with u~ = u^(m+1) + sum chi_j.u^(j) and, for each row r, V~_r =
+// V_r^(m+1) + sum chi_j.V_r^(j), and the key holder compares W~_r with V~_r ^ Delta_r.u~.
 #pragma once
 
 #include <queue>
@@ -31,9 +31,9 @@ struct SoftSpokenBatch {
   std::size_t number;
   std::size_t bits;
 };
-// With the mask 112 blocks a row: the matrices fit in the caches; whole groups of the AES kernels;
-// no power of two, so that rows do not map to the same cache sets; and large enough that the
-// answers are a small part of the traffic.
+// With the mask, a row has 112 blocks: the matrices fit in the caches; a row is whole groups of the
+// AES kernels; its length is not a power of two, so rows do not map to the same cache sets; and it
+// is large enough that the answers are a small part of the traffic.
 inline constexpr std::size_t kBatchBits = 111 * kKappa;
 
 // Role: MAC holder. The calls are made for all batches in order; answers may lag the corrections by

@@ -1,4 +1,5 @@
-// Pipelining of protocol steps over many pieces: no step of a piece costs a round trip of its own.
+// Pipelining of protocol steps over many pieces, so that a step of a piece does not cost a separate
+// round trip.
 #pragma once
 
 #include <cstddef>

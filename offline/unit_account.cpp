@@ -23,7 +23,7 @@ std::string power_of_two(const Risk& risk) {
 UnitAccount::UnitAccount(MaterialSink& sink, const SecurityParameters& params)
     : sink_(sink), params_(params), outstanding_(sink.outstanding()) {}
 
-// Called under mutex_; the sink is not changed. The plan that may be begun now.
+// Called under mutex_; does not change the sink. Returns the plan that may be begun now.
 std::optional<UnitAccount::Begun> UnitAccount::enter(std::uint64_t number, const UnitPlan& plan,
                                                      bool may_grow) {
   const auto within = params_.within(plan, outstanding_);

@@ -1,5 +1,5 @@
 // Admission of units: the invariant of doc/protocol.md, section 3.2. The sum of the risks of all
-// outstanding units of a session, the one to begin included, stays within the limit set by sigma,
+// outstanding units of a session, including the one to begin, stays within the limit set by sigma,
 // whatever the peer stalls, reorders or breaks off.
 //
 // The account is a layer between unit makers and the sink: a unit is entered as outstanding,
@@ -28,12 +28,13 @@ class UnitAccount final : public MaterialSink {
 
   struct Begun {
     std::uint64_t number;
-    UnitPlan plan;     // the one asked for, or with a larger bucket
+    UnitPlan plan;     // the requested one, or with a larger bucket
     Risk outstanding;  // of all others when it was begun: sent to the peer
   };
   // Enters a unit as outstanding. Units are entered in the order of their numbers, so a unit waits
-  // only for lower ones in flight. Empty if the job ends before this unit. Fails: WorkerStopped;
-  // with the sink's failure; StoreError if the risk of broken attempts leaves room for no bucket.
+  // only for units in flight with lower numbers. Empty if the job ends before this unit. Fails:
+  // WorkerStopped; with the sink's failure; StoreError if the risk of broken attempts leaves no
+  // room for any bucket.
   std::optional<Begun> begin(std::uint64_t number, const UnitPlan& plan);
   // The same without waiting; empty if it would have to wait.
   std::optional<Begun> try_begin(std::uint64_t number, const UnitPlan& plan);
@@ -42,7 +43,7 @@ class UnitAccount final : public MaterialSink {
   UnitPlan settle_on(const Begun& begun, const Risk& peers);
   // Removes a unit of which no message has been sent except the one that announces it.
   void withdraw(const Begun& begun);
-  // No unit from this one on is begun any more.
+  // From now on, neither this unit nor a later one is begun.
   void end_before(std::uint64_t number);
   void stop() noexcept;
   // After a failed check: every later use of the sink fails.

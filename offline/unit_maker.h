@@ -73,17 +73,17 @@ class UnitMaker {
   // Makes what all units share, on the session's own channel.
   virtual void prepare(std::size_t units) = 0;
 
-  // Units of different numbers may be made by different threads, each on the unit's own session
+  // Units with different numbers may be made by different threads, each on the unit's own session
   // part.
   virtual std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                          const UnitRequest& request) = 0;
 
-  // From any thread: a call that waits for another unit ends with WorkerStopped.
+  // May be called from any thread: a call that waits for another unit ends with WorkerStopped.
   virtual void stop() noexcept = 0;
 };
 
-// A fresh global key for the peer's bits. The fast profile fixes its lowest bit, so that those of
-// both parties' keys differ.
+// A fresh global key for the peer's bits. The fast profile fixes its lowest bit, so that the lowest
+// bits of the two parties' keys differ.
 Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile);
 
 std::unique_ptr<UnitMaker> make_unit_maker(checks::Session& session,

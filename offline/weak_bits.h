@@ -5,7 +5,7 @@
 //   x_j     = bit j of Gamma_B           the LaBit sender becomes MAC holder
 //   M'_j    = column j of the L_i        its keys become MACs
 //   K'_j    = column j of the N_i        the LaBit receiver's MACs become keys
-//   Gamma_A = (y_1, ..., y_tau)          its bits become the global key, of which a few may have
+//   Gamma_A = (y_1, ..., y_tau)          its bits become the global key, a few of which may have
 //                                        leaked to the MAC holder
 //
 // so that M'_j = K'_j ^ x_j.Gamma_A, strings of tau bits.
