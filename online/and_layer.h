@@ -33,10 +33,10 @@ class AndLayer {
 };
 
 // The openings of a layer are sent in messages of up to kEntries entries, so that the peer can
-// process the first while the last are in flight. kAhead messages are sent before the first is
-// received, then one for each that is received, so that two parties with large layers do not block
-// each other on full socket buffers. send(first, count) and receive(first, count) handle one
-// message.
+// process the first messages while the last are in flight. kAhead messages are sent before the
+// first is received, then one for each message received, so that two parties with large layers do
+// not block each other on full socket buffers. send(first, count) and receive(first, count) handle
+// one message.
 class Flights {
  public:
   static constexpr std::size_t kEntries = std::size_t{1} << 16, kAhead = 64;

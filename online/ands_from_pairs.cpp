@@ -12,7 +12,7 @@ constexpr net::MessageTag kSecond{0x2002, "and.e"};
 // Entries whose MACs and keys are computed at a time, on the stack.
 constexpr std::size_t kPairStep = 256;
 
-// The material of a layer, from this party's view.
+// The material of a layer in this party's view.
 struct LayerMaterial {
   LayerMaterial(MaterialReader& reader, Party me, std::size_t n)
       : my_and(reader.take(auth_ands_of(me), n)),

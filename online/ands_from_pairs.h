@@ -8,7 +8,7 @@
 //                                               [s_P] = [w'] ^ h.[c] ^ e,  s_P = r_Q ^ x_Q y_P
 //   z_P = r_P ^ s_P ^ x_P y_P
 // All of f, g, d, h, e are revealed, that is, authenticated by the MAC transcript. The first flight
-// of a layer carries f, g, d, h; the second carries e, which depends on the peer's d. 5 bits of
+// of a layer carries f, g, d, h; the second carries e, which depends on the peer's d. 5 bits from
 // each party, 10 in total, two rounds.
 #pragma once
 

@@ -3,7 +3,7 @@
 //
 //   d = x ^ a and e = y ^ b are opened; then z = c ^ e.a ^ d.b ^ de.
 //
-// Two bits of each party, 4 in total, one round. The constant de is added to A's share.
+// 2 bits from each party, 4 in total, one round. The constant de is added to A's share.
 //
 // Differs: for a bit x = x_A ^ x_B a party holds, instead of a MAC and a key, their sum with
 // x_P.Delta^P: a share of x.(Delta^A ^ Delta^B) (base/block.h). The formulas above are linear in

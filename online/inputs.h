@@ -1,6 +1,6 @@
 // Inputs of one party in a round (NNOB12 Fig. 6, "Input"): the owner takes a fresh aBit [r] and
 // announces m = x ^ r; then [x] = [r] ^ m, with 0 as the other party's share. A bundle that is the
-// same in all lanes takes one aBit a bit for all of them.
+// same in all lanes takes one aBit per bit for all of them.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace tinyot::online {
 
-// Values of one bundle: one BitVector a lane; a single one for a bundle that is the same in all
-// lanes.
+// Values of one bundle: one BitVector per lane, or a single one for a bundle that is the same in
+// all lanes.
 using BundleValues = std::vector<BitVector>;
 // By bundle; absent for the peer's bundles.
 using InputValues = std::vector<std::optional<BundleValues>>;

@@ -1,5 +1,5 @@
-// The memory layout of lanes: tiles of up to kTileLanes, so that the working set of a round fits in
-// the cache tile by tile.
+// The memory layout of lanes: tiles of up to kTileLanes, so that, tile by tile, the working set of
+// a round fits in the cache.
 #pragma once
 
 #include <algorithm>

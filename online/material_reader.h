@@ -1,6 +1,5 @@
-// Reads material ahead in a thread of its own and returns it in order, without copying. The
-// material of a small run is read in the constructor, which is faster than waiting for another
-// thread.
+// Reads material ahead on its own thread and returns it in order, without copying. The material of
+// a small run is read in the constructor, which is faster than waiting for another thread.
 #pragma once
 
 #include <condition_variable>
@@ -55,7 +54,7 @@ class MaterialReader {
 };
 
 // Concatenates the bits of one column of the slices. mine_bits and shared_bits select a column of
-// one's own bits or of shared bits.
+// this party's own bits or of shared bits.
 BitVector bits_of(const MaterialSlices& slices,
                   const BitVector& (*column)(const MaterialBatch&, std::size_t), std::size_t index);
 const BitVector& mine_bits(const MaterialBatch& batch, std::size_t column);

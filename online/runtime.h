@@ -6,7 +6,7 @@
 // check depends on them, so the messages are the same.
 //
 // Outputs are revealed only after the transcript of everything before them has settled, and the
-// caller gets them only after their own MACs have settled too.
+// caller gets them only after their own MACs have also settled.
 #pragma once
 
 #include <optional>
@@ -37,7 +37,7 @@ struct RunResult {
 // The material that a run takes for a circuit of `ands` ANDs in all lanes: a triple, or an object
 // of each other kind, for each AND; an aBit of the owner for each input bit; with triples, also an
 // aBit of the receiver for each output bit that only one party learns.
-// Bundles that are or stay shared take none.
+// Bundles that are or stay shared take no material.
 MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands, MaterialForm form,
                             std::size_t lanes);
 
@@ -46,11 +46,11 @@ MaterialCounts material_for(const circuit::CircuitInfo& info, std::uint64_t ands
 std::size_t window_for(std::size_t lanes);
 
 // Role: both, symmetric. `inputs` has the values of my bundles and none of the peer's; `wanted` is
-// at least the material that the run takes. Both parties have the same rounds: circuit, lanes and
-// window. Shapes: inputs[bundle]: lanes vectors (1 if same_in_all_lanes) of
+// at least the material that the run takes. Both parties have the same rounds: the same circuit,
+// lanes and window. Shapes: inputs[bundle]: lanes vectors (1 if same_in_all_lanes) of
 // info().inputs[bundle].bits bits; shared[bundle] has these bits and lanes, for each bundle without
-// an owner, and comes from the same output of the same run at both parties. Wire: 2 rounds a layer
-// of ANDs, 1 from triples, 1 message an owner for inputs, 3 rounds for the outputs. Fails:
+// an owner, and comes from the same output of the same run at both parties. Wire: 2 rounds per
+// layer of ANDs, 1 with triples; 1 message per owner for inputs; 3 rounds for the outputs. Fails:
 // PeerCheated("MAC transcript") before anything is returned; OutOfMaterial; NetworkError.
 RunResult run_circuit(checks::Session& session, MaterialSource& source,
                       const MaterialCounts& wanted, MaterialForm form,

@@ -1,4 +1,4 @@
-// Shared bits on wires, one party's view: a value for every lane of every slot, tile by tile, and
+// Shared bits on wires in one party's view: a value for every lane of every slot, tile by tile, and
 // one value for a common wire.
 //
 // The bits of my shares are stored apart from their blocks, because the runtime evaluates a round's
@@ -75,7 +75,7 @@ class WireBlocks {
                ? common_.data() + circuit::index_of(slot) * planes_ + plane
                : tiles_[tile].data() + (slot * planes_ + plane) * lanes_.width(tile);
   }
-  // Copies a plane to `width` blocks, a common one as often as there are lanes.
+  // Copies a plane to `width` blocks; a common one is repeated for each lane.
   void read(std::size_t tile, circuit::Slot slot, std::size_t plane, std::size_t width, Block* to) {
     const Block* from = this->plane(tile, slot, plane);
     if (circuit::is_common(slot))

@@ -1,5 +1,5 @@
-// The speed at which generators emit gates. Lower bound: a gate is one virtual call for itself and
-// one for the Free event of a wire, 3 ns each.
+// The speed at which generators emit gates. Lower bound: a gate takes one virtual call for itself
+// and one for the Free event of a wire, 3 ns each.
 #include <benchmark/benchmark.h>
 
 #include <array>

@@ -1,5 +1,5 @@
 // The speed of a stream over loopback: both ends write a message and then read the peer's, each on
-// a thread of its own. CPU time is the sum of both.
+// its own thread. CPU time is the sum for both.
 //
 // Lower bound of TLS over TCP: one end encrypts the bytes and the other decrypts them, each at the
 // speed of seal_and_open.

@@ -1,10 +1,10 @@
-// The time of each kernel on this machine, in seconds of a thread's CPU time, from which the lower
-// bounds of the stages are computed.
+// The time that each kernel takes on this machine, in seconds of a thread's CPU time. The lower
+// bounds of the stages are computed from it.
 //
-// The number of bytes, blocks and columns that a stage needs at least is computed by hand and
-// multiplied by these. Each is measured once per process, on first use, as the fastest of ten
+// The minimum number of bytes, blocks and columns that a stage needs is computed by hand and
+// multiplied by these times. Each is measured once per process, on first use, as the fastest of ten
 // slices of 20 ms, on one thread with the caches to itself; so a bound and the time compared with
-// it are of the same machine at about the same time.
+// it are measured on the same machine at about the same time.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,8 @@ double digest_seconds();
 double gather_seconds(std::size_t blocks);
 // Per byte sent and received: a channel in memory, with messages of 1 MB.
 double stream_seconds();
-// The group of the base OTs: a multiple of the base point, of any point, a hash to the group.
+// The group of the base OTs: a multiple of the base point, a multiple of any point, a hash to the
+// group.
 double times_base_seconds();
 double times_seconds();
 double hash_to_group_seconds();

@@ -2,8 +2,8 @@
 // party is sender of one and receiver of the other.
 //
 // Lower bound per party and item, computed by hand: the scalar multiplications in the group. r.G
-// and r.S of the receiver, s.G and two with s of the sender: 2 of the base point and 3 of others.
-// AES is negligible.
+// and r.S by the receiver, s.G and two others by s by the sender: 2 of the base point and 3 of
+// other points. AES is negligible.
 //
 // Kernels, likewise: also 4 hashes to the group: R_{1-c} and its Hash2Group at the receiver, two at
 // the sender.

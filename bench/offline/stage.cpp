@@ -15,7 +15,7 @@ constexpr MessageTag kCosts{0x7F01, "bench.costs"};
 
 // A memory stream allocates each message and frees it on the other thread. The allocator keeps
 // freed memory: otherwise it would return the pages of such messages to the system and request them
-// again, more often in one process than in another.
+// again, with a frequency that varies between processes.
 void keep_freed_memory() {
   (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
   (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);

@@ -1,4 +1,4 @@
-// Measures a stage of the offline phase with two real parties, each on a thread of its own.
+// Measures a stage of the offline phase with two real parties, each on its own thread.
 //
 // The time of a repetition is the CPU time of a party's thread (CLOCK_THREAD_CPUTIME_ID), averaged
 // over the two parties; waiting for the peer takes none. The parties are connected by streams in
@@ -48,7 +48,7 @@ struct StageBounds {
 StageCost measure_stage(benchmark::State& state, const MakeParty& make_party);
 
 // Counters: ns_per_item, bytes_per_item (sent by one party), of_bound and of_kernels (lower bound /
-// measured), stream_ns (the part of ns_per_item that the memory stream takes at least), and the
+// measured), stream_ns (the part of ns_per_item that the memory stream takes as a minimum), and the
 // nanoseconds per item of each phase, if there are several. `items` is the number per repetition.
 void report(benchmark::State& state, const StageCost& cost, std::size_t items,
             const StageBounds& bounds);

@@ -1,5 +1,5 @@
 // The speed of a store: pouring, drawing and verifying triples, compared with writing the same
-// number of plain bytes to the same disk and with sealing them.
+// number of plain bytes to the same disk, and with sealing them.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <unistd.h>
