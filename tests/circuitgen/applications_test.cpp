@@ -170,7 +170,7 @@ TEST(Minimum, IsFoundAtAnyPosition) {
     EXPECT_EQ(outputs[0][lane].words()[0], wanted[lane]);
 }
 
-TEST(Minimum, Costs40AndsANode) {
+TEST(Minimum, Costs40AndsPerNode) {
   EXPECT_EQ(cost_of(*circuit_of("minimum", "count=3000")).ands, 40u * 2999);
   EXPECT_EQ(cost_of(*circuit_of("minimum", "count=20001,bits=4")).ands, 8u * 20'000);
   const CircuitInfo info = find_circuit("minimum")->info();
@@ -217,7 +217,7 @@ TEST(Sort, SortsAllStringsOfZerosAndOnes) {
 }
 
 // Knuth's figures for 8, 16 and 1024 values.
-TEST(Sort, CostsTwoAndsABitOfAComparator) {
+TEST(Sort, CostsTwoAndsPerBitOfAComparator) {
   EXPECT_EQ(cost_of(*circuit_of("sort", "count=8,bits=5")).ands, 19u * 10);
   EXPECT_EQ(cost_of(*circuit_of("sort", "count=16,bits=5")).ands, 63u * 10);
   EXPECT_EQ(cost_of(*circuit_of("sort", "bits=1")).ands, 24063u * 2);

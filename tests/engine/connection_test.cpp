@@ -59,19 +59,19 @@ class OpenWorker : public ::testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Over, OpenWorker, ::testing::Bool(),
                          [](const auto& tls) { return tls.param ? "Tls" : "Tcp"; });
 
-TEST_P(OpenWorker, JoinsThePeers) {
+TEST_P(OpenWorker, JoinsWorkerOfPeer) {
   expect_joined([] {});
 }
 
-TEST_P(OpenWorker, TurnsAwayWhoSaysSomethingElse) {
+TEST_P(OpenWorker, RejectsGarbage) {
   expect_joined([&] { connect_to(port_).send_all(std::string(1000, 'x')); });
 }
 
-TEST_P(OpenWorker, TurnsAwayWhoHangsUp) {
+TEST_P(OpenWorker, RejectsClosedConnection) {
   expect_joined([&] { connect_to(port_); });
 }
 
-TEST_P(OpenWorker, TurnsAwayAWorkerOfAnotherSession) {
+TEST_P(OpenWorker, RejectsWorkerOfAnotherSession) {
   expect_joined([&] {
     SessionIds other = ids();
     other.connection.bytes.fill(3);
@@ -79,7 +79,7 @@ TEST_P(OpenWorker, TurnsAwayAWorkerOfAnotherSession) {
   });
 }
 
-TEST_P(OpenWorker, DoesNotWaitForever) {
+TEST_P(OpenWorker, TimesOutWithoutPeer) {
   Connector place(endpoint(true, port_, 300ms));
   EXPECT_THROW(place.open_worker(ids(), Party::A, 1), NetworkError);
 }
@@ -122,7 +122,7 @@ class WithinSession : public StoreTest {
   AbortChannel channel_{stores_.back()};
 };
 
-TEST_F(WithinSession, RevokesEveryStoreBeforeThePeerIsToldOfACheat) {
+TEST_F(WithinSession, RevokesEveryStoreBeforeNotifyingThePeer) {
   fail_with(PeerCheated("EQ of a test"));
   EXPECT_EQ(channel_.aborts, 1);
   EXPECT_TRUE(channel_.keys_were_gone);
@@ -133,7 +133,7 @@ TEST_F(WithinSession, RevokesEveryStoreBeforeThePeerIsToldOfACheat) {
   }
 }
 
-TEST_F(WithinSession, RevokesEveryStoreAfterAnAbortOfThePeer) {
+TEST_F(WithinSession, RevokesEveryStoreAfterAbortByThePeer) {
   fail_with(PeerAborted());
   EXPECT_EQ(channel_.aborts, 0);
   for (const Store& store : stores_) {
@@ -142,7 +142,7 @@ TEST_F(WithinSession, RevokesEveryStoreAfterAnAbortOfThePeer) {
   }
 }
 
-TEST_F(WithinSession, KeepsTheStoresWhenOnlyTheNetworkFails) {
+TEST_F(WithinSession, KeepsStoresAfterNetworkError) {
   fail_with(NetworkError("the connection is cut"));
   EXPECT_EQ(channel_.aborts, 0);
   for (const Store& store : stores_) EXPECT_EQ(store.manifest().state, SessionState::Open);

@@ -23,14 +23,14 @@ Manifest made_with(const Fingerprint& peer) {
   return manifest;
 }
 
-TEST(PeerIdentity, AcceptsThePeerThatItWasMadeWith) {
+TEST(PeerIdentity, AcceptsSamePeer) {
   const Fingerprint peer = Identity::generate().fingerprint();
   EXPECT_NO_THROW(check_peer(made_with(peer), endpoint_of(peer), "the store"));
   EXPECT_NO_THROW(check_peer(Manifest{}, endpoint_of(peer), "the store"));
   EXPECT_NO_THROW(check_peer(Manifest{}, Endpoint{}, "the store"));
 }
 
-TEST(PeerIdentity, RejectsAFingerprintThatDiffersInAnyByte) {
+TEST(PeerIdentity, RejectsFingerprintThatDiffersInAnyByte) {
   const Fingerprint peer = Identity::generate().fingerprint();
   for (std::size_t byte = 0; byte < peer.bytes.size(); ++byte) {
     Fingerprint other = peer;

@@ -42,7 +42,7 @@ TEST(Plan, RejectsMoreShardsThanUnits) {
                      "or fewer shards");
 }
 
-TEST(Plan, NamesTheParameterThatDiffersFromTheBegunJob) {
+TEST(Plan, ErrorNamesParameterThatDiffers) {
   const PreprocessRequest job = job_of(1 << 12, 1 << 11);
   const auto params = SecurityParameters::make(job.parameters);
   const Manifest wanted = security_of(params, estimate_of(job));

@@ -80,7 +80,7 @@ class Agreement : public StoreTest {
   }
 };
 
-TEST_F(Agreement, OfHonestPartiesTakesWhatIsNeeded) {
+TEST_F(Agreement, HonestPartiesTakeWhatIsNeeded) {
   const Outcomes outcomes = run({});
   EXPECT_EQ(outcomes.a.kind, Outcome::Kind::Done) << outcomes.a.message;
   EXPECT_EQ(outcomes.b.kind, Outcome::Kind::Done) << outcomes.b.message;
@@ -88,39 +88,39 @@ TEST_F(Agreement, OfHonestPartiesTakesWhatIsNeeded) {
     EXPECT_EQ(Store::open(place(party)).position()[kKind], kServed + kNeeded);
 }
 
-TEST_F(Agreement, APeerThatIsFarAheadBurnsNothing) {
+TEST_F(Agreement, PeerFarAheadBurnsNothing) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is far ahead",
                    [](StoreStatus& standing) { standing.position[kKind] += kBurnMax + kMade; });
 }
 
-TEST_F(Agreement, APeerThatHasGoneBackIsRefused) {
+TEST_F(Agreement, RejectsPeerWithOlderStore) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is an older copy",
                    [](StoreStatus& standing) { standing.position[kKind] = kServed - 1; });
 }
 
-TEST_F(Agreement, AStoreThatHasGoneBackIsRefusedByItsOwner) {
+TEST_F(Agreement, RejectsOwnOlderStore) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "this store is an older copy",
                    [](StoreStatus& standing) { standing.confirmed[kKind] = kMade; });
 }
 
-TEST_F(Agreement, APeerThatHasLostUnlockedUnitsIsRefused) {
+TEST_F(Agreement, RejectsPeerThatLostUnlockedUnits) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is an older copy", [](StoreStatus& standing) {
       standing.units_made = standing.units_unlocked = 0;
     });
 }
 
-TEST_F(Agreement, MoreUnitsUnlockedThanMadeIsADeviation) {
+TEST_F(Agreement, RejectsMoreUnitsUnlockedThanMade) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "store standing", [](StoreStatus& standing) {
       standing.units_unlocked = standing.units_made + 1;
     });
 }
 
-TEST_F(Agreement, ARangeOfAnotherSizeIsRefused) {
+TEST_F(Agreement, RejectsRangeOfAnotherSize) {
   for (const std::uint64_t size : {kNeeded - 1, kNeeded + 1}) {
     const Outcome outcome = honest_end<SentOffer>(
         Party::A, "store.allotment",
@@ -130,7 +130,7 @@ TEST_F(Agreement, ARangeOfAnotherSizeIsRefused) {
   }
 }
 
-TEST_F(Agreement, ARangeThatEndsBeforeItBeginsIsADeviation) {
+TEST_F(Agreement, RejectsRangeThatEndsBeforeItBegins) {
   const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
     offer.start[kKind] = offer.end[kKind] + 1;
   });
@@ -138,14 +138,14 @@ TEST_F(Agreement, ARangeThatEndsBeforeItBeginsIsADeviation) {
   expect_nothing_lost(Party::B);
 }
 
-TEST_F(Agreement, APlanThatWasNotAskedForIsADeviation) {
+TEST_F(Agreement, RejectsPlanThatWasNotRequested) {
   const Outcome outcome =
       honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) { offer.plan = 7; });
   EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
   expect_nothing_lost(Party::B);
 }
 
-TEST_F(Agreement, ARangeThatHasBeenServedIsRefused) {
+TEST_F(Agreement, RejectsServedRange) {
   const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
     offer.start[kKind] -= 1;
     offer.end[kKind] -= 1;
@@ -154,7 +154,7 @@ TEST_F(Agreement, ARangeThatHasBeenServedIsRefused) {
   expect_nothing_lost(Party::B);
 }
 
-TEST_F(Agreement, ARangeFarAheadBurnsNothing) {
+TEST_F(Agreement, RangeFarAheadBurnsNothing) {
   const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
     offer.start[kKind] += kBurnMax + 1;
     offer.end[kKind] += kBurnMax + 1;
@@ -163,19 +163,19 @@ TEST_F(Agreement, ARangeFarAheadBurnsNothing) {
   expect_nothing_lost(Party::B);
 }
 
-TEST_F(Agreement, UnitsThatOnlyThePeerHasUnlockedAreMissedByTheirOwner) {
+TEST_F(Agreement, RejectsOwnStoreWithoutUnitsThatThePeerUnlocked) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "this store is an older copy: it has 1 units",
                    [](StoreStatus& standing) { standing.units_unlocked = ++standing.units_made; });
 }
 
-TEST_F(Agreement, AnotherAnswerThanThatTheRangeIsTakenIsADeviation) {
+TEST_F(Agreement, RejectsWrongConfirmationOfRange) {
   const Outcome outcome =
       honest_end<std::uint64_t>(Party::B, "store.taken", [](std::uint64_t& answer) { answer = 2; });
   EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
 }
 
-TEST_F(Agreement, MoreBatchesThanObjectsAreRefusedBeforeThereIsRoomForThem) {
+TEST_F(Agreement, RejectsMoreBatchesThanObjectsBeforeAllocating) {
   for (const Party party : {Party::A, Party::B}) {
     Store store = Store::open(place(party), {.purpose = Purpose::Make});
     add_locked_unit(store, kKind, kNeeded);
@@ -195,7 +195,7 @@ struct SentPlan {
   MaterialCounts start, end;
 };
 
-TEST_F(Agreement, AReservationOfAnotherRangeAtThePeersIsGivenUp) {
+TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
   const MaterialCounts needed = counts_of(kKind, kNeeded);
   run_sessions([&](Session& session) {
     Store store = Store::open(place(session.me()));
@@ -225,7 +225,7 @@ TEST_F(Agreement, AReservationOfAnotherRangeAtThePeersIsGivenUp) {
   EXPECT_TRUE(Store::open(place(Party::A)).marks().planned.empty());
 }
 
-TEST_F(Agreement, AnotherWordThanThatAStoreIsWholeIsADeviation) {
+TEST_F(Agreement, RejectsWrongConfirmationOfCompletion) {
   PartyOptions options;
   options.wrap_b = [](std::unique_ptr<Channel> inner) {
     return make_cheating_channel(std::move(inner), flip_bit("store.complete", 0, 1));

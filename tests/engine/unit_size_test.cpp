@@ -17,7 +17,7 @@ SecurityParameters chosen(ParameterRequest request, std::uint64_t ands,
   return SecurityParameters::make(request);
 }
 
-TEST(UnitSize, PrefersALargerUnitToALargerBucket) {
+TEST(UnitSize, PrefersLargerUnitToLargerBucket) {
   const auto nnob12 = chosen({}, 1 << 22);
   EXPECT_EQ(nnob12.unit(), 1u << 20);
   EXPECT_EQ(nnob12.bucket(), 3u);
@@ -55,7 +55,7 @@ TEST(UnitSize, FindsUnitThatReachesSigmaWithRequestedBucket) {
   EXPECT_THROW(chosen({.bucket = 4}, 1 << 10), UsageError);
 }
 
-TEST(UnitSize, RejectsTooLittleMemoryNamingTheLeast) {
+TEST(UnitSize, RejectsTooLittleMemoryNamingTheMinimum) {
   try {
     choose_unit({}, 1 << 20, 0, 1000);
     FAIL();

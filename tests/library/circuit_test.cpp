@@ -69,7 +69,7 @@ TEST(MakeCircuit, RefusesNamesThatAreNotUnique) {
                std::logic_error);
 }
 
-TEST(MakeCircuit, RefusesFunctionsThatDeclareSomethingElseLater) {
+TEST(MakeCircuit, RefusesFunctionsWhoseDeclarationsChange) {
   int calls = 0;
   const auto wider = make_circuit("f", [&](Program& program) {
     program.output("y", program.input("x", calls++ == 0 ? 1 : 2, Party::A));

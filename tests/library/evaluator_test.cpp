@@ -89,7 +89,7 @@ TEST(Evaluator, RefusesSharedValuesThatDoNotFit) {
 }
 
 // Both calls are valid, and differ: this is no cheating, and costs no session.
-TEST(Evaluator, FindsThatThePartiesDisagree) {
+TEST(Evaluator, DetectsDisagreement) {
   const Stores stores;
   both([&](Party party) {
     {
@@ -111,14 +111,14 @@ TEST(Evaluator, FindsThatThePartiesDisagree) {
   EXPECT_EQ(Store(stores.of(Party::A)).info().state, StoreState::Complete);
 }
 
-TEST(Evaluator, IsForStoresOnly) {
+TEST(Evaluator, RequiresStores) {
   const Endpoints endpoints;
   RunRequest request{.party = Party::A, .endpoint = endpoints.of(Party::A)};
   request.live = ParameterRequest{};
   EXPECT_THROW(Evaluator{request}, UsageError);
 }
 
-TEST(Evaluator, OneCircuitCannotContinueAnother) {
+TEST(Evaluator, IsRequiredForSharedValues) {
   const Stores stores(64);
   EXPECT_THROW(run(stores.run(Party::A), *is_above(1), {}), UsageError);
 }

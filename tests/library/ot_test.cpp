@@ -98,7 +98,7 @@ TEST(OtCalls, RefuseWrongShapes) {
   });
 }
 
-TEST(OtCalls, FailOnceThePeerIsGone) {
+TEST(OtCalls, FailAfterThePeerDisconnects) {
   const Endpoints endpoints;
   std::vector<Block> many(1 << 17);
   both([&](Party party) {

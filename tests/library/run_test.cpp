@@ -70,7 +70,7 @@ TEST(Library, RunsLive) {
   });
 }
 
-TEST(Library, RefusesInputsThatDoNotFitBeforeItConnects) {
+TEST(Library, RefusesUnsuitableInputsBeforeConnecting) {
   const Endpoints endpoints;
   RunRequest request{.party = Party::A, .endpoint = endpoints.of(Party::A)};
   request.live = ParameterRequest{.profile = Profile::Fast};
@@ -87,7 +87,7 @@ TEST(Library, RefusesInputsThatDoNotFitBeforeItConnects) {
   EXPECT_NE(message(Values().set("x", 1)).find("a run is on stores"), std::string::npos);
 }
 
-TEST(Library, ComparesTheCircuitsFirst) {
+TEST(Library, ComparesCircuitsBeforeUsingMaterial) {
   const Stores stores;
   const StoreInfo before = Store(stores.of(Party::A)).info();
   both([&](Party party) {
@@ -101,7 +101,7 @@ TEST(Library, ComparesTheCircuitsFirst) {
   EXPECT_EQ(Store(stores.of(Party::A)).info().left, before.left) << "nothing was used";
 }
 
-TEST(Library, SaysThatThereIsTooLittleBeforeItConnects) {
+TEST(Library, ReportsShortageBeforeConnecting) {
   const Stores stores(64, 64);
   RunRequest request = stores.run(Party::A);
   EXPECT_THROW(run(request, *product(), input_of(Party::A, 1), 1000), UsageError);
@@ -119,7 +119,7 @@ TEST(Library, RetiredStoresAreRevoked) {
   EXPECT_THROW(run(stores.run(Party::A), *product(), input_of(Party::A, 1)), StoreError);
 }
 
-TEST(Library, StopsPreprocessingAfterTheUnitAtHand) {
+TEST(Library, StopsPreprocessingAfterCurrentUnit) {
   struct StopAfterFirst : Observer {
     void advanced(std::uint64_t unit, std::uint64_t, std::string_view, std::uint64_t,
                   std::uint64_t) override {

@@ -40,7 +40,7 @@ TEST(Values, CopiesAreIndependent) {
   EXPECT_EQ(values.integer("x"), 2u);
 }
 
-TEST(Values, RefuseWhatIsNotThere) {
+TEST(Values, RefuseMissingOrWideValues) {
   Values values;
   values.set("x", 1).add("long", std::array<std::byte, 9>{std::byte{1}});
   EXPECT_FALSE(values.contains("y"));

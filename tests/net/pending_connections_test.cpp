@@ -27,7 +27,7 @@ std::string tls_hello_of(std::uint32_t bytes) {
   return text;
 }
 
-class Door : public testing::TestWithParam<Layer> {
+class PendingPeer : public testing::TestWithParam<Layer> {
  protected:
   static constexpr TcpTimeouts kTimeouts{10s, 10s, 500ms};
 
@@ -78,12 +78,12 @@ class Door : public testing::TestWithParam<Layer> {
   std::vector<std::string> log_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, Door, testing::Values(Layer::Tcp, Layer::Tls),
+INSTANTIATE_TEST_SUITE_P(Over, PendingPeer, testing::Values(Layer::Tcp, Layer::Tls),
                          [](const auto& layer) {
                            return layer.param == Layer::Tcp ? "Tcp" : "Tls";
                          });
 
-TEST_P(Door, RejectsGarbage) {
+TEST_P(PendingPeer, RejectsGarbage) {
   expect_peer_admitted([](const std::string& port) {
     return send(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   });
@@ -91,18 +91,18 @@ TEST_P(Door, RejectsGarbage) {
                                            : "does not use TLS");
 }
 
-TEST_P(Door, RejectsClosedConnection) {
+TEST_P(PendingPeer, RejectsClosedConnection) {
   expect_peer_admitted(
       [](const std::string& port) { return connect_to(port), std::vector<Socket>(); });
   expect_one_line("closed the connection");
 }
 
-TEST_P(Door, SilentConnectionDoesNotDelayThePeer) {
+TEST_P(PendingPeer, SilentConnectionDoesNotDelayThePeer) {
   expect_peer_admitted([](const std::string& port) { return send(port, ""); });
   EXPECT_TRUE(log_.empty());
 }
 
-TEST_P(Door, RejectsSilentConnectionAfterTimeout) {
+TEST_P(PendingPeer, RejectsSilentConnectionAfterTimeout) {
   expect_peer_admitted([](const std::string& port) {
     auto sockets = send(port, "");
     std::this_thread::sleep_for(700ms);
@@ -112,7 +112,7 @@ TEST_P(Door, RejectsSilentConnectionAfterTimeout) {
 }
 
 // Single bytes do not extend the timeout.
-TEST_P(Door, RejectsTricklingConnectionAfterTimeout) {
+TEST_P(PendingPeer, RejectsTricklingConnectionAfterTimeout) {
   const std::string slow = tls() ? tls_hello_of(400) + std::string(400, 'x')
                                  : header_text({100, kHello.id, 0}) + "TinyOT wire\n";
   expect_peer_admitted([&](const std::string& port) {
@@ -126,7 +126,7 @@ TEST_P(Door, RejectsTricklingConnectionAfterTimeout) {
   expect_one_line("did not authenticate");
 }
 
-TEST_P(Door, ManySilentConnectionsDoNotDelayThePeer) {
+TEST_P(PendingPeer, ManySilentConnectionsDoNotDelayThePeer) {
   expect_peer_admitted([](const std::string& port) {
     std::vector<Socket> sockets;
     for (int i = 0; i < 100; ++i) sockets.push_back(connect_to(port));
@@ -136,7 +136,7 @@ TEST_P(Door, ManySilentConnectionsDoNotDelayThePeer) {
   expect_contains(log_[0], "further connections arrived");
 }
 
-TEST_P(Door, AcceptsSeveralPeersInTurn) {
+TEST_P(PendingPeer, AcceptsSeveralPeersInTurn) {
   const Address address = free_address();
   TcpListener listener(address, kTimeouts);
   for (int round = 0; round < 3; ++round) {
@@ -150,7 +150,7 @@ TEST_P(Door, AcceptsSeveralPeersInTurn) {
   }
 }
 
-TEST(TlsDoor, RejectsLongHelloByItsHeader) {
+TEST(TlsPendingPeer, RejectsLongHelloByItsHeader) {
   for (const std::uint32_t bytes : {4097u, 131072u, 0xFFFFFFu}) {
     const Address address = free_address();
     auto listening = std::async(std::launch::async, [&] {
@@ -165,7 +165,7 @@ TEST(TlsDoor, RejectsLongHelloByItsHeader) {
 }
 
 // One byte per record: costly for the receiver, cheap for the sender.
-TEST(TlsDoor, RejectsHelloInManyRecords) {
+TEST(TlsPendingPeer, RejectsHelloInManyRecords) {
   const auto record = [](const std::string& content) {
     return std::string{0x16, 0x03, 0x01, 0x00, static_cast<char>(content.size())} + content;
   };
@@ -182,7 +182,7 @@ TEST(TlsDoor, RejectsHelloInManyRecords) {
 }
 
 // A server's first record, byte by byte.
-TEST(TcpDoor, ConnectorTimesOutOnTrickledHandshake) {
+TEST(TcpConnector, TimesOutOnTrickledHandshake) {
   const Listener listener;
   std::jthread trickling([&](const std::stop_token& stop) {
     const Socket peer = listener.accept(10s);
@@ -199,7 +199,7 @@ TEST(TcpDoor, ConnectorTimesOutOnTrickledHandshake) {
   EXPECT_LT(Clock::now() - begin, 3s);
 }
 
-TEST(TcpDoor, ConnectorTimesOutOnSilentListener) {
+TEST(TcpConnector, TimesOutOnSilentListener) {
   const Listener silent;
   const auto begin = Clock::now();
   expect_contains(

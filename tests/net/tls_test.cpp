@@ -173,17 +173,17 @@ TEST(Tls, BindingIsEqualAtBothEndsAndNewPerConnection) {
 }
 
 // A client with the right key that deviates otherwise.
-struct Misfit {
+struct DeviatingClient {
   const char* name;
   RawTls::Configure configure;
   const char* refusal;
 };
 
-void PrintTo(const Misfit& misfit, std::ostream* out) { *out << misfit.name; }
+void PrintTo(const DeviatingClient& client, std::ostream* out) { *out << client.name; }
 
-class TlsMisfit : public testing::TestWithParam<Misfit> {};
+class TlsDeviatingClient : public testing::TestWithParam<DeviatingClient> {};
 
-TEST_P(TlsMisfit, IsRejected) {
+TEST_P(TlsDeviatingClient, IsRejected) {
   const Address address = free_address();
   auto listening = std::async(std::launch::async, [&] {
     return message_of<NetworkError>([&] {
@@ -199,29 +199,31 @@ TEST_P(TlsMisfit, IsRejected) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    By, TlsMisfit,
+    By, TlsDeviatingClient,
     testing::Values(
-        Misfit{"Tls12",
-               [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION); },
-               "unsupported protocol"},
-        Misfit{"Tls10",
-               [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_VERSION); },
-               "unsupported protocol"},
-        Misfit{"ChaCha20",
-               [](SSL_CTX* context) {
-                 SSL_CTX_set_ciphersuites(context, "TLS_CHACHA20_POLY1305_SHA256");
-               },
-               "no shared cipher"},
-        Misfit{"P256", [](SSL_CTX* context) { SSL_CTX_set1_groups_list(context, "P-256"); },
-               "no suitable key share"},
-        Misfit{"LongCertificate",
-               [](SSL_CTX* context) {
-                 for (int i = 0; i < 40; ++i)
-                   SSL_CTX_add1_chain_cert(context,
-                                           identity_of(Side::Connects).parts().certificate.get());
-               },
-               "excessive message size"}),
-    [](const auto& misfit) { return misfit.param.name; });
+        DeviatingClient{
+            "Tls12",
+            [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION); },
+            "unsupported protocol"},
+        DeviatingClient{
+            "Tls10", [](SSL_CTX* context) { SSL_CTX_set_max_proto_version(context, TLS1_VERSION); },
+            "unsupported protocol"},
+        DeviatingClient{"ChaCha20",
+                        [](SSL_CTX* context) {
+                          SSL_CTX_set_ciphersuites(context, "TLS_CHACHA20_POLY1305_SHA256");
+                        },
+                        "no shared cipher"},
+        DeviatingClient{"P256",
+                        [](SSL_CTX* context) { SSL_CTX_set1_groups_list(context, "P-256"); },
+                        "no suitable key share"},
+        DeviatingClient{"LongCertificate",
+                        [](SSL_CTX* context) {
+                          for (int i = 0; i < 40; ++i)
+                            SSL_CTX_add1_chain_cert(
+                                context, identity_of(Side::Connects).parts().certificate.get());
+                        },
+                        "excessive message size"}),
+    [](const auto& client) { return client.param.name; });
 
 TEST(Tls, RejectsClientWithoutCertificate) {
   const Address address = free_address();

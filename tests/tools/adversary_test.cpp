@@ -48,7 +48,7 @@ Verdict verdict_of(const ScenarioKind& kind, const Deviation& deviation) {
       .verdict;
 }
 
-TEST(Adversary, FindsAMissingCheck) {
+TEST(Adversary, DetectsMissingCheck) {
   EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::FlipBit}), Verdict::Caught);
   EXPECT_EQ(verdict_of(echo(false), {.trick = Trick::FlipBit}), Verdict::Violation);
   for (const Trick trick : {Trick::Zeros, Trick::Ones, Trick::Random, Trick::FlipRow}) {
@@ -57,7 +57,7 @@ TEST(Adversary, FindsAMissingCheck) {
   }
 }
 
-TEST(Adversary, TricksWithFramesAreFoundWhateverIsChecked) {
+TEST(Adversary, DetectsFrameTricksWithoutChecks) {
   for (const Trick trick : {Trick::CutShort, Trick::Lengthen, Trick::WrongLength, Trick::WrongTag,
                             Trick::WrongSequence})
     EXPECT_EQ(verdict_of(echo(false), {.trick = trick}), Verdict::Caught) << name_of(trick);
@@ -65,7 +65,7 @@ TEST(Adversary, TricksWithFramesAreFoundWhateverIsChecked) {
 
 // To repeat the last message of a session does no harm; the table says that each of its messages
 // is followed by another one.
-TEST(Adversary, JudgesWhatIsNotNoticed) {
+TEST(Adversary, JudgesUndetectedDeviations) {
   EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Repeat}), Verdict::Violation);
   EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Swap}), Verdict::Void)
       << "there is no next message";
@@ -75,7 +75,7 @@ TEST(Adversary, JudgesWhatIsNotNoticed) {
       << "there is no such message";
 }
 
-TEST(Adversary, AMessageThatNeverComesEndsBothParties) {
+TEST(Adversary, OmittedMessageEndsBothParties) {
   const Deviation omit{.trick = Trick::Omit};
   const Trial of_a = attempt(echo(true), 1, Party::A, &omit),
               of_b = attempt(echo(true), 1, Party::B, &omit);
@@ -84,7 +84,7 @@ TEST(Adversary, AMessageThatNeverComesEndsBothParties) {
   EXPECT_EQ(of_b.honest.kind, Ending::Kind::Cut) << of_b.honest.text;
 }
 
-TEST(Adversary, TheTableHasEveryMessageThatIsSentAndNoOther) {
+TEST(Adversary, TableHasExactlyTheMessagesSent) {
   std::set<std::uint32_t> sent;
   for (const ScenarioKind& kind : scenario_kinds()) {
     for (const Party party : {Party::A, Party::B}) {
@@ -119,8 +119,8 @@ void expect_sample_as_estimated(const std::string& scenario, std::size_t session
 }
 
 TEST(Adversary, IsCaughtInTheFastProfile) { expect_sample_as_estimated("fast", 60); }
-TEST(Adversary, IsCaughtInThePapersProtocols) { expect_sample_as_estimated("nnob12", 20); }
-TEST(Adversary, IsCaughtInTheStoresAgreement) { expect_sample_as_estimated("store", 60); }
+TEST(Adversary, IsCaughtInTheNnob12Profile) { expect_sample_as_estimated("nnob12", 20); }
+TEST(Adversary, IsCaughtInStoreSynchronisation) { expect_sample_as_estimated("store", 60); }
 
 // The exit status and the report of a campaign that has ended so.
 std::pair<int, nlohmann::json> reported(const CampaignResult& result) {
@@ -129,7 +129,7 @@ std::pair<int, nlohmann::json> reported(const CampaignResult& result) {
   return {status, nlohmann::json::parse(::testing::internal::GetCapturedStdout())};
 }
 
-TEST(Adversary, AViolationIsReportedAndFailsTheCommand) {
+TEST(Adversary, ViolationFailsTheCommand) {
   CampaignResult result;
   result.tallies[{kFirstMessage.id, Trick::FlipBit}] = {3, 3, 0, 0, 0, {}};
   EXPECT_EQ(reported(result).first, 0);
@@ -153,7 +153,7 @@ TEST(Adversary, GuessesThatSurviveTooOftenFailTheCommand) {
 }
 
 // Around each message of EQ, with a lie before it and without one.
-TEST(Adversary, BreaksNoUnitOffUncounted) {
+TEST(Adversary, CountsEveryUnitBrokenOff) {
   for (const auto& [scenario, sessions] : {std::pair{"units-fast", 48}, {"units-nnob12", 12}}) {
     const std::size_t wanted = repetitions(static_cast<std::uint64_t>(sessions));
     CampaignOptions options;
@@ -174,7 +174,7 @@ TEST(Adversary, BreaksNoUnitOffUncounted) {
 }
 
 // The table has no end of a session for an attempt that is not counted.
-TEST(Adversary, AnUncountedAttemptIsAViolation) {
+TEST(Adversary, UncountedAttemptIsViolation) {
   Trial trial;
   trial.conduct.deviated = true;
   trial.honest.kind = Ending::Kind::Cut;

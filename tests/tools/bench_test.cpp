@@ -69,7 +69,7 @@ TEST(BenchOnline, QuotesNamesWithCommasInCsv) {
   EXPECT_TRUE(lines[1].starts_with("\"random:width=16,depth=4\",1,")) << lines[1];
 }
 
-TEST(BenchTable, QuotesInCsvWhatWouldBreakARow) {
+TEST(BenchTable, QuotesSpecialCharactersInCsv) {
   ::testing::internal::CaptureStdout();
   tools::Table table(tools::Table::style_from("csv"));
   table.add({{"plain", "a b"},
@@ -84,7 +84,7 @@ TEST(BenchTable, QuotesInCsvWhatWouldBreakARow) {
             "a b,\"a,b\",\"say \"\"a\"\"\",1,\"a\nb\",\"a\rb\",\n");
 }
 
-TEST(BenchOnline, RefusesWhatCannotBeMeasured) {
+TEST(BenchOnline, RefusesInvalidOptions) {
   EXPECT_TRUE(ended_with(bench({"--circuit", "none"}), 2, "neither a known circuit"));
   EXPECT_TRUE(ended_with(bench({"--lanes", "5"}), 2, "--lanes goes with --circuit"));
   EXPECT_TRUE(
@@ -92,7 +92,7 @@ TEST(BenchOnline, RefusesWhatCannotBeMeasured) {
   EXPECT_TRUE(ended_with(bench({"--circuit", "aes128", "--material", "quads"}), 2, "--material"));
 }
 
-TEST(Bench, AJobThatFailedIsNotMeasured) {
+TEST(Bench, DoesNotMeasureFailedJob) {
   EXPECT_EQ(succeed({{{"wall_s", 1}}, 0})["wall_s"], 1);
   for (const int status : {1, 4, 143}) {
     try {

@@ -78,7 +78,7 @@ class BrokenAttempts : public CommandTest {
 
 // Each one is counted by both stores. Where no other unit of the bucket fits, the next one has a
 // larger bucket, and can be made; beyond that the store is refused.
-TEST_F(BrokenAttempts, AreCountedAndThenTheBucketGrows) {
+TEST_F(BrokenAttempts, AreCountedAndEnlargeTheBucket) {
   ASSERT_EQ(params().units_outstanding_max(kPlan), 1);
   const std::uint64_t in_unit = bytes_of_job() * 9 / 10;
   Risk risk = params().risk(kPlan);
@@ -98,7 +98,7 @@ TEST_F(BrokenAttempts, AreCountedAndThenTheBucketGrows) {
   expect_outstanding(3, risk);
 }
 
-TEST_F(BrokenAttempts, LeaveNoRoomInTheEnd) {
+TEST_F(BrokenAttempts, FinallyLeaveNoRoom) {
   break_off(kJob, bytes_of_job() * 9 / 10);
   Store::open(path("A"), {.purpose = Purpose::Make}).begin_unit({0, kPlan, params().risk_limit()});
   const BothEnded ended = both("preprocess", kResumed, kResumed);
@@ -198,7 +198,7 @@ class FailedCheck : public BrokenAttempts {
   }
 };
 
-TEST_F(FailedCheck, OfARunRevokesTheStoreOfAPeerThatIsNotRead) {
+TEST_F(FailedCheck, OfRunRevokesStoreAlthoughThePeerReadsNothing) {
   const Arguments job = {"--profile", "fast", "--ands", "2^13"};
   ASSERT_TRUE(ended_with(both("preprocess", job, job).a, 0));
   expect_revoked("run",
@@ -207,7 +207,7 @@ TEST_F(FailedCheck, OfARunRevokesTheStoreOfAPeerThatIsNotRead) {
                  {"--circuit", "aes128", "--input", "key_b=" + random_hex(16)}, 1500);
 }
 
-TEST_F(FailedCheck, OfPreprocessingRevokesTheStoreOfAPeerThatIsNotRead) {
+TEST_F(FailedCheck, OfPreprocessingRevokesStoreAlthoughThePeerReadsNothing) {
   const std::uint64_t in_unit = bytes_of_job() * 9 / 10;
   expect_revoked("preprocess", kJob, kJob, in_unit);
 }

@@ -20,7 +20,7 @@ class CircuitTest : public CommandTest {
 
 const Arguments kBundles = {"--bundles", "16,16"};
 
-TEST_F(CircuitTest, AGeneratorBecomesAFileOfTheSameCostAndFunction) {
+TEST_F(CircuitTest, ConvertedGeneratorHasSameCostAndFunction) {
   const std::size_t before = files();
   const Json report =
       json({"convert", "aes128", "--forget-receivers", "--output", path("aes.txt")});
@@ -39,7 +39,7 @@ TEST_F(CircuitTest, AGeneratorBecomesAFileOfTheSameCostAndFunction) {
   EXPECT_EQ(eval["outputs"]["0"], "0x5ac5b47080b7cdd830047b6ad8e0c469");
 }
 
-TEST_F(CircuitTest, AConversionThatLosesReceiversOrOwnersIsRefused) {
+TEST_F(CircuitTest, RejectsConversionThatLosesReceiversOrOwners) {
   const std::size_t before = files();
   const std::string adder = circuit_file("adder64.txt");
   const auto convert = [&](const Arguments& more) {
@@ -58,7 +58,7 @@ TEST_F(CircuitTest, AConversionThatLosesReceiversOrOwnersIsRefused) {
   EXPECT_EQ(defaults.err, "");
 }
 
-TEST_F(CircuitTest, WhatRestoresReceiversAndOwnersIsSaid) {
+TEST_F(CircuitTest, NamesOptionsThatRestoreReceiversAndOwners) {
   const Ended aes = tinyot({"circuit", "convert", "aes128", "--output", path("aes.txt"),
                             "--forget-receivers", "--quiet"});
   EXPECT_TRUE(ended_with(aes, 0, "output ciphertext goes to B alone: use it with --to B\n"));
@@ -72,7 +72,7 @@ TEST_F(CircuitTest, WhatRestoresReceiversAndOwnersIsSaid) {
   EXPECT_EQ(json(Arguments{"info", path("adder.txt")} + roles)["inputs"][0]["owner"], "B");
 }
 
-TEST_F(CircuitTest, OutputsOfDifferentReceiversAreNoFile) {
+TEST_F(CircuitTest, RejectsConversionOfOutputsWithDifferentReceivers) {
   const auto to = [](std::vector<Receiver> receivers) {
     CircuitInfo info{"mixed", {}, {}};
     for (const Receiver receiver : receivers)
@@ -85,7 +85,7 @@ TEST_F(CircuitTest, OutputsOfDifferentReceiversAreNoFile) {
   EXPECT_EQ(roles_lost_in_file(to({Receiver::Both, Receiver::Both})).text, "");
 }
 
-TEST_F(CircuitTest, ConversionReplacesAFileEvenItself) {
+TEST_F(CircuitTest, ConversionReplacesFileEvenItsInput) {
   write_file(path("lt.txt"), read_file(circuit_file("lt16.lps")));
   EXPECT_TRUE(ended_with(
       tinyot(Arguments{"circuit", "convert", path("lt.txt"), "--output", path("lt.txt")} +
@@ -100,7 +100,7 @@ TEST_F(CircuitTest, ConversionReplacesAFileEvenItself) {
             "0x0");
 }
 
-TEST_F(CircuitTest, AFailedConversionLeavesNothing) {
+TEST_F(CircuitTest, FailedConversionLeavesNothing) {
   write_file(path("old.txt"), "kept");
   write_file(path("bad.txt"), "2 4\n1 2\n1 1\n2 1 0 1 2 AND\n2 1 0 1 2 XOR\n");
   const std::size_t before = files();
@@ -133,7 +133,7 @@ TEST_F(CircuitTest, BundlesAreForTruthTablesOnly) {
                          "are for circuit files"));
 }
 
-TEST_F(CircuitTest, BothPartiesCompareByAListOfTruthTables) {
+TEST_F(CircuitTest, RunsTruthTableFile) {
   preprocess("2^8");
   const Arguments local = {"local",    "run",  "--store",   dir_.string(),
                            "--format", "json", "--circuit", circuit_file("lt16.lps")};
@@ -149,7 +149,7 @@ TEST_F(CircuitTest, BothPartiesCompareByAListOfTruthTables) {
 }
 
 // Two bits in, their XOR and their AND out.
-TEST_F(CircuitTest, EvaluationPrintsEveryOutputAndNeedsEveryInput) {
+TEST_F(CircuitTest, EvaluationPrintsEveryOutputAndRequiresEveryInput) {
   write_file(path("half_adder.txt"), "2 4\n2 1 1\n2 1 1\n\n2 1 0 1 2 XOR\n2 1 0 1 3 AND\n");
   const auto eval = [&](const Arguments& inputs) {
     return tinyot(Arguments{"circuit", "eval", path("half_adder.txt"), "--format", "json"} +

@@ -34,7 +34,7 @@ class ControlGroupsTest : public CommandTest {
   }
 };
 
-TEST_F(ControlGroupsTest, OfVersion2AreReadUpToTheRoot) {
+TEST_F(ControlGroupsTest, ReadsVersion2UpToTheRoot) {
   group_v2("a.slice", "1000", 400);
   group_v2("a.slice/b.service", "max", 300);
   group_v2("other", "10", 5);
@@ -46,12 +46,12 @@ TEST_F(ControlGroupsTest, OfVersion2AreReadUpToTheRoot) {
   EXPECT_EQ(free_in("0::/\n"), 90u);
 }
 
-TEST_F(ControlGroupsTest, BeyondTheirLimitLeaveNothing) {
+TEST_F(ControlGroupsTest, UsageBeyondLimitLeavesNothing) {
   group_v2("a", "100", 120);
   EXPECT_EQ(free_in("0::/a\n"), 0u);
 }
 
-TEST_F(ControlGroupsTest, OfVersion1AreThoseOfTheMemoryController) {
+TEST_F(ControlGroupsTest, ReadsMemoryControllerOfVersion1) {
   group_v1("memory/job", "9223372036854771712", 50);  // no limit
   EXPECT_EQ(free_in("5:cpu,cpuacct:/job\n4:memory:/job\n1:name=systemd:/job\n"), kNone);
   group_v1("memory", "800", 100);
@@ -62,7 +62,7 @@ TEST_F(ControlGroupsTest, OfVersion1AreThoseOfTheMemoryController) {
   EXPECT_EQ(free_in("4:cpu:/job/step\n3:hugememory:/job/step\n"), kNone);
 }
 
-TEST_F(ControlGroupsTest, OfBothVersionsLeaveTheLesser) {
+TEST_F(ControlGroupsTest, TakesLowerOfBothVersions) {
   group_v1("memory/job", "500", 100);
   group_v2("unified/job", "300", 100);
   EXPECT_EQ(free_in("4:memory:/job\n0::/job\n"), 200u);
@@ -70,14 +70,14 @@ TEST_F(ControlGroupsTest, OfBothVersionsLeaveTheLesser) {
   EXPECT_EQ(free_in("4:memory:/job\n0::/job\n"), 50u);
 }
 
-TEST_F(ControlGroupsTest, ThatAreNotMountedHereAreThoseOfTheMountsRoot) {
+TEST_F(ControlGroupsTest, UsesRootOfMountForUnmountedGroup) {
   group_v1("memory", "700", 100);
   EXPECT_EQ(free_in("4:memory:/docker/0123\n"), 600u);
   group_v2("../outside", "10", 0);
   EXPECT_EQ(free_in("4:memory:/\n0::/../outside\n"), 600u);
 }
 
-TEST_F(ControlGroupsTest, ThatAreMissingOrMalformedLimitNothing) {
+TEST_F(ControlGroupsTest, MissingOrMalformedGroupsLimitNothing) {
   for (const char* groups :
        {"", "\n", "0::/none\n", "4:memory:/none\n", "nonsense", "4:memory", ":::", "0::"})
     EXPECT_EQ(free_in(groups), kNone) << groups;

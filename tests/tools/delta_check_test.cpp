@@ -97,12 +97,12 @@ class DeltaCheckTest : public CommandTest {
   }
 };
 
-TEST_F(DeltaCheckTest, AStoreWithoutBitsCanBeResumed) {
+TEST_F(DeltaCheckTest, ResumesStoreWithoutBits) {
   make_some_units(kOnlyTriples);
   expect_completed(resume(kOnlyTriples), "triples");
 }
 
-TEST_F(DeltaCheckTest, AStoreWhoseBitsAreUsedUpCanBeResumed) {
+TEST_F(DeltaCheckTest, ResumesStoreWhoseBitsAreUsedUp) {
   make_some_units(kPairs);
   for (const char party : {'A', 'B'}) {
     Store store = Store::open(path(std::string(1, party)));
@@ -125,14 +125,14 @@ TEST_F(DeltaCheckTest, ReferenceBitsAreNeverDrawn) {
   EXPECT_EQ(store_info('B')["kinds"]["auth_bits_a"]["reserved"], 0);
 }
 
-TEST_F(DeltaCheckTest, AnotherGlobalKeyInAResumedJobOfTriplesIsFound) {
+TEST_F(DeltaCheckTest, DetectsAnotherGlobalKeyInResumedJobOfTriples) {
   expect_change_found(kOnlyTriples);
 }
 
-TEST_F(DeltaCheckTest, AnotherGlobalKeyInAResumedJobOfPairsIsFound) { expect_change_found(kPairs); }
+TEST_F(DeltaCheckTest, DetectsAnotherGlobalKeyInResumedJobOfPairs) { expect_change_found(kPairs); }
 
 // As a store of an earlier version, or of a session whose file is not given.
-TEST_F(DeltaCheckTest, AStoreThatCannotBeTiedIsNotResumed) {
+TEST_F(DeltaCheckTest, DoesNotResumeWithoutReferenceBits) {
   make_some_units(kOnlyTriples);
   {
     Store store = Store::open(path("A"), {.purpose = Purpose::Make});

@@ -15,7 +15,7 @@ class DisagreementTest : public CommandTest {
   }
 };
 
-TEST_F(DisagreementTest, OnWhoIsWho) {
+TEST_F(DisagreementTest, OnTheParty) {
   Arguments second = as('B', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns);
   std::replace(second.begin(), second.end(), std::string("B"), std::string("A"));
   Process a(TINYOT_BINARY, as('A', "preprocess", Arguments{"--ands", "2^10"} + kFewColumns)),
@@ -25,7 +25,7 @@ TEST_F(DisagreementTest, OnWhoIsWho) {
   EXPECT_TRUE(ended_with(also_a.end(), 6, message));
 }
 
-TEST_F(DisagreementTest, OnWhatToMake) {
+TEST_F(DisagreementTest, OnPreprocessParameters) {
   const Arguments small = Arguments{"--ands", "2^10"} + kFewColumns;
   expect_disagreement(both("preprocess", small, small + Arguments{"--sigma", "64"}), "sigma", "40",
                       "64");
@@ -60,7 +60,7 @@ TEST_F(DisagreementTest, OnTheFastProfileAndItsOptions) {
   EXPECT_FALSE(std::filesystem::exists(path("B")));
 }
 
-TEST_F(DisagreementTest, OnWhatToRun) {
+TEST_F(DisagreementTest, OnRunParameters) {
   preprocess("2^10");
   const std::string adder = circuit_file("adder64.txt"), sub = circuit_file("sub64.txt");
   const Arguments a = {"--circuit", adder, "--input", "0=1"},

@@ -103,7 +103,7 @@ class DurabilityTest : public StoreTest {
 
 // A before it tells B the range, B before it says that it has taken it; and nothing is drawn before
 // the keys of the range are gone.
-TEST_F(DurabilityTest, ARangeIsSpentOnTheDiskBeforeThePeerHearsOfIt) {
+TEST_F(DurabilityTest, RangeIsDurablyReservedBeforeThePeerIsTold) {
   constexpr MaterialKind kKind = MaterialKind::Triples;
   for (const Party party : {Party::A, Party::B}) {
     Store store = make_store(place(letter(party)), party);
@@ -160,7 +160,7 @@ TEST_F(DurabilityTest, ARangeIsSpentOnTheDiskBeforeThePeerHearsOfIt) {
   }
 }
 
-TEST_F(DurabilityTest, TheLedgerIsSyncedBeforeTheRunSaysAnything) {
+TEST_F(DurabilityTest, LedgerIsSyncedBeforeTheRunSends) {
   const Ended made =
       Process(TINYOT_BINARY, {"local", "preprocess", "--store", root_.string(), "--ands", "2^10",
                               "--profile", "fast", "--unit", "2^8", "--allow-weak"})
@@ -205,7 +205,7 @@ TEST_F(DurabilityTest, TheLedgerIsSyncedBeforeTheRunSaysAnything) {
   }
 }
 
-TEST_F(DurabilityTest, ALedgerHasItsLinesAfterAPowerCut) {
+TEST_F(DurabilityTest, LedgerKeepsItsLinesAfterPowerCut) {
   const std::filesystem::path disk_dir = root_ / "disk", image = root_ / "image";
   std::filesystem::create_directory(disk_dir);
   std::size_t lines = 0;

@@ -58,7 +58,7 @@ class EstimateTest : public CommandTest {
   Json estimate_, report_;
 };
 
-TEST_F(EstimateTest, NamesAllThatAJobCosts) {
+TEST_F(EstimateTest, HasEveryCostOfAJob) {
   const Json json = json_of(tinyot({"params", "--ands", "2^20", "--sigma", "64", "--unit", "2^18",
                                     "--no-calibration", "--format", "json"}));
   EXPECT_EQ(json["ands"], 1 << 20);
@@ -75,7 +75,7 @@ TEST_F(EstimateTest, NamesAllThatAJobCosts) {
     EXPECT_GT(json[field], 1 << 20) << field;
 }
 
-TEST_F(EstimateTest, TimeComesFromAShortRun) {
+TEST_F(EstimateTest, TimeIsMeasuredInShortRun) {
   const auto of = [](const char* ands) {
     return Arguments{"params", "--ands", ands, "--labit-columns", "experiment", "--format", "json"};
   };
@@ -94,7 +94,7 @@ TEST_F(EstimateTest, TrafficAndDiskOfASmallJob) {
   expect_disk();
 }
 
-TEST_F(EstimateTest, TrafficOfSeveralUnitsAndAnOddRest) {
+TEST_F(EstimateTest, TrafficOfSeveralUnitsAndRemainder) {
   make("2500", kFewColumns + Arguments{"--unit", "2^10"});
   expect_traffic();
 }
@@ -105,7 +105,7 @@ TEST_F(EstimateTest, MemoryOfATinyJob) {
   expect_memory();
 }
 
-TEST_F(EstimateTest, AllOfAMiddlingJob) {
+TEST_F(EstimateTest, EveryCostOfMediumJob) {
   make("2^16");
   expect_traffic();
   expect_disk();
@@ -133,7 +133,7 @@ TEST_F(EstimateTest, NamesTheFieldsOfTheFastProfile) {
   EXPECT_EQ(other["disk_bytes"], json["disk_bytes"]) << "the same triples";
 }
 
-TEST_F(EstimateTest, TimeOfTheFastProfileComesFromAShortRun) {
+TEST_F(EstimateTest, TimeOfTheFastProfileIsMeasuredInShortRun) {
   const auto of = [](const char* ands) {
     return Arguments{"params", "--ands", ands, "--format", "json"} + kFast;
   };
@@ -145,28 +145,28 @@ TEST_F(EstimateTest, TimeOfTheFastProfileComesFromAShortRun) {
   EXPECT_GT(many["ands_per_s"], 0.0);
 }
 
-TEST_F(EstimateTest, AllOfAFastJob) {
+TEST_F(EstimateTest, EveryCostOfFastJob) {
   make("2^17", kFast);
   expect_traffic();
   expect_disk();
   expect_memory();
 }
 
-TEST_F(EstimateTest, AllOfAFastJobWithFewerTrees) {
+TEST_F(EstimateTest, EveryCostOfFastJobWithFewerTrees) {
   make("2^17", kFewerTrees);
   expect_traffic();
   expect_disk();
   expect_memory();
 }
 
-TEST_F(EstimateTest, AllOfSeveralFastUnitsAndAnOddRest) {
+TEST_F(EstimateTest, EveryCostOfSeveralFastUnitsAndRemainder) {
   make("100001", kFast + Arguments{"--unit", "2^15"});
   expect_traffic();
   expect_disk();
   expect_memory();
 }
 
-TEST_F(EstimateTest, TrafficOfSmallFastUnitsAndAnOddRest) {
+TEST_F(EstimateTest, TrafficOfSmallFastUnitsAndRemainder) {
   for (const Arguments& kind : {kFast, kFewerTrees}) {
     make("2501", kind + Arguments{"--unit", "2^10", "--inputs", "333"});
     expect_traffic();
@@ -174,14 +174,14 @@ TEST_F(EstimateTest, TrafficOfSmallFastUnitsAndAnOddRest) {
   }
 }
 
-TEST_F(EstimateTest, AllOfTriplesOfPairs) {
+TEST_F(EstimateTest, EveryCostOfTriplesFromPairs) {
   make("2^15", kTriples);
   expect_traffic();
   expect_disk();
   expect_memory();
 }
 
-TEST_F(EstimateTest, TrafficOfTriplesOfSeveralUnitsAndAnOddRest) {
+TEST_F(EstimateTest, TrafficOfTriplesFromSeveralUnitsAndRemainder) {
   make("2500", kTriples + Arguments{"--unit", "2^10"});
   expect_traffic();
 }

@@ -49,7 +49,7 @@ TEST(FailureReport, HasTheClassOfTheException) {
   EXPECT_EQ(reported(std::bad_alloc())["class"], "internal");
 }
 
-TEST(FailureReport, HasTheRemedyAsItEndsTheMessage) {
+TEST(FailureReport, HasTheRemedyThatEndsTheMessage) {
   EXPECT_EQ(reported(StoreError("s", Remedy::GiveStoreKey)),
             Json({{"class", "store"},
                   {"message", "s; give it with --store-key @FILE"},
@@ -70,7 +70,7 @@ TEST(FailureReport, HasTheRemedyAsItEndsTheMessage) {
 
 class FailureTest : public CommandTest {};
 
-TEST_F(FailureTest, OfUsageIsReportedWhereverTheFormatStands) {
+TEST_F(FailureTest, UsageErrorIsReportedWhereverTheFormatIsGiven) {
   for (const Arguments& arguments :
        {Arguments{"--format", "json"}, Arguments{"nothing", "--format=json"},
         Arguments{"params", "--format", "json"},
@@ -82,19 +82,19 @@ TEST_F(FailureTest, OfUsageIsReportedWhereverTheFormatStands) {
   EXPECT_EQ(tinyot({"params", "--format", "text"}).out, "");
 }
 
-TEST_F(FailureTest, QuotesNoBytesThatAreNotUtf8) {
+TEST_F(FailureTest, QuotesNoInvalidUtf8) {
   const Ended ended = tinyot(Arguments{"circuit", "info", "\xff\xfe"} + kJsonWanted);
   EXPECT_EQ(ended.status, 2);
   EXPECT_EQ(json_of(ended)["error"]["class"], "usage");
 }
 
-TEST_F(FailureTest, OfThisMachineIsInternal) {
+TEST_F(FailureTest, LocalFailureIsInternal) {
   error_of(tinyot(Arguments{"circuit", "convert", "sha256", "--output", path("none/file")} +
                   kJsonWanted),
            1);
 }
 
-TEST_F(FailureTest, OfTheNetworkNamesThePhaseOnceThereIsOne) {
+TEST_F(FailureTest, NetworkErrorNamesThePhaseIfAny) {
   const Arguments small = {"--ands", "2^10",           "--profile", "fast", "--connect-timeout",
                            "1",      "--idle-timeout", "1"};
   EXPECT_FALSE(error_of(tinyot(as('A', "preprocess", small)), 3).contains("phase"));
@@ -107,7 +107,7 @@ TEST_F(FailureTest, OfTheNetworkNamesThePhaseOnceThereIsOne) {
   EXPECT_EQ(error["remedy"], "--idle-timeout sets how long to wait");
 }
 
-TEST_F(FailureTest, OfTheStoreAlsoIfItIsOutOfMaterial) {
+TEST_F(FailureTest, OutOfMaterialIsStoreError) {
   error_of(tinyot(Arguments{"store", "info", path("none")} + kJsonWanted), 5);
   preprocess("2^10");
   const Ended ended =
@@ -117,14 +117,14 @@ TEST_F(FailureTest, OfTheStoreAlsoIfItIsOutOfMaterial) {
   EXPECT_NE(error_of(ended, 5)["message"].get<std::string>().find("needs 6400"), std::string::npos);
 }
 
-TEST_F(FailureTest, OfADisagreementIsReportedByBoth) {
+TEST_F(FailureTest, DisagreementIsReportedByBoth) {
   const Arguments small = {"--ands", "2^10", "--profile", "fast"};
   const BothEnded ended = both("preprocess", small, small + Arguments{"--sigma", "64"});
   error_of(ended.a, 6);
   error_of(ended.b, 6);
 }
 
-TEST_F(FailureTest, OfALocalJobIsThatOfThePartyThatCausedIt) {
+TEST_F(FailureTest, LocalJobReportsThePartyThatFailed) {
   const Arguments run = Arguments{"local",        "run",     "--store", dir_.string(), "--circuit",
                                   "millionaires", "--input", "a=1",     "--input",     "b=1"};
   error_of(tinyot(run + kJsonWanted), 5, "A: ");

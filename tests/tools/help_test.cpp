@@ -38,7 +38,7 @@ TEST(HelpTest, EverySubcommandHasAnExample) {
   }
 }
 
-TEST(HelpTest, SubcommandsOfSubcommandsHaveOneToo) {
+TEST(HelpTest, EveryGroupOfSubcommandsHasAnExample) {
   for (const char* group : {"local", "store", "circuit", "bench"}) {
     const Ended ended = tinyot({group, "--help"});
     EXPECT_TRUE(ended_with(ended, 0));
@@ -48,7 +48,7 @@ TEST(HelpTest, SubcommandsOfSubcommandsHaveOneToo) {
   }
 }
 
-TEST(HelpTest, TheTopNamesEverySubcommandAndStatus) {
+TEST(HelpTest, TopLevelNamesEverySubcommandAndStatus) {
   const Ended ended = tinyot({"--help"});
   EXPECT_TRUE(ended_with(ended, 0));
   for (const char* word : {"demo", "keygen", "preprocess", "run", "local", "params", "store",
@@ -56,7 +56,7 @@ TEST(HelpTest, TheTopNamesEverySubcommandAndStatus) {
     EXPECT_NE(ended.out.find(word), std::string::npos) << word;
 }
 
-TEST(HelpTest, SecretsAreSentToFiles) {
+TEST(HelpTest, AdvisesFilesForSecrets) {
   for (const char* command : {"run", "local"}) {
     const Ended ended = tinyot(command == std::string("run") ? Arguments{"run", "--help"}
                                                              : Arguments{"local", "run", "--help"});
@@ -65,7 +65,7 @@ TEST(HelpTest, SecretsAreSentToFiles) {
   }
 }
 
-TEST(HelpTest, TheVersionNamesTheBuild) {
+TEST(HelpTest, VersionNamesTheBuild) {
   const Ended ended = tinyot({"--version"});
   EXPECT_TRUE(ended_with(ended, 0));
   static const std::regex kVersion(R"(tinyot \S+, vector instructions in use: [A-Za-z0-9_]+, )"
@@ -74,7 +74,7 @@ TEST(HelpTest, TheVersionNamesTheBuild) {
 }
 
 // A report that cannot be written is no success.
-TEST(HelpTest, OutputThatCannotBeWrittenIsAnError) {
+TEST(HelpTest, UnwritableOutputIsAnError) {
   const Ended ended = Process("/bin/sh", {"-c", std::string("exec '") + TINYOT_BINARY +
                                                     "' circuit list > /dev/full"})
                           .end();

@@ -228,7 +228,7 @@ class HygieneTest : public CommandTest {
   Prints prints_;
 };
 
-TEST_F(HygieneTest, NothingSecretIsPrintedWhateverHappens) {
+TEST_F(HygieneTest, PrintsNoSecretInAnyCase) {
   make_files();
   all_goes_well();
   keys_are_wrong();
@@ -239,7 +239,7 @@ TEST_F(HygieneTest, NothingSecretIsPrintedWhateverHappens) {
 }
 
 // Whichever check has failed: the peer is told the same, and the reason stays here.
-TEST_F(HygieneTest, ACheaterIsToldThatItIsOverAndNothingElse) {
+TEST_F(HygieneTest, CheaterLearnsOnlyThatTheSessionIsAborted) {
   const std::uint64_t sent = garbled_job(Relay::kNever, Relay::kNever).sent_by_b;
   std::set<std::string> reasons, told;
   // Most of what B sends is of one message, so that many places end in the same check.
@@ -269,7 +269,7 @@ std::string core_line(const std::string& limits) {
   return begin == std::string::npos ? "" : limits.substr(begin, limits.find('\n', begin) - begin);
 }
 
-TEST_F(HygieneTest, AProcessForbidsCoreDumps) {
+TEST_F(HygieneTest, ForbidsCoreDumps) {
   rlimit limit{};
   ::getrlimit(RLIMIT_CORE, &limit);
   if (limit.rlim_max == 0) GTEST_SKIP() << "no process here may dump";
@@ -288,7 +288,7 @@ TEST_F(HygieneTest, AProcessForbidsCoreDumps) {
 
 // What /proc says of a process that is not dumpable belongs to root, and debuggers of the same user
 // are kept away.
-TEST_F(HygieneTest, AProcessForbidsDebuggers) {
+TEST_F(HygieneTest, ForbidsDebuggers) {
   constexpr uid_t kNobody = 65534;
   const bool am_root = ::geteuid() == 0;
   // Within reach of another user, wherever the program has been built.

@@ -139,7 +139,7 @@ TEST_F(InterruptionTest, PeerKilledWhileMakingTriples) {
 }
 
 // What only one party has is made again: neither has served any of it before both had confirmed it.
-TEST_F(InterruptionTest, StoresThatStandAtDifferentUnitsGoOnFromThoseThatBothHave) {
+TEST_F(InterruptionTest, StoresWithDifferentUnitsContinueFromCommonOnes) {
   kill_b_after(3, kUnits);
   Store::open(path("B"), {.purpose = Purpose::Make}).cut_back(1);
   const Json of_a = store_info('A');
@@ -153,7 +153,7 @@ TEST_F(InterruptionTest, StoresThatStandAtDifferentUnitsGoOnFromThoseThatBothHav
 
 // What has been served cannot be made again: a store that has forgotten it ends the session, and
 // says whose it is.
-TEST_F(InterruptionTest, AStoreThatHasForgottenWhatItServedIsRefused) {
+TEST_F(InterruptionTest, RejectsOlderCopyOfUsedStore) {
   kill_b_after(2, kUnits);
   std::filesystem::copy(path("B"), path("older"), std::filesystem::copy_options::recursive);
   kill_b_after(4, kResume);
@@ -251,7 +251,7 @@ TEST_F(InterruptionTest, SigintEndsAfterTheUnitAndCanBeResumed) {
 
 TEST_F(InterruptionTest, SigtermOfTheOtherParty) { expect_stopped_by('B', SIGTERM); }
 
-TEST_F(InterruptionTest, ASecondSigintDropsTheUnit) {
+TEST_F(InterruptionTest, SecondSigintDropsTheUnit) {
   Held held = start_held(kUnits, kUnits, hold_after(5));
   held.a->signal(SIGINT);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -270,7 +270,7 @@ TEST_F(InterruptionTest, SigintWhileWaitingForThePeer) {
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
 
-TEST_F(InterruptionTest, APeerThatStopsAnsweringIsGivenUp) {
+TEST_F(InterruptionTest, TimesOutIfThePeerStopsAnswering) {
   const Arguments impatient = kUnits + Arguments{"--idle-timeout", "1"};
   Held held = start_held(impatient, impatient, hold_after(1));
   EXPECT_TRUE(ended_with(held.a->end(), 3, "no progress with the peer for 1 s"));

@@ -53,7 +53,7 @@ class KeysTest : public CommandTest {
   std::map<char, std::string> fingerprints_;
 };
 
-TEST_F(KeysTest, KeygenMakesAKeyThatOnlyItsOwnerReads) {
+TEST_F(KeysTest, KeygenMakesPrivateKeyFile) {
   const Ended ended = tinyot({"keygen", "--out", path("k.pem")});
   ASSERT_TRUE(ended_with(ended, 0));
   static const std::regex kText(
@@ -81,7 +81,7 @@ TEST_F(KeysTest, KeygenOverwritesNothing) {
   EXPECT_EQ(read_file(path("k.pem.crt")), certificate);
 }
 
-TEST_F(KeysTest, KeygenFillsADirectoryAndSaysWhatItCannot) {
+TEST_F(KeysTest, KeygenWritesIntoDirectoryAndNamesUnwritablePath) {
   std::filesystem::create_directory(path("keys"));
   ASSERT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 0, ""));
   EXPECT_EQ(mode("keys/tinyot-key.pem"), 0600u);
@@ -91,7 +91,7 @@ TEST_F(KeysTest, KeygenFillsADirectoryAndSaysWhatItCannot) {
   EXPECT_TRUE(ended_with(tinyot({"keygen"}), 2, "--out is missing"));
 }
 
-TEST_F(KeysTest, AddressesBeyondThisMachineNeedKeys) {
+TEST_F(KeysTest, NonLoopbackAddressesRequireKeys) {
   keygen_all();
   const Arguments begin = {"preprocess", "--party", "A", "--store", path("A")};
   for (const char* address : {"0.0.0.0:7766", "[::]:7766", "192.0.2.1:7766", "a.example:7766"}) {
@@ -110,7 +110,7 @@ TEST_F(KeysTest, AddressesBeyondThisMachineNeedKeys) {
   EXPECT_EQ(safe.err.find("WARNING"), std::string::npos) << safe.err;
 }
 
-TEST_F(KeysTest, KeysThatCannotBeUsedAreRefused) {
+TEST_F(KeysTest, RejectsUnusableKeys) {
   keygen_all();
   std::filesystem::copy_file(path("a.pem"), path("open.pem"));
   ASSERT_EQ(::chmod(path("open.pem").c_str(), 0640), 0);
@@ -140,7 +140,7 @@ TEST_F(KeysTest, KeysThatCannotBeUsedAreRefused) {
 }
 
 // Both ways to name the peer, workers, and what the stores say afterwards.
-TEST_F(KeysTest, APreprocessAndARunOverTls) {
+TEST_F(KeysTest, PreprocessesAndRunsOverTls) {
   keygen_all();
   write_file(path("fingerprint"), fingerprints_['a'] + "\n");
   const BothEnded made = both("preprocess",
@@ -157,7 +157,7 @@ TEST_F(KeysTest, APreprocessAndARunOverTls) {
   EXPECT_EQ(json_of(ran.b)["outputs"]["0"], "0x0000000000000003");
 }
 
-TEST_F(KeysTest, ARunWithLiveMaterialOverTls) {
+TEST_F(KeysTest, RunsLiveOverTls) {
   keygen_all();
   const Arguments live = {"--live", "--profile", "fast"};
   const auto begin = [&](char party, const char* way) {
@@ -172,7 +172,7 @@ TEST_F(KeysTest, ARunWithLiveMaterialOverTls) {
 }
 
 // Nothing is said to anybody before the store has agreed.
-TEST_F(KeysTest, AStoreGoesWithItsPeerOnly) {
+TEST_F(KeysTest, StoreIsBoundToItsPeer) {
   preprocess_with_keys();
   const Listener unused;
   listener_ = 'A', peer_port_ = unused.port();
@@ -194,7 +194,7 @@ TEST_F(KeysTest, AStoreGoesWithItsPeerOnly) {
 }
 
 // The first shard's session file names the peer for all of them.
-TEST_F(KeysTest, AShardGoesWithThePeerOfItsSessionFile) {
+TEST_F(KeysTest, ShardIsBoundToThePeerOfItsSessionFile) {
   keygen_all();
   const auto shard = [&](char party, int number) {
     const std::string name(1, party);
@@ -233,7 +233,7 @@ TEST_F(KeysTest, AShardGoesWithThePeerOfItsSessionFile) {
   EXPECT_TRUE(ended_with(second_b.end(), 0));
 }
 
-TEST_F(KeysTest, APlainStoreGoesOnOverTls) {
+TEST_F(KeysTest, PlainStoreContinuesOverTls) {
   keygen_all();
   preprocess("2^10");
   EXPECT_EQ(store_info('A')["peer"], "B");
@@ -241,7 +241,7 @@ TEST_F(KeysTest, APlainStoreGoesOnOverTls) {
   EXPECT_EQ(json_of(ran.a)["outputs"]["0"], "0x0000000000000003");
 }
 
-TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
+TEST_F(KeysTest, RejectsAnotherKeyNamingBothFingerprints) {
   keygen_all();
   const Arguments quick = kSmallJob + Arguments{"--connect-timeout", "2"};
   // B pins another key and rejects A, which continues to listen.
@@ -263,7 +263,7 @@ TEST_F(KeysTest, AnotherKeyIsShownWithBothFingerprints) {
   EXPECT_FALSE(std::filesystem::exists(path("B")));
 }
 
-TEST_F(KeysTest, OneSideWithoutTlsIsSaid) {
+TEST_F(KeysTest, ReportsThatOneSideLacksTls) {
   keygen_all();
   const Arguments quick = kSmallJob + Arguments{"--connect-timeout", "2"};
   const std::string both_keys = "; give --key and --peer-key on both sides or on neither\n";

@@ -19,13 +19,13 @@ class LedgerTest : public CommandTest {
   }
 };
 
-TEST_F(LedgerTest, HasALineForEachStretch) {
+TEST_F(LedgerTest, HasLineForEachRange) {
   enter(0, 10);
   enter(20, 5);
   EXPECT_EQ(read_file(path("ledger")), line("0 10") + line("20 5"));
 }
 
-TEST_F(LedgerTest, ATornLineDoesNotSwallowTheNextOne) {
+TEST_F(LedgerTest, TornLineDoesNotAffectTheNext) {
   enter(0, 10);
   const std::string torn = line("10 7").substr(0, 40);
   write_file(path("ledger"), read_file(path("ledger")) + torn);

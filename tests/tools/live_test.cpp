@@ -80,7 +80,7 @@ TEST_F(LiveTest, ManyUnitsAndLanes) {
   EXPECT_EQ(report["ands"], 40 * 34 + 48 * 160 * 34) << "the key is expanded once";
 }
 
-TEST_F(LiveTest, BothSaySoOrNeither) {
+TEST_F(LiveTest, BothPartiesMustRunLive) {
   preprocess("2^13");
   const Arguments circuit = {"--circuit", "millionaires"};
   Process a(TINYOT_BINARY, live('A', circuit + Arguments{"--input", "a=5"})),
@@ -89,7 +89,7 @@ TEST_F(LiveTest, BothSaySoOrNeither) {
   EXPECT_TRUE(ended_with(b.end(), 6, "command: mine is run, the peer's live run"));
 }
 
-TEST_F(LiveTest, OptionsThatDoNotFit) {
+TEST_F(LiveTest, RejectsUnsuitableOptions) {
   const Arguments circuit = {"--circuit", "millionaires", "--input", "a=5"};
   EXPECT_TRUE(ended_with(tinyot(live('A', circuit + Arguments{"--store", path("A")})), 2,
                          "has no --store"));
@@ -101,7 +101,7 @@ TEST_F(LiveTest, OptionsThatDoNotFit) {
                          "--window is out of range"));
 }
 
-TEST_F(LiveTest, ThePartiesAgreeOnTheMaterialAndTheWindow) {
+TEST_F(LiveTest, ComparesMaterialAndWindow) {
   const Arguments circuit = {"--circuit", "millionaires"},
                   a = circuit + Arguments{"--input", "a=5"},
                   b = circuit + Arguments{"--input", "b=6"};
@@ -127,7 +127,7 @@ void wait_until_at_work(const Process& process) {
 }
 
 // Either party may die at any time, in either phase: the other one ends.
-TEST_F(LiveTest, ADeadPeerIsNoticed) {
+TEST_F(LiveTest, DetectsKilledPeer) {
   const Arguments circuit =
       kLiveFast + Arguments{"--circuit", "random:width=4096,depth=40000", "--unit", "2^14"};
   for (const char victim : {'A', 'B'}) {

@@ -32,7 +32,7 @@ class LocalTest : public CommandTest {
   }
 };
 
-TEST_F(LocalTest, Sha256OfAbcAndAesByAFileWithMirroredBits) {
+TEST_F(LocalTest, Sha256OfAbcAndAesFromFileWithMirroredBits) {
   preprocess("30000", {"--unit", "2^14"});
   EXPECT_EQ(outputs('A', circuit_file("sha256.txt"),
                     {"--input", "0=" + padded_abc(), "--input", std::string("1=") + kShaIv}),
@@ -51,7 +51,7 @@ TEST_F(LocalTest, MaterialOfSeveralWorkersServesARun) {
             Json({{"0", "0x69c4e0d86a7b0430d8cdb78070b4c55a"}}));
 }
 
-TEST_F(LocalTest, AesByAFileInFipsOrder) {
+TEST_F(LocalTest, AesFromFileInFipsOrder) {
   preprocess("2^13");
   EXPECT_EQ(outputs('B', circuit_file("aes_128.txt"),
                     {"--input", "0=0x000102030405060708090a0b0c0d0e0f", "--input",
@@ -78,7 +78,7 @@ TEST_F(LocalTest, ValuesFromFilesAndStandardInput) {
       tinyot({"circuit", "eval", adder, "--input", "0=-", "--input", "1=0x17"}, "0x2a"), 0));
 }
 
-TEST_F(LocalTest, AnOutputFileIsPrivateAndNotInTheReport) {
+TEST_F(LocalTest, OutputFileIsPrivateAndNotInTheReport) {
   preprocess("2^10");
   const std::string adder = circuit_file("adder64.txt"), file = path("sum");
   const Ended ended =
@@ -92,7 +92,7 @@ TEST_F(LocalTest, AnOutputFileIsPrivateAndNotInTheReport) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST_F(LocalTest, AnOutputFileThatWasThereBecomesPrivate) {
+TEST_F(LocalTest, ExistingOutputFileBecomesPrivate) {
   preprocess("2^10");
   const std::string file = path("sum");
   write_file(file, "an older and much longer text that was here before\n");
@@ -106,7 +106,7 @@ TEST_F(LocalTest, AnOutputFileThatWasThereBecomesPrivate) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST_F(LocalTest, AnOutputFileThatCannotBeWrittenCostsNoMaterial) {
+TEST_F(LocalTest, UnwritableOutputFileCostsNoMaterial) {
   preprocess("2^10");
   const Ended ended =
       run(circuit_file("adder64.txt"),
@@ -116,7 +116,7 @@ TEST_F(LocalTest, AnOutputFileThatCannotBeWrittenCostsNoMaterial) {
   EXPECT_EQ(store_info('B')["kinds"]["auth_ands_a"]["reserved"], 0);
 }
 
-TEST_F(LocalTest, LanesGoToAFileOneALine) {
+TEST_F(LocalTest, WritesOneLanePerLineToFile) {
   preprocess("2^10");
   ASSERT_TRUE(ended_with(
       run(circuit_file("adder64.txt"), {"--to", "A", "--lanes", "2", "--input", "0=1,2", "--input",
@@ -125,7 +125,7 @@ TEST_F(LocalTest, LanesGoToAFileOneALine) {
   EXPECT_EQ(read_file(path("sums")), "0x0000000000000004\n0x0000000000000006\n");
 }
 
-TEST_F(LocalTest, OwnersAndReceiversAreTheUsersChoice) {
+TEST_F(LocalTest, OptionsSetOwnersAndReceivers) {
   preprocess("2^10");
   const std::string sub = circuit_file("sub64.txt");
   const Arguments values = {"--input", "0=0x50", "--input", "1=0x08"};
@@ -144,7 +144,7 @@ TEST_F(LocalTest, OwnersAndReceiversAreTheUsersChoice) {
   EXPECT_EQ(json_of(ended.b)["outputs"], wanted);
 }
 
-TEST_F(LocalTest, TextForPeopleNamesTheOutputs) {
+TEST_F(LocalTest, TextReportNamesTheOutputs) {
   preprocess("2^10");
   const Ended ended =
       tinyot({"local", "run", "--store", dir_.string(), "--circuit", circuit_file("adder64.txt"),
@@ -153,7 +153,7 @@ TEST_F(LocalTest, TextForPeopleNamesTheOutputs) {
   EXPECT_NE(ended.out.find("0 = 0x0000000000000041"), std::string::npos) << ended.out;
 }
 
-TEST_F(LocalTest, EachPartysFailureIsALineOfItsOwn) {
+TEST_F(LocalTest, EachPartysFailureHasItsOwnLine) {
   const Ended ended = run(circuit_file("adder64.txt"), {"--input", "0=1", "--input", "1=1"});
   EXPECT_EQ(ended.status, 5);
   for (const char* party : {"A", "B"}) {
@@ -172,7 +172,7 @@ TEST_F(LocalTest, LiveMaterialNeedsNoStore) {
     EXPECT_EQ(json_of(ended)[party]["outputs"]["distance"], "0x1");
 }
 
-TEST_F(LocalTest, QuietMeansNothingOnStderr) {
+TEST_F(LocalTest, QuietPrintsNothingOnStderr) {
   const Ended ended = tinyot(
       Arguments{"local", "preprocess", "--store", dir_.string(), "--ands", "2^10", "--quiet"} +
       kFewColumns);
@@ -199,7 +199,7 @@ TEST(DemoTest, ComparesEveryBlock) {
   EXPECT_THROW(check(ciphertext.substr(0, 26 * 32)), CommandError);
 }
 
-TEST(DemoTest, MeetsTheFipsVector) {
+TEST(DemoTest, MatchesTheFipsVector) {
   const Ended ended =
       tinyot({"demo", "--format", "json", "--quiet"}, {}, std::chrono::seconds(240));
   ASSERT_TRUE(ended_with(ended, 0));

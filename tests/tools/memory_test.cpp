@@ -193,7 +193,7 @@ class Memory : public ::testing::Test {
   std::vector<MaskedSecret> secrets_;
 };
 
-TEST_F(Memory, IsSearchedWhole) {
+TEST_F(Memory, IsSearchedCompletely) {
   const auto secrets = made_elsewhere("number", 32, [&] {
     const Bytes value = random_bytes(32);
     write_private(path("number"), std::string(value.begin(), value.end()));
@@ -214,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(Profiles, MemoryOf,
                                                      "experiment"}),
                          [](const auto& profile) { return profile.param[1]; });
 
-TEST_P(MemoryOf, HoldsNoSecretsOnceTheyAreUsed) {
+TEST_P(MemoryOf, HoldsNoSecretsAfterUse) {
   make_files();
   Arguments make = {"--ands", "2^11", "--inputs", "2^11"};
   make.insert(make.end(), GetParam().begin(), GetParam().end());

@@ -50,7 +50,7 @@ TEST(RunPair, ReportsTheFailureOfEitherParty) {
   }
 }
 
-TEST(RunPair, ACheatOutweighsTheLostConnectionOfTheOtherParty) {
+TEST(RunPair, ReportsCheatingRatherThanLostConnection) {
   for (const Party honest : {Party::A, Party::B}) {
     const JobResult result = run_pair(
         [&](Party party, const Endpoint&) -> JobResult {
@@ -63,7 +63,7 @@ TEST(RunPair, ACheatOutweighsTheLostConnectionOfTheOtherParty) {
   }
 }
 
-TEST(RunPair, AKilledPartyIsAFailure) {
+TEST(RunPair, KilledPartyIsAFailure) {
   for (const Party party : {Party::A, Party::B}) {
     const JobResult result = run_with(party, []() -> JobResult {
       raise(SIGKILL);

@@ -95,7 +95,7 @@ TEST_F(PeerTest, PortInUse) {
                          "cannot listen on 127.0.0.1:" + port_));
 }
 
-TEST_F(PeerTest, HostThatDoesNotExist) {
+TEST_F(PeerTest, UnknownHost) {
   const Ended ended = tinyot(
       {"preprocess", "--party", "A", "--connect", "no-such-host.invalid:7766",
        "--insecure-plaintext", "--store", path("A"), "--ands", "2^10", "--connect-timeout", "1"},
@@ -128,19 +128,19 @@ TEST_F(PeerTest, SilentAfterTheBeginningOfItsFirstMessage) {
 
 TEST_F(PeerTest, RandomBytes) { expect_refused(noise(4096), "does not speak the tinyot protocol"); }
 
-TEST_F(PeerTest, ALengthOf2To60) {
+TEST_F(PeerTest, LengthOf2To60) {
   expect_refused(frame_header(std::uint64_t{1} << 60, 1, 0), "does not speak the tinyot protocol");
 }
 
-TEST_F(PeerTest, AnHttpRequest) {
+TEST_F(PeerTest, HttpRequest) {
   expect_refused("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "does not speak the tinyot protocol");
 }
 
-TEST_F(PeerTest, AWellFramedMessageThatIsNoHello) {
+TEST_F(PeerTest, WellFramedMessageThatIsNotHello) {
   expect_refused(frame_header(64, 1, 0) + noise(64), "does not speak the tinyot protocol");
 }
 
-TEST_F(PeerTest, HangsUpAtOnce) {
+TEST_F(PeerTest, DisconnectsImmediately) {
   Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}),
                 {}, kSoon);
   connect_to(port_).close();
@@ -148,7 +148,7 @@ TEST_F(PeerTest, HangsUpAtOnce) {
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
 
-TEST_F(PeerTest, RunIsAsCarefulAsPreprocess) {
+TEST_F(PeerTest, RejectedByRunAsByPreprocess) {
   preprocess("2^10");
   const Arguments run = {
       "--circuit", circuit_file("adder64.txt"), "--input", "0=1", "--idle-timeout",

@@ -145,7 +145,7 @@ TEST_F(PreprocessRunTest, MaterialIsUsedOnceAndThenRunsOut) {
   expect_used(2, 5);
 }
 
-TEST_F(PreprocessRunTest, TheConnectingSideMayStartFirst) {
+TEST_F(PreprocessRunTest, ConnectingSideMayStartFirst) {
   preprocess_in_order('B', "2^10", {});  // by the theorem's columns
   EXPECT_EQ(store_info('A')["columns"], "theorem");
   EXPECT_EQ(store_info('B')["kinds"]["auth_ands_a"]["left"], 1 << 10);
@@ -182,7 +182,7 @@ TEST_F(PreprocessRunTest, TriplesOfFewerTreesEncryptAsWell) {
 }
 
 // Units of 4,096, of which the last is smaller.
-TEST_F(PreprocessRunTest, TriplesOfPairsAreUsedOnceAndThenRunOut) {
+TEST_F(PreprocessRunTest, TriplesFromPairsAreUsedOnceAndThenRunOut) {
   preprocess_in_order(
       'A', "14000",
       Arguments{"--profile", "nnob12", "--material", "triples", "--unit", "2^12"} + kFewColumns);
@@ -204,7 +204,7 @@ TEST_F(PreprocessRunTest, TriplesOfPairsAreUsedOnceAndThenRunOut) {
   expect_triples_used(2, 2);
 }
 
-TEST_F(PreprocessRunTest, SeveralWorkersMakeTriplesOfPairs) {
+TEST_F(PreprocessRunTest, SeveralWorkersMakeTriplesFromPairs) {
   preprocess_in_order(
       'B', "2^13",
       Arguments{"--material", "triples", "--unit", "2^11", "--threads", "3"} + kFewColumns);

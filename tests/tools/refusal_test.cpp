@@ -30,7 +30,7 @@ const std::string kWeakOptions =
     "use a bucket of 5 or more, or larger units; set --bucket or --unit, or --allow-weak for "
     "measurements\n";
 
-TEST_F(RefusalTest, WordsThatAreNoSubcommand) {
+TEST_F(RefusalTest, UnknownSubcommands) {
   expect_refusals({{{}, 2, "no subcommand"},
                    {{"preproces"}, 2, "'preproces'"},
                    {{"local"}, 2, "preprocess or run"},
@@ -41,7 +41,7 @@ TEST_F(RefusalTest, WordsThatAreNoSubcommand) {
                    {{"circuit", "lst"}, 2, "list, info, eval or convert"}});
 }
 
-TEST_F(RefusalTest, OptionsThatAreUnknownMissingOrMalformed) {
+TEST_F(RefusalTest, UnknownMissingOrMalformedOptions) {
   expect_refusals(
       {{{"params", "--andz", "2^10"}, 2, "--andz"},
        {{"params", "--and", "2^10"}, 2, "--and"},
@@ -81,7 +81,7 @@ TEST_F(RefusalTest, OptionsThatAreUnknownMissingOrMalformed) {
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
 
-TEST_F(RefusalTest, ParametersThatAreNotSecureEnough) {
+TEST_F(RefusalTest, InsecureParameters) {
   for (const Arguments& command : {Arguments{"params"}, as('A', "preprocess", {}),
                                    Arguments{"local", "preprocess", "--store", dir_.string()}})
     expect_refusals({{command + Arguments{"--ands", "2^10", "--bucket", "3"}, 2, kWeakOptions},
@@ -117,7 +117,7 @@ TEST_F(RefusalTest, OptionsOfAnotherProfile) {
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
 
-TEST_F(RefusalTest, FastStoresThatWereBegunOtherwise) {
+TEST_F(RefusalTest, FastStoresWithOtherParameters) {
   const Arguments fast = {"--ands", "2^10", "--profile", "fast"};
   ASSERT_TRUE(
       ended_with(tinyot(Arguments{"local", "preprocess", "--store", dir_.string()} + fast), 0));
@@ -130,7 +130,7 @@ TEST_F(RefusalTest, FastStoresThatWereBegunOtherwise) {
         "begun with softspoken-k 2, not 1: repeat it, or begin another one\n"}});
 }
 
-TEST_F(RefusalTest, JobsThatAreTooLargeForTheMachine) {
+TEST_F(RefusalTest, JobsTooLargeForTheMachine) {
   // terabytes
   const Arguments huge = {"--ands", "2^30", "--unit", "2^24", "--threads", "64", "--sigma", "128"};
   expect_refusals(
@@ -145,7 +145,7 @@ TEST_F(RefusalTest, JobsThatAreTooLargeForTheMachine) {
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
 
-TEST_F(RefusalTest, CircuitsThatAreUnknownOrMalformed) {
+TEST_F(RefusalTest, UnknownOrMalformedCircuits) {
   write_file(path("number"), "1 3\n2 1 1\n1 1\n\n2 1 0 1 x AND\n");
   write_file(path("gate"), "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 NAND\n");
   write_file(path("short"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n");
@@ -168,7 +168,7 @@ TEST_F(RefusalTest, CircuitsThatAreUnknownOrMalformed) {
                    {as('A', "run", {"--circuit", path("gate")}), 2, path("gate") + ", line 5"}});
 }
 
-TEST_F(RefusalTest, InputsAndOutputsThatDoNotFitTheCircuit) {
+TEST_F(RefusalTest, InputsAndOutputsUnsuitableForTheCircuit) {
   const std::string adder = circuit_file("adder64.txt");
   const auto eval = [&](const Arguments& more) {
     return Arguments{"circuit", "eval", adder} + more;
@@ -204,7 +204,7 @@ TEST_F(RefusalTest, InputsAndOutputsThatDoNotFitTheCircuit) {
         2, "does not learn"}});
 }
 
-TEST_F(RefusalTest, StoresThatAreMissingForeignOrTaken) {
+TEST_F(RefusalTest, MissingForeignOrExistingStores) {
   preprocess("2^10");
   const std::string adder = circuit_file("adder64.txt");
   const Arguments value = {"--circuit", adder, "--input", "0=1"};

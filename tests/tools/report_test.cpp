@@ -323,7 +323,7 @@ TEST_F(ReportTest, OfBenchOfflineByDefault) {
   }
 }
 
-TEST_F(ReportTest, OfBenchOfflineRefusesWhatItDoesNotKnow) {
+TEST_F(ReportTest, BenchRefusesUnknownValues) {
   for (const auto& [option, value] :
        {std::pair{std::string("profile"), "quick"}, {"softspoken-k", "3"}})
     EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--profile", "fast", "--" + option, value}),

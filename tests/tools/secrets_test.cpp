@@ -20,7 +20,7 @@ class SecretsTest : public CommandTest {
   }
 };
 
-TEST_F(SecretsTest, ARunShowsNoInput) {
+TEST_F(SecretsTest, RunPrintsNoInput) {
   preprocess("2^13");
   const std::string key_a = random_hex(16), key_b = random_hex(16), message = random_hex(16);
   write_file(path("key_b"), key_b + "\n");
@@ -34,7 +34,7 @@ TEST_F(SecretsTest, ARunShowsNoInput) {
             std::string::npos);
 }
 
-TEST_F(SecretsTest, ARefusalShowsNoInput) {
+TEST_F(SecretsTest, RefusalPrintsNoInput) {
   const std::string secret = "c0ffee5ec2e7c0ffee5ec2e7c0ffee5e";
   write_file(path("secret"), "key_a=" + secret);
   const Arguments run = as('A', "run", {"--circuit", "aes128", "--connect-timeout", "1"});
@@ -64,7 +64,7 @@ TEST_F(SecretsTest, ARefusalShowsNoInput) {
   }
 }
 
-TEST_F(SecretsTest, TheStoreIsPrivate) {
+TEST_F(SecretsTest, StoreIsPrivate) {
   preprocess("2^10");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path("A"))) {
     const auto mode = static_cast<unsigned>(entry.status().permissions());
@@ -73,7 +73,7 @@ TEST_F(SecretsTest, TheStoreIsPrivate) {
   EXPECT_EQ(static_cast<unsigned>(std::filesystem::status(path("A")).permissions()) & 0077, 0u);
 }
 
-TEST_F(SecretsTest, OneProcessAddsToAStoreAtATimeAndNoOtherEndsItMeanwhile) {
+TEST_F(SecretsTest, StoreInUseIsNotResumedRetiredOrAdopted) {
   preprocess("2^10");
   const Arguments resume =
       as('A', "preprocess",
@@ -91,7 +91,7 @@ TEST_F(SecretsTest, OneProcessAddsToAStoreAtATimeAndNoOtherEndsItMeanwhile) {
   EXPECT_EQ(store_info('A')["state"], "complete");
 }
 
-TEST_F(SecretsTest, ADeadSessionIsNotServed) {
+TEST_F(SecretsTest, RevokedSessionIsNotServed) {
   preprocess("2^10");
   Store::open(path("A")).revoke("a check failed for the sake of a test");
   const Json info = store_info('A');

@@ -84,7 +84,7 @@ class ShardsTest : public CommandTest {
   }
 };
 
-TEST_F(ShardsTest, OfOneSessionHaveOneNameAndTheirPartOfTheUnits) {
+TEST_F(ShardsTest, ShareTheSessionAndSplitTheUnits) {
   make_all();
   const Json first = info_of(store_of('A', 1));
   for (int shard = 1; shard <= kShards; ++shard) {
@@ -99,7 +99,7 @@ TEST_F(ShardsTest, OfOneSessionHaveOneNameAndTheirPartOfTheUnits) {
   }
 }
 
-TEST_F(ShardsTest, TheSameCommandAgainIsDoneAtOnce) {
+TEST_F(ShardsTest, RepeatedCommandMakesNothing) {
   make_all();
   const BothEnded again = make(2, 2);
   for (const Ended& each : {again.a, again.b}) {
@@ -109,12 +109,12 @@ TEST_F(ShardsTest, TheSameCommandAgainIsDoneAtOnce) {
   }
 }
 
-TEST_F(ShardsTest, AreBegunWithTheFirst) {
+TEST_F(ShardsTest, MustBeginWithTheFirst) {
   const BothEnded ended = make(2, 2);
   for (const Ended& each : {ended.a, ended.b}) EXPECT_TRUE(ended_with(each, 5, "begin shard 1"));
 }
 
-TEST_F(ShardsTest, OfDifferentNumbersDisagree) {
+TEST_F(ShardsTest, WithDifferentNumbersDisagree) {
   make_all();
   std::filesystem::remove_all(store_of('A', 2));
   std::filesystem::remove_all(store_of('B', 3));
@@ -122,7 +122,7 @@ TEST_F(ShardsTest, OfDifferentNumbersDisagree) {
   for (const Ended& each : {ended.a, ended.b}) EXPECT_TRUE(ended_with(each, 6, "shard"));
 }
 
-TEST_F(ShardsTest, OfOtherParametersAreRefused) {
+TEST_F(ShardsTest, WithOtherParametersAreRefused) {
   make_all();
   std::filesystem::remove_all(store_of('A', 2));
   const Ended ended =
@@ -133,7 +133,7 @@ TEST_F(ShardsTest, OfOtherParametersAreRefused) {
   EXPECT_TRUE(ended_with(ended, 5, "begun with unit 2048, not 4096: repeat it"));
 }
 
-TEST_F(ShardsTest, ServeARunTogetherThatNoneCouldServeAlone) {
+TEST_F(ShardsTest, TogetherServeRunTooLargeForOne) {
   make_all();
   // 200 lanes take 6400 ANDs.
   const Arguments of_a = {"--store", path("A") + "/*"},
@@ -148,7 +148,7 @@ TEST_F(ShardsTest, ServeARunTogetherThatNoneCouldServeAlone) {
 }
 
 // No shard is to be begun under a global key that may have been guessed at.
-TEST_F(ShardsTest, AFailedCheckErasesTheSessionFile) {
+TEST_F(ShardsTest, FailedCheckErasesTheSessionFile) {
   const BothEnded first = make(1, 1);
   for (const Ended& each : {first.a, first.b}) ASSERT_TRUE(ended_with(each, 0));
   change_session('B', [](SessionFile& session) { session.global_key.value.hi ^= 2; });
@@ -158,7 +158,7 @@ TEST_F(ShardsTest, AFailedCheckErasesTheSessionFile) {
   EXPECT_TRUE(ended_with(make(3, 3).a, 5, "is revoked: a check has failed in one of its shards"));
 }
 
-TEST_F(ShardsTest, BelongToTheirSessionFileInEveryByteOfItsId) {
+TEST_F(ShardsTest, CompareEveryByteOfTheSessionId) {
   const BothEnded first = make(1, 1);
   for (const Ended& each : {first.a, first.b}) ASSERT_TRUE(ended_with(each, 0));
   for (const std::size_t byte : {0u, 8u, 31u}) {
@@ -171,7 +171,7 @@ TEST_F(ShardsTest, BelongToTheirSessionFileInEveryByteOfItsId) {
   }
 }
 
-TEST_F(ShardsTest, OfSessionsThatDifferInAnyByteServeNoRun) {
+TEST_F(ShardsTest, RejectRunIfSessionsDifferInAnyByte) {
   make_all();
   Manifest manifest = Store::open(store_of('A', 1), {.purpose = Purpose::Look}).manifest();
   manifest.shard = 2;
@@ -189,7 +189,7 @@ TEST_F(ShardsTest, OfSessionsThatDifferInAnyByteServeNoRun) {
   }
 }
 
-TEST_F(ShardsTest, OfDifferentChoicesDisagree) {
+TEST_F(ShardsTest, RunOnDifferentShardsDisagrees) {
   make_all();
   const BothEnded ended = compare({"--store", store_of('A', 1), store_of('A', 2)},
                                   {"--store", store_of('B', 1), store_of('B', 3)});
@@ -197,7 +197,7 @@ TEST_F(ShardsTest, OfDifferentChoicesDisagree) {
   EXPECT_EQ(info_of(store_of('A', 1))["kinds"]["triples"]["left"], 4096);
 }
 
-TEST_F(ShardsTest, MergedServeAsOneAndThenNoLonger) {
+TEST_F(ShardsTest, ServeOnlyMergedStoreAfterMerge) {
   make_all();
   for (const char party : {'A', 'B'}) {
     const Ended ended = tinyot({"store", "merge", path(std::string("whole") + party),
@@ -229,7 +229,7 @@ TEST_F(ShardsTest, MergedServeAsOneAndThenNoLonger) {
   }
 }
 
-TEST_F(ShardsTest, AMergeOfSomeIsRefused) {
+TEST_F(ShardsTest, RejectMergeOfSome) {
   make_all();
   EXPECT_TRUE(
       ended_with(tinyot({"store", "merge", path("whole"), store_of('A', 1), store_of('A', 2)}), 5,
@@ -246,7 +246,7 @@ TEST_F(ShardsTest, AMergeOfSomeIsRefused) {
   EXPECT_EQ(info_of(store_of('A', 1))["state"], "complete");
 }
 
-TEST_F(ShardsTest, AReservationIsRunOnceAndByItsNumber) {
+TEST_F(ShardsTest, ReservationRunsOnceByItsNumber) {
   make_all();
   const Arguments of_a = {"--store", store_of('A', 1)}, of_b = {"--store", store_of('B', 1)};
   const Arguments circuit = {"--circuit", "millionaires", "--lanes", "10", "--reserve-only"};
@@ -270,7 +270,7 @@ TEST_F(ShardsTest, AReservationIsRunOnceAndByItsNumber) {
   EXPECT_EQ(info_of(store_of('B', 1))["kinds"]["triples"]["left"], 4096 - 320 - 32);
 }
 
-TEST_F(ShardsTest, AReservationThatThePeerHasRunIsGivenUp) {
+TEST_F(ShardsTest, DifferentReservationsDisagree) {
   make_all();
   const Arguments of_a = {"--store", store_of('A', 1)}, of_b = {"--store", store_of('B', 1)};
   const Arguments circuit = {"--circuit", "millionaires", "--reserve-only"};
@@ -283,7 +283,7 @@ TEST_F(ShardsTest, AReservationThatThePeerHasRunIsGivenUp) {
   EXPECT_EQ(info_of(store_of('A', 1))["reservations"], Json({1, 2}));
 }
 
-TEST_F(ShardsTest, TheLedgerSaysWhatARunWasGiven) {
+TEST_F(ShardsTest, LedgerRecordsMaterialOfRun) {
   make_all();
   expect_right(compare({"--store", store_of('A', 2)}, {"--store", store_of('B', 2)}, 1,
                        {"--ledger", path("ledger")}));
@@ -293,7 +293,7 @@ TEST_F(ShardsTest, TheLedgerSaysWhatARunWasGiven) {
   EXPECT_NE(ledger.find(session + " B auth_bits_b 2 0 32\n"), std::string::npos) << ledger;
 }
 
-TEST_F(ShardsTest, AStoreKeySealsStoreAndSession) {
+TEST_F(ShardsTest, StoreKeySealsStoreAndSession) {
   write_file(path("key"), std::string(32, 'k'));
   write_file(path("other"), std::string(32, 'o'));
   for (const char* name : {"key", "other"})

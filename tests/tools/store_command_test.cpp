@@ -14,7 +14,7 @@ class StoreCommandTest : public CommandTest {
   }
 };
 
-TEST_F(StoreCommandTest, ABrokenStoreIsRetiredAndSaysWhatCouldNotBeDone) {
+TEST_F(StoreCommandTest, RetiresCorruptStoreAndReportsWhatWasNotDone) {
   preprocess("2^10");
   write_file(path("A/material.mdb"), read_file(path("A/material.mdb")).substr(0, 8192));
   EXPECT_TRUE(ended_with(store("info"), 5));
@@ -28,7 +28,7 @@ TEST_F(StoreCommandTest, ABrokenStoreIsRetiredAndSaysWhatCouldNotBeDone) {
   EXPECT_EQ(keys.find_first_not_of('\0', 48), std::string::npos);
 }
 
-TEST_F(StoreCommandTest, AStoreKeyThatAStoreIsNotSealedUnderIsRefused) {
+TEST_F(StoreCommandTest, RejectsSuperfluousStoreKey) {
   preprocess("2^10");
   write_file(path("key"), std::string(32, 'k'));
   std::filesystem::permissions(path("key"), std::filesystem::perms(0600));
@@ -46,7 +46,7 @@ TEST_F(StoreCommandTest, AStoreKeyThatAStoreIsNotSealedUnderIsRefused) {
   EXPECT_EQ(store_info('A')["state"], "complete");
 }
 
-TEST_F(StoreCommandTest, ADeadStoreHasNothingLeft) {
+TEST_F(StoreCommandTest, RevokedStoreHasNothingLeft) {
   preprocess("2^10");
   EXPECT_EQ(store_info('A')["kinds"]["auth_bits_a"]["left"],
             store_info('A')["kinds"]["auth_bits_a"]["made"]);
@@ -63,7 +63,7 @@ TEST_F(StoreCommandTest, ADeadStoreHasNothingLeft) {
   EXPECT_NE(text.find(", left 0,"), std::string::npos) << text;
 }
 
-TEST_F(StoreCommandTest, ADeadStoreSaysWhetherItsKeysAreGone) {
+TEST_F(StoreCommandTest, RevokedStoreReportsWhetherItsKeysAreErased) {
   preprocess("2^10");
   const std::string whole = read_file(path("A/store.keys"));
   EXPECT_TRUE(ended_with(store("retire"), 0));

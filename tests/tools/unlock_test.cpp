@@ -48,7 +48,7 @@ class UnlockRunTest : public CommandTest {
 
 // The one who was faster has given away a part of what the other one has still locked, and was
 // killed before the other one heard of it.
-TEST_F(UnlockRunTest, APartyThatHasUsedSomeMeetsOneThatHasUnlockedNothing) {
+TEST_F(UnlockRunTest, RunsAlthoughOnlyOnePartyHasUnlocked) {
   for (const char late : {'A', 'B'}) {
     lock(late);
     {
@@ -73,7 +73,7 @@ TEST_F(UnlockRunTest, APartyThatHasUsedSomeMeetsOneThatHasUnlockedNothing) {
   }
 }
 
-TEST_F(UnlockRunTest, SeveralFirstRunsAtOnceUnlockTogether) {
+TEST_F(UnlockRunTest, ConcurrentFirstRunsUnlock) {
   constexpr int kPairsOfProcesses = 3;
   for (const char party : {'A', 'B'}) lock(party);
   std::vector<std::unique_ptr<Process>> processes;

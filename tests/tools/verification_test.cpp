@@ -57,7 +57,7 @@ class VerificationTest : public CommandTest {
   }
 };
 
-TEST_F(VerificationTest, OfSoundStoresMatchesEveryBatch) {
+TEST_F(VerificationTest, MatchesEveryBatchOfValidStores) {
   const BothEnded ended = verify_both();
   for (const Ended& each : {ended.a, ended.b}) {
     const Json report = report_of(each, 0);
@@ -67,7 +67,7 @@ TEST_F(VerificationTest, OfSoundStoresMatchesEveryBatch) {
   }
 }
 
-TEST_F(VerificationTest, ACorruptLastBatchIsReported) {
+TEST_F(VerificationTest, ReportsCorruptLastBatch) {
   flip_last('A');
   const Json report = report_of(verify('A'), 5);
   ASSERT_EQ(report["corrupt"].size(), 1u);
@@ -78,21 +78,21 @@ TEST_F(VerificationTest, ACorruptLastBatchIsReported) {
   report_of(verify('B'), 0);
 }
 
-TEST_F(VerificationTest, AMissingBatchIsReported) {
+TEST_F(VerificationTest, ReportsMissingBatch) {
   change('A', kLastIndex - kUnit, [](Change& open, const BatchEntry& entry) { open.drop(entry); });
   const Json report = report_of(verify('A'), 5);
   ASSERT_EQ(report["corrupt"].size(), 1u);
   EXPECT_TRUE(mentions(report["corrupt"][0], "triples 14336 is missing"));
 }
 
-TEST_F(VerificationTest, AMissingLastBatchIsReported) {
+TEST_F(VerificationTest, ReportsMissingLastBatch) {
   change('A', kLastIndex, [](Change& open, const BatchEntry& entry) { open.drop(entry); });
   const Json report = report_of(verify('A'), 5);
   ASSERT_EQ(report["corrupt"].size(), 1u);
   EXPECT_TRUE(mentions(report["corrupt"][0], "triples 15360 is missing"));
 }
 
-TEST_F(VerificationTest, ALastBatchThatOnlyOnePartyHasIsReportedByBoth) {
+TEST_F(VerificationTest, ReportsLastBatchOfOnlyOneParty) {
   for (const char loser : {'A', 'B'}) {
     flip_last(loser);
     const BothEnded ended = verify_both();
@@ -111,7 +111,7 @@ TEST_F(VerificationTest, ALastBatchThatOnlyOnePartyHasIsReportedByBoth) {
   }
 }
 
-TEST_F(VerificationTest, AHalfWhoseDigestDiffersInOneByteIsReported) {
+TEST_F(VerificationTest, ReportsHalfWhoseDigestDiffersInOneByte) {
   for (const std::size_t byte : {0u, 8u, 15u}) {
     const auto flip = [&](Change& open, BatchEntry entry) {
       (*entry.peers_tag)[byte] ^= std::byte{1};

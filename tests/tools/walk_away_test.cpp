@@ -165,7 +165,7 @@ const Lie kLies[] = {{Profile::Nnob12, 0x1101, "EQ of LaBit"},
 
 class WalkAway : public testing::TestWithParam<Lie> {};
 
-TEST_P(WalkAway, TakesNothingThatCanBeTestedFromB) {
+TEST_P(WalkAway, MessagesOfBAllowNoOfflineTest) {
   const auto& [profile, tag, check] = GetParam();
   Played honest = play(profile, Party::A, nullptr);
   ASSERT_EQ(honest[Party::B].ending.kind, Ending::Kind::Done) << honest[Party::B].ending.text;
@@ -208,7 +208,7 @@ TEST_P(WalkAway, TakesNothingThatCanBeTestedFromB) {
 }
 
 // A says no more than its point before it has seen that B has the same digest.
-TEST_P(WalkAway, TakesNothingThatCanBeTestedFromA) {
+TEST_P(WalkAway, MessagesOfAAllowNoOfflineTest) {
   const auto& [profile, tag, check] = GetParam();
   Played honest = play(profile, Party::B, nullptr);
   const Deviation lie = lie_in_last(honest, Party::B, tag, 1);
