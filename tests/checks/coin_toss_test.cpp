@@ -1,9 +1,11 @@
-// Coin tosses: both parties get the same fresh bits, and A cannot open another half than its
-// committed one.
+// Coin tosses: both parties get the same fresh bits, and A cannot open a half other than the one
+// that it committed to.
 #include "checks/coin_toss.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "tests/checks/transit_channel.h"
@@ -32,6 +34,16 @@ Tossed toss(const PartyOptions& options = {}, std::size_t times = 1,
       },
       options, false);
   return tossed;
+}
+
+// The first 32 bytes of a message.
+PublicSeed first_seed(std::span<const std::byte> message) {
+  PublicSeed seed;
+  std::ranges::copy(message.first(seed.size()), std::as_writable_bytes(std::span(seed)).begin());
+  return seed;
+}
+void put(std::span<std::byte> message, const PublicSeed& seed) {
+  std::ranges::copy(std::as_bytes(std::span(seed)), message.begin());
 }
 
 ChannelWrapper altered(const char* tag, std::size_t bit) {
@@ -76,7 +88,7 @@ TEST(CoinToss, RejectsAnotherPurpose) {
   EXPECT_EQ(toss({}, 1, "another").outcomes.b.check, "coin toss");
 }
 
-// A opens another half than the one it committed to.
+// A opens a half other than the one that it committed to.
 TEST(CoinToss, RejectsReplacedHalf) {
   const Tossed tossed =
       toss({.wrap_b = in_transit([](const Arrival& arrival) {
@@ -84,6 +96,56 @@ TEST(CoinToss, RejectsReplacedHalf) {
               std::fill(arrival.received.begin(), arrival.received.begin() + 32, std::byte{0});
             })});
   EXPECT_EQ(tossed.outcomes.b.check, "coin toss");
+}
+
+// A opens B's half, which it has received by then, in place of its own.
+TEST(CoinToss, RejectsReflectedHalf) {
+  PublicSeed of_b{};
+  PartyOptions options;
+  options.wrap_a = in_transit([&](const Arrival& arrival) {
+    if (arrival.tag == "coin_toss.answer") of_b = first_seed(arrival.received);
+  });
+  options.wrap_b = in_transit([&](const Arrival& arrival) {
+    if (arrival.tag == "coin_toss.opening") put(arrival.received, of_b);
+  });
+  EXPECT_EQ(toss(options).outcomes.b.check, "coin toss");
+}
+
+// B sends A's commitment back as its own half. Every string is a valid half, so A cannot reject it.
+// It is harmless: A's half is still unknown to B, and the coins are a hash of both halves.
+TEST(CoinToss, ReflectedCommitmentDoesNotFixTheCoins) {
+  std::set<PublicSeed> seen;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    PublicSeed commitment{};
+    PartyOptions options{.seed = seed};
+    options.wrap_b = in_transit([&](const Arrival& arrival) {
+      if (arrival.tag == "coin_toss.commitment") commitment = first_seed(arrival.received);
+    });
+    options.wrap_a = in_transit([&](const Arrival& arrival) {
+      if (arrival.tag == "coin_toss.answer") put(arrival.received, commitment);
+    });
+    const Tossed tossed = toss(options);
+    EXPECT_EQ(tossed.outcomes.a.kind, Kind::Done);
+    EXPECT_NE(tossed.a, tossed.b) << "B's half was not replaced";
+    EXPECT_NE(tossed.a.at(0), commitment);
+    seen.insert(tossed.a.at(0));
+  }
+  EXPECT_EQ(seen.size(), 20u);
+}
+
+// The commitment is bound to the toss: a commitment and its opening are not valid in a later one.
+TEST(CoinToss, RejectsReplayFromEarlierToss) {
+  std::map<std::string, std::vector<std::byte>> first;
+  const Tossed tossed = toss({.wrap_b = in_transit([&](const Arrival& arrival) {
+                                if (!arrival.tag.starts_with("coin_toss.")) return;
+                                const auto [kept, is_first] = first.try_emplace(
+                                    arrival.tag, arrival.received.begin(), arrival.received.end());
+                                if (!is_first)
+                                  std::ranges::copy(kept->second, arrival.received.begin());
+                              })},
+                             2);
+  EXPECT_EQ(tossed.outcomes.b.check, "coin toss");
+  EXPECT_EQ(tossed.b.size(), 1u) << "the first toss is honest";
 }
 
 // B's half changes the result, so A alone does not determine it.
