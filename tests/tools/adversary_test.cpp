@@ -1,5 +1,5 @@
-// The self-test's table is whole, its verdicts are right, and a sample of its deviations ends as
-// the table says.
+// The self-test's table is complete, its verdicts are correct, and a sample of its deviations ends
+// as the table says.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr MessageTag kFirstMessage{0x0201, "eq.point"}, kSecondMessage{0x0202, "eq.answer"};
 
-// A sends a word, B answers with it, and A looks at the answer, or not.
+// A sends a word, B sends it back, and A checks the answer, or does not.
 class Echo final : public Scenario {
  public:
   explicit Echo(bool is_checked) : is_checked_(is_checked) {}
@@ -31,7 +31,7 @@ class Echo final : public Scenario {
     output_ = answer;
   }
   std::string flaw(Party honest) override {
-    return honest == Party::A && output_ != 0 && output_ != 5 ? "it has taken another word" : "";
+    return honest == Party::A && output_ != 0 && output_ != 5 ? "it has accepted another word" : "";
   }
 
  private:
@@ -63,7 +63,7 @@ TEST(Adversary, DetectsFrameTricksWithoutChecks) {
     EXPECT_EQ(verdict_of(echo(false), {.trick = trick}), Verdict::Caught) << name_of(trick);
 }
 
-// To repeat the last message of a session does no harm; the table says that each of its messages
+// Repeating the last message of a session is harmless, but the table says that each of its messages
 // is followed by another one.
 TEST(Adversary, JudgesUndetectedDeviations) {
   EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Repeat}), Verdict::Violation);
@@ -97,13 +97,13 @@ TEST(Adversary, TableHasExactlyTheMessagesSent) {
   }
   std::set<std::uint32_t> known;
   for (const TableRow& row : adversary_table())
-    EXPECT_TRUE(known.insert(row.tag).second) << row.name << " stands twice";
+    EXPECT_TRUE(known.insert(row.tag).second) << row.name << " is listed twice";
   for (const std::uint32_t tag : sent) EXPECT_TRUE(known.contains(tag)) << std::hex << tag;
   for (const TableRow& row : adversary_table())
     EXPECT_TRUE(sent.contains(row.tag)) << row.name << " is never sent";
 }
 
-// Each scenario's attacks, sampled evenly. `tinyot selftest --adversary` carries all of them out.
+// Each scenario's attacks, sampled evenly. `tinyot selftest --adversary` runs all of them.
 void expect_sample_as_estimated(const std::string& scenario, std::size_t sessions) {
   CampaignOptions options;
   options.scenario = scenario;
@@ -122,7 +122,7 @@ TEST(Adversary, IsCaughtInTheFastProfile) { expect_sample_as_estimated("fast", 6
 TEST(Adversary, IsCaughtInTheNnob12Profile) { expect_sample_as_estimated("nnob12", 20); }
 TEST(Adversary, IsCaughtInStoreSynchronisation) { expect_sample_as_estimated("store", 60); }
 
-// The exit status and the report of a campaign that has ended so.
+// The exit status and the report of a campaign with this result.
 std::pair<int, nlohmann::json> reported(const CampaignResult& result) {
   ::testing::internal::CaptureStdout();
   const int status = report_campaign(result, {}, 1, 0.5, Format::Json);
@@ -152,7 +152,7 @@ TEST(Adversary, GuessesThatSurviveTooOftenFailTheCommand) {
   }
 }
 
-// Around each message of EQ, with a lie before it and without one.
+// Units broken off around each message of EQ, with and without a lie before it.
 TEST(Adversary, CountsEveryUnitBrokenOff) {
   for (const auto& [scenario, sessions] : {std::pair{"units-fast", 48}, {"units-nnob12", 12}}) {
     const std::size_t wanted = repetitions(static_cast<std::uint64_t>(sessions));
@@ -173,7 +173,7 @@ TEST(Adversary, CountsEveryUnitBrokenOff) {
   }
 }
 
-// The table has no end of a session for an attempt that is not counted.
+// The table allows no outcome with an attempt that is not counted.
 TEST(Adversary, UncountedAttemptIsViolation) {
   Trial trial;
   trial.conduct.deviated = true;

@@ -1,4 +1,4 @@
-// `tinyot bench online`: its rows, and what it refuses.
+// `tinyot bench online`: its rows, and the options that it refuses.
 #include "tools/bench.h"
 
 #include <sstream>

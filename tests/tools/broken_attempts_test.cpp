@@ -1,5 +1,5 @@
-// Units that are broken off, and checks that fail, as processes over loopback have them: every
-// attempt is counted, and a store is revoked at once whatever the peer still does.
+// Units that are broken off and checks that fail, between processes over loopback: every attempt is
+// counted, and a store is revoked immediately, whatever the peer does.
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// One such unit may be outstanding: 2^-40.98 of 2^-40.
+// One such unit may be outstanding: its risk is 2^-40.98, the limit 2^-40.
 const UnitPlan kPlan{128, 6};
 const Arguments kJob = {"--profile", "fast", "--unit", "128", "--bucket", "6", "--ands", "128"};
 const Arguments kResumed = kJob + Arguments{"--resume"};
@@ -28,7 +28,7 @@ SecurityParameters params() {
 
 class BrokenAttempts : public CommandTest {
  protected:
-  // Both parties, until so many bytes of B have passed; then the connection is closed.
+  // Runs both parties until B has sent `bytes` bytes; then the connection is closed.
   BothEnded break_off(const Arguments& job, std::uint64_t bytes) {
     Relay relay(port_, {.hold_at = bytes});
     peer_port_ = relay.port();
@@ -40,7 +40,7 @@ class BrokenAttempts : public CommandTest {
     return {a.end(), b.end()};
   }
 
-  // What B sends to make a whole store, elsewhere.
+  // The number of bytes that B sends to make a whole store, measured with other stores.
   std::uint64_t bytes_of_job() {
     Relay relay(port_, {});
     const auto in = [&](char party, const std::string& where) {
@@ -76,8 +76,8 @@ class BrokenAttempts : public CommandTest {
   }
 };
 
-// Each one is counted by both stores. Where no other unit of the bucket fits, the next one has a
-// larger bucket, and can be made; beyond that the store is refused.
+// Each broken attempt is counted by both stores. When no further unit with the same bucket fits,
+// the next one has a larger bucket and can be made; beyond that the store is refused.
 TEST_F(BrokenAttempts, AreCountedAndEnlargeTheBucket) {
   ASSERT_EQ(params().units_outstanding_max(kPlan), 1);
   const std::uint64_t in_unit = bytes_of_job() * 9 / 10;
@@ -104,23 +104,23 @@ TEST_F(BrokenAttempts, FinallyLeaveNoRoom) {
   const BothEnded ended = both("preprocess", kResumed, kResumed);
   EXPECT_TRUE(ended_with(ended.a, 5, "leave no room for another unit"));
   EXPECT_NE(ended.b.status, 0);
-  EXPECT_EQ(attempts('A').outstanding, 2u) << "a unit that was refused is none that was begun";
+  EXPECT_EQ(attempts('A').outstanding, 2u) << "a unit that was refused was not begun";
 }
 
-// Passes on what two parties say, until so many bytes of the connecting one have passed. Then it
-// reads nothing of the listening one any more, and floods it.
-class DeafPeer {
+// Relays the bytes of two parties until the connecting one has sent `bytes`. After that it reads
+// nothing more from the listening one, and floods it.
+class NonReadingPeer {
  public:
-  DeafPeer(const std::string& target_port, std::uint64_t bytes)
+  NonReadingPeer(const std::string& target_port, std::uint64_t bytes)
       : thread_([this, target_port, bytes] { work(target_port, bytes); }) {}
-  ~DeafPeer() { finish(); }
+  ~NonReadingPeer() { finish(); }
   const std::string& port() const { return listener_.port(); }
   void finish() {
     is_over_ = true;
     if (thread_.joinable()) thread_.join();
   }
   std::uint64_t passed() const { return passed_; }
-  bool is_deaf() const { return is_deaf_; }
+  bool stopped_reading() const { return stopped_reading_; }
 
  private:
   void work(const std::string& target_port, std::uint64_t bytes) {
@@ -132,7 +132,7 @@ class DeafPeer {
       if (is_open && ends[1].revents != 0) is_open = forward(target, peer, kChunk, nullptr);
     }
     if (is_over_ || passed_ < bytes) return;
-    is_deaf_ = true;
+    stopped_reading_ = true;
     const std::string flood(kChunk, '\xEE');
     while (!is_over_) {
       if (::send(target.get(), flood.data(), flood.size(), MSG_DONTWAIT | MSG_NOSIGNAL) <= 0)
@@ -153,7 +153,7 @@ class DeafPeer {
   static constexpr std::uint64_t kChunk = 16384;
   Listener listener_;
   std::atomic<std::uint64_t> passed_{0};
-  std::atomic<bool> is_deaf_{false}, is_over_{false};
+  std::atomic<bool> stopped_reading_{false}, is_over_{false};
   std::thread thread_;
 };
 
@@ -165,17 +165,17 @@ constexpr auto kRevokedWithin = 2s, kEndedWithin = 5s;
 
 class FailedCheck : public BrokenAttempts {
  protected:
-  // A fails a check of what B is made to say, while nothing of what A says is read any more.
+  // A check of A fails on altered bytes of B, while nothing that A sends is read any more.
   void expect_revoked(const std::string& command, const Arguments& of_a, const Arguments& of_b,
                       std::uint64_t bytes) {
     const Arguments patient = {"--idle-timeout", "20"};
-    DeafPeer peer(port_, bytes);
+    NonReadingPeer peer(port_, bytes);
     peer_port_ = peer.port();
     Process a(TINYOT_BINARY, as('A', command, of_a + patient));
     Process b(TINYOT_BINARY, as('B', command, of_b + patient));
     const auto give_up = Clock::now() + 40s;
-    while (!peer.is_deaf() && Clock::now() < give_up) std::this_thread::sleep_for(1ms);
-    ASSERT_TRUE(peer.is_deaf()) << "B has sent " << peer.passed();
+    while (!peer.stopped_reading() && Clock::now() < give_up) std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(peer.stopped_reading()) << "B has sent " << peer.passed();
     const auto since = Clock::now();
     while (!is_revoked() && Clock::now() < give_up) std::this_thread::sleep_for(5ms);
     EXPECT_LT(Clock::now() - since, kRevokedWithin);
@@ -193,7 +193,7 @@ class FailedCheck : public BrokenAttempts {
       const Store store = Store::open(path("A"), {.purpose = Purpose::Look});
       return store.manifest().state == SessionState::Revoked && store.keys_are_gone();
     } catch (const StoreError&) {
-      return false;  // as it is being changed
+      return false;  // it is being changed
     }
   }
 };

@@ -26,7 +26,7 @@ TEST_F(CircuitTest, ConvertedGeneratorHasSameCostAndFunction) {
       json({"convert", "aes128", "--forget-receivers", "--output", path("aes.txt")});
   EXPECT_EQ(report["circuit"], "aes128");
   EXPECT_EQ(report["bytes"], std::filesystem::file_size(path("aes.txt")));
-  EXPECT_EQ(files(), before + 1) << "nothing else is left";
+  EXPECT_EQ(files(), before + 1) << "no other file is left";
 
   const Json generator = json({"info", "aes128"}), file = json({"info", path("aes.txt")});
   for (const char* count : {"ands", "xors", "nots", "and_depth"})
@@ -148,7 +148,7 @@ TEST_F(CircuitTest, RunsTruthTableFile) {
   EXPECT_TRUE(ended_with(ended.b, 6, "circuit: mine is lt16 "));
 }
 
-// Two bits in, their XOR and their AND out.
+// Two input bits; the outputs are their XOR and their AND.
 TEST_F(CircuitTest, EvaluationPrintsEveryOutputAndRequiresEveryInput) {
   write_file(path("half_adder.txt"), "2 4\n2 1 1\n2 1 1\n\n2 1 0 1 2 XOR\n2 1 0 1 3 AND\n");
   const auto eval = [&](const Arguments& inputs) {

@@ -1,5 +1,5 @@
-// What the tests of the `tinyot` command share: a directory that goes away, a port, both parties'
-// command lines, and expectations on how a process ended.
+// Common parts of the tests of the `tinyot` command: a temporary directory, a port, both parties'
+// command lines, and expectations about how a process ended.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,15 +22,15 @@ using Json = nlohmann::json;
 Ended tinyot(const Arguments& arguments, const std::string& input = {},
              std::chrono::seconds deadline = Process::kDeadline);
 
-// Whether stdout holds one JSON object, an error report of the class that belongs to the status.
+// Whether stdout has one JSON object, an error report of the class that belongs to the status.
 bool is_error_report(const std::string& out, int status);
 
-// Whether it ended with this status, saying `part` on stderr and, if it failed, nothing on stdout
-// but an error report.
+// Whether it ended with this status, with `part` on stderr and, if it failed, nothing on stdout
+// except an error report.
 ::testing::AssertionResult ended_with(const Ended& ended, int status, const std::string& part = {});
 
-// What a command printed with --format json: one object, on one line, and nothing else. Fails the
-// test otherwise.
+// The output of a command with --format json. Fails the test unless that is one object on one line
+// and nothing else.
 Json json_of(const Ended& ended);
 
 std::string read_file(const std::filesystem::path& path);
@@ -43,8 +43,8 @@ struct BothEnded {
   Ended a, b;
 };
 
-// Each test has a directory of its own, with the stores of the parties in A and B, and a port. A
-// listens unless told otherwise.
+// Each test has its own directory, with the parties' stores in A and B, and its own port. A listens
+// by default.
 class CommandTest : public ::testing::Test {
  protected:
   CommandTest();
@@ -56,13 +56,14 @@ class CommandTest : public ::testing::Test {
   // Both parties as two processes, B after A.
   BothEnded both(const std::string& command, const Arguments& more_of_a,
                  const Arguments& more_of_b) const;
-  // Both stores, made by `tinyot local preprocess` with few columns.
+  // Makes both stores by `tinyot local preprocess` with few columns.
   void preprocess(const std::string& ands, const Arguments& more = {}) const;
   Json store_info(char party) const;
 
   std::filesystem::path dir_;
   std::string port_ = quiet_port();
-  std::string peer_port_ = port_;  // where the connecting side goes: elsewhere if there is a relay
+  std::string peer_port_ =
+      port_;  // the port to which the connecting side connects: that of the relay, if there is one
   char listener_ = 'A';
 };
 

@@ -1,4 +1,4 @@
-// The memory that control groups leave, on trees of files such as the kernel shows.
+// The memory that control groups leave free, computed from file trees like those of the kernel.
 #include <fstream>
 #include <limits>
 

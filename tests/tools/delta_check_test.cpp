@@ -1,6 +1,6 @@
-// Every connection of a session is checked against its first one, whatever the store has been used
-// for: otherwise a peer that comes back with another global key would pass all checks, and learn
-// bits that are opened.
+// Every connection of a session is checked against the first one, however the store has been used.
+// Otherwise a peer that reconnects with another global key would pass all checks and learn bits
+// that are opened.
 #include <signal.h>
 
 #include <cstring>
@@ -17,16 +17,16 @@ namespace {
 
 constexpr std::uint64_t kUnitAnds = 1 << 10, kUnits = 64;
 const Arguments kJob = {"--ands", "2^16", "--unit", "2^10"};
-// Nothing in such a store but triples.
+// Such a store contains only triples.
 const Arguments kOnlyTriples =
     kJob + Arguments{"--profile", "fast", "--allow-weak", "--inputs", "0"};
-// One authenticated bit an AND, and no more.
+// One authenticated bit per AND, and no more.
 const Arguments kPairs = kJob + kFewColumns + Arguments{"--inputs", "0"};
 const Arguments kResume = {"--resume"};
 
 class DeltaCheckTest : public CommandTest {
  protected:
-  // A is asked to stop once both have some units.
+  // A is told to stop once both parties have some units.
   void make_some_units(const Arguments& job) const {
     Process a(TINYOT_BINARY, as('A', "preprocess", job)),
         b(TINYOT_BINARY, as('B', "preprocess", job));
@@ -53,7 +53,7 @@ class DeltaCheckTest : public CommandTest {
       EXPECT_EQ(store_info(party)["kinds"][kind]["made"], kUnits * kUnitAnds) << party;
   }
 
-  // What a cheater's store holds instead of the global key; whatever else it holds stays.
+  // Changes the global key in a cheater's store, and nothing else.
   void change_global_key(char party) const {
     const std::filesystem::path file =
         std::filesystem::path(path(std::string(1, party))) / "store.keys";
@@ -80,12 +80,12 @@ class DeltaCheckTest : public CommandTest {
     tag = seal(wrapping, nonce, about, key, at(kSlot + 12, 32));
     std::memcpy(bytes.data() + kSlot, nonce.data(), nonce.size());
     std::memcpy(bytes.data() + kSlot + 44, tag.data(), tag.size());
-    // In place, since a new file would be a copy.
+    // In place, since a new file would count as a copy.
     std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  // B comes back with another key, and A finds out before anything counts.
+  // B reconnects with another key, and A detects it before any unit counts.
   void expect_change_found(const Arguments& job) const {
     make_some_units(job);
     const std::uint64_t made = store_info('A')["units_made"];
@@ -131,7 +131,7 @@ TEST_F(DeltaCheckTest, DetectsAnotherGlobalKeyInResumedJobOfTriples) {
 
 TEST_F(DeltaCheckTest, DetectsAnotherGlobalKeyInResumedJobOfPairs) { expect_change_found(kPairs); }
 
-// As a store of an earlier version, or of a session whose file is not given.
+// Like a store of an earlier version, or of a session whose file is not given.
 TEST_F(DeltaCheckTest, DoesNotResumeWithoutReferenceBits) {
   make_some_units(kOnlyTriples);
   {

@@ -1,4 +1,4 @@
-// Parties that want different things: both end with exit status 6, and both name both values.
+// Parties with different parameters: both end with exit status 6, and each names both values.
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class DisagreementTest : public CommandTest {
  protected:
-  // What A has and what B has; both must say both.
+  // Expects both parties to report A's value and B's value.
   static void expect_disagreement(const BothEnded& ended, const std::string& what,
                                   const std::string& of_a, const std::string& of_b) {
     EXPECT_TRUE(ended_with(ended.a, 6, what + ": mine is " + of_a + ", the peer's " + of_b));
@@ -75,7 +75,7 @@ TEST_F(DisagreementTest, OnRunParameters) {
     EXPECT_TRUE(ended_with(each, 6, "adder64"));
     EXPECT_TRUE(ended_with(each, 6, "sub64"));
   }
-  // The same name, and one gate of another kind.
+  // The same name, but one gate of another kind.
   std::string text = read_file(adder);
   text.replace(text.rfind("XOR"), 3, "AND");
   std::filesystem::create_directory(path("other"));

@@ -1,5 +1,5 @@
-// What a party has on the disk before its peer, or its own computation, hears of it: file syncs and
-// messages in one list.
+// What is durable on a party's disk before the peer is told of it or the party's computation uses
+// it: file syncs and messages in one list.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -27,15 +27,15 @@
 namespace tinyot::test {
 namespace {
 
-thread_local char party_here = 0;  // 0 for a thread of neither
+thread_local char party_here = 0;  // 0 for a thread of neither party
 
-// What the two parties, each on a thread of its own, have done, in order.
+// The events of the two parties, each on its own thread, in order.
 class Trace final : public faults::Observer {
  public:
   struct Event {
     char party;
     std::string what;      // "commit", "sync FILE", or a message
-    std::string unsynced;  // a file that was written and not synced then
+    std::string unsynced;  // a file that had been written but not synced at that time
   };
   Trace() { faults::observe(this); }
   ~Trace() override { faults::observe(nullptr); }
@@ -44,7 +44,7 @@ class Trace final : public faults::Observer {
     if (party_here == 0) return;
     const std::string name = name_of(file);
     if (!kSynced.contains(name)) return;
-    // LMDB writes the page that makes a commit count in this way.
+    // This is how LMDB writes the page that completes a commit.
     const bool is_synced = (::fcntl(file, F_GETFL) & O_DSYNC) != 0;
     const std::lock_guard lock(mutex_);
     if (is_synced)
@@ -101,8 +101,8 @@ class DurabilityTest : public StoreTest {
   std::filesystem::path place(char party) const { return root_ / std::string(1, party); }
 };
 
-// A before it tells B the range, B before it says that it has taken it; and nothing is drawn before
-// the keys of the range are gone.
+// A commits the range before it sends it to B, and B before it confirms it; nothing is drawn before
+// the keys of the range are erased.
 TEST_F(DurabilityTest, RangeIsDurablyReservedBeforeThePeerIsTold) {
   constexpr MaterialKind kKind = MaterialKind::Triples;
   for (const Party party : {Party::A, Party::B}) {
@@ -126,7 +126,7 @@ TEST_F(DurabilityTest, RangeIsDurablyReservedBeforeThePeerIsTold) {
       [&](Session& session) {
         party_here = letter(session.me());
         Store store = Store::open(place(party_here));
-        // A part of a batch, so that the whole's key is doomed.
+        // A part of a batch, so that the key of the whole batch has to be erased.
         Reservation reservation = reserve_with_peer(session, store, counts_of(kKind, 50));
         trace.note("reserved");
         party_here = 0;
@@ -139,7 +139,7 @@ TEST_F(DurabilityTest, RangeIsDurablyReservedBeforeThePeerIsTold) {
     const auto told = find(events, events.begin(), message);
     ASSERT_NE(told, events.end());
     EXPECT_EQ(told->unsynced, "");
-    // Back to the message before.
+    // The preceding message.
     const auto before =
         std::find_if(std::make_reverse_iterator(told), events.rend(),
                      [](const Trace::Event& event) { return event.what.starts_with("store."); })
@@ -244,7 +244,7 @@ void note_send() {
 
 }  // namespace tinyot::test
 
-// This executable's own definitions stand before the C library's.
+// These definitions replace those of the C library.
 extern "C" {
 ssize_t sendmsg(int socket, const msghdr* message, int flags) {
   tinyot::test::note_send();

@@ -1,4 +1,4 @@
-// `tinyot params` estimates what `tinyot preprocess` then reports.
+// The estimates of `tinyot params` match what `tinyot preprocess` then reports.
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
@@ -17,7 +17,7 @@ const Arguments kTriples = kFewColumns + Arguments{"--material", "triples"};
 
 class EstimateTest : public CommandTest {
  protected:
-  // Makes both stores; the estimate, and what each party reports.
+  // Makes both stores, and keeps the estimate and the parties' reports.
   void make(const std::string& ands, const Arguments& more = kFewColumns) {
     const Arguments options = Arguments{"--ands", ands, "--format", "json"} + more;
     estimate_ = json_of(tinyot(Arguments{"params", "--no-calibration"} + options));
@@ -25,7 +25,7 @@ class EstimateTest : public CommandTest {
     for (const char* field : {"ands", "sigma", "sigma_paper_bound", "sigma_exact", "kappa",
                               "bucket", "unit", "profile", "material"})
       EXPECT_EQ(estimate_[field], report_["A"][field]) << field;
-    // Those that the profile has.
+    // Only those fields that the profile has.
     for (const char* field : {"columns", "softspoken_k"})
       EXPECT_EQ(estimate_.value(field, Json()), report_["A"].value(field, Json())) << field;
   }
@@ -47,7 +47,7 @@ class EstimateTest : public CommandTest {
   }
 
   void expect_memory() const {
-    if (TINYOT_SANITIZED) GTEST_SKIP() << "sanitizers take memory of their own";
+    if (TINYOT_SANITIZED) GTEST_SKIP() << "sanitizers use additional memory";
     for (const char* party : {"A", "B"}) {
       const double peak = report_[party]["peak_rss_bytes"], estimated = estimate_["memory_bytes"];
       EXPECT_GE(estimated, peak) << party;
@@ -84,7 +84,7 @@ TEST_F(EstimateTest, TimeIsMeasuredInShortRun) {
              none = json_of(tinyot(small + Arguments{"--no-calibration"}));
   EXPECT_GT(few["wall_s"], few["set_up_s"]);
   EXPECT_GT(many["wall_s"].get<double>(), 1.5 * few["wall_s"].get<double>())
-      << "sixteen times the work, and the set-up once";
+      << "sixteen times the work, with one set-up";
   EXPECT_FALSE(none.contains("wall_s"));
 }
 
@@ -141,7 +141,7 @@ TEST_F(EstimateTest, TimeOfTheFastProfileIsMeasuredInShortRun) {
   EXPECT_GT(few["wall_s"], few["set_up_s"]);
   EXPECT_GT(few["set_up_s"], 0.0);
   EXPECT_GT(many["wall_s"].get<double>(), 1.5 * few["wall_s"].get<double>())
-      << "many times the work, and the set-up once";
+      << "many times the work, with one set-up";
   EXPECT_GT(many["ands_per_s"], 0.0);
 }
 

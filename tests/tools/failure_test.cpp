@@ -1,5 +1,5 @@
-// What a command that failed reports with --format json: one object, with the class of the error
-// and its message.
+// The report of a failed command with --format json: one object with the class of the error and its
+// message.
 #include "tools/failure.h"
 
 #include <new>
@@ -12,7 +12,7 @@ namespace {
 
 const Arguments kJsonWanted = {"--format", "json"};
 
-// The error that a command reported, whose message is its line on stderr as well.
+// The error that a command reported. Its message must also be on stderr.
 Json error_of(const Ended& ended, int status, const std::string& prefix = "tinyot: ") {
   EXPECT_EQ(ended.status, status);
   const Json report = json_of(ended);

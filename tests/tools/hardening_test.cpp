@@ -1,4 +1,4 @@
-// The flags that harden an optimised build have reached the executable.
+// The executable of an optimised build has been built with the hardening flags.
 #include <elf.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ class Executable {
     return 0;
   }
 
-  // The functions that it takes from shared libraries.
+  // The functions that it imports from shared libraries.
   std::vector<std::string> imports() const {
     std::vector<std::string> names;
     for (const Elf64_Shdr& section : sections_) {

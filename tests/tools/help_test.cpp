@@ -1,4 +1,4 @@
-// What the command says about itself.
+// The help texts and the version of the command.
 #include <regex>
 
 #include "tests/support/layers.h"
@@ -73,7 +73,7 @@ TEST(HelpTest, VersionNamesTheBuild) {
   EXPECT_TRUE(std::regex_match(ended.out, kVersion)) << ended.out;
 }
 
-// A report that cannot be written is no success.
+// A command whose report cannot be written fails.
 TEST(HelpTest, UnwritableOutputIsAnError) {
   const Ended ended = Process("/bin/sh", {"-c", std::string("exec '") + TINYOT_BINARY +
                                                     "' circuit list > /dev/full"})

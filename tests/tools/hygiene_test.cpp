@@ -1,5 +1,5 @@
-// What a process lets out: no core dumps, nothing secret in what it prints, whatever goes wrong,
-// and to a peer that cheats no more than that it is over.
+// What a process reveals: no core dumps, no secrets in its output whatever goes wrong, and to a
+// cheating peer only that the session is aborted.
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <sys/resource.h>
@@ -27,7 +27,8 @@ std::string base64_of(const std::string& bytes) {
   text.resize(static_cast<std::size_t>(EVP_EncodeBlock(
       reinterpret_cast<unsigned char*>(text.data()),
       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()))));
-  return text.substr(0, 4 * (bytes.size() / 3));  // without what depends on what follows
+  return text.substr(0,
+                     4 * (bytes.size() / 3));  // without the characters that depend on what follows
 }
 
 std::string lower(std::string text) {
@@ -35,7 +36,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Everything that commands print, and the secrets that are not to be in it.
+// Everything that commands print, and the secrets that must not be in it.
 class Prints {
  public:
   void add(const Ended& ended) { texts_.push_back(ended.out + ended.err); }
@@ -47,8 +48,8 @@ class Prints {
     secrets_.emplace_back(name, bytes);
   }
 
-  // Searched for raw, in hexadecimal of either case, byte by byte and as a number, whole or its
-  // first half, and in base64.
+  // Each secret is searched for raw; in hexadecimal of either case, byte by byte and as a number,
+  // the whole or its first half; and in base64.
   void expect_clean() const {
     for (const auto& [name, bytes] : secrets_) {
       const std::string reversed(bytes.rbegin(), bytes.rend());
@@ -78,7 +79,7 @@ class HygieneTest : public CommandTest {
     return bytes;
   }
 
-  // A file of secrets that its owner alone may read.
+  // A file of secrets that only its owner may read.
   std::string private_file(const std::string& name, const std::string& text) const {
     write_file(path(name), text);
     ::chmod(path(name).c_str(), 0600);
@@ -173,7 +174,7 @@ class HygieneTest : public CommandTest {
   }
 
   void the_store_is_corrupt() {
-    // The largest file has the material.
+    // The largest file contains the material.
     std::filesystem::path data;
     for (const auto& entry : std::filesystem::directory_iterator(path("A")))
       if (data.empty() || entry.file_size() > std::filesystem::file_size(data)) data = entry.path();
@@ -205,11 +206,11 @@ class HygieneTest : public CommandTest {
     prints_.add(ended);
   }
 
-  // A job over plain TCP, in which bytes [from, to) of B's arrive inverted.
+  // A job over plain TCP in which bytes [from, to) sent by B arrive inverted.
   struct Garbled {
     BothEnded ended;
     std::uint64_t sent_by_b;
-    std::string last_words_of_a;
+    std::string last_bytes_of_a;
   };
   Garbled garbled_job(std::uint64_t from, std::uint64_t to) {
     for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
@@ -221,7 +222,7 @@ class HygieneTest : public CommandTest {
     relay.drop();
     peer_port_ = port_;
     garbled.sent_by_b = relay.count();
-    garbled.last_words_of_a = relay.last_words();
+    garbled.last_bytes_of_a = relay.last_bytes();
     return garbled;
   }
 
@@ -238,11 +239,11 @@ TEST_F(HygieneTest, PrintsNoSecretInAnyCase) {
   prints_.expect_clean();
 }
 
-// Whichever check has failed: the peer is told the same, and the reason stays here.
+// Whichever check has failed, the peer is told the same; the reason is only reported locally.
 TEST_F(HygieneTest, CheaterLearnsOnlyThatTheSessionIsAborted) {
   const std::uint64_t sent = garbled_job(Relay::kNever, Relay::kNever).sent_by_b;
   std::set<std::string> reasons, told;
-  // Most of what B sends is of one message, so that many places end in the same check.
+  // Most of what B sends belongs to one message, so many positions are detected by the same check.
   constexpr std::uint64_t kParts = 41, kStride = 17;
   for (std::uint64_t i = 1; i < kParts && reasons.size() < 2; ++i) {
     const std::uint64_t from = sent * (i * kStride % kParts) / kParts;
@@ -252,8 +253,8 @@ TEST_F(HygieneTest, CheaterLearnsOnlyThatTheSessionIsAborted) {
     reasons.insert(garbled.ended.a.err.substr(garbled.ended.a.err.find("tinyot: ")));
     told.insert(garbled.ended.b.err.substr(garbled.ended.b.err.find("tinyot: ")));
     // Length 0, the tag of aborts; then only the number of the message.
-    ASSERT_GE(garbled.last_words_of_a.size(), 16u);
-    const std::string frame = garbled.last_words_of_a.substr(garbled.last_words_of_a.size() - 16);
+    ASSERT_GE(garbled.last_bytes_of_a.size(), 16u);
+    const std::string frame = garbled.last_bytes_of_a.substr(garbled.last_bytes_of_a.size() - 16);
     EXPECT_EQ(frame.substr(0, 12), std::string(8, '\0') + std::string(4, '\xff')) << hex_of(frame);
   }
   EXPECT_GE(reasons.size(), 2u);
@@ -286,12 +287,12 @@ TEST_F(HygieneTest, ForbidsCoreDumps) {
   party.signal(SIGKILL);
 }
 
-// What /proc says of a process that is not dumpable belongs to root, and debuggers of the same user
-// are kept away.
+// The /proc files of a process that is not dumpable belong to root, and debuggers of the same user
+// cannot attach.
 TEST_F(HygieneTest, ForbidsDebuggers) {
   constexpr uid_t kNobody = 65534;
   const bool am_root = ::geteuid() == 0;
-  // Within reach of another user, wherever the program has been built.
+  // Accessible to another user, wherever the program was built.
   const std::string program = path("tinyot");
   std::filesystem::copy_file(TINYOT_BINARY, program);
   std::filesystem::permissions(dir_, std::filesystem::perms(0755));
@@ -309,7 +310,7 @@ TEST_F(HygieneTest, ForbidsDebuggers) {
   };
   const auto party = start(program, as('A', "preprocess", kFast)),
              other = start("/bin/sleep", {"10"});
-  // A listener means that the program itself, not what starts it, is looked at.
+  // Once it listens, the process is the program itself, not the one that starts it.
   ASSERT_TRUE(connect_to(port_, std::chrono::seconds(20)).valid()) << "the party does not listen";
   if (owner_of(*other) != (am_root ? kNobody : ::geteuid()))
     GTEST_SKIP() << "no process of another user can be started here";

@@ -1,5 +1,5 @@
-// Jobs that are cut off at a known byte: killed, asked to stop, garbled. The other side learns of
-// it, both stores stay good, and what can be continued is.
+// Jobs that are interrupted at a known byte: killed, told to stop, garbled. The other side notices,
+// both stores stay valid, and jobs that can be continued are continued.
 #include <signal.h>
 
 #include "storage/store.h"
@@ -10,8 +10,8 @@
 namespace tinyot::test {
 namespace {
 
-// Sixteen units; each costs B the same number of bytes, known well enough to stop in the middle of
-// one.
+// Sixteen units; for each B sends the same number of bytes, known well enough to stop in the middle
+// of a unit.
 const Arguments kSixteen = {"--ands", "2^14", "--unit", "2^10"}, kUnits = kSixteen + kFewColumns;
 constexpr std::uint64_t kUnitAnds = 1 << 10, kUnits16 = 16;
 const Arguments kResume = kUnits + Arguments{"--resume"};
@@ -24,7 +24,7 @@ class InterruptionTest : public CommandTest {
     unit_bytes_ = json["bytes_sent"].get<std::uint64_t>() / kUnits16;
   }
 
-  // The same for a job of other units, from one that ran to its end.
+  // The same for other units, measured on a job that completes.
   void measure_unit_bytes(const Arguments& units) {
     const Json json = json_of(tinyot(
         Arguments{"local", "preprocess", "--store", path("measured"), "--format", "json"} + units));
@@ -34,12 +34,13 @@ class InterruptionTest : public CommandTest {
     std::filesystem::remove_all(path("measured"));
   }
 
-  // B's bytes at the middle of the unit that follows `units` whole ones.
+  // The number of bytes that B has sent in the middle of the unit after `units` whole ones.
   Relay::Plan hold_after(std::uint64_t units) const {
     return {.hold_at = units * unit_bytes_ + unit_bytes_ / 2};
   }
 
-  // Both parties at work on `command`, B through a relay that holds them there.
+  // Both parties running `command`, with B connected through a relay that stops forwarding at that
+  // byte.
   struct Held {
     std::unique_ptr<Relay> relay;
     std::unique_ptr<Process> a, b;
@@ -56,7 +57,7 @@ class InterruptionTest : public CommandTest {
     return held;
   }
 
-  // B is killed; A must notice, and name the phase it was in.
+  // B is killed; A must notice and name its own phase.
   void kill_b_after(std::uint64_t units, const Arguments& options,
                     const std::string& phase = "aBits: columns") {
     Held held = start_held(options, options, hold_after(units));
@@ -66,8 +67,8 @@ class InterruptionTest : public CommandTest {
     EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase " + phase + ", after "));
   }
 
-  // Five units had been made when B was killed in the sixth. A has them all; B may have been killed
-  // before the fifth was on disk. Returns what both have.
+  // Five units had been made when B was killed during the sixth. A has them all; B may have been
+  // killed before the fifth was on disk. Returns the number of units that both have.
   std::uint64_t expect_units_after_the_kill(const std::string& kind) const {
     const Json of_a = store_info('A'), of_b = store_info('B');
     EXPECT_EQ(of_a["units_made"], 5);
@@ -78,7 +79,7 @@ class InterruptionTest : public CommandTest {
     return of_b["units_made"];
   }
 
-  // Both ask to resume, and finish.
+  // Both parties resume and finish.
   void expect_resumed(std::uint64_t units_missing, const Arguments& resume = kResume,
                       const std::string& last_kind = "auth_ots_ba") const {
     const BothEnded ended = both("preprocess", resume, resume);
@@ -95,7 +96,7 @@ class InterruptionTest : public CommandTest {
     }
   }
 
-  // The stores hold a session that works.
+  // The stores can be used for a run.
   void expect_sums() const {
     const Arguments local = {"local",       "run",       "--store",
                              dir_.string(), "--circuit", circuit_file("adder64.txt"),
@@ -105,7 +106,7 @@ class InterruptionTest : public CommandTest {
               "0x0000000000000041");
   }
 
-  // Until the party has made its store, and a little longer.
+  // Waits until the party has created its store, and a little longer.
   void wait_for_store(char party) const {
     for (int i = 0;
          i < 1000 && !std::filesystem::exists(std::filesystem::path(path(std::string(1, party))) /
@@ -138,7 +139,8 @@ TEST_F(InterruptionTest, PeerKilledWhileMakingTriples) {
   expect_sums();
 }
 
-// What only one party has is made again: neither has served any of it before both had confirmed it.
+// Units that only one party has are made again: no unit is served before both parties have
+// confirmed it.
 TEST_F(InterruptionTest, StoresWithDifferentUnitsContinueFromCommonOnes) {
   kill_b_after(3, kUnits);
   Store::open(path("B"), {.purpose = Purpose::Make}).cut_back(1);
@@ -151,8 +153,8 @@ TEST_F(InterruptionTest, StoresWithDifferentUnitsContinueFromCommonOnes) {
   expect_sums();
 }
 
-// What has been served cannot be made again: a store that has forgotten it ends the session, and
-// says whose it is.
+// Material that has been served cannot be made again: an older copy of a store is rejected, and the
+// error says whose store it is.
 TEST_F(InterruptionTest, RejectsOlderCopyOfUsedStore) {
   kill_b_after(2, kUnits);
   std::filesystem::copy(path("B"), path("older"), std::filesystem::copy_options::recursive);
@@ -182,13 +184,13 @@ TEST_F(InterruptionTest, PeerKilledWhileRunning) {
   EXPECT_EQ(held.b->end().status, 128 + SIGKILL);
   held.relay->drop();
   EXPECT_TRUE(ended_with(held.a->end(), 3, "(phase gates, after "));
-  // What the run had taken is gone on both sides, and the rest is good.
+  // The material that the run had taken is gone on both sides, and the rest is valid.
   for (const char party : {'A', 'B'})
     EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 6400) << party;
   expect_sums();
 }
 
-// Long enough to be cut off in the middle of several units at a time.
+// Long enough to be interrupted in the middle of several concurrent units.
 constexpr std::uint64_t kManyUnits = repetitions(128);
 const Arguments kLongJob =
     Arguments{"--ands", std::to_string(kManyUnits* kUnitAnds), "--unit", "2^10"} + kFewColumns;
@@ -226,7 +228,8 @@ TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {
   expect_sums();
 }
 
-// One party is asked to stop in the sixth unit: it ends after it, and so does the other.
+// One party is told to stop during the sixth unit: it ends after that unit, and so does the other
+// party.
 void InterruptionTest::expect_stopped_by(char party, int signal) {
   Held held = start_held(kUnits, kUnits, hold_after(5));
   (party == 'A' ? held.a : held.b)->signal(signal);
@@ -277,8 +280,8 @@ TEST_F(InterruptionTest, TimesOutIfThePeerStopsAnswering) {
   EXPECT_TRUE(ended_with(held.b->end(), 3, "no progress with the peer for 1 s"));
 }
 
-// The bytes of a whole stretch of columns arrive inverted: the honest receiver ends with 4 and
-// tells the other side, and the session is over for both.
+// A whole range of bytes of the columns arrives inverted: the honest receiver ends with 4 and
+// notifies the other side, and the session is revoked for both.
 TEST_F(InterruptionTest, GarbledBytesEndTheSession) {
   Held held = start_held(kUnits, kUnits,
                          {.garble_from = unit_bytes_ + 100000, .garble_to = unit_bytes_ + 200000});

@@ -1,5 +1,5 @@
-// Keys and channels as users have them: keygen, --key and --peer-key, who is let in, and what a
-// store remembers of its peer.
+// Keys and channels as users see them: keygen, --key and --peer-key, admission, and what a store
+// records about its peer.
 #include <sys/stat.h>
 
 #include <regex>
@@ -15,20 +15,20 @@ const Arguments kSmallJob = {"--ands", "2^10", "--profile", "fast"};
 
 class KeysTest : public CommandTest {
  protected:
-  // The fingerprint of a key that is made now, in a file of this name.
+  // Generates a key in a file with this name, and returns its fingerprint.
   std::string keygen(const std::string& name) const {
     const Ended ended = tinyot({"keygen", "--out", path(name), "--format", "json"});
     EXPECT_TRUE(ended_with(ended, 0));
     return json_of(ended)["fingerprint"];
   }
 
-  // A key of each party and of a third one.
+  // A key for each party, and a third one.
   void keygen_all() {
     for (const char* name : {"a", "b", "c"})
       fingerprints_[*name] = keygen(name + std::string(".pem"));
   }
 
-  // As whom, and knowing whom.
+  // The options for a party's own key and for the pinned one.
   Arguments keys(char mine, char peers) const {
     return {"--key", path(std::string(1, mine) + ".pem"), "--peer-key", fingerprints_.at(peers)};
   }
@@ -139,7 +139,7 @@ TEST_F(KeysTest, RejectsUnusableKeys) {
     refuse({"--key", path("a.pem"), "--peer-key", "@" + path(file)}, path(file));
 }
 
-// Both ways to name the peer, workers, and what the stores say afterwards.
+// Both ways to name the peer, several workers, and the peer that the stores record.
 TEST_F(KeysTest, PreprocessesAndRunsOverTls) {
   keygen_all();
   write_file(path("fingerprint"), fingerprints_['a'] + "\n");
@@ -171,7 +171,7 @@ TEST_F(KeysTest, RunsLiveOverTls) {
   EXPECT_EQ(json_of(b.end())["outputs"]["0"], "0x0000000000000003");
 }
 
-// Nothing is said to anybody before the store has agreed.
+// Nothing is sent before the store has accepted the peer.
 TEST_F(KeysTest, StoreIsBoundToItsPeer) {
   preprocess_with_keys();
   const Listener unused;
@@ -186,14 +186,14 @@ TEST_F(KeysTest, StoreIsBoundToItsPeer) {
     EXPECT_TRUE(ended_with(
         tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + other), {}, kInTime), 5,
         refusal));
-  EXPECT_FALSE(unused.accept(std::chrono::milliseconds(0)).valid()) << "it connected all the same";
+  EXPECT_FALSE(unused.accept(std::chrono::milliseconds(0)).valid()) << "it connected nevertheless";
   EXPECT_TRUE(
       ended_with(tinyot(as('B', "preprocess", kSmallJob + Arguments{"--resume"} + keys('b', 'a')),
                         {}, kInTime),
                  0));
 }
 
-// The first shard's session file names the peer for all of them.
+// The first shard's session file names the peer for all shards.
 TEST_F(KeysTest, ShardIsBoundToThePeerOfItsSessionFile) {
   keygen_all();
   const auto shard = [&](char party, int number) {
@@ -275,7 +275,7 @@ TEST_F(KeysTest, ReportsThatOneSideLacksTls) {
   EXPECT_TRUE(ended_with(ended.b, 3));
 }
 
-// In any order of arrival the peer is admitted, and each other connection is logged on one line.
+// The peer is admitted in any order of arrival, and each other connection is logged in one line.
 TEST_F(KeysTest, AdmitsThePeerAmongUnauthenticatedOnes) {
   keygen_all();
   Process a(TINYOT_BINARY, as('A', "preprocess", kSmallJob + keys('a', 'b')));

@@ -1,4 +1,4 @@
-// The account of what runs were given.
+// The ledger of the material that runs have taken.
 #include "engine/ledger.h"
 
 #include "tests/support/layers.h"

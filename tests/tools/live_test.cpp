@@ -1,4 +1,4 @@
-// `tinyot run --live`: two processes that make their material while they use it.
+// `tinyot run --live`: two processes that make their material during the run.
 #include <signal.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ TEST_F(LiveTest, AesOnMaterialOfEachProfile) {
       EXPECT_EQ(report["sigma"], 40);
     }
   }
-  EXPECT_TRUE(std::filesystem::is_empty(dir_)) << "nothing is left behind";
+  EXPECT_TRUE(std::filesystem::is_empty(dir_)) << "no file is left";
 }
 
 TEST_F(LiveTest, ManyUnitsAndLanes) {
@@ -112,8 +112,8 @@ TEST_F(LiveTest, ComparesMaterialAndWindow) {
   EXPECT_TRUE(ended_with(window.a, 6, "window: mine is 1048576, the peer's 77"));
 }
 
-// Until a process has the threads that make material and read it, which begin once the parties have
-// met.
+// Waits until a process has the threads that make and read material, which start once the parties
+// are connected.
 void wait_until_at_work(const Process& process) {
   const auto threads = [&] {
     std::ifstream status("/proc/" + std::to_string(process.pid()) + "/status");
@@ -126,7 +126,7 @@ void wait_until_at_work(const Process& process) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 
-// Either party may die at any time, in either phase: the other one ends.
+// Either party may be killed at any time, in either phase: the other one ends.
 TEST_F(LiveTest, DetectsKilledPeer) {
   const Arguments circuit =
       kLiveFast + Arguments{"--circuit", "random:width=4096,depth=40000", "--unit", "2^14"};
@@ -152,7 +152,8 @@ TEST_F(LiveTest, MemoryDoesNotGrowWithTheCircuit) {
     EXPECT_TRUE(ended_with(ended.a, 0));
     return json_of(ended.a)["peak_rss_bytes"].get<double>();
   };
-  // How full the pipe gets depends on who is faster; what grows with the circuit grows every time.
+  // How full the pipe gets depends on which party is faster; memory that grows with the circuit
+  // grows in every run.
   const double shorter = std::min(peak("2500"), peak("2500")),
                longer = std::min(peak("7500"), peak("7500"));
   EXPECT_LT(longer, 1.1 * shorter);

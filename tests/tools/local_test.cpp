@@ -1,5 +1,5 @@
-// `tinyot local` and `tinyot demo`: both parties on this machine, and all ways to give a value and
-// to take one away.
+// `tinyot local` and `tinyot demo`: both parties on this machine, and all ways to pass inputs and
+// to receive outputs.
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -137,7 +137,7 @@ TEST_F(LocalTest, OptionsSetOwnersAndReceivers) {
   EXPECT_EQ(to_a["A"]["outputs"], wanted);
   EXPECT_EQ(to_a["B"]["outputs"], Json::object());
 
-  // A gives everything, B nothing.
+  // A gives all inputs, B none.
   const Arguments common = {"--circuit", sub, "--owner", "1=A", "--to", "B"};
   const BothEnded ended = both("run", common + values, common);
   EXPECT_EQ(json_of(ended.a)["outputs"], Json::object());

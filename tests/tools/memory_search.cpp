@@ -41,7 +41,7 @@ std::vector<Mapping> writable_mappings() {
   return mappings;
 }
 
-// What is being looked at lies in memory of its own, which is not searched.
+// The bytes being searched are copied to separate memory, which is not searched.
 class Window {
  public:
   Window()

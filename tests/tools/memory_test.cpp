@@ -1,5 +1,5 @@
-// Secrets are wiped: once a party has made material and has run on it, its process holds none of
-// its keys and none of its inputs any more.
+// Secrets are wiped: once a party has made material and used it in a run, its process no longer
+// holds any of its keys or inputs.
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -63,7 +63,7 @@ class Memory : public ::testing::Test {
     if (is_too_large_) GTEST_SKIP();
   }
 
-  // Files of random keys and inputs, which only their readers have seen.
+  // Files of random keys and inputs, which this process has not read.
   void make_files() {
     for (const char party : {'A', 'B'}) {
       ASSERT_EQ(Process(TINYOT_BINARY, {"keygen", "--out", of(party, ".pem")}).end().status, 0);
@@ -154,8 +154,8 @@ class Memory : public ::testing::Test {
     return {first, first + sizeof object};
   }
 
-  // Both parties in this process: B on a thread whose stack goes with it, A on the stack that is
-  // searched.
+  // Both parties in this process: B on a thread whose stack disappears with it, A on the stack that
+  // is searched.
   void both(int (*command)(const Arguments&), const Arguments& more_of_a,
             const Arguments& more_of_b) {
     const std::string port = quiet_port();
@@ -230,7 +230,7 @@ TEST_P(MemoryOf, HoldsNoSecretsAfterUse) {
   const Delta held =
       Store::open(of('A', ""), {.store_key = read_store_key(of('A', ".key"))}).global_key();
   EXPECT_FALSE(places_of(secrets_).empty())
-      << "the keys that are looked for are not those that there are: " << &held;
+      << "the keys searched for are not the actual ones: " << &held;
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 const LocalLink kLink{TcpTimeouts{std::chrono::seconds(5), std::chrono::seconds(5)}};
 
-// One party does `failing`, the other one succeeds.
+// One party runs `failing`, the other one succeeds.
 JobResult run_with(Party fails, const std::function<JobResult()>& failing) {
   return run_pair(
       [&](Party party, const Endpoint&) {

@@ -1,5 +1,5 @@
-// Peers that are absent, silent, or no peers at all: the party ends with exit status 3, says which
-// it was, and leaves no store.
+// Peers that are absent, silent or speak another protocol: the party ends with exit status 3,
+// reports the cause, and leaves no store.
 #include <functional>
 
 #include "tests/support/layers.h"
@@ -13,7 +13,7 @@ constexpr auto kSoon = std::chrono::seconds(15);
 
 const Arguments kSmall = Arguments{"--ands", "2^10"} + kFewColumns;
 
-// A frame as the wire has it: length, tag, number, all little-endian; tag 1 is the hello.
+// A frame header in wire format: length, tag, number, all little-endian; tag 1 is the hello.
 std::string frame_header(std::uint64_t length, std::uint32_t tag, std::uint32_t number) {
   std::string bytes;
   for (int i = 0; i < 8; ++i) bytes += static_cast<char>(length >> (8 * i));
@@ -34,7 +34,7 @@ std::string noise(std::size_t size) {
 
 class PeerTest : public CommandTest {
  protected:
-  // The end of a party whose peer sends these bytes and then waits.
+  // Expects this error of a party whose peer sends these bytes and then waits.
   void expect_refused_by_connector(const std::string& bytes, const std::string& message) {
     Listener listener;
     listener_ = 'B', peer_port_ = listener.port();
@@ -47,8 +47,8 @@ class PeerTest : public CommandTest {
     EXPECT_FALSE(std::filesystem::exists(path("A")));
   }
 
-  // The end of a listening party to which only a peer connects that sends these bytes and waits:
-  // it continued to listen.
+  // Expects a listening party to reject a peer that sends these bytes and waits, and to continue to
+  // listen.
   void expect_rejected_by_listener(const std::string& bytes, const std::string& message) {
     listener_ = 'A', port_ = quiet_port();
     Process party(TINYOT_BINARY,
@@ -114,7 +114,7 @@ TEST_F(PeerTest, SilentInTheMiddleOfItsFirstMessage) {
   expect_rejected_by_listener(frame_header(100, 1, 0) + "TinyOT", "");
 }
 
-// Over plain TCP a connection that begins correctly counts as the peer.
+// Over plain TCP, a connection that begins correctly counts as the peer.
 TEST_F(PeerTest, SilentAfterTheBeginningOfItsFirstMessage) {
   Process party(TINYOT_BINARY, as('A', "preprocess", kSmall + Arguments{"--idle-timeout", "1"}), {},
                 kSoon);

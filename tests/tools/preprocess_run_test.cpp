@@ -1,5 +1,4 @@
-// The two commands that a user types on each side: preprocess, then run, as long as the material
-// lasts.
+// The two commands of a user on each side: preprocess, then run until the material is used up.
 #include <array>
 
 #include "crypto/library_aes.h"
@@ -10,7 +9,7 @@
 namespace tinyot::test {
 namespace {
 
-// Of pairs, an AND takes one object of each of these, and one aBit of each party; an input bit
+// With pairs, an AND takes one object of each of these, and one aBit of each party; an input bit
 // takes an aBit of its owner.
 constexpr std::array kKindsOfAnAnd = {"auth_ands_a", "auth_ands_b", "auth_ots_ab", "auth_ots_ba"};
 
@@ -29,7 +28,7 @@ std::string hex_of_all(const std::vector<AesBytes>& blocks) {
 
 class PreprocessRunTest : public CommandTest {
  protected:
-  // Random keys and blocks; B learns what a library's AES says.
+  // Random keys and blocks; B's output must equal the result of a library's AES.
   void encrypt(std::size_t blocks) const {
     const std::string key_a = random_hex(16), key_b = random_hex(16),
                       message = random_hex(16 * blocks);
@@ -49,9 +48,9 @@ class PreprocessRunTest : public CommandTest {
     EXPECT_EQ(json_of(ended.a)["outputs"], Json::object());
   }
 
-  // What `runs` runs over `blocks` blocks of AES take in all, by the circuit's own account: ANDs,
-  // input bits by owner, and output bits, which only B learns. The keys of a run are the same for
-  // all of its blocks, and are expanded once.
+  // The material that `runs` runs over `blocks` blocks of AES take in total, by `circuit info`:
+  // ANDs, input bits by owner, and output bits, which only B learns. The keys of a run are the same
+  // for all of its blocks and are expanded once.
   struct Cost {
     std::uint64_t ands;
     std::map<std::string, std::uint64_t> bits;
@@ -89,8 +88,8 @@ class PreprocessRunTest : public CommandTest {
     }
   }
 
-  // The same where the store has triples: an output bit that one party learns is hidden by one of
-  // its bits.
+  // The same for a store of triples: an output bit that only one party learns is masked by one of
+  // that party's bits.
   void expect_triples_used(std::uint64_t runs, std::uint64_t blocks) const {
     Cost cost = cost_of(runs, blocks);
     for (const char party : {'A', 'B'}) {
@@ -113,7 +112,7 @@ class PreprocessRunTest : public CommandTest {
     EXPECT_TRUE(ended_with(late.end(), 0));
   }
 
-  // A run that its own store cannot feed says so before it looks for a peer.
+  // A run for which its own store has too little material fails before it connects.
   void expect_short(char party, const Arguments& inputs, const std::string& left,
                     const std::string& kind = "auth_ands_a") {
     Listener unused;
@@ -146,7 +145,7 @@ TEST_F(PreprocessRunTest, MaterialIsUsedOnceAndThenRunsOut) {
 }
 
 TEST_F(PreprocessRunTest, ConnectingSideMayStartFirst) {
-  preprocess_in_order('B', "2^10", {});  // by the theorem's columns
+  preprocess_in_order('B', "2^10", {});  // with the theorem's columns
   EXPECT_EQ(store_info('A')["columns"], "theorem");
   EXPECT_EQ(store_info('B')["kinds"]["auth_ands_a"]["left"], 1 << 10);
 }
@@ -158,7 +157,7 @@ TEST_F(PreprocessRunTest, EitherPartyMayListen) {
   expect_used(1, 1);
 }
 
-// Units of 6,144, of which the last is smaller.
+// Units of 6,144 ANDs; the last one is smaller.
 TEST_F(PreprocessRunTest, TriplesOfTheFastProfileAreUsedOnceAndThenRunOut) {
   preprocess_in_order('A', "2^14", {"--profile", "fast", "--unit", "6144"});
   expect_triples_used(0, 0);
@@ -181,7 +180,7 @@ TEST_F(PreprocessRunTest, TriplesOfFewerTreesEncryptAsWell) {
   expect_triples_used(1, 1);
 }
 
-// Units of 4,096, of which the last is smaller.
+// Units of 4,096 ANDs; the last one is smaller.
 TEST_F(PreprocessRunTest, TriplesFromPairsAreUsedOnceAndThenRunOut) {
   preprocess_in_order(
       'A', "14000",

@@ -15,7 +15,7 @@
 namespace tinyot::test {
 namespace {
 
-// With a thread sanitizer everything takes many times as long.
+// With a thread sanitizer, everything takes several times as long.
 #ifdef __SANITIZE_THREAD__
 constexpr int kSlowness = 4;
 #else
@@ -43,7 +43,7 @@ struct Pipe {
   ::_exit(126);
 }
 
-// Appends what is there; false at the end.
+// Appends the bytes that are available; false at the end.
 bool read_some(int descriptor, std::string& text) {
   char buffer[65536];
   const ssize_t count = ::read(descriptor, buffer, sizeof buffer);
@@ -71,7 +71,7 @@ Process::Process(const std::string& program, const Arguments& arguments, const s
   if (pid_ == 0) become(pointers.data(), in.read, out.write, err.write);
   for (const std::string& argument : arguments) name_ += " " + argument;
   for (const int end : {in.read, out.write, err.write}) ::close(end);
-  // Inputs of tests are shorter than what a pipe holds, so this does not wait for the child.
+  // Inputs of tests fit in a pipe, so this does not wait for the child.
   if (::write(in.write, input.data(), input.size()) != static_cast<ssize_t>(input.size()) &&
       errno != EPIPE)
     ADD_FAILURE() << "cannot write to " << name_;
@@ -92,7 +92,7 @@ void Process::signal(int number) const {
   if (pid_ >= 0) ::kill(pid_, number);
 }
 
-// Ends with the pipes, or a little after the deadline: a grandchild may still hold them then.
+// Ends when the pipes are closed, or a little after the deadline: a grandchild may still hold them.
 void Process::read_until_closed(int out, int err) {
   pollfd descriptors[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
   std::string* const texts[2] = {&ended_.out, &ended_.err};

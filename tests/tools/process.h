@@ -1,5 +1,5 @@
-// A program as a child process: its arguments and standard input go in, its output and exit status
-// come out. Nothing hangs: a child that outlives its deadline is killed, and the test fails.
+// A program as a child process, with its arguments, standard input, output and exit status. A child
+// that outlives its deadline is killed, and the test fails.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ namespace tinyot::test {
 using Arguments = std::vector<std::string>;
 
 struct Ended {
-  int status = -1;  // the exit status; 128 + the signal that ended it, as a shell says it
+  int status = -1;  // the exit status, or 128 + the signal that ended it, as in a shell
   std::string out, err;
 };
 
@@ -33,8 +33,8 @@ class Process {
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
-  // Waits for the end; once it has come, says it again. If the deadline passes first, the child is
-  // killed and the test fails.
+  // Waits for the end; later calls return the same result. If the deadline passes first, the child
+  // is killed and the test fails.
   Ended end();
 
  private:

@@ -1,5 +1,5 @@
-// What one party refuses on its own, before a byte is sent: each with its exit status and a message
-// that names the cause.
+// What one party rejects by itself, before a byte is sent: each case with its exit status and a
+// message that names the cause.
 #include <sys/stat.h>
 
 #include "tests/support/layers.h"

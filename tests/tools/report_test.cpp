@@ -1,4 +1,4 @@
-// The JSON of the commands: every field that applies, with values that can be true.
+// The JSON of the commands: every field that applies, with plausible values.
 #include <array>
 #include <cmath>
 #include <set>
@@ -21,7 +21,7 @@ void expect_fields(const Json& object, const std::set<std::string>& fields) {
     EXPECT_TRUE(object.contains(field)) << field << " is missing in " << object;
 }
 
-// What every report of a job ends with, and what it says of the parameters.
+// The fields that every report of a job has, and its parameters.
 void expect_measured(const Json& report, const std::string& party, const std::string& command,
                      const std::string& profile = "nnob12") {
   expect_fields(report, {"party", "command", "profile", "ands", "sigma", "sigma_paper_bound",
@@ -55,7 +55,7 @@ void expect_phases(const Json& report) {
                   {"name", "wall_s", "cpu_s", "bytes_sent", "bytes_received", "rounds", "items"});
     EXPECT_FALSE(phase["name"].get<std::string>().empty());
     EXPECT_GE(phase["cpu_s"], 0.0);
-    // a run's time begins behind it
+    // a run's time begins after it
     if (phase["name"] != "reserve") wall += phase["wall_s"].get<double>();
     rounds += phase["rounds"].get<std::uint64_t>();
   }
@@ -113,7 +113,7 @@ TEST_F(ReportTest, OfTheFastProfile) {
     for (const Json& report : {a, b, info}) {
       ASSERT_EQ(report["units"].size(), 1u);
       EXPECT_EQ(report["units"][0]["ands"], 1000);
-      EXPECT_EQ(report["units"][0]["bucket"], 5) << "what the unit has used";
+      EXPECT_EQ(report["units"][0]["bucket"], 5) << "the bucket that the unit has used";
       EXPECT_EQ(report["bucket"], 5);
       EXPECT_EQ(report["units"][0]["count"], 1);
       EXPECT_NEAR(report["units"][0]["bound_paper"], 44, 1e-6);
@@ -236,7 +236,7 @@ TEST_F(ReportTest, OfCircuitInfo) {
             list["circuits"].end());
 }
 
-// One JSON object a line.
+// One JSON object per line.
 std::vector<Json> rows_of(const Ended& ended) {
   std::vector<Json> rows;
   std::istringstream lines(ended.out);
@@ -262,7 +262,7 @@ TEST_F(ReportTest, OfBenchOt) {
     EXPECT_EQ(row["repeats"], 2);
     EXPECT_EQ(row["rates"].size(), 2u);
   }
-  // The masked blocks: one an OT, then two.
+  // The masked blocks: one per OT, then two.
   EXPECT_NEAR(rows[8]["bytes_per_ot_to_receiver"].get<double>() -
                   rows[2]["bytes_per_ot_to_receiver"].get<double>(),
               16, 0.1);
@@ -274,7 +274,7 @@ TEST_F(ReportTest, OfBenchOt) {
                          "softspoken-k 3 is not 1, 2 or 4"));
 }
 
-// Each option goes with its profile only, so that no row is measured twice.
+// Each option is combined only with its profile, so that no row is measured twice.
 TEST_F(ReportTest, OfBenchOffline) {
   const Ended ended =
       tinyot({"bench", "offline", "--profile", "fast,nnob12", "--ands", "2^10", "--unit", "2^10",

@@ -1,4 +1,5 @@
-// A check that fails on one connection of a session revokes the store, whatever the others do.
+// A check that fails on one connection of a session revokes the store, whatever the other
+// connections do.
 #include "tools/adversary/revocation.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// What must not be seen, and what must not be used: secrets on the screen, the material of a dead
-// session.
+// Secrets are not printed, and the material of a revoked session is not used.
 #include "storage/store.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
@@ -9,7 +8,7 @@ namespace {
 
 class SecretsTest : public CommandTest {
  protected:
-  // Neither the value nor its first half, in either case, may be in what was printed.
+  // Neither the value nor its first half, in either case, may have been printed.
   static void expect_hidden(const Ended& ended, const std::string& secret) {
     for (const std::string& text : {ended.out, ended.err}) {
       std::string lower = text;

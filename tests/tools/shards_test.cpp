@@ -1,5 +1,5 @@
-// Shards of one session, runs on several of them, their merge, and material that is set aside for a
-// run to come.
+// Shards of one session, runs on several of them, their merge, and material that is reserved for a
+// later run.
 #include <filesystem>
 
 #include "storage/session_file.h"
@@ -11,7 +11,7 @@ namespace tinyot::test {
 namespace {
 
 constexpr int kShards = 3;
-// Six units, so two a shard.
+// Six units, so two per shard.
 const Arguments kSixUnits = {"--ands", "12288",        "--unit",   "2^11", "--profile",
                              "fast",   "--allow-weak", "--inputs", "2^14"};
 
@@ -53,7 +53,7 @@ class ShardsTest : public CommandTest {
       for (const Ended& each : {ended.a, ended.b}) ASSERT_TRUE(ended_with(each, 0));
     }
   }
-  // 32 ANDs and 32 bits of each party a lane.
+  // 32 ANDs and 32 bits of each party per lane.
   BothEnded compare(const Arguments& stores_of_a, const Arguments& stores_of_b, int lanes = 1,
                     const Arguments& more = {}) const {
     std::string a = "0x7", b = "0x5";
@@ -71,7 +71,7 @@ class ShardsTest : public CommandTest {
       EXPECT_EQ(result.dump().find("0x0"), std::string::npos) << result;
     }
   }
-  // A party's session file with something changed.
+  // Changes a party's session file.
   void change_session(char party, const std::function<void(SessionFile&)>& change) const {
     const std::string file = path(std::string(1, party) + ".session");
     SessionFile session = read_session_file(file, {});
@@ -147,7 +147,7 @@ TEST_F(ShardsTest, TogetherServeRunTooLargeForOne) {
   EXPECT_EQ(info_of(store_of('B', 2))["kinds"]["triples"]["left"], 2 * 4096 - 6400);
 }
 
-// No shard is to be begun under a global key that may have been guessed at.
+// No shard may be begun under a global key about which the peer may have made guesses.
 TEST_F(ShardsTest, FailedCheckErasesTheSessionFile) {
   const BothEnded first = make(1, 1);
   for (const Ended& each : {first.a, first.b}) ASSERT_TRUE(ended_with(each, 0));
@@ -215,7 +215,7 @@ TEST_F(ShardsTest, ServeOnlyMergedStoreAfterMerge) {
   EXPECT_EQ(info_of(store_of('A', 2))["state"], "dead");
   const BothEnded dead = compare({"--store", store_of('A', 2)}, {"--store", store_of('B', 2)});
   for (const Ended& each : {dead.a, dead.b}) EXPECT_TRUE(ended_with(each, 5, "merged into"));
-  // no subcommand: refused, and nothing has changed
+  // no subcommand: refused, without any change
   const BothEnded verified = both_ends("store", {}, {});
   EXPECT_TRUE(ended_with(verified.a, 2));
   Process a(TINYOT_BINARY, {"store", "verify", path("wholeA"), "--listen", "127.0.0.1:" + port_,
@@ -258,7 +258,7 @@ TEST_F(ShardsTest, ReservationRunsOnceByItsNumber) {
   }
   EXPECT_EQ(info_of(store_of('A', 1))["reservations"], Json({1}));
   EXPECT_EQ(info_of(store_of('A', 1))["kinds"]["triples"]["planned"], 320);
-  expect_right(compare(of_a, of_b));  // others go on behind it
+  expect_right(compare(of_a, of_b));  // other runs continue after it
   EXPECT_TRUE(ended_with(compare(of_a, of_b, 20, {"--reservation", "1"}).a, 5,
                          "and the run needs 640; it is kept"));
   expect_right(compare(of_a, of_b, 10, {"--reservation", "1"}), 10);

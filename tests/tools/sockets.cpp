@@ -32,7 +32,7 @@ Socket new_socket() {
   return socket;
 }
 
-// The parties talk in many small messages; none of them waits for the next.
+// The parties send many small messages, none of which may be delayed.
 void send_at_once(const Socket& socket) {
   const int yes = 1;
   ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -108,7 +108,7 @@ void Relay::wait_until_held() const {
   EXPECT_TRUE(held_) << "the parties never sent " << plan_.hold_at << " bytes";
 }
 
-// Two parties that read while they write never make a forwarded chunk wait for long.
+// The parties read while they write, so a forwarded chunk never waits for long.
 void Relay::work(const std::string& target_port) {
   Socket client, server;
   while (!dropped_ && !client.valid()) client = listener_.accept(std::chrono::milliseconds(50));
@@ -129,10 +129,10 @@ void Relay::work(const std::string& target_port) {
   }
 }
 
-void Relay::keep_last_words(const std::string& chunk) {
+void Relay::keep_last_bytes(const std::string& chunk) {
   constexpr std::size_t kKept = 64;
-  last_words_ += chunk;
-  if (last_words_.size() > kKept) last_words_.erase(0, last_words_.size() - kKept);
+  last_bytes_ += chunk;
+  if (last_bytes_.size() > kKept) last_bytes_.erase(0, last_bytes_.size() - kKept);
 }
 
 // One chunk; at its end the direction is closed, and false is returned.
@@ -147,7 +147,7 @@ bool Relay::forward(const Socket& from, const Socket& to, bool counted) {
       if (count_ + i >= plan_.garble_from && count_ + i < plan_.garble_to)
         chunk[i] = static_cast<char>(~chunk[i]);
     if (counted) count_ += chunk.size();
-    if (!counted) keep_last_words(chunk);
+    if (!counted) keep_last_bytes(chunk);
     if (counted && count_ == plan_.hold_at) held_ = true;
     if (to.send_all(chunk)) return true;
   }

@@ -1,5 +1,5 @@
-// Loopback sockets of tests: free ports, peers that do not speak the protocol, and a relay that
-// stops or garbles the talk of two parties at a known byte.
+// Loopback sockets for tests: free ports, peers that do not speak the protocol, and a relay that
+// stops or garbles the connection of two parties at a known byte.
 #pragma once
 
 #include <atomic>
@@ -42,13 +42,13 @@ class Listener {
   std::string port_;
 };
 
-// Connects to 127.0.0.1, again and again until a process listens there; an invalid socket if none
-// does in time.
+// Connects to 127.0.0.1, retrying until a process listens there; an invalid socket if none does in
+// time.
 Socket connect_to(const std::string& port,
                   std::chrono::milliseconds patience = std::chrono::seconds(10));
 
-// Forwards what comes in at port() to another port, both ways. Bytes are counted that the
-// connecting side sends; of what the other one says the end is kept.
+// Forwards connections to port() to another port, both ways. Counts the bytes that the connecting
+// side sends, and keeps the last bytes that the other side sends.
 class Relay {
  public:
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
@@ -66,20 +66,20 @@ class Relay {
   void release() { released_ = true; }
   // Closes both connections.
   void drop();
-  // After drop(): how many bytes the connecting side has sent, and the last ones that the other
-  // side has.
+  // After drop(): how many bytes the connecting side has sent, and the last bytes that the other
+  // side has sent.
   std::uint64_t count() const { return count_; }
-  const std::string& last_words() const { return last_words_; }
+  const std::string& last_bytes() const { return last_bytes_; }
 
  private:
   void work(const std::string& target_port);
   bool forward(const Socket& from, const Socket& to, bool counted);
-  void keep_last_words(const std::string& chunk);
+  void keep_last_bytes(const std::string& chunk);
 
   const Plan plan_;
   Listener listener_;
   std::uint64_t count_ = 0;
-  std::string last_words_;
+  std::string last_bytes_;
   std::atomic<bool> held_{false}, released_{false}, dropped_{false};
   std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// `tinyot store` on stores that are not as they should be.
+// `tinyot store` on stores that are corrupt, revoked or sealed differently.
 #include <sys/stat.h>
 
 #include "tests/support/layers.h"
@@ -70,7 +70,7 @@ TEST_F(StoreCommandTest, RevokedStoreReportsWhetherItsKeysAreErased) {
   const std::string wiped = read_file(path("A/store.keys"));
   EXPECT_EQ(store_info('A')["keys_are_gone"], true);
   EXPECT_TRUE(ended_with(store("verify"), 5, "its keys are overwritten"));
-  // As a process leaves it that was killed after the header.
+  // The state left by a process that was killed after it had written the header.
   write_file(path("A/store.keys"), wiped.substr(0, 128) + whole.substr(128));
   EXPECT_EQ(store_info('A')["keys_are_gone"], false);
   EXPECT_NE(store("info").out.find("not all of them are overwritten yet"), std::string::npos);

@@ -1,5 +1,5 @@
-// Units that both parties have and neither has unlocked yet, at the first runs of several that
-// begin at once.
+// Units that both parties have but that are not yet unlocked, at the first of several concurrent
+// runs.
 #include "storage/database.h"
 #include "storage/store.h"
 #include "tests/support/layers.h"
@@ -17,7 +17,7 @@ class UnlockRunTest : public CommandTest {
                            0));
   }
 
-  // As a store is whose maker was killed before it had heard of the peer's halves.
+  // Restores the state of a store whose maker was killed before it had received the peer's digests.
   void lock(char party) const {
     Store store = Store::open(path(std::string(1, party)), {.purpose = Purpose::Make});
     store.change("lock", 0, [](Change& change) {
@@ -46,15 +46,15 @@ class UnlockRunTest : public CommandTest {
   }
 };
 
-// The one who was faster has given away a part of what the other one has still locked, and was
-// killed before the other one heard of it.
+// The faster party has granted a part of what the other one still has locked, and was killed before
+// the other one was told.
 TEST_F(UnlockRunTest, RunsAlthoughOnlyOnePartyHasUnlocked) {
   for (const char late : {'A', 'B'}) {
     lock(late);
     {
       Store store = Store::open(path(late == 'A' ? "B" : "A"));
       ReservationRequest request;
-      request.counts.of = {40, 40, 0, 0, 0, 0, 300};  // more than a batch of each
+      request.counts.of = {40, 40, 0, 0, 0, 0, 300};  // more than one batch of each
       (void)store.grant(request);
     }
     const BothEnded ended = [&] {
@@ -66,7 +66,7 @@ TEST_F(UnlockRunTest, RunsAlthoughOnlyOnePartyHasUnlocked) {
     expect_sum(ended.b);
     EXPECT_EQ(store_info(late)["kinds"]["triples"]["locked"], 0);
     if (late == 'A') {
-      // Both anew.
+      // Make both stores again.
       for (const char party : {'A', 'B'}) std::filesystem::remove_all(path(std::string(1, party)));
       make_both();
     }

@@ -1,5 +1,5 @@
-// `tinyot store verify`, alone and with the peer: what is corrupt, missing or different, to the
-// last batch, is in the report and in the exit status of the party that sees it.
+// `tinyot store verify`, alone and with the peer: corrupt, missing and differing batches, including
+// the last one, are in the report and in the exit status of the party that sees them.
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
@@ -34,7 +34,7 @@ class VerificationTest : public CommandTest {
     return {std::move(ended_a), b.end()};
   }
 
-  // A bit of the record of the last batch.
+  // Flips a bit in the record of the last batch.
   void flip_last(char party) const {
     const std::string store = path(std::string(1, party));
     const std::string sealed =

@@ -1,6 +1,6 @@
 // The attack on commit-and-open at every EQ of a real session: the cheater deviates in the message
-// before, takes the honest party's message of EQ, and leaves. Here it has its own scalar, and the
-// password's base of every candidate, even of the honest party's very digest.
+// before, receives the honest party's message of EQ, and disconnects. Here it has its own scalar
+// and the base point of every candidate password, including that of the honest party's digest.
 #include <gtest/gtest.h>
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -48,7 +48,7 @@ class NoSink final : public MaterialSink {
   void finish_unit() override {}
 };
 
-// A session that makes two units, and what the second one's randomness was.
+// A session that makes two units, and the randomness of the second one.
 struct Played {
   struct OfParty {
     Conduct conduct;
@@ -100,7 +100,7 @@ Played play(Profile profile, Party cheater, const Deviation* deviation) {
   return played;
 }
 
-// One run of EQ, as it was on the wire.
+// One run of EQ, as seen on the wire.
 struct Equality {
   SessionId id;
   Point u, v;
@@ -112,7 +112,7 @@ struct Equality {
     std::memcpy(confirmation.bytes.data(), answer.payload.data() + 32, 32);
   }
 
-  // The counter with which B's confirmation is of this shared point.
+  // The counter for which B's confirmation matches this shared point.
   std::optional<std::uint64_t> fits(const Point& shared) const {
     for (std::uint64_t counter = 0; counter < 8; ++counter)
       if (RandomOracle(id, {"EQ confirm", 'B', counter})
@@ -125,7 +125,7 @@ struct Equality {
     return std::nullopt;
   }
 
-  // The scalar that makes the shared point of `peers`, among all that the randomness holds.
+  // Searches the randomness for the scalar that maps `peers` to the shared point.
   Integer find_scalar(const std::vector<std::byte>& random, const Point& peers) const {
     for (std::size_t at = 0; at + 64 <= random.size(); at += 8) {
       const Integer scalar = scalar_at(std::span(random).subspan(at, 64));
@@ -153,7 +153,7 @@ Deviation lie_in_last(const Played& honest, Party cheater, std::uint32_t tag, st
 struct Lie {
   Profile profile;
   std::uint32_t tag;
-  std::string check;  // that finds it
+  std::string check;  // that detects it
 };
 const Lie kLies[] = {{Profile::Nnob12, 0x1101, "EQ of LaBit"},
                      {Profile::Nnob12, 0x1202, "EQ of global key"},
@@ -177,10 +177,10 @@ TEST_P(WalkAway, MessagesOfBAllowNoOfflineTest) {
     Played cheated = play(profile, Party::A, &lie);
     ASSERT_EQ(cheated[Party::A].ending.check, check) << cheated[Party::A].ending.text;
     EXPECT_EQ(cheated[Party::B].ending.kind, Ending::Kind::Cut) << cheated[Party::B].ending.text;
-    EXPECT_EQ(cheated[Party::B].conduct.sent.back().tag, kAnswer) << "B has said more";
+    EXPECT_EQ(cheated[Party::B].conduct.sent.back().tag, kAnswer) << "B has sent more";
     const SeenMessage& point = *cheated.last(Party::A, kPoint);
     attacked.emplace_back(cheated.id, point, *cheated.last(Party::B, kAnswer));
-    // The same run where A has not lied shows where in the randomness the scalars are.
+    // The same run without the lie shows where in the randomness the scalars are.
     if (!equal)
       equal.emplace(honest.id, find(honest[Party::A].conduct.sent, kPoint, point.occurrence),
                     find(honest[Party::B].conduct.sent, kAnswer, point.occurrence));
@@ -191,7 +191,7 @@ TEST_P(WalkAway, MessagesOfBAllowNoOfflineTest) {
 
   std::vector<Point> bases = {times(as_scalar(inverse(a)), equal->u)};
   for (const Equality& run : attacked) {
-    ASSERT_TRUE(run.fits(times(as_scalar(b), run.u))) << "the test plays EQ wrongly";
+    ASSERT_TRUE(run.fits(times(as_scalar(b), run.u))) << "the test does not follow EQ";
     bases.push_back(times(as_scalar(inverse(a)), run.u));
     bases.push_back(times(as_scalar(inverse(b)), run.v));
     EXPECT_NE(bases.back().bytes, bases[bases.size() - 2].bytes) << "the digests are equal";
@@ -207,7 +207,7 @@ TEST_P(WalkAway, MessagesOfBAllowNoOfflineTest) {
   }
 }
 
-// A says no more than its point before it has seen that B has the same digest.
+// A sends nothing except its point until it has verified that B has the same digest.
 TEST_P(WalkAway, MessagesOfAAllowNoOfflineTest) {
   const auto& [profile, tag, check] = GetParam();
   Played honest = play(profile, Party::B, nullptr);
