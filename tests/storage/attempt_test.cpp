@@ -61,7 +61,7 @@ TEST(Attempt, AddsTotalsOfSeveralStores) {
 
 class AttemptTest : public StoreTest {
  protected:
-  // Each number has a bit of its own as its risk, so that sums are unique.
+  // The risk of each number is a distinct bit, so that sums are unique.
   static BegunUnit unit(std::uint64_t number) {
     return {number, {300 + number, 4}, {{std::uint64_t{1} << number, 0, 0}}};
   }

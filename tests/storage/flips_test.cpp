@@ -1,7 +1,7 @@
-// Flipped bits on the disk: the store fails with a StoreError, or all that it serves is right. Each
-// trial is a process of its own, so that crashes are detected.
+// Flipped bits on the disk: the store fails with a StoreError, or everything that it serves is
+// correct. Each trial runs in its own process, so that crashes are detected.
 //
-// TINYOT_FLIPS=N makes N trials of each test instead of a hundred or two.
+// TINYOT_FLIPS=N runs N trials of each test instead of one or two hundred.
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -78,7 +78,7 @@ class FlipTest : public StoreTest {
 
   std::string database_, keys_;
   std::vector<std::size_t> tree_pages_;
-  // offset and size of each record that can still be served and fills pages of its own
+  // offset and size of each record that can still be served and fills whole pages
   std::vector<std::pair<std::size_t, std::size_t>> records_;
   MaterialCounts position_, made_;
 };
@@ -170,7 +170,7 @@ bool draws_right(Reservation& reservation) {
   return true;
 }
 
-// Uses a store in every way, in a process of its own.
+// Uses a store in every way, in a separate process.
 Outcome use(const std::filesystem::path& dir, const MaterialCounts& position,
             const MaterialCounts& made) {
   try {
@@ -178,7 +178,7 @@ Outcome use(const std::filesystem::path& dir, const MaterialCounts& position,
     Store store = open_to_make(dir);
     for (const MaterialKind kind : kAllMaterialKinds)
       if (store.position()[kind] < position[kind] && store.left()[kind] > 0) {
-        // An older state: what was served since must not open.
+        // An older state: material served since then must not open.
         Reservation again =
             store.reserve({}, counts_of(kind, position[kind] - store.position()[kind]));
         return draws_right(again) ? Outcome::ServedAgain : Outcome::Wrong;
@@ -208,8 +208,8 @@ Outcome FlipTest::outcome_of(const Flip& flip) {
   std::string database = database_, keys = keys_;
   std::string& flipped = flip.file == "material.mdb" ? database : keys;
   flipped[flip.bit / 8] = static_cast<char>(flipped[flip.bit / 8] ^ (1 << (flip.bit % 8)));
-  // Written in place, since new files would be a copy. Bytes after the database's last page have no
-  // meaning.
+  // Written in place, since new files would count as a copy. Bytes after the database's last page
+  // have no meaning.
   std::fstream(dir_ / "material.mdb", std::ios::binary | std::ios::in | std::ios::out) << database;
   write_file(dir_ / "store.keys", keys);
   const int status = status_of_child([&] {

@@ -71,7 +71,7 @@ TEST(Manifest, RejectsFormatWithoutLogOfAttempts) {
   EXPECT_TRUE(mentions(message, "start a new session"));
 }
 
-// Earlier versions wrote how leaky triples were made, also for the way that remains.
+// Earlier versions recorded how leaky triples were made, even for the method that is still in use.
 TEST(Manifest, ReadsEarlierVersionWithCurrentKindOfTriples) {
   stored::ManifestRecord record;
   ASSERT_TRUE(record.ParseFromString(serialize_manifest(test_manifest(Party::A))));

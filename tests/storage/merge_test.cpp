@@ -94,7 +94,7 @@ TEST_F(MergeTest, RequiresShardsOfOneSession) {
 TEST_F(MergeTest, RepetitionAfterCompletionChangesNothing) {
   const auto shards = make_three();
   EXPECT_FALSE(merge_shards(out_, shards, {}).was_done);
-  // Also after some of the material was used.
+  // Even after some of the material has been used.
   Store::open(out_).reserve({}, counts_of(kMerged, 100)).finish();
   const std::string keys = read_file(out_ / "store.keys");
   const Merged again = merge_shards(out_, std::vector{shards[1], shards[0], shards[2]}, {});
@@ -111,7 +111,7 @@ TEST_F(MergeTest, RejectsOtherStoreAtDestination) {
       mentions(message_of([&] { merge_shards(out_, shards, {}); }), "already holds a store"));
   std::filesystem::remove_all(out_);
   merge_shards(out_, shards, {});
-  // Neither with some of the shards nor at another destination.
+  // Neither with only some of the shards nor at another destination.
   EXPECT_TRUE(mentions(message_of([&] {
                          merge_shards(out_, std::vector{shards[0], shards[1]}, {});
                        }),

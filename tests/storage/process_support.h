@@ -17,7 +17,7 @@
 
 namespace tinyot {
 
-// Runs `body` in a child process. If the body returns or throws, the process ends with status 1.
+// Runs `body` in a child process. If `body` returns or throws, the process ends with status 1.
 template <class Body>
 pid_t start_child(const Body& body) {
   const pid_t child = ::fork();
@@ -43,7 +43,7 @@ int status_of_child(const Body& body) {
 
 inline void kill_this_process() { ::kill(::getpid(), SIGKILL); }
 inline bool was_killed(int status) { return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL; }
-// For a body that reports by its exit status whether all was as expected.
+// For a body that reports through its exit status whether everything was as expected.
 [[noreturn]] inline void exit_well(bool is_well) { ::_exit(is_well ? 0 : 2); }
 inline bool ended_well(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 
@@ -68,7 +68,7 @@ class Shared {
   T* object_;
 };
 
-// A counter that synchronises processes: one calls reach(n), others wait until it has.
+// A counter that synchronises processes: one calls reach(n), the others wait for that.
 class Steps {
  public:
   void reach(int step) const { *step_ = step; }

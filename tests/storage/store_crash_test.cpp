@@ -1,4 +1,4 @@
-// Processes that are killed while they use a store, and what the next one finds.
+// Processes that are killed while they use a store, and the state that the next one finds.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -113,7 +113,7 @@ TEST_F(StoreOnDiskTest, SurvivesKillsAtRandomTimes) {
 TEST_F(StoreTest, MakesStoreAfterInterruptedCreation) {
   std::filesystem::create_directory(dir_);
   std::filesystem::permissions(dir_, std::filesystem::perms::owner_all);
-  // As left by a process that was killed before the database had its name.
+  // The state left by a process that was killed before the database had its name.
   write_file(dir_ / "store.keys", "TINY");
   write_file(dir_ / "material.mdb.new", std::string(5000, 'x'));
   EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_); }), "no store in"));
@@ -122,7 +122,7 @@ TEST_F(StoreTest, MakesStoreAfterInterruptedCreation) {
   expect_good(store, 0, 500);
 }
 
-// New files are not written through existing links of their names.
+// New files are not written through existing links with their names.
 TEST_F(StoreTest, DoesNotWriteThroughLinks) {
   namespace fs = std::filesystem;
   fs::create_directory(dir_);

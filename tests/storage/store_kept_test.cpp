@@ -12,7 +12,7 @@ constexpr MaterialKind kOfA = MaterialKind::AuthBitsA, kOfB = MaterialKind::Auth
 
 class KeptTest : public StoreTest {
  protected:
-  // Objects that no unit of these tests has.
+  // Objects that do not occur in any unit of these tests.
   static constexpr std::uint64_t kFrom = 1 << 20;
 
   static void keep(Store& store, std::uint64_t from = kFrom) {

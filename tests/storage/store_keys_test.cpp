@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A copy of a store, as a backup or theft makes it.
+// A copy of a store, as a backup or a theft would make it.
 void copy_store(const fs::path& from, const fs::path& to) {
   fs::create_directory(to);
   fs::permissions(to, fs::perms::owner_all);

@@ -165,7 +165,7 @@ struct Ledger {
   static constexpr std::uint64_t kObjects = 120000;
   std::atomic<std::uint8_t> served[kObjects];
 
-  // Records a range; whether all of it is served for the first time.
+  // Records a range. Returns whether all of it is served for the first time.
   bool record(std::uint64_t first, std::uint64_t count) {
     bool is_first = first + count <= kObjects;
     for (std::uint64_t i = first; is_first && i < first + count; ++i)
@@ -179,7 +179,7 @@ struct Ledger {
   }
 };
 
-// Draws ranges of various sizes until the store is empty. Exits with 0 if all objects were right
+// Draws ranges of various sizes until the store is empty. Exits with 0 if all objects were correct
 // and served once.
 [[noreturn]] void draw_until_empty(const std::filesystem::path& dir, Ledger& ledger,
                                    std::uint64_t seed, bool is_made_meanwhile) {

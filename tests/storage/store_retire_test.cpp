@@ -1,4 +1,4 @@
-// Retiring a store erases its keys, whatever state it is in, unless a process has it open.
+// Retiring a store erases its keys, whatever its state, unless a process has it open.
 #include <sys/stat.h>
 
 #include "storage/retire.h"
@@ -110,7 +110,7 @@ TEST_F(RetireTest, RejectsStoreInUse) {
       exit_well(true);
     });
     steps.wait_until(1);
-    // Also if the store is corrupt.
+    // Even if the store is corrupt.
     if (purpose == Purpose::Make) fs::remove(dir_ / "material.mdb");
     EXPECT_TRUE(mentions(message_of([&] { retire_store(dir_, {}); }), "in use by"));
     EXPECT_FALSE(has_no_keys(dir_));

@@ -152,7 +152,7 @@ inline void unlock_all(Store& store) {
   store.unlock(first, end, store.halves(first, end));
 }
 
-// Adds a unit of one kind: LOCKED, or unlocked.
+// Add a unit of one kind: LOCKED, or unlocked.
 inline void add_locked_unit(Store& store, MaterialKind kind, std::size_t count) {
   store.pour(test_batch(kind, store.manifest().me, store.made()[kind], count));
   store.finish_unit();
@@ -221,7 +221,7 @@ inline void write_file(const std::filesystem::path& path, const std::string& byt
       path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-// Replaces every occurrence of a pattern in a file by a text of the same length; returns the number
+// Replaces every occurrence of a pattern in a file by a text of the same length. Returns the number
 // of replacements.
 inline int replace_in_file(const std::filesystem::path& path, const std::string& pattern,
                            const std::string& replacement) {

@@ -1,4 +1,4 @@
-// LOCKED units are not served; unlocking requires matching digests of the peer.
+// LOCKED units are not served; unlocking requires matching digests from the peer.
 #include "storage/record.h"
 #include "tests/storage/store_support.h"
 #include "tests/support/layers.h"
@@ -141,7 +141,7 @@ TEST_F(UnlockTest, SkipsBatchesCutHere) {
 TEST_F(UnlockTest, RejectsChangedDigestOfUnlockedBatch) {
   ASSERT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
   EXPECT_EQ(unlock_message(0, 1, peers(0, 1, 1)), "");
-  // The second batch of the first unit has another half; then nothing of the second unit is
+  // The second batch of the first unit has a different half; then nothing of the second unit is
   // unlocked either.
   for (const std::size_t byte : {0u, 8u, 15u}) {
     Halves others = peers(0, 2, 1);

@@ -3,9 +3,9 @@
 //   unit 1   20 objects of every kind, and 70 further authenticated bits of A
 //   unit 2   10 objects of every kind
 //   unit 3   5 objects of every kind, LOCKED
-// as test_batch makes them. 6 of every kind are served, 2 authenticated ANDs of A skipped, and the
-// next 3 reserved as reservation 1. Then one unit was withdrawn and one broken off. The keys are
-// sealed under tests/vectors/store_v3/store.key.
+// as test_batch makes them. Then 6 of every kind are served, 2 authenticated ANDs of A skipped, and
+// the next 3 reserved as reservation 1. Finally, one unit is withdrawn and one broken off. The keys
+// are sealed under tests/vectors/store_v3/store.key.
 //
 // To make an example of a new format, in a directory with its number:
 //   TINYOT_NEW_VECTOR=tests/vectors/store_v3 storage_test --gtest_also_run_disabled_tests
@@ -42,7 +42,7 @@ Attempt attempt_at(std::uint64_t unit, std::uint64_t ands, Attempt::State state)
 class StoreVectorTest : public StoreTest {
  protected:
   StoreVectorTest() {
-    // Files of a repository have other permissions, and are copies.
+    // Files of a repository have different permissions, and are copies.
     for (const Party me : {Party::A, Party::B}) {
       fs::create_directory(dir_of(me));
       fs::permissions(dir_of(me), fs::perms::owner_all);

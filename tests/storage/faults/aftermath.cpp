@@ -11,7 +11,7 @@ namespace tinyot::faults {
 namespace {
 
 // Slots with keys of records that were served, dropped or cut in two. Their sealed bytes may still
-// be in the file, so the keys should be erased.
+// be in the file, so these keys must be erased.
 std::vector<std::uint64_t> unerased_slots(const Store& store, const std::filesystem::path& keys) {
   std::set<std::uint64_t> used;
   store.look([&](const View& view) {
@@ -99,7 +99,7 @@ void check_aftermath(const std::filesystem::path& dir, Ledger& ledger) {
     return;
   }
   try {
-    // Read before opening, which erases keys that are left.
+    // Read before opening, which erases remaining keys.
     constexpr std::size_t kSaltAt = 48;
     const bool is_erased =
         read_file(dir / "store.keys").find_first_not_of('\0', kSaltAt) == std::string::npos;

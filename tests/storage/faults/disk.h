@@ -1,9 +1,9 @@
-// Model of a disk at a power failure: of every file and directory it keeps what was synced, and a
-// choice of the rest.
+// Model of a disk at a power failure: of every file and directory, what was synced survives, and of
+// the rest a selection.
 //
 // A file consists of sectors of 512 bytes. A sector that was written since the file's last sync has
 // its old content or any later one. Writes through O_DSYNC are synced. Of the changes to a
-// directory since its last sync any number of the first ones survives.
+// directory since its last sync, a prefix of any length survives.
 #pragma once
 
 #include <sys/types.h>
@@ -21,14 +21,14 @@ namespace tinyot::faults {
 
 class Disk final : public Observer {
  public:
-  // What is below `root` now counts as synced. `before_change` is called before every change, and
-  // may simulate a power failure.
+  // The current contents of `root` count as synced. `before_change` is called before every change,
+  // and may simulate a power failure.
   Disk(std::filesystem::path root, std::function<void()> before_change);
 
   // Chooses the state that survives: 0 is the synced one, states - 1 the newest.
   using Chance = std::function<std::size_t(std::size_t states)>;
 
-  // Writes to `image` what would be found below `root` after a power failure.
+  // Writes to `image` the contents that `root` would have after a power failure.
   void after_power_cut(const std::filesystem::path& image, const Chance& chance);
 
   void before_call() override;

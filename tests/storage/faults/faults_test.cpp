@@ -18,7 +18,7 @@ class FaultTest : public StoreTest {
   FaultTest() : StoreTest(directory_in_memory()) {}
 
   void run_all(Fault fault, std::uint64_t every);
-  // Runs the scenario with one fault; whether the fault was reached.
+  // Runs the scenario with one fault; returns whether the fault was reached.
   bool run_with(Fault fault, std::uint64_t at);
 
   std::uint64_t second_tries_ = 0;
@@ -73,7 +73,7 @@ constexpr std::uint64_t kSlowness = 3;
 constexpr std::uint64_t kSlowness = 1;
 #endif
 
-// Each call of the scenario in turn, or with some faults every second or third one only; every one
+// Each call of the scenario in turn; for some faults only every second or third one, but every one
 // with TINYOT_ALL_FAULTS=1.
 void FaultTest::run_all(Fault fault, std::uint64_t every) {
   every *= kSlowness;

@@ -123,7 +123,7 @@ int done(const Call& call, const Notify& notify) {
 }
 
 int synced(int file) {
-  // Not executed: what was written is visible to later processes without a sync.
+  // Not executed: later processes see what was written even without a sync.
   return done([] { return 0; }, [&](Observer& target) { target.synced(file); });
 }
 

@@ -175,7 +175,7 @@ void Scenario::end() {
   });
   steps_.push_back([this] {
     ledger_.revocation_begun = true;
-    store_->revoke("for the sake of a test");
+    store_->revoke("for a test");
     ledger_.is_revoked = true;
   });
 }
@@ -187,7 +187,7 @@ bool Scenario::step(const std::function<void()>& body) {
   } catch (const StoreError&) {
     ++ledger_.errors;
   } catch (const Disagreement& error) {
-    // Expected if a step is repeated that was done although it reported an error.
+    // Expected if a step is repeated that took effect although it reported an error.
     if (ledger_.errors == 0) ledger_.report(error.what());
   } catch (const std::exception& error) {
     ledger_.report(std::string("not a StoreError: ") + error.what());

@@ -1,5 +1,5 @@
-// A scenario that uses a store in every way, step by step. The ledger, outside the process, records
-// which steps the store has confirmed and how often each object was served.
+// A scenario that exercises every use of a store, step by step. The ledger, outside the process,
+// records which steps the store has confirmed and how often each object was served.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class Scenario {
   // `when_failed` is called after the first error of a step, before the step is repeated.
   Scenario(std::filesystem::path dir, Ledger& ledger, std::function<void()> when_failed);
 
-  // Runs all steps, each repeated once if it fails; whether all succeeded.
+  // Runs all steps, each repeated once if it fails; returns whether all succeeded.
   bool run();
 
  private:
