@@ -84,7 +84,7 @@ TEST_P(OpenWorker, TimesOutWithoutPeer) {
   EXPECT_THROW(place.open_worker(ids(), Party::A, 1), NetworkError);
 }
 
-// Notes what has become of a store by the time that the peer is told.
+// Records the state of a store at the time when the abort is sent.
 class AbortChannel final : public ChannelDecorator {
  public:
   explicit AbortChannel(const Store& store) : ChannelDecorator(nullptr), store_(store) {}
@@ -126,7 +126,7 @@ TEST_F(WithinSession, RevokesEveryStoreBeforeNotifyingThePeer) {
   fail_with(PeerCheated("EQ of a test"));
   EXPECT_EQ(channel_.aborts, 1);
   EXPECT_TRUE(channel_.keys_were_gone);
-  EXPECT_TRUE(channel_.had_deadline) << "a peer that reads nothing must not hold the report back";
+  EXPECT_TRUE(channel_.had_deadline) << "a peer that reads nothing must not delay the report";
   for (const Store& store : stores_) {
     EXPECT_EQ(store.manifest().state, SessionState::Revoked);
     EXPECT_EQ(store.manifest().dead_reason, "the peer cheated, check: EQ of a test");

@@ -1,5 +1,5 @@
-// A store or session file goes on with the peer that it was made with: the whole fingerprint
-// counts.
+// A store or session file is continued only with the peer it was made with: the whole fingerprint
+// is compared.
 #include "engine/peer_identity.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Jobs that cannot be planned, and jobs that differ from what was begun.
+// Jobs that cannot be planned, and jobs that differ from the one that was begun.
 #include "engine/plan.h"
 
 #include <gtest/gtest.h>

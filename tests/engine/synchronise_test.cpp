@@ -1,5 +1,5 @@
-// Wrong messages about stores: each is found by a check of its own, and takes nothing out of the
-// honest party's store.
+// Wrong messages during store synchronisation: each is detected by its own check and consumes
+// nothing from the honest party's store.
 #include "engine/synchronise.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ struct SentOffer {
 
 class Agreement : public StoreTest {
  protected:
-  // Two stores of kMade triples, of which both have served kServed.
+  // Two stores of kMade triples; both have served kServed of them.
   Agreement() {
     for (const Party party : {Party::A, Party::B}) {
       Store store = make_store(place(party), party);
@@ -44,9 +44,9 @@ class Agreement : public StoreTest {
         options, false);
   }
 
-  // The cheater changes one message of it; the honest party's end, and what its store has lost.
+  // Runs with one message of the cheater altered; returns the outcome of the honest party.
   template <class Message>
-  Outcome honest_end(Party cheater, const char* tag, const std::function<void(Message&)>& lie) {
+  Outcome honest_outcome(Party cheater, const char* tag, const std::function<void(Message&)>& lie) {
     const Deviation deviation = [&](std::string_view sent, std::size_t,
                                     std::vector<std::byte>& payload) {
       if (sent != tag) return;
@@ -64,18 +64,18 @@ class Agreement : public StoreTest {
     return cheater == Party::A ? outcomes.b : outcomes.a;
   }
 
-  void expect_refused(Party cheater, const std::string& says,
+  void expect_refused(Party cheater, const std::string& part,
                       const std::function<void(StoreStatus&)>& lie) {
     SCOPED_TRACE(letter(cheater));
-    const std::uint64_t stood = Store::open(place(peer_of(cheater))).position()[kKind];
-    const Outcome outcome = honest_end<StoreStatus>(cheater, "store.standing", lie);
-    EXPECT_TRUE(mentions(outcome.message, says));
-    expect_nothing_lost(peer_of(cheater), stood);
+    const std::uint64_t position = Store::open(place(peer_of(cheater))).position()[kKind];
+    const Outcome outcome = honest_outcome<StoreStatus>(cheater, "store.standing", lie);
+    EXPECT_TRUE(mentions(outcome.message, part));
+    expect_nothing_lost(peer_of(cheater), position);
   }
 
-  void expect_nothing_lost(Party party, std::uint64_t stood = kServed) {
+  void expect_nothing_lost(Party party, std::uint64_t position = kServed) {
     const Store store = Store::open(place(party));
-    EXPECT_EQ(store.position()[kKind], stood);
+    EXPECT_EQ(store.position()[kKind], position);
     EXPECT_EQ(store.burnt()[kKind], 0u);
   }
 };
@@ -91,38 +91,36 @@ TEST_F(Agreement, HonestPartiesTakeWhatIsNeeded) {
 TEST_F(Agreement, PeerFarAheadBurnsNothing) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is far ahead",
-                   [](StoreStatus& standing) { standing.position[kKind] += kBurnMax + kMade; });
+                   [](StoreStatus& status) { status.position[kKind] += kBurnMax + kMade; });
 }
 
 TEST_F(Agreement, RejectsPeerWithOlderStore) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "the peer's store is an older copy",
-                   [](StoreStatus& standing) { standing.position[kKind] = kServed - 1; });
+                   [](StoreStatus& status) { status.position[kKind] = kServed - 1; });
 }
 
 TEST_F(Agreement, RejectsOwnOlderStore) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "this store is an older copy",
-                   [](StoreStatus& standing) { standing.confirmed[kKind] = kMade; });
+                   [](StoreStatus& status) { status.confirmed[kKind] = kMade; });
 }
 
 TEST_F(Agreement, RejectsPeerThatLostUnlockedUnits) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "the peer's store is an older copy", [](StoreStatus& standing) {
-      standing.units_made = standing.units_unlocked = 0;
-    });
+    expect_refused(cheater, "the peer's store is an older copy",
+                   [](StoreStatus& status) { status.units_made = status.units_unlocked = 0; });
 }
 
 TEST_F(Agreement, RejectsMoreUnitsUnlockedThanMade) {
   for (const Party cheater : {Party::A, Party::B})
-    expect_refused(cheater, "store standing", [](StoreStatus& standing) {
-      standing.units_unlocked = standing.units_made + 1;
-    });
+    expect_refused(cheater, "store standing",
+                   [](StoreStatus& status) { status.units_unlocked = status.units_made + 1; });
 }
 
 TEST_F(Agreement, RejectsRangeOfAnotherSize) {
   for (const std::uint64_t size : {kNeeded - 1, kNeeded + 1}) {
-    const Outcome outcome = honest_end<SentOffer>(
+    const Outcome outcome = honest_outcome<SentOffer>(
         Party::A, "store.allotment",
         [&](SentOffer& offer) { offer.end[kKind] = offer.start[kKind] + size; });
     EXPECT_TRUE(mentions(outcome.message, "the peer gives out " + std::to_string(size)));
@@ -131,34 +129,36 @@ TEST_F(Agreement, RejectsRangeOfAnotherSize) {
 }
 
 TEST_F(Agreement, RejectsRangeThatEndsBeforeItBegins) {
-  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
-    offer.start[kKind] = offer.end[kKind] + 1;
-  });
+  const Outcome outcome = honest_outcome<SentOffer>(
+      Party::A, "store.allotment",
+      [](SentOffer& offer) { offer.start[kKind] = offer.end[kKind] + 1; });
   EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
   expect_nothing_lost(Party::B);
 }
 
 TEST_F(Agreement, RejectsPlanThatWasNotRequested) {
-  const Outcome outcome =
-      honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) { offer.plan = 7; });
+  const Outcome outcome = honest_outcome<SentOffer>(Party::A, "store.allotment",
+                                                    [](SentOffer& offer) { offer.plan = 7; });
   EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
   expect_nothing_lost(Party::B);
 }
 
 TEST_F(Agreement, RejectsServedRange) {
-  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
-    offer.start[kKind] -= 1;
-    offer.end[kKind] -= 1;
-  });
+  const Outcome outcome =
+      honest_outcome<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
+        offer.start[kKind] -= 1;
+        offer.end[kKind] -= 1;
+      });
   EXPECT_TRUE(mentions(outcome.message, "the peer grants triples " + std::to_string(kServed - 1)));
   expect_nothing_lost(Party::B);
 }
 
 TEST_F(Agreement, RangeFarAheadBurnsNothing) {
-  const Outcome outcome = honest_end<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
-    offer.start[kKind] += kBurnMax + 1;
-    offer.end[kKind] += kBurnMax + 1;
-  });
+  const Outcome outcome =
+      honest_outcome<SentOffer>(Party::A, "store.allotment", [](SentOffer& offer) {
+        offer.start[kKind] += kBurnMax + 1;
+        offer.end[kKind] += kBurnMax + 1;
+      });
   EXPECT_TRUE(mentions(outcome.message, "the peer's store is far ahead"));
   expect_nothing_lost(Party::B);
 }
@@ -166,12 +166,12 @@ TEST_F(Agreement, RangeFarAheadBurnsNothing) {
 TEST_F(Agreement, RejectsOwnStoreWithoutUnitsThatThePeerUnlocked) {
   for (const Party cheater : {Party::A, Party::B})
     expect_refused(cheater, "this store is an older copy: it has 1 units",
-                   [](StoreStatus& standing) { standing.units_unlocked = ++standing.units_made; });
+                   [](StoreStatus& status) { status.units_unlocked = ++status.units_made; });
 }
 
 TEST_F(Agreement, RejectsWrongConfirmationOfRange) {
-  const Outcome outcome =
-      honest_end<std::uint64_t>(Party::B, "store.taken", [](std::uint64_t& answer) { answer = 2; });
+  const Outcome outcome = honest_outcome<std::uint64_t>(Party::B, "store.taken",
+                                                        [](std::uint64_t& answer) { answer = 2; });
   EXPECT_EQ(outcome.check, "store allotment") << outcome.message;
 }
 
@@ -181,7 +181,7 @@ TEST_F(Agreement, RejectsMoreBatchesThanObjectsBeforeAllocating) {
     add_locked_unit(store, kKind, kNeeded);
   }
   for (const Party cheater : {Party::A, Party::B}) {
-    const Outcome outcome = honest_end<std::uint64_t>(
+    const Outcome outcome = honest_outcome<std::uint64_t>(
         cheater, "store.half_count", [](std::uint64_t& count) { count = std::uint64_t{1} << 40; });
     EXPECT_TRUE(
         mentions(outcome.message, "more than the " + std::to_string(kMade + kNeeded) + " objects"));

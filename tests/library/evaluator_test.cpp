@@ -81,14 +81,14 @@ TEST(Evaluator, RefusesSharedValuesThatDoNotFit) {
       EXPECT_THROW(evaluator.run(*is_above(1), {}), UsageError) << "none is given";
       EXPECT_THROW(evaluator.run(*is_above(1), {}, first.shared, 2), UsageError) << "other lanes";
       EXPECT_EQ(evaluator.run(*is_above(1), {}, first.shared).outputs.integer("above"), 1u)
-          << "an argument that is refused does not end the connection";
+          << "a rejected argument does not end the connection";
     }
     Evaluator another(stores.run(party));
     EXPECT_THROW(another.run(*is_above(1), {}, first.shared), UsageError);
   });
 }
 
-// Both calls are valid, and differ: this is no cheating, and costs no session.
+// Both calls are valid but differ. That is not cheating, so the session is not revoked.
 TEST(Evaluator, DetectsDisagreement) {
   const Stores stores;
   both([&](Party party) {

@@ -91,7 +91,7 @@ TEST(Library, ComparesCircuitsBeforeUsingMaterial) {
   const Stores stores;
   const StoreInfo before = Store(stores.of(Party::A)).info();
   both([&](Party party) {
-    // The same name and interface, and another gate.
+    // The same name and interface, but another gate.
     const auto circuit = make_circuit("f", [=](Program& program) {
       const auto x = program.input("x", 1, Party::A), y = program.input("y", 1, Party::B);
       program.output("z", party == Party::A ? x[0] & y[0] : x[0] | y[0]);
@@ -146,7 +146,7 @@ TEST(Library, StopsPreprocessingAfterCurrentUnit) {
   });
 }
 
-// Asks to stop a moment after `work` has begun, and expects that it does so soon.
+// Requests a stop shortly after `work` has begun, and expects it to end soon.
 void expect_cancelled(const std::function<void(std::stop_token)>& work) {
   std::stop_source stop;
   const auto begin = std::chrono::steady_clock::now();
@@ -171,7 +171,7 @@ TEST(Library, CancelsTheWaitForThePeer) {
   EXPECT_FALSE(std::filesystem::exists(directory / "store"));
 }
 
-// The peer is connected, and says nothing.
+// The peer connects but sends nothing.
 TEST(Library, CancelsTheHandshake) {
   const Directory directory;
   const auto [mine, peers] = socket_pair();
@@ -182,7 +182,7 @@ TEST(Library, CancelsTheHandshake) {
   ::close(peers);
 }
 
-// A deep circuit; the peer finds the connection closed, and its store stays as it was.
+// A deep circuit. The peer sees the connection close, and its store is unchanged.
 TEST(Library, CancelsRuns) {
   const Stores stores(1 << 19, 1 << 10);
   const auto deep = make_circuit("deep", [](Program& program) {

@@ -1,4 +1,4 @@
-// Both parties on two threads of this process, with the public headers alone.
+// Both parties on two threads of this process, using only the public headers.
 #pragma once
 
 #include <arpa/inet.h>
@@ -36,8 +36,8 @@ class Directory {
   std::filesystem::path path_;
 };
 
-// The ends of connections over pairs of sockets, any number of them. If one of the parties is gone,
-// the other one's streams end.
+// The ends of any number of connections over pairs of sockets. When one party ends, the other
+// party's streams end too.
 struct Endpoints {
   Endpoints() {
     const auto sockets = std::make_shared<Sockets>();
@@ -68,7 +68,7 @@ struct Endpoints {
   std::vector<Endpoint> ends;
 };
 
-// Runs `work` for both parties. An exception of one of them is thrown here, A's first.
+// Runs `work` for both parties. An exception of either party is rethrown here, A's first.
 inline void both(const std::function<void(Party)>& work) {
   auto of_b = std::async(std::launch::async, [&] { work(Party::B); });
   std::exception_ptr failure;
@@ -81,7 +81,7 @@ inline void both(const std::function<void(Party)>& work) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// An address at which nothing listens.
+// An address on which no process listens.
 inline std::string free_address() {
   const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in name{};

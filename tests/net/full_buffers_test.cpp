@@ -53,8 +53,8 @@ TEST_P(FullBuffers, OneLargeMessageBothWaysDoesNotDeadlock) {
   both_send_first(StreamPair(GetParam(), kSlow), 1, 90 * kMegabyte);
 }
 
-// A party that is blocked in writing, since the peer reads nothing, buffers a bounded amount of
-// what the peer sends.
+// A party whose write is blocked because the peer reads nothing buffers a bounded amount of what
+// the peer sends.
 TEST(Flood, ReadAheadIsBounded) {
   constexpr std::size_t kWritten = 40 * kMegabyte, kAhead = 64 * kMegabyte,
                         kSocketBuffers = 24 * kMegabyte;

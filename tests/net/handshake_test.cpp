@@ -23,7 +23,8 @@ Hello hello_of(Party party, std::vector<Parameter> parameters) {
 
 const std::vector<Parameter> kParameters = {{"profile", "nnob12"}, {"sigma", "40"}};
 
-// A handshake of A with kParameters and B with `of_b`, and what both can do about it.
+// A handshake of A with kParameters and B with `of_b`; `remedy` is that of the expected
+// disagreement.
 Outcomes handshake_outcomes(const Hello& of_b, Remedy remedy) {
   return run_channels([&](Party party, Channel& channel) {
     try {

@@ -111,7 +111,7 @@ TEST(Identity, RejectsMalformedIdentity) {
   EXPECT_EQ(refusal_of(key + other.certificate_pem()).find(key.substr(30, 20)), std::string::npos);
 }
 
-// Keys of other types, and encrypted ones, for which no passphrase may be asked at the terminal.
+// Keys of other types, and encrypted ones, for which the program must not prompt for a passphrase.
 TEST(Identity, RejectsUnsupportedKeys) {
   const auto pem_of = [](EVP_PKEY* key, const EVP_CIPHER* cipher) {
     BIO* bio = BIO_new(BIO_s_mem());

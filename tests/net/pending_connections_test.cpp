@@ -1,5 +1,5 @@
-// Pending connections: others than the peer's are rejected with one log line, and the peer that
-// connects meanwhile is admitted.
+// Pending connections: those of others than the peer are rejected with one log line each, and the
+// peer that connects in the meantime is admitted.
 #include <cstring>
 #include <thread>
 

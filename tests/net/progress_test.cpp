@@ -17,10 +17,10 @@ using namespace tinyot::test;
 using Clock = std::chrono::steady_clock;
 
 constexpr TcpTimeouts kShortTimeouts{10s, 300ms};
-constexpr auto kSoon = 5s;  // also on a loaded machine; far less than kLongTimeouts
+constexpr auto kSoon = 5s;  // even on a loaded machine; far less than kLongTimeouts
 constexpr std::size_t kLargeMessage = std::size_t{64} << 20;
 
-// Repeats a step in a thread until it fails, this object is destroyed, or 2 kSoon have passed.
+// Repeats a step on a thread until it fails, this object is destroyed, or 2 kSoon have passed.
 class Repeating {
  public:
   template <class Step>
@@ -107,7 +107,7 @@ TEST_P(Progress, DeadlineHoldsAlthoughDataHaveArrived) {
   expect_contains(message_of<NetworkError>([&] { pair.b->read(received); }), "stopped");
 }
 
-// After a check has failed in another thread, this one must send nothing more.
+// After a check has failed on another thread, this one must send nothing more.
 TEST_P(Progress, NothingIsSentAfterTheDeadline) {
   StreamPair pair(GetParam());
   const auto a = make_framed_channel(std::move(pair.a)), b = make_framed_channel(std::move(pair.b));

@@ -1,5 +1,5 @@
 // Streams over loopback, TCP and TLS: order, large messages in both directions, bounded memory, and
-// each way in which they end.
+// every way in which a stream ends.
 #include <fstream>
 #include <thread>
 
@@ -52,7 +52,7 @@ TEST_P(Stream, ManyMessagesOfOddSizesArriveInOrder) {
   thread.join();
 }
 
-// Sizes around those of a header and of what a read reads beyond a message.
+// Sizes around that of a header and that of the read-ahead beyond a message.
 constexpr std::size_t kEdgeSizes[] = {1, 15, 16, 4095, 4096, 4097, 16383, 16384, 100000};
 
 std::vector<std::byte> read_bytes(ByteStream& stream, std::size_t count) {
@@ -118,7 +118,7 @@ TEST_P(Stream, KeepsBytesReadBeyondAMessage) {
       StreamPair pair(GetParam());
       pair.a->write(payload);
       pair.a->flush();
-      pair.a.reset();  // nothing more comes
+      pair.a.reset();  // nothing more arrives
       std::vector<std::byte> received(total);
       for (std::size_t first = 0; first < total; first += piece)
         pair.b->read(std::span(received).subspan(first, std::min(piece, total - first)));
@@ -198,7 +198,7 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// A sender that is always slightly ahead of its receiver must not keep bytes that are sent.
+// A sender that is always slightly ahead of its receiver must not keep bytes that have been sent.
 TEST_P(Stream, LongOneWayStreamUsesBoundedMemory) {
   constexpr std::size_t kMessage = std::size_t{1} << 20, kMessages = 300;
   StreamPair pair(GetParam());

@@ -172,7 +172,7 @@ TEST(Tls, BindingIsEqualAtBothEndsAndNewPerConnection) {
                          reinterpret_cast<const std::uint8_t*>(binding.data()) + 64));
 }
 
-// A client with the right key that deviates otherwise.
+// A client with the right key that deviates in another way.
 struct DeviatingClient {
   const char* name;
   RawTls::Configure configure;
@@ -341,7 +341,7 @@ TEST(Tls, RejectsAlteredByte) {
   }
 }
 
-// An abandoned write has sent its records or not; none is sent twice.
+// An abandoned write may or may not have sent its records; none is sent twice.
 TEST(Tls, AbandonedWriteKeepsRecordOrder) {
   StreamPair pair(Layer::Tls);
   const std::vector<std::byte> large(std::size_t{32} << 20), last = payload_of(5);

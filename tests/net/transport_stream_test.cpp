@@ -1,4 +1,5 @@
-// Streams over a transport of the caller's. What all streams have in common is in stream_test.cpp.
+// Streams over a transport supplied by the caller. The common properties of all streams are tested
+// in stream_test.cpp.
 #include "net/transport_stream.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ std::string error_of(const std::function<void()>& call) {
   return "none";
 }
 
-// Waits until it is shut down, in both directions.
+// Blocks in both directions until it is shut down.
 class StalledTransport : public Transport {
  public:
   void write(std::span<const std::byte>) override { wait(); }
@@ -119,7 +120,7 @@ TEST(TransportStream, RefusesMoreBytesThanItAskedFor) {
             std::string::npos);
 }
 
-// The peer's last message says more than the failure to write.
+// The peer's last message is more informative than the failure to write.
 TEST(TransportStream, DeliversWhatArrivedAlthoughItCannotWrite) {
   const auto stream = make_transport_stream(std::make_unique<TricklingTransport>("last"), 10s);
   const std::vector<std::byte> bytes(1000);

@@ -184,7 +184,7 @@ TEST(AuthBitMaker, SingleRunNeedsNoEarlierRun) {
   expect_good(of[0], of[1]);
 }
 
-// Runs beyond the lanes take their base OTs from the run kLanes before.
+// Runs beyond the first kLanes take their base OTs from the run kLanes earlier.
 TEST(AuthBitMaker, RunsBeyondTheLanesAreCorrect) {
   const auto params = SecurityParameters::make({.columns = Columns::Experiment, .unit = 1});
   constexpr std::size_t kRuns = AuthBitMaker::kLanes + 2;

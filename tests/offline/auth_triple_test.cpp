@@ -91,7 +91,7 @@ TEST(AuthTriple, CombinesTripleJWithTheTripleAtTheShift) {
   }
 }
 
-// So the sum of the MACs of all folded x equals that of all layers.
+// Then the sum of the MACs of all folded x equals that of all layers.
 TEST(AuthTriple, FoldsEveryTripleOfEveryLayerOnce) {
   const auto add = [](Block& sum, const TripleLayer& layer) {
     for (const Mac& mac : layer.x.mine.macs) sum ^= mac.value;

@@ -41,14 +41,14 @@ void PrintTo(const Attack& attack, std::ostream* out) {
 const Attack kAttacks[] = {
     {"unit.begin", 0, 0, 0, Expected::Caught, "unit number"},
     {"unit.begin", 0, 65, 0, Expected::Caught, "unit number"},  // the flag is neither 0 nor 1
-    // an odd encoding is no point
+    // an odd encoding is not a point
     {"seed_ot.r", 0, 0, 0, Expected::Caught, "seed OT point"},
     {"seed_ot.s", 0, 0, 0, Expected::Caught, "seed OT point"},
     {"labit.corrections", 0, 5 * 512, 0, Expected::Guess, "EQ of LaBit"},
     {"labit.corrections", 0, 0, 512, Expected::Caught, "EQ of LaBit"},
     {"labit.pairing", 0, 100, 0, Expected::Caught, "EQ of LaBit"},
     {"labit.d", 0, 17, 0, Expected::Caught, "EQ of LaBit"},
-    // an odd encoding is no point
+    // an odd encoding is not a point
     {"eq.point", 0, 0, 0, Expected::Caught, "EQ point", Sender::OnlyA},
     {"eq.point", 1, 255, 0, Expected::Caught, "EQ point", Sender::OnlyA},
     {"eq.answer", 0, 0, 0, Expected::Caught, "EQ point", Sender::OnlyB},
@@ -72,15 +72,15 @@ const Attack kAttacks[] = {
     {"laot.i", 0, 128 * 30, 0, Expected::Guess, "EQ of leaky objects"},
     {"laot.i", 1, 0, 128, Expected::Caught, "EQ of leaky objects"},
     {"bucket.permutation_seed", 0, 0, 0, Expected::Caught, "MAC transcript"},
-    // The receiver sends another permutation than it uses: its own c and z are folded in another
-    // order than the sender's keys.
+    // The receiver sends a permutation other than the one it uses: its own c and z are folded in a
+    // different order than the sender's keys.
     {"bucket.permutation_seed", 1, 0, 0, Expected::OwnHarm, ""},
     {"aand.d", 0, 0, 0, Expected::Caught, "MAC transcript"},
     {"aand.d", 0, 64, 0, Expected::Caught, "MAC transcript"},
     {"aot.d", 0, 0, 0, Expected::Caught, "MAC transcript"},
     {"aot.d", 0, 64, 0, Expected::Caught, "MAC transcript"},
     {"mac_transcript.digest", 0, 200, 0, Expected::Caught, "MAC transcript"},
-    // With several units a run before them makes the reference bits.
+    // With several units, a run before them makes the reference bits.
     {"labit.corrections", 0, 0, 512, Expected::Caught, "EQ of LaBit", Sender::Either, 2},
     {"global_key.e", 0, 9, 0, Expected::Caught, "EQ of global key", Sender::Either, 2},
     {"eq.answer", 2, 256 + 3, 0, Expected::Caught, "EQ of global key", Sender::OnlyB, 2},
@@ -142,7 +142,7 @@ class OfflineAttack : public testing::TestWithParam<Attack> {
     }
     EXPECT_EQ(made.sinks[static_cast<int>(honest)].units, 0);
     EXPECT_TRUE(made.sinks[static_cast<int>(honest)].made.empty());
-    // In EQ A has the result first: a cheating A that follows the protocol from here on stops
+    // In EQ A learns the result first: a cheating A that follows the protocol from here on stops by
     // itself and sends an abort to B.
     if (cheater == Party::A && check.starts_with("EQ of") &&
         !std::string_view(attack.tag).starts_with("eq.")) {

@@ -97,7 +97,7 @@ inline void expect_products(const TripleLayer& of_a, const TripleLayer& of_b, st
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(z[i], x[i] && y[i]) << i;
 }
 
-// EQ of one digest. A cheating A ignores a wrong confirmation of B, so that B can detect the
+// EQ of one digest. A cheating A ignores a wrong confirmation by B, so that B can detect the
 // deviation.
 inline void compare_digests(Session& session, const std::string& name, const Digest& digest,
                             Party cheater) {
@@ -136,7 +136,7 @@ inline testing::AssertionResult both_done(const Outcomes& outcomes) {
          << "A: " << outcomes.a.message << "; B: " << outcomes.b.message;
 }
 
-// True if `party` ended with PeerCheated of `check`, false if it was done; any other end is an
+// True if the party ended with PeerCheated from `check`, false if it was done; any other end is an
 // error.
 inline bool caught_by(const Outcome& outcome, const std::string& check) {
   if (outcome.kind == Outcome::Kind::Done) return false;
@@ -152,8 +152,8 @@ inline void expect_half(std::size_t caught, std::size_t runs) {
       << caught << " of " << runs;
 }
 
-// Compares the number of sessions in which a cheater has passed the check and controls a whole
-// bucket with the bound: within five standard deviations.
+// Expects the number of sessions in which a cheater has passed the check and controls a whole
+// bucket to match the bound within five standard deviations.
 inline void expect_as_likely(std::size_t owned, std::size_t runs, double probability) {
   const double n = static_cast<double>(runs), expected = n * probability;
   EXPECT_GT(expected, 5) << "too few sessions";

@@ -1,5 +1,5 @@
-// Every run and every unit of a session passes the Delta-consistency check: also the last one, in
-// every profile, connection and shard.
+// Every run and every unit of a session is subject to the Delta-consistency check, including the
+// last one, in every profile, connection and shard.
 #include <array>
 
 #include "offline/preprocessor.h"
@@ -19,7 +19,7 @@ struct DeltaCase {
   ParameterRequest request;
   bool has_reference;  // of an earlier connection, or of all shards
   std::size_t units;
-  std::size_t delta_checks;  // one a unit, and one for the first bits of a connection
+  std::size_t delta_checks;  // one per unit, and one for the first bits of a connection
 };
 
 constexpr ParameterRequest kPairs{.columns = Columns::Experiment, .unit = kAnds};
@@ -87,7 +87,8 @@ class DeltaCheckOf : public testing::TestWithParam<DeltaCase> {
   std::array<std::optional<ReferenceBits>, 2> references_;
 };
 
-// In EQ A has the result first: a cheating A that follows the protocol from there on stops itself.
+// In EQ A learns the result first: a cheating A that follows the protocol from there on stops by
+// itself.
 TEST_P(DeltaCheckOf, DetectsAlteredCheckOfTheLastUnit) {
   const auto units = static_cast<int>(GetParam().units);
   const std::size_t last = GetParam().delta_checks - 1;

@@ -1,4 +1,4 @@
-// Whole units of the profile fast between two real parties, checked against the oracle.
+// Whole units of the fast profile between two real parties, checked against the oracle.
 #include <algorithm>
 #include <bit>
 
@@ -187,7 +187,7 @@ void expect_nothing_made(const FastAttack& attack, Party cheater) {
   EXPECT_TRUE(done);
   const std::string check = attack.check;
   const Outcome &honest = of(made.outcomes, peer_of(cheater)), &own = of(made.outcomes, cheater);
-  // In EQ A has the result first: a cheating A that follows the protocol from there on stops
+  // In EQ A learns the result first: a cheating A that follows the protocol from there on stops by
   // itself.
   if (cheater == Party::A && check.starts_with("EQ of"))
     EXPECT_EQ(own.check, check) << own.message;
@@ -221,7 +221,7 @@ TEST(FastUnit, TossesShiftsAfterTheLayersAreFixed) {
   };
   const auto toss = first("coin_toss.commitment");
   ASSERT_LT(toss, std::ssize(sent));
-  EXPECT_EQ(last("coin_toss.commitment"), toss) << "one toss a unit";
+  EXPECT_EQ(last("coin_toss.commitment"), toss) << "one toss per unit";
   EXPECT_LT(last("latriple.g"), toss);
   EXPECT_LT(last("softspoken.answer"), toss);
   EXPECT_GT(first("triple.d"), toss);

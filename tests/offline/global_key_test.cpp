@@ -1,9 +1,9 @@
 // One global key for all aBit runs of a session: a key holder that uses another key in a later run
 // must be detected.
 //
-// Otherwise it learns the MAC holder's bits: a revealed f = u ^ x, u of one run and x of the other,
-// has the MAC K ^ f.Delta' ^ x.(Delta ^ Delta'), and the digest of the MAC transcript reveals x to
-// the key holder.
+// Otherwise it learns the MAC holder's bits: a revealed f = u ^ x, with u from one run and x from
+// the other, has the MAC K ^ f.Delta' ^ x.(Delta ^ Delta'), and the digest of the MAC transcript
+// reveals x to the key holder.
 #include <algorithm>
 
 #include "offline/auth_bits.h"

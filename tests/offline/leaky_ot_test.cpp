@@ -80,7 +80,7 @@ TEST(LeakyOt, HonestRunsTransferTheChosenBit) {
   }
 }
 
-// A wrong message of the sender that is a guess of one of the receiver's bits.
+// A wrong message by the sender that amounts to a guess of one of the receiver's bits.
 struct Guess {
   const char* name;
   const char* tag;

@@ -78,7 +78,7 @@ TEST(LeakyTriple, SharesOfZAreBalanced) {
 }
 
 // The other party uses G only if its x is 1: a wrong G is a guess of that bit, whichever bit of G
-// is wrong, also the lowest.
+// is wrong, including the lowest.
 TEST(LeakyTriple, WrongGIsAGuessOfX) {
   constexpr std::size_t kBits = 128, kRuns = kBits + 64;
   for (const Party cheater : {Party::A, Party::B}) {
@@ -135,7 +135,7 @@ TEST(LeakyTriple, AlwaysDetectsWrongD) {
 }
 
 // A cheater with both global keys can make wrong triples: the check accepts an error of Delta^A ^
-// Delta^B. If it has one bit of the keys wrong, it is detected where x is 1.
+// Delta^B. If one bit of the keys is wrong, the error is detected where x is 1.
 TEST(LeakyTriple, WrongProductNeedsBothGlobalKeys) {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     const Block delta =

@@ -78,10 +78,10 @@ std::vector<std::ptrdiff_t> all(const Events& events, const std::string& event) 
   return times;
 }
 
-// The end of an EQ: for A B's answer, for B A's confirmation.
+// The end of an EQ: B's answer for A, A's confirmation for B.
 std::string end_of_eq(std::size_t party) { return party == 0 ? "-eq.answer" : "-eq.confirmation"; }
-// A coin toss: the first message that a party sends in it, and the one that determines the coins
-// for it.
+// A coin toss: the first message that a party sends in it, and the message after which the party
+// knows the coins.
 std::string begin_of_toss(std::size_t party) {
   return party == 0 ? "+coin_toss.commitment" : "+coin_toss.answer";
 }
@@ -129,7 +129,7 @@ TEST_F(Order, SendsPermutationAfterTheCheckOfLeakyObjects) {
     EXPECT_GT(last(events, end_of_eq(party)), last(events, "-laand.u"));
     EXPECT_GT(last(events, end_of_eq(party)), last(events, "-laot.i"));
     EXPECT_GT(last(events, end_of_eq(party)), first(events, end_of_eq(party)))
-        << "leaky objects have an EQ of their own";
+        << "leaky objects have their own EQ";
   }
 }
 
@@ -239,7 +239,7 @@ TEST_F(OrderOfFast, TossesShiftsAfterTheCheckOfLayers) {
   for (const std::size_t party : {0u, 1u}) {
     const Events& events = events_[party];
     const std::ptrdiff_t toss = first(events, begin_of_toss(party));
-    EXPECT_EQ(last(events, begin_of_toss(party)), toss) << "one toss a unit";
+    EXPECT_EQ(last(events, begin_of_toss(party)), toss) << "one toss per unit";
     for (const char* event : {"+latriple.g", "-latriple.g", "-softspoken.answer",
                               "+softspoken.answer", "+latriple.d", "-latriple.d"})
       EXPECT_GT(toss, last(events, event)) << event;

@@ -193,8 +193,8 @@ TEST(OtExtension, NoStringRepeats) {
   EXPECT_EQ(all.size(), 8 * kCount);
 }
 
-// The corrections or the answer of the second batch are wrong: the sender stops there and has not
-// used that batch.
+// The corrections or the answer of the second batch are wrong: the sender stops there without
+// having used that batch.
 TEST(OtExtension, UsesNothingOfABatchThatFailsItsCheck) {
   for (const char* tag : {"softspoken.corrections", "softspoken.answer"}) {
     for (const Kind kind : {Kind::Random, Kind::Chosen}) {

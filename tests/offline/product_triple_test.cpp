@@ -16,7 +16,7 @@ using namespace tinyot::test;
 
 constexpr std::size_t kChunkSizes[] = {1, 63, 64, 65, 1000};
 
-// Equally many objects of all kinds.
+// The same number of objects of each kind.
 ProductMaterial deal(IdealDealer& dealer, Party me, std::size_t count) {
   const Party peer = peer_of(me);
   ProductMaterial material;

@@ -124,7 +124,7 @@ TEST(SeedOt, EitherSideRejectsInvalidPoints) {
   }
 }
 
-// Another valid point makes this OT wrong for both parties and no other OT.
+// Another valid point makes this OT wrong for both parties, but no other OT.
 TEST(SeedOt, AlteredPointAffectsOneOtOnly) {
   const BothSides sides = by_public_key(options_with(
       Party::B, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {

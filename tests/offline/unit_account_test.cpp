@@ -19,8 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A log that outlives connections, like that of a store: units that were begun and neither finished
-// nor withdrawn stay.
+// A log that outlives connections, like that of a store: units that were begun but neither finished
+// nor withdrawn remain in it.
 class Log final : public MaterialSink {
  public:
   Risk outstanding() const override { return sum_; }
@@ -39,7 +39,7 @@ class Log final : public MaterialSink {
     plans.push_back(open_.begin()->second.plan);
     withdraw_unit(open_.begin()->first);
   }
-  // The connection has ended: its units are no longer in flight, and stay in the sum.
+  // The connection has ended: its units are no longer in flight but remain in the sum.
   void break_off() { open_.clear(); }
 
   std::vector<UnitPlan> plans;  // of finished units

@@ -1,5 +1,5 @@
-// Several workers a party: the material does not depend on their number, and a failure of one stops
-// all.
+// Several workers per party: the material does not depend on their number, and a failure of one
+// stops all of them.
 #include <atomic>
 
 #include "base/cause.h"
@@ -21,7 +21,7 @@ struct WorkersMade {
   Outcomes outcomes;
 };
 
-// A party's answer before each unit whether to make it; by default yes.
+// A party's answer before each unit to whether it makes the unit; by default yes.
 using Wanted = std::function<bool(Party)>;
 
 const ParameterRequest kNnob12{.columns = Columns::Experiment, .unit = kUnit},

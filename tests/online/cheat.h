@@ -29,11 +29,11 @@ std::size_t bits_of_message(const OnlineJob& job, Party sender, const std::strin
 // The first, the middle and the last occurrence of each tag of the online phase.
 std::vector<std::pair<std::string, std::size_t>> some_of_each(const Messages& messages);
 
-// Expects that the honest party ends with PeerCheated of a check whose name begins with `check`,
-// and that neither party hangs. Returns the run.
+// Expects the honest party to end with PeerCheated from a check whose name begins with `check`, and
+// neither party to hang. Returns the run.
 OnlineRun expect_caught(const OnlineJob& job, Party cheater, ChannelWrapper wrapper,
                         const std::string& check, std::uint64_t seed = 1);
-// The same for one message of a run, which must be sent.
+// The same for changing one message of a run, which must be sent.
 void expect_change_caught(const OnlineJob& job, Party cheater, const std::string& tag,
                           std::size_t occurrence,
                           const std::function<void(std::vector<std::byte>&)>& change,

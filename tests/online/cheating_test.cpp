@@ -30,7 +30,7 @@ void expect_flip_caught(const OnlineJob& job, Party cheater, const std::string& 
       padding ? "framing" : "MAC transcript");
 }
 
-// All lanes fit in a part of a tile: padding bits, too.
+// All lanes fit in a part of a tile, so the padding bits are flipped, too.
 TEST_P(OnlineCheating, DetectsEveryFlippedBitOfFirstMiddleAndLastMessages) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{4, 4}});
@@ -54,7 +54,7 @@ TEST_P(OnlineCheating, DetectsEveryFlippedBitOfFirstMiddleAndLastMessages) {
   }
 }
 
-// In a layer on a full and a partial tile: the borders of each segment, and the common ANDs after
+// In a layer on a full and a partial tile: the ends of each segment, and the common ANDs after
 // them.
 TEST_P(OnlineCheating, DetectsFlipsAtBordersOfTilesAndCommonAnds) {
   constexpr std::size_t kLanes = 70, kGates = 3, kCommon = 2, kEntries = kGates * kLanes + kCommon;
@@ -178,8 +178,8 @@ TEST_P(OnlineCheating, HonestPartyRevealsNoOutputAfterALie) {
   }
 }
 
-// A masked input is announced without a MAC: another announcement amounts to another input, and is
-// detected if the party continues with the old one.
+// A masked input is announced without a MAC: a different announcement amounts to a different input,
+// and is detected if the party continues with the old one.
 TEST_P(OnlineCheating, DetectsInputThatDiffersFromItsAnnouncement) {
   ListedCircuit circuit;  // no AND: detected at the output
   const auto x = circuit.input(Party::A, 2), y = circuit.input(Party::B, 2),

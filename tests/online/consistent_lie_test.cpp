@@ -1,10 +1,10 @@
 // Lies that only the MAC of the bit itself detects: the cheater continues consistently with its
-// lie. Tried at every place of a layer where the blocks are computed in another step, chunk, tile
-// or flight.
+// lie. They are tried at every position of a layer where the blocks are computed in a different
+// step, chunk, tile or flight.
 //
-// With pairs, a party that sends a wrong f (g) and continues with it has another u (v). The honest
-// party's results of a wrong d, h or e are consistent without a further change: it shares another
-// product. With triples both parties use the opened d and e.
+// With pairs, a party that sends a wrong f (g) and continues with it in effect has another u (v).
+// The honest party's results for a wrong d, h or e are consistent without a further change: it
+// shares another product. With triples both parties use the opened d and e.
 #include <gtest/gtest.h>
 
 #include "online/and_layer.h"
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(FromEachForm, ConsistentLie,
                          testing::Values(MaterialForm::Pairs, MaterialForm::Triples),
                          [](const auto& form) { return std::string(name_of(form.param)); });
 
-// `lane` ANDs a lane and `common` common ones, on which only one output bit depends.
+// `lane` ANDs per lane and `common` common ones, on which only one output bit depends.
 ListedCircuit one_layer(std::size_t lane, std::size_t common) {
   ListedCircuit circuit;
   const auto x = circuit.input(Party::A, 1), y = circuit.input(Party::B, 1);

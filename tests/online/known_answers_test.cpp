@@ -27,7 +27,7 @@ class KnownAnswers : public testing::TestWithParam<MaterialForm> {
     return of_a;
   }
 
-  // Random and edge values in a few lanes more than a tile.
+  // Random and edge values, in a few more lanes than a tile has.
   using Function = std::uint64_t (*)(std::uint64_t, std::uint64_t);
   static void expect_function(const std::string& file, std::size_t operands, std::uint32_t bits,
                               Function function);

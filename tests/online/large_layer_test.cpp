@@ -12,8 +12,8 @@ namespace {
 
 using namespace tinyot::test;
 
-// Three ANDs a lane and two common ones: the border between flights is inside a tile. Every product
-// is the operand of a second layer, of one AND.
+// Three ANDs per lane and two common ones: the border between flights is inside a tile. Every
+// product is the operand of a second layer, of one AND.
 class LargeLayer : public testing::TestWithParam<MaterialForm> {
  protected:
   static constexpr std::size_t kLanes = 22'000, kEntries = 3 * kLanes + 2,

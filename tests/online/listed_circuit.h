@@ -44,7 +44,7 @@ class ListedCircuit : public Circuit {
   WireId next_ = 0;
 };
 
-// Three layers of three ANDs a lane, one of them with a common operand, and two common ANDs;
+// Three layers of three ANDs per lane, one of them with a common operand, and two common ANDs;
 // outputs to A, to B and to both, a common wire and an input among them. Every input is read by an
 // AND.
 inline ListedCircuit mixed_layers() {

@@ -15,7 +15,7 @@ using namespace tinyot::test;
 constexpr std::size_t kMaskLanes = 72;
 
 // Inputs of each party, some the same in all lanes, and outputs to each party and to both. Eight
-// bits a bundle: no message of masked inputs ends within a byte.
+// bits per bundle: no message of masked inputs ends within a byte.
 ListedCircuit inputs_and_outputs() {
   ListedCircuit circuit;
   const auto a = circuit.input(Party::A, 8), b = circuit.input(Party::B, 8);
@@ -120,7 +120,7 @@ TEST_P(MasksOf, EachDrawnBitMasksOneInputOrOneOutput) {
       }
       EXPECT_EQ(masks, dealt_bits(party, 1, masks.size()));
       const MaterialCounts& dealt = party == Party::A ? masked.run.dealt_a : masked.run.dealt_b;
-      const std::uint64_t ands = dealt[MaterialKind::AuthAndsA];  // a bit each, with pairs
+      const std::uint64_t ands = dealt[MaterialKind::AuthAndsA];  // one bit each, with pairs
       EXPECT_EQ(dealt[auth_bits_of(party)], masks.size() + ands);
     }
   }

@@ -1,4 +1,4 @@
-// Material is returned in order and once, also if the source is slow, fails or has too little.
+// Material is returned in order and once, even if the source is slow, fails or has too little.
 #include "online/material_reader.h"
 
 #include <gtest/gtest.h>

@@ -44,8 +44,8 @@ TEST_P(OnlineMessages, RejectsMessagesOfAnotherLength) {
         expect_change_caught(job(), cheater, tag, occurrence, change, "framing");
 }
 
-// Of two messages sent in one turn: a message of another kind arrives in place of the swapped one.
-// No message follows the digest that ends the outputs.
+// Swaps two messages sent without a wait between them: a message of another kind arrives in place
+// of the swapped one. No message follows the digest that ends the outputs.
 TEST_P(OnlineMessages, RejectsSwappedMessages) {
   std::size_t swapped = 0;
   for (const Party cheater : {Party::A, Party::B}) {
@@ -85,8 +85,8 @@ TEST_P(OnlineMessages, RejectsRepeatedMessages) {
   }
 }
 
-// In place of each message: an earlier one of its kind, the same one of another session, the
-// peer's.
+// Replaces each message by an earlier one of its kind, by the same one of another session, and by
+// the peer's.
 TEST_P(OnlineMessages, DetectsReplayedMessages) {
   for (const Party cheater : {Party::A, Party::B}) {
     const Messages mine = messages_of(job(), cheater), others = messages_of(job(), cheater, 2),
@@ -103,7 +103,7 @@ TEST_P(OnlineMessages, DetectsReplayedMessages) {
                                                       find(peers, occurrence)};
       if (occurrence > 0) replayed.push_back(find(mine, occurrence - 1));
       for (const auto& payload : replayed) {
-        if (payload.size() != own.size()) continue;  // as OfAnotherLength
+        if (payload.size() != own.size()) continue;  // covered by RejectsMessagesOfAnotherLength
         ASSERT_NE(payload, own);
         expect_change_caught(
             job(), cheater, tag, occurrence, [&](std::vector<std::byte>& sent) { sent = payload; },

@@ -1,4 +1,4 @@
-// A party's material ends, or its store fails, in the middle of a run.
+// A party's material runs out, or its store fails, in the middle of a run.
 #include <gtest/gtest.h>
 
 #include "tests/online/online_run.h"
@@ -26,7 +26,8 @@ class EmptyingDealer : public MaterialSource {
 };
 
 // A run in which one party's dealer fails at a draw: that party reports it, the other one loses the
-// connection, and neither has an output. False if the run needs no such draw or fails otherwise.
+// connection, and neither has an output. Returns false if the run needs no such draw or fails
+// otherwise.
 bool run_fails_at(std::size_t draw, MaterialForm form, std::size_t lanes, Party failing) {
   const RandomCircuit circuit(5, 150);
   Rng rng(Seed{{5, 5}});

@@ -97,8 +97,8 @@ TEST_P(PrivateOutput, WithPairsTheReceiverRevealsNothing) {
             bytes_for(2 * kPrivateLanes));
 }
 
-// The messages of both parties open the output under the receiver's mask: for a constant output
-// fair coins, different in each session.
+// The messages of both parties open the output under the receiver's mask: for a constant output,
+// these are fair coins that differ in each session.
 TEST_P(PrivateOutput, WithTriplesOpenedBitsAreMasked) {
   constexpr std::size_t kMany = 20'000;
   ListedCircuit circuit;

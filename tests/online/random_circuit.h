@@ -14,9 +14,9 @@ class RandomCircuit : public Circuit {
   RandomCircuit(std::uint64_t seed, std::size_t gates);
 
   // A circuit of any shape: bundles of both parties, of one or of none, the same in all lanes or
-  // not, bits that are read late or never; 0 to 100 gates, mixed, or mostly of one kind, or of
-  // common wires, or without ANDs; outputs early in the stream, of inputs, of constants, of one
-  // wire twice, or none for a party.
+  // not; bits that are read late or never; 0 to 100 gates, mixed, mostly of one kind, on common
+  // wires, or without ANDs; outputs that come early in the stream, are inputs or constants, or are
+  // one wire twice, or none for a party.
   static RandomCircuit of_any_shape(std::uint64_t seed);
 
   const CircuitInfo& info() const override { return info_; }

@@ -43,15 +43,15 @@ struct Drawn {
  private:
   static constexpr std::size_t kWindows[] = {1, 2, 7, 50, 0};
   static constexpr std::size_t kWide[] = {64, 65, 127, 128, 129, 200};
-  // Mostly few, among them each number up to 70, and sometimes more than a tile.
+  // Mostly few: each number up to 70 occurs, and sometimes more than a tile.
   static std::size_t lanes_of(std::uint64_t seed) {
     if (seed / 2 % 25 == 0) return kWide[seed / 50 % std::size(kWide)];
     return seed % 3 == 0 ? 1 + seed / 3 % 70 : 1 + seed % 7;
   }
 };
 
-// 10,000 for both forms together, fewer under a sanitizer; many on one pair of sessions, whose
-// transcripts continue from one to the next.
+// 10,000 circuits for both forms together, fewer under a sanitizer; many run on one pair of
+// sessions, whose transcripts continue from one circuit to the next.
 TEST_P(Runtime, RandomCircuitsMatchThePlainEvaluator) {
   constexpr std::uint64_t kSessions = repetitions(50), kCircuits = 100;
   for (std::uint64_t seed = 1; seed <= kSessions; ++seed) {
@@ -97,7 +97,7 @@ struct RoundCount : RoundSink {
   std::uint64_t rounds = 0;
 };
 
-// The random circuits have each claimed shape often enough.
+// Each shape that random circuits are said to have occurs often enough.
 TEST(RandomCircuits, HaveEveryShape) {
   struct Seen {
     int no_ands, only_a, only_b, no_inputs, common_ands, mixed_ands, splits, input_output, twice,
@@ -158,8 +158,8 @@ TEST_P(Runtime, AesOfThreeBlocks) {
   EXPECT_EQ(run.a.and_rounds, cost_of(*circuit).and_depth);
 }
 
-// Counted at one party: A waits for B's inputs, which B sends after A's; then two rounds a layer of
-// ANDs, one with triples, and three for the outputs.
+// Counted at one party: A waits for B's inputs, which B sends after A's; then two rounds per layer
+// of ANDs, one with triples, and three for the outputs.
 TEST_P(Runtime, TakesTheDocumentedRoundsAndMessages) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{3, 4}});

@@ -98,7 +98,7 @@ TEST_P(SharedValues, ContinueInTheNextCircuit) {
   }
 }
 
-// Outputs that stay shared take no material, and nothing of them is sent.
+// Outputs that stay shared take no material and are not sent.
 TEST_P(SharedValues, TakeNoMaterial) {
   CircuitInfo info = square_and_add().info();
   const MaterialCounts counts = material_for(info, 0, GetParam(), 3);
@@ -125,16 +125,16 @@ TEST_P(SharedValues, AreNotSent) {
   };
   run_online({circuit, 8, inputs, GetParam()},
              {.wrap_a = count(Party::A), .wrap_b = count(Party::B)});
-  // Of x's parity, for B, and of y's, for both, a byte each for 8 lanes.
+  // The parity of x, for B, and that of y, for both: one byte each for 8 lanes.
   EXPECT_EQ(sent[0]["output.shares"], 2u);
   EXPECT_EQ(sent[1]["output.shares"], GetParam() == MaterialForm::Triples ? 2u : 1u);
 }
 
-// A party whose shared value is of another circuit of the session: its bits and MACs are valid, but
-// of another object.
+// A party's shared value is from another circuit of the session: its bits and MACs are valid, but
+// belong to another object.
 TEST_P(SharedValues, OfAnotherOutputAreDetected) {
   const GeneratedCircuit first = product(), second = square_and_add();
-  constexpr std::size_t kLanes = 40;  // equal values by chance in all lanes are out of the question
+  constexpr std::size_t kLanes = 40;  // values that are equal by chance in all lanes are negligible
   Rng rng(Seed{{kLanes, 2}});
   const Inputs inputs = random_inputs(first, kLanes, rng),
                more = random_inputs(second, kLanes, rng);
@@ -157,7 +157,7 @@ TEST_P(SharedValues, OfAnotherOutputAreDetected) {
   }
 }
 
-// Wrong lanes or bits are a bug of the caller, found before anything is sent.
+// A wrong number of lanes or bits is a bug of the caller, detected before anything is sent.
 TEST_P(SharedValues, OfAnotherShapeAreRefused) {
   const GeneratedCircuit first = product(), second = square_and_add();
   Rng rng(Seed{{1, 3}});

@@ -1,4 +1,4 @@
-// Channels that tamper with a party's messages in other ways than altering what it sends.
+// Channels that tamper with a party's messages other than by altering what it sends.
 #pragma once
 
 #include "tests/support/channel_decorator.h"
@@ -7,8 +7,8 @@
 
 namespace tinyot::test {
 
-// Flips bits of message `number` of a kind both in what the party sends and in what it receives:
-// the party continues consistently with its lie.
+// Flips bits of message `number` of a kind both in what the party sends and in what it receives, so
+// that the party continues consistently with its lie.
 ChannelWrapper flipping_both_ways(std::string tag, std::vector<std::size_t> bits,
                                   std::size_t number = 0);
 

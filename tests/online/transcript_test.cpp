@@ -1,5 +1,5 @@
-// The dependencies of the messages of the online phase: before the check on no MAC, key or global
-// key, and on no value, for an observer without the masks.
+// What the messages of the online phase depend on: before the check, on no MAC, key or global key;
+// and, for an observer without the masks, on no value.
 #include <gtest/gtest.h>
 
 #include "tests/online/cheat.h"
