@@ -41,7 +41,7 @@ TEST(Documentation, NamesExistingTests) {
   EXPECT_GT(named, 50u);
 }
 
-// A path may leave out the ending of its source and header.
+// A path may omit the file extension.
 bool exists(const std::string& path) {
   const fs::path root = TINYOT_SOURCE_DIR;
   for (const char* ending : {"", ".h", ".cpp"})
@@ -53,7 +53,7 @@ TEST(Documentation, NamesExistingFiles) {
   static const std::regex kPath(
       "`((?:base|crypto|net|checks|offline|storage|circuitgen|online|engine|include|tools|tests|"
       "examples|packaging)/[A-Za-z0-9_/.]+)`");
-  // Rooms that are kept free.
+  // Folders reserved for later.
   static const std::set<std::string> kPlanned = {"offline/silent/", "online/garbled/"};
   std::size_t named = 0;
   for (const char* folder : {"", "doc", "storage"}) {

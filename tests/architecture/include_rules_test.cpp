@@ -1,4 +1,4 @@
-// Which folder may include which, and the one folder through which each third-party library enters.
+// Which folder may include which, and the one folder that may include each third-party library.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -91,7 +91,7 @@ bool is_system_header(const std::string& path) {
   return slash == std::string::npos || kFamilies.contains(path.substr(0, slash));
 }
 
-// The reason why an include is not allowed; empty if it is.
+// The reason why an include is not allowed; empty if it is allowed.
 std::optional<std::string> refusal(const SourceFile& file, const Include& include) {
   for (const Library& library : libraries()) {
     if (!include.path.starts_with(library.prefix) || !include.path.ends_with(library.suffix))

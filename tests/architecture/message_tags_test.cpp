@@ -1,4 +1,4 @@
-// Message tags are unique over all protocols, and doc/protocol.md is their register.
+// Message tags are unique over all protocols and are all listed in doc/protocol.md.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -15,7 +15,7 @@ struct Tag {
   std::string id, name, file;
 };
 
-// Declarations, of which one line may have several: MessageTag kFirst{0x2001, "and.fgdh"}.
+// Declarations; one line may have several: MessageTag kFirst{0x2001, "and.fgdh"}.
 std::vector<Tag> declared_tags() {
   static const std::regex kTag(R"re(\bk\w+\{(0x[0-9A-Fa-f]{4}), "([^"]+)"\})re");
   std::vector<Tag> tags;

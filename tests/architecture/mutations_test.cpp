@@ -63,7 +63,7 @@ TEST(Mutations, TextOccursOnceInFile) {
   EXPECT_GT(lines, 60u);
 }
 
-// The names of all tests in a folder of tests, with a stand-in for instances and parameters.
+// The names of all tests in a folder of tests, with placeholders for instances and parameters.
 std::vector<std::string> tests_in(const fs::path& folder) {
   static const std::regex kTest(R"(\nTEST(_F|_P)?\((\w+),\s*(\w+)\))");
   std::vector<std::string> names;
@@ -78,7 +78,7 @@ std::vector<std::string> tests_in(const fs::path& folder) {
   return names;
 }
 
-// As GoogleTest's filters, with * alone.
+// As GoogleTest's filters, with * as the only wildcard.
 bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern[0] == '*')
@@ -86,7 +86,7 @@ bool matches(std::string_view pattern, std::string_view name) {
   return !name.empty() && pattern[0] == name[0] && matches(pattern.substr(1), name.substr(1));
 }
 
-// Without a test that its filter selects, a change would count as one that no test detects.
+// If its filter selected no test, a change would count as undetected.
 TEST(Mutations, FiltersSelectTests) {
   std::size_t seen = 0;
   for (const auto& entry : fs::directory_iterator(kRoot / "checks" / "mutations")) {

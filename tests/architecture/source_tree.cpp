@@ -124,7 +124,7 @@ std::vector<std::string> code_lines(const std::vector<std::string>& lines) {
 std::vector<Literal> string_literals(const std::vector<std::string>& lines) {
   const auto code = code_lines(lines);
   std::vector<Literal> literals;
-  bool is_adjacent = false;  // nothing but blanks and comments since the last literal
+  bool is_adjacent = false;  // only blanks and comments since the last literal
   for (std::size_t i = 0; i < code.size(); ++i) {
     for (std::size_t at = 0; at < code[i].size(); ++at) {
       if (code[i][at] != '"') {

@@ -1,5 +1,5 @@
-// Objects leave a queue in the order in which they entered, in any sizes, and are copied only where
-// they must be.
+// Objects leave a queue in the order in which they entered it, in pieces of any size, and are
+// copied only where necessary.
 #include "base/batch_queue.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// The kernels on arrays of blocks against plain loops, on every instruction set that this processor
-// has.
+// The kernels on arrays of blocks against plain loops, on every instruction set of the processor.
 #include "base/block_sums.h"
 
 #include <gtest/gtest.h>

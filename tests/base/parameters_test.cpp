@@ -15,7 +15,7 @@
 namespace tinyot {
 namespace {
 
-// `used` leaves room for one unit in flight and three broken ones.
+// `used` leaves room for one unit in flight and three broken-off ones.
 struct BucketRow {
   int log2_l;
   std::uint32_t sigma, exact, paper, used;

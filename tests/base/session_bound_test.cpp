@@ -1,5 +1,6 @@
-// The best attack on a session, by exhaustive search on tiny units: its probability of success,
-// with any stalling, reordering and breaking off, stays within the limit of the outstanding risks.
+// The best attack on a session, by exhaustive search on tiny units: whatever units it stalls,
+// reorders or breaks off, its probability of success stays within the limit of the outstanding
+// risks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +95,7 @@ struct State {
   auto operator<=>(const State&) const = default;
 };
 
-// The probability that the best cheater ever succeeds in a session without end. At any time it may
+// The probability that the best cheater ever succeeds in an unlimited session. At any time it may
 // begin a unit, attack one in flight, or break off all units in flight. After a wrong guess it
 // stalls the unit and attacks the others.
 class BestCheater {
@@ -125,8 +126,8 @@ class BestCheater {
     return sum;
   }
 
-  // The unit that may be begun: of the first plan that stays within the limit; of a plan other than
-  // the first only if no unit is in flight.
+  // The unit that may be begun: of the first plan that stays within the limit, but of a plan other
+  // than the first only if no unit is in flight.
   std::vector<State> begun(const State& state) const {
     const int in_flight = sum(state.stalled) + sum(state.at_stake);
     if (in_flight >= static_cast<int>(rules_.in_flight_max)) return {};

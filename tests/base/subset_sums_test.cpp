@@ -1,5 +1,5 @@
-// The sums over the leaves of a tree against their definition, on every instruction set that this
-// processor has.
+// The sums over the leaves of a tree against their definition, on every instruction set of the
+// processor.
 #include "base/subset_sums.h"
 
 #include <gtest/gtest.h>

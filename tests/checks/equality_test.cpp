@@ -134,7 +134,7 @@ TEST(Equality, ARejectsWrongConfirmation) {
   }
 }
 
-// B's confirmation, sent back by A, is not A's.
+// B's confirmation, sent back by A, is not valid as A's.
 TEST(Equality, RejectsReflectedConfirmation) {
   Digest of_b{};
   PartyOptions options;
@@ -287,8 +287,8 @@ TEST(Equality, PointsOfDifferentDigestsDiffer) {
 
 // The attack on commit and open: A uses a wrong digest, receives B's answer, closes the connection
 // and searches for B's digest among the candidates that its deviation leaves. Here A has every
-// message and its own scalar. B's confirmation is of b.U, which A can compute only if U was made
-// from B's digest.
+// message and its own scalar. B's confirmation depends on b.U, which A can compute only if U was
+// made from B's digest.
 TEST(Equality, MessagesAllowNoOfflineTestOfCandidates) {
   constexpr std::uint64_t kCandidates = 256, kOfB = 77;
   Messages of_b;

@@ -1,4 +1,4 @@
-// The amortised MAC check: honest openings settle, any other ends the session.
+// The amortised MAC check: honest openings settle, any others end the session.
 #include "checks/mac_transcript.h"
 
 #include <gtest/gtest.h>
@@ -142,7 +142,7 @@ TEST(MacTranscript, ComparesEveryByteOfTheDigest) {
 
 TEST(MacTranscript, SettlesHonestOpenings) {
   run_sessions([](Session& session) {
-    settle_transcripts(session);  // of nothing
+    settle_transcripts(session);  // nothing opened
     for (const std::size_t count : {1u, 63u, 511u, 512u, 513u, 1025u}) {
       open(session, Party::A, count);
       open(session, Party::B, count + 1);

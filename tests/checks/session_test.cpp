@@ -264,8 +264,7 @@ class BufferingStream final : public ByteStream {
   bool& is_pending_;
 };
 
-// Two parties that continue on other channels must not leave buffered bytes for which the peer
-// waits.
+// Parties that continue on other channels must not leave unsent bytes that the peer is waiting for.
 TEST(EstablishSession, FlushesWhenEstablishedOrJoined) {
   MemoryStreams streams = make_memory_streams();
   const auto establish_and_join = [](Party party, std::unique_ptr<ByteStream> stream) {

@@ -60,7 +60,7 @@ inline ChannelWrapper in_transit(InTransit alter) {
   };
 }
 
-// Replaces the peer's message by this side's own one of the same tag.
+// Replaces the peer's message by this side's own message with the same tag.
 inline InTransit reflect(std::string tag) {
   return [tag = std::move(tag)](const Arrival& arrival) {
     if (arrival.tag == tag && arrival.sent.size() == arrival.received.size())

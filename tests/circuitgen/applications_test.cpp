@@ -36,8 +36,8 @@ struct Trial {
   std::vector<LaneValues> outputs;
 };
 
-// On random inputs; lane 0 is all zeros, lane 1 all ones, and in lane 2 B's inputs equal A's as far
-// as the widths allow.
+// On random inputs; lane 0 is all zeros, lane 1 is all ones, and in lane 2 B's inputs equal A's as
+// far as the widths allow.
 Trial run_random(const Circuit& circuit) {
   std::mt19937_64 rng(11);
   Trial run;

@@ -1,4 +1,4 @@
-// A written circuit is read again as the same function at the same cost.
+// A written circuit, read again, computes the same function at the same cost.
 #include "circuitgen/formats/bristol_writer.h"
 
 #include "circuit_file_answers.h"

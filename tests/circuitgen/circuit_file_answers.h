@@ -1,4 +1,5 @@
-// Known answers and costs of circuit files, both those that the tests write and published ones.
+// Known answers and costs of circuit files, both of those that the tests write and of published
+// ones.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ inline std::string written(const Circuit& circuit) {
   return out.str();
 }
 
-// A written circuit is read again as the same function at the same cost.
+// A written circuit, read again, computes the same function at the same cost.
 inline void expect_round_trip(const Circuit& circuit, std::mt19937_64& rng) {
   const auto again = parse(written(circuit));
   ASSERT_EQ(circuit.info().inputs.size(), again->info().inputs.size());

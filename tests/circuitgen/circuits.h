@@ -93,9 +93,9 @@ inline std::vector<LaneValues> random_inputs(const CircuitInfo& info, std::size_
   return inputs;
 }
 
-// Random gates of all kinds, with gaps between ids, reused ids, and wires freed at random, read or
-// not. Reads prefer recent wires, so that the circuit is deep, but any live wire may be read. `gap`
-// is the largest step between two ids.
+// Random gates of all kinds, with gaps between ids, reused ids, and wires freed at random, whether
+// read or not. Reads prefer recent wires, so that the circuit is deep, but any live wire may be
+// read. `gap` is the largest step between two ids.
 inline TestCircuit random_circuit(std::mt19937_64& rng, std::size_t gates, std::uint64_t gap) {
   CircuitInfo info = test_info({5, 9}, {7, 3});
   info.inputs[0].same_in_all_lanes = true;

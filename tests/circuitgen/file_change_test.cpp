@@ -77,7 +77,8 @@ TEST_F(FileChange, AnotherValidCircuitIsDetectedAtItsFirstWrongLineOrAtTheEnd) {
   EXPECT_NE(message_of_run(*circuit).find("the file has changed"), std::string::npos);
 }
 
-// A file that changes at any time: each pass may read another text than the pass before.
+// A file that changes at any time: each pass may read a text that differs from that of the pass
+// before.
 class ChangingText final : public TextSource {
  public:
   ChangingText(std::string first, std::string second, std::size_t change_at)

@@ -118,8 +118,8 @@ TEST_P(Levenshtein, HoldsOneAntiDiagonal) {
 
 INSTANTIATE_TEST_SUITE_P(Cells, Levenshtein, testing::Values("differences", "distances"));
 
-// 4 ANDs a cell, fewer in the first two rows and columns and the last ones; then the sum along the
-// diagonal.
+// 4 ANDs per cell, fewer in the first two rows and columns and in the last ones; then the sum along
+// the diagonal.
 std::uint64_t ands_of_differences(std::uint64_t rows, std::uint64_t columns,
                                   std::uint64_t symbol_bits) {
   const std::uint64_t not_down = (rows - 2) * columns + 1,

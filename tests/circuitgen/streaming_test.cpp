@@ -1,4 +1,4 @@
-// Reading a long file takes memory for its live wires and a few bits a gate.
+// Reading a long file takes memory for its live wires and a few bits per gate.
 #include <malloc.h>
 
 #include <algorithm>

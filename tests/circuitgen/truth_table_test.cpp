@@ -51,8 +51,8 @@ TEST(TruthTable, EveryPlanComputesItsFunction) {
   }
 }
 
-// A lower bound: k ANDs make polynomials of degree k + 1 at most, and without an AND there are only
-// affine ones.
+// A lower bound: k ANDs yield polynomials of degree at most k + 1, and without an AND there are
+// only affine ones.
 TEST(TruthTable, EveryPlanHasTheFewestAnds) {
   std::array<int, 4> histogram{};
   for (unsigned function = 0; function < 256; ++function) {

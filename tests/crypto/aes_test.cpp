@@ -54,7 +54,7 @@ Block encrypted_by_library(Block key, Block plain) {
   return out;
 }
 
-// AES(key, plain) by counter mode, with the plaintext as the counter.
+// AES(key, plain) in counter mode, with the plaintext as the counter.
 std::string encrypted(const std::string& key, const std::string& plain) {
   Block out;
   ctr_fill(expand_key(block_from_hex(key)), block_from_hex(plain), std::span(&out, 1));

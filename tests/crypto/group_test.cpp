@@ -36,8 +36,8 @@ TEST(Group, ValidPointHasOneEncoding) {
   }
 }
 
-// Half of them are negative, half of them are at least 2^255, and about half of the rest encode no
-// point.
+// Half of them are negative, half of them are at least 2^255, and about half of the rest do not
+// encode a point.
 TEST(Group, RejectsMostRandomBytes) {
   Rng rng = group_rng(2);
   int accepted = 0;

@@ -71,8 +71,8 @@ TEST(RandomOracle, SeparatesPhasesThatArePrefixes) {
   with_c.bytes[0] = 'c';
   for (std::size_t i = 0; i < 31; ++i) shifted.bytes[i] = with_c.bytes[i + 1];
   shifted.bytes[31] = 'A';
-  // The second header continues as the first: direction = first byte of its counter, and so on
-  // through the input.
+  // The rest of the second query continues like the first one: its direction is the first byte of
+  // the other's counter, and so on through the input.
   const std::string first = by_oracle(with_c, {"ab", 'A', 0x4141414141414141}, "AAAA");
   const std::string second = by_oracle(shifted, {"abc", 'A', 0x4141414141414141}, "AAA");
   EXPECT_NE(first, second);

@@ -1,4 +1,4 @@
-// Pearson's statistic, and a bound that a uniform source exceeds about once in a million times.
+// Pearson's statistic, and a bound that a uniform source exceeds about once in a million trials.
 #pragma once
 
 #include <cmath>

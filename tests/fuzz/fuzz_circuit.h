@@ -14,7 +14,7 @@ namespace tinyot::fuzz {
 // Longer texts are skipped.
 inline constexpr std::size_t kTextMax = std::size_t{1} << 16;
 
-// Reads the text. An accepted circuit must evaluate, and must be the same function after it is
+// Reads the text. An accepted circuit must evaluate, and must compute the same function after it is
 // written and read again. A rejected text must give a UsageError. Anything else ends the program.
 void try_text(std::shared_ptr<const TextSource> text, const CircuitFileOptions& options);
 

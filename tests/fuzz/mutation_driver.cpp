@@ -2,7 +2,7 @@
 //
 //   fuzz_NAME [--seconds S] [--run N] CORPUS...
 //
-// CORPUS is a file or a folder of files. Run n depends on the corpus and n only; run 0 is the
+// CORPUS is a file or a folder of files. Run n depends only on the corpus and n; run 0 is the
 // corpus itself. The number of a run that fails or crashes is printed; --run repeats that run
 // alone.
 #include <unistd.h>

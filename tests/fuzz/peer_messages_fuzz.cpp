@@ -1,7 +1,8 @@
-// A party of a whole session, from the handshake to outputs or to the end of store synchronisation.
-// Its peer sends the messages of an honest session with some edits. The text is a byte for session
-// and party, then seven bytes for each edit: message, position in its frame, operation, operand and
-// length. The session must not end with an internal error, and the party's results must be right.
+// One party of a whole session, from the handshake to the outputs or to the end of store
+// synchronisation. Its peer sends the messages of an honest session with some edits. The text is
+// one byte for the session and party, then seven bytes for each edit: message, position in its
+// frame, operation, operand and length. The session must not end with an internal error, and the
+// party's results must be correct.
 #include <cstring>
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
-// What a store parses before it is authenticated. The first byte chooses the parser: m manifest, k
-// marks, e entry of a catalogue. An accepted value must survive a round trip. A rejected one must
-// give a StoreError, or no entry.
+// The data that a store parses before authenticating them. The first byte chooses the parser: m
+// manifest, k marks, e entry of a catalogue. An accepted value must survive a round trip. A
+// rejected one must give a StoreError, or no entry.
 #include <algorithm>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// A program that only knows the installed headers: two processes add their secrets.
+// A program that uses only the installed headers: two processes add their secrets.
 #include <tinyot/tinyot.h>
 
 #include <cstdio>

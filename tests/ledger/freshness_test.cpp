@@ -1,6 +1,6 @@
 // A party's randomness is fresh, and no secret or unpredictable value depends on public values
-// only: sessions with the same ids and global keys and other randomness have no message, bit or key
-// in common.
+// alone: sessions with the same ids and global keys but different randomness have no message, bit
+// or key in common.
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -133,7 +133,7 @@ void expect_each_bit_once(const AllSink& sink) {
 }
 
 // The bits of `party` that were consumed by Delta-consistency checks, computed from its messages
-// and the reference bits, are no range of the bits in its sink.
+// and the reference bits, are not a range of the bits in its sink.
 void expect_consumed_bits_are_not_served(const Seen& seen, Party party) {
   const auto p = static_cast<std::size_t>(party);
   const AllSink& sink = seen.sinks[p];

@@ -1,5 +1,5 @@
-// A whole session over two connections, with real stores, each party a process with a ledger of its
-// own: no domain of RO, tweak of H, block of a stream or nonce is used twice.
+// A whole session over two connections, with real stores, each party a process with its own ledger:
+// no domain of RO, tweak of H, block of a stream or nonce is used twice.
 #include <bit>
 #include <cstdio>
 
@@ -28,7 +28,7 @@ struct LedgerCase {
   ParameterRequest request;
 };
 
-// Units of several chunks of leaky objects, and of several batches a layer.
+// Units of several chunks of leaky objects, and of several batches per layer.
 const LedgerCase kCases[] = {
     {"Pairs", {.columns = Columns::Experiment, .unit = 3000}},
     {"TriplesOfPairs",

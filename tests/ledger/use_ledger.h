@@ -18,7 +18,7 @@ void open_ledger();
 std::vector<std::size_t> recorded_uses();
 
 // A line for each use that repeats or overlaps another. Exact repetitions that are allowed:
-//   H       two inputs a tweak: the key holder's two candidates
+//   H       two inputs per tweak: the key holder's two candidates
 //   stream  three passes over a chunk of a row of LaBit: for the columns, the check, and the rows
 //           that are kept
 //   RO      the uses listed in use_ledger.cpp

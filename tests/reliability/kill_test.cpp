@@ -1,6 +1,6 @@
 // Kills parties at random times during preprocess, run, resume and merge. Nothing is served twice,
-// confirmed material is lost only if that is reported, both stores agree, results are right, and no
-// process hangs.
+// confirmed material is lost only if the loss is reported, both stores agree, results are correct,
+// and no process hangs.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -96,8 +96,8 @@ class SessionTrial {
     ADD_FAILURE() << "shard " << shard << " is not made after " << kAttemptsMax << " attempts";
   }
 
-  // Only one of the parties has begun a store before the other was killed. It has to be removed, as
-  // the error message says.
+  // Only one of the parties had begun a store before the other was killed. That store has to be
+  // removed, as the error message says.
   void remove_partial_start(int shard) {
     const bool a = fs::exists(store_of("A", shard)), b = fs::exists(store_of("B", shard));
     if (a != b) fs::remove_all(store_of(a ? "A" : "B", shard));
@@ -246,7 +246,7 @@ class SessionTrial {
   Tally& tally_;
   fs::path root_;
   std::atomic<std::uint64_t> unfinished_[2] =
-      {};  // runs of A and of B that ended with another status than 0
+      {};  // runs of A and of B that ended with a status other than 0
 };
 
 TEST(Reliability, ServesNothingTwiceWhenPartiesAreKilled) {
@@ -258,7 +258,7 @@ TEST(Reliability, ServesNothingTwiceWhenPartiesAreKilled) {
     SessionTrial(killer, tally).run_all();
   std::printf(
       "seed %llu: %llu kills in %llu commands of %llu sessions; %llu runs done by a party, all "
-      "right; items served %llu, burnt %llu, "
+      "correct; items served %llu, burnt %llu, "
       "taken by runs that were killed before they wrote the ledger %llu, reused 0\n",
       static_cast<unsigned long long>(seed), static_cast<unsigned long long>(killer.kills()),
       static_cast<unsigned long long>(tally.commands.load()),

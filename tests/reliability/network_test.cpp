@@ -1,8 +1,8 @@
 // Parties over a faulty network. For any fault at any byte of a connection, both end in time with
-// status 0 or 3, and neither reports cheating. Without faults they continue afterwards: stores
-// agree, outputs are right, nothing is served twice.
+// status 0 or 3, and neither reports cheating. They then continue without faults: the stores agree,
+// outputs are correct, and nothing is served twice.
 //
-// TINYOT_CUTS: number of cuts and resets at random bytes; TINYOT_STALLS: likewise of stalls, which
+// TINYOT_CUTS: number of cuts and resets at random bytes; TINYOT_STALLS: the same for stalls, which
 // end by timeout; TINYOT_EVERY: distance of the tested bytes in handshake and store
 // synchronisation; TINYOT_SEED: seed; TINYOT_AT_ONCE: number of concurrent pairs.
 #include <gtest/gtest.h>

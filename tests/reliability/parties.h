@@ -30,9 +30,9 @@ class Killer {
  public:
   Killer(std::uint64_t seed, std::uint64_t kills) : random_(seed), left_(kills) {}
 
-  // Chooses no kill once all are spent, and in one of eight calls before.
+  // Chooses no kill once all have been spent, and in one of eight calls before that.
   Kill next(std::chrono::milliseconds usual_time);
-  // Counts the kill if the process had not ended before.
+  // Counts the kill if the process had not already ended.
   void count(const Ended& ended) { kills_ += ended.status == 128 + 9; }
   std::uint64_t kills() const { return kills_; }
   bool has_kills_left() const { return kills_ < left_; }
@@ -48,7 +48,7 @@ class Killer {
   std::atomic<std::uint64_t> kills_ = 0;
 };
 
-// The program under test: that of this build, or TINYOT_BINARY of the environment.
+// The program under test: that of this build, or the value of TINYOT_BINARY in the environment.
 std::string tinyot();
 
 // A number in the environment, or `fallback`.

@@ -88,7 +88,7 @@ void NetworkTally::print(const std::string& title, std::uint64_t seed) const {
   for (const auto& [status, count] : statuses_)
     text += " " + std::to_string(status) + ": " + std::to_string(count) + ",";
   std::printf(
-      "%s longest session %.1f s; %llu outputs, all right; restarts %llu, items served %llu, "
+      "%s longest session %.1f s; %llu outputs, all correct; restarts %llu, items served %llu, "
       "reused %llu\n",
       text.c_str(), longest_s_, static_cast<unsigned long long>(right.load()),
       static_cast<unsigned long long>(restarts.load()),
@@ -167,8 +167,8 @@ Traffic PartyPair::preprocess(const WirePlan& plan) {
   return run_session("preprocess", options('A'), options('B'), plan);
 }
 
-// Only one of the parties has begun a store before a fault. It has to be removed, as the error
-// message says.
+// Only one of the parties had begun a store before a fault. That store has to be removed, as the
+// error message says.
 void PartyPair::remove_partial_start() {
   for (const char party : {'A', 'B'}) fs::remove_all(store_of(party));
   ++tally_.restarts;

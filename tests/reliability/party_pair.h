@@ -83,8 +83,8 @@ class PartyPair {
   bool is_short_of_material() const { return is_short_; }
   const PairEnded& ended() const { return ended_; }
 
-  // Over a network without faults: preprocessing completes, a run is right, the stores agree, and
-  // nothing was served twice.
+  // Over a network without faults: preprocessing completes, a run gives the correct outputs, the
+  // stores agree, and nothing was served twice.
   void expect_consistent();
 
  private:

@@ -21,7 +21,7 @@ enum class Fault {
   CutHalf,  // only the receiver of the direction does; the other direction continues
   Reset,    // both parties see it reset
   Stall,    // no more data are read in this direction
-  Swallow,  // data are dropped in both directions, without an end of the connection
+  Swallow,  // data are dropped in both directions, but the connection does not end
 };
 inline constexpr std::array kAllFaults = {Fault::Cut, Fault::CutHalf, Fault::Reset, Fault::Stall,
                                           Fault::Swallow};

@@ -10,7 +10,7 @@
 namespace tinyot::test {
 
 // One party's dealer. Two dealers with the same seed and opposite parties deal the two halves of
-// the same objects, in whatever order kinds are drawn.
+// the same objects, whatever the order in which kinds are drawn.
 class IdealDealer : public MaterialSource {
  public:
   IdealDealer(Party me, std::uint64_t seed, Delta held_by_a, Delta held_by_b);

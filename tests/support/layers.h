@@ -1,4 +1,4 @@
-// Lets tests use names of all layers without their namespaces.
+// Lets tests use the names of all layers without their namespaces.
 #pragma once
 
 namespace tinyot {

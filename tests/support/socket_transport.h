@@ -1,4 +1,4 @@
-// A transport over one end of a pair of sockets, as a caller of the library would bring one.
+// A transport over one end of a pair of sockets, as a caller of the library would supply it.
 #pragma once
 
 #include <sys/socket.h>

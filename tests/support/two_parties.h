@@ -1,5 +1,5 @@
-// Two real parties in one process: each in a thread of its own, connected by channels in memory,
-// with seeded randomness.
+// Two real parties in one process, each on its own thread, connected by channels in memory, with
+// seeded randomness.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ struct PartyOptions {
 };
 
 // Runs `body` as A and as B until both have ended. A party that ends with PeerCheated sends an
-// abort, as in the product.
+// abort, as the product does.
 Outcomes run_channels(const std::function<void(Party, Channel&)>& body,
                       const PartyOptions& options = {});
 
@@ -44,8 +44,8 @@ Delta global_key_of(Party holder, std::uint64_t seed);
 Outcomes run_sessions(const std::function<void(Session&)>& body, const PartyOptions& options = {},
                       bool expect_done = true);
 
-// The same for parties with several workers: `more` are the channels of all but the first. They are
-// wrapped like the first.
+// The same for parties with several workers: `more` are the channels of all but the first worker.
+// They are wrapped like the first one.
 using WorkersBody = std::function<void(Session&, std::span<const std::unique_ptr<Channel>> more)>;
 Outcomes run_workers(std::size_t workers, const WorkersBody& body, const PartyOptions& options = {},
                      bool expect_done = true);
