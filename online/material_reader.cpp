@@ -47,10 +47,10 @@ void MaterialReader::open_next(MaterialKind kind) {
       throw OutOfMaterial("the run needs more " + std::string(name_of(kind)) +
                           " than were reserved for it");
     const auto begin = std::chrono::steady_clock::now();
-    asked_ = kind;
+    awaited_ = kind;
     changed_.notify_all();
     changed_.wait(lock, [&] { return ready.batches() > 0 || failure_; });
-    asked_.reset();
+    awaited_.reset();
     waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
   if (ready.batches() == 0) std::rethrow_exception(failure_);
@@ -62,7 +62,7 @@ void MaterialReader::open_next(MaterialKind kind) {
 // The kind that take() waits for; otherwise, among the kinds that the source has ready, the one
 // with the fewest ready batches.
 std::optional<MaterialKind> MaterialReader::next_to_read() {
-  if (asked_ && ready_[*asked_].batches() == 0 && unread_[*asked_] > 0) return asked_;
+  if (awaited_ && ready_[*awaited_].batches() == 0 && unread_[*awaited_] > 0) return awaited_;
   std::optional<MaterialKind> next;
   for (const MaterialKind kind : kAllMaterialKinds) {
     if (unread_[kind] == 0 || ready_[kind].batches() >= kBatchesAhead) continue;

@@ -44,8 +44,8 @@ class MaterialReader {
   double waited_s_ = 0;
   MaterialCounts unread_;  // objects still to be drawn
   BatchQueues ready_;
-  BatchQueues open_;                   // used by take() only, without the mutex
-  std::optional<MaterialKind> asked_;  // the kind that take() waits for
+  BatchQueues open_;                     // used by take() only, without the mutex
+  std::optional<MaterialKind> awaited_;  // the kind that take() waits for
   std::mutex mutex_;
   std::condition_variable changed_;
   std::exception_ptr failure_;

@@ -206,7 +206,7 @@ TEST(Layering, LongChainUsesFewSlots) {
       EXPECT_LE(sink.slots, 3u);
       EXPECT_EQ(sink.ands + sink.local, 1000000u);
       // Windows split the chain at no cost; with a window of one, each of the two inputs and the
-      // output is in a round of its own.
+      // output has its own round.
       if (kind == GateKind::And) {
         EXPECT_EQ(sink.rounds, window == 1 ? 1000003u : 1000001u);
       }

@@ -17,10 +17,10 @@ struct FastMade {
   Outcomes outcomes;
 };
 
-FastMade preprocess_fast(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs,
+FastMade preprocess_fast(const ParameterRequest& request, std::uint64_t ands, std::uint64_t inputs,
                          std::size_t workers = 1, const PartyOptions& options = {}) {
   FastMade made;
-  const auto params = SecurityParameters::make(asked);
+  const auto params = SecurityParameters::make(request);
   made.outcomes = run_workers(
       workers,
       [&](Session& outer, std::span<const std::unique_ptr<Channel>> more) {

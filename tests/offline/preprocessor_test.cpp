@@ -16,10 +16,10 @@ struct Made {
   Outcomes outcomes;
 };
 
-Made preprocess(const ParameterRequest& asked, std::uint64_t ands, std::uint64_t inputs,
+Made preprocess(const ParameterRequest& request, std::uint64_t ands, std::uint64_t inputs,
                 const PartyOptions& options = {}, bool expect_done = true) {
   Made made;
-  const auto params = SecurityParameters::make(asked);
+  const auto params = SecurityParameters::make(request);
   made.outcomes = run_sessions(
       [&](Session& session) {
         Preprocessor preprocessor(session, params);

@@ -105,9 +105,9 @@ TEST_P(WorkersOf, MaterialDoesNotDependOnTheirNumber) {
 
 TEST(Workers, AllEndWhenOnePartyStops) {
   for (const std::size_t workers : {1u, 2u, 3u}) {
-    std::atomic<int> asked = 0;
+    std::atomic<int> answers = 0;
     const WorkersMade made =
-        preprocess(workers, {}, [&](Party party) { return party == Party::B || ++asked < 4; });
+        preprocess(workers, {}, [&](Party party) { return party == Party::B || ++answers < 4; });
     EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Done) << made.outcomes.a.message;
     EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Done) << made.outcomes.b.message;
     EXPECT_EQ(made.units[0], made.units[1]);
@@ -171,12 +171,12 @@ TEST(Workers, RecordsFailedCheckBeforeNotifyingThePeer) {
   const auto params = SecurityParameters::make(kNnob12);
   const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
   for (const std::size_t worker : {0u, 1u, 2u}) {
-    std::atomic<int> recorded = 0, told_too_early = 0, told = 0;
+    std::atomic<int> recorded = 0, notified_too_early = 0, notified = 0;
     PartyOptions options;
     options.wrap_a = [&](std::unique_ptr<Channel> inner) {
       return std::make_unique<AbortNotingChannel>(std::move(inner), [&] {
-        ++told;
-        if (recorded == 0) ++told_too_early;
+        ++notified;
+        if (recorded == 0) ++notified_too_early;
       });
     };
     options.wrap_b = for_worker(worker, 3, cheating(flip_bit("aand.d", 0, 5)));
@@ -202,8 +202,8 @@ TEST(Workers, RecordsFailedCheckBeforeNotifyingThePeer) {
         options, false);
     EXPECT_TRUE(caught_by(outcomes.a, "MAC transcript"));
     EXPECT_GT(recorded, 0) << worker;
-    EXPECT_GT(told, 1) << "on the session's channel and those of further workers, " << worker;
-    EXPECT_EQ(told_too_early, 0) << worker;
+    EXPECT_GT(notified, 1) << "on the session's channel and those of further workers, " << worker;
+    EXPECT_EQ(notified_too_early, 0) << worker;
     EXPECT_EQ(sinks[0].units, units_when_recorded) << worker;
   }
 }

@@ -108,7 +108,7 @@ TEST_F(UnlockTest, RejectsBatchesOfOneStoreOnly) {
   EXPECT_EQ(store_.marks().units_unlocked, 1u);
 }
 
-// Another run of both parties has unlocked the units and used some of them meanwhile.
+// In the meantime, another run of both parties has unlocked the units and used some of them.
 TEST_F(UnlockTest, SkipsBatchesCutByPeer) {
   const std::uint64_t capacity = record_capacity(kTestKind);
   Halves cut = peers(0, 2, 1);

@@ -1,4 +1,4 @@
-// What is durable on a party's disk before the peer is told of it or the party's computation uses
+// What is durable on a party's disk before the peer is notified or the party's computation uses
 // it: file syncs and messages in one list.
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -136,26 +136,26 @@ TEST_F(DurabilityTest, RangeIsDurablyReservedBeforeThePeerIsTold) {
     SCOPED_TRACE(party);
     const Events events = trace.of(party);
     const std::string message = party == 'A' ? "store.allotment" : "store.taken";
-    const auto told = find(events, events.begin(), message);
-    ASSERT_NE(told, events.end());
-    EXPECT_EQ(told->unsynced, "");
+    const auto sent = find(events, events.begin(), message);
+    ASSERT_NE(sent, events.end());
+    EXPECT_EQ(sent->unsynced, "");
     // The preceding message.
     const auto before =
-        std::find_if(std::make_reverse_iterator(told), events.rend(),
+        std::find_if(std::make_reverse_iterator(sent), events.rend(),
                      [](const Trace::Event& event) { return event.what.starts_with("store."); })
             .base();
     ASSERT_NE(before, events.begin());
-    ASSERT_LT(find(events, before, "commit"), told) << "the range is committed";
+    ASSERT_LT(find(events, before, "commit"), sent) << "the range is committed";
     const auto commit =
-        std::find_if(std::make_reverse_iterator(told), events.rend(),
+        std::find_if(std::make_reverse_iterator(sent), events.rend(),
                      [](const Trace::Event& event) { return event.what == "commit"; })
             .base();
-    EXPECT_LT(find(events, commit, "sync store.keys"), told)
+    EXPECT_LT(find(events, commit, "sync store.keys"), sent)
         << "and then the keys of batches that were cut are erased";
-    const auto reserved = find(events, told, "reserved");
+    const auto reserved = find(events, sent, "reserved");
     ASSERT_NE(reserved, events.end());
     EXPECT_EQ(reserved->unsynced, "");
-    EXPECT_LT(find(events, told, "sync store.keys"), reserved)
+    EXPECT_LT(find(events, sent, "sync store.keys"), reserved)
         << "the keys of the range are erased";
   }
 }
