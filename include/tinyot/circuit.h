@@ -13,15 +13,15 @@
 
 namespace tinyot::circuit {
 
-// What a function that makes a circuit works with: it declares inputs and outputs as it goes. Names
-// are unique among the inputs, and among the outputs.
+// The argument of a function that describes a circuit: it declares the inputs and outputs. No two
+// inputs have the same name, and no two outputs.
 class Program {
  public:
   // An integer of `bits` bits, owned by a party.
   Number input(const std::string& name, std::uint32_t bits, Party owner);
   // The same value in all lanes.
   Number common_input(const std::string& name, std::uint32_t bits, Party owner);
-  // A value that is shared since an earlier circuit (tinyot/run.h).
+  // A value that stayed shared after an earlier circuit (tinyot/run.h).
   Number shared_input(const std::string& name, std::uint32_t bits);
   template <std::size_t n>
   Word<n> input(const std::string& name, Party owner) {
@@ -41,23 +41,23 @@ class Program {
 
   Builder& builder_;
   CircuitInfo& info_;
-  bool declares_;  // the first time; afterwards the declarations must be the same
+  bool declares_;  // true in the first call; later calls must make the same declarations
   std::uint32_t inputs_ = 0, outputs_ = 0;
 };
 
-// A circuit from a function. It is called now, to learn its inputs and outputs, and again whenever
-// the circuit is generated, from the thread that needs it: each time it makes the same gates.
-// Gates are used as they are made, so the circuit may be larger than memory.
-// Fails: whatever the function throws; std::logic_error if it declares a name twice, or
-// something else than the first time.
+// Makes a circuit from a function. The function is called at once, to learn the inputs and outputs,
+// and again whenever the circuit is generated, on the thread that generates it; each call must emit
+// the same gates. Gates are consumed as they are emitted, so the circuit may be larger than memory.
+// Fails: whatever the function throws; std::logic_error if it declares a name twice, or if its
+// declarations differ from those of the first call.
 std::unique_ptr<Circuit> make_circuit(std::string name, std::function<void(Program&)> function);
 
-// A built-in circuit with its parameters, as "aes128" or "sort:elements=64" (`tinyot circuit list`
-// has all of them). Fails: UsageError.
+// A built-in circuit with its parameters, such as "aes128" or "sort:elements=64" (`tinyot circuit
+// list` prints all of them). Fails: UsageError.
 std::unique_ptr<Circuit> named_circuit(const std::string& name);
 
-// From a file in one of the Bristol formats. Input bundle 1 is B's, the others A's; outputs go to
-// both parties. Fails: UsageError naming the line.
+// Reads a circuit from a file in one of the Bristol formats. Input bundle 1 belongs to B, the
+// others to A; both parties receive the outputs. Fails: UsageError naming the line.
 std::unique_ptr<Circuit> read_circuit_file(const std::filesystem::path& file);
 
 }  // namespace tinyot::circuit

@@ -1,13 +1,13 @@
 // Errors of the library. Each is an exception of one of the classes below.
 //
-//   PeerCheated     received data break the protocol, and never anything else
+//   PeerCheated     received data violate the protocol; thrown for no other reason
 //   PeerAborted     the peer found that one of its own checks failed
-//   NetworkError    the connection failed, or was never made
+//   NetworkError    the connection failed, or could not be established
 //   StoreError      a store or one of its files cannot be used; OutOfMaterial: it has too little
-//   Disagreement    the two parties do not ask for the same
+//   Disagreement    the requests of the two parties differ
 //   UsageError      an argument is invalid
 //   Cancelled       the caller asked to stop
-//   Error           the system failed otherwise
+//   Error           any other failure of the system
 //
 // std::logic_error is a bug in the library, or a call that its header forbids. No message carries a
 // secret. After PeerCheated or PeerAborted the session is revoked: its keys are erased at both
@@ -22,12 +22,12 @@ namespace tinyot {
 
 enum class ErrorClass { Other, Usage, Network, PeerCheated, Store, Disagreement, Cancelled };
 
-// What the caller can do about an error, where there is one thing to do; how it is done depends on
-// the program (an option of a command, a field of a request). No message says how.
+// What the caller can do about an error, if there is one thing to do. How it is done depends on the
+// program (an option of a command, a field of a request), so messages do not say it.
 enum class Remedy {
   None,
   AllowWeakParameters,  // change the unit or the bucket, or allow weak ones for measurements
-  ChangeParty,          // be the other party
+  ChangeParty,          // run as the other party
   AllowLongerConnect,   // raise the connect timeout
   AllowLongerIdle,      // raise the idle timeout
   GiveKeys,             // authenticate both parties by keys, or neither
@@ -35,13 +35,13 @@ enum class Remedy {
   MakeKey,              // make a key pair for this party
   GivePeersKey,         // pin the key with which the store was made
   CheckPinnedKey,       // make sure that the pinned key is the peer's
-  GiveStoreKey,         // the store is sealed under a store key, and none was given
-  OmitStoreKey,         // a store key was given, and the store is not sealed under one
+  GiveStoreKey,         // the store is sealed under a store key, but none was given
+  OmitStoreKey,         // a store key was given, but the store is not sealed under one
   GiveSessionFile,      // give the session file with which the store was begun
   MakeMaterial,         // preprocess into a new store
-  Resume,               // continue what is there
-  AdoptStore,           // declare a copy the only store that is left
-  VerifyStore,          // list all that is corrupt
+  Resume,               // continue what has been started
+  AdoptStore,           // declare that the original of this copy no longer exists
+  VerifyStore,          // list everything that is corrupt
   ListReservations,     // list the planned reservations
   UseShardsTogether,    // use several shards as one store
 };
@@ -58,7 +58,7 @@ class Error : public std::runtime_error {
   Remedy remedy_;
 };
 
-// `check` is the name of the check that failed, as doc/protocol_map.md lists it.
+// `check` is the name of the check that failed, as listed in doc/protocol_map.md.
 class PeerCheated : public Error {
  public:
   explicit PeerCheated(const std::string& check)
@@ -84,7 +84,7 @@ class NetworkError : public Error {
   std::string phase_;
 };
 
-// An abort has no reason; the session is revoked on both sides.
+// An abort carries no reason; the session is revoked on both sides.
 class PeerAborted : public NetworkError {
  public:
   PeerAborted()
@@ -122,7 +122,7 @@ class Cancelled : public Error {
   Cancelled() : Error(ErrorClass::Cancelled, "cancelled") {}
 };
 
-// For calls that a header forbids. Fails: std::invalid_argument, a std::logic_error.
+// Checks a precondition that a header states. Fails: std::invalid_argument, a std::logic_error.
 inline void require(bool is_allowed, const char* otherwise) {
   if (!is_allowed) throw std::invalid_argument(otherwise);
 }

@@ -1,7 +1,7 @@
-// Kinds of preprocessing material, and how much there is of each.
+// Kinds of preprocessing material, and counts of each kind.
 //
-// A kind is a fixed list of columns of authenticated bits. Which columns are mine depends on my
-// party:
+// A kind is a fixed list of columns of authenticated bits. The columns that a party holds depend on
+// the party:
 //
 //   auth_bits_a    A: [r]                    auth_bits_b    B: [r]
 //   auth_ands_a    A: [x], [y], [z = xy]     auth_ands_b    B: [x], [y], [z = xy]
@@ -35,7 +35,7 @@ inline constexpr std::size_t kMaterialKinds = kAllMaterialKinds.size();
 // The name in reports and messages: "auth_bits_a", ..., "triples".
 std::string_view name_of(MaterialKind kind);
 
-// How many objects of each kind, indexed by MaterialKind.
+// Numbers of objects of each kind, indexed by MaterialKind.
 struct MaterialCounts {
   std::array<std::uint64_t, kMaterialKinds> of{};
 

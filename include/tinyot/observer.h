@@ -1,4 +1,4 @@
-// What a caller learns while a function of the library runs.
+// Progress reports from a running function of the library.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +6,17 @@
 
 namespace tinyot {
 
-// Its functions are called from any of the library's threads, several at a time, and must not
-// throw.
+// The functions may be called concurrently, from any of the library's threads, and must not throw.
 class Observer {
  public:
   virtual ~Observer() = default;
 
   // The peer is connected and the session is established.
   virtual void connected() {}
-  // Of the job's `ands` ANDs, `ands_before` were made before.
+  // The job begins; `ands_before` of its `ands` ANDs were made earlier.
   virtual void began(std::uint64_t /*ands*/, std::uint64_t /*ands_before*/) {}
-  // Unit `unit`, of `ands` ANDs, is in this phase and has done `done` of the phase's `total` items.
+  // Unit `unit`, of `ands` ANDs, is in `phase` and has completed `done` of the phase's `total`
+  // items.
   virtual void advanced(std::uint64_t /*unit*/, std::uint64_t /*ands*/, std::string_view /*phase*/,
                         std::uint64_t /*done*/, std::uint64_t /*total*/) {}
 };

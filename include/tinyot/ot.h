@@ -1,14 +1,15 @@
-// Oblivious transfer of 128-bit strings with active security: OT extension over a connection of its
-// own. In each OT the sender has two strings, and the receiver gets the one that it chooses.
+// Oblivious transfer of 128-bit strings with active security: OT extension over its own connection.
+// In each OT the sender has two strings, and the receiver learns the one that it chooses.
 //
 // Both sides make the same calls with the same numbers of OTs. The sender is party A.
 // Source: Roy, CRYPTO 2022 (SoftSpokenOT); Asharov, Lindell, Schneider, Zohner, J. Cryptology 2017,
-// for the kinds. Wire: (128 / k - 1) / 8 bytes an OT from the receiver, of k = 1, 2 or 4; the kinds
-// add to it as stated, and 1 bit an OT for choices that are given.
-// A call of any number of OTs takes bounded memory beside the caller's spans. One thread at a time.
-// After an exception the connection has ended, and the contents of the caller's spans are
-// undefined. Fails: PeerCheated, PeerAborted, NetworkError; std::logic_error for spans of different
-// lengths.
+// for random, correlated and chosen OTs. Wire: (128 / k - 1) / 8 bytes per OT from the receiver,
+// with k = 1, 2 or 4; in addition the bytes stated at each kind, and 1 bit per OT for choices that
+// the receiver gives.
+// A call for any number of OTs uses bounded memory in addition to the caller's spans. Not
+// thread-safe. After an exception the connection has ended, and the contents of the caller's spans
+// are unspecified. Fails: PeerCheated, PeerAborted, NetworkError; std::logic_error for spans of
+// different lengths.
 #pragma once
 
 #include <cstddef>
@@ -34,11 +35,11 @@ class OtSender {
   OtSender& operator=(OtSender&&) noexcept;
   ~OtSender();
 
-  // Random strings for both.
+  // Both strings are random.
   void random(std::span<Block> x0, std::span<Block> x1);
-  // x1 = x0 ^ offset, with x0 random. 16 bytes an OT.
+  // x1 = x0 ^ offset, with x0 random. 16 bytes per OT.
   void correlated(std::span<const Block> offsets, std::span<Block> x0);
-  // The sender's own strings. 32 bytes an OT.
+  // The sender's own strings. 32 bytes per OT.
   void chosen(std::span<const Block> m0, std::span<const Block> m1);
 
  private:

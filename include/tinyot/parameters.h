@@ -20,7 +20,7 @@ std::string_view name_of(Columns columns);
 enum class MaterialForm : std::uint8_t { Pairs = 0, Triples = 1 };
 std::string_view name_of(MaterialForm form);
 
-// Requested values. What is left open is chosen for the rest; a combination that does not reach
+// Requested values. Absent ones are chosen to fit the others; a combination that does not reach
 // sigma is refused with UsageError.
 struct ParameterRequest {
   Profile profile = Profile::Nnob12;
@@ -30,9 +30,9 @@ struct ParameterRequest {
   std::optional<std::uint64_t> unit = std::nullopt;
   std::optional<std::uint32_t> bucket = std::nullopt;  // smallest_bucket if absent
   bool weak_allowed = false;
-  std::uint32_t workers = 1;  // units in flight at a time
+  std::uint32_t workers = 1;  // units in progress at a time
   std::uint32_t shards = 1;   // of the session; they share its sigma
-  // pairs if absent; triples with the fast profile, which makes no others
+  // pairs if absent; triples with the fast profile, which makes nothing else
   std::optional<MaterialForm> material = std::nullopt;
   // bits of the global key per GGM tree, 1, 2 or 4: with more, less traffic and more computation
   std::uint32_t softspoken_k = 2;

@@ -1,5 +1,5 @@
-// Who a process is. A party is a person (A or B); what it does in a protocol is a role, and roles
-// are class names.
+// The two parties. A process is party A or party B throughout; what it does in one protocol is a
+// role, and roles are part of class names.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a phase of a protocol took, as one party measured it.
+// The cost of a protocol phase, as measured by one party.
 #pragma once
 
 #include <cstdint>

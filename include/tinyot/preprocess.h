@@ -16,7 +16,7 @@
 
 namespace tinyot {
 
-// Both parties ask for the same, but for party, endpoint, store, keys and memory.
+// Both parties make the same request, except for party, endpoint, store, keys and memory.
 struct PreprocessRequest {
   Party party = Party::A;
   Endpoint endpoint;
@@ -24,15 +24,15 @@ struct PreprocessRequest {
   // File with the key under which the store is sealed: any bytes, at least 16.
   std::optional<std::filesystem::path> store_key = {};
   ParameterRequest parameters = {};
-  std::uint64_t ands = 0;  // that the store is to have made in all
-  // Authenticated bits of each party, for bits of inputs and of outputs that one party alone
-  // learns; with pairs, beyond those for the ANDs.
+  std::uint64_t ands = 0;  // in the store in total, including earlier calls
+  // Authenticated bits of each party, for inputs and for outputs that only one party learns; with
+  // pairs, in addition to those for the ANDs.
   std::uint64_t inputs = 0;
   std::uint64_t threads = 1;
-  // that a party's units may take, where their size is left open
+  // limit for the units in progress, used to choose the unit size if it is left open
   std::uint64_t memory_bytes = 1'000'000'000;
-  bool resume = false;  // continue what is in the store
-  // File of the session of which the store is a shard, and which shard.
+  bool resume = false;  // continue an existing store
+  // If the store is a shard: the file of its session, and the number of the shard.
   std::optional<std::filesystem::path> session = {};
   std::uint32_t shard = 1, shards = 1;
 };
@@ -40,15 +40,15 @@ struct PreprocessRequest {
 struct PreprocessResult {
   StoreInfo store;
   std::uint64_t ands = 0;  // made by this call
-  double wall_s = 0;       // from the established session on
+  double wall_s = 0;       // since the session was established
   std::vector<PhaseCost> phases;
 };
 
-// Role: both, at the same time. Makes what the store lacks; the store is complete at both parties
-// afterwards, unless `cancel` was asked to stop: then both parties end after the unit at hand, or
-// this one with Cancelled if the session is not established yet. Blocks until then; runs `threads`
-// threads of its own. Fails: as error.h; what was finished stays in the store. After PeerCheated or
-// PeerAborted the store is revoked.
+// Role: both, at the same time. Makes the material that the store lacks; on return, the stores of
+// both parties are complete. If `cancel` requests a stop, both parties stop after the current unit;
+// if the session is not established yet, only this party stops, with Cancelled. Blocks until then,
+// and runs `threads` threads of its own. Fails: as in error.h; finished units stay in the store.
+// After PeerCheated or PeerAborted the store is revoked.
 PreprocessResult preprocess(const PreprocessRequest& request, Observer* observer = nullptr,
                             std::stop_token cancel = {});
 

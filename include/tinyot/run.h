@@ -1,4 +1,4 @@
-// Evaluation of circuits with the peer, on stored material or on material made meanwhile.
+// Evaluation of circuits with the peer, on stored material or on material made during the run.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,16 @@ namespace online {
 class SharedValue;
 }
 
-// Both parties ask for the same, but for party, endpoint, stores, keys and ledger.
+// Both parties make the same request, except for party, endpoint, stores, keys and ledger.
 struct RunRequest {
   Party party = Party::A;
   Endpoint endpoint;
-  // One, or shards of a session; none with `live`.
+  // One store, or shards of a session; none with `live`.
   std::vector<std::filesystem::path> stores = {};
   std::optional<std::filesystem::path> store_key = {};
-  // File to which is appended what the run is given from the stores, before it is used.
+  // File to which the run appends the ranges that it takes from the stores, before it uses them.
   std::optional<std::filesystem::path> ledger = {};
-  // No stores: how material is made on a connection of its own, beside the run.
+  // Without stores: how to make the material, over a second connection, during the run.
   std::optional<ParameterRequest> live = {};
 };
 
@@ -48,7 +48,7 @@ class SharedBits {
  private:
   friend class Evaluator;
   std::shared_ptr<const online::SharedValue> value_;
-  std::string origin_;  // where it comes from, equal at both parties
+  std::string origin_;  // the circuit and output that it comes from; equal at both parties
 };
 using SharedInputs = std::map<std::string, SharedBits>;  // by the name of an input bundle
 
@@ -62,33 +62,33 @@ struct RunResult {
 };
 
 // Role: both, at the same time. Connects, evaluates the circuit in `lanes` parallel instances, and
-// ends. `inputs` has this party's bundles and no others. The parties compare digests of the circuit
-// first. Outputs are returned only after the MAC check of everything that they depend on.
+// disconnects. `inputs` has this party's bundles and no others. The parties compare digests of the
+// circuit first. Outputs are returned only after the MAC check of everything that they depend on.
 // Fails: UsageError for inputs that do not fit the circuit; OutOfMaterial, StoreError before
-// anything is sent; then as error.h.
-// Fails also: Cancelled if `cancel` asks it to stop; the material that it was given is lost.
+// anything is sent; then as in error.h; Cancelled if `cancel` requests a stop, and then the
+// material reserved for the run is lost.
 RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const Values& inputs,
               std::size_t lanes = 1, const std::stop_token& cancel = {});
 
-// A connection on which circuits are evaluated one after the other on stored material, for
-// computations that continue depending on what has been revealed. Both parties make the same calls.
+// A connection over which circuits are evaluated one after the other on stored material, for
+// computations whose next step depends on revealed values. Both parties make the same calls.
 //
-// An output for Receiver::None stays shared, and an input without an owner continues with such a
-// value: nothing about it is revealed between the circuits.
+// An output for Receiver::None stays shared, and an input without an owner takes such a value:
+// nothing about it is revealed between the circuits.
 // Used by one thread at a time. After an exception the connection has ended; only destruction is
 // then allowed. After PeerCheated or PeerAborted the stores are revoked.
 class Evaluator {
  public:
-  // Connects. Fails: UsageError for a request with `live`; then as run().
+  // Connects. Fails: UsageError for a request with `live`; then as tinyot::run().
   // `cancel` ends this call and every run(), with Cancelled.
   explicit Evaluator(const RunRequest& request, const std::stop_token& cancel = {});
   Evaluator(Evaluator&&) noexcept;
   Evaluator& operator=(Evaluator&&) noexcept;
   ~Evaluator();
 
-  // As tinyot::run() on this connection. `shared` has a value for each input bundle without an
-  // owner, the same at both parties, with the lanes of this circuit.
-  // Fails: Disagreement if the parties' calls differ; likewise.
+  // As tinyot::run(), over this connection. `shared` has a value for each input bundle without an
+  // owner, the same at both parties, with as many lanes as this run.
+  // Fails: Disagreement if the parties' calls differ; and as tinyot::run().
   RunResult run(const circuit::Circuit& circuit, const Values& inputs,
                 const SharedInputs& shared = {}, std::size_t lanes = 1);
 

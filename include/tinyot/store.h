@@ -1,4 +1,4 @@
-// A party's store of preprocessing material: a directory that preprocess() fills and runs use up.
+// A party's store of preprocessing material: a directory that preprocess() fills and runs consume.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct StoreInfo {
 };
 
 // A handle to a directory; each call opens the store and closes it again. Several processes may use
-// a store at a time. `store_key` is the file with the key under which the store is sealed, if any.
-// Fails, all calls: StoreError naming the path and the reason.
+// a store at the same time. `store_key` is the file with the key under which the store is sealed,
+// if any. Fails, all calls: StoreError naming the path and the reason.
 class Store {
  public:
   explicit Store(std::filesystem::path directory,
@@ -43,8 +43,8 @@ class Store {
   StoreInfo info() const;
 
   // Ends the session: erases all keys, durably, in whatever state the store is. The peer's store
-  // can then no longer be used with it. Returns what else could not be done, a line each: of a
-  // store that is corrupt, for instance.
+  // then becomes unusable too. Returns the steps that were not possible, one line each, for example
+  // if the store is corrupt.
   std::vector<std::string> retire() const;
 
  private:

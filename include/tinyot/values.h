@@ -10,9 +10,9 @@
 
 namespace tinyot {
 
-// A bundle has one value for each lane, or a single one for a bundle that is the same in all lanes.
-// A value of n bits is stored in ceil(n / 8) bytes: bit j is bit j % 8 of byte j / 8. An integer is
-// thus little-endian, and the bytes of an AES block are in the order of the standard.
+// A bundle has one value for each lane, or a single value if it is the same in all lanes. A value
+// of n bits is stored in ceil(n / 8) bytes: bit j is bit j % 8 of byte j / 8. An integer is thus
+// little-endian, and the bytes of an AES block are in the order of the standard.
 // Secret: the values; they are wiped when they are replaced or destroyed.
 // Not thread-safe. Fails: std::logic_error if there is no such value.
 class Values {
@@ -27,7 +27,7 @@ class Values {
   Values& set(const std::string& name, std::uint64_t integer);
   // One value for each lane.
   Values& set(const std::string& name, std::span<const std::uint64_t> integers);
-  // One value as its bytes; call it once for each lane, in their order.
+  // One value as bytes; call this once for each lane, in order.
   Values& add(const std::string& name, std::span<const std::byte> bytes);
 
   std::vector<std::string> names() const;

@@ -3,7 +3,7 @@
 //
 // A Bit is a handle to a wire or a known constant. Handles are reference-counted: when the last
 // handle to a wire is destroyed, the wire is freed. Constants are folded, so x ^ 0, x & 1, x ^ x
-// and the like emit nothing. Wires and constants are public: a generator never has a secret value.
+// and the like emit nothing. Wires and constants are public: a generator never sees a secret value.
 //
 // Lifetime: every handle is destroyed before its Builder; the sink outlives both. Not thread-safe.
 #pragma once
@@ -37,7 +37,7 @@ class Bit {
   bool is_constant() const { return builder_ == nullptr; }
   // Fails: std::invalid_argument unless is_constant().
   bool constant() const {
-    require(is_constant(), "the value of a wire is asked for");
+    require(is_constant(), "constant() needs a constant, not a wire");
     return node_ != 0;
   }
 

@@ -18,7 +18,7 @@
 namespace tinyot::circuit {
 
 using WireId = std::uint64_t;
-inline constexpr WireId kWireIdMax = WireId{1} << 31;  // every id is below
+inline constexpr WireId kWireIdMax = WireId{1} << 31;  // every id is smaller
 
 enum class GateKind : std::uint8_t {
   Input,   // out = bit `in1` of input bundle `in0`
@@ -56,14 +56,14 @@ constexpr bool receives(Receiver receiver, Party party) {
   return receiver == Receiver::Both || receiver == (party == Party::A ? Receiver::A : Receiver::B);
 }
 
-// The text format of a bundle's values: Bytes as the hex string of a standard, byte k being wires
-// 8k..8k+7, lowest bit first; Integer as 0x..., bit j of the number being wire j.
+// The text format of a bundle's values. Bytes: hex digits as in the standards, byte k on wires
+// 8k..8k+7, lowest bit first. Integer: 0x..., bit j of the number on wire j.
 enum class ValueFormat : std::uint8_t { Bytes, Integer };
 
 struct InputBundle {
   std::string name;
   std::uint32_t bits;
-  std::optional<Party> owner;  // none: a value that is shared since an earlier circuit
+  std::optional<Party> owner;  // none: a value that stayed shared after an earlier circuit
   ValueFormat format;
   // one value for all lanes, such as the AES key; otherwise each lane has its own
   bool same_in_all_lanes;

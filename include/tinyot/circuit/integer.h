@@ -1,9 +1,9 @@
 // Unsigned integers as spans of bits, bit 0 the lowest: the arithmetic that tinyot/circuit/word.h
 // wraps into types.
 //
-// The aim is few ANDs, then little depth, then few XORs. n is the width of the operands where costs
-// are stated. Spans of one call are equally wide unless stated otherwise; `out` may be one of the
-// operands. Fails: std::logic_error on wrong widths.
+// The functions minimise ANDs first, then depth, then XORs. In the stated costs, n is the width of
+// the operands. The spans of one call have the same width unless stated otherwise; `out` may be one
+// of the operands. Fails: std::logic_error on wrong widths.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace tinyot::circuit {
 
-// One bit of an adder or a subtracter: one AND each.
+// One bit of an adder or a subtractor: one AND each.
 struct Digit {
   Bit value;
   Bit carry;  // or borrow
@@ -23,11 +23,11 @@ Digit full_add(const Bit& x, const Bit& y, const Bit& carry);        // x + y + 
 Digit full_subtract(const Bit& x, const Bit& y, const Bit& borrow);  // x - y - borrow
 Bit next_borrow(const Bit& x, const Bit& y, const Bit& borrow);      // of x - y - borrow alone
 
-// condition ? x : y. One AND a bit.
+// condition ? x : y. One AND per bit.
 Bit select(const Bit& condition, const Bit& x, const Bit& y);
 void select(std::span<Bit> out, const Bit& condition, BitSpan x, BitSpan y);
 
-// Swaps x and y if `condition` is 1. One AND a bit.
+// Swaps x and y if `condition` is 1. One AND per bit.
 void exchange(const Bit& condition, std::span<Bit> x, std::span<Bit> y);
 
 // Modulo 2^n: n - 1 ANDs at depth n - 1.
@@ -47,7 +47,7 @@ Bit differ(BitSpan x, BitSpan y);  // not equal
 Bit any(BitSpan x);                // some bit is 1
 Bit all(BitSpan x);                // no bit is 0
 
-// Shifts towards the high and towards the low bits, filling with zeros; any count. A public count
+// Shifts towards the high and towards the low bits by any count, filling with zeros. A public count
 // costs nothing. A secret count of any width costs n ANDs for each of its lowest ceil(log2 n) bits;
 // if it has further bits, n ANDs in total and one for each of them.
 void shift_left(std::span<Bit> out, BitSpan x, std::size_t count);
@@ -61,11 +61,11 @@ void shift_right(std::span<Bit> out, BitSpan x, BitSpan count);
 Bits population_count(BitSpan x);
 
 // Bit j of table[index] for j < out.size(), from a public table of 2^index.size() entries: 2^n - n
-// - 1 ANDs for n index bits, whatever the width of the entries. At most 16 index bits.
+// - 1 ANDs for n index bits, for any width of the entries. At most 16 index bits.
 void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index);
 
 // A sum of single bits, each weighted by a power of two. Full adders compress the bits of one
-// weight as soon as kHeld are held, so that a long sum does not hold all its bits.
+// weight as soon as kHeld of them are stored, so that a long sum does not store all its bits.
 class BitSum {
  public:
   explicit BitSum(std::size_t width) : columns_(width) {}  // modulo 2^width

@@ -1,7 +1,7 @@
 // Integers as values: Word<n> of n bits, and Number of a width known only when the generator runs.
 // Both are thin wrappers around tinyot/circuit/integer.h, whose functions accept them directly.
 //
-// Operands of one operation are equally wide, and so is the result: arithmetic is modulo 2^n. Bit 0
+// The operands of one operation and its result have the same width: arithmetic is modulo 2^n. Bit 0
 // is the lowest.
 #pragma once
 
@@ -22,7 +22,7 @@ class Word {
  public:
   Word() = default;  // zero
   explicit Word(BitSpan bits) {
-    require(bits.size() == n, "a Word of another width");
+    require(bits.size() == n, "the bits do not have the width of the Word");
     std::copy(bits.begin(), bits.end(), bits_.begin());
   }
   // The constant `value`; bits from 64 on are 0.
