@@ -1,5 +1,5 @@
-// Admission: what a new connection must present before it is used as the peer's. Until then it is
-// limited in memory and time, and does not delay other connections.
+// Admission: what a new connection must prove before it is treated as the peer's. Until then its
+// memory and time are limited, and it does not delay other connections.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ class TcpStream;
 
 enum class Side { Listens, Connects };
 
-// Receives a line per rejected connection, with its address and the reason, and what can be done
-// about it.
+// Called for each rejected connection, with a line that has its address and the reason, and with
+// the remedy.
 using RejectionLog = std::function<void(const std::string&, Remedy)>;
 
 // A connection that has not been admitted yet.

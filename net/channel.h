@@ -57,8 +57,8 @@ class Channel {
   // Sends an abort if the connection still allows it. Never throws.
   virtual void send_abort() noexcept = 0;
 
-  // Discards messages until the peer's abort (true), the end of the connection or the deadline
-  // (false).
+  // Discards messages until the peer's abort arrives (true), or until the connection ends or the
+  // deadline passes (false).
   virtual bool await_abort() noexcept = 0;
 
   // As ByteStream::binding.

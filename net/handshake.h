@@ -16,7 +16,7 @@ namespace tinyot::net {
 
 inline constexpr std::uint32_t kWireVersion = 4;
 
-// The first message of a session's connection, and that of each further one.
+// The first message of a session's first connection, and the first of each further connection.
 inline constexpr MessageTag kHello{0x0001, "handshake.hello"};
 inline constexpr MessageTag kJoin{0x0003, "session.join"};
 inline constexpr std::size_t kJoinBytes = 32;
@@ -43,15 +43,15 @@ struct Handshake {
   std::vector<std::byte> hello_b;  // as sent by B
 };
 
-// Wire: one message each way, at once.
+// Wire: one message each way, concurrently.
 // Fails: NetworkError if the peer does not speak this protocol; Disagreement if the versions or a
 // parameter differ, with both values, or if both are the same party; PeerCheated("handshake") on a
 // malformed Hello; and as Channel::recv.
 Handshake shake_hands(Channel& channel, const Hello& mine);
 
-// The same comparison later in a session, of what both parties are about to do.
-// Wire: one message each way, at once. Fails: Disagreement likewise; PeerCheated("handshake") on a
-// malformed message; and as Channel::recv.
+// The same comparison later in a session, for the operation that both parties are about to start.
+// Wire: one message each way, concurrently. Fails: Disagreement likewise; PeerCheated("handshake")
+// on a malformed message; and as Channel::recv.
 void compare_parameters(Channel& channel, const MessageTag& tag, Party me,
                         std::vector<Parameter> parameters);
 

@@ -31,8 +31,8 @@ class IdleTimer {
   // Fails: NetworkError if the timeout has expired.
   void check() const {
     if (Clock::now() < until_) return;
-    throw NetworkError("no progress with the peer for " + std::to_string(timeout_.count() / 1000) +
-                           " s, the idle timeout: it has failed or cannot be reached",
+    throw NetworkError("no progress for " + std::to_string(timeout_.count() / 1000) +
+                           " s (the idle timeout): the peer has failed or is unreachable",
                        {}, Remedy::AllowLongerIdle);
   }
 

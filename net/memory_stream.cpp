@@ -18,7 +18,7 @@ struct Link {
     std::deque<std::vector<std::byte>> writes;
     std::size_t front_offset = 0;
     bool is_awaited = false;  // the reader waits for bytes
-    // of the reader
+    // for the reader
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   };
 

@@ -31,7 +31,7 @@ std::string within_connect_timeout(const TcpTimeouts& timeouts) {
   return " within the connect timeout of " + seconds_of(timeouts.connect);
 }
 
-// When a wait until `until` looks at the token next.
+// The time at which a wait until `until` checks the token next.
 Clock::time_point next_look(Clock::time_point until, const std::stop_token& cancel) {
   if (cancel.stop_requested()) throw Cancelled();
   return cancel.stop_possible() ? std::min(until, Clock::now() + kCancelTime) : until;
@@ -84,7 +84,8 @@ Address parse_address(const std::string& text) {
   const auto [stop, error] = std::from_chars(address.port.data(), end, port);
   if (address.host.empty() || address.port.empty() || error != std::errc() || stop != end ||
       port > 65535)
-    throw UsageError("'" + text + "' is not an address: write HOST:PORT, as 127.0.0.1:7766");
+    throw UsageError("'" + text +
+                     "' is not an address: write HOST:PORT, for example 127.0.0.1:7766");
   return address;
 }
 

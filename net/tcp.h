@@ -26,7 +26,7 @@ std::string text_of(const Address& address);
 // count, as their resolution may change.
 bool is_loopback(const Address& address);
 
-// An address of this machine at which nothing listened a moment ago.
+// A loopback address with a port that was free at the time of the call.
 Address free_loopback_address();
 
 struct TcpTimeouts {
@@ -37,7 +37,7 @@ struct TcpTimeouts {
   std::chrono::milliseconds admission = std::chrono::seconds(5);
 };
 
-// Within which a wait for the peer ends once its token asks it to.
+// A wait for the peer ends within this time after a stop is requested.
 inline constexpr auto kCancelTime = std::chrono::milliseconds(100);
 
 // Listens from its construction on. Fails: NetworkError (address in use or not local).

@@ -28,8 +28,8 @@ class TransportStream final : public ByteStream {
         reader_([this] { read_all(); }), writer_([this] { write_all(); }) {}
   ~TransportStream() override {
     {
-      // What a socket would have taken at once is sent: the peer may need it to know why this
-      // party ends.
+      // Output that a socket would have accepted at once is still sent: it may tell the peer why
+      // this party ends.
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, kLastWriteTime, [&] { return is_flushed(); });
       is_ending_ = true;
@@ -88,7 +88,8 @@ class TransportStream final : public ByteStream {
   }
 
  private:
-  // Ahead of the caller, only as much as keeps two parties that write from waiting for each other.
+  // Reads ahead of the caller only as far as needed to keep two writing parties from blocking each
+  // other.
   bool may_read() const {
     return inbox_.size() < (is_write_waiting_ ? kAheadBytesMax + written_since_read_ : kChunkBytes);
   }
@@ -118,7 +119,7 @@ class TransportStream final : public ByteStream {
         }
         const std::size_t count = transport_->read(chunk);
         if (count == 0) break;
-        require(count <= chunk.size(), "a transport has read more than it was asked for");
+        require(count <= chunk.size(), "a transport returned more bytes than requested");
         const std::lock_guard lock(mutex_);
         inbox_.append(std::span(chunk).first(count));
         moved_ += count;
@@ -135,8 +136,8 @@ class TransportStream final : public ByteStream {
     changed_.notify_all();
   }
 
-  // Once the transport cannot write any more, what is written is discarded: the peer's last message
-  // says more than the failure.
+  // Once the transport cannot write any more, output is discarded: the peer's last message explains
+  // more than the failure to write.
   void write_all() noexcept {
     std::vector<std::byte> chunk;
     try {

@@ -1,4 +1,4 @@
-// A ByteStream over a transport that the caller of the library brings.
+// A ByteStream over a transport that the caller of the library provides.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,9 @@
 
 namespace tinyot::net {
 
-// Two threads of its own, one that reads and one that writes, so that a transport may wait in
-// either direction: both parties can write large amounts at a time. Destruction shuts the
-// transport down; what it does not take within a second is lost.
+// Runs two threads, one that reads and one that writes, so that the transport may block in either
+// direction: both parties can write large amounts at the same time. Destruction shuts the transport
+// down; output that it does not accept within a second is lost.
 std::unique_ptr<ByteStream> make_transport_stream(std::unique_ptr<Transport> transport,
                                                   std::chrono::milliseconds idle_timeout);
 

@@ -1,4 +1,5 @@
-// What is read from a certificate: its key's fingerprint and its validity. Internal to net/tls/.
+// The parts of a certificate that are used: its key's fingerprint and its validity. Internal to
+// net/tls/.
 #pragma once
 
 #include "net/tls/identity.h"

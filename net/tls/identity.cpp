@@ -132,7 +132,7 @@ Identity Identity::parse(std::string_view pem, const std::string& file) {
   CertificatePtr certificate = read_certificate(pem);
   if (!certificate) throw refuse("holds no certificate");
   if (X509_check_private_key(certificate.get(), key.get()) != 1)
-    throw refuse("holds a certificate of another key than its private key");
+    throw refuse("holds a certificate that does not belong to its private key");
   if (!net::is_valid_now(*certificate))
     throw refuse("holds a certificate that is not valid now: " + dates_of(*certificate));
   const Fingerprint fingerprint = fingerprint_of(*certificate);

@@ -32,8 +32,8 @@ class Identity {
   using Clock = std::chrono::system_clock;
   static constexpr std::chrono::days kTenYears{3652};
 
-  // A new Ed25519 key with a certificate. Its validity begins a day ago, so that clocks may differ.
-  // Secret: the key.
+  // A new Ed25519 key with a certificate, whose validity begins one day ago to allow for clock
+  // skew. Secret: the key.
   static Identity generate(Clock::time_point from = Clock::now() - std::chrono::days(1),
                            std::chrono::days valid = kTenYears);
 

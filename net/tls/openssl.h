@@ -1,4 +1,5 @@
-// Owners of OpenSSL's objects, and its errors as text. OpenSSL is not used outside this folder.
+// Owning pointers to OpenSSL's objects, and its errors as text. OpenSSL is not used outside this
+// folder.
 #pragma once
 
 #include <openssl/bio.h>
@@ -24,7 +25,7 @@ using CertificatePtr = std::unique_ptr<X509, OpensslDeleter<X509_free>>;
 using SslContextPtr = std::unique_ptr<SSL_CTX, OpensslDeleter<SSL_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, OpensslDeleter<SSL_free>>;
 
-// The reason of the last OpenSSL error on this thread; clears the error queue.
+// The reason for the last OpenSSL error on this thread; clears the error queue.
 std::string openssl_reason();
 
 // Throws with that reason unless `done`. For calls that fail only if memory is exhausted or the

@@ -40,7 +40,7 @@ SslContextPtr make_context(const Identity::Parts& mine) {
   SSL_CTX_set_cert_verify_callback(ctx, verify, nullptr);
   SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_CLEANSE_PLAINTEXT);
   SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-  // SSL_read returns after each record, also one without application data.
+  // SSL_read returns after each record, even one without application data.
   SSL_CTX_clear_mode(ctx, SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_read_ahead(ctx, 0);
   return context;

@@ -18,7 +18,8 @@ namespace tinyot::net {
 
 class TlsAdmission final : public Admission {
  public:
-  // Records that a key encrypts at most. AES-GCM's limit is 2^24.5 full ones (RFC 8446, 5.5).
+  // The maximum number of records encrypted under one key. AES-GCM's limit is 2^24.5 full records
+  // (RFC 8446, 5.5).
   static constexpr std::uint64_t kRecordsPerKey = std::uint64_t{1} << 23;
 
   TlsAdmission(const Identity& mine, const Fingerprint& peers,

@@ -122,7 +122,7 @@ void TlsStream::write(std::span<const std::byte> bytes, std::span<const std::byt
   send_out();
 }
 
-// In full records; sends them whenever kOutBytes are complete.
+// Encrypts in full records, and sends them whenever kOutBytes have accumulated.
 void TlsStream::encrypt(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     if (records_left_ == 0) {
@@ -145,7 +145,7 @@ void TlsStream::send_out() {
   try {
     tcp_->write(wire_.out);
   } catch (...) {
-    // They were buffered by `tcp_` or are lost; they must not be sent twice.
+    // The records were buffered by `tcp_` or are lost; they must not be sent twice.
     wire_.out.clear();
     throw;
   }
@@ -200,8 +200,9 @@ std::size_t TlsStream::decrypt_ready(std::span<std::byte> bytes) {
 bool TlsStream::accepts(const X509& certificate) noexcept {
   try {
     const Fingerprint shown = fingerprint_of(certificate);
-    const std::string of_both = "pinned " + text_of(settings_.peers) + ", shown " + text_of(shown) +
-                                " in a certificate valid from " + dates_of(certificate);
+    const std::string of_both = "pinned " + text_of(settings_.peers) + ", presented " +
+                                text_of(shown) + " in a certificate valid from " +
+                                dates_of(certificate);
     if (shown != settings_.peers)
       refusal_ = "the peer's key is not the pinned one: " + of_both,
       remedy_ = Remedy::CheckPinnedKey;

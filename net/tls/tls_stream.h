@@ -29,15 +29,15 @@ class TlsStream final : public ByteStream {
  public:
   TlsStream(SSL_CTX& context, const TlsSettings& settings, std::unique_ptr<TcpStream> tcp,
             Side side);
-  // Sends close_notify if that needs no waiting.
+  // Sends close_notify if that is possible without waiting.
   ~TlsStream() override;
 
   // Proceeds as far as possible without waiting; true once the handshake is complete and the stream
   // can be used. Fails: NetworkError.
   bool shake_hands();
 
-  // A write or read that failed by the idle timeout or the deadline leaves the connection usable:
-  // no record is lost in between or sent twice. Any other failure is final.
+  // After a write or read that failed because of the idle timeout or the deadline, the connection
+  // stays usable: no record is lost or sent twice. Any other failure is final.
   void write(std::span<const std::byte> bytes, std::span<const std::byte> more) override;
   using ByteStream::write;
   void read(std::span<std::byte> bytes) override;
@@ -68,10 +68,10 @@ class TlsStream final : public ByteStream {
   const Side side_;
   TlsWire wire_;
   SslPtr ssl_;
-  bool first_bytes_checked_ = false;  // they are those of TLS
-  bool complete_ = false;             // the handshake is
+  bool first_bytes_checked_ = false;  // and found to be TLS
+  bool complete_ = false;             // the handshake is complete
   bool data_received_ = false;        // application data
-  std::string refusal_;               // why the certificate is not accepted
+  std::string refusal_;               // why the certificate was rejected
   Remedy remedy_ = Remedy::None;      // of refusal_
   std::exception_ptr unexpected_;     // of accepts()
   std::string failure_;               // of the connection, final

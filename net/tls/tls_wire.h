@@ -10,8 +10,8 @@
 
 namespace tinyot::net {
 
-// Counts records without application data (KeyUpdate, ticket, empty record), by which a peer could
-// cause unlimited work. kMax of them are accepted, and one more for each kBytesPerRecord of
+// Counts records without application data (KeyUpdate, ticket, empty record), with which a peer
+// could cause unlimited work. kMax of them are accepted, and one more for each kBytesPerRecord of
 // application data, but never more than kMax in a row.
 class DatalessRecords {
  public:

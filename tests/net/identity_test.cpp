@@ -104,7 +104,7 @@ TEST(Identity, RejectsMalformedIdentity) {
   expect_contains(refusal_of(""), "no private key");
   expect_contains(refusal_of(certificate), "no private key");
   expect_contains(refusal_of(key), "no certificate");
-  expect_contains(refusal_of(key + other.certificate_pem()), "of another key");
+  expect_contains(refusal_of(key + other.certificate_pem()), "does not belong to its private key");
   expect_contains(refusal_of(private_pem(Identity::generate(
                       Identity::Clock::now() - std::chrono::days(9), std::chrono::days(8)))),
                   "not valid now");

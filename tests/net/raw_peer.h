@@ -80,7 +80,7 @@ inline void expect_thrown(const Thrown& thrown, const std::string& part, Remedy 
   EXPECT_EQ(thrown.remedy, remedy) << thrown.message;
 }
 inline void expect_idle_timeout(const Thrown& thrown) {
-  expect_thrown(thrown, " s, the idle timeout: it has failed", Remedy::AllowLongerIdle);
+  expect_thrown(thrown, " s (the idle timeout): the peer has failed", Remedy::AllowLongerIdle);
 }
 
 }  // namespace tinyot::test

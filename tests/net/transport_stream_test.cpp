@@ -116,7 +116,7 @@ TEST(TransportStream, RefusesMoreBytesThanItAskedFor) {
   std::byte byte{};
   EXPECT_NE(error_of([&] {
               stream->read({&byte, 1});
-            }).find("more than it was asked for"),
+            }).find("more bytes than requested"),
             std::string::npos);
 }
 

@@ -276,8 +276,8 @@ TEST_F(InterruptionTest, SigintWhileWaitingForThePeer) {
 TEST_F(InterruptionTest, TimesOutIfThePeerStopsAnswering) {
   const Arguments impatient = kUnits + Arguments{"--idle-timeout", "1"};
   Held held = start_held(impatient, impatient, hold_after(1));
-  EXPECT_TRUE(ended_with(held.a->end(), 3, "no progress with the peer for 1 s"));
-  EXPECT_TRUE(ended_with(held.b->end(), 3, "no progress with the peer for 1 s"));
+  EXPECT_TRUE(ended_with(held.a->end(), 3, "no progress for 1 s"));
+  EXPECT_TRUE(ended_with(held.b->end(), 3, "no progress for 1 s"));
 }
 
 // A whole range of bytes of the columns arrives inverted: the honest receiver ends with 4 and

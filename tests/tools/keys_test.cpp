@@ -247,14 +247,14 @@ TEST_F(KeysTest, RejectsAnotherKeyNamingBothFingerprints) {
   // B pins another key and rejects A, which continues to listen.
   BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick + keys('b', 'c'));
   EXPECT_TRUE(ended_with(ended.b, 3,
-                         "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['a'] +
+                         "pinned " + fingerprints_['c'] + ", presented " + fingerprints_['a'] +
                              " in a certificate valid from "));
   EXPECT_TRUE(ended_with(ended.b, 3, "; check --peer-key\n"));
   EXPECT_TRUE(ended_with(ended.a, 3, "no peer connected"));
   // A pins another key.
   ended = both("preprocess", quick + keys('a', 'c'), quick + keys('b', 'a'));
   EXPECT_TRUE(ended_with(ended.a, 3,
-                         "pinned " + fingerprints_['c'] + ", shown " + fingerprints_['b'] +
+                         "pinned " + fingerprints_['c'] + ", presented " + fingerprints_['b'] +
                              " in a certificate valid from "));
   EXPECT_TRUE(ended_with(ended.a, 3, "; check --peer-key\n"));
   EXPECT_TRUE(ended_with(ended.b, 3, fingerprints_['b']));

@@ -104,13 +104,12 @@ TEST_F(PeerTest, UnknownHost) {
 }
 
 TEST_F(PeerTest, Silent) {
-  expect_refused_by_connector("", "no progress with the peer for 1 s");
+  expect_refused_by_connector("", "no progress for 1 s");
   expect_rejected_by_listener("", "");
 }
 
 TEST_F(PeerTest, SilentInTheMiddleOfItsFirstMessage) {
-  expect_refused_by_connector(frame_header(100, 1, 0) + "TinyOT",
-                              "no progress with the peer for 1 s");
+  expect_refused_by_connector(frame_header(100, 1, 0) + "TinyOT", "no progress for 1 s");
   expect_rejected_by_listener(frame_header(100, 1, 0) + "TinyOT", "");
 }
 
@@ -121,7 +120,7 @@ TEST_F(PeerTest, SilentAfterTheBeginningOfItsFirstMessage) {
   const Socket peer = connect_to(port_);
   EXPECT_TRUE(peer.send_all(frame_header(100, 1, 0) + "TinyOT wire\n"));
   const Ended ended = party.end();
-  EXPECT_TRUE(ended_with(ended, 3, "no progress with the peer for 1 s"));
+  EXPECT_TRUE(ended_with(ended, 3, "no progress for 1 s"));
   EXPECT_TRUE(ended_with(ended, 3, "; --idle-timeout sets how long to wait\n"));
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
