@@ -22,7 +22,7 @@ class AwaitsFirstMessage final : public PendingStream {
   explicit AwaitsFirstMessage(std::unique_ptr<TcpStream> stream) : stream_(std::move(stream)) {}
 
   std::unique_ptr<ByteStream> advance() override {
-    switch (judge_first_bytes(stream_->look(kFirstBytes))) {
+    switch (classify_first_bytes(stream_->peek(kFirstBytes))) {
       case FirstBytes::Incomplete:
         return nullptr;
       case FirstBytes::Tls:

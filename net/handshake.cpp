@@ -91,7 +91,7 @@ bool begins_as(std::span<const std::byte> bytes, std::string_view expected) {
 
 }  // namespace
 
-FirstBytes judge_first_bytes(std::span<const std::byte> bytes) {
+FirstBytes classify_first_bytes(std::span<const std::byte> bytes) {
   // A TLS handshake record has version 3.1 or 3.3. A frame begins with its length; if its first two
   // bytes are these, the third is zero, since lengths are below 2^16.
   if (bytes.size() >= 3 && begins_as(bytes, "\x16\x03") && bytes[2] != std::byte{0})

@@ -25,7 +25,7 @@ inline constexpr std::size_t kJoinBytes = 32;
 // the beginning of a TLS connection, or neither.
 enum class FirstBytes { Incomplete, Ours, Tls, Foreign };
 inline constexpr std::size_t kFirstBytes = 28;  // examined at most
-FirstBytes judge_first_bytes(std::span<const std::byte> bytes);
+FirstBytes classify_first_bytes(std::span<const std::byte> bytes);
 
 struct Parameter {
   std::string name;

@@ -22,9 +22,9 @@ class IdleTimer {
 
   void add_progress(std::size_t bytes) {
     moved_ += bytes;
-    if (moved_ < due_) return;
+    if (moved_ < restart_bytes_) return;
     moved_ = 0;
-    due_ = kStepBytes;
+    restart_bytes_ = kStepBytes;
     restart();
   }
 
@@ -41,8 +41,8 @@ class IdleTimer {
 
   std::chrono::milliseconds timeout_;
   Clock::time_point until_;
-  std::size_t moved_ = 0;  // bytes since the last restart
-  std::size_t due_ = 1;    // bytes that cause the next restart
+  std::size_t moved_ = 0;          // bytes since the last restart
+  std::size_t restart_bytes_ = 1;  // bytes that cause the next restart
 };
 
 }  // namespace tinyot::net

@@ -32,7 +32,7 @@ std::string within_connect_timeout(const TcpTimeouts& timeouts) {
 }
 
 // The time at which a wait until `until` checks the token next.
-Clock::time_point next_look(Clock::time_point until, const std::stop_token& cancel) {
+Clock::time_point next_check(Clock::time_point until, const std::stop_token& cancel) {
   if (cancel.stop_requested()) throw Cancelled();
   return cancel.stop_possible() ? std::min(until, Clock::now() + kCancelTime) : until;
 }
@@ -49,7 +49,7 @@ std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeo
                         [&](const error_code& error, const tcp::endpoint&) { result = error; });
     io->restart();
     while (result == asio::error::would_block && Clock::now() < deadline)
-      io->run_until(next_look(deadline, cancel));
+      io->run_until(next_check(deadline, cancel));
     // A connection to a port without a listener can reach itself if that port is also chosen as the
     // local one.
     error_code local, remote;
@@ -151,7 +151,7 @@ std::unique_ptr<ByteStream> TcpListener::accept(const Admission& admission,
     if (Clock::now() >= give_up)
       throw state_->pending.timed_out("no peer connected to " + text_of(state_->address) +
                                       within_connect_timeout(state_->timeouts));
-    state_->pending.wait(state_->acceptor.native_handle(), next_look(give_up, cancel));
+    state_->pending.wait(state_->acceptor.native_handle(), next_check(give_up, cancel));
   }
 }
 
@@ -164,7 +164,7 @@ std::unique_ptr<ByteStream> tcp_connect(const Address& address, const TcpTimeout
   try {
     do {
       if (auto admitted = pending->advance()) return admitted;
-    } while (socket.wait_readable(next_look(until, cancel)) || Clock::now() < until);
+    } while (socket.wait_readable(next_check(until, cancel)) || Clock::now() < until);
   } catch (const NetworkError& error) {
     throw NetworkError("at " + text_of(address) + ": " + error.what(), error.phase(),
                        error.remedy());

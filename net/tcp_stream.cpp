@@ -92,7 +92,7 @@ std::size_t TcpStream::read_ready(std::span<std::byte> bytes) {
   return ready == bytes.size() ? ready : ready + read_some(bytes.subspan(ready), {});
 }
 
-std::span<const std::byte> TcpStream::look(std::size_t count) {
+std::span<const std::byte> TcpStream::peek(std::size_t count) {
   if (inbox_.size() < count) {
     std::vector<std::byte> missing(count - inbox_.size());
     missing.resize(read_some(missing, {}));

@@ -45,7 +45,7 @@ class TcpStream final : public ByteStream {
 
   // The next bytes that have arrived already, at most `count`, without consuming them. Fails: as
   // read.
-  std::span<const std::byte> look(std::size_t count);
+  std::span<const std::byte> peek(std::size_t count);
 
   // Waits until there is something to read or the connection has ended; false at `until`.
   bool wait_readable(Clock::time_point until);

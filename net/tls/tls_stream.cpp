@@ -78,7 +78,7 @@ bool TlsStream::shake_hands() {
 bool TlsStream::begins_as_tls() {
   constexpr std::size_t kRecordHeader = 5, kMessageHeader = 4;
   if (first_bytes_checked_ || side_ == Side::Connects) return true;
-  const auto head = tcp_->look(kRecordHeader + kMessageHeader);
+  const auto head = tcp_->peek(kRecordHeader + kMessageHeader);
   const auto byte = [&](std::size_t i) { return std::to_integer<std::size_t>(head[i]); };
   if (head.empty()) return false;
   if (byte(0) != SSL3_RT_HANDSHAKE)

@@ -211,7 +211,7 @@ TEST(TcpConnector, TimesOutOnSilentListener) {
 }
 
 FirstBytes judge(const std::string& text) {
-  return judge_first_bytes(std::as_bytes(std::span(text)));
+  return classify_first_bytes(std::as_bytes(std::span(text)));
 }
 
 TEST(FirstBytesOfAConnection, AcceptsHelloAndJoinOnly) {
