@@ -226,7 +226,7 @@ void PreprocessRun::check_disk() const {
       store_ ? std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()) : 0;
   storage::require_free_space(job_.store,
                               estimate_.disk_bytes / requests_.size() * (requests_.size() - made),
-                              "what is to be made");
+                              "the material to be made");
 }
 
 PreprocessResult PreprocessRun::result_of(double wall_s) const {

@@ -1,5 +1,5 @@
-// An attempt at a unit: begun before the first message that says something about its objects, then
-// made or withdrawn. The store keeps a log of attempts, which only gains entries (doc/protocol.md,
+// An attempt at a unit: begun before the first message that depends on its objects, then made or
+// withdrawn. The store has a log of attempts, to which entries are only added (doc/protocol.md,
 // section 3.2). It bounds what a peer gains by breaking off units.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Attempt {
   enum class State : std::uint32_t {
     Outstanding = 1,  // in flight or broken off
     Made = 2,
-    Withdrawn = 3,  // nothing was sent but unit.begin
+    Withdrawn = 3,  // nothing was sent except unit.begin
   };
   std::uint64_t unit = 0;  // of the store, from 0; a unit may have several attempts
   UnitPlan plan{};
@@ -31,7 +31,7 @@ struct Attempt {
 
 inline constexpr std::size_t kAttemptBytes = 48;
 std::array<std::byte, kAttemptBytes> encode_attempt(const Attempt& attempt);
-// Empty if the bytes are no valid entry.
+// Empty if the bytes are not a valid entry.
 std::optional<Attempt> decode_attempt(std::span<const std::byte> bytes);
 
 // Summary of a store's log of attempts.

@@ -3,7 +3,7 @@
 //
 // finish_unit() may return before the unit is finished in the sink. The sink finishes it before it
 // receives anything of the next unit; flush() waits for it. A failure of the sink is reported by
-// the next call. Nothing of the unit that failed counts then, nor of later units.
+// the next call. Neither the unit that failed nor any later unit counts then.
 #pragma once
 
 #include <condition_variable>

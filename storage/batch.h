@@ -3,7 +3,7 @@
 // parties' halves.
 //
 // The digest of a half is the authentication tag of its seal: 128 bits that only its owner can
-// compute in advance and that reveal nothing of the plaintext. Opening the batch verifies it.
+// compute in advance and that reveal nothing about the plaintext. Opening the batch verifies it.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +38,12 @@ struct BatchEntry {
 inline constexpr std::uint64_t kReferenceFirst = std::uint64_t{1} << 63;
 
 inline constexpr std::size_t kBatchEntryBytes = 64;
-// Tree and free-list pages that dropping one batch changes, at most.
+// Upper bound on the tree and free-list pages that dropping one batch changes.
 inline constexpr std::uint64_t kDropBytes = 8192;
 using CodedEntry = std::array<std::byte, kBatchEntryBytes>;
 
 CodedEntry encode_entry(const BatchEntry& entry);
-// Reads an untrusted entry. Empty if the bytes are no valid entry.
+// Reads an untrusted entry. Empty if the bytes are not a valid entry.
 std::optional<BatchEntry> decode_entry(MaterialKind kind, std::uint64_t first,
                                        std::span<const std::byte> bytes);
 

@@ -73,7 +73,7 @@ void Change::put_entry(const BatchEntry& entry) {
 }
 
 void Change::drop(const BatchEntry& entry) {
-  (void)record(entry);  // checks the page header, by which LMDB frees the pages
+  (void)record(entry);  // checks the page header, which tells LMDB what pages to free
   transaction_.erase(database_.records_table_, index_key(entry.slot));
   transaction_.erase(database_.catalogue_of(entry.kind), index_key(entry.first));
 }

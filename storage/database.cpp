@@ -167,7 +167,7 @@ std::vector<Attempt> View::attempts() const {
 
 void Database::make(const StoreFiles& files, const Manifest& manifest, const KeyTable& keys,
                     std::uint64_t map_bytes) {
-  // Replaces what an interrupted creation has left.
+  // Replaces what an interrupted creation has left behind.
   { const File empty = File::make_new(files.database_new); }
   fs::remove(files.database_lock);
   {

@@ -123,7 +123,8 @@ class Database {
 
   // Fails: as body; StoreError if the state in the file is invalid.
   void read(const std::string& operation, const std::function<void(const View&)>& body) const;
-  // Commits and syncs what the body does, keys first. The body runs again if the map was too small.
+  // Commits and syncs the changes made by the body, keys first. The body runs again if the map was
+  // too small.
   void change(const std::string& operation, std::uint64_t bytes,
               const std::function<void(Change&)>& body);
   // Erases the keys of the slots in marks.doomed. They leave the list in the next change().

@@ -181,7 +181,7 @@ KeyTable::KeyTable(const std::filesystem::path& path, const SessionId& session,
   if (protection_ == KeyProtection::Erased) return;
   if (protection_ == KeyProtection::ByStoreKey && !store_key)
     throw StoreError("the store in " + path.parent_path().string() +
-                         " is sealed under a store key, and none is given",
+                         " is sealed under a store key, but none was given",
                      Remedy::GiveStoreKey);
   if (protection_ == KeyProtection::ByPermissions && store_key)
     throw StoreError("the store in " + path.parent_path().string() +

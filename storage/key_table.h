@@ -1,6 +1,6 @@
 // The keys under which a store's material is sealed, in a file of their own that is overwritten in
-// place. Erasing a key makes what it sealed unreadable, wherever LMDB has left copies of the pages.
-// FORMAT.md has the layout.
+// place. Erasing a key makes what it sealed unreadable, including copies of the pages that LMDB has
+// left. FORMAT.md has the layout.
 // Slot 0 is the global key, every other slot the key of one batch. A slot is filled once and erased
 // once. Slots are sealed under a wrapping key, derived from a salt in the file and the user's store
 // key. Without a store key they are protected by the file's permissions only.
@@ -41,8 +41,8 @@ class KeyTable {
   KeyTable(const std::filesystem::path& path, const SessionId& session,
            const std::optional<StoreKey>& store_key);
 
-  // The protection field of the file, without any check of its keys; empty if it is no key table.
-  // Fails: StoreError if it cannot be read.
+  // The protection field of the file, without any check of its keys; empty if it is not a key
+  // table. Fails: StoreError if it cannot be read.
   static std::optional<KeyProtection> protection_in(const std::filesystem::path& path);
   // As erase_all, for a file that may be corrupt: all of its content is overwritten.
   static void erase_file(const std::filesystem::path& path);
@@ -67,7 +67,7 @@ class KeyTable {
   // Durable on return.
   void erase(std::span<const std::uint64_t> slots);
   void erase_all();
-  // Whether the file has anything left that erase_all would overwrite.
+  // Whether the file still has content that erase_all would overwrite.
   bool has_remains() const;
 
   std::uint64_t bytes() const { return file_.size(); }

@@ -216,8 +216,8 @@ std::uint64_t Environment::used_bytes() const {
   return (info.me_last_pgno + std::uint64_t{1}) * stat.ms_psize;
 }
 
-// If allocation fails, the free pages of the file may still suffice. So this does not fail, but
-// leaves it to the commit. The length is set in any case.
+// If allocation fails, the file's free pages may still suffice, so this does not fail; the commit
+// fails if they do not. The length is set in any case.
 void Environment::make_room(std::uint64_t bytes) {
   pending_bytes_ = bytes + kSlackBytes;
   const std::uint64_t wanted = used_bytes() + pending_bytes_;

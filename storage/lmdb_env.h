@@ -32,7 +32,7 @@ IndexKey index_key(std::uint64_t index);
 // Empty if the key is not an index.
 std::optional<std::uint64_t> index_of(ByteView key);
 
-// A table that is open, as LMDB numbers it.
+// LMDB's number of an open table.
 using Table = unsigned;
 enum class TableMode { Open, Create };
 enum class PutMode { Anywhere, Append };
@@ -101,7 +101,7 @@ enum class Locking { ByLmdb, None };
 class Environment {
  public:
   // Opens or makes the file, and removes killed processes from the list of readers. With map_bytes
-  // 0 the map has the size that the file names. Fails: StoreError for a file that is not LMDB's or
+  // 0 the map has the size stored in the file. Fails: StoreError for a file that is not LMDB's or
   // is truncated.
   Environment(const std::filesystem::path& file, std::uint64_t map_bytes, Locking locking);
   ~Environment();

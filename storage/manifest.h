@@ -1,7 +1,8 @@
 // The manifest of a store: its session, party and parameters, and the progress of the session.
 //
-// The coding is protobuf (manifest.proto, FORMAT.md). A manifest read from disk is untrusted: every
-// field is checked before it is used, and texts are printable ASCII, so that they may be displayed.
+// The encoding is protobuf (manifest.proto, FORMAT.md). A manifest read from disk is untrusted:
+// every field is checked before it is used, and texts are printable ASCII, so that they may be
+// displayed.
 #pragma once
 
 #include <array>
@@ -39,7 +40,7 @@ struct Manifest {
   std::uint64_t unit = 0;               // ANDs permuted together
   std::uint32_t shard = 1, shards = 1;  // this store's part of the session, and the number of parts
   SessionState state = SessionState::Open;
-  std::string dead_reason;  // filled if and only if the session is revoked
+  std::string dead_reason;  // set if and only if the session is revoked
   std::uint64_t units_made = 0;
   std::uint64_t ands_requested = 0;   // of the whole session
   std::uint64_t units_requested = 0;  // of this store; 0 while unknown

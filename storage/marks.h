@@ -6,7 +6,7 @@
 //          burnt, or                           not confirmed its half
 //          a gap
 // A gap is a range below the position that is not served yet: the peer, which grants ranges to
-// several runs at once, has granted it to a run that has not reached this store. The coding is
+// several runs at once, has granted it to a run that has not reached this store. The encoding is
 // protobuf (marks.proto, FORMAT.md). Marks read from disk are untrusted.
 #pragma once
 
@@ -47,7 +47,7 @@ struct Marks {
 
   MaterialCounts made;      // in finished units, served or not
   MaterialCounts unlocked;  // of these, with halves that the peer has confirmed
-  MaterialCounts position;  // first index that was granted to no run
+  MaterialCounts position;  // first index not yet granted to a run
   // below the position and never served: skipped because the peer's position was higher
   MaterialCounts burnt;
   MaterialCounts confirmed;  // highest known position of the peer

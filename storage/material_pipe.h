@@ -33,10 +33,11 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
   std::uint64_t ready(MaterialKind kind) override;
 
-  // No more is drawn: what is poured from now on is dropped.
+  // Nothing more will be drawn: material poured from now on is dropped.
   void drain() noexcept;
 
-  // Makes pour(), and draw() beyond what is ready, fail with `reason`. The first reason stays.
+  // Makes pour(), and draw() beyond what is ready, fail with `reason`. Only the first reason
+  // counts.
   void end(std::exception_ptr reason) noexcept;
 
  private:

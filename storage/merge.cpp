@@ -42,7 +42,7 @@ bool is_merged(const Store& shard, const fs::path& out) {
 }
 
 // The reason is written before the keys are erased, unlike in Store::revoke: an interrupted merge
-// recognises the shard by it. No check has failed, so the keys may stay that long.
+// recognises the shard by it. No check has failed, so the keys may remain until then.
 void retire_into(Store& shard, const fs::path& out) {
   shard.change("mark the shard as merged", 0, [&](Change& change) {
     change.manifest().state = SessionState::Revoked;
@@ -60,7 +60,7 @@ void check_shard(const Store& shard, const Store& first) {
   if (manifest.state == SessionState::Revoked)
     refuse("its session is revoked: " + manifest.dead_reason);
   if (manifest.session_id != first.manifest().session_id || manifest.me != first.manifest().me)
-    refuse("it is of another session or party");
+    refuse("it belongs to another session or party");
   if (manifest.state != SessionState::Complete || shard.marks().unlocked != shard.marks().made)
     refuse("it is not complete; complete it first", Remedy::Resume);
   if (shard.marks().position != MaterialCounts{} && !is_set_aside(shard))
@@ -71,13 +71,13 @@ void check_all_present(std::span<const Store> shards) {
   const std::uint32_t count = shards.front().manifest().shards;
   for (std::size_t i = 0; i < shards.size(); ++i)
     if (shards[i].manifest().shard != i + 1 || shards.size() != count)
-      throw StoreError("a merge takes all " + std::to_string(count) +
+      throw StoreError("a merge needs all " + std::to_string(count) +
                        " shards of a session, each once; " + std::to_string(shards.size()) +
                        " are given, and shard " + std::to_string(i + 1) +
                        " is missing or given twice");
 }
 
-// The store of an interrupted merge, if it is complete, so that shards may already be revoked. An
+// The store of an interrupted merge, if it is complete; then shards may already be revoked. An
 // incomplete one is made again.
 std::optional<Store> open_if_complete(const fs::path& making, std::span<const Store> shards,
                                       const fs::path& out,

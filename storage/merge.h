@@ -16,9 +16,9 @@ struct Merged {
 };
 
 // Moves the batches of all shards into a new store in `out`, in order of shard number, so that both
-// parties' merged stores match. Batches keep their seals. The shards serve nothing from the start
-// of the merge on, and are revoked at its end. An interrupted merge is completed by the same call;
-// until then no material can be used. After completion the same call returns was_done. Fails:
+// parties' merged stores match. Batches keep their seals. From the start of the merge the shards
+// serve no material; at its end they are revoked. An interrupted merge is completed by the same
+// call; until then no material can be used. After completion the same call returns was_done. Fails:
 // StoreError if the shards are not all of one session, complete, unlocked and unused; then nothing
 // has changed.
 Merged merge_shards(const std::filesystem::path& out, std::span<const std::filesystem::path> shards,

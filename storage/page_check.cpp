@@ -144,7 +144,7 @@ Meta PageChecker::read_meta(std::uint64_t number) const {
   const auto meta = read_as<Meta>(page, sizeof head);
   if (head.number != number || head.flags != kMeta || meta.magic != kMagic ||
       meta.version != kVersion)
-    fail(number, "its head");
+    fail(number, "its header");
   // A nonzero address would map the file at that address.
   if (meta.address != 0 || meta.free.flags != kIntegerKeys || meta.free.pad != kPageBytes ||
       meta.main.flags != 0)
@@ -220,7 +220,8 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth,
   const Page page = read_page(number);
   const auto head = read_as<PageHead>(page, 0);
   const bool is_leaf = depth == tree.depth;
-  if (head.number != number || head.flags != (is_leaf ? kLeaf : kBranch)) fail(number, "its head");
+  if (head.number != number || head.flags != (is_leaf ? kLeaf : kBranch))
+    fail(number, "its header");
   if (head.lower < sizeof head || head.lower > head.upper || head.upper > kPageBytes ||
       head.lower % 2 != 0)
     fail(number, "its bounds");
@@ -235,7 +236,7 @@ void PageChecker::check_page(const Tree& tree, std::uint64_t number, int depth,
   std::optional<Key> before = bounds.low;
   for (std::size_t i = 0; i < keys; ++i) {
     const std::size_t at = read_as<std::uint16_t>(page, sizeof head + 2 * i);
-    if (at < head.upper || at > kPageBytes - sizeof(NodeHead)) fail(number, "place of a node");
+    if (at < head.upper || at > kPageBytes - sizeof(NodeHead)) fail(number, "position of a node");
     const auto node = read_as<NodeHead>(page, at);
     if (node.key_bytes > kKeyBytesMax || at + sizeof node + node.key_bytes > kPageBytes)
       fail(number, "size of a key");
@@ -285,7 +286,7 @@ void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::s
   const std::size_t value_at = at + sizeof node + node.key_bytes;
   const auto key = std::span<const std::byte>(page).subspan(at + sizeof node, node.key_bytes);
   if (node.flags == kBigData) {
-    if (value_at + sizeof(std::uint64_t) > kPageBytes) fail(number, "place of a value");
+    if (value_at + sizeof(std::uint64_t) > kPageBytes) fail(number, "position of a value");
     const auto first = read_as<std::uint64_t>(page, value_at);
     std::uint64_t pages = pages_for(node.value_bytes());
     // A value that is overwritten by a smaller one keeps its pages, so more pages than it needs are
@@ -295,7 +296,7 @@ void PageChecker::check_leaf_node(std::uint64_t number, const Page& page, std::s
       if (first < 2 || first > last_page_) fail(number, "a page number");
       const auto head = read_as<PageHead>(read_page(first), 0);
       if (head.number != first || head.flags != kOverflow || head.pages() < pages)
-        fail(first, "its head");
+        fail(first, "its header");
       pages = head.pages();
     }
     mark(first, pages, number);

@@ -15,17 +15,17 @@
 
 namespace tinyot::storage {
 
-// About this many bytes of material are committed together: enough that the syncs cost little
-// compared to the writing, and few, since they take memory twice, as poured batches and as LMDB's
-// dirty pages.
+// The approximate number of bytes of material in one commit: large, so that syncing costs little
+// compared to writing, but limited, since the material is in memory twice, as poured batches and as
+// LMDB's dirty pages.
 inline constexpr std::uint64_t kCommitBytes = std::uint64_t{16} << 20;
-// At most about this many wait between the thread that makes material and the one that commits or
-// uses it.
+// The approximate maximum that waits between the thread that makes material and the one that
+// commits or uses it.
 inline constexpr std::uint64_t kWaitingBytes = 3 * kCommitBytes;
 
 // The largest value: 64 pages of the database file, less LMDB's page header of 16 bytes. Records
-// are this small because a run that ends inside one seals it again, and so that one fits into the
-// processor's cache.
+// are this small because a run that ends within a record reseals it, and so that a record fits into
+// the processor's cache.
 inline constexpr std::size_t kRecordBytesMax = 64 * 4096 - 16;
 
 // Bytes of a record of `count` objects.

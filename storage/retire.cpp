@@ -22,12 +22,12 @@ Retired erase_keys(const StoreFiles& files, const std::optional<StoreKey>& store
     if (!std::filesystem::exists(files.database, error))
       throw StoreError("no store in " + files.directory.string() + "; nothing has been erased");
     throw StoreError(files.keys.string() +
-                     " is missing: there are no keys to erase, and without them nothing of the "
+                     " is missing: there are no keys to erase, and without them nothing in the "
                      "store can be read; the directory can be removed");
   }
   const StoreLock lock(files, Purpose::Own);
-  // With the right use of the store key a valid store can be opened and revoked, so the keys are
-  // not erased this way because of a missing or superfluous store key.
+  // Used correctly, the store key opens a valid store, which can then be revoked; so a missing or
+  // superfluous store key is reported, and the keys are not erased this way.
   const std::optional<KeyProtection> protection = KeyTable::protection_in(files.keys);
   if (protection == (store_key ? KeyProtection::ByPermissions : KeyProtection::ByStoreKey))
     throw why;

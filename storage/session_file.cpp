@@ -156,7 +156,7 @@ SessionFile read_session_file(const std::filesystem::path& path,
                      Remedy::OmitStoreKey);
   if (is_sealed && !store_key)
     throw StoreError(
-        "the session file " + path.string() + " is sealed under a store key, and none is given",
+        "the session file " + path.string() + " is sealed under a store key, but none was given",
         Remedy::GiveStoreKey);
   SecretVector<std::byte> text(size - head.size() - sizeof(crypto::SealTag));
   crypto::SealTag tag;

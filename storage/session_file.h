@@ -1,7 +1,6 @@
-// What the shards of one session have in common, in a file that shard 1 makes and all others start
-// from: the session id, this party's global key, the security parameters, and the
-// reference bits of the Delta-consistency check (doc/protocol.md, section 5.5).
-// FORMAT.md has the bytes.
+// What the shards of one session have in common, in a file that shard 1 makes and all other shards
+// start from: the session id, this party's global key, the security parameters, and the reference
+// bits of the Delta-consistency check (doc/protocol.md, section 5.5). FORMAT.md has the bytes.
 // Secret: global key and reference bits. Sealed under the user's store key if there is one,
 // otherwise protected by the file's permissions.
 #pragma once

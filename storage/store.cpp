@@ -62,7 +62,7 @@ Store::Store(std::shared_ptr<Database> database, Purpose purpose, bool is_adopte
     // A revocation was interrupted before the manifest was written; some keys may be left.
     if (purpose != Purpose::Look) complete_revocation();
     throw StoreError("the keys of the store in " + directory().string() +
-                     " are erased: nothing of it can be used, start a new session in a new store");
+                     " are erased: nothing in it can be used, start a new session in a new store");
   }
   (void)ScopedSecret<Delta>(database_->keys().global_key());  // checks that it can be read
   check_files(is_adopted);
@@ -108,7 +108,7 @@ Store Store::open(const std::filesystem::path& dir, const StoreAccess& access) {
   return with_file_errors(files, [&] {
     files.check_present_and_private();
     auto lock = std::make_unique<StoreLock>(files, access.purpose);
-    // If another process has it open, that one has checked the pages.
+    // If another process has it open, that process has checked the pages.
     if (lock->is_alone()) check_pages(files.database);
     return Store(std::make_shared<Database>(files, std::move(lock), access.store_key),
                  access.purpose, access.is_adopted);

@@ -3,9 +3,9 @@
 //
 // The offline phase pours units, which are LOCKED until the peer has sent the digests of its
 // halves. The online phase draws from reservations. Material is consumed before it is used: before
-// a reservation is returned, the new positions are durable and the keys of what was reserved are
-// overwritten. So no index is served twice, at whatever point a process ends, and what was served
-// is unreadable.
+// a reservation is returned, the new positions are durable and the keys of the reserved batches are
+// overwritten. So no index is served twice, no matter when a process ends, and served material is
+// unreadable.
 // Several processes may use a store at once; one of them may pour. A process can have one handle to
 // a store; a second one is refused. A handle and its reservations are used by one thread at a time,
 // and not across fork(). Reservations share ownership of the database and its lock, and may outlive
@@ -13,7 +13,7 @@
 // Memory: up to 16 MB of poured material before a commit; in a reservation one batch of each kind
 // and all keys.
 // Secret: the global key and the keys of the batches, in a file of their own (key_table.h). The
-// LMDB file has sealed records only. Fails: StoreError names the operation, the path and what to
+// LMDB file has only sealed records. Fails: StoreError naming the operation, the path and what to
 // do; committed material stays valid after any failure.
 #pragma once
 
@@ -81,7 +81,7 @@ class Store : public MaterialSink {
                       const Delta& global_key, std::uint64_t expected_bytes,
                       const std::optional<StoreKey>& store_key = {});
 
-  // Whether the directory holds a store, in whatever state.
+  // Whether the directory holds a store, in any state.
   static bool exists(const std::filesystem::path& dir);
 
   // The checks of create(), without making anything. Fails: as create.
@@ -90,7 +90,7 @@ class Store : public MaterialSink {
   // Opens a store. If no other process has it open, drops unfinished units and served batches.
   // Fails: StoreError if it is missing, not a store, truncated, corrupt, a copy, of a newer format,
   // open to other users, or open elsewhere for a purpose that excludes this one. A revoked store
-  // can be opened; with any purpose but Look this overwrites keys that are left.
+  // can be opened; with any purpose but Look this overwrites remaining keys.
   static Store open(const std::filesystem::path& dir, const StoreAccess& access = {});
 
   Store(Store&&) noexcept;
@@ -104,8 +104,8 @@ class Store : public MaterialSink {
   const Marks& marks() const;
   void refresh();
   KeyProtection protection() const;
-  // Whether all keys are overwritten. A revoked store that is opened for Purpose::Look may have
-  // some left.
+  // Whether all keys are overwritten. A revoked store that is opened for Purpose::Look may still
+  // have some.
   bool keys_are_gone() const;
 
   Delta global_key() const;
@@ -125,7 +125,7 @@ class Store : public MaterialSink {
   void change(const std::string& operation, std::uint64_t bytes,
               const std::function<void(Change&)>& body);
 
-  // As MaterialSink. The log of attempts only gains entries; cut_back() removes none.
+  // As MaterialSink. Entries are only added to the log of attempts; cut_back() removes none.
   Risk outstanding() const override { return outstanding_; }
   void begin_unit(const BegunUnit& unit) override;
   void withdraw_unit(std::uint64_t number) override;
@@ -164,25 +164,25 @@ class Store : public MaterialSink {
   void update_manifest(const std::function<void(Manifest&)>& change);
 
   // The first step of revoke(), from any thread, concurrently with any other use: overwrites the
-  // key file, durable on return. What is still written afterwards cannot be read.
+  // key file, durable on return. Anything written afterwards cannot be read.
   void erase_keys() const;
 
-  // Ends the session, durable on return: overwrites all keys. From now on pour, reserve, draw and
-  // global_key fail with "the session is revoked: <reason>". The first reason stays.
+  // Ends the session, durable on return: overwrites all keys. From then on pour, reserve, draw and
+  // global_key fail with "the session is revoked: <reason>". The first reason is kept.
   void revoke(const std::string& reason);
 
   // Party A: takes a range of every requested kind out of the store, from its own position or the
-  // peer's, whichever is higher. What lies between the two is burnt. Fails: OutOfMaterial naming
-  // each kind that is short, what is left and what is needed; then nothing has changed.
+  // peer's, whichever is higher. The objects between the two are burnt. Fails: OutOfMaterial naming
+  // each kind that is short, with the number left and the number needed; then nothing has changed.
   Grant grant(const ReservationRequest& request);
   // Party B: takes the range that A has granted. Ranges of several runs may arrive in any order:
   // what is skipped stays available as a gap. Fails: OutOfMaterial likewise; Disagreement if some
   // of it has been served.
   Grant take(const Grant& peers, const MaterialCounts& confirmed);
 
-  // The reservation of a grant that is not a plan. Once only for each grant.
+  // The reservation of a grant that is not a plan. At most once for each grant.
   Reservation hold(const Grant& grant);
-  // The reservation of a plan. Fails: StoreError if there is no plan of this number.
+  // The reservation of a plan. Fails: StoreError if there is no plan with this number.
   Reservation claim(std::uint64_t plan);
   // grant() and hold() without a peer.
   Reservation reserve(const MaterialCounts& at_least, const MaterialCounts& counts);

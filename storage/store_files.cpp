@@ -115,7 +115,7 @@ StoreLock::StoreLock(const StoreFiles& files, Purpose purpose)
   const std::string store = "the store in " + files.directory.string();
   if (!set(F_WRLCK, kProcessBytes + ::getpid()))
     throw StoreError(store + " is in use by process " + std::to_string(::getpid()) +
-                     ", this one, already");
+                     " (this process)");
   if (purpose == Purpose::Make || purpose == Purpose::Own) {
     if (!set(F_WRLCK, kMakerByte)) {
       std::array<char, 24> name{};

@@ -27,7 +27,7 @@ struct StoreFiles {
   std::filesystem::path directory, database, database_lock, database_new, keys, lock;
 
   // Fails: StoreError if the directory holds a store, is open to other users or cannot be written.
-  // A missing directory is no failure.
+  // A missing directory is not an error.
   void check_vacant() const;
   // Makes the directory if it is missing, and checks it likewise.
   void prepare_directory() const;
@@ -36,8 +36,8 @@ struct StoreFiles {
   void check_present_and_private() const;
 };
 
-// Distinguishes a file from a copy of it: hash of its inode number and, if the file system stores
-// it, the time of its birth.
+// Distinguishes a file from a copy of it: a hash of its inode number and, if the file system stores
+// it, its birth time.
 std::uint64_t identity_of(const std::filesystem::path& path);
 
 // The purpose for which a store is opened. Any number of processes may Look and Use at once, and

@@ -22,9 +22,9 @@ void check_shape(const MaterialBatch& batch, Party me) {
     ENSURE(column.size() == batch.count && column.bits.size() == batch.count);
 }
 
-// Matches both parties' batches in order. Since one party listed its halves, another run of both
-// may have unlocked the same units and used some of them. Batches that it has cut or dropped have
-// no match, and need none.
+// Matches both parties' batches in order. After one party has listed its halves, another run of
+// both may have unlocked the same units and used some of them. Batches that it has cut or dropped
+// have no match and need none.
 class Pairing {
  public:
   Pairing(const Halves& peers, const MaterialCounts& unlocked) : peers_(peers.of) {

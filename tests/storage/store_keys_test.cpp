@@ -146,7 +146,7 @@ TEST_F(StoreKeyTest, OpensOnlyWithItsKey) {
     EXPECT_EQ(store.protection(), KeyProtection::ByStoreKey);
     add_unit(store, kTestKind, 10);
   }
-  EXPECT_TRUE(mentions(open_message({}), "is sealed under a store key, and none is given"));
+  EXPECT_TRUE(mentions(open_message({}), "is sealed under a store key, but none was given"));
   EXPECT_EQ(remedy_of([&] { Store::open(dir_); }), Remedy::GiveStoreKey);
   for (const StoreKey& wrong : {key_of('l'), key_of('k', 31), key_of('k', 33), StoreKey()})
     EXPECT_TRUE(

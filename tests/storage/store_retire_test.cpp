@@ -129,7 +129,7 @@ TEST_F(RetireTest, SealedStoreRequiresKey) {
   const StoreKey key(32, std::byte{7}), other(32, std::byte{8});
   const fs::path dir = root_ / "sealed";
   { const Store store = Store::create(dir, test_manifest(Party::A), kTestDelta, 0, key); }
-  EXPECT_TRUE(mentions(message_of([&] { retire_store(dir, {}); }), "and none is given"));
+  EXPECT_TRUE(mentions(message_of([&] { retire_store(dir, {}); }), "but none was given"));
   EXPECT_EQ(remedy_of([&] { retire_store(dir, {}); }), Remedy::GiveStoreKey);
   EXPECT_FALSE(has_no_keys(dir));
   EXPECT_TRUE(

@@ -309,7 +309,7 @@ TEST_F(ShardsTest, StoreKeySealsStoreAndSession) {
       ended_with(tinyot({"store", "info", store_of('A', 1), "--store-key", "@" + path("key")}), 0));
   EXPECT_TRUE(
       ended_with(make(2, 2).a, 5,
-                 "sealed under a store key, and none is given; give it with --store-key @FILE\n"));
+                 "sealed under a store key, but none was given; give it with --store-key @FILE\n"));
   EXPECT_TRUE(ended_with(make(2, 2, {"--store-key", "@" + path("other")}).a, 5, "does not open"));
 }
 
