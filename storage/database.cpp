@@ -57,7 +57,7 @@ View::View(const Database& database, Transaction& transaction)
 
 void View::check_not_revoked() const {
   if (manifest_.state == SessionState::Revoked)
-    throw StoreError("the session is revoked: " + manifest_.dead_reason +
+    throw StoreError("the session is revoked: " + manifest_.revoked_reason +
                      "; start a new session in a new store");
 }
 

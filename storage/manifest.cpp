@@ -45,10 +45,10 @@ const char* invalid_field_in(const Manifest& manifest) {
   if (manifest.shards < 1 || manifest.shards > kShardsMax || manifest.shard < 1 ||
       manifest.shard > manifest.shards)
     return "shard";
-  if ((manifest.state == SessionState::Revoked) == manifest.dead_reason.empty())
-    return "dead reason";
-  if (manifest.dead_reason.size() > kTextMax || !is_printable(manifest.dead_reason))
-    return "dead reason";
+  if ((manifest.state == SessionState::Revoked) == manifest.revoked_reason.empty())
+    return "revoked reason";
+  if (manifest.revoked_reason.size() > kTextMax || !is_printable(manifest.revoked_reason))
+    return "revoked reason";
   if (manifest.units_made > kCountMax) return "units made";
   if (manifest.ands_requested > kCountMax) return "ANDs requested";
   if (manifest.units_requested > kCountMax) return "units requested";
@@ -68,7 +68,7 @@ stored::SessionStateName stored_state(SessionState state) {
     case SessionState::Complete:
       return stored::STATE_COMPLETE;
     case SessionState::Revoked:
-      return stored::STATE_DEAD;
+      return stored::STATE_REVOKED;
   }
   ENSURE(!"a known state of a session");
   return stored::STATE_UNKNOWN;
@@ -80,7 +80,7 @@ SessionState state_from(stored::SessionStateName state) {
       return SessionState::Open;
     case stored::STATE_COMPLETE:
       return SessionState::Complete;
-    case stored::STATE_DEAD:
+    case stored::STATE_REVOKED:
       return SessionState::Revoked;
     default:
       throw_corrupt_manifest("state");
@@ -151,7 +151,7 @@ std::string serialize_manifest(const Manifest& manifest) {
   record.set_shard(manifest.shard);
   record.set_shards(manifest.shards);
   record.set_state(stored_state(manifest.state));
-  record.set_dead_reason(manifest.dead_reason);
+  record.set_revoked_reason(manifest.revoked_reason);
   record.set_units_made(manifest.units_made);
   record.set_ands_requested(manifest.ands_requested);
   record.set_units_requested(manifest.units_requested);
@@ -194,7 +194,7 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.shard = record.shard();
   manifest.shards = record.shards();
   manifest.state = state_from(record.state());
-  manifest.dead_reason = record.dead_reason();
+  manifest.revoked_reason = record.revoked_reason();
   manifest.units_made = record.units_made();
   manifest.ands_requested = record.ands_requested();
   manifest.units_requested = record.units_requested();

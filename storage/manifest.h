@@ -40,7 +40,7 @@ struct Manifest {
   std::uint64_t unit = 0;               // ANDs permuted together
   std::uint32_t shard = 1, shards = 1;  // this store's part of the session, and the number of parts
   SessionState state = SessionState::Open;
-  std::string dead_reason;  // set if and only if the session is revoked
+  std::string revoked_reason;  // set if and only if the session is revoked
   std::uint64_t units_made = 0;
   std::uint64_t ands_requested = 0;   // of the whole session
   std::uint64_t units_requested = 0;  // of this store; 0 while unknown

@@ -36,7 +36,7 @@ Json json_of(const storage::Inventory& inventory) {
   report["keys_protected_by"] = protection_text(inventory);
   report["store_bytes"] = inventory.store_bytes;
   if (manifest.state == storage::SessionState::Revoked) {
-    report["dead_reason"] = manifest.dead_reason;
+    report["dead_reason"] = manifest.revoked_reason;
     report["keys_are_gone"] = inventory.keys_are_gone;
   }
   report["reservations"] = Json::array();
@@ -61,8 +61,8 @@ std::string text_of(const storage::Inventory& inventory, const Json& report) {
   std::string text =
       "session " + short_name(engine::session_id_of(manifest)) + ", party " + letter(manifest.me) +
       shard + ", " + std::string(storage::name_of(manifest.state)) +
-      (manifest.state == storage::SessionState::Revoked ? ": " + manifest.dead_reason : "") + "\n" +
-      profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " +
+      (manifest.state == storage::SessionState::Revoked ? ": " + manifest.revoked_reason : "") +
+      "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " +
       decimals(manifest.sigma_paper_bound, 1) + ", exact " + decimals(manifest.sigma_exact, 1) +
       "), kappa " + std::to_string(manifest.kappa) + ", bucket " + std::to_string(manifest.bucket) +
       ", unit " + grouped(manifest.unit) + "\n" + units_text(report) + "keys protected by " +

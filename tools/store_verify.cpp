@@ -66,7 +66,7 @@ int store_verify(const Arguments& arguments) {
       line.required("store"), {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Look,
                                .store_key = store_key_from(line)});
   if (store.manifest().state == storage::SessionState::Revoked)
-    throw StoreError("session is dead: " + store.manifest().dead_reason + "; " +
+    throw StoreError("session is dead: " + store.manifest().revoked_reason + "; " +
                      (store.keys_are_gone()
                           ? "its keys are overwritten, and there is nothing to verify"
                           : "its keys are protected by " + keys_left_text()));

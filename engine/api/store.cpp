@@ -37,7 +37,7 @@ StoreInfo info_of(const storage::Store& store) {
                  .party = manifest.me,
                  .peer = manifest.peer,
                  .state = state_of(manifest.state),
-                 .revoked_because = manifest.dead_reason,
+                 .revoked_because = manifest.revoked_reason,
                  .profile = manifest.profile,
                  .material = manifest.material,
                  .sigma = manifest.sigma,

@@ -29,7 +29,7 @@ TEST(Manifest, RoundTripKeepsEveryField) {
          {SessionState::Open, SessionState::Complete, SessionState::Revoked}) {
       Manifest manifest = test_manifest(me);
       manifest.state = state;
-      manifest.dead_reason = state == SessionState::Revoked ? "the peer deviated" : "";
+      manifest.revoked_reason = state == SessionState::Revoked ? "the peer deviated" : "";
       manifest.units_made = 12345678901;
       manifest.units_requested = 12345678902;
       manifest.peer_complete = me == Party::B;
@@ -133,8 +133,8 @@ TEST(Manifest, InvalidValueNamesField) {
   field("shard", [](Record& r) { r.set_shards(0); });
   field("shard", [](Record& r) { r.set_shards((1u << 16) + 1); });
   field("state", [](Record& r) { r.set_state(stored::STATE_UNKNOWN); });
-  field("dead reason", [](Record& r) { r.set_state(stored::STATE_DEAD); });
-  field("dead reason", [](Record& r) { r.set_dead_reason("a reason without revocation"); });
+  field("revoked reason", [](Record& r) { r.set_state(stored::STATE_REVOKED); });
+  field("revoked reason", [](Record& r) { r.set_revoked_reason("a reason without revocation"); });
   field("units made",
         [](Record& r) { r.set_units_made(std::numeric_limits<std::uint64_t>::max()); });
   field("ANDs requested",
