@@ -55,7 +55,7 @@ void Change::drop_kept() {
     (void)record(*entry);
     transaction_.erase(database_.records_table_, index_key(entry->slot));
     transaction_.erase(database_.state_table_, view_of(kept_name(kind)));
-    marks_.doomed.push_back(entry->slot);
+    marks_.slots_to_erase.push_back(entry->slot);
   }
 }
 
@@ -83,7 +83,7 @@ void Change::split(MaterialKind kind, std::uint64_t index) {
   if (!whole || whole->first == index) return;
   const MaterialBatch objects = objects_of(*whole);
   drop(*whole);
-  marks_.doomed.push_back(whole->slot);
+  marks_.slots_to_erase.push_back(whole->slot);
   const auto add_part = [&](std::uint64_t from, std::uint64_t to) {
     const std::uint64_t offset = from - whole->first;
     const BatchEntry part{.kind = kind,

@@ -248,7 +248,7 @@ void Database::change(const std::string& operation, std::uint64_t bytes,
   Marks marks;
   environment_.write(operation, bytes + kTreeBytes, [&](Transaction& transaction) {
     Change change(*this, transaction);
-    std::erase_if(change.marks().doomed, [&](std::uint64_t slot) {
+    std::erase_if(change.marks().slots_to_erase, [&](std::uint64_t slot) {
       return std::ranges::find(erased_, slot) != erased_.end();
     });
     body(change);
@@ -260,9 +260,9 @@ void Database::change(const std::string& operation, std::uint64_t bytes,
   marks_ = std::move(marks);
 }
 
-void Database::erase_doomed() {
-  keys_->erase(marks_.doomed);
-  erased_ = marks_.doomed;
+void Database::erase_listed_slots() {
+  keys_->erase(marks_.slots_to_erase);
+  erased_ = marks_.slots_to_erase;
 }
 
 }  // namespace tinyot::storage

@@ -127,8 +127,8 @@ class Database {
   // too small.
   void change(const std::string& operation, std::uint64_t bytes,
               const std::function<void(Change&)>& body);
-  // Erases the keys of the slots in marks.doomed. They leave the list in the next change().
-  void erase_doomed();
+  // Erases the keys of the slots in marks.slots_to_erase. They leave the list in the next change().
+  void erase_listed_slots();
 
   // As of the last refresh or change.
   void refresh();
@@ -159,7 +159,7 @@ class Database {
   std::unique_ptr<KeyTable> keys_;
   Manifest manifest_;
   Marks marks_;
-  std::vector<std::uint64_t> erased_;  // slots in marks_.doomed whose keys are erased
+  std::vector<std::uint64_t> erased_;  // slots in marks_.slots_to_erase whose keys are erased
 };
 
 }  // namespace tinyot::storage

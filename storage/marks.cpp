@@ -47,7 +47,7 @@ void check(const Marks& marks) {
   if (!in_order(marks.burnt, marks.position)) throw_corrupt_marks("burnt");
   if (marks.gaps.size() > Marks::kGapsMax) throw_corrupt_marks("gaps");
   if (marks.planned.size() > Marks::kPlannedMax) throw_corrupt_marks("planned reservations");
-  if (marks.doomed.size() > Marks::kDoomedMax) throw_corrupt_marks("doomed slots");
+  if (marks.slots_to_erase.size() > Marks::kSlotsToEraseMax) throw_corrupt_marks("slots to erase");
   if (marks.next_slot < 1 || marks.next_slot > kPositionMax || marks.next_reservation < 1)
     throw_corrupt_marks("counters");
   for (const Gap& gap : marks.gaps)
@@ -56,8 +56,8 @@ void check(const Marks& marks) {
     if (!in_order(planned.range.start, planned.range.end) ||
         !in_order(planned.range.end, marks.position))
       throw_corrupt_marks("planned reservations");
-  for (const std::uint64_t slot : marks.doomed)
-    if (slot < 1 || slot >= marks.next_slot) throw_corrupt_marks("doomed slots");
+  for (const std::uint64_t slot : marks.slots_to_erase)
+    if (slot < 1 || slot >= marks.next_slot) throw_corrupt_marks("slots to erase");
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ std::string serialize_marks(const Marks& marks) {
     put_counts(planned.range.start, *stored.mutable_range()->mutable_start());
     put_counts(planned.range.end, *stored.mutable_range()->mutable_end());
   }
-  record.mutable_doomed()->Assign(marks.doomed.begin(), marks.doomed.end());
+  record.mutable_slots_to_erase()->Assign(marks.slots_to_erase.begin(), marks.slots_to_erase.end());
   record.set_database_identity(marks.database_identity);
   record.set_keys_identity(marks.keys_identity);
   return record.SerializeAsString();
@@ -113,7 +113,7 @@ Marks parse_marks(std::span<const std::byte> bytes) {
     marks.planned.push_back({planned.id(),
                              {counts_from(planned.range().start(), "planned reservations"),
                               counts_from(planned.range().end(), "planned reservations")}});
-  marks.doomed.assign(record.doomed().begin(), record.doomed().end());
+  marks.slots_to_erase.assign(record.slots_to_erase().begin(), record.slots_to_erase().end());
   marks.database_identity = record.database_identity();
   marks.keys_identity = record.keys_identity();
   check(marks);

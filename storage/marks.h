@@ -43,7 +43,7 @@ struct PlannedReservation {
 };
 
 struct Marks {
-  static constexpr std::size_t kGapsMax = 256, kPlannedMax = 1024, kDoomedMax = 4096;
+  static constexpr std::size_t kGapsMax = 256, kPlannedMax = 1024, kSlotsToEraseMax = 4096;
 
   MaterialCounts made;      // in finished units, served or not
   MaterialCounts unlocked;  // of these, with halves that the peer has confirmed
@@ -58,7 +58,7 @@ struct Marks {
   std::vector<Gap> gaps;
   std::vector<PlannedReservation> planned;
   // slots to be erased: their keys are no longer in use, but may still be in the file
-  std::vector<std::uint64_t> doomed;
+  std::vector<std::uint64_t> slots_to_erase;
   // identity_of() the files of this store; those of a copy differ
   std::uint64_t database_identity = 0, keys_identity = 0;
 

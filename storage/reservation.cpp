@@ -100,7 +100,7 @@ Grant Store::grant(const ReservationRequest& request) {
     grant.plan = marks.next_reservation++;
     marks.planned.push_back({grant.plan, grant.range});
   });
-  database_->erase_doomed();
+  database_->erase_listed_slots();
   return grant;
 }
 
@@ -133,7 +133,7 @@ Grant Store::take(const Grant& peers, const MaterialCounts& confirmed) {
     if (marks.planned.size() >= Marks::kPlannedMax) throw_too_many_plans(directory());
     marks.planned.push_back({peers.plan, peers.range});
   });
-  database_->erase_doomed();
+  database_->erase_listed_slots();
   return grant;
 }
 

@@ -247,15 +247,15 @@ void Store::recover() {
     }
   });
   const Marks& marks = database_->marks();
-  if (!served.empty() || !marks.gaps.empty() || !marks.doomed.empty()) {
+  if (!served.empty() || !marks.gaps.empty() || !marks.slots_to_erase.empty()) {
     // Keys first, as above.
     std::vector<std::uint64_t> slots = slots_of(served);
-    slots.insert(slots.end(), marks.doomed.begin(), marks.doomed.end());
+    slots.insert(slots.end(), marks.slots_to_erase.begin(), marks.slots_to_erase.end());
     database_->keys().erase(slots);
     database_->change("drop served material", served.size() * kDropBytes, [&](Change& change) {
       for (const BatchEntry& entry : served) change.drop(entry);
       change.marks().gaps.clear();
-      change.marks().doomed.clear();
+      change.marks().slots_to_erase.clear();
     });
   }
 }

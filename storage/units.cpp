@@ -240,7 +240,7 @@ void Store::cut_back(std::uint64_t units) {
     // Reference bits belong to the first unit and are made again with it.
     if (units == 0) change.drop_kept();
   });
-  database_->erase_doomed();
+  database_->erase_listed_slots();
   written_ = made();
   drop_unfinished();
 }

@@ -33,7 +33,7 @@ Marks test_marks() {
   marks.gaps = {{MaterialKind::AuthAndsA, 10, 20}, {MaterialKind::Triples, 5, 6}};
   marks.planned = {{3, {counts_from(1000), counts_from(1500)}},
                    {8, {counts_from(1500), counts_from(1500)}}};
-  marks.doomed = {1, 49};
+  marks.slots_to_erase = {1, 49};
   marks.database_identity = 12345;
   marks.keys_identity = ~std::uint64_t{0};
   return marks;
@@ -60,7 +60,7 @@ TEST(Marks, LimitsGapsPlansAndSlotsToErase) {
   for (std::uint64_t i = 0; i < Marks::kGapsMax; ++i)
     marks.gaps.push_back({MaterialKind::AuthBitsA, 2 * i, 2 * i + 1});
   marks.planned.assign(Marks::kPlannedMax, marks.planned[0]);
-  marks.doomed.assign(Marks::kDoomedMax, 1);
+  marks.slots_to_erase.assign(Marks::kSlotsToEraseMax, 1);
   EXPECT_EQ(parsed(serialize_marks(marks)), marks);
   const auto refused = [&](const char* field, const std::function<void(Marks&)>& change) {
     Marks more = marks;
@@ -69,7 +69,7 @@ TEST(Marks, LimitsGapsPlansAndSlotsToErase) {
   };
   refused("gaps", [](Marks& m) { m.gaps.push_back(m.gaps[0]); });
   refused("planned reservations", [](Marks& m) { m.planned.push_back(m.planned[0]); });
-  refused("doomed slots", [](Marks& m) { m.doomed.push_back(1); });
+  refused("slots to erase", [](Marks& m) { m.slots_to_erase.push_back(1); });
 }
 
 // Invalid values are rejected when they are read; the error names the field.
@@ -118,8 +118,8 @@ TEST(Marks, ChecksSlotsAndCounters) {
   expect_marks_refused("counters", [](Record& r) { r.set_next_slot(0); });
   expect_marks_refused("counters", [](Record& r) { r.set_next_slot(kCountMax + 1); });
   expect_marks_refused("counters", [](Record& r) { r.set_next_reservation(0); });
-  expect_marks_refused("doomed slots", [](Record& r) { r.set_doomed(0, 0); });
-  expect_marks_refused("doomed slots", [](Record& r) { r.set_doomed(1, 50); });
+  expect_marks_refused("slots to erase", [](Record& r) { r.set_slots_to_erase(0, 0); });
+  expect_marks_refused("slots to erase", [](Record& r) { r.set_slots_to_erase(1, 50); });
 }
 
 TEST(Marks, PrefixesAndFlippedBitsParseOrAreRejected) {

@@ -198,7 +198,7 @@ TEST_F(StoreTest, CuttingBatchesAtBothEndsKeepsEveryObject) {
     }
     EXPECT_EQ(drawn, total);
     for (const MaterialKind kind : kAllMaterialKinds) EXPECT_EQ(store.bytes_of(kind), 0u);
-    EXPECT_LT(store.marks().doomed.size(), 2 * kMaterialKinds)
+    EXPECT_LT(store.marks().slots_to_erase.size(), 2 * kMaterialKinds)
         << "keys of batches that were cut leave the list";
   }
 }
