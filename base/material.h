@@ -108,7 +108,7 @@ class MaterialSink {
   // Stores reference bits of one party for the Delta-consistency checks of later connections. They
   // are never drawn, and belong to the current unit. A sink that later connections do not use
   // discards them.
-  virtual void keep(MaterialBatch) {}
+  virtual void add_reference_bits(MaterialBatch) {}
   // Completes the begun unit with the lowest number, with the batches poured: it atomically becomes
   // made and is no longer outstanding.
   virtual void finish_unit() = 0;

@@ -111,22 +111,22 @@ void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta
 // The reference bits for the Delta-consistency check of this connection, because units have been
 // made under the session's keys before: without them nothing may be made.
 ReferenceBits PreprocessRun::reference_bits() const {
-  std::optional<ReferenceBits> kept = store_->kept();
-  if (!kept || kept->bits_a.count != offline::kReferenceBits ||
-      kept->bits_b.count != offline::kReferenceBits)
+  std::optional<ReferenceBits> reference = store_->reference_bits();
+  if (!reference || reference->bits_a.count != offline::kReferenceBits ||
+      reference->bits_b.count != offline::kReferenceBits)
     throw StoreError(
         "the store in " + job_.store.string() +
             " does not hold reference bits to check new units against, so that no more can be "
             "made for it: if it was begun with a session file, give that; else use what it has, "
             "and start a new session in a new store for more",
         Remedy::GiveSessionFile);
-  return std::move(*kept);
+  return std::move(*reference);
 }
 
 void PreprocessRun::check_delta(offline::Preprocessor& preprocessor) {
   if (session_file_) return preprocessor.set_reference_bits(session_file_->reference);
-  const ReferenceBits kept = reference_bits();
-  preprocessor.set_reference_bits(kept);
+  const ReferenceBits reference = reference_bits();
+  preprocessor.set_reference_bits(reference);
 }
 
 void PreprocessRun::make_units() {

@@ -126,8 +126,8 @@ void Preprocessor::keep_reference_bits(MaterialSink& sink) const {
   const AuthBits* bits = maker_->reference();
   if (bits == nullptr) return;
   ReferenceBits reference = as_batches(*bits, session_.me());
-  sink.keep(std::move(reference.bits_a));
-  sink.keep(std::move(reference.bits_b));
+  sink.add_reference_bits(std::move(reference.bits_a));
+  sink.add_reference_bits(std::move(reference.bits_b));
 }
 
 std::size_t Preprocessor::make_units(std::span<const UnitRequest> requests, MaterialSink& sink,

@@ -169,8 +169,8 @@ void UnitAccount::pour(MaterialBatch batch) {
   use_sink([&] { sink_.pour(std::move(batch)); });
 }
 
-void UnitAccount::keep(MaterialBatch bits) {
-  use_sink([&] { sink_.keep(std::move(bits)); });
+void UnitAccount::add_reference_bits(MaterialBatch bits) {
+  use_sink([&] { sink_.add_reference_bits(std::move(bits)); });
 }
 
 void UnitAccount::finish_unit() {

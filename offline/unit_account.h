@@ -51,7 +51,7 @@ class UnitAccount final : public MaterialSink {
 
   Risk outstanding() const override;
   void pour(MaterialBatch batch) override;
-  void keep(MaterialBatch bits) override;
+  void add_reference_bits(MaterialBatch bits) override;
   void finish_unit() override;
 
  private:

@@ -28,7 +28,9 @@ BackgroundSink::~BackgroundSink() {
 
 void BackgroundSink::pour(MaterialBatch batch) { enqueue({StepKind::Pour, std::move(batch)}); }
 
-void BackgroundSink::keep(MaterialBatch bits) { enqueue({StepKind::Keep, std::move(bits)}); }
+void BackgroundSink::add_reference_bits(MaterialBatch bits) {
+  enqueue({StepKind::AddReferenceBits, std::move(bits)});
+}
 
 void BackgroundSink::finish_unit() { enqueue({StepKind::FinishUnit}); }
 
@@ -49,8 +51,8 @@ void BackgroundSink::run(Step step) {
   switch (step.kind) {
     case StepKind::Pour:
       return sink_.pour(std::move(step.batch));
-    case StepKind::Keep:
-      return sink_.keep(std::move(step.batch));
+    case StepKind::AddReferenceBits:
+      return sink_.add_reference_bits(std::move(step.batch));
     case StepKind::FinishUnit:
       return sink_.finish_unit();
   }

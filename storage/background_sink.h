@@ -28,7 +28,7 @@ class BackgroundSink final : public MaterialSink {
   ~BackgroundSink() override;
 
   void pour(MaterialBatch batch) override;
-  void keep(MaterialBatch bits) override;
+  void add_reference_bits(MaterialBatch bits) override;
   void finish_unit() override;
   // Returns when everything is in the sink. Fails: with the sink's exception.
   void flush();
@@ -41,7 +41,7 @@ class BackgroundSink final : public MaterialSink {
   Cost cost();
 
  private:
-  enum class StepKind { Pour, Keep, FinishUnit };
+  enum class StepKind { Pour, AddReferenceBits, FinishUnit };
   struct Step {
     StepKind kind;
     MaterialBatch batch = {};

@@ -34,8 +34,8 @@ void Change::add(BatchEntry entry, const std::function<void(std::span<std::byte>
   put_entry(entry);
 }
 
-void Change::keep(const MaterialBatch& bits) {
-  ENSURE(!kept(bits.kind));
+void Change::add_reference_bits(const MaterialBatch& bits) {
+  ENSURE(!reference_entry(bits.kind));
   BatchEntry entry{.kind = bits.kind,
                    .first = kReferenceFirst,
                    .count = static_cast<std::uint32_t>(bits.count),
@@ -44,17 +44,17 @@ void Change::keep(const MaterialBatch& bits) {
   seal_new_record(entry, [&](std::span<std::byte> record) {
     encode_record(manifest_.me, bits, 0, bits.count, record);
   });
-  put_tagged(transaction_, database_.state_table_, database_.keys(), view_of(kept_name(bits.kind)),
-             encode_entry(entry));
+  put_tagged(transaction_, database_.state_table_, database_.keys(),
+             view_of(reference_name(bits.kind)), encode_entry(entry));
 }
 
-void Change::drop_kept() {
+void Change::drop_reference_bits() {
   for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) {
-    const auto entry = kept(kind);
+    const auto entry = reference_entry(kind);
     if (!entry) continue;
     (void)record(*entry);
     transaction_.erase(database_.records_table_, index_key(entry->slot));
-    transaction_.erase(database_.state_table_, view_of(kept_name(kind)));
+    transaction_.erase(database_.state_table_, view_of(reference_name(kind)));
     marks_.slots_to_erase.push_back(entry->slot);
   }
 }

@@ -127,8 +127,8 @@ MaterialBatch View::objects_of(const BatchEntry& entry) const {
   return objects;
 }
 
-std::optional<BatchEntry> View::kept(MaterialKind kind) const {
-  const std::string name = kept_name(kind);
+std::optional<BatchEntry> View::reference_entry(MaterialKind kind) const {
+  const std::string name = reference_name(kind);
   if (!transaction_.get(database_.state_table_, view_of(name))) return std::nullopt;
   const auto coded =
       get_tagged(transaction_, database_.state_table_, database_.keys(), view_of(name));

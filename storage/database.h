@@ -48,7 +48,7 @@ class View {
   MaterialBatch objects_of(const BatchEntry& entry) const;
 
   // The entry of the reference bits of a kind, which are in no catalogue. Empty if there are none.
-  std::optional<BatchEntry> kept(MaterialKind kind) const;
+  std::optional<BatchEntry> reference_entry(MaterialKind kind) const;
 
   // Counts of all finished units up to `units`. Fails: StoreError.
   MaterialCounts made_by(std::uint64_t units) const;
@@ -80,9 +80,9 @@ class Change final : public View {
   // Writes an entry; the record stays as it is.
   void put_entry(const BatchEntry& entry);
   // Stores reference bits of a kind that has none yet.
-  void keep(const MaterialBatch& bits);
+  void add_reference_bits(const MaterialBatch& bits);
   // Drops the reference bits and lists their slots for erasure.
-  void drop_kept();
+  void drop_reference_bits();
   // Drops record and entry, but not the key.
   void drop(const BatchEntry& entry);
   // Cuts the batch that holds `index` in two, unless it begins there. Both parts get fresh keys;

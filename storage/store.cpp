@@ -199,7 +199,7 @@ void Store::revoke(const std::string& reason) {
   if (manifest().state == SessionState::Revoked) return complete_revocation();
   erase_keys();
   queues_ = {};
-  to_keep_.clear();
+  new_reference_bits_.clear();
   try {
     database_->change("mark the session as revoked", 0, [&](Change& change) {
       if (change.manifest().state == SessionState::Revoked) return;

@@ -136,10 +136,10 @@ class Store : public MaterialSink {
 
   // Reference bits of one party: stored with the unit that is finished next, and dropped with it;
   // never drawn. Fails: as pour.
-  void keep(MaterialBatch bits) override;
+  void add_reference_bits(MaterialBatch bits) override;
   // The reference bits. Empty if there are none, or their unit was cut back. Fails: StoreError if
   // they cannot be read.
-  std::optional<ReferenceBits> kept() const;
+  std::optional<ReferenceBits> reference_bits() const;
 
   // Commits what was poured since the last unit; the last commit updates the counts and the
   // manifest's units_made. Durable on return.
@@ -208,9 +208,9 @@ class Store : public MaterialSink {
 
   std::shared_ptr<Database> database_;
   Purpose purpose_;
-  MaterialCounts written_;              // first index without a committed record
-  BatchQueues queues_;                  // poured and not yet committed
-  std::vector<MaterialBatch> to_keep_;  // reference bits of the current unit
+  MaterialCounts written_;                         // first index without a committed record
+  BatchQueues queues_;                             // poured and not yet committed
+  std::vector<MaterialBatch> new_reference_bits_;  // reference bits of the current unit
   // Units begun through this handle and not finished: number of the unit -> index in the log.
   std::map<std::uint64_t, std::uint64_t> begun_;
   Risk outstanding_;  // sum over the log

@@ -16,7 +16,7 @@ crypto::SealTag tag_of(const KeyTable& keys, ByteView name, ByteView value) {
 
 }  // namespace
 
-std::string kept_name(MaterialKind kind) { return "kept " + std::string(name_of(kind)); }
+std::string reference_name(MaterialKind kind) { return "kept " + std::string(name_of(kind)); }
 
 void put_tagged(Transaction& transaction, Table table, const KeyTable& keys, ByteView name,
                 ByteView value) {

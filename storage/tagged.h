@@ -18,7 +18,7 @@ namespace tinyot::storage {
 inline constexpr std::string_view kManifestKey = "manifest", kMarksKey = "marks";
 
 // Key of the entry of the reference bits.
-std::string kept_name(MaterialKind kind);
+std::string reference_name(MaterialKind kind);
 
 inline ByteView view_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 

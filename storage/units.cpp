@@ -130,22 +130,23 @@ void Store::pour(MaterialBatch batch) {
   }
 }
 
-void Store::keep(MaterialBatch bits) {
+void Store::add_reference_bits(MaterialBatch bits) {
   ENSURE(purpose_ == Purpose::Make &&
          (bits.kind == MaterialKind::AuthBitsA || bits.kind == MaterialKind::AuthBitsB) &&
          bits.count > 0);
   check_shape(bits, manifest().me);
-  to_keep_.push_back(std::move(bits));
+  new_reference_bits_.push_back(std::move(bits));
 }
 
-std::optional<ReferenceBits> Store::kept() const {
-  std::optional<ReferenceBits> kept;
+std::optional<ReferenceBits> Store::reference_bits() const {
+  std::optional<ReferenceBits> bits;
   database_->read("read the reference bits", [&](const View& view) {
     view.check_not_revoked();
-    const auto of_a = view.kept(MaterialKind::AuthBitsA), of_b = view.kept(MaterialKind::AuthBitsB);
-    if (of_a && of_b) kept = ReferenceBits{view.objects_of(*of_a), view.objects_of(*of_b)};
+    const auto of_a = view.reference_entry(MaterialKind::AuthBitsA),
+               of_b = view.reference_entry(MaterialKind::AuthBitsB);
+    if (of_a && of_b) bits = ReferenceBits{view.objects_of(*of_a), view.objects_of(*of_b)};
   });
-  return kept;
+  return bits;
 }
 
 void Store::finish_unit() {
@@ -162,7 +163,7 @@ void Store::finish_unit() {
       change.check_not_revoked();
       write_batches(change, batches);
       if (!is_last) return;
-      for (const MaterialBatch& bits : to_keep_) change.keep(bits);
+      for (const MaterialBatch& bits : new_reference_bits_) change.add_reference_bits(bits);
       if (!begun_.empty()) {
         Attempt attempt = change.attempt(begun_.begin()->second);
         attempt.unit = change.manifest().units_made;
@@ -175,7 +176,7 @@ void Store::finish_unit() {
     });
     forget_queued(batches);
   }
-  to_keep_.clear();
+  new_reference_bits_.clear();
   if (!begun_.empty()) begun_.erase(begun_.begin());
   outstanding_ -= risk;
 }
@@ -238,7 +239,7 @@ void Store::cut_back(std::uint64_t units) {
     change.manifest().state = SessionState::Open;
     change.drop_units_from(units);
     // Reference bits belong to the first unit and are made again with it.
-    if (units == 0) change.drop_kept();
+    if (units == 0) change.drop_reference_bits();
   });
   database_->erase_listed_slots();
   written_ = made();

@@ -44,10 +44,10 @@ void verify_range(const View& view, MaterialKind kind, std::uint64_t begin, std:
 }
 
 // The reference bits are in no catalogue; they are checked like batches.
-void verify_kept(const View& view, Verification& result) {
+void verify_reference_bits(const View& view, Verification& result) {
   for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB}) {
     try {
-      if (const auto entry = view.kept(kind)) (void)view.open(*entry);
+      if (const auto entry = view.reference_entry(kind)) (void)view.open(*entry);
     } catch (const StoreError& error) {
       result.corrupt.push_back(error.what());
     }
@@ -63,7 +63,7 @@ Verification verify(const Store& store, const std::function<void(std::uint64_t)>
     for (const MaterialKind kind : kAllMaterialKinds)
       for (const auto& [begin, end] : ranges_to_serve(view.marks(), kind))
         verify_range(view, kind, begin, end, result, observer);
-    verify_kept(view, result);
+    verify_reference_bits(view, result);
   });
   std::ranges::sort(result.good, {},
                     [](const BatchEntry& entry) { return std::pair(entry.kind, entry.first); });

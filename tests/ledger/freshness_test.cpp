@@ -40,7 +40,7 @@ Bytes bytes_of_text(std::span<const std::byte> bytes) {
 // A sink that stores the reference bits as well.
 class AllSink : public MemorySink {
  public:
-  void keep(MaterialBatch bits) override { kept.push_back(std::move(bits)); }
+  void add_reference_bits(MaterialBatch bits) override { kept.push_back(std::move(bits)); }
   std::vector<MaterialBatch> kept;
 };
 

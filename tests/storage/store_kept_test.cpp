@@ -17,10 +17,10 @@ class KeptTest : public StoreTest {
 
   static void keep(Store& store, std::uint64_t from = kFrom) {
     for (const MaterialKind kind : {kOfA, kOfB})
-      store.keep(test_batch(kind, store.manifest().me, from, kKeptReferenceBits));
+      store.add_reference_bits(test_batch(kind, store.manifest().me, from, kKeptReferenceBits));
   }
   static ::testing::AssertionResult has_kept(const Store& store, std::uint64_t from = kFrom) {
-    std::optional<ReferenceBits> kept = store.kept();
+    std::optional<ReferenceBits> kept = store.reference_bits();
     if (!kept) return ::testing::AssertionFailure() << "no reference bits";
     const auto of_a =
         holds(std::move(kept->bits_a), kOfA, store.manifest().me, from, kKeptReferenceBits);
@@ -36,7 +36,7 @@ TEST_F(KeptTest, AreStoredWithNextUnit) {
     {
       Store store = make_store(dir, me);
       keep(store);
-      EXPECT_FALSE(store.kept());
+      EXPECT_FALSE(store.reference_bits());
       add_unit(store, kAnds, 10);
       add_unit(store, kAnds, 10);
       EXPECT_TRUE(has_kept(store));
@@ -64,13 +64,13 @@ TEST_F(KeptTest, AreDroppedWithUnfinishedUnit) {
     keep(store);
     store.pour(test_batch(kAnds, Party::A, 0, 10));
   }
-  EXPECT_FALSE(open_to_make(dir_).kept());
+  EXPECT_FALSE(open_to_make(dir_).reference_bits());
 }
 
 TEST_F(KeptTest, AreDroppedWithFirstUnitOnly) {
   const auto dropped = [&](Store& store) {
     std::optional<BatchEntry> entry;
-    store.look([&](const View& view) { entry = view.kept(kOfB); });
+    store.look([&](const View& view) { entry = view.reference_entry(kOfB); });
     store.cut_back(0);
     return *entry;
   };
@@ -81,7 +81,7 @@ TEST_F(KeptTest, AreDroppedWithFirstUnitOnly) {
   store.cut_back(1);
   EXPECT_TRUE(has_kept(store));
   const BatchEntry entry = dropped(store);
-  EXPECT_FALSE(store.kept());
+  EXPECT_FALSE(store.reference_bits());
   store.look([&](const View& view) {
     EXPECT_TRUE(mentions(message_of([&] { (void)view.key_of(entry); }), "is erased"));
   });
@@ -99,15 +99,15 @@ TEST_F(KeptTest, RejectsCorruptBits) {
   }
   std::string sealed;
   Store::open(dir_).look([&](const View& view) {
-    const ByteView record = view.record(view.kept(kOfA).value());
+    const ByteView record = view.record(view.reference_entry(kOfA).value());
     sealed.assign(reinterpret_cast<const char*>(record.data()), record.size());
   });
   std::string changed = sealed;
   changed[sealed.size() / 2] ^= 1;
   ASSERT_EQ(replace_in_file(dir_ / "material.mdb", sealed, changed), 1);
   const Store store = Store::open(dir_);
-  EXPECT_TRUE(
-      mentions(message_of([&] { (void)store.kept(); }), "auth_bits_a (reference bits) is corrupt"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)store.reference_bits(); }),
+                       "auth_bits_a (reference bits) is corrupt"));
   EXPECT_EQ(verify(store).corrupt.size(), 1u);
 }
 
@@ -116,7 +116,7 @@ TEST_F(KeptTest, AreErasedByRevocation) {
   keep(store);
   add_unit(store, kAnds, 10);
   store.revoke("a reason");
-  EXPECT_TRUE(mentions(message_of([&] { (void)store.kept(); }), "session is revoked"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)store.reference_bits(); }), "session is revoked"));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::vector<std::uint64_t> unerased_slots(const Store& store, const std::filesys
       for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0}))
         used.insert(entry.slot);
     for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
-      if (const auto entry = view.kept(kind)) used.insert(entry->slot);
+      if (const auto entry = view.reference_entry(kind)) used.insert(entry->slot);
   });
   constexpr std::size_t kHead = 128, kSlot = 64;
   const std::string bytes = read_file(keys);
@@ -48,7 +48,7 @@ void expect_attempts(const Store& store, const Ledger& ledger) {
 void expect_committed(const Store& store, const Ledger& ledger) {
   const Marks& marks = store.marks();
   EXPECT_GE(store.manifest().units_made, ledger.units);
-  EXPECT_EQ(store.kept().has_value(), store.manifest().units_made > 0)
+  EXPECT_EQ(store.reference_bits().has_value(), store.manifest().units_made > 0)
       << "reference bits are stored with the first unit";
   EXPECT_GE(marks.units_unlocked, ledger.units_unlocked);
   for (const MaterialKind kind : kAllMaterialKinds)

@@ -86,7 +86,7 @@ void Scenario::add_units() {
       pour_unit(*store_);
       if (store_->manifest().units_made > 0) return;
       for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
-        store_->keep(test_batch(kind, store_->manifest().me, 0, 128));
+        store_->add_reference_bits(test_batch(kind, store_->manifest().me, 0, 128));
     });
     end_unit([this] {
       store_->finish_unit();
