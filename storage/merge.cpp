@@ -104,7 +104,7 @@ class Copier {
     const MaterialCounts before = out_.marks().made;
     const std::uint64_t units_before = out_.manifest().units_made;
     MaterialCounts made = before;
-    shard.look([&](const View& view) {
+    shard.read([&](const View& view) {
       for (const MaterialKind kind : kAllMaterialKinds) {
         const std::vector<BatchEntry> entries = view.entries(kind, 0, view.marks().made[kind]);
         for (std::size_t next = 0; next < entries.size();)
@@ -164,10 +164,10 @@ std::vector<Store> open_shards(std::span<const fs::path> dirs, Purpose purpose,
 bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
                  const std::optional<StoreKey>& store_key) {
   const Manifest whole =
-      Store::open(out, {.purpose = Purpose::Look, .store_key = store_key}).manifest();
+      Store::open(out, {.purpose = Purpose::Inspect, .store_key = store_key}).manifest();
   if (whole.shards != 1 || whole.state == SessionState::Revoked) return false;
   std::uint64_t units = 0;
-  for (const Store& shard : open_shards(dirs, Purpose::Look, store_key)) {
+  for (const Store& shard : open_shards(dirs, Purpose::Inspect, store_key)) {
     if (!is_merged(shard, out) || shard.manifest().session_id != whole.session_id ||
         shard.manifest().me != whole.me)
       return false;

@@ -54,13 +54,13 @@ std::vector<std::uint64_t> slots_of(std::span<const BatchEntry> entries) {
 Store::Store(std::shared_ptr<Database> database, Purpose purpose, bool is_adopted)
     : database_(std::move(database)), purpose_(purpose) {
   if (manifest().state == SessionState::Revoked) {
-    if (purpose != Purpose::Look) complete_revocation();
+    if (purpose != Purpose::Inspect) complete_revocation();
     if (purpose != Purpose::Own) database_->lock().share();
     return;
   }
   if (protection() == KeyProtection::Erased) {
     // A revocation was interrupted before the manifest was written; some keys may be left.
-    if (purpose != Purpose::Look) complete_revocation();
+    if (purpose != Purpose::Inspect) complete_revocation();
     throw StoreError("the keys of the store in " + directory().string() +
                      " are erased: nothing in it can be used, start a new session in a new store");
   }
@@ -171,8 +171,8 @@ std::uint64_t Store::bytes_of(MaterialKind kind) const {
 std::uint64_t Store::store_bytes() const {
   return database_->used_bytes() + database_->keys().bytes();
 }
-void Store::look(const std::function<void(const View&)>& body) const {
-  database_->read("look at the store", body);
+void Store::read(const std::function<void(const View&)>& body) const {
+  database_->read("read the store", body);
 }
 void Store::change(const std::string& operation, std::uint64_t bytes,
                    const std::function<void(Change&)>& body) {
@@ -232,7 +232,7 @@ void Store::drop_unfinished() {
 }
 
 void Store::recover() {
-  if (purpose_ == Purpose::Look) return;
+  if (purpose_ == Purpose::Inspect) return;
   if (purpose_ == Purpose::Make || database_->lock().is_alone()) drop_unfinished();
   if (!database_->lock().is_alone()) return;
   std::vector<BatchEntry> served;

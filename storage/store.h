@@ -90,7 +90,7 @@ class Store : public MaterialSink {
   // Opens a store. If no other process has it open, drops unfinished units and served batches.
   // Fails: StoreError if it is missing, not a store, truncated, corrupt, a copy, of a newer format,
   // open to other users, or open elsewhere for a purpose that excludes this one. A revoked store
-  // can be opened; with any purpose but Look this overwrites remaining keys.
+  // can be opened; with any purpose but Inspect this overwrites remaining keys.
   static Store open(const std::filesystem::path& dir, const StoreAccess& access = {});
 
   Store(Store&&) noexcept;
@@ -104,7 +104,7 @@ class Store : public MaterialSink {
   const Marks& marks() const;
   void refresh();
   KeyProtection protection() const;
-  // Whether all keys are overwritten. A revoked store that is opened for Purpose::Look may still
+  // Whether all keys are overwritten. A revoked store that is opened for Purpose::Inspect may still
   // have some.
   bool keys_are_gone() const;
 
@@ -120,7 +120,7 @@ class Store : public MaterialSink {
   std::uint64_t store_bytes() const;  // used bytes of all files
 
   // Read access to one consistent state, for this folder.
-  void look(const std::function<void(const View&)>& body) const;
+  void read(const std::function<void(const View&)>& body) const;
 
   void change(const std::string& operation, std::uint64_t bytes,
               const std::function<void(Change&)>& body);
@@ -194,8 +194,8 @@ class Store : public MaterialSink {
   };
   enum class Rest { StaysQueued, IsWritten };
 
-  // Checks everything but the records. Unless the purpose is Look, recovers the store if no other
-  // process has it open.
+  // Checks everything but the records. Unless the purpose is Inspect, recovers the store if no
+  // other process has it open.
   Store(std::shared_ptr<Database> database, Purpose purpose, bool is_adopted);
   void check_files(bool is_adopted);
   void complete_revocation();

@@ -40,13 +40,13 @@ struct StoreFiles {
 // it, its birth time.
 std::uint64_t identity_of(const std::filesystem::path& path);
 
-// The purpose for which a store is opened. Any number of processes may Look and Use at once, and
+// The purpose for which a store is opened. Any number of processes may Inspect and Use at once, and
 // one may Make. Own is exclusive.
 enum class Purpose {
-  Look,  // changes nothing
-  Use,   // reserves and draws
-  Make,  // pours as well
-  Own,   // no other process has it open
+  Inspect,  // changes nothing
+  Use,      // reserves and draws
+  Make,     // pours as well
+  Own,      // no other process has it open
 };
 
 // The lock of a handle, released on destruction or by the kernel when the process ends. A process

@@ -58,7 +58,7 @@ void verify_reference_bits(const View& view, Verification& result) {
 
 Verification verify(const Store& store, const std::function<void(std::uint64_t)>& observer) {
   Verification result;
-  store.look([&](const View& view) {
+  store.read([&](const View& view) {
     view.check_not_revoked();
     for (const MaterialKind kind : kAllMaterialKinds)
       for (const auto& [begin, end] : ranges_to_serve(view.marks(), kind))

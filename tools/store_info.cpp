@@ -96,9 +96,9 @@ int store_info(const Arguments& arguments) {
   add_store_options(line.options());
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
-  const storage::Inventory inventory = storage::take_inventory(
-      storage::Store::open(line.required("store"),
-                           {.purpose = storage::Purpose::Look, .store_key = store_key_from(line)}));
+  const storage::Inventory inventory = storage::take_inventory(storage::Store::open(
+      line.required("store"),
+      {.purpose = storage::Purpose::Inspect, .store_key = store_key_from(line)}));
   const Json report = json_of(inventory);
   print_report(line.common().format, report, text_of(inventory, report));
   return 0;

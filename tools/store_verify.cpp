@@ -62,9 +62,10 @@ int store_verify(const Arguments& arguments) {
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
   const std::optional<engine::Endpoint> endpoint = optional_endpoint_from(line);
-  storage::Store store = storage::Store::open(
-      line.required("store"), {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Look,
-                               .store_key = store_key_from(line)});
+  storage::Store store =
+      storage::Store::open(line.required("store"),
+                           {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Inspect,
+                            .store_key = store_key_from(line)});
   if (store.manifest().state == storage::SessionState::Revoked)
     throw StoreError("session is dead: " + store.manifest().revoked_reason + "; " +
                      (store.keys_are_gone()

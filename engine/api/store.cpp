@@ -69,7 +69,7 @@ Store::Store(std::filesystem::path directory, std::optional<std::filesystem::pat
 
 StoreInfo Store::info() const {
   return info_of(storage::Store::open(
-      directory_, {.purpose = storage::Purpose::Look, .store_key = read_key(store_key_)}));
+      directory_, {.purpose = storage::Purpose::Inspect, .store_key = read_key(store_key_)}));
 }
 
 std::vector<std::string> Store::retire() const {

@@ -69,7 +69,7 @@ class AttemptTest : public StoreTest {
   static void finish(Store& store) { add_locked_unit(store, kTestKind, 300); }
   static std::vector<Attempt> log_of(const Store& store) {
     std::vector<Attempt> attempts;
-    store.look([&](const View& view) { attempts = view.attempts(); });
+    store.read([&](const View& view) { attempts = view.attempts(); });
     return attempts;
   }
   static Risk sum_of(std::initializer_list<std::uint64_t> numbers) {

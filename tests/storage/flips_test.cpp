@@ -174,7 +174,7 @@ bool draws_right(Reservation& reservation) {
 Outcome use(const std::filesystem::path& dir, const MaterialCounts& position,
             const MaterialCounts& made) {
   try {
-    (void)verify(Store::open(dir, {.purpose = Purpose::Look}));
+    (void)verify(Store::open(dir, {.purpose = Purpose::Inspect}));
     Store store = open_to_make(dir);
     for (const MaterialKind kind : kAllMaterialKinds)
       if (store.position()[kind] < position[kind] && store.left()[kind] > 0) {

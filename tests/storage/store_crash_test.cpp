@@ -169,14 +169,14 @@ TEST_F(StoreTest, OpeningCompletesInterruptedErasure) {
     const std::string cut_off = wiped.substr(0, done) + whole.substr(done);
     write_file(dir_ / "store.keys", cut_off);
     {
-      const Store store = Store::open(dir_, {.purpose = Purpose::Look});
+      const Store store = Store::open(dir_, {.purpose = Purpose::Inspect});
       EXPECT_EQ(store.manifest().revoked_reason, "combiner openings");
       EXPECT_FALSE(store.keys_are_gone()) << done;
     }
-    EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off) << "Purpose::Look changes nothing";
+    EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off) << "Purpose::Inspect changes nothing";
     EXPECT_TRUE(Store::open(dir_).keys_are_gone()) << done;
     EXPECT_EQ(read_file(dir_ / "store.keys"), wiped) << done;
-    EXPECT_TRUE(Store::open(dir_, {.purpose = Purpose::Look}).keys_are_gone());
+    EXPECT_TRUE(Store::open(dir_, {.purpose = Purpose::Inspect}).keys_are_gone());
   }
 }
 
@@ -191,8 +191,8 @@ TEST_F(StoreTest, OpeningCompletesErasureWithoutManifest) {
   cut_off[12] = 3;
   std::fill(cut_off.begin() + 48, cut_off.begin() + 128, '\0');
   write_file(dir_ / "store.keys", cut_off);
-  EXPECT_TRUE(
-      mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Look}); }), "are erased"));
+  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Inspect}); }),
+                       "are erased"));
   EXPECT_EQ(read_file(dir_ / "store.keys"), cut_off);
   EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_); }), "are erased"));
   EXPECT_EQ(read_file(dir_ / "store.keys").find_first_not_of('\0', 48), std::string::npos);

@@ -22,7 +22,7 @@ void copy_store(const fs::path& from, const fs::path& to) {
 
 BatchEntry entry_of(const Store& store, std::uint64_t index) {
   std::optional<BatchEntry> entry;
-  store.look([&](const View& view) { entry = view.entry_holding(kTestKind, index); });
+  store.read([&](const View& view) { entry = view.entry_holding(kTestKind, index); });
   return entry.value();
 }
 
@@ -188,7 +188,7 @@ TEST_F(StoreTest, RejectsCopyUntilAdopted) {
   }
   const fs::path copy = root_ / "copy";
   copy_store(dir_, copy);
-  for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make, Purpose::Own}) {
+  for (const Purpose purpose : {Purpose::Inspect, Purpose::Use, Purpose::Make, Purpose::Own}) {
     const std::string message = message_of([&] { Store::open(copy, {.purpose = purpose}); });
     EXPECT_TRUE(mentions(message, "the store in " + copy.string() + " is a copy"));
     EXPECT_TRUE(mentions(message, "adopt it only if the original no longer exists"));

@@ -20,12 +20,12 @@ TEST_F(StoreTest, RejectsSecondHandleOfProcess) {
   const std::string by_me = "in use by process " + std::to_string(::getpid());
   {
     Store store = make_store(dir_);
-    for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make, Purpose::Own})
+    for (const Purpose purpose : {Purpose::Inspect, Purpose::Use, Purpose::Make, Purpose::Own})
       EXPECT_TRUE(mentions(open_message(dir_, purpose), by_me));
     add_unit(store, kShared, 10);
   }
-  const Store store = Store::open(dir_, {.purpose = Purpose::Look});
-  EXPECT_TRUE(mentions(open_message(dir_, Purpose::Look), by_me));
+  const Store store = Store::open(dir_, {.purpose = Purpose::Inspect});
+  EXPECT_TRUE(mentions(open_message(dir_, Purpose::Inspect), by_me));
 }
 
 TEST_F(StoreTest, PurposesExcludeEachOtherAsDocumented) {
@@ -47,12 +47,12 @@ TEST_F(StoreTest, PurposesExcludeEachOtherAsDocumented) {
     EXPECT_TRUE(ended_well(wait_for(child)))
         << static_cast<int>(first) << " and then " << static_cast<int>(second);
   };
-  for (const Purpose first : {Purpose::Look, Purpose::Use}) {
-    for (const Purpose second : {Purpose::Look, Purpose::Use, Purpose::Make})
+  for (const Purpose first : {Purpose::Inspect, Purpose::Use}) {
+    for (const Purpose second : {Purpose::Inspect, Purpose::Use, Purpose::Make})
       refusal(first, second, "");
     refusal(first, Purpose::Own, by_others);
   }
-  for (const Purpose second : {Purpose::Look, Purpose::Use}) refusal(Purpose::Make, second, "");
+  for (const Purpose second : {Purpose::Inspect, Purpose::Use}) refusal(Purpose::Make, second, "");
   for (const Purpose second : {Purpose::Make, Purpose::Own}) refusal(Purpose::Make, second, by_me);
   for (const Purpose second : {Purpose::Make, Purpose::Own}) refusal(Purpose::Own, second, by_me);
 }
@@ -144,7 +144,7 @@ TEST_F(StoreTest, KilledReaderDoesNotGrowFile) {
   const Steps steps;
   const pid_t child = start_child([&] {
     steps.wait_until(1);
-    Store::open(dir_, {.purpose = Purpose::Look}).look([](const View&) { kill_this_process(); });
+    Store::open(dir_, {.purpose = Purpose::Inspect}).read([](const View&) { kill_this_process(); });
   });
   Store store = open_to_make(dir_);
   const auto make_and_serve = [&](int units) {

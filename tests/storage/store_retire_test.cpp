@@ -101,7 +101,7 @@ TEST_F(RetireTest, ReportsOriginalOfCopy) {
 }
 
 TEST_F(RetireTest, RejectsStoreInUse) {
-  for (const Purpose purpose : {Purpose::Look, Purpose::Use, Purpose::Make}) {
+  for (const Purpose purpose : {Purpose::Inspect, Purpose::Use, Purpose::Make}) {
     const Steps steps;
     const pid_t child = start_child([&] {
       const Store store = Store::open(dir_, {.purpose = purpose});

@@ -174,7 +174,7 @@ inline Reservation reserve_all(Store& store) { return store.reserve({}, store.le
 // The sealed record of the batch that holds an object.
 inline std::string sealed_record(const Store& store, MaterialKind kind, std::uint64_t index) {
   std::string bytes;
-  store.look([&](const View& view) {
+  store.read([&](const View& view) {
     const ByteView record = view.record(view.entry_holding(kind, index).value());
     bytes.assign(reinterpret_cast<const char*>(record.data()), record.size());
   });

@@ -63,7 +63,7 @@ class UnlockTest : public StoreTest {
   // Number of batches without the peer's tag.
   std::size_t unknown() const {
     std::size_t unknown = 0;
-    store_.look([&](const View& view) {
+    store_.read([&](const View& view) {
       for (const BatchEntry& entry : view.entries(kTestKind, 0, view.marks().made[kTestKind]))
         unknown += !entry.peers_tag;
     });

@@ -98,7 +98,7 @@ TEST_F(StoreVectorTest, HasLogOfAttempts) {
   for (const Party me : {Party::A, Party::B}) {
     const Store store = adopt(me);
     std::vector<Attempt> attempts;
-    store.look([&](const View& view) { attempts = view.attempts(); });
+    store.read([&](const View& view) { attempts = view.attempts(); });
     EXPECT_EQ(attempts,
               std::vector({attempt_at(0, kCounts[0], Made), attempt_at(1, kCounts[1], Made),
                            attempt_at(2, kCounts[2], Made), attempt_at(3, kWithdrawn, Withdrawn),

@@ -22,7 +22,7 @@ class VerifyTest : public StoreTest {
 
   void corrupt(MaterialKind kind, std::uint64_t index, std::size_t byte_from_end) const {
     const std::string sealed =
-        sealed_record(Store::open(dir_, {.purpose = Purpose::Look}), kind, index);
+        sealed_record(Store::open(dir_, {.purpose = Purpose::Inspect}), kind, index);
     std::string changed = sealed;
     changed[changed.size() - 1 - byte_from_end] ^= 1;
     ASSERT_GT(replace_in_file(dir_ / "material.mdb", sealed, changed), 0);
@@ -34,7 +34,7 @@ class VerifyTest : public StoreTest {
                  [&](Change& change) { change.drop(change.entry_holding(kind, index).value()); });
   }
 
-  Verification verified() const { return verify(Store::open(dir_, {.purpose = Purpose::Look})); }
+  Verification verified() const { return verify(Store::open(dir_, {.purpose = Purpose::Inspect})); }
 
   std::string last_corrupt() const {
     const std::vector<std::string> corrupt = verified().corrupt;

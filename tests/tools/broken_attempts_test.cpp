@@ -64,7 +64,7 @@ class BrokenAttempts : public CommandTest {
   }
 
   AttemptTotals attempts(char party) const {
-    return Store::open(path(std::string(1, party)), {.purpose = Purpose::Look}).attempts();
+    return Store::open(path(std::string(1, party)), {.purpose = Purpose::Inspect}).attempts();
   }
 
   void expect_outstanding(std::uint64_t units, const Risk& risk) const {
@@ -190,7 +190,7 @@ class FailedCheck : public BrokenAttempts {
 
   bool is_revoked() const {
     try {
-      const Store store = Store::open(path("A"), {.purpose = Purpose::Look});
+      const Store store = Store::open(path("A"), {.purpose = Purpose::Inspect});
       return store.manifest().state == SessionState::Revoked && store.keys_are_gone();
     } catch (const StoreError&) {
       return false;  // it is being changed

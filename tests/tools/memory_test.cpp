@@ -127,9 +127,9 @@ class Memory : public ::testing::Test {
         return as_bytes(delta);
       }));
       know(made_elsewhere("batch key" + whose, sizeof(SealKey), [&] {
-        const Store store =
-            Store::open(of(party, ""),
-                        {.purpose = Purpose::Look, .store_key = read_store_key(of(party, ".key"))});
+        const Store store = Store::open(
+            of(party, ""),
+            {.purpose = Purpose::Inspect, .store_key = read_store_key(of(party, ".key"))});
         SessionId session;
         std::memcpy(session.bytes.data(), store.manifest().session_id.data(), sizeof session.bytes);
         const KeyTable table(dir_ / std::string(1, party) / "store.keys", session,

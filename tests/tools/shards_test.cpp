@@ -173,7 +173,7 @@ TEST_F(ShardsTest, CompareEveryByteOfTheSessionId) {
 
 TEST_F(ShardsTest, RejectRunIfSessionsDifferInAnyByte) {
   make_all();
-  Manifest manifest = Store::open(store_of('A', 1), {.purpose = Purpose::Look}).manifest();
+  Manifest manifest = Store::open(store_of('A', 1), {.purpose = Purpose::Inspect}).manifest();
   manifest.shard = 2;
   manifest.units_made = 0;
   manifest.state = SessionState::Open;

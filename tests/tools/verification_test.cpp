@@ -38,7 +38,7 @@ class VerificationTest : public CommandTest {
   void flip_last(char party) const {
     const std::string store = path(std::string(1, party));
     const std::string sealed =
-        sealed_record(Store::open(store, {.purpose = Purpose::Look}), kLastKind, kLastIndex);
+        sealed_record(Store::open(store, {.purpose = Purpose::Inspect}), kLastKind, kLastIndex);
     std::string changed = sealed;
     changed.back() ^= 1;
     ASSERT_GT(replace_in_file(std::filesystem::path(store) / "material.mdb", sealed, changed), 0);

@@ -122,7 +122,7 @@ std::string UnitMaking::flaw(Party party) const {
   const Record& record = records_[index(party)];
   if (!record.has_run) return {};
   const storage::Store store =
-      storage::Store::open(directory_of(party), {.purpose = storage::Purpose::Look});
+      storage::Store::open(directory_of(party), {.purpose = storage::Purpose::Inspect});
   const bool is_revoked = store.manifest().state == storage::SessionState::Revoked;
   if (is_revoked != record.is_revoked)
     return "its store is dead, or not, against how its session ended";

@@ -14,7 +14,7 @@ namespace {
 // be in the file, so these keys must be erased.
 std::vector<std::uint64_t> unerased_slots(const Store& store, const std::filesystem::path& keys) {
   std::set<std::uint64_t> used;
-  store.look([&](const View& view) {
+  store.read([&](const View& view) {
     for (const MaterialKind kind : kAllMaterialKinds)
       for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0}))
         used.insert(entry.slot);
