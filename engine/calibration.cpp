@@ -15,11 +15,12 @@
 namespace tinyot::engine {
 namespace {
 
-// ANDs to make: a quarter of the job, so that units that do not fit into the caches show what that
-// costs; enough for the rate to show, and few enough to be over in a few seconds.
+// Limits on the ANDs of the short job. It makes a quarter of the job, so that the cost of units
+// that exceed the caches shows: enough for a stable rate, and few enough to finish in a few
+// seconds.
 constexpr std::uint64_t kMeasuredAndsMin = std::uint64_t{1} << 15,
                         kMeasuredAndsMax = std::uint64_t{1} << 18;
-constexpr std::uint64_t kFasterBy = 8;  // the fast profile, at least
+constexpr std::uint64_t kFasterBy = 8;  // speed-up of the fast profile, at least
 
 std::uint64_t leaky_objects(const SecurityParameters& params, std::uint64_t ands) {
   std::uint64_t objects = 0;
@@ -67,7 +68,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
   small.resume = false;
   const SecurityParameters whole = SecurityParameters::make(job.parameters);
   const std::uint64_t faster = whole.profile() == Profile::Fast ? kFasterBy : 1;
-  // As many units at a time as the job will have, and the bucket that its units have.
+  // As many units at a time as the job will make, with the same bucket size.
   small.threads = std::min(job.threads, (job.ands + whole.unit() - 1) / whole.unit());
   small.parameters.bucket = whole.bucket();
   small.parameters.weak_allowed = true;
@@ -93,7 +94,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
 double estimated_s(const PreprocessRequest& job, const Calibration& calibration) {
   const double objects =
       static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands));
-  // The store is written through memory as well.
+  // Data written to the store pass through memory as well.
   const JobEstimate whole = estimate_of(job);
   const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) -
                              static_cast<double>(calibration.fresh_bytes);

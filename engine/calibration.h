@@ -8,18 +8,18 @@
 namespace tinyot::engine {
 
 struct Calibration {
-  double set_up_s;  // the seed OTs, once a session
-  // rate of a party, leaky objects of each kind and direction with all that belongs to them
+  double set_up_s;  // the base OTs, once per session
+  // rate of a party: leaky objects of each kind and direction, with all further work on them
   double leaky_objects_per_s;
-  double s_per_fresh_byte;    // of memory that is used for the first time
-  std::uint64_t fresh_bytes;  // that the short job took, for itself and for what it wrote
+  double s_per_fresh_byte;    // for memory that is used for the first time
+  std::uint64_t fresh_bytes;  // used by the short job, for itself and for its store
   std::uint64_t ands;         // that it made
 };
 
-// Runs a job like this one with few ANDs.  Fails: as preprocess().
+// Runs a job like this one with fewer ANDs. Fails: as preprocess().
 Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& timeouts);
 
-// How long the whole job takes at that rate.
+// The time of the whole job at that rate.
 double estimated_s(const PreprocessRequest& job, const Calibration& calibration);
 
 }  // namespace tinyot::engine

@@ -1,4 +1,4 @@
-// A circuit by the name of a generator or from a file, with what a run needs to know about it.
+// A circuit from a named generator or a file, with the information that a run needs.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class LoadedCircuit {
  public:
   static constexpr std::uint64_t kLanesMax = std::uint64_t{1} << 24;
 
-  // A generator of this name with its parameters, or null.
+  // A generator by its name and parameters; empty if there is none.
   static std::optional<LoadedCircuit> generated(const std::string& name, std::size_t lanes);
   // Fails: UsageError for a file that is missing, unreadable or malformed, or to which the options
   // do not apply.

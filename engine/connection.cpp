@@ -60,8 +60,8 @@ void within_session(std::span<storage::Store> stores, net::Channel& channel,
       try {
         store.revoke(reason);
       } catch (const StoreError&) {
-        // The keys are gone even where the reason could not be written; the check's own failure is
-        // what to report.
+        // The keys are erased even if the reason could not be written; the failed check is what to
+        // report.
       }
     }
   };

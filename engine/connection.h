@@ -1,5 +1,5 @@
-// A party's end of a connection from the first byte to the end of a session, and what an error
-// means for the store.
+// A party's end of a connection from the first byte to the end of a session, and the effect of an
+// error on the stores.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@
 
 namespace tinyot::engine {
 
-// Connects this party to the other one: it listens or connects, makes sure of the peer's key where
-// it has one of its own, and frames messages. It reports each
+// Connects this party to its peer: listens or connects, authenticates the peer if the endpoint has
+// keys, and frames messages. Reports each
 // rejected connection to the endpoint.
 class Connector {
  public:
-  // Listens from now on, if that is its part. `cancel` ends every wait for a connection, with
+  // Starts to listen, if the endpoint listens. `cancel` ends every wait for a connection, with
   // Cancelled.
   explicit Connector(const Endpoint& endpoint, std::stop_token cancel = {});
 
@@ -37,7 +37,7 @@ class Connector {
   std::optional<net::TcpListener> listener_;
 };
 
-// While it lives, a request to stop ends every wait on the channel.
+// During its lifetime, a stop request ends every wait on the channel.
 class CancelsWaits {
  public:
   CancelsWaits(const std::stop_token& cancel, net::Channel& channel)
@@ -51,7 +51,7 @@ class CancelsWaits {
   std::stop_callback<Stop> callback_;
 };
 
-// Runs `work`; Cancelled in place of a NetworkError that a request to stop has caused.
+// Runs `work`, and throws Cancelled instead of a NetworkError that a stop request has caused.
 template <class Work>
 auto unless_cancelled(const std::stop_token& cancel, const Work& work) {
   try {
@@ -64,9 +64,9 @@ auto unless_cancelled(const std::stop_token& cancel, const Work& work) {
   }
 }
 
-// Runs `work` inside an established session. If a check fails, or the peer says that one of its
-// checks did, the session is revoked: first the stores' keys are erased, and then the peer is told,
-// which takes a second at most if it does not read. Errors go on to the caller.
+// Runs `work` inside an established session. If a check fails, or the peer reports that one of its
+// checks failed, the session is revoked: first the stores' keys are erased, and then the peer is
+// told, which takes at most a second if it does not read. Errors propagate to the caller.
 void within_session(std::span<storage::Store> stores, net::Channel& channel,
                     const std::function<void()>& work);
 

@@ -1,4 +1,4 @@
-// Where a party finds its peer, and how each makes sure that it is the other.
+// How a party connects to its peer, and how the two authenticate each other.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ struct Endpoint {
   net::TcpTimeouts timeouts{};
   std::shared_ptr<const net::TlsAdmission> tls = nullptr;  // null: plain TCP
   net::RejectionLog rejected = {};                         // may be empty
-  // Opens a stream of the caller's, in place of a connection to `address`, for each connection.
+  // Opens a stream provided by the caller for each connection, instead of connecting to `address`.
   std::function<std::unique_ptr<net::ByteStream>()> open_stream = {};
 
-  // The peer's fingerprint, as stores keep it; empty over plain TCP, where it has none.
+  // The peer's fingerprint, as recorded in stores; empty over plain TCP.
   std::string peer() const { return tls ? text_of(tls->peer()) : std::string(); }
 };
 

@@ -36,8 +36,8 @@ std::uint64_t leaky_bytes(std::uint64_t objects) {
   return ands + ots;
 }
 
-// The material of an AND: columns, and bytes besides the bits. Of aANDs, aOTs and aBits a party
-// holds as many columns of the peer's as of its own; of triples, a share of the MAC of each bit.
+// The material of an AND: columns, and bytes besides the bits. For aANDs, aOTs and aBits a party
+// holds as many columns of the peer's as of its own; for triples, a share of the MAC of each bit.
 struct AndMaterial {
   std::uint64_t columns;
   std::uint64_t block_bytes;
@@ -123,8 +123,8 @@ std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t unit
   return std::min(storage::kWaitingBytes, material_of_and(params).block_bytes * ands);
 }
 
-// What is sent once: base OTs; then the run that makes the base OTs of later runs, or the trees and
-// the first reference bits.
+// Bytes that are sent once: base OTs; then the run that makes the base OTs of later runs, or the
+// trees and the first reference bits.
 std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
   if (params.profile() == Profile::Nnob12) {
     const std::uint64_t seeds = 96 * params.columns_made() + 2 * kHeader;

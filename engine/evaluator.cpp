@@ -22,8 +22,7 @@ struct Evaluator::State {
 
 Evaluator::Evaluator(const RunRequest& request, const std::stop_token& cancel) {
   if (request.live || request.reservation)
-    throw UsageError(
-        "several circuits on one connection are evaluated on stored material that is not reserved");
+    throw UsageError("an evaluator needs stored material that is not reserved");
   state_ = std::make_unique<State>(request);
   state_->stored.connect({{"command", "evaluator"}}, "none", cancel);
 }
@@ -37,7 +36,7 @@ std::uint64_t Evaluator::runs() const { return state_->runs; }
 RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues& inputs,
                          const std::vector<Shared>& shared) {
   require(!state_->has_failed, "the connection has ended with an error");
-  state_->has_failed = true;  // unless this call ends
+  state_->has_failed = true;  // until this call succeeds
   const RunPlan plan(state_->request, circuit);
   StoredSession& stored = state_->stored;
   stored.require_material(plan.material(stored.form(), plan.ands()));

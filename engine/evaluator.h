@@ -1,5 +1,5 @@
-// A connection on which circuits are evaluated one after the other, on stored material. Values may
-// stay shared from one to the next.
+// A connection over which circuits are evaluated one after the other, on stored material. Values
+// may stay shared from one circuit to the next.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@ namespace tinyot::engine {
 class Evaluator {
  public:
   // Connects. Fails: UsageError for a request that is live or names a reservation; StoreError;
-  // then as the session.
+  // then as in the session.
   // `cancel` ends this call and every run(), with Cancelled.
   explicit Evaluator(const RunRequest& request, const std::stop_token& cancel = {});
   ~Evaluator();
 
-  // A value for an input bundle without an owner, and where it comes from: the same at both
+  // A value for an input bundle without an owner, and its origin, which is the same at both
   // parties.
   struct Shared {
     const online::SharedValue* value = nullptr;
@@ -28,12 +28,12 @@ class Evaluator {
   // Role: both. As run(); `shared` has an entry for each input bundle, null for those with an
   // owner. The phases of the report are those of the whole connection so far.
   // Wire: 1 message each way, then as a run.
-  // Fails: Disagreement if the parties ask for different circuits, lanes or shared values; else as
+  // Fails: Disagreement if the parties request different circuits, lanes or shared values; else as
   // run(). After a failure every call fails.
   RunReport run(const LoadedCircuit& circuit, const online::InputValues& inputs,
                 const std::vector<Shared>& shared);
 
-  // The name of the connection, and how many circuits have been evaluated on it.
+  // The name of the connection, and the number of circuits evaluated over it.
   std::string connection() const;
   std::uint64_t runs() const;
 

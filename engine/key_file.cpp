@@ -25,7 +25,8 @@ SecretVector<char> read_small_file(const std::string& path, Readers readers) {
   struct stat status {};
   if (!file.is_open() || ::fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
   if (readers == Readers::OwnerAlone && (status.st_mode & 077) != 0)
-    throw UsageError("others may read the private key in " + path + ": chmod 600 " + path);
+    throw UsageError("the private key in " + path +
+                     " is readable by other users; restrict it with: chmod 600 " + path);
   SecretVector<char> text(kFileBytesMax + 1);
   std::size_t size = 0;
   while (size < text.size()) {
@@ -50,14 +51,14 @@ std::string_view trimmed(std::string_view text) {
              : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// A file that was not there before, and goes away again unless it is kept.
+// A new file, which is removed on destruction unless keep() was called.
 class NewKeyFile {
  public:
   NewKeyFile(const std::filesystem::path& path, mode_t mode)
       : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)) {
     if (!file_.is_open() && errno == EEXIST)
       throw UsageError(path_.string() +
-                       " is there already: keys are never overwritten, choose another file");
+                       " already exists; keys are never overwritten, choose another file");
     if (!file_.is_open()) fail();
   }
   ~NewKeyFile() {
@@ -95,8 +96,9 @@ net::Identity read_identity(const std::string& file) {
 net::Fingerprint peer_key_from(const std::string& text) {
   if (!text.starts_with("@")) {
     if (const auto fingerprint = net::parse_fingerprint(text)) return *fingerprint;
-    throw UsageError("the peer's key is a fingerprint, sha256: and 64 hex digits, or @FILE; not '" +
-                     text + "'");
+    throw UsageError(
+        "the peer's key must be a fingerprint (sha256: and 64 hex digits) or @FILE, not '" + text +
+        "'");
   }
   const std::string file = text.substr(1);
   const SecretVector<char> contents = read_small_file(file, Readers::Anybody);

@@ -8,16 +8,16 @@
 
 namespace tinyot::engine {
 
-// A party's private key and certificate. Fails: UsageError if the file cannot be read, others may
-// read it, or it holds none.
+// A party's private key and certificate. Fails: UsageError if the file cannot be read, is readable
+// by other users, or does not contain both.
 net::Identity read_identity(const std::string& file);
 
-// FINGERPRINT, or @FILE that holds one or a certificate. Fails: UsageError.
+// FINGERPRINT, or @FILE that contains a fingerprint or a certificate. Fails: UsageError.
 net::Fingerprint peer_key_from(const std::string& text);
 
-// Writes the private key with its certificate (mode 0600), and beside it, with .crt behind its
-// name, the certificate alone, for the peer. Fails: UsageError if one of the two is there already,
-// or cannot be written; then neither has been changed.
+// Writes the private key with its certificate to `file` (mode 0600), and the certificate alone, for
+// the peer, to `file`.crt. Fails: UsageError if one of the two exists or cannot be written; then
+// neither has been changed.
 void write_identity(const net::Identity& identity, const std::filesystem::path& file);
 std::filesystem::path certificate_of(const std::filesystem::path& file);
 

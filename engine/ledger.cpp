@@ -22,15 +22,15 @@ void enter_into_ledger(const std::filesystem::path& ledger, const storage::Manif
              std::to_string(first.origin) + " " + std::to_string(end - first.origin) + "\n";
   }
   const storage::File file(ledger, O_RDWR | O_CREAT | O_APPEND);
-  // A process that was killed may have left a part of a line, which must not become one with what
-  // follows. None of its objects was used.
+  // A killed process may have left a partial line, which must not be joined to the next one. None
+  // of its objects was used.
   std::byte last{'\n'};
   if (const std::uint64_t size = file.size(); size > 0)
     (void)file.read_at(size - 1, std::span(&last, 1));
   if (last != std::byte{'\n'}) lines.insert(0, 1, '\n');
-  file.write_at(0, std::as_bytes(std::span(lines)));  // a file that is appended to takes no offset
+  file.write_at(0, std::as_bytes(std::span(lines)));  // O_APPEND ignores the offset
   file.sync();
-  // The file may be new, or its maker may have been killed before its name was synced.
+  // The file may be new, or the process that made it may have been killed before this sync.
   storage::sync_directory(ledger.has_parent_path() ? ledger.parent_path() : ".");
 }
 

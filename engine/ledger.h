@@ -1,5 +1,5 @@
-// An account, outside the store, of what its owner's runs were given: with it the owner can
-// prove that nothing was given twice.
+// A record, outside the store, of the material that runs have taken: with it the owner can prove
+// that nothing was taken twice.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@
 
 namespace tinyot::engine {
 
-// Appends a line for each stretch of objects, synced, before any of them is used:
+// Appends a line for each range of objects, and syncs it, before any of them is used:
 //   SESSION PARTY KIND SHARD FIRST COUNT
 // after a newline, if the file does not end with one.
-// Objects have the numbers of their making, which a merge does not change. Fails: StoreError.
+// Objects keep the numbers that they were made with, even after a merge. Fails: StoreError.
 void enter_into_ledger(const std::filesystem::path& ledger, const storage::Manifest& manifest,
                        std::span<const storage::BatchEntry> batches);
 

@@ -1,4 +1,4 @@
-// Live runs: the offline phase beside the online one.
+// Live runs: the offline phase runs concurrently with the online phase.
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -14,18 +14,18 @@
 namespace tinyot::engine {
 namespace {
 
-// at most, unless so many units do not have enough
+// at most, unless the inputs then need more than kUnitsWithInputs units
 constexpr std::uint64_t kInputsOfUnit = std::uint64_t{1} << 20;
 constexpr std::uint64_t kUnitsWithInputs = 64;
-// of a circuit that has not been counted
+// for a circuit whose gates have not been counted
 constexpr std::uint64_t kLiveUnitsMax = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMakerConnection = 1;
-// for an abort of the peer to be read, or ours to be sent
+// time to read the peer's abort, or to send ours
 constexpr auto kGrace = std::chrono::seconds(1);
 
-// Units that make what a run takes. A large circuit is not counted beforehand: its units are full
-// ones, and are made until it ends. Inputs come first in a circuit, so their bits come with the
-// first units.
+// The units that make a run's material. The gates of a large circuit are not counted beforehand:
+// full units are made until the run ends. Inputs come first in a circuit, so their bits come with
+// the first units.
 class LivePlan {
  public:
   LivePlan(const RunPlan& plan, const SecurityParameters& params) {
@@ -50,11 +50,11 @@ class LivePlan {
 
   std::vector<offline::UnitRequest> requests;
   MaterialCounts wanted;
-  // whose security is reported: all units are alike, but for the last
+  // for the reported security: all units but the last are alike
   std::uint64_t estimated_ands = 0;
 };
 
-// Makes the material on a thread of its own. `failed` is called there if it cannot go on.
+// Makes the material on its own thread, which calls `failed` if this fails.
 class Maker {
  public:
   Maker(checks::Session& session, const SecurityParameters& params,
@@ -64,7 +64,7 @@ class Maker {
         failed_(std::move(failed)), thread_([this] { work(); }) {}
   ~Maker() { join(); }
 
-  // No unit is begun any more, once both parties say so.
+  // No further unit is begun once both parties have called this.
   void finish() { finished_ = true; }
   void join() {
     if (thread_.joinable()) thread_.join();
@@ -80,7 +80,7 @@ class Maker {
       made_ = preprocessor.make_units(requests_, pipe_, [this] { return !finished_; });
       session_.channel().flush();
       pipe_.end(std::make_exception_ptr(
-          OutOfMaterial("the circuit takes more material than it was counted to take")));
+          OutOfMaterial("the circuit needs more material than was counted")));
     } catch (...) {
       failure_ = std::current_exception();
       pipe_.end(failure_);
@@ -137,8 +137,8 @@ class LiveRun {
   }
 
  private:
-  // If one of the two threads fails, the other one is woken; what is reported is the cause, not
-  // what followed from it.
+  // If one of the two threads fails, the other one is woken; the cause is reported, not its
+  // consequences.
   RunReport evaluate(checks::Session& session, checks::Session& makers_session,
                      circuit::CircuitRounds& rounds) {
     storage::MaterialPipe pipe(session.me());

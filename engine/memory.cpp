@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-// Version 1 of control groups says so of a group that has no limit: a bit less than 2^63.
+// In version 1 of control groups, the limit of an unlimited group is slightly less than 2^63.
 constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 62;
 
-// The number in a file that holds one; none if there is no such file, or it says "max".
+// The number in a file; kNoLimit if there is no such file, or if it says "max".
 std::uint64_t number_in(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::uint64_t number = 0;
@@ -36,12 +36,13 @@ std::uint64_t free_in_machine() {
   return kNoLimit;
 }
 
-// What the group `path` below `mount` and the groups that it lies in leave.
+// The memory that the limits of the group `path` below `mount` and of its ancestors leave.
 std::uint64_t free_in_hierarchy(const std::filesystem::path& mount,
                                 const std::filesystem::path& path, const char* limit_name,
                                 const char* used_name) {
   std::uint64_t free = kNoLimit;
-  // A path with .. is that of a group outside of the mount, which shows its own root's limits only.
+  // A path with .. belongs to a group outside the mount, which shows only the limits of its own
+  // root.
   const bool is_inside = std::find(path.begin(), path.end(), "..") == path.end();
   std::filesystem::path group = is_inside ? path.relative_path() : std::filesystem::path();
   for (;; group = group.parent_path()) {
@@ -53,7 +54,7 @@ std::uint64_t free_in_hierarchy(const std::filesystem::path& mount,
   }
 }
 
-// As many full units as there are workers take as much as the whole job.
+// One full unit for each worker needs as much memory as the whole job.
 std::uint64_t needed_by(const PreprocessRequest& job) {
   const SecurityParameters params = SecurityParameters::make(job.parameters);
   const std::uint64_t ands = std::min(job.ands, params.unit() * job.threads);
@@ -61,8 +62,8 @@ std::uint64_t needed_by(const PreprocessRequest& job) {
       .memory_bytes;
 }
 
-// The job with the largest unit, a power of two below its own, that fits; with one thread if it
-// must be.
+// The job with the largest unit, a power of two below its own, that fits; with one thread if
+// necessary.
 std::optional<PreprocessRequest> fitting(PreprocessRequest job, std::uint64_t bytes) {
   job.parameters.bucket.reset();  // another unit needs another bucket
   for (const std::uint64_t threads : {job.threads, std::uint64_t{1}}) {
@@ -89,7 +90,7 @@ std::uint64_t free_in_control_groups(const std::string& groups, const std::files
     if (second == std::string::npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",",
                       path = line.substr(second + 1);
-    if (controllers == ",,") {  // version 2, which is mounted beside version 1 where there are both
+    if (controllers == ",,") {  // version 2, mounted beside version 1 if both are in use
       for (const std::filesystem::path& mount : {root, root / "unified"})
         free = std::min(free, free_in_hierarchy(mount, path, "memory.max", "memory.current"));
     } else if (controllers.find(",memory,") != std::string::npos) {

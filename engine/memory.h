@@ -1,4 +1,4 @@
-// Whether a preprocessing job fits into the memory that is free, asked before anything starts.
+// Checks, before anything starts, whether a preprocessing job fits into the free memory.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace tinyot::engine {
 
-// What the system would give to new work without swapping: of the machine, or of the control groups
-// if they have less.
+// The memory available without swapping: that of the machine, or of the control groups if they have
+// less.
 std::uint64_t available_memory_bytes();
 
-// What the memory limits of a process's control groups leave, of its own group and of all those
-// that it lies in: the least of limit less use; 2^64 - 1 if none has a limit. Versions 1 and 2,
-// also both at once. `groups` is the text of its /proc/PID/cgroup, and `root` the directory where
-// the hierarchies are mounted.
+// The memory that the limits of a process's control group and of its ancestors leave: the minimum
+// of limit minus usage; 2^64 - 1 if none has a limit. Supports versions 1 and 2, and both at once.
+// `groups` is the text of its /proc/PID/cgroup, and `root` the directory where the hierarchies are
+// mounted.
 std::uint64_t free_in_control_groups(const std::string& groups, const std::filesystem::path& root);
 
-// Takes so much memory, writes to each page of it and gives it back. On a virtual machine the first
-// use of memory can cost more than what is then done with it.
+// Allocates this much memory, writes to each page of it and frees it. On a virtual machine the
+// first use of memory can cost more than the work that is then done in it.
 void use_memory_once(std::uint64_t bytes);
 
-// Why a job does not fit into memory, and what would.
+// Why a job does not fit into memory, and a smaller job that would.
 struct MemoryShortage {
   std::uint64_t needed_bytes;  // by each party
   std::uint64_t unit, threads;
@@ -34,7 +34,8 @@ struct MemoryShortage {
   };
   std::optional<Fit> fits;
 };
-// Whether `parties` such jobs fit into `available_bytes` of this machine. `request` is planned.
+// Checks whether `parties` such jobs fit into `available_bytes` of this machine; empty if they do.
+// `request` is planned.
 std::optional<MemoryShortage> memory_shortage(const PreprocessRequest& request,
                                               std::uint64_t parties, std::uint64_t available_bytes);
 

@@ -9,7 +9,7 @@ void check_peer(const storage::Manifest& manifest, const Endpoint& endpoint,
   if (manifest.peer.empty() || manifest.peer == endpoint.peer()) return;
   const std::string now = endpoint.tls ? "with " + endpoint.peer() : "over plain TCP";
   throw StoreError(what + " was made with the peer " + manifest.peer + ", not " + now +
-                       ": connect with that peer, or use another one",
+                       ": connect to that peer, or use another store or session",
                    Remedy::GivePeersKey);
 }
 

@@ -9,10 +9,10 @@
 
 namespace tinyot::engine {
 
-// To be called before anything is sent to the peer, which is the one that `endpoint` pins. What
-// was made over plain TCP knows no peer, and may go on with any. `what` is the store or the
-// session file that the manifest is of, for the message.
-// Fails: StoreError if it was made with another peer, or over TLS and would go on over plain TCP.
+// Call this before anything is sent to the peer, which is the one that `endpoint` pins. A store or
+// session made over plain TCP records no peer, and any peer is accepted. `what` names the store or
+// session file of the manifest, for the message. Fails: StoreError if it was made with another
+// peer, or over TLS and the endpoint is plain TCP.
 void check_peer(const storage::Manifest& manifest, const Endpoint& endpoint,
                 const std::string& what);
 

@@ -42,8 +42,8 @@ JobEstimate estimate_of(const PreprocessRequest& request) {
 std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& job,
                                                 const SecurityParameters& params,
                                                 const storage::Manifest& security) {
-  // What the unit and the bucket follow from stands before them, so that it is what a disagreement
-  // names.
+  // The parameters that determine unit and bucket come before them, so that a disagreement names
+  // the cause.
   std::vector<net::Parameter> parameters = {
       {"command", "preprocess"},
       {"ands", std::to_string(job.ands)},
@@ -104,10 +104,10 @@ Work work_of(std::span<const offline::UnitRequest> requests) {
 void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,
                            const PreprocessRequest& job, const storage::Manifest& wanted) {
   const auto differ = [&](const std::string& what, const std::string& stored,
-                          const std::string& asked) {
-    if (stored != asked)
-      throw StoreError(begun + " was begun with " + what + " " + stored + ", not " + asked +
-                       ": repeat it, or begin another one");
+                          const std::string& requested) {
+    if (stored != requested)
+      throw StoreError(begun + " was begun with " + what + " " + stored + ", not " + requested +
+                       "; use the same value, or begin a new one");
   };
   differ("party", std::string(1, letter(manifest.me)), std::string(1, letter(job.party)));
   differ("profile", manifest.profile, wanted.profile);

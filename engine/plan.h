@@ -1,5 +1,5 @@
-// What a preprocessing job is to make, and what it has to have in common with the peer's, and with
-// what was begun before.
+// What a preprocessing job makes, and which of its parameters must match the peer's job and the
+// store or session that it continues.
 #pragma once
 
 #include <span>
@@ -13,26 +13,26 @@
 
 namespace tinyot::engine {
 
-// The request with a unit and with all that its bucket depends on. What the session was begun with
-// goes before what would be chosen now. Fails: UsageError naming the parameter.
+// The request with a unit size and everything that its bucket depends on. The values that the
+// session was begun with take precedence over new choices. Fails: UsageError naming the parameter.
 PreprocessRequest planned(PreprocessRequest request, const storage::Manifest* begun = nullptr);
 
-// What a planned request costs.
+// The cost of a planned request.
 JobEstimate estimate_of(const PreprocessRequest& request);
 
-// The parameters as a manifest names them, which leaves out what their profile does not have.
+// The parameters as recorded in a manifest, without those that the profile does not have.
 storage::Manifest security_of(const SecurityParameters& params, const JobEstimate& estimate);
 
-// Of these, what both parties must agree on.
+// Those of the parameters that both parties must agree on.
 std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
                                           const storage::Manifest& security);
 
-// What both parties must agree on before a unit is made.
+// Everything that both parties must agree on before a unit is made.
 std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& request,
                                                 const SecurityParameters& params,
                                                 const storage::Manifest& security);
 
-// Of a store that has nothing yet.
+// The manifest of an empty store.
 storage::Manifest new_manifest(const PreprocessRequest& request, storage::Manifest security,
                                const SessionId& session, std::size_t units);
 
@@ -40,7 +40,7 @@ storage::Manifest new_manifest(const PreprocessRequest& request, storage::Manife
 std::vector<offline::UnitRequest> requests_of(const SecurityParameters& params,
                                               const PreprocessRequest& request);
 
-// Such units, by size and bucket, none of them outstanding.
+// The requested units, counted by size and bucket, none of them outstanding.
 storage::AttemptTotals units_of(std::span<const offline::UnitRequest> requests);
 
 struct Work {
@@ -48,8 +48,8 @@ struct Work {
 };
 Work work_of(std::span<const offline::UnitRequest> requests);
 
-// A store or session that is gone on with keeps the parameters that it was begun with; `begun`
-// names it. Fails: StoreError naming the parameter.
+// A store or session that is continued keeps the parameters that it was begun with; `begun` names
+// it. Fails: StoreError naming the parameter.
 void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,
                            const PreprocessRequest& request, const storage::Manifest& wanted);
 

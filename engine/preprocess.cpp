@@ -14,14 +14,14 @@
 namespace tinyot::engine {
 namespace {
 
-// Drops the material.
+// Discards the material.
 class NoSink final : public MaterialSink {
  public:
   void pour(MaterialBatch) override {}
   void finish_unit() override {}
 };
 
-// What this job goes on with, if it does not begin a session of its own.
+// The store and session file that this job continues, if any.
 struct Begun {
   std::optional<storage::SessionFile> session_file;
   std::optional<storage::Store> store;
@@ -47,7 +47,7 @@ class PreprocessRun {
 
  private:
   void check_what_is_there() const;
-  // Makes the store after the handshake, so that a peer that never comes leaves nothing behind.
+  // Makes the store after the handshake, so that nothing is left behind if the peer never connects.
   void connect();
   void begin_session(const storage::Manifest& manifest, const Delta& global_key);
   void check_delta(offline::Preprocessor& preprocessor);
@@ -69,7 +69,7 @@ class PreprocessRun {
   net::PhaseLog log_;
   std::optional<storage::Store> store_;
   std::unique_ptr<net::Channel> channel_;
-  std::vector<std::unique_ptr<net::Channel>> more_channels_;  // of the workers but the first
+  std::vector<std::unique_ptr<net::Channel>> more_channels_;  // of all workers but the first
   std::optional<checks::Session> session_;
   std::uint64_t ands_now_ = 0;
 };
@@ -108,16 +108,17 @@ void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta
   storage::write_session_file(*job_.session, *session_file_, job_.store_key);
 }
 
-// The reference bits for the Delta-consistency check of this connection, because units have been
-// made under the session's keys before: without them nothing may be made.
+// The reference bits for the Delta-consistency check of this connection. Units have already been
+// made under the session's keys, so no unit may be made without the check.
 ReferenceBits PreprocessRun::reference_bits() const {
   std::optional<ReferenceBits> reference = store_->reference_bits();
   if (!reference || reference->bits_a.count != offline::kReferenceBits ||
       reference->bits_b.count != offline::kReferenceBits)
     throw StoreError(
         "the store in " + job_.store.string() +
-            " does not hold reference bits to check new units against, so that no more can be "
-            "made for it: if it was begun with a session file, give that; else use what it has, "
+            " does not have reference bits to check new units against, so no more units can be "
+            "made for it: if it was begun with a session file, give that file; otherwise use what "
+            "it has, "
             "and start a new session in a new store for more",
         Remedy::GiveSessionFile);
   return std::move(*reference);
@@ -131,8 +132,8 @@ void PreprocessRun::check_delta(offline::Preprocessor& preprocessor) {
 
 void PreprocessRun::make_units() {
   offline::Preprocessor preprocessor(*session_, params_, more_channels_);
-  // A party that died may have lost units that the other one has: both go on from those that both
-  // have.
+  // A party that crashed may have lost units that the other one has: both continue from the units
+  // that both have.
   synchronise(*session_, *store_, SynchroniseFor::Making);
   const std::size_t already_made =
       std::min<std::size_t>(store_->manifest().units_made, requests_.size());
@@ -167,14 +168,14 @@ void PreprocessRun::make_units() {
     confirm_completion(*session_, *store_);
 }
 
-// A failed check is recorded before anything else is done about it, from the thread that finds it.
-// No shard is to be begun under a global key that may have been guessed at.
+// A failed check is recorded before anything else is done about it, by the thread that finds it. No
+// shard may be begun under a global key that the peer may have tried to guess.
 void PreprocessRun::erase_keys() const noexcept {
   try {
     store_->erase_keys();
     if (session_file_) storage::erase_session_file(*job_.session);
   } catch (const std::exception&) {
-    // Tried again once the workers have stopped; the check's own failure is what to report.
+    // Retried once the workers have stopped; the failed check is what to report.
   }
 }
 
@@ -214,13 +215,13 @@ void PreprocessRun::check_what_is_there() const {
                      std::to_string(job_.shard));
   if (job_.session &&
       (!session_file_ || session_file_->manifest.session_id != store_->manifest().session_id))
-    throw StoreError(name + " is not of the session of " + job_.session->string());
+    throw StoreError(name + " does not belong to the session of " + job_.session->string());
   // Nothing is sent if it is certain that nothing can be made.
   const std::uint64_t made = store_->manifest().units_made;
   if (!session_file_ && made > 0 && made < requests_.size()) (void)reference_bits();
 }
 
-// What is missing to the whole, in proportion to the units.
+// The disk space for the missing units, in proportion to their number.
 void PreprocessRun::check_disk() const {
   const std::uint64_t made =
       store_ ? std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()) : 0;
@@ -247,8 +248,8 @@ PreprocessResult PreprocessRun::run() {
   try {
     unless_cancelled(cancel_, [this] { connect(); });
   } catch (const NetworkError&) {
-    // The peer may have been killed before its half was complete, and would wait for this party. If
-    // it does not, it has no need to.
+    // The peer may have been killed before its half was complete; then it waits for this party. A
+    // peer that is not there does not need this party.
     if (!is_complete) throw;
     return result_of(0);
   }
@@ -260,7 +261,7 @@ PreprocessResult PreprocessRun::run() {
       channel_->flush();
     });
   } catch (...) {
-    // No shard is to be begun under a global key that has been guessed at.
+    // No shard may be begun under a global key that the peer has tried to guess.
     if (session_file_ && store_->manifest().state == storage::SessionState::Revoked)
       storage::erase_session_file(*job_.session);
     throw;

@@ -26,32 +26,33 @@ struct PreprocessRequest {
   std::optional<std::filesystem::path> session = {};
   std::uint32_t shard = 1, shards = 1;
   ParameterRequest parameters;
-  std::uint64_t ands = 0;    // that the store is to have made in all
-  std::uint64_t inputs = 0;  // aBits of each party beyond one an AND
+  std::uint64_t ands = 0;    // in the store in total, including earlier calls
+  std::uint64_t inputs = 0;  // aBits of each party beyond one per AND
   std::uint64_t threads = 1;
-  // that a party's units may take, where their size is left open
+  // limit for the units in progress, used to choose the unit size if it is left open
   std::uint64_t memory_bytes = kPlanMemoryBytes;
   bool resume = false;
-  bool stores = true;  // false: the material is dropped, to measure what making it takes
+  bool stores = true;  // false: the material is discarded, to measure the cost of making it
 };
 
 struct PreprocessResult {
-  storage::Manifest store;  // of the store, with what was reached so far
+  storage::Manifest store;  // manifest of the store, with the security reached so far
   storage::AttemptTotals attempts;
   std::uint64_t ands = 0;  // made by this call
   std::uint64_t threads = 1;
-  double wall_s = 0;  // from the established session on
+  double wall_s = 0;  // since the session was established
   std::uint64_t store_bytes = 0;
   std::vector<PhaseCost> phases;
 
   bool complete() const { return store.state == storage::SessionState::Complete; }
 };
 
-// Role: both, symmetric. Makes what the request's store lacks. A store that is complete at both
-// parties is left as it is. When `cancel` is asked to stop, both parties end after the unit at
-// hand.
+// Role: both, symmetric. Makes the material that the request's store lacks. A store that is
+// complete at both parties is not changed. If `cancel` requests a stop, both parties stop after the
+// current unit.
 // Fails: before the first byte is sent UsageError for a request that cannot be met and StoreError
-// for a store that cannot be used; then as Preprocessor and synchronise(). What is committed stays.
+// for a store that cannot be used; then as Preprocessor and synchronise(). Committed material
+// stays.
 PreprocessResult preprocess(const PreprocessRequest& request, Observer& observer,
                             std::stop_token cancel = {});
 

@@ -1,5 +1,4 @@
-// A circuit is evaluated with the peer: on material from stores, or on material that is made
-// meanwhile.
+// Evaluates a circuit with the peer, on material from stores or on material made during the run.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +22,13 @@ namespace tinyot::engine {
 struct RunRequest {
   Party party = Party::A;
   Endpoint endpoint;
-  // Unless live: one, or shards of a session.
+  // Unless live: one store, or shards of a session.
   std::vector<std::filesystem::path> stores = {};
   std::optional<storage::StoreKey> store_key = {};
-  // Gets what the run is given from the stores, before it is used (ledger.h).
+  // Records the material that the run takes from the stores, before it is used (ledger.h).
   std::optional<std::filesystem::path> ledger = {};
-  std::optional<std::uint64_t> reservation = {};  // that reserve() has made
-  std::optional<ParameterRequest> live = {};      // how material is made beside the run
+  std::optional<std::uint64_t> reservation = {};  // made by reserve()
+  std::optional<ParameterRequest> live = {};      // how to make the material during the run
   std::optional<std::uint64_t> window = {};       // gates that are layered together
 };
 
@@ -47,11 +46,11 @@ struct RunReport {
 // Role: both, symmetric. `inputs` are the values of this party's input bundles, absent for the
 // peer's.
 // Fails: before the first byte is sent StoreError, OutOfMaterial; then as the session; Cancelled if
-// `cancel` asks it to stop, with the material lost that it was given.
+// `cancel` requests a stop, and then the material reserved for the run is lost.
 RunReport run(const RunRequest& request, const LoadedCircuit& circuit,
               const online::InputValues& inputs, const std::stop_token& cancel = {});
 
-// Sets the run's material aside in both stores, for a run to come. Fails: likewise.
+// Reserves the run's material in both stores for a later run. Fails: as run().
 storage::PlannedReservation reserve(const RunRequest& request, const LoadedCircuit& circuit);
 
 }  // namespace tinyot::engine

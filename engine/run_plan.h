@@ -16,18 +16,18 @@ struct RunPlan {
 
   std::uint64_t ands() const { return circuit.cost().ands_of(circuit.lanes()); }
   circuit::CircuitRounds rounds() const;
-  // What so many ANDs take.
+  // The material that `ands` ANDs need.
   MaterialCounts material(MaterialForm form, std::uint64_t ands) const {
     return online::material_for(circuit.info(), ands, form, circuit.lanes());
   }
-  // What both parties must agree on, whatever the material.
+  // What both parties must agree on, for any material.
   std::vector<net::Parameter> parameters() const;
 };
 
 class StoredSession;
 
-// Evaluates the circuit in a session of stores, with reservations of its own. What was in the
-// report before with_peer() ends is not complete: add_costs() adds the rest.
+// Evaluates the circuit in a session on stores, with its own reservations. The report is complete
+// only after add_costs(), which is called once with_peer() has ended.
 RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
                           circuit::CircuitRounds& rounds, const online::InputValues& inputs,
                           const online::SharedInputs& shared);

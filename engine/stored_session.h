@@ -16,8 +16,8 @@ namespace tinyot::engine {
 
 class StoredSession {
  public:
-  // Opens the stores. Fails: StoreError if they are not this party's, or not with the peer of the
-  // endpoint, or not different shards of one session.
+  // Opens the stores. Fails: StoreError if they do not belong to this party and the peer of the
+  // endpoint, or are not different shards of one session.
   explicit StoredSession(const RunRequest& request);
   ~StoredSession();
   StoredSession(const StoredSession&) = delete;
@@ -31,12 +31,12 @@ class StoredSession {
   // Fails: OutOfMaterial.
   void require_material(const MaterialCounts& needed) const;
 
-  // Connects, and establishes the session. `parameters` are what both parties must agree on beside
-  // the stores; `reservation` is the number of the one that is used, or why there is none.
-  // Fails: Cancelled if `cancel` asks it to stop; so does with_peer().
+  // Connects, and establishes the session. `parameters` are what both parties must agree on besides
+  // the stores; `reservation` is the number of the reservation to use, or says why there is none.
+  // Fails: Cancelled if `cancel` requests a stop; so does with_peer().
   void connect(std::vector<net::Parameter> parameters, const std::string& reservation,
                const std::stop_token& cancel);
-  // Runs `work` in the session, within_session().
+  // Runs `work` in the session, as within_session() does.
   void with_peer(const std::function<void(checks::Session&)>& work);
   net::PhaseLog& log() { return log_; }
 

@@ -19,7 +19,7 @@ constexpr net::MessageTag kComplete{0x3009, "store.complete"};
 
 constexpr std::size_t kHalvesAMessage = std::size_t{1} << 12;
 
-// What A gives out, as it travels.
+// A's grant, as sent to B.
 struct Offer {
   storage::Range range;
   std::uint64_t plan;
@@ -30,12 +30,12 @@ struct Plan {
   storage::Range range;
 };
 
-std::string counts_text(MaterialKind kind, std::uint64_t stands, std::uint64_t confirmed) {
-  return std::string(name_of(kind)) + " stands at " + std::to_string(stands) +
-         ", and has once stood at " + std::to_string(confirmed);
+std::string counts_text(MaterialKind kind, std::uint64_t position, std::uint64_t confirmed) {
+  return "the position of " + std::string(name_of(kind)) + " is " + std::to_string(position) +
+         ", and was " + std::to_string(confirmed) + " before";
 }
 
-// A store that has gone back would serve again what it has forgotten.
+// A store that was rolled back would serve material again.
 void check_neither_is_older(const StoreStatus& mine, const StoreStatus& peers) {
   if (peers.units_unlocked > peers.units_made) throw PeerCheated("store standing");
   for (const MaterialKind kind : kAllMaterialKinds) {
@@ -43,25 +43,25 @@ void check_neither_is_older(const StoreStatus& mine, const StoreStatus& peers) {
       throw StoreError(
           "this store is an older copy: " +
           counts_text(kind, mine.position[kind], peers.confirmed[kind]) +
-          ", as the peer knows; use the newest one, or start a new session in a new store");
+          ", as the peer has recorded; use the newest copy, or start a new session in a new store");
     if (peers.position[kind] < mine.confirmed[kind])
       throw Disagreement("the peer's store is an older copy: " +
                          counts_text(kind, peers.position[kind], mine.confirmed[kind]) +
-                         "; it has to use its newest one, or start a new session in a new store");
+                         "; it has to use its newest copy, or start a new session in a new store");
   }
   if (mine.units_made < peers.units_unlocked)
     throw StoreError("this store is an older copy: it has " + std::to_string(mine.units_made) +
-                     " units, and the peer knows of " + std::to_string(peers.units_unlocked) +
-                     "; use the newest one, or start a new session in a new store");
+                     " units, and the peer has confirmed " + std::to_string(peers.units_unlocked) +
+                     "; use the newest copy, or start a new session in a new store");
   if (peers.units_made < mine.units_unlocked)
     throw Disagreement("the peer's store is an older copy: it has " +
                        std::to_string(peers.units_made) + " units, and has confirmed " +
                        std::to_string(mine.units_unlocked) +
-                       "; it has to use its newest one, or start a new session in a new store");
+                       "; it has to use its newest copy, or start a new session in a new store");
 }
 
-// Tells the peer of my halves and takes its own, some at a time. `count_max` is what a store can
-// have that this one belongs to.
+// Sends this party's halves and receives the peer's, some at a time. `count_max` is the largest
+// number that a matching store can have.
 template <class Take>
 void exchange_halves(net::Channel& channel, std::span<const storage::Half> mine,
                      std::uint64_t count_max, const Take& take) {
@@ -103,21 +103,21 @@ void check_not_far_ahead(const MaterialCounts& mine, const MaterialCounts& peers
   for (const MaterialKind kind : kAllMaterialKinds)
     if (peers[kind] > mine[kind] && peers[kind] - mine[kind] > kBurnMax)
       throw Disagreement(
-          "the peer's store is far ahead: its " + std::string(name_of(kind)) + " stand at " +
-          std::to_string(peers[kind]) + ", mine at " + std::to_string(mine[kind]) +
-          "; to go on would burn what lies between, start a new session in a new store");
+          "the peer's store is far ahead: its position of " + std::string(name_of(kind)) + " is " +
+          std::to_string(peers[kind]) + ", this store's is " + std::to_string(mine[kind]) +
+          "; continuing would burn the objects in between, start a new session in a new store");
 }
 
-// A range that the peer names is looked at before it touches the store.
+// A range from the peer is checked before it affects the store.
 void check_offer(const Offer& offer, const MaterialCounts& needed, bool is_plan) {
   for (const MaterialKind kind : kAllMaterialKinds) {
     const std::uint64_t start = offer.range.start[kind], end = offer.range.end[kind];
     if (start > end) throw PeerCheated("store allotment");
     if (end - start != needed[kind])
-      throw Disagreement("the peer gives out " + std::to_string(end - start) + " " +
-                         std::string(name_of(kind)) + ", and this party needs " +
+      throw Disagreement("the peer grants " + std::to_string(end - start) + " " +
+                         std::string(name_of(kind)) + ", but this party needs " +
                          std::to_string(needed[kind]) +
-                         ": other runs go on at the same time, try again");
+                         ": other runs use the stores at the same time, try again");
   }
   if ((offer.plan != 0) != is_plan) throw PeerCheated("store allotment");
 }
@@ -143,9 +143,9 @@ StoreStatus status_of(const storage::Store& store) {
 }
 
 StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor purpose) {
-  // Other runs of both parties go on meanwhile. What this party has known of the peer before can
-  // only be less than what the peer tells now, and what the peer has known of this one only less
-  // than where it stands by the time that it hears of it.
+  // Other runs of both parties may go on at the same time. What this party had recorded about the
+  // peer cannot exceed what the peer reports now, and what the peer had recorded about this party
+  // cannot exceed this party's status when it receives the peer's report.
   const StoreStatus before = status_of(store);
   store.refresh();
   StoreStatus mine = status_of(store);
@@ -209,11 +209,11 @@ storage::ReservationChain reserve_with_peer(checks::Session& session,
   for (std::size_t i = 0; i < shards.size(); ++i) {
     MaterialCounts part;
     for (const MaterialKind kind : kAllMaterialKinds) {
-      // Both parties have told each other so, and come to the same parts.
+      // Both parties have exchanged these numbers, and compute the same parts.
       const std::uint64_t start = std::max(statuses[i].mine.position[kind],
                                            statuses[i].peers.position[kind]),
                           unlocked = shards[i].marks().unlocked[kind];
-      // The last one is asked for all the rest, and says what it is short of.
+      // The rest is requested from the last one, whose error names what is missing.
       part[kind] = i + 1 == shards.size()
                        ? missing[kind]
                        : std::min(missing[kind], unlocked - std::min(unlocked, start));
@@ -236,28 +236,28 @@ storage::Reservation claim_with_peer(checks::Session& session, storage::Store& s
   if (peers.id != plan)
     throw Disagreement("this party runs reservation " + std::to_string(plan) + ", the peer " +
                        std::to_string(peers.id));
-  if (mine.is_there == 0) return store.claim(plan);  // which says that it is not there
+  if (mine.is_there == 0) return store.claim(plan);  // fails: there is no such plan
   for (const MaterialKind kind : kAllMaterialKinds)
     if (mine.range.end[kind] - mine.range.start[kind] < needed[kind])
       throw OutOfMaterial("reservation " + std::to_string(plan) + " has " +
                           std::to_string(mine.range.end[kind] - mine.range.start[kind]) + " " +
-                          std::string(name_of(kind)) + ", and the run needs " +
-                          std::to_string(needed[kind]) + "; it is kept");
+                          std::string(name_of(kind)) + ", but the run needs " +
+                          std::to_string(needed[kind]) + "; the reservation is kept");
   storage::Reservation reservation = store.claim(plan);
   if (peers.is_there != 1 || !(peers.range == mine.range))
-    throw Disagreement("the peer's store does not hold reservation " + std::to_string(plan) +
-                       " any more; it is given up here too");
+    throw Disagreement("the peer's store no longer holds reservation " + std::to_string(plan) +
+                       "; it is discarded here too");
   return reservation;
 }
 
 namespace {
 
-// Both lists are in order; the peer's comes piece by piece.
+// Both lists are in order; the peer's arrives in pieces.
 class Comparer {
  public:
-  // Below its position a party may have nothing any more, while the other one still holds it for a
-  // run to come: the connection ended before both had set it aside. Up to the higher of two
-  // positions one of the parties may have nothing any more, or have cut a batch.
+  // Below its position a party may have dropped a batch that the other one still holds for a later
+  // run, if the connection ended before both had reserved it. Up to the higher of the two
+  // positions, one of the parties may have dropped or cut batches.
   Comparer(std::span<const storage::BatchEntry> mine, const MaterialCounts& position,
            const MaterialCounts& peers_position)
       : mine_(mine), position_(position), peers_position_(peers_position) {}
@@ -272,7 +272,7 @@ class Comparer {
       }
       differ("the peer has a batch of " + std::to_string(peers.count) + " " +
              name_of_kind(peers.kind) + " from " + std::to_string(peers.first) +
-             " on, and this store has not");
+             " on, and this store does not");
       return;
     }
     const storage::BatchEntry& entry = mine_[next_++];
@@ -282,7 +282,7 @@ class Comparer {
       ++result_.matched;
     else
       differ("batch " + storage::text_of(entry) +
-             ": the peer's half is not the one that was made with mine");
+             ": the peer's half is not the one that was made with this one");
   }
   Comparison finish() {
     while (next_ < mine_.size()) miss();
@@ -294,7 +294,7 @@ class Comparer {
     return kind < kMaterialKinds ? std::string(name_of(static_cast<MaterialKind>(kind)))
                                  : "objects of an unknown kind";
   }
-  // `position` is where the party stands that has not this batch.
+  // `position` is that of the party that does not have the batch.
   bool is_passed_over(std::uint64_t first, std::uint32_t kind,
                       const MaterialCounts& position) const {
     if (first < position.of[kind]) return true;
@@ -306,7 +306,7 @@ class Comparer {
     if (is_passed_over(entry.first, static_cast<std::uint32_t>(entry.kind), peers_position_))
       ++result_.passed_over;
     else
-      differ("batch " + storage::text_of(entry) + ": the peer has not its half");
+      differ("batch " + storage::text_of(entry) + ": the peer does not have its half");
   }
   void differ(std::string what) {
     if (++result_.different <= Comparison::kLinesMax)

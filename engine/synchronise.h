@@ -1,6 +1,6 @@
-// Both parties' stores hold two halves of the same objects, and this keeps them together: before
-// anything is made or drawn, the parties compare where their stores stand, unlock what both have,
-// and take the same range out of both.
+// The two parties' stores hold the two halves of the same objects, and these functions keep them
+// consistent: before anything is made or drawn, the parties compare the status of their stores,
+// unlock the units that both have, and reserve the same range in both.
 #pragma once
 
 #include "checks/session.h"
@@ -9,20 +9,20 @@
 
 namespace tinyot::engine {
 
-// Before the first byte is sent. Fails: OutOfMaterial if the units that `stores` have together
-// would not suffice.
+// Called before the first byte is sent. Fails: OutOfMaterial if the units of all `stores` together
+// do not suffice.
 void check_enough(std::span<const storage::Store> stores, const MaterialCounts& needed);
 
-// How far the peer's store may be ahead of this one, in objects of one kind, before a person has to
-// look at it: what lies between is burnt.
+// How far the peer's store may be ahead of this one, in objects of one kind, before an operator has
+// to intervene: the objects in between are burnt.
 inline constexpr std::uint64_t kBurnMax = std::uint64_t{1} << 24;
 
-// Where both stores stand.
+// The status of a store, as the parties exchange it.
 struct StoreStatus {
   std::uint64_t units_made = 0;
   std::uint64_t units_unlocked = 0;
   MaterialCounts position;
-  MaterialCounts confirmed;  // the position that the other party is known to have had
+  MaterialCounts confirmed;  // highest known position of the other party
 };
 StoreStatus status_of(const storage::Store& store);
 
@@ -31,24 +31,24 @@ enum class SynchroniseFor {
   Running,
 };
 
-// Role: both, symmetric. Units that both have are unlocked: each party tells the digests of its
-// halves. Returns what the two have told each other; afterwards both stores have the same units
-// unlocked. Other runs of both may unlock and use the same units meanwhile. Wire: 1 message each
-// way, and if units are to be unlocked 3 more: 32 bytes a batch. Fails: StoreError if this store is
-// an older copy of itself, Disagreement if the peer's is, or if the halves do not belong together.
+// Role: both, symmetric. Unlocks the units that both have: each party sends the digests of its
+// halves. Returns the exchanged statuses; afterwards both stores have the same units unlocked.
+// Other runs of both may unlock and use the same units at the same time. Wire: 1 message each way,
+// and 3 more if units are to be unlocked: 32 bytes per batch. Fails: StoreError if this store is an
+// older copy of itself, Disagreement if the peer's is, or if the halves do not match.
 struct StoreStatuses {
   StoreStatus mine, peers;
 };
 StoreStatuses synchronise(checks::Session& session, storage::Store& store, SynchroniseFor purpose);
 
-// Role: both, symmetric. Each tells the other that its half is complete, and remembers that it was
-// told. Wire: 1 message each way.
+// Role: both, symmetric. Each party tells the other that its half is complete, and records the
+// other's confirmation. Wire: 1 message each way.
 void confirm_completion(checks::Session& session, storage::Store& store);
 
-// Role: A grants, B takes. Both have reserved the range durably when it returns, from the higher of
-// both positions on; what lies between is burnt. Wire: 1 message of A, then 1 of B. Fails:
-// OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or gives out what has
-// been served.
+// Role: A grants, B takes. On return both have durably reserved the range, from the higher of the
+// two positions on; the objects in between are burnt. Wire: 1 message of A, then 1 of B. Fails:
+// OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or grants objects that
+// have been served.
 storage::Grant grant_with_peer(checks::Session& session, storage::Store& store,
                                const StoreStatuses& statuses, const MaterialCounts& needed,
                                bool is_plan);
@@ -64,25 +64,25 @@ storage::ReservationChain reserve_with_peer(checks::Session& session,
 
 // Role: both, symmetric. Takes a planned reservation, after synchronise().
 // Wire: 1 message each way.
-// Fails: Disagreement if one of the stores does not hold it, or not the same range; if it is the
-// peer's, mine is burnt too. OutOfMaterial if it holds less than `needed`.
+// Fails: Disagreement if one of the stores does not hold it, or not the same range; if the peer's
+// does not, this party's reservation is burnt too. OutOfMaterial if it holds less than `needed`.
 storage::Reservation claim_with_peer(checks::Session& session, storage::Store& store,
                                      std::uint64_t plan, const MaterialCounts& needed);
 
 struct Comparison {
-  // batches whose other half the peer has, as it told when they were made
+  // the peer has the other half, with the digest that it sent when the batch was made
   std::uint64_t matched = 0;
-  // likewise, but cut at a run's end since: compared by index and count only
+  // likewise, but since cut at the end of a run: compared by index and count only
   std::uint64_t cut = 0;
-  // which one of the two has given away already: the next run passes over them
+  // already granted at one of the two parties: the next run skips them
   std::uint64_t passed_over = 0;
   std::uint64_t different = 0;
   static constexpr std::size_t kLinesMax = 100;
-  std::vector<std::string> differences;  // the first of them, a line each
+  std::vector<std::string> differences;  // the first of them, one line each
 };
 
-// Role: both, symmetric. Compares the halves that both stores hold, by digest; uses nothing up.
-// `mine` is in order of kind and index. Wire: 1 message each way, then 32 bytes a batch.
+// Role: both, symmetric. Compares the halves that both stores hold, by digest; consumes nothing.
+// `mine` is in order of kind and index. Wire: 1 message each way, then 32 bytes per batch.
 Comparison compare_halves(checks::Session& session, const storage::Store& store,
                           std::span<const storage::BatchEntry> mine);
 

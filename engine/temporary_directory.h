@@ -1,4 +1,4 @@
-// A directory that is removed with all that it holds.
+// A directory that is removed with its content on destruction.
 #pragma once
 
 #include <filesystem>

@@ -51,11 +51,11 @@ std::uint64_t choose_unit(const ParameterRequest& request, std::uint64_t ands, s
         (params.bucket() == best->bucket && best->unit < usual))
       best = {params.unit(), params.bucket()};
   }
-  // SecurityParameters::make rejects it with the bucket that suffices
+  // SecurityParameters::make rejects it, and names the bucket that suffices
   if (!best && request.bucket) return std::min(usual, ands);
   if (!best)
     throw UsageError("the memory limit of " + std::to_string(memory_bytes) +
-                     " bytes is too small: the smallest units take " + std::to_string(least_bytes) +
+                     " bytes is too small: the smallest units need " + std::to_string(least_bytes) +
                      " bytes with " + std::to_string(request.workers) + " workers");
   return best->unit;
 }

@@ -52,7 +52,7 @@ namespace {
 constexpr std::uint64_t kDomain = 0;
 
 void require_equal(std::size_t x, std::size_t y) {
-  require(x == y, "spans of different numbers of OTs");
+  require(x == y, "the spans have different numbers of OTs");
 }
 
 BitVector unpacked(std::span<const std::byte> choices, std::size_t count) {

@@ -36,11 +36,12 @@ RunResult run(const RunRequest& request, const circuit::Circuit& circuit, const 
   const circuit::CircuitInfo& info = circuit.info();
   for (const circuit::InputBundle& bundle : info.inputs)
     if (!bundle.owner)
-      throw UsageError("input " + bundle.name + " continues an earlier circuit: use an Evaluator");
+      throw UsageError("input " + bundle.name +
+                       " takes a shared value of an earlier circuit: use an Evaluator");
   const online::InputValues values = input_values(info, request.party, lanes, inputs);
   const engine::RunRequest job = engine_request(request);
   if (job.live.has_value() != job.stores.empty())
-    throw UsageError("a run is on stores, or it is live and makes its own material");
+    throw UsageError("a run needs either stores or live parameters, not both");
   engine::RunReport report =
       engine::run(job, engine::LoadedCircuit::borrowed(circuit, lanes), values, cancel);
   return result_of(info, report);
@@ -70,14 +71,15 @@ RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
     if (bundle.owner) continue;
     const auto found = shared.find(bundle.name);
     if (found == shared.end())
-      throw UsageError("input " + bundle.name + " continues a shared value, and none is given");
+      throw UsageError("input " + bundle.name + " takes a shared value, but none was given");
     const SharedBits& value = found->second;
     if (value.bits() != bundle.bits || value.lanes() != lanes)
       throw UsageError("input " + bundle.name + " has " + std::to_string(bundle.bits) +
                        " bits in " + std::to_string(lanes) + " lanes; the shared value has " +
                        std::to_string(value.bits()) + " in " + std::to_string(value.lanes()));
     if (!value.origin_.starts_with(state_->evaluator.connection()))
-      throw UsageError("input " + bundle.name + " continues a value of another connection");
+      throw UsageError("input " + bundle.name +
+                       " takes a shared value, but the given one belongs to another connection");
     continued.back() = {value.value_.get(), value.origin_};
   }
   const std::string origin = state_->evaluator.connection() + ", circuit " +

@@ -1,4 +1,4 @@
-// What the public classes hold. Internal to this folder.
+// The state of the public classes. Internal to this folder.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct Values::State {
   std::map<std::string, std::vector<SecretVector<std::byte>>> values;
 };
 
-// Fails: UsageError for plain TCP on an address that is not a loopback one, unless it is allowed.
+// Fails: UsageError for plain TCP on a non-loopback address, unless it is allowed.
 engine::Endpoint engine_endpoint(const Endpoint& endpoint);
 
 std::optional<storage::StoreKey> read_key(const std::optional<std::filesystem::path>& file);
@@ -36,7 +36,7 @@ inline bool packed_bit(std::span<const std::byte> bytes, std::size_t bit) {
   return ((std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8)) & 1) != 0;
 }
 
-// Fails: UsageError naming the bundle, for values that are missing, superfluous or of another
+// Fails: UsageError naming the bundle, for values that are missing, superfluous or of the wrong
 // shape.
 online::InputValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
                                  const Values& values);

@@ -10,7 +10,7 @@
 namespace tinyot {
 namespace {
 
-// Of which an AND takes one each.
+// The kinds of which an AND consumes one object each.
 std::span<const MaterialKind> kinds_of(const std::string& material) {
   static constexpr std::array kTriples = {MaterialKind::Triples};
   static constexpr std::array kPairs = {MaterialKind::AuthAndsA, MaterialKind::AuthAndsB,

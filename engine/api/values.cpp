@@ -79,8 +79,7 @@ online::InputValues input_values(const circuit::CircuitInfo& info, Party party, 
     const circuit::InputBundle& bundle = info.inputs[b];
     const bool is_mine = bundle.owner == party, is_given = values.contains(bundle.name);
     if (is_mine != is_given)
-      throw UsageError("input " + bundle.name +
-                       (is_mine ? " is missing" : " is not this party's to give"));
+      throw UsageError("input " + bundle.name + (is_mine ? " is missing" : " belongs to the peer"));
     if (!is_mine) continue;
     const std::size_t count = bundle.same_in_all_lanes ? 1 : lanes;
     if (values.lanes(bundle.name) != count)

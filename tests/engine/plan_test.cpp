@@ -56,8 +56,8 @@ TEST(Plan, ErrorNamesParameterThatDiffers) {
       check_same_parameters("the store", other, job, wanted);
       ADD_FAILURE() << "no error: " << difference;
     } catch (const StoreError& error) {
-      EXPECT_EQ(std::string(error.what()),
-                "the store was begun with " + difference + ": repeat it, or begin another one");
+      EXPECT_EQ(std::string(error.what()), "the store was begun with " + difference +
+                                               "; use the same value, or begin a new one");
       EXPECT_EQ(error.remedy(), Remedy::None);
     }
   };

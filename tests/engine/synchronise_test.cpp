@@ -123,7 +123,7 @@ TEST_F(Agreement, RejectsRangeOfAnotherSize) {
     const Outcome outcome = honest_outcome<SentOffer>(
         Party::A, "store.allotment",
         [&](SentOffer& offer) { offer.end[kKind] = offer.start[kKind] + size; });
-    EXPECT_TRUE(mentions(outcome.message, "the peer gives out " + std::to_string(size)));
+    EXPECT_TRUE(mentions(outcome.message, "the peer grants " + std::to_string(size)));
     expect_nothing_lost(Party::B);
   }
 }

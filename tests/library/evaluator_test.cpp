@@ -78,7 +78,7 @@ TEST(Evaluator, RefusesSharedValuesThatDoNotFit) {
     {
       Evaluator evaluator(stores.run(party));
       first = evaluator.run(*hidden_sum(), input_of(party, 1));
-      EXPECT_THROW(evaluator.run(*is_above(1), {}), UsageError) << "none is given";
+      EXPECT_THROW(evaluator.run(*is_above(1), {}), UsageError) << "none was given";
       EXPECT_THROW(evaluator.run(*is_above(1), {}, first.shared, 2), UsageError) << "other lanes";
       EXPECT_EQ(evaluator.run(*is_above(1), {}, first.shared).outputs.integer("above"), 1u)
           << "a rejected argument does not end the connection";

@@ -78,7 +78,7 @@ TEST(Library, RefusesUnsuitableInputsBeforeConnecting) {
     return message_of([&] { run(request, *product(), inputs, lanes); });
   };
   EXPECT_EQ(message({}), "input x is missing");
-  EXPECT_EQ(message(Values().set("x", 1).set("y", 1)), "input y is not this party's to give");
+  EXPECT_EQ(message(Values().set("x", 1).set("y", 1)), "input y belongs to the peer");
   EXPECT_EQ(message(Values().set("x", 1).set("w", 1)), "the circuit has no input w");
   EXPECT_EQ(message(Values().set("x", 65536)), "a value of input x has more than 16 bits");
   EXPECT_EQ(message(Values().set("x", 1), 2), "input x has 1 values instead of 2");

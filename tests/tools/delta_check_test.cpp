@@ -139,7 +139,7 @@ TEST_F(DeltaCheckTest, DoesNotResumeWithoutReferenceBits) {
     store.change("forget what was kept", 0, [](Change& change) { change.drop_kept(); });
   }
   const Ended ended = tinyot(as('A', "preprocess", kOnlyTriples + kResume));
-  EXPECT_TRUE(ended_with(ended, 5, "does not hold reference bits to check new units against"));
+  EXPECT_TRUE(ended_with(ended, 5, "does not have reference bits to check new units against"));
   EXPECT_TRUE(ended_with(ended, 5, "; give it with --session FILE\n"));
   EXPECT_EQ(store_info('A')["state"], "open");
 }

@@ -71,12 +71,12 @@ TEST_F(KeysTest, KeygenMakesPrivateKeyFile) {
 TEST_F(KeysTest, KeygenOverwritesNothing) {
   keygen("k.pem");
   const std::string key = read_file(path("k.pem")), certificate = read_file(path("k.pem.crt"));
-  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("k.pem")}), 2,
-                         path("k.pem") + " is there already"));
+  EXPECT_TRUE(
+      ended_with(tinyot({"keygen", "--out", path("k.pem")}), 2, path("k.pem") + " already exists"));
   EXPECT_EQ(read_file(path("k.pem")), key);
   std::filesystem::remove(path("k.pem"));
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("k.pem")}), 2,
-                         path("k.pem.crt") + " is there already"));
+                         path("k.pem.crt") + " already exists"));
   EXPECT_FALSE(std::filesystem::exists(path("k.pem")));
   EXPECT_EQ(read_file(path("k.pem.crt")), certificate);
 }
@@ -85,7 +85,7 @@ TEST_F(KeysTest, KeygenWritesIntoDirectoryAndNamesUnwritablePath) {
   std::filesystem::create_directory(path("keys"));
   ASSERT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 0, ""));
   EXPECT_EQ(mode("keys/tinyot-key.pem"), 0600u);
-  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 2, "is there already"));
+  EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("keys")}), 2, "already exists"));
   EXPECT_TRUE(ended_with(tinyot({"keygen", "--out", path("none/k.pem")}), 2,
                          "cannot write " + path("none/k.pem")));
   EXPECT_TRUE(ended_with(tinyot({"keygen"}), 2, "--out is missing"));

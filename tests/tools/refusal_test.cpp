@@ -125,9 +125,10 @@ TEST_F(RefusalTest, FastStoresWithOtherParameters) {
     return as('A', "preprocess", Arguments{"--ands", "2^10", "--resume"} + with);
   };
   expect_refusals(
-      {{resume({}), 5, "begun with profile fast, not nnob12: repeat it, or begin another one\n"},
+      {{resume({}), 5,
+        "begun with profile fast, not nnob12; use the same value, or begin a new one\n"},
        {resume({"--profile", "fast", "--softspoken-k", "1"}), 5,
-        "begun with softspoken-k 2, not 1: repeat it, or begin another one\n"}});
+        "begun with softspoken-k 2, not 1; use the same value, or begin a new one\n"}});
 }
 
 TEST_F(RefusalTest, JobsTooLargeForTheMachine) {
@@ -216,22 +217,22 @@ TEST_F(RefusalTest, MissingForeignOrExistingStores) {
     write_file(path(name), random_hex(20000));
     ASSERT_EQ(::chmod(path(name).c_str(), 0600), 0);
   }
-  expect_refusals(
-      {{{"store", "info", path("none")}, 5, "no store in " + path("none")},
-       {{"store", "info", path("notes")}, 5, path("notes")},
-       {{"store", "info", path("notes/diary.txt")}, 5, "no store in"},
-       {{"store", "info", path("noise")}, 5, path("noise")},
-       {{"store", "info"}, 2, "--store is missing"},
-       {as('A', "preprocess", {"--ands", "2^10"}), 5,
-        path("A") + " already holds a store; continue it, or choose another directory; "
-                    "to continue, use tinyot preprocess with --resume\n"},
-       {as('B', "preprocess", Arguments{"--ands", "2^11", "--resume"} + kFewColumns), 5,
-        "begun with ands 1024, not 2048: repeat it, or begin another one\n"},
-       {as('B', "preprocess", {"--ands", "2^10", "--resume"}), 5,
-        "begun with labit-columns experiment, not theorem: repeat it, or begin another one\n"},
-       {as('B', "preprocess",
-           Arguments{"--ands", "2^10", "--resume", "--sigma", "64"} + kFewColumns),
-        5, "begun with sigma 40, not 64: repeat it, or begin another one\n"}});
+  expect_refusals({{{"store", "info", path("none")}, 5, "no store in " + path("none")},
+                   {{"store", "info", path("notes")}, 5, path("notes")},
+                   {{"store", "info", path("notes/diary.txt")}, 5, "no store in"},
+                   {{"store", "info", path("noise")}, 5, path("noise")},
+                   {{"store", "info"}, 2, "--store is missing"},
+                   {as('A', "preprocess", {"--ands", "2^10"}), 5,
+                    path("A") + " already holds a store; continue it, or choose another directory; "
+                                "to continue, use tinyot preprocess with --resume\n"},
+                   {as('B', "preprocess", Arguments{"--ands", "2^11", "--resume"} + kFewColumns), 5,
+                    "begun with ands 1024, not 2048; use the same value, or begin a new one\n"},
+                   {as('B', "preprocess", {"--ands", "2^10", "--resume"}), 5,
+                    "begun with labit-columns experiment, not theorem; use the same value, or "
+                    "begin a new one\n"},
+                   {as('B', "preprocess",
+                       Arguments{"--ands", "2^10", "--resume", "--sigma", "64"} + kFewColumns),
+                    5, "begun with sigma 40, not 64; use the same value, or begin a new one\n"}});
   std::filesystem::rename(path("A"), path("a")), std::filesystem::rename(path("B"), path("A"));
   expect_refusals({{as('A', "run", value), 5, "party B's"}});
   std::filesystem::remove_all(path("A"));

@@ -166,7 +166,7 @@ TEST_F(ShardsTest, CompareEveryByteOfTheSessionId) {
       session.manifest.session_id[byte] ^= std::byte{1};
     };
     change_session('A', flip);
-    EXPECT_TRUE(ended_with(make(1, 1).a, 5, "is not of the session of")) << byte;
+    EXPECT_TRUE(ended_with(make(1, 1).a, 5, "does not belong to the session of")) << byte;
     change_session('A', flip);
   }
 }
@@ -260,7 +260,7 @@ TEST_F(ShardsTest, ReservationRunsOnceByItsNumber) {
   EXPECT_EQ(info_of(store_of('A', 1))["kinds"]["triples"]["planned"], 320);
   expect_right(compare(of_a, of_b));  // other runs continue after it
   EXPECT_TRUE(ended_with(compare(of_a, of_b, 20, {"--reservation", "1"}).a, 5,
-                         "and the run needs 640; it is kept"));
+                         "but the run needs 640; the reservation is kept"));
   expect_right(compare(of_a, of_b, 10, {"--reservation", "1"}), 10);
   const BothEnded again = compare(of_a, of_b, 10, {"--reservation", "1"});
   for (const Ended& each : {again.a, again.b})

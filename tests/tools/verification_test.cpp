@@ -101,7 +101,7 @@ TEST_F(VerificationTest, ReportsLastBatchOfOnlyOneParty) {
     EXPECT_EQ(of_loser["corrupt"].size(), 1u);
     EXPECT_EQ(of_loser["peer_different"], 1);
     ASSERT_EQ(of_loser["differences"].size(), 1u);
-    EXPECT_TRUE(mentions(of_loser["differences"][0], "this store has not"));
+    EXPECT_TRUE(mentions(of_loser["differences"][0], "this store does not"));
     EXPECT_EQ(of_other["corrupt"].size(), 0u);
     EXPECT_EQ(of_other["peer_different"], 1);
     ASSERT_EQ(of_other["differences"].size(), 1u);
