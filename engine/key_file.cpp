@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = 64 << 10;
 
-enum class Readers { OwnerAlone, Anybody };
+enum class Readers { OwnerOnly, Anyone };
 
 SecretVector<char> read_small_file(const std::string& path, Readers readers) {
   const auto refuse = [&](const std::string& reason) {
@@ -24,7 +24,7 @@ SecretVector<char> read_small_file(const std::string& path, Readers readers) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!file.is_open() || ::fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
-  if (readers == Readers::OwnerAlone && (status.st_mode & 077) != 0)
+  if (readers == Readers::OwnerOnly && (status.st_mode & 077) != 0)
     throw UsageError("the private key in " + path +
                      " is readable by other users; restrict it with: chmod 600 " + path);
   SecretVector<char> text(kFileBytesMax + 1);
@@ -90,7 +90,7 @@ class NewKeyFile {
 }  // namespace
 
 net::Identity read_identity(const std::string& file) {
-  return net::Identity::parse(view(read_small_file(file, Readers::OwnerAlone)), file);
+  return net::Identity::parse(view(read_small_file(file, Readers::OwnerOnly)), file);
 }
 
 net::Fingerprint peer_key_from(const std::string& text) {
@@ -101,7 +101,7 @@ net::Fingerprint peer_key_from(const std::string& text) {
         "'");
   }
   const std::string file = text.substr(1);
-  const SecretVector<char> contents = read_small_file(file, Readers::Anybody);
+  const SecretVector<char> contents = read_small_file(file, Readers::Anyone);
   if (const auto fingerprint = net::parse_fingerprint(trimmed(view(contents)))) return *fingerprint;
   if (const auto fingerprint = net::certificate_fingerprint(view(contents))) return *fingerprint;
   throw UsageError(file + " holds neither a fingerprint nor a certificate");

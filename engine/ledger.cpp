@@ -7,8 +7,8 @@
 
 namespace tinyot::engine {
 
-void enter_into_ledger(const std::filesystem::path& ledger, const storage::Manifest& manifest,
-                       std::span<const storage::BatchEntry> batches) {
+void append_to_ledger(const std::filesystem::path& ledger, const storage::Manifest& manifest,
+                      std::span<const storage::BatchEntry> batches) {
   std::string lines;
   for (std::size_t i = 0; i < batches.size();) {
     const storage::BatchEntry& first = batches[i];

@@ -14,7 +14,7 @@ namespace tinyot::engine {
 //   SESSION PARTY KIND SHARD FIRST COUNT
 // after a newline, if the file does not end with one.
 // Objects keep the numbers that they were made with, even after a merge. Fails: StoreError.
-void enter_into_ledger(const std::filesystem::path& ledger, const storage::Manifest& manifest,
-                       std::span<const storage::BatchEntry> batches);
+void append_to_ledger(const std::filesystem::path& ledger, const storage::Manifest& manifest,
+                      std::span<const storage::BatchEntry> batches);
 
 }  // namespace tinyot::engine

@@ -46,7 +46,7 @@ class PreprocessRun {
   PreprocessResult run();
 
  private:
-  void check_what_is_there() const;
+  void check_existing() const;
   // Makes the store after the handshake, so that nothing is left behind if the peer never connects.
   void connect();
   void begin_session(const storage::Manifest& manifest, const Delta& global_key);
@@ -179,7 +179,7 @@ void PreprocessRun::erase_keys() const noexcept {
   }
 }
 
-Begun open_what_is_there(const PreprocessRequest& job) {
+Begun open_existing(const PreprocessRequest& job) {
   Begun begun;
   std::error_code error;
   if (job.session && std::filesystem::exists(*job.session, error)) {
@@ -199,7 +199,7 @@ Begun open_what_is_there(const PreprocessRequest& job) {
   return begun;
 }
 
-void PreprocessRun::check_what_is_there() const {
+void PreprocessRun::check_existing() const {
   if (session_file_) {
     const std::string name = "the session of " + job_.session->string();
     check_same_parameters(name, session_file_->manifest, job_, security_);
@@ -241,7 +241,7 @@ PreprocessResult PreprocessRun::result_of(double wall_s) const {
 }
 
 PreprocessResult PreprocessRun::run() {
-  check_what_is_there();
+  check_existing();
   const bool is_complete = store_ && store_->manifest().state == storage::SessionState::Complete;
   if (is_complete && store_->manifest().peer_complete) return result_of(0);
   if (job_.stores) check_disk();
@@ -275,7 +275,7 @@ PreprocessResult PreprocessRun::run() {
 
 PreprocessResult preprocess(const PreprocessRequest& request, Observer& observer,
                             std::stop_token cancel) {
-  Begun begun = open_what_is_there(request);
+  Begun begun = open_existing(request);
   const PreprocessRequest whole = planned(request, begun.manifest());
   return PreprocessRun(whole, std::move(begun), observer, std::move(cancel)).run();
 }

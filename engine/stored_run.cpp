@@ -35,7 +35,7 @@ RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Se
   storage::ReservationChain material = reserved();
   if (plan.request.ledger)
     for (const storage::Reservation& link : material.links())
-      enter_into_ledger(*plan.request.ledger, stored.manifest(), link.batches());
+      append_to_ledger(*plan.request.ledger, stored.manifest(), link.batches());
   report.burnt = material.burnt();
   const auto start = std::chrono::steady_clock::now();
   report.result =

@@ -26,7 +26,7 @@ struct Offer {
 };
 struct Plan {
   std::uint64_t id;
-  std::uint64_t is_there;
+  std::uint64_t exists;
   storage::Range range;
 };
 
@@ -236,7 +236,7 @@ storage::Reservation claim_with_peer(checks::Session& session, storage::Store& s
   if (peers.id != plan)
     throw Disagreement("this party runs reservation " + std::to_string(plan) + ", the peer " +
                        std::to_string(peers.id));
-  if (mine.is_there == 0) return store.claim(plan);  // fails: there is no such plan
+  if (mine.exists == 0) return store.claim(plan);  // fails: there is no such plan
   for (const MaterialKind kind : kAllMaterialKinds)
     if (mine.range.end[kind] - mine.range.start[kind] < needed[kind])
       throw OutOfMaterial("reservation " + std::to_string(plan) + " has " +
@@ -244,7 +244,7 @@ storage::Reservation claim_with_peer(checks::Session& session, storage::Store& s
                           std::string(name_of(kind)) + ", but the run needs " +
                           std::to_string(needed[kind]) + "; the reservation is kept");
   storage::Reservation reservation = store.claim(plan);
-  if (peers.is_there != 1 || !(peers.range == mine.range))
+  if (peers.exists != 1 || !(peers.range == mine.range))
     throw Disagreement("the peer's store no longer holds reservation " + std::to_string(plan) +
                        "; it is discarded here too");
   return reservation;
@@ -323,13 +323,13 @@ class Comparer {
 
 Comparison compare_halves(checks::Session& session, const storage::Store& store,
                           std::span<const storage::BatchEntry> mine) {
-  const StoreStatus standing = status_of(store);
-  net::send_object(session.channel(), kStatus, standing);
+  const StoreStatus status = status_of(store);
+  net::send_object(session.channel(), kStatus, status);
   const auto peers = net::recv_object<StoreStatus>(session.channel(), kStatus);
-  check_neither_is_older(standing, peers);
+  check_neither_is_older(status, peers);
   std::vector<storage::Half> halves;
   for (const storage::BatchEntry& entry : mine) halves.push_back(storage::half_of(entry));
-  Comparer comparer(mine, standing.position, peers.position);
+  Comparer comparer(mine, status.position, peers.position);
   exchange_halves(session.channel(), halves, objects_made(store),
                   [&](const storage::Half& half) { comparer.add(half); });
   return comparer.finish();

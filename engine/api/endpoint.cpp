@@ -37,23 +37,23 @@ Endpoint Endpoint::over(std::function<std::unique_ptr<Transport>()> open, Timeou
 
 Endpoint& Endpoint::authenticate(const std::filesystem::path& my_key,
                                  const std::string& peers_key) {
-  engine::authenticate(changed().endpoint, my_key.string(), peers_key);
+  engine::authenticate(mutable_state().endpoint, my_key.string(), peers_key);
   return *this;
 }
 
 Endpoint& Endpoint::allow_plaintext() {
-  changed().plaintext_allowed = true;
+  mutable_state().plaintext_allowed = true;
   return *this;
 }
 
 Endpoint& Endpoint::log_rejections(std::function<void(const std::string&)> log) {
-  changed().endpoint.rejected = [log = std::move(log)](const std::string& line, Remedy) {
+  mutable_state().endpoint.rejected = [log = std::move(log)](const std::string& line, Remedy) {
     log(line);
   };
   return *this;
 }
 
-Endpoint::State& Endpoint::changed() {
+Endpoint::State& Endpoint::mutable_state() {
   state_ = std::make_shared<State>(*state_);
   return *state_;
 }

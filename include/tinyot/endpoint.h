@@ -67,7 +67,7 @@ class Endpoint {
 
  private:
   explicit Endpoint(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  State& changed();
+  State& mutable_state();
   std::shared_ptr<State> state_;
 };
 

@@ -229,7 +229,7 @@ TEST_F(DurabilityTest, LedgerKeepsItsLinesAfterPowerCut) {
   for (std::size_t i = 0; i < 40; ++i) {
     const BatchEntry entry{
         .kind = MaterialKind::Triples, .first = 0, .count = 50, .shard = 2, .origin = 100 * i};
-    enter_into_ledger(disk_dir / "ledger", Manifest{}, std::span(&entry, 1));
+    append_to_ledger(disk_dir / "ledger", Manifest{}, std::span(&entry, 1));
     lines = i + 1;
   }
   faults::observe(nullptr);

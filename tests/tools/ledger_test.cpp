@@ -12,7 +12,7 @@ class LedgerTest : public CommandTest {
   void enter(std::uint64_t first, std::uint32_t count) const {
     const BatchEntry entry{
         .kind = MaterialKind::Triples, .first = 5, .count = count, .shard = 2, .origin = first};
-    enter_into_ledger(path("ledger"), Manifest{}, std::span(&entry, 1));
+    append_to_ledger(path("ledger"), Manifest{}, std::span(&entry, 1));
   }
   static std::string line(const std::string& stretch) {
     return std::string(64, '0') + " A triples 2 " + stretch + "\n";
