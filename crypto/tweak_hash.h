@@ -33,7 +33,7 @@ enum class HashUse : std::uint64_t {
   LeakyOtMac = 3,       // mask of the MAC in X
   LeakyOtT = 4,         // mask of T in X
   LeakyOtTransfer = 5,  // mask of I
-  SeedOt = 6,
+  BaseOt = 6,
   MacTranscript = 7,
   LeakyTriple = 8,
   LeakyTripleCheck = 9,

@@ -150,7 +150,7 @@ JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, s
                          std::uint64_t threads) {
   const auto plans = params.plan(ands);
   JobEstimate job;
-  job.seed_ots = params.profile() == Profile::Fast ? kKappa : params.columns_made();
+  job.base_ots = params.profile() == Profile::Fast ? kKappa : params.columns_made();
   job.bytes_sent = set_up_bytes(params, plans.size());
   job.paper_bound_bits = job.exact_bound_bits = std::numeric_limits<double>::infinity();
   std::uint64_t first = 0, memory = 0;

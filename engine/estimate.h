@@ -20,7 +20,7 @@ struct JobEstimate {
   std::uint64_t bytes_sent = 0;    // by each party, base OTs included
   std::uint64_t disk_bytes = 0;    // of each party's material
   std::uint64_t memory_bytes = 0;  // peak resident memory of a party
-  std::uint64_t seed_ots = 0;      // by public-key cryptography, each direction
+  std::uint64_t base_ots = 0;      // by public-key cryptography, each direction
   double paper_bound_bits = 0;     // least over the units
   double exact_bound_bits = 0;
 };

@@ -29,7 +29,7 @@ bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
 // The two directions of a run, step by step together.
 class AuthBitRun {
  public:
-  AuthBitRun(checks::Session& session, const SecurityParameters& params, SeedOts seeds,
+  AuthBitRun(checks::Session& session, const SecurityParameters& params, BaseOts seeds,
              std::size_t length, AuthBits& bits)
       : session_(session), length_(length), sender_(session, params, std::move(seeds.sent), length),
         receiver_(session, params, std::move(seeds.received)),
@@ -154,7 +154,7 @@ RunLayout::RunLayout(const SecurityParameters& params, std::size_t wanted, std::
 
 void AuthBitMaker::prepare(std::size_t runs) {
   runs_ = runs;
-  SeedOts seeds = seed_ots_by_public_key(session_, params_.columns_made());
+  BaseOts seeds = base_ots_by_public_key(session_, params_.columns_made());
   if (runs <= 1) return lanes_.put(0, std::move(seeds));
   const std::size_t lanes = std::min(runs, kLanes);
   const RunLayout layout(params_, 0, lanes);
@@ -184,10 +184,10 @@ void AuthBitMaker::check_delta(checks::Session& session, const RunLayout& layout
                      bits.peers.view(layout.check_delta, kReferenceBits));
 }
 
-SeedOts AuthBitMaker::seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
+BaseOts AuthBitMaker::seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
                                  AuthBits& bits) const {
   const std::size_t first = layout.seeds(set), count = params_.columns_made();
-  return seed_ots_from_auth_bits(session, bits.mine.view(first, count),
+  return base_ots_from_auth_bits(session, bits.mine.view(first, count),
                                  bits.peers.view(first, count));
 }
 

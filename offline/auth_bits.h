@@ -14,10 +14,10 @@
 #include "base/auth_bits.h"
 #include "base/parameters.h"
 #include "checks/session.h"
+#include "offline/base_ot.h"
 #include "offline/global_key.h"
 #include "offline/leaky_bits.h"
 #include "offline/schedule.h"
-#include "offline/seed_ot.h"
 #include "offline/weak_bits.h"
 
 namespace tinyot::offline {
@@ -98,7 +98,7 @@ class AuthBitMaker {
 
  private:
   void check_delta(checks::Session& session, const RunLayout& layout, AuthBits& bits) const;
-  SeedOts seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
+  BaseOts seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
                      AuthBits& bits) const;
 
   checks::Session& session_;

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "crypto/aes.h"
-#include "offline/seed_ot.h"
+#include "offline/base_ot.h"
 
 namespace tinyot::offline {
 namespace {
@@ -158,8 +158,8 @@ BitVector sides_off_the_path(const TreeShape& shape, const Delta& delta) {
 Trees make_trees(checks::Session& session, std::uint32_t k) {
   const TreeShape shape{k};
   ENSURE(k == 1 || k == 2 || k == 4);
-  const SeedOts ots =
-      seed_ots_by_public_key(session, kKappa, sides_off_the_path(shape, session.global_key()));
+  const BaseOts ots =
+      base_ots_by_public_key(session, kKappa, sides_off_the_path(shape, session.global_key()));
   // sent once, whatever the number of bits
   const net::PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", 0);
   const std::size_t sums_of_tree = 2 * (k - 1);

@@ -27,8 +27,8 @@
 #include "checks/session.h"
 #include "crypto/prg.h"
 #include "crypto/public_coins.h"
+#include "offline/base_ot.h"
 #include "offline/row_hashes.h"
-#include "offline/seed_ot.h"
 
 namespace tinyot::offline {
 

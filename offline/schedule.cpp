@@ -6,13 +6,13 @@
 
 namespace tinyot::offline {
 
-void SeedLanes::put(std::size_t run, SeedOts seeds) {
+void SeedLanes::put(std::size_t run, BaseOts seeds) {
   const std::lock_guard lock(mutex_);
   ENSURE(seeds_.emplace(run, std::move(seeds)).second);
   changed_.notify_all();
 }
 
-SeedOts SeedLanes::take(std::size_t run) {
+BaseOts SeedLanes::take(std::size_t run) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return stopped_ || seeds_.contains(run); });
   if (stopped_) throw WorkerStopped();

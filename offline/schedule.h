@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "base/cause.h"
-#include "offline/seed_ot.h"
+#include "offline/base_ot.h"
 
 namespace tinyot::offline {
 
@@ -16,15 +16,15 @@ namespace tinyot::offline {
 // thread.
 class SeedLanes {
  public:
-  void put(std::size_t run, SeedOts seeds);
+  void put(std::size_t run, BaseOts seeds);
   // Blocks until they have been put. Fails: WorkerStopped.
-  SeedOts take(std::size_t run);
+  BaseOts take(std::size_t run);
   void stop() noexcept;
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::size_t, SeedOts> seeds_;
+  std::map<std::size_t, BaseOts> seeds_;
   bool stopped_ = false;
 };
 

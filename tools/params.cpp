@@ -46,7 +46,7 @@ int params_command(const Arguments& arguments) {
   add_units(report, engine::security_of(params, estimate),
             engine::units_of(engine::requests_of(params, job)));
   if (params.profile() == Profile::Nnob12) report["labit_columns"] = params.columns_kept();
-  report["seed_ots"] = estimate.seed_ots;
+  report["seed_ots"] = estimate.base_ots;
   report["bytes_sent"] = estimate.bytes_sent;
   report["bytes_per_and"] = per_and;
   report["disk_bytes"] = estimate.disk_bytes;
@@ -64,7 +64,7 @@ int params_command(const Arguments& arguments) {
       (params.profile() == Profile::Nnob12
            ? "tau = " + std::to_string(params.columns_kept()) + " columns, "
            : "") +
-      grouped(estimate.seed_ots) + " seed OTs each way, once\n" + "traffic: each party sends " +
+      grouped(estimate.base_ots) + " base OTs each way, once\n" + "traffic: each party sends " +
       bytes_text(static_cast<double>(estimate.bytes_sent)) + ", " + bytes_text(per_and) +
       " an AND both ways together\n" +
       "memory: " + bytes_text(static_cast<double>(estimate.memory_bytes)) +

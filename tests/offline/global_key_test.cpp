@@ -23,7 +23,7 @@ SecurityParameters key_parameters() {
 }
 
 // One run as B, written step by step, with R.Gamma = `delta` for any delta.
-AuthBits run_as_b(Session& session, const SecurityParameters& params, SeedOts seeds,
+AuthBits run_as_b(Session& session, const SecurityParameters& params, BaseOts seeds,
                   std::size_t length, Delta delta) {
   LeakyBitSender sender(session, params, std::move(seeds.sent), length);
   LeakyBitReceiver receiver(session, params, std::move(seeds.received));
@@ -68,8 +68,8 @@ Outcomes two_runs(Block change) {
         }
         const RunLayout before(params, 0, 2), layout(params, kWanted, 1);
         AuthBits bits =
-            run_as_b(session, params, seed_ots_by_public_key(session, t), before.length, first);
-        SeedOts seeds = seed_ots_from_auth_bits(session, bits.mine.view(before.seeds(0), t),
+            run_as_b(session, params, base_ots_by_public_key(session, t), before.length, first);
+        BaseOts seeds = base_ots_from_auth_bits(session, bits.mine.view(before.seeds(0), t),
                                                 bits.peers.view(before.seeds(0), t));
         Session part(session, "unit", 0, session.channel(), session.log());
         of_b = run_as_b(part, params, std::move(seeds), layout.length, second);

@@ -12,8 +12,8 @@
 namespace tinyot {
 namespace {
 
-SeedOts seeds_of(std::uint64_t number) {
-  SeedOts seeds;
+BaseOts seeds_of(std::uint64_t number) {
+  BaseOts seeds;
   seeds.sent.pairs.push_back({Seed{{number, 0}}, Seed{{number, 1}}});
   return seeds;
 }

@@ -34,7 +34,7 @@ struct ScenarioKind {
 };
 const std::vector<ScenarioKind>& scenario_kinds();
 
-// From seed OTs to a circuit's outputs, on material of one profile.
+// From base OTs to a circuit's outputs, on material of one profile.
 std::vector<ScenarioKind> computations();
 // What the parties say about their stores before they make or draw something.
 std::vector<ScenarioKind> store_agreements();

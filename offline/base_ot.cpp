@@ -1,4 +1,4 @@
-#include "offline/seed_ot.h"
+#include "offline/base_ot.h"
 
 #include "base/error.h"
 #include "crypto/group.h"
@@ -130,15 +130,15 @@ class EndemicOtSender {
 
 }  // namespace
 
-SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count) {
-  return seed_ots_by_public_key(session, count, session.rng().bits(count));
+BaseOts base_ots_by_public_key(checks::Session& session, std::size_t count) {
+  return base_ots_by_public_key(session, count, session.rng().bits(count));
 }
 
-SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count, BitVector choices) {
+BaseOts base_ots_by_public_key(checks::Session& session, std::size_t count, BitVector choices) {
   ENSURE(choices.size() == count);
   const net::PhaseLog::Scope phase(session.log(), session.channel(), "seed OTs", count);
   net::Channel& channel = session.channel();
-  SeedOts ots;
+  BaseOts ots;
   EndemicOtReceiver receiver(session, std::move(choices));
   EndemicOtSender sender(session);
 
@@ -156,18 +156,18 @@ SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count, BitV
   return ots;
 }
 
-SeedOts seed_ots_from_auth_bits(checks::Session& session, MineView mine, PeersView peers) {
+BaseOts base_ots_from_auth_bits(checks::Session& session, MineView mine, PeersView peers) {
   const std::size_t count = mine.size();
   ENSURE(peers.size() == count && count <= crypto::TweakHash::kObjectsMax);
   const std::uint64_t batch = session.next_counter();
-  SeedOts ots;
+  BaseOts ots;
 
   const crypto::TweakHash hash_of_mine(session.id(),
                                        {"seed OT from bits", letter(session.me()), batch});
   ots.received.choices = BitVector(count);
   copy_bits(mine.bits, 0, ots.received.choices.words(), 0, count);
   ots.received.seeds.resize(count);
-  hash_of_mine(crypto::HashUse::SeedOt, 0, as_blocks(std::span<const Mac>(mine.macs)),
+  hash_of_mine(crypto::HashUse::BaseOt, 0, as_blocks(std::span<const Mac>(mine.macs)),
                as_blocks(std::span<Seed>(ots.received.seeds)));
 
   const crypto::TweakHash hash_of_peers(session.id(),
@@ -177,8 +177,8 @@ SeedOts seed_ots_from_auth_bits(checks::Session& session, MineView mine, PeersVi
     zero[i] = peers[i].value;
     one[i] = xor_public_bit(peers[i], session.global_key(), true).value;
   }
-  hash_of_peers(crypto::HashUse::SeedOt, 0, zero, zero);
-  hash_of_peers(crypto::HashUse::SeedOt, 0, one, one);
+  hash_of_peers(crypto::HashUse::BaseOt, 0, zero, zero);
+  hash_of_peers(crypto::HashUse::BaseOt, 0, one, one);
   ots.sent.pairs.resize(count);
   for (std::size_t i = 0; i < count; ++i) ots.sent.pairs[i] = {{zero[i]}, {one[i]}};
   return ots;

@@ -36,7 +36,7 @@ struct ReceivedSeeds {
 
 // `sent` is for the LaBit run that makes my bits, `received` for the one that makes the peer's. A
 // set serves one LaBit run only, since its pairing may be drawn only once.
-struct SeedOts {
+struct BaseOts {
   SentSeeds sent;
   ReceivedSeeds received;
 };
@@ -45,12 +45,12 @@ struct SeedOts {
 // Wire: 64 count bytes each way, then 32 count bytes each way; 2 rounds.
 // Secret: choices, scalars, all seeds.  Timing: constant in them.
 // Fails: PeerCheated("seed OT point") on a non-canonical group element.
-SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count);
+BaseOts base_ots_by_public_key(checks::Session& session, std::size_t count);
 // The same with given choices of this party as receiver.  Shapes: choices: count.
-SeedOts seed_ots_by_public_key(checks::Session& session, std::size_t count, BitVector choices);
+BaseOts base_ots_by_public_key(checks::Session& session, std::size_t count, BitVector choices);
 
 // Turns authenticated bits into OTs: for each bit the key holder has H(K), H(K ^ Delta), the MAC
 // holder H(M). Shapes: mine.size() == peers.size() == number of OTs. No traffic.
-SeedOts seed_ots_from_auth_bits(checks::Session& session, MineView mine, PeersView peers);
+BaseOts base_ots_from_auth_bits(checks::Session& session, MineView mine, PeersView peers);
 
 }  // namespace tinyot::offline

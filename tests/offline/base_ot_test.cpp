@@ -1,6 +1,6 @@
 // Base OTs from both sources: the chosen seeds are equal, the other ones are not; invalid points
 // are rejected.
-#include "offline/seed_ot.h"
+#include "offline/base_ot.h"
 
 #include "crypto/group.h"
 #include "tests/offline/dealt.h"
@@ -11,10 +11,10 @@ namespace {
 
 using namespace tinyot::test;
 
-constexpr std::size_t kSeedOts = 32;
+constexpr std::size_t kBaseOts = 32;
 
 struct BothSides {
-  SeedOts a, b;
+  BaseOts a, b;
   Outcomes outcomes;
 };
 
@@ -22,7 +22,7 @@ BothSides by_public_key(const PartyOptions& options = {}, bool expect_done = tru
   BothSides sides;
   sides.outcomes = run_sessions(
       [&](Session& session) {
-        (session.me() == Party::A ? sides.a : sides.b) = seed_ots_by_public_key(session, kSeedOts);
+        (session.me() == Party::A ? sides.a : sides.b) = base_ots_by_public_key(session, kBaseOts);
       },
       options, expect_done);
   return sides;
@@ -48,47 +48,47 @@ void expect_random_ots(const SentSeeds& sent, const ReceivedSeeds& received) {
   EXPECT_LT(ones, sent.pairs.size() * 7 / 8);
 }
 
-TEST(SeedOt, PublicKeySeedsAgreeInTheChosenSeed) {
+TEST(BaseOt, PublicKeySeedsAgreeInTheChosenSeed) {
   const BothSides sides = by_public_key();
   expect_random_ots(sides.a.sent, sides.b.received);
   expect_random_ots(sides.b.sent, sides.a.received);
 }
 
-TEST(SeedOt, MatchesTheDocumentedCost) {
+TEST(BaseOt, MatchesTheDocumentedCost) {
   run_sessions([](Session& session) {
     const ChannelCounters before = session.channel().counters();
-    seed_ots_by_public_key(session, kSeedOts);
+    base_ots_by_public_key(session, kBaseOts);
     EXPECT_EQ(session.channel().counters().bytes_sent - before.bytes_sent,
-              2 * 16 + (64 + 32) * kSeedOts);
+              2 * 16 + (64 + 32) * kBaseOts);
     EXPECT_EQ(session.channel().counters().rounds - before.rounds, 2u);
   });
 }
 
-TEST(SeedOt, AuthBitsMakeSeedsWithoutCommunication) {
-  SeedOts of[2];
+TEST(BaseOt, AuthBitsMakeSeedsWithoutCommunication) {
+  BaseOts of[2];
   run_sessions([&](Session& session) {
-    Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0),
-        of_b(session.me(), Party::B, kSeedOts, 1, 1);
+    Dealt of_a(session.me(), Party::A, kBaseOts, 1, 0),
+        of_b(session.me(), Party::B, kBaseOts, 1, 1);
     Dealt& mine = session.me() == Party::A ? of_a : of_b;
     Dealt& peers = session.me() == Party::A ? of_b : of_a;
     const std::uint64_t before = session.channel().counters().bytes_sent;
     of[static_cast<int>(session.me())] =
-        seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
+        base_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
     EXPECT_EQ(session.channel().counters().bytes_sent, before);
   });
   expect_random_ots(of[0].sent, of[1].received);
   expect_random_ots(of[1].sent, of[0].received);
 }
 
-TEST(SeedOt, RepeatedUseOfTheSameBitsGivesOtherSeeds) {
+TEST(BaseOt, RepeatedUseOfTheSameBitsGivesOtherSeeds) {
   run_sessions([](Session& session) {
-    Dealt of_a(session.me(), Party::A, kSeedOts, 1, 0),
-        of_b(session.me(), Party::B, kSeedOts, 1, 1);
+    Dealt of_a(session.me(), Party::A, kBaseOts, 1, 0),
+        of_b(session.me(), Party::B, kBaseOts, 1, 1);
     Dealt& mine = session.me() == Party::A ? of_a : of_b;
     Dealt& peers = session.me() == Party::A ? of_b : of_a;
-    const SeedOts first = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
-    const SeedOts second = seed_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
-    for (std::size_t i = 0; i < kSeedOts; ++i)
+    const BaseOts first = base_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
+    const BaseOts second = base_ots_from_auth_bits(session, mine.mine.view(), peers.peers.view());
+    for (std::size_t i = 0; i < kBaseOts; ++i)
       EXPECT_FALSE(same_seed(first.received.seeds[i], second.received.seeds[i]));
   });
 }
@@ -100,20 +100,20 @@ Deviation replace_point(const char* tag, std::size_t index, const Point& point) 
   };
 }
 
-TEST(SeedOt, EitherSideRejectsInvalidPoints) {
+TEST(BaseOt, EitherSideRejectsInvalidPoints) {
   Point identity{}, ones{}, odd{};
   ones.bytes.fill(0xFF);
   odd.bytes[0] = 1;
   for (const Party cheater : {Party::A, Party::B}) {
     for (const Point& point : {identity, ones, odd}) {
-      for (const std::size_t index : {std::size_t{0}, kSeedOts - 1, 2 * kSeedOts - 1})
+      for (const std::size_t index : {std::size_t{0}, kBaseOts - 1, 2 * kBaseOts - 1})
         EXPECT_TRUE(caught_by(
             of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.r", index, point)),
                              false)
                    .outcomes,
                peer_of(cheater)),
             "seed OT point"));
-      for (const std::size_t index : {std::size_t{0}, kSeedOts - 1})
+      for (const std::size_t index : {std::size_t{0}, kBaseOts - 1})
         EXPECT_TRUE(caught_by(
             of(by_public_key(options_with(cheater, 1, replace_point("seed_ot.s", index, point)),
                              false)
@@ -125,13 +125,13 @@ TEST(SeedOt, EitherSideRejectsInvalidPoints) {
 }
 
 // Another valid point makes this OT wrong for both parties, but no other OT.
-TEST(SeedOt, AlteredPointAffectsOneOtOnly) {
+TEST(BaseOt, AlteredPointAffectsOneOtOnly) {
   const BothSides sides = by_public_key(options_with(
       Party::B, 1, [](std::string_view tag, std::size_t, std::vector<std::byte>& payload) {
         if (tag == "seed_ot.r")
           std::swap_ranges(payload.begin(), payload.begin() + 32, payload.begin() + 32);
       }));
-  for (std::size_t i = 0; i < kSeedOts; ++i) {
+  for (std::size_t i = 0; i < kBaseOts; ++i) {
     const SeedPair& pair = sides.a.sent.pairs[i];
     EXPECT_EQ(
         same_seed(sides.b.received.seeds[i], sides.b.received.choices[i] ? pair.one : pair.zero),

@@ -11,26 +11,26 @@
 // Wire: 96 bytes per item and party.
 #include "bench/offline/kernel_seconds.h"
 #include "bench/offline/stage.h"
-#include "offline/seed_ot.h"
+#include "offline/base_ot.h"
 
 namespace tinyot::bench {
 namespace {
 
 constexpr std::size_t kCount = 256;
 
-class SeedOtParty final : public StageParty {
+class BaseOtParty final : public StageParty {
  public:
-  void repeat(Session& part) override { seed_ots_by_public_key(part, kCount); }
+  void repeat(Session& part) override { base_ots_by_public_key(part, kCount); }
 };
 
-void seed_ots(benchmark::State& state) {
+void base_ots(benchmark::State& state) {
   const StageCost cost =
-      measure_stage(state, [](Session&) { return std::make_unique<SeedOtParty>(); });
+      measure_stage(state, [](Session&) { return std::make_unique<BaseOtParty>(); });
   const double multiples = 2 * times_base_seconds() + 3 * times_seconds();
   report(state, cost, kCount,
          {.bound = multiples, .kernels = multiples + 4 * hash_to_group_seconds()});
 }
-BENCHMARK(seed_ots)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(base_ots)->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tinyot::bench
