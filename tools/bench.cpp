@@ -13,7 +13,7 @@
 namespace tinyot::tools {
 namespace {
 
-// A field as RFC 4180 has it.
+// A field in the syntax of RFC 4180.
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -27,7 +27,7 @@ Table::Style Table::style_from(const std::string& format) {
   if (format == "text") return Style::Columns;
   if (format == "json") return Style::JsonLines;
   if (format == "csv") return Style::Csv;
-  throw UsageError("--format is text, json or csv here, not '" + format + "'");
+  throw UsageError("--format must be text, json or csv here, not '" + format + "'");
 }
 
 void Table::add(const Json& row) {
@@ -98,7 +98,7 @@ int bench_command(const Arguments& arguments) {
   if (verb == "fig17") return bench_fig17(rest);
   if (verb == "ot") return bench_ot(rest);
   if (verb != "--help")
-    throw UsageError("tinyot bench wants offline, online, fig17 or ot; see tinyot bench --help");
+    throw UsageError("tinyot bench needs offline, online, fig17 or ot; see tinyot bench --help");
   std::cout << "Usage: tinyot bench offline | online | fig17 | ot; each has its own "
                "--help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
   return 0;

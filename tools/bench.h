@@ -17,8 +17,8 @@ int bench_online(const Arguments& arguments);
 int bench_fig17(const Arguments& arguments);
 int bench_ot(const Arguments& arguments);
 
-// Rows of a table as they come: JSON lines, CSV (RFC 4180, with line feeds), or columns for
-// people. All rows have the same scalar fields; in CSV and text nested fields (the per-phase
+// Prints the rows of a table as they are added: as JSON lines, as CSV (RFC 4180, with line feeds),
+// or in columns. All rows have the same scalar fields; in CSV and text nested fields (the per-phase
 // split) are left out.
 class Table {
  public:
@@ -34,18 +34,19 @@ class Table {
   bool first_ = true;
 };
 
-// 3,4,5 or 2^14..2^20 (each twice the one before), mixed.  Fails: UsageError naming the option.
+// Lists such as 3,4,5 and ranges such as 2^14..2^20 (each twice the one before), also mixed. Fails:
+// UsageError naming the option.
 std::vector<std::uint64_t> parse_sizes(const std::string& option, const std::string& text);
 std::vector<std::string> parse_names(const std::string& text);
 
 double median(std::vector<double> values);
 
-// The report of a job that is measured. Fails: Error if it has ended otherwise than well.
+// The report of a measured job. Fails: Error if the job failed.
 struct JobResult;
 Json succeed(const JobResult& result);
 
-// Fails: Error if the joined report of both parties has another output than the plain evaluator, in
-// any lane, at a party that learns it.
+// Compares the outputs in the joint report of both parties with those of the plain evaluator.
+// Fails: Error if an output differs in any lane, at a party that learns it.
 void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const Json& report);
 
 // Gates of one AES block as the paper counts them, and ANDs of one block here.

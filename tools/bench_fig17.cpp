@@ -80,7 +80,8 @@ int bench_fig17(const Arguments& arguments) {
   line.options()
       .value("max-blocks", "the largest row to run", "135")
       .value("profile", "nnob12 or fast", "nnob12")
-      .value("labit-columns", "nnob12: theorem, or experiment as the paper's own runs", "theorem")
+      .value("labit-columns", "nnob12: theorem, or experiment as in the paper's own runs",
+             "theorem")
       .value("unit", "ANDs that are permuted together; default: the profile's");
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;

@@ -1,4 +1,4 @@
-// `tinyot bench offline`: preprocessing over bucket size, sigma, unit and columns, one row each.
+// `tinyot bench offline`: preprocessing for combinations of parameters, one row each.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -17,7 +17,7 @@ bool is_fast(const PreprocessJob& point) { return point.parameters.profile == Pr
 bool is_nnob12(const PreprocessJob& point) { return !is_fast(point); }
 bool is_any(const PreprocessJob&) { return true; }
 
-// Each value for each point there is, of those that the option concerns.
+// Combines each point that the option concerns with each value.
 template <class Value, class Set>
 void vary(std::vector<PreprocessJob>& points, const std::vector<Value>& values, Set set,
           bool (*concerned)(const PreprocessJob&) = is_any) {
@@ -41,15 +41,15 @@ double sum_over_phases(const Json& report, const char* field) {
   return sum;
 }
 
-// Uses what the job's two parties will take once before, as a machine that has been at work for a
-// while has.
+// Uses the memory that the job's two parties will need once in advance, as on a machine that has
+// been running for a while.
 void warm_up(const engine::PreprocessRequest& job) {
   const engine::JobEstimate estimate = engine::estimate_of(engine::planned(job));
   engine::use_memory_once(std::min(2 * (estimate.memory_bytes + estimate.disk_bytes),
                                    engine::available_memory_bytes() / 2));
 }
 
-// One job into stores that are thrown away; its report.
+// Runs one job into temporary stores; returns its report.
 Json measure(const PreprocessJob& job, const LocalLink& link) {
   const engine::TemporaryDirectory dir;
   const JobResult result = preprocess_locally(job, dir.path(), link);
@@ -124,13 +124,13 @@ int bench_offline(const Arguments& arguments) {
       .value("ands", "ANDs of each job, a list; default: one unit")
       .value("threads", "workers of each party, a list", "1")
       .value("repeat", "runs of each row; the median is shown", "1")
-      .value("store", "yes, or no: material is made and dropped; a list", "yes");
+      .value("store", "yes, or no: material is made and discarded; a list", "yes");
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
   Table table(Table::style_from(line.text("format")));
   const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t repeat = line.size("repeat");
-  if (repeat < 1 || repeat > 100) throw UsageError("--repeat goes from 1 to 100");
+  if (repeat < 1 || repeat > 100) throw UsageError("--repeat is out of range: 1 to 100");
   const auto sizes = [&](const std::string& option) {
     return parse_sizes(option, line.text(option));
   };
@@ -172,7 +172,7 @@ int bench_offline(const Arguments& arguments) {
   if (line.has("bucket")) {
     vary(points, sizes("bucket"), [&](PreprocessJob& point, std::uint64_t bucket) {
       point.parameters.bucket = small(bucket);
-      point.parameters.weak_allowed = true;  // the row says what it reaches
+      point.parameters.weak_allowed = true;  // the row reports the security reached
     });
   }
   if (line.has("ands"))
@@ -182,14 +182,14 @@ int bench_offline(const Arguments& arguments) {
        [](PreprocessJob& point, std::uint64_t threads) { point.threads = threads; });
 
   vary(points, names("store"), [](PreprocessJob& point, const std::string& name) {
-    if (name != "yes" && name != "no") throw UsageError("--store is yes or no, not '" + name + "'");
+    if (name != "yes" && name != "no")
+      throw UsageError("--store must be yes or no, not '" + name + "'");
     point.stores = name == "yes";
   });
 
   for (const PreprocessJob& point : points) {
     warm_up(point);
-    // The links take turns, so that they are compared on the same machine, whatever it does
-    // besides.
+    // The links alternate, so that other load on the machine affects them alike.
     std::vector<std::vector<Json>> runs(links.size());
     for (std::uint64_t i = 0; i < repeat; ++i)
       for (std::size_t link = 0; link < links.size(); ++link)

@@ -1,4 +1,4 @@
-// `tinyot bench online`: the online phase on stored material, one row a circuit and number of
+// `tinyot bench online`: the online phase on stored material, one row per circuit and number of
 // lanes; results are compared with the plain evaluator's.
 #include <algorithm>
 #include <chrono>
@@ -61,7 +61,7 @@ InputTexts random_inputs(const NamedCircuit& circuit, crypto::Rng& rng) {
   return inputs;
 }
 
-// As many messages each way as a run has rounds, with nothing to compute: what its round trips take
+// As many messages each way as a run has rounds, without computation: the time of the round trips
 // alone.
 double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   const Json report = succeed(run_pair(
@@ -162,7 +162,7 @@ Json measure(const OnlineBench& bench, const LocalLink& link, const Row& row) {
 
 std::vector<Row> rows_from(const CommandLine& line) {
   if (!line.has("circuit")) {
-    if (line.has("lanes")) throw UsageError("--lanes goes with --circuit");
+    if (line.has("lanes")) throw UsageError("--lanes requires --circuit");
     return kSuite;
   }
   std::vector<Row> rows;
@@ -192,13 +192,13 @@ int bench_online(const Arguments& arguments) {
   CommandLine line("tinyot bench online [options]",
                    "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
   line.options()
-      .value(
-          "circuit",
-          "a circuit, as levenshtein:rows=200, or a file; default: a suite of circuits and sizes")
-      .value("lanes", "sizes as 1,512 or 2^9..2^12; default: 1")
-      .value("repeat", "runs of each row; the median counts", "3")
+      .value("circuit",
+             "a circuit, such as levenshtein:rows=200, or a file; default: a suite of circuits and "
+             "sizes")
+      .value("lanes", "sizes, such as 1,512 or 2^9..2^12; default: 1")
+      .value("repeat", "runs of each row; the median is shown", "3")
       .value("window", "gates that are layered together")
-      .flag("live", "make the material meanwhile, instead of before");
+      .flag("live", "make the material during the run instead of before");
   add_parameter_options(line.options());
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;

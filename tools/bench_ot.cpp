@@ -1,4 +1,4 @@
-// `tinyot bench ot`: the OT extension, A the sender and B the receiver, one row a kind and k.
+// `tinyot bench ot`: the OT extension, with A as sender and B as receiver, one row per kind and k.
 #include <algorithm>
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ namespace tinyot::tools {
 namespace {
 
 constexpr std::uint64_t kCountMax = std::uint64_t{1} << 36;
-// made into the same memory again and again
+// of one round; all rounds use the same memory
 constexpr std::uint64_t kRoundOts = std::uint64_t{1} << 17;
 constexpr std::uint64_t kDomain = 0;
 
@@ -27,7 +27,7 @@ struct OtJob {
   std::uint64_t ots() const { return directions() * rounds * round_ots; }
 };
 
-// A party's work of one round, in memory of its own.
+// A party's work in one round, in its own memory.
 using Round = std::function<void()>;
 
 SecretVector<Block> random_blocks(checks::Session& session, std::size_t count) {
@@ -87,14 +87,13 @@ constexpr Kind kKinds[] = {{"abits", both_ways, both_ways},    {"delta", sending
 const Kind& kind_from(const std::string& name) {
   for (const Kind& kind : kKinds)
     if (kind.name == name) return kind;
-  throw UsageError("--kind is abits, delta, random, random-for, correlated or chosen, not '" +
+  throw UsageError("--kind must be abits, delta, random, random-for, correlated or chosen, not '" +
                    name + "'");
 }
 
 std::string name_of_repeat(std::uint64_t number) { return "repeat " + std::to_string(number); }
 
-// One party's part of a row: a session, the trees, a round that is not measured, the rounds that
-// are.
+// One party's part of a row: a session, the trees, a warm-up round, the measured rounds.
 JobResult be_party(const OtJob& job, Party party, const engine::Endpoint& endpoint) {
   engine::Connector connector(endpoint);
   const std::unique_ptr<net::Channel> channel = connector.open();
@@ -166,14 +165,16 @@ int bench_ot(const Arguments& arguments) {
       "tinyot bench ot [options]",
       "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
   line.options()
-      .value("count", "OTs of a row; beyond 2^17 rounded up to a multiple of that", "2^22")
+      .value("count", "OTs of a row; above 2^17 rounded up to a multiple of it", "2^22")
       .value("kind",
              "a list of: delta (x1 = x0 ^ Delta), random, random-for (given choices), correlated "
              "(given offsets), chosen (given messages), and abits: "
              "delta both ways at once, OTs of both counted",
              "abits,delta,random,random-for,correlated,chosen")
-      .value("softspoken-k", "bits of Delta a tree, a list of 1, 2, 4: more work, less traffic",
-             "2")
+      .value(
+          "softspoken-k",
+          "bits of Delta per tree, a list of 1, 2, 4: with more bits, more work and less traffic",
+          "2")
       .value("repeat", "runs of each row; the median is shown", "1");
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
@@ -185,7 +186,7 @@ int bench_ot(const Arguments& arguments) {
   job.round_ots = std::min(count, kRoundOts);
   job.rounds = (count + job.round_ots - 1) / job.round_ots;
   job.repeat = line.size("repeat");
-  if (job.repeat < 1 || job.repeat > 100) throw UsageError("--repeat goes from 1 to 100");
+  if (job.repeat < 1 || job.repeat > 100) throw UsageError("--repeat is out of range: 1 to 100");
   const std::vector<std::string> kinds = parse_names(line.text("kind"));
   for (const std::string& kind : kinds) kind_from(kind);
   const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.text("softspoken-k"));

@@ -40,7 +40,7 @@ int list(const Arguments& arguments) {
     families.push_back(
         {{"name", family.name}, {"description", family.description}, {"parameters", parameters}});
   }
-  text += "Parameters are given behind the name, as in levenshtein:rows=200,columns=1000\n";
+  text += "Parameters follow the name, as in levenshtein:rows=200,columns=1000\n";
   print_report(line.common().format, {{"circuits", names}, {"families", families}}, text);
   return 0;
 }
@@ -116,15 +116,15 @@ int eval(const Arguments& arguments) {
   return 0;
 }
 
-// A file that appears under its name when it is whole, and replaces what had the name; until then
-// it stands beside it.
+// A file that is written under a temporary name and renamed when it is complete; it replaces an
+// existing file.
 class NewFile {
  public:
   explicit NewFile(const std::string& path)
       : path_(path), part_(path + ".part-" + std::to_string(::getpid())) {
     if (std::error_code error;
         std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error))
-      throw UsageError(path + " is there and is not a regular file");
+      throw UsageError(path + " exists and is not a regular file");
     stream_.open(part_, std::ios::binary | std::ios::trunc);
     if (!stream_) fail();
   }
@@ -159,9 +159,9 @@ int convert(const Arguments& arguments) {
   CommandLine line = circuit_line("convert", " --output FILE",
                                   "tinyot circuit convert aes128 --output aes128.txt");
   line.options()
-      .value("output", "Bristol Fashion file to write; it appears under its name when it is whole")
+      .value("output", "Bristol Fashion file to write; it gets its name only when it is complete")
       .flag("forget-receivers",
-            "convert it although the file loses who owns an input or who learns an output: it is "
+            "convert even if the file loses who owns an input or who learns an output: it is "
             "read with input 1 as B's, "
             "the others as A's, and outputs to both, unless --owner and --to say otherwise");
   if (!line.parse(arguments)) return 0;
@@ -169,13 +169,13 @@ int convert(const Arguments& arguments) {
   const std::string path = line.required("output");
   const LostRoles lost = roles_lost_in_file(circuit.info());
   if (!lost.text.empty() && !line.has("forget-receivers"))
-    throw UsageError("a circuit file does not say that " + lost.text +
+    throw UsageError("a circuit file cannot record that " + lost.text +
                      ": convert it with --forget-receivers, and use the file with " + lost.options);
   NewFile file(path);
   circuit::write_bristol_fashion(circuit.circuit(), file.stream());
   file.finish();
   if (!lost.text.empty())
-    std::cerr << "tinyot: " + path + " does not say that " + lost.text + ": use it with " +
+    std::cerr << "tinyot: " + path + " does not record that " + lost.text + ": use it with " +
                      lost.options + "\n"
               << std::flush;
   const std::uint64_t bytes = std::filesystem::file_size(path);
@@ -204,12 +204,12 @@ int circuit_command(const Arguments& arguments) {
       "Each has its own --help.\n\n"
       "A FILE is in the Bristol Fashion, in the older Bristol format, or a list of gates with "
       "truth tables (Lindell, Pinkas,\n"
-      "Smart 2008; the widths of its input bundles are given by --bundles 16,16). Which one it is "
-      "shows in its text.\n"
+      "Smart 2008; the widths of its input bundles are given by --bundles 16,16). The format is "
+      "recognised from the text.\n"
       "convert writes Bristol Fashion.\n\n"
       "Example:\n  tinyot circuit info aes128\n";
   if (verb != "--help")
-    throw UsageError("tinyot circuit wants list, info, eval or convert; see tinyot circuit --help");
+    throw UsageError("tinyot circuit needs list, info, eval or convert; see tinyot circuit --help");
   print_report(Format::Text, {}, help);
   return 0;
 }

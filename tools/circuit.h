@@ -1,5 +1,5 @@
-// `tinyot circuit list | info | eval | convert`: what circuits there are, what they cost, what they
-// compute in the clear, and any of them as a file.
+// `tinyot circuit list | info | eval | convert`: lists circuits, shows their costs, evaluates them
+// in the clear, and writes them to files.
 #pragma once
 
 #include "tools/command_line.h"

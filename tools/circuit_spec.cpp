@@ -22,10 +22,10 @@ namespace {
 Party parse_party(const std::string& option, const std::string& text) {
   if (text == "A" || text == "a") return Party::A;
   if (text == "B" || text == "b") return Party::B;
-  throw UsageError("--" + option + " wants A or B, not '" + text + "'");
+  throw UsageError("--" + option + " must be A or B, not '" + text + "'");
 }
 
-// Until its end, past any buffer that would keep it.
+// Reads to the end, without a buffer that would retain the text.
 SecretText read_all(int descriptor, const std::string& name) {
   constexpr std::size_t kPart = std::size_t{1} << 16;
   SecretText text;
@@ -46,7 +46,7 @@ SecretText read_file(const std::string& path) {
   return read_all(file.get(), path);  // which fails if it could not be opened
 }
 
-// Splits at commas and white space; empty pieces do not count.
+// Splits at commas and white space; empty pieces are ignored.
 std::vector<std::string_view> split_values(std::string_view text) {
   constexpr std::string_view kBetween = ", \n\r\t";
   std::vector<std::string_view> pieces;
@@ -64,10 +64,10 @@ std::vector<std::uint32_t> parse_widths(const std::string& text) {
   for (const std::string_view piece : split_values(text)) {
     const std::uint64_t width = parse_size("bundles", std::string(piece));
     if (width == 0 || width > UINT32_MAX)
-      throw UsageError("--bundles wants widths in bits as 16,16, not '" + text + "'");
+      throw UsageError("--bundles takes widths in bits, such as 16,16, not '" + text + "'");
     widths.push_back(static_cast<std::uint32_t>(width));
   }
-  if (widths.empty()) throw UsageError("--bundles wants widths in bits as 16,16");
+  if (widths.empty()) throw UsageError("--bundles takes widths in bits, such as 16,16");
   return widths;
 }
 
@@ -107,7 +107,7 @@ engine::LoadedCircuit load(const CircuitSpec& spec) {
   if (spec.lanes && spec.blocks) throw UsageError("give --lanes or --blocks, not both");
   const std::uint64_t lanes = spec.blocks.value_or(spec.lanes.value_or(1));
   if (lanes < 1 || lanes > engine::LoadedCircuit::kLanesMax)
-    throw UsageError("--lanes and --blocks go from 1 to 2^24");
+    throw UsageError("--lanes or --blocks is out of range: 1 to 2^24");
   if (auto found = engine::LoadedCircuit::generated(spec.name, lanes)) {
     if (!spec.owners.empty() || spec.receiver || spec.bundles)
       throw UsageError("--owner, --to and --bundles are for circuit files; " + spec.name +
@@ -124,14 +124,14 @@ engine::LoadedCircuit load(const CircuitSpec& spec) {
 }  // namespace
 
 void add_circuit_options(Options& options) {
-  options.value("lanes", "evaluate the circuit n times side by side; values are lists")
+  options.value("lanes", "evaluate the circuit n times in parallel; values are lists")
       .value("blocks", "lanes that are the blocks of one message (aes128)")
       .value("sbox", "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")
-      .values("owner", "i=A|B: who gives input bundle i of a circuit file")
+      .values("owner", "i=A|B: owner of input bundle i of a circuit file")
       .value("to", "A or B: who learns the outputs of a circuit file; default: both")
-      .value(
-          "bundles",
-          "widths of the input bundles, as 16,16, of a file that has only gates with truth tables")
+      .value("bundles",
+             "widths of the input bundles, such as 16,16, for a file that has only gates with "
+             "truth tables")
       .value("bit-order", "lsb or msb: which bit of a value is wire 0 of a bundle", "lsb");
 }
 
@@ -146,7 +146,7 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
   if (line.has("bundles")) spec.bundles = line.text("bundles");
   const std::string& order = line.text("bit-order");
   if (order != "lsb" && order != "msb")
-    throw UsageError("--bit-order is lsb or msb, not '" + order + "'");
+    throw UsageError("--bit-order must be lsb or msb, not '" + order + "'");
   spec.msb_first = order == "msb";
   spec.lanes = line.optional_size("lanes");
   spec.blocks = line.optional_size("blocks");
@@ -216,7 +216,7 @@ circuit::LaneValues NamedCircuit::parse(std::size_t input, std::string_view text
     pieces = split_blocks(pieces[0], digits);
   if (pieces.size() != wanted)
     throw UsageError("input " + bundle.name + ": " + std::to_string(pieces.size()) +
-                     " values given, " + std::to_string(wanted) + " wanted" +
+                     " values given, " + std::to_string(wanted) + " expected" +
                      (bundle.format == circuit::ValueFormat::Bytes
                           ? " of " + std::to_string(digits) + " hex digits each"
                           : ""));

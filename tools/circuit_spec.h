@@ -1,4 +1,4 @@
-// A circuit as a command line names it, and the values that go in and come out by name.
+// A circuit as named on a command line, and its input and output values by name.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace tinyot::tools {
 
-// Options that choose a circuit and say how its values are written.
+// Options that choose a circuit and the format of its values.
 struct CircuitSpec {
   std::string name;                         // of a generator, or a file
   std::vector<std::string> owners;          // i=A|B
@@ -30,16 +30,16 @@ struct CircuitSpec {
 void add_circuit_options(Options& options);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 
-// The owners and receivers of a circuit that its file would lose: circuit files name none, and are
-// read with default ones.
+// The owners and receivers that a circuit loses in a file: circuit files record none, and are read
+// with defaults.
 struct LostRoles {
-  std::string text;     // what is lost, for people; empty if nothing is
-  std::string options;  // what restores it when the file is used
+  std::string text;     // what is lost, for messages; empty if nothing is
+  std::string options;  // options that restore it when the file is used
 };
 // Fails: UsageError if no options restore it, as outputs of one file have the same receivers.
 LostRoles roles_lost_in_file(const circuit::CircuitInfo& info);
 
-// A circuit ready to run, and how its values look.
+// A circuit ready to run, and the format of its values.
 class NamedCircuit : public engine::LoadedCircuit {
  public:
   // Fails: UsageError (unknown name, unreadable or malformed file, options that do not fit).
@@ -48,7 +48,7 @@ class NamedCircuit : public engine::LoadedCircuit {
   // The lanes are the blocks of one message: its value, and the outputs, are one string.
   bool has_blocks() const { return blocks_; }
 
-  // Index of an input (output) bundle. Fails: UsageError with the names that there are.
+  // Index of an input (output) bundle. Fails: UsageError with the existing names.
   std::size_t input_index(const std::string& name) const;
   std::size_t output_index(const std::string& name) const;
 
@@ -57,7 +57,7 @@ class NamedCircuit : public engine::LoadedCircuit {
   // bundle, never the value.
   circuit::LaneValues parse(std::size_t input, std::string_view text) const;
 
-  // The same the other way: a list with --lanes, otherwise a string (with blocks, of all of them).
+  // The reverse of parse: a list with --lanes, otherwise a string (with blocks, of all of them).
   Json print(std::size_t output, const circuit::LaneValues& values) const;
 
  private:

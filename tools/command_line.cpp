@@ -19,7 +19,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   return value;
 }
 
-// A message about an option may quote what was typed behind its "=", which may be secret.
+// A message about an option may quote the text after its "=", which may be secret.
 std::string without_values(std::string message) {
   for (auto equals = message.find('='); equals != std::string::npos;
        equals = message.find('=', equals + 1)) {
@@ -29,7 +29,7 @@ std::string without_values(std::string message) {
   return message;
 }
 
-// The same options, as the library has them.
+// The same options in the form of Boost.Program_options.
 po::options_description described(const Options& options) {
   po::options_description description("Options", 100);
   for (const Option& option : options) {
@@ -89,7 +89,7 @@ Options& Options::values(std::string name, std::string help) {
 
 CommandLine::CommandLine(std::string usage, std::string example)
     : usage_(std::move(usage)), example_(std::move(example)) {
-  options_.flag("help", "this text")
+  options_.flag("help", "print this text")
       .value("format", "text or json: one object on stdout", "text")
       .flag("quiet", "no progress and no log lines");
 }
@@ -141,7 +141,7 @@ std::optional<std::uint64_t> CommandLine::optional_size(const std::string& name)
 CommonOptions CommandLine::common() const {
   const std::string& format = text("format");
   if (format != "text" && format != "json")
-    throw UsageError("--format is text or json, not '" + format + "'");
+    throw UsageError("--format must be text or json, not '" + format + "'");
   return {format == "json" ? Format::Json : Format::Text, has("quiet")};
 }
 
@@ -160,13 +160,14 @@ std::pair<std::string, std::string> split_assignment(const std::string& option,
                                                      const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw UsageError("--" + option + " wants NAME=VALUE");
+    throw UsageError("--" + option + " takes NAME=VALUE");
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 void add_timeout_options(Options& options) {
   options.value("connect-timeout", "seconds to wait for the peer at the start", "60")
-      .value("idle-timeout", "seconds without progress after which the peer counts as gone", "120");
+      .value("idle-timeout", "seconds without progress after which the connection is given up",
+             "120");
 }
 
 net::TcpTimeouts timeouts_from(const CommandLine& line) {
@@ -183,7 +184,7 @@ Party party_from(const CommandLine& line) {
   const std::string text = line.required("party");
   if (text == "A" || text == "a") return Party::A;
   if (text == "B" || text == "b") return Party::B;
-  throw UsageError("--party is A or B, not '" + text + "'");
+  throw UsageError("--party must be A or B, not '" + text + "'");
 }
 
 }  // namespace tinyot::tools

@@ -25,8 +25,7 @@ struct CommonOptions {
   bool quiet = false;
 };
 
-// An option of a subcommand: what is typed behind its name, what help says of it, and its value
-// where none is typed.
+// An option of a subcommand: its name, its help text, the values that it takes, and its default.
 struct Option {
   enum class Takes { Nothing, Value, Values, Several };
   std::string name, help;
@@ -41,7 +40,7 @@ class Options {
   Options& value(std::string name, std::string help, std::optional<std::string> by_default = {});
   // May be given more than once.
   Options& values(std::string name, std::string help);
-  // The same, and several behind one name, as a shell makes them of a pattern.
+  // The same, also with several values after one name, as a shell expands a pattern.
   Options& several(std::string name, std::string help);
 
   auto begin() const { return options_.begin(); }
@@ -65,9 +64,9 @@ class CommandLine {
   bool parse(const Arguments& arguments);
 
   bool has(const std::string& name) const { return values_.contains(name); }
-  // It has been typed, and is not there by default.
+  // Whether the option was given, and does not only have its default.
   bool given(const std::string& name) const { return has(name) && !values_.at(name).by_default; }
-  // The value of an option that is there.
+  // The value of an option that is present.
   const std::string& text(const std::string& name) const { return values_.at(name).texts.at(0); }
   // A required option's text. Fails: UsageError if it is missing.
   const std::string& required(const std::string& name) const;
@@ -79,7 +78,7 @@ class CommandLine {
 
  private:
   struct Typed {
-    std::vector<std::string> texts;  // none of a flag
+    std::vector<std::string> texts;  // none for a flag
     bool by_default;
   };
   std::string usage_, example_;

@@ -12,7 +12,7 @@ namespace tinyot::tools {
 
 int demo_command(const Arguments& arguments);
 
-// Fails: Error if the report of B's run has another ciphertext than AES by Crypto++.
+// Fails: Error if the ciphertext in the report of B's run differs from that of AES by Crypto++.
 void check_ciphertext(const Json& report, const crypto::AesBytes& key,
                       const std::vector<crypto::AesBytes>& message);
 

@@ -12,15 +12,18 @@ void print_rejection(const std::string& text, Remedy remedy) {
 
 void add_endpoint_options(Options& options) {
   options.value("party", "A or B")
-      .value("listen", "HOST:PORT to wait for the peer at")
-      .value("connect", "HOST:PORT where the peer waits")
-      .value("key",
-             "FILE of this party's private key and certificate (tinyot keygen); needed unless the "
-             "address is a loopback one")
-      .value("peer-key",
-             "fingerprint of the peer's key, or @FILE with it or with the peer's certificate")
+      .value("listen", "HOST:PORT to listen on for the peer")
+      .value("connect", "HOST:PORT where the peer listens")
+      .value(
+          "key",
+          "FILE of this party's private key and certificate (tinyot keygen); required unless the "
+          "address is a loopback address")
+      .value(
+          "peer-key",
+          "fingerprint of the peer's key, or @FILE with the fingerprint or the peer's certificate")
       .flag("insecure-plaintext",
-            "no TLS although the address is not a loopback one: inside a tunnel that encrypts and "
+            "no TLS although the address is not a loopback address: inside a tunnel that encrypts "
+            "and "
             "authenticates");
   add_timeout_options(options);
 }
@@ -44,7 +47,7 @@ engine::Endpoint endpoint_from(const CommandLine& line) {
   if (!plaintext) engine::require_authenticated(endpoint);
   std::cerr << "tinyot: WARNING: --insecure-plaintext: nothing on the way to " +
                    net::text_of(endpoint.address) +
-                   " is encrypted, and any process that answers there passes for the peer;"
+                   " is encrypted, and any process that answers there is taken for the peer;"
                    " this is safe only inside a tunnel that encrypts and authenticates\n"
             << std::flush;
   return endpoint;

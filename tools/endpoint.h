@@ -1,5 +1,5 @@
-// Where a party finds its peer, and how each makes sure that it is the other: --listen or
-// --connect, --key and --peer-key.
+// How a party connects to its peer, and how the two authenticate each other: --listen or --connect,
+// --key and --peer-key.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,10 @@ void add_endpoint_options(Options& options);
 void print_rejection(const std::string& text, Remedy remedy);
 
 // TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with
-// --insecure-plaintext, which is warned of. Fails: UsageError, if a key is missing with how to make
-// one; and for a key or fingerprint that cannot be used.
+// --insecure-plaintext, after a warning. Fails: UsageError if a key is missing, with instructions
+// for making one, or if a key or fingerprint cannot be used.
 engine::Endpoint endpoint_from(const CommandLine& line);
-// The same for a subcommand that can do without; --peer stands for --connect.
+// The same for a subcommand that does not need a peer; --peer is another name of --connect.
 std::optional<engine::Endpoint> optional_endpoint_from(const CommandLine& line);
 
 }  // namespace tinyot::tools

@@ -119,7 +119,7 @@ Failure current_failure() {
     return {error.status(), error.what(), error.remedy(), {}};
   } catch (const std::bad_alloc&) {
     const std::string remedy =
-        "use a smaller --unit or fewer --lanes (tinyot params estimates what a unit takes)";
+        "use a smaller --unit or fewer --lanes (tinyot params estimates the memory of a unit)";
     return {ExitStatus::Failure, joined("out of memory", remedy), remedy, {}};
   } catch (const std::exception& error) {
     return {ExitStatus::Failure, error.what(), {}, {}};

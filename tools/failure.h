@@ -1,4 +1,4 @@
-// The end of a command that failed: its message on stderr, its exit status, and its report.
+// Failures of a command: the message on stderr, the exit status, and the report.
 #pragma once
 
 #include <stdexcept>
@@ -21,7 +21,7 @@ enum class ExitStatus : int {
   Disagreement = 6,
 };
 
-// A failure of the command itself, or of one that it ran, which ends with that one's status.
+// A failure of the command itself, or of a job that it ran, whose exit status it takes over.
 class CommandError : public std::runtime_error {
  public:
   explicit CommandError(const std::string& message, ExitStatus status = ExitStatus::Failure,
@@ -43,17 +43,17 @@ struct Failure {
   std::string phase;    // of a network error; else empty
 };
 
-// A message with what this command's options can do about it.
+// The message, followed by the remedy in terms of this command's options.
 std::string with_remedy(const std::string& message, Remedy remedy);
 
-// The exception at hand. To be called in a catch block.
+// Describes the current exception. To be called in a catch block.
 Failure current_failure();
 
 // A line on stderr.
 void print_failure(const std::string& prefix, const Failure& failure);
 
-// What a command that failed reports as JSON: {"error": {class, phase, message, remedy}}, the phase
-// and the remedy where there is one.
+// The JSON report of a failed command: {"error": {class, phase, message, remedy}}, without the
+// phase or remedy if there is none.
 Json failure_report(const Failure& failure);
 bool is_failure_report(const Json& report);
 

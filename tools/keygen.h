@@ -1,4 +1,4 @@
-// `tinyot keygen`: makes a party's key, with a certificate for it, and says its fingerprint.
+// `tinyot keygen`: makes a party's key and its certificate, and prints the fingerprint.
 #pragma once
 
 #include "tools/command_line.h"

@@ -56,7 +56,7 @@ int local_run(const Arguments& arguments) {
 
 JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
                              const LocalLink& link) {
-  // Refused once, before there are two processes to refuse it.
+  // Checked once here, so that the two processes do not both refuse it.
   check_memory(engine::planned(job), 2, engine::available_memory_bytes());
   std::error_code error;
   std::filesystem::create_directories(dir, error);

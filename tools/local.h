@@ -9,7 +9,7 @@ namespace tinyot::tools {
 
 JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
                              const LocalLink& link);
-// `job.inputs` are of both parties; each is handed its own.
+// `job.inputs` has the inputs of both parties; each party receives its own.
 JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const LocalLink& link);
 
 int local_command(const Arguments& arguments);

@@ -1,5 +1,4 @@
-// The `tinyot` command: finds the subcommand, and turns what goes wrong into a message and an exit
-// status.
+// The `tinyot` command: finds the subcommand, and turns errors into a message and an exit status.
 #include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -30,17 +29,17 @@ namespace {
 constexpr const char* kHelp =
     "Usage: tinyot SUBCOMMAND ...\n\n"
     "  demo        both parties on this machine: preprocess, store, oblivious AES\n"
-    "  keygen      make this party's key and certificate, for channels that are not on one "
-    "machine\n"
+    "  keygen      make this party's key and certificate, for channels between "
+    "machines\n"
     "  preprocess  make material with the peer and store it\n"
     "  run         evaluate a circuit with the peer on stored material\n"
     "  local       preprocess or run, both parties as two processes on this machine\n"
-    "  params      what a preprocessing job reaches and costs, before anything runs\n"
-    "  store       what is left in a store, whether it is sound; retire, merge, adopt\n"
-    "  circuit     list, info, eval\n"
-    "  bench       offline, online, fig17, ot: measures on this machine\n"
-    "  selftest    sessions in which one party cheats: is it always caught?\n\n"
-    "tinyot SUBCOMMAND --help has the options and an example; tinyot --version the build.\n"
+    "  params      security and cost of a preprocessing job, before anything runs\n"
+    "  store       info, verify, retire, merge, adopt\n"
+    "  circuit     list, info, eval, convert\n"
+    "  bench       offline, online, fig17, ot: measurements on this machine\n"
+    "  selftest    sessions in which one party cheats, to check that it is caught\n\n"
+    "tinyot SUBCOMMAND --help prints the options and an example; tinyot --version, the build.\n"
     "Exit status: 0 done, 2 usage, 3 peer or network, 4 the peer cheated, 5 store, 6 the parties "
     "disagree, 1 anything else.\n";
 
@@ -68,7 +67,7 @@ int dispatch(const Arguments& arguments) {
   return found->second({arguments.begin() + 1, arguments.end()});
 }
 
-// Also of a command line that is not understood.
+// Also for a command line that cannot be parsed.
 bool wants_json(const Arguments& arguments) {
   const auto format = std::find(arguments.begin(), arguments.end(), "--format");
   return std::find(arguments.begin(), arguments.end(), "--format=json") != arguments.end() ||
@@ -82,9 +81,9 @@ void forbid_core_dumps() {
   prctl(PR_SET_DUMPABLE, 0);
 }
 
-// Batches of material come and go by the hundred thousand. Memory that is given back to the system
-// after each of them is cleared and mapped anew for the next, which costs more than what is done
-// with it.
+// Batches of material are allocated and freed by the hundred thousand. If their memory were
+// returned to the system each time, it would be cleared and mapped again for the next batch, which
+// costs more than the work on it.
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
   mallopt(M_TRIM_THRESHOLD, 256 << 20);

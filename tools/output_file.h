@@ -1,5 +1,5 @@
-// A file for an output: opened, and made private, before the run costs anything; written when there
-// is something to write.
+// A file for an output: opened and made private before the run starts, and written when the output
+// is known.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class OutputFile {
   // Fails: Error if it cannot be opened.
   explicit OutputFile(const std::string& path);
 
-  // Replaces what the file held. Fails: as the constructor.
+  // Replaces the content of the file. Fails: as the constructor.
   void write(const std::string& text);
 
  private:

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 constexpr auto kGraceAfterFailure = std::chrono::seconds(3);  // for the other party to notice
 
-// Each party with its key, pinning the other one's. All pairs of a process have the same keys, so
+// Each party has a key and pins that of the other. All pairs of a process have the same keys, so
 // that a store is used with the peer that it was made with.
 std::shared_ptr<const net::TlsAdmission> tls_of(Party party) {
   static const net::Identity kA = net::Identity::generate(), kB = net::Identity::generate();
@@ -77,7 +77,7 @@ Child start(Party party, const engine::Endpoint& endpoint, const PartyJob& job) 
   return {party, pid, std::move(read_end), {}, false, 0};
 }
 
-// Reads what is there; true while the child still has its end open.
+// Reads the available output; true while the child still has its end open.
 bool read_some(Child& child) {
   char buffer[65536];
   const ssize_t count = ::read(child.pipe.get(), buffer, sizeof buffer);
@@ -113,8 +113,8 @@ void wait_for_both(std::array<Child, 2>& children, Clock::duration grace) {
   }
 }
 
-// The party whose end explains both: one that was stopped because of the other says least, then a
-// lost connection.
+// The party whose ending explains both: a party that was stopped because of the other one explains
+// least, then a lost connection.
 const Child& explaining(const std::array<Child, 2>& children) {
   const auto weight = [](int status) {
     if (status == 0) return 0;

@@ -1,4 +1,4 @@
-// Both parties on this machine, as two processes over loopback: for trying and measuring.
+// Both parties on this machine, as two processes over loopback: for trials and measurements.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace tinyot::tools {
 
-// A party's job, given who it is and where it finds its peer.
+// A party's job, given the party and its endpoint.
 using PartyJob = std::function<JobResult(Party, const engine::Endpoint&)>;
 
 // Runs the job as A and as B, each in a child process, and joins their reports: {"A": ..., "B":
-// ..., "wall_s": ...}. The exit status is 0 if both are 0, otherwise that of the party whose end
+// ..., "wall_s": ...}. The exit status is 0 if both are 0, otherwise that of the party whose ending
 // explains the other's; if that party failed, its failure is the report. Errors are printed to
 // stderr by the children, each line with its party's letter. Call it before the process has
 // threads.

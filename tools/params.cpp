@@ -18,9 +18,8 @@ engine::Calibration measured(const engine::PreprocessRequest& job,
     return engine::calibrate(job, timeouts);
   } catch (const Error&) {
     const Failure failure = current_failure();
-    throw CommandError(
-        "the calibration failed; --no-calibration goes without it: " + failure.message,
-        failure.status, failure.remedy);
+    throw CommandError("the calibration failed; --no-calibration skips it: " + failure.message,
+                       failure.status, failure.remedy);
   }
 }
 
@@ -31,9 +30,8 @@ int params_command(const Arguments& arguments) {
                    "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
   add_preprocess_options(line.options());
   add_timeout_options(line.options());
-  line.options().flag(
-      "no-calibration",
-      "estimate no time; otherwise a short job is run on this machine to find the rate");
+  line.options().flag("no-calibration",
+                      "do not estimate the time, which takes a short job on this machine");
   if (!line.parse(arguments)) return 0;
   const engine::PreprocessRequest job = engine::planned(preprocess_job_from(line));
   const SecurityParameters params = SecurityParameters::make(job.parameters);
@@ -66,9 +64,9 @@ int params_command(const Arguments& arguments) {
            : "") +
       grouped(estimate.base_ots) + " base OTs each way, once\n" + "traffic: each party sends " +
       bytes_text(static_cast<double>(estimate.bytes_sent)) + ", " + bytes_text(per_and) +
-      " an AND both ways together\n" +
+      " per AND, both ways together\n" +
       "memory: " + bytes_text(static_cast<double>(estimate.memory_bytes)) +
-      " a party; disk: " + bytes_text(static_cast<double>(estimate.disk_bytes)) + " a party\n";
+      " per party; disk: " + bytes_text(static_cast<double>(estimate.disk_bytes)) + " per party\n";
   if (!line.has("no-calibration")) {
     const engine::Calibration calibration = measured(job, timeouts_from(line));
     const double seconds = engine::estimated_s(job, calibration);
@@ -77,9 +75,8 @@ int params_command(const Arguments& arguments) {
     report["ands_per_s"] = static_cast<double>(job.ands) / seconds;
     text += "time: " + seconds_text(seconds) + " (" +
             grouped(static_cast<std::uint64_t>(static_cast<double>(job.ands) / seconds)) +
-            " ANDs/s) where both parties share a machine like this one, as " +
-            grouped(calibration.ands) +
-            " ANDs have just shown; a network may need more for the traffic\n";
+            " ANDs/s) if both parties share a machine like this one, measured with " +
+            grouped(calibration.ands) + " ANDs; a network may need more time for the traffic\n";
   }
   print_report(line.common().format, report, text);
   return 0;

@@ -1,4 +1,4 @@
-// `tinyot params`: what a preprocessing job would reach and cost, before anything runs.
+// `tinyot params`: security and cost of a preprocessing job, before anything runs.
 #pragma once
 
 #include "tools/command_line.h"

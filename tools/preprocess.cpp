@@ -26,8 +26,8 @@ Json report_of(Party party, const engine::PreprocessResult& result) {
   return report;
 }
 
-// A progress bar, and signals that end the job after the unit at hand. Before the peer is connected
-// they end the process.
+// A progress bar, and signals that end the job after the current unit. Before the peer is
+// connected, signals end the process.
 class Terminal final : public Observer {
  public:
   explicit Terminal(bool quiet) : quiet_(quiet) {}
@@ -59,7 +59,7 @@ void check_memory(const engine::PreprocessRequest& job, std::uint64_t parties,
   if (!shortage) return;
   throw UsageError("a party needs " + bytes_text(static_cast<double>(shortage->needed_bytes)) +
                    " of memory with --unit " + std::to_string(shortage->unit) + " and --threads " +
-                   std::to_string(shortage->threads) + ", and " +
+                   std::to_string(shortage->threads) + ", but " +
                    bytes_text(static_cast<double>(available_bytes)) + " are free here" +
                    (parties > 1 ? " for " + std::to_string(parties) + " parties" : "") +
                    (shortage->fits

@@ -16,14 +16,14 @@ struct PreprocessJob : engine::PreprocessRequest {
   bool quiet = false;
 };
 
-// Options that choose how material is made, and the rest of a job's. A parameter that is not given
-// has the profile's default.
+// The options for security parameters, and those for a whole job. A parameter that is not given has
+// the profile's default.
 void add_parameter_options(Options& options);
 void add_preprocess_options(Options& options);
 ParameterRequest parameters_from(const CommandLine& line);
 // Fails: UsageError naming the first of the parameters' options that is given.
 void refuse_parameter_options(const CommandLine& line, const std::string& reason);
-// Which of `values` is called so. Fails: UsageError naming the option and all of them.
+// The one of `values` with this name. Fails: UsageError naming the option and all values.
 template <class Value>
 Value value_named(const std::string& option, const std::string& name,
                   std::initializer_list<Value> values) {
@@ -32,13 +32,13 @@ Value value_named(const std::string& option, const std::string& name,
     if (name == name_of(value)) return value;
     known += (known.empty() ? "" : " or ") + std::string(name_of(value));
   }
-  throw UsageError("--" + option + " is " + known + ", not '" + name + "'");
+  throw UsageError("--" + option + " must be " + known + ", not '" + name + "'");
 }
-// All but party, endpoint and store.
+// Everything but party, endpoint and store.
 PreprocessJob preprocess_job_from(const CommandLine& line);
 
-// Fails: UsageError with what `parties` such jobs on this machine need, what there is, and which
-// unit and threads would fit.
+// Fails: UsageError if `parties` such jobs do not fit into this machine's memory, with what they
+// need, what is free, and the unit and threads that would fit.
 void check_memory(const engine::PreprocessRequest& job, std::uint64_t parties,
                   std::uint64_t available_bytes);
 
@@ -46,7 +46,7 @@ struct JobResult {
   Json report;
   int exit_status = 0;  // 0, or 130 / 143 if a signal ended the job after a unit
 };
-// The peer's and this party's part of such a job, and its report.
+// Runs this party's part of the job, and returns its report.
 JobResult preprocess(const PreprocessJob& job);
 
 std::string preprocess_text(const Json& report);

@@ -14,7 +14,8 @@ constexpr std::uint64_t kShardsMax = 1 << 16;
 // "2/8"
 std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
   const auto slash = text.find('/');
-  if (slash == std::string::npos) throw UsageError("--shard wants i/n, as 2/8, not '" + text + "'");
+  if (slash == std::string::npos)
+    throw UsageError("--shard takes i/n, such as 2/8, not '" + text + "'");
   const std::uint64_t shard = parse_size("shard", text.substr(0, slash)),
                       shards = parse_size("shard", text.substr(slash + 1));
   if (shard < 1 || shard > shards || shards > kShardsMax)
@@ -23,12 +24,12 @@ std::pair<std::uint32_t, std::uint32_t> shard_from(const std::string& text) {
   return {static_cast<std::uint32_t>(shard), static_cast<std::uint32_t>(shards)};
 }
 
-// Each profile has one option of its own.
+// Each profile has one option that the other one does not have.
 void refuse_option_of_another_profile(const CommandLine& line, Profile profile) {
   const bool fast = profile == Profile::Fast;
   const std::string of_other = fast ? "labit-columns" : "softspoken-k";
   if (line.has(of_other))
-    throw UsageError("--" + of_other + " goes with --profile " + (fast ? "nnob12" : "fast"));
+    throw UsageError("--" + of_other + " requires --profile " + (fast ? "nnob12" : "fast"));
 }
 
 }  // namespace
@@ -65,26 +66,27 @@ void add_parameter_options(Options& options) {
   options
       .value("profile", "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT", "nnob12")
       .value("material",
-             "pairs (two aANDs, two aOTs and two aBits an AND, the default of nnob12) or triples "
-             "(one an AND; fast makes no others)")
+             "pairs (two aANDs, two aOTs and two aBits per AND, the default of nnob12) or triples "
+             "(one per AND; fast makes nothing else)")
       .value("sigma", "statistical security in bits, 40 to 128", "40")
       .value("bucket",
              "bucket size B; default: the smallest that reaches sigma by the paper's bound, with "
-             "room for units that are broken off")
+             "a margin for units that are broken off")
       .value("unit",
-             "ANDs that are permuted together; memory grows with it; default: what gives the "
+             "ANDs that are permuted together; memory grows with it; default: the size with the "
              "smallest bucket within --memory")
       .value("labit-columns",
              "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper "
              "measured)")
-      .value("softspoken-k",
-             "fast: 1, 2 or 4 bits of the global key a tree; traffic falls and work grows with it; "
-             "default: 2")
+      .value(
+          "softspoken-k",
+          "fast: 1, 2 or 4 bits of the global key per tree; traffic falls and work grows with it; "
+          "default: 2")
       .flag("allow-weak", "accept a bucket that misses sigma, for measurements");
 }
 
 void add_preprocess_options(Options& options) {
-  options.value("ands", "ANDs that the store is to have in all: N or 2^k");
+  options.value("ands", "ANDs in the store in total: N or 2^k");
   add_parameter_options(options);
   options
       .value("inputs",
@@ -94,8 +96,7 @@ void add_preprocess_options(Options& options) {
              "workers, each with its own thread and connection; the material is the same, memory "
              "grows",
              "1")
-      .value("memory",
-             "bytes that the units of this party may take at a time, where --unit is left open",
+      .value("memory", "bytes that this party's units in progress may take, if --unit is not given",
              std::to_string(engine::kPlanMemoryBytes))
       .value("session",
              "file of a session that several stores share: shard 1 makes it, all others start from "
@@ -121,8 +122,8 @@ PreprocessJob preprocess_job_from(const CommandLine& line) {
   if (line.has("session")) job.session = line.text("session");
   if (line.has("shard")) std::tie(job.shard, job.shards) = shard_from(line.text("shard"));
   if (job.shards > 1 && !job.session)
-    throw UsageError("--shard wants --session FILE, which all shards of the session share");
-  // With a session, to say the same again is to go on.
+    throw UsageError("--shard needs --session FILE, which all shards of the session share");
+  // With a session, repeating the command resumes the store.
   job.resume = line.has("resume") || job.session;
   job.quiet = line.common().quiet;
   return job;

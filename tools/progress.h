@@ -10,11 +10,11 @@
 
 namespace tinyot::tools {
 
-// The work comes in parts, several of which may be under way on threads of their own. skip()
-// belongs before the first of them.
+// The work consists of parts, several of which may be in progress on different threads. skip() is
+// called before the first of them.
 class Progress {
  public:
-  // `what` is what `total` items are made of ("ANDs"). A quiet one shows nothing.
+  // `what` names the items ("ANDs"). With `quiet`, nothing is shown.
   Progress(std::string what, std::uint64_t total, bool quiet);
   ~Progress();
 
@@ -29,7 +29,7 @@ class Progress {
  private:
   struct Part {
     std::string phase;
-    double before = 0;    // weight of the phases of this part that are over
+    double before = 0;    // weight of the completed phases of this part
     double fraction = 0;  // of the whole part
     std::uint64_t items = 0;
   };

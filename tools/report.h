@@ -1,5 +1,4 @@
-// Reports: what a command says when it is done, as one JSON object or as a few lines for people
-// (doc/cli.md).
+// Reports: the result of a command, as one JSON object or as a few lines of text (doc/cli.md).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,11 +13,10 @@ namespace tinyot::tools {
 
 using Json = nlohmann::ordered_json;
 
-// Which security a session's material has: profile and its options, sigma and what was reached,
+// The security of a session's material: profile and its options, sigma requested and reached,
 // kappa, bucket, unit.
 void add_security(Json& report, const storage::Manifest& manifest);
-// The same of the plan that makes it: units by size and bucket, and what may be outstanding of
-// them.
+// The units that it is made in, by size and bucket, and the outstanding attempts with their limit.
 void add_units(Json& report, const storage::Manifest& manifest,
                const storage::AttemptTotals& attempts);
 std::string units_text(const Json& report);
@@ -37,9 +35,9 @@ const Json& slower_of(const Json& both);
 // Wall time of a phase, 0 if there is none of that name.
 double wall_of_phase(const Json& report, std::string_view name);
 
-// A report on one line. Bytes that are not UTF-8, as names of files can hold them, are replaced.
+// A report on one line. Bytes that are not UTF-8, as in names of files, are replaced.
 std::string json_text(const Json& report);
-// Prints that, or `text`.
+// Prints the report in JSON, or `text`.
 void print_report(Format format, const Json& report, const std::string& text);
 
 // 12345678 -> "12,345,678"; bytes -> "1.2 GB"; seconds -> "3.4 s".

@@ -21,8 +21,7 @@ std::vector<std::optional<online::BundleValues>> my_values(const NamedCircuit& c
       throw UsageError("--input " + bundle.name + "=... is missing: it is party " +
                        letter(job.party) + "'s");
     if (!mine && values[i])
-      throw UsageError("--input " + bundle.name + " is not party " + letter(job.party) +
-                       "'s to give");
+      throw UsageError("--input " + bundle.name + " does not belong to party " + letter(job.party));
   }
   return values;
 }
@@ -102,9 +101,9 @@ Json report_of(const RunJob& job, const NamedCircuit& circuit,
 void add_run_options(Options& options) {
   options
       .value("circuit",
-             "name of a circuit (tinyot circuit list), as aes128:sbox=shallow, or a file")
+             "name of a circuit (tinyot circuit list), such as aes128:sbox=shallow, or a file")
       .values("input",
-              "NAME=HEX to try things; for real secrets NAME=@FILE or NAME=- (stdin), since "
+              "NAME=HEX for trials; for real secrets NAME=@FILE or NAME=- (stdin), since "
               "command lines can be seen by others")
       .values("output", "NAME=@FILE: write this output there (mode 0600) instead of to the report");
   options.value(
@@ -112,23 +111,22 @@ void add_run_options(Options& options) {
       "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
   options
       .flag("reserve-only",
-            "set the run's material aside in both stores, and name the reservation; inputs are not "
+            "reserve the run's material in both stores and print the reservation's number; inputs "
+            "are not "
             "needed yet")
-      .value("reservation", "run on material that was set aside: its number");
-  options.value(
-      "ledger",
-      "FILE to which is appended what the run is given from the store, before it is used");
+      .value("reservation", "run on reserved material: the number of the reservation");
+  options.value("ledger",
+                "FILE to which the run appends what it takes from the store, before it uses it");
   options.flag(
       "live",
-      "no store: make the material meanwhile, on a connection of its own; both parties say so");
+      "no store: make the material during the run, over a second connection; both parties give it");
   add_parameter_options(options);
   add_circuit_options(options);
 }
 
 namespace {
 
-// Units that are ready earlier, and leave more of the memory to the run, unless their size is
-// given.
+// Smaller units, which are ready earlier and leave more memory to the run, unless a size is given.
 ParameterRequest live_parameters_from(const CommandLine& line) {
   ParameterRequest parameters = parameters_from(line);
   if (!parameters.unit && !parameters.bucket && parameters.profile == Profile::Fast)
@@ -144,7 +142,7 @@ RunJob run_job_from(const CommandLine& line) {
   job.inputs = read_inputs(line.list("input"));
   for (const std::string& assignment : line.list("output")) {
     const auto [name, value] = split_assignment("output", assignment);
-    if (!value.starts_with("@") || value.size() == 1) throw UsageError("--output wants NAME=@FILE");
+    if (!value.starts_with("@") || value.size() == 1) throw UsageError("--output takes NAME=@FILE");
     job.outputs[name] = value.substr(1);
   }
   job.window = line.optional_size("window");
@@ -155,25 +153,25 @@ RunJob run_job_from(const CommandLine& line) {
   job.reservation = line.optional_size("reservation");
   if (job.reserve_only && job.reservation)
     throw UsageError(
-        "--reserve-only makes a reservation and --reservation uses one up: give one of the two");
+        "--reserve-only makes a reservation and --reservation uses one: give only one of the two");
   if (line.has("live") && (job.reserve_only || job.reservation))
     throw UsageError("--live has no store to reserve from");
   if (line.has("live"))
     job.live = live_parameters_from(line);
   else
-    refuse_parameter_options(line, "goes with --live: stored material has been made already");
+    refuse_parameter_options(line, "requires --live: stored material has been made already");
   return job;
 }
 
 void set_store(RunJob& job, const CommandLine& line) {
   if (job.live && line.has("store"))
-    throw UsageError("--live makes its material as it goes and has no --store");
+    throw UsageError("--live makes its material during the run and takes no --store");
   if (job.live && line.has("store-key"))
     throw UsageError("--live stores nothing that --store-key could seal");
   if (job.live) return;
   job.stores = stores_from(line);
   if (job.stores.size() > 1 && (job.reserve_only || job.reservation))
-    throw UsageError("--reserve-only and --reservation want one --store");
+    throw UsageError("--reserve-only and --reservation need a single --store");
   job.store_key = store_key_from(line);
 }
 
@@ -198,7 +196,7 @@ JobResult reserve(const RunJob& job) {
 
 JobResult run(const RunJob& job) {
   if (job.reserve_only) return reserve(job);
-  // All that can go wrong on this side is found before the first byte is sent.
+  // Errors on this side are found before the first byte is sent.
   const NamedCircuit circuit(job.circuit);
   const auto inputs = my_values(circuit, job);
   OutputFiles files = open_outputs(circuit, job);
@@ -211,7 +209,7 @@ JobResult run(const RunJob& job) {
 std::string run_text(const Json& report) {
   if (report["command"] == "run --reserve-only")
     return "party " + report["party"].get<std::string>() + ": material for " +
-           report["circuit"].get<std::string>() + " is set aside; run it with --reservation " +
+           report["circuit"].get<std::string>() + " is reserved; run it with --reservation " +
            std::to_string(report["reservation"].get<std::uint64_t>()) + "\n";
   std::string text = "party " + report["party"].get<std::string>() + ": " +
                      report["circuit"].get<std::string>() + ", " + grouped(report["ands"]) +
@@ -222,7 +220,7 @@ std::string run_text(const Json& report) {
   if (report.contains("burnt"))
     for (const auto& [name, value] : report["burnt"].items())
       text += grouped(value.get<std::uint64_t>()) + " " + name +
-              " were passed over, because the peer's store was ahead\n";
+              " were skipped, because the peer's store was ahead\n";
   for (const auto& [name, value] : report["outputs"].items())
     text += name + " = " + lines_of(value) + "\n";
   return text;
@@ -236,7 +234,7 @@ int run_command(const Arguments& arguments) {
       "key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
   line.options().several(
-      "store", "directory of this party's store; or of several shards of a session, or 'DIR/*'");
+      "store", "directory of this party's store, or of several shards of a session, or 'DIR/*'");
   add_store_key_option(line.options());
   add_run_options(line.options());
   if (!line.parse(arguments)) return 0;

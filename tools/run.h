@@ -1,5 +1,5 @@
-// `tinyot run`: evaluates a circuit with the peer, on stored material or with --live on material
-// that is made meanwhile.
+// `tinyot run`: evaluates a circuit with the peer, on stored material or, with --live, on material
+// made during the run.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 namespace tinyot::tools {
 
 struct RunJob : engine::RunRequest {
-  bool reserve_only = false;  // for a run to come
+  bool reserve_only = false;  // for a later run
   CircuitSpec circuit;
   InputTexts inputs;  // of this party's bundles
   // file of an output by name; the others go into the report
@@ -20,7 +20,7 @@ struct RunJob : engine::RunRequest {
 };
 
 void add_run_options(Options& options);
-// All but party, endpoint and store. `inputs` are those given, of whichever party.
+// Everything but party, endpoint and store. `inputs` are those given, of either party.
 RunJob run_job_from(const CommandLine& line);
 
 // The store, or none with --live.

@@ -22,19 +22,19 @@ CommandLine command_line() {
                    "tinyot selftest --adversary --message latriple. --guesses 100");
   line.options()
       .flag("adversary",
-            "one party deviates in each message of each protocol, in every way of a list; the "
-            "other one must notice")
+            "one party deviates in each message of each protocol, in each way of a list; the "
+            "other party must detect it")
       .value("scenario", "sessions of one kind only")
-      .value("message", "messages whose names begin so, only")
-      .value("occurrences", "of a message that a session has more often, how many are attacked",
-             "1")
+      .value("message", "only messages whose names begin with this")
+      .value("occurrences",
+             "how many occurrences of a message are attacked, if a session has several", "1")
       .value("bits", "how many single bits of a message are flipped, one at a time", "2")
       .value("guesses",
-             "sessions more for each deviation that a guess may hide, to be held against its "
+             "further sessions for each deviation that a guess may hide, to compare with its "
              "probability",
              "0")
-      .value("threads", "sessions at a time", "2")
-      .value("seed", "of all sessions", "1");
+      .value("threads", "concurrent sessions", "2")
+      .value("seed", "seed of all sessions", "1");
   return line;
 }
 
@@ -47,7 +47,7 @@ CampaignOptions options_from(const CommandLine& line) {
   options.seed = line.size("seed");
   for (const std::string name : {"occurrences", "bits", "threads"})
     if (line.size(name) == 0 || line.size(name) > 4096)
-      throw UsageError("--" + name + " is from 1 to 4096");
+      throw UsageError("--" + name + " is out of range: 1 to 4096");
   if (line.has("message")) options.only = line.text("message");
   if (!line.has("scenario")) return options;
   options.scenario = line.text("scenario");
@@ -59,13 +59,13 @@ CampaignOptions options_from(const CommandLine& line) {
   throw UsageError("there is no scenario '" + options.scenario + "'; there are " + known);
 }
 
-// What a message's attacks have come to, over all tricks.
+// The outcomes of the attacks on a message, over all tricks.
 struct Line {
   const TableRow* row;
   Tally all;
   Tally guesses;  // of one bit flipped, where that may survive
 
-  bool is_as_likely_as_it_should() const {
+  bool survives_as_expected() const {
     if (guesses.tried == 0) return true;
     const double n = static_cast<double>(guesses.tried), p = row->survival;
     return std::abs(static_cast<double>(guesses.survived) - n * p) <=
@@ -125,13 +125,13 @@ std::string padded(std::string text, std::size_t width) {
   return text + " ";
 }
 
-// Without what it says of one case.
+// The name of the check, without the details of this case.
 std::string short_name_of(const Ending& ending) {
   const std::string name = ending_name(ending);
   return name.substr(0, name.find(':'));
 }
 
-// How soon a store is revoked whatever the cheater's other connections do.
+// How soon a store is revoked, whatever happens on the cheater's other connections.
 Json json_of(const std::vector<Revocation>& revocations) {
   Json all = Json::array();
   for (const Revocation& trial : revocations)
@@ -185,7 +185,7 @@ int report_campaign(CampaignResult result, const std::vector<Revocation>& revoca
                     std::uint64_t seed, double wall_s, Format format) {
   const std::vector<Line> lines = lines_of(result);
   for (const Line& each : lines)
-    if (!each.is_as_likely_as_it_should())
+    if (!each.survives_as_expected())
       result.violations.push_back("guesses in " + std::string(each.row->name) +
                                   " survive too often or too rarely");
   Tally total;
@@ -201,11 +201,10 @@ int report_campaign(CampaignResult result, const std::vector<Revocation>& revoca
                text_of(revocations) + text_of(lines, result) + std::to_string(total.tried) +
                    " deviations in " + std::to_string(lines.size()) +
                    " messages: " + std::to_string(total.caught) + " caught by the honest party, " +
-                   std::to_string(total.stopped) +
-                   " ended with nothing by the cheater's own checks, " +
+                   std::to_string(total.stopped) + " ended without effect by the cheater itself, " +
                    std::to_string(total.survived) + " guessed or harmless, " +
                    std::to_string(total.counted) + " broken off and counted, " +
-                   std::to_string(result.violations.size()) + " against the table; " +
+                   std::to_string(result.violations.size()) + " contradict the table; " +
                    seconds_text(wall_s) + "\n");
   return result.violations.empty() ? 0 : static_cast<int>(ExitStatus::Failure);
 }
@@ -214,7 +213,7 @@ int selftest_command(const Arguments& arguments) {
   CommandLine line = command_line();
   if (!line.parse(arguments)) return 0;
   if (!line.has("adversary"))
-    throw UsageError("selftest wants --adversary: there is no other self-test");
+    throw UsageError("selftest needs --adversary: there is no other self-test");
   const CampaignOptions options = options_from(line);
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Attack> attacks = plan_campaign(options);

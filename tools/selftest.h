@@ -1,5 +1,5 @@
-// `tinyot selftest --adversary`: sessions in which one party cheats, and what becomes of the other
-// one.
+// `tinyot selftest --adversary`: sessions in which one party cheats, and their outcome for the
+// other one.
 #pragma once
 
 #include "tools/adversary/campaign.h"
@@ -10,8 +10,8 @@ namespace tinyot::tools {
 
 int selftest_command(const Arguments& arguments);
 
-// Prints what has become of the attacks. Returns the exit status: 1 if anything is against the
-// table, or a guess survives more or less often than its probability allows.
+// Prints the outcomes of the attacks. Returns the exit status: 1 if an outcome contradicts the
+// table, or if a guess survives more or less often than its probability allows.
 int report_campaign(CampaignResult result, const std::vector<Revocation>& revocations,
                     std::uint64_t seed, double wall_s, Format format);
 

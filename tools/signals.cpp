@@ -20,7 +20,7 @@ void note_signal(int signal) {
   const int error = errno;
   received_signal = signal;
   const char byte = 1;
-  // The pipe is empty, so that this cannot fail.
+  // The pipe is empty, so this cannot fail.
   (void)!::write(wake_descriptor, &byte, 1);
   errno = error;
 }

@@ -1,5 +1,5 @@
-// SIGINT and SIGTERM: the first one asks a job to stop at the next unit, a second one ends the
-// process.
+// SIGINT and SIGTERM: the first one requests that a job stop at the next unit, a second one ends
+// the process.
 #pragma once
 
 #include <stop_token>
@@ -11,7 +11,7 @@ namespace tinyot::tools {
 
 class StopSignals {
  public:
-  // One object at a time. `cancel` is asked to stop when a signal arrives.
+  // One object at a time. A signal requests a stop of `cancel`.
   explicit StopSignals(std::stop_source cancel);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
@@ -22,7 +22,7 @@ class StopSignals {
 
  private:
   Descriptor read_end_, write_end_;  // of a pipe
-  std::thread waiter_;               // a signal handler may not ask for the stop itself
+  std::thread waiter_;               // a signal handler may not request the stop itself
 };
 
 }  // namespace tinyot::tools

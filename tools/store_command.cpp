@@ -34,7 +34,7 @@ int store_retire(const Arguments& arguments) {
   const auto line = store_line("retire", arguments);
   if (!line) return 0;
   const storage::Retired retired = storage::retire_store(line->directory, line->store_key);
-  std::string text = "the session is over: the keys of " + line->directory.string() +
+  std::string text = "the session has ended: the keys of " + line->directory.string() +
                      " are erased, and its directory can be removed\n";
   for (const std::string& left : retired.not_done) text += "not done: " + left + "\n";
   print_report(line->common.format,
@@ -52,12 +52,11 @@ int store_adopt(const Arguments& arguments) {
   const storage::Store store = storage::Store::open(
       line->directory,
       {.purpose = storage::Purpose::Own, .store_key = line->store_key, .is_adopted = true});
-  print_report(
-      line->common.format,
-      {{"store", line->directory.string()},
-       {"state", std::string(storage::name_of(store.manifest().state))}},
-      line->directory.string() +
-          " counts as the original from now on; do not use the one that it was copied from\n");
+  print_report(line->common.format,
+               {{"store", line->directory.string()},
+                {"state", std::string(storage::name_of(store.manifest().state))}},
+               line->directory.string() +
+                   " is the original from now on; do not use the store that it was copied from\n");
   return 0;
 }
 
@@ -70,15 +69,16 @@ int store_merge(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const std::vector<std::string> given = line.list("store");
   if (given.size() < 2)
-    throw UsageError("tinyot store merge wants the store to make and the shards, see --help");
+    throw UsageError("tinyot store merge needs the store to make and the shards; see --help");
   const std::vector<std::filesystem::path> shards(given.begin() + 1, given.end());
   const auto start = std::chrono::steady_clock::now();
   const storage::Merged merged = storage::merge_shards(given.front(), shards, store_key_from(line));
   const double wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (merged.was_done) {
-    print_report(line.common().format, {{"store", given.front()}, {"merged_already", true}},
-                 "the shards are merged into " + given.front() + " already; nothing has changed\n");
+    print_report(
+        line.common().format, {{"store", given.front()}, {"merged_already", true}},
+        "the shards have already been merged into " + given.front() + "; nothing has changed\n");
     return 0;
   }
   print_report(line.common().format,
@@ -87,8 +87,8 @@ int store_merge(const Arguments& arguments) {
                 {"bytes", merged.bytes},
                 {"wall_s", wall_s}},
                grouped(merged.batches) + " batches, " +
-                   bytes_text(static_cast<double>(merged.bytes)) + ", are in " + given.front() +
-                   " now (" + seconds_text(wall_s) + "); the shards hold nothing any more\n");
+                   bytes_text(static_cast<double>(merged.bytes)) + ", are now in " + given.front() +
+                   " (" + seconds_text(wall_s) + "); the shards are revoked\n");
   return 0;
 }
 
@@ -103,17 +103,17 @@ int store_command(const Arguments& arguments) {
   if (command != commands.end()) return command->second({arguments.begin() + 1, arguments.end()});
   if (arguments.empty() || arguments[0] != "--help")
     throw UsageError(
-        "tinyot store wants info, verify, retire, merge or adopt, and DIR; see tinyot store "
+        "tinyot store needs info, verify, retire, merge or adopt, and DIR; see tinyot store "
         "--help");
   print_report(Format::Text, {},
                "Usage: tinyot store COMMAND DIR ...; each has its own --help\n\n"
                "  info     what is left: session, peer, security, counts by kind\n"
                "  verify   opens and checks every batch, and with --listen or --peer that both "
-               "parties' halves belong together\n"
-               "  retire   ends the session: the keys are erased, and nothing of the store can be "
-               "used any more\n"
+               "parties' halves match\n"
+               "  retire   ends the session: the keys are erased, and nothing in the store can be "
+               "used afterwards\n"
                "  merge    moves all shards of a session into one store: OUT SHARD...\n"
-               "  adopt    says that a copied or restored store is the only one that is "
+               "  adopt    declares that a copied or restored store is the only one "
                "left\n\nExample:\n  tinyot store info store-a\n");
   return 0;
 }

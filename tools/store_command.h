@@ -1,4 +1,4 @@
-// `tinyot store ...`: what is in a store, whether it is sound, and what its owner decides about it.
+// `tinyot store ...`: shows what is in a store, verifies it, and carries out its owner's decisions.
 #pragma once
 
 #include "tools/command_line.h"
@@ -7,14 +7,14 @@ namespace tinyot::tools {
 
 int store_command(const Arguments& arguments);
 
-// One each.
+// The subcommands.
 int store_info(const Arguments& arguments);
 int store_verify(const Arguments& arguments);
 int store_retire(const Arguments& arguments);
 int store_merge(const Arguments& arguments);
 int store_adopt(const Arguments& arguments);
 
-// What protects the keys of a dead store of which some are left.
+// What protects the keys of a revoked store that are not overwritten yet.
 std::string keys_left_text();
 
 }  // namespace tinyot::tools

@@ -58,24 +58,26 @@ std::string text_of(const storage::Inventory& inventory, const Json& report) {
   const storage::Manifest& manifest = inventory.manifest;
   const std::string shard =
       manifest.shards == 1 ? "" : ", shard " + report["shard"].get<std::string>();
-  std::string text =
-      "session " + short_name(engine::session_id_of(manifest)) + ", party " + letter(manifest.me) +
-      shard + ", " + std::string(storage::name_of(manifest.state)) +
-      (manifest.state == storage::SessionState::Revoked ? ": " + manifest.revoked_reason : "") +
-      "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) + " (reached " +
-      decimals(manifest.sigma_paper_bound, 1) + ", exact " + decimals(manifest.sigma_exact, 1) +
-      "), kappa " + std::to_string(manifest.kappa) + ", bucket " + std::to_string(manifest.bucket) +
-      ", unit " + grouped(manifest.unit) + "\n" + units_text(report) + "keys protected by " +
-      protection_text(inventory) + "\n";
+  std::string text = "session " + short_name(engine::session_id_of(manifest)) + ", party " +
+                     letter(manifest.me) + shard + ", " +
+                     (manifest.state == storage::SessionState::Revoked
+                          ? "revoked: " + manifest.revoked_reason
+                          : std::string(storage::name_of(manifest.state))) +
+                     "\n" + profile_text(report) + ", sigma " + std::to_string(manifest.sigma) +
+                     " (reached " + decimals(manifest.sigma_paper_bound, 1) + ", exact " +
+                     decimals(manifest.sigma_exact, 1) + "), kappa " +
+                     std::to_string(manifest.kappa) + ", bucket " +
+                     std::to_string(manifest.bucket) + ", unit " + grouped(manifest.unit) + "\n" +
+                     units_text(report) + "keys protected by " + protection_text(inventory) + "\n";
   if (manifest.state == storage::SessionState::Revoked)
-    text += "the session is dead: nothing of this store can be used\n";
+    text += "the session is revoked: nothing in this store can be used\n";
   for (const MaterialKind kind : kAllMaterialKinds) {
     const storage::KindInventory& entry = inventory.of(kind);
     if (entry.made == 0) continue;
     text += std::string(name_of(kind)) + ": made " + grouped(entry.made) + ", used " +
             grouped(entry.reserved - entry.planned) + ", left " + grouped(entry.left) +
-            (entry.planned > 0 ? ", set aside " + grouped(entry.planned) : "") +
-            (entry.burnt > 0 ? ", passed over " + grouped(entry.burnt) : "") +
+            (entry.planned > 0 ? ", reserved for later " + grouped(entry.planned) : "") +
+            (entry.burnt > 0 ? ", burnt " + grouped(entry.burnt) : "") +
             (entry.locked > 0 ? ", not yet confirmed by the peer " + grouped(entry.locked) : "") +
             ", " + bytes_text(static_cast<double>(entry.bytes)) + "\n";
   }
@@ -87,7 +89,7 @@ std::string text_of(const storage::Inventory& inventory, const Json& report) {
 }  // namespace
 
 std::string keys_left_text() {
-  return "nothing, and not all of them are overwritten yet: tinyot store retire completes that";
+  return "nothing, and not all of them are overwritten yet: tinyot store retire completes this";
 }
 
 int store_info(const Arguments& arguments) {

@@ -12,17 +12,17 @@ void add_store_options(Options& options) {
 
 void add_store_key_option(Options& options) {
   options.value("store-key",
-                "@FILE: seal the store's keys under what this file holds; without it the "
-                "permissions of its files are all that protects them");
+                "@FILE: seal the store's keys under the content of this file; without it, only the "
+                "permissions of its files protect them");
 }
 
 std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
   std::vector<std::filesystem::path> stores;
   for (const std::string& text : line.list("store")) {
-    // An input that has lost its option must not be shown.
+    // An input without its option must not be shown.
     if (text.find('=') != std::string::npos && !storage::Store::exists(text))
       throw UsageError(
-          "--store takes directories, and one of its values looks like NAME=VALUE; see --help");
+          "--store takes directories, but one of its values looks like NAME=VALUE; see --help");
     if (!text.ends_with("/*")) {
       stores.emplace_back(text);
       continue;
@@ -33,7 +33,8 @@ std::vector<std::filesystem::path> stores_from(const CommandLine& line) {
       if (storage::Store::exists(entry.path())) stores.push_back(entry.path());
     if (error) throw UsageError("--store " + text + ": " + error.message());
   }
-  if (stores.empty()) throw UsageError("--store is missing, or there is no store where it says");
+  if (stores.empty())
+    throw UsageError("--store is missing, or there is no store in the directory that it names");
   return stores;
 }
 
@@ -41,7 +42,7 @@ std::optional<storage::StoreKey> store_key_from(const CommandLine& line) {
   if (!line.has("store-key")) return std::nullopt;
   const std::string value = line.text("store-key");
   if (!value.starts_with("@") || value.size() == 1)
-    throw UsageError("--store-key wants @FILE, since command lines can be seen by others");
+    throw UsageError("--store-key takes @FILE, since command lines can be seen by others");
   return storage::read_store_key(value.substr(1));
 }
 

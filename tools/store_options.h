@@ -1,4 +1,4 @@
-// The options by which a subcommand finds and opens this party's store.
+// The options with which a subcommand finds and opens this party's store.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +14,10 @@ namespace tinyot::tools {
 void add_store_options(Options& options);
 // --store-key alone.
 void add_store_key_option(Options& options);
-// Of --store that takes several: what is given, and for DIR/* the stores in DIR. Fails: UsageError
-// if there is none.
+// The directories of a --store that takes several; DIR/* stands for the stores in DIR. Fails:
+// UsageError if there is none.
 std::vector<std::filesystem::path> stores_from(const CommandLine& line);
-// Empty if none is given. Fails: UsageError, StoreError if the file cannot be used.
+// Empty if none was given. Fails: UsageError; StoreError if the file cannot be used.
 std::optional<storage::StoreKey> store_key_from(const CommandLine& line);
 
 }  // namespace tinyot::tools

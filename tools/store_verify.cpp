@@ -44,7 +44,7 @@ std::string text_of(const Json& report) {
   if (!report.contains("peer_matched")) return text;
   text += "the peer's halves: " + grouped(report["peer_matched"]) + " match, " +
           grouped(report["peer_cut"]) + " match by index (cut since they were made), " +
-          grouped(report["peer_passed_over"]) + " are given away by one of the two, " +
+          grouped(report["peer_passed_over"]) + " are already used by one of the two, " +
           grouped(report["peer_different"]) + " differ\n";
   for (const Json& line : report["differences"]) text += line.get<std::string>() + "\n";
   return text;
@@ -58,7 +58,8 @@ int store_verify(const Arguments& arguments) {
       "tinyot store verify store-a --listen 127.0.0.1:7766");
   add_store_options(line.options());
   add_endpoint_options(line.options());
-  line.options().value("peer", "as --connect: where the peer's tinyot store verify --listen waits");
+  line.options().value(
+      "peer", "the same as --connect: where the peer's tinyot store verify --listen waits");
   line.positional("store", 1);
   if (!line.parse(arguments)) return 0;
   const std::optional<engine::Endpoint> endpoint = optional_endpoint_from(line);
@@ -67,9 +68,9 @@ int store_verify(const Arguments& arguments) {
                            {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Inspect,
                             .store_key = store_key_from(line)});
   if (store.manifest().state == storage::SessionState::Revoked)
-    throw StoreError("session is dead: " + store.manifest().revoked_reason + "; " +
+    throw StoreError("the session is revoked: " + store.manifest().revoked_reason + "; " +
                      (store.keys_are_gone()
-                          ? "its keys are overwritten, and there is nothing to verify"
+                          ? "its keys are overwritten, so there is nothing to verify"
                           : "its keys are protected by " + keys_left_text()));
   const auto start = std::chrono::steady_clock::now();
   const storage::Verification verification = storage::verify(store);

@@ -92,11 +92,11 @@ TEST_F(LiveTest, BothPartiesMustRunLive) {
 TEST_F(LiveTest, RejectsUnsuitableOptions) {
   const Arguments circuit = {"--circuit", "millionaires", "--input", "a=5"};
   EXPECT_TRUE(ended_with(tinyot(live('A', circuit + Arguments{"--store", path("A")})), 2,
-                         "has no --store"));
+                         "takes no --store"));
   EXPECT_TRUE(ended_with(tinyot(live('A', circuit + Arguments{"--store-key", "@" + path("key")})),
                          2, "nothing that --store-key could seal"));
   EXPECT_TRUE(ended_with(tinyot(as('A', "run", circuit + Arguments{"--sigma", "64"})), 2,
-                         "--sigma goes with --live"));
+                         "--sigma requires --live"));
   EXPECT_TRUE(ended_with(tinyot(as('A', "run", circuit + Arguments{"--window", "0"})), 2,
                          "--window is out of range"));
 }

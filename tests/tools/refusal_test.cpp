@@ -60,7 +60,7 @@ TEST_F(RefusalTest, UnknownMissingOrMalformedOptions) {
        {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "C", "--listen",
          "127.0.0.1:7766"},
         2,
-        "--party is A or B"},
+        "--party must be A or B"},
        {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "A"}, 2, "--listen"},
        {as('A', "preprocess", {"--ands", "2^10", "--connect", "127.0.0.1:7766"}), 2,
         "one of --listen"},
@@ -108,11 +108,11 @@ TEST_F(RefusalTest, OptionsOfAnotherProfile) {
          {fast + Arguments{"--softspoken-k", "0"}, 2, "softspoken-k 0 is not 1, 2 or 4\n"},
          {fast + Arguments{"--softspoken-k", "2^40"}, 2, "is not 1, 2 or 4\n"},
          {fast + Arguments{"--labit-columns", "theorem"}, 2,
-          "--labit-columns goes with --profile nnob12"},
+          "--labit-columns requires --profile nnob12"},
          {fast + Arguments{"--material", "pairs"}, 2,
           "fast profile makes triples only, but pairs were requested\n"},
          {fast + Arguments{"--unit", "2^10", "--bucket", "3"}, 2, kWeakOptions},
-         {paper + Arguments{"--softspoken-k", "2"}, 2, "--softspoken-k goes with --profile fast"}});
+         {paper + Arguments{"--softspoken-k", "2"}, 2, "--softspoken-k requires --profile fast"}});
   }
   EXPECT_FALSE(std::filesystem::exists(path("A")));
 }
@@ -195,7 +195,7 @@ TEST_F(RefusalTest, InputsAndOutputsUnsuitableForTheCircuit) {
        {as('A', "run", {"--circuit", adder}), 2, "--input 0"},
        {as('A', "run", {"--circuit", adder, "--input", "1=1"}), 2, "input"},
        {as('B', "run", {"--circuit", adder, "--input", "0=1", "--input", "1=1"}), 2,
-        "not party B's"},
+        "does not belong to party B"},
        {as('A', "run", {"--circuit", adder, "--input", "0=1", "--output", "0=" + path("sum")}), 2,
         "NAME=@FILE"},
        {as('A', "run", {"--circuit", adder, "--input", "0=1", "--output", "3=@" + path("sum")}), 2,

@@ -269,7 +269,7 @@ TEST_F(ReportTest, OfBenchOt) {
   EXPECT_NEAR(rows[10]["bytes_per_ot_to_receiver"].get<double>() -
                   rows[2]["bytes_per_ot_to_receiver"].get<double>(),
               32, 0.1);
-  EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--kind", "oblivious"}), 2, "--kind is"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--kind", "oblivious"}), 2, "--kind must be"));
   EXPECT_TRUE(ended_with(tinyot({"bench", "ot", "--softspoken-k", "3"}), 2,
                          "softspoken-k 3 is not 1, 2 or 4"));
 }
@@ -330,8 +330,8 @@ TEST_F(ReportTest, BenchRefusesUnknownValues) {
                            2, option))
         << option;
   EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--material", "quads"}), 2, "--material"));
-  EXPECT_TRUE(
-      ended_with(tinyot({"bench", "offline", "--store", "perhaps"}), 2, "--store is yes or no"));
+  EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--store", "perhaps"}), 2,
+                         "--store must be yes or no"));
   EXPECT_TRUE(ended_with(tinyot({"bench", "offline", "--profile", "quick"}), 2, "--profile"));
 }
 

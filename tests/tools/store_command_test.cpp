@@ -59,7 +59,7 @@ TEST_F(StoreCommandTest, RevokedStoreHasNothingLeft) {
     EXPECT_GT(kind["made"], 0) << name;
   }
   const std::string text = store("info").out;
-  EXPECT_NE(text.find("nothing of this store can be used"), std::string::npos) << text;
+  EXPECT_NE(text.find("nothing in this store can be used"), std::string::npos) << text;
   EXPECT_NE(text.find(", left 0,"), std::string::npos) << text;
 }
 

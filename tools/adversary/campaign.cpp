@@ -11,10 +11,10 @@ namespace tinyot::tools {
 namespace {
 
 constexpr std::string_view kEqMessages = "eq.";
-// seeds of sessions that are replayed from are others
+// offset of the seeds of the sessions that messages are replayed from
 constexpr std::uint64_t kEarlier = 1'000'000;
 
-// `count` of [0, size), from the first to the last.
+// `count` indices in [0, size), spread evenly from the first to the last.
 std::vector<std::size_t> spread(std::size_t size, std::size_t count) {
   count = std::min(size, count);
   std::vector<std::size_t> chosen;
@@ -60,8 +60,8 @@ void plan_message(const Attack& base, const SeenMessage& message, const Campaign
   }
 }
 
-// Hanging up around one message, without and with a lie before it: in the last one that is not of
-// EQ.
+// Hang-ups before and after one message, with and without a false bit in the last earlier message
+// that does not belong to EQ.
 void plan_hang_ups(Attack attack, const Transcript& sent, std::vector<Attack>& attacks) {
   std::size_t lie = attack.deviation.message;
   while (lie > 0 && row_of(sent[--lie].tag)->name.starts_with(kEqMessages)) {
@@ -74,7 +74,7 @@ void plan_hang_ups(Attack attack, const Transcript& sent, std::vector<Attack>& a
     }
 }
 
-// Of the messages of one party in a session, those of tags that `covered` does not have.
+// The attacks on one party's messages in a session, for tags that are not in `covered`.
 void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& options,
                 const std::set<std::uint32_t>& covered, std::set<std::uint32_t>& seen,
                 std::vector<Attack>& attacks) {
@@ -105,7 +105,7 @@ void plan_party(const ScenarioKind& kind, Party cheater, const CampaignOptions& 
   }
 }
 
-// Without what it says of one case.
+// The name of the check, without the details of this case.
 std::string check_of(const Ending& ending) {
   if (ending.kind != Ending::Kind::Caught) return ending_name(ending);
   return ending.check.substr(0, ending.check.find(':'));

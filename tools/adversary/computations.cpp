@@ -62,7 +62,7 @@ class Computation final : public Scenario {
         .make_units(
             std::vector<offline::UnitRequest>(kUnits, {params_.plan(kUnitAnds).at(0), kUnitInputs}),
             pipe);
-    pipe.end(std::make_exception_ptr(OutOfMaterial("the peer did not want all units")));
+    pipe.end(std::make_exception_ptr(OutOfMaterial("the peer did not request all units")));
     evaluate_circuit(session, pipe);
   }
 
@@ -73,7 +73,7 @@ class Computation final : public Scenario {
     for (std::size_t bundle = 0; bundle < wanted.size(); ++bundle) {
       const circuit::OutputBundle& output = circuit_->info().outputs[bundle];
       if (outputs[bundle].has_value() != circuit::receives(output.to, honest))
-        return "output " + output.name + " is there, or not, against the circuit's word";
+        return "output " + output.name + " is present or absent, contrary to the circuit";
       for (std::size_t lane = 0; outputs[bundle] && lane < kLanes; ++lane)
         for (std::size_t bit = 0; bit < output.bits; ++bit)
           if ((*outputs[bundle])[lane][bit] != wanted[bundle][lane][bit])
@@ -103,8 +103,8 @@ class Computation final : public Scenario {
   online::InputValues outputs_[2];
 };
 
-// Buckets of two, so that sessions are short: what is tested is that checks find what is sent, not
-// how often a guess succeeds.
+// Buckets of two, so that sessions are short: the test is whether checks find what is sent, not how
+// often a guess succeeds.
 ParameterRequest small(Profile profile) {
   ParameterRequest request;
   request.profile = profile;

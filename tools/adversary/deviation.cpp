@@ -16,7 +16,7 @@ void flip(std::span<std::byte> payload, std::size_t bit) {
   payload[bit / 8] ^= std::byte{1} << (bit % 8);
 }
 
-// Of an outgoing message and of what comes in return.
+// Flips a bit of an outgoing message or of the peer's answer.
 void flip_one(std::span<std::byte> payload, std::size_t bit) {
   if (!payload.empty()) flip(payload, bit % (8 * payload.size()));
 }
@@ -48,7 +48,7 @@ class DeviatingStream final : public net::ByteStream {
 
   void read(std::span<std::byte> bytes) override {
     ensure_open();
-    release();  // a held message whose answer is awaited has no next one to change places with
+    release();  // the peer answers a held message only once it is sent, so it cannot be swapped
     inner_->read(bytes);
     if (bytes.size() == sizeof(net::FrameHeader) && !incoming_) {
       incoming_.emplace();
@@ -80,7 +80,7 @@ class DeviatingStream final : public net::ByteStream {
   }
 
   void ensure_open() const {
-    if (!inner_) throw NetworkError("closed on purpose");
+    if (!inner_) throw NetworkError("closed deliberately");
   }
 
   void hang_up() {
@@ -177,7 +177,7 @@ class DeviatingStream final : public net::ByteStream {
     }
   }
 
-  // `length` is what the header says, if it is not the payload's.
+  // `length` replaces the payload's length in the header.
   void put(net::FrameHeader header, const Payload& payload,
            std::optional<std::uint64_t> length = {}) {
     header.sequence = sequence_++;
@@ -198,7 +198,7 @@ class DeviatingStream final : public net::ByteStream {
     received_[incoming_->tag].assign(payload.begin(), payload.end());
   }
 
-  // Whether the message that comes in has the place of the one that was changed.
+  // Whether the incoming message corresponds to the one that was changed.
   bool answers(std::size_t occurrence) const {
     if (conduct_.sent.size() <= deviation_->message) return false;
     const SeenMessage& changed = conduct_.sent[deviation_->message];

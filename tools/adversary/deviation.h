@@ -1,5 +1,5 @@
-// What a cheating party does to one of its messages, on its way out of the real protocol code: the
-// party itself goes on as if it had sent what the protocol says.
+// What a cheating party does to one of its messages after the real protocol code has produced it.
+// The protocol code continues as if the original message had been sent.
 #pragma once
 
 #include <array>
@@ -18,30 +18,30 @@
 namespace tinyot::tools {
 
 enum class Trick : std::uint8_t {
-  // The payload becomes another one of the same length.
+  // Changes of the payload that keep its length.
   FlipBit,  // one bit
-  FlipRow,  // one bit in each stride of them: of each block, of each row
-  // one bit, and the same one in what the peer sends in return, as a party does that
-  // keeps to its false value
+  FlipRow,  // one bit in each stride: in each block, in each row
+  // one bit, and the same bit of the peer's answer, as a party does that uses its false value
+  // consistently
   LieBothWays,
   Zeros,
   Ones,
   Random,
-  Reflect,  // what the peer has sent last under the same tag
-  Replay,   // what was sent here in an earlier session
-  // The frame becomes another one.
+  Reflect,  // the peer's last message with the same tag
+  Replay,   // the message sent at this point in an earlier session
+  // Changes of the frame.
   CutShort,
   Lengthen,
   WrongLength,  // of the header only: enormous
   WrongTag,
   WrongSequence,
-  // The order changes; frames are numbered as the peer expects them.
+  // Changes of the order; frames are numbered as the peer expects.
   Omit,
   Repeat,
   Swap,  // with the next one
   // The connection is closed.
   HangUpBefore,  // instead of sending it
-  HangUpAfter,   // as soon as it has left
+  HangUpAfter,   // after sending it
 };
 inline constexpr std::array kAllTricks = {
     Trick::FlipBit,       Trick::FlipRow,  Trick::LieBothWays, Trick::Zeros,
@@ -51,7 +51,7 @@ inline constexpr std::array kAllTricks = {
 inline constexpr std::array kHangUps = {Trick::HangUpBefore, Trick::HangUpAfter};
 std::string_view name_of(Trick trick);
 
-// One that leaves the order and the frames as they are.
+// Whether the trick changes neither the order nor the frames.
 constexpr bool changes_payload(Trick trick) { return trick <= Trick::Replay; }
 constexpr bool hangs_up(Trick trick) { return trick >= Trick::HangUpBefore; }
 
@@ -68,19 +68,19 @@ struct Deviation {
   Trick trick = Trick::FlipBit;
   std::size_t bit = 0;  // modulo the bits of the payload, or of a stride
   std::size_t stride = 128;
-  std::optional<std::size_t> spoilt = {};  // an earlier message, of which the first bit is flipped
+  std::optional<std::size_t> spoilt = {};  // an earlier message whose first bit is flipped
 };
 
-// What has happened on a stream that deviates.
+// What has happened on a deviating stream.
 struct Conduct {
-  Transcript sent;  // as the protocol has it
+  Transcript sent;  // before the deviation
   bool deviated = false;
   std::chrono::steady_clock::time_point deviated_at = {};  // first
 };
 
-// Passes on what the party sends but for the deviation. `earlier` is what it has sent in another
-// session, for a replay; both outlive the stream. Whatever is asked of an empty payload, or changes
-// nothing, is no deviation.
+// Forwards what the party sends, except for the deviation. `earlier` is what it has sent in another
+// session, for a replay; both outlive the stream. A change of an empty payload, or one that changes
+// nothing, does not count as a deviation.
 std::unique_ptr<net::ByteStream> make_deviating_stream(std::unique_ptr<net::ByteStream> inner,
                                                        const Deviation* deviation,
                                                        const Transcript* earlier, Conduct& conduct);

@@ -53,10 +53,10 @@ class ObstructingStream : public net::ByteStream {
   std::atomic<Clock::time_point> deadline_ = Clock::time_point::max();
 };
 
-// The cheater's end. It waits for no answer any more.
+// The cheater's end. It no longer waits for answers.
 class ObstructingPeer final : public ObstructingStream {
  public:
-  // Notes when it begins to obstruct.
+  // Stores in `since` when it begins to obstruct.
   ObstructingPeer(std::unique_ptr<net::ByteStream> inner, Obstruction obstruction,
                   std::atomic<Clock::time_point>& since)
       : ObstructingStream(std::move(inner)), obstruction_(obstruction), since_(since) {}
@@ -92,7 +92,7 @@ class ObstructingPeer final : public ObstructingStream {
   std::jthread pump_;  // last: it uses all the others
 };
 
-// The honest party's end of a connection that the cheater reads nothing from.
+// The honest party's end of a connection from which the cheater reads nothing.
 class UnreadStream final : public ObstructingStream {
  public:
   using ObstructingStream::ObstructingStream;
@@ -101,16 +101,16 @@ class UnreadStream final : public ObstructingStream {
     inner().flush();
   }
   void read(std::span<std::byte> bytes) override {
-    if (is_kept_) wait_for_deadline();
+    if (is_held_back_) wait_for_deadline();
     inner().read(bytes);
   }
 
  private:
-  // Kept for a peer that takes nothing, and so will answer nothing.
+  // Held back: a peer that reads nothing will not answer.
   void obstruct(std::span<const std::byte>, std::span<const std::byte>) override {
-    is_kept_ = true;
+    is_held_back_ = true;
   }
-  bool is_kept_ = false;
+  bool is_held_back_ = false;
 };
 
 struct Streams {
@@ -143,7 +143,8 @@ Endings make_units(UnitMaking& making, Party cheater, Streams& streams, Clock::t
   return endings;
 }
 
-// The number of the cheater's first message on the second connection that the peer checks at once.
+// The number of the cheater's first message on the second connection that the peer checks
+// immediately.
 std::size_t checked_message(Party cheater, std::uint64_t seed) {
   UnitMaking making(small_units(Profile::Fast), seed);
   Streams streams;
@@ -198,7 +199,7 @@ Revocation try_revocation(Obstruction obstruction, Party cheater, std::uint64_t 
   Clock::time_point ended;
   Revocation trial{obstruction, cheater, {}, 0, 0, {}};
   trial.honest = make_units(making, cheater, streams, ended).honest;
-  // A flood may be found before the other connection's lie.
+  // A flood may be detected before the deviation on the other connection.
   if (conduct.deviated) since = std::min(since.load(), conduct.deviated_at);
   const auto seconds = [&](Clock::time_point at) {
     return std::chrono::duration<double>(at - since.load()).count();

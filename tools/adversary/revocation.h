@@ -1,5 +1,5 @@
-// A check fails on one connection of a session while another one obstructs: how soon the honest
-// party's keys are erased, and how soon it ends.
+// A check fails on one connection of a session while another one is obstructed: measures how soon
+// the honest party's keys are erased, and how soon it ends.
 #pragma once
 
 #include <array>
@@ -16,17 +16,18 @@ namespace tinyot::tools {
 // What the cheater does on the session's first connection while a check fails on the second.
 enum class Obstruction : std::uint8_t {
   Nothing,
-  Silence,    // nothing is sent any more
+  Silence,    // nothing more is sent
   Trickle,    // a message never ends, and its bytes come one at a time
   Flood,      // bytes without end
-  NeverReads  // what is sent to it never leaves
+  NeverReads  // data sent to it never leave this side
 };
 inline constexpr std::array kAllObstructions = {Obstruction::Nothing, Obstruction::Silence,
                                                 Obstruction::Trickle, Obstruction::Flood,
                                                 Obstruction::NeverReads};
 std::string_view name_of(Obstruction obstruction);
 
-// After the first message that a check must find, or the obstruction if that is earlier.
+// Limits after the first message that a check must find, or after the obstruction if that is
+// earlier.
 inline constexpr auto kErasedWithin = std::chrono::seconds(2);
 inline constexpr auto kEndedWithin = std::chrono::seconds(4);
 

@@ -1,5 +1,5 @@
-// What an attacked session does: the real protocols over small sizes, from the handshake to
-// outputs. Both parties run it, each on a thread and a channel of its own.
+// What an attacked session does: the real protocols with small sizes, from the handshake to
+// outputs. Both parties run it, each on its own thread and channel.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class Scenario {
   // One party's end. Fails: as the protocols.
   virtual void run(Party me, net::Channel& channel) = 0;
 
-  // After both have ended: what is wrong with what a party that has kept to the protocol has been
-  // given, however its session has ended; empty if nothing is.
+  // After both have ended: what is wrong with the results of a party that followed the protocol,
+  // however its session ended; empty if nothing is.
   virtual std::string flaw(Party honest) = 0;
 };
 
@@ -30,15 +30,15 @@ struct ScenarioKind {
   std::string description;
   // All randomness of a session follows from the seed.
   std::function<std::unique_ptr<Scenario>(std::uint64_t seed)> make;
-  bool is_broken_off = false;  // the cheater hangs up around each message of EQ, and no more
+  bool is_broken_off = false;  // the cheater only hangs up around each message of EQ
 };
 const std::vector<ScenarioKind>& scenario_kinds();
 
 // From base OTs to a circuit's outputs, on material of one profile.
 std::vector<ScenarioKind> computations();
-// What the parties say about their stores before they make or draw something.
+// The messages about stores, which are exchanged before material is made or drawn.
 std::vector<ScenarioKind> store_agreements();
-// Units are poured into stores, which keep account of those that are broken off.
+// Units are poured into stores, which record those that are broken off.
 std::vector<ScenarioKind> unit_makings();
 
 }  // namespace tinyot::tools

@@ -94,12 +94,12 @@ class StoreAgreement final : public Scenario {
     }
   }
 
-  // Notes what was never poured, or is served again.
+  // Records triples that were never poured or are served again.
   void draw(Party me, storage::Reservation& reservation, std::uint64_t count) {
     const MaterialBatch batch = reservation.draw(kStoredKind, count);
     for (const MacShare& share : batch.shares[0].macs)
       if (poured_[index(me)].erase(share.value.lo) == 0)
-        flaws_[index(me)] = "a triple that was never made, or is served again";
+        flaws_[index(me)] = "a triple was never made or is served again";
   }
 
   std::uint64_t seed_;

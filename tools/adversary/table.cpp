@@ -56,7 +56,7 @@ constexpr auto kTable = std::to_array<TableRow>({
     {0x1601, "aand.d", "NNOB12 full version, aAND", 128, kEnded, kEnded, kEnded, "MAC transcript",
      0},
     {0x1701, "aot.d", "NNOB12 Fig. 16, aOT", 128, kEnded, kEnded, kEnded, "MAC transcript", 0},
-    // A wrong number is found; another sum of what is outstanding changes the bucket at most.
+    // A wrong number is detected; a wrong sum of outstanding risks changes at most the bucket.
     {0x1801, "unit.begin", "units", 64, kHarmless, kEnded, kHarmless,
      "unit number|(refused)|(disagreed)", 0},
     {0x1901, "ggm.sums", "SoftSpokenOT, GGM trees", 128, kGuess, kGuess, kEnded, "SoftSpoken check",
@@ -101,7 +101,7 @@ constexpr auto kTable = std::to_array<TableRow>({
     {0x3009, "store.complete", "store agreement", 64, kEnded, kEnded, kEnded, kOfStores, 0},
 });
 
-// Whether the name of a check, or what is put for another end, is one of the list.
+// Whether the name of a check or of another ending is in the list.
 bool is_among(std::string_view name, std::string_view list) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find('|', begin), list.size());
@@ -153,9 +153,9 @@ Judgement judge(const TableRow& row, Trick trick, const Trial& trial) {
     return Judgement{Verdict::Violation, what + ": " + end + " " + trial.honest.text};
   };
   if (!trial.flaw.empty())
-    return violation("the honest party is left with something wrong (" + trial.flaw + ")");
+    return violation("the honest party's results are wrong (" + trial.flaw + ")");
   if (hangs_up(trick) && trial.honest.kind == Ending::Kind::Cut) return {Verdict::Counted, {}};
-  // The cheater's own check has found its lie first, and it said so: the store is dead.
+  // The cheater's own check found the deviation first, and it sent an abort: the store is revoked.
   if (hangs_up(trick) && trial.honest.kind == Ending::Kind::Told) return {Verdict::Stopped, {}};
   switch (trial.honest.kind) {
     case Ending::Kind::Done:
@@ -164,16 +164,16 @@ Judgement judge(const TableRow& row, Trick trick, const Trial& trial) {
     case Ending::Kind::Caught:
       if (is_among(end, (changes_payload(trick) ? "" : "framing|") + std::string(row.checks)))
         return {Verdict::Caught, {}};
-      return violation("found by another check");
+      return violation("caught by an unexpected check");
     case Ending::Kind::Broken:
       return violation("an internal error");
     default:
       if (is_among(end, row.checks)) return {Verdict::Caught, {}};
-      // What the cheater awaits or checks itself has ended it first; the honest party finds the
-      // connection closed.
+      // The cheater ended first, by its own checks or because it waited in vain; the honest party
+      // finds the connection closed.
       if (trial.honest.kind == Ending::Kind::Cut && trial.cheater.kind != Ending::Kind::Done)
         return {Verdict::Stopped, {}};
-      return violation("an end that the table does not have");
+      return violation("an outcome that is not in the table");
   }
 }
 

@@ -1,5 +1,5 @@
-// What must become of a deviation, for every message of every protocol: the claim that `tinyot
-// selftest --adversary` tries.
+// The required outcome of a deviation, for every message of every protocol: the claim that `tinyot
+// selftest --adversary` tests.
 #pragma once
 
 #include <cstdint>
@@ -12,39 +12,39 @@
 namespace tinyot::tools {
 
 enum class Expected : std::uint8_t {
-  // by one of the row's checks of the honest party, or by a check of the cheater's own, who then
-  // has nothing to say
+  // ended by one of the row's checks at the honest party, or by the cheater itself, whose own
+  // checks fail
   Ended,
-  // or else, if the cheater has guessed a secret bit, nothing has changed: what the honest party
-  // gets is right
+  // ended, or without effect if the cheater has guessed a secret bit: the honest party's results
+  // are correct
   Guess,
-  Harmless,  // it concerns the cheater alone: the honest party may go on, and what it gets is right
+  Harmless,  // affects only the cheater: the honest party may continue, with correct results
 };
 
-// One message. Its checks are those that may name what is wrong, separated by '|': a name, or how
-// it begins.
+// One message. `checks` lists the checks that may catch a deviation, separated by '|': names or
+// their beginnings.
 // "(disagreed)" is exit status 6 instead of 4, "(cut)" is 3, "(refused)" 5.
 struct TableRow {
   std::uint32_t tag;
   std::string_view name;
   std::string_view source;
   std::size_t row_bits;  // of one row of its payload: a block, a column
-  Expected bit;          // of one bit flipped
-  Expected rows;         // of a bit of each row
-  Expected other;        // of another payload
+  Expected bit;          // if one bit is flipped
+  Expected rows;         // if a bit of each row is flipped
+  Expected other;        // if the payload is replaced
   std::string_view checks;
-  double survival;  // with what probability one bit flipped survives, if it is a guess
+  double survival;  // probability that one flipped bit survives, if it is a guess
 };
 std::span<const TableRow> adversary_table();
 const TableRow* row_of(std::uint32_t tag);
 
 Expected expected_of(const TableRow& row, Trick trick);
 
-// As the rows name it: a check, or "(cut)" and the like.
+// The name that rows use: a check, or "(cut)" and the like.
 std::string ending_name(const Ending& ending);
 
 enum class Verdict : std::uint8_t { Void, Caught, Stopped, Survived, Counted, Violation };
-// What a trial shows. `reason` says what the table excludes.
+// The result of a trial. `reason` says how it contradicts the table.
 struct Judgement {
   Verdict verdict;
   std::string reason;

@@ -13,10 +13,10 @@ struct Ending {
   enum class Kind : std::uint8_t {
     Done,
     Caught,  // PeerCheated
-    Told,    // the peer said that it aborts
-    Cut,     // the connection ended, or neither party sent what the other one awaited
+    Told,    // the peer sent an abort
+    Cut,     // the connection ended, or each party waited for the other
     Disagreed,
-    Refused,  // by its own store, or as a wrong use
+    Refused,  // by its own store, or as incorrect use
     Broken,   // an internal error
   } kind = Kind::Done;
   std::string check;  // of Caught
@@ -26,11 +26,11 @@ struct Ending {
 struct Trial {
   Ending honest, cheater;
   Conduct conduct;   // of the cheater
-  std::string flaw;  // of what the honest party has been given
+  std::string flaw;  // in the honest party's results
 };
 
-// Runs `body` on a channel over the stream, to its end. A party that finds cheating and `tells`
-// says so, as the commands do.
+// Runs `body` on a channel over the stream, to its end. If `tells` is set, a party that detects
+// cheating sends an abort, as the commands do.
 Ending ending_of(const std::function<void(net::Channel&)>& body,
                  std::unique_ptr<net::ByteStream> stream, bool tells = false);
 

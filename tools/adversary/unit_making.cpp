@@ -46,7 +46,7 @@ fs::path make_stores_directory() {
   std::string name = (fs::temp_directory_path() / "tinyot_selftest_XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr)
     throw StoreError("cannot make a directory in " + fs::temp_directory_path().string() +
-                     " for stores to try");
+                     " for temporary stores");
   return name;
 }
 
@@ -125,8 +125,8 @@ std::string UnitMaking::flaw(Party party) const {
       storage::Store::open(directory_of(party), {.purpose = storage::Purpose::Inspect});
   const bool is_revoked = store.manifest().state == storage::SessionState::Revoked;
   if (is_revoked != record.is_revoked)
-    return "its store is dead, or not, against how its session ended";
-  if (is_revoked) return store.keys_are_gone() ? "" : "keys have outlived a failed check";
+    return "the state of its store contradicts how its session ended";
+  if (is_revoked) return store.keys_are_gone() ? "" : "keys remain after a failed check";
   const storage::AttemptTotals attempts = store.attempts();
   const std::uint64_t broken = record.begun.size() - store.manifest().units_made;
   if (attempts.outstanding != broken)
@@ -135,7 +135,7 @@ std::string UnitMaking::flaw(Party party) const {
   Risk risk;
   for (std::uint64_t i = 0; i < broken; ++i)
     risk += params_.risk({params_.unit(), params_.bucket()});
-  return attempts.risk == risk ? "" : "the risk of broken units is another one";
+  return attempts.risk == risk ? "" : "the recorded risk of broken units is wrong";
 }
 
 std::vector<ScenarioKind> unit_makings() {

@@ -1,5 +1,5 @@
-// Making units into stores of real files, as `tinyot preprocess` does: what stays there when the
-// peer fails a check or closes the connection.
+// Makes units in stores on disk, as `tinyot preprocess` does, to examine what remains there when a
+// check fails or the peer closes the connection.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace tinyot::tools {
 
-// A new directory for stores to try. Fails: StoreError.
+// A new directory for temporary stores. Fails: StoreError.
 std::filesystem::path make_stores_directory();
 
 class UnitMaking {
@@ -33,19 +33,20 @@ class UnitMaking {
   void run(Party me, net::Channel& channel,
            std::span<const std::unique_ptr<net::Channel>> more = {});
 
-  // What is wrong with the party's store after the run, opened anew; empty if nothing is. After a
-  // failed check, no key is left; otherwise each unit that was begun is made or outstanding.
+  // What is wrong with the party's store after the run, when it is opened again; empty if nothing
+  // is. After a failed check, no key is left; otherwise each unit that was begun is made or
+  // outstanding.
   std::string flaw(Party party) const;
 
   using Clock = std::chrono::steady_clock;
-  // When the party's keys had been erased, because a check failed; never, if none did.
+  // When the party's keys were erased because a check failed; time_point::max() if none failed.
   Clock::time_point erased_at(Party party) const { return records_[index(party)].erased_at; }
   std::filesystem::path directory_of(Party party) const;
 
  private:
   struct Record {
     std::mutex mutex = {};
-    std::set<std::size_t> begun = {};  // units of which something was said
+    std::set<std::size_t> begun = {};  // units that were begun
     bool has_run = false, is_revoked = false;
     Clock::time_point erased_at = Clock::time_point::max();
   };
@@ -57,7 +58,7 @@ class UnitMaking {
   Record records_[2];
 };
 
-// Units of the smallest size that the profile takes, with the buckets that they need.
+// Units of the smallest size that the profile accepts, with the buckets that they need.
 ParameterRequest small_units(Profile profile);
 
 }  // namespace tinyot::tools
