@@ -17,7 +17,7 @@ std::string address() {
   return std::string("127.0.0.1:") + (port != nullptr ? port : "7766");
 }
 
-// What the sender sends in transfer i: i as it is, or with its upper half set.
+// The two messages of transfer i: i alone, or i with the upper half set.
 tinyot::Block message(std::size_t i, bool choice) { return {i, choice ? ~std::uint64_t{0} : 0}; }
 
 void send() {

@@ -1,5 +1,5 @@
 // Preprocessing and a run of AES-128: A has the message and half of the key, B the other half; B
-// learns the ciphertext. The material is made before, and kept in a store.
+// learns the ciphertext. The material is made first and kept in a store.
 //
 //   ./2_aes A store-a & ./2_aes B store-b
 #include <tinyot/tinyot.h>
@@ -30,7 +30,7 @@ void evaluate(Party party, const std::string& store) {
 
   tinyot::PreprocessRequest job{.party = party, .endpoint = endpoint, .store = store};
   job.parameters.profile = tinyot::Profile::Fast;
-  job.ands = 8'192;  // aes128 takes 5,120
+  job.ands = 8'192;  // aes128 needs 5,120
   job.inputs = 512;  // bits of the inputs, and of the ciphertext that only B learns
   const tinyot::PreprocessResult made = tinyot::preprocess(job);
   std::printf("%c: made material for %llu ANDs, sigma %.0f bits\n", letter(party),

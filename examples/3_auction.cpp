@@ -1,6 +1,6 @@
-// A circuit as a C++ function: a sealed-bid auction. B bids for what A sells, with a reserve price
-// of A's. Both learn whether it is sold, and the price: the middle of bid and reserve price. No
-// store: the material is made meanwhile.
+// A circuit as a C++ function: a sealed-bid auction. B bids for an item that A sells with a reserve
+// price. Both learn whether it is sold, and the price: the mean of bid and reserve price. No store:
+// the material is made during the run.
 //
 //   ./3_auction A 700 & ./3_auction B 900
 #include <tinyot/tinyot.h>

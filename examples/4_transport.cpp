@@ -1,4 +1,4 @@
-// A connection of the caller's own, a Unix socket, for a comparison of two salaries.
+// A transport provided by the caller, here a Unix socket, for a comparison of two salaries.
 //
 //   ./4_transport A PATH 4100 & ./4_transport B PATH 3900
 #include <sys/socket.h>
@@ -42,7 +42,7 @@ int connect_to(const sockaddr_un& address) {
   return descriptor;
 }
 
-// A waits at the path, B connects to it.
+// A listens at the path, B connects to it.
 tinyot::Endpoint endpoint_at(Party party, const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   path.copy(address.sun_path, sizeof address.sun_path - 1);

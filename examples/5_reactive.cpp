@@ -1,6 +1,6 @@
-// A reactive computation: the parties look at an output, and decide what to compute next with
-// values that stay shared. Here they search for a number: in each step a public guess is compared
-// with a secret that neither of them knows.
+// A reactive computation: the parties learn an output, and then decide what to compute next on
+// values that stay shared. Here they search for a number: each step compares a public guess with a
+// secret that neither of them knows.
 //
 //   ./5_reactive A store-a 30 & ./5_reactive B store-b 12
 #include <tinyot/tinyot.h>
@@ -49,8 +49,8 @@ void search(Party party, const std::string& store, std::uint64_t secret) {
   tinyot::Evaluator evaluator({.party = party, .endpoint = endpoint, .stores = {store}});
   const tinyot::RunResult first =
       evaluator.run(*product(), tinyot::Values().set(party == Party::A ? "a" : "b", secret));
-  // Both parties see the same answers and so make the same guesses: what they learn are the
-  // product's first four bits.
+  // Both parties see the same answers, and so make the same guesses: they learn the product's first
+  // four bits.
   std::uint64_t low = 0, high = std::uint64_t{1} << kBits;
   for (int step = 0; step < 4; ++step) {
     const std::uint64_t guess = (low + high) / 2;
