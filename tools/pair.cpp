@@ -40,8 +40,8 @@ struct Child {
   int status = 0;
 };
 
-[[noreturn]] void be_party(Party party, const engine::Endpoint& endpoint, const PartyJob& job,
-                           int pipe, pid_t parent) {
+[[noreturn]] void run_child(Party party, const engine::Endpoint& endpoint, const PartyJob& job,
+                            int pipe, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
   JobResult result;
@@ -72,7 +72,7 @@ Child start(Party party, const engine::Endpoint& endpoint, const PartyJob& job) 
   if (pid < 0) throw CommandError(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
     read_end.close();
-    be_party(party, endpoint, job, write_end.get(), parent);
+    run_child(party, endpoint, job, write_end.get(), parent);
   }
   return {party, pid, std::move(read_end), {}, false, 0};
 }

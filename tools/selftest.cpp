@@ -59,7 +59,7 @@ CampaignOptions options_from(const CommandLine& line) {
   throw UsageError("there is no scenario '" + options.scenario + "'; there are " + known);
 }
 
-// The outcomes of the attacks on a message, over all tricks.
+// The outcomes of the attacks on a message, over all kinds of deviation.
 struct Line {
   const TableRow* row;
   Tally all;
@@ -80,7 +80,7 @@ std::vector<Line> lines_of(const CampaignResult& result) {
     for (const auto& [key, tally] : result.tallies) {
       if (key.first != row.tag) continue;
       line.all.add(tally);
-      if (key.second == Trick::FlipBit && row.survival > 0) line.guesses.add(tally);
+      if (key.second == DeviationKind::FlipBit && row.survival > 0) line.guesses.add(tally);
     }
     if (line.all.tried > 0) lines.push_back(std::move(line));
   }

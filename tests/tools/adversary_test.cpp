@@ -44,39 +44,41 @@ ScenarioKind echo(bool is_checked) {
 }
 
 Verdict verdict_of(const ScenarioKind& kind, const Deviation& deviation) {
-  return judge(*row_of(kSecondMessage.id), deviation.trick, attempt(kind, 1, Party::B, &deviation))
+  return judge(*row_of(kSecondMessage.id), deviation.kind, attempt(kind, 1, Party::B, &deviation))
       .verdict;
 }
 
 TEST(Adversary, DetectsMissingCheck) {
-  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::FlipBit}), Verdict::Caught);
-  EXPECT_EQ(verdict_of(echo(false), {.trick = Trick::FlipBit}), Verdict::Violation);
-  for (const Trick trick : {Trick::Zeros, Trick::Ones, Trick::Random, Trick::FlipRow}) {
-    EXPECT_EQ(verdict_of(echo(true), {.trick = trick}), Verdict::Caught) << name_of(trick);
-    EXPECT_EQ(verdict_of(echo(false), {.trick = trick}), Verdict::Violation) << name_of(trick);
+  EXPECT_EQ(verdict_of(echo(true), {.kind = DeviationKind::FlipBit}), Verdict::Caught);
+  EXPECT_EQ(verdict_of(echo(false), {.kind = DeviationKind::FlipBit}), Verdict::Violation);
+  for (const DeviationKind kind :
+       {DeviationKind::Zeros, DeviationKind::Ones, DeviationKind::Random, DeviationKind::FlipRow}) {
+    EXPECT_EQ(verdict_of(echo(true), {.kind = kind}), Verdict::Caught) << name_of(kind);
+    EXPECT_EQ(verdict_of(echo(false), {.kind = kind}), Verdict::Violation) << name_of(kind);
   }
 }
 
 TEST(Adversary, DetectsFrameTricksWithoutChecks) {
-  for (const Trick trick : {Trick::CutShort, Trick::Lengthen, Trick::WrongLength, Trick::WrongTag,
-                            Trick::WrongSequence})
-    EXPECT_EQ(verdict_of(echo(false), {.trick = trick}), Verdict::Caught) << name_of(trick);
+  for (const DeviationKind kind :
+       {DeviationKind::CutShort, DeviationKind::Lengthen, DeviationKind::WrongLength,
+        DeviationKind::WrongTag, DeviationKind::WrongSequence})
+    EXPECT_EQ(verdict_of(echo(false), {.kind = kind}), Verdict::Caught) << name_of(kind);
 }
 
 // Repeating the last message of a session is harmless, but the table says that each of its messages
 // is followed by another one.
 TEST(Adversary, JudgesUndetectedDeviations) {
-  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Repeat}), Verdict::Violation);
-  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Swap}), Verdict::Void)
+  EXPECT_EQ(verdict_of(echo(true), {.kind = DeviationKind::Repeat}), Verdict::Violation);
+  EXPECT_EQ(verdict_of(echo(true), {.kind = DeviationKind::Swap}), Verdict::Void)
       << "there is no next message";
-  EXPECT_EQ(verdict_of(echo(true), {.trick = Trick::Replay}), Verdict::Void)
+  EXPECT_EQ(verdict_of(echo(true), {.kind = DeviationKind::Replay}), Verdict::Void)
       << "there is no earlier session";
-  EXPECT_EQ(verdict_of(echo(true), {.message = 7, .trick = Trick::FlipBit}), Verdict::Void)
+  EXPECT_EQ(verdict_of(echo(true), {.message = 7, .kind = DeviationKind::FlipBit}), Verdict::Void)
       << "there is no such message";
 }
 
 TEST(Adversary, OmittedMessageEndsBothParties) {
-  const Deviation omit{.trick = Trick::Omit};
+  const Deviation omit{.kind = DeviationKind::Omit};
   const Trial of_a = attempt(echo(true), 1, Party::A, &omit),
               of_b = attempt(echo(true), 1, Party::B, &omit);
   EXPECT_EQ(of_a.honest.kind, Ending::Kind::Cut) << of_a.honest.text;
@@ -131,7 +133,7 @@ std::pair<int, nlohmann::json> reported(const CampaignResult& result) {
 
 TEST(Adversary, ViolationFailsTheCommand) {
   CampaignResult result;
-  result.tallies[{kFirstMessage.id, Trick::FlipBit}] = {3, 3, 0, 0, 0, {}};
+  result.tallies[{kFirstMessage.id, DeviationKind::FlipBit}] = {3, 3, 0, 0, 0, {}};
   EXPECT_EQ(reported(result).first, 0);
   result.violations = {"the last attack"};
   const auto [status, report] = reported(result);
@@ -146,7 +148,8 @@ TEST(Adversary, GuessesThatSurviveTooOftenFailTheCommand) {
     for (const auto& [survived, status] :
          {std::pair<std::size_t, int>{expected, 0}, {1000, 1}, {0, 1}}) {
       CampaignResult result;
-      result.tallies[{row.tag, Trick::FlipBit}] = {1000, 1000 - survived, 0, survived, 0, {}};
+      result.tallies[{row.tag, DeviationKind::FlipBit}] = {1000, 1000 - survived, 0, survived, 0,
+                                                           {}};
       EXPECT_EQ(reported(result).first, status) << row.name << ", " << survived;
     }
   }
@@ -160,8 +163,8 @@ TEST(Adversary, CountsEveryUnitBrokenOff) {
     options.scenario = scenario;
     options.threads = 2;
     std::vector<Attack> attacks = plan_campaign(options);
-    std::set<std::pair<std::uint32_t, Trick>> tried;
-    for (const Attack& attack : attacks) tried.emplace(attack.tag, attack.deviation.trick);
+    std::set<std::pair<std::uint32_t, DeviationKind>> tried;
+    for (const Attack& attack : attacks) tried.emplace(attack.tag, attack.deviation.kind);
     EXPECT_EQ(tried.size(), 6u) << "three messages, before and after";
     for (std::size_t i = 0; i < wanted; ++i) attacks[i] = attacks[i * attacks.size() / wanted];
     attacks.resize(wanted);
@@ -179,13 +182,13 @@ TEST(Adversary, UncountedAttemptIsViolation) {
   trial.conduct.deviated = true;
   trial.honest.kind = Ending::Kind::Cut;
   const TableRow& row = *row_of(kSecondMessage.id);
-  EXPECT_EQ(judge(row, Trick::HangUpAfter, trial).verdict, Verdict::Counted);
-  EXPECT_EQ(judge(row, Trick::FlipBit, trial).verdict, Verdict::Violation);
+  EXPECT_EQ(judge(row, DeviationKind::HangUpAfter, trial).verdict, Verdict::Counted);
+  EXPECT_EQ(judge(row, DeviationKind::FlipBit, trial).verdict, Verdict::Violation);
   trial.flaw = "of 1 units that were broken off, 0 are counted";
-  EXPECT_EQ(judge(row, Trick::HangUpAfter, trial).verdict, Verdict::Violation);
+  EXPECT_EQ(judge(row, DeviationKind::HangUpAfter, trial).verdict, Verdict::Violation);
   trial.flaw.clear();
   trial.honest.kind = Ending::Kind::Done;
-  EXPECT_EQ(judge(row, Trick::HangUpAfter, trial).verdict, Verdict::Violation);
+  EXPECT_EQ(judge(row, DeviationKind::HangUpAfter, trial).verdict, Verdict::Violation);
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ Deviation lie_in_last(const Played& honest, Party cheater, std::uint32_t tag, st
   const Transcript& sent = honest.of[static_cast<std::size_t>(cheater)].conduct.sent;
   const SeenMessage* message = honest.last(cheater, tag);
   return {.message = static_cast<std::size_t>(message - sent.data()),
-          .trick = Trick::FlipRow,
+          .kind = DeviationKind::FlipRow,
           .bit = bit};
 }
 

@@ -36,22 +36,22 @@ Transcript honest_transcript(const ScenarioKind& kind, std::uint64_t seed, Party
 void plan_message(const Attack& base, const SeenMessage& message, const CampaignOptions& options,
                   bool is_first, std::vector<Attack>& attacks) {
   const TableRow* row = row_of(message.tag);
-  for (const Trick trick : kAllTricks) {
-    if (!is_first && !changes_payload(trick)) continue;
-    const bool flips =
-        trick == Trick::FlipBit || trick == Trick::LieBothWays || trick == Trick::FlipRow;
+  for (const DeviationKind kind : kAllDeviationKinds) {
+    if (!is_first && !changes_payload(kind)) continue;
+    const bool flips = kind == DeviationKind::FlipBit || kind == DeviationKind::LieBothWays ||
+                       kind == DeviationKind::FlipRow;
     if (flips && message.payload.empty()) continue;
     const std::size_t stride = row == nullptr ? 128 : row->row_bits,
                       bits = 8 * message.payload.size();
-    const std::size_t places = trick == Trick::FlipRow ? std::min(stride, bits) : bits;
+    const std::size_t places = kind == DeviationKind::FlipRow ? std::min(stride, bits) : bits;
     for (const std::size_t bit :
          flips ? spread(places, options.bits) : std::vector<std::size_t>{0}) {
       Attack attack = base;
-      attack.deviation.trick = trick;
+      attack.deviation.kind = kind;
       attack.deviation.bit = bit;
       attack.deviation.stride = stride;
       attacks.push_back(attack);
-      if (row == nullptr || expected_of(*row, trick) != Expected::Guess) continue;
+      if (row == nullptr || expected_of(*row, kind) != Expected::Guess) continue;
       for (std::size_t guess = 0; guess < options.guesses; ++guess) {
         attack.seed = options.seed + 1 + guess;
         attacks.push_back(attack);
@@ -66,9 +66,9 @@ void plan_hang_ups(Attack attack, const Transcript& sent, std::vector<Attack>& a
   std::size_t lie = attack.deviation.message;
   while (lie > 0 && row_of(sent[--lie].tag)->name.starts_with(kEqMessages)) {
   }
-  for (const Trick trick : kHangUps)
+  for (const DeviationKind kind : kHangUps)
     for (const auto& spoilt : {std::optional<std::size_t>(), std::optional(lie)}) {
-      attack.deviation.trick = trick;
+      attack.deviation.kind = kind;
       attack.deviation.spoilt = spoilt;
       attacks.push_back(attack);
     }
@@ -117,8 +117,8 @@ std::string described(const Attack& attack) {
       attack.kind->name + ": " +
       (row == nullptr ? "message " + std::to_string(attack.tag) : std::string(row->name)) +
       " number " + std::to_string(attack.occurrence) + " of " + letter(attack.cheater) + ", " +
-      std::string(name_of(attack.deviation.trick));
-  if (attack.deviation.trick <= Trick::LieBothWays)
+      std::string(name_of(attack.deviation.kind));
+  if (attack.deviation.kind <= DeviationKind::LieBothWays)
     text += " at " + std::to_string(attack.deviation.bit);
   if (attack.deviation.spoilt)
     text += " after a lie in message " + std::to_string(*attack.deviation.spoilt);
@@ -158,10 +158,10 @@ class Campaign {
     const TableRow* row = row_of(attack.tag);
     const Judgement judgement = row == nullptr
                                     ? Judgement{Verdict::Violation, "the table has no such message"}
-                                    : judge(*row, attack.deviation.trick, trial);
+                                    : judge(*row, attack.deviation.kind, trial);
     if (judgement.verdict == Verdict::Void) return;
     ++result_.tried;
-    Tally& tally = result_.tallies[{attack.tag, attack.deviation.trick}];
+    Tally& tally = result_.tallies[{attack.tag, attack.deviation.kind}];
     ++tally.tried;
     tally.caught += judgement.verdict == Verdict::Caught;
     tally.stopped += judgement.verdict == Verdict::Stopped;

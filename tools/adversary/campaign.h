@@ -1,5 +1,5 @@
-// Applies every trick to every message, and hangs up at every EQ: plans the attacks, carries them
-// out, and collects the outcomes by message.
+// Applies every kind of deviation to every message, and hangs up at every EQ: plans the attacks,
+// carries them out, and collects the outcomes by message.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct CampaignOptions {
   std::size_t occurrences = 2;
   // single bits flipped in a message: the first, the last, and some in between
   std::size_t bits = 2;
-  std::size_t guesses = 0;  // further sessions for each trick that may succeed by a guess
+  std::size_t guesses = 0;  // further sessions for each deviation that may succeed by a guess
   std::size_t threads = 1;  // concurrent sessions
   std::string only;         // prefix of the names of the attacked messages
   std::string scenario;     // the one that is attacked; empty: all
@@ -32,7 +32,7 @@ struct Attack {
   Deviation deviation;
 };
 
-// The outcomes of the attacks on one message with one trick.
+// The outcomes of the attacks on one message with one kind of deviation.
 struct Tally {
   std::size_t tried = 0;
   std::size_t caught = 0;  // by the honest party
@@ -46,7 +46,7 @@ struct Tally {
 };
 
 struct CampaignResult {
-  std::map<std::pair<std::uint32_t, Trick>, Tally> tallies;
+  std::map<std::pair<std::uint32_t, DeviationKind>, Tally> tallies;
   std::vector<std::string> violations;  // of the table, one line each
   std::size_t tried = 0;
 };

@@ -97,36 +97,36 @@ class DeviatingStream final : public net::ByteStream {
   void deviate(const net::FrameHeader& header, Payload payload) {
     net::FrameHeader sent = header;
     const Payload honest = payload;
-    switch (deviation_->trick) {
-      case Trick::Omit:
+    switch (deviation_->kind) {
+      case DeviationKind::Omit:
         note_deviation();
         return;
-      case Trick::Swap:
+      case DeviationKind::Swap:
         held_ = Frame{header, std::move(payload)};
         return;
-      case Trick::Repeat:
+      case DeviationKind::Repeat:
         put(header, payload);
         break;
-      case Trick::CutShort:
+      case DeviationKind::CutShort:
         if (payload.empty()) return put(header, payload);
         payload.pop_back();
         break;
-      case Trick::Lengthen:
+      case DeviationKind::Lengthen:
         payload.push_back(std::byte{0});
         break;
-      case Trick::WrongLength:
+      case DeviationKind::WrongLength:
         note_deviation();
         return put(header, payload, kEnormous);
-      case Trick::WrongTag:
+      case DeviationKind::WrongTag:
         sent.tag ^= 1;
         break;
-      case Trick::WrongSequence:
+      case DeviationKind::WrongSequence:
         ++sequence_;
         break;
-      case Trick::HangUpBefore:
+      case DeviationKind::HangUpBefore:
         hang_up();
         return ensure_open();
-      case Trick::HangUpAfter:
+      case DeviationKind::HangUpAfter:
         put(header, payload);
         inner_->flush();
         return hang_up();
@@ -140,32 +140,32 @@ class DeviatingStream final : public net::ByteStream {
 
   void change(std::uint32_t tag, Payload& payload) const {
     const std::size_t bits = 8 * payload.size();
-    switch (deviation_->trick) {
-      case Trick::FlipBit:
-      case Trick::LieBothWays:
+    switch (deviation_->kind) {
+      case DeviationKind::FlipBit:
+      case DeviationKind::LieBothWays:
         return flip_one(payload, deviation_->bit);
-      case Trick::FlipRow:
+      case DeviationKind::FlipRow:
         for (std::size_t bit = deviation_->bit % deviation_->stride; bit < bits;
              bit += deviation_->stride)
           flip(payload, bit);
         return;
-      case Trick::Zeros:
+      case DeviationKind::Zeros:
         std::ranges::fill(payload, std::byte{0});
         return;
-      case Trick::Ones:
+      case DeviationKind::Ones:
         std::ranges::fill(payload, std::byte{0xFF});
         return;
-      case Trick::Random: {
+      case DeviationKind::Random: {
         crypto::Rng rng(Seed{{deviation_->message, 77}});
         rng.fill(payload);
         return;
       }
-      case Trick::Reflect:
+      case DeviationKind::Reflect:
         if (const auto found = received_.find(tag);
             found != received_.end() && found->second.size() == payload.size())
           payload = found->second;
         return;
-      case Trick::Replay:
+      case DeviationKind::Replay:
         if (earlier_ != nullptr && deviation_->message < earlier_->size()) {
           const SeenMessage& message = (*earlier_)[deviation_->message];
           if (message.tag == tag && message.payload.size() == payload.size())
@@ -173,7 +173,7 @@ class DeviatingStream final : public net::ByteStream {
         }
         return;
       default:
-        ENSURE(!"a trick that changes the payload");
+        ENSURE(!"a deviation that changes the payload");
     }
   }
 
@@ -193,7 +193,8 @@ class DeviatingStream final : public net::ByteStream {
 
   void take_in(std::span<std::byte> payload) {
     const std::size_t occurrence = received_of_[incoming_->tag]++;
-    if (deviation_ != nullptr && deviation_->trick == Trick::LieBothWays && answers(occurrence))
+    if (deviation_ != nullptr && deviation_->kind == DeviationKind::LieBothWays &&
+        answers(occurrence))
       flip_one(payload, deviation_->bit);
     received_[incoming_->tag].assign(payload.begin(), payload.end());
   }
@@ -220,27 +221,27 @@ class DeviatingStream final : public net::ByteStream {
 
 }  // namespace
 
-std::string_view name_of(Trick trick) {
-  static constexpr std::array<std::string_view, kAllTricks.size() + kHangUps.size()> kNames = {
-      "one bit flipped",
-      "a bit flipped in each row",
-      "a lie both ways",
-      "zeros",
-      "ones",
-      "random",
-      "the peer's own",
-      "an earlier session's",
-      "cut short",
-      "lengthened",
-      "a wrong length",
-      "a wrong tag",
-      "a wrong sequence number",
-      "omitted",
-      "repeated",
-      "swapped",
-      "hung up before it",
-      "hung up after it"};
-  return kNames[static_cast<std::size_t>(trick)];
+std::string_view name_of(DeviationKind kind) {
+  static constexpr std::array<std::string_view, kAllDeviationKinds.size() + kHangUps.size()>
+      kNames = {"one bit flipped",
+                "a bit flipped in each row",
+                "a lie both ways",
+                "zeros",
+                "ones",
+                "random",
+                "the peer's own",
+                "an earlier session's",
+                "cut short",
+                "lengthened",
+                "a wrong length",
+                "a wrong tag",
+                "a wrong sequence number",
+                "omitted",
+                "repeated",
+                "swapped",
+                "hung up before it",
+                "hung up after it"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::unique_ptr<net::ByteStream> make_deviating_stream(std::unique_ptr<net::ByteStream> inner,

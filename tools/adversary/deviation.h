@@ -17,7 +17,7 @@
 
 namespace tinyot::tools {
 
-enum class Trick : std::uint8_t {
+enum class DeviationKind : std::uint8_t {
   // Changes of the payload that keep its length.
   FlipBit,  // one bit
   FlipRow,  // one bit in each stride: in each block, in each row
@@ -43,17 +43,19 @@ enum class Trick : std::uint8_t {
   HangUpBefore,  // instead of sending it
   HangUpAfter,   // after sending it
 };
-inline constexpr std::array kAllTricks = {
-    Trick::FlipBit,       Trick::FlipRow,  Trick::LieBothWays, Trick::Zeros,
-    Trick::Ones,          Trick::Random,   Trick::Reflect,     Trick::Replay,
-    Trick::CutShort,      Trick::Lengthen, Trick::WrongLength, Trick::WrongTag,
-    Trick::WrongSequence, Trick::Omit,     Trick::Repeat,      Trick::Swap};
-inline constexpr std::array kHangUps = {Trick::HangUpBefore, Trick::HangUpAfter};
-std::string_view name_of(Trick trick);
+inline constexpr std::array kAllDeviationKinds = {
+    DeviationKind::FlipBit,       DeviationKind::FlipRow,     DeviationKind::LieBothWays,
+    DeviationKind::Zeros,         DeviationKind::Ones,        DeviationKind::Random,
+    DeviationKind::Reflect,       DeviationKind::Replay,      DeviationKind::CutShort,
+    DeviationKind::Lengthen,      DeviationKind::WrongLength, DeviationKind::WrongTag,
+    DeviationKind::WrongSequence, DeviationKind::Omit,        DeviationKind::Repeat,
+    DeviationKind::Swap};
+inline constexpr std::array kHangUps = {DeviationKind::HangUpBefore, DeviationKind::HangUpAfter};
+std::string_view name_of(DeviationKind kind);
 
-// Whether the trick changes neither the order nor the frames.
-constexpr bool changes_payload(Trick trick) { return trick <= Trick::Replay; }
-constexpr bool hangs_up(Trick trick) { return trick >= Trick::HangUpBefore; }
+// Whether the deviation changes neither the order nor the frames.
+constexpr bool changes_payload(DeviationKind kind) { return kind <= DeviationKind::Replay; }
+constexpr bool hangs_up(DeviationKind kind) { return kind >= DeviationKind::HangUpBefore; }
 
 // A message as it was sent or received.
 struct SeenMessage {
@@ -65,7 +67,7 @@ using Transcript = std::vector<SeenMessage>;
 
 struct Deviation {
   std::size_t message = 0;  // of those that the party sends, from 0
-  Trick trick = Trick::FlipBit;
+  DeviationKind kind = DeviationKind::FlipBit;
   std::size_t bit = 0;  // modulo the bits of the payload, or of a stride
   std::size_t stride = 128;
   std::optional<std::size_t> spoilt = {};  // an earlier message whose first bit is flipped

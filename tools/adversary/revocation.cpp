@@ -182,7 +182,8 @@ std::string_view name_of(Obstruction obstruction) {
 }
 
 Revocation try_revocation(Obstruction obstruction, Party cheater, std::uint64_t seed) {
-  const Deviation deviation{.message = checked_message(cheater, seed), .trick = Trick::FlipRow};
+  const Deviation deviation{.message = checked_message(cheater, seed),
+                            .kind = DeviationKind::FlipRow};
   UnitMaking making(small_units(Profile::Fast), seed);
   Streams streams;
   Conduct conduct;

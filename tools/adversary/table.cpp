@@ -140,13 +140,13 @@ const TableRow* row_of(std::uint32_t tag) {
   return found == kTable.end() ? nullptr : &*found;
 }
 
-Expected expected_of(const TableRow& row, Trick trick) {
-  if (!changes_payload(trick)) return Expected::Ended;
-  if (trick == Trick::FlipBit || trick == Trick::LieBothWays) return row.bit;
-  return trick == Trick::FlipRow ? row.rows : row.other;
+Expected expected_of(const TableRow& row, DeviationKind kind) {
+  if (!changes_payload(kind)) return Expected::Ended;
+  if (kind == DeviationKind::FlipBit || kind == DeviationKind::LieBothWays) return row.bit;
+  return kind == DeviationKind::FlipRow ? row.rows : row.other;
 }
 
-Judgement judge(const TableRow& row, Trick trick, const Trial& trial) {
+Judgement judge(const TableRow& row, DeviationKind kind, const Trial& trial) {
   if (!trial.conduct.deviated) return {Verdict::Void, {}};
   const std::string end = ending_name(trial.honest);
   const auto violation = [&](const std::string& what) {
@@ -154,15 +154,15 @@ Judgement judge(const TableRow& row, Trick trick, const Trial& trial) {
   };
   if (!trial.flaw.empty())
     return violation("the honest party's results are wrong (" + trial.flaw + ")");
-  if (hangs_up(trick) && trial.honest.kind == Ending::Kind::Cut) return {Verdict::Counted, {}};
+  if (hangs_up(kind) && trial.honest.kind == Ending::Kind::Cut) return {Verdict::Counted, {}};
   // The cheater's own check found the deviation first, and it sent an abort: the store is revoked.
-  if (hangs_up(trick) && trial.honest.kind == Ending::Kind::Told) return {Verdict::Stopped, {}};
+  if (hangs_up(kind) && trial.honest.kind == Ending::Kind::Told) return {Verdict::Stopped, {}};
   switch (trial.honest.kind) {
     case Ending::Kind::Done:
-      return expected_of(row, trick) == Expected::Ended ? violation("not noticed")
-                                                        : Judgement{Verdict::Survived, {}};
+      return expected_of(row, kind) == Expected::Ended ? violation("not noticed")
+                                                       : Judgement{Verdict::Survived, {}};
     case Ending::Kind::Caught:
-      if (is_among(end, (changes_payload(trick) ? "" : "framing|") + std::string(row.checks)))
+      if (is_among(end, (changes_payload(kind) ? "" : "framing|") + std::string(row.checks)))
         return {Verdict::Caught, {}};
       return violation("caught by an unexpected check");
     case Ending::Kind::Broken:

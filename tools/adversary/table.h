@@ -38,7 +38,7 @@ struct TableRow {
 std::span<const TableRow> adversary_table();
 const TableRow* row_of(std::uint32_t tag);
 
-Expected expected_of(const TableRow& row, Trick trick);
+Expected expected_of(const TableRow& row, DeviationKind kind);
 
 // The name that rows use: a check, or "(cut)" and the like.
 std::string ending_name(const Ending& ending);
@@ -49,6 +49,6 @@ struct Judgement {
   Verdict verdict;
   std::string reason;
 };
-Judgement judge(const TableRow& row, Trick trick, const Trial& trial);
+Judgement judge(const TableRow& row, DeviationKind kind, const Trial& trial);
 
 }  // namespace tinyot::tools
