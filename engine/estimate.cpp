@@ -24,6 +24,9 @@ constexpr std::uint64_t kBatchesBytes = 8 << 20;
 constexpr std::uint64_t kProgramBytes = 64 << 20;  // code, libraries, socket queues
 // of each further worker: read-ahead and allocator
 constexpr std::uint64_t kWorkerBytes = 128 << 20;
+// From here on, units wait long enough for messages to be worth further workers.
+constexpr auto kLongLatency = std::chrono::milliseconds(1);
+constexpr std::uint64_t kWaitingWorkers = 2;
 constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;  // the store's own pages
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
@@ -98,6 +101,10 @@ std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t b
          batches * (sizeof(crypto::PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
 }
 
+std::uint64_t layer_bytes(std::uint64_t triples) {
+  return 3 * (triples * kBitBytes + 2 * bytes_for(triples));
+}
+
 UnitEstimate estimate_fast(const SecurityParameters& params, const offline::UnitRequest& request) {
   const std::uint64_t l = params.population(request.plan.ands),
                       plain = whole_blocks(request.inputs) + offline::kReferenceBits;
@@ -112,7 +119,7 @@ UnitEstimate estimate_fast(const SecurityParameters& params, const offline::Unit
   estimate.bytes_sent += bucket * softspoken_bytes(params, 3 * l, 3 * offline::kBatchTriples);
   estimate.bytes_sent += leaky * sizeof(Block) + leaky / 8 + 2 * pieces * kHeader;  // G, d
   estimate.bytes_sent += (leaky - l) / 8 + folds * kHeader;  // the combiner bits
-  estimate.memory_bytes += 3 * bucket * (l * kBitBytes + 2 * bytes_for(l));
+  estimate.memory_bytes += bucket * layer_bytes(l);
   return estimate;
 }
 
@@ -175,6 +182,17 @@ JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, s
                      2 * std::min(storage::kCommitBytes, job.disk_bytes) +
                      waiting_bytes(params, job.units, std::min(ands, params.unit()));
   return job;
+}
+
+std::size_t waiting_workers(const SecurityParameters& params, std::uint64_t ands,
+                            std::uint64_t threads, std::chrono::nanoseconds latency) {
+  if (params.profile() != Profile::Fast || latency < kLongLatency) return 0;
+  const std::vector<UnitPlan> plans = params.plan(ands);
+  const std::uint64_t of_layer = layer_bytes(params.population(plans.front().ands)),
+                      in_flight =
+                          std::min<std::uint64_t>(plans.size(), offline::Preprocessor::kWorkersMax);
+  return std::min(
+      {kWaitingWorkers, kWaitingLayersBytes / of_layer, in_flight - std::min(threads, in_flight)});
 }
 
 std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first,

@@ -8,6 +8,7 @@
 #include "engine/connection.h"
 #include "engine/plan.h"
 #include "engine/run_plan.h"
+#include "net/latency.h"
 #include "offline/preprocessor.h"
 #include "storage/material_pipe.h"
 
@@ -57,11 +58,11 @@ class LivePlan {
 // Makes the material on its own thread, which calls `failed` if this fails.
 class Maker {
  public:
-  Maker(checks::Session& session, const SecurityParameters& params,
+  Maker(checks::Session& session, const SecurityParameters& params, offline::Pace pace,
         std::vector<offline::UnitRequest> requests, storage::MaterialPipe& pipe,
         std::function<void()> failed)
-      : session_(session), params_(params), requests_(std::move(requests)), pipe_(pipe),
-        failed_(std::move(failed)), thread_([this] { work(); }) {}
+      : session_(session), params_(params), pace_(pace), requests_(std::move(requests)),
+        pipe_(pipe), failed_(std::move(failed)), thread_([this] { work(); }) {}
   ~Maker() { join(); }
 
   // No further unit is begun once both parties have called this.
@@ -76,7 +77,7 @@ class Maker {
  private:
   void work() {
     try {
-      offline::Preprocessor preprocessor(session_, params_);
+      offline::Preprocessor preprocessor(session_, params_, {}, pace_);
       made_ = preprocessor.make_units(requests_, pipe_, [this] { return !finished_; });
       session_.channel().flush();
       pipe_.end(std::make_exception_ptr(
@@ -90,6 +91,7 @@ class Maker {
 
   checks::Session& session_;
   const SecurityParameters& params_;
+  offline::Pace pace_;
   std::vector<offline::UnitRequest> requests_;
   storage::MaterialPipe& pipe_;
   std::function<void()> failed_;
@@ -119,6 +121,7 @@ class LiveRun {
                                                              std::move(parameters), std::nullopt);
     const ScopedSecret<Delta> key(
         offline::draw_global_key(rng, plan_.request.party, params_.profile()));
+    const offline::Pace pace(net::measure_latency(*channel));
     const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);
     const CancelsWaits makers_guard(cancel, *makers_channel);
     std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());
@@ -127,7 +130,7 @@ class LiveRun {
     checks::Session session(plan_.request.party, ids, key, *channel, std::move(rng), log);
     checks::Session makers_session(session, "live material", 0, *makers_channel, makers_log);
     const auto start = std::chrono::steady_clock::now();
-    RunReport evaluation = evaluate(session, makers_session, rounds);
+    RunReport evaluation = evaluate(session, makers_session, pace, rounds);
     evaluation.wall_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     evaluation.security = security_;
@@ -139,10 +142,10 @@ class LiveRun {
  private:
   // If one of the two threads fails, the other one is woken; the cause is reported, not its
   // consequences.
-  RunReport evaluate(checks::Session& session, checks::Session& makers_session,
+  RunReport evaluate(checks::Session& session, checks::Session& makers_session, offline::Pace pace,
                      circuit::CircuitRounds& rounds) {
     storage::MaterialPipe pipe(session.me());
-    Maker maker(makers_session, params_, live_.requests, pipe,
+    Maker maker(makers_session, params_, pace, live_.requests, pipe,
                 [&] { session.channel().set_deadline(std::chrono::steady_clock::now() + kGrace); });
     RunReport evaluation;
     std::exception_ptr failure;

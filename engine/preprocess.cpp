@@ -7,6 +7,7 @@
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
 #include "engine/synchronise.h"
+#include "net/latency.h"
 #include "offline/preprocessor.h"
 #include "storage/background_sink.h"
 #include "storage/session_file.h"
@@ -71,6 +72,8 @@ class PreprocessRun {
   std::unique_ptr<net::Channel> channel_;
   std::vector<std::unique_ptr<net::Channel>> more_channels_;  // of all workers but the first
   std::optional<checks::Session> session_;
+  std::chrono::nanoseconds latency_{0};
+  std::size_t waiting_ = 0;  // workers, beyond `threads`
   std::uint64_t ands_now_ = 0;
 };
 
@@ -95,7 +98,9 @@ void PreprocessRun::connect() {
   if (!store_)
     store_ = storage::Store::create(job_.store, manifest, global_key, estimate_.disk_bytes,
                                     job_.store_key);
-  for (std::uint64_t worker = 1; worker < job_.threads; ++worker)
+  latency_ = net::measure_latency(*channel_);
+  waiting_ = waiting_workers(params_, work_.ands, job_.threads, latency_);
+  for (std::uint64_t worker = 1; worker < job_.threads + waiting_; ++worker)
     more_channels_.push_back(connector.open_worker(ids, job_.party, worker));
 }
 
@@ -131,7 +136,8 @@ void PreprocessRun::check_delta(offline::Preprocessor& preprocessor) {
 }
 
 void PreprocessRun::make_units() {
-  offline::Preprocessor preprocessor(*session_, params_, more_channels_);
+  offline::Preprocessor preprocessor(*session_, params_, more_channels_, offline::Pace(latency_),
+                                     waiting_);
   // A party that crashed may have lost units that the other one has: both continue from the units
   // that both have.
   synchronise(*session_, *store_, SynchroniseFor::Making);
@@ -235,6 +241,8 @@ PreprocessResult PreprocessRun::result_of(double wall_s) const {
           .attempts = store_->attempts(),
           .ands = ands_now_,
           .threads = job_.threads,
+          .latency_s = std::chrono::duration<double>(latency_).count(),
+          .units_in_flight = job_.threads + waiting_,
           .wall_s = wall_s,
           .store_bytes = store_->store_bytes(),
           .phases = log_.phases()};

@@ -40,7 +40,9 @@ struct PreprocessResult {
   storage::AttemptTotals attempts;
   std::uint64_t ands = 0;  // made by this call
   std::uint64_t threads = 1;
-  double wall_s = 0;  // since the session was established
+  double latency_s = 0;               // to the peer, as net::measure_latency
+  std::uint64_t units_in_flight = 1;  // `threads`, and more where messages take long
+  double wall_s = 0;                  // since the session was established
   std::uint64_t store_bytes = 0;
   std::vector<PhaseCost> phases;
 

@@ -26,12 +26,20 @@ AuthBits copy_of(MineView mine, PeersView peers) {
 
 bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
 
+// Of a chunk of columns.
+PieceCost cost_of_columns(const SecurityParameters& params) {
+  return {.time = std::chrono::microseconds(500),
+          .bytes = params.columns_made() * kChunkBits / 8,
+          .ahead = kChunksAhead};
+}
+
 // The two directions of a run, step by step together.
 class AuthBitRun {
  public:
-  AuthBitRun(checks::Session& session, const SecurityParameters& params, BaseOts seeds,
+  AuthBitRun(checks::Session& session, const SecurityParameters& params, Pace pace, BaseOts seeds,
              std::size_t length, AuthBits& bits)
-      : session_(session), length_(length), sender_(session, params, std::move(seeds.sent), length),
+      : session_(session), length_(length), ahead_(pace.ahead(cost_of_columns(params))),
+        sender_(session, params, std::move(seeds.sent), length),
         receiver_(session, params, std::move(seeds.received)),
         r_(draw_amplification(session.rng(), flip_role(receiver_), session.global_key())),
         bits_(bits) {
@@ -53,10 +61,10 @@ class AuthBitRun {
     LeakyMacRows rows;
     Amplifier amplifier(r_);
     const auto chunks = chunks_of(length_);
-    for (std::size_t i = 0; i < chunks.size() + kChunksAhead; ++i) {
+    for (std::size_t i = 0; i < chunks.size() + ahead_; ++i) {
       if (i < chunks.size()) sender_.offer(chunks[i]);
-      if (i < kChunksAhead) continue;
-      const ColumnChunk& chunk = chunks[i - kChunksAhead];
+      if (i < ahead_) continue;
+      const ColumnChunk& chunk = chunks[i - ahead_];
       receiver_.receive(chunk, rows);
       amplifier.amplify(flip_role(rows), bits_.peers.view(chunk.first, chunk.bits));
       phase.advance(chunk.first + chunk.bits);
@@ -92,7 +100,7 @@ class AuthBitRun {
   }
 
   checks::Session& session_;
-  std::size_t length_;
+  std::size_t length_, ahead_;
   LeakyBitSender sender_;
   LeakyBitReceiver receiver_;
   AmplificationMatrix r_;
@@ -159,7 +167,7 @@ void AuthBitMaker::prepare(std::size_t runs) {
   const std::size_t lanes = std::min(runs, kLanes);
   const RunLayout layout(params_, 0, lanes);
   AuthBits bits;
-  AuthBitRun(session_, params_, std::move(seeds), layout.length, bits).make();
+  AuthBitRun(session_, params_, pace_, std::move(seeds), layout.length, bits).make();
   if (delta_check_.has_reference())
     check_delta(session_, layout, bits);
   else
@@ -173,7 +181,7 @@ void AuthBitMaker::make(checks::Session& session, std::size_t run, std::size_t w
                         AuthBits& bits) {
   ENSURE(run < runs_);
   const RunLayout layout(params_, wanted, 1);
-  AuthBitRun(session, params_, lanes_.take(run), layout.length, bits).make();
+  AuthBitRun(session, params_, pace_, lanes_.take(run), layout.length, bits).make();
   if (delta_check_.has_reference()) check_delta(session, layout, bits);
   if (run + kLanes < runs_) lanes_.put(run + kLanes, seeds_from(session, layout, 0, bits));
 }

@@ -18,6 +18,7 @@
 #include "offline/global_key.h"
 #include "offline/leaky_bits.h"
 #include "offline/schedule.h"
+#include "offline/steps.h"
 #include "offline/weak_bits.h"
 
 namespace tinyot::offline {
@@ -66,8 +67,8 @@ class AuthBitMaker {
  public:
   static constexpr std::size_t kLanes = 64;
 
-  AuthBitMaker(checks::Session& session, const SecurityParameters& params)
-      : session_(session), params_(params) {}
+  AuthBitMaker(checks::Session& session, const SecurityParameters& params, Pace pace = {})
+      : session_(session), params_(params), pace_(pace) {}
 
   // Sets the reference bits of an earlier connection of the session. Call it before prepare.
   void set_reference_bits(AuthBits reference) {
@@ -103,6 +104,7 @@ class AuthBitMaker {
 
   checks::Session& session_;
   const SecurityParameters& params_;
+  Pace pace_;
   SeedLanes lanes_;
   DeltaConsistency delta_check_;
   std::size_t runs_ = 0;

@@ -7,6 +7,13 @@
 
 namespace tinyot::offline {
 
+PieceCost cost_of_batch(std::uint32_t softspoken_k) {
+  constexpr std::size_t kAnswer = (1 + kKappa) * sizeof(Block);
+  return {.time = std::chrono::microseconds(150),
+          .bytes = (kKappa / softspoken_k - 1) * (kBatchBits + kKappa) / 8 + kAnswer,
+          .ahead = 1};
+}
+
 void BitSource::make(MineView mine, PeersView peers) {
   ENSURE(mine.size() == peers.size() && mine.size() % kKappa == 0);
   struct Placed {
@@ -17,7 +24,7 @@ void BitSource::make(MineView mine, PeersView peers) {
   for (std::size_t first = 0; first < mine.size(); first += kBatchBits)
     batches.push_back({next(std::min(kBatchBits, mine.size() - first)), first});
   in_steps(
-      batches, kBatchesAhead,
+      batches, ahead_,
       [&](const Placed& placed) {
         mac_holder_.send_corrections(placed.batch, {{mine.part(placed.first, placed.batch.bits)}});
       },

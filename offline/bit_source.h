@@ -4,18 +4,20 @@
 
 #include "offline/global_key.h"
 #include "offline/softspoken.h"
+#include "offline/steps.h"
 
 namespace tinyot::offline {
 
-// The number of batches by which each step lags the step before it.
-inline constexpr std::size_t kBatchesAhead = 1;
+// Of a batch of bits.
+PieceCost cost_of_batch(std::uint32_t softspoken_k);
 
 // The bits of one session part; batches are numbered in order.
 class BitSource {
  public:
   // `domain`: as SoftSpokenMacHolder.
-  BitSource(checks::Session& session, const Trees& trees, std::uint64_t domain)
-      : mac_holder_(session, trees.mine, domain), key_holder_(session, trees.peers, domain) {}
+  BitSource(checks::Session& session, const Trees& trees, std::uint64_t domain, Pace pace = {})
+      : mac_holder_(session, trees.mine, domain), key_holder_(session, trees.peers, domain),
+        ahead_(pace.ahead(cost_of_batch(trees.mine.shape.k))) {}
 
   // For callers that interleave the steps of a batch with their own.
   SoftSpokenMacHolder& mac_holder() { return mac_holder_; }
@@ -31,6 +33,7 @@ class BitSource {
  private:
   SoftSpokenMacHolder mac_holder_;
   SoftSpokenKeyHolder key_holder_;
+  std::size_t ahead_;
   std::size_t number_ = 0;
 };
 

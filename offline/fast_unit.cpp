@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -13,21 +13,25 @@
 namespace tinyot::offline {
 namespace {
 
+// Of a batch's leaky triples, beyond that of its bits.
+constexpr auto kTriplesTime = std::chrono::microseconds(150);
+constexpr PieceCost kCostOfFold{
+    .time = std::chrono::microseconds(100), .bytes = kFoldTriples, .ahead = 1};
+
 class FastUnit final : public MadeUnit {
  public:
-  using GiveBack = std::function<void(std::vector<TripleLayer>)>;
-
-  // `memory` of an earlier unit is reused: page faults on fresh memory take as long as the
-  // computation in it.
   FastUnit(checks::Session& session, const SecurityParameters& params, const Trees& trees,
-           std::uint64_t number, const UnitRequest& request, std::vector<TripleLayer> memory,
-           GiveBack give_back)
+           std::uint64_t number, const UnitRequest& request, Pace pace, LayerPool& pool)
       : session_(session), request_(request), size_(params.population(request.plan.ands)),
-        source_(session, trees, number), layers_(std::move(memory)),
-        give_back_(std::move(give_back)), leaky_(session) {}
-  ~FastUnit() override { give_back_(std::move(layers_)); }
+        pace_(pace), cost_(cost_of_batch(params.softspoken_k())),
+        source_(std::in_place, session, trees, number, pace), pool_(pool), leaky_(session) {
+    cost_.time += kTriplesTime;
+    cost_.bytes += kBatchTriples * sizeof(Block);
+    layers_.reserve(request.plan.bucket);
+  }
+  ~FastUnit() override { give_back_all_but(0); }
 
-  void make(const DeltaConsistency& check_delta);
+  void make(std::size_t number, const DeltaConsistency& check_delta, BulkTurns& bulk);
   void pour(const checks::SettledCheck&, MaterialSink& sink) override;
 
  private:
@@ -38,9 +42,9 @@ class FastUnit final : public MadeUnit {
   };
 
   void make_plain_bits(const DeltaConsistency& check_delta);
-  void make_room();
   std::vector<Piece> pieces();
-  void make_layers();
+  void make_layers(BulkTurns& bulk);
+  void give_back_all_but(std::size_t layers);
   void fold();
 
   // x, y and r of a piece.
@@ -51,42 +55,42 @@ class FastUnit final : public MadeUnit {
   checks::Session& session_;
   UnitRequest request_;
   std::size_t size_;  // of a layer
-  BitSource source_;
+  Pace pace_;
+  PieceCost cost_;
+  std::optional<BitSource> source_;  // until all bits are made
   AuthBits plain_;  // for inputs, then for the Delta-consistency check
+  LayerPool& pool_;
   std::vector<TripleLayer> layers_;
-  GiveBack give_back_;
   LeakyTriples leaky_;
 };
 
-void FastUnit::make(const DeltaConsistency& check_delta) {
+void FastUnit::make(std::size_t number, const DeltaConsistency& check_delta, BulkTurns& bulk) {
   make_plain_bits(check_delta);
-  make_room();
-  make_layers();
+  bulk.begin(number);
+  make_layers(bulk);
   fold();
+  give_back_all_but(1);
 }
 
 void FastUnit::make_plain_bits(const DeltaConsistency& check_delta) {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "plain bits",
                                    request_.inputs);
   const std::size_t inputs = whole_blocks(request_.inputs);
-  plain_ = source_.make(inputs + kReferenceBits);
+  plain_ = source_->make(inputs + kReferenceBits);
   check_delta.check(session_, plain_.mine.view(inputs, kReferenceBits),
                     plain_.peers.view(inputs, kReferenceBits));
 }
 
-void FastUnit::make_room() {
-  layers_.resize(request_.plan.bucket);
-  for (TripleLayer& layer : layers_)
-    for (SharedBits* column : {&layer.x, &layer.y, &layer.z})
-      if (column->size() != size_) *column = SharedBits(size_);
+void FastUnit::give_back_all_but(std::size_t layers) {
+  for (; layers_.size() > layers; layers_.pop_back()) pool_.give_back(std::move(layers_.back()));
 }
 
 // The unit in batches of bits, three for each leaky triple.
 std::vector<FastUnit::Piece> FastUnit::pieces() {
   std::vector<Piece> pieces;
-  for (std::size_t layer = 0; layer < layers_.size(); ++layer)
+  for (std::size_t layer = 0; layer < request_.plan.bucket; ++layer)
     for (const ObjectChunk& chunk : object_chunks(size_, kBatchTriples))
-      pieces.push_back({source_.next(3 * chunk.count), layer, chunk});
+      pieces.push_back({source_->next(3 * chunk.count), layer, chunk});
   return pieces;
 }
 
@@ -99,24 +103,31 @@ std::array<SharedView, 3> FastUnit::columns(const Piece& piece) {
 void FastUnit::send_corrections(const Piece& piece) {
   std::vector<MineView> mine;
   for (const SharedView& column : columns(piece)) mine.push_back(column.mine);
-  source_.mac_holder().send_corrections(piece.batch, mine);
+  source_->mac_holder().send_corrections(piece.batch, mine);
 }
 
 void FastUnit::receive_corrections(const Piece& piece) {
   std::vector<PeersView> peers;
   for (const SharedView& column : columns(piece)) peers.push_back(column.peers);
-  source_.key_holder().receive_corrections(piece.batch, peers);
+  source_->key_holder().receive_corrections(piece.batch, peers);
 }
 
-void FastUnit::make_layers() {
+void FastUnit::make_layers(BulkTurns& bulk) {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky triples",
-                                   layers_.size() * size_);
+                                   request_.plan.bucket * size_);
+  const std::vector<Piece> all = pieces();
   in_steps(
-      pieces(), kBatchesAhead, [&](const Piece& piece) { send_corrections(piece); },
-      [&](const Piece& piece) { receive_corrections(piece); },
-      [&](const Piece& piece) { source_.mac_holder().answer(piece.batch); },
+      all, pace_.ahead(cost_),
       [&](const Piece& piece) {
-        source_.key_holder().verify(piece.batch);
+        if (piece.layer == layers_.size())
+          layers_.push_back(pool_.take(size_, request_.plan.bucket));
+        send_corrections(piece);
+        if (&piece == &all.back()) bulk.end();
+      },
+      [&](const Piece& piece) { receive_corrections(piece); },
+      [&](const Piece& piece) { source_->mac_holder().answer(piece.batch); },
+      [&](const Piece& piece) {
+        source_->key_holder().verify(piece.batch);
         const auto [x, y, r] = columns(piece);
         leaky_.offer(piece.layer, piece.chunk, x, y);
       },
@@ -132,13 +143,14 @@ void FastUnit::make_layers() {
   checks::EqualityCheck equality("leaky triples");
   equality.add("leaky triples", leaky_.check_digest());
   equality.run(session_);
+  source_.reset();
 }
 
 void FastUnit::fold() {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "layers", size_);
   LayerFold layers(session_, layers_, toss_shifts(session_, layers_.size(), size_));
   in_steps(
-      object_chunks(size_, kFoldTriples), 1,
+      object_chunks(size_, kFoldTriples), pace_.ahead(kCostOfFold),
       [&](const ObjectChunk& chunk) { layers.reveal(chunk); },
       [&](const ObjectChunk& chunk) { layers.fold(chunk); });
 }
@@ -177,20 +189,8 @@ void FastUnitMaker::prepare(std::size_t) {
 
 std::unique_ptr<MadeUnit> FastUnitMaker::make(checks::Session& part, std::size_t number,
                                               const UnitRequest& request) {
-  std::vector<TripleLayer> memory;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!spare_.empty()) {
-      memory = std::move(spare_.back());
-      spare_.pop_back();
-    }
-  }
-  auto unit = std::make_unique<FastUnit>(part, params_, trees_, number, request, std::move(memory),
-                                         [this](std::vector<TripleLayer> layers) {
-                                           const std::lock_guard lock(mutex_);
-                                           spare_.push_back(std::move(layers));
-                                         });
-  unit->make(delta_check_);
+  auto unit = std::make_unique<FastUnit>(part, params_, trees_, number, request, pace_, layers_);
+  unit->make(number, delta_check_, bulk_);
   return unit;
 }
 

@@ -6,12 +6,11 @@
 // coins for the shifts are tossed.
 #pragma once
 
-#include <mutex>
-#include <vector>
-
 #include "offline/auth_triple.h"
 #include "offline/bit_source.h"
 #include "offline/ggm_trees.h"
+#include "offline/layer_pool.h"
+#include "offline/schedule.h"
 #include "offline/unit_maker.h"
 
 namespace tinyot::offline {
@@ -24,8 +23,9 @@ inline constexpr std::size_t kFoldTriples = std::size_t{1} << 12;
 
 class FastUnitMaker final : public UnitMaker {
  public:
-  FastUnitMaker(checks::Session& session, const SecurityParameters& params)
-      : session_(session), params_(params) {}
+  FastUnitMaker(checks::Session& session, const SecurityParameters& params, const Sharing& sharing)
+      : session_(session), params_(params), pace_(sharing.pace), bulk_(sharing.in_bulk),
+        layers_(sharing.in_bulk, sharing.workers - sharing.in_bulk) {}
 
   void set_reference_bits(AuthBits reference) override {
     delta_check_.set_reference_bits(std::move(reference));
@@ -41,7 +41,10 @@ class FastUnitMaker final : public UnitMaker {
   // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key").
   std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;
-  void stop() noexcept override {}
+  void stop() noexcept override {
+    bulk_.stop();
+    layers_.stop();
+  }
 
  private:
   AuthBits first_bits();
@@ -50,8 +53,9 @@ class FastUnitMaker final : public UnitMaker {
   SecurityParameters params_;
   Trees trees_;
   DeltaConsistency delta_check_;
-  std::mutex mutex_;
-  std::vector<std::vector<TripleLayer>> spare_;  // memory of finished units, for reuse
+  Pace pace_;
+  BulkTurns bulk_;  // leaky triples
+  LayerPool layers_;
 };
 
 }  // namespace tinyot::offline

@@ -11,15 +11,18 @@
 namespace tinyot::offline {
 namespace {
 
-constexpr std::size_t kObjectChunksAhead = 2;  // by which each step lags the step before it
-constexpr std::size_t kTriplesAhead = 1;
+// Of a chunk of leaky objects of all kinds and directions, and of a chunk of triples.
+constexpr PieceCost kCostOfChunk{
+    .time = std::chrono::milliseconds(10), .bytes = 112 * kChunkObjects, .ahead = 2};
+constexpr PieceCost kCostOfTriples{
+    .time = std::chrono::milliseconds(10), .bytes = 3 * kPourCount / 8, .ahead = 1};
 
 class Nnob12Unit final : public MadeUnit {
  public:
   // Shapes: bits: at least UnitLayout(request).end() of each direction.
-  Nnob12Unit(checks::Session& session, const UnitRequest& request, AuthBits bits,
+  Nnob12Unit(checks::Session& session, const UnitRequest& request, Pace pace, AuthBits bits,
              std::function<void(AuthBits)> give_back)
-      : session_(session), request_(request), layout_(request), bits_(std::move(bits)),
+      : session_(session), request_(request), pace_(pace), layout_(request), bits_(std::move(bits)),
         give_back_(std::move(give_back)) {}
   ~Nnob12Unit() override { give_back_(std::move(bits_)); }
 
@@ -43,6 +46,7 @@ class Nnob12Unit final : public MadeUnit {
 
   checks::Session& session_;
   UnitRequest request_;
+  Pace pace_;
   UnitLayout layout_;
   AuthBits bits_;
   std::function<void(AuthBits)> give_back_;
@@ -86,7 +90,7 @@ void Nnob12Unit::make_leaky_objects() {
   LeakyOtReceiver receiver(session_, peers(UnitLayout::SentX0), peers(UnitLayout::SentX1),
                            mine(UnitLayout::ChosenC), mine(UnitLayout::ChosenR));
   in_steps(
-      object_chunks(layout_.leaky), kObjectChunksAhead,
+      object_chunks(layout_.leaky), pace_.ahead(kCostOfChunk),
       [&](const ObjectChunk& chunk) {
         holder.announce(chunk);
         sender.send_x(chunk);
@@ -145,7 +149,7 @@ void Nnob12Unit::make_triples() {
                                    request_.plan.ands);
   ProductTriples products(session_);
   in_steps(
-      object_chunks(request_.plan.ands, kPourCount), kTriplesAhead,
+      object_chunks(request_.plan.ands, kPourCount), pace_.ahead(kCostOfTriples),
       [&](const ObjectChunk& chunk) {
         products.reveal_first(folded({chunk.first, chunk.count}));
       },
@@ -192,10 +196,11 @@ std::unique_ptr<MadeUnit> Nnob12UnitMaker::make(checks::Session& part, std::size
     }
   }
   maker_.make(part, number, UnitLayout(request).end(), bits);
-  auto unit = std::make_unique<Nnob12Unit>(part, request, std::move(bits), [this](AuthBits used) {
-    const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(used));
-  });
+  auto unit =
+      std::make_unique<Nnob12Unit>(part, request, pace_, std::move(bits), [this](AuthBits used) {
+        const std::lock_guard lock(mutex_);
+        spare_.push_back(std::move(used));
+      });
   unit->make_leaky_objects();
   unit->reveal_combiners();
   if (material_ == MaterialForm::Triples) unit->make_triples();

@@ -30,8 +30,9 @@ struct UnitLayout {
 
 class Nnob12UnitMaker final : public UnitMaker {
  public:
-  Nnob12UnitMaker(checks::Session& session, const SecurityParameters& params)
-      : session_(session), maker_(session, params), material_(params.material()) {}
+  Nnob12UnitMaker(checks::Session& session, const SecurityParameters& params, Pace pace)
+      : session_(session), pace_(pace), maker_(session, params, pace),
+        material_(params.material()) {}
 
   void set_reference_bits(AuthBits reference) override {
     maker_.set_reference_bits(std::move(reference));
@@ -53,6 +54,7 @@ class Nnob12UnitMaker final : public UnitMaker {
 
  private:
   checks::Session& session_;
+  Pace pace_;
   AuthBitMaker maker_;
   MaterialForm material_;
   std::mutex mutex_;

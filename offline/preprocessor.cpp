@@ -100,11 +100,14 @@ struct Preprocessor::Job {
 };
 
 Preprocessor::Preprocessor(checks::Session& session, const SecurityParameters& params,
-                           std::span<const std::unique_ptr<net::Channel>> more)
-    : session_(session), params_(params),
-      maker_(make_unit_maker(session, params_)), channels_{&session.channel()} {
+                           std::span<const std::unique_ptr<net::Channel>> more, Pace pace,
+                           std::size_t waiting)
+    : session_(session), params_(params), channels_{&session.channel()} {
   for (const auto& channel : more) channels_.push_back(channel.get());
-  ENSURE(channels_.size() <= kWorkersMax);
+  ENSURE(channels_.size() <= kWorkersMax && waiting < channels_.size());
+  maker_ = make_unit_maker(
+      session, params_,
+      {.pace = pace, .workers = channels_.size(), .in_bulk = channels_.size() - waiting});
 }
 
 void Preprocessor::set_reference_bits(const ReferenceBits& bits) {
@@ -119,7 +122,7 @@ void Preprocessor::set_reference_bits(const ReferenceBits& bits) {
 ReferenceBits make_reference_bits(checks::Session& session, const SecurityParameters& params) {
   // Its own session part, so that no hash input is repeated for the units.
   checks::Session part(session, "anchor", 0, session.channel(), session.log());
-  return as_batches(make_unit_maker(part, params)->make_reference_bits(), session.me());
+  return as_batches(make_unit_maker(part, params, {})->make_reference_bits(), session.me());
 }
 
 void Preprocessor::keep_reference_bits(MaterialSink& sink) const {

@@ -32,9 +32,12 @@ class Preprocessor {
   static constexpr std::size_t kWorkersMax = AuthBitMaker::kLanes;
 
   // The session's own channel is the first worker's; `more` are those of further workers, joined to
-  // the session.
+  // the session. With the fast profile, `waiting` of the workers are there so that the link stays
+  // busy while units wait for messages: as many units fewer are in their bulk phase at a time.
+  // Both parties have the same `pace` and `waiting`.
   Preprocessor(checks::Session& session, const SecurityParameters& params,
-               std::span<const std::unique_ptr<net::Channel>> more = {});
+               std::span<const std::unique_ptr<net::Channel>> more = {}, Pace pace = {},
+               std::size_t waiting = 0);
 
   // Sets the reference bits: kReferenceBits aBits of each direction, which the sink kept in the
   // session's first connection, or which make_reference_bits made for its shards. Call it before

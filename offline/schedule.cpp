@@ -25,6 +25,24 @@ void SeedLanes::stop() noexcept {
   changed_.notify_all();
 }
 
+void BulkTurns::begin(std::size_t unit) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return stopped_ || unit < ended_ + at_a_time_; });
+  if (stopped_) throw WorkerStopped();
+}
+
+void BulkTurns::end() {
+  const std::lock_guard lock(mutex_);
+  ++ended_;
+  changed_.notify_all();
+}
+
+void BulkTurns::stop() noexcept {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  changed_.notify_all();
+}
+
 bool UnitTurns::begin(std::size_t unit) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return stopped_ || next_ == unit || end_ <= unit; });

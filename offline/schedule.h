@@ -28,6 +28,26 @@ class SeedLanes {
   bool stopped_ = false;
 };
 
+// Units enter their bulk phase, which keeps link and processor busy, in order, and only so many are
+// in it at a time. Units that wait for messages after it do not count, so that others use the link
+// meanwhile. All calls may come from any thread.
+class BulkTurns {
+ public:
+  explicit BulkTurns(std::size_t at_a_time) : at_a_time_(at_a_time) {}
+  // Blocks until fewer than `at_a_time` of the units with lower numbers are still to end their bulk
+  // phase. Fails: WorkerStopped.
+  void begin(std::size_t unit);
+  void end();
+  void stop() noexcept;
+
+ private:
+  std::size_t at_a_time_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t ended_ = 0;
+  bool stopped_ = false;
+};
+
 // Units end one at a time, in order: this serialises the settling of their parts of the MAC
 // transcript and the pouring of their material. All calls may come from any thread.
 class UnitTurns {

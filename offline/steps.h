@@ -1,11 +1,42 @@
-// Pipelining of protocol steps over many pieces, so that a step of a piece does not cost a separate
-// round trip.
+// Pipelining: how far steps and units run ahead of each other, so that a link with a long
+// round-trip time is never idle.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
 namespace tinyot::offline {
+
+// Pieces of a protocol that are made one after the other.
+struct PieceCost {
+  std::chrono::nanoseconds time;  // that a piece takes at least, on a fast machine and link
+  std::size_t bytes;              // sent by each party for a piece, in all steps together
+  std::size_t ahead;              // pieces by which a step follows the one before it, at least
+};
+
+// For a link on which a message takes `latency`. The default is for links without.
+class Pace {
+ public:
+  // Sent and not yet answered, of one worker.
+  static constexpr std::size_t kWindowBytes = std::size_t{8} << 20;
+
+  Pace() = default;
+  explicit Pace(std::chrono::nanoseconds latency) : latency_(latency) {}
+
+  std::chrono::nanoseconds latency() const { return latency_; }
+  // Pieces by which a step follows the one before it: as many as are made while a message is on its
+  // way, within kWindowBytes.
+  std::size_t ahead(const PieceCost& piece) const {
+    const auto in_flight = static_cast<std::size_t>(latency_ / piece.time);
+    return std::max(piece.ahead, std::min(piece.ahead + in_flight,
+                                          kWindowBytes / std::max<std::size_t>(piece.bytes, 1)));
+  }
+
+ private:
+  std::chrono::nanoseconds latency_{0};
+};
 
 // Calls step s for each piece, in order, `ahead` pieces after step s - 1, so the message that it
 // reads is already in flight. Within one time slot the steps are called in order, so both parties

@@ -49,9 +49,11 @@ Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile) {
 }
 
 std::unique_ptr<UnitMaker> make_unit_maker(checks::Session& session,
-                                           const SecurityParameters& params) {
-  if (params.profile() == Profile::Fast) return std::make_unique<FastUnitMaker>(session, params);
-  return std::make_unique<Nnob12UnitMaker>(session, params);
+                                           const SecurityParameters& params,
+                                           const Sharing& sharing) {
+  if (params.profile() == Profile::Fast)
+    return std::make_unique<FastUnitMaker>(session, params, sharing);
+  return std::make_unique<Nnob12UnitMaker>(session, params, sharing.pace);
 }
 
 }  // namespace tinyot::offline

@@ -8,6 +8,7 @@
 #include "base/parameters.h"
 #include "checks/session.h"
 #include "offline/global_key.h"
+#include "offline/steps.h"
 
 namespace tinyot::offline {
 
@@ -55,6 +56,13 @@ class MadeUnit {
   virtual void pour(const checks::SettledCheck&, MaterialSink& sink) = 0;
 };
 
+// How units share the link.
+struct Sharing {
+  Pace pace = {};
+  std::size_t workers = 1;  // units in flight
+  std::size_t in_bulk = 1;  // of these, those that keep the link busy at a time
+};
+
 class UnitMaker {
  public:
   virtual ~UnitMaker() = default;
@@ -87,6 +95,7 @@ class UnitMaker {
 Delta draw_global_key(crypto::Rng& rng, Party me, Profile profile);
 
 std::unique_ptr<UnitMaker> make_unit_maker(checks::Session& session,
-                                           const SecurityParameters& params);
+                                           const SecurityParameters& params,
+                                           const Sharing& sharing);
 
 }  // namespace tinyot::offline

@@ -17,6 +17,8 @@ Json report_of(Party party, const engine::PreprocessResult& result) {
                  {"ands", result.ands}};
   add_security(report, result.store);
   report["threads"] = result.threads;
+  report["units_in_flight"] = result.units_in_flight;
+  report["latency_ms"] = 1e3 * result.latency_s;
   report["complete"] = result.complete();
   report["wall_s"] = result.wall_s;
   report["ands_per_s"] = result.wall_s > 0 ? static_cast<double>(result.ands) / result.wall_s : 0;
