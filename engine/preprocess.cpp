@@ -123,8 +123,7 @@ ReferenceBits PreprocessRun::reference_bits() const {
         "the store in " + job_.store.string() +
             " does not have reference bits to check new units against, so no more units can be "
             "made for it: if it was begun with a session file, give that file; otherwise use what "
-            "it has, "
-            "and start a new session in a new store for more",
+            "it has, and start a new session in a new store for more",
         Remedy::GiveSessionFile);
   return std::move(*reference);
 }
