@@ -23,8 +23,7 @@ void add_endpoint_options(Options& options) {
           "fingerprint of the peer's key, or @FILE with the fingerprint or the peer's certificate")
       .flag("insecure-plaintext",
             "no TLS although the address is not a loopback address: inside a tunnel that encrypts "
-            "and "
-            "authenticates");
+            "and authenticates");
   add_timeout_options(options);
 }
 

@@ -112,8 +112,7 @@ void add_run_options(Options& options) {
   options
       .flag("reserve-only",
             "reserve the run's material in both stores and print the reservation's number; inputs "
-            "are not "
-            "needed yet")
+            "are not needed yet")
       .value("reservation", "run on reserved material: the number of the reservation");
   options.value("ledger",
                 "FILE to which the run appends what it takes from the store, before it uses it");
