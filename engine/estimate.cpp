@@ -101,10 +101,6 @@ std::uint64_t softspoken_bytes(const SecurityParameters& params, std::uint64_t b
          batches * (sizeof(crypto::PublicSeed) + (1 + kKappa) * sizeof(Block) + 3 * kHeader);
 }
 
-std::uint64_t layer_bytes(std::uint64_t triples) {
-  return 3 * (triples * kBitBytes + 2 * bytes_for(triples));
-}
-
 UnitEstimate estimate_fast(const SecurityParameters& params, const offline::UnitRequest& request) {
   const std::uint64_t l = params.population(request.plan.ands),
                       plain = whole_blocks(request.inputs) + offline::kReferenceBits;
@@ -119,7 +115,7 @@ UnitEstimate estimate_fast(const SecurityParameters& params, const offline::Unit
   estimate.bytes_sent += bucket * softspoken_bytes(params, 3 * l, 3 * offline::kBatchTriples);
   estimate.bytes_sent += leaky * sizeof(Block) + leaky / 8 + 2 * pieces * kHeader;  // G, d
   estimate.bytes_sent += (leaky - l) / 8 + folds * kHeader;  // the combiner bits
-  estimate.memory_bytes += bucket * layer_bytes(l);
+  estimate.memory_bytes += bucket * offline::layer_bytes(l);
   return estimate;
 }
 
@@ -188,11 +184,11 @@ std::size_t waiting_workers(const SecurityParameters& params, std::uint64_t ands
                             std::uint64_t threads, std::chrono::nanoseconds latency) {
   if (params.profile() != Profile::Fast || latency < kLongLatency) return 0;
   const std::vector<UnitPlan> plans = params.plan(ands);
-  const std::uint64_t of_layer = layer_bytes(params.population(plans.front().ands)),
+  const std::uint64_t of_layer = offline::layer_bytes(params.population(plans.front().ands)),
                       in_flight =
                           std::min<std::uint64_t>(plans.size(), offline::Preprocessor::kWorkersMax);
-  return std::min(
-      {kWaitingWorkers, kWaitingLayersBytes / of_layer, in_flight - std::min(threads, in_flight)});
+  return std::min({kWaitingWorkers, offline::kWaitingLayersBytes / of_layer,
+                   in_flight - std::min(threads, in_flight)});
 }
 
 std::uint64_t inputs_of_unit(std::uint64_t inputs, std::uint64_t ands, std::uint64_t first,

@@ -31,7 +31,6 @@ JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, s
 // Workers beyond `threads` that a job of the fast profile has where messages take `latency`, so
 // that the link stays busy while units wait for them: two, if there are units for them and the
 // memory of their layers is within kWaitingLayersBytes. The same at both parties.
-inline constexpr std::uint64_t kWaitingLayersBytes = std::uint64_t{256} << 20;
 std::size_t waiting_workers(const SecurityParameters& params, std::uint64_t ands,
                             std::uint64_t threads, std::chrono::nanoseconds latency);
 

@@ -10,6 +10,11 @@
 
 namespace tinyot::net {
 
+// Of a stream: written and not yet taken by the system, beyond which a write blocks; and read ahead
+// while a write blocks, in addition to what this side has written.
+inline constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;
+inline constexpr std::size_t kAheadBytesMax = std::size_t{64} << 20;
+
 class ByteStream {
  public:
   virtual ~ByteStream() = default;

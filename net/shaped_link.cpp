@@ -32,10 +32,15 @@ constexpr std::size_t kUnsentBytesMax = std::size_t{4} << 20;
 constexpr std::size_t kArrivedBytesMax = std::size_t{4} << 20;
 constexpr auto kRetryInterval = std::chrono::milliseconds(1);
 
-class Flow;
+tcp::endpoint endpoint_of(const Address& address) {
+  return {asio::ip::make_address(address.host),
+          static_cast<std::uint16_t>(std::stoul(address.port))};
+}
+
+}  // namespace
 
 // One direction of the link. Connections that have bytes to send take turns, a piece each.
-class Wire {
+class ShapedLink::Wire {
  public:
   Wire(asio::io_context& io, const LinkShape& shape)
       : delay_(shape.rtt / 2), ns_per_byte_(shape.bits_per_s > 0 ? 8e9 / shape.bits_per_s : 0),
@@ -72,7 +77,7 @@ class Wire {
 
 // One direction of a connection. It keeps itself alive through its handlers, and both sockets with
 // it.
-class Flow : public std::enable_shared_from_this<Flow> {
+class ShapedLink::Flow : public std::enable_shared_from_this<ShapedLink::Flow> {
  public:
   Flow(Wire& wire, std::shared_ptr<tcp::socket> from, std::shared_ptr<tcp::socket> to)
       : wire_(wire), from_(std::move(from)), to_(std::move(to)), arrival_(from_->get_executor()) {}
@@ -169,7 +174,7 @@ class Flow : public std::enable_shared_from_this<Flow> {
   bool is_delivering_ = false, is_full_ = false, is_reset_ = false;
 };
 
-void Wire::send() {
+void ShapedLink::Wire::send() {
   const auto until = Clock::now() + kAheadTime;
   while (!waiting_.empty() && free_at_ <= until) {
     const std::shared_ptr<Flow> flow = std::move(waiting_.front());
@@ -185,13 +190,6 @@ void Wire::send() {
     if (!error) send();
   });
 }
-
-tcp::endpoint endpoint_of(const Address& address) {
-  return {asio::ip::make_address(address.host),
-          static_cast<std::uint16_t>(std::stoul(address.port))};
-}
-
-}  // namespace
 
 struct ShapedLink::State {
   State(const LinkShape& shape, const Address& address, const Address& target_address)

@@ -37,6 +37,8 @@ class ShapedLink {
   ~ShapedLink();
 
  private:
+  class Wire;
+  class Flow;
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -14,9 +14,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;  // writing blocks beyond
-// Limit of reading ahead while writing blocks, in addition to what was written.
-constexpr std::size_t kInboxBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kReadAheadBytes = std::size_t{256} << 10;
 constexpr std::size_t kReadBeyondBytes = std::size_t{4} << 10;
 constexpr auto kWaitSlice = std::chrono::milliseconds(100);
@@ -178,9 +175,9 @@ void TcpStream::drain_outbox_to(std::size_t bytes_left) {
 }
 
 // Two parties that write equally much before they read never block each other, and what a flooding
-// peer makes this side buffer is bounded by kInboxBytesMax plus what this side has written.
+// peer makes this side buffer is bounded by kAheadBytesMax plus what this side has written.
 bool TcpStream::may_read_ahead() const {
-  return inbox_.size() < kInboxBytesMax + written_since_read_;
+  return inbox_.size() < kAheadBytesMax + written_since_read_;
 }
 
 void TcpStream::read_ahead() {

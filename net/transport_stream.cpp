@@ -17,9 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;  // read or written at a time
-constexpr std::size_t kOutboxBytesMax = std::size_t{4} << 20;
 constexpr auto kLastWriteTime = std::chrono::seconds(1);
-constexpr std::size_t kAheadBytesMax = std::size_t{64} << 20;  // as in ByteStream::write
 
 class TransportStream final : public ByteStream {
  public:

@@ -58,7 +58,7 @@ class FastUnit final : public MadeUnit {
   Pace pace_;
   PieceCost cost_;
   std::optional<BitSource> source_;  // until all bits are made
-  AuthBits plain_;  // for inputs, then for the Delta-consistency check
+  AuthBits plain_;                   // for inputs, then for the Delta-consistency check
   LayerPool& pool_;
   std::vector<TripleLayer> layers_;
   LeakyTriples leaky_;

@@ -1,15 +1,23 @@
 #include "offline/layer_pool.h"
 
+#include <algorithm>
+
 #include "base/cause.h"
 
 namespace tinyot::offline {
+
+std::uint64_t layer_bytes(std::size_t triples) {
+  return 3 * (triples * (sizeof(Mac) + sizeof(Key)) + 2 * bytes_for(triples));
+}
 
 TripleLayer LayerPool::take(std::size_t size, std::size_t bucket) {
   TripleLayer layer;
   {
     std::unique_lock lock(mutex_);
-    bucket_ = std::max(bucket_, bucket);
-    changed_.wait(lock, [&] { return stopped_ || taken_ < units_ * bucket_ + more_; });
+    const std::size_t more = std::clamp<std::size_t>(kWaitingLayersBytes / layer_bytes(size),
+                                                     waiting_, waiting_ * bucket);
+    room_ = std::max(room_, units_ * bucket + more);
+    changed_.wait(lock, [&] { return stopped_ || taken_ < room_; });
     if (stopped_) throw WorkerStopped();
     ++taken_;
     if (!spare_.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -10,12 +11,17 @@
 
 namespace tinyot::offline {
 
+// Of all layers of units that wait for messages.
+inline constexpr std::uint64_t kWaitingLayersBytes = std::uint64_t{256} << 20;
+std::uint64_t layer_bytes(std::size_t triples);
+
 // All calls may come from any thread.
 class LayerPool {
  public:
   // At most `units` units fill layers at a time, in the order of their numbers. There is room for
-  // all their layers, and for `more` layers of units that wait for messages.
-  LayerPool(std::size_t units, std::size_t more) : units_(units), more_(more) {}
+  // all their layers, and in addition, within kWaitingLayersBytes, for the layers of `waiting`
+  // units that wait for messages, at least one for each.
+  LayerPool(std::size_t units, std::size_t waiting) : units_(units), waiting_(waiting) {}
 
   // A layer of `size` triples, of a unit with `bucket` layers; its content is arbitrary. Blocks
   // until there is room. Fails: WorkerStopped.
@@ -24,10 +30,10 @@ class LayerPool {
   void stop() noexcept;
 
  private:
-  std::size_t units_, more_;
+  std::size_t units_, waiting_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t taken_ = 0, bucket_ = 0;
+  std::size_t taken_ = 0, room_ = 0;
   std::vector<TripleLayer> spare_;
   bool stopped_ = false;
 };
