@@ -27,6 +27,10 @@ constexpr std::uint64_t kWorkerBytes = 128 << 20;
 // From here on, units wait long enough for messages to be worth further workers.
 constexpr auto kLongLatency = std::chrono::milliseconds(1);
 constexpr std::uint64_t kWaitingWorkers = 2;
+// Round trips in which a unit waits for its peer, and those of the set-up: measured, as tests do.
+constexpr double kFastRoundTrips = 10, kFastSetUpRoundTrips = 3;
+constexpr double kNnob12RoundTrips = 10.5, kNnob12SetUpRoundTrips = 4;
+constexpr std::uint64_t kWindowCopies = 3;
 constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;  // the store's own pages
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
@@ -126,6 +130,26 @@ std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t unit
   return std::min(storage::kWaitingBytes, material_of_and(params).block_bytes * ands);
 }
 
+// What a worker holds of batches or chunks whose answers take `latency`, beyond what it holds
+// anyway: rows of MACs or strings, and what waits to be sent or read.
+std::uint64_t window_bytes(const SecurityParameters& params, std::chrono::nanoseconds latency) {
+  const offline::Pace pace(latency);
+  const offline::PieceCost piece = params.profile() == Profile::Fast
+                                       ? offline::cost_of_triples(params.softspoken_k())
+                                       : offline::cost_of_columns(params);
+  return kWindowCopies * (pace.ahead(piece) - piece.ahead) * piece.bytes;
+}
+
+// The layers of units that wait for messages.
+std::uint64_t waiting_units_bytes(const SecurityParameters& params, const UnitPlan& unit,
+                                  std::size_t waiting) {
+  if (waiting == 0) return 0;
+  const std::uint64_t of_layer = offline::layer_bytes(params.population(unit.ands));
+  return std::clamp<std::uint64_t>(offline::kWaitingLayersBytes / of_layer, waiting,
+                                   waiting * unit.bucket) *
+         of_layer;
+}
+
 // Bytes that are sent once: base OTs; then the run that makes the base OTs of later runs, or the
 // trees and the first reference bits.
 std::uint64_t set_up_bytes(const SecurityParameters& params, std::size_t units) {
@@ -150,7 +174,7 @@ UnitEstimate estimate_unit(const SecurityParameters& params, const offline::Unit
 }
 
 JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
-                         std::uint64_t threads) {
+                         std::uint64_t threads, const LinkEstimate& link) {
   const auto plans = params.plan(ands);
   JobEstimate job;
   job.base_ots = params.profile() == Profile::Fast ? kKappa : params.columns_made();
@@ -177,6 +201,16 @@ JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, s
   job.memory_bytes = memory * workers + kProgramBytes + (workers - 1) * kWorkerBytes +
                      2 * std::min(storage::kCommitBytes, job.disk_bytes) +
                      waiting_bytes(params, job.units, std::min(ands, params.unit()));
+  const std::size_t waiting = waiting_workers(params, ands, threads, link.rtt / 2);
+  job.memory_bytes += window_bytes(params, link.rtt / 2) * (workers + waiting) +
+                      waiting_units_bytes(params, plans.front(), waiting);
+  job.units_in_flight = workers + waiting;
+  const bool is_fast = params.profile() == Profile::Fast,
+             has_triples = is_fast || params.material() == MaterialForm::Triples;
+  job.round_trips_of_unit = is_fast ? kFastRoundTrips : kNnob12RoundTrips + (has_triples ? 0.5 : 0);
+  job.round_trips_of_set_up = is_fast         ? kFastSetUpRoundTrips
+                              : job.units > 1 ? kNnob12SetUpRoundTrips
+                                              : 0;
   return job;
 }
 

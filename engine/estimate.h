@@ -16,17 +16,26 @@ struct UnitEstimate {
 };
 UnitEstimate estimate_unit(const SecurityParameters& params, const offline::UnitRequest& request);
 
+// The connection of two parties.
+struct LinkEstimate {
+  std::chrono::nanoseconds rtt{0};  // round-trip time
+  double bits_per_s = 0;            // in each direction; 0: unlimited
+};
+
 struct JobEstimate {
   std::uint64_t units = 0;
   std::uint64_t bytes_sent = 0;    // by each party, base OTs included
   std::uint64_t disk_bytes = 0;    // of each party's material
   std::uint64_t memory_bytes = 0;  // peak resident memory of a party
   std::uint64_t base_ots = 0;      // by public-key cryptography, each direction
-  double paper_bound_bits = 0;     // least over the units
+  // The round trips of a unit that do not depend on its size; and those before the first unit.
+  double round_trips_of_unit = 0, round_trips_of_set_up = 0;
+  std::uint64_t units_in_flight = 1;
+  double paper_bound_bits = 0;  // least over the units
   double exact_bound_bits = 0;
 };
 JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
-                         std::uint64_t threads);
+                         std::uint64_t threads, const LinkEstimate& link = {});
 
 // Workers beyond `threads` that a job of the fast profile has where messages take `latency`, so
 // that the link stays busy while units wait for them: two, if there are units for them and the

@@ -26,13 +26,6 @@ AuthBits copy_of(MineView mine, PeersView peers) {
 
 bool parity(std::uint64_t word) { return std::popcount(word) & 1; }
 
-// Of a chunk of columns.
-PieceCost cost_of_columns(const SecurityParameters& params) {
-  return {.time = std::chrono::microseconds(500),
-          .bytes = params.columns_made() * kChunkBits / 8,
-          .ahead = kChunksAhead};
-}
-
 // The two directions of a run, step by step together.
 class AuthBitRun {
  public:
@@ -108,6 +101,12 @@ class AuthBitRun {
 };
 
 }  // namespace
+
+PieceCost cost_of_columns(const SecurityParameters& params) {
+  return {.time = std::chrono::microseconds(500),
+          .bytes = params.columns_made() * kChunkBits / 8,
+          .ahead = kChunksAhead};
+}
 
 AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, const Delta& delta) {
   const auto key = gamma.bits.words();

@@ -45,6 +45,9 @@ class Amplifier {
 // Step 2, key holder: R uniform subject to R.gamma = delta.  Timing: constant in gamma and delta.
 AmplificationMatrix draw_amplification(crypto::Rng& rng, WeakGlobalKey gamma, const Delta& delta);
 
+// Of a chunk of columns.
+PieceCost cost_of_columns(const SecurityParameters& params);
+
 // Where the parts of a run's bits begin. Each part begins at a multiple of 64.
 struct RunLayout {
   // `seed_sets` times T bits become the base OTs of `seed_sets` later runs.

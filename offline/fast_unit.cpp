@@ -13,8 +13,6 @@
 namespace tinyot::offline {
 namespace {
 
-// Of a batch's leaky triples, beyond that of its bits.
-constexpr auto kTriplesTime = std::chrono::microseconds(150);
 constexpr PieceCost kCostOfFold{
     .time = std::chrono::microseconds(100), .bytes = kFoldTriples, .ahead = 1};
 
@@ -23,10 +21,8 @@ class FastUnit final : public MadeUnit {
   FastUnit(checks::Session& session, const SecurityParameters& params, const Trees& trees,
            std::uint64_t number, const UnitRequest& request, Pace pace, LayerPool& pool)
       : session_(session), request_(request), size_(params.population(request.plan.ands)),
-        pace_(pace), cost_(cost_of_batch(params.softspoken_k())),
+        pace_(pace), ahead_(pace.ahead(cost_of_triples(params.softspoken_k()))),
         source_(std::in_place, session, trees, number, pace), pool_(pool), leaky_(session) {
-    cost_.time += kTriplesTime;
-    cost_.bytes += kBatchTriples * sizeof(Block);
     layers_.reserve(request.plan.bucket);
   }
   ~FastUnit() override { give_back_all_but(0); }
@@ -56,7 +52,7 @@ class FastUnit final : public MadeUnit {
   UnitRequest request_;
   std::size_t size_;  // of a layer
   Pace pace_;
-  PieceCost cost_;
+  std::size_t ahead_;                // of leaky triples
   std::optional<BitSource> source_;  // until all bits are made
   AuthBits plain_;                   // for inputs, then for the Delta-consistency check
   LayerPool& pool_;
@@ -117,7 +113,7 @@ void FastUnit::make_layers(BulkTurns& bulk) {
                                    request_.plan.bucket * size_);
   const std::vector<Piece> all = pieces();
   in_steps(
-      all, pace_.ahead(cost_),
+      all, ahead_,
       [&](const Piece& piece) {
         if (piece.layer == layers_.size())
           layers_.push_back(pool_.take(size_, request_.plan.bucket));
@@ -167,6 +163,13 @@ void FastUnit::pour(const checks::SettledCheck&, MaterialSink& sink) {
 }
 
 }  // namespace
+
+PieceCost cost_of_triples(std::uint32_t softspoken_k) {
+  PieceCost cost = cost_of_batch(softspoken_k);
+  cost.time += std::chrono::microseconds(150);
+  cost.bytes += kBatchTriples * sizeof(Block);
+  return cost;
+}
 
 // Uses a domain that is not used by any unit.
 AuthBits FastUnitMaker::first_bits() {

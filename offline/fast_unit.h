@@ -21,6 +21,9 @@ static_assert(kBatchTriples % kKappa == 0);
 // Triples folded at a time.
 inline constexpr std::size_t kFoldTriples = std::size_t{1} << 12;
 
+// Of a batch of bits and the leaky triples made from it.
+PieceCost cost_of_triples(std::uint32_t softspoken_k);
+
 class FastUnitMaker final : public UnitMaker {
  public:
   FastUnitMaker(checks::Session& session, const SecurityParameters& params, const Sharing& sharing)
