@@ -221,7 +221,7 @@ TEST_F(Agreement, DropsReservationOfAnotherRangeAtThePeer) {
         claim_with_peer(session, store, number, needed);
       },
       options, false);
-  EXPECT_TRUE(mentions(outcomes.a.message, "the peer's store does not hold reservation"));
+  EXPECT_TRUE(mentions(outcomes.a.message, "the peer's store no longer holds reservation"));
   EXPECT_TRUE(Store::open(place(Party::A)).marks().planned.empty());
 }
 

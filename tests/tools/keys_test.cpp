@@ -134,7 +134,7 @@ TEST_F(KeysTest, RejectsUnusableKeys) {
          path("noise") +
              " holds no private key that can be read without a passphrase; make a key "
              "with tinyot keygen --out FILE\n");
-  refuse({"--key", path("a.pem"), "--peer-key", "sha256:12"}, "the peer's key is a fingerprint");
+  refuse({"--key", path("a.pem"), "--peer-key", "sha256:12"}, "the peer's key must be a fingerprint");
   for (const char* file : {"noise", "long", "none"})
     refuse({"--key", path("a.pem"), "--peer-key", "@" + path(file)}, path(file));
 }
