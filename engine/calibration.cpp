@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <thread>
 
@@ -91,15 +92,33 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
   return calibration;
 }
 
-double estimated_s(const PreprocessRequest& job, const Calibration& calibration) {
-  const double objects =
-      static_cast<double>(leaky_objects(SecurityParameters::make(job.parameters), job.ands));
+double estimated_s(const PreprocessRequest& job, const Calibration& calibration,
+                   const LinkEstimate& link) {
+  const SecurityParameters params = SecurityParameters::make(job.parameters);
+  const double objects = static_cast<double>(leaky_objects(params, job.ands));
   // Data written to the store pass through memory as well.
-  const JobEstimate whole = estimate_of(job);
+  const JobEstimate whole = estimate_of(job, link);
   const double fresh_bytes = static_cast<double>(whole.memory_bytes + whole.disk_bytes) -
                              static_cast<double>(calibration.fresh_bytes);
-  return calibration.set_up_s + objects / calibration.leaky_objects_per_s +
-         std::max(0.0, fresh_bytes) * calibration.s_per_fresh_byte;
+  const double work_s = objects / calibration.leaky_objects_per_s +
+                        std::max(0.0, fresh_bytes) * calibration.s_per_fresh_byte,
+               traffic_s = link.bits_per_s > 0
+                               ? 8 * static_cast<double>(whole.bytes_sent) / link.bits_per_s
+                               : 0,
+               rtt_s = std::chrono::duration<double>(link.rtt).count(),
+               unit_wait_s = whole.round_trips_of_unit * rtt_s,
+               units = static_cast<double>(whole.units);
+  const double in_flight = static_cast<double>(whole.units_in_flight);
+  double units_s = 0;
+  if (params.profile() == Profile::Fast) {
+    // Units work and send at the same time, and wait at the same time as others.
+    const double at_work_s = std::max(work_s, traffic_s);
+    units_s = unit_wait_s + std::max(at_work_s, (units - 1) * unit_wait_s / in_flight);
+  } else {
+    // The columns are almost all of the traffic, and about half of the work; the rest follows.
+    units_s = std::ceil(units / in_flight) * unit_wait_s + std::max(work_s, traffic_s + work_s / 2);
+  }
+  return calibration.set_up_s + whole.round_trips_of_set_up * rtt_s + units_s;
 }
 
 }  // namespace tinyot::engine

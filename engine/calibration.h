@@ -19,7 +19,8 @@ struct Calibration {
 // Runs a job like this one with fewer ANDs. Fails: as preprocess().
 Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& timeouts);
 
-// The time of the whole job at that rate.
-double estimated_s(const PreprocessRequest& job, const Calibration& calibration);
+// The time of the whole job at that rate, over such a link.
+double estimated_s(const PreprocessRequest& job, const Calibration& calibration,
+                   const LinkEstimate& link = {});
 
 }  // namespace tinyot::engine

@@ -34,9 +34,9 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
   return job;
 }
 
-JobEstimate estimate_of(const PreprocessRequest& request) {
+JobEstimate estimate_of(const PreprocessRequest& request, const LinkEstimate& link) {
   return estimate_job(SecurityParameters::make(request.parameters), request.ands, request.inputs,
-                      request.threads);
+                      request.threads, link);
 }
 
 std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& job,

@@ -17,8 +17,8 @@ namespace tinyot::engine {
 // session was begun with take precedence over new choices. Fails: UsageError naming the parameter.
 PreprocessRequest planned(PreprocessRequest request, const storage::Manifest* begun = nullptr);
 
-// The cost of a planned request.
-JobEstimate estimate_of(const PreprocessRequest& request);
+// The cost of a planned request, over such a link.
+JobEstimate estimate_of(const PreprocessRequest& request, const LinkEstimate& link = {});
 
 // The parameters as recorded in a manifest, without those that the profile does not have.
 storage::Manifest security_of(const SecurityParameters& params, const JobEstimate& estimate);

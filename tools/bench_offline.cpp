@@ -96,6 +96,9 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
                                   (*of_median)["B"]["peak_rss_bytes"].get<std::uint64_t>())},
       {"cpu_s", median(cpu_a)},
       {"cpu_us_per_and", 1e6 * (median(cpu_a) + median(cpu_b)) / 2 / ands}};
+  row["units_in_flight"] = a["units_in_flight"];
+  row["latency_ms"] = a["latency_ms"];
+  row["round_trips_per_unit"] = engine::estimate_of(engine::planned(job)).round_trips_of_unit;
   row["stored"] = job.stores ? "yes" : "no";
   row.update(link.fields());
   row["repeats"] = runs.size();

@@ -68,12 +68,12 @@ std::vector<std::optional<net::LinkShape>> shapes_from(const CommandLine& line) 
   return shapes;
 }
 
-void add_shape_options(Options& options, const std::string& more) {
-  options.value("rtt", "round-trip time of a simulated link between the parties, as 20ms" + more)
+void add_shape_options(Options& options, const std::string& link, const std::string& more) {
+  options.value("rtt", "round-trip time of " + link + ", as 20ms" + more)
       .value("rate", "its rate in each direction, as 100mbit; default: unlimited" + more)
       .value("link",
-             "a simulated link by name: lan (0.2ms, 10gbit), metro (5ms, 1gbit), wan (40ms, "
-             "200mbit), world (150ms, 50mbit)" +
+             link + " by name: lan (0.2ms, 10gbit), metro (5ms, 1gbit), wan (40ms, 200mbit), world "
+                    "(150ms, 50mbit)" +
                  more);
 }
 
@@ -82,19 +82,28 @@ void add_shape_options(Options& options, const std::string& more) {
 std::string_view name_of(Channels channels) { return channels == Channels::Tls ? "yes" : "no"; }
 
 Json LocalLink::fields() const {
-  const net::LinkShape none;
-  const net::LinkShape& here = shape ? *shape : none;
+  Json fields = {{"tls", name_of(channels)}};
+  fields.update(fields_of(shape));
+  return fields;
+}
+
+Json fields_of(const std::optional<net::LinkShape>& shape) {
+  const net::LinkShape here = shape.value_or(net::LinkShape{});
   std::string name = shape ? "simulated" : "loopback";
   for (const NamedLink& link : kNamedLinks)
     if (shape && *shape == link_named(std::string(link.name))) name = link.name;
-  return {{"tls", name_of(channels)},
-          {"link", name},
+  return {{"link", name},
           {"rtt_ms", std::chrono::duration<double, std::milli>(here.rtt).count()},
           {"rate_mbit", here.bits_per_s / 1e6}};
 }
 
 void add_local_link_options(Options& options) {
-  add_shape_options(options, "");
+  add_shape_options(options, "a simulated link between the parties", "");
+  add_timeout_options(options);
+}
+
+void add_estimated_link_options(Options& options) {
+  add_shape_options(options, "the link between the parties, for the estimate", "");
   add_timeout_options(options);
 }
 
@@ -108,7 +117,7 @@ LocalLink local_link_from(const CommandLine& line) {
 
 void add_link_options(Options& options) {
   options.value("tls", "channels over TLS: no, yes, a list", "no");
-  add_shape_options(options, "; a list");
+  add_shape_options(options, "a simulated link between the parties", "; a list");
   add_timeout_options(options);
 }
 

@@ -20,7 +20,7 @@ struct LocalLink {
   LocalLink(const net::TcpTimeouts& link_timeouts, Channels link_channels = Channels::Plain)
       : timeouts(link_timeouts), channels(link_channels) {}
 
-  // Fields of a row or report: tls, link, rtt_ms, rate_mbit (0: unlimited).
+  // Fields of a row or report: tls, and as fields_of().
   Json fields() const;
 
   net::TcpTimeouts timeouts;
@@ -28,8 +28,13 @@ struct LocalLink {
   std::optional<net::LinkShape> shape;  // none: loopback as it is
 };
 
+// link, rtt_ms, rate_mbit (0: unlimited).
+Json fields_of(const std::optional<net::LinkShape>& shape);
+
 // Timeouts, and one --rtt and --rate, or one --link.
 void add_local_link_options(Options& options);
+// The same for estimates.
+void add_estimated_link_options(Options& options);
 LocalLink local_link_from(const CommandLine& line);
 
 // Timeouts, and lists: --tls no, yes or both; --rtt and --rate, or --link. Each is combined with
