@@ -62,8 +62,8 @@ class CommandTest : public ::testing::Test {
 
   std::filesystem::path dir_;
   std::string port_ = quiet_port();
-  std::string peer_port_ =
-      port_;  // the port to which the connecting side connects: that of the relay, if there is one
+  // The port to which the connecting side connects: that of the relay, if there is one.
+  std::string peer_port_ = port_;
   char listener_ = 'A';
 };
 

@@ -27,8 +27,8 @@ std::string base64_of(const std::string& bytes) {
   text.resize(static_cast<std::size_t>(EVP_EncodeBlock(
       reinterpret_cast<unsigned char*>(text.data()),
       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()))));
-  return text.substr(0,
-                     4 * (bytes.size() / 3));  // without the characters that depend on what follows
+  // Without the characters that depend on what follows.
+  return text.substr(0, 4 * (bytes.size() / 3));
 }
 
 std::string lower(std::string text) {
