@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/declassify.h"
 #include "base/error.h"
@@ -82,10 +83,7 @@ void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch,
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
   Rows rows;
-  if (!spare_.empty()) {
-    rows = std::move(spare_.back());
-    spare_.pop_back();
-  }
+  if (spare_) rows = std::move(*std::exchange(spare_, std::nullopt));
   if (rows.u.size() != blocks)
     rows = {SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
   corrections_.resize((shape_.trees() - 1) * blocks);
@@ -122,7 +120,7 @@ void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch) {
   for (std::size_t r = 0; r < kKappa; ++r)
     answer[1 + r] = combined(chi, rows.v.row_blocks(r).first(chi.size()));
   net::send_object(session_.channel(), kAnswer, answer);
-  spare_.push_back(std::move(rows));
+  spare_ = std::move(rows);
 }
 
 SoftSpokenKeyHolder::SoftSpokenKeyHolder(checks::Session& session, const PuncturedTrees& trees,

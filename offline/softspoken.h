@@ -13,6 +13,7 @@
 // V_r^(m+1) + sum chi_j.V_r^(j), and the key holder compares W~_r with V~_r ^ Delta_r.u~.
 #pragma once
 
+#include <optional>
 #include <queue>
 #include <vector>
 
@@ -63,7 +64,8 @@ class SoftSpokenMacHolder {
   crypto::PrgRows leaves_;
   std::uint64_t domain_;
   std::queue<Rows> waiting_;  // whose challenges have not arrived
-  std::vector<Rows> spare_;   // for reuse
+  // For reuse. Once messages are in flight, rows are taken and given back in turn.
+  std::optional<Rows> spare_;
   SecretVector<Block> corrections_, leaf_strings_;
 };
 

@@ -3,6 +3,7 @@
 #include "tools/local_link.h"
 
 #include "base/error.h"
+#include "engine/estimate.h"
 #include "tests/support/layers.h"
 #include "tests/tools/command_test.h"
 
@@ -101,6 +102,53 @@ TEST(LocalLink, LocalTakesOne) {
                               "a=1", "--input", "b=2", "--link", "metro", "--format", "json"});
   ASSERT_TRUE(ended_with(ended, 0));
   EXPECT_GE(Json::parse(ended.out)["A"]["wall_s"], 32 * 0.0025);
+}
+
+// Seconds of a job of one unit, made and dropped.
+double seconds_of_unit(const std::string& profile, const std::string& ands,
+                       const std::string& rtt) {
+  const Ended ended = tinyot({"bench", "offline", "--profile", profile, "--unit", ands, "--ands",
+                              ands, "--store", "no", "--rtt", rtt, "--format", "json"});
+  EXPECT_TRUE(ended_with(ended, 0));
+  const Json row = Json::parse(ended.out);
+  return row["ands"].get<double>() / row["ands_per_s"].get<double>();
+}
+
+// How often a unit waits for a message to come back, whatever its size: the time that a longer
+// round trip adds, in round trips.
+TEST(LocalLink, RoundTripsOfAUnitDoNotGrowWithIt) {
+  for (const Profile profile : {Profile::Fast, Profile::Nnob12}) {
+    const std::string name(name_of(profile));
+    for (const int exponent : {10, 13}) {
+      const std::string ands = "2^" + std::to_string(exponent);
+      const double trips =
+          (seconds_of_unit(name, ands, "260ms") - seconds_of_unit(name, ands, "60ms")) / 0.2;
+      ParameterRequest request{.profile = profile, .unit = std::uint64_t{1} << exponent};
+      const engine::JobEstimate estimate =
+          engine::estimate_job(SecurityParameters::make(request), *request.unit, 0, 1);
+      EXPECT_NEAR(trips, estimate.round_trips_of_unit + estimate.round_trips_of_set_up, 1.5)
+          << name << " " << ands;
+    }
+  }
+}
+
+TEST(LocalLink, ParamsEstimateTheLink) {
+  const auto estimate = [](const Arguments& more) {
+    const Ended ended = tinyot(Arguments{"params", "--profile", "fast", "--ands", "2^22",
+                                         "--no-calibration", "--format", "json"} +
+                               more);
+    EXPECT_TRUE(ended_with(ended, 0));
+    return Json::parse(ended.out);
+  };
+  const Json loopback = estimate({}), far = estimate({"--rtt", "100ms", "--rate", "1gbit"});
+  EXPECT_EQ(loopback["units_in_flight"], 1);
+  EXPECT_EQ(far["units_in_flight"], 3);
+  EXPECT_EQ(far["rtt_ms"], 100);
+  EXPECT_EQ(far["rate_mbit"], 1000);
+  const std::uint64_t more =
+      far["memory_bytes"].get<std::uint64_t>() - loopback["memory_bytes"].get<std::uint64_t>();
+  EXPECT_GT(more, std::uint64_t{100} << 20);
+  EXPECT_LT(more, std::uint64_t{320} << 20);
 }
 
 }  // namespace
