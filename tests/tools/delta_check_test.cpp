@@ -136,7 +136,8 @@ TEST_F(DeltaCheckTest, DoesNotResumeWithoutReferenceBits) {
   make_some_units(kOnlyTriples);
   {
     Store store = Store::open(path("A"), {.purpose = Purpose::Make});
-    store.change("forget what was kept", 0, [](Change& change) { change.drop_kept(); });
+    store.change("drop the reference bits", 0,
+                 [](Change& change) { change.drop_reference_bits(); });
   }
   const Ended ended = tinyot(as('A', "preprocess", kOnlyTriples + kResume));
   EXPECT_TRUE(ended_with(ended, 5, "does not have reference bits to check new units against"));
