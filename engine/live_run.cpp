@@ -121,7 +121,8 @@ class LiveRun {
                                                              std::move(parameters), std::nullopt);
     const ScopedSecret<Delta> key(
         offline::draw_global_key(rng, plan_.request.party, params_.profile()));
-    const offline::Pace pace(net::measure_latency(*channel));
+    offline::Pace pace;
+    within_session({}, *channel, [&] { pace = offline::Pace(net::measure_latency(*channel)); });
     const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);
     const CancelsWaits makers_guard(cancel, *makers_channel);
     std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());

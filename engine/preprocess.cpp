@@ -50,6 +50,7 @@ class PreprocessRun {
   void check_existing() const;
   // Makes the store after the handshake, so that nothing is left behind if the peer never connects.
   void connect();
+  void connect_workers();
   void begin_session(const storage::Manifest& manifest, const Delta& global_key);
   void check_delta(offline::Preprocessor& preprocessor);
   ReferenceBits reference_bits() const;
@@ -69,7 +70,9 @@ class PreprocessRun {
   std::optional<storage::SessionFile> session_file_;
   net::PhaseLog log_;
   std::optional<storage::Store> store_;
+  std::optional<Connector> connector_;  // until all workers are connected
   std::unique_ptr<net::Channel> channel_;
+  checks::SessionIds ids_;
   std::vector<std::unique_ptr<net::Channel>> more_channels_;  // of all workers but the first
   std::optional<checks::Session> session_;
   std::chrono::nanoseconds latency_{0};
@@ -78,8 +81,8 @@ class PreprocessRun {
 };
 
 void PreprocessRun::connect() {
-  Connector connector(job_.endpoint, cancel_);
-  channel_ = connector.open();
+  connector_.emplace(job_.endpoint, cancel_);
+  channel_ = connector_->open();
   const CancelsWaits guard(cancel_, *channel_);
   crypto::Rng rng = crypto::Rng::from_system();
   std::optional<SessionId> existing;
@@ -98,10 +101,17 @@ void PreprocessRun::connect() {
   if (!store_)
     store_ = storage::Store::create(job_.store, manifest, global_key, estimate_.disk_bytes,
                                     job_.store_key);
+  ids_ = ids;
+}
+
+// Inside the session: a peer that deviates revokes it.
+void PreprocessRun::connect_workers() {
+  const CancelsWaits guard(cancel_, *channel_);
   latency_ = net::measure_latency(*channel_);
   waiting_ = waiting_workers(params_, work_.ands, job_.threads, latency_);
   for (std::uint64_t worker = 1; worker < job_.threads + waiting_; ++worker)
-    more_channels_.push_back(connector.open_worker(ids, job_.party, worker));
+    more_channels_.push_back(connector_->open_worker(ids_, job_.party, worker));
+  connector_.reset();
 }
 
 void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta& global_key) {
@@ -261,9 +271,11 @@ PreprocessResult PreprocessRun::run() {
     return result_of(0);
   }
   observer_.connected();
-  const auto start = std::chrono::steady_clock::now();
+  auto start = std::chrono::steady_clock::now();
   try {
     within_session(std::span(&*store_, 1), *channel_, [&] {
+      unless_cancelled(cancel_, [this] { connect_workers(); });
+      start = std::chrono::steady_clock::now();
       make_units();
       channel_->flush();
     });

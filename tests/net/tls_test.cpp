@@ -78,7 +78,7 @@ TEST(Tls, ListenerRejectsAnotherKey) {
   ASSERT_EQ(both.log.size(), 1u);
   for (const std::string& text : {both.log[0], both.of_listener}) {
     expect_contains(text, "pinned " + text_of(identity_of(Side::Connects).fingerprint()));
-    expect_contains(text, "shown " + text_of(other_identity().fingerprint()));
+    expect_contains(text, "presented " + text_of(other_identity().fingerprint()));
     expect_contains(text, other_identity().dates());
   }
   expect_contains(both.of_listener, "no peer connected");
@@ -92,7 +92,7 @@ TEST(Tls, ConnectorRejectsAnotherKey) {
       connect_both(TlsAdmission(other_identity(), identity_of(Side::Connects).fingerprint()),
                    tls_of(Side::Connects));
   expect_contains(both.of_connector, "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
-  expect_contains(both.of_connector, "shown " + text_of(other_identity().fingerprint()));
+  expect_contains(both.of_connector, "presented " + text_of(other_identity().fingerprint()));
   expect_contains(both.of_connector, other_identity().dates());
   EXPECT_EQ(both.remedy_of_connector, Remedy::CheckPinnedKey);
   expect_contains(both.of_listener, "no peer connected");

@@ -134,7 +134,8 @@ TEST_F(KeysTest, RejectsUnusableKeys) {
          path("noise") +
              " holds no private key that can be read without a passphrase; make a key "
              "with tinyot keygen --out FILE\n");
-  refuse({"--key", path("a.pem"), "--peer-key", "sha256:12"}, "the peer's key must be a fingerprint");
+  refuse({"--key", path("a.pem"), "--peer-key", "sha256:12"},
+         "the peer's key must be a fingerprint");
   for (const char* file : {"noise", "long", "none"})
     refuse({"--key", path("a.pem"), "--peer-key", "@" + path(file)}, path(file));
 }
@@ -287,7 +288,7 @@ TEST_F(KeysTest, AdmitsThePeerAmongUnauthenticatedOnes) {
   EXPECT_TRUE(ended_with(b, 0));
   const Ended of_a = a.end();
   EXPECT_TRUE(ended_with(of_a, 0, "does not use TLS"));
-  EXPECT_TRUE(ended_with(of_a, 0, "shown " + fingerprints_['c']));
+  EXPECT_TRUE(ended_with(of_a, 0, "presented " + fingerprints_['c']));
   EXPECT_TRUE(ended_with(of_a, 0, "closed the connection"));
 }
 

@@ -130,7 +130,7 @@ TEST_F(ShardsTest, WithOtherParametersAreRefused) {
                                                    "fast", "--allow-weak", "--inputs", "2^14",
                                                    "--store", store_of('A', 2), "--session",
                                                    path("A.session"), "--shard", "2/3"});
-  EXPECT_TRUE(ended_with(ended, 5, "begun with unit 2048, not 4096: repeat it"));
+  EXPECT_TRUE(ended_with(ended, 5, "begun with unit 2048, not 4096; use the same value"));
 }
 
 TEST_F(ShardsTest, TogetherServeRunTooLargeForOne) {
