@@ -2,6 +2,7 @@
 // both stores stay valid, and jobs that can be continued are continued.
 #include <signal.h>
 
+#include "net/shaped_link.h"
 #include "storage/store.h"
 #include "tests/support/layers.h"
 #include "tests/support/repetitions.h"
@@ -210,6 +211,88 @@ TEST_F(InterruptionTest, PeerWithSeveralWorkersKilled) {
   const std::uint64_t made =
       kinds.contains("auth_ands_a") ? kinds["auth_ands_a"]["made"].get<std::uint64_t>() : 0;
   EXPECT_EQ(made, info["units_made"].get<std::uint64_t>() * kUnitAnds);
+}
+
+// Over a link on which a party with one worker has several units in flight.
+constexpr std::uint64_t kFastUnits = 24;
+const Arguments kFastJob = {"--profile", "fast", "--ands", std::to_string(kFastUnits* kUnitAnds),
+                            "--unit",    "2^10"};
+
+class InFlightTest : public InterruptionTest {
+ protected:
+  InFlightTest() {
+    peer_port_ = quiet_port();
+    link_ =
+        std::make_unique<ShapedLink>(LinkShape{.rtt = std::chrono::milliseconds(4)},
+                                     Address{"127.0.0.1", peer_port_}, Address{"127.0.0.1", port_});
+  }
+
+  // Waits until the party has committed some units.
+  void wait_for_units(char party, std::uint64_t units) const {
+    for (int i = 0; i < 5000; ++i) {
+      try {
+        if (store_of(party).manifest().units_made >= units) return;
+      } catch (const std::exception&) {
+        // The store is being created.
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    FAIL() << "no units";
+  }
+
+  // Both parties have made a part of the units, and make the rest. Runs take different material.
+  void expect_resumed_from_parts() const {
+    for (const char party : {'A', 'B'}) {
+      EXPECT_LT(store_info(party)["units_made"], kFastUnits) << party;
+      EXPECT_NE(store_info(party)["state"], "dead") << party;
+    }
+    const Arguments resume = kFastJob + Arguments{"--resume"};
+    const BothEnded ended = both("preprocess", resume, resume);
+    for (const Ended& each : {ended.a, ended.b}) {
+      ASSERT_TRUE(ended_with(each, 0));
+      EXPECT_EQ(json_of(each)["complete"], true);
+      EXPECT_EQ(json_of(each)["units_in_flight"], 3);
+    }
+    std::uint64_t reserved[2] = {};
+    for (std::uint64_t& now : reserved) {
+      expect_sums();
+      now = store_info('A')["kinds"]["triples"]["reserved"];
+      EXPECT_EQ(store_info('B')["kinds"]["triples"]["reserved"], now);
+    }
+    EXPECT_EQ(reserved[1], 2 * reserved[0]);
+    for (const char party : {'A', 'B'}) {
+      EXPECT_EQ(store_info(party)["kinds"]["triples"]["made"], kFastUnits * kUnitAnds) << party;
+      EXPECT_TRUE(ended_with(tinyot({"store", "verify", path(std::string(1, party))}), 0));
+    }
+  }
+
+ private:
+  Store store_of(char party) const {
+    return Store::open(path(std::string(1, party)), {.purpose = Purpose::Inspect});
+  }
+
+  std::unique_ptr<ShapedLink> link_;
+};
+
+TEST_F(InFlightTest, PeerKilledCanBeResumed) {
+  Process a(TINYOT_BINARY, as('A', "preprocess", kFastJob)),
+      b(TINYOT_BINARY, as('B', "preprocess", kFastJob));
+  wait_for_units('B', 3);
+  b.signal(SIGKILL);
+  EXPECT_EQ(b.end().status, 128 + SIGKILL);
+  EXPECT_TRUE(ended_with(a.end(), 3, "closed the connection"));
+  expect_resumed_from_parts();
+}
+
+TEST_F(InFlightTest, SigintCanBeResumed) {
+  Process a(TINYOT_BINARY, as('A', "preprocess", kFastJob)),
+      b(TINYOT_BINARY, as('B', "preprocess", kFastJob));
+  wait_for_units('A', 3);
+  a.signal(SIGINT);
+  EXPECT_TRUE(ended_with(a.end(), 130));
+  EXPECT_TRUE(ended_with(b.end(), 0));
+  EXPECT_EQ(store_info('A')["units_made"], store_info('B')["units_made"]);
+  expect_resumed_from_parts();
 }
 
 TEST_F(InterruptionTest, SigintWithSeveralWorkersCanBeResumedWithOne) {

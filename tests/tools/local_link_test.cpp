@@ -97,6 +97,60 @@ TEST(LocalLink, PreprocessingIsNoFasterThanItsRate) {
   EXPECT_GE(row["ands_per_s"], 0.3 * 50e6 / bits_each_way);
 }
 
+class LinkedPreprocess : public CommandTest {
+ protected:
+  // Four units of the fast profile.
+  Ended preprocess(const Arguments& more) const {
+    return tinyot(Arguments{"local", "preprocess", "--store", dir_.string(), "--profile", "fast",
+                            "--unit", "2^12", "--ands", "2^14", "--format", "json"} +
+                  more);
+  }
+
+  // Both parties report the same, and that units were in flight.
+  void expect_in_flight(const Ended& ended, std::uint64_t units) const {
+    ASSERT_TRUE(ended_with(ended, 0));
+    const Json report = json_of(ended);
+    for (const char* party : {"A", "B"}) {
+      EXPECT_EQ(report[party]["units_in_flight"], units) << party;
+      EXPECT_EQ(report[party]["complete"], true) << party;
+      EXPECT_EQ(report[party]["ands"], 1 << 14) << party;
+    }
+    EXPECT_EQ(report["A"]["latency_ms"], report["B"]["latency_ms"]);
+  }
+
+  // The stores are valid halves of the same material, and serve runs of a circuit.
+  void expect_usable() const {
+    for (const char party : {'A', 'B'})
+      EXPECT_TRUE(ended_with(tinyot({"store", "verify", path(std::string(1, party))}), 0));
+    for (const char* sum : {"0x0000000000000041", "0x0000000000000042"}) {
+      const std::string input = std::string(sum).back() == '1' ? "0=0x2a" : "0=0x2b";
+      const Json report = json_of(tinyot({"local", "run", "--store", dir_.string(), "--circuit",
+                                          circuit_file("adder64.txt"), "--input", input, "--input",
+                                          "1=0x17", "--format", "json"}));
+      EXPECT_EQ(report["B"]["outputs"]["0"], sum);
+    }
+  }
+};
+
+TEST_F(LinkedPreprocess, HasFurtherUnitsInFlightIfMessagesTakeLong) {
+  const Ended ended = preprocess({"--rtt", "4ms"});
+  expect_in_flight(ended, 3);
+  EXPECT_GE(json_of(ended)["A"]["latency_ms"], 2.0);
+  expect_usable();
+}
+
+TEST_F(LinkedPreprocess, UnitsInFlightAreAtMostThoseOfTheJob) {
+  expect_in_flight(preprocess({"--rtt", "4ms", "--threads", "3"}), 4);
+}
+
+TEST_F(LinkedPreprocess, LoopbackHasAUnitAtATime) {
+  const Ended ended = preprocess({});
+  // A busy machine may delay messages.
+  if (const double latency = json_of(ended)["A"]["latency_ms"]; latency >= 1)
+    GTEST_SKIP() << "a message over loopback took " << latency << " ms";
+  expect_in_flight(ended, 1);
+}
+
 TEST(LocalLink, LocalTakesOne) {
   const Ended ended = tinyot({"local", "run", "--live", "--circuit", "millionaires", "--input",
                               "a=1", "--input", "b=2", "--link", "metro", "--format", "json"});
