@@ -11,25 +11,32 @@ namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
+using namespace std::chrono_literals;
 
 struct FastMade {
   MemorySink sinks[2];
   Outcomes outcomes;
 };
 
+// The workers of a party, and how far steps run ahead.
+struct Workers {
+  std::size_t count = 1, waiting = 0;
+  Pace pace = {};
+};
+
 FastMade preprocess_fast(const ParameterRequest& request, std::uint64_t ands, std::uint64_t inputs,
-                         std::size_t workers = 1, const PartyOptions& options = {}) {
+                         const Workers& workers = {}, const PartyOptions& options = {}) {
   FastMade made;
   const auto params = SecurityParameters::make(request);
   made.outcomes = run_workers(
-      workers,
+      workers.count,
       [&](Session& outer, std::span<const std::unique_ptr<Channel>> more) {
         PhaseLog log;
         Session session(outer.me(), {outer.id(), outer.id()}, key_for_triples(outer.me()),
                         outer.channel(), outer.rng().fork(), log);
         std::vector<UnitRequest> requests;
         for (const UnitPlan& plan : params.plan(ands)) requests.push_back({plan, inputs});
-        Preprocessor(session, params, more)
+        Preprocessor(session, params, more, workers.pace, workers.waiting)
             .make_units(requests, made.sinks[static_cast<int>(session.me())]);
       },
       options, false);
@@ -47,9 +54,11 @@ ParameterRequest fast(std::uint64_t unit, std::uint32_t k = 2) {
   return {.profile = Profile::Fast, .unit = unit, .softspoken_k = k};
 }
 
-void expect_unit(std::uint64_t ands, std::uint32_t k = 2) {
-  SCOPED_TRACE("k = " + std::to_string(k) + ", " + std::to_string(ands) + " ANDs");
-  const MaterialCounts counts = expect_good_unit(preprocess_fast(fast(ands, k), ands, 7));
+void expect_unit(std::uint64_t ands, std::uint32_t k = 2, Pace pace = {}) {
+  SCOPED_TRACE("k = " + std::to_string(k) + ", " + std::to_string(ands) + " ANDs, latency " +
+               std::to_string(pace.latency().count()) + " ns");
+  const MaterialCounts counts =
+      expect_good_unit(preprocess_fast(fast(ands, k), ands, 7, {.pace = pace}));
   EXPECT_EQ(counts[MaterialKind::Triples], ands);
   EXPECT_EQ(counts[MaterialKind::AuthBitsA], 7u);
   EXPECT_EQ(counts[MaterialKind::AuthBitsB], 7u);
@@ -75,9 +84,41 @@ TEST(FastUnit, LayersOfManyBatchesMakeCorrectMaterial) {
 
 TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
   for (const std::size_t workers : {1u, 3u})
-    EXPECT_EQ(
-        expect_good_unit(preprocess_fast(fast(500), 2100, 10, workers))[MaterialKind::Triples],
-        2100u);
+    EXPECT_EQ(expect_good_unit(
+                  preprocess_fast(fast(500), 2100, 10, {.count = workers}))[MaterialKind::Triples],
+              2100u);
+}
+
+// The window is smaller and larger than the unit, and not a divisor of it.
+TEST(FastUnit, EveryWindowMakesCorrectMaterial) {
+  for (const auto latency : {300us, 900us, 1500us, 30'000us, 1'000'000us})
+    for (const std::uint64_t ands : {std::uint64_t{129}, 3 * kInABatch + 1})
+      expect_unit(ands, 2, Pace(latency));
+  for (const std::uint32_t k : {1u, 4u}) expect_unit(2 * kInABatch + 1, k, Pace(900us));
+}
+
+// Many inputs, so that the plain bits have windows too.
+TEST(FastUnit, EveryWindowMakesCorrectPlainBits) {
+  for (const auto latency : {300us, 1'000'000us}) {
+    const std::uint64_t inputs = 5 * kBatchBits + 3;
+    const MaterialCounts counts =
+        expect_good_unit(preprocess_fast(fast(128), 128, inputs, {.pace = Pace(latency)}));
+    EXPECT_EQ(counts[MaterialKind::AuthBitsA], inputs);
+    EXPECT_EQ(counts[MaterialKind::AuthBitsB], inputs);
+  }
+}
+
+// Units of several batches; the last one is smaller, with a larger bucket.
+TEST(FastUnit, UnitsInFlightMakeCorrectMaterial) {
+  const std::uint64_t unit = kInABatch + 1, ands = 6 * unit + 30;
+  for (const std::size_t waiting : {1u, 2u}) {
+    for (const auto latency : {600us, 1'000'000us}) {
+      const FastMade made = preprocess_fast(
+          fast(unit), ands, 10, {.count = 3, .waiting = waiting, .pace = Pace(latency)});
+      EXPECT_EQ(expect_good_unit(made)[MaterialKind::Triples], ands);
+      EXPECT_EQ(made.sinks[0].units, 7);
+    }
+  }
 }
 
 // The last unit is smaller and has more layers, since its population differs: it reuses memory of
@@ -183,7 +224,7 @@ void expect_nothing_made(const FastAttack& attack, Party cheater) {
     for (std::size_t bit = attack.bit; bit < end; bit += std::max<std::size_t>(attack.stride, 1))
       payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
   };
-  const FastMade made = preprocess_fast(fast(200), 200, 7, 1, options_with(cheater, 1, alter));
+  const FastMade made = preprocess_fast(fast(200), 200, 7, {}, options_with(cheater, 1, alter));
   EXPECT_TRUE(done);
   const std::string check = attack.check;
   const Outcome &honest = of(made.outcomes, peer_of(cheater)), &own = of(made.outcomes, cheater);
@@ -209,7 +250,7 @@ TEST(FastUnit, AlteredMessageYieldsNoMaterial) {
 TEST(FastUnit, TossesShiftsAfterTheLayersAreFixed) {
   std::vector<std::string> sent;
   preprocess_fast(
-      fast(200), 200, 7, 1,
+      fast(200), 200, 7, {},
       options_with(Party::A, 1, [&](std::string_view tag, std::size_t, std::vector<std::byte>&) {
         sent.emplace_back(tag);
       }));

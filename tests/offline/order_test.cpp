@@ -13,6 +13,7 @@ namespace tinyot {
 namespace {
 
 using namespace tinyot::test;
+using namespace std::chrono_literals;
 
 // Events of one party in order: "+tag" for what it sent, "-tag" for what it received, "pour" for
 // material.
@@ -42,7 +43,7 @@ class NotingSink : public MaterialSink {
 // Of both parties, in one unit.
 using EventsOfBoth = std::array<Events, 2>;
 
-EventsOfBoth make_unit(const ParameterRequest& request, std::uint64_t inputs) {
+EventsOfBoth make_unit(const ParameterRequest& request, std::uint64_t inputs, Pace pace = {}) {
   EventsOfBoth events;
   const auto params = SecurityParameters::make(request);
   const UnitRequest unit{params.plan(params.unit()).at(0), inputs};
@@ -50,7 +51,7 @@ EventsOfBoth make_unit(const ParameterRequest& request, std::uint64_t inputs) {
       [&](Session& outer) {
         with_key_for_triples(outer, 1, [&](Session& session) {
           NotingSink sink(events[static_cast<std::size_t>(session.me())]);
-          Preprocessor(session, params).make_units({&unit, 1}, sink);
+          Preprocessor(session, params, {}, pace).make_units({&unit, 1}, sink);
         });
       },
       {.wrap_a = noting(events[0]), .wrap_b = noting(events[1])});
@@ -180,18 +181,40 @@ TEST_F(OrderOfProducts, PoursAfterTheTranscriptsAreSettled) {
     expect_poured_when_settled(events, {"aand.d", "aot.d", "product.dh", "product.e"});
 }
 
-// Layers of several batches, the last one smaller.
+// Layers of several batches, the last one smaller; with the smallest window, with one of several
+// batches, and with one that is larger than the unit.
 class OrderOfFast : public testing::Test {
  protected:
   static constexpr std::uint64_t kUnit = 2 * (kBatchBits / 3) + 1;
 
   static void SetUpTestSuite() {
-    events_ = make_unit({.profile = Profile::Fast, .unit = kUnit}, 3);
+    for (const auto latency : {0us, 300us, 1'000'000us})
+      for (Events& events : make_unit({.profile = Profile::Fast, .unit = kUnit}, 3, Pace(latency)))
+        events_.push_back(std::move(events));
   }
   static void TearDownTestSuite() { events_ = {}; }
 
-  static inline EventsOfBoth events_;
+  // Of A and of B with each window.
+  static inline std::vector<Events> events_;
+  static constexpr std::size_t kAllRuns[] = {0, 1, 2, 3, 4, 5};
+  static std::size_t party_of(std::size_t run) { return run % 2; }
 };
+
+TEST_F(OrderOfFast, LargerWindowsSendMoreBatchesBeforeAnAnswer) {
+  const auto before_answer = [](const Events& events) {
+    const auto corrections = all(events, "+softspoken.corrections");
+    // The unit's first two batches are plain bits, each with its answer.
+    const std::ptrdiff_t answer = all(events, "-softspoken.answer").at(2);
+    return std::count_if(corrections.begin(), corrections.end(),
+                         [&](std::ptrdiff_t at) { return at < answer; });
+  };
+  for (const std::size_t party : {0u, 1u}) {
+    EXPECT_LT(before_answer(events_[party]), before_answer(events_[2 + party]));
+    EXPECT_LT(before_answer(events_[2 + party]), before_answer(events_[4 + party]));
+    EXPECT_EQ(before_answer(events_[4 + party]),
+              std::ssize(all(events_[4 + party], "+softspoken.corrections")));
+  }
+}
 
 TEST_F(OrderOfFast, ChallengesBatchAfterItsCorrections) {
   for (const Events& events : events_) {
@@ -236,34 +259,34 @@ TEST_F(OrderOfFast, UsesBatchAfterItsCheck) {
 }
 
 TEST_F(OrderOfFast, TossesShiftsAfterTheCheckOfLayers) {
-  for (const std::size_t party : {0u, 1u}) {
-    const Events& events = events_[party];
-    const std::ptrdiff_t toss = first(events, begin_of_toss(party));
-    EXPECT_EQ(last(events, begin_of_toss(party)), toss) << "one toss per unit";
+  for (const std::size_t run : kAllRuns) {
+    const Events& events = events_[run];
+    const std::ptrdiff_t toss = first(events, begin_of_toss(party_of(run)));
+    EXPECT_EQ(last(events, begin_of_toss(party_of(run))), toss) << "one toss per unit";
     for (const char* event : {"+latriple.g", "-latriple.g", "-softspoken.answer",
                               "+softspoken.answer", "+latriple.d", "-latriple.d"})
       EXPECT_GT(toss, last(events, event)) << event;
-    EXPECT_GT(toss, last(events, end_of_eq(party)));
+    EXPECT_GT(toss, last(events, end_of_eq(party_of(run))));
   }
 }
 
 TEST_F(OrderOfFast, RevealsAfterTheShiftsAreTossed) {
-  for (const std::size_t party : {0u, 1u})
-    EXPECT_GT(first(events_[party], "+triple.d"), last(events_[party], end_of_toss(party)));
+  for (const std::size_t run : kAllRuns)
+    EXPECT_GT(first(events_[run], "+triple.d"), last(events_[run], end_of_toss(party_of(run))));
 }
 
 TEST_F(OrderOfFast, ComparesProductsAfterAllAreAnnounced) {
-  for (const std::size_t party : {0u, 1u}) {
-    const Events& events = events_[party];
-    EXPECT_GT(last(events, end_of_eq(party)), last(events, "-latriple.d"));
-    EXPECT_GT(last(events, end_of_eq(party)), last(events, "+latriple.d"));
+  for (const std::size_t run : kAllRuns) {
+    const Events& events = events_[run];
+    EXPECT_GT(last(events, end_of_eq(party_of(run))), last(events, "-latriple.d"));
+    EXPECT_GT(last(events, end_of_eq(party_of(run))), last(events, "+latriple.d"));
   }
 }
 
 TEST_F(OrderOfFast, PoursAfterTheTranscriptsAreSettled) {
-  for (const std::size_t party : {0u, 1u}) {
-    expect_poured_when_settled(events_[party], {"triple.d"});
-    EXPECT_GT(first(events_[party], "pour"), last(events_[party], end_of_eq(party)));
+  for (const std::size_t run : kAllRuns) {
+    expect_poured_when_settled(events_[run], {"triple.d"});
+    EXPECT_GT(first(events_[run], "pour"), last(events_[run], end_of_eq(party_of(run))));
   }
 }
 

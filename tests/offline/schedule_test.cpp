@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -11,6 +13,13 @@
 
 namespace tinyot {
 namespace {
+
+using namespace std::chrono_literals;
+
+template <class Result>
+bool is_blocked(const std::future<Result>& call) {
+  return call.wait_for(20ms) == std::future_status::timeout;
+}
 
 BaseOts seeds_of(std::uint64_t number) {
   BaseOts seeds;
@@ -57,6 +66,67 @@ TEST(UnitTurns, FailureStopsWaitingAndLaterCalls) {
   turns.stop();
   EXPECT_THROW(turns.check(), WorkerStopped);
   EXPECT_THROW(turns.begin(0), WorkerStopped);
+}
+
+TEST(BulkTurns, OnlySoManyUnitsAreInTheirBulkPhase) {
+  for (const std::size_t at_a_time : {1u, 2u, 3u}) {
+    constexpr std::size_t kUnits = 60, kWorkers = 5;
+    BulkTurns turns(at_a_time);
+    std::atomic<std::size_t> now = 0, most = 0, ended = 0;
+    {
+      std::vector<std::jthread> workers;
+      for (std::size_t worker = 0; worker < kWorkers; ++worker) {
+        workers.emplace_back([&, worker] {
+          for (std::size_t unit = worker; unit < kUnits; unit += kWorkers) {
+            turns.begin(unit);
+            EXPECT_LT(unit, ended + at_a_time) << "before units with lower numbers";
+            const std::size_t in_bulk = ++now;
+            for (std::size_t seen = most; seen < in_bulk;)
+              most.compare_exchange_weak(seen, in_bulk);
+            if (unit % 7 == 0) std::this_thread::sleep_for(1ms);
+            --now;
+            ++ended;
+            turns.end();
+          }
+        });
+      }
+    }
+    EXPECT_EQ(ended, kUnits);
+    EXPECT_LE(most, at_a_time);
+  }
+}
+
+TEST(BulkTurns, BeginInOrder) {
+  BulkTurns turns(1);
+  auto third = std::async(std::launch::async, [&] { turns.begin(2); });
+  auto second = std::async(std::launch::async, [&] { turns.begin(1); });
+  turns.begin(0);
+  EXPECT_TRUE(is_blocked(second));
+  turns.end();
+  second.get();
+  EXPECT_TRUE(is_blocked(third));
+  turns.end();
+  third.get();
+}
+
+TEST(BulkTurns, DoNotWaitForUnitsThatHaveEndedTheirs) {
+  BulkTurns turns(2);
+  turns.begin(0);
+  turns.begin(1);
+  auto third = std::async(std::launch::async, [&] { turns.begin(2); });
+  EXPECT_TRUE(is_blocked(third));
+  turns.end();  // of the second; the first one is still in its bulk phase
+  third.get();
+}
+
+TEST(BulkTurns, FailureStopsWaitingAndLaterCalls) {
+  BulkTurns turns(1);
+  std::jthread waiting([&] { EXPECT_THROW(turns.begin(1), WorkerStopped); });
+  turns.begin(0);
+  turns.stop();
+  EXPECT_THROW(turns.begin(0), WorkerStopped);
+  turns.end();
+  EXPECT_THROW(turns.begin(1), WorkerStopped);
 }
 
 TEST(SeedLanes, ReturnEachSetOnce) {

@@ -1,9 +1,12 @@
 // Several workers per party: the material does not depend on their number, and a failure of one
 // stops all of them.
+#include <algorithm>
 #include <atomic>
+#include <thread>
 
 #include "base/cause.h"
 #include "offline/preprocessor.h"
+#include "offline/softspoken.h"
 #include "tests/offline/dealt.h"
 #include "tests/support/channel_decorator.h"
 #include "tests/support/layers.h"
@@ -26,18 +29,31 @@ using Wanted = std::function<bool(Party)>;
 
 const ParameterRequest kNnob12{.columns = Columns::Experiment, .unit = kUnit},
     kFast{.profile = Profile::Fast, .unit = kUnit};
+const Pace kShort(std::chrono::microseconds(600)), kLong(std::chrono::seconds(1));
 
-WorkersMade preprocess(std::size_t workers, const PartyOptions& options = {},
+// The workers of a party, those of them that are there while units wait, and how far steps run
+// ahead.
+struct Workers {
+  Workers(std::size_t n) : count(n) {}
+  Workers(std::size_t n, std::size_t of_them, Pace of_link)
+      : count(n), waiting(of_them), pace(of_link) {}
+
+  std::size_t count, waiting = 0;
+  Pace pace = {};
+};
+
+WorkersMade preprocess(const Workers& workers, const PartyOptions& options = {},
                        const Wanted& wanted = {}, const ParameterRequest& request = kNnob12) {
   WorkersMade made;
   const auto params = SecurityParameters::make(request);
-  const std::vector<UnitRequest> requests(kUnits, {params.plan(kUnit).at(0), kInputs});
+  const std::vector<UnitRequest> requests(kUnits,
+                                          {params.plan(request.unit.value()).at(0), kInputs});
   made.outcomes = run_workers(
-      workers,
+      workers.count,
       [&](Session& outer, std::span<const std::unique_ptr<Channel>> more) {
         const auto work = [&](Session& session) {
           const auto me = static_cast<int>(session.me());
-          Preprocessor preprocessor(session, params, more);
+          Preprocessor preprocessor(session, params, more, workers.pace, workers.waiting);
           made.units[me] = preprocessor.make_units(requests, made.sinks[me],
                                                    [&] { return !wanted || wanted(session.me()); });
         };
@@ -90,7 +106,9 @@ INSTANTIATE_TEST_SUITE_P(EachProfile, WorkersOf, testing::Values(kNnob12, kFast)
 TEST_P(WorkersOf, MaterialDoesNotDependOnTheirNumber) {
   const WorkersMade alone = preprocess(1, {}, {}, GetParam());
   ASSERT_EQ(alone.outcomes.a.kind, Outcome::Kind::Done) << alone.outcomes.a.message;
-  for (const std::size_t workers : {2u, 3u, 8u}) {
+  for (const Workers& workers :
+       {Workers(2), Workers(3), Workers(8), Workers(1, 0, kLong), Workers(3, 1, kLong),
+        Workers(3, 2, kLong), Workers(8, 2, kShort)}) {
     const WorkersMade several = preprocess(workers, {}, {}, GetParam());
     EXPECT_EQ(several.outcomes.a.kind, Outcome::Kind::Done) << several.outcomes.a.message;
     EXPECT_EQ(several.outcomes.b.kind, Outcome::Kind::Done) << several.outcomes.b.message;
@@ -98,8 +116,22 @@ TEST_P(WorkersOf, MaterialDoesNotDependOnTheirNumber) {
       EXPECT_EQ(several.units[party], kUnits);
       EXPECT_TRUE(
           equal_constant_time(digest_of(several.sinks[party]), digest_of(alone.sinks[party])))
-          << workers << " workers";
+          << workers.count << " workers, " << workers.waiting << " waiting";
     }
+  }
+}
+
+// Units of several batches, so that windows change the order of messages.
+TEST(Workers, MaterialDoesNotDependOnWindows) {
+  const ParameterRequest request{.profile = Profile::Fast, .unit = kBatchBits / 3 + 1};
+  const WorkersMade plain = preprocess(1, {}, {}, request);
+  for (const Workers& workers :
+       {Workers(1, 0, kShort), Workers(1, 0, kLong), Workers(3, 2, kLong)}) {
+    const WorkersMade other = preprocess(workers, {}, {}, request);
+    EXPECT_TRUE(both_done(other.outcomes));
+    for (const int party : {0, 1})
+      EXPECT_TRUE(equal_constant_time(digest_of(other.sinks[party]), digest_of(plain.sinks[party])))
+          << workers.count << " workers";
   }
 }
 
@@ -114,6 +146,107 @@ TEST(Workers, AllEndWhenOnePartyStops) {
     EXPECT_LT(made.units[0], kUnits);
     expect_same_units_and_good(made);
   }
+}
+
+// Of a fast job, one unit of which is in its bulk phase at a time while others wait for it.
+const Workers kInFlight(3, 2, kLong);
+
+TEST(Workers, AllEndWhenOnePartyStopsWithUnitsInFlight) {
+  for (const Workers& workers : {kInFlight, Workers(3, 1, kLong)}) {
+    for (const int wanted : {1, 2, 3, 5, 8}) {
+      std::atomic<int> answers = 0;
+      const WorkersMade made = preprocess(
+          workers, {}, [&](Party party) { return party == Party::B || ++answers <= wanted; },
+          kFast);
+      EXPECT_TRUE(both_done(made.outcomes)) << wanted;
+      EXPECT_EQ(made.units[0], made.units[1]);
+      EXPECT_LT(made.units[0], kUnits);
+      for (const MemorySink& sink : made.sinks)
+        EXPECT_EQ(static_cast<std::size_t>(sink.units), made.units[0]);
+    }
+  }
+}
+
+// Sleeps before the first message of a name of a unit, so that other units wait in their bulk phase
+// or for layers, and then deviates.
+Deviation late(std::string tag, Deviation deviation) {
+  return [=](std::string_view sent, std::size_t occurrence, std::vector<std::byte>& payload) {
+    if (sent == tag && occurrence == 0) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    deviation(sent, occurrence, payload);
+  };
+}
+
+Deviation ends_at(std::string tag, std::size_t occurrence) {
+  return [=](std::string_view sent, std::size_t number, std::vector<std::byte>&) {
+    if (sent == tag && number == occurrence) throw NetworkError("the cable is cut");
+  };
+}
+
+// Messages of the bulk phase, of the time after it, and of the end of a unit.
+struct FastMessage {
+  const char* tag;
+  std::size_t bit;
+  const char* check;
+};
+constexpr FastMessage kFastMessages[] = {
+    {"unit.begin", 0, "unit number"},
+    {"global_key.e", 3, "EQ of global key"},
+    {"softspoken.answer", 5, "SoftSpoken check"},
+    {"latriple.g", 0, "EQ of leaky triples"},
+    {"triple.d", 3, "MAC transcript"},
+    {"mac_transcript.digest", 3, "MAC transcript"},
+};
+
+void PrintTo(const FastMessage& message, std::ostream* out) { *out << message.tag; }
+
+class UnitsInFlight : public testing::TestWithParam<FastMessage> {};
+
+INSTANTIATE_TEST_SUITE_P(At, UnitsInFlight, testing::ValuesIn(kFastMessages),
+                         [](const auto& tested) {
+                           std::string name = tested.param.tag;
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+TEST_P(UnitsInFlight, AllEndWhenACheckOfOneFails) {
+  const FastMessage message = GetParam();
+  // Every 128th bit: of each G, and of each block of an answer.
+  const auto flip = [message](std::string_view sent, std::size_t occurrence,
+                              std::vector<std::byte>& payload) {
+    if (sent != message.tag || occurrence != 0) return;
+    for (std::size_t bit = message.bit; bit < 8 * payload.size(); bit += 128)
+      payload.at(bit / 8) ^= std::byte{1} << (bit % 8);
+  };
+  for (const Party cheater : {Party::A, Party::B}) {
+    for (const std::size_t worker : {0u, 1u, 2u}) {
+      SCOPED_TRACE(std::string("by ") + letter(cheater) + ", worker " + std::to_string(worker));
+      PartyOptions options;
+      (cheater == Party::A ? options.wrap_a : options.wrap_b) =
+          for_worker(worker, 3, cheating(late(message.tag, flip)));
+      const WorkersMade made = preprocess(kInFlight, options, {}, kFast);
+      const Outcome &honest = of(made.outcomes, peer_of(cheater)),
+                    &own = of(made.outcomes, cheater);
+      // In EQ A learns the result first.
+      const std::string_view check = message.check;
+      EXPECT_EQ((cheater == Party::A && check.starts_with("EQ of") ? own : honest).check, check)
+          << honest.message << "; " << own.message;
+      EXPECT_NE(honest.kind, Outcome::Kind::Done);
+      EXPECT_NE(own.kind, Outcome::Kind::Done);
+      EXPECT_LE(made.sinks[static_cast<int>(peer_of(cheater))].units, static_cast<int>(worker));
+    }
+  }
+}
+
+TEST_P(UnitsInFlight, AllEndWhenTheConnectionOfOneFails) {
+  const WorkersMade made = preprocess(
+      kInFlight,
+      {.wrap_b = for_worker(0, 3, cheating(late(GetParam().tag, ends_at(GetParam().tag, 0))))}, {},
+      kFast);
+  EXPECT_EQ(made.outcomes.b.kind, Outcome::Kind::Network);
+  EXPECT_NE(made.outcomes.b.message.find("the cable is cut"), std::string::npos)
+      << made.outcomes.b.message;
+  EXPECT_EQ(made.outcomes.a.kind, Outcome::Kind::Network) << made.outcomes.a.message;
+  for (const MemorySink& sink : made.sinks) EXPECT_EQ(sink.units, 0);
 }
 
 TEST(Workers, AllStopWhenOneConnectionFails) {

@@ -1,0 +1,119 @@
+// Pipelining: how far steps run ahead for a latency, and the order in which they are called.
+#include "offline/steps.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "net/latency.h"
+#include "offline/bit_source.h"
+#include "tests/support/layers.h"
+
+namespace tinyot {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr PieceCost kSmall{.time = 1ms, .bytes = 1000, .ahead = 2},
+    kLarge{.time = 1ms, .bytes = Pace::kWindowBytes / 5, .ahead = 2},
+    kLargerThanWindow{.time = 1ms, .bytes = 2 * Pace::kWindowBytes, .ahead = 2};
+
+TEST(Pace, WithoutLatencyStepsAreAsFarAheadAsThePieceSays) {
+  for (const PieceCost& piece : {kSmall, kLarge, kLargerThanWindow}) {
+    EXPECT_EQ(Pace().ahead(piece), piece.ahead);
+    EXPECT_EQ(Pace(999us).ahead(piece), piece.ahead) << "less than the time of a piece";
+  }
+}
+
+TEST(Pace, StepsAreAheadByThePiecesThatAreMadeWhileAMessageIsOnItsWay) {
+  EXPECT_EQ(Pace(1ms).ahead(kSmall), 3u);
+  EXPECT_EQ(Pace(20ms).ahead(kSmall), 22u);
+  EXPECT_EQ(Pace(100ms).ahead(kSmall), 102u);
+}
+
+TEST(Pace, WindowLimitsTheBytesInFlight) {
+  EXPECT_EQ(Pace(2ms).ahead(kLarge), 4u);
+  EXPECT_EQ(Pace(3ms).ahead(kLarge), 5u);
+  EXPECT_EQ(Pace(4ms).ahead(kLarge), 5u);
+  EXPECT_EQ(Pace(net::kLatencyMax).ahead(kLarge), 5u);
+  EXPECT_EQ(Pace(std::chrono::nanoseconds::max()).ahead(kLarge), 5u);
+}
+
+TEST(Pace, PieceLargerThanTheWindowKeepsItsOwn) {
+  EXPECT_EQ(Pace(net::kLatencyMax).ahead(kLargerThanWindow), 2u);
+}
+
+TEST(Pace, PieceWithoutBytesHasAWindow) {
+  EXPECT_EQ(Pace(5ms).ahead({.time = 1ms, .bytes = 0, .ahead = 1}), 6u);
+}
+
+TEST(Pace, NeverFallsWithLatencyAndNeverExceedsTheWindow) {
+  for (const PieceCost& piece : {kSmall, kLarge, kLargerThanWindow, offline::cost_of_batch(1),
+                                 offline::cost_of_batch(2), offline::cost_of_batch(4)}) {
+    std::size_t before = piece.ahead;
+    for (auto latency = 0us; latency <= net::kLatencyMax; latency += 1777us) {
+      const std::size_t ahead = Pace(latency).ahead(piece);
+      EXPECT_GE(ahead, before);
+      EXPECT_TRUE(ahead == piece.ahead || ahead * piece.bytes <= Pace::kWindowBytes) << ahead;
+      before = ahead;
+    }
+  }
+}
+
+struct Call {
+  std::size_t step, piece;
+  friend bool operator==(const Call&, const Call&) = default;
+};
+
+std::vector<Call> calls_of(std::size_t pieces, std::size_t ahead) {
+  std::vector<std::size_t> numbers(pieces);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::vector<Call> calls;
+  const auto step = [&](std::size_t number) {
+    return [&calls, number](std::size_t piece) { calls.push_back({number, piece}); };
+  };
+  in_steps(numbers, ahead, step(0), step(1), step(2));
+  return calls;
+}
+
+std::size_t time_of(const std::vector<Call>& calls, const Call& call) {
+  const auto at = std::find(calls.begin(), calls.end(), call);
+  EXPECT_NE(at, calls.end());
+  return static_cast<std::size_t>(at - calls.begin());
+}
+
+class Steps : public testing::TestWithParam<std::size_t> {};
+
+INSTANTIATE_TEST_SUITE_P(Ahead, Steps, testing::Values(0, 1, 2, 6, 7, 8, 20, 1000));
+
+TEST_P(Steps, EachIsCalledOnceForEachPieceInOrder) {
+  const std::size_t pieces = 7;
+  const std::vector<Call> calls = calls_of(pieces, GetParam());
+  ASSERT_EQ(calls.size(), 3 * pieces);
+  std::size_t next[3] = {};
+  for (const Call& call : calls) EXPECT_EQ(call.piece, next[call.step]++);
+}
+
+TEST_P(Steps, FollowTheStepBeforeThemByAsManyPieces) {
+  const std::size_t pieces = 7, ahead = GetParam();
+  const std::vector<Call> calls = calls_of(pieces, ahead);
+  for (const std::size_t step : {1u, 2u}) {
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+      const std::size_t at = time_of(calls, {step, piece}),
+                        last_before = std::min(piece + ahead, pieces - 1);
+      // A step of a piece comes after the earlier step of it and of the pieces ahead of it, and
+      // before that of any other one.
+      EXPECT_GT(at, time_of(calls, {step - 1, last_before}));
+      if (last_before + 1 < pieces) {
+        EXPECT_LT(at, time_of(calls, {step - 1, last_before + 1}));
+      }
+    }
+  }
+}
+
+TEST(Steps, NoPiecesNeedNoCalls) { EXPECT_TRUE(calls_of(0, 3).empty()); }
+
+}  // namespace
+}  // namespace tinyot
