@@ -1,8 +1,10 @@
 #include "engine/connection.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
+#include "net/latency.h"
 
 namespace tinyot::engine {
 
@@ -76,6 +78,15 @@ void within_session(std::span<storage::Store> stores, net::Channel& channel,
     revoke("the peer aborted the session");
     throw;
   }
+}
+
+std::chrono::nanoseconds latency_of(net::Channel& channel) {
+  constexpr int kMeasurementsMax = 16;
+  constexpr auto kCertainlyLong = 5 * kLongLatency;
+  auto least = net::measure_latency(channel);
+  for (int i = 1; i < kMeasurementsMax && least >= kLongLatency && least < kCertainlyLong; ++i)
+    least = std::min(least, net::measure_latency(channel));
+  return least;
 }
 
 SessionId session_id_of(const storage::Manifest& manifest) {

@@ -70,6 +70,12 @@ auto unless_cancelled(const std::stop_token& cancel, const Work& work) {
 void within_session(std::span<storage::Store> stores, net::Channel& channel,
                     const std::function<void()>& work);
 
+// Role: both, symmetric. How long messages take to the peer, the same at both parties: the least of
+// several measurements, as a busy machine delays messages too. Wire: once, or up to 16 times if the
+// latency is neither short nor long, as net::measure_latency.
+inline constexpr auto kLongLatency = std::chrono::milliseconds(2);
+std::chrono::nanoseconds latency_of(net::Channel& channel);
+
 SessionId session_id_of(const storage::Manifest& manifest);
 
 }  // namespace tinyot::engine

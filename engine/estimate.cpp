@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/block.h"
+#include "engine/connection.h"
 #include "offline/fast_unit.h"
 #include "offline/nnob12_unit.h"
 #include "offline/object_chunks.h"
@@ -24,8 +25,6 @@ constexpr std::uint64_t kBatchesBytes = 8 << 20;
 constexpr std::uint64_t kProgramBytes = 64 << 20;  // code, libraries, socket queues
 // of each further worker: read-ahead and allocator
 constexpr std::uint64_t kWorkerBytes = 128 << 20;
-// From here on, units wait long enough for messages to be worth further workers.
-constexpr auto kLongLatency = std::chrono::milliseconds(1);
 constexpr std::uint64_t kWaitingWorkers = 2;
 // Round trips in which a unit waits for its peer, and those of the set-up: measured, as tests do.
 constexpr double kFastRoundTrips = 10, kFastSetUpRoundTrips = 3;

@@ -8,7 +8,6 @@
 #include "engine/connection.h"
 #include "engine/plan.h"
 #include "engine/run_plan.h"
-#include "net/latency.h"
 #include "offline/preprocessor.h"
 #include "storage/material_pipe.h"
 
@@ -122,7 +121,7 @@ class LiveRun {
     const ScopedSecret<Delta> key(
         offline::draw_global_key(rng, plan_.request.party, params_.profile()));
     offline::Pace pace;
-    within_session({}, *channel, [&] { pace = offline::Pace(net::measure_latency(*channel)); });
+    within_session({}, *channel, [&] { pace = offline::Pace(latency_of(*channel)); });
     const auto makers_channel = connector.open_worker(ids, plan_.request.party, kMakerConnection);
     const CancelsWaits makers_guard(cancel, *makers_channel);
     std::memcpy(security_.session_id.data(), ids.session.bytes.data(), ids.session.bytes.size());

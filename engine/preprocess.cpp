@@ -7,7 +7,6 @@
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
 #include "engine/synchronise.h"
-#include "net/latency.h"
 #include "offline/preprocessor.h"
 #include "storage/background_sink.h"
 #include "storage/session_file.h"
@@ -107,7 +106,7 @@ void PreprocessRun::connect() {
 // Inside the session: a peer that deviates revokes it.
 void PreprocessRun::connect_workers() {
   const CancelsWaits guard(cancel_, *channel_);
-  latency_ = net::measure_latency(*channel_);
+  latency_ = latency_of(*channel_);
   waiting_ = waiting_workers(params_, work_.ands, job_.threads, latency_);
   for (std::uint64_t worker = 1; worker < job_.threads + waiting_; ++worker)
     more_channels_.push_back(connector_->open_worker(ids_, job_.party, worker));

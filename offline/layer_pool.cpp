@@ -14,8 +14,8 @@ TripleLayer LayerPool::take(std::size_t size, std::size_t bucket) {
   TripleLayer layer;
   {
     std::unique_lock lock(mutex_);
-    const std::size_t more = std::clamp<std::size_t>(kWaitingLayersBytes / layer_bytes(size),
-                                                     waiting_, waiting_ * bucket);
+    const std::size_t more =
+        std::clamp<std::size_t>(waiting_bytes_ / layer_bytes(size), waiting_, waiting_ * bucket);
     room_ = std::max(room_, units_ * bucket + more);
     changed_.wait(lock, [&] { return stopped_ || taken_ < room_; });
     if (stopped_) throw WorkerStopped();

@@ -21,7 +21,9 @@ class LayerPool {
   // At most `units` units fill layers at a time, in the order of their numbers. There is room for
   // all their layers, and in addition, within kWaitingLayersBytes, for the layers of `waiting`
   // units that wait for messages, at least one for each.
-  LayerPool(std::size_t units, std::size_t waiting) : units_(units), waiting_(waiting) {}
+  LayerPool(std::size_t units, std::size_t waiting,
+            std::uint64_t waiting_bytes = kWaitingLayersBytes)
+      : units_(units), waiting_(waiting), waiting_bytes_(waiting_bytes) {}
 
   // A layer of `size` triples, of a unit with `bucket` layers; its content is arbitrary. Blocks
   // until there is room. Fails: WorkerStopped.
@@ -31,6 +33,7 @@ class LayerPool {
 
  private:
   std::size_t units_, waiting_;
+  std::uint64_t waiting_bytes_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t taken_ = 0, room_ = 0;

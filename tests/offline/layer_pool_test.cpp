@@ -33,7 +33,7 @@ std::vector<TripleLayer> taken(LayerPool& pool, std::size_t count, std::size_t b
 TEST(LayerPool, HasAllLayersOfSomeUnitsAndMore) {
   for (const std::size_t units : {1u, 2u}) {
     for (const std::size_t more : {0u, 1u, 2u}) {
-      LayerPool pool(units, more);
+      LayerPool pool(units, more, more * layer_bytes(128));
       std::vector<TripleLayer> layers = taken(pool, 3 * units + more, 3);
       auto next = take_later(pool, 128, 3);
       EXPECT_TRUE(is_blocked(next)) << units << " units and " << more;
@@ -61,7 +61,7 @@ TEST(LayerPool, LayerGivenBackWakesOneOfSeveral) {
 
 // A unit whose bucket is larger has room for all its layers.
 TEST(LayerPool, LimitFollowsTheLargestBucket) {
-  LayerPool pool(1, 1);
+  LayerPool pool(1, 1, layer_bytes(128));
   std::vector<TripleLayer> layers = taken(pool, 3, 2);  // of buckets of 2 there is room for 3
   for (int i = 0; i < 2; ++i) layers.push_back(pool.take(128, 4));
   auto next = take_later(pool, 128, 2);
@@ -101,7 +101,7 @@ TEST(LayerPool, FailureStopsWaitingAndLaterCalls) {
 
 TEST(LayerPool, ServesManyThreads) {
   constexpr std::size_t kThreads = 4, kUnits = 50, kBucket = 3;
-  LayerPool pool(1, kThreads - 1);
+  LayerPool pool(1, kThreads - 1, (kThreads - 1) * layer_bytes(128));
   std::atomic<int> in_use = 0, most = 0;
   {
     std::mutex bulk;  // one unit at a time takes layers

@@ -133,14 +133,14 @@ class LinkedPreprocess : public CommandTest {
 };
 
 TEST_F(LinkedPreprocess, HasFurtherUnitsInFlightIfMessagesTakeLong) {
-  const Ended ended = preprocess({"--rtt", "4ms"});
+  const Ended ended = preprocess({"--rtt", "8ms"});
   expect_in_flight(ended, 3);
   EXPECT_GE(json_of(ended)["A"]["latency_ms"], 2.0);
   expect_usable();
 }
 
 TEST_F(LinkedPreprocess, UnitsInFlightAreAtMostThoseOfTheJob) {
-  expect_in_flight(preprocess({"--rtt", "4ms", "--threads", "3"}), 4);
+  expect_in_flight(preprocess({"--rtt", "8ms", "--threads", "3"}), 4);
 }
 
 TEST_F(LinkedPreprocess, LoopbackHasAUnitAtATime) {
