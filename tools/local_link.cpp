@@ -72,8 +72,9 @@ void add_shape_options(Options& options, const std::string& link, const std::str
   options.value("rtt", "round-trip time of " + link + ", as 20ms" + more)
       .value("rate", "its rate in each direction, as 100mbit; default: unlimited" + more)
       .value("link",
-             link + " by name: lan (0.2ms, 10gbit), metro (5ms, 1gbit), wan (40ms, 200mbit), world "
-                    "(150ms, 50mbit)" +
+             link +
+                 " by name: lan (0.2ms, 10gbit), metro (5ms, 1gbit), wan (40ms, 200mbit), world "
+                 "(150ms, 50mbit)" +
                  more);
 }
 
