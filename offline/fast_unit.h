@@ -44,6 +44,7 @@ class FastUnitMaker final : public UnitMaker {
   // Fails: PeerCheated("SoftSpoken check", "EQ of leaky triples", "coin toss", "EQ of global key").
   std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                  const UnitRequest& request) override;
+  void skip() override { bulk_.end(); }
   void stop() noexcept override {
     bulk_.stop();
     layers_.stop();

@@ -209,6 +209,7 @@ bool Preprocessor::make_unit(Job& job, checks::Session& part, std::size_t number
   begun.reset();
   if (!plan) {
     job.end_before(number);
+    maker_->skip();
     return false;
   }
   request.plan = *plan;

@@ -86,6 +86,9 @@ class UnitMaker {
   virtual std::unique_ptr<MadeUnit> make(checks::Session& part, std::size_t number,
                                          const UnitRequest& request) = 0;
 
+  // Called in place of make for a unit that is not made, so that no later unit waits for it.
+  virtual void skip() {}
+
   // May be called from any thread: a call that waits for another unit ends with WorkerStopped.
   virtual void stop() noexcept = 0;
 };

@@ -8,8 +8,7 @@ CircuitFamily set_intersection_family() {
   family.description =
       "A's and B's sets as strings with a bit for each possible element; both learn the elements "
       "in common";
-  family.parameters = {
-      CircuitParameter::number("element_bits", 20, 1, 28, "bits of an element")};
+  family.parameters = {CircuitParameter::number("element_bits", 20, 1, 28, "bits of an element")};
   family.make = [](const CircuitArguments& arguments) {
     const std::uint32_t elements = std::uint32_t{1} << arguments.number("element_bits");
     CircuitInfo info{
