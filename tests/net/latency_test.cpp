@@ -18,7 +18,7 @@ using namespace tinyot::test;
 
 constexpr MessageTag kLatencyTag{0x0004, "session.latency"};
 constexpr auto kRtt = 40ms;
-constexpr int kTries = 20;
+constexpr int kMeasurements = 20;
 
 // The channels of two parties over a link.
 class LinkedChannels {
@@ -56,7 +56,7 @@ std::array<std::chrono::nanoseconds, 2> measured(LinkedChannels& channels,
 void expect_within_round_trip(std::chrono::milliseconds late) {
   LinkedChannels channels;
   auto least = std::chrono::nanoseconds::max();
-  for (int i = 0; i < kTries && least > 1.1 * kRtt; ++i) {
+  for (int i = 0; i < kMeasurements && least > 1.1 * kRtt; ++i) {
     const auto [of_a, of_b] = measured(channels, late);
     EXPECT_EQ(of_a, of_b);
     EXPECT_GE(of_a, kRtt / 2);
