@@ -91,10 +91,10 @@ TEST(FastUnit, SeveralUnitsAndWorkersUseOneGlobalKey) {
 
 // The window is smaller and larger than the unit, and not a divisor of it.
 TEST(FastUnit, EveryWindowMakesCorrectMaterial) {
-  for (const auto latency : {300us, 900us, 1500us, 30'000us, 1'000'000us})
-    for (const std::uint64_t ands : {std::uint64_t{129}, 3 * kInABatch + 1})
-      expect_unit(ands, 2, Pace(latency));
-  for (const std::uint32_t k : {1u, 4u}) expect_unit(2 * kInABatch + 1, k, Pace(900us));
+  for (const auto latency : {300us, 900us, 1'000'000us})
+    expect_unit(2 * kInABatch + 1, 2, Pace(latency));
+  expect_unit(129, 2, Pace(1s));
+  for (const std::uint32_t k : {1u, 4u}) expect_unit(kInABatch + 1, k, Pace(900us));
 }
 
 // Many inputs, so that the plain bits have windows too.
