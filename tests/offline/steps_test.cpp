@@ -62,15 +62,15 @@ TEST(Pace, NeverFallsWithLatencyAndNeverExceedsTheWindow) {
   }
 }
 
-struct Call {
+struct StepCall {
   std::size_t step, piece;
-  friend bool operator==(const Call&, const Call&) = default;
+  friend bool operator==(const StepCall&, const StepCall&) = default;
 };
 
-std::vector<Call> calls_of(std::size_t pieces, std::size_t ahead) {
+std::vector<StepCall> calls_of(std::size_t pieces, std::size_t ahead) {
   std::vector<std::size_t> numbers(pieces);
   std::iota(numbers.begin(), numbers.end(), 0);
-  std::vector<Call> calls;
+  std::vector<StepCall> calls;
   const auto step = [&](std::size_t number) {
     return [&calls, number](std::size_t piece) { calls.push_back({number, piece}); };
   };
@@ -78,7 +78,7 @@ std::vector<Call> calls_of(std::size_t pieces, std::size_t ahead) {
   return calls;
 }
 
-std::size_t time_of(const std::vector<Call>& calls, const Call& call) {
+std::size_t time_of(const std::vector<StepCall>& calls, const StepCall& call) {
   const auto at = std::find(calls.begin(), calls.end(), call);
   EXPECT_NE(at, calls.end());
   return static_cast<std::size_t>(at - calls.begin());
@@ -90,15 +90,15 @@ INSTANTIATE_TEST_SUITE_P(Ahead, Steps, testing::Values(0, 1, 2, 6, 7, 8, 20, 100
 
 TEST_P(Steps, EachIsCalledOnceForEachPieceInOrder) {
   const std::size_t pieces = 7;
-  const std::vector<Call> calls = calls_of(pieces, GetParam());
+  const std::vector<StepCall> calls = calls_of(pieces, GetParam());
   ASSERT_EQ(calls.size(), 3 * pieces);
   std::size_t next[3] = {};
-  for (const Call& call : calls) EXPECT_EQ(call.piece, next[call.step]++);
+  for (const StepCall& call : calls) EXPECT_EQ(call.piece, next[call.step]++);
 }
 
 TEST_P(Steps, FollowTheStepBeforeThemByAsManyPieces) {
   const std::size_t pieces = 7, ahead = GetParam();
-  const std::vector<Call> calls = calls_of(pieces, ahead);
+  const std::vector<StepCall> calls = calls_of(pieces, ahead);
   for (const std::size_t step : {1u, 2u}) {
     for (std::size_t piece = 0; piece < pieces; ++piece) {
       const std::size_t at = time_of(calls, {step, piece}),
