@@ -217,10 +217,14 @@ std::size_t waiting_workers(const SecurityParameters& params, std::uint64_t ands
                             std::uint64_t threads, std::chrono::nanoseconds latency) {
   if (params.profile() != Profile::Fast || latency < kLongLatency) return 0;
   const std::vector<UnitPlan> plans = params.plan(ands);
-  const std::uint64_t of_layer = offline::layer_bytes(params.population(plans.front().ands)),
+  // Several threads take layers in different orders at the two parties, so that there must be room
+  // for all layers of their units; one thread takes them in order.
+  const std::uint64_t layers = threads == 1 ? 1 : plans.front().bucket;
+  const std::uint64_t of_unit =
+                          layers * offline::layer_bytes(params.population(plans.front().ands)),
                       in_flight =
                           std::min<std::uint64_t>(plans.size(), offline::Preprocessor::kWorkersMax);
-  return std::min({kWaitingWorkers, offline::kWaitingLayersBytes / of_layer,
+  return std::min({kWaitingWorkers, offline::kWaitingLayersBytes / of_unit,
                    in_flight - std::min(threads, in_flight)});
 }
 

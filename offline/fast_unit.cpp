@@ -62,6 +62,7 @@ class FastUnit final : public MadeUnit {
 
 void FastUnit::make(std::size_t number, const DeltaConsistency& check_delta, BulkTurns& bulk) {
   make_plain_bits(check_delta);
+  session_.channel().flush();  // so that the peer does not wait for our turn
   bulk.begin(number);
   make_layers(bulk);
   fold();

@@ -15,7 +15,7 @@ namespace {
 constexpr PieceCost kCostOfChunk{
     .time = std::chrono::milliseconds(10), .bytes = 112 * kChunkObjects, .ahead = 2};
 constexpr PieceCost kCostOfTriples{
-    .time = std::chrono::milliseconds(10), .bytes = 3 * kPourCount / 8, .ahead = 1};
+    .time = std::chrono::milliseconds(10), .bytes = 256 * kPourCount, .ahead = 1};
 
 class Nnob12Unit final : public MadeUnit {
  public:

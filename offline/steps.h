@@ -12,11 +12,12 @@ namespace tinyot::offline {
 // Pieces of a protocol that are made one after the other.
 struct PieceCost {
   std::chrono::nanoseconds time;  // that a piece takes at least, on a fast machine and link
-  std::size_t bytes;              // sent by each party for a piece, in all steps together
+  std::size_t bytes;              // of its messages, or what is held for it until it is finished
   std::size_t ahead;              // pieces by which a step follows the one before it, at least
 };
 
-// For a link on which a message takes `latency`. The default is for links without.
+// For a link on which a message takes `latency`. The default is for links without. The order of the
+// messages depends on it, so both parties compute it from the same numbers.
 class Pace {
  public:
   // Sent and not yet answered, of one worker.
