@@ -15,7 +15,7 @@ using namespace tinyot::test;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr int kTries = 8;
+constexpr int kTries = 20;
 
 // Two streams that are connected over a link; `b` connects.
 class Linked {
