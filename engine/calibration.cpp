@@ -1,17 +1,13 @@
 #include "engine/calibration.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
-#include <exception>
-#include <thread>
 
-#include "base/cause.h"
+#include "engine/both_parties.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
 #include "engine/temporary_directory.h"
-#include "net/tcp.h"
 
 namespace tinyot::engine {
 namespace {
@@ -36,29 +32,17 @@ double measured_s_per_fresh_byte() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / kBytes;
 }
 
-// Both parties, each on a thread of its own. Returns the result of the slower one.
+// Returns the result of the slower party.
 PreprocessResult run_both(const PreprocessRequest& request, const net::TcpTimeouts& timeouts) {
   const TemporaryDirectory dir;
-  const net::Address address = net::free_loopback_address();
-  std::array<PreprocessResult, 2> results;
-  std::array<std::exception_ptr, 2> failures;
-  const auto run = [&](Party party) {
-    const auto index = static_cast<std::size_t>(party);
+  auto results = as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
     PreprocessRequest mine = request;
     mine.party = party;
-    mine.endpoint = {.listen = party == Party::A, .address = address, .timeouts = timeouts};
+    mine.endpoint = endpoint;
     mine.store = dir.path() / std::string(1, letter(party));
     Observer observer;
-    try {
-      results[index] = preprocess(mine, observer);
-    } catch (...) {
-      failures[index] = std::current_exception();
-    }
-  };
-  std::thread of_b(run, Party::B);
-  run(Party::A);
-  of_b.join();
-  if (const auto& failure = explaining(failures[0], failures[1])) std::rethrow_exception(failure);
+    return preprocess(mine, observer);
+  });
   return std::move(results[results[0].wall_s > results[1].wall_s ? 0 : 1]);
 }
 

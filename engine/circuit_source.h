@@ -32,6 +32,12 @@ class LoadedCircuit {
   // The cost if the circuit has been counted: it is small, or cost() has been called.
   const std::optional<circuit::CircuitCost>& known_cost() const { return cost_; }
   std::size_t lanes() const { return lanes_; }
+  // The same circuit on another number of lanes.
+  LoadedCircuit on_lanes(std::size_t lanes) const {
+    LoadedCircuit other = *this;
+    other.lanes_ = lanes;
+    return other;
+  }
 
   // What both parties compare: the name; for a file a digest of its bytes, owners and widths of
   // inputs, and the receivers; for a circuit of the caller's a digest of its inputs, outputs and

@@ -3,7 +3,6 @@
 // messages are in flight.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -30,39 +29,6 @@ class AndLayer {
   // the transcript. Called after open, in order, until all entries are processed.
   virtual void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y,
                        const ShareBlocks& z) = 0;
-};
-
-// The openings of a layer are sent in messages of up to kEntries entries, so that the peer can
-// process the first messages while the last are in flight. kAhead messages are sent before the
-// first is received, then one for each message received, so that two parties with large layers do
-// not block each other on full socket buffers. send(first, count) and receive(first, count) handle
-// one message.
-class Flights {
- public:
-  static constexpr std::size_t kEntries = std::size_t{1} << 16, kAhead = 64;
-
-  explicit Flights(std::size_t entries) : entries_(entries) {}
-
-  template <class Send>
-  void send_first(Send send) const {
-    for (std::size_t flight = 0; flight < std::min(kAhead, count()); ++flight) use(flight, send);
-  }
-  template <class Send, class Receive>
-  void receive_all(Send send, Receive receive) const {
-    for (std::size_t flight = 0; flight < count(); ++flight) {
-      use(flight, receive);
-      if (flight + kAhead < count()) use(flight + kAhead, send);
-    }
-  }
-
- private:
-  std::size_t count() const { return (entries_ + kEntries - 1) / kEntries; }
-  template <class Use>
-  void use(std::size_t flight, Use use) const {
-    use(flight * kEntries, std::min(kEntries, entries_ - flight * kEntries));
-  }
-
-  std::size_t entries_;
 };
 
 // Role: both, symmetric. Takes the material and sends the openings that depend on no message of the

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "checks/opening.h"
+#include "online/flights.h"
 
 namespace tinyot::online {
 namespace {
@@ -138,7 +139,7 @@ class PairLayer final : public AndLayer {
 
   checks::Session& session_;
   std::size_t n_;
-  Flights flights_{n_};
+  Flights flights_{n_, 4};  // f, g, d, h
   BitVector x_, y_;
   LayerMaterial material_;
   MyBits bits_;

@@ -4,6 +4,7 @@
 #include "base/declassify.h"
 #include "base/error.h"
 #include "checks/opening.h"
+#include "online/flights.h"
 
 namespace tinyot::online {
 namespace {
@@ -93,7 +94,7 @@ class TripleLayer final : public AndLayer {
 
   checks::Session& session_;
   std::size_t n_;
-  Flights flights_{n_};
+  Flights flights_{n_, 2};  // d, e
   MaterialSlices triples_;
   SliceCursor at_;
   BitVector a_, b_;

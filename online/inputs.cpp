@@ -14,19 +14,20 @@ constexpr net::MessageTag kInputs{0x2101, "input.masked"};
 InputLayer::InputLayer(checks::Session& session, MaterialReader& material, Party owner,
                        const circuit::CircuitInfo& info, std::size_t lanes,
                        std::vector<circuit::RoundInput> inputs, const InputValues& values)
-    : info_(info), lanes_(lanes), mine_(owner == session.me()), inputs_(std::move(inputs)) {
+    : session_(session), info_(info), lanes_(lanes), mine_(owner == session.me()),
+      inputs_(std::move(inputs)) {
   std::size_t n = 0;
   for (const circuit::RoundInput& input : inputs_) n += entries_of(input);
   mask_ = material.take(auth_bits_of(owner), n);
-  if (!mine_) {
-    bits_ = BitVector(n);
-    masked_ = net::recv_bits(session.channel(), kInputs, n);
-    return;
-  }
-  bits_ = gather(values, n);
+  bits_ = mine_ ? gather(values, n) : BitVector(n);
+  if (!mine_) return;
   masked_ = bits_of(mask_, mine_bits, 0);
   masked_ ^= bits_;
   net::send_bits(session.channel(), kInputs, masked_);
+}
+
+void InputLayer::receive() {
+  if (masked_.size() == 0) masked_ = net::recv_bits(session_.channel(), kInputs, bits_.size());
 }
 
 BitVector InputLayer::gather(const InputValues& values, std::size_t n) const {

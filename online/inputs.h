@@ -1,6 +1,9 @@
 // Inputs of one party in a round (NNOB12 Fig. 6, "Input"): the owner takes a fresh aBit [r] and
 // announces m = x ^ r; then [x] = [r] ^ m, with 0 as the other party's share. A bundle that is the
 // same in all lanes takes one aBit per bit for all of them.
+//
+// Differs: only the key of x depends on m, not the other party's share. The other party therefore
+// sends its openings of the round's ANDs before it receives m: the inputs cost no round trip.
 #pragma once
 
 #include <optional>
@@ -22,11 +25,16 @@ using InputValues = std::vector<std::optional<BundleValues>>;
 
 class InputLayer {
  public:
-  // Role: owner or other party. Wire: 1 message of n / 8 bytes from the owner.
+  // Role: owner or other party. The owner sends m. Wire: 1 message of n / 8 bytes from the owner.
   // Fails: OutOfMaterial, NetworkError.
   InputLayer(checks::Session& session, MaterialReader& material, Party owner,
              const circuit::CircuitInfo& info, std::size_t lanes,
              std::vector<circuit::RoundInput> inputs, const InputValues& values);
+
+  // Role: owner or other party. The other party receives m, at the first call, which precedes
+  // set_blocks and everything that the owner sends after m.
+  // Fails: NetworkError, PeerCheated("framing").
+  void receive();
 
   void set_bits(const Lanes& lanes, WireBits& wires) const;
   void set_blocks(const Lanes& lanes, MaterialForm form, Delta global_key, WireBlocks& wires) const;
@@ -37,13 +45,14 @@ class InputLayer {
   }
   BitVector gather(const InputValues& values, std::size_t n) const;
 
+  checks::Session& session_;
   const circuit::CircuitInfo& info_;
   std::size_t lanes_;
   bool mine_;
   std::vector<circuit::RoundInput> inputs_;
   MaterialSlices mask_;
   BitVector bits_;    // my shares
-  BitVector masked_;  // as announced
+  BitVector masked_;  // m; empty until it is received
 };
 
 }  // namespace tinyot::online

@@ -2,11 +2,28 @@
 
 #include "base/error.h"
 #include "checks/opening.h"
+#include "online/flights.h"
 
 namespace tinyot::online {
 namespace {
 
 constexpr net::MessageTag kOutputs{0x2102, "output.shares"};
+
+// Sends `bits` and returns the `count` bits that the peer sends.
+BitVector exchange(checks::Session& session, const BitVector& bits, std::size_t count) {
+  const Flights flights(bits.size(), count, 1);
+  BitVector received(count);
+  const auto send = [&](std::size_t first, std::size_t some) {
+    BitVector message(some);
+    message.copy_from(bits, first, 0, some);
+    checks::reveal_bits(session, kOutputs, message);
+  };
+  flights.send_first(send);
+  flights.receive_all(send, [&](std::size_t first, std::size_t some) {
+    received.copy_from(checks::receive_revealed_bits(session, kOutputs, some), 0, first, some);
+  });
+  return received;
+}
 
 template <class Word>
 std::span<Word> words_of(SecretVector<Block>& plane, std::size_t first, std::size_t count) {
@@ -98,13 +115,11 @@ InputValues OutputShares::reveal_pairs(checks::Session& session) {
     sent.copy_from(bits_, part.first, at, part.count);
     at += part.count;
   }
-  checks::reveal_bits(session, kOutputs, sent);
+  const BitVector received = exchange(session, sent, received_by(session.me()));
   for (const Part& part : parts_)
     if (circuit::receives(part.to, session.peer()))
       checks::absorb_my_macs(session, words_of<Mac>(planes_[0], part.first, part.count));
 
-  const BitVector received =
-      checks::receive_revealed_bits(session, kOutputs, received_by(session.me()));
   at = 0;
   InputValues values(parts_.size());
   for (const Part& part : parts_) {
@@ -145,8 +160,7 @@ InputValues OutputShares::open_shared(checks::Session& session, MaterialReader& 
   }
   BitVector revealed(revealed_);
   revealed.copy_from(bits_, 0, 0, revealed_);
-  checks::reveal_bits(session, kOutputs, revealed);
-  BitVector opened = checks::receive_revealed_bits(session, kOutputs, revealed_);
+  BitVector opened = exchange(session, revealed, revealed_);
   opened ^= revealed;
   const std::span<MacShare> shares = words_of<MacShare>(planes_[0], 0, revealed_);
   for (std::size_t i = 0; i < shares.size(); ++i)

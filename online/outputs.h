@@ -25,8 +25,8 @@ class OutputShares {
   void take_blocks(const circuit::RoundOutput& output, std::size_t tile, WireBlocks& wires);
 
   // Role: both. Returns the outputs that I receive. The revealed bits are on the transcript, which
-  // is not yet settled. Wire: 1 message each way: of the bits that the peer receives, or with
-  // triples of all bits.
+  // is not yet settled. Wire: 1 round: the bits that the peer receives, or with triples all bits,
+  // in messages (online/flights.h).
   InputValues reveal(checks::Session& session, MaterialReader& material,
                      checks::SettledCheck before);
 

@@ -72,6 +72,7 @@ class Runtime final : public circuit::RoundSink {
     std::unique_ptr<AndLayer> ands;
   };
 
+  static void receive(std::vector<InputLayer>& inputs);
   BitVector gather(const circuit::Round& round, circuit::Slot circuit::RoundAnd::*operand) const;
   void scatter(const circuit::Round& round, const BitVector& z);
   void combine(std::span<const circuit::RoundAnd> ands, std::size_t tile, std::size_t width,
@@ -157,6 +158,7 @@ void Runtime::round(circuit::Round& round) {
   finish_blocks();
   if (ands > 0) {
     const Stopwatch waiting(result.wire_s);
+    receive(now.inputs);
     scatter(round, now.ands->open());
     ++result.and_rounds;
   }
@@ -164,8 +166,14 @@ void Runtime::round(circuit::Round& round) {
   evaluated_ = std::move(now);
 }
 
+// Inputs of a round without ANDs are not waited for before the openings of the next round are sent.
+void Runtime::receive(std::vector<InputLayer>& inputs) {
+  for (InputLayer& layer : inputs) layer.receive();
+}
+
 void Runtime::finish_blocks() {
   if (!evaluated_) return;
+  receive(evaluated_->inputs);
   const Stopwatch computing(result.blocks_s);
   const Evaluated& last = *evaluated_;
   blocks_.grow(last.round);

@@ -50,8 +50,9 @@ std::size_t window_for(std::size_t lanes);
 // lanes and window. Shapes: inputs[bundle]: lanes vectors (1 if same_in_all_lanes) of
 // info().inputs[bundle].bits bits; shared[bundle] has these bits and lanes, for each bundle without
 // an owner, and comes from the same output of the same run at both parties. Wire: 2 rounds per
-// layer of ANDs, 1 with triples; 1 message per owner for inputs; 3 rounds for the outputs. Fails:
-// PeerCheated("MAC transcript") before anything is returned; OutOfMaterial; NetworkError.
+// layer of ANDs, 1 with triples; 1 message per owner for inputs, in the round of the ANDs that
+// follow; 3 rounds for the outputs. Fails: PeerCheated("MAC transcript") before anything is
+// returned; OutOfMaterial; NetworkError.
 RunResult run_circuit(checks::Session& session, MaterialSource& source,
                       const MaterialCounts& wanted, MaterialForm form,
                       circuit::CircuitRounds& rounds, const InputValues& inputs,

@@ -7,7 +7,7 @@
 #include "circuitgen/formats/values.h"
 #include "crypto/rng.h"
 #include "engine/connection.h"
-#include "online/runtime.h"
+#include "engine/run_estimate.h"
 #include "tools/bench.h"
 #include "tools/failure.h"
 #include "tools/local.h"
@@ -88,17 +88,12 @@ double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
 // Material for all repetitions of a row.
 void make_material(const OnlineBench& bench, const LocalLink& link, const NamedCircuit& circuit,
                    const std::filesystem::path& dir) {
-  const SecurityParameters params = SecurityParameters::make(bench.parameters);
-  const MaterialCounts wanted = online::material_for(
-      circuit.info(), circuit.cost().ands_of(circuit.lanes()), params.material(), circuit.lanes());
-  const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
+  const engine::Work work = engine::work_of_runs(
+      circuit, SecurityParameters::make(bench.parameters).material(), bench.repeat);
   PreprocessJob job;
   job.parameters = bench.parameters;
-  job.ands = std::max<std::uint64_t>(1, bench.repeat * ands);
-  for (const Party party : {Party::A, Party::B})
-    job.inputs = std::max(job.inputs,
-                          bench.repeat * (wanted[auth_bits_of(party)] -
-                                          (params.material() == MaterialForm::Pairs ? ands : 0)));
+  job.ands = work.ands;
+  job.inputs = work.inputs;
   job.quiet = true;
   LocalLink unshaped = link;
   unshaped.shape.reset();  // what is measured is the run
@@ -197,8 +192,8 @@ int bench_online(const Arguments& arguments) {
              "sizes")
       .value("lanes", "sizes, such as 1,512 or 2^9..2^12; default: 1")
       .value("repeat", "runs of each row; the median is shown", "3")
-      .value("window", "gates that are layered together")
       .flag("live", "make the material during the run instead of before");
+  add_window_option(line.options());
   add_parameter_options(line.options());
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
@@ -212,7 +207,7 @@ int bench_online(const Arguments& arguments) {
   bench.live = line.has("live");
   bench.repeat = line.size("repeat");
   if (bench.repeat < 1) throw UsageError("--repeat must be at least 1");
-  bench.window = line.optional_size("window");
+  bench.window = window_from(line);
   bench.links = links_from(line);
   for (const Row& row : rows_from(line))
     for (const LocalLink& link : bench.links) table.add(measure(bench, link, row));

@@ -16,6 +16,8 @@
 #include "circuitgen/generators/registry.h"
 #include "tools/circuit_spec.h"
 #include "tools/failure.h"
+#include "tools/preprocess.h"
+#include "tools/run_estimate.h"
 
 namespace tinyot::tools {
 namespace {
@@ -57,9 +59,18 @@ CommandLine circuit_line(const std::string& verb, const std::string& more,
 }
 
 int info(const Arguments& arguments) {
-  CommandLine line = circuit_line("info", "", "tinyot circuit info aes128");
+  CommandLine line = circuit_line("info", " [--lanes N] [--link wan]",
+                                  "tinyot circuit info aes128 --lanes 512 --link wan");
+  line.options().value("material", "of the run: pairs or triples", "triples");
+  add_window_option(line.options());
+  add_estimated_link_options(line.options());
   if (!line.parse(arguments)) return 0;
+  const MaterialForm form =
+      value_named("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
+  const EstimatedLink link = estimated_link_from(line);
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
+  // Layering a large circuit takes minutes.
+  const bool layers = circuit.known_cost() || link.shape || line.has("lanes") || line.has("window");
   const circuit::CircuitCost& cost = circuit.cost();
   Json report = {{"name", circuit.info().name}, {"ands", cost.ands},
                  {"xors", cost.xors},           {"nots", cost.nots},
@@ -83,6 +94,13 @@ int info(const Arguments& arguments) {
         {{"name", bundle.name}, {"bits", bundle.bits}, {"to", std::string(name_of(bundle.to))}});
     text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
             std::string(name_of(bundle.to)) + "\n";
+  }
+  if (layers) {
+    const RunForecast run = run_forecast(circuit, form, line);
+    report["run"] = fields_of(run, link);
+    text += text_of(run, link);
+  } else {
+    text += "the rounds of a large circuit are counted with --lanes, --window or a link\n";
   }
   print_report(line.common().format, report, text);
   return 0;

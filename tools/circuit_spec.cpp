@@ -135,6 +135,20 @@ void add_circuit_options(Options& options) {
       .value("bit-order", "lsb or msb: which bit of a value is wire 0 of a bundle", "lsb");
 }
 
+void add_window_option(Options& options) {
+  options.value(
+      "window",
+      "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
+}
+
+std::optional<std::uint64_t> window_from(const CommandLine& line) {
+  constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
+  const auto window = line.optional_size("window");
+  if (window && (*window < 1 || *window > kWindowMax))
+    throw UsageError("--window is out of range: 1 to 2^26 gates");
+  return window;
+}
+
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) {
   CircuitSpec spec;
   spec.name = name;

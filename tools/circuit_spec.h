@@ -28,6 +28,9 @@ struct CircuitSpec {
   std::optional<std::uint64_t> blocks;  // --blocks: lanes that are the blocks of one message
 };
 void add_circuit_options(Options& options);
+// --window: gates that a run layers together. Fails: UsageError.
+void add_window_option(Options& options);
+std::optional<std::uint64_t> window_from(const CommandLine& line);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 
 // The owners and receivers that a circuit loses in a file: circuit files record none, and are read

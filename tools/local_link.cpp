@@ -68,6 +68,12 @@ std::vector<std::optional<net::LinkShape>> shapes_from(const CommandLine& line) 
   return shapes;
 }
 
+std::optional<net::LinkShape> one_shape_from(const CommandLine& line) {
+  const auto shapes = shapes_from(line);
+  if (shapes.size() > 1) throw UsageError("--rtt, --rate and --link are lists in bench only");
+  return shapes.front();
+}
+
 void add_shape_options(Options& options, const std::string& link, const std::string& more) {
   options.value("rtt", "round-trip time of " + link + ", as 20ms" + more)
       .value("rate", "its rate in each direction, as 100mbit; default: unlimited" + more)
@@ -105,14 +111,17 @@ void add_local_link_options(Options& options) {
 
 void add_estimated_link_options(Options& options) {
   add_shape_options(options, "the link between the parties, for the estimate", "");
-  add_timeout_options(options);
+}
+
+EstimatedLink estimated_link_from(const CommandLine& line) {
+  const auto shape = one_shape_from(line);
+  return {shape,
+          shape ? engine::LinkEstimate{shape->rtt, shape->bits_per_s} : engine::LinkEstimate{}};
 }
 
 LocalLink local_link_from(const CommandLine& line) {
   LocalLink link(timeouts_from(line));
-  const auto shapes = shapes_from(line);
-  if (shapes.size() > 1) throw UsageError("--rtt, --rate and --link are lists in bench only");
-  link.shape = shapes.front();
+  link.shape = one_shape_from(line);
   return link;
 }
 

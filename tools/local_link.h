@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/estimate.h"
 #include "net/shaped_link.h"
 #include "tools/command_line.h"
 #include "tools/report.h"
@@ -33,9 +34,15 @@ Json fields_of(const std::optional<net::LinkShape>& shape);
 
 // Timeouts, and one --rtt and --rate, or one --link.
 void add_local_link_options(Options& options);
-// The same for estimates.
-void add_estimated_link_options(Options& options);
 LocalLink local_link_from(const CommandLine& line);
+
+// Of the link for which a cost is estimated: --rtt and --rate, or --link.
+void add_estimated_link_options(Options& options);
+struct EstimatedLink {
+  std::optional<net::LinkShape> shape;
+  engine::LinkEstimate link;
+};
+EstimatedLink estimated_link_from(const CommandLine& line);
 
 // Timeouts, and lists: --tls no, yes or both; --rtt and --rate, or --link. Each is combined with
 // each.

@@ -1,22 +1,24 @@
 #include "tools/params.h"
 
+#include <optional>
+
 #include "base/error.h"
 #include "engine/calibration.h"
 #include "engine/estimate.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
 #include "tools/failure.h"
-#include "tools/local_link.h"
 #include "tools/preprocess.h"
+#include "tools/run_estimate.h"
 
 namespace tinyot::tools {
 
 namespace {
 
-engine::Calibration measured(const engine::PreprocessRequest& job,
-                             const net::TcpTimeouts& timeouts) {
+template <class Measure>
+auto measured(Measure measure) {
   try {
-    return engine::calibrate(job, timeouts);
+    return measure();
   } catch (const Error&) {
     const Failure failure = current_failure();
     throw CommandError("the calibration failed; --no-calibration skips it: " + failure.message,
@@ -27,19 +29,29 @@ engine::Calibration measured(const engine::PreprocessRequest& job,
 }  // namespace
 
 int params_command(const Arguments& arguments) {
-  CommandLine line("tinyot params --ands N [options]",
+  CommandLine line("tinyot params (--ands N | --circuit NAME|FILE) [options]",
                    "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
   add_preprocess_options(line.options());
+  line.options().value("circuit",
+                       "a circuit: estimates a run as well, and the material for one run unless "
+                       "--ands is given");
+  add_circuit_options(line.options());
+  add_window_option(line.options());
   add_estimated_link_options(line.options());
+  add_timeout_options(line.options());
   line.options().flag("no-calibration",
                       "do not estimate the time, which takes a short job on this machine");
   if (!line.parse(arguments)) return 0;
-  const engine::PreprocessRequest job = engine::planned(preprocess_job_from(line));
+  const EstimatedLink given = estimated_link_from(line);
+  const engine::LinkEstimate& link = given.link;
+  std::optional<NamedCircuit> circuit;
+  if (line.has("circuit")) circuit.emplace(circuit_spec_from(line, line.text("circuit")));
+  std::optional<engine::Work> of_run;
+  if (circuit)
+    of_run = engine::work_of_runs(*circuit,
+                                  SecurityParameters::make(parameters_from(line)).material(), 1);
+  const engine::PreprocessRequest job = engine::planned(preprocess_job_from(line, of_run));
   const SecurityParameters params = SecurityParameters::make(job.parameters);
-  const LocalLink local = local_link_from(line);
-  const engine::LinkEstimate link =
-      local.shape ? engine::LinkEstimate{local.shape->rtt, local.shape->bits_per_s}
-                  : engine::LinkEstimate{};
   const engine::JobEstimate estimate = engine::estimate_of(job, link);
   const double per_and =
       static_cast<double>(estimate.bytes_sent) * 2 / static_cast<double>(job.ands);
@@ -57,7 +69,7 @@ int params_command(const Arguments& arguments) {
   report["threads"] = job.threads;
   report["units_in_flight"] = estimate.units_in_flight;
   report["round_trips_per_unit"] = estimate.round_trips_of_unit;
-  report.update(fields_of(local.shape));
+  report.update(fields_of(given.shape));
   report["memory_available_bytes"] = engine::available_memory_bytes();
   report["version"] = version_text();
   std::string text =
@@ -75,8 +87,16 @@ int params_command(const Arguments& arguments) {
       " per AND, both ways together\n" +
       "memory: " + bytes_text(static_cast<double>(estimate.memory_bytes)) +
       " per party; disk: " + bytes_text(static_cast<double>(estimate.disk_bytes)) + " per party\n";
+  std::optional<RunForecast> run;
+  if (circuit) {
+    run = run_forecast(*circuit, params.material(), line);
+    report["circuit"] = circuit->info().name;
+    report["run"] = fields_of(*run, given);
+  }
   if (!line.has("no-calibration")) {
-    const engine::Calibration calibration = measured(job, timeouts_from(line));
+    const net::TcpTimeouts timeouts = timeouts_from(line);
+    const engine::Calibration calibration =
+        measured([&] { return engine::calibrate(job, timeouts); });
     const double seconds = engine::estimated_s(job, calibration, link);
     report["set_up_s"] = calibration.set_up_s;
     report["wall_s"] = seconds;
@@ -85,9 +105,20 @@ int params_command(const Arguments& arguments) {
             grouped(static_cast<std::uint64_t>(static_cast<double>(job.ands) / seconds)) +
             " ANDs/s) if both parties share a machine like this one, measured with " +
             grouped(calibration.ands) + " ANDs" +
-            (local.shape ? ", over the given link"
+            (given.shape ? ", over the given link"
                          : "; --rtt and --rate give the time over a network") +
             "\n";
+    if (run) {
+      const engine::RunComputation computation = measured([&] {
+        return engine::measure_computation(*circuit, run->estimate, run->form, timeouts);
+      });
+      report["run"]["wall_s"] = engine::estimated_s(run->estimate, computation, link);
+    }
+  }
+  if (run) {
+    text += text_of(*run, given);
+    if (report["run"].contains("wall_s"))
+      text += "time of the run: " + seconds_text(report["run"]["wall_s"]) + "\n";
   }
   print_report(line.common().format, report, text);
   return 0;

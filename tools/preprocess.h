@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "base/parameters.h"
+#include "engine/plan.h"
 #include "engine/preprocess.h"
 #include "tools/endpoint.h"
 #include "tools/report.h"
@@ -34,8 +36,10 @@ Value value_named(const std::string& option, const std::string& name,
   }
   throw UsageError("--" + option + " must be " + known + ", not '" + name + "'");
 }
-// Everything but party, endpoint and store.
-PreprocessJob preprocess_job_from(const CommandLine& line);
+// Everything but party, endpoint and store. `wanted` is what the job makes if --ands and --inputs
+// are not given.
+PreprocessJob preprocess_job_from(const CommandLine& line,
+                                  const std::optional<engine::Work>& wanted = {});
 
 // Fails: UsageError if `parties` such jobs do not fit into this machine's memory, with what they
 // need, what is free, and the unit and threads that would fit.

@@ -107,11 +107,13 @@ void add_preprocess_options(Options& options) {
       .flag("resume", "continue a store that was interrupted");
 }
 
-PreprocessJob preprocess_job_from(const CommandLine& line) {
+PreprocessJob preprocess_job_from(const CommandLine& line,
+                                  const std::optional<engine::Work>& wanted) {
   PreprocessJob job;
-  job.ands = line.size("ands");
+  job.ands = wanted && !line.has("ands") ? wanted->ands : line.size("ands");
   if (job.ands < 1 || job.ands > kAndsMax) throw UsageError("--ands is out of range: 1 to 2^40");
-  job.inputs = line.optional_size("inputs").value_or(1024 + job.ands / 16);
+  job.inputs =
+      line.optional_size("inputs").value_or(wanted ? wanted->inputs : 1024 + job.ands / 16);
   if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
   job.threads = line.size("threads");
   if (job.threads < 1 || job.threads > offline::Preprocessor::kWorkersMax)

@@ -8,7 +8,6 @@ namespace tinyot::tools {
 namespace {
 
 constexpr std::uint64_t kLiveUnit = std::uint64_t{1} << 19;
-constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
 
 // This party's values, all of them and no others.
 std::vector<std::optional<online::BundleValues>> my_values(const NamedCircuit& circuit,
@@ -106,9 +105,7 @@ void add_run_options(Options& options) {
               "NAME=HEX for trials; for real secrets NAME=@FILE or NAME=- (stdin), since "
               "command lines can be seen by others")
       .values("output", "NAME=@FILE: write this output there (mode 0600) instead of to the report");
-  options.value(
-      "window",
-      "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
+  add_window_option(options);
   options
       .flag("reserve-only",
             "reserve the run's material in both stores and print the reservation's number; inputs "
@@ -144,9 +141,7 @@ RunJob run_job_from(const CommandLine& line) {
     if (!value.starts_with("@") || value.size() == 1) throw UsageError("--output takes NAME=@FILE");
     job.outputs[name] = value.substr(1);
   }
-  job.window = line.optional_size("window");
-  if (job.window && (*job.window < 1 || *job.window > kWindowMax))
-    throw UsageError("--window is out of range: 1 to 2^26 gates");
+  job.window = window_from(line);
   if (line.has("ledger")) job.ledger = line.text("ledger");
   job.reserve_only = line.has("reserve-only");
   job.reservation = line.optional_size("reservation");

@@ -7,7 +7,7 @@
 // shares another product. With triples both parties use the opened d and e.
 #include <gtest/gtest.h>
 
-#include "online/and_layer.h"
+#include "online/flights.h"
 #include "tests/online/cheat.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/tampering_channel.h"

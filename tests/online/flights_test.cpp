@@ -1,9 +1,10 @@
-// The split of a layer's openings into messages, and the number of messages sent ahead.
+// The split of revealed bits into messages, and the number of messages sent ahead.
+#include "online/flights.h"
+
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "online/and_layer.h"
 #include "tests/support/layers.h"
 
 namespace tinyot {
@@ -25,24 +26,48 @@ std::size_t expect_consecutive(const std::vector<Part>& parts) {
 }
 
 TEST(Flights, SendEachEntryOnceAndNoneTooFarAhead) {
-  constexpr std::size_t kEntries = Flights::kEntries, kAhead = Flights::kAhead;
+  constexpr std::size_t kEntries = Flights::kEntries;
+  const std::size_t ahead = Flights(0, 4).ahead();
+  EXPECT_EQ(ahead * kEntries * 4 / 8, Flights::kWindowBytes);
   for (const std::size_t entries :
-       {std::size_t{0}, std::size_t{1}, kEntries - 1, kEntries, kEntries + 1, kAhead * kEntries,
-        kAhead * kEntries + 1, 3 * kAhead * kEntries - 7}) {
-    const Flights flights(entries);
+       {std::size_t{0}, std::size_t{1}, kEntries - 1, kEntries, kEntries + 1, ahead * kEntries,
+        ahead * kEntries + 1, 3 * ahead * kEntries - 7}) {
+    const Flights flights(entries, 4);
     std::vector<Part> sent, received;
     const auto send = [&](std::size_t first, std::size_t count) { sent.push_back({first, count}); };
     flights.send_first(send);
-    const std::size_t messages = (entries + kEntries - 1) / kEntries;
-    EXPECT_EQ(sent.size(), std::min(messages, kAhead));
+    EXPECT_EQ(sent.size(), std::min(Flights::messages(entries), ahead));
     flights.receive_all(send, [&](std::size_t first, std::size_t count) {
       received.push_back({first, count});
       EXPECT_GE(sent.size(), received.size())
           << "the peer waits for a message that has not been sent";
-      EXPECT_LE(sent.size(), received.size() - 1 + kAhead);
+      EXPECT_LE(sent.size(), received.size() - 1 + ahead);
     });
     EXPECT_EQ(expect_consecutive(sent), entries);
     EXPECT_EQ(expect_consecutive(received), entries);
+  }
+}
+
+// A party may send more than it receives, or nothing.
+TEST(Flights, MayDifferInTheTwoDirections) {
+  constexpr std::size_t kEntries = Flights::kEntries;
+  const std::size_t ahead = Flights(0, 1).ahead();
+  const std::size_t sizes[] = {0, 5, kEntries + 1, (2 * ahead + 1) * kEntries};
+  for (const std::size_t mine : sizes) {
+    for (const std::size_t peers : sizes) {
+      const Flights flights(mine, peers, 1);
+      std::vector<Part> sent, received;
+      const auto send = [&](std::size_t first, std::size_t count) {
+        sent.push_back({first, count});
+      };
+      flights.send_first(send);
+      flights.receive_all(send, [&](std::size_t first, std::size_t count) {
+        received.push_back({first, count});
+        EXPECT_LE(sent.size(), received.size() - 1 + ahead);
+      });
+      EXPECT_EQ(expect_consecutive(sent), mine);
+      EXPECT_EQ(expect_consecutive(received), peers);
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // Layers of more than one flight, with material of several batches.
 #include <gtest/gtest.h>
 
-#include "online/and_layer.h"
+#include "online/flights.h"
 #include "tests/online/cheat.h"
 #include "tests/online/listed_circuit.h"
 #include "tests/online/tampering_channel.h"

@@ -92,7 +92,8 @@ TEST_P(PrivateOutput, WithPairsTheReceiverRevealsNothing) {
   const ListedCircuit circuit = this->circuit();
   const Inputs inputs = drawn(circuit);
   const OnlineJob job{circuit, kPrivateLanes, inputs, MaterialForm::Pairs};
-  EXPECT_TRUE(payload_of(messages_of(job, receiver()), "output.shares").empty());
+  for (const Message& message : messages_of(job, receiver()))
+    EXPECT_NE(message.tag, "output.shares");
   EXPECT_EQ(payload_of(messages_of(job, other()), "output.shares").size(),
             bytes_for(2 * kPrivateLanes));
 }

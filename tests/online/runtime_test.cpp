@@ -158,8 +158,7 @@ TEST_P(Runtime, AesOfThreeBlocks) {
   EXPECT_EQ(run.a.and_rounds, cost_of(*circuit).and_depth);
 }
 
-// Counted at one party: A waits for B's inputs, which B sends after A's; then two rounds per layer
-// of ANDs, one with triples, and three for the outputs.
+// Two rounds per layer of ANDs, one with triples, and three for the outputs. Inputs take none.
 TEST_P(Runtime, TakesTheDocumentedRoundsAndMessages) {
   const ListedCircuit circuit = mixed_layers();
   Rng rng(Seed{{3, 4}});
@@ -176,9 +175,10 @@ TEST_P(Runtime, TakesTheDocumentedRoundsAndMessages) {
     EXPECT_EQ(result.and_rounds, 3u);
   });
   const std::uint64_t of_ands = GetParam() == MaterialForm::Pairs ? 2 * 3 : 3;
-  EXPECT_EQ(spent[0].rounds, 1 + of_ands + 3);
-  EXPECT_EQ(spent[1].rounds, of_ands + 3);
-  for (const ChannelCounters& counters : spent) EXPECT_EQ(counters.messages_sent, 1 + of_ands + 3);
+  for (const ChannelCounters& counters : spent) {
+    EXPECT_EQ(counters.rounds, of_ands + 3);
+    EXPECT_EQ(counters.messages_sent, 1 + of_ands + 3);
+  }
 }
 
 TEST_P(Runtime, SendsTenBitsPerAndOrFourWithTriples) {

@@ -88,6 +88,55 @@ TEST_F(EstimateTest, TimeIsMeasuredInShortRun) {
   EXPECT_FALSE(none.contains("wall_s"));
 }
 
+// With a circuit, the job is the material of one run, and the run is estimated as well. On a link
+// whose round trips take longer than everything else, the time is within 10 %.
+TEST_F(EstimateTest, RunOfACircuitOverALink) {
+  const Arguments circuit = {"--circuit", "aes128", "--lanes", "3",        "--rtt",
+                             "40ms",      "--rate", "10mbit",  "--format", "json"};
+  const Json estimate = json_of(tinyot(Arguments{"params"} + kFast + circuit));
+  EXPECT_EQ(estimate["ands"], 3 * 5120 + 1280);
+  const Json& run = estimate["run"];
+  EXPECT_EQ(run, [&] {
+    Json info = json_of(tinyot(Arguments{"circuit", "info", "aes128"} +
+                               Arguments(circuit.begin() + 2, circuit.end())))["run"];
+    info["wall_s"] = run["wall_s"];
+    return info;
+  }());
+  EXPECT_EQ(run["rounds"], 63);
+  EXPECT_GE(run["wall_s"], run["link_s"]);
+  double ratio = 0;
+  for (int tries = 0; tries < 3 && std::abs(ratio - 1) > 0.1; ++tries) {
+    const Json row = json_of(
+        tinyot(Arguments{"bench", "online", "--profile", "fast", "--repeat", "1"} + circuit));
+    EXPECT_EQ(row["rounds"], run["and_rounds"]);
+    ratio = run["wall_s"].get<double>() / row["wall_s"].get<double>();
+  }
+  EXPECT_NEAR(ratio, 1, 0.1);
+}
+
+TEST_F(EstimateTest, MaterialOfARunSufficesForIt) {
+  for (const char* profile : {"fast", "nnob12"}) {
+    const Arguments of_profile = {"--profile",    profile,   "--circuit",
+                                  "millionaires", "--lanes", "20"};
+    const Json estimate =
+        json_of(tinyot(Arguments{"params", "--no-calibration", "--format", "json"} + of_profile));
+    EXPECT_FALSE(estimate["run"].contains("wall_s"));
+    const auto number = [&](const char* field) {
+      return std::to_string(estimate[field].get<std::uint64_t>());
+    };
+    const std::string store = (dir_ / profile).string();
+    ASSERT_TRUE(ended_with(tinyot({"local", "preprocess", "--store", store, "--profile", profile,
+                                   "--ands", number("ands"), "--inputs", number("inputs")}),
+                           0));
+    std::string values = "1";
+    for (int lane = 1; lane < 20; ++lane) values += ",1";
+    EXPECT_TRUE(
+        ended_with(tinyot({"local", "run", "--store", store, "--circuit", "millionaires", "--lanes",
+                           "20", "--input", "a=" + values, "--input", "b=" + values}),
+                   0));
+  }
+}
+
 TEST_F(EstimateTest, TrafficAndDiskOfASmallJob) {
   make("2^13");
   expect_traffic();

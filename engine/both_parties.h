@@ -1,0 +1,39 @@
+// Both parties on threads of this process, over loopback: for measurements of short jobs.
+#pragma once
+
+#include <array>
+#include <exception>
+#include <optional>
+#include <thread>
+
+#include "base/cause.h"
+#include "engine/endpoint.h"
+#include "net/tcp.h"
+
+namespace tinyot::engine {
+
+// Calls work(party, endpoint) for both. Returns the results of A and of B. Fails: as the work; if
+// both fail, with the failure that explains the other.
+template <class Work>
+auto as_both_parties(const net::TcpTimeouts& timeouts, Work work) {
+  using Result = decltype(work(Party::A, Endpoint{}));
+  const net::Address address = net::free_loopback_address();
+  std::array<std::optional<Result>, 2> results;
+  std::array<std::exception_ptr, 2> failures;
+  const auto run = [&](Party party) {
+    const auto index = static_cast<std::size_t>(party);
+    try {
+      results[index] = work(
+          party, Endpoint{.listen = party == Party::A, .address = address, .timeouts = timeouts});
+    } catch (...) {
+      failures[index] = std::current_exception();
+    }
+  };
+  std::thread of_b(run, Party::B);
+  run(Party::A);
+  of_b.join();
+  if (const auto& failure = explaining(failures[0], failures[1])) std::rethrow_exception(failure);
+  return std::array<Result, 2>{std::move(*results[0]), std::move(*results[1])};
+}
+
+}  // namespace tinyot::engine

@@ -1,0 +1,202 @@
+#include "engine/run_estimate.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bit_vector.h"
+#include "base/error.h"
+#include "circuitgen/layering.h"
+#include "engine/both_parties.h"
+#include "engine/preprocess.h"
+#include "engine/run.h"
+#include "engine/temporary_directory.h"
+#include "online/flights.h"
+#include "online/runtime.h"
+
+namespace tinyot::engine {
+namespace {
+
+constexpr std::uint64_t kHeaderBytes = sizeof(net::FrameHeader);
+constexpr std::uint64_t kDigestBytes = 32;
+constexpr std::uint64_t kOutputRounds = 3;
+
+// ANDs of a measured run: about as many as are made in a second.
+constexpr std::uint64_t kSampleTriples = std::uint64_t{1} << 19,
+                        kSamplePairs = std::uint64_t{1} << 15;
+constexpr std::size_t kSampleRuns = 3;
+constexpr std::uint64_t kSampleWidthMax = 65536, kSampleDepthMax = 4096;
+
+// The bytes of `entries` entries of `bits` bits (online/flights.h).
+std::uint64_t bytes_of_flights(std::uint64_t entries, std::uint64_t bits) {
+  const std::uint64_t whole = entries / online::Flights::kEntries,
+                      rest = entries % online::Flights::kEntries;
+  return whole * (kHeaderBytes + bytes_for(bits * online::Flights::kEntries)) +
+         (rest > 0 ? kHeaderBytes + bytes_for(bits * rest) : 0);
+}
+
+class MessageCounter final : public circuit::RoundSink {
+ public:
+  MessageCounter(const LoadedCircuit& circuit, MaterialForm form, RunEstimate& estimate)
+      : info_(circuit.info()), lanes_(circuit.lanes()), form_(form), estimate_(estimate) {}
+
+  void round(circuit::Round& round) override {
+    std::array<std::uint64_t, 2> masked{};
+    for (const circuit::RoundInput& input : round.inputs) {
+      const circuit::InputBundle& bundle = info_.inputs[input.bundle];
+      if (bundle.owner)
+        masked[static_cast<std::size_t>(*bundle.owner)] += bundle.same_in_all_lanes ? 1 : lanes_;
+    }
+    const std::uint64_t ands = round.and_count(lanes_);
+    estimate_.ands += ands;
+    estimate_.and_rounds += ands > 0;
+    for (std::size_t party = 0; party < 2; ++party) {
+      std::uint64_t& bytes = estimate_.bytes_sent[party];
+      if (masked[party] > 0) bytes += kHeaderBytes + bytes_for(masked[party]);
+      bytes += form_ == MaterialForm::Triples
+                   ? bytes_of_flights(ands, 2)
+                   : bytes_of_flights(ands, 4) + bytes_of_flights(ands, 1);
+    }
+    // Inputs of a round without ANDs are waited for when the messages of the next round, if there
+    // is one, have been sent.
+    const std::uint64_t sent = estimate_.rounds;
+    wait_for_inputs();
+    if (ands > 0)
+      estimate_.rounds = std::max(estimate_.rounds, sent + 1) + (form_ == MaterialForm::Pairs);
+    else if (masked[0] + masked[1] > 0)
+      inputs_sent_ = sent;
+  }
+
+  void wait_for_inputs() {
+    if (inputs_sent_) estimate_.rounds = std::max(estimate_.rounds, *inputs_sent_ + 1);
+    inputs_sent_.reset();
+  }
+
+ private:
+  const circuit::CircuitInfo& info_;
+  std::size_t lanes_;
+  MaterialForm form_;
+  RunEstimate& estimate_;
+  std::optional<std::uint64_t> inputs_sent_;  // of a round without ANDs: the rounds before it
+};
+
+// A run that is small enough to be measured.
+struct Sample {
+  LoadedCircuit circuit;
+  std::uint64_t ands;
+};
+
+Sample sample_of(const LoadedCircuit& circuit, const RunEstimate& estimate, MaterialForm form) {
+  const std::uint64_t most = form == MaterialForm::Triples ? kSampleTriples : kSamplePairs;
+  const circuit::CircuitCost& cost = circuit.cost();
+  std::size_t lanes = circuit.lanes();
+  while (lanes > 1 && cost.ands_of(lanes) > most) lanes /= 2;
+  if (cost.ands_of(lanes) <= most) return {circuit.on_lanes(lanes), cost.ands_of(lanes)};
+  const std::uint64_t rounds = std::max<std::uint64_t>(estimate.and_rounds, 1),
+                      width = std::clamp<std::uint64_t>(cost.ands / rounds, 1,
+                                                        std::min(kSampleWidthMax, most));
+  lanes = std::clamp<std::size_t>(most / width, 1, circuit.lanes());
+  const std::uint64_t depth =
+      std::clamp<std::uint64_t>(most / (width * lanes), 1, std::min(rounds, kSampleDepthMax));
+  auto random = LoadedCircuit::generated(
+      "random:width=" + std::to_string(width) + ",depth=" + std::to_string(depth), lanes);
+  ENSURE(random);
+  const std::uint64_t ands = random->cost().ands_of(lanes);
+  return {std::move(*random), ands};
+}
+
+// Material for the sample's runs, made in the fastest way there is.
+PreprocessRequest material_request(const Sample& sample, MaterialForm form) {
+  PreprocessRequest request;
+  request.parameters.profile = form == MaterialForm::Triples ? Profile::Fast : Profile::Nnob12;
+  if (form == MaterialForm::Pairs) request.parameters.columns = Columns::Experiment;
+  const Work work = work_of_runs(sample.circuit, form, kSampleRuns);
+  request.ands = work.ands;
+  request.inputs = work.inputs;
+  return request;
+}
+
+online::InputValues zeros(const LoadedCircuit& circuit, Party me) {
+  online::InputValues values;
+  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
+    values.emplace_back();
+    if (bundle.owner == me)
+      values.back().emplace(bundle.same_in_all_lanes ? 1 : circuit.lanes(), BitVector(bundle.bits));
+  }
+  return values;
+}
+
+}  // namespace
+
+Work work_of_runs(const LoadedCircuit& circuit, MaterialForm form, std::uint64_t runs) {
+  const MaterialCounts of_inputs = online::material_for(circuit.info(), 0, form, circuit.lanes());
+  return {std::max<std::uint64_t>(runs * circuit.cost().ands_of(circuit.lanes()), 1),
+          runs * std::max(of_inputs[auth_bits_of(Party::A)], of_inputs[auth_bits_of(Party::B)])};
+}
+
+double RunEstimate::link_s(const LinkEstimate& link) const {
+  const double latency_s = std::chrono::duration<double>(link.rtt).count() / 2;
+  const auto bytes = static_cast<double>(std::max(bytes_sent[0], bytes_sent[1]));
+  return static_cast<double>(rounds) * latency_s +
+         (link.bits_per_s > 0 ? 8 * bytes / link.bits_per_s : 0);
+}
+
+RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form, std::size_t window) {
+  RunEstimate estimate;
+  MessageCounter counter(circuit, form, estimate);
+  circuit::generate_rounds(circuit.circuit(), circuit.lanes(), window, counter);
+  counter.wait_for_inputs();
+  estimate.rounds += kOutputRounds;
+  std::uint64_t revealed = 0;
+  std::array<std::uint64_t, 2> received{};
+  for (const circuit::OutputBundle& bundle : circuit.info().outputs) {
+    const std::uint64_t bits = std::uint64_t{bundle.bits} * circuit.lanes();
+    revealed += bundle.to == circuit::Receiver::None ? 0 : bits;
+    for (const Party party : {Party::A, Party::B})
+      received[static_cast<std::size_t>(party)] += circuit::receives(bundle.to, party) ? bits : 0;
+  }
+  for (std::size_t party = 0; party < 2; ++party)
+    estimate.bytes_sent[party] +=
+        bytes_of_flights(form == MaterialForm::Triples ? revealed : received[1 - party], 1) +
+        2 * (kHeaderBytes + kDigestBytes);
+  return estimate;
+}
+
+RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,
+                                   MaterialForm form, const net::TcpTimeouts& timeouts) {
+  const Sample sample = sample_of(circuit, estimate, form);
+  const TemporaryDirectory dir;
+  const auto store_of = [&](Party party) { return dir.path() / std::string(1, letter(party)); };
+  const PreprocessRequest material = material_request(sample, form);
+  as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
+    PreprocessRequest mine = material;
+    mine.party = party;
+    mine.endpoint = endpoint;
+    mine.store = store_of(party);
+    Observer observer;
+    return preprocess(mine, observer);
+  });
+  std::vector<RunReport> runs;
+  for (std::size_t i = 0; i < kSampleRuns; ++i) {
+    auto reports = as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
+      const RunRequest request{.party = party, .endpoint = endpoint, .stores = {store_of(party)}};
+      return run(request, sample.circuit, zeros(sample.circuit, party));
+    });
+    runs.push_back(std::move(reports[reports[0].wall_s > reports[1].wall_s ? 0 : 1]));
+  }
+  std::ranges::sort(runs, {}, &RunReport::wall_s);
+  const RunReport& median = runs[kSampleRuns / 2];
+  const online::RunResult& result = median.result;
+  const double scale = static_cast<double>(estimate.ands) /
+                       static_cast<double>(std::max<std::uint64_t>(sample.ands, 1));
+  return {scale * result.blocks_s,
+          scale * std::max(0.0, median.wall_s - result.blocks_s - result.wire_s)};
+}
+
+double estimated_s(const RunEstimate& estimate, const RunComputation& computation,
+                   const LinkEstimate& link) {
+  return computation.between_s + std::max(computation.while_waiting_s, estimate.link_s(link));
+}
+
+}  // namespace tinyot::engine
