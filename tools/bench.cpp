@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cmath>
+#include <ctime>
 #include <iomanip>
 #include <iostream>
 
@@ -21,6 +23,29 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
+// Of a row's fields, those that say where it comes from.
+bool is_origin(const std::string& name) {
+  return name == "version" || name == "compiler" || name == "load" || name == "date";
+}
+
+// UTC, as 2026-01-31T23:59:59Z.
+std::string date_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+std::string compiler_text() {
+#ifdef __clang__
+  return "Clang " __clang_version__;
+#else
+  return "GCC " __VERSION__;
+#endif
+}
+
 }  // namespace
 
 Table::Style Table::style_from(const std::string& format) {
@@ -35,10 +60,10 @@ void Table::add(const Json& row) {
     std::cout << row.dump() << std::endl;
     return;
   }
+  const bool is_csv = style_ == Style::Csv;
   std::string names, values;
   std::ostringstream headings, cells;
-  for (const auto& [name, value] : row.items()) {
-    if (value.is_structured()) continue;
+  const auto add_cell = [&](const std::string& name, const Json& value) {
     const std::string text = value.is_string()         ? value.get<std::string>()
                              : value.is_number_float() ? decimals(value, value < 10 ? 3 : 1)
                                                        : value.dump();
@@ -47,10 +72,37 @@ void Table::add(const Json& row) {
     const int width = static_cast<int>(std::max(name.size(), std::size_t{8}) + 2);
     headings << std::setw(width) << name;
     cells << std::setw(width) << text;
+  };
+  for (const auto& [name, value] : row.items()) {
+    if (is_csv && name == "machine")
+      for (const auto& [field, of_machine] : value.items())
+        add_cell("machine." + field, of_machine);
+    else if (!value.is_structured() && (is_csv || !is_origin(name)))
+      add_cell(name, value);
   }
-  if (first_) std::cout << (style_ == Style::Csv ? names : headings.str()) << "\n";
-  std::cout << (style_ == Style::Csv ? values : cells.str()) << std::endl;
+  if (first_ && !is_csv && row.contains("version"))
+    std::cout << "tinyot " << row["version"].get<std::string>() << ", "
+              << row["compiler"].get<std::string>() << ", "
+              << row["machine"]["cpu"].get<std::string>() << ", " << row["machine"]["cores"].dump()
+              << " cores, load " << decimals(row["load"], 1) << ", "
+              << row["date"].get<std::string>() << "\n";
+  if (first_) std::cout << (is_csv ? names : headings.str()) << "\n";
+  std::cout << (is_csv ? values : cells.str()) << std::endl;
   first_ = false;
+}
+
+void Rows::add(Json row) {
+  row["version"] = version_text();
+  row["compiler"] = compiler_text();
+  row["machine"] = machine_json();
+  double load = 0;
+  ::getloadavg(&load, 1);
+  row["load"] = std::round(100 * load) / 100;
+  row["date"] = date_text();
+  if (sink_)
+    sink_(row);
+  else
+    table_.add(row);
 }
 
 std::vector<std::string> parse_names(const std::string& text) {
@@ -84,21 +136,36 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+void add_spread(Json& row, const std::string& name, const std::vector<double>& values) {
+  row[name] = median(values);
+  row[name + "_min"] = std::ranges::min(values);
+  row[name + "_max"] = std::ranges::max(values);
+}
+
+std::uint64_t repeat_from(const CommandLine& line) {
+  const std::uint64_t repeat = line.size("repeat");
+  if (repeat < 1 || repeat > 100) throw UsageError("--repeat is out of range: 1 to 100");
+  return repeat;
+}
+
 Json succeed(const JobResult& result) {
   if (result.exit_status != 0)
     throw CommandError("a measured job failed", static_cast<ExitStatus>(result.exit_status));
   return result.report;
 }
 
-int bench_command(const Arguments& arguments) {
+int bench(const Arguments& arguments, const RowSink& sink) {
   const std::string verb = arguments.empty() ? "" : arguments[0];
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (verb == "offline") return bench_offline(rest);
-  if (verb == "online") return bench_online(rest);
-  if (verb == "fig17") return bench_fig17(rest);
-  if (verb == "ot") return bench_ot(rest);
-  if (verb != "--help")
-    throw UsageError("tinyot bench needs offline, online, fig17 or ot; see tinyot bench --help");
+  if (verb == "offline") return bench_offline(rest, sink);
+  if (verb == "online") return bench_online(rest, sink);
+  if (verb == "fig17") return bench_fig17(rest, sink);
+  if (verb == "ot") return bench_ot(rest, sink);
+  throw UsageError("tinyot bench needs offline, online, fig17 or ot; see tinyot bench --help");
+}
+
+int bench_command(const Arguments& arguments) {
+  if (arguments.empty() || arguments[0] != "--help") return bench(arguments, {});
   std::cout << "Usage: tinyot bench offline | online | fig17 | ot; each has its own "
                "--help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
   return 0;

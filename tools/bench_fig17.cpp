@@ -68,35 +68,31 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Lo
               {"paper_online_s", paper.online_s},
               {"paper_gates_per_s", paper.gates / (paper.offline_s + paper.online_s)},
               {"speedup", (paper.offline_s + paper.online_s) / total_s}};
+  for (const char* field : {"profile", "material", "columns", "sigma", "sigma_paper_bound",
+                            "sigma_exact", "bucket", "unit"})
+    row[field] = made["A"].value(field, Json("-"));
+  row["weak"] = made["A"]["sigma_paper_bound"] < made["A"]["sigma"];
   row.update(link.fields());
   return row;
 }
 
 }  // namespace
 
-int bench_fig17(const Arguments& arguments) {
+int bench_fig17(const Arguments& arguments, const RowSink& sink) {
   CommandLine line("tinyot bench fig17 [options]",
                    "tinyot bench fig17 --max-blocks 135 --labit-columns experiment");
-  line.options()
-      .value("max-blocks", "the largest row to run", "135")
-      .value("profile", "nnob12 or fast", "nnob12")
-      .value("labit-columns", "nnob12: theorem, or experiment as in the paper's own runs",
-             "theorem")
-      .value("unit", "ANDs that are permuted together; default: the profile's");
+  line.options().value("max-blocks", "the largest row to run", "135");
+  const ParameterLists lists;
+  add_parameter_lists(line.options(), lists);
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Table table(Table::style_from(line.text("format")));
-  ParameterRequest parameters;
-  parameters.profile =
-      value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
-  parameters.columns = value_named("labit-columns", line.text("labit-columns"),
-                                   {Columns::Theorem, Columns::Experiment});
-  parameters.unit = line.optional_size("unit");
-  SecurityParameters::make(parameters);
+  Rows rows(line, sink);
+  const std::vector<ParameterRequest> points = parameters_listed(line, lists);
   const std::vector<LocalLink> links = links_from(line);
   for (const PaperRow& row : kPaper) {
     if (row.blocks > line.size("max-blocks")) break;
-    for (const LocalLink& link : links) table.add(measure(row, parameters, link));
+    for (const ParameterRequest& parameters : points)
+      for (const LocalLink& link : links) rows.add(measure(row, parameters, link));
   }
   return 0;
 }

@@ -13,28 +13,6 @@
 namespace tinyot::tools {
 namespace {
 
-bool is_fast(const PreprocessJob& point) { return point.parameters.profile == Profile::Fast; }
-bool is_nnob12(const PreprocessJob& point) { return !is_fast(point); }
-bool is_any(const PreprocessJob&) { return true; }
-
-// Combines each point that the option concerns with each value.
-template <class Value, class Set>
-void vary(std::vector<PreprocessJob>& points, const std::vector<Value>& values, Set set,
-          bool (*concerned)(const PreprocessJob&) = is_any) {
-  std::vector<PreprocessJob> varied;
-  for (const PreprocessJob& point : points) {
-    if (!concerned(point)) {
-      varied.push_back(point);
-      continue;
-    }
-    for (const Value& value : values) {
-      varied.push_back(point);
-      set(varied.back(), value);
-    }
-  }
-  points = std::move(varied);
-}
-
 double sum_over_phases(const Json& report, const char* field) {
   double sum = 0;
   for (const Json& phase : report["phases"]) sum += phase[field].get<double>();
@@ -59,10 +37,11 @@ Json measure(const PreprocessJob& job, const LocalLink& link) {
 }
 
 Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<Json>& runs) {
-  std::vector<double> rates, set_up, after_set_up, cpu_a, cpu_b;
+  std::vector<double> rates, walls, set_up, after_set_up, cpu_a, cpu_b;
   for (const Json& run : runs) {
     const Json& slower = slower_of(run);
     rates.push_back(slower["ands_per_s"]);
+    walls.push_back(slower["wall_s"]);
     set_up.push_back(wall_of_phase(slower, "seed OTs"));
     after_set_up.push_back(1e6 * (slower["wall_s"].get<double>() - set_up.back()) /
                            static_cast<double>(job.ands));
@@ -90,12 +69,20 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
       {"ands_per_s", rate},
       {"set_up_s", median(set_up)},
       {"us_per_and_then", median(after_set_up)},
-      {"gates_per_s", rate / static_cast<double>(kAndsOfABlock) * kPaperGatesOfABlock},
+      {"gates_per_s", rate * kPaperGatesOfAnAnd},
       {"bytes_per_and", traffic / ands},
       {"peak_rss_bytes", std::max(a["peak_rss_bytes"].get<std::uint64_t>(),
                                   (*of_median)["B"]["peak_rss_bytes"].get<std::uint64_t>())},
       {"cpu_s", median(cpu_a)},
       {"cpu_us_per_and", 1e6 * (median(cpu_a) + median(cpu_b)) / 2 / ands}};
+  add_spread(row, "ands_per_s", rates);
+  std::vector<double> gates_then;
+  for (const double us : after_set_up) gates_then.push_back(1e6 / us * kPaperGatesOfAnAnd);
+  add_spread(row, "gates_per_s_then", gates_then);
+  row["wall_s"] = median(walls);
+  row["rounds"] = sum_over_phases(a, "rounds");
+  row["weak"] = a["sigma_paper_bound"] < a["sigma"];
+  row["units"] = a["units"];
   row["units_in_flight"] = a["units_in_flight"];
   row["latency_ms"] = a["latency_ms"];
   row["round_trips_per_unit"] = engine::estimate_of(engine::planned(job)).round_trips_of_unit;
@@ -111,84 +98,42 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
 
 }  // namespace
 
-int bench_offline(const Arguments& arguments) {
+int bench_offline(const Arguments& arguments, const RowSink& sink) {
   CommandLine line(
       "tinyot bench offline [options]",
       "tinyot bench offline --profile nnob12,fast --unit 2^14..2^20 --repeat 3 --format csv");
+  const ParameterLists lists{.columns_option = "columns"};
+  add_parameter_lists(line.options(), lists);
   line.options()
-      .value("bucket", "bucket sizes; default: the smallest that reaches sigma")
-      .value("sigma", "statistical security", "40")
-      .value("profile", "nnob12, fast or both", "nnob12")
-      .value("unit",
-             "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")
-      .value("columns", "nnob12: theorem, experiment or both", "theorem")
-      .value("material", "nnob12: pairs, triples or both", "pairs")
-      .value("softspoken-k", "fast: 1, 2, 4, a list", "2")
       .value("ands", "ANDs of each job, a list; default: one unit")
       .value("threads", "workers of each party, a list", "1")
       .value("repeat", "runs of each row; the median is shown", "1")
       .value("store", "yes, or no: material is made and discarded; a list", "yes");
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Table table(Table::style_from(line.text("format")));
+  Rows rows(line, sink);
   const std::vector<LocalLink> links = links_from(line);
-  const std::uint64_t repeat = line.size("repeat");
-  if (repeat < 1 || repeat > 100) throw UsageError("--repeat is out of range: 1 to 100");
-  const auto sizes = [&](const std::string& option) {
-    return parse_sizes(option, line.text(option));
-  };
-  const auto small = [](std::uint64_t value) {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
-  };
-
-  std::vector<PreprocessJob> points(1);
-  points[0].quiet = true;
-  const auto names = [&](const std::string& option) { return parse_names(line.text(option)); };
-  vary(points, names("profile"), [](PreprocessJob& point, const std::string& name) {
-    point.parameters.profile = value_named("profile", name, {Profile::Nnob12, Profile::Fast});
-  });
-  vary(
-      points, names("columns"),
-      [](PreprocessJob& point, const std::string& name) {
-        point.parameters.columns =
-            value_named("columns", name, {Columns::Theorem, Columns::Experiment});
-      },
-      is_nnob12);
-  vary(
-      points, names("material"),
-      [](PreprocessJob& point, const std::string& name) {
-        point.parameters.material =
-            value_named("material", name, {MaterialForm::Pairs, MaterialForm::Triples});
-      },
-      is_nnob12);
-  vary(
-      points, sizes("softspoken-k"),
-      [&](PreprocessJob& point, std::uint64_t k) { point.parameters.softspoken_k = small(k); },
-      is_fast);
-  if (line.has("unit"))
-    vary(points, sizes("unit"),
-         [](PreprocessJob& point, std::uint64_t unit) { point.parameters.unit = unit; });
-  for (PreprocessJob& point : points)
-    point.ands = SecurityParameters::make(point.parameters).unit();
-  vary(points, sizes("sigma"),
-       [&](PreprocessJob& point, std::uint64_t sigma) { point.parameters.sigma = small(sigma); });
-  if (line.has("bucket")) {
-    vary(points, sizes("bucket"), [&](PreprocessJob& point, std::uint64_t bucket) {
-      point.parameters.bucket = small(bucket);
-      point.parameters.weak_allowed = true;  // the row reports the security reached
-    });
+  const std::uint64_t repeat = repeat_from(line);
+  std::vector<PreprocessJob> points;
+  for (const ParameterRequest& parameters : parameters_listed(line, lists)) {
+    PreprocessJob point;
+    point.quiet = true;
+    point.parameters = parameters;
+    for (const std::uint64_t ands :
+         line.has("ands") ? parse_sizes("ands", line.text("ands"))
+                          : std::vector{SecurityParameters::make(parameters).unit()}) {
+      point.ands = ands;
+      for (const std::uint64_t threads : parse_sizes("threads", line.text("threads"))) {
+        point.threads = threads;
+        for (const std::string& store : parse_names(line.text("store"))) {
+          if (store != "yes" && store != "no")
+            throw UsageError("--store must be yes or no, not '" + store + "'");
+          point.stores = store == "yes";
+          points.push_back(point);
+        }
+      }
+    }
   }
-  if (line.has("ands"))
-    vary(points, sizes("ands"),
-         [](PreprocessJob& point, std::uint64_t ands) { point.ands = ands; });
-  vary(points, sizes("threads"),
-       [](PreprocessJob& point, std::uint64_t threads) { point.threads = threads; });
-
-  vary(points, names("store"), [](PreprocessJob& point, const std::string& name) {
-    if (name != "yes" && name != "no")
-      throw UsageError("--store must be yes or no, not '" + name + "'");
-    point.stores = name == "yes";
-  });
 
   for (const PreprocessJob& point : points) {
     warm_up(point);
@@ -198,7 +143,7 @@ int bench_offline(const Arguments& arguments) {
       for (std::size_t link = 0; link < links.size(); ++link)
         runs[link].push_back(measure(point, links[link]));
     for (std::size_t link = 0; link < links.size(); ++link)
-      table.add(row_of(point, links[link], runs[link]));
+      rows.add(row_of(point, links[link], runs[link]));
   }
   return 0;
 }

@@ -85,19 +85,26 @@ double bare_round_trips_s(std::uint64_t rounds, const LocalLink& link) {
   return slower_of(report)["wall_s"];
 }
 
-// Material for all repetitions of a row.
-void make_material(const OnlineBench& bench, const LocalLink& link, const NamedCircuit& circuit,
+// A store keeps to the kind of connection that it was made over.
+std::filesystem::path store_for(const LocalLink& link, const std::filesystem::path& dir) {
+  return dir / (link.channels == Channels::Tls ? "tls" : "plain");
+}
+
+// Material for all repetitions on all links of this kind, made without a simulated link: what is
+// measured is the run.
+void make_material(const OnlineBench& bench, const NamedCircuit& circuit, LocalLink link,
                    const std::filesystem::path& dir) {
-  const engine::Work work = engine::work_of_runs(
-      circuit, SecurityParameters::make(bench.parameters).material(), bench.repeat);
+  if (std::filesystem::exists(store_for(link, dir))) return;
+  const engine::Work work =
+      engine::work_of_runs(circuit, SecurityParameters::make(bench.parameters).material(),
+                           bench.repeat * bench.links.size());
   PreprocessJob job;
   job.parameters = bench.parameters;
   job.ands = work.ands;
   job.inputs = work.inputs;
   job.quiet = true;
-  LocalLink unshaped = link;
-  unshaped.shape.reset();  // what is measured is the run
-  succeed(preprocess_locally(job, dir, unshaped));
+  link.shape.reset();
+  succeed(preprocess_locally(job, store_for(link, dir), link));
 }
 
 Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs) {
@@ -130,13 +137,20 @@ Json row_of(const Row& row, const LocalLink& link, const std::vector<Json>& runs
                  {"share_store", share("store_wait_s")},
                  {"share_macs", share("blocks_s")},
                  {"peak_rss_mb", last["peak_rss_bytes"].get<double>() / (1 << 20)},
-                 {"material", last["material"]},
-                 {"live", last["live"]}};
+                 {"peak_rss_bytes", last["peak_rss_bytes"]},
+                 {"live", last["live"]},
+                 {"repeats", runs.size()}};
+  add_spread(result, "wall_s", walls);
+  for (const char* field :
+       {"profile", "material", "sigma", "sigma_paper_bound", "sigma_exact", "bucket", "unit"})
+    result[field] = last[field];
+  result["weak"] = last["sigma_paper_bound"] < last["sigma"];
   result.update(link.fields());
   return result;
 }
 
-Json measure(const OnlineBench& bench, const LocalLink& link, const Row& row) {
+// A row for each link.
+std::vector<Json> measure(const OnlineBench& bench, const Row& row) {
   RunJob job;
   job.circuit.name = row.circuit;
   job.circuit.lanes = row.lanes;
@@ -144,15 +158,23 @@ Json measure(const OnlineBench& bench, const LocalLink& link, const Row& row) {
   if (bench.live) job.live = bench.parameters;
   const NamedCircuit circuit(job.circuit);
   const engine::TemporaryDirectory dir;
-  if (!bench.live) make_material(bench, link, circuit, dir.path());
+  for (const LocalLink& link : bench.links)
+    if (!bench.live) make_material(bench, circuit, link, dir.path());
   crypto::Rng rng = crypto::Rng::from_system();
-  std::vector<Json> runs;
+  // The links alternate, so that other load on the machine affects them alike.
+  std::vector<std::vector<Json>> runs(bench.links.size());
   for (std::uint64_t i = 0; i < bench.repeat; ++i) {
-    job.inputs = random_inputs(circuit, rng);
-    runs.push_back(succeed(run_locally(job, dir.path(), link)));
-    check_outputs(circuit, job.inputs, runs.back());
+    for (std::size_t link = 0; link < bench.links.size(); ++link) {
+      job.inputs = random_inputs(circuit, rng);
+      runs[link].push_back(
+          succeed(run_locally(job, store_for(bench.links[link], dir.path()), bench.links[link])));
+      check_outputs(circuit, job.inputs, runs[link].back());
+    }
   }
-  return row_of(row, link, runs);
+  std::vector<Json> rows;
+  for (std::size_t link = 0; link < bench.links.size(); ++link)
+    rows.push_back(row_of(row, bench.links[link], runs[link]));
+  return rows;
 }
 
 std::vector<Row> rows_from(const CommandLine& line) {
@@ -183,7 +205,7 @@ void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const J
   }
 }
 
-int bench_online(const Arguments& arguments) {
+int bench_online(const Arguments& arguments, const RowSink& sink) {
   CommandLine line("tinyot bench online [options]",
                    "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
   line.options()
@@ -194,23 +216,25 @@ int bench_online(const Arguments& arguments) {
       .value("repeat", "runs of each row; the median is shown", "3")
       .flag("live", "make the material during the run instead of before");
   add_window_option(line.options());
-  add_parameter_options(line.options());
+  ParameterLists lists{.profile = "fast"};
+  add_parameter_lists(line.options(), lists);
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Table table(Table::style_from(line.text("format")));
+  Rows rows(line, sink);
+  if (line.given("material") && line.text("material").find("pairs") != std::string::npos)
+    lists.profile = "nnob12";
   OnlineBench bench;
-  bench.parameters = parameters_from(line);
-  if (!line.given("profile"))
-    bench.parameters.profile =
-        bench.parameters.material == MaterialForm::Pairs ? Profile::Nnob12 : Profile::Fast;
-  SecurityParameters::make(bench.parameters);
   bench.live = line.has("live");
-  bench.repeat = line.size("repeat");
-  if (bench.repeat < 1) throw UsageError("--repeat must be at least 1");
+  bench.repeat = repeat_from(line);
   bench.window = window_from(line);
   bench.links = links_from(line);
-  for (const Row& row : rows_from(line))
-    for (const LocalLink& link : bench.links) table.add(measure(bench, link, row));
+  const std::vector<ParameterRequest> points = parameters_listed(line, lists);
+  for (const Row& row : rows_from(line)) {
+    for (const ParameterRequest& parameters : points) {
+      bench.parameters = parameters;
+      for (const Json& measured : measure(bench, row)) rows.add(measured);
+    }
+  }
   return 0;
 }
 

@@ -160,7 +160,7 @@ Json row_of(const OtJob& job, const LocalLink& link, const Json& report) {
 
 }  // namespace
 
-int bench_ot(const Arguments& arguments) {
+int bench_ot(const Arguments& arguments, const RowSink& sink) {
   CommandLine line(
       "tinyot bench ot [options]",
       "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
@@ -178,15 +178,14 @@ int bench_ot(const Arguments& arguments) {
       .value("repeat", "runs of each row; the median is shown", "1");
   add_link_options(line.options());
   if (!line.parse(arguments)) return 0;
-  Table table(Table::style_from(line.text("format")));
+  Rows rows(line, sink);
   const std::vector<LocalLink> links = links_from(line);
   const std::uint64_t count = line.size("count");
   if (count < 1 || count > kCountMax) throw UsageError("--count is out of range: 1 to 2^36");
   OtJob job;
   job.round_ots = std::min(count, kRoundOts);
   job.rounds = (count + job.round_ots - 1) / job.round_ots;
-  job.repeat = line.size("repeat");
-  if (job.repeat < 1 || job.repeat > 100) throw UsageError("--repeat is out of range: 1 to 100");
+  job.repeat = repeat_from(line);
   const std::vector<std::string> kinds = parse_names(line.text("kind"));
   for (const std::string& kind : kinds) kind_from(kind);
   const std::vector<std::uint64_t> ks = parse_sizes("softspoken-k", line.text("softspoken-k"));
@@ -197,12 +196,12 @@ int bench_ot(const Arguments& arguments) {
       job.kind = kind;
       job.k = static_cast<std::uint32_t>(k);
       for (const LocalLink& link : links)
-        table.add(row_of(job, link,
-                         succeed(run_pair(
-                             [&](Party party, const engine::Endpoint& endpoint) {
-                               return run_ot_party(job, party, endpoint);
-                             },
-                             link))));
+        rows.add(row_of(job, link,
+                        succeed(run_pair(
+                            [&](Party party, const engine::Endpoint& endpoint) {
+                              return run_ot_party(job, party, endpoint);
+                            },
+                            link))));
     }
   }
   return 0;

@@ -19,6 +19,7 @@
 #include "tools/local.h"
 #include "tools/params.h"
 #include "tools/preprocess.h"
+#include "tools/report_command.h"
 #include "tools/run.h"
 #include "tools/selftest.h"
 #include "tools/store_command.h"
@@ -38,6 +39,7 @@ constexpr const char* kHelp =
     "  store       info, verify, retire, merge, adopt\n"
     "  circuit     list, info, eval, convert\n"
     "  bench       offline, online, fig17, ot: measurements on this machine\n"
+    "  report      measures a grid of parameters; figures and a page of the results\n"
     "  selftest    sessions in which one party cheats, to check that it is caught\n\n"
     "tinyot SUBCOMMAND --help prints the options and an example; tinyot --version, the build.\n"
     "Exit status: 0 done, 2 usage, 3 peer or network, 4 the peer cheated, 5 store, 6 the parties "
@@ -53,10 +55,12 @@ std::string version() {
 
 int dispatch(const Arguments& arguments) {
   static const std::map<std::string, std::function<int(const Arguments&)>> kSubcommands = {
-      {"demo", demo_command},        {"preprocess", preprocess_command}, {"run", run_command},
-      {"local", local_command},      {"params", params_command},         {"store", store_command},
-      {"circuit", circuit_command},  {"bench", bench_command},           {"keygen", keygen_command},
-      {"selftest", selftest_command}};
+      {"demo", demo_command},       {"preprocess", preprocess_command},
+      {"run", run_command},         {"local", local_command},
+      {"params", params_command},   {"store", store_command},
+      {"circuit", circuit_command}, {"bench", bench_command},
+      {"keygen", keygen_command},   {"selftest", selftest_command},
+      {"report", report_command}};
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "help") return std::cout << kHelp, 0;
   if (name == "--version") return std::cout << version(), 0;

@@ -59,8 +59,8 @@ OF_BLOCKS = ("blocks", "blocks", by("profile", "columns"), "blocks")
 PAPER = ("blocks", "blocks", lambda row: "profile=paper,_2012", "blocks")
 OF_SIZES = ("offline", "sizes", by("profile"), "ands")
 FIGURES = {
-    "gates-by-bucket": [Expected(*OF_BUCKETS, value("gates_per_s"), offline_gates("ands_per_s_min"),
-                                 offline_gates("ands_per_s_max"))],
+    "gates-by-bucket": [Expected(*OF_BUCKETS, value("gates_per_s_then"),
+                                 value("gates_per_s_then_min"), value("gates_per_s_then_max"))],
     "bytes-by-bucket": [Expected(*OF_BUCKETS, value("bytes_per_and"))],
     "sigma-by-bucket": [Expected(*OF_BUCKETS, value("sigma_paper_bound"), suffix=".paper"),
                         Expected(*OF_BUCKETS, value("sigma_exact"), suffix=".exact")],

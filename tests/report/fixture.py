@@ -45,8 +45,9 @@ class Generator:
         tls = 1.6 if link.get("tls") == "yes" else 1
         per_and = max((0.09 if is_fast else 3.3) * 1e-6 * bucket * tls,
                       4 * bytes_per_and / rate if rate else 0)
-        wall = self.near(set_up + 8 * rtt_s + ands * per_and + math.ceil(ands / unit) * 6 * rtt_s)
-        rate_of_ands = ands / wall
+        wall = set_up + self.near(8 * rtt_s + ands * per_and
+                                  + math.ceil(ands / unit) * 6 * rtt_s)
+        rate_of_ands, gates_then = ands / wall, ands / 6400 * 34520 / (wall - set_up)
         total = sum(phases.values())
         self.add(experiment, "offline", f"offline --profile {profile} --unit {unit} --bucket "
                  f"{bucket} --sigma {sigma} --ands {ands} --store no --repeat 3 --allow-weak",
@@ -56,6 +57,8 @@ class Generator:
                                             "bound_paper": bits, "bound_exact": bits + bucket / 2}],
                  ands_per_s=rate_of_ands, ands_per_s_min=rate_of_ands * 0.9,
                  ands_per_s_max=rate_of_ands * 1.06, gates_per_s=rate_of_ands / 6400 * 34520,
+                 gates_per_s_then=gates_then, gates_per_s_then_min=gates_then * 0.88,
+                 gates_per_s_then_max=gates_then * 1.09,
                  wall_s=wall, set_up_s=set_up, us_per_and_then=1e6 * (wall - set_up) / ands,
                  bytes_per_and=bytes_per_and, rounds=90, round_trips_per_unit=10.5,
                  cpu_s=wall * 0.9, cpu_us_per_and=1e6 * wall * 0.9 / ands,
@@ -75,7 +78,8 @@ class Generator:
                  gates_per_s=4.8 * ands * lanes / wall, rounds=layers,
                  bits_per_and=4 + 3e4 / ands / lanes, cpu_s=compute, share_wire=trips / wall * 0.95,
                  share_store=store, share_macs=0.3 * compute / wall, peak_rss_bytes=11_000_000,
-                 material="triples", live=False,
+                 profile="fast", material="triples", live=False, sigma=40, unit=ands * lanes,
+                 bucket=3 if lanes > 1 else 5,
                  link=f"{rtt_ms:g}ms" if rtt_ms else "loopback", rtt_ms=rtt_ms,
                  rate_mbit=rate_mbit)
 
@@ -110,6 +114,7 @@ def rows() -> list[dict]:
                      offline_s=offline, online_s=online, gates_per_s=gates / (offline + online),
                      paper_offline_s=paper_offline, paper_online_s=paper_online,
                      paper_gates_per_s=gates / (paper_offline + paper_online),
+                     unit=6400 * blocks, bucket=3 if blocks > 27 else 5, sigma=40,
                      sigma_paper_bound=54.6, sigma_exact=55.6, repeats=1)
     for profile in PROFILES:
         for exponent in range(10, 25, 2):

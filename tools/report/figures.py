@@ -52,18 +52,18 @@ class Figure:
     png: bytes = b""
 
 
-def spread(row: Row) -> tuple[float, float]:
+def spread(row: Row, rate: str) -> tuple[float, float]:
     """The rates of the slowest and the fastest run as fractions of the median."""
     if row["kind"] == "online":
         median, slowest, fastest = row["wall_s"], row.get("wall_s_max"), row.get("wall_s_min")
         return median / (slowest or median), median / (fastest or median)
-    median = row.get("ands_per_s", 1)
-    return ((row.get("ands_per_s_min") or median) / median,
-            (row.get("ands_per_s_max") or median) / median)
+    median = row.get(rate, 1)
+    return ((row.get(f"{rate}_min") or median) / median,
+            (row.get(f"{rate}_max") or median) / median)
 
 
 def range_of(row: Row, y: Quantity) -> tuple[float, float]:
-    value, (low, high) = y.of(row), spread(row)
+    value, (low, high) = y.of(row), spread(row, y.rate)
     return {1: (value * low, value * high), -1: (value / high, value / low),
             0: (value, value)}[y.direction]
 

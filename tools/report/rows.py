@@ -10,8 +10,8 @@ from wording import ASKED, Row
 
 # What figures and comparisons read: fields that are positive numbers, and those that may be zero.
 POSITIVE = {
-    "offline": ("unit", "ands", "bucket", "sigma", "ands_per_s", "gates_per_s", "bytes_per_and",
-                "peak_rss_bytes"),
+    "offline": ("unit", "ands", "bucket", "sigma", "ands_per_s", "gates_per_s",
+                "gates_per_s_then", "bytes_per_and", "peak_rss_bytes"),
     "online": ("lanes", "wall_s", "gates_per_s"),
     "blocks": ("blocks", "offline_s", "online_s", "paper_offline_s", "paper_online_s",
                "gates_per_s")}
@@ -19,7 +19,8 @@ NUMBERS = {"offline": ("sigma_paper_bound", "sigma_exact", "rtt_ms", "rate_mbit"
            "online": ("rtt_ms", "rate_mbit"), "blocks": ()}
 TEXTS = {"offline": ("profile",), "online": ("circuit",), "blocks": ("profile", "columns")}
 # Read where they are: a row of one run may lack them.
-OPTIONAL = ("ands_per_s_min", "ands_per_s_max", "wall_s_min", "wall_s_max", "bits_per_and",
+OPTIONAL = ("ands_per_s_min", "ands_per_s_max", "gates_per_s_then_min",
+            "gates_per_s_then_max", "wall_s_min", "wall_s_max", "bits_per_and",
             "repeats", "load", "share_wire", "share_store", "share_macs", "bytes_per_and",
             "peak_rss_bytes", "rtt_ms", "rate_mbit")
 

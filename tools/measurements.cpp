@@ -1,0 +1,149 @@
+#include "tools/measurements.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parameters.h"
+
+namespace tinyot::tools {
+namespace {
+
+constexpr std::uint32_t kSigmas[] = {40, 64, 80};
+
+std::string power_of_two(int exponent) { return "2^" + std::to_string(exponent); }
+
+// The time of a job, from rates of a machine of two slow cores.
+double offline_s(Profile profile, double ands, double bucket) {
+  return profile == Profile::Fast ? 0.3 + ands * bucket / 6e6 : 1 + ands * bucket / 250e3;
+}
+
+class List {
+ public:
+  List(Extent extent, bool weak) : full_(extent == Extent::Full), weak_(weak) {}
+
+  void buckets();
+  void sizes();
+  void links();
+  void online_links();
+  void blocks();
+  std::vector<Measurement> take() { return std::move(list_); }
+
+ private:
+  void add(const std::string& experiment, Arguments bench, double seconds) {
+    list_.push_back({experiment, std::move(bench), seconds});
+  }
+  std::string repeat() const { return full_ ? "3" : "1"; }
+  double repeats() const { return full_ ? 3 : 1; }
+  void buckets_of(Profile profile, int exponent);
+
+  bool full_, weak_;
+  std::vector<Measurement> list_;
+};
+
+// Each bucket size from the smallest that reaches 40 bits to the smallest that reaches 80, with the
+// largest sigma that it reaches.
+void List::buckets_of(Profile profile, int exponent) {
+  const std::uint64_t unit = std::uint64_t{1} << exponent;
+  // Enough for a rate that is not that of the set-up.
+  const int least = profile == Profile::Fast ? (full_ ? 20 : 18) : (full_ ? 16 : 14),
+            ands = std::max(exponent, least);
+  const SecurityParameters params = SecurityParameters::make(
+      {.profile = profile, .unit = unit, .bucket = 2, .weak_allowed = true});
+  for (std::uint32_t bucket = 2;; ++bucket) {
+    const double bound = params.bound_bits(unit, bucket);
+    const bool is_weak = bound < kSigmas[0];
+    if (is_weak && !weak_) continue;
+    std::uint32_t sigma = kSigmas[0];
+    for (const std::uint32_t each : kSigmas) sigma = bound >= each ? each : sigma;
+    Arguments bench = {"offline",
+                       "--profile",
+                       std::string(name_of(profile)),
+                       "--unit",
+                       power_of_two(exponent),
+                       "--bucket",
+                       std::to_string(bucket),
+                       "--sigma",
+                       std::to_string(sigma),
+                       "--ands",
+                       power_of_two(ands),
+                       "--store",
+                       "no",
+                       "--repeat",
+                       repeat()};
+    if (is_weak) bench.push_back("--allow-weak");
+    add("buckets", std::move(bench), repeats() * offline_s(profile, std::ldexp(1, ands), bucket));
+    if (bound >= kSigmas[2]) break;
+  }
+}
+
+void List::buckets() {
+  for (const int exponent : full_ ? std::vector{14, 16, 18, 20} : std::vector{14, 18})
+    buckets_of(Profile::Fast, exponent);
+  for (const int exponent : full_ ? std::vector{12, 14, 16, 18} : std::vector{12, 14})
+    buckets_of(Profile::Nnob12, exponent);
+}
+
+void List::sizes() {
+  const auto up_to = [&](Profile profile, int last) {
+    for (int exponent = 10; exponent <= last; exponent += full_ ? 1 : 3) {
+      const double ands = std::ldexp(1, exponent);
+      add("sizes",
+          {"offline", "--profile", std::string(name_of(profile)), "--ands", power_of_two(exponent),
+           "--repeat", exponent < 22 ? repeat() : "1"},
+          (exponent < 22 ? repeats() : 1) * 1.5 * offline_s(profile, ands, 4));
+    }
+  };
+  up_to(Profile::Fast, full_ ? 24 : 22);
+  up_to(Profile::Nnob12, full_ ? 24 : 16);
+}
+
+void List::links() {
+  const std::vector<std::string> rtts =
+      full_ ? std::vector<std::string>{"0.2ms", "5ms", "20ms", "50ms", "100ms", "200ms"}
+            : std::vector<std::string>{"0.2ms", "20ms", "100ms"};
+  std::string list;
+  for (const std::string& rtt : rtts) list += (list.empty() ? "" : ",") + rtt;
+  const auto of = [&](Profile profile, const char* ands, const char* rate, double seconds) {
+    add("links",
+        {"offline", "--profile", std::string(name_of(profile)), "--ands", ands, "--store", "no",
+         "--rtt", list, "--rate", rate, "--tls", full_ ? "no,yes" : "no", "--repeat", repeat()},
+        static_cast<double>(rtts.size()) * (full_ ? 2 : 1) * repeats() * seconds);
+  };
+  of(Profile::Fast, full_ ? "2^23" : "2^21", "1gbit", full_ ? 11 : 4);
+  of(Profile::Fast, full_ ? "2^21" : "2^18", "100mbit", full_ ? 22 : 4);
+  of(Profile::Nnob12, full_ ? "2^18" : "2^13", "1gbit", full_ ? 17 : 2.5);
+  if (full_) of(Profile::Nnob12, "2^16", "100mbit", 42);
+}
+
+void List::online_links() {
+  const char* rtts = full_ ? "0.2ms,5ms,20ms,50ms,100ms,200ms" : "0.2ms,20ms,100ms";
+  for (const char* rate :
+       full_ ? std::vector{"10mbit", "100mbit", "1gbit"} : std::vector{"100mbit"})
+    add("online links",
+        {"online", "--circuit", "aes128", "--lanes", full_ ? "1,64,1024" : "1,64", "--rtt", rtts,
+         "--rate", rate, "--repeat", repeat()},
+        repeats() * (full_ ? 45 : 9));
+}
+
+void List::blocks() {
+  add("blocks", {"fig17", "--profile", "fast", "--max-blocks", full_ ? "16384" : "54"},
+      full_ ? 180 : 2);
+  add("blocks",
+      {"fig17", "--profile", "nnob12", "--labit-columns",
+       full_ ? "theorem,experiment" : "experiment", "--max-blocks", full_ ? "512" : "27"},
+      full_ ? 180 : 4);
+}
+
+}  // namespace
+
+std::vector<Measurement> measurements(Extent extent, bool weak) {
+  List list(extent, weak);
+  list.buckets();
+  list.sizes();
+  list.links();
+  list.online_links();
+  list.blocks();
+  return list.take();
+}
+
+}  // namespace tinyot::tools

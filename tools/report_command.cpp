@@ -1,0 +1,140 @@
+#include "tools/report_command.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "base/error.h"
+#include "tools/bench.h"
+#include "tools/failure.h"
+#include "tools/measurements.h"
+#include "tools/results_file.h"
+
+namespace tinyot::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// The program that draws, in the build directory or where tinyot is installed.
+fs::path drawing_program() {
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path().parent_path() /
+                           "share" / "tinyot" / "report";
+  if (!fs::is_directory(program))
+    throw CommandError("the program that draws the figures is not in " + program.string() +
+                       ": install tinyot again");
+  return program;
+}
+
+// Debian's interpreter, for which the libraries are installed.
+std::string python() {
+  const char* of_debian = "/usr/bin/python3";
+  return ::access(of_debian, X_OK) == 0 ? of_debian : "python3";
+}
+
+// Returns the program's exit status.
+int run_program(const Arguments& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  std::cout << std::flush;
+  pid_t pid = 0;
+  if (const int error = ::posix_spawnp(&pid, words[0], nullptr, nullptr, words.data(), ::environ);
+      error != 0)
+    throw CommandError("cannot run " + command[0] + ": " + std::strerror(error) +
+                       "; the results are kept: install python3, and continue with --resume");
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string command_of(const Measurement& measurement) {
+  std::string text = "tinyot bench";
+  for (const std::string& word : measurement.bench) text += " " + word;
+  return text;
+}
+
+// Performs the measurements that the file lacks.
+void measure(const std::vector<Measurement>& list, ResultsFile& results, bool quiet) {
+  double left_s = 0, expected_s = 0;
+  for (const Measurement& each : list)
+    if (!results.has(command_of(each))) left_s += each.seconds;
+  const auto begin = Clock::now();
+  std::size_t number = 0;
+  for (const Measurement& each : list) {
+    ++number;
+    const std::string command = command_of(each);
+    if (results.has(command)) continue;
+    if (!quiet) {
+      // The machine's speed, as soon as something has been measured.
+      const double spent_s = std::chrono::duration<double>(Clock::now() - begin).count(),
+                   speed = expected_s > 0 ? spent_s / expected_s : 1;
+      std::cerr << "[" << number << "/" << list.size() << ", " << seconds_text(left_s * speed)
+                << " left] " << command << std::endl;
+    }
+    std::vector<Json> rows;
+    bench(each.bench, [&](const Json& row) {
+      rows.push_back(row);
+      rows.back()["experiment"] = each.experiment;
+      rows.back()["kind"] = each.bench[0] == "fig17" ? "blocks" : each.bench[0];
+    });
+    results.append(command, std::move(rows));
+    left_s -= each.seconds;
+    expected_s += each.seconds;
+  }
+}
+
+}  // namespace
+
+int report_command(const Arguments& arguments) {
+  CommandLine line("tinyot report --output DIR [--quick | --full] [options]",
+                   "tinyot report --quick --output report");
+  line.options()
+      .value("output", "directory of the report: results.jsonl, results.csv, report.html, figures/")
+      .flag("quick", "a few small measurements, about two minutes")
+      .flag("full", "all sizes and links, three times each: some hours; the default")
+      .flag("resume", "continue a report that was interrupted; finished measurements are kept")
+      .flag("allow-weak", "measure buckets that miss sigma too; every table and figure marks them")
+      .value("compare", "directory of an older report: shows what has changed beyond noise");
+  if (!line.parse(arguments)) return 0;
+  if (line.has("quick") && line.has("full"))
+    throw UsageError("--quick and --full exclude each other");
+  const fs::path output = line.required("output"), file = output / "results.jsonl";
+  std::error_code error;
+  if (!line.has("resume") && fs::exists(file, error))
+    throw UsageError(output.string() +
+                     " has a report: continue it with --resume, or use another "
+                     "--output");
+  Arguments draw = {python(), drawing_program().string(), output.string()};
+  if (line.has("compare")) {
+    draw.insert(draw.end(), {"--compare", line.text("compare")});
+    if (!fs::exists(fs::path(line.text("compare")) / "results.jsonl", error))
+      throw UsageError("--compare " + line.text("compare") + " has no results.jsonl");
+  }
+  fs::create_directories(output, error);
+  if (error) throw CommandError("cannot make " + output.string() + ": " + error.message());
+  {
+    ResultsFile results(file);
+    measure(measurements(line.has("quick") ? Extent::Quick : Extent::Full, line.has("allow-weak")),
+            results, line.common().quiet);
+  }
+  if (const int status = run_program(draw); status != 0)
+    throw CommandError(
+        "the figures could not be drawn; the results are kept: continue with "
+        "--resume");
+  print_report(line.common().format,
+               {{"command", "report"},
+                {"output", output.string()},
+                {"results", file.string()},
+                {"page", (output / "report.html").string()}},
+               "report: " + (output / "report.html").string() + "\n");
+  return 0;
+}
+
+}  // namespace tinyot::tools
