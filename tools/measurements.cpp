@@ -34,6 +34,9 @@ class List {
   }
   std::string repeat() const { return full_ ? "3" : "1"; }
   double repeats() const { return full_ ? 3 : 1; }
+  const char* round_trips() const {
+    return full_ ? "0.2ms,5ms,20ms,100ms,200ms" : "0.2ms,20ms,100ms";
+  }
   void buckets_of(Profile profile, int exponent);
 
   bool full_, weak_;
@@ -85,53 +88,61 @@ void List::buckets() {
 
 void List::sizes() {
   const auto up_to = [&](Profile profile, int last) {
-    for (int exponent = 10; exponent <= last; exponent += full_ ? 1 : 3) {
-      const double ands = std::ldexp(1, exponent);
+    for (int exponent = 10; exponent <= last; exponent += full_ ? 2 : 3) {
+      // One run of the largest takes minutes.
+      const bool is_large = exponent > (profile == Profile::Fast ? 22 : 18);
       add("sizes",
           {"offline", "--profile", std::string(name_of(profile)), "--ands", power_of_two(exponent),
-           "--repeat", exponent < 22 ? repeat() : "1"},
-          (exponent < 22 ? repeats() : 1) * 1.5 * offline_s(profile, ands, 4));
+           "--repeat", is_large ? "1" : repeat()},
+          (is_large ? 1 : repeats()) * 1.5 * offline_s(profile, std::ldexp(1, exponent), 3));
     }
   };
   up_to(Profile::Fast, full_ ? 24 : 22);
-  up_to(Profile::Nnob12, full_ ? 24 : 16);
+  up_to(Profile::Nnob12, full_ ? 22 : 16);
 }
 
 void List::links() {
-  const std::vector<std::string> rtts =
-      full_ ? std::vector<std::string>{"0.2ms", "5ms", "20ms", "50ms", "100ms", "200ms"}
-            : std::vector<std::string>{"0.2ms", "20ms", "100ms"};
-  std::string list;
-  for (const std::string& rtt : rtts) list += (list.empty() ? "" : ",") + rtt;
-  const auto of = [&](Profile profile, const char* ands, const char* rate, double seconds) {
+  const auto of = [&](Profile profile, const char* ands, const char* rate, const char* tls,
+                      double seconds) {
     add("links",
         {"offline", "--profile", std::string(name_of(profile)), "--ands", ands, "--store", "no",
-         "--rtt", list, "--rate", rate, "--tls", full_ ? "no,yes" : "no", "--repeat", repeat()},
-        static_cast<double>(rtts.size()) * (full_ ? 2 : 1) * repeats() * seconds);
+         "--rtt", round_trips(), "--rate", rate, "--tls", tls, "--repeat", repeat()},
+        seconds);
   };
-  of(Profile::Fast, full_ ? "2^23" : "2^21", "1gbit", full_ ? 11 : 4);
-  of(Profile::Fast, full_ ? "2^21" : "2^18", "100mbit", full_ ? 22 : 4);
-  of(Profile::Nnob12, full_ ? "2^18" : "2^13", "1gbit", full_ ? 17 : 2.5);
-  if (full_) of(Profile::Nnob12, "2^16", "100mbit", 42);
+  if (full_) {
+    of(Profile::Fast, "2^23", "1gbit", "no,yes", 300);
+    of(Profile::Fast, "2^20", "100mbit", "no", 180);
+    of(Profile::Nnob12, "2^17", "1gbit", "no,yes", 300);
+    of(Profile::Nnob12, "2^14", "100mbit", "no", 180);
+  } else {
+    of(Profile::Fast, "2^21", "1gbit", "no", 12);
+    of(Profile::Fast, "2^18", "100mbit", "no", 12);
+    of(Profile::Nnob12, "2^13", "1gbit", "no", 8);
+  }
 }
 
 void List::online_links() {
-  const char* rtts = full_ ? "0.2ms,5ms,20ms,50ms,100ms,200ms" : "0.2ms,20ms,100ms";
-  for (const char* rate :
-       full_ ? std::vector{"10mbit", "100mbit", "1gbit"} : std::vector{"100mbit"})
+  const auto of = [&](const char* lanes, const char* rate, double seconds) {
     add("online links",
-        {"online", "--circuit", "aes128", "--lanes", full_ ? "1,64,1024" : "1,64", "--rtt", rtts,
-         "--rate", rate, "--repeat", repeat()},
-        repeats() * (full_ ? 45 : 9));
+        {"online", "--circuit", "aes128", "--lanes", lanes, "--rtt", round_trips(), "--rate", rate,
+         "--repeat", repeat()},
+        seconds);
+  };
+  if (full_) {
+    of("1,64,1024", "10mbit", 130);
+    of("1,64,1024", "100mbit", 110);
+  } else {
+    of("1,64", "100mbit", 9);
+  }
 }
 
 void List::blocks() {
-  add("blocks", {"fig17", "--profile", "fast", "--max-blocks", full_ ? "16384" : "54"},
-      full_ ? 180 : 2);
+  add("blocks", {"fig17", "--profile", "fast", "--max-blocks", full_ ? "4096" : "54"},
+      full_ ? 60 : 2);
   add("blocks",
       {"fig17", "--profile", "nnob12", "--labit-columns",
-       full_ ? "theorem,experiment" : "experiment", "--max-blocks", full_ ? "512" : "27"},
-      full_ ? 180 : 4);
+       full_ ? "theorem,experiment" : "experiment", "--max-blocks", full_ ? "256" : "27"},
+      full_ ? 120 : 4);
 }
 
 }  // namespace
