@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "tools/failure.h"
 #include "tools/preprocess.h"
+#include "tools/signals.h"
 
 namespace tinyot::tools {
 namespace {
@@ -165,7 +166,10 @@ int bench(const Arguments& arguments, const RowSink& sink) {
 }
 
 int bench_command(const Arguments& arguments) {
-  if (arguments.empty() || arguments[0] != "--help") return bench(arguments, {});
+  if (arguments.empty() || arguments[0] != "--help") {
+    const NotedSignals signals;
+    return bench(arguments, {});
+  }
   std::cout << "Usage: tinyot bench offline | online | fig17 | ot; each has its own "
                "--help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
   return 0;

@@ -10,11 +10,13 @@
 #include <array>
 #include <cstring>
 #include <iostream>
+#include <utility>
 
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "tools/endpoint.h"
 #include "tools/failure.h"
+#include "tools/signals.h"
 
 namespace tinyot::tools {
 namespace {
@@ -42,6 +44,7 @@ struct Child {
 
 [[noreturn]] void run_child(Party party, const engine::Endpoint& endpoint, const PartyJob& job,
                             int pipe, pid_t parent) {
+  NotedSignals::restore_defaults();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);
   JobResult result;
@@ -95,11 +98,15 @@ void end(Child& child) {
 
 void wait_for_both(std::array<Child, 2>& children, Clock::duration grace) {
   std::optional<Clock::time_point> give_up;
+  bool passed_on = false;
   while (!children[0].ended || !children[1].ended) {
     pollfd descriptors[2];
     for (std::size_t i = 0; i < 2; ++i)
       descriptors[i] = {children[i].ended ? -1 : children[i].pipe.get(), POLLIN, 0};
-    ::poll(descriptors, 2, give_up ? 100 : -1);
+    ::poll(descriptors, 2, give_up ? 100 : 1000);
+    if (NotedSignals::received() != 0 && !std::exchange(passed_on, true))
+      for (const Child& child : children)
+        if (!child.ended) NotedSignals::pass_on(child.pid);
     for (std::size_t i = 0; i < 2; ++i) {
       if (children[i].ended || descriptors[i].revents == 0 || read_some(children[i])) continue;
       end(children[i]);
@@ -133,6 +140,8 @@ Json child_report(const Child& child) {
 }  // namespace
 
 JobResult run_pair(const PartyJob& job, const LocalLink& link) {
+  if (const int signal = NotedSignals::received(); signal != 0)
+    throw CommandError("interrupted", static_cast<ExitStatus>(128 + signal));
   const net::Address here = net::free_loopback_address(),
                      there = link.shape ? net::free_loopback_address() : here;
   const auto endpoint = [&](Party party) {

@@ -15,6 +15,7 @@
 #include "tools/failure.h"
 #include "tools/measurements.h"
 #include "tools/results_file.h"
+#include "tools/signals.h"
 
 namespace tinyot::tools {
 namespace {
@@ -79,11 +80,18 @@ void measure(const std::vector<Measurement>& list, ResultsFile& results, bool qu
                 << " left] " << command << std::endl;
     }
     std::vector<Json> rows;
-    bench(each.bench, [&](const Json& row) {
-      rows.push_back(row);
-      rows.back()["experiment"] = each.experiment;
-      rows.back()["kind"] = each.bench[0] == "fig17" ? "blocks" : each.bench[0];
-    });
+    try {
+      bench(each.bench, [&](const Json& row) {
+        rows.push_back(row);
+        rows.back()["experiment"] = each.experiment;
+        rows.back()["kind"] = each.bench[0] == "fig17" ? "blocks" : each.bench[0];
+      });
+    } catch (const std::exception&) {
+      const Failure failure = current_failure();
+      throw CommandError(failure.message + " (" + command +
+                             "); the finished measurements are kept: continue with --resume",
+                         failure.status, failure.remedy);
+    }
     results.append(command, std::move(rows));
     left_s -= each.seconds;
     expected_s += each.seconds;
@@ -120,6 +128,7 @@ int report_command(const Arguments& arguments) {
   fs::create_directories(output, error);
   if (error) throw CommandError("cannot make " + output.string() + ": " + error.message());
   {
+    const NotedSignals signals;
     ResultsFile results(file);
     measure(measurements(line.has("quick") ? Extent::Quick : Extent::Full, line.has("allow-weak")),
             results, line.common().quiet);

@@ -25,6 +25,14 @@ void note_signal(int signal) {
   errno = error;
 }
 
+volatile sig_atomic_t noted_signal = 0;
+volatile sig_atomic_t is_from_process = 0;  // and not from the terminal
+
+void note_with_origin(int signal, siginfo_t* info, void*) {
+  noted_signal = signal;
+  is_from_process = info->si_code == SI_USER || info->si_code == SI_TKILL ? 1 : 0;
+}
+
 void install(void (*handler)(int), int flags) {
   struct sigaction action {};
   action.sa_handler = handler;
@@ -60,5 +68,27 @@ StopSignals::~StopSignals() {
 }
 
 int StopSignals::received() { return received_signal; }
+
+NotedSignals::NotedSignals() {
+  noted_signal = 0;
+  struct sigaction action {};
+  action.sa_sigaction = note_with_origin;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+NotedSignals::~NotedSignals() { restore_defaults(); }
+
+int NotedSignals::received() { return noted_signal; }
+
+void NotedSignals::pass_on(pid_t child) {
+  if (noted_signal != 0 && is_from_process != 0) ::kill(child, noted_signal);
+}
+
+void NotedSignals::restore_defaults() {
+  install(SIG_DFL, 0);
+  noted_signal = 0;
+}
 
 }  // namespace tinyot::tools

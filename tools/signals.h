@@ -1,6 +1,8 @@
-// SIGINT and SIGTERM: the first one requests that a job stop at the next unit, a second one ends
-// the process.
+// SIGINT and SIGTERM. To a party: the first one requests that a job stop at the next unit, a second
+// one ends the process. To a process that measures: it ends its parties and cleans up.
 #pragma once
+
+#include <sys/types.h>
 
 #include <stop_token>
 #include <thread>
@@ -23,6 +25,23 @@ class StopSignals {
  private:
   Descriptor read_end_, write_end_;  // of a pipe
   std::thread waiter_;               // a signal handler may not request the stop itself
+};
+
+// For a process with parties as child processes. While an object exists, a signal does not end the
+// process: it is noted, and a wait is interrupted.
+class NotedSignals {
+ public:
+  NotedSignals();
+  ~NotedSignals();
+  NotedSignals(const NotedSignals&) = delete;
+  NotedSignals& operator=(const NotedSignals&) = delete;
+
+  // 0, or the last signal that has arrived.
+  static int received();
+  // Passes the signal on to a child, unless the child has it from the terminal as well.
+  static void pass_on(pid_t child);
+  // In a child, after fork().
+  static void restore_defaults();
 };
 
 }  // namespace tinyot::tools

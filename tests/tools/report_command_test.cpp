@@ -209,6 +209,34 @@ TEST_F(ReportCommand, GoesOnAfterAnInterruption) {
   }
 }
 
+// A signal to the process alone, as from a service manager: it ends its parties, and leaves no
+// store behind.
+TEST_F(ReportCommand, EndsAndCleansUpOnASignal) {
+  const std::filesystem::path temporary = dir_ / "temporary";
+  std::filesystem::create_directories(temporary);
+  const auto stores = [&] {
+    return std::distance(std::filesystem::directory_iterator(temporary), {});
+  };
+  ASSERT_EQ(setenv("TMPDIR", temporary.c_str(), 1), 0);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    for (const Arguments& arguments :
+         {Arguments{"bench", "offline", "--ands", "2^20", "--unit", "2^12"},
+          Arguments{"report", "--quick", "--output", dir_.string(), "--resume"}}) {
+      Process process(TINYOT_BINARY, arguments);
+      for (int tenths = 0; tenths < 300 && stores() == 0; ++tenths)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      process.signal(signal);
+      const Ended ended = process.end();
+      EXPECT_EQ(ended.status, 128 + signal) << ended.err;
+      EXPECT_EQ(stores(), 0);
+      if (arguments[0] == "report") {
+        EXPECT_NE(ended.err.find("continue with --resume"), std::string::npos) << ended.err;
+      }
+    }
+  }
+  unsetenv("TMPDIR");
+}
+
 // With all measurements there, nothing is measured. What cannot be drawn is named, and kept.
 TEST_F(ReportCommand, DrawsWhatHasBeenMeasured) {
   {
