@@ -79,7 +79,7 @@ def phrase(row: Row, field: str) -> str:
     if field in ("stored", "live"):
         return {"stored, yes": "stored", "stored, no": "not stored",
                 "live, yes": "live", "live, no": "from a store"}.get(f"{field}, {value}", value)
-    if field in ("lanes", "threads") and value == "1":
+    if field in ("lanes", "threads", "blocks") and value == "1":
         return f"1 {field[:-1]}"
     if field == "rate_mbit" and value == "unlimited":
         return "unlimited rate"
