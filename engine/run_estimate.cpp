@@ -30,10 +30,7 @@ constexpr std::uint64_t kSampleWidthMax = 65536, kSampleDepthMax = 4096;
 
 // The bytes of `entries` entries of `bits` bits (online/flights.h).
 std::uint64_t bytes_of_flights(std::uint64_t entries, std::uint64_t bits) {
-  const std::uint64_t whole = entries / online::Flights::kEntries,
-                      rest = entries % online::Flights::kEntries;
-  return whole * (kHeaderBytes + bytes_for(bits * online::Flights::kEntries)) +
-         (rest > 0 ? kHeaderBytes + bytes_for(bits * rest) : 0);
+  return online::Flights::messages(entries) * kHeaderBytes + bytes_for(bits * entries);
 }
 
 class MessageCounter final : public circuit::RoundSink {
@@ -81,18 +78,18 @@ class MessageCounter final : public circuit::RoundSink {
   std::optional<std::uint64_t> inputs_sent_;  // of a round without ANDs: the rounds before it
 };
 
-// A run that is small enough to be measured.
-struct Sample {
-  LoadedCircuit circuit;
-  std::uint64_t ands;
-};
+std::uint64_t ands_of(const LoadedCircuit& circuit) {
+  return circuit.cost().ands_of(circuit.lanes());
+}
 
-Sample sample_of(const LoadedCircuit& circuit, const RunEstimate& estimate, MaterialForm form) {
+// A circuit, on its lanes, whose run is small enough to be measured.
+LoadedCircuit sample_of(const LoadedCircuit& circuit, const RunEstimate& estimate,
+                        MaterialForm form) {
   const std::uint64_t most = form == MaterialForm::Triples ? kSampleTriples : kSamplePairs;
   const circuit::CircuitCost& cost = circuit.cost();
   std::size_t lanes = circuit.lanes();
   while (lanes > 1 && cost.ands_of(lanes) > most) lanes /= 2;
-  if (cost.ands_of(lanes) <= most) return {circuit.on_lanes(lanes), cost.ands_of(lanes)};
+  if (cost.ands_of(lanes) <= most) return circuit.on_lanes(lanes);
   const std::uint64_t rounds = std::max<std::uint64_t>(estimate.and_rounds, 1),
                       width = std::clamp<std::uint64_t>(cost.ands / rounds, 1,
                                                         std::min(kSampleWidthMax, most));
@@ -102,16 +99,15 @@ Sample sample_of(const LoadedCircuit& circuit, const RunEstimate& estimate, Mate
   auto random = LoadedCircuit::generated(
       "random:width=" + std::to_string(width) + ",depth=" + std::to_string(depth), lanes);
   ENSURE(random);
-  const std::uint64_t ands = random->cost().ands_of(lanes);
-  return {std::move(*random), ands};
+  return std::move(*random);
 }
 
 // Material for the sample's runs, made in the fastest way there is.
-PreprocessRequest material_request(const Sample& sample, MaterialForm form) {
+PreprocessRequest material_request(const LoadedCircuit& sample, MaterialForm form) {
   PreprocessRequest request;
   request.parameters.profile = form == MaterialForm::Triples ? Profile::Fast : Profile::Nnob12;
   if (form == MaterialForm::Pairs) request.parameters.columns = Columns::Experiment;
-  const Work work = work_of_runs(sample.circuit, form, kSampleRuns);
+  const Work work = work_of_runs(sample, form, kSampleRuns);
   request.ands = work.ands;
   request.inputs = work.inputs;
   return request;
@@ -131,7 +127,7 @@ online::InputValues zeros(const LoadedCircuit& circuit, Party me) {
 
 Work work_of_runs(const LoadedCircuit& circuit, MaterialForm form, std::uint64_t runs) {
   const MaterialCounts of_inputs = online::material_for(circuit.info(), 0, form, circuit.lanes());
-  return {std::max<std::uint64_t>(runs * circuit.cost().ands_of(circuit.lanes()), 1),
+  return {std::max<std::uint64_t>(runs * ands_of(circuit), 1),
           runs * std::max(of_inputs[auth_bits_of(Party::A)], of_inputs[auth_bits_of(Party::B)])};
 }
 
@@ -165,7 +161,7 @@ RunEstimate estimate_run(const LoadedCircuit& circuit, MaterialForm form, std::s
 
 RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstimate& estimate,
                                    MaterialForm form, const net::TcpTimeouts& timeouts) {
-  const Sample sample = sample_of(circuit, estimate, form);
+  const LoadedCircuit sample = sample_of(circuit, estimate, form);
   const TemporaryDirectory dir;
   const auto store_of = [&](Party party) { return dir.path() / std::string(1, letter(party)); };
   const PreprocessRequest material = material_request(sample, form);
@@ -181,7 +177,7 @@ RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstima
   for (std::size_t i = 0; i < kSampleRuns; ++i) {
     auto reports = as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
       const RunRequest request{.party = party, .endpoint = endpoint, .stores = {store_of(party)}};
-      return run(request, sample.circuit, zeros(sample.circuit, party));
+      return run(request, sample, zeros(sample, party));
     });
     runs.push_back(std::move(reports[reports[0].wall_s > reports[1].wall_s ? 0 : 1]));
   }
@@ -189,7 +185,7 @@ RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstima
   const RunReport& median = runs[kSampleRuns / 2];
   const online::RunResult& result = median.result;
   const double scale = static_cast<double>(estimate.ands) /
-                       static_cast<double>(std::max<std::uint64_t>(sample.ands, 1));
+                       static_cast<double>(std::max<std::uint64_t>(ands_of(sample), 1));
   return {scale * result.blocks_s,
           scale * std::max(0.0, median.wall_s - result.blocks_s - result.wire_s)};
 }

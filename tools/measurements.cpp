@@ -147,6 +147,12 @@ void List::blocks() {
 
 }  // namespace
 
+std::string command_of(const Measurement& measurement) {
+  std::string text = "tinyot bench";
+  for (const std::string& word : measurement.bench) text += " " + word;
+  return text;
+}
+
 std::vector<Measurement> measurements(Extent extent, bool weak) {
   List list(extent, weak);
   list.buckets();

@@ -15,6 +15,9 @@ struct Measurement {
   double seconds;   // that it takes, roughly: for the progress
 };
 
+// The whole command line.
+std::string command_of(const Measurement& measurement);
+
 enum class Extent { Quick, Full };
 
 // With `weak`, also buckets that miss every sigma.

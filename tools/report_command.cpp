@@ -55,12 +55,6 @@ int run_program(const Arguments& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::string command_of(const Measurement& measurement) {
-  std::string text = "tinyot bench";
-  for (const std::string& word : measurement.bench) text += " " + word;
-  return text;
-}
-
 // Performs the measurements that the file lacks.
 void measure(const std::vector<Measurement>& list, ResultsFile& results, bool quiet) {
   double left_s = 0, expected_s = 0;

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <map>
 
 #include "base/error.h"
 #include "tools/failure.h"
@@ -27,6 +26,11 @@ std::string origin_of(const Json& row) {
          row.value("machine", Json::object()).value("cpu", "");
 }
 
+bool is_measured(const Json& row) {
+  return row.is_object() && row.contains("command") && row["command"].is_string() &&
+         row.contains("rows") && row["rows"].is_number_unsigned() && row["rows"] > 0;
+}
+
 }  // namespace
 
 ResultsFile::ResultsFile(std::filesystem::path path)
@@ -41,38 +45,33 @@ ResultsFile::ResultsFile(std::filesystem::path path)
 
 void ResultsFile::read() {
   std::ifstream stream(path_);
-  std::map<std::string, std::vector<Json>> found;
-  std::vector<std::string> order;
-  std::size_t number = 0, whole_bytes = 0;
+  const Json here = {{"version", version_text()}, {"machine", machine_json()}};
+  // The rows of a measurement follow each other: only the last one can be incomplete.
+  std::string command;
+  std::uint64_t missing = 0;  // rows of `command`
+  std::size_t number = 0, whole_bytes = 0, bytes = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;
     if (stream.eof()) break;  // cut: without its line feed
-    whole_bytes += line.size() + 1;
     const Json row = Json::parse(line, nullptr, false);
-    if (!row.is_object() || !row.contains("command") || !row.contains("rows"))
+    if (!is_measured(row))
       throw UsageError(path_.string() + ", line " + std::to_string(number) +
                        " is not a measurement: correct it, or use another --output");
-    const Json here = {{"version", version_text()}, {"machine", machine_json()}};
     if (origin_of(row) != origin_of(here))
       throw UsageError(path_.string() + " has results of " + origin_of(row) + ", and this is " +
                        origin_of(here) + ": use another --output");
-    const std::string command = row["command"];
-    if (!found.contains(command)) order.push_back(command);
-    found[command].push_back(row);
-  }
-  std::uint64_t kept_bytes = 0;
-  for (const std::string& command : order) {
-    const std::vector<Json>& rows = found[command];
-    if (rows.size() != rows[0]["rows"]) break;
+    if (missing > 0 && row["command"] != command)
+      throw UsageError(path_.string() + " lacks rows of '" + command + "': use another --output");
+    if (missing == 0) {
+      command = row["command"];
+      missing = row["rows"];
+    }
+    bytes += line.size() + 1;
+    if (--missing > 0) continue;
     commands_.insert(command);
-    kept_bytes += text_of(rows).size();
+    whole_bytes = bytes;
   }
-  // Measurements are appended one after the other: only the last one can be incomplete.
-  if (commands_.size() + 1 < order.size())
-    throw UsageError(path_.string() + " lacks rows of '" + order[commands_.size()] +
-                     "': use another --output");
-  if (commands_.size() == order.size()) kept_bytes = whole_bytes;
-  if (::ftruncate(file_.get(), static_cast<off_t>(kept_bytes)) != 0)
+  if (::ftruncate(file_.get(), static_cast<off_t>(whole_bytes)) != 0)
     throw CommandError("cannot write " + path_.string() + ": " + std::strerror(errno));
 }
 

@@ -241,11 +241,8 @@ TEST_F(ReportCommand, EndsAndCleansUpOnASignal) {
 TEST_F(ReportCommand, DrawsWhatHasBeenMeasured) {
   {
     ResultsFile results(file());
-    for (const Measurement& each : tools::measurements(Extent::Quick, false)) {
-      std::string command = "tinyot bench";
-      for (const std::string& word : each.bench) command += " " + word;
-      results.append(command, rows(1));
-    }
+    for (const Measurement& each : tools::measurements(Extent::Quick, false))
+      results.append(command_of(each), rows(1));
   }
   const std::string before = content();
   const Ended ended =
