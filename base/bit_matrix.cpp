@@ -164,6 +164,43 @@ void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, Block* colu
   wipe(blocks, sizeof blocks);
 }
 
+void transpose_to_rows(const Block* columns, std::size_t count, std::size_t first,
+                       BitMatrix& matrix) {
+  const hn::CappedTag<std::uint64_t, 8> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr std::size_t kMaxLanes = hn::MaxLanes(d);
+  const std::size_t lanes = hn::Lanes(d), row_words = matrix.row_words();
+  alignas(64) std::uint64_t halves[2][64][kMaxLanes] = {};
+  alignas(64) Block blocks[kMaxLanes] = {};  // one column of each matrix
+  V rows[64];
+  for (std::size_t done = 0; done < count; done += 64 * lanes) {
+    const std::size_t matrices = HWY_MIN(lanes, (count - done) / 64);
+    for (std::size_t j = 0; j < 64; ++j) {
+      for (std::size_t lane = 0; lane < matrices; ++lane)
+        blocks[lane] = columns[done + 64 * lane + j];
+      V low, high;
+      hn::LoadInterleaved2(d, reinterpret_cast<const std::uint64_t*>(blocks), low, high);
+      hn::Store(low, d, halves[0][j]);
+      hn::Store(high, d, halves[1][j]);
+    }
+    for (std::size_t half = 0; half < 2; ++half) {
+      transpose_lanes(d, halves[half][0], kMaxLanes, rows);
+      std::uint64_t* out = matrix.words().data() + 64 * half * row_words + (first + done) / 64;
+      for (std::size_t r = 0; r < 64; ++r, out += row_words) {
+        if (matrices == lanes) {
+          hn::StoreU(rows[r], d, out);
+        } else {
+          hn::Store(rows[r], d, halves[half][r]);
+          std::memcpy(out, halves[half][r], matrices * sizeof(std::uint64_t));
+        }
+      }
+    }
+  }
+  wipe(rows, sizeof rows);
+  wipe(halves, sizeof halves);
+  wipe(blocks, sizeof blocks);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tinyot
 HWY_AFTER_NAMESPACE();
@@ -197,6 +234,14 @@ HWY_EXPORT(transpose_to_blocks);
 void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, std::span<Block> columns) {
   ENSURE(matrix.rows() == kKappa && first % 64 == 0 && first + columns.size() <= matrix.columns());
   HWY_DYNAMIC_DISPATCH(transpose_to_blocks)(matrix, first, columns.data(), columns.size());
+}
+
+HWY_EXPORT(transpose_to_rows);
+
+void transpose_to_rows(std::span<const Block> columns, std::size_t first, BitMatrix& matrix) {
+  ENSURE(matrix.rows() == kKappa && first % 64 == 0 && columns.size() % 64 == 0 &&
+         first + columns.size() <= matrix.columns());
+  HWY_DYNAMIC_DISPATCH(transpose_to_rows)(columns.data(), columns.size(), first, matrix);
 }
 
 }  // namespace tinyot

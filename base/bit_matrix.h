@@ -76,5 +76,8 @@ void transpose_to_blocks(const BitMatrix& matrix, std::size_t first, std::span<B
 inline void transpose_to_blocks(const BitMatrix& matrix, std::span<Block> columns) {
   transpose_to_blocks(matrix, 0, columns);
 }
+// The inverse: other columns stay as they are.
+// Shapes: as above, and the number of blocks is a multiple of 64.
+void transpose_to_rows(std::span<const Block> columns, std::size_t first, BitMatrix& matrix);
 
 }  // namespace tinyot

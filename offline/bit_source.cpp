@@ -23,16 +23,19 @@ void BitSource::make(MineView mine, PeersView peers) {
   std::vector<Placed> batches;
   for (std::size_t first = 0; first < mine.size(); first += kBatchBits)
     batches.push_back({next(std::min(kBatchBits, mine.size() - first)), first});
+  const auto mine_of = [&](const Placed& placed) {
+    return mine.part(placed.first, placed.batch.bits);
+  };
   in_steps(
       batches, ahead_,
       [&](const Placed& placed) {
-        mac_holder_.send_corrections(placed.batch, {{mine.part(placed.first, placed.batch.bits)}});
+        mac_holder_.send_corrections(placed.batch, {{mine_of(placed)}});
       },
       [&](const Placed& placed) {
         key_holder_.receive_corrections(placed.batch,
                                         {{peers.subspan(placed.first, placed.batch.bits)}});
       },
-      [&](const Placed& placed) { mac_holder_.answer(placed.batch); },
+      [&](const Placed& placed) { mac_holder_.answer(placed.batch, {{mine_of(placed)}}); },
       [&](const Placed& placed) { key_holder_.verify(placed.batch); });
 }
 

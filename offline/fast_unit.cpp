@@ -45,8 +45,8 @@ class FastUnit final : public MadeUnit {
 
   // x, y and r of a piece.
   std::array<SharedView, 3> columns(const Piece& piece);
-  void send_corrections(const Piece& piece);
-  void receive_corrections(const Piece& piece);
+  std::array<MineView, 3> mine_of(const Piece& piece);
+  std::array<PeersView, 3> peers_of(const Piece& piece);
 
   checks::Session& session_;
   UnitRequest request_;
@@ -97,16 +97,14 @@ std::array<SharedView, 3> FastUnit::columns(const Piece& piece) {
           layer.z.view().part(piece.chunk)};
 }
 
-void FastUnit::send_corrections(const Piece& piece) {
-  std::vector<MineView> mine;
-  for (const SharedView& column : columns(piece)) mine.push_back(column.mine);
-  source_->mac_holder().send_corrections(piece.batch, mine);
+std::array<MineView, 3> FastUnit::mine_of(const Piece& piece) {
+  const auto [x, y, r] = columns(piece);
+  return {x.mine, y.mine, r.mine};
 }
 
-void FastUnit::receive_corrections(const Piece& piece) {
-  std::vector<PeersView> peers;
-  for (const SharedView& column : columns(piece)) peers.push_back(column.peers);
-  source_->key_holder().receive_corrections(piece.batch, peers);
+std::array<PeersView, 3> FastUnit::peers_of(const Piece& piece) {
+  const auto [x, y, r] = columns(piece);
+  return {x.peers, y.peers, r.peers};
 }
 
 void FastUnit::make_layers(BulkTurns& bulk) {
@@ -118,11 +116,13 @@ void FastUnit::make_layers(BulkTurns& bulk) {
       [&](const Piece& piece) {
         if (piece.layer == layers_.size())
           layers_.push_back(pool_.take(size_, request_.plan.bucket));
-        send_corrections(piece);
+        source_->mac_holder().send_corrections(piece.batch, mine_of(piece));
         if (&piece == &all.back()) bulk.end();
       },
-      [&](const Piece& piece) { receive_corrections(piece); },
-      [&](const Piece& piece) { source_->mac_holder().answer(piece.batch); },
+      [&](const Piece& piece) {
+        source_->key_holder().receive_corrections(piece.batch, peers_of(piece));
+      },
+      [&](const Piece& piece) { source_->mac_holder().answer(piece.batch, mine_of(piece)); },
       [&](const Piece& piece) {
         source_->key_holder().verify(piece.batch);
         const auto [x, y, r] = columns(piece);

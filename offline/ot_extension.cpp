@@ -182,13 +182,14 @@ OtReceiver::OtReceiver(checks::Session& session, const FullTrees& trees, std::ui
 // finish(batch) when it is time to read the sender's message for it.
 template <class Use, class Finish>
 void OtReceiver::stream(std::size_t count, Use use, Finish finish) {
+  const auto made = [&](const OtBatch& batch) {
+    return waiting_.view(batch.slot(), batch.bits.bits);
+  };
   in_steps(
       batches_of(count, batches_), kOtBatchesAhead,
+      [&](const OtBatch& batch) { mac_holder_.send_corrections(batch.bits, {{made(batch)}}); },
       [&](const OtBatch& batch) {
-        mac_holder_.send_corrections(batch.bits, {{waiting_.view(batch.slot(), batch.bits.bits)}});
-      },
-      [&](const OtBatch& batch) {
-        mac_holder_.answer(batch.bits);
+        mac_holder_.answer(batch.bits, {{made(batch)}});
         use(batch, waiting_.view(batch.slot(), batch.count),
             hash_of(session_, session_.me(), domain_, batch));
       },

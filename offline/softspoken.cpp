@@ -39,6 +39,10 @@ std::uint32_t bits_from(Block block, std::size_t first) {
   return static_cast<std::uint32_t>((first < 64 ? block.lo : block.hi) >> (first % 64));
 }
 
+std::span<std::uint64_t> as_words(std::span<Block> blocks) {
+  return {reinterpret_cast<std::uint64_t*>(blocks.data()), 2 * blocks.size()};
+}
+
 // The rows of a matrix that belong to a tree.
 struct TreeRows {
   TreeRows(BitMatrix& matrix, const TreeShape& shape, std::size_t tree) : k(shape.k) {
@@ -78,49 +82,61 @@ SoftSpokenMacHolder::SoftSpokenMacHolder(checks::Session& session, const FullTre
                                          std::uint64_t domain)
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), domain_(domain) {}
 
+void SoftSpokenMacHolder::resize_rows(std::size_t blocks) {
+  if (u_.size() == blocks) return;
+  u_.resize(blocks);
+  v_ = BitMatrix(kKappa, 128 * blocks);
+}
+
 void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch,
                                            std::span<const MineView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
-  Rows rows;
-  if (spare_) rows = std::move(*std::exchange(spare_, std::nullopt));
-  if (rows.u.size() != blocks)
-    rows = {SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
+  resize_rows(blocks);
   corrections_.resize((shape_.trees() - 1) * blocks);
   leaf_strings_.resize(shape_.leaves() * blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
-    const std::span<Block> u = tree == 0
-                                   ? std::span(rows.u)
-                                   : std::span(corrections_).subspan((tree - 1) * blocks, blocks);
+    const std::span<Block> u =
+        tree == 0 ? std::span(u_) : std::span(corrections_).subspan((tree - 1) * blocks, blocks);
     expansion.fill(tree, 0, blocks, leaf_strings_);
-    subset_sums(shape_.k, leaf_strings_, tree == 0 ? std::span<const Block>() : rows.u, u,
-                TreeRows(rows.v, shape_, tree));
+    subset_sums(shape_.k, leaf_strings_, tree == 0 ? std::span<const Block>() : u_, u,
+                TreeRows(v_, shape_, tree));
   }
   net::send_words(session_.channel(), kRowCorrections, std::span<const Block>(corrections_));
   std::size_t first = 0;
   for (const MineView& part : out) {
-    copy_bits({reinterpret_cast<const std::uint64_t*>(rows.u.data()), 2 * blocks}, first, part.bits,
-              0, part.size());
-    transpose_to_blocks(rows.v, first, as_blocks(part.macs));
+    copy_bits(as_words(u_), first, part.bits, 0, part.size());
+    transpose_to_blocks(v_, first, as_blocks(part.macs));
     first += part.size();
   }
   ENSURE(first == batch.bits);
-  waiting_.push(std::move(rows));
+  SecretVector<Block> mask(1 + kKappa);
+  mask[0] = u_.back();
+  for (std::size_t r = 0; r < kKappa; ++r) mask[1 + r] = v_.row_blocks(r)[blocks - 1];
+  masks_.push(std::move(mask));
 }
 
-void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch) {
-  Rows rows = std::move(waiting_.front());
-  waiting_.pop();
+void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch, std::span<const MineView> made) {
+  const std::size_t blocks = blocks_of(batch) - 1;
+  resize_rows(blocks + 1);
+  std::size_t first = 0;
+  for (const MineView& part : made) {
+    copy_bits(part.bits, 0, as_words(u_), first, part.size());
+    transpose_to_rows(as_blocks(part.macs), first, v_);
+    first += part.size();
+  }
+  ENSURE(first == batch.bits);
+  SecretVector<Block> answer = std::move(masks_.front());
+  masks_.pop();
   const auto chi =
       coefficients(session_, session_.me(), batch,
                    net::recv_object<crypto::PublicSeed>(session_.channel(), kChallenge));
-  Answer answer;
-  answer[0] = combined(chi, rows.u);
+  const auto selected = std::span(chi).first(blocks);
+  answer[0] ^= combined(selected, std::span(u_).first(blocks));
   for (std::size_t r = 0; r < kKappa; ++r)
-    answer[1 + r] = combined(chi, rows.v.row_blocks(r).first(chi.size()));
-  net::send_object(session_.channel(), kAnswer, answer);
-  spare_ = std::move(rows);
+    answer[1 + r] ^= combined(selected, v_.row_blocks(r).first(blocks));
+  net::send_words(session_.channel(), kAnswer, std::span<const Block>(answer));
 }
 
 SoftSpokenKeyHolder::SoftSpokenKeyHolder(checks::Session& session, const PuncturedTrees& trees,

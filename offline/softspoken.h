@@ -13,7 +13,6 @@
 // V_r^(m+1) + sum chi_j.V_r^(j), and the key holder compares W~_r with V~_r ^ Delta_r.u~.
 #pragma once
 
-#include <optional>
 #include <queue>
 #include <vector>
 
@@ -49,24 +48,24 @@ class SoftSpokenMacHolder {
   // the last a multiple of 64. Wire: sends (N - 1) (bits + 128) / 8 bytes.
   void send_corrections(const SoftSpokenBatch& batch, std::span<const MineView> out);
 
-  // Answers the challenge for the batch. The bits may be used when this has been sent.
+  // Answers the challenge for the batch, from the same bits and MACs, which are as they were made.
+  // They may be used when this has been sent.
   // Wire: receives 32 bytes, sends 129 blocks.
-  void answer(const SoftSpokenBatch& batch);
+  void answer(const SoftSpokenBatch& batch, std::span<const MineView> made);
 
  private:
-  struct Rows {
-    SecretVector<Block> u;  // with the mask
-    BitMatrix v;
-  };
+  void resize_rows(std::size_t blocks);
 
   checks::Session& session_;
   TreeShape shape_;
   crypto::PrgRows leaves_;
   std::uint64_t domain_;
-  std::queue<Rows> waiting_;  // whose challenges have not arrived
-  // For reuse. Once messages are in flight, rows are taken and given back in turn.
-  std::optional<Rows> spare_;
-  SecretVector<Block> corrections_, leaf_strings_;
+  // The answers without what the challenge selects: u^(m+1), V^(m+1). Of the batches whose
+  // challenges have not arrived. Rows are not kept for them: they are the transposed MACs.
+  std::queue<SecretVector<Block>> masks_;
+  // For reuse: of one batch.
+  SecretVector<Block> u_, corrections_, leaf_strings_;
+  BitMatrix v_;
 };
 
 // Role: key holder.

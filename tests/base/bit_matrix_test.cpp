@@ -118,6 +118,29 @@ TEST_F(EveryTarget, TransposeOfAWindowIsThatPartOfTheWhole) {
   }
 }
 
+TEST_F(EveryTarget, TransposeToRowsIsTheInverseAndLeavesOtherColumnsUnchanged) {
+  for (const std::size_t columns : {64u, 192u, 512u, 576u, 1088u, 1600u}) {
+    const BitMatrix matrix = random_matrix(128, columns, columns),
+                    before = random_matrix(128, columns, columns + 1);
+    for_each_target([&] {
+      for (std::size_t first = 0; first < columns; first += 64) {
+        for (std::size_t count = 0; first + count <= columns; count += 64) {
+          std::vector<Block> part(count);
+          transpose_to_blocks(matrix, first, part);
+          BitMatrix target = before;
+          transpose_to_rows(part, first, target);
+          for (std::size_t r = 0; r < 128; ++r)
+            for (std::size_t word = 0; word < target.row_words(); ++word)
+              ASSERT_EQ(target.row(r)[word],
+                        (word >= first / 64 && word < (first + count) / 64 ? matrix : before)
+                            .row(r)[word])
+                  << r << ", " << word << ": " << first << " + " << count;
+        }
+      }
+    });
+  }
+}
+
 TEST(BitMatrix, RejectsWrongShapes) {
   BitMatrix left = random_matrix(128, 64, 1), right = random_matrix(65, 128, 2), product(128, 128);
   EXPECT_THROW(LeftFactor(left).multiply(right, product), std::logic_error);
@@ -125,6 +148,10 @@ TEST(BitMatrix, RejectsWrongShapes) {
   EXPECT_THROW(transpose_to_blocks(product, too_many), std::logic_error);
   EXPECT_THROW(transpose_to_blocks(BitMatrix(127, 128), std::span(too_many).first(1)),
                std::logic_error);
+  const std::vector<Block> columns(64);
+  EXPECT_THROW(transpose_to_rows(columns, 128, product), std::logic_error);
+  EXPECT_THROW(transpose_to_rows(columns, 32, product), std::logic_error);
+  EXPECT_THROW(transpose_to_rows(std::span(columns).first(63), 0, product), std::logic_error);
 }
 
 }  // namespace

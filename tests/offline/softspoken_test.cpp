@@ -51,15 +51,16 @@ Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint
         AuthBitsPeers& peers = made.peers[me] = AuthBitsPeers(bits);
         SoftSpokenMacHolder holder(session, made.trees[me].mine, 3);
         SoftSpokenKeyHolder checker(session, made.trees[me].peers, 3);
+        const auto mine_of = [&](const PlacedBatch& placed) {
+          return in_three(mine.view(placed.first, placed.batch.bits), placed.batch.bits,
+                          [](MineView all, std::size_t first, std::size_t count) {
+                            return all.part(first, count);
+                          });
+        };
         in_steps(
             batches_of(bits), ahead,
             [&](const PlacedBatch& placed) {
-              holder.send_corrections(
-                  placed.batch,
-                  in_three(mine.view(placed.first, placed.batch.bits), placed.batch.bits,
-                           [](MineView all, std::size_t first, std::size_t count) {
-                             return all.part(first, count);
-                           }));
+              holder.send_corrections(placed.batch, mine_of(placed));
             },
             [&](const PlacedBatch& placed) {
               checker.receive_corrections(
@@ -69,7 +70,7 @@ Bits make(std::uint32_t k, std::size_t bits, Party cheater = Party::A, std::uint
                              return all.subspan(first, count);
                            }));
             },
-            [&](const PlacedBatch& placed) { holder.answer(placed.batch); },
+            [&](const PlacedBatch& placed) { holder.answer(placed.batch, mine_of(placed)); },
             [&](const PlacedBatch& placed) { checker.verify(placed.batch); });
       },
       options_with(cheater, seed, deviation), false);
@@ -158,7 +159,7 @@ TEST(SoftSpoken, PartsOfASessionMakeDifferentBits) {
       const SoftSpokenBatch batch{0, 128};
       holder.send_corrections(batch, {{mine.view()}});
       checker.receive_corrections(batch, {{peers.view()}});
-      holder.answer(batch);
+      holder.answer(batch, {{mine.view()}});
       checker.verify(batch);
       if (session.me() == Party::A) of[domain] = std::move(mine);
     }
@@ -286,7 +287,7 @@ TEST(SoftSpoken, MatchesTheDocumentedCost) {
       holder.send_corrections(batch, {{mine.view()}});
       EXPECT_EQ(sent() - before, 16 + (n - 1) * (kBits + 128) / 8);
       checker.receive_corrections(batch, {{peers.view()}});
-      holder.answer(batch);
+      holder.answer(batch, {{mine.view()}});
       EXPECT_EQ(sent() - before, 16 + (n - 1) * (kBits + 128) / 8 + 16 + 32 + 16 + 129 * 16);
       checker.verify(batch);
     });
