@@ -1,14 +1,15 @@
 #include "crypto/aead.h"
 
-#include <cryptopp/aes.h>
-#include <cryptopp/gcm.h>
 #include <cryptopp/hkdf.h>
 #include <cryptopp/hmac.h>
 #include <cryptopp/misc.h>
 #include <cryptopp/sha.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
 
-#include <algorithm>
+#include <climits>
 #include <cstring>
+#include <memory>
 
 #include "base/error.h"
 #include "crypto/use_ledger.h"
@@ -35,18 +36,70 @@ std::span<const std::byte> bytes_of_text(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
+void require(bool done) {
+  if (!done) throw Error(ErrorClass::Other, "OpenSSL cannot encrypt with AES-256-GCM");
+}
+
+const EVP_CIPHER* aes_256_gcm() {
+  static const std::unique_ptr<EVP_CIPHER, decltype(&EVP_CIPHER_free)> cipher(
+      EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr), &EVP_CIPHER_free);
+  require(cipher != nullptr);
+  return cipher.get();
+}
+
+const unsigned char* octets(std::span<const std::byte> bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
+}
+
+// One use of a key and a nonce. Key and state are wiped on destruction.
+class Cipher {
+ public:
+  enum class Direction { Open, Seal };
+
+  Cipher(Direction direction, const SealKey& key, const SealNonce& nonce)
+      : context_(EVP_CIPHER_CTX_new(), &EVP_CIPHER_CTX_free) {
+    require(context_ && EVP_CipherInit_ex2(get(), aes_256_gcm(), octets(key.bytes), octets(nonce),
+                                           static_cast<int>(direction), nullptr) == 1);
+  }
+
+  EVP_CIPHER_CTX* get() { return context_.get(); }
+
+  void authenticate(std::span<const std::byte> bytes) { update(bytes, nullptr); }
+  void process(std::span<const std::byte> in, std::span<std::byte> out) {
+    update(in, reinterpret_cast<unsigned char*>(out.data()));
+  }
+  // False if the tag to be checked is wrong.
+  bool finish() {
+    unsigned char nothing[16];
+    int length = 0;
+    const bool done = EVP_CipherFinal_ex(get(), nothing, &length) == 1;
+    if (!done) ERR_clear_error();  // so that this thread's TLS does not find it
+    return done;
+  }
+
+ private:
+  void update(std::span<const std::byte> in, unsigned char* out) {
+    ENSURE(in.size() <= INT_MAX);
+    int length = 0;
+    require(in.empty() ||
+            EVP_CipherUpdate(get(), out, &length, octets(in), static_cast<int>(in.size())) == 1);
+  }
+
+  std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> context_;
+};
+
 }  // namespace
 
 SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
              std::span<const std::byte> plain, std::span<std::byte> sealed) {
   ENSURE(plain.size() == sealed.size());
   note_nonce(key, nonce);
-  CryptoPP::GCM<CryptoPP::AES>::Encryption cipher;
-  cipher.SetKeyWithIV(data_of(key.bytes), key.bytes.size(), data_of(nonce), nonce.size());
+  Cipher cipher(Cipher::Direction::Seal, key, nonce);
+  cipher.authenticate(context);
+  cipher.process(plain, sealed);
   SealTag tag;
-  cipher.EncryptAndAuthenticate(writable(sealed), writable(tag), tag.size(), data_of(nonce),
-                                static_cast<int>(nonce.size()), data_of(context), context.size(),
-                                data_of(plain), plain.size());
+  require(cipher.finish() &&
+          EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data()) == 1);
   return tag;
 }
 
@@ -54,11 +107,13 @@ bool open_sealed(const SealKey& key, const SealNonce& nonce, std::span<const std
                  std::span<const std::byte> sealed, const SealTag& tag,
                  std::span<std::byte> plain) {
   ENSURE(plain.size() == sealed.size());
-  CryptoPP::GCM<CryptoPP::AES>::Decryption cipher;
-  cipher.SetKeyWithIV(data_of(key.bytes), key.bytes.size(), data_of(nonce), nonce.size());
-  const bool is_genuine = cipher.DecryptAndVerify(
-      writable(plain), data_of(tag), tag.size(), data_of(nonce), static_cast<int>(nonce.size()),
-      data_of(context), context.size(), data_of(sealed), sealed.size());
+  Cipher cipher(Cipher::Direction::Open, key, nonce);
+  cipher.authenticate(context);
+  cipher.process(sealed, plain);
+  SealTag expected = tag;
+  require(EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_SET_TAG, expected.size(),
+                              expected.data()) == 1);
+  const bool is_genuine = cipher.finish();
   if (!is_genuine) wipe(plain.data(), plain.size());
   return is_genuine;
 }

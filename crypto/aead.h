@@ -1,4 +1,4 @@
-// Sealing of stored data: AES-256-GCM, HKDF-SHA256 and HMAC-SHA256 (Crypto++).
+// Sealing of stored data: AES-256-GCM (OpenSSL), HKDF-SHA256 and HMAC-SHA256 (Crypto++).
 #pragma once
 
 #include <array>

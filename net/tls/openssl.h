@@ -1,5 +1,5 @@
-// Owning pointers to OpenSSL's objects, and its errors as text. OpenSSL is not used outside this
-// folder.
+// Owning pointers to OpenSSL's objects, and its errors as text. Connections use OpenSSL
+// in this folder only.
 #pragma once
 
 #include <openssl/bio.h>
