@@ -29,7 +29,7 @@ constexpr std::uint64_t kWaitingWorkers = 2;
 // Round trips in which a unit waits for its peer, and those of the set-up: measured, as tests do.
 constexpr double kFastRoundTrips = 10, kFastSetUpRoundTrips = 3;
 constexpr double kNnob12RoundTrips = 10.5, kNnob12SetUpRoundTrips = 4;
-constexpr std::uint64_t kWindowCopies = 3;
+constexpr std::uint64_t kWindowCopies = 2;
 constexpr std::uint64_t kEmptyStoreBytes = 84 << 10;  // the store's own pages
 
 std::uint64_t leaky_bytes(std::uint64_t objects) {
@@ -130,7 +130,7 @@ std::uint64_t waiting_bytes(const SecurityParameters& params, std::uint64_t unit
 }
 
 // What a worker holds of batches or chunks whose answers take `latency`, beyond what it holds
-// anyway: rows of MACs or strings, and what waits to be sent or read.
+// anyway: strings, and what waits to be sent or read.
 std::uint64_t window_bytes(const SecurityParameters& params, std::chrono::nanoseconds latency) {
   const offline::Pace pace(latency);
   const offline::PieceCost piece = params.profile() == Profile::Fast
