@@ -75,17 +75,6 @@ MaterialBatch BatchQueue::take(MaterialKind kind, Party me, std::size_t count) {
   return batch;
 }
 
-void BatchQueue::trim(Party me, std::uint64_t count_max) {
-  if (dropped_ == 0) return;
-  const MaterialBatch& front = *batches_.front();
-  const std::size_t rest = front.count - dropped_;
-  if (rest >= count_max || rest > front.count / 2) return;
-  auto shorter = std::make_shared<MaterialBatch>(front.kind, me, rest);
-  copy_objects(front, dropped_, rest, *shorter, 0);
-  batches_.front() = std::move(shorter);
-  dropped_ = 0;
-}
-
 std::uint64_t BatchQueues::bytes() const {
   std::uint64_t total = 0;
   for (const BatchQueue& queue : of) total += queue.bytes();

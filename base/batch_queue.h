@@ -30,6 +30,10 @@ class BatchQueue {
 
   std::uint64_t count() const { return count_; }  // of objects
   std::size_t batches() const { return batches_.size(); }
+  // Objects that are left of the first batch.
+  std::size_t first_count() const {
+    return batches_.empty() ? 0 : batches_.front()->count - dropped_;
+  }
   // Bytes of the objects, if all batches have the columns of the first one.
   std::uint64_t bytes() const;
 
@@ -39,10 +43,6 @@ class BatchQueue {
 
   // The next `count` objects. A batch that is taken exactly as it was pushed is moved, not copied.
   MaterialBatch take(MaterialKind kind, Party me, std::size_t count);
-
-  // Copies what is left of the first batch if that is less than half of it and fewer than
-  // `count_max` objects, so that a small remainder does not keep a large batch in memory.
-  void trim(Party me, std::uint64_t count_max);
 
  private:
   std::deque<std::shared_ptr<MaterialBatch>> batches_;

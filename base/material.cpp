@@ -56,10 +56,28 @@ MaterialBatch::MaterialBatch(MaterialKind kind_of_batch, Party me, std::size_t o
   for (std::size_t column = 0; column < shape.shares; ++column) shares.emplace_back(objects);
 }
 
+namespace {
+
+std::uint64_t bytes_of_columns(const MaterialShape& shape, std::size_t count) {
+  const std::size_t with_bits = columns_with_bits(shape);
+  return count * (with_bits + shape.peers) * sizeof(Block) +
+         with_bits * words_for(count) * sizeof(std::uint64_t);
+}
+
+}  // namespace
+
+std::uint64_t bytes_of(MaterialKind kind, Party me, std::size_t count) {
+  return bytes_of_columns(shape_of(kind, me), count);
+}
+
 std::uint64_t bytes_of(const MaterialBatch& batch) {
-  const std::size_t with_bits = batch.mine.size() + batch.shares.size();
-  return batch.count * (with_bits + batch.peers.size()) * sizeof(Block) +
-         with_bits * words_for(batch.count) * sizeof(std::uint64_t);
+  return bytes_of_columns({batch.mine.size(), batch.peers.size(), batch.shares.size()},
+                          batch.count);
+}
+
+std::size_t full_batch(MaterialKind kind) {
+  const std::uint64_t of_64 = std::max(bytes_of(kind, Party::A, 64), bytes_of(kind, Party::B, 64));
+  return kBatchBytesMax / of_64 * 64;
 }
 
 void copy_objects(const MaterialBatch& source, std::size_t from, std::size_t count,

@@ -58,8 +58,16 @@ struct ReferenceBits {
   MaterialBatch bits_a, bits_b;
 };
 
-// Bytes of the batch's columns in memory.
+// Bytes of the columns of a batch, in memory and in the store.
+std::uint64_t bytes_of(MaterialKind kind, Party me, std::size_t count);
 std::uint64_t bytes_of(const MaterialBatch& batch);
+
+// The largest batch that the store keeps in one piece: 64 pages of its file, less the page header
+// of 16 bytes. It fits into the processor's cache, and little is copied when a run ends within it.
+inline constexpr std::uint64_t kBatchBytesMax = 64 * 4096 - 16;
+// Objects in a full batch, a multiple of 64, the same for both parties. Material that is poured,
+// stored and drawn in full batches is not copied on its way.
+std::size_t full_batch(MaterialKind kind);
 
 // The columns with bits: mine, then the shared ones.
 inline std::size_t columns_with_bits(const MaterialShape& shape) {
@@ -120,6 +128,10 @@ class MaterialSource {
  public:
   virtual ~MaterialSource() = default;
   virtual MaterialBatch draw(MaterialKind kind, std::size_t count) = 0;
+  // The same, but may return fewer objects, at least one: as many as can be drawn without copying.
+  virtual MaterialBatch draw_some(MaterialKind kind, std::size_t count) {
+    return draw(kind, count);
+  }
 
   // The number of objects that can be drawn without waiting.
   virtual std::uint64_t ready(MaterialKind) { return ~std::uint64_t{0}; }

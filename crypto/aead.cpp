@@ -91,31 +91,51 @@ class Cipher {
 }  // namespace
 
 SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
-             std::span<const std::byte> plain, std::span<std::byte> sealed) {
-  ENSURE(plain.size() == sealed.size());
+             std::span<const std::span<const std::byte>> plain, std::span<std::byte> sealed) {
   note_nonce(key, nonce);
   Cipher cipher(Cipher::Direction::Seal, key, nonce);
   cipher.authenticate(context);
-  cipher.process(plain, sealed);
+  for (const std::span<const std::byte> part : plain) {
+    ENSURE(part.size() <= sealed.size());
+    cipher.process(part, sealed.first(part.size()));
+    sealed = sealed.subspan(part.size());
+  }
+  ENSURE(sealed.empty());
   SealTag tag;
   require(cipher.finish() &&
           EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_GET_TAG, tag.size(), tag.data()) == 1);
   return tag;
 }
 
+SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
+             std::span<const std::byte> plain, std::span<std::byte> sealed) {
+  return seal(key, nonce, context, std::span(&plain, 1), sealed);
+}
+
 bool open_sealed(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
                  std::span<const std::byte> sealed, const SealTag& tag,
-                 std::span<std::byte> plain) {
-  ENSURE(plain.size() == sealed.size());
+                 std::span<const std::span<std::byte>> plain) {
   Cipher cipher(Cipher::Direction::Open, key, nonce);
   cipher.authenticate(context);
-  cipher.process(sealed, plain);
+  for (const std::span<std::byte> part : plain) {
+    ENSURE(part.size() <= sealed.size());
+    cipher.process(sealed.first(part.size()), part);
+    sealed = sealed.subspan(part.size());
+  }
+  ENSURE(sealed.empty());
   SealTag expected = tag;
   require(EVP_CIPHER_CTX_ctrl(cipher.get(), EVP_CTRL_AEAD_SET_TAG, expected.size(),
                               expected.data()) == 1);
   const bool is_genuine = cipher.finish();
-  if (!is_genuine) wipe(plain.data(), plain.size());
+  if (!is_genuine)
+    for (const std::span<std::byte> part : plain) wipe(part.data(), part.size());
   return is_genuine;
+}
+
+bool open_sealed(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
+                 std::span<const std::byte> sealed, const SealTag& tag,
+                 std::span<std::byte> plain) {
+  return open_sealed(key, nonce, context, sealed, tag, std::span(&plain, 1));
 }
 
 SealKey derive_key(std::span<const std::byte> secret, std::span<const std::byte> salt,

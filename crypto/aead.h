@@ -28,10 +28,17 @@ using SealTag = std::array<std::byte, 16>;
 SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
              std::span<const std::byte> plain, std::span<std::byte> sealed);
 
+// The same for a plaintext that is in several places: they are sealed as if they were contiguous.
+SealTag seal(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
+             std::span<const std::span<const std::byte>> plain, std::span<std::byte> sealed);
+
 // The inverse of seal. Returns false, with zeros in `plain`, unless key, nonce, context, tag and
 // `sealed` are those of one call to seal.
 bool open_sealed(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
                  std::span<const std::byte> sealed, const SealTag& tag, std::span<std::byte> plain);
+bool open_sealed(const SealKey& key, const SealNonce& nonce, std::span<const std::byte> context,
+                 std::span<const std::byte> sealed, const SealTag& tag,
+                 std::span<const std::span<std::byte>> plain);
 
 // HKDF-SHA256 (RFC 5869).
 SealKey derive_key(std::span<const std::byte> secret, std::span<const std::byte> salt,

@@ -90,7 +90,8 @@ UnitEstimate estimate_nnob12(const SecurityParameters& params,
   estimate.memory_bytes =
       bits + std::max(permutations + 4 * bytes_for((request.plan.bucket - 1) * ands), keys + chunk);
   if (params.material() == MaterialForm::Triples) {
-    estimate.bytes_sent += bytes_for(3 * ands) + 2 * chunks_in(ands, offline::kPourCount) * kHeader;
+    estimate.bytes_sent +=
+        bytes_for(3 * ands) + 2 * chunks_in(ands, offline::kChunkObjects) * kHeader;
     estimate.memory_bytes += ands * material_of_and(params).block_bytes + 3 * bytes_for(ands);
   }
   return estimate;

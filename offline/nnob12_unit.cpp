@@ -15,7 +15,7 @@ namespace {
 constexpr PieceCost kCostOfChunk{
     .time = std::chrono::milliseconds(10), .bytes = 112 * kChunkObjects, .ahead = 2};
 constexpr PieceCost kCostOfTriples{
-    .time = std::chrono::milliseconds(10), .bytes = 256 * kPourCount, .ahead = 1};
+    .time = std::chrono::milliseconds(10), .bytes = 256 * kChunkObjects, .ahead = 1};
 
 class Nnob12Unit final : public MadeUnit {
  public:
@@ -149,7 +149,7 @@ void Nnob12Unit::make_triples() {
                                    request_.plan.ands);
   ProductTriples products(session_);
   in_steps(
-      object_chunks(request_.plan.ands, kPourCount), pace_.ahead(kCostOfTriples),
+      object_chunks(request_.plan.ands), pace_.ahead(kCostOfTriples),
       [&](const ObjectChunk& chunk) {
         products.reveal_first(folded({chunk.first, chunk.count}));
       },
@@ -161,8 +161,7 @@ void Nnob12Unit::make_triples() {
 }
 
 void Nnob12Unit::pour(const checks::SettledCheck&, MaterialSink& sink) {
-  for (const ObjectChunk& chunk :
-       object_chunks(triples_.empty() ? request_.plan.ands : 0, kPourCount)) {
+  for (const ObjectChunk& chunk : object_chunks(triples_.empty() ? request_.plan.ands : 0)) {
     ProductMaterial material = folded({chunk.first, chunk.count});
     for (MaterialBatch* batch : {&material.my_and, &material.peers_and, &material.sent,
                                  &material.chosen, &material.my_bit, &material.peers_bit})

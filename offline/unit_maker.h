@@ -12,14 +12,12 @@
 
 namespace tinyot::offline {
 
-inline constexpr std::size_t kPourCount = std::size_t{1} << 14;  // objects poured at a time
-
-// Pours `total` objects of a kind, kPourCount at a time: fill(first, batch) fills the batch with
-// objects [first, first + batch.count).
+// Pours `total` objects of a kind in full batches: fill(first, batch) fills the batch with objects
+// [first, first + batch.count).
 template <class Fill>
 void pour_objects(MaterialSink& sink, MaterialKind kind, Party me, std::size_t total, Fill fill) {
-  for (std::size_t first = 0; first < total; first += kPourCount) {
-    MaterialBatch batch(kind, me, std::min(kPourCount, total - first));
+  for (std::size_t first = 0; first < total; first += full_batch(kind)) {
+    MaterialBatch batch(kind, me, std::min(full_batch(kind), total - first));
     fill(first, batch);
     sink.pour(std::move(batch));
   }

@@ -19,7 +19,8 @@ MaterialReader::MaterialReader(MaterialSource& source, const MaterialCounts& wan
 
 void MaterialReader::read_all(const MaterialCounts& wanted) {
   for (const MaterialKind kind : kAllMaterialKinds)
-    if (wanted[kind] > 0) open_[kind].push(source_.draw(kind, wanted[kind]));
+    while (open_[kind].count() < wanted[kind])
+      open_[kind].push(source_.draw_some(kind, wanted[kind] - open_[kind].count()));
 }
 
 MaterialReader::~MaterialReader() {
@@ -60,14 +61,14 @@ void MaterialReader::open_next(MaterialKind kind) {
 }
 
 // The kind that take() waits for; otherwise, among the kinds that the source has ready, the one
-// with the fewest ready batches.
+// with the fewest ready objects.
 std::optional<MaterialKind> MaterialReader::next_to_read() {
   if (awaited_ && ready_[*awaited_].batches() == 0 && unread_[*awaited_] > 0) return awaited_;
   std::optional<MaterialKind> next;
   for (const MaterialKind kind : kAllMaterialKinds) {
-    if (unread_[kind] == 0 || ready_[kind].batches() >= kBatchesAhead) continue;
-    if (source_.ready(kind) < std::min<std::uint64_t>(kReadObjects, unread_[kind])) continue;
-    if (!next || ready_[kind].batches() < ready_[*next].batches()) next = kind;
+    if (unread_[kind] == 0 || ready_[kind].count() >= kObjectsAhead || source_.ready(kind) == 0)
+      continue;
+    if (!next || ready_[kind].count() < ready_[*next].count()) next = kind;
   }
   return next;
 }
@@ -84,7 +85,7 @@ void MaterialReader::work() {
     MaterialBatch batch;
     std::exception_ptr failure;
     try {
-      batch = source_.draw(kind, count);
+      batch = source_.draw_some(kind, count);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -94,7 +95,7 @@ void MaterialReader::work() {
       changed_.notify_all();
       return;
     }
-    unread_[kind] -= count;
+    unread_[kind] -= batch.count;
     ready_[kind].push(std::move(batch));
     changed_.notify_all();
   }

@@ -31,9 +31,9 @@ class MaterialReader {
   double waited_s() const { return waited_s_; }
 
  private:
-  // Drawn at a time: a few records of the store, so that a run can begin soon.
+  // Drawn at a time, at most. A run that needs no more of any kind is small.
   static constexpr std::size_t kReadObjects = std::size_t{1} << 14;
-  static constexpr std::size_t kBatchesAhead = 3;  // of a kind
+  static constexpr std::size_t kObjectsAhead = 3 * kReadObjects;  // of a kind
 
   void read_all(const MaterialCounts& wanted);
   void work();

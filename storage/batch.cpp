@@ -70,7 +70,7 @@ std::optional<BatchEntry> decode_entry(MaterialKind kind, std::uint64_t first,
   if (bytes.size() != sizeof(StoredEntry)) return std::nullopt;
   StoredEntry stored;
   std::memcpy(&stored, bytes.data(), sizeof stored);
-  if (stored.count < 1 || stored.count > record_capacity(kind) || stored.shard < 1 ||
+  if (stored.count < 1 || stored.count > full_batch(kind) || stored.shard < 1 ||
       stored.shard > kShardsMax || stored.slot < 1 || stored.zeros != 0 ||
       stored.flags > kPeersTagKnown || (stored.flags == 0 && stored.peers_tag != crypto::SealTag{}))
     return std::nullopt;
@@ -90,21 +90,24 @@ std::string text_of(const BatchEntry& entry) {
          std::to_string(entry.end() - 1);
 }
 
-void seal_record(const SessionId& session, Party me, BatchEntry& entry, const crypto::SealKey& key,
-                 std::span<const std::byte> plain, std::span<std::byte> sealed) {
+void seal_batch(const SessionId& session, Party me, BatchEntry& entry, const crypto::SealKey& key,
+                const MaterialBatch& objects, std::span<std::byte> sealed) {
+  ENSURE(objects.kind == entry.kind && objects.count == entry.count);
   const Context context = context_of(session, me, entry);
-  entry.tag =
-      crypto::seal(key, crypto::SealNonce{}, std::as_bytes(std::span(&context, 1)), plain, sealed);
+  entry.tag = crypto::seal(key, crypto::SealNonce{}, std::as_bytes(std::span(&context, 1)),
+                           arrays_of(objects), sealed);
 }
 
-void open_record(const SessionId& session, Party me, const BatchEntry& entry,
-                 const crypto::SealKey& key, std::span<const std::byte> sealed,
-                 std::span<std::byte> plain) {
+MaterialBatch open_batch(const SessionId& session, Party me, const BatchEntry& entry,
+                         const crypto::SealKey& key, std::span<const std::byte> sealed) {
   const Context context = context_of(session, me, entry);
-  if (sealed.size() != plain.size() ||
+  MaterialBatch objects(entry.kind, me, entry.count);
+  if (sealed.size() != bytes_of(objects) ||
       !crypto::open_sealed(key, crypto::SealNonce{}, std::as_bytes(std::span(&context, 1)), sealed,
-                           entry.tag, plain))
+                           entry.tag, arrays_of(objects)))
     throw_corrupt_batch(text_of(entry));
+  finish_arrays(objects);
+  return objects;
 }
 
 void throw_corrupt_batch(const std::string& batch) {

@@ -74,13 +74,12 @@ struct Halves {
 // For error messages: "auth_bits_a 4096..8191".
 std::string text_of(const BatchEntry& entry);
 
-// Seals a record, and fills in the entry's tag.
-void seal_record(const SessionId& session, Party me, BatchEntry& entry, const crypto::SealKey& key,
-                 std::span<const std::byte> plain, std::span<std::byte> sealed);
+// Seals the record of a batch, from where its arrays are, and fills in the entry's tag.
+void seal_batch(const SessionId& session, Party me, BatchEntry& entry, const crypto::SealKey& key,
+                const MaterialBatch& objects, std::span<std::byte> sealed);
 // Fails: StoreError naming the batch, if a bit of the record, its entry or its key has changed.
-void open_record(const SessionId& session, Party me, const BatchEntry& entry,
-                 const crypto::SealKey& key, std::span<const std::byte> sealed,
-                 std::span<std::byte> plain);
+MaterialBatch open_batch(const SessionId& session, Party me, const BatchEntry& entry,
+                         const crypto::SealKey& key, std::span<const std::byte> sealed);
 
 [[noreturn]] void throw_corrupt_batch(const std::string& batch);
 

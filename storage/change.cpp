@@ -17,20 +17,17 @@ std::span<std::byte> Change::reserve_record(BatchEntry& entry, const crypto::Sea
   entry.slot = marks_.next_slot++;
   new_keys_.push_back(key);
   return transaction_.reserve(database_.records_table_, index_key(entry.slot),
-                              record_bytes(entry.kind, manifest_.me, entry.count), PutMode::Append);
+                              bytes_of(entry.kind, manifest_.me, entry.count), PutMode::Append);
 }
 
-void Change::seal_new_record(BatchEntry& entry,
-                             const std::function<void(std::span<std::byte>)>& encode) {
-  plain_.resize(record_bytes(entry.kind, manifest_.me, entry.count));
-  encode(plain_);
+void Change::seal_new_batch(BatchEntry& entry, const MaterialBatch& objects) {
   const crypto::SealKey key = writable_.keys_->fresh_key();
   const auto room = reserve_record(entry, key);
-  seal_record(database_.session(), manifest_.me, entry, key, plain_, room);
+  seal_batch(database_.session(), manifest_.me, entry, key, objects, room);
 }
 
-void Change::add(BatchEntry entry, const std::function<void(std::span<std::byte>)>& encode) {
-  seal_new_record(entry, encode);
+void Change::add(BatchEntry entry, const MaterialBatch& objects) {
+  seal_new_batch(entry, objects);
   put_entry(entry);
 }
 
@@ -41,9 +38,7 @@ void Change::add_reference_bits(const MaterialBatch& bits) {
                    .count = static_cast<std::uint32_t>(bits.count),
                    .shard = manifest_.shard,
                    .origin = kReferenceFirst};
-  seal_new_record(entry, [&](std::span<std::byte> record) {
-    encode_record(manifest_.me, bits, 0, bits.count, record);
-  });
+  seal_new_batch(entry, bits);
   put_tagged(transaction_, database_.state_table_, database_.keys(),
              view_of(reference_name(bits.kind)), encode_entry(entry));
 }
@@ -81,7 +76,7 @@ void Change::drop(const BatchEntry& entry) {
 void Change::split(MaterialKind kind, std::uint64_t index) {
   const auto whole = entry_holding(kind, index);
   if (!whole || whole->first == index) return;
-  const MaterialBatch objects = objects_of(*whole);
+  const MaterialBatch objects = open(*whole);
   drop(*whole);
   marks_.slots_to_erase.push_back(whole->slot);
   const auto add_part = [&](std::uint64_t from, std::uint64_t to) {
@@ -91,9 +86,9 @@ void Change::split(MaterialKind kind, std::uint64_t index) {
                           .count = static_cast<std::uint32_t>(to - from),
                           .shard = whole->shard,
                           .origin = whole->origin + offset};
-    add(part, [&](std::span<std::byte> record) {
-      encode_record(manifest_.me, objects, offset, part.count, record);
-    });
+    MaterialBatch some(kind, manifest_.me, part.count);
+    copy_objects(objects, offset, part.count, some, 0);
+    add(part, some);
   };
   add_part(whole->first, index);
   add_part(index, whole->end());

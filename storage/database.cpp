@@ -104,7 +104,7 @@ std::optional<BatchEntry> View::last_entry(MaterialKind kind) const {
 
 ByteView View::record(const BatchEntry& entry) const {
   const auto record = transaction_.get(database_.records_table_, index_key(entry.slot));
-  if (!record || record->size() != record_bytes(entry.kind, manifest_.me, entry.count))
+  if (!record || record->size() != bytes_of(entry.kind, manifest_.me, entry.count))
     throw_corrupt_batch(text_of(entry));
   check_value_pages(map_, *record);
   return *record;
@@ -114,17 +114,8 @@ crypto::SealKey View::key_of(const BatchEntry& entry) const {
   return database_.keys().key(entry.slot, "batch " + text_of(entry));
 }
 
-SecretVector<std::byte> View::open(const BatchEntry& entry) const {
-  const ByteView sealed = record(entry);
-  SecretVector<std::byte> plain(sealed.size());
-  open_record(database_.session(), manifest_.me, entry, key_of(entry), sealed, plain);
-  return plain;
-}
-
-MaterialBatch View::objects_of(const BatchEntry& entry) const {
-  MaterialBatch objects(entry.kind, manifest_.me, entry.count);
-  decode_objects(entry.kind, manifest_.me, entry.count, open(entry), 0, entry.count, objects, 0);
-  return objects;
+MaterialBatch View::open(const BatchEntry& entry) const {
+  return open_batch(database_.session(), manifest_.me, entry, key_of(entry), record(entry));
 }
 
 std::optional<BatchEntry> View::reference_entry(MaterialKind kind) const {

@@ -44,8 +44,7 @@ class View {
   ByteView record(const BatchEntry& entry) const;
   virtual crypto::SealKey key_of(const BatchEntry& entry) const;
   // Decrypts and checks.
-  SecretVector<std::byte> open(const BatchEntry& entry) const;
-  MaterialBatch objects_of(const BatchEntry& entry) const;
+  MaterialBatch open(const BatchEntry& entry) const;
 
   // The entry of the reference bits of a kind, which are in no catalogue. Empty if there are none.
   std::optional<BatchEntry> reference_entry(MaterialKind kind) const;
@@ -72,9 +71,8 @@ class Change final : public View {
   Manifest& manifest() { return manifest_; }
   Marks& marks() { return marks_; }
 
-  // Seals and adds a record of entry.count objects, which `encode` writes. Generates the key and
-  // fills in slot and tag.
-  void add(BatchEntry entry, const std::function<void(std::span<std::byte> plain)>& encode);
+  // Seals and adds a batch. Generates the key and fills in slot and tag.
+  void add(BatchEntry entry, const MaterialBatch& objects);
   // Adds a record that is already sealed, with its key.
   void add_sealed(BatchEntry entry, const crypto::SealKey& key, ByteView sealed);
   // Writes an entry; the record stays as it is.
@@ -101,12 +99,11 @@ class Change final : public View {
 
  private:
   std::span<std::byte> reserve_record(BatchEntry& entry, const crypto::SealKey& key);
-  void seal_new_record(BatchEntry& entry, const std::function<void(std::span<std::byte>)>& encode);
+  void seal_new_batch(BatchEntry& entry, const MaterialBatch& objects);
 
   Database& writable_;
   std::uint64_t first_new_slot_;
   std::vector<crypto::SealKey> new_keys_;
-  SecretVector<std::byte> plain_;
 };
 
 class Database {

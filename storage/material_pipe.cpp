@@ -1,5 +1,6 @@
 #include "storage/material_pipe.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tinyot::storage {
@@ -30,8 +31,8 @@ std::uint64_t MaterialPipe::ready(MaterialKind kind) {
   return ready_[kind].count();
 }
 
-MaterialBatch MaterialPipe::draw(MaterialKind kind, std::size_t count) {
-  std::unique_lock lock(mutex_);
+BatchQueue& MaterialPipe::await(std::unique_lock<std::mutex>& lock, MaterialKind kind,
+                                std::size_t count) {
   BatchQueue& queue = ready_[kind];
   if (queue.count() < count && !end_) {
     awaited_ = true;
@@ -40,7 +41,20 @@ MaterialBatch MaterialPipe::draw(MaterialKind kind, std::size_t count) {
     awaited_ = false;
   }
   if (queue.count() < count) std::rethrow_exception(end_);
-  MaterialBatch batch = queue.take(kind, me_, count);
+  return queue;
+}
+
+MaterialBatch MaterialPipe::draw(MaterialKind kind, std::size_t count) {
+  std::unique_lock lock(mutex_);
+  MaterialBatch batch = await(lock, kind, count).take(kind, me_, count);
+  changed_.notify_all();
+  return batch;
+}
+
+MaterialBatch MaterialPipe::draw_some(MaterialKind kind, std::size_t count) {
+  std::unique_lock lock(mutex_);
+  BatchQueue& queue = await(lock, kind, std::min<std::size_t>(count, 1));
+  MaterialBatch batch = queue.take(kind, me_, std::min(count, queue.first_count()));
   changed_.notify_all();
   return batch;
 }

@@ -31,6 +31,9 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   // Blocks until the objects are ready. Fails: with the exception given to end(), if they are not
   // ready by then.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
+  // Does not wait for more than one object. Returns whole batches as they were poured, as long as
+  // they are drawn from their beginning.
+  MaterialBatch draw_some(MaterialKind kind, std::size_t count) override;
   std::uint64_t ready(MaterialKind kind) override;
 
   // Nothing more will be drawn: material poured from now on is dropped.
@@ -41,6 +44,9 @@ class MaterialPipe : public MaterialSink, public MaterialSource {
   void end(std::exception_ptr reason) noexcept;
 
  private:
+  // Waits until `count` objects of a kind are ready.
+  BatchQueue& await(std::unique_lock<std::mutex>& lock, MaterialKind kind, std::size_t count);
+
   Party me_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -132,7 +132,7 @@ class Copier {
     std::uint64_t bytes = 0;
     std::size_t end = begin;
     while (end < entries.size() && bytes < kCommitBytes)
-      bytes += record_bytes(entries[end].kind, view.manifest().me, entries[end].count), ++end;
+      bytes += bytes_of(entries[end].kind, view.manifest().me, entries[end].count), ++end;
     out_.change("merge", bytes + bytes / 16, [&](Change& change) {
       for (std::size_t i = begin; i < end; ++i) {
         BatchEntry entry = entries[i];

@@ -1,16 +1,17 @@
-// Records: the encoding of consecutive objects of one kind in one value of the database, before it
-// is sealed. FORMAT.md has the bytes.
+// Records: the encoding of a batch in one value of the database, before it is sealed. FORMAT.md has
+// the bytes.
 //
-// A record is a sequence of little-endian arrays: for each of my columns the packed bits and the
-// MACs, for each of the peer's columns the keys. Both parties cut their records at the same
-// objects, so that record i of one matches record i of the other.
+// A record is the batch's arrays, little-endian and one after the other: for each of my columns and
+// of the shared ones the packed bits and the MACs, for each of the peer's columns the keys. Both
+// parties cut their records at the same objects, so that record i of one matches record i of the
+// other.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
-#include "base/batch_queue.h"
 #include "base/material.h"
 
 namespace tinyot::storage {
@@ -23,28 +24,11 @@ inline constexpr std::uint64_t kCommitBytes = std::uint64_t{16} << 20;
 // commits or uses it.
 inline constexpr std::uint64_t kWaitingBytes = 3 * kCommitBytes;
 
-// The largest value: 64 pages of the database file, less LMDB's page header of 16 bytes. Records
-// are this small because a run that ends within a record reseals it, and so that a record fits into
-// the processor's cache.
-inline constexpr std::size_t kRecordBytesMax = 64 * 4096 - 16;
+// The arrays of a batch in the order of its record, bytes_of(batch) bytes together.
+std::vector<std::span<std::byte>> arrays_of(MaterialBatch& batch);
+std::vector<std::span<const std::byte>> arrays_of(const MaterialBatch& batch);
 
-// Bytes of a record of `count` objects.
-std::size_t record_bytes(MaterialKind kind, Party me, std::size_t count);
-
-// Objects in a full record: a multiple of 64, the same for both parties.
-std::size_t record_capacity(MaterialKind kind);
-
-// Writes the record of the slices' objects. `record` has record_bytes() bytes and any alignment.
-void encode_record(MaterialKind kind, Party me, std::size_t total,
-                   std::span<const MaterialSlice> slices, std::span<std::byte> record);
-// The record of objects [from, from + count) of a batch.
-void encode_record(Party me, const MaterialBatch& batch, std::size_t from, std::size_t count,
-                   std::span<std::byte> record);
-
-// Copies objects [from, from + count) of a record of `total` objects to [to, to + count) of a
-// batch.
-void decode_objects(MaterialKind kind, Party me, std::size_t total,
-                    std::span<const std::byte> record, std::size_t from, std::size_t count,
-                    MaterialBatch& target, std::size_t to);
+// To be called when the arrays have been written: the bits beyond the last object are zero.
+void finish_arrays(MaterialBatch& batch);
 
 }  // namespace tinyot::storage

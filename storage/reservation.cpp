@@ -200,43 +200,46 @@ Reservation& Reservation::operator=(Reservation&& other) noexcept {
 
 Reservation::~Reservation() { finish_quietly(); }
 
-MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
+void Reservation::check_left(MaterialKind kind, std::size_t count) const {
   const std::uint64_t has = left()[kind];
   if (count > has)
     throw OutOfMaterial("the reservation is out of material: " + std::string(name_of(kind)) +
                         " has " + std::to_string(has) + ", needs " + std::to_string(count) +
                         "; reserve all that a run needs before it starts");
   ENSURE(database_ != nullptr);
-  MaterialBatch drawn(kind, me_, count);
-  DrawPosition& position = position_of(kind);
-  for (std::size_t done = 0; done < count;) {
-    HeldBatch& batch = position.batches[position.batch];
-    if (position.plain.empty()) position.plain = open(batch);
-    const std::size_t part =
-        std::min<std::uint64_t>(count - done, batch.entry.end() - position.next);
-    decode_objects(kind, me_, batch.entry.count, position.plain, position.next - batch.entry.first,
-                   part, drawn, done);
-    done += part;
-    position.next += part;
-    if (position.next < batch.entry.end()) continue;
-    ++position.batch;
-    batch.key = crypto::SealKey();
-    position.plain = SecretVector<std::byte>();
-  }
-  return drawn;
 }
 
-SecretVector<std::byte> Reservation::open(const HeldBatch& batch) const {
-  SecretVector<std::byte> plain;
+void Reservation::open_next(DrawPosition& position) {
+  HeldBatch& batch = position.batches[position.unopened];
   database_->read("read " + std::string(name_of(batch.entry.kind)), [&](const View& view) {
     view.check_not_revoked();
     const ByteView sealed = view.record(batch.entry);
-    plain.resize(sealed.size());
-    open_record(database_->session(), me_, batch.entry, batch.key, sealed, plain);
+    position.opened.push(open_batch(database_->session(), me_, batch.entry, batch.key, sealed));
     // Batches are read once.
     Environment::release_pages(sealed);
   });
-  return plain;
+  batch.key = crypto::SealKey();
+  ++position.unopened;
+}
+
+MaterialBatch Reservation::take(MaterialKind kind, std::size_t count) {
+  DrawPosition& position = position_of(kind);
+  position.next += count;
+  return position.opened.take(kind, me_, count);
+}
+
+MaterialBatch Reservation::draw(MaterialKind kind, std::size_t count) {
+  check_left(kind, count);
+  DrawPosition& position = position_of(kind);
+  while (position.opened.count() < count) open_next(position);
+  return take(kind, count);
+}
+
+MaterialBatch Reservation::draw_some(MaterialKind kind, std::size_t count) {
+  check_left(kind, count);
+  DrawPosition& position = position_of(kind);
+  if (position.opened.count() == 0 && count > 0) open_next(position);
+  return take(kind, std::min(count, position.opened.first_count()));
 }
 
 std::vector<BatchEntry> Reservation::batches() const {
@@ -291,18 +294,31 @@ void Reservation::finish_quietly() noexcept {
   }
 }
 
-MaterialBatch ReservationChain::draw(MaterialKind kind, std::size_t count) {
+void ReservationChain::check_left(MaterialKind kind, std::size_t count) const {
   ENSURE(!links_.empty());
-  if (count > left()[kind])
+  const std::uint64_t has = left()[kind];
+  if (count > has)
     throw OutOfMaterial("the reservations are out of material: " + std::string(name_of(kind)) +
-                        " has " + std::to_string(left()[kind]) + ", needs " +
-                        std::to_string(count) + "; reserve all that a run needs before it starts");
+                        " has " + std::to_string(has) + ", needs " + std::to_string(count) +
+                        "; reserve all that a run needs before it starts");
+}
+
+MaterialBatch ReservationChain::draw(MaterialKind kind, std::size_t count) {
+  check_left(kind, count);
   BatchQueue parts;
   for (Reservation& link : links_) {
     const std::size_t part = std::min(count - parts.count(), link.left()[kind]);
     if (part > 0) parts.push(link.draw(kind, part));
   }
   return parts.take(kind, links_.front().me(), count);
+}
+
+MaterialBatch ReservationChain::draw_some(MaterialKind kind, std::size_t count) {
+  check_left(kind, count);
+  for (Reservation& link : links_)
+    if (const std::uint64_t left = link.left()[kind]; left > 0)
+      return link.draw_some(kind, std::min(count, left));
+  return MaterialBatch(kind, links_.front().me(), 0);
 }
 
 MaterialCounts ReservationChain::left() const {

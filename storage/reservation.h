@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/batch_queue.h"
 #include "base/material.h"
-#include "base/secret.h"
 #include "crypto/aead.h"
 #include "storage/batch.h"
 #include "storage/marks.h"
@@ -29,6 +29,8 @@ class Reservation : public MaterialSource {
   // The next `count` objects of a kind. Fails: OutOfMaterial beyond the reserved range, and then
   // nothing is drawn; StoreError for a corrupt batch or a revoked session.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
+  // Returns whole batches of the store, as long as they are drawn from their beginning.
+  MaterialBatch draw_some(MaterialKind kind, std::size_t count) override;
 
   Party me() const { return me_; }
   std::vector<BatchEntry> batches() const;
@@ -49,20 +51,21 @@ class Reservation : public MaterialSource {
     BatchEntry entry;
     crypto::SealKey key;
   };
-  // The next object to be drawn of a kind.
+  // Of a kind.
   struct DrawPosition {
     std::vector<HeldBatch> batches;
-    std::size_t batch = 0;   // holds the next object
-    std::uint64_t next = 0;  // index of the next object
-    // that batch, decrypted; empty before its first object is drawn
-    SecretVector<std::byte> plain;
+    std::size_t unopened = 0;  // the first one that is not opened
+    std::uint64_t next = 0;    // index of the next object to be drawn
+    BatchQueue opened;         // what is left of opened batches
   };
 
   Reservation(std::shared_ptr<Database> database, const Range& range, const MaterialCounts& burnt);
   DrawPosition& position_of(MaterialKind kind) {
     return positions_[static_cast<std::size_t>(kind)];
   }
-  SecretVector<std::byte> open(const HeldBatch& batch) const;
+  void check_left(MaterialKind kind, std::size_t count) const;
+  void open_next(DrawPosition& position);
+  MaterialBatch take(MaterialKind kind, std::size_t count);
   void finish_quietly() noexcept;
 
   std::shared_ptr<Database> database_;  // empty once finished
@@ -79,12 +82,15 @@ class ReservationChain final : public MaterialSource {
 
   // Fails: as Reservation::draw, for the sum of all reservations.
   MaterialBatch draw(MaterialKind kind, std::size_t count) override;
+  MaterialBatch draw_some(MaterialKind kind, std::size_t count) override;
 
   const std::vector<Reservation>& links() const { return links_; }
   MaterialCounts left() const;
   MaterialCounts burnt() const;
 
  private:
+  void check_left(MaterialKind kind, std::size_t count) const;
+
   std::vector<Reservation> links_;
 };
 

@@ -43,12 +43,8 @@ crypto::SealKey key_of(const Header& header, const std::optional<StoreKey>& stor
 
 std::size_t plain_bytes(const Header& header, Party me) {
   return header.manifest_bytes + sizeof(Delta) +
-         record_bytes(MaterialKind::AuthBitsA, me, header.reference_bits) +
-         record_bytes(MaterialKind::AuthBitsB, me, header.reference_bits);
-}
-
-void encode_bits(const MaterialBatch& bits, Party me, std::span<std::byte> record) {
-  encode_record(me, bits, 0, bits.count, record);
+         bytes_of(MaterialKind::AuthBitsA, me, header.reference_bits) +
+         bytes_of(MaterialKind::AuthBitsB, me, header.reference_bits);
 }
 
 SecretVector<std::byte> encode(const SessionFile& session, const Header& header,
@@ -61,10 +57,12 @@ SecretVector<std::byte> encode(const SessionFile& session, const Header& header,
   std::memcpy(plain.data() + at, &session.global_key, sizeof session.global_key);
   at += sizeof session.global_key;
   for (const MaterialBatch* bits : {&session.reference.bits_a, &session.reference.bits_b}) {
-    const std::size_t bytes = record_bytes(bits->kind, me, bits->count);
-    encode_bits(*bits, me, std::span(plain).subspan(at, bytes));
-    at += bytes;
+    for (const std::span<const std::byte> array : arrays_of(*bits)) {
+      std::ranges::copy(array, plain.begin() + static_cast<std::ptrdiff_t>(at));
+      at += array.size();
+    }
   }
+  ENSURE(at == plain.size());
   return plain;
 }
 
@@ -181,10 +179,11 @@ SessionFile read_session_file(const std::filesystem::path& path,
     MaterialBatch& bits =
         kind == MaterialKind::AuthBitsA ? session.reference.bits_a : session.reference.bits_b;
     bits = MaterialBatch(kind, me, header.reference_bits);
-    const std::size_t bytes = record_bytes(kind, me, bits.count);
-    decode_objects(kind, me, bits.count, std::span(text).subspan(at, bytes), 0, bits.count, bits,
-                   0);
-    at += bytes;
+    for (const std::span<std::byte> array : arrays_of(bits)) {
+      std::ranges::copy(std::span(text).subspan(at, array.size()), array.begin());
+      at += array.size();
+    }
+    finish_arrays(bits);
   }
   return session;
 }

@@ -68,7 +68,7 @@ Store::Store(std::shared_ptr<Database> database, Purpose purpose, bool is_adopte
   check_files(is_adopted);
   recover();
   if (purpose != Purpose::Own) database_->lock().share();
-  written_ = made();
+  cut_end_ = made();
   outstanding_ = attempts().risk;
 }
 
@@ -163,7 +163,7 @@ std::uint64_t Store::bytes_of(MaterialKind kind) const {
   std::uint64_t bytes = 0;
   database_->read("measure the records", [&](const View& view) {
     for (const BatchEntry& entry : view.entries(kind, 0, ~std::uint64_t{0}))
-      bytes += record_bytes(kind, view.manifest().me, entry.count);
+      bytes += tinyot::bytes_of(kind, view.manifest().me, entry.count);
   });
   return bytes;
 }
@@ -198,8 +198,7 @@ void Store::erase_keys() const { KeyTable::erase_file(database_->files().keys); 
 void Store::revoke(const std::string& reason) {
   if (manifest().state == SessionState::Revoked) return complete_revocation();
   erase_keys();
-  queues_ = {};
-  new_reference_bits_.clear();
+  forget_poured();
   try {
     database_->change("mark the session as revoked", 0, [&](Change& change) {
       if (change.manifest().state == SessionState::Revoked) return;

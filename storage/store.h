@@ -188,11 +188,10 @@ class Store : public MaterialSink {
   Reservation reserve(const MaterialCounts& at_least, const MaterialCounts& counts);
 
  private:
-  struct PlannedBatch {
+  struct CutBatch {
     BatchEntry entry;
-    std::uint64_t from;  // in the queue
+    MaterialBatch objects;
   };
-  enum class Rest { StaysQueued, IsWritten };
 
   // Checks everything but the records. Unless the purpose is Inspect, recovers the store if no
   // other process has it open.
@@ -202,14 +201,16 @@ class Store : public MaterialSink {
   void recover();
   void drop_unfinished();
 
-  std::vector<PlannedBatch> plan_batches(Rest rest) const;
-  void write_batches(Change& change, std::span<const PlannedBatch> batches) const;
-  void forget_queued(std::span<const PlannedBatch> batches);
+  void cut(MaterialKind kind, std::size_t count);
+  void write_cut(const std::function<void(Change&)>& body);
+  void forget_poured();
 
   std::shared_ptr<Database> database_;
   Purpose purpose_;
-  MaterialCounts written_;                         // first index without a committed record
-  BatchQueues queues_;                             // poured and not yet committed
+  BatchQueues queues_;                             // poured and not yet cut
+  std::vector<CutBatch> cut_;                      // in the size of records, not yet committed
+  std::uint64_t cut_bytes_ = 0;                    // of these
+  MaterialCounts cut_end_;                         // index of the first object that is not cut
   std::vector<MaterialBatch> new_reference_bits_;  // reference bits of the current unit
   // Units begun through this handle and not finished: number of the unit -> index in the log.
   std::map<std::uint64_t, std::uint64_t> begun_;

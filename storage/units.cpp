@@ -117,16 +117,11 @@ void Store::pour(MaterialBatch batch) {
   check_shape(batch, manifest().me);
   if (manifest().state == SessionState::Revoked)
     database_->read("store material", [](const View& view) { view.check_not_revoked(); });
-  BatchQueue& queue = queues_[batch.kind];
-  queue.push(std::move(batch));
-  while (queues_.bytes() >= kCommitBytes) {
-    const std::vector<PlannedBatch> batches = plan_batches(Rest::StaysQueued);
-    if (batches.empty()) return;
-    database_->change("store material", queues_.bytes(), [&](Change& change) {
-      change.check_not_revoked();
-      write_batches(change, batches);
-    });
-    forget_queued(batches);
+  const MaterialKind kind = batch.kind;
+  queues_[kind].push(std::move(batch));
+  while (queues_[kind].count() >= full_batch(kind)) {
+    cut(kind, full_batch(kind));
+    if (cut_bytes_ >= kCommitBytes) write_cut([](Change&) {});
   }
 }
 
@@ -144,87 +139,66 @@ std::optional<ReferenceBits> Store::reference_bits() const {
     view.check_not_revoked();
     const auto of_a = view.reference_entry(MaterialKind::AuthBitsA),
                of_b = view.reference_entry(MaterialKind::AuthBitsB);
-    if (of_a && of_b) bits = ReferenceBits{view.objects_of(*of_a), view.objects_of(*of_b)};
+    if (of_a && of_b) bits = ReferenceBits{view.open(*of_a), view.open(*of_b)};
   });
   return bits;
 }
 
 void Store::finish_unit() {
   ENSURE(purpose_ == Purpose::Make);
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (queues_[kind].count() > 0) cut(kind, queues_[kind].count());
   Risk risk;
-  for (bool is_last = false; !is_last;) {
-    const std::vector<PlannedBatch> batches = plan_batches(Rest::IsWritten);
-    MaterialCounts made = written_;
-    for (const PlannedBatch& batch : batches) made[batch.entry.kind] = batch.entry.end();
-    is_last = std::ranges::all_of(kAllMaterialKinds, [&](MaterialKind kind) {
-      return made[kind] - written_[kind] == queues_[kind].count();
-    });
-    database_->change("store material", queues_.bytes(), [&](Change& change) {
-      change.check_not_revoked();
-      write_batches(change, batches);
-      if (!is_last) return;
-      for (const MaterialBatch& bits : new_reference_bits_) change.add_reference_bits(bits);
-      if (!begun_.empty()) {
-        Attempt attempt = change.attempt(begun_.begin()->second);
-        attempt.unit = change.manifest().units_made;
-        attempt.state = Attempt::State::Made;
-        risk = attempt.risk;
-        change.put_attempt(begun_.begin()->second, attempt);
-      }
-      change.put_unit(change.manifest().units_made++, made);
-      change.marks().made = made;
-    });
-    forget_queued(batches);
-  }
+  write_cut([&](Change& change) {
+    for (const MaterialBatch& bits : new_reference_bits_) change.add_reference_bits(bits);
+    if (!begun_.empty()) {
+      Attempt attempt = change.attempt(begun_.begin()->second);
+      attempt.unit = change.manifest().units_made;
+      attempt.state = Attempt::State::Made;
+      risk = attempt.risk;
+      change.put_attempt(begun_.begin()->second, attempt);
+    }
+    change.put_unit(change.manifest().units_made++, cut_end_);
+    change.marks().made = cut_end_;
+  });
   new_reference_bits_.clear();
   if (!begun_.empty()) begun_.erase(begun_.begin());
   outstanding_ -= risk;
 }
 
-// Full records from the front of each kind's queue, and with Rest::IsWritten the smaller last ones,
-// up to kCommitBytes.
-std::vector<Store::PlannedBatch> Store::plan_batches(Rest rest) const {
-  const Party me = manifest().me;
-  std::vector<PlannedBatch> batches;
-  std::uint64_t bytes = 0;
-  for (const MaterialKind kind : kAllMaterialKinds) {
-    const std::uint64_t queued = queues_[kind].count(), capacity = record_capacity(kind);
-    for (std::uint64_t from = 0; from < queued && bytes < kCommitBytes;) {
-      const std::uint64_t count = std::min(capacity, queued - from), first = written_[kind] + from;
-      if (count < capacity && rest == Rest::StaysQueued) break;
-      batches.push_back({{.kind = kind,
-                          .first = first,
-                          .count = static_cast<std::uint32_t>(count),
-                          .shard = manifest().shard,
-                          .origin = first},
-                         from});
-      bytes += record_bytes(kind, me, count);
-      from += count;
-    }
-  }
-  return batches;
+// Cuts the next `count` objects of a kind off its queue. Full batches are moved.
+void Store::cut(MaterialKind kind, std::size_t count) {
+  const BatchEntry entry{.kind = kind,
+                         .first = cut_end_[kind],
+                         .count = static_cast<std::uint32_t>(count),
+                         .shard = manifest().shard,
+                         .origin = cut_end_[kind]};
+  cut_.push_back({entry, queues_[kind].take(kind, manifest().me, count)});
+  cut_end_[kind] = entry.end();
+  cut_bytes_ += tinyot::bytes_of(cut_.back().objects);
 }
 
-void Store::write_batches(Change& change, std::span<const PlannedBatch> batches) const {
-  for (const PlannedBatch& batch : batches) {
-    const BatchEntry& entry = batch.entry;
-    change.add(entry, [&](std::span<std::byte> record) {
-      encode_record(entry.kind, change.manifest().me, entry.count,
-                    queues_[entry.kind].slices(batch.from, entry.count), record);
-    });
-  }
+// Commits what has been cut, together with what the body writes.
+void Store::write_cut(const std::function<void(Change&)>& body) {
+  database_->change("store material", cut_bytes_, [&](Change& change) {
+    change.check_not_revoked();
+    for (const CutBatch& batch : cut_) change.add(batch.entry, batch.objects);
+    body(change);
+  });
+  cut_.clear();
+  cut_bytes_ = 0;
 }
 
-void Store::forget_queued(std::span<const PlannedBatch> batches) {
-  for (const auto& [entry, from] : batches) {
-    queues_[entry.kind].drop(entry.count);
-    queues_[entry.kind].trim(manifest().me, record_capacity(entry.kind));
-    written_[entry.kind] = entry.end();
-  }
+// Forgets what has been poured and not committed.
+void Store::forget_poured() {
+  queues_ = {};
+  cut_.clear();
+  cut_bytes_ = 0;
+  new_reference_bits_.clear();
 }
 
 void Store::cut_back(std::uint64_t units) {
-  ENSURE(purpose_ == Purpose::Make && queues_.bytes() == 0);
+  ENSURE(purpose_ == Purpose::Make && queues_.bytes() == 0 && cut_.empty());
   database_->change("cut back the store", 0, [&](Change& change) {
     change.check_not_revoked();
     ENSURE(units <= change.manifest().units_made);
@@ -242,7 +216,7 @@ void Store::cut_back(std::uint64_t units) {
     if (units == 0) change.drop_reference_bits();
   });
   database_->erase_listed_slots();
-  written_ = made();
+  cut_end_ = made();
   drop_unfinished();
 }
 

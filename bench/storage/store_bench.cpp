@@ -20,7 +20,6 @@ using namespace storage;
 namespace fs = std::filesystem;
 
 constexpr MaterialKind kKind = MaterialKind::Triples;
-constexpr std::size_t kPoured = std::size_t{1} << 14;
 
 fs::path store_path() { return fs::current_path() / ("store_bench." + std::to_string(::getpid())); }
 
@@ -35,14 +34,15 @@ Manifest manifest() {
   return manifest;
 }
 
-std::uint64_t bytes_of_objects(std::uint64_t count) { return record_bytes(kKind, Party::A, count); }
+std::uint64_t bytes_of_objects(std::uint64_t count) { return bytes_of(kKind, Party::A, count); }
 
 Store store_with(std::uint64_t count) {
   fs::remove_all(store_path());
   Store store =
       Store::create(store_path(), manifest(), Delta{Block{1, 2}}, bytes_of_objects(count));
-  for (std::uint64_t done = 0; done < count; done += kPoured)
-    store.pour(MaterialBatch(kKind, Party::A, kPoured));
+  const std::size_t full = full_batch(kKind);
+  for (std::uint64_t done = 0; done < count; done += full)
+    store.pour(MaterialBatch(kKind, Party::A, std::min<std::uint64_t>(full, count - done)));
   store.finish_unit();
   store.unlock(0, 1, store.halves(0, 1));
   return store;
@@ -69,8 +69,7 @@ void disk_write_and_sync(benchmark::State& state) {
 }
 
 void seal_records(benchmark::State& state) {
-  std::vector<std::byte> plain(record_bytes(kKind, Party::A, record_capacity(kKind))),
-      sealed(plain.size());
+  std::vector<std::byte> plain(bytes_of(kKind, Party::A, full_batch(kKind))), sealed(plain.size());
   std::uint8_t number = 0;
   for (auto _ : state) {
     SealKey key;
@@ -96,8 +95,8 @@ void take(benchmark::State& state) {
     MaterialCounts all;
     all[kKind] = count;
     Reservation reservation = store.reserve({}, all);
-    for (std::uint64_t done = 0; done < count; done += kPoured)
-      benchmark::DoNotOptimize(reservation.draw(kKind, kPoured));
+    for (std::uint64_t done = 0; done < count;)
+      done += reservation.draw_some(kKind, count - done).count;
     reservation.finish();
   }
   report(state, count);

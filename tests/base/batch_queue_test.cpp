@@ -55,7 +55,6 @@ TEST(BatchQueue, ReturnsObjectsInOrderWhateverTheSizes) {
         ASSERT_EQ(batch.count, taken);
         for (std::size_t i = 0; i < taken; ++i) ASSERT_TRUE(holds_number(batch, i, out + i));
         out += taken;
-        queue.trim(kMe, 40);
         EXPECT_EQ(queue.count(), in - out);
       }
     }
@@ -72,33 +71,14 @@ TEST(BatchQueue, MovesBatchThatIsTakenAsItWasPushed) {
   EXPECT_EQ(queue.batches(), 1u);
 }
 
-TEST(BatchQueue, SliceKeepsItsObjectsWhenTheyAreTakenOrTrimmed) {
+TEST(BatchQueue, SliceKeepsItsObjectsWhenTheyAreTaken) {
   BatchQueue queue;
   queue.push(numbered(0, 100));
   const MaterialSlices all = queue.slices(0, 100);
   queue.drop(90);
-  queue.trim(kMe, 64);
-  EXPECT_NE(queue.slices(0, 10).front().batch, all.front().batch);
   expect_numbers(queue.slices(0, 10), 90, 10);
   (void)queue.take(kKind, kMe, 10);
   expect_numbers(all, 0, 100);
-}
-
-TEST(BatchQueue, TrimsSmallRemaindersOnly) {
-  const auto is_trimmed = [](std::uint64_t dropped, std::uint64_t count_max) {
-    BatchQueue queue;
-    queue.push(numbered(0, 100));
-    const auto before = queue.slices(0, 100).front().batch;
-    queue.drop(dropped);
-    queue.trim(kMe, count_max);
-    expect_numbers(queue.slices(0, queue.count()), dropped, 100 - dropped);
-    return queue.slices(0, 1).front().batch != before;
-  };
-  EXPECT_FALSE(is_trimmed(0, 1000));
-  EXPECT_FALSE(is_trimmed(49, 1000));
-  EXPECT_TRUE(is_trimmed(50, 1000));
-  EXPECT_FALSE(is_trimmed(50, 50));
-  EXPECT_TRUE(is_trimmed(50, 51));
 }
 
 TEST(BatchQueue, MovesBatchesBetweenQueues) {

@@ -149,7 +149,7 @@ class OrderOfProducts : public testing::Test {
   // The unit's triples are made in two chunks, so that the steps overlap.
   static void SetUpTestSuite() {
     events_ = make_unit({.columns = Columns::Experiment,
-                         .unit = kPourCount + 65,
+                         .unit = kChunkObjects + 65,
                          .material = MaterialForm::Triples},
                         3);
   }

@@ -132,7 +132,7 @@ TEST(Preprocessor, TriplesOfSeveralUnitsUseOneGlobalKey) {
 
 // A unit that is poured in several batches, the last one smaller.
 TEST(Preprocessor, TriplesOfManyChunksAreCorrect) {
-  const std::uint64_t ands = 2 * kPourCount + 65;
+  const std::uint64_t ands = 2 * kChunkObjects + 65;
   const Made made = preprocess(of_triples(ands), ands, 7);
   EXPECT_EQ(made.a.made.at(MaterialKind::Triples).size(), 3u);
   expect_triples(expect_good(made), ands, 7);

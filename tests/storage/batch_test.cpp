@@ -41,7 +41,7 @@ TEST(BatchEntry, RoundTripKeepsEveryField) {
   for (const MaterialKind kind : kAllMaterialKinds) {
     BatchEntry full{.kind = kind,
                     .first = 0,
-                    .count = static_cast<std::uint32_t>(record_capacity(kind)),
+                    .count = static_cast<std::uint32_t>(full_batch(kind)),
                     .slot = ~std::uint64_t{0}};
     full.origin = ~std::uint64_t{0};
     EXPECT_EQ(decode_entry(kind, 0, encode_entry(full)), full);
@@ -66,7 +66,7 @@ void put(std::byte* coded, std::size_t at, Number number) {
 }
 
 TEST(BatchEntry, RejectsInvalidFields) {
-  const auto capacity = static_cast<std::uint32_t>(record_capacity(MaterialKind::AuthOtsAB));
+  const auto capacity = static_cast<std::uint32_t>(full_batch(MaterialKind::AuthOtsAB));
   expect_refused(test_entry(), "no objects",
                  [](std::byte* c) { put(c, kCountAt, std::uint32_t{0}); });
   expect_refused(test_entry(), "too many objects",
@@ -113,20 +113,20 @@ struct SealedBatch {
   SessionId session{};
   BatchEntry entry = test_entry();
   SealKey key;
-  std::vector<std::byte> plain = std::vector<std::byte>(1000, std::byte{0x5a}),
-                         sealed = std::vector<std::byte>(1000);
+  std::vector<std::byte> sealed;
 
   SealedBatch() {
     session.bytes[3] = 4;
     key.bytes[5] = std::byte{6};
-    seal_record(session, Party::A, entry, key, plain, sealed);
+    const MaterialBatch objects = test_batch(entry.kind, Party::A, entry.first, entry.count);
+    sealed.resize(bytes_of(objects));
+    seal_batch(session, Party::A, entry, key, objects, sealed);
   }
   std::string message(Party me = Party::A) const {
-    std::vector<std::byte> opened(sealed.size(), std::byte{1});
-    const std::string error =
-        message_of([&] { open_record(session, me, entry, key, sealed, opened); });
-    EXPECT_EQ(opened, error.empty() ? plain : std::vector<std::byte>(sealed.size()));
-    return error;
+    return message_of([&] {
+      MaterialBatch opened = open_batch(session, me, entry, key, sealed);
+      EXPECT_TRUE(holds(std::move(opened), entry.kind, me, 4096, entry.count));
+    });
   }
 };
 
@@ -138,7 +138,9 @@ TEST(Batch, OpensOnlyInItsContext) {
     change(batch);
     EXPECT_TRUE(mentions(batch.message(), "batch " + text_of(batch.entry) + " is corrupt")) << what;
   };
-  refused("a bit of the record", [](SealedBatch& b) { b.sealed[999] ^= std::byte{128}; });
+  refused("a bit of the record", [](SealedBatch& b) { b.sealed.back() ^= std::byte{128}; });
+  refused("a record that is too short", [](SealedBatch& b) { b.sealed.pop_back(); });
+  refused("a record that is too long", [](SealedBatch& b) { b.sealed.push_back({}); });
   refused("the tag", [](SealedBatch& b) { b.entry.tag[0] ^= std::byte{1}; });
   refused("the key", [](SealedBatch& b) { b.key.bytes[31] ^= std::byte{1}; });
   refused("the session", [](SealedBatch& b) { b.session.bytes[31] ^= 1; });
@@ -148,6 +150,18 @@ TEST(Batch, OpensOnlyInItsContext) {
   refused("the origin", [](SealedBatch& b) { ++b.entry.origin; });
   EXPECT_TRUE(mentions(SealedBatch().message(Party::B), "is corrupt"));
   EXPECT_EQ(remedy_of([] { throw_corrupt_batch("x"); }), Remedy::VerifyStore);
+}
+
+TEST(Batch, OnlyABatchOfTheEntrysShapeIsSealed) {
+  SealedBatch batch;
+  const auto seal_as = [&](MaterialKind kind, std::size_t count) {
+    const MaterialBatch objects = test_batch(kind, Party::A, 0, count);
+    batch.sealed.resize(bytes_of(objects));
+    seal_batch(batch.session, Party::A, batch.entry, batch.key, objects, batch.sealed);
+  };
+  EXPECT_THROW(seal_as(MaterialKind::AuthOtsBA, 128), std::logic_error);
+  EXPECT_THROW(seal_as(MaterialKind::AuthOtsAB, 127), std::logic_error);
+  EXPECT_NO_THROW(seal_as(MaterialKind::AuthOtsAB, 128));
 }
 
 // A merge changes indices and slots without sealing again.

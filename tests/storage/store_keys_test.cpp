@@ -33,11 +33,10 @@ std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry
                                            const std::string& sealed, std::uint64_t slots) {
   const KeyTable keys(dir / "store.keys", kSession, {});
   std::vector<std::uint64_t> opening;
-  std::vector<std::byte> plain(sealed.size());
   for (std::uint64_t slot = 0; slot < slots; ++slot) {
     const std::string message = message_of([&] {
-      open_record(kSession, Party::A, entry, keys.key(slot, "a batch"),
-                  std::as_bytes(std::span(sealed)), plain);
+      (void)open_batch(kSession, Party::A, entry, keys.key(slot, "a batch"),
+                       std::as_bytes(std::span(sealed)));
     });
     if (message.empty()) opening.push_back(slot);
   }
@@ -45,7 +44,7 @@ std::vector<std::uint64_t> slots_that_open(const fs::path& dir, const BatchEntry
 }
 
 TEST_F(StoreTest, ErasesKeysOfReservation) {
-  const std::uint64_t capacity = record_capacity(kTestKind);
+  const std::uint64_t capacity = full_batch(kTestKind);
   Store store = make_store(dir_);
   add_unit(store, kTestKind, 3 * capacity);
   const BatchEntry whole = entry_of(store, 0), cut = entry_of(store, capacity);

@@ -23,7 +23,7 @@ TEST_F(StoreTest, RoundTripOfEveryKindForBothParties) {
       store.finish_unit();
     }
     for (const MaterialKind kind : kAllMaterialKinds) {
-      const std::size_t count = 2 * record_capacity(kind) + 17;
+      const std::size_t count = 2 * full_batch(kind) + 17;
       store.pour(test_batch(kind, me, total[kind], count));
       total[kind] += count;
     }
@@ -41,7 +41,7 @@ TEST_F(StoreTest, RoundTripOfEveryKindForBothParties) {
 
 TEST_F(StoreTest, DrawsAtOddOffsetsAndCounts) {
   const MaterialKind kind = MaterialKind::AuthOtsAB;
-  const std::size_t total = record_capacity(kind) + 5000;
+  const std::size_t total = full_batch(kind) + 5000;
   Store store = make_store(dir_, Party::B);
   // Batches of all sizes, and units that end inside records.
   std::uint64_t poured = 0;
@@ -128,8 +128,8 @@ TEST_F(StoreTest, HigherStartBurnsOnlyRequestedKinds) {
 TEST_F(StoreTest, ConcurrentReservationsAreDisjoint) {
   const MaterialKind kind = MaterialKind::AuthAndsB;
   Store store = make_store(dir_);
-  add_unit(store, kind, 3 * record_capacity(kind));
-  const std::size_t half = record_capacity(kind) * 3 / 2;
+  add_unit(store, kind, 3 * full_batch(kind));
+  const std::size_t half = full_batch(kind) * 3 / 2;
   Reservation first = store.reserve(store.position(), counts_of(kind, half));
   Reservation second = store.reserve(store.position(), counts_of(kind, half));
   EXPECT_TRUE(holds(second.draw(kind, 100), kind, Party::A, half, 100));
@@ -142,7 +142,7 @@ TEST_F(StoreTest, ConcurrentReservationsAreDisjoint) {
 TEST_F(StoreTest, DropsServedRecordsWhenReservationEnds) {
   const MaterialKind kind = MaterialKind::AuthAndsA;
   Store store = make_store(dir_);
-  const std::size_t capacity = record_capacity(kind);
+  const std::size_t capacity = full_batch(kind);
   add_unit(store, kind, 10 * capacity);
   const std::uint64_t before = store.bytes_of(kind), file = store.store_bytes();
   {
