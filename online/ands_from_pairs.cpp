@@ -10,7 +10,7 @@ namespace {
 
 constexpr net::MessageTag kFirst{0x2001, "and.fgdh"};
 constexpr net::MessageTag kSecond{0x2002, "and.e"};
-// Entries whose MACs and keys are computed at a time, on the stack.
+// Entries whose MACs and keys are computed at a time.
 constexpr std::size_t kPairStep = 256;
 
 // The material of a layer in this party's view.
@@ -90,7 +90,8 @@ struct Cursors {
 // The blocks that are absorbed into the transcripts, named as in the figure.
 template <class Word>
 struct TranscriptStep {
-  Word f[kPairStep], g[kPairStep], d[kPairStep], h[kPairStep], e[kPairStep];
+  explicit TranscriptStep(std::size_t n) : f(n), g(n), d(n), h(n), e(n) {}
+  SecretVector<Word> f, g, d, h, e;
 };
 
 class PairLayer final : public AndLayer {
@@ -146,6 +147,8 @@ class PairLayer final : public AndLayer {
   Cursors cursors_;
   Revealed mine_, peers_;
   RevealedStep my_step_{}, peers_step_{};
+  TranscriptStep<Mac> of_macs_{std::min(n_, kPairStep)};
+  TranscriptStep<Key> of_keys_{std::min(n_, kPairStep)};
   std::size_t combined_ = 0;
 };
 
@@ -180,8 +183,6 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
                         const ShareBlocks& z) {
   const auto macs = [](Block* blocks) { return reinterpret_cast<Mac*>(blocks); };
   const auto keys = [](Block* blocks) { return reinterpret_cast<Key*>(blocks); };
-  TranscriptStep<Mac> of_macs;
-  TranscriptStep<Key> of_keys;
   for (std::size_t done = 0; done < count; done += kPairStep) {
     const std::size_t step = std::min(count - done, kPairStep);
     RevealedStep peers_all;
@@ -191,26 +192,24 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
       my_step_.load(mine_, combined_, some);
       peers_step_.load(peers_, combined_, some);
       combine_mine(some, macs(x.plane[0] + at), macs(y.plane[0] + at), macs(z.plane[0] + at),
-                   of_macs, i);
+                   of_macs_, i);
       combine_peers(some, keys(x.plane[1] + at), keys(y.plane[1] + at), keys(z.plane[1] + at),
-                    of_keys, i);
+                    of_keys_, i);
       cursors_.advance(some);
       combined_ += some;
       i += some;
     }
-    for (const Mac* of : {of_macs.f, of_macs.g, of_macs.d, of_macs.h, of_macs.e})
-      checks::absorb_my_macs(session_, std::span(of, step));
-    const auto absorb = [&](Key* of, const std::uint64_t* revealed) {
-      checks::absorb_peers_keys(session_, std::span(of, step), revealed);
+    for (const auto* of : {&of_macs_.f, &of_macs_.g, &of_macs_.d, &of_macs_.h, &of_macs_.e})
+      checks::absorb_my_macs(session_, std::span(*of).first(step));
+    const auto absorb = [&](SecretVector<Key>& of, const std::uint64_t* revealed) {
+      checks::absorb_peers_keys(session_, std::span(of).first(step), revealed);
     };
-    absorb(of_keys.f, peers_all.f);
-    absorb(of_keys.g, peers_all.g);
-    absorb(of_keys.d, peers_all.d);
-    absorb(of_keys.h, peers_all.h);
-    absorb(of_keys.e, peers_all.e);
+    absorb(of_keys_.f, peers_all.f);
+    absorb(of_keys_.g, peers_all.g);
+    absorb(of_keys_.d, peers_all.d);
+    absorb(of_keys_.h, peers_all.h);
+    absorb(of_keys_.e, peers_all.e);
   }
-  wipe_object(of_macs);
-  wipe_object(of_keys);
 }
 
 void PairLayer::combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z,

@@ -10,7 +10,7 @@ namespace tinyot::online {
 namespace {
 
 constexpr net::MessageTag kMasked{0x2003, "and.de"};
-// Entries whose blocks are computed at a time, on the stack.
+// Entries whose blocks are computed at a time.
 constexpr std::size_t kTripleStep = 256;
 
 class TripleLayer final : public AndLayer {
@@ -19,7 +19,7 @@ class TripleLayer final : public AndLayer {
               const BitVector& y)
       : session_(session), n_(x.size()), triples_(material.take(MaterialKind::Triples, n_)),
         at_(triples_), a_(bits_of(triples_, shared_bits, 0)), b_(bits_of(triples_, shared_bits, 1)),
-        d_(x), e_(y) {
+        d_(x), e_(y), of_d_(std::min(n_, kTripleStep)), of_e_(of_d_.size()) {
     d_ ^= a_;
     e_ ^= b_;
     flights_.send_first([&](std::size_t first, std::size_t count) { send(first, count); });
@@ -49,16 +49,13 @@ class TripleLayer final : public AndLayer {
 
   void combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y,
                const ShareBlocks& z) override {
-    MacShare of_d[kTripleStep], of_e[kTripleStep];
     for (std::size_t done = 0; done < count; done += kTripleStep) {
       const std::size_t part = std::min(count - done, kTripleStep);
       for (std::size_t i = 0; i < part;)
-        i += combine_some(part - i, {x, y, z, done + i}, of_d + i, of_e + i);
-      checks::absorb_opened(session_, std::span(of_d, part));
-      checks::absorb_opened(session_, std::span(of_e, part));
+        i += combine_some(part - i, {x, y, z, done + i}, &of_d_[i], &of_e_[i]);
+      checks::absorb_opened(session_, std::span(of_d_).first(part));
+      checks::absorb_opened(session_, std::span(of_e_).first(part));
     }
-    wipe_object(of_d);
-    wipe_object(of_e);
   }
 
  private:
@@ -100,6 +97,7 @@ class TripleLayer final : public AndLayer {
   BitVector a_, b_;
   BitVector d_, e_;  // my shares; after the opening, the opened bits
   std::size_t combined_ = 0;
+  SecretVector<MacShare> of_d_, of_e_;  // of the opened bits of a step
 };
 
 }  // namespace

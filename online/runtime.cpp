@@ -77,6 +77,9 @@ class Runtime final : public circuit::RoundSink {
   void scatter(const circuit::Round& round, const BitVector& z);
   void combine(std::span<const circuit::RoundAnd> ands, std::size_t tile, std::size_t width,
                AndLayer& layer);
+  void combine_gathered(std::span<const circuit::RoundAnd> ands, std::size_t tile,
+                        std::size_t width, AndLayer& layer);
+  ShareBlocks operand(std::size_t number, std::size_t tile, circuit::Slot slot);
   void set_outputs(InputValues values, checks::SettledCheck) { result.outputs = std::move(values); }
 
   // Calls use(tile, gate, first, width) for the ANDs in the order of their entries: tile by tile,
@@ -193,8 +196,29 @@ void Runtime::finish_blocks() {
   evaluated_.reset();
 }
 
+// Of a full tile the blocks are used where they are.
 void Runtime::combine(std::span<const circuit::RoundAnd> ands, std::size_t tile, std::size_t width,
                       AndLayer& layer) {
+  if (width < Lanes::kTileLanes) return combine_gathered(ands, tile, width, layer);
+  for (const circuit::RoundAnd& gate : ands)
+    layer.combine(width, operand(0, tile, gate.in0), operand(1, tile, gate.in1),
+                  operand(2, tile, gate.out));
+}
+
+// The blocks of a slot in a full tile. Those of a common wire are copied to the chunk.
+ShareBlocks Runtime::operand(std::size_t number, std::size_t tile, circuit::Slot slot) {
+  if (circuit::is_common(slot)) {
+    for (std::size_t p = 0; p < blocks_.planes(); ++p)
+      blocks_.read(tile, slot, p, Lanes::kTileLanes, chunk_.plane(number, p));
+    return chunk_.operand(number);
+  }
+  ShareBlocks blocks{};
+  for (std::size_t p = 0; p < blocks_.planes(); ++p) blocks.plane[p] = blocks_.plane(tile, slot, p);
+  return blocks;
+}
+
+void Runtime::combine_gathered(std::span<const circuit::RoundAnd> ands, std::size_t tile,
+                               std::size_t width, AndLayer& layer) {
   const std::size_t planes = blocks_.planes(),
                     step = std::max<std::size_t>(1, kChunkEntries / width);
   for (std::size_t first = 0; first < ands.size(); first += step) {
