@@ -49,7 +49,8 @@ int run_program(const Arguments& command) {
   if (const int error = ::posix_spawnp(&pid, words[0], nullptr, nullptr, words.data(), ::environ);
       error != 0)
     throw CommandError("cannot run " + command[0] + ": " + std::strerror(error) +
-                       "; the results are kept: install python3, and continue with --resume");
+                       " (tools/setup-report installs it); the results are kept: continue with "
+                       "--resume");
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
