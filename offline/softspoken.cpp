@@ -82,61 +82,83 @@ SoftSpokenMacHolder::SoftSpokenMacHolder(checks::Session& session, const FullTre
                                          std::uint64_t domain)
     : session_(session), shape_(trees.shape), leaves_(trees.leaves), domain_(domain) {}
 
-void SoftSpokenMacHolder::resize_rows(std::size_t blocks) {
-  if (u_.size() == blocks) return;
-  u_.resize(blocks);
-  v_ = BitMatrix(kKappa, 128 * blocks);
+// Rows with arbitrary content.
+SoftSpokenMacHolder::Rows SoftSpokenMacHolder::rows_of(std::size_t blocks) {
+  Rows rows;
+  if (!spare_.empty()) {
+    rows = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  if (rows.u.size() != blocks)
+    rows = {SecretVector<Block>(blocks), BitMatrix(kKappa, 128 * blocks)};
+  return rows;
 }
 
 void SoftSpokenMacHolder::send_corrections(const SoftSpokenBatch& batch,
                                            std::span<const MineView> out) {
   const std::size_t blocks = blocks_of(batch);
   ENSURE(batch.bits % kKappa == 0 && batch.bits <= kBatchBits);
-  resize_rows(blocks);
+  Rows rows = rows_of(blocks);
   corrections_.resize((shape_.trees() - 1) * blocks);
   leaf_strings_.resize(shape_.leaves() * blocks);
   const Expansion expansion{leaves_, shape_, domain_, batch};
   for (std::size_t tree = 0; tree < shape_.trees(); ++tree) {
-    const std::span<Block> u =
-        tree == 0 ? std::span(u_) : std::span(corrections_).subspan((tree - 1) * blocks, blocks);
+    const std::span<Block> u = tree == 0
+                                   ? std::span(rows.u)
+                                   : std::span(corrections_).subspan((tree - 1) * blocks, blocks);
     expansion.fill(tree, 0, blocks, leaf_strings_);
-    subset_sums(shape_.k, leaf_strings_, tree == 0 ? std::span<const Block>() : u_, u,
-                TreeRows(v_, shape_, tree));
+    subset_sums(shape_.k, leaf_strings_, tree == 0 ? std::span<const Block>() : rows.u, u,
+                TreeRows(rows.v, shape_, tree));
   }
   net::send_words(session_.channel(), kRowCorrections, std::span<const Block>(corrections_));
   std::size_t first = 0;
   for (const MineView& part : out) {
-    copy_bits(as_words(u_), first, part.bits, 0, part.size());
-    transpose_to_blocks(v_, first, as_blocks(part.macs));
+    copy_bits(as_words(rows.u), first, part.bits, 0, part.size());
+    transpose_to_blocks(rows.v, first, as_blocks(part.macs));
     first += part.size();
   }
   ENSURE(first == batch.bits);
-  SecretVector<Block> mask(1 + kKappa);
-  mask[0] = u_.back();
-  for (std::size_t r = 0; r < kKappa; ++r) mask[1 + r] = v_.row_blocks(r)[blocks - 1];
-  masks_.push(std::move(mask));
+  if (kept_ < kRowsKept) {
+    ++kept_;
+    return waiting_.push({std::move(rows), {}});
+  }
+  SecretVector<Block> masks(1 + kKappa);
+  masks[0] = rows.u.back();
+  for (std::size_t r = 0; r < kKappa; ++r) masks[1 + r] = rows.v.row_blocks(r)[blocks - 1];
+  waiting_.push({std::nullopt, std::move(masks)});
+  spare_.push_back(std::move(rows));
+}
+
+SoftSpokenMacHolder::Rows SoftSpokenMacHolder::rows_again(const Waiting& batch,
+                                                          std::span<const MineView> made,
+                                                          std::size_t blocks) {
+  Rows rows = rows_of(blocks);
+  std::size_t first = 0;
+  for (const MineView& part : made) {
+    copy_bits(part.bits, 0, as_words(rows.u), first, part.size());
+    transpose_to_rows(as_blocks(part.macs), first, rows.v);
+    first += part.size();
+  }
+  ENSURE(first == 128 * (blocks - 1));
+  rows.u.back() = batch.masks[0];
+  for (std::size_t r = 0; r < kKappa; ++r) rows.v.row_blocks(r)[blocks - 1] = batch.masks[1 + r];
+  return rows;
 }
 
 void SoftSpokenMacHolder::answer(const SoftSpokenBatch& batch, std::span<const MineView> made) {
-  const std::size_t blocks = blocks_of(batch) - 1;
-  resize_rows(blocks + 1);
-  std::size_t first = 0;
-  for (const MineView& part : made) {
-    copy_bits(part.bits, 0, as_words(u_), first, part.size());
-    transpose_to_rows(as_blocks(part.macs), first, v_);
-    first += part.size();
-  }
-  ENSURE(first == batch.bits);
-  SecretVector<Block> answer = std::move(masks_.front());
-  masks_.pop();
+  Waiting waiting = std::move(waiting_.front());
+  waiting_.pop();
+  kept_ -= waiting.rows.has_value();
+  Rows rows = waiting.rows ? std::move(*waiting.rows) : rows_again(waiting, made, blocks_of(batch));
   const auto chi =
       coefficients(session_, session_.me(), batch,
                    net::recv_object<crypto::PublicSeed>(session_.channel(), kChallenge));
-  const auto selected = std::span(chi).first(blocks);
-  answer[0] ^= combined(selected, std::span(u_).first(blocks));
+  Answer answer;
+  answer[0] = combined(chi, rows.u);
   for (std::size_t r = 0; r < kKappa; ++r)
-    answer[1 + r] ^= combined(selected, v_.row_blocks(r).first(blocks));
-  net::send_words(session_.channel(), kAnswer, std::span<const Block>(answer));
+    answer[1 + r] = combined(chi, rows.v.row_blocks(r).first(chi.size()));
+  net::send_object(session_.channel(), kAnswer, answer);
+  spare_.push_back(std::move(rows));
 }
 
 SoftSpokenKeyHolder::SoftSpokenKeyHolder(checks::Session& session, const PuncturedTrees& trees,

@@ -13,6 +13,7 @@
 // V_r^(m+1) + sum chi_j.V_r^(j), and the key holder compares W~_r with V~_r ^ Delta_r.u~.
 #pragma once
 
+#include <optional>
 #include <queue>
 #include <vector>
 
@@ -54,18 +55,31 @@ class SoftSpokenMacHolder {
   void answer(const SoftSpokenBatch& batch, std::span<const MineView> made);
 
  private:
-  void resize_rows(std::size_t blocks);
+  // Rows with the mask.
+  struct Rows {
+    SecretVector<Block> u;
+    BitMatrix v;
+  };
+  // A batch whose challenge has not arrived: its rows, or only the last block of each, if more than
+  // kRowsKept batches wait. The other blocks are transposed MACs, so rows are made from them again;
+  // keeping them is faster, but on a link with a long round-trip time many batches wait.
+  struct Waiting {
+    std::optional<Rows> rows;
+    SecretVector<Block> masks;  // u^(m+1), V^(m+1)
+  };
+  static constexpr std::size_t kRowsKept = 3;
+
+  Rows rows_of(std::size_t blocks);
+  Rows rows_again(const Waiting& batch, std::span<const MineView> made, std::size_t blocks);
 
   checks::Session& session_;
   TreeShape shape_;
   crypto::PrgRows leaves_;
   std::uint64_t domain_;
-  // The answers without what the challenge selects: u^(m+1), V^(m+1). Of the batches whose
-  // challenges have not arrived. Rows are not kept for them: they are the transposed MACs.
-  std::queue<SecretVector<Block>> masks_;
-  // For reuse: of one batch.
-  SecretVector<Block> u_, corrections_, leaf_strings_;
-  BitMatrix v_;
+  std::queue<Waiting> waiting_;
+  std::size_t kept_ = 0;     // of these with rows
+  std::vector<Rows> spare_;  // for reuse, as the following
+  SecretVector<Block> corrections_, leaf_strings_;
 };
 
 // Role: key holder.

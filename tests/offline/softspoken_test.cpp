@@ -123,8 +123,8 @@ TEST(SoftSpoken, BitsAreCorrectAtBatchEdges) {
 }
 
 TEST(SoftSpoken, BitsAreCorrectForAnyStepDistance) {
-  for (const std::size_t ahead : {0u, 2u, 5u})
-    expect_good(make(2, 3 * kBatchBits + 128, Party::A, 1, no_deviation, ahead));
+  for (const std::size_t ahead : {0u, 1u, 2u, 5u})
+    expect_good(make(2, 9 * kBatchBits + 128, Party::A, 1, no_deviation, ahead));
 }
 
 TEST(SoftSpoken, BitsMacsAndKeysAreBalancedInEveryWindow) {
