@@ -1,5 +1,6 @@
 #include "online/ands_from_pairs.h"
 
+#include "base/block_sums.h"
 #include "base/error.h"
 #include "base/secret.h"
 #include "checks/opening.h"
@@ -63,7 +64,7 @@ BitVector sum(const BitVector& a, const BitVector& b) {
   return out ^= b;
 }
 
-// Cursors over the material's blocks: MACs in my columns, keys in the peer's.
+// Cursors over the material's blocks.
 struct Cursors {
   explicit Cursors(const LayerMaterial& m)
       : my_and(m.my_and), peers_and(m.peers_and), sent(m.sent), chosen(m.chosen), my_bit(m.my_bit),
@@ -76,12 +77,6 @@ struct Cursors {
   void advance(std::size_t count) {
     for (SliceCursor* cursor : {&my_and, &peers_and, &sent, &chosen, &my_bit, &peers_bit})
       cursor->advance(count);
-  }
-  static const Mac* mine(const SliceCursor& cursor, std::size_t column) {
-    return &cursor.batch().mine[column].macs[cursor.at()];
-  }
-  static const Key* peers(const SliceCursor& cursor, std::size_t column) {
-    return &cursor.batch().peers[column].keys[cursor.at()];
   }
 
   SliceCursor my_and, peers_and, sent, chosen, my_bit, peers_bit;
@@ -133,10 +128,8 @@ class PairLayer final : public AndLayer {
   }
   void reveal_second();
   BitVector product_bits() const;
-  void combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z, TranscriptStep<Mac>& out,
-                    std::size_t at) const;
-  void combine_peers(std::size_t count, const Key* x, const Key* y, Key* z,
-                     TranscriptStep<Key>& out, std::size_t at) const;
+  void combine_mine(std::size_t count, const Block* x, const Block* y, Block* z, std::size_t at);
+  void combine_peers(std::size_t count, const Block* x, const Block* y, Block* z, std::size_t at);
 
   checks::Session& session_;
   std::size_t n_;
@@ -181,8 +174,6 @@ BitVector PairLayer::product_bits() const {
 
 void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBlocks& y,
                         const ShareBlocks& z) {
-  const auto macs = [](Block* blocks) { return reinterpret_cast<Mac*>(blocks); };
-  const auto keys = [](Block* blocks) { return reinterpret_cast<Key*>(blocks); };
   for (std::size_t done = 0; done < count; done += kPairStep) {
     const std::size_t step = std::min(count - done, kPairStep);
     RevealedStep peers_all;
@@ -191,10 +182,8 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
       const std::size_t some = std::min(step - i, cursors_.left()), at = done + i;
       my_step_.load(mine_, combined_, some);
       peers_step_.load(peers_, combined_, some);
-      combine_mine(some, macs(x.plane[0] + at), macs(y.plane[0] + at), macs(z.plane[0] + at),
-                   of_macs_, i);
-      combine_peers(some, keys(x.plane[1] + at), keys(y.plane[1] + at), keys(z.plane[1] + at),
-                    of_keys_, i);
+      combine_mine(some, x.plane[0] + at, y.plane[0] + at, z.plane[0] + at, i);
+      combine_peers(some, x.plane[1] + at, y.plane[1] + at, z.plane[1] + at, i);
       cursors_.advance(some);
       combined_ += some;
       i += some;
@@ -212,49 +201,70 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
   }
 }
 
-void PairLayer::combine_mine(std::size_t count, const Mac* x, const Mac* y, Mac* z,
-                             TranscriptStep<Mac>& out, std::size_t at) const {
-  const Mac *u = Cursors::mine(cursors_.my_and, 0), *v = Cursors::mine(cursors_.my_and, 1),
-            *w = Cursors::mine(cursors_.my_and, 2);
-  const Mac *u0 = Cursors::mine(cursors_.sent, 0), *u1 = Cursors::mine(cursors_.sent, 1);
-  const Mac *c = Cursors::mine(cursors_.chosen, 0), *s = Cursors::mine(cursors_.chosen, 1),
-            *r = Cursors::mine(cursors_.my_bit, 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto times_bit = [i](Mac mac, const std::uint64_t* bits) {
-      return Mac{times(mac.value, get_bit({bits, kPairStep / 64}, i))};
-    };
-    out.f[at + i] = u[i] ^ x[i];
-    out.g[at + i] = v[i] ^ y[i];
-    out.d[at + i] = c[i] ^ y[i];
-    out.h[at + i] = u0[i] ^ u1[i] ^ x[i];
-    out.e[at + i] = r[i] ^ u0[i] ^ times_bit(x[i], peers_step_.d);
-    const Mac product = times_bit(y[i], my_step_.f) ^ times_bit(x[i], my_step_.g) ^ w[i];
-    z[i] = r[i] ^ s[i] ^ times_bit(c[i], peers_step_.h) ^ product;
-  }
+// My shares have MACs, the peer's keys. x, y, z: from the next entry on; out: from `at` on.
+void PairLayer::combine_mine(std::size_t count, const Block* x, const Block* y, Block* z,
+                             std::size_t at) {
+  const auto column = [](const SliceCursor& cursor, std::size_t index) {
+    return &cursor.batch().mine[index].macs[cursor.at()].value;
+  };
+  const Cursors& m = cursors_;
+  const std::uint64_t none[kPairStep / 64] = {};
+  combine_pairs({.x = x,
+                 .y = y,
+                 .u = column(m.my_and, 0),
+                 .v = column(m.my_and, 1),
+                 .w = column(m.my_and, 2),
+                 .u0 = column(m.sent, 0),
+                 .u1 = column(m.sent, 1),
+                 .c = column(m.chosen, 0),
+                 .s = column(m.chosen, 1),
+                 .r = column(m.my_bit, 0),
+                 .f = my_step_.f,
+                 .g = my_step_.g,
+                 .d = peers_step_.d,
+                 .h = peers_step_.h,
+                 .moved = none,
+                 .of_f = &of_macs_.f[at].value,
+                 .of_g = &of_macs_.g[at].value,
+                 .of_d = &of_macs_.d[at].value,
+                 .of_h = &of_macs_.h[at].value,
+                 .of_e = &of_macs_.e[at].value,
+                 .z = z},
+                count, Block{0, 0});
 }
 
-void PairLayer::combine_peers(std::size_t count, const Key* x, const Key* y, Key* z,
-                              TranscriptStep<Key>& out, std::size_t at) const {
-  const Key *u = Cursors::peers(cursors_.peers_and, 0), *v = Cursors::peers(cursors_.peers_and, 1),
-            *w = Cursors::peers(cursors_.peers_and, 2);
-  const Key *u0 = Cursors::peers(cursors_.chosen, 0), *u1 = Cursors::peers(cursors_.chosen, 1);
-  const Key *c = Cursors::peers(cursors_.sent, 0), *s = Cursors::peers(cursors_.sent, 1),
-            *r = Cursors::peers(cursors_.peers_bit, 0);
-  const ScopedSecret<Delta> delta(session_.global_key());
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto bit = [i](const std::uint64_t* bits) { return get_bit({bits, kPairStep / 64}, i); };
-    const auto times_bit = [&](Key key, const std::uint64_t* bits) {
-      return Key{times(key.value, bit(bits))};
-    };
-    out.f[at + i] = u[i] ^ x[i];
-    out.g[at + i] = v[i] ^ y[i];
-    out.d[at + i] = c[i] ^ y[i];
-    out.h[at + i] = u0[i] ^ u1[i] ^ x[i];
-    out.e[at + i] = r[i] ^ u0[i] ^ times_bit(x[i], my_step_.d);
-    const Key product = times_bit(y[i], peers_step_.f) ^ times_bit(x[i], peers_step_.g) ^ w[i];
-    const bool moves = (bit(peers_step_.f) && bit(peers_step_.g)) != bit(my_step_.e);
-    z[i] = r[i] ^ s[i] ^ times_bit(c[i], my_step_.h) ^ xor_public_bit(product, delta, moves);
-  }
+void PairLayer::combine_peers(std::size_t count, const Block* x, const Block* y, Block* z,
+                              std::size_t at) {
+  const auto column = [](const SliceCursor& cursor, std::size_t index) {
+    return &cursor.batch().peers[index].keys[cursor.at()].value;
+  };
+  const Cursors& m = cursors_;
+  // Where f.g of the peer and my e differ, the key moves with the bit.
+  std::uint64_t moved[kPairStep / 64];
+  for (std::size_t word = 0; word < kPairStep / 64; ++word)
+    moved[word] = (peers_step_.f[word] & peers_step_.g[word]) ^ my_step_.e[word];
+  combine_pairs({.x = x,
+                 .y = y,
+                 .u = column(m.peers_and, 0),
+                 .v = column(m.peers_and, 1),
+                 .w = column(m.peers_and, 2),
+                 .u0 = column(m.chosen, 0),
+                 .u1 = column(m.chosen, 1),
+                 .c = column(m.sent, 0),
+                 .s = column(m.sent, 1),
+                 .r = column(m.peers_bit, 0),
+                 .f = peers_step_.f,
+                 .g = peers_step_.g,
+                 .d = my_step_.d,
+                 .h = my_step_.h,
+                 .moved = moved,
+                 .of_f = &of_keys_.f[at].value,
+                 .of_g = &of_keys_.g[at].value,
+                 .of_d = &of_keys_.d[at].value,
+                 .of_h = &of_keys_.h[at].value,
+                 .of_e = &of_keys_.e[at].value,
+                 .z = z},
+                count, session_.global_key().value);
 }
 
 }  // namespace

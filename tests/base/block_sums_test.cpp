@@ -5,6 +5,7 @@
 #include <hwy/targets.h>
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "tests/support/blocks.h"
@@ -183,6 +184,85 @@ TEST_F(EveryTarget, CombineTriplesUsesTheBitsOfEachEntry) {
       expect_same(of_d, wanted_d, "of d");
       expect_same(of_e, wanted_e, "of e");
       expect_same(z, wanted_z, "z");
+    });
+  }
+}
+
+// Operands and expected results of one direction of ANDs by pairs.
+struct PairProducts {
+  explicit PairProducts(std::size_t n) : expected(6, Blocks(n + 1, kUntouched)) {
+    for (std::uint64_t i = 0; i < 10; ++i) in.push_back(guarded_blocks(n, 20 * n + i));
+    for (std::uint64_t i = 0; i < 5; ++i) bits.push_back(words_of_bits(n, 20 * n + 10 + i));
+    const auto &x = in[0], &y = in[1], &u = in[2], &v = in[3], &w = in[4], &u0 = in[5], &u1 = in[6],
+               &c = in[7], &s = in[8], &r = in[9];
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto times = [&](const Block& block, std::size_t which) {
+        return bit_at(bits[which], i) ? block : Block{0, 0};
+      };
+      expected[0][i] = u[i] ^ x[i];
+      expected[1][i] = v[i] ^ y[i];
+      expected[2][i] = c[i] ^ y[i];
+      expected[3][i] = u0[i] ^ u1[i] ^ x[i];
+      expected[4][i] = r[i] ^ u0[i] ^ times(x[i], 2);
+      expected[5][i] =
+          r[i] ^ s[i] ^ w[i] ^ times(y[i], 0) ^ times(x[i], 1) ^ times(c[i], 3) ^ times(kKey, 4);
+    }
+  }
+
+  // Writes the results to `out`.
+  void combine(const std::vector<const Block*>& from, const std::vector<Block*>& out,
+               std::size_t n) const {
+    combine_pairs(
+        {from[0],        from[1],        from[2],        from[3], from[4],        from[5],
+         from[6],        from[7],        from[8],        from[9], bits[0].data(), bits[1].data(),
+         bits[2].data(), bits[3].data(), bits[4].data(), out[0],  out[1],         out[2],
+         out[3],         out[4],         out[5]},
+        n, kKey);
+  }
+
+  std::vector<Blocks> in;                        // x, y, u, v, w, u0, u1, c, s, r
+  std::vector<std::vector<std::uint64_t>> bits;  // f, g, d, h, moved
+  std::vector<Blocks> expected;                  // of f, g, d, h, e; z
+};
+
+std::vector<const Block*> starts_of(const std::vector<Blocks>& arrays) {
+  std::vector<const Block*> starts;
+  for (const Blocks& array : arrays) starts.push_back(array.data());
+  return starts;
+}
+
+TEST_F(EveryTarget, CombinePairsEqualsItsFormula) {
+  for (const std::size_t n : lengths()) {
+    const PairProducts all(n);
+    for_each_target([&] {
+      std::vector<Blocks> out(6, Blocks(n + 1, kUntouched));
+      std::vector<Block*> to;
+      for (Blocks& array : out) to.push_back(array.data());
+      all.combine(starts_of(all.in), to, n);
+      for (std::size_t i = 0; i < out.size(); ++i)
+        expect_same(out[i], all.expected[i], std::to_string(i).c_str());
+    });
+  }
+}
+
+TEST_F(EveryTarget, CombinePairsMayOverwriteItsOperands) {
+  for (const std::size_t n : {1u, 2u, 5u, 64u, 129u}) {
+    const PairProducts all(n);
+    for_each_target([&] {
+      for (std::size_t written = 0; written < 6; ++written) {
+        for (std::size_t over = 0; over < 10; ++over) {
+          SCOPED_TRACE("result " + std::to_string(written) + " over operand " +
+                       std::to_string(over));
+          std::vector<Blocks> in = all.in, apart(6, Blocks(n + 1, kUntouched));
+          std::vector<Block*> to;
+          for (Blocks& array : apart) to.push_back(array.data());
+          to[written] = in[over].data();
+          all.combine(starts_of(in), to, n);
+          for (std::size_t i = 0; i < apart.size(); ++i)
+            expect_same(i == written ? in[over] : apart[i], all.expected[i],
+                        std::to_string(i).c_str());
+        }
+      }
     });
   }
 }
