@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "tools/memory_use.h"
 #include "tools/report.h"
 
 namespace tinyot::tools {
@@ -43,6 +44,7 @@ Progress::~Progress() {
 
 void Progress::observe(std::size_t number, std::uint64_t items, std::string_view phase,
                        std::uint64_t done, std::uint64_t total) {
+  note_memory_use();
   if (quiet_) return;
   const std::lock_guard lock(mutex_);
   if (parts_.empty()) start_ = Clock::now();  // not the wait for the peer

@@ -12,6 +12,7 @@
 #include "base/parameters.h"
 #include "net/handshake.h"
 #include "tinyot/version.h"
+#include "tools/memory_use.h"
 
 namespace tinyot::tools {
 namespace {
@@ -112,6 +113,9 @@ void add_measurements(Json& report, const std::vector<PhaseCost>& phases) {
                                 {"rounds", phase.rounds},
                                 {"items", phase.items}});
   report["peak_rss_bytes"] = peak_rss_bytes();
+  const MemoryUse peak = peak_memory_use();
+  report["peak_anonymous_bytes"] = peak.anonymous;
+  report["peak_file_bytes"] = peak.file;
   report["machine"] = machine_json();
   report["version"] = version_text();
 }

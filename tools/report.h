@@ -23,7 +23,7 @@ std::string units_text(const Json& report);
 // The profile and its options, of such a report.
 std::string profile_text(const Json& report);
 
-// The fields that every report ends with: phases, peak_rss_bytes, machine, version.
+// The fields that every report ends with: phases, peak memory, machine, version.
 void add_measurements(Json& report, const std::vector<PhaseCost>& phases);
 
 Json machine_json();

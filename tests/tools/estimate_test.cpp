@@ -201,6 +201,15 @@ TEST_F(EstimateTest, EveryCostOfFastJob) {
   expect_memory();
 }
 
+// 32 units and 1.6 GB for each party: what LMDB maps does not add up.
+TEST_F(EstimateTest, MemoryOfALargeFastJobIsThatOfItsUnits) {
+  make("2^25", kFast);
+  expect_disk();
+  expect_memory();
+  for (const char* party : {"A", "B"})
+    EXPECT_LT(report_[party]["peak_file_bytes"], 64 << 20) << party;
+}
+
 TEST_F(EstimateTest, EveryCostOfFastJobWithFewerTrees) {
   make("2^17", kFewerTrees);
   expect_traffic();

@@ -24,9 +24,10 @@ void expect_fields(const Json& object, const std::set<std::string>& fields) {
 // The fields that every report of a job has, and its parameters.
 void expect_measured(const Json& report, const std::string& party, const std::string& command,
                      const std::string& profile = "nnob12") {
-  expect_fields(report, {"party", "command", "profile", "ands", "sigma", "sigma_paper_bound",
-                         "sigma_exact", "kappa", "bucket", "unit", "threads", "phases",
-                         "ands_per_s", "peak_rss_bytes", "store_bytes", "machine", "version"});
+  expect_fields(report,
+                {"party", "command", "profile", "ands", "sigma", "sigma_paper_bound", "sigma_exact",
+                 "kappa", "bucket", "unit", "threads", "phases", "ands_per_s", "peak_rss_bytes",
+                 "peak_anonymous_bytes", "peak_file_bytes", "store_bytes", "machine", "version"});
   EXPECT_EQ(report["party"], party);
   EXPECT_EQ(report["command"], command);
   EXPECT_EQ(report["profile"], profile);
@@ -39,6 +40,8 @@ void expect_measured(const Json& report, const std::string& party, const std::st
   EXPECT_GE(report["threads"], 1);
   EXPECT_GT(report["ands_per_s"], 0.0);
   EXPECT_GT(report["peak_rss_bytes"], 1 << 20);
+  EXPECT_GT(report["peak_anonymous_bytes"], 1 << 20);
+  EXPECT_GT(report["peak_file_bytes"], 1 << 20);
   EXPECT_GT(report["store_bytes"], 1 << 16);
   EXPECT_FALSE(report["version"].get<std::string>().empty());
   EXPECT_FALSE(report["machine"]["cpu"].get<std::string>().empty());
