@@ -21,10 +21,8 @@ class Nnob12Unit final : public MadeUnit {
  public:
   // Shapes: bits: at least UnitLayout(request).end() of each direction.
   Nnob12Unit(checks::Session& session, const UnitRequest& request, Pace pace, AuthBits bits,
-             std::function<void(AuthBits)> give_back)
-      : session_(session), request_(request), pace_(pace), layout_(request), bits_(std::move(bits)),
-        give_back_(std::move(give_back)) {}
-  ~Nnob12Unit() override { give_back_(std::move(bits_)); }
+             std::function<void(AuthBits)> give_back);
+  ~Nnob12Unit() override;
 
   void make_leaky_objects();
   // The MACs of the combiner bits are on the session's transcripts.
@@ -77,6 +75,13 @@ struct Nnob12Unit::BucketRoles {
   AuthOtSender ots_sent;
   AuthOtReceiver ots_chosen;
 };
+
+Nnob12Unit::Nnob12Unit(checks::Session& session, const UnitRequest& request, Pace pace,
+                       AuthBits bits, std::function<void(AuthBits)> give_back)
+    : session_(session), request_(request), pace_(pace), layout_(request), bits_(std::move(bits)),
+      give_back_(std::move(give_back)) {}
+
+Nnob12Unit::~Nnob12Unit() { give_back_(std::move(bits_)); }
 
 void Nnob12Unit::make_leaky_objects() {
   const net::PhaseLog::Scope phase(session_.log(), session_.channel(), "leaky objects",
