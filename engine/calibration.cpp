@@ -77,7 +77,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
 }
 
 double estimated_s(const PreprocessRequest& job, const Calibration& calibration,
-                   const LinkEstimate& link) {
+                   const net::LinkShape& link) {
   const SecurityParameters params = SecurityParameters::make(job.parameters);
   const double objects = static_cast<double>(leaky_objects(params, job.ands));
   // Data written to the store pass through memory as well.

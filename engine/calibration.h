@@ -21,6 +21,6 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
 
 // The time of the whole job at that rate, over such a link.
 double estimated_s(const PreprocessRequest& job, const Calibration& calibration,
-                   const LinkEstimate& link = {});
+                   const net::LinkShape& link = {});
 
 }  // namespace tinyot::engine

@@ -174,7 +174,7 @@ UnitEstimate estimate_unit(const SecurityParameters& params, const offline::Unit
 }
 
 JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
-                         std::uint64_t threads, const LinkEstimate& link) {
+                         std::uint64_t threads, const net::LinkShape& link) {
   const auto plans = params.plan(ands);
   JobEstimate job;
   job.base_ots = params.profile() == Profile::Fast ? kKappa : params.columns_made();

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/parameters.h"
+#include "net/shaped_link.h"
 #include "offline/preprocessor.h"
 
 namespace tinyot::engine {
@@ -15,12 +16,6 @@ struct UnitEstimate {
   std::uint64_t memory_bytes = 0;  // peak, beyond the program itself and the store
 };
 UnitEstimate estimate_unit(const SecurityParameters& params, const offline::UnitRequest& request);
-
-// The connection of two parties.
-struct LinkEstimate {
-  std::chrono::nanoseconds rtt{0};  // round-trip time
-  double bits_per_s = 0;            // in each direction; 0: unlimited
-};
 
 struct JobEstimate {
   std::uint64_t units = 0;
@@ -35,7 +30,7 @@ struct JobEstimate {
   double exact_bound_bits = 0;
 };
 JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
-                         std::uint64_t threads, const LinkEstimate& link = {});
+                         std::uint64_t threads, const net::LinkShape& link = {});
 
 // Workers beyond `threads` that a job of the fast profile has where messages take `latency`, so
 // that the link stays busy while units wait for them: two, if there are units for them and the

@@ -34,7 +34,7 @@ PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun)
   return job;
 }
 
-JobEstimate estimate_of(const PreprocessRequest& request, const LinkEstimate& link) {
+JobEstimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link) {
   return estimate_job(SecurityParameters::make(request.parameters), request.ands, request.inputs,
                       request.threads, link);
 }

@@ -18,7 +18,7 @@ namespace tinyot::engine {
 PreprocessRequest planned(PreprocessRequest request, const storage::Manifest* begun = nullptr);
 
 // The cost of a planned request, over such a link.
-JobEstimate estimate_of(const PreprocessRequest& request, const LinkEstimate& link = {});
+JobEstimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link = {});
 
 // The parameters as recorded in a manifest, without those that the profile does not have.
 storage::Manifest security_of(const SecurityParameters& params, const JobEstimate& estimate);

@@ -131,7 +131,7 @@ Work work_of_runs(const LoadedCircuit& circuit, MaterialForm form, std::uint64_t
           runs * std::max(of_inputs[auth_bits_of(Party::A)], of_inputs[auth_bits_of(Party::B)])};
 }
 
-double RunEstimate::link_s(const LinkEstimate& link) const {
+double RunEstimate::link_s(const net::LinkShape& link) const {
   const double latency_s = std::chrono::duration<double>(link.rtt).count() / 2;
   const auto bytes = static_cast<double>(std::max(bytes_sent[0], bytes_sent[1]));
   return static_cast<double>(rounds) * latency_s +
@@ -191,7 +191,7 @@ RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstima
 }
 
 double estimated_s(const RunEstimate& estimate, const RunComputation& computation,
-                   const LinkEstimate& link) {
+                   const net::LinkShape& link) {
   return computation.between_s + std::max(computation.while_waiting_s, estimate.link_s(link));
 }
 

@@ -23,7 +23,7 @@ struct RunEstimate {
   std::array<std::uint64_t, 2> bytes_sent{};  // by A, by B; message headers included
 
   // The time of the messages alone.
-  double link_s(const LinkEstimate& link) const;
+  double link_s(const net::LinkShape& link) const;
 };
 
 // The preprocessing that `runs` runs take, at least one AND.
@@ -45,6 +45,6 @@ RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstima
 
 // The time of the evaluation, as RunReport::wall_s.
 double estimated_s(const RunEstimate& estimate, const RunComputation& computation,
-                   const LinkEstimate& link);
+                   const net::LinkShape& link);
 
 }  // namespace tinyot::engine

@@ -67,10 +67,10 @@ int info(const Arguments& arguments) {
   if (!line.parse(arguments)) return 0;
   const MaterialForm form =
       value_named("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
-  const EstimatedLink link = estimated_link_from(line);
+  const auto link = estimated_link_from(line);
   const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
   // Layering a large circuit takes minutes.
-  const bool layers = circuit.known_cost() || link.shape || line.has("lanes") || line.has("window");
+  const bool layers = circuit.known_cost() || link || line.has("lanes") || line.has("window");
   const circuit::CircuitCost& cost = circuit.cost();
   Json report = {{"name", circuit.info().name}, {"ands", cost.ands},
                  {"xors", cost.xors},           {"nots", cost.nots},

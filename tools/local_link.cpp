@@ -113,10 +113,8 @@ void add_estimated_link_options(Options& options) {
   add_shape_options(options, "the link between the parties, for the estimate", "");
 }
 
-EstimatedLink estimated_link_from(const CommandLine& line) {
-  const auto shape = one_shape_from(line);
-  return {shape,
-          shape ? engine::LinkEstimate{shape->rtt, shape->bits_per_s} : engine::LinkEstimate{}};
+std::optional<net::LinkShape> estimated_link_from(const CommandLine& line) {
+  return one_shape_from(line);
 }
 
 LocalLink local_link_from(const CommandLine& line) {

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/estimate.h"
 #include "net/shaped_link.h"
 #include "tools/command_line.h"
 #include "tools/report.h"
@@ -38,11 +37,7 @@ LocalLink local_link_from(const CommandLine& line);
 
 // Of the link for which a cost is estimated: --rtt and --rate, or --link.
 void add_estimated_link_options(Options& options);
-struct EstimatedLink {
-  std::optional<net::LinkShape> shape;
-  engine::LinkEstimate link;
-};
-EstimatedLink estimated_link_from(const CommandLine& line);
+std::optional<net::LinkShape> estimated_link_from(const CommandLine& line);
 
 // Timeouts, and lists: --tls no, yes or both; --rtt and --rate, or --link. Each is combined with
 // each.

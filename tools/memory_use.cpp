@@ -12,16 +12,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kInterval = std::chrono::milliseconds(50);
 
-std::mutex mutex;
-Clock::time_point noted_at;
-MemoryUse peak;
+struct Noted {
+  std::mutex mutex;
+  Clock::time_point at;
+  MemoryUse largest;
 
-void note() {
-  const MemoryUse now = memory_use();
-  peak.anonymous = std::max(peak.anonymous, now.anonymous);
-  peak.file = std::max(peak.file, now.file);
-  noted_at = Clock::now();
-}
+  void note() {
+    const MemoryUse now = memory_use();
+    largest.anonymous = std::max(largest.anonymous, now.anonymous);
+    largest.file = std::max(largest.file, now.file);
+    at = Clock::now();
+  }
+};
+Noted noted;
 
 }  // namespace
 
@@ -37,14 +40,14 @@ MemoryUse memory_use() {
 }
 
 void note_memory_use() {
-  const std::lock_guard lock(mutex);
-  if (Clock::now() - noted_at >= kInterval) note();
+  const std::lock_guard lock(noted.mutex);
+  if (Clock::now() - noted.at >= kInterval) noted.note();
 }
 
 MemoryUse peak_memory_use() {
-  const std::lock_guard lock(mutex);
-  note();
-  return peak;
+  const std::lock_guard lock(noted.mutex);
+  noted.note();
+  return noted.largest;
 }
 
 }  // namespace tinyot::tools

@@ -42,8 +42,8 @@ int params_command(const Arguments& arguments) {
   line.options().flag("no-calibration",
                       "do not estimate the time, which takes a short job on this machine");
   if (!line.parse(arguments)) return 0;
-  const EstimatedLink given = estimated_link_from(line);
-  const engine::LinkEstimate& link = given.link;
+  const auto given = estimated_link_from(line);
+  const net::LinkShape link = given.value_or(net::LinkShape{});
   std::optional<NamedCircuit> circuit;
   if (line.has("circuit")) circuit.emplace(circuit_spec_from(line, line.text("circuit")));
   std::optional<engine::Work> of_run;
@@ -69,7 +69,7 @@ int params_command(const Arguments& arguments) {
   report["threads"] = job.threads;
   report["units_in_flight"] = estimate.units_in_flight;
   report["round_trips_per_unit"] = estimate.round_trips_of_unit;
-  report.update(fields_of(given.shape));
+  report.update(fields_of(given));
   report["memory_available_bytes"] = engine::available_memory_bytes();
   report["version"] = version_text();
   std::string text =
@@ -105,8 +105,7 @@ int params_command(const Arguments& arguments) {
             grouped(static_cast<std::uint64_t>(static_cast<double>(job.ands) / seconds)) +
             " ANDs/s) if both parties share a machine like this one, measured with " +
             grouped(calibration.ands) + " ANDs" +
-            (given.shape ? ", over the given link"
-                         : "; --rtt and --rate give the time over a network") +
+            (given ? ", over the given link" : "; --rtt and --rate give the time over a network") +
             "\n";
     if (run) {
       const engine::RunComputation computation = measured([&] {

@@ -9,7 +9,7 @@ RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const C
   return {circuit.lanes(), window, form, engine::estimate_run(circuit, form, window)};
 }
 
-Json fields_of(const RunForecast& forecast, const EstimatedLink& link) {
+Json fields_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link) {
   const engine::RunEstimate& estimate = forecast.estimate;
   Json fields = {{"lanes", forecast.lanes},
                  {"window", forecast.window},
@@ -19,14 +19,14 @@ Json fields_of(const RunForecast& forecast, const EstimatedLink& link) {
                  {"rounds", estimate.rounds},
                  {"bytes_sent_a", estimate.bytes_sent[0]},
                  {"bytes_sent_b", estimate.bytes_sent[1]}};
-  if (link.shape) {
-    fields.update(fields_of(link.shape));
-    fields["link_s"] = estimate.link_s(link.link);
+  if (link) {
+    fields.update(fields_of(link));
+    fields["link_s"] = estimate.link_s(*link);
   }
   return fields;
 }
 
-std::string text_of(const RunForecast& forecast, const EstimatedLink& link) {
+std::string text_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link) {
   const engine::RunEstimate& estimate = forecast.estimate;
   std::string text =
       "a run on " + grouped(forecast.lanes) + (forecast.lanes == 1 ? " lane" : " lanes") + ", on " +
@@ -35,8 +35,7 @@ std::string text_of(const RunForecast& forecast, const EstimatedLink& link) {
       " messages are waited for, half a round trip each; A sends " +
       bytes_text(static_cast<double>(estimate.bytes_sent[0])) + ", B " +
       bytes_text(static_cast<double>(estimate.bytes_sent[1])) + "\n";
-  if (link.shape)
-    text += "messages over the given link: " + seconds_text(estimate.link_s(link.link)) + "\n";
+  if (link) text += "messages over the given link: " + seconds_text(estimate.link_s(*link)) + "\n";
   return text;
 }
 

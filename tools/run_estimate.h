@@ -17,8 +17,8 @@ struct RunForecast {
 RunForecast run_forecast(const NamedCircuit& circuit, MaterialForm form, const CommandLine& line);
 
 // Fields of the JSON object "run"; link_s if there is a link.
-Json fields_of(const RunForecast& forecast, const EstimatedLink& link);
+Json fields_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link);
 // Sentences with the same, ending with a newline.
-std::string text_of(const RunForecast& forecast, const EstimatedLink& link);
+std::string text_of(const RunForecast& forecast, const std::optional<net::LinkShape>& link);
 
 }  // namespace tinyot::tools
