@@ -3,11 +3,14 @@
 
 #include <array>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/cause.h"
 #include "engine/endpoint.h"
+#include "engine/preprocess.h"
 #include "net/tcp.h"
 
 namespace tinyot::engine {
@@ -35,5 +38,17 @@ auto as_both_parties(const net::TcpTimeouts& timeouts, Work work) {
   if (const auto& failure = explaining(failures[0], failures[1])) std::rethrow_exception(failure);
   return std::array<Result, 2>{std::move(*results[0]), std::move(*results[1])};
 }
+
+// The result that took longer.
+template <class Result>
+Result slower_of(std::array<Result, 2> results) {
+  return std::move(results[results[0].wall_s > results[1].wall_s ? 0 : 1]);
+}
+
+// Both parties preprocess to stores in a directory. Returns the result of the slower one.
+std::filesystem::path store_in(const std::filesystem::path& directory, Party party);
+PreprocessResult preprocess_as_both(const PreprocessRequest& request,
+                                    const std::filesystem::path& directory,
+                                    const net::TcpTimeouts& timeouts);
 
 }  // namespace tinyot::engine

@@ -32,20 +32,6 @@ double measured_s_per_fresh_byte() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / kBytes;
 }
 
-// Returns the result of the slower party.
-PreprocessResult run_both(const PreprocessRequest& request, const net::TcpTimeouts& timeouts) {
-  const TemporaryDirectory dir;
-  auto results = as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
-    PreprocessRequest mine = request;
-    mine.party = party;
-    mine.endpoint = endpoint;
-    mine.store = dir.path() / std::string(1, letter(party));
-    Observer observer;
-    return preprocess(mine, observer);
-  });
-  return std::move(results[results[0].wall_s > results[1].wall_s ? 0 : 1]);
-}
-
 }  // namespace
 
 Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& timeouts) {
@@ -63,7 +49,7 @@ Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& time
   small.ands = *small.parameters.unit * small.threads;
   small.inputs = small.ands / 16;
 
-  const PreprocessResult result = run_both(small, timeouts);
+  const PreprocessResult result = preprocess_as_both(small, TemporaryDirectory().path(), timeouts);
   double set_up_s = 0;
   for (const PhaseCost& phase : result.phases)
     if (phase.name == "seed OTs") set_up_s = phase.wall_s;

@@ -163,24 +163,14 @@ RunComputation measure_computation(const LoadedCircuit& circuit, const RunEstima
                                    MaterialForm form, const net::TcpTimeouts& timeouts) {
   const LoadedCircuit sample = sample_of(circuit, estimate, form);
   const TemporaryDirectory dir;
-  const auto store_of = [&](Party party) { return dir.path() / std::string(1, letter(party)); };
-  const PreprocessRequest material = material_request(sample, form);
-  as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
-    PreprocessRequest mine = material;
-    mine.party = party;
-    mine.endpoint = endpoint;
-    mine.store = store_of(party);
-    Observer observer;
-    return preprocess(mine, observer);
-  });
+  preprocess_as_both(material_request(sample, form), dir.path(), timeouts);
   std::vector<RunReport> runs;
-  for (std::size_t i = 0; i < kSampleRuns; ++i) {
-    auto reports = as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
-      const RunRequest request{.party = party, .endpoint = endpoint, .stores = {store_of(party)}};
+  for (std::size_t i = 0; i < kSampleRuns; ++i)
+    runs.push_back(slower_of(as_both_parties(timeouts, [&](Party party, const Endpoint& endpoint) {
+      const RunRequest request{
+          .party = party, .endpoint = endpoint, .stores = {store_in(dir.path(), party)}};
       return run(request, sample, zeros(sample, party));
-    });
-    runs.push_back(std::move(reports[reports[0].wall_s > reports[1].wall_s ? 0 : 1]));
-  }
+    })));
   std::ranges::sort(runs, {}, &RunReport::wall_s);
   const RunReport& median = runs[kSampleRuns / 2];
   const online::RunResult& result = median.result;
