@@ -103,7 +103,7 @@ double measured_row_hash() {
              benchmark::DoNotOptimize(sum);
            }
          }) /
-         (kRows * kColumns / 8);
+         (kRows * (kColumns / 8.0));
 }
 
 double measured_gather(std::size_t blocks) {
