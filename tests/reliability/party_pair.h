@@ -75,7 +75,7 @@ class PartyPair {
   Traffic verify(const WirePlan& plan);
 
   // An action during the next session; it may end the session like a fault.
-  using Meanwhile = std::function<void(Process& a, Process& b, const Wire& wire)>;
+  using Meanwhile = std::function<void(Process& a, Process& b, Wire& wire)>;
   void meanwhile(Meanwhile action) { meanwhile_ = std::move(action); }
 
   bool are_both_done() const { return ended_.both_done(); }

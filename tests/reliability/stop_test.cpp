@@ -14,17 +14,19 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// Slow enough to stop a party during a session.
-constexpr WirePlan kSlow{.chunk_bytes_max = 400, .delay_max = 1ms};
+// The network holds everything once B has sent this many bytes.
+WirePlan held_at(std::uint64_t bytes) { return {.chunk_bytes_max = 400, .hold_at = bytes}; }
 
-// Stops the party once B has sent this many bytes.
-void stop_at(PartyPair& pair, char party, std::uint64_t bytes) {
-  pair.meanwhile([=](Process& a, Process& b, const Wire& wire) {
+// Stops the party while the network holds.
+void stop(PartyPair& pair, char party) {
+  pair.meanwhile([=](Process& a, Process& b, Wire& wire) {
     for (const auto until = Clock::now() + std::chrono::seconds(kSessionMax);
-         wire.bytes(Direction::FromConnecting) < bytes && Clock::now() < until;)
+         !wire.holds() && Clock::now() < until;)
       std::this_thread::sleep_for(200us);
+    EXPECT_TRUE(wire.holds());
     Process &stopped = party == 'A' ? a : b, &other = party == 'A' ? b : a;
     stopped.signal(SIGSTOP);
+    wire.resume();
     const auto start = Clock::now();
     const Ended left = other.end();
     EXPECT_EQ(left.status, 3) << left.err;
@@ -41,13 +43,13 @@ TEST(Stopped, PeerEndsInTimeAndStoresAgree) {
   for_each_at_once(kFastWorkers, kFastWorkers, [&](std::uint64_t number) {
     const char party = number % 3 == 0 ? 'A' : 'B';
     PartyPair pair(settings()[number], tally, 1);
-    stop_at(pair, party, 8000);
-    pair.preprocess(kSlow);
+    stop(pair, party);
+    pair.preprocess(held_at(8000));
     pair.preprocess({});
     EXPECT_TRUE(pair.are_both_done());
-    stop_at(pair, party == 'A' ? 'B' : 'A',
-            pair.run({})[static_cast<std::size_t>(Direction::FromConnecting)] / 2);
-    pair.run(kSlow);
+    const auto sent = pair.run({})[static_cast<std::size_t>(Direction::FromConnecting)];
+    stop(pair, party == 'A' ? 'B' : 'A');
+    pair.run(held_at(sent / 2));
     pair.expect_consistent();
   });
   tally.print("stopped parties", 1);

@@ -57,6 +57,10 @@ Wire::~Wire() {
 void Wire::work() {
   while (!is_over_) {
     admit();
+    if (holds()) {
+      std::this_thread::sleep_for(1ms);
+      continue;
+    }
     bool has_moved = false;
     for (Connection& connection : connections_) {
       if (is_due(connection)) inject(connection);
@@ -99,6 +103,7 @@ void Wire::await() {
 
 // Reads or writes one chunk; false if there is nothing to do.
 bool Wire::move(Connection& connection, Direction direction) {
+  if (holds()) return false;
   Flow& flow = connection.flows[static_cast<std::size_t>(direction)];
   if (flow.state == Flow::State::Ended || flow.state == Flow::State::Stalled) return false;
   return flow.pending.empty() ? take(connection, direction)

@@ -41,6 +41,9 @@ struct WirePlan {
   std::size_t chunk_bytes_max = 65536;     // a chunk has 1 to chunk_bytes_max bytes, at random
   std::chrono::microseconds delay_max{0};  // a chunk waits up to delay_max, at random
   std::optional<FaultPoint> fault_point = std::nullopt;
+  // Bytes that the connecting party sends on the first connection before everything is held until
+  // resume().
+  std::optional<std::uint64_t> hold_at = std::nullopt;
   std::uint64_t seed = 1;
 };
 
@@ -53,6 +56,10 @@ class Wire {
 
   const std::string& port() const { return listener_.port(); }
   bool is_injected() const { return is_injected_; }
+  bool holds() const {
+    return plan_.hold_at && !is_resumed_ && bytes(Direction::FromConnecting) >= *plan_.hold_at;
+  }
+  void resume() { is_resumed_ = true; }
   // Bytes forwarded on the first connection.
   std::uint64_t bytes(Direction direction) const {
     return bytes_[static_cast<std::size_t>(direction)];
@@ -93,7 +100,7 @@ class Wire {
   std::list<Connection> connections_;
   std::size_t admitted_ = 0;
   std::array<std::atomic<std::uint64_t>, 2> bytes_{};
-  std::atomic<bool> is_injected_{false}, is_over_{false};
+  std::atomic<bool> is_injected_{false}, is_resumed_{false}, is_over_{false};
   std::thread thread_;
 };
 
