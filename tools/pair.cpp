@@ -137,11 +137,15 @@ Json child_report(const Child& child) {
   return child.output.empty() ? Json() : Json::parse(child.output);
 }
 
+void check_not_interrupted() {
+  if (const int signal = NotedSignals::received(); signal != 0)
+    throw CommandError("interrupted", static_cast<ExitStatus>(128 + signal));
+}
+
 }  // namespace
 
 JobResult run_pair(const PartyJob& job, const LocalLink& link) {
-  if (const int signal = NotedSignals::received(); signal != 0)
-    throw CommandError("interrupted", static_cast<ExitStatus>(128 + signal));
+  check_not_interrupted();
   const net::Address here = net::free_loopback_address(),
                      there = link.shape ? net::free_loopback_address() : here;
   const auto endpoint = [&](Party party) {
@@ -157,6 +161,8 @@ JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   std::optional<net::ShapedLink> shaped;
   if (link.shape) shaped.emplace(*link.shape, here, there);
   wait_for_both(children, kGraceAfterFailure + 2 * (link.shape ? link.shape->rtt : 0s));
+  // How the parties have ended then depends on how far they were.
+  check_not_interrupted();
   const Child& cause = explaining(children);
   JobResult result{child_report(cause), cause.status};
   if (is_failure_report(result.report)) return result;

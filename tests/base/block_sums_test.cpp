@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -225,9 +226,10 @@ struct PairProducts {
   std::vector<Blocks> expected;                  // of f, g, d, h, e; z
 };
 
-std::vector<const Block*> starts_of(const std::vector<Blocks>& arrays) {
-  std::vector<const Block*> starts;
-  for (const Blocks& array : arrays) starts.push_back(array.data());
+template <class Pointer, class Arrays>
+std::vector<Pointer> starts_of(Arrays& arrays) {
+  std::vector<Pointer> starts(arrays.size());
+  std::ranges::transform(arrays, starts.begin(), [](auto& array) { return array.data(); });
   return starts;
 }
 
@@ -236,9 +238,7 @@ TEST_F(EveryTarget, CombinePairsEqualsItsFormula) {
     const PairProducts all(n);
     for_each_target([&] {
       std::vector<Blocks> out(6, Blocks(n + 1, kUntouched));
-      std::vector<Block*> to;
-      for (Blocks& array : out) to.push_back(array.data());
-      all.combine(starts_of(all.in), to, n);
+      all.combine(starts_of<const Block*>(all.in), starts_of<Block*>(out), n);
       for (std::size_t i = 0; i < out.size(); ++i)
         expect_same(out[i], all.expected[i], std::to_string(i).c_str());
     });
@@ -254,10 +254,9 @@ TEST_F(EveryTarget, CombinePairsMayOverwriteItsOperands) {
           SCOPED_TRACE("result " + std::to_string(written) + " over operand " +
                        std::to_string(over));
           std::vector<Blocks> in = all.in, apart(6, Blocks(n + 1, kUntouched));
-          std::vector<Block*> to;
-          for (Blocks& array : apart) to.push_back(array.data());
+          std::vector<Block*> to = starts_of<Block*>(apart);
           to[written] = in[over].data();
-          all.combine(starts_of(in), to, n);
+          all.combine(starts_of<const Block*>(in), to, n);
           for (std::size_t i = 0; i < apart.size(); ++i)
             expect_same(i == written ? in[over] : apart[i], all.expected[i],
                         std::to_string(i).c_str());

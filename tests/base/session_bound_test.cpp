@@ -18,8 +18,8 @@ namespace tinyot {
 namespace {
 
 struct Attack {
-  double success, survival;  // survival without success
-  auto operator<=>(const Attack&) const = default;
+  double success, survival;                         // survival without success
+  auto operator<=>(const Attack&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct Unit {
@@ -92,7 +92,7 @@ struct Rules {
 // in flight and not attacked yet.
 struct State {
   std::vector<int> broken, stalled, at_stake;
-  auto operator<=>(const State&) const = default;
+  auto operator<=>(const State&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // The probability that the best cheater ever succeeds in an unlimited session. At any time it may
