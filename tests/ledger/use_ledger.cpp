@@ -28,7 +28,7 @@ std::vector<Entry> ledger;
 void record(const Use& use) {
   std::string key(reinterpret_cast<const char*>(use.key.data()), use.key.size());
   // A node of a GGM tree that is unknown to the key holder is all zeros.
-  if (use.kind == UseKind::Stream && key.find_first_not_of('\0') == key.npos) return;
+  if (use.kind == UseKind::Stream && key.find_first_not_of('\0') == std::string::npos) return;
   const std::lock_guard lock(ledger_mutex);
   ledger.push_back(
       {use.kind, std::string(use.label), std::move(key), use.space, use.first, use.count});
