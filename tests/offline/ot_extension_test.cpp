@@ -150,7 +150,7 @@ TEST(OtExtension, RandomValuesAreBalancedInEveryWindow) {
     for (std::size_t first = 0; first < kCount; first += kWindow) {
       std::size_t ones = 0;
       for (std::size_t i = first; i < first + kWindow; ++i) ones += call.choices[i];
-      EXPECT_LT(std::abs(static_cast<double>(ones) - kWindow / 2), 6 * 8) << first;
+      EXPECT_LT(std::abs(static_cast<double>(ones) - kWindow / 2.0), 6 * 8) << first;
       expect_uniform_bytes(std::span<const Block>(call.x0).subspan(first, kWindow), "x0");
       expect_uniform_bytes(std::span<const Block>(call.x1).subspan(first, kWindow), "x1");
       if (call.kind != Kind::DeltaCorrelated)

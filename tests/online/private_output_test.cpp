@@ -125,8 +125,8 @@ TEST_P(PrivateOutput, WithTriplesOpenedBitsAreMasked) {
       ones += at(0);
       different += at(0) != at(1);
     }
-    EXPECT_NEAR(ones, kMany / 2, 450) << bundle_bit;  // six standard deviations
-    EXPECT_NEAR(different, kMany / 2, 450) << bundle_bit;
+    EXPECT_NEAR(ones, kMany / 2.0, 450) << bundle_bit;  // six standard deviations
+    EXPECT_NEAR(different, kMany / 2.0, 450) << bundle_bit;
   }
 }
 
