@@ -9,10 +9,10 @@
 namespace tinyot {
 
 // out[i] = x[i] ^ y[i].
-void xor_blocks(std::span<const Block> x, const Block *y, Block *out);
+void xor_blocks(std::span<const Block> x, const Block* y, Block* out);
 
 // out[i] = x[i] ^ y.
-void xor_block_to_each(std::span<const Block> x, Block y, Block *out);
+void xor_block_to_each(std::span<const Block> x, Block y, Block* out);
 
 // The blocks of a product of shared bits by a triple (online/ands_from_triples.h), for n entries
 // whose opened d and e are the first n bits of their words:
@@ -27,7 +27,7 @@ struct TripleBlocks {
   const std::uint64_t *d, *e;
   Block *of_d, *of_e, *z;
 };
-void combine_triples(const TripleBlocks &blocks, std::size_t n, Block delta);
+void combine_triples(const TripleBlocks& blocks, std::size_t n, Block delta);
 
 // One direction of an AND by aANDs and aOTs (online/ands_from_pairs.h): the MACs of a party's
 // shares or the keys of its peer's, for n entries whose opened bits are the first n of their words:
@@ -44,6 +44,6 @@ struct PairBlocks {
   const std::uint64_t *f, *g, *d, *h, *moved;
   Block *of_f, *of_g, *of_d, *of_h, *of_e, *z;
 };
-void combine_pairs(const PairBlocks &blocks, std::size_t n, Block delta);
+void combine_pairs(const PairBlocks& blocks, std::size_t n, Block delta);
 
 }  // namespace tinyot
