@@ -131,8 +131,25 @@ class PairLayer final : public AndLayer {
   }
   void reveal_second();
   BitVector product_bits() const;
-  void combine_mine(std::size_t count, const Block* x, const Block* y, Block* z, std::size_t at);
-  void combine_peers(std::size_t count, const Block* x, const Block* y, Block* z, std::size_t at);
+  // The next entries: a plane of their wires, and where the step's transcript has them.
+  struct Entries {
+    std::size_t count;
+    const Block *x, *y;
+    Block* z;
+    std::size_t at;
+  };
+  // What one party's shares are combined with: its aANDs, the aOTs that it sends and those that it
+  // chooses in, its aBits.
+  struct OwnersMaterial {
+    const SliceCursor &ands, &sent, &chosen, &bits;
+  };
+  template <class Column, class Word>
+  static void combine_shares(Column column, const OwnersMaterial& material,
+                             const RevealedStep& owners, const RevealedStep& others,
+                             const std::uint64_t* moved, Block delta, TranscriptStep<Word>& of,
+                             const Entries& entries);
+  void combine_mine(const Entries& entries);
+  void combine_peers(const Entries& entries);
 
   checks::Session& session_;
   std::size_t n_;
@@ -185,8 +202,8 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
       const std::size_t some = std::min(step - i, cursors_.left()), at = done + i;
       my_step_.load(mine_, combined_, some);
       peers_step_.load(peers_, combined_, some);
-      combine_mine(some, x.plane[0] + at, y.plane[0] + at, z.plane[0] + at, i);
-      combine_peers(some, x.plane[1] + at, y.plane[1] + at, z.plane[1] + at, i);
+      combine_mine({some, x.plane[0] + at, y.plane[0] + at, z.plane[0] + at, i});
+      combine_peers({some, x.plane[1] + at, y.plane[1] + at, z.plane[1] + at, i});
       cursors_.advance(some);
       combined_ += some;
       i += some;
@@ -204,70 +221,56 @@ void PairLayer::combine(std::size_t count, const ShareBlocks& x, const ShareBloc
   }
 }
 
-// My shares have MACs, the peer's keys. x, y, z: from the next entry on; out: from `at` on.
-void PairLayer::combine_mine(std::size_t count, const Block* x, const Block* y, Block* z,
-                             std::size_t at) {
-  const auto column = [](const SliceCursor& cursor, std::size_t index) {
-    return &cursor.batch().mine[index].macs[cursor.at()].value;
-  };
-  const Cursors& m = cursors_;
-  const std::uint64_t none[kPairStep / 64] = {};
-  combine_pairs({.x = x,
-                 .y = y,
-                 .u = column(m.my_and, 0),
-                 .v = column(m.my_and, 1),
-                 .w = column(m.my_and, 2),
-                 .u0 = column(m.sent, 0),
-                 .u1 = column(m.sent, 1),
-                 .c = column(m.chosen, 0),
-                 .s = column(m.chosen, 1),
-                 .r = column(m.my_bit, 0),
-                 .f = my_step_.f,
-                 .g = my_step_.g,
-                 .d = peers_step_.d,
-                 .h = peers_step_.h,
-                 .moved = none,
-                 .of_f = &of_macs_.f[at].value,
-                 .of_g = &of_macs_.g[at].value,
-                 .of_d = &of_macs_.d[at].value,
-                 .of_h = &of_macs_.h[at].value,
-                 .of_e = &of_macs_.e[at].value,
-                 .z = z},
-                count, Block{0, 0});
+// The shares of one party, the owner. `column` selects their blocks, the owner's MACs or the other
+// party's keys, which move by delta where a bit of `moved` is set.
+template <class Column, class Word>
+void PairLayer::combine_shares(Column column, const OwnersMaterial& material,
+                               const RevealedStep& owners, const RevealedStep& others,
+                               const std::uint64_t* moved, Block delta, TranscriptStep<Word>& of,
+                               const Entries& entries) {
+  combine_pairs({.x = entries.x,
+                 .y = entries.y,
+                 .u = column(material.ands, 0),
+                 .v = column(material.ands, 1),
+                 .w = column(material.ands, 2),
+                 .u0 = column(material.sent, 0),
+                 .u1 = column(material.sent, 1),
+                 .c = column(material.chosen, 0),
+                 .s = column(material.chosen, 1),
+                 .r = column(material.bits, 0),
+                 .f = owners.f,
+                 .g = owners.g,
+                 .d = others.d,
+                 .h = others.h,
+                 .moved = moved,
+                 .of_f = &of.f[entries.at].value,
+                 .of_g = &of.g[entries.at].value,
+                 .of_d = &of.d[entries.at].value,
+                 .of_h = &of.h[entries.at].value,
+                 .of_e = &of.e[entries.at].value,
+                 .z = entries.z},
+                entries.count, delta);
 }
 
-void PairLayer::combine_peers(std::size_t count, const Block* x, const Block* y, Block* z,
-                              std::size_t at) {
-  const auto column = [](const SliceCursor& cursor, std::size_t index) {
+void PairLayer::combine_mine(const Entries& entries) {
+  const auto macs = [](const SliceCursor& cursor, std::size_t index) {
+    return &cursor.batch().mine[index].macs[cursor.at()].value;
+  };
+  const std::uint64_t none[kPairStep / 64] = {};
+  combine_shares(macs, {cursors_.my_and, cursors_.sent, cursors_.chosen, cursors_.my_bit}, my_step_,
+                 peers_step_, none, Block{0, 0}, of_macs_, entries);
+}
+
+void PairLayer::combine_peers(const Entries& entries) {
+  const auto keys = [](const SliceCursor& cursor, std::size_t index) {
     return &cursor.batch().peers[index].keys[cursor.at()].value;
   };
-  const Cursors& m = cursors_;
   // Where f.g of the peer and my e differ, the key moves with the bit.
   std::uint64_t moved[kPairStep / 64];
   for (std::size_t word = 0; word < kPairStep / 64; ++word)
     moved[word] = (peers_step_.f[word] & peers_step_.g[word]) ^ my_step_.e[word];
-  combine_pairs({.x = x,
-                 .y = y,
-                 .u = column(m.peers_and, 0),
-                 .v = column(m.peers_and, 1),
-                 .w = column(m.peers_and, 2),
-                 .u0 = column(m.chosen, 0),
-                 .u1 = column(m.chosen, 1),
-                 .c = column(m.sent, 0),
-                 .s = column(m.sent, 1),
-                 .r = column(m.peers_bit, 0),
-                 .f = peers_step_.f,
-                 .g = peers_step_.g,
-                 .d = my_step_.d,
-                 .h = my_step_.h,
-                 .moved = moved,
-                 .of_f = &of_keys_.f[at].value,
-                 .of_g = &of_keys_.g[at].value,
-                 .of_d = &of_keys_.d[at].value,
-                 .of_h = &of_keys_.h[at].value,
-                 .of_e = &of_keys_.e[at].value,
-                 .z = z},
-                count, session_.global_key().value);
+  combine_shares(keys, {cursors_.peers_and, cursors_.chosen, cursors_.sent, cursors_.peers_bit},
+                 peers_step_, my_step_, moved, session_.global_key().value, of_keys_, entries);
 }
 
 }  // namespace
