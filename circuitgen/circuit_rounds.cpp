@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "circuitgen/round_pipeline.h"
 
 namespace tinyot::circuit {
 namespace {
@@ -26,11 +27,16 @@ CircuitRounds::CircuitRounds(const Circuit& circuit, std::uint64_t gates, std::s
   generate_rounds(circuit, lanes, window, kept);
 }
 
-void CircuitRounds::run(RoundSink& sink) {
+double CircuitRounds::run(RoundSink& sink) {
   ENSURE(!std::exchange(has_run_, true));
-  if (!prepared_) return generate_rounds(circuit_, lanes_, window_, sink);
+  if (!prepared_) {
+    RoundPipeline pipeline(sink, window_);
+    generate_rounds(circuit_, lanes_, window_, pipeline);
+    return pipeline.finish();
+  }
   for (Round& round : rounds_) sink.round(round);
   rounds_.clear();
+  return 0;
 }
 
 }  // namespace tinyot::circuit

@@ -10,7 +10,7 @@ namespace tinyot::circuit {
 
 // A circuit on a number of lanes, layered with a window. A circuit of at most kPreparedMax gates is
 // layered in the constructor, so that the run only evaluates its rounds; a larger one is generated
-// during the run.
+// and layered during the run, while another thread evaluates: at most a window of gates ahead.
 class CircuitRounds {
  public:
   // `circuit` outlives this object, and has `gates` gates. Fails: as generate_rounds.
@@ -19,8 +19,10 @@ class CircuitRounds {
   const Circuit& circuit() const { return circuit_; }
   std::size_t lanes() const { return lanes_; }
 
-  // Call it once. Fails: std::logic_error by ENSURE on a second call.
-  void run(RoundSink& sink);
+  // Call it once. The circuit is generated on the caller's thread; the sink may be called on
+  // another. Returns the CPU time of that thread in seconds. Fails: as the sink; std::logic_error
+  // by ENSURE on a second call.
+  double run(RoundSink& sink);
 
  private:
   static constexpr std::uint64_t kPreparedMax = std::uint64_t{1} << 18;

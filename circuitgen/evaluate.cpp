@@ -87,7 +87,7 @@ class Evaluator final : public GateSink {
   }
   // Invalidates pointers to other rows.
   std::uint64_t* make_row(WireId id) {
-    wires_.make(id, {});
+    wires_.make(id);
     const std::size_t end = (id + 1) * row_words_;
     if (end > rows_.size()) rows_.resize(std::max(end, rows_.size() + rows_.size() / 2));
     return row(id);

@@ -10,8 +10,7 @@
 namespace tinyot::circuit {
 namespace {
 
-constexpr Slot kNoSlot = ~Slot{0};
-// a round, a kind and a flag fit in the 32 bits of Item::key
+// An item and an operand, or a round and a phase, fit in 32 bits.
 constexpr std::size_t kWindowMax = std::size_t{1} << 28;
 
 // The phases of a round, in the order of evaluation.
@@ -25,28 +24,38 @@ constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kIn
                                                                    {kOutputs, kOutputs},
                                                                    {kPhases, kPhases}}};
 
-// A buffered gate; wires are numbers. Input: in0, in1 are bundle and bit. Output: out is the
-// bundle, in1 the bit.
+// The wires of a gate.
+enum Operand : std::uint32_t { kIn0, kIn1, kOut };
+
+// A buffered gate. An operand is the slot of a wire that was scheduled before the window, or the
+// item that writes it; in an Input, in0 and in1 are bundle and bit, in a Const in0 is the bit, and
+// in an Output in1 is the bit.
 struct Item {
-  std::uint32_t key;  // round in the window . 16 + kind . 2 + common
-  std::uint32_t out;
+  std::uint32_t bucket;  // round in the window . kPhases + phase
+  GateKind kind;
+  bool common;
+  std::array<bool, 2> is_slot;  // of in0, in1
+  // By operand: no item evaluated after this one uses the wire, and no later gate reads it.
+  std::array<bool, 3> last_use;
+  bool kept;  // the wire that it writes is live after the window
   std::uint32_t in0;
   std::uint32_t in1;
-
-  GateKind kind() const { return static_cast<GateKind>(key / 2 % 8); }
-  std::size_t bucket() const {
-    return std::size_t{key / 16} * kPhases + kPhaseOf[key / 2 % 8][key % 2];
-  }
+  std::uint32_t out;  // id of a wire; bundle of an Output
 };
+static_assert(sizeof(Item) == 24);
+using ItemIndex = std::uint32_t;
 
-using WireNumber = std::uint32_t;
+// A use of a wire by a buffered gate: item . 4 + operand.
+using Use = std::uint32_t;
+constexpr Use kNoUse = ~Use{0};
 
 struct Wire {
-  std::uint64_t level;         // counted from the circuit's first round
-  Slot slot;                   // kNoSlot until the writer is scheduled
-  std::uint32_t readers : 30;  // buffered and not yet scheduled
-  std::uint32_t freed : 1;     // no further reader
+  std::uint32_t source;      // the item that writes it; once that is scheduled, its slot
+  std::uint32_t level : 30;  // in the window; 0 once scheduled
+  std::uint32_t scheduled : 1;
   std::uint32_t common : 1;
+  Use last_use;               // in the order of evaluation
+  std::uint32_t last_bucket;  // of that item
 };
 static_assert(sizeof(Wire) == 16);
 
@@ -81,68 +90,41 @@ class Layering final : public GateSink {
   void finish() { emit_window(); }
 
  private:
-  // The level of a wire, and whether it is common.
+  // The level of a gate or wire in the window, and whether it is common.
   struct Place {
-    std::uint64_t level;
+    std::uint32_t level;
     bool common;
   };
-  WireNumber make_wire(WireId id, const Place& place) {
-    const auto number = static_cast<WireNumber>(numbers_.take());
-    number_of_.make(id, number);
-    if (number >= wires_.size()) [[unlikely]]
-      wires_.resize(numbers_.limit());
-    wires_[number] = {place.level, kNoSlot, 0, 0, place.common};
-    return number;
-  }
-  WireNumber read_wire(WireId id) {
-    const WireNumber number = number_of_.at(id);
-    ++wires_[number].readers;
-    return number;
-  }
-  // The place of a gate with these operands. A wire made before the window is available in its
-  // first round.
-  Place place_of(WireNumber in) const {
-    return {std::max(wires_[in].level, first_round_), wires_[in].common != 0};
-  }
-  Place place_of(WireNumber in0, WireNumber in1) const {
-    return {std::max({wires_[in0].level, wires_[in1].level, first_round_}),
-            (wires_[in0].common & wires_[in1].common) != 0};
-  }
-  void free_wire(WireId id) {
-    const WireNumber number = number_of_.free(id);
-    wires_[number].freed = 1;
-    if (wires_[number].slot != kNoSlot) release_if_dead(number);
-  }
+  Place place_without_operands(const Gate& gate) const;
+  Item& buffer(GateKind kind, const Place& place);
+  void make_wire(Item& item, WireId id, const Place& place);
+  // The item buffered last uses the wire.
+  void use(WireId id, Wire& wire, Operand operand);
+  void free_wire(WireId id);
 
-  void buffer(GateKind kind, const Place& place, std::uint32_t out, std::uint32_t in0,
-              std::uint32_t in1);
   void emit_window();
   void sort_window();
-  std::span<const Item> bucket(std::size_t round, Phase phase) const {
+  std::span<const ItemIndex> bucket(std::size_t round, Phase phase) const {
     const std::size_t index = round * kPhases + phase;
     const std::size_t first = index == 0 ? 0 : bucket_ends_[index - 1];
     return std::span(sorted_).subspan(first, bucket_ends_[index] - first);
   }
-  void schedule_inputs(std::span<const Item> items);
-  void schedule_local(std::span<const Item> items, std::vector<LocalGate>& local);
-  void schedule_outputs(std::span<const Item> items);
-  void schedule_ands(std::span<const Item> items, std::vector<RoundAnd>& ands);
+  void schedule_inputs(std::span<const ItemIndex> items);
+  void schedule_local(std::span<const ItemIndex> items, std::vector<LocalGate>& local);
+  void schedule_outputs(std::span<const ItemIndex> items);
+  void schedule_ands(std::span<const ItemIndex> items, std::vector<RoundAnd>& ands);
+  void keep_live_wires();
 
-  Slot allocate_slot(WireNumber number) {
-    Wire& wire = wires_[number];
-    return wire.slot = wire.common ? common_slots_.allocate() | kCommonBit : slots_.allocate();
+  Slot slot_of(const Item& item, Operand operand) const {
+    const std::uint32_t source = operand == kIn0 ? item.in0 : item.in1;
+    return item.is_slot[operand] ? source : slot_of_[source];
   }
-  void release_if_dead(WireNumber number) {
-    const Wire& wire = wires_[number];
-    if (wire.readers != 0 || !wire.freed) return;
-    (wire.common ? common_slots_ : slots_).release(static_cast<Slot>(index_of(wire.slot)));
-    numbers_.give_back(number);
+  Slot allocate_slot(ItemIndex i) {
+    return slot_of_[i] =
+               items_[i].common ? common_slots_.allocate() | kCommonBit : slots_.allocate();
   }
-  Slot last_read(WireNumber number) {
-    const Slot slot = wires_[number].slot;
-    --wires_[number].readers;
-    release_if_dead(number);
-    return slot;
+  void release(Slot slot) {
+    (is_common(slot) ? common_slots_ : slots_).release(static_cast<Slot>(index_of(slot)));
   }
 
   const CircuitInfo& info_;
@@ -150,15 +132,13 @@ class Layering final : public GateSink {
   const std::size_t window_;
   RoundSink& sink_;
 
-  // A wire keeps its number until no buffered gate reads it; its id may be reused before that.
-  WireTable<WireNumber> number_of_;
-  WireIds numbers_;
-  std::vector<Wire> wires_;
+  WireTable<Wire> wires_;
   SlotPool slots_, common_slots_;
 
-  std::uint64_t first_round_ = 0;  // of the window
   std::vector<Item> items_;
-  std::vector<Item> sorted_;
+  std::vector<WireId> read_again_;  // scheduled wires with a use in the window; may be freed
+  std::vector<Slot> slot_of_;       // by item: of the wire that it writes
+  std::vector<ItemIndex> sorted_;
   std::vector<std::uint32_t> bucket_ends_;  // bucket sizes until the window is sorted
   Round round_;
 };
@@ -169,52 +149,77 @@ void Layering::emit(const Gate& gate) {
   // it.
   if (items_.size() == window_) emit_window();
 
-  switch (gate.kind) {
-    case GateKind::Input: {
-      ENSURE(gate.in0 < info_.inputs.size() && gate.in1 < info_.inputs[gate.in0].bits);
-      const Place place{first_round_, several_lanes_ && info_.inputs[gate.in0].same_in_all_lanes};
-      return buffer(gate.kind, place, make_wire(gate.out, place),
-                    static_cast<std::uint32_t>(gate.in0), static_cast<std::uint32_t>(gate.in1));
-    }
-    case GateKind::Const: {
-      ENSURE(gate.in0 <= 1);
-      const Place place{first_round_, several_lanes_};
-      return buffer(gate.kind, place, make_wire(gate.out, place),
-                    static_cast<std::uint32_t>(gate.in0), 0);
-    }
-    case GateKind::Not: {
-      const WireNumber in0 = read_wire(gate.in0);
-      const Place place = place_of(in0);
-      return buffer(gate.kind, place, make_wire(gate.out, place), in0, 0);
-    }
-    case GateKind::Xor:
-    case GateKind::And: {
-      const WireNumber in0 = read_wire(gate.in0), in1 = read_wire(gate.in1);
-      const Place place = place_of(in0, in1);
-      return buffer(gate.kind, place,
-                    make_wire(gate.out, {place.level + (gate.kind == GateKind::And), place.common}),
-                    in0, in1);
-    }
-    case GateKind::Output: {
-      ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
-      const WireNumber in0 = read_wire(gate.in0);
-      return buffer(gate.kind, place_of(in0), static_cast<std::uint32_t>(gate.out), in0,
-                    static_cast<std::uint32_t>(gate.in1));
-    }
-    case GateKind::Free:
-      break;
+  const bool has_in1 = gate.kind == GateKind::Xor || gate.kind == GateKind::And;
+  const bool has_in0 = has_in1 || gate.kind == GateKind::Not || gate.kind == GateKind::Output;
+  Wire* const in0 = has_in0 ? &wires_.at(gate.in0) : nullptr;
+  Wire* const in1 = has_in1 ? &wires_.at(gate.in1) : nullptr;
+  Place place = in0 == nullptr ? place_without_operands(gate) : Place{in0->level, in0->common != 0};
+  if (in1 != nullptr) {
+    place.level = std::max<std::uint32_t>(place.level, in1->level);
+    place.common = place.common && in1->common != 0;
   }
-  ENSURE(!"a known kind of gate");
+  Item& item = buffer(gate.kind, place);
+  item.in0 = static_cast<std::uint32_t>(gate.in0);
+  item.in1 = static_cast<std::uint32_t>(gate.in1);
+  item.out = static_cast<std::uint32_t>(gate.out);
+  if (in0 != nullptr) use(gate.in0, *in0, kIn0);
+  if (in1 != nullptr) use(gate.in1, *in1, kIn1);
+  if (gate.kind != GateKind::Output) return make_wire(item, gate.out, place);
+  ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
 }
 
-void Layering::buffer(GateKind kind, const Place& place, std::uint32_t out, std::uint32_t in0,
-                      std::uint32_t in1) {
-  const std::uint32_t round = static_cast<std::uint32_t>(place.level - first_round_);
-  const Item& item = items_.emplace_back(
-      Item{round * 16 + static_cast<std::uint32_t>(kind) * 2 + place.common, out, in0, in1});
-  if (item.bucket() >= bucket_ends_.size())
-    bucket_ends_.resize(std::size_t{round + 1} * kPhases, 0);
-  ++bucket_ends_[item.bucket()];
+Layering::Place Layering::place_without_operands(const Gate& gate) const {
+  if (gate.kind == GateKind::Const) {
+    ENSURE(gate.in0 <= 1);
+    return {0, several_lanes_};
+  }
+  ENSURE(gate.kind == GateKind::Input && gate.in0 < info_.inputs.size() &&
+         gate.in1 < info_.inputs[gate.in0].bits);
+  return {0, several_lanes_ && info_.inputs[gate.in0].same_in_all_lanes};
+}
+
+Item& Layering::buffer(GateKind kind, const Place& place) {
+  const std::uint32_t bucket =
+      place.level * kPhases + kPhaseOf[static_cast<std::size_t>(kind)][place.common];
+  if (bucket >= bucket_ends_.size()) [[unlikely]]
+    bucket_ends_.resize((std::size_t{place.level} + 1) * kPhases, 0);
+  ++bucket_ends_[bucket];
+  Item& item = items_.emplace_back();
+  item.bucket = bucket;
+  item.kind = kind;
+  item.common = place.common;
+  return item;
+}
+
+// Gates of one bucket are evaluated in the order of the stream.
+void Layering::use(WireId id, Wire& wire, Operand operand) {
+  Item& item = items_.back();
+  (operand == kIn0 ? item.in0 : item.in1) = wire.source;
+  item.is_slot[operand] = wire.scheduled != 0;
+  if (wire.last_use == kNoUse) [[unlikely]]
+    read_again_.push_back(id);
+  else if (wire.last_bucket > item.bucket)
+    return;
+  wire.last_use = static_cast<Use>((items_.size() - 1) * 4 + operand);
+  wire.last_bucket = item.bucket;
+}
+
+void Layering::make_wire(Item& item, WireId id, const Place& place) {
+  Wire& wire = wires_.make(id);
+  wire.source = static_cast<ItemIndex>(items_.size() - 1);
+  wire.level = place.level + (item.kind == GateKind::And);
+  wire.scheduled = 0;
+  wire.common = place.common;
+  wire.last_use = wire.source * 4 + kOut;
+  wire.last_bucket = item.bucket;
+  item.kept = true;
+}
+
+void Layering::free_wire(WireId id) {
+  const Wire wire = wires_.free(id);
+  if (!wire.scheduled) items_[wire.source].kept = false;
+  if (wire.last_use == kNoUse) return release(wire.source);
+  items_[wire.last_use / 4].last_use[wire.last_use % 4] = true;
 }
 
 // Counting sort by round and phase; gates of one bucket keep the order of the stream, which is a
@@ -227,12 +232,13 @@ void Layering::sort_window() {
     count = first;
   }
   sorted_.resize(items_.size());
-  for (const Item& item : items_) sorted_[bucket_ends_[item.bucket()]++] = item;
+  for (ItemIndex i = 0; i < items_.size(); ++i) sorted_[bucket_ends_[items_[i].bucket]++] = i;
 }
 
 // Every round except the last contains ANDs that the next round depends on, so no round is empty.
 void Layering::emit_window() {
   sort_window();
+  slot_of_.resize(items_.size());
   const std::size_t rounds = bucket_ends_.size() / kPhases;
   for (std::size_t round = 0; round < rounds; ++round) {
     schedule_inputs(bucket(round, kInputs));
@@ -245,49 +251,71 @@ void Layering::emit_window() {
     round_.common_slots = common_slots_.used();
     sink_.round(round_);
   }
-  first_round_ += rounds;
+  keep_live_wires();
   items_.clear();
   bucket_ends_.clear();
 }
 
 // Inputs come first in a round, so they may use only slots that were free before it: no slot is
 // released until every input has one.
-void Layering::schedule_inputs(std::span<const Item> items) {
+void Layering::schedule_inputs(std::span<const ItemIndex> items) {
   round_.inputs.clear();
-  for (const Item& item : items)
-    round_.inputs.push_back({item.in0, item.in1, allocate_slot(item.out)});
-  for (const Item& item : items) release_if_dead(item.out);
+  for (const ItemIndex i : items)
+    round_.inputs.push_back({items_[i].in0, items_[i].in1, allocate_slot(i)});
+  for (const ItemIndex i : items)
+    if (items_[i].last_use[kOut]) release(slot_of_[i]);
 }
 
-// Sequential: the result may reuse the slot of an operand whose last read is here.
-void Layering::schedule_local(std::span<const Item> items, std::vector<LocalGate>& local) {
+// Sequential: the result may reuse the slot of an operand whose last use is here.
+void Layering::schedule_local(std::span<const ItemIndex> items, std::vector<LocalGate>& local) {
   local.clear();
-  for (const Item& item : items) {
-    const GateKind kind = item.kind();
-    const Slot in0 = kind == GateKind::Const ? item.in0 : last_read(item.in0);
-    const Slot in1 = kind == GateKind::Xor ? last_read(item.in1) : 0;
-    local.push_back({kind, allocate_slot(item.out), in0, in1});
-    release_if_dead(item.out);
+  for (const ItemIndex i : items) {
+    const Item& item = items_[i];
+    const Slot in0 = item.kind == GateKind::Const ? item.in0 : slot_of(item, kIn0);
+    const Slot in1 = item.kind == GateKind::Xor ? slot_of(item, kIn1) : 0;
+    if (item.last_use[kIn0]) release(in0);
+    if (item.last_use[kIn1]) release(in1);
+    local.push_back({item.kind, allocate_slot(i), in0, in1});
+    if (item.last_use[kOut]) release(slot_of_[i]);
   }
 }
 
-void Layering::schedule_outputs(std::span<const Item> items) {
+void Layering::schedule_outputs(std::span<const ItemIndex> items) {
   round_.outputs.clear();
-  for (const Item& item : items)
-    round_.outputs.push_back({item.out, item.in1, last_read(item.in0)});
+  for (const ItemIndex i : items) {
+    const Item& item = items_[i];
+    const Slot in = slot_of(item, kIn0);
+    if (item.last_use[kIn0]) release(in);
+    round_.outputs.push_back({item.out, item.in1, in});
+  }
 }
 
 // In parallel: operands keep their slots until every result has one, and a result without a reader
 // also occupies a slot.
-void Layering::schedule_ands(std::span<const Item> items, std::vector<RoundAnd>& ands) {
+void Layering::schedule_ands(std::span<const ItemIndex> items, std::vector<RoundAnd>& ands) {
   ands.clear();
-  for (const Item& item : items) {
-    ands.push_back({allocate_slot(item.out), wires_[item.in0].slot, wires_[item.in1].slot});
+  for (const ItemIndex i : items) {
+    ands.push_back({allocate_slot(i), slot_of(items_[i], kIn0), slot_of(items_[i], kIn1)});
   }
-  for (const Item& item : items) {
-    last_read(item.in0);
-    last_read(item.in1);
-    release_if_dead(item.out);
+  for (std::size_t k = 0; k < items.size(); ++k) {
+    const Item& item = items_[items[k]];
+    if (item.last_use[kIn0]) release(ands[k].in0);
+    if (item.last_use[kIn1]) release(ands[k].in1);
+    if (item.last_use[kOut]) release(ands[k].out);
+  }
+}
+
+void Layering::keep_live_wires() {
+  for (const WireId id : read_again_)
+    if (Wire* wire = wires_.find(id)) wire->last_use = kNoUse;
+  read_again_.clear();
+  for (ItemIndex i = 0; i < items_.size(); ++i) {
+    if (!items_[i].kept) continue;
+    Wire& wire = wires_.at(items_[i].out);
+    wire.source = slot_of_[i];
+    wire.level = 0;
+    wire.scheduled = 1;
+    wire.last_use = kNoUse;
   }
 }
 

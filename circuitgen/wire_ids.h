@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -53,29 +54,37 @@ class WireIds {
 template <class Record>
 class WireTable {
  public:
-  void make(WireId id, const Record& record) {
+  // Returns the record, to be set by the caller.
+  Record& make(WireId id) {
     ENSURE(id < kWireIdMax);
-    if (id >= entries_.size()) [[unlikely]]
-      entries_.resize(std::max<std::size_t>(64 + id, entries_.size() + entries_.size() / 2));
-    ENSURE(!entries_[id].live);
-    entries_[id] = {record, true};
+    if (id >= records_.size()) [[unlikely]]
+      grow(id);
+    ENSURE(!is_live(id));
+    live_[id / 64] |= bit(id);
+    return records_[id];
   }
   const Record& at(WireId id) const {
-    ENSURE(id < entries_.size() && entries_[id].live);
-    return entries_[id].record;
+    ENSURE(id < records_.size() && is_live(id));
+    return records_[id];
   }
+  Record& at(WireId id) { return const_cast<Record&>(std::as_const(*this).at(id)); }
+  Record* find(WireId id) { return id < records_.size() && is_live(id) ? &records_[id] : nullptr; }
   Record free(WireId id) {
     const Record record = at(id);
-    entries_[id].live = false;
+    live_[id / 64] &= ~bit(id);
     return record;
   }
 
  private:
-  struct Entry {
-    Record record{};
-    bool live = false;
-  };
-  std::vector<Entry> entries_;
+  static std::uint64_t bit(WireId id) { return std::uint64_t{1} << (id % 64); }
+  bool is_live(WireId id) const { return (live_[id / 64] & bit(id)) != 0; }
+  void grow(WireId id) {
+    records_.resize(std::max<std::size_t>(64 + id, records_.size() + records_.size() / 2));
+    live_.resize((records_.size() + 63) / 64);
+  }
+
+  std::vector<Record> records_;
+  std::vector<std::uint64_t> live_;  // one bit per id
 };
 
 }  // namespace tinyot::circuit

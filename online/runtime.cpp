@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
+#include "base/bit_stream.h"
 #include "base/error.h"
 #include "circuitgen/layering.h"
 #include "online/and_layer.h"
@@ -82,19 +84,13 @@ class Runtime final : public circuit::RoundSink {
   ShareBlocks operand(std::size_t number, std::size_t tile, circuit::Slot slot);
   void set_outputs(InputValues values, checks::SettledCheck) { result.outputs = std::move(values); }
 
-  // Calls use(tile, gate, first, width) for the ANDs in the order of their entries: tile by tile,
+  // Calls use(tile, gate, width) for the ANDs in the order of their entries: tile by tile,
   // then common ones, whose results may reuse slots that were read before.
   template <class Use>
   void for_each_and(const circuit::Round& round, Use use) const {
-    std::size_t at = 0;
-    for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile) {
-      const std::size_t width = lanes_.width(tile);
-      for (const circuit::RoundAnd& gate : round.ands) {
-        use(tile, gate, at, width);
-        at += width;
-      }
-    }
-    for (const circuit::RoundAnd& gate : round.common_ands) use(0, gate, at++, 1);
+    for (std::size_t tile = 0; tile < lanes_.tiles(); ++tile)
+      for (const circuit::RoundAnd& gate : round.ands) use(tile, gate, lanes_.width(tile));
+    for (const circuit::RoundAnd& gate : round.common_ands) use(0, gate, std::size_t{1});
   }
 
   checks::Session& session_;
@@ -109,25 +105,25 @@ class Runtime final : public circuit::RoundSink {
   BlockChunk chunk_;
   OutputShares outputs_;
   std::optional<Evaluated> evaluated_;  // the round whose blocks have not been computed
+  circuit::Round used_;                 // its memory is returned to the layering
 };
 
 BitVector Runtime::gather(const circuit::Round& round,
                           circuit::Slot circuit::RoundAnd::*operand) const {
   BitVector bits(round.and_count(lanes_.count()));
-  for_each_and(round, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t at,
-                          std::size_t width) {
-    const std::uint64_t word[1] = {bits_.get(tile, gate.*operand)};
-    copy_bits(word, 0, bits.words(), at, width);
+  BitWriter to(bits.words());
+  for_each_and(round, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
+    to.write(bits_.get(tile, gate.*operand), width);
   });
+  to.finish();
   return bits;
 }
 
 void Runtime::scatter(const circuit::Round& round, const BitVector& z) {
-  for_each_and(round, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t at,
-                          std::size_t width) {
-    std::uint64_t word[1] = {0};
-    copy_bits(z.words(), at, word, 0, width);
-    bits_.put(tile, gate.out, circuit::is_common(gate.out) ? std::uint64_t{0} - word[0] : word[0]);
+  BitReader from(z.words());
+  for_each_and(round, [&](std::size_t tile, const circuit::RoundAnd& gate, std::size_t width) {
+    const std::uint64_t word = from.read(width);
+    bits_.put(tile, gate.out, circuit::is_common(gate.out) ? std::uint64_t{0} - word : word);
   });
 }
 
@@ -165,7 +161,7 @@ void Runtime::round(circuit::Round& round) {
     scatter(round, now.ands->open());
     ++result.and_rounds;
   }
-  std::swap(now.round, round);
+  now.round = std::exchange(round, std::move(used_));
   evaluated_ = std::move(now);
 }
 
@@ -193,6 +189,7 @@ void Runtime::finish_blocks() {
     if (last.ands) combine(last.round.ands, tile, lanes_.width(tile), *last.ands);
   }
   if (last.ands) combine(last.round.common_ands, 0, 1, *last.ands);
+  used_ = std::move(evaluated_->round);
   evaluated_.reset();
 }
 
@@ -225,9 +222,13 @@ void Runtime::combine_gathered(std::span<const circuit::RoundAnd> ands, std::siz
     const auto some = ands.subspan(first, std::min(step, ands.size() - first));
     for (std::size_t p = 0; p < planes; ++p) {
       Block *x = chunk_.plane(0, p), *y = chunk_.plane(1, p);
-      for (const circuit::RoundAnd& gate : some) {
-        blocks_.read(tile, gate.in0, p, width, x);
-        blocks_.read(tile, gate.in1, p, width, y);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (i + kGatesAhead < some.size()) {
+          blocks_.prefetch(tile, some[i + kGatesAhead].in0, p);
+          blocks_.prefetch(tile, some[i + kGatesAhead].in1, p);
+        }
+        blocks_.read(tile, some[i].in0, p, width, x);
+        blocks_.read(tile, some[i].in1, p, width, y);
         x += width;
         y += width;
       }
@@ -236,7 +237,7 @@ void Runtime::combine_gathered(std::span<const circuit::RoundAnd> ands, std::siz
     for (std::size_t p = 0; p < planes; ++p) {
       const Block* z = chunk_.plane(2, p);
       for (const circuit::RoundAnd& gate : some) {
-        std::copy_n(z, width, blocks_.plane(tile, gate.out, p));
+        copy_blocks(z, width, blocks_.plane(tile, gate.out, p));
         z += width;
       }
     }
@@ -301,11 +302,13 @@ RunResult run_circuit(checks::Session& session, MaterialSource& source,
   check_inputs(session, rounds.circuit().info(), form, rounds.lanes(), inputs, shared);
   MaterialReader material(source, wanted);
   Runtime runtime(session, material, form, rounds, inputs, shared);
+  double evaluating_cpu_s = 0;
   {
     const net::PhaseLog::Scope phase(session.log(), session.channel(), "gates", rounds.lanes());
-    rounds.run(runtime);
+    evaluating_cpu_s = rounds.run(runtime);
     runtime.finish_blocks();
   }
+  session.log().add({.name = "gates", .cpu_s = evaluating_cpu_s});
   const net::PhaseLog::Scope phase(session.log(), session.channel(), "outputs", rounds.lanes());
   runtime.reveal_outputs();
   runtime.result.store_s = material.waited_s();

@@ -19,16 +19,25 @@ void WireBits::evaluate(const circuit::Round& round) {
 }
 
 void WireBits::evaluate(std::span<const circuit::LocalGate> gates, std::size_t tile) {
-  for (const circuit::LocalGate& gate : gates) {
+  std::uint64_t *const common = common_.data(), *const lanes = tiles_[tile].data();
+  const auto word = [&](circuit::Slot slot) -> std::uint64_t& {
+    return circuit::is_common(slot) ? common[circuit::index_of(slot)] : lanes[slot];
+  };
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    const circuit::LocalGate& gate = gates[i];
+    if (i + kGatesAhead < gates.size()) {
+      __builtin_prefetch(&word(gates[i + kGatesAhead].in0));
+      __builtin_prefetch(&word(gates[i + kGatesAhead].in1));
+    }
     switch (gate.kind) {
       case circuit::GateKind::Xor:
-        put(tile, gate.out, get(tile, gate.in0) ^ get(tile, gate.in1));
+        word(gate.out) = word(gate.in0) ^ word(gate.in1);
         break;
       case circuit::GateKind::Not:
-        put(tile, gate.out, get(tile, gate.in0) ^ not_mask_);
+        word(gate.out) = word(gate.in0) ^ not_mask_;
         break;
       case circuit::GateKind::Const:
-        put(tile, gate.out, gate.in0 != 0 ? not_mask_ : 0);
+        word(gate.out) = gate.in0 != 0 ? not_mask_ : 0;
         break;
       default:
         ENSURE(!"a local gate");
@@ -57,7 +66,12 @@ void WireBlocks::evaluate(std::span<const circuit::LocalGate> gates, const Table
   const auto row = [&](circuit::Slot slot) {
     return table.blocks + circuit::index_of(slot) * blocks;
   };
-  for (const circuit::LocalGate& gate : gates) {
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    const circuit::LocalGate& gate = gates[i];
+    if (i + kGatesAhead < gates.size()) {
+      __builtin_prefetch(row(gates[i + kGatesAhead].in0));
+      __builtin_prefetch(row(gates[i + kGatesAhead].in1));
+    }
     Block* out = row(gate.out);
     switch (gate.kind) {
       case circuit::GateKind::Xor:

@@ -8,6 +8,7 @@
 // XOR, NOT and constants are local; the result may reuse the slot of an operand.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
@@ -23,6 +24,17 @@ namespace tinyot::online {
 
 // Blocks of a share, in planes: all lanes of the first, then all lanes of the second.
 constexpr std::size_t planes_of(MaterialForm form) { return form == MaterialForm::Pairs ? 2 : 1; }
+
+// How many gates before their evaluation operands are prefetched.
+inline constexpr std::size_t kGatesAhead = 8;
+
+// Faster than std::copy_n for a single block, as in circuits of one lane.
+inline void copy_blocks(const Block* from, std::size_t count, Block* to) {
+  if (count == 1)
+    *to = *from;
+  else
+    std::copy_n(from, count, to);
+}
 
 // My bits, a word for each tile; bits beyond its width are undefined. A common wire has 64 equal
 // bits.
@@ -81,7 +93,11 @@ class WireBlocks {
     if (circuit::is_common(slot))
       std::fill_n(to, width, *from);
     else
-      std::copy_n(from, width, to);
+      copy_blocks(from, width, to);
+  }
+  // A hint that a plane is read soon.
+  void prefetch(std::size_t tile, circuit::Slot slot, std::size_t plane) {
+    __builtin_prefetch(this->plane(tile, slot, plane));
   }
 
  private:

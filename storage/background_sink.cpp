@@ -1,19 +1,11 @@
 #include "storage/background_sink.h"
 
 #include <chrono>
-#include <ctime>
 #include <utility>
 
+#include "base/cpu_time.h"
+
 namespace tinyot::storage {
-namespace {
-
-double cpu_seconds_of_thread() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-}  // namespace
 
 BackgroundSink::BackgroundSink(MaterialSink& sink) : sink_(sink), thread_([this] { work(); }) {}
 
@@ -97,7 +89,7 @@ void BackgroundSink::work() {
     waiting_units_ -= ends_unit;
     failure_ = failure;
     cost_.wall_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    cost_.cpu_s = cpu_seconds_of_thread();
+    cost_.cpu_s = thread_cpu_seconds();
     changed_.notify_all();
     if (failure_) return;
   }

@@ -1,7 +1,6 @@
 #include "bench/offline/kernel_seconds.h"
 
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/bit_matrix.h"
+#include "base/cpu_time.h"
 #include "crypto/aes.h"
 #include "crypto/gf128.h"
 #include "crypto/group.h"
@@ -38,12 +38,12 @@ double seconds_of(Work work) {
   work();
   double least = std::numeric_limits<double>::infinity();
   for (int slice = 0; slice < kSlices; ++slice) {
-    const double begin = thread_seconds();
+    const double begin = thread_cpu_seconds();
     double taken = 0;
     int calls = 0;
     for (; taken < kSliceSeconds; ++calls) {
       work();
-      taken = thread_seconds() - begin;
+      taken = thread_cpu_seconds() - begin;
     }
     least = std::min(least, taken / calls);
   }
@@ -156,12 +156,6 @@ double remembered(std::map<std::size_t, double>& values, std::size_t key, Measur
 }
 
 }  // namespace
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 double prg_seconds() {
   const AesKey key = expand_key({1, 2});

@@ -11,9 +11,6 @@
 
 namespace tinyot::bench {
 
-// CPU time of the calling thread.
-double thread_seconds();
-
 // Per byte: AES in counter mode XORed onto data, in spans of 16 KB of 1 MB.
 double prg_seconds();
 // Per hash: H, two AES blocks, in spans of 1024 blocks of 1 MB.

@@ -2,8 +2,8 @@
 
 #include <malloc.h>
 
+#include "base/cpu_time.h"
 #include "base/error.h"
-#include "bench/offline/kernel_seconds.h"
 #include "tests/support/two_parties.h"
 
 namespace tinyot::bench {
@@ -33,10 +33,10 @@ Costs measured_repetition(StageParty& party, Session& whole, std::uint64_t numbe
   const std::uint64_t bytes = channel.counters().bytes_sent;
   PhaseLog log;
   Session part(whole, "stage", number, channel, log);
-  const double begin = thread_seconds();
+  const double begin = thread_cpu_seconds();
   party.repeat(part);
   Costs costs{{"all"},
-              {thread_seconds() - begin},
+              {thread_cpu_seconds() - begin},
               static_cast<double>(channel.counters().bytes_sent - bytes)};
   for (const PhaseCost& phase : log.phases()) {
     costs.names.push_back(phase.name);

@@ -138,7 +138,7 @@ class BristolWriter final : public GateSink {
   }
 
   std::uint64_t file_wire(WireId id) const { return file_wires_.at(id); }
-  void name(WireId id, std::uint64_t wire) { file_wires_.make(id, wire); }
+  void name(WireId id, std::uint64_t wire) { file_wires_.make(id) = wire; }
 
   const CircuitInfo& info_;
   const GateCounts counts_;

@@ -51,17 +51,17 @@ TEST(WireIds, ConsecutiveIdsAreAdjacent) {
 TEST(WireTable, RejectsWiresThatAreNotLive) {
   WireTable<int> table;
   EXPECT_THROW(table.at(0), std::logic_error);
-  table.make(5, 50);
+  table.make(5) = 50;
   EXPECT_EQ(table.at(5), 50);
-  EXPECT_THROW(table.make(5, 51), std::logic_error);
+  EXPECT_THROW(table.make(5), std::logic_error);
   EXPECT_THROW(table.at(4), std::logic_error);
   EXPECT_EQ(table.free(5), 50);
   EXPECT_THROW(table.at(5), std::logic_error);
   EXPECT_THROW(table.free(5), std::logic_error);
-  table.make(5, 52);
-  table.make(100000, 53);
+  table.make(5) = 52;
+  table.make(100000) = 53;
   EXPECT_EQ(table.at(5), 52);
-  EXPECT_THROW(table.make(kWireIdMax, 1), std::logic_error);
+  EXPECT_THROW(table.make(kWireIdMax), std::logic_error);
 }
 
 }  // namespace

@@ -1,0 +1,131 @@
+#include "circuitgen/round_pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <stdexcept>
+
+#include "circuitgen/circuit_rounds.h"
+#include "circuitgen/generators/registry.h"
+
+namespace tinyot::circuit {
+namespace {
+
+Round round_of(std::uint32_t number, std::size_t gates) {
+  Round round;
+  round.ands.assign(gates, RoundAnd{number, 0, 0});
+  round.slots = number;
+  return round;
+}
+
+// Notes the number and the size of each round.
+class Notes : public RoundSink {
+ public:
+  void round(Round& round) override { rounds.emplace_back(round.slots, round.ands.size()); }
+  std::vector<std::pair<std::size_t, std::size_t>> rounds;
+};
+
+TEST(RoundPipeline, PassesRoundsInOrderWhateverTheirSize) {
+  Notes notes;
+  RoundPipeline pipeline(notes, 10);
+  std::vector<std::pair<std::size_t, std::size_t>> passed;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::size_t gates = i % 7 == 0 ? 100 : i % 5;
+    Round round = round_of(i, gates);
+    pipeline.round(round);
+    passed.emplace_back(i, gates);
+  }
+  pipeline.finish();
+  EXPECT_EQ(notes.rounds, passed);
+}
+
+// Waits in its first round until it is released.
+class HeldSink final : public Notes {
+ public:
+  void round(Round& round) override {
+    if (rounds.empty()) {
+      entered.set_value();
+      released.get_future().wait();
+    }
+    Notes::round(round);
+  }
+  std::promise<void> entered, released;
+};
+
+TEST(RoundPipeline, HoldsAtMostTheGatesAllowed) {
+  HeldSink sink;
+  RoundPipeline pipeline(sink, 10);
+  Round first = round_of(0, 1);
+  pipeline.round(first);
+  sink.entered.get_future().wait();
+  // Ten gates may wait; the producer of an eleventh is held up.
+  for (std::uint32_t i = 1; i <= 10; ++i) {
+    Round round = round_of(i, 1);
+    pipeline.round(round);
+  }
+  std::future<void> eleventh = std::async(std::launch::async, [&] {
+    Round round = round_of(11, 1);
+    pipeline.round(round);
+  });
+  EXPECT_EQ(eleventh.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  sink.released.set_value();
+  eleventh.get();
+  pipeline.finish();
+  EXPECT_EQ(sink.rounds.size(), 12u);
+}
+
+class FailingSink final : public RoundSink {
+ public:
+  void round(Round& round) override {
+    if (round.slots == 3) throw std::runtime_error("the fourth round");
+  }
+};
+
+TEST(RoundPipeline, ReportsTheFailureOfTheSink) {
+  FailingSink sink;
+  RoundPipeline pipeline(sink, 1);
+  EXPECT_THROW(
+      for (std::uint32_t i = 0; i < 1000; ++i) {
+        Round round = round_of(i, 1);
+        pipeline.round(round);
+      },
+      std::runtime_error);
+  EXPECT_THROW(pipeline.finish(), std::runtime_error);
+}
+
+TEST(RoundPipeline, ReportsTheFailureOfTheLastRound) {
+  FailingSink sink;
+  RoundPipeline pipeline(sink, 100);
+  Round round = round_of(3, 1);
+  pipeline.round(round);
+  EXPECT_THROW(pipeline.finish(), std::runtime_error);
+}
+
+TEST(RoundPipeline, DropsWaitingRoundsWhenTheGeneratorFails) {
+  HeldSink sink;
+  {
+    RoundPipeline pipeline(sink, 10);
+    Round first = round_of(0, 1), second = round_of(1, 1);
+    pipeline.round(first);
+    sink.entered.get_future().wait();
+    pipeline.round(second);
+    sink.released.set_value();
+  }
+  // The destructor lets the first round end; the second may have begun before it.
+  EXPECT_GE(sink.rounds.size(), 1u);
+}
+
+// The rounds of a circuit that is too large to be prepared are the same as those of layering alone.
+TEST(CircuitRounds, PassesALargeCircuitThroughThePipeline) {
+  const auto circuit = find_circuit("random:width=1000,depth=200");
+  constexpr std::size_t kWindow = 5000;
+  Notes expected, actual;
+  generate_rounds(*circuit, 1, kWindow, expected);
+  CircuitRounds rounds(*circuit, ~std::uint64_t{0}, 1, kWindow);
+  rounds.run(actual);
+  EXPECT_GT(expected.rounds.size(), 200u);
+  EXPECT_EQ(actual.rounds, expected.rounds);
+}
+
+}  // namespace
+}  // namespace tinyot::circuit
