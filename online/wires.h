@@ -26,7 +26,7 @@ namespace tinyot::online {
 constexpr std::size_t planes_of(MaterialForm form) { return form == MaterialForm::Pairs ? 2 : 1; }
 
 // How many gates before their evaluation operands are prefetched.
-inline constexpr std::size_t kGatesAhead = 8;
+inline constexpr std::size_t kGatesAhead = 16;
 
 // Faster than std::copy_n for a single block, as in circuits of one lane.
 inline void copy_blocks(const Block* from, std::size_t count, Block* to) {
