@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "tools/failure.h"
 #include "tools/preprocess.h"
-#include "tools/signals.h"
 
 namespace tinyot::tools {
 namespace {
@@ -162,17 +161,7 @@ int bench(const Arguments& arguments, const RowSink& sink) {
   if (verb == "online") return bench_online(rest, sink);
   if (verb == "fig17") return bench_fig17(rest, sink);
   if (verb == "ot") return bench_ot(rest, sink);
-  throw UsageError("tinyot bench needs offline, online, fig17 or ot; see tinyot bench --help");
-}
-
-int bench_command(const Arguments& arguments) {
-  if (arguments.empty() || arguments[0] != "--help") {
-    const NotedSignals signals;
-    return bench(arguments, {});
-  }
-  std::cout << "Usage: tinyot bench offline | online | fig17 | ot; each has its own "
-               "--help\n\nExample:\n  tinyot bench offline --unit 2^18 --repeat 3\n";
-  return 0;
+  throw UsageError("there is no bench '" + verb + "'");
 }
 
 }  // namespace tinyot::tools

@@ -15,7 +15,6 @@ namespace tinyot::tools {
 // Takes the rows of a bench, one after the other.
 using RowSink = std::function<void(const Json& row)>;
 
-int bench_command(const Arguments& arguments);
 // The bench that the first argument names. Rows go to `sink`, if there is one, instead of stdout.
 int bench(const Arguments& arguments, const RowSink& sink);
 int bench_offline(const Arguments& arguments, const RowSink& sink);
@@ -57,7 +56,6 @@ class Rows {
 // The security parameters of the rows: each combination of the values given for --profile,
 // --material, --unit, --sigma, --bucket, --softspoken-k and the columns.
 struct ParameterLists {
-  std::string columns_option = "labit-columns";
   std::string profile = "nnob12";
 };
 void add_parameter_lists(Options& options, const ParameterLists& lists);

@@ -79,7 +79,7 @@ Json measure(const PaperRow& paper, const ParameterRequest& parameters, const Lo
 }  // namespace
 
 int bench_fig17(const Arguments& arguments, const RowSink& sink) {
-  CommandLine line("tinyot bench fig17 [options]",
+  CommandLine line("bench fig17", "[options]",
                    "tinyot bench fig17 --max-blocks 135 --labit-columns experiment");
   line.options().value("max-blocks", "the largest row to run", "135");
   const ParameterLists lists;

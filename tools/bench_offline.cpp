@@ -100,9 +100,9 @@ Json row_of(const PreprocessJob& job, const LocalLink& link, const std::vector<J
 
 int bench_offline(const Arguments& arguments, const RowSink& sink) {
   CommandLine line(
-      "tinyot bench offline [options]",
+      "bench offline", "[options]",
       "tinyot bench offline --profile nnob12,fast --unit 2^14..2^20 --repeat 3 --format csv");
-  const ParameterLists lists{.columns_option = "columns"};
+  const ParameterLists lists;
   add_parameter_lists(line.options(), lists);
   line.options()
       .value("ands", "ANDs of each job, a list; default: one unit")

@@ -206,7 +206,7 @@ void check_outputs(const NamedCircuit& circuit, const InputTexts& texts, const J
 }
 
 int bench_online(const Arguments& arguments, const RowSink& sink) {
-  CommandLine line("tinyot bench online [options]",
+  CommandLine line("bench online", "[options]",
                    "tinyot bench online --circuit aes128 --lanes 512,1024 --material triples");
   line.options()
       .value("circuit",

@@ -162,7 +162,7 @@ Json row_of(const OtJob& job, const LocalLink& link, const Json& report) {
 
 int bench_ot(const Arguments& arguments, const RowSink& sink) {
   CommandLine line(
-      "tinyot bench ot [options]",
+      "bench ot", "[options]",
       "tinyot bench ot --count 2^22 --kind random,chosen --softspoken-k 1,2,4 --repeat 3");
   line.options()
       .value("count", "OTs of a row; above 2^17 rounded up to a multiple of it", "2^22")

@@ -37,12 +37,14 @@ std::uint32_t small(std::uint64_t value) {
 }  // namespace
 
 void add_parameter_lists(Options& options, const ParameterLists& lists) {
-  options.value("bucket", "bucket sizes, a list; default: the smallest that reaches sigma")
+  options.group("Security")
+      .value("bucket", "bucket sizes, a list; default: the smallest that reaches sigma")
       .value("sigma", "statistical security, a list", "40")
       .value("profile", "nnob12, fast or both", lists.profile)
       .value("unit",
              "ANDs that are permuted together: a list, or 2^14..2^20; default: the profile's")
-      .value(lists.columns_option, "nnob12: theorem, experiment or both", "theorem")
+      .value("labit-columns", "nnob12: theorem, experiment or both", "theorem")
+      .also_named("columns")
       .value("material", "nnob12: pairs, triples or both", "pairs")
       .value("softspoken-k", "fast: 1, 2, 4, a list", "2")
       .flag("allow-weak", "accept buckets that miss sigma; their rows say so");
@@ -64,8 +66,8 @@ std::vector<ParameterRequest> parameters_listed(const CommandLine& line,
   const auto profiles =
       values("profile", line.given("profile") ? line.text("profile") : lists.profile,
              {Profile::Nnob12, Profile::Fast});
-  const auto columns = values(lists.columns_option, line.text(lists.columns_option),
-                              {Columns::Theorem, Columns::Experiment});
+  const auto columns =
+      values("labit-columns", line.text("labit-columns"), {Columns::Theorem, Columns::Experiment});
   const auto materials =
       values("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
   std::vector<ParameterRequest> points(1);

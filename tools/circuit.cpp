@@ -22,116 +22,16 @@
 namespace tinyot::tools {
 namespace {
 
-int list(const Arguments& arguments) {
-  CommandLine line("tinyot circuit list", "tinyot circuit list --format json");
-  if (!line.parse(arguments)) return 0;
-  Json names = Json::array(), families = Json::array();
-  std::string text;
-  for (const circuit::CircuitFamily& family : circuit::circuit_families()) {
-    names.push_back(family.name);
-    Json parameters = Json::array();
-    text += family.name + ": " + family.description + "\n";
-    for (const circuit::CircuitParameter& parameter : family.parameters) {
-      parameters.push_back({{"name", parameter.name},
-                            {"description", parameter.description},
-                            {"default", parameter.default_value},
-                            {"allowed", parameter.allowed()}});
-      text += "    " + parameter.name + "=" + parameter.default_value + "    " +
-              parameter.description + " (" + parameter.allowed() + ")\n";
-    }
-    families.push_back(
-        {{"name", family.name}, {"description", family.description}, {"parameters", parameters}});
-  }
-  text += "Parameters follow the name, as in levenshtein:rows=200,columns=1000\n";
-  print_report(line.common().format, {{"circuits", names}, {"families", families}}, text);
-  return 0;
-}
-
 CommandLine circuit_line(const std::string& verb, const std::string& more,
                          const std::string& example) {
-  CommandLine line("tinyot circuit " + verb + " NAME|FILE" + more, example);
+  CommandLine line("circuit " + verb, "NAME|FILE" + more, example);
   line.options().value("circuit",
                        "name of a circuit (tinyot circuit list), or a file: Bristol Fashion, old "
                        "Bristol, gates with truth tables");
   line.positional("circuit", 1);
+  line.require("circuit");
   add_circuit_options(line.options());
   return line;
-}
-
-int info(const Arguments& arguments) {
-  CommandLine line = circuit_line("info", " [--lanes N] [--link wan]",
-                                  "tinyot circuit info aes128 --lanes 512 --link wan");
-  line.options().value("material", "of the run: pairs or triples", "triples");
-  add_window_option(line.options());
-  add_estimated_link_options(line.options());
-  if (!line.parse(arguments)) return 0;
-  const MaterialForm form =
-      value_named("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
-  const auto link = estimated_link_from(line);
-  const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
-  // Layering a large circuit takes minutes.
-  const bool layers = circuit.known_cost() || link || line.has("lanes") || line.has("window");
-  const circuit::CircuitCost& cost = circuit.cost();
-  Json report = {{"name", circuit.info().name}, {"ands", cost.ands},
-                 {"xors", cost.xors},           {"nots", cost.nots},
-                 {"and_depth", cost.and_depth}, {"common_ands", cost.common_ands}};
-  std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " +
-                     grouped(cost.xors) + " XORs, " + grouped(cost.nots) + " NOTs, AND depth " +
-                     grouped(cost.and_depth) + "\n";
-  if (cost.common_ands > 0)
-    text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
-  report["inputs"] = Json::array();
-  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-    report["inputs"].push_back({{"name", bundle.name},
-                                {"bits", bundle.bits},
-                                {"owner", std::string(1, letter(*bundle.owner))}});
-    text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " +
-            letter(*bundle.owner) + "\n";
-  }
-  report["outputs"] = Json::array();
-  for (const circuit::OutputBundle& bundle : circuit.info().outputs) {
-    report["outputs"].push_back(
-        {{"name", bundle.name}, {"bits", bundle.bits}, {"to", std::string(name_of(bundle.to))}});
-    text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
-            std::string(name_of(bundle.to)) + "\n";
-  }
-  if (layers) {
-    const RunForecast run = run_forecast(circuit, form, line);
-    report["run"] = fields_of(run, link);
-    text += text_of(run, link);
-  } else {
-    text += "the rounds of a large circuit are counted with --lanes, --window or a link\n";
-  }
-  print_report(line.common().format, report, text);
-  return 0;
-}
-
-int eval(const Arguments& arguments) {
-  CommandLine line = circuit_line("eval", " --input NAME=HEX ...",
-                                  "tinyot circuit eval adder64.txt --input 0=0x2a --input 1=0x17");
-  line.options().values("input", "NAME=HEX, NAME=@FILE or NAME=- (stdin), for all inputs");
-  if (!line.parse(arguments)) return 0;
-  const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
-  auto given = parse_inputs(circuit, read_inputs(line.list("input")));
-  std::vector<circuit::LaneValues> inputs;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (!given[i]) throw UsageError("--input " + circuit.info().inputs[i].name + "=... is missing");
-    inputs.push_back(std::move(*given[i]));
-  }
-  const auto outputs = circuit::evaluate(circuit.circuit(), circuit.lanes(), inputs);
-  Json values = Json::object();
-  std::string text;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::string& name = circuit.info().outputs[i].name;
-    values[name] = circuit.print(i, outputs[i]);
-    text += name + " = " +
-            (values[name].is_string() ? values[name].get<std::string>() : values[name].dump()) +
-            "\n";
-  }
-  print_report(line.common().format,
-               {{"circuit", circuit.info().name}, {"lanes", circuit.lanes()}, {"outputs", values}},
-               text);
-  return 0;
 }
 
 // A file that is written under a temporary name and renamed when it is complete; it replaces an
@@ -173,7 +73,115 @@ class NewFile {
   std::ofstream stream_;
 };
 
-int convert(const Arguments& arguments) {
+}  // namespace
+
+int circuit_list(const Arguments& arguments) {
+  CommandLine line("circuit list", "", "tinyot circuit list --format json");
+  if (!line.parse(arguments)) return 0;
+  Json names = Json::array(), families = Json::array();
+  std::string text;
+  for (const circuit::CircuitFamily& family : circuit::circuit_families()) {
+    names.push_back(family.name);
+    Json parameters = Json::array();
+    text += family.name + ": " + family.description + "\n";
+    for (const circuit::CircuitParameter& parameter : family.parameters) {
+      parameters.push_back({{"name", parameter.name},
+                            {"description", parameter.description},
+                            {"default", parameter.default_value},
+                            {"allowed", parameter.allowed()}});
+      text += "    " + parameter.name + "=" + parameter.default_value + "    " +
+              parameter.description + " (" + parameter.allowed() + ")\n";
+    }
+    families.push_back(
+        {{"name", family.name}, {"description", family.description}, {"parameters", parameters}});
+  }
+  text += "Parameters follow the name, as in levenshtein:rows=200,columns=1000\n";
+  print_report(line.common().format, {{"circuits", names}, {"families", families}}, text);
+  return 0;
+}
+
+int circuit_info(const Arguments& arguments) {
+  CommandLine line = circuit_line("info", " [--lanes N] [--link wan]",
+                                  "tinyot circuit info aes128 --lanes 512 --link wan");
+  line.options().value("material", "of the run: pairs or triples", "triples");
+  add_window_option(line.options());
+  add_estimated_link_options(line.options());
+  if (!line.parse(arguments)) return 0;
+  const MaterialForm form =
+      value_named("material", line.text("material"), {MaterialForm::Pairs, MaterialForm::Triples});
+  const auto link = estimated_link_from(line);
+  const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
+  // Layering a large circuit takes minutes.
+  const bool layers = circuit.known_cost() || link || line.has("lanes") || line.has("window");
+  const circuit::CircuitCost& cost = circuit.cost();
+  Json report = {{"name", circuit.info().name}, {"ands", cost.ands},
+                 {"xors", cost.xors},           {"nots", cost.nots},
+                 {"and_depth", cost.and_depth}, {"common_ands", cost.common_ands}};
+  std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " +
+                     grouped(cost.xors) + " XORs, " + grouped(cost.nots) + " NOTs, AND depth " +
+                     grouped(cost.and_depth) + "\n";
+  if (cost.common_ands > 0)
+    text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
+  report["inputs"] = Json::array();
+  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
+    report["inputs"].push_back({{"name", bundle.name},
+                                {"bits", bundle.bits},
+                                {"owner", std::string(1, letter(*bundle.owner))}});
+    text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " +
+            letter(*bundle.owner) + "\n";
+  }
+  report["outputs"] = Json::array();
+  for (const circuit::OutputBundle& bundle : circuit.info().outputs) {
+    report["outputs"].push_back(
+        {{"name", bundle.name}, {"bits", bundle.bits}, {"to", std::string(name_of(bundle.to))}});
+    text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
+            std::string(name_of(bundle.to)) + "\n";
+  }
+  if (layers) {
+    const RunForecast run = run_forecast(circuit, form, line);
+    report["run"] = fields_of(run, link);
+    text += text_of(run, link);
+  } else {
+    text += "the rounds of a large circuit are counted with --lanes, --window or a link\n";
+  }
+  print_report(line.common().format, report, text);
+  return 0;
+}
+
+int circuit_eval(const Arguments& arguments) {
+  CommandLine line = circuit_line("eval", " --input NAME=HEX ...",
+                                  "tinyot circuit eval adder64.txt --input 0=0x2a --input 1=0x17");
+  line.options().values("input", "NAME=HEX, NAME=@FILE or NAME=- (stdin), for all inputs").secret();
+  if (!line.parse(arguments)) return 0;
+  const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
+  auto given = parse_inputs(circuit, read_inputs(line.list("input")));
+  std::vector<circuit::LaneValues> inputs;
+  std::string missing;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i])
+      inputs.push_back(std::move(*given[i]));
+    else
+      missing += (missing.empty() ? "" : ", ") + circuit.info().inputs[i].name;
+  }
+  if (!missing.empty())
+    throw UsageError("values are missing: give --input NAME=... for " + missing);
+  const auto outputs = circuit::evaluate(circuit.circuit(), circuit.lanes(), inputs);
+  Json values = Json::object();
+  std::string text;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = circuit.info().outputs[i].name;
+    values[name] = circuit.print(i, outputs[i]);
+    text += name + " = " +
+            (values[name].is_string() ? values[name].get<std::string>() : values[name].dump()) +
+            "\n";
+  }
+  print_report(line.common().format,
+               {{"circuit", circuit.info().name}, {"lanes", circuit.lanes()}, {"outputs", values}},
+               text);
+  return 0;
+}
+
+int circuit_convert(const Arguments& arguments) {
   CommandLine line = circuit_line("convert", " --output FILE",
                                   "tinyot circuit convert aes128 --output aes128.txt");
   line.options()
@@ -182,9 +190,10 @@ int convert(const Arguments& arguments) {
             "convert even if the file loses who owns an input or who learns an output: it is "
             "read with input 1 as B's, "
             "the others as A's, and outputs to both, unless --owner and --to say otherwise");
+  line.require("output");
   if (!line.parse(arguments)) return 0;
-  const NamedCircuit circuit(circuit_spec_from(line, line.required("circuit")));
-  const std::string path = line.required("output");
+  const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
+  const std::string path = line.text("output");
   const LostRoles lost = roles_lost_in_file(circuit.info());
   if (!lost.text.empty() && !line.has("forget-receivers"))
     throw UsageError("a circuit file cannot record that " + lost.text +
@@ -204,31 +213,6 @@ int convert(const Arguments& arguments) {
                 {"bytes", bytes}},
                circuit.info().name + ": " + grouped(circuit.cost().ands) + " ANDs in " + path +
                    ", " + grouped(bytes) + " bytes\n");
-  return 0;
-}
-
-}  // namespace
-
-int circuit_command(const Arguments& arguments) {
-  const std::string verb = arguments.empty() ? "" : arguments[0];
-  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (verb == "list") return list(rest);
-  if (verb == "info") return info(rest);
-  if (verb == "eval") return eval(rest);
-  if (verb == "convert") return convert(rest);
-  const std::string help =
-      "Usage: tinyot circuit list | info NAME|FILE | eval NAME|FILE --input NAME=HEX ... | convert "
-      "NAME|FILE --output FILE\n"
-      "Each has its own --help.\n\n"
-      "A FILE is in the Bristol Fashion, in the older Bristol format, or a list of gates with "
-      "truth tables (Lindell, Pinkas,\n"
-      "Smart 2008; the widths of its input bundles are given by --bundles 16,16). The format is "
-      "recognised from the text.\n"
-      "convert writes Bristol Fashion.\n\n"
-      "Example:\n  tinyot circuit info aes128\n";
-  if (verb != "--help")
-    throw UsageError("tinyot circuit needs list, info, eval or convert; see tinyot circuit --help");
-  print_report(Format::Text, {}, help);
   return 0;
 }
 

@@ -6,6 +6,9 @@
 
 namespace tinyot::tools {
 
-int circuit_command(const Arguments& arguments);
+int circuit_list(const Arguments& arguments);
+int circuit_info(const Arguments& arguments);
+int circuit_eval(const Arguments& arguments);
+int circuit_convert(const Arguments& arguments);
 
 }  // namespace tinyot::tools

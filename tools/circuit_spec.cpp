@@ -15,6 +15,7 @@
 #include "circuitgen/formats/values.h"
 #include "circuitgen/generators/registry.h"
 #include "crypto/random_oracle.h"
+#include "tools/suggestion.h"
 
 namespace tinyot::tools {
 namespace {
@@ -116,29 +117,37 @@ engine::LoadedCircuit load(const CircuitSpec& spec) {
   }
   std::error_code error;
   if (!std::filesystem::is_regular_file(spec.name, error))
-    throw UsageError("'" + spec.name +
-                     "' is neither a known circuit (see tinyot circuit list) nor a file");
+    throw UsageError(
+        "'" + spec.name + "' is neither a known circuit (see tinyot circuit list) nor a file" +
+        did_you_mean(spec.name.substr(0, spec.name.find(':')), circuit::circuit_names()));
   return engine::LoadedCircuit::from_file(spec.name, file_options(spec), lanes);
 }
 
 }  // namespace
 
 void add_circuit_options(Options& options) {
-  options.value("lanes", "evaluate the circuit n times in parallel; values are lists")
+  options.group("Circuit")
+      .value("lanes", "evaluate the circuit n times in parallel; values are lists")
       .value("blocks", "lanes that are the blocks of one message (aes128)")
       .value("sbox", "small (fewest ANDs) or shallow (fewest rounds): the S-box of an AES circuit")
       .values("owner", "i=A|B: owner of input bundle i of a circuit file")
+      .rare()
       .value("to", "A or B: who learns the outputs of a circuit file; default: both")
+      .rare()
       .value("bundles",
              "widths of the input bundles, such as 16,16, for a file that has only gates with "
              "truth tables")
-      .value("bit-order", "lsb or msb: which bit of a value is wire 0 of a bundle", "lsb");
+      .rare()
+      .value("bit-order", "lsb or msb: which bit of a value is wire 0 of a bundle", "lsb")
+      .rare();
 }
 
 void add_window_option(Options& options) {
-  options.value(
-      "window",
-      "gates that are layered into rounds together; default: as many as 256 MB of wires allow");
+  options
+      .value(
+          "window",
+          "gates that are layered into rounds together; default: as many as 256 MB of wires allow")
+      .rare();
 }
 
 std::optional<std::uint64_t> window_from(const CommandLine& line) {

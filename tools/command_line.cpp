@@ -1,15 +1,22 @@
 #include "tools/command_line.h"
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
+#include <fstream>
 #include <iostream>
 
 #include "base/error.h"
+#include "tools/subcommands.h"
+#include "tools/suggestion.h"
 
 namespace tinyot::tools {
 namespace {
 
 namespace po = boost::program_options;
+using Takes = Option::Takes;
+
+constexpr std::size_t kHelpWidth = 100;
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t value = 0;
@@ -29,73 +36,156 @@ std::string without_values(std::string message) {
   return message;
 }
 
-// The same options in the form of Boost.Program_options.
-po::options_description described(const Options& options) {
-  po::options_description description("Options", 100);
-  for (const Option& option : options) {
-    if (option.takes == Option::Takes::Nothing) {
-      description.add_options()(option.name.c_str(), option.help.c_str());
-    } else if (option.takes == Option::Takes::Values) {
-      description.add_options()(option.name.c_str(), po::value<std::vector<std::string>>(),
-                                option.help.c_str());
-    } else if (option.takes == Option::Takes::Several) {
-      description.add_options()(option.name.c_str(),
-                                po::value<std::vector<std::string>>()->multitoken(),
-                                option.help.c_str());
-    } else {
-      auto* const value = po::value<std::string>();
-      if (option.by_default) value->default_value(*option.by_default);
-      description.add_options()(option.name.c_str(), value, option.help.c_str());
-    }
+// An option in the form of Boost.Program_options, under one of its names.
+void describe(po::options_description& description, const Option& option, const std::string& name) {
+  auto add = description.add_options();
+  if (option.takes == Takes::Nothing) {
+    add(name.c_str(), option.help.c_str());
+  } else if (option.takes == Takes::Value) {
+    auto* const value = po::value<std::string>();
+    if (option.by_default) value->default_value(*option.by_default);
+    add(name.c_str(), value, option.help.c_str());
+  } else {
+    auto* const values = po::value<std::vector<std::string>>();
+    if (option.takes == Takes::Several) values->multitoken();
+    add(name.c_str(), values, option.help.c_str());
   }
-  return description;
 }
 
-std::vector<std::string> texts_of(const Option& option, const po::variable_value& value) {
-  switch (option.takes) {
-    case Option::Takes::Value:
-      return {value.as<std::string>()};
-    case Option::Takes::Values:
-    case Option::Takes::Several:
-      return value.as<std::vector<std::string>>();
-    case Option::Takes::Nothing:
-      break;
+// TINYOT_CONNECT_TIMEOUT for connect-timeout.
+std::string variable_of(const std::string& option) {
+  std::string name = "TINYOT_" + option;
+  for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  return name;
+}
+
+// Elsewhere than on the command line, a flag has a value.
+bool parse_flag(const std::string& origin, const std::string& text) {
+  if (text == "yes" || text == "true" || text == "1") return true;
+  if (text == "no" || text == "false" || text == "0") return false;
+  throw UsageError(origin + " must be yes or no, not '" + text + "'");
+}
+
+// The factor of a size's suffix.
+std::optional<std::uint64_t> factor_of(std::string_view suffix) {
+  if (suffix.empty()) return 1;
+  constexpr std::string_view kLetters = "kMGT";
+  const auto index = kLetters.find(suffix[0] == 'K' ? 'k' : suffix[0]);
+  if (index == std::string_view::npos || suffix.size() > 2 ||
+      (suffix.size() == 2 && suffix[1] != 'i'))
+    return std::nullopt;
+  std::uint64_t factor = 1;
+  for (std::size_t i = 0; i <= index; ++i) factor *= suffix.size() == 2 ? 1024 : 1000;
+  return factor;
+}
+
+// Digits with an optional fraction, and a factor or a power of ten: a whole number below 2^63.
+std::optional<std::uint64_t> parse_scaled(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::size_t point = std::min(text.find('.'), end);
+  std::string digits(text.substr(0, point));
+  if (point < end) digits += text.substr(point + 1, end - point - 1);
+  std::uint64_t places = point < end ? end - point - 1 : 0;
+  if (point + 1 == end) return std::nullopt;
+  std::optional<std::uint64_t> factor = 1;
+  if (end < text.size() && text[end] == 'e') {
+    const auto exponent = parse_number(text.substr(end + 1));
+    if (!exponent || *exponent > 18) return std::nullopt;
+    for (std::uint64_t i = 0; i < *exponent; ++i) *factor *= 10;
+  } else {
+    factor = factor_of(text.substr(end));
   }
-  return {};
+  const auto number = parse_number(digits);
+  std::uint64_t value = 0;
+  if (!number || !factor || __builtin_mul_overflow(*number, *factor, &value)) return std::nullopt;
+  for (; places > 0; --places) {
+    if (value % 10 != 0) return std::nullopt;
+    value /= 10;
+  }
+  if (value >= std::uint64_t{1} << 63) return std::nullopt;
+  return value;
 }
 
 }  // namespace
 
-Options& Options::flag(std::string name, std::string help) {
-  options_.push_back({std::move(name), std::move(help), Option::Takes::Nothing, {}});
+Options& Options::group(std::string heading) {
+  group_ = std::move(heading);
   return *this;
+}
+
+Options& Options::add(std::string name, std::string help, Takes takes,
+                      std::optional<std::string> by_default) {
+  options_.push_back({std::move(name), std::move(help), takes, std::move(by_default), group_, {}});
+  return *this;
+}
+
+Options& Options::flag(std::string name, std::string help) {
+  return add(std::move(name), std::move(help), Takes::Nothing);
 }
 
 Options& Options::value(std::string name, std::string help, std::optional<std::string> by_default) {
-  options_.push_back(
-      {std::move(name), std::move(help), Option::Takes::Value, std::move(by_default)});
-  return *this;
-}
-
-Options& Options::several(std::string name, std::string help) {
-  options_.push_back({std::move(name), std::move(help), Option::Takes::Several, {}});
-  return *this;
+  return add(std::move(name), std::move(help), Takes::Value, std::move(by_default));
 }
 
 Options& Options::values(std::string name, std::string help) {
-  options_.push_back({std::move(name), std::move(help), Option::Takes::Values, {}});
+  return add(std::move(name), std::move(help), Takes::Values);
+}
+
+Options& Options::several(std::string name, std::string help) {
+  return add(std::move(name), std::move(help), Takes::Several);
+}
+
+Options& Options::also_named(std::string other_name) {
+  options_.back().other_names.push_back(std::move(other_name));
   return *this;
 }
 
-CommandLine::CommandLine(std::string usage, std::string example)
-    : usage_(std::move(usage)), example_(std::move(example)) {
-  options_.flag("help", "print this text")
-      .value("format", "text or json: one object on stdout", "text")
-      .flag("quiet", "no progress and no log lines");
+Options& Options::rare() {
+  options_.back().is_rare = true;
+  return *this;
 }
 
+Options& Options::secret() {
+  options_.back().is_secret = true;
+  return *this;
+}
+
+CommandLine::CommandLine(std::string name, std::string usage, std::string example)
+    : name_(std::move(name)), usage_(std::move(usage)), example_(std::move(example)) {}
+
 bool CommandLine::parse(const Arguments& arguments) {
-  const po::options_description description = described(options_);
+  options_.group("General")
+      .flag("help", "print the usual options")
+      .flag("help-all", "print all options")
+      .value("config",
+             "FILE of further options: lines such as sigma = 64, in sections such as "
+             "[preprocess] for one subcommand")
+      .value("format", "text, or json: one object on stdout", "text")
+      .flag("quiet", "no progress and no log lines");
+  take_arguments(arguments);
+  if (has("help") || has("help-all")) {
+    print_help(has("help-all"));
+    return false;
+  }
+  take_environment();
+  if (has("config")) take_file(text("config"));
+  take_defaults();
+  check_required();
+  return true;
+}
+
+std::vector<std::string> CommandLine::names() const {
+  std::vector<std::string> names;
+  for (const Option& option : options_) names.push_back(option.name);
+  return names;
+}
+
+void CommandLine::take_arguments(const Arguments& arguments) {
+  po::options_description description;
+  for (const Option& option : options_) {
+    describe(description, option, option.name == "help" ? "help,h" : option.name);
+    for (const std::string& other : option.other_names) describe(description, option, other);
+  }
   po::positional_options_description positional;
   for (const auto& [name, count] : positional_) positional.add(name.c_str(), count);
   po::variables_map values;
@@ -107,17 +197,133 @@ bool CommandLine::parse(const Arguments& arguments) {
             .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
             .run(),
         values);
-    po::notify(values);
+  } catch (const po::unknown_option& error) {
+    const std::string option = without_values(error.get_option_name());
+    std::vector<std::string> known;
+    for (const std::string& name : names()) known.push_back("--" + name);
+    throw UsageError("there is no option '" + option + "' of tinyot " + name_ +
+                     did_you_mean(option, known) + "; see --help");
   } catch (const po::error& error) {
     throw UsageError(without_values(error.what()) + "; see --help");
   }
+  for (const Option& option : options_) {
+    std::vector<std::string> given_names = option.other_names;
+    given_names.insert(given_names.begin(), option.name);
+    std::erase_if(given_names, [&](const std::string& name) {
+      return values.count(name) == 0 || values[name].defaulted();
+    });
+    if (given_names.empty()) continue;
+    if (given_names.size() > 1)
+      throw UsageError("--" + given_names[1] + " is another name of --" + option.name +
+                       ": give only one of them");
+    const po::variable_value& value = values[given_names[0]];
+    values_[option.name] = {option.takes == Takes::Nothing ? std::vector<std::string>{}
+                            : option.takes == Takes::Value
+                                ? std::vector<std::string>{value.as<std::string>()}
+                                : value.as<std::vector<std::string>>(),
+                            false};
+  }
+}
+
+void CommandLine::take_environment() {
+  for (const Option& option : options_) {
+    const std::string variable = variable_of(option.name);
+    const char* const text = std::getenv(variable.c_str());
+    if (text == nullptr || has(option.name)) continue;
+    if (option.is_secret)
+      throw UsageError("--" + option.name +
+                       " is not taken from the environment, which other "
+                       "programs can see: unset " +
+                       variable);
+    take(option, {text}, variable);
+  }
+}
+
+void CommandLine::take_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw UsageError("cannot read --config " + path);
+  std::map<std::string, std::vector<std::string>> texts;
+  try {
+    const po::options_description none;
+    for (const auto& entry : po::parse_config_file(file, none, true).options)
+      texts[entry.string_key].insert(texts[entry.string_key].end(), entry.value.begin(),
+                                     entry.value.end());
+  } catch (const po::error& error) {
+    throw UsageError(path + ": " + without_values(error.what()));
+  }
+  for (auto& [key, values] : texts) {
+    const auto dot = key.rfind('.');
+    const std::string section = dot == std::string::npos ? "" : key.substr(0, dot),
+                      name = key.substr(dot + 1), origin = path + ": " + name;
+    if (!section.empty() && !is_subcommand(section))
+      throw UsageError(path + ": there is no subcommand for the section [" + section + "]");
+    if (!section.empty() && section != name_) continue;
+    const auto option = std::find_if(options_.begin(), options_.end(), [&](const Option& known) {
+      return known.name == name || std::ranges::count(known.other_names, name) > 0;
+    });
+    if (option == options_.end())
+      throw UsageError(path + ": '" + name + "' is not an option of tinyot " + name_ +
+                       did_you_mean(name, names()) +
+                       (section.empty() ? "; options of one subcommand go into a section, such as "
+                                          "[preprocess]"
+                                        : ""));
+    if (option->is_secret)
+      throw UsageError(origin +
+                       " is not taken from a file of options: give it on the command line");
+    if (!has(option->name)) take(*option, std::move(values), origin);
+  }
+}
+
+void CommandLine::take(const Option& option, std::vector<std::string> texts,
+                       const std::string& origin) {
+  if (texts.size() > 1 && (option.takes == Takes::Nothing || option.takes == Takes::Value))
+    throw UsageError(origin + " is given more than once");
+  if (option.takes == Takes::Nothing) {
+    if (!parse_flag(origin, texts[0])) return;
+    texts.clear();
+  }
+  values_[option.name] = {std::move(texts), false};
+}
+
+void CommandLine::take_defaults() {
   for (const Option& option : options_)
-    if (values.count(option.name) > 0)
-      values_[option.name] = {texts_of(option, values[option.name]),
-                              values[option.name].defaulted()};
-  if (!has("help")) return true;
-  std::cout << "Usage: " << usage_ << "\n\n" << description << "\nExample:\n  " << example_ << "\n";
-  return false;
+    if (option.by_default && !has(option.name)) values_[option.name] = {{*option.by_default}, true};
+}
+
+void CommandLine::check_required() const {
+  std::string missing;
+  for (const std::vector<std::string>& alternatives : required_) {
+    if (std::ranges::any_of(alternatives, [&](const std::string& name) { return has(name); }))
+      continue;
+    std::string names;
+    for (const std::string& name : alternatives) names += (names.empty() ? "--" : " or --") + name;
+    missing += (missing.empty() ? "" : ", ") + names;
+  }
+  if (missing.empty()) return;
+  throw UsageError("tinyot " + name_ + " also needs " + missing + "; see --help");
+}
+
+void CommandLine::print_help(bool all) const {
+  std::vector<po::options_description> groups;
+  std::vector<std::string> headings;
+  bool complete = true;
+  for (const Option& option : options_) {
+    if (option.is_rare && !all) {
+      complete = false;
+      continue;
+    }
+    const auto found = std::find(headings.begin(), headings.end(), option.group);
+    const auto index = static_cast<std::size_t>(found - headings.begin());
+    if (found == headings.end()) {
+      headings.push_back(option.group);
+      groups.emplace_back(option.group, kHelpWidth);
+    }
+    describe(groups[index], option, option.name == "help" ? "help,h" : option.name);
+  }
+  std::cout << "Usage: tinyot " << name_ << (usage_.empty() ? "" : " ") << usage_ << "\n\n";
+  for (const po::options_description& group : groups) std::cout << group << "\n";
+  if (!complete) std::cout << "--help-all prints further options.\n\n";
+  std::cout << "Example:\n  " << example_ << "\n";
 }
 
 const std::string& CommandLine::required(const std::string& name) const {
@@ -150,10 +356,11 @@ std::uint64_t parse_size(const std::string& option, const std::string& text) {
     if (const auto exponent = parse_number(std::string_view(text).substr(2));
         exponent && *exponent < 63)
       return std::uint64_t{1} << *exponent;
-  } else if (const auto value = parse_number(text); value && *value < (std::uint64_t{1} << 63)) {
+  } else if (const auto value = parse_scaled(text)) {
     return *value;
   }
-  throw UsageError("--" + option + " '" + text + "' is not a size: write a number or 2^k");
+  throw UsageError("--" + option + " '" + text +
+                   "' is not a size: write a whole number, 2^20, 1M, 1Mi or 1e6");
 }
 
 std::pair<std::string, std::string> split_assignment(const std::string& option,

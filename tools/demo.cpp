@@ -65,7 +65,7 @@ void check_ciphertext(const Json& report, const crypto::AesBytes& key,
 }
 
 int demo_command(const Arguments& arguments) {
-  CommandLine line("tinyot demo [options]", "tinyot demo");
+  CommandLine line("demo", "[options]", "tinyot demo");
   add_timeout_options(line.options());
   if (!line.parse(arguments)) return 0;
   const CommonOptions common = line.common();

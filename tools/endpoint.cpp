@@ -11,28 +11,31 @@ void print_rejection(const std::string& text, Remedy remedy) {
 }
 
 void add_endpoint_options(Options& options) {
-  options.value("party", "A or B")
+  options.group("Peer")
+      .value("party", "A or B")
       .value("listen", "HOST:PORT to listen on for the peer")
       .value("connect", "HOST:PORT where the peer listens")
+      .also_named("peer")
       .value(
           "key",
           "FILE of this party's private key and certificate (tinyot keygen); required unless the "
           "address is a loopback address")
       .value(
           "peer-key",
-          "fingerprint of the peer's key, or @FILE with the fingerprint or the peer's certificate")
+          "fingerprint of the peer's key, or @FILE with the fingerprint or the peer's certificate");
+  add_timeout_options(options);
+  options
       .flag("insecure-plaintext",
             "no TLS although the address is not a loopback address: inside a tunnel that encrypts "
-            "and authenticates");
-  add_timeout_options(options);
+            "and authenticates")
+      .rare();
 }
 
 engine::Endpoint endpoint_from(const CommandLine& line) {
-  const std::string connect = line.has("peer") ? "peer" : "connect";
-  if (line.has("listen") == line.has(connect))
-    throw UsageError("give one of --listen HOST:PORT and --" + connect + " HOST:PORT");
+  if (line.has("listen") == line.has("connect"))
+    throw UsageError("give one of --listen HOST:PORT and --connect HOST:PORT");
   const bool listen = line.has("listen");
-  engine::Endpoint endpoint{listen, net::parse_address(line.text(listen ? "listen" : connect)),
+  engine::Endpoint endpoint{listen, net::parse_address(line.text(listen ? "listen" : "connect")),
                             timeouts_from(line)};
   if (!line.common().quiet) endpoint.rejected = print_rejection;
   if (line.has("key") != line.has("peer-key"))
@@ -53,7 +56,7 @@ engine::Endpoint endpoint_from(const CommandLine& line) {
 }
 
 std::optional<engine::Endpoint> optional_endpoint_from(const CommandLine& line) {
-  if (line.has("listen") || line.has("connect") || line.has("peer")) return endpoint_from(line);
+  if (line.has("listen") || line.has("connect")) return endpoint_from(line);
   return std::nullopt;
 }
 

@@ -14,13 +14,14 @@ constexpr const char* kFileInDirectory = "tinyot-key.pem";
 }  // namespace
 
 int keygen_command(const Arguments& arguments) {
-  CommandLine line("tinyot keygen --out DIR|FILE", "tinyot keygen --out party-a.pem");
+  CommandLine line("keygen", "--out DIR|FILE", "tinyot keygen --out party-a.pem");
   line.options().value("out",
                        "FILE for the private key and its certificate (mode 0600), FILE.crt for the "
                        "certificate alone; or a directory for both");
+  line.require("out");
   if (!line.parse(arguments)) return 0;
   const Format format = line.common().format;
-  std::filesystem::path file = line.required("out");
+  std::filesystem::path file = line.text("out");
   if (std::error_code ignored; std::filesystem::is_directory(file, ignored))
     file /= kFileInDirectory;
   const net::Identity identity = net::Identity::generate();

@@ -20,29 +20,35 @@ std::string pair_text(const Json& report, const std::function<std::string(const 
   return all.empty() ? all : all + "both parties: " + seconds_text(report["wall_s"]) + "\n";
 }
 
+}  // namespace
+
 int local_preprocess(const Arguments& arguments) {
-  CommandLine line("tinyot local preprocess --store DIR --ands N [options]",
+  CommandLine line("local preprocess", "--store DIR --ands N [options]",
                    "tinyot local preprocess --store trial --ands 2^18");
-  line.options().value("store", "directory for both stores, DIR/A and DIR/B");
+  line.options().group("Store").value("store", "directory for both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_preprocess_options(line.options());
   add_local_link_options(line.options());
+  line.require("store");
+  line.require("ands");
   if (!line.parse(arguments)) return 0;
   PreprocessJob job = preprocess_job_from(line);
   job.store_key = store_key_from(line);
-  const JobResult result = preprocess_locally(job, line.required("store"), local_link_from(line));
+  const JobResult result = preprocess_locally(job, line.text("store"), local_link_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, preprocess_text));
   return result.exit_status;
 }
 
 int local_run(const Arguments& arguments) {
   CommandLine line(
-      "tinyot local run (--store DIR | --live) --circuit NAME|FILE --input NAME=HEX ... [options]",
+      "local run", "(--store DIR | --live) --circuit NAME|FILE --input NAME=HEX ... [options]",
       "tinyot local run --store trial --circuit adder64.txt --input 0=0x2a --input 1=0x17");
-  line.options().value("store", "directory of both stores, DIR/A and DIR/B");
+  line.options().group("Store").value("store", "directory of both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_run_options(line.options());
   add_local_link_options(line.options());
+  line.require_one_of({"store", "live"});
+  line.require("circuit");
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);
   set_store(job, line);
@@ -51,8 +57,6 @@ int local_run(const Arguments& arguments) {
   print_report(line.common().format, result.report, pair_text(result.report, run_text));
   return result.exit_status;
 }
-
-}  // namespace
 
 JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::path& dir,
                              const LocalLink& link) {
@@ -92,21 +96,6 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
         return run(mine);
       },
       link);
-}
-
-int local_command(const Arguments& arguments) {
-  if (arguments.empty() || arguments[0] == "--help" ||
-      (arguments[0] != "preprocess" && arguments[0] != "run")) {
-    const std::string help =
-        "Usage: tinyot local preprocess|run ...; each has its own --help\n\nExample:\n  tinyot "
-        "local preprocess --store trial --ands 2^18\n";
-    if (arguments.empty() || arguments[0] != "--help")
-      throw UsageError("tinyot local runs preprocess or run; see tinyot local --help");
-    print_report(Format::Text, {}, help);
-    return 0;
-  }
-  const Arguments rest(arguments.begin() + 1, arguments.end());
-  return arguments[0] == "preprocess" ? local_preprocess(rest) : local_run(rest);
 }
 
 }  // namespace tinyot::tools

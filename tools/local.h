@@ -12,6 +12,7 @@ JobResult preprocess_locally(const PreprocessJob& job, const std::filesystem::pa
 // `job.inputs` has the inputs of both parties; each party receives its own.
 JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const LocalLink& link);
 
-int local_command(const Arguments& arguments);
+int local_preprocess(const Arguments& arguments);
+int local_run(const Arguments& arguments);
 
 }  // namespace tinyot::tools

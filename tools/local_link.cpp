@@ -75,7 +75,8 @@ std::optional<net::LinkShape> one_shape_from(const CommandLine& line) {
 }
 
 void add_shape_options(Options& options, const std::string& link, const std::string& more) {
-  options.value("rtt", "round-trip time of " + link + ", as 20ms" + more)
+  options.group("Link")
+      .value("rtt", "round-trip time of " + link + ", as 20ms" + more)
       .value("rate", "its rate in each direction, as 100mbit; default: unlimited" + more)
       .value("link",
              link +

@@ -29,18 +29,20 @@ auto measured(Measure measure) {
 }  // namespace
 
 int params_command(const Arguments& arguments) {
-  CommandLine line("tinyot params (--ands N | --circuit NAME|FILE) [options]",
+  CommandLine line("params", "(--ands N | --circuit NAME|FILE) [options]",
                    "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
   add_preprocess_options(line.options());
-  line.options().value("circuit",
-                       "a circuit: estimates a run as well, and the material for one run unless "
-                       "--ands is given");
+  line.options().group("Circuit").value(
+      "circuit",
+      "a circuit: estimates a run as well, and the material for one run unless "
+      "--ands is given");
   add_circuit_options(line.options());
   add_window_option(line.options());
   add_estimated_link_options(line.options());
   add_timeout_options(line.options());
   line.options().flag("no-calibration",
                       "do not estimate the time, which takes a short job on this machine");
+  line.require_one_of({"ands", "circuit"});
   if (!line.parse(arguments)) return 0;
   const auto given = estimated_link_from(line);
   const net::LinkShape link = given.value_or(net::LinkShape{});

@@ -100,17 +100,20 @@ std::string preprocess_text(const Json& report) {
 
 int preprocess_command(const Arguments& arguments) {
   CommandLine line(
-      "tinyot preprocess --party A|B (--listen | --connect) HOST:PORT --store DIR --ands N "
-      "[options]",
+      "preprocess", "--party A|B (--listen | --connect) HOST:PORT --store DIR --ands N [options]",
       "tinyot preprocess --party A --listen 127.0.0.1:7766 --store store-a --ands 2^18");
   add_endpoint_options(line.options());
   add_store_options(line.options());
   add_preprocess_options(line.options());
+  line.require("party");
+  line.require_one_of({"listen", "connect"});
+  line.require("store");
+  line.require("ands");
   if (!line.parse(arguments)) return 0;
   PreprocessJob job = preprocess_job_from(line);
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
-  job.store = line.required("store");
+  job.store = line.text("store");
   job.store_key = store_key_from(line);
   check_memory(engine::planned(job), 1, engine::available_memory_bytes());
   const JobResult result = preprocess(job);

@@ -63,7 +63,7 @@ void refuse_parameter_options(const CommandLine& line, const std::string& reason
 }
 
 void add_parameter_options(Options& options) {
-  options
+  options.group("Security")
       .value("profile", "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT", "nnob12")
       .value("material",
              "pairs (two aANDs, two aOTs and two aBits per AND, the default of nnob12) or triples "
@@ -78,20 +78,24 @@ void add_parameter_options(Options& options) {
       .value("labit-columns",
              "nnob12: theorem (22 psi / 3, the default) or experiment (8 psi / 3, as the paper "
              "measured)")
+      .also_named("columns")
+      .rare()
       .value(
           "softspoken-k",
           "fast: 1, 2 or 4 bits of the global key per tree; traffic falls and work grows with it; "
           "default: 2")
-      .flag("allow-weak", "accept a bucket that misses sigma, for measurements");
+      .rare()
+      .flag("allow-weak", "accept a bucket that misses sigma, for measurements")
+      .rare();
 }
 
 void add_preprocess_options(Options& options) {
-  options.value("ands", "ANDs in the store in total: N or 2^k");
-  add_parameter_options(options);
-  options
+  options.group("Material")
+      .value("ands", "ANDs in the store in total: 1000000, 1M, 2^20")
       .value("inputs",
              "authenticated bits of each party for inputs, and for outputs from triples that only "
              "one party learns; default: 1024 + ands / 16")
+      .flag("resume", "continue a store that was interrupted")
       .value("threads",
              "workers, each with its own thread and connection; the material is the same, memory "
              "grows",
@@ -101,10 +105,12 @@ void add_preprocess_options(Options& options) {
       .value("session",
              "file of a session that several stores share: shard 1 makes it, all others start from "
              "a copy of it")
+      .rare()
       .value("shard",
              "i/n: make part i of n of the session's ANDs in this store; the same command again "
              "resumes it")
-      .flag("resume", "continue a store that was interrupted");
+      .rare();
+  add_parameter_options(options);
 }
 
 PreprocessJob preprocess_job_from(const CommandLine& line,

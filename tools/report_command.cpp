@@ -96,7 +96,7 @@ void measure(const std::vector<Measurement>& list, ResultsFile& results, bool qu
 }  // namespace
 
 int report_command(const Arguments& arguments) {
-  CommandLine line("tinyot report --output DIR [--quick | --full] [options]",
+  CommandLine line("report", "--output DIR [--quick | --full] [options]",
                    "tinyot report --quick --output report");
   line.options()
       .value("output", "directory of the report: results.jsonl, results.csv, report.html, figures/")
@@ -105,10 +105,11 @@ int report_command(const Arguments& arguments) {
       .flag("resume", "continue a report that was interrupted; finished measurements are kept")
       .flag("allow-weak", "measure buckets that miss sigma too; every table and figure marks them")
       .value("compare", "directory of an older report: shows what has changed beyond noise");
+  line.require("output");
   if (!line.parse(arguments)) return 0;
   if (line.has("quick") && line.has("full"))
     throw UsageError("--quick and --full exclude each other");
-  const fs::path output = line.required("output"), file = output / "results.jsonl";
+  const fs::path output = line.text("output"), file = output / "results.jsonl";
   std::error_code error;
   if (!line.has("resume") && fs::exists(file, error))
     throw UsageError(output.string() +

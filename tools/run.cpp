@@ -13,15 +13,17 @@ constexpr std::uint64_t kLiveUnit = std::uint64_t{1} << 19;
 std::vector<std::optional<online::BundleValues>> my_values(const NamedCircuit& circuit,
                                                            const RunJob& job) {
   auto values = parse_inputs(circuit, job.inputs);
+  std::string missing;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const circuit::InputBundle& bundle = circuit.info().inputs[i];
     const bool mine = bundle.owner == job.party;
-    if (mine && !values[i])
-      throw UsageError("--input " + bundle.name + "=... is missing: it is party " +
-                       letter(job.party) + "'s");
+    if (mine && !values[i]) missing += (missing.empty() ? "" : ", ") + bundle.name;
     if (!mine && values[i])
       throw UsageError("--input " + bundle.name + " does not belong to party " + letter(job.party));
   }
+  if (!missing.empty())
+    throw UsageError(std::string("values of party ") + letter(job.party) +
+                     " are missing: give --input NAME=... for " + missing);
   return values;
 }
 
@@ -98,26 +100,30 @@ Json report_of(const RunJob& job, const NamedCircuit& circuit,
 }  // namespace
 
 void add_run_options(Options& options) {
-  options
+  options.group("Circuit")
       .value("circuit",
              "name of a circuit (tinyot circuit list), such as aes128:sbox=shallow, or a file")
       .values("input",
               "NAME=HEX for trials; for real secrets NAME=@FILE or NAME=- (stdin), since "
               "command lines can be seen by others")
+      .secret()
       .values("output", "NAME=@FILE: write this output there (mode 0600) instead of to the report");
+  add_circuit_options(options);
   add_window_option(options);
-  options
+  options.group("Material")
+      .flag("live",
+            "no store: make the material during the run, over a second connection; both parties "
+            "give it")
       .flag("reserve-only",
             "reserve the run's material in both stores and print the reservation's number; inputs "
             "are not needed yet")
-      .value("reservation", "run on reserved material: the number of the reservation");
-  options.value("ledger",
-                "FILE to which the run appends what it takes from the store, before it uses it");
-  options.flag(
-      "live",
-      "no store: make the material during the run, over a second connection; both parties give it");
+      .rare()
+      .value("reservation", "run on reserved material: the number of the reservation")
+      .rare()
+      .value("ledger",
+             "FILE to which the run appends what it takes from the store, before it uses it")
+      .rare();
   add_parameter_options(options);
-  add_circuit_options(options);
 }
 
 namespace {
@@ -134,7 +140,7 @@ ParameterRequest live_parameters_from(const CommandLine& line) {
 
 RunJob run_job_from(const CommandLine& line) {
   RunJob job;
-  job.circuit = circuit_spec_from(line, line.required("circuit"));
+  job.circuit = circuit_spec_from(line, line.text("circuit"));
   job.inputs = read_inputs(line.list("input"));
   for (const std::string& assignment : line.list("output")) {
     const auto [name, value] = split_assignment("output", assignment);
@@ -222,15 +228,20 @@ std::string run_text(const Json& report) {
 
 int run_command(const Arguments& arguments) {
   CommandLine line(
-      "tinyot run --party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit "
-      "NAME|FILE [options]",
+      "run",
+      "--party A|B (--listen | --connect) HOST:PORT (--store DIR | --live) --circuit NAME|FILE "
+      "[options]",
       "tinyot run --party A --listen 127.0.0.1:7766 --store store-a --circuit aes128 --input "
       "key_a=@key.hex --input message=@message.hex");
   add_endpoint_options(line.options());
-  line.options().several(
+  line.options().group("Store").several(
       "store", "directory of this party's store, or of several shards of a session, or 'DIR/*'");
   add_store_key_option(line.options());
   add_run_options(line.options());
+  line.require("party");
+  line.require_one_of({"listen", "connect"});
+  line.require_one_of({"store", "live"});
+  line.require("circuit");
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);
   job.party = party_from(line);

@@ -18,7 +18,7 @@ constexpr std::size_t kViolationsShown = 20;
 constexpr double kDeviations = 5;  // standard deviations that a count of guesses may be off
 
 CommandLine command_line() {
-  CommandLine line("tinyot selftest --adversary [options]",
+  CommandLine line("selftest", "--adversary [options]",
                    "tinyot selftest --adversary --message latriple. --guesses 100");
   line.options()
       .flag("adversary",
@@ -211,9 +211,8 @@ int report_campaign(CampaignResult result, const std::vector<Revocation>& revoca
 
 int selftest_command(const Arguments& arguments) {
   CommandLine line = command_line();
+  line.require("adversary");
   if (!line.parse(arguments)) return 0;
-  if (!line.has("adversary"))
-    throw UsageError("selftest needs --adversary: there is no other self-test");
   const CampaignOptions options = options_from(line);
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Attack> attacks = plan_campaign(options);

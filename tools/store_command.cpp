@@ -1,7 +1,6 @@
 #include "tools/store_command.h"
 
 #include <chrono>
-#include <map>
 
 #include "base/error.h"
 #include "storage/merge.h"
@@ -20,12 +19,13 @@ struct StoreLine {
 };
 
 std::optional<StoreLine> store_line(const std::string& command, const Arguments& arguments) {
-  CommandLine line("tinyot store " + command + " DIR [--store-key @FILE]",
+  CommandLine line("store " + command, "DIR [--store-key @FILE]",
                    "tinyot store " + command + " store-a");
   add_store_options(line.options());
   line.positional("store", 1);
+  line.require("store");
   if (!line.parse(arguments)) return std::nullopt;
-  return StoreLine{line.required("store"), store_key_from(line), line.common()};
+  return StoreLine{line.text("store"), store_key_from(line), line.common()};
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ int store_adopt(const Arguments& arguments) {
 }
 
 int store_merge(const Arguments& arguments) {
-  CommandLine line("tinyot store merge OUT SHARD... [--store-key @FILE]",
+  CommandLine line("store merge", "OUT SHARD... [--store-key @FILE]",
                    "tinyot store merge whole shards/1 shards/2 shards/3");
   line.options().several("store", "the store to make, and the shards of the session");
   add_store_key_option(line.options());
@@ -89,32 +89,6 @@ int store_merge(const Arguments& arguments) {
                grouped(merged.batches) + " batches, " +
                    bytes_text(static_cast<double>(merged.bytes)) + ", are now in " + given.front() +
                    " (" + seconds_text(wall_s) + "); the shards are revoked\n");
-  return 0;
-}
-
-int store_command(const Arguments& arguments) {
-  static const std::map<std::string, int (*)(const Arguments&)> commands = {
-      {"info", store_info},
-      {"verify", store_verify},
-      {"retire", store_retire},
-      {"merge", store_merge},
-      {"adopt", store_adopt}};
-  const auto command = arguments.empty() ? commands.end() : commands.find(arguments[0]);
-  if (command != commands.end()) return command->second({arguments.begin() + 1, arguments.end()});
-  if (arguments.empty() || arguments[0] != "--help")
-    throw UsageError(
-        "tinyot store needs info, verify, retire, merge or adopt, and DIR; see tinyot store "
-        "--help");
-  print_report(Format::Text, {},
-               "Usage: tinyot store COMMAND DIR ...; each has its own --help\n\n"
-               "  info     what is left: session, peer, security, counts by kind\n"
-               "  verify   opens and checks every batch, and with --listen or --peer that both "
-               "parties' halves match\n"
-               "  retire   ends the session: the keys are erased, and nothing in the store can be "
-               "used afterwards\n"
-               "  merge    moves all shards of a session into one store: OUT SHARD...\n"
-               "  adopt    declares that a copied or restored store is the only one "
-               "left\n\nExample:\n  tinyot store info store-a\n");
   return 0;
 }
 

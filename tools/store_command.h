@@ -5,9 +5,6 @@
 
 namespace tinyot::tools {
 
-int store_command(const Arguments& arguments);
-
-// The subcommands.
 int store_info(const Arguments& arguments);
 int store_verify(const Arguments& arguments);
 int store_retire(const Arguments& arguments);

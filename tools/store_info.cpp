@@ -93,13 +93,14 @@ std::string keys_left_text() {
 }
 
 int store_info(const Arguments& arguments) {
-  CommandLine line("tinyot store info DIR [--store-key @FILE]",
+  CommandLine line("store info", "DIR [--store-key @FILE]",
                    "tinyot store info store-a --format json");
   add_store_options(line.options());
   line.positional("store", 1);
+  line.require("store");
   if (!line.parse(arguments)) return 0;
   const storage::Inventory inventory = storage::take_inventory(storage::Store::open(
-      line.required("store"),
+      line.text("store"),
       {.purpose = storage::Purpose::Inspect, .store_key = store_key_from(line)}));
   const Json report = json_of(inventory);
   print_report(line.common().format, report, text_of(inventory, report));

@@ -6,7 +6,7 @@
 namespace tinyot::tools {
 
 void add_store_options(Options& options) {
-  options.value("store", "directory of this party's store");
+  options.group("Store").value("store", "directory of this party's store");
   add_store_key_option(options);
 }
 

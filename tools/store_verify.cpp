@@ -53,20 +53,18 @@ std::string text_of(const Json& report) {
 }  // namespace
 
 int store_verify(const Arguments& arguments) {
-  CommandLine line(
-      "tinyot store verify DIR [--store-key @FILE] [--listen HOST:PORT | --peer HOST:PORT]",
-      "tinyot store verify store-a --listen 127.0.0.1:7766");
+  CommandLine line("store verify",
+                   "DIR [--store-key @FILE] [--listen HOST:PORT | --connect HOST:PORT]",
+                   "tinyot store verify store-a --listen 127.0.0.1:7766");
   add_store_options(line.options());
   add_endpoint_options(line.options());
-  line.options().value(
-      "peer", "the same as --connect: where the peer's tinyot store verify --listen waits");
   line.positional("store", 1);
+  line.require("store");
   if (!line.parse(arguments)) return 0;
   const std::optional<engine::Endpoint> endpoint = optional_endpoint_from(line);
-  storage::Store store =
-      storage::Store::open(line.required("store"),
-                           {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Inspect,
-                            .store_key = store_key_from(line)});
+  storage::Store store = storage::Store::open(
+      line.text("store"), {.purpose = endpoint ? storage::Purpose::Use : storage::Purpose::Inspect,
+                           .store_key = store_key_from(line)});
   if (store.manifest().state == storage::SessionState::Revoked)
     throw StoreError("the session is revoked: " + store.manifest().revoked_reason + "; " +
                      (store.keys_are_gone()
@@ -83,7 +81,7 @@ int store_verify(const Arguments& arguments) {
   bool is_sound = verification.corrupt.empty();
   if (endpoint) {
     const engine::Comparison comparison =
-        compare_with_peer(store, line.required("store"), *endpoint, verification);
+        compare_with_peer(store, line.text("store"), *endpoint, verification);
     report["peer_matched"] = comparison.matched;
     report["peer_cut"] = comparison.cut;
     report["peer_passed_over"] = comparison.passed_over;
