@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <iomanip>
 #include <iostream>
 
 #include "base/error.h"
 #include "tools/failure.h"
+#include "tools/log.h"
 #include "tools/preprocess.h"
 
 namespace tinyot::tools {
@@ -26,16 +26,6 @@ std::string csv_field(const std::string& text) {
 // Of a row's fields, those that say where it comes from.
 bool is_origin(const std::string& name) {
   return name == "version" || name == "compiler" || name == "load" || name == "date";
-}
-
-// UTC, as 2026-01-31T23:59:59Z.
-std::string date_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
 }
 
 std::string compiler_text() {

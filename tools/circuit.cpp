@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -16,6 +15,7 @@
 #include "circuitgen/generators/registry.h"
 #include "tools/circuit_spec.h"
 #include "tools/failure.h"
+#include "tools/log.h"
 #include "tools/preprocess.h"
 #include "tools/run_estimate.h"
 
@@ -152,19 +152,19 @@ int circuit_eval(const Arguments& arguments) {
   CommandLine line = circuit_line("eval", " --input NAME=HEX ...",
                                   "tinyot circuit eval adder64.txt --input 0=0x2a --input 1=0x17");
   line.options().values("input", "NAME=HEX, NAME=@FILE or NAME=- (stdin), for all inputs").secret();
+  add_output_base_option(line.options());
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
   auto given = parse_inputs(circuit, read_inputs(line.list("input")));
   std::vector<circuit::LaneValues> inputs;
-  std::string missing;
+  std::vector<std::string> missing;
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (given[i])
       inputs.push_back(std::move(*given[i]));
     else
-      missing += (missing.empty() ? "" : ", ") + circuit.info().inputs[i].name;
+      missing.push_back("--input " + circuit.info().inputs[i].name + "=...");
   }
-  if (!missing.empty())
-    throw UsageError("values are missing: give --input NAME=... for " + missing);
+  refuse_missing(missing, {});
   const auto outputs = circuit::evaluate(circuit.circuit(), circuit.lanes(), inputs);
   Json values = Json::object();
   std::string text;
@@ -202,9 +202,8 @@ int circuit_convert(const Arguments& arguments) {
   circuit::write_bristol_fashion(circuit.circuit(), file.stream());
   file.finish();
   if (!lost.text.empty())
-    std::cerr << "tinyot: " + path + " does not record that " + lost.text + ": use it with " +
-                     lost.options + "\n"
-              << std::flush;
+    log_line(LogLevel::Warning,
+             path + " does not record that " + lost.text + ": use it with " + lost.options);
   const std::uint64_t bytes = std::filesystem::file_size(path);
   print_report(line.common().format,
                {{"circuit", circuit.info().name},

@@ -150,6 +150,11 @@ void add_window_option(Options& options) {
       .rare();
 }
 
+void add_output_base_option(Options& options) {
+  options.value("output-base",
+                "2, 10 or 16: how numbers are printed; byte strings stay hexadecimal", "16");
+}
+
 std::optional<std::uint64_t> window_from(const CommandLine& line) {
   constexpr std::uint64_t kWindowMax = std::uint64_t{1} << 26;
   const auto window = line.optional_size("window");
@@ -171,6 +176,12 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
   if (order != "lsb" && order != "msb")
     throw UsageError("--bit-order must be lsb or msb, not '" + order + "'");
   spec.msb_first = order == "msb";
+  if (line.has("output-base")) {
+    const std::string& base = line.text("output-base");
+    if (base != "2" && base != "10" && base != "16")
+      throw UsageError("--output-base must be 2, 10 or 16, not '" + base + "'");
+    spec.output_base = static_cast<circuit::NumberBase>(std::stoi(base));
+  }
   spec.lanes = line.optional_size("lanes");
   spec.blocks = line.optional_size("blocks");
   return spec;
@@ -209,8 +220,8 @@ LostRoles roles_lost_in_file(const circuit::CircuitInfo& info) {
 }
 
 NamedCircuit::NamedCircuit(const CircuitSpec& spec)
-    : LoadedCircuit(load(spec)), list_of_lanes_(spec.lanes.has_value()),
-      msb_first_(spec.msb_first) {
+    : LoadedCircuit(load(spec)), list_of_lanes_(spec.lanes.has_value()), msb_first_(spec.msb_first),
+      base_(spec.output_base) {
   // One key for all blocks of a message.
   const auto has = [&](auto property) {
     return std::any_of(info().inputs.begin(), info().inputs.end(), property);
@@ -218,6 +229,12 @@ NamedCircuit::NamedCircuit(const CircuitSpec& spec)
   const bool has_blocks = has([](const circuit::InputBundle& b) { return b.name == "message"; }) &&
                           has([](const circuit::InputBundle& b) { return b.same_in_all_lanes; });
   blocks_ = has_blocks && !spec.lanes;
+  for (const circuit::OutputBundle& output : info().outputs)
+    if (base_ == circuit::NumberBase::Decimal && output.bits > circuit::kDecimalBitsMax &&
+        output.format == circuit::ValueFormat::Integer)
+      throw UsageError("output " + output.name + " has more than " +
+                       std::to_string(circuit::kDecimalBitsMax) +
+                       " bits: --output-base 10 is for shorter numbers");
   if (spec.blocks && !has_blocks)
     throw UsageError("circuit " + info().name + " has no blocks; use --lanes");
 }
@@ -258,7 +275,7 @@ Json NamedCircuit::print(std::size_t output, const circuit::LaneValues& values) 
   const circuit::OutputBundle& bundle = info().outputs[output];
   std::vector<std::string> texts;
   for (const BitVector& value : values)
-    texts.push_back(circuit::print_value(value, bundle.format, msb_first_));
+    texts.push_back(circuit::print_value(value, bundle.format, msb_first_, base_));
   if (list_of_lanes_) return texts;
   std::string all;
   for (const std::string& text : texts) all += text;

@@ -10,6 +10,7 @@
 
 #include "base/secret_text.h"
 #include "circuitgen/evaluate.h"
+#include "circuitgen/formats/values.h"
 #include "engine/circuit_source.h"
 #include "tinyot/circuit/gate.h"
 #include "tools/command_line.h"
@@ -24,11 +25,13 @@ struct CircuitSpec {
   std::optional<std::string> receiver;      // A or B; both if absent
   std::optional<std::string> bundles = {};  // widths of input bundles, W0,W1,...
   bool msb_first = false;
+  circuit::NumberBase output_base = circuit::NumberBase::Hexadecimal;
   std::optional<std::uint64_t> lanes;   // --lanes
   std::optional<std::uint64_t> blocks;  // --blocks: lanes that are the blocks of one message
 };
 void add_circuit_options(Options& options);
 // --window: gates that a run layers together. Fails: UsageError.
+void add_output_base_option(Options& options);
 void add_window_option(Options& options);
 std::optional<std::uint64_t> window_from(const CommandLine& line);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
@@ -65,6 +68,7 @@ class NamedCircuit : public engine::LoadedCircuit {
 
  private:
   bool list_of_lanes_, blocks_ = false, msb_first_;
+  circuit::NumberBase base_;
 };
 
 // By name of their bundles.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <charconv>
 #include <fstream>
 #include <iostream>
 
@@ -17,14 +16,6 @@ namespace po = boost::program_options;
 using Takes = Option::Takes;
 
 constexpr std::size_t kHelpWidth = 100;
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || stop != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
 
 // A message about an option may quote the text after its "=", which may be secret.
 std::string without_values(std::string message) {
@@ -64,46 +55,6 @@ bool parse_flag(const std::string& origin, const std::string& text) {
   if (text == "yes" || text == "true" || text == "1") return true;
   if (text == "no" || text == "false" || text == "0") return false;
   throw UsageError(origin + " must be yes or no, not '" + text + "'");
-}
-
-// The factor of a size's suffix.
-std::optional<std::uint64_t> factor_of(std::string_view suffix) {
-  if (suffix.empty()) return 1;
-  constexpr std::string_view kLetters = "kMGT";
-  const auto index = kLetters.find(suffix[0] == 'K' ? 'k' : suffix[0]);
-  if (index == std::string_view::npos || suffix.size() > 2 ||
-      (suffix.size() == 2 && suffix[1] != 'i'))
-    return std::nullopt;
-  std::uint64_t factor = 1;
-  for (std::size_t i = 0; i <= index; ++i) factor *= suffix.size() == 2 ? 1024 : 1000;
-  return factor;
-}
-
-// Digits with an optional fraction, and a factor or a power of ten: a whole number below 2^63.
-std::optional<std::uint64_t> parse_scaled(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::size_t point = std::min(text.find('.'), end);
-  std::string digits(text.substr(0, point));
-  if (point < end) digits += text.substr(point + 1, end - point - 1);
-  std::uint64_t places = point < end ? end - point - 1 : 0;
-  if (point + 1 == end) return std::nullopt;
-  std::optional<std::uint64_t> factor = 1;
-  if (end < text.size() && text[end] == 'e') {
-    const auto exponent = parse_number(text.substr(end + 1));
-    if (!exponent || *exponent > 18) return std::nullopt;
-    for (std::uint64_t i = 0; i < *exponent; ++i) *factor *= 10;
-  } else {
-    factor = factor_of(text.substr(end));
-  }
-  const auto number = parse_number(digits);
-  std::uint64_t value = 0;
-  if (!number || !factor || __builtin_mul_overflow(*number, *factor, &value)) return std::nullopt;
-  for (; places > 0; --places) {
-    if (value % 10 != 0) return std::nullopt;
-    value /= 10;
-  }
-  if (value >= std::uint64_t{1} << 63) return std::nullopt;
-  return value;
 }
 
 }  // namespace
@@ -291,16 +242,23 @@ void CommandLine::take_defaults() {
 }
 
 void CommandLine::check_required() const {
-  std::string missing;
+  std::vector<std::string> missing;
   for (const std::vector<std::string>& alternatives : required_) {
     if (std::ranges::any_of(alternatives, [&](const std::string& name) { return has(name); }))
       continue;
     std::string names;
     for (const std::string& name : alternatives) names += (names.empty() ? "--" : " or --") + name;
-    missing += (missing.empty() ? "" : ", ") + names;
+    missing.push_back(names);
   }
+  refuse_missing(missing, "; see tinyot " + name_ + " --help");
+}
+
+void refuse_missing(const std::vector<std::string>& missing, const std::string& hint) {
   if (missing.empty()) return;
-  throw UsageError("tinyot " + name_ + " also needs " + missing + "; see --help");
+  if (missing.size() == 1) throw UsageError(missing[0] + " is missing" + hint);
+  std::string list;
+  for (const std::string& text : missing) list += (list.empty() ? "" : ", ") + text;
+  throw UsageError("these are missing: " + list + hint);
 }
 
 void CommandLine::print_help(bool all) const {
@@ -349,18 +307,6 @@ CommonOptions CommandLine::common() const {
   if (format != "text" && format != "json")
     throw UsageError("--format must be text or json, not '" + format + "'");
   return {format == "json" ? Format::Json : Format::Text, has("quiet")};
-}
-
-std::uint64_t parse_size(const std::string& option, const std::string& text) {
-  if (text.starts_with("2^")) {
-    if (const auto exponent = parse_number(std::string_view(text).substr(2));
-        exponent && *exponent < 63)
-      return std::uint64_t{1} << *exponent;
-  } else if (const auto value = parse_scaled(text)) {
-    return *value;
-  }
-  throw UsageError("--" + option + " '" + text +
-                   "' is not a size: write a whole number, 2^20, 1M, 1Mi or 1e6");
 }
 
 std::pair<std::string, std::string> split_assignment(const std::string& option,

@@ -12,6 +12,7 @@
 
 #include "net/tcp.h"
 #include "tinyot/party.h"
+#include "tools/size.h"
 
 namespace tinyot::tools {
 
@@ -119,9 +120,8 @@ class CommandLine {
   std::map<std::string, Given> values_;
 };
 
-// 4096, 2^12, 4k (4,000), 4Ki (4,096), 1.5M, 1e6; also G, Gi, T, Ti. Fails: UsageError naming the
-// option.
-std::uint64_t parse_size(const std::string& option, const std::string& text);
+// Fails: UsageError that names all texts, unless there is none.
+void refuse_missing(const std::vector<std::string>& missing, const std::string& hint);
 
 // Splits NAME=VALUE. Fails: UsageError.
 std::pair<std::string, std::string> split_assignment(const std::string& option,

@@ -1,6 +1,5 @@
 #include "tools/demo.h"
 
-#include <iostream>
 #include <span>
 
 #include "base/error.h"
@@ -9,6 +8,7 @@
 #include "tools/bench.h"
 #include "tools/failure.h"
 #include "tools/local.h"
+#include "tools/log.h"
 
 namespace tinyot::tools {
 namespace {
@@ -78,8 +78,8 @@ int demo_command(const Arguments& arguments) {
   job.inputs = (1 + kBlocks) * 256;
   job.quiet = common.quiet;
   if (!common.quiet)
-    std::cerr << "two parties preprocess " << grouped(job.ands) << " ANDs over loopback ..."
-              << std::endl;
+    log_line(LogLevel::Info,
+             "two parties preprocess " + grouped(job.ands) + " ANDs over loopback ...");
   const JobResult made = preprocess_locally(job, dir.path(), timeouts);
   succeed(made, "preprocessing");
 

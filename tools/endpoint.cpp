@@ -1,13 +1,13 @@
 #include "tools/endpoint.h"
 
-#include <iostream>
-
 #include "base/error.h"
 #include "tools/failure.h"
+#include "tools/log.h"
 
 namespace tinyot::tools {
-void print_rejection(const std::string& text, Remedy remedy) {
-  std::cerr << "tinyot: " + with_remedy(text, remedy) + "\n" << std::flush;
+
+void log_rejection(const std::string& text, Remedy remedy) {
+  log_line(LogLevel::Warning, with_remedy(text, remedy));
 }
 
 void add_endpoint_options(Options& options) {
@@ -37,7 +37,7 @@ engine::Endpoint endpoint_from(const CommandLine& line) {
   const bool listen = line.has("listen");
   engine::Endpoint endpoint{listen, net::parse_address(line.text(listen ? "listen" : "connect")),
                             timeouts_from(line)};
-  if (!line.common().quiet) endpoint.rejected = print_rejection;
+  if (!line.common().quiet) endpoint.rejected = log_rejection;
   if (line.has("key") != line.has("peer-key"))
     throw UsageError(
         "--key and --peer-key go together: this party's key, and the peer's fingerprint");
@@ -47,11 +47,10 @@ engine::Endpoint endpoint_from(const CommandLine& line) {
     throw UsageError("--insecure-plaintext and --key exclude each other");
   if (endpoint.tls || net::is_loopback(endpoint.address)) return endpoint;
   if (!plaintext) engine::require_authenticated(endpoint);
-  std::cerr << "tinyot: WARNING: --insecure-plaintext: nothing on the way to " +
-                   net::text_of(endpoint.address) +
-                   " is encrypted, and any process that answers there is taken for the peer;"
-                   " this is safe only inside a tunnel that encrypts and authenticates\n"
-            << std::flush;
+  log_line(LogLevel::Warning,
+           "--insecure-plaintext: nothing on the way to " + net::text_of(endpoint.address) +
+               " is encrypted, and any process that answers there is taken for the peer;"
+               " this is safe only inside a tunnel that encrypts and authenticates");
   return endpoint;
 }
 

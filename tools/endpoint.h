@@ -15,7 +15,7 @@ namespace tinyot::tools {
 void add_endpoint_options(Options& options);
 
 // The line on stderr for a connection that is rejected.
-void print_rejection(const std::string& text, Remedy remedy);
+void log_rejection(const std::string& text, Remedy remedy);
 
 // TLS if there is a key; without one, plain TCP on a loopback address, or anywhere with
 // --insecure-plaintext, after a warning. Fails: UsageError if a key is missing, with instructions

@@ -1,6 +1,5 @@
 #include "tools/failure.h"
 
-#include <iostream>
 #include <new>
 
 #include "tinyot/error.h"
@@ -124,11 +123,6 @@ Failure current_failure() {
   } catch (const std::exception& error) {
     return {ExitStatus::Failure, error.what(), {}, {}};
   }
-}
-
-void print_failure(const std::string& prefix, const Failure& failure) {
-  // One write, so that lines of two processes do not mix.
-  std::cerr << prefix + failure.message + "\n" << std::flush;
 }
 
 Json failure_report(const Failure& failure) {

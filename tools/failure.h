@@ -49,9 +49,6 @@ std::string with_remedy(const std::string& message, Remedy remedy);
 // Describes the current exception. To be called in a catch block.
 Failure current_failure();
 
-// A line on stderr.
-void print_failure(const std::string& prefix, const Failure& failure);
-
 // The JSON report of a failed command: {"error": {class, phase, message, remedy}}, without the
 // phase or remedy if there is none.
 Json failure_report(const Failure& failure);

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "tools/failure.h"
+#include "tools/log.h"
 #include "tools/subcommands.h"
 
 namespace tinyot::tools {
@@ -49,7 +50,7 @@ int main(int argc, char** argv) {
     return status;
   } catch (...) {
     const tinyot::tools::Failure failure = tinyot::tools::current_failure();
-    tinyot::tools::print_failure("tinyot: ", failure);
+    tinyot::tools::log_line(tinyot::tools::LogLevel::Error, failure.message);
     const int status = static_cast<int>(failure.status);
     if (status < 128 && tinyot::tools::wants_json({argv + 1, argv + argc}))
       tinyot::tools::print_report(tinyot::tools::Format::Json,

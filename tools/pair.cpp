@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "tools/endpoint.h"
 #include "tools/failure.h"
+#include "tools/log.h"
 #include "tools/signals.h"
 
 namespace tinyot::tools {
@@ -52,7 +53,7 @@ struct Child {
     result = job(party, endpoint);
   } catch (...) {
     const Failure failure = current_failure();
-    print_failure(std::string(1, letter(party)) + ": ", failure);
+    log_line(LogLevel::Error, failure.message, std::string(1, letter(party)));
     result = {failure_report(failure), static_cast<int>(failure.status)};
   }
   const std::string text = json_text(result.report);
@@ -151,7 +152,7 @@ JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   const auto endpoint = [&](Party party) {
     return engine::Endpoint{party == Party::A, party == Party::A ? there : here, link.timeouts,
                             link.channels == Channels::Tls ? tls_of(party) : nullptr,
-                            print_rejection};
+                            log_rejection};
   };
   const auto begin = Clock::now();
   std::array<Child, 2> children = {start(Party::A, endpoint(Party::A), job),

@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "tools/log.h"
 #include "tools/memory_use.h"
 #include "tools/report.h"
 
@@ -82,7 +83,7 @@ void Progress::show(std::string_view phase) {
               << std::string(static_cast<std::size_t>(kBarWidth - full), '.') << "] " << numbers
               << std::flush;
   } else {
-    std::cerr << numbers << std::endl;
+    log_line(LogLevel::Info, numbers);
   }
   shown_ = true;
 }

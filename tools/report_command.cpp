@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "tools/bench.h"
 #include "tools/failure.h"
+#include "tools/log.h"
 #include "tools/measurements.h"
 #include "tools/results_file.h"
 #include "tools/signals.h"
@@ -71,8 +72,8 @@ void measure(const std::vector<Measurement>& list, ResultsFile& results, bool qu
       // The machine's speed, as soon as something has been measured.
       const double spent_s = std::chrono::duration<double>(Clock::now() - begin).count(),
                    speed = expected_s > 0 ? spent_s / expected_s : 1;
-      std::cerr << "[" << number << "/" << list.size() << ", " << seconds_text(left_s * speed)
-                << " left] " << command << std::endl;
+      log_line(LogLevel::Info, "[" + std::to_string(number) + "/" + std::to_string(list.size()) +
+                                   ", " + seconds_text(left_s * speed) + " left] " + command);
     }
     std::vector<Json> rows;
     try {

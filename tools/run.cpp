@@ -13,17 +13,16 @@ constexpr std::uint64_t kLiveUnit = std::uint64_t{1} << 19;
 std::vector<std::optional<online::BundleValues>> my_values(const NamedCircuit& circuit,
                                                            const RunJob& job) {
   auto values = parse_inputs(circuit, job.inputs);
-  std::string missing;
+  std::vector<std::string> missing, foreign;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const circuit::InputBundle& bundle = circuit.info().inputs[i];
-    const bool mine = bundle.owner == job.party;
-    if (mine && !values[i]) missing += (missing.empty() ? "" : ", ") + bundle.name;
-    if (!mine && values[i])
-      throw UsageError("--input " + bundle.name + " does not belong to party " + letter(job.party));
+    const bool is_mine = bundle.owner == job.party;
+    if (is_mine && !values[i]) missing.push_back("--input " + bundle.name + "=...");
+    if (!is_mine && values[i]) foreign.push_back(bundle.name);
   }
-  if (!missing.empty())
-    throw UsageError(std::string("values of party ") + letter(job.party) +
-                     " are missing: give --input NAME=... for " + missing);
+  refuse_missing(missing, std::string(" (of party ") + letter(job.party) + ")");
+  if (!foreign.empty())
+    throw UsageError("--input " + foreign[0] + " does not belong to party " + letter(job.party));
   return values;
 }
 
@@ -108,6 +107,7 @@ void add_run_options(Options& options) {
               "command lines can be seen by others")
       .secret()
       .values("output", "NAME=@FILE: write this output there (mode 0600) instead of to the report");
+  add_output_base_option(options);
   add_circuit_options(options);
   add_window_option(options);
   options.group("Material")

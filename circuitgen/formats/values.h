@@ -3,8 +3,8 @@
 //
 //   Bytes     two hex digits per byte, exactly bits / 4 digits, optionally after "0x";
 //             byte k is wires 8k..8k+7, lowest bit first
-//   Integer   0x and hex digits, leading zeros optional when read, or a decimal number below 2^64;
-//             bit j is wire j
+//   Integer   0x and hex digits, 0b and bits, or a decimal number; leading zeros are optional when
+//             read; bit j is wire j
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,16 @@ namespace tinyot::circuit {
 BitVector parse_value(std::string_view text, std::uint32_t bits, ValueFormat format,
                       bool msb_first);
 
-// Lowercase digits; Integer as 0x and ceil(bits / 4) digits, so that the length does not depend on
-// the value.
-std::string print_value(const BitVector& value, ValueFormat format, bool msb_first);
+// A decimal number takes a time that grows with the square of its length, so longer bundles are
+// refused.
+inline constexpr std::uint32_t kDecimalBitsMax = std::uint32_t{1} << 15;
+
+enum class NumberBase { Binary = 2, Decimal = 10, Hexadecimal = 16 };
+
+// Lowercase digits. Integer: 0x and ceil(bits / 4) digits, or 0b and all bits, so that the length
+// does not depend on the value; or a decimal number without leading zeros. The base does not
+// concern Bytes. Fails: UsageError for a decimal number of more than kDecimalBitsMax bits.
+std::string print_value(const BitVector& value, ValueFormat format, bool msb_first,
+                        NumberBase base = NumberBase::Hexadecimal);
 
 }  // namespace tinyot::circuit

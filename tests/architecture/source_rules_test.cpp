@@ -48,10 +48,11 @@ bool has_private_path(const std::string& line) {
   return false;
 }
 
-// The subcommands of `tinyot`, from the table of its main file.
+// The subcommands of `tinyot`, from their table.
 std::set<std::string> subcommands() {
-  static const std::regex kEntry(R"re(\{"(\w+)",\s*\w+_command\})re");
-  const std::string text = text_of(std::filesystem::path(TINYOT_SOURCE_DIR) / "tools" / "main.cpp");
+  static const std::regex kEntry(R"re(\{"(\w+)",\s*"[^"]*",)re");
+  const std::string text =
+      text_of(std::filesystem::path(TINYOT_SOURCE_DIR) / "tools" / "subcommands.cpp");
   std::set<std::string> names;
   for (std::sregex_iterator match(text.begin(), text.end(), kEntry), end; match != end; ++match)
     names.insert((*match)[1].str());

@@ -32,6 +32,22 @@ TEST(Values, IntegersHaveBitJOnWireJ) {
             "0x" + std::string(18, '0'));
 }
 
+TEST(Values, NumbersHaveThreeBases) {
+  const BitVector value = parse_value("0b0101", 9, kInteger, false);
+  EXPECT_EQ(value.words()[0], 5u);
+  EXPECT_EQ(print_value(value, kInteger, false, NumberBase::Binary), "0b000000101");
+  EXPECT_EQ(print_value(value, kInteger, false, NumberBase::Decimal), "5");
+  EXPECT_EQ(print_value(value, kInteger, true, NumberBase::Decimal), "320");
+  EXPECT_EQ(print_value(BitVector(9), kInteger, false, NumberBase::Decimal), "0");
+  EXPECT_EQ(print_value(parse_value("0a", 8, kBytes, false), kBytes, false, NumberBase::Decimal),
+            "0a");
+  const BitVector power = parse_value("340282366920938463463374607431768211456", 129, kInteger,
+                                      false);  // 2^128
+  for (std::size_t i = 0; i < 129; ++i) EXPECT_EQ(power[i], i == 128);
+  EXPECT_THROW(print_value(BitVector(kDecimalBitsMax + 1), kInteger, false, NumberBase::Decimal),
+               UsageError);
+}
+
 TEST(Values, MsbFirstReversesTheBits) {
   std::mt19937_64 rng(9);
   for (const std::uint32_t bits : {8u, 16u, 64u, 72u, 128u}) {
@@ -53,6 +69,12 @@ TEST(Values, RoundTrip) {
         const std::string text = print_value(value, format, msb_first);
         const BitVector again = parse_value(text, bits, format, msb_first);
         EXPECT_TRUE(std::ranges::equal(again.words(), value.words())) << bits;
+        if (format == kBytes) continue;
+        for (const NumberBase base : {NumberBase::Binary, NumberBase::Decimal}) {
+          const BitVector number =
+              parse_value(print_value(value, format, msb_first, base), bits, format, msb_first);
+          EXPECT_TRUE(std::ranges::equal(number.words(), value.words())) << bits;
+        }
       }
     }
   }
@@ -82,8 +104,14 @@ TEST(Values, ErrorsDoNotShowTheValue) {
       {"0xdeadbe", 23, kInteger, "the value does not fit in the 23 bits"},
       {"0xdeadbe", 16, kInteger, "the value does not fit in the 16 bits"},
       {"12345", 13, kInteger, "the value does not fit in the 13 bits"},
-      {"18446744073709551616", 128, kInteger, "below 2^64"},
-      {"99999999999999999999", 128, kInteger, "below 2^64"},
+      {"18446744073709551616", 64, kInteger, "the value does not fit in the 64 bits"},
+      {"123450000000000000000000", 64, kInteger, "the value does not fit in the 64 bits"},
+      {"4294967296", 32, kInteger, "the value does not fit in the 32 bits"},
+      {"2", 1, kInteger, "the value does not fit in the 1 bits"},
+      {"12345", (1 << 15) + 1, kInteger, "a decimal number is for at most 32768 bits"},
+      {"0b", 8, kInteger, "no digits after 0b"},
+      {"0b012345", 8, kInteger, "position 5 of the value is not a bit"},
+      {"0b100000000", 8, kInteger, "the value does not fit in the 8 bits"},
   };
   for (const Row& row : rows) {
     try {

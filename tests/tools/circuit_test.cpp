@@ -160,6 +160,23 @@ TEST_F(CircuitTest, EvaluationPrintsEveryOutputAndRequiresEveryInput) {
   EXPECT_EQ(json_of(ended)["outputs"], Json({{"0", "0x0"}, {"1", "0x1"}}));
   EXPECT_TRUE(ended_with(eval({"--input", "0=1"}), 2, "--input 1=... is missing"));
   EXPECT_TRUE(ended_with(eval({"--input", "1=1"}), 2, "--input 0=... is missing"));
+  EXPECT_TRUE(ended_with(eval({}), 2, "these are missing: --input 0=..., --input 1=..."));
+}
+
+TEST_F(CircuitTest, PrintsNumbersInTheBaseAskedFor) {
+  const auto sum = [&](const Arguments& more) {
+    const Ended ended =
+        tinyot(Arguments{"circuit", "eval", circuit_file("adder64.txt"), "--format", "json",
+                         "--input", "0=18446744073709551000", "--input", "1=0b11"} +
+               more);
+    EXPECT_TRUE(ended_with(ended, 0));
+    return json_of(ended)["outputs"]["0"].get<std::string>();
+  };
+  EXPECT_EQ(sum({}), "0xfffffffffffffd9b");
+  EXPECT_EQ(sum({"--output-base", "10"}), "18446744073709551003");
+  EXPECT_EQ(sum({"--output-base", "2"}), "0b" + std::string(54, '1') + "0110011011");
+  EXPECT_TRUE(ended_with(tinyot({"circuit", "eval", "aes128", "--output-base", "8"}), 2,
+                         "--output-base must be 2, 10 or 16"));
 }
 
 }  // namespace

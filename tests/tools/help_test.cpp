@@ -48,6 +48,33 @@ TEST(HelpTest, EveryGroupOfSubcommandsHasAnExample) {
   }
 }
 
+// The short names, and the subcommand `help`.
+TEST(HelpTest, HelpAndVersionHaveSeveralNames) {
+  EXPECT_EQ(tinyot({"-h"}).out, tinyot({"--help"}).out);
+  EXPECT_EQ(tinyot({"help"}).out, tinyot({"--help"}).out);
+  EXPECT_EQ(tinyot({"-V"}).out, tinyot({"--version"}).out);
+  EXPECT_EQ(tinyot({"run", "-h"}).out, tinyot({"run", "--help"}).out);
+  EXPECT_EQ(tinyot({"help", "run"}).out, tinyot({"run", "--help"}).out);
+  EXPECT_EQ(tinyot({"help", "store"}).out, tinyot({"store", "--help"}).out);
+  EXPECT_EQ(tinyot({"store", "help", "info"}).out, tinyot({"store", "info", "--help"}).out);
+  EXPECT_EQ(tinyot({"help", "store", "info"}).out, tinyot({"store", "info", "--help"}).out);
+}
+
+TEST(HelpTest, RareOptionsAreInHelpAllOnly) {
+  const Ended usual = tinyot({"preprocess", "--help"}), all = tinyot({"preprocess", "--help-all"});
+  EXPECT_TRUE(ended_with(all, 0));
+  for (const char* group : {"Peer:", "Store:", "Material:", "Security:", "General:"}) {
+    EXPECT_NE(usual.out.find(group), std::string::npos) << group;
+    EXPECT_NE(all.out.find(group), std::string::npos) << group;
+  }
+  for (const char* option : {"--softspoken-k", "--shard", "--insecure-plaintext"}) {
+    EXPECT_EQ(usual.out.find(std::string("  ") + option + " "), std::string::npos) << option;
+    EXPECT_NE(all.out.find(std::string("  ") + option + " "), std::string::npos) << option;
+  }
+  EXPECT_NE(usual.out.find("--help-all prints further options"), std::string::npos);
+  EXPECT_EQ(all.out.find("--help-all prints further options"), std::string::npos);
+}
+
 TEST(HelpTest, TopLevelNamesEverySubcommandAndStatus) {
   const Ended ended = tinyot({"--help"});
   EXPECT_TRUE(ended_with(ended, 0));

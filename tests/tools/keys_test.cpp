@@ -103,7 +103,7 @@ TEST_F(KeysTest, NonLoopbackAddressesRequireKeys) {
   const Arguments anywhere =
       begin + kSmallJob + Arguments{"--listen", "0.0.0.0:" + port_, "--connect-timeout", "1"};
   const Ended warned = tinyot(anywhere + Arguments{"--insecure-plaintext", "--quiet"}, {}, kInTime);
-  EXPECT_TRUE(ended_with(warned, 3, "WARNING: --insecure-plaintext"));
+  EXPECT_TRUE(ended_with(warned, 3, "WARNING tinyot: --insecure-plaintext"));
   EXPECT_NE(warned.err.find("no peer connected"), std::string::npos) << warned.err;
   const Ended safe = tinyot(anywhere + keys('a', 'b'), {}, kInTime);
   EXPECT_TRUE(ended_with(safe, 3, "no peer connected"));

@@ -27,7 +27,7 @@ TEST(LocalLink, ParsesTimesAndRates) {
 }
 
 std::vector<LocalLink> links(const Arguments& arguments) {
-  CommandLine line("usage", "example");
+  CommandLine line("local run", "usage", "example");
   add_link_options(line.options());
   line.parse(arguments);
   return links_from(line);

@@ -31,21 +31,32 @@ const std::string kWeakOptions =
     "measurements\n";
 
 TEST_F(RefusalTest, UnknownSubcommands) {
-  expect_refusals({{{}, 2, "no subcommand"},
-                   {{"preproces"}, 2, "'preproces'"},
-                   {{"local"}, 2, "preprocess or run"},
-                   {{"local", "demo"}, 2, "preprocess or run"},
-                   {{"store"}, 2, "info"},
-                   {{"store", "inof", "x"}, 2, "info"},
-                   {{"circuit"}, 2, "list, info, eval or convert"},
-                   {{"circuit", "lst"}, 2, "list, info, eval or convert"}});
+  expect_refusals(
+      {{{}, 2, "Usage: tinyot SUBCOMMAND"},
+       {{"preproces"}, 2, "'tinyot preproces' (did you mean preprocess?); see tinyot --help"},
+       {{"ruin"}, 2, "did you mean run?"},
+       {{"help", "prams"}, 2, "did you mean params?"},
+       {{"something"}, 2, "'tinyot something'; see tinyot --help"},
+       {{"local"}, 2, "Usage: tinyot local COMMAND"},
+       {{"local", "demo"}, 2, "'tinyot local demo'; see tinyot local --help"},
+       {{"store"}, 2, "Usage: tinyot store COMMAND"},
+       {{"store", "inof", "x"}, 2, "did you mean info?"},
+       {{"circuit"}, 2, "Usage: tinyot circuit COMMAND"},
+       {{"circuit", "lst"}, 2, "did you mean list?"}});
 }
 
 TEST_F(RefusalTest, UnknownMissingOrMalformedOptions) {
   expect_refusals(
       {{{"params", "--andz", "2^10"}, 2, "--andz"},
        {{"params", "--and", "2^10"}, 2, "--and"},
-       {{"params"}, 2, "--ands is missing"},
+       {{"params"}, 2, "--ands or --circuit is missing"},
+       {{"preprocess", "--listen", "127.0.0.1:1"},
+        2,
+        "these are missing: --party, --store, --ands; see tinyot preprocess --help"},
+       {{"preprocess", "--pary", "A"}, 2, "'--pary' of tinyot preprocess (did you mean --party?)"},
+       {{"preprocess", "--connect", "127.0.0.1:1", "--peer", "127.0.0.1:1"},
+        2,
+        "--peer is another name of --connect"},
        {{"params", "--ands"}, 2, "--ands"},
        {{"params", "--ands", "many"}, 2, "--ands 'many'"},
        {{"params", "--ands", "-1"}, 2, "--ands '-1'"},

@@ -43,7 +43,7 @@ TEST_F(SecretsTest, RefusalPrintsNoInput) {
        "key_a: the value has 31 characters"},
       {run + Arguments{"--input", "key_a=" + secret.substr(1) + "g"}, "position 32"},
       {run + Arguments{"--input", "key_a=" + secret + "," + secret}, "2 values given"},
-      {run + Arguments{"--input", "key_b=" + secret}, "--input key_a=... is missing"},
+      {run + Arguments{"--input", "key_b=" + secret}, "--input key_a=..., --input message=... (of party A)"},
       {run + Arguments{"--input", "key_c=" + secret}, "no input 'key_c'"},
       {run + Arguments{"--input=key_a=" + secret, "--input=key_a=" + secret}, "given twice"},
       {run + Arguments{"--input", secret}, "NAME=VALUE"},
