@@ -150,8 +150,8 @@ class LiveRun {
     RunReport evaluation;
     std::exception_ptr failure;
     try {
-      evaluation.result =
-          online::run_circuit(session, pipe, live_.wanted, params_.material(), rounds, inputs_);
+      evaluation.result = online::run_circuit(session, pipe, live_.wanted, params_.material(),
+                                              rounds, inputs_, {}, plan_.progress());
       session.channel().flush();
       maker.finish();
       pipe.drain();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -30,6 +31,8 @@ struct RunRequest {
   std::optional<std::uint64_t> reservation = {};  // made by reserve()
   std::optional<ParameterRequest> live = {};      // how to make the material during the run
   std::optional<std::uint64_t> window = {};       // gates that are layered together
+  // Called after each round, from any thread, with the ANDs evaluated and the circuit's.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
 struct RunReport {

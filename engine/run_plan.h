@@ -20,6 +20,10 @@ struct RunPlan {
   MaterialCounts material(MaterialForm form, std::uint64_t ands) const {
     return online::material_for(circuit.info(), ands, form, circuit.lanes());
   }
+  online::RunProgress progress() const {
+    if (!request.progress) return {};
+    return [report = request.progress, total = ands()](std::uint64_t done) { report(done, total); };
+  }
   // What both parties must agree on, for any material.
   std::vector<net::Parameter> parameters() const;
 };

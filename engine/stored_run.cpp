@@ -38,8 +38,8 @@ RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Se
       append_to_ledger(*plan.request.ledger, stored.manifest(), link.batches());
   report.burnt = material.burnt();
   const auto start = std::chrono::steady_clock::now();
-  report.result =
-      online::run_circuit(session, material, needed, stored.form(), rounds, inputs, shared);
+  report.result = online::run_circuit(session, material, needed, stored.form(), rounds, inputs,
+                                      shared, plan.progress());
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

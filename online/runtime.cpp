@@ -54,11 +54,11 @@ class Runtime final : public circuit::RoundSink {
  public:
   Runtime(checks::Session& session, MaterialReader& material, MaterialForm form,
           const circuit::CircuitRounds& rounds, const InputValues& inputs,
-          const SharedInputs& shared)
+          const SharedInputs& shared, const RunProgress& progress)
       : session_(session), material_(material), form_(form), info_(rounds.circuit().info()),
-        inputs_(inputs), shared_(shared), lanes_(rounds.lanes()), bits_(session.me(), lanes_),
-        blocks_(session.me(), form_, session.global_key(), lanes_), chunk_(planes_of(form_)),
-        outputs_(info_, form_, lanes_) {}
+        inputs_(inputs), shared_(shared), progress_(progress), lanes_(rounds.lanes()),
+        bits_(session.me(), lanes_), blocks_(session.me(), form_, session.global_key(), lanes_),
+        chunk_(planes_of(form_)), outputs_(info_, form_, lanes_) {}
 
   void round(circuit::Round& round) override;
   void finish_blocks();
@@ -99,6 +99,7 @@ class Runtime final : public circuit::RoundSink {
   const circuit::CircuitInfo& info_;
   const InputValues& inputs_;
   const SharedInputs& shared_;
+  const RunProgress& progress_;
   Lanes lanes_;
   WireBits bits_;
   WireBlocks blocks_;
@@ -163,6 +164,7 @@ void Runtime::round(circuit::Round& round) {
   }
   now.round = std::exchange(round, std::move(used_));
   evaluated_ = std::move(now);
+  if (progress_) progress_(result.ands);
 }
 
 // Inputs of a round without ANDs are not waited for before the openings of the next round are sent.
@@ -298,10 +300,10 @@ std::size_t window_for(std::size_t lanes) {
 RunResult run_circuit(checks::Session& session, MaterialSource& source,
                       const MaterialCounts& wanted, MaterialForm form,
                       circuit::CircuitRounds& rounds, const InputValues& inputs,
-                      const SharedInputs& shared) {
+                      const SharedInputs& shared, const RunProgress& progress) {
   check_inputs(session, rounds.circuit().info(), form, rounds.lanes(), inputs, shared);
   MaterialReader material(source, wanted);
-  Runtime runtime(session, material, form, rounds, inputs, shared);
+  Runtime runtime(session, material, form, rounds, inputs, shared, progress);
   double evaluating_cpu_s = 0;
   {
     const net::PhaseLog::Scope phase(session.log(), session.channel(), "gates", rounds.lanes());

@@ -9,6 +9,7 @@
 // caller gets them only after their own MACs have also settled.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct RunResult {
   double blocks_s = 0;           // spent on MACs and keys and on hashing openings
 };
 
+// Called after each round, on the thread that evaluates, with the ANDs evaluated so far.
+using RunProgress = std::function<void(std::uint64_t ands)>;
+
 // The material that a run takes for a circuit of `ands` ANDs in all lanes: a triple, or an object
 // of each other kind, for each AND; an aBit of the owner for each input bit; with triples, also an
 // aBit of the receiver for each output bit that only one party learns.
@@ -56,6 +60,6 @@ std::size_t window_for(std::size_t lanes);
 RunResult run_circuit(checks::Session& session, MaterialSource& source,
                       const MaterialCounts& wanted, MaterialForm form,
                       circuit::CircuitRounds& rounds, const InputValues& inputs,
-                      const SharedInputs& shared = {});
+                      const SharedInputs& shared = {}, const RunProgress& progress = {});
 
 }  // namespace tinyot::online

@@ -98,7 +98,9 @@ std::optional<Store> open_if_complete(const fs::path& making, std::span<const St
 // Appends the batches of a shard to the merged store.
 class Copier {
  public:
-  Copier(Store& out, Merged& merged) : out_(out), merged_(merged) {}
+  // `advanced` is called whenever `merged` has changed.
+  Copier(Store& out, Merged& merged, std::function<void()> advanced)
+      : out_(out), merged_(merged), advanced_(std::move(advanced)) {}
 
   void copy(const Store& shard) {
     const MaterialCounts before = out_.marks().made;
@@ -143,11 +145,13 @@ class Copier {
     for (std::size_t i = begin; i < end; ++i) Environment::release_pages(view.record(entries[i]));
     merged_.batches += end - begin;
     merged_.bytes += bytes;
+    advanced_();
     return end;
   }
 
   Store& out_;
   Merged& merged_;
+  std::function<void()> advanced_;
 };
 
 std::vector<Store> open_shards(std::span<const fs::path> dirs, Purpose purpose,
@@ -179,7 +183,8 @@ bool is_merge_of(const fs::path& out, std::span<const fs::path> dirs,
 }  // namespace
 
 Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
-                    const std::optional<StoreKey>& store_key) {
+                    const std::optional<StoreKey>& store_key,
+                    const std::function<void(std::uint64_t, std::uint64_t)>& observer) {
   if (dirs.empty()) throw StoreError("cannot merge: no shards are given");
   if (Store::exists(out) && is_merge_of(out, dirs, store_key)) return {.was_done = true};
   Store::check_absent(out);
@@ -202,7 +207,9 @@ Merged merge_shards(const fs::path& out, std::span<const fs::path> dirs,
     manifest.state = SessionState::Open;
     whole =
         Store::create(making, manifest, ScopedSecret<Delta>(first.global_key()), bytes, store_key);
-    Copier copier(*whole, merged);
+    Copier copier(*whole, merged, [&] {
+      if (observer) observer(merged.bytes, bytes);
+    });
     for (const Store& shard : shards) copier.copy(shard);
     whole->update_manifest([](Manifest& changed) { changed.state = SessionState::Complete; });
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -20,8 +21,10 @@ struct Merged {
 // serve no material; at its end they are revoked. An interrupted merge is completed by the same
 // call; until then no material can be used. After completion the same call returns was_done. Fails:
 // StoreError if the shards are not all of one session, complete, unlocked and unused; then nothing
-// has changed.
-Merged merge_shards(const std::filesystem::path& out, std::span<const std::filesystem::path> shards,
-                    const std::optional<StoreKey>& store_key);
+// has changed. The observer gets the bytes moved so far, and of all shards.
+Merged merge_shards(
+    const std::filesystem::path& out, std::span<const std::filesystem::path> shards,
+    const std::optional<StoreKey>& store_key,
+    const std::function<void(std::uint64_t done, std::uint64_t total)>& observer = {});
 
 }  // namespace tinyot::storage

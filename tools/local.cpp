@@ -86,6 +86,7 @@ JobResult run_locally(const RunJob& job, const std::filesystem::path& dir, const
         mine.party = party;
         mine.endpoint = endpoint;
         if (!job.live) mine.stores = {store_of(dir, party)};
+        mine.quiet = job.quiet || party == Party::B;  // one progress bar is enough
         std::erase_if(mine.inputs, [&](const auto& input) {
           return circuit.info().inputs[circuit.input_index(input.first)].owner != party;
         });

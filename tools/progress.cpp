@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "tools/log.h"
@@ -22,10 +23,18 @@ struct PhaseWeight {
   std::string_view name;
   double weight;
 };
-constexpr PhaseWeight kWeights[] = {
-    {"aBits: columns", 0.52}, {"aBits: check", 0.14}, {"aBits: amplification", 0.13},
-    {"leaky objects", 0.06},  {"buckets", 0.07},      {"fold and store", 0.08},
-    {"leaky triples", 0.75},  {"layers", 0.17},       {"session", 1}};
+constexpr PhaseWeight kWeights[] = {{"aBits: columns", 0.52},
+                                    {"aBits: check", 0.14},
+                                    {"aBits: amplification", 0.13},
+                                    {"leaky objects", 0.06},
+                                    {"buckets", 0.07},
+                                    {"fold and store", 0.08},
+                                    {"leaky triples", 0.75},
+                                    {"layers", 0.17},
+                                    {"session", 1},
+                                    {"gates", 1},
+                                    {"verify", 1},
+                                    {"merge", 1}};
 
 double weight_of(std::string_view phase) {
   for (const PhaseWeight& entry : kWeights)
@@ -41,6 +50,13 @@ Progress::Progress(std::string what, std::uint64_t total, bool quiet)
 
 Progress::~Progress() {
   if (shown_ && terminal_) std::cerr << "\r\033[K" << std::flush;
+}
+
+void Progress::observe(std::string_view phase, std::uint64_t done) {
+  const auto now = Clock::now();
+  if (now - last_observed_ < kTerminalInterval / 2) return;
+  last_observed_ = now;
+  observe(0, total_, phase, std::min(done, total_), total_);
 }
 
 void Progress::observe(std::size_t number, std::uint64_t items, std::string_view phase,

@@ -25,6 +25,8 @@ class Progress {
   // phase's `total`.
   void observe(std::size_t number, std::uint64_t items, std::string_view phase, std::uint64_t done,
                std::uint64_t total);
+  // The same for work that has one part and one phase; may be called often.
+  void observe(std::string_view phase, std::uint64_t done);
 
  private:
   struct Part {
@@ -40,7 +42,7 @@ class Progress {
   std::uint64_t total_, skipped_ = 0;
   bool quiet_, terminal_;
   std::map<std::size_t, Part> parts_;
-  std::chrono::steady_clock::time_point start_, last_shown_;
+  std::chrono::steady_clock::time_point start_, last_shown_, last_observed_;
   bool shown_ = false;
 };
 

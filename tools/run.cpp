@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "engine/connection.h"
 #include "tools/output_file.h"
+#include "tools/progress.h"
 
 namespace tinyot::tools {
 namespace {
@@ -148,6 +149,7 @@ RunJob run_job_from(const CommandLine& line) {
     job.outputs[name] = value.substr(1);
   }
   job.window = window_from(line);
+  job.quiet = line.common().quiet;
   if (line.has("ledger")) job.ledger = line.text("ledger");
   job.reserve_only = line.has("reserve-only");
   job.reservation = line.optional_size("reservation");
@@ -200,7 +202,16 @@ JobResult run(const RunJob& job) {
   const NamedCircuit circuit(job.circuit);
   const auto inputs = my_values(circuit, job);
   OutputFiles files = open_outputs(circuit, job);
-  const engine::RunReport evaluation = engine::run(job, circuit, inputs);
+  std::optional<Progress> progress;
+  engine::RunRequest request = job;
+  if (!job.quiet) {
+    request.progress = [&](std::uint64_t done, std::uint64_t total) {
+      if (!progress) progress.emplace("ANDs", total, false);
+      progress->observe("gates", done);
+    };
+  }
+  const engine::RunReport evaluation = engine::run(request, circuit, inputs);
+  progress.reset();
   Json report = report_of(job, circuit, evaluation);
   report["outputs"] = hand_out(circuit, files, evaluation.result);
   return {report, 0};

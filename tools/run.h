@@ -13,6 +13,7 @@ namespace tinyot::tools {
 
 struct RunJob : engine::RunRequest {
   bool reserve_only = false;  // for a later run
+  bool quiet = true;
   CircuitSpec circuit;
   InputTexts inputs;  // of this party's bundles
   // file of an output by name; the others go into the report

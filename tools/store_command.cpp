@@ -6,6 +6,7 @@
 #include "storage/merge.h"
 #include "storage/retire.h"
 #include "storage/store.h"
+#include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/store_options.h"
 
@@ -72,7 +73,13 @@ int store_merge(const Arguments& arguments) {
     throw UsageError("tinyot store merge needs the store to make and the shards; see --help");
   const std::vector<std::filesystem::path> shards(given.begin() + 1, given.end());
   const auto start = std::chrono::steady_clock::now();
-  const storage::Merged merged = storage::merge_shards(given.front(), shards, store_key_from(line));
+  std::optional<Progress> progress;
+  const storage::Merged merged = storage::merge_shards(
+      given.front(), shards, store_key_from(line), [&](std::uint64_t done, std::uint64_t total) {
+        if (!progress) progress.emplace("bytes", total, line.common().quiet);
+        progress->observe("merge", done);
+      });
+  progress.reset();
   const double wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (merged.was_done) {

@@ -5,6 +5,7 @@
 #include "storage/verify.h"
 #include "tools/endpoint.h"
 #include "tools/failure.h"
+#include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/store_command.h"
 #include "tools/store_options.h"
@@ -71,7 +72,11 @@ int store_verify(const Arguments& arguments) {
                           ? "its keys are overwritten, so there is nothing to verify"
                           : "its keys are protected by " + keys_left_text()));
   const auto start = std::chrono::steady_clock::now();
-  const storage::Verification verification = storage::verify(store);
+  std::optional<Progress> progress;
+  progress.emplace("bytes", store.store_bytes(), line.common().quiet);
+  const storage::Verification verification =
+      storage::verify(store, [&](std::uint64_t bytes) { progress->observe("verify", bytes); });
+  progress.reset();
   Json report = {
       {"session", hex_of(engine::session_id_of(store.manifest()))},
       {"batches", verification.batches},
