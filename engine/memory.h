@@ -14,11 +14,11 @@ namespace tinyot::engine {
 // less.
 std::uint64_t available_memory_bytes();
 
-// The memory that the limits of a process's control group and of its ancestors leave: the minimum
-// of limit minus usage; 2^64 - 1 if none has a limit. Supports versions 1 and 2, and both at once.
-// `groups` is the text of its /proc/PID/cgroup, and `root` the directory where the hierarchies are
-// mounted.
-std::uint64_t free_in_control_groups(const std::string& groups, const std::filesystem::path& root);
+// The memory that the limits of this process's control group and of its ancestors leave: the
+// minimum of limit minus usage; 2^64 - 1 if none has a limit. Supports versions 1 and 2, and both
+// at once, wherever they are mounted. `root` is the root of the file system with /proc/self and the
+// mounts.
+std::uint64_t free_in_control_groups(const std::filesystem::path& root);
 
 // Allocates this much memory, writes to each page of it and frees it. On a virtual machine the
 // first use of memory can cost more than the work that is then done in it.
