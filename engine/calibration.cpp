@@ -37,6 +37,8 @@ double measured_s_per_fresh_byte() {
 Calibration calibrate(const PreprocessRequest& job, const net::TcpTimeouts& timeouts) {
   PreprocessRequest small = job;
   small.resume = false;
+  small.session.reset();
+  small.shard = small.shards = 1;
   const SecurityParameters whole = SecurityParameters::make(job.parameters);
   const std::uint64_t faster = whole.profile() == Profile::Fast ? kFasterBy : 1;
   // As many units at a time as the job will make, with the same bucket size.

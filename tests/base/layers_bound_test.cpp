@@ -11,11 +11,11 @@ namespace tinyot {
 namespace {
 
 // The attacked objects of each layer.
-using Attack = std::vector<std::vector<bool>>;
+using LayersAttack = std::vector<std::vector<bool>>;
 
 // The expected number of wholly attacked buckets over all shifts, times the probability that the
 // attack survives.
-double yield_of(const Attack& attack) {
+double yield_of(const LayersAttack& attack) {
   const std::size_t l = attack[0].size();
   double attacked = 0, buckets = 0, choices = 0;
   for (const auto& layer : attack)
@@ -35,8 +35,8 @@ double yield_of(const Attack& attack) {
   }
 }
 
-Attack attack_of_bits(std::uint64_t bits, std::size_t l, std::size_t bucket) {
-  Attack attack(bucket, std::vector<bool>(l));
+LayersAttack attack_of_bits(std::uint64_t bits, std::size_t l, std::size_t bucket) {
+  LayersAttack attack(bucket, std::vector<bool>(l));
   for (std::size_t i = 0; i < l * bucket; ++i) attack[i / l][i % l] = (bits >> i) & 1;
   return attack;
 }

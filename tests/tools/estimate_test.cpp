@@ -88,6 +88,14 @@ TEST_F(EstimateTest, TimeIsMeasuredInShortRun) {
   EXPECT_FALSE(none.contains("wall_s"));
 }
 
+// The short run is not a shard: it has fewer units than the session has shards.
+TEST_F(EstimateTest, TimeOfAShardIsMeasuredToo) {
+  const Ended ended = tinyot({"params", "--profile", "fast", "--ands", "2^13", "--unit", "2^10",
+                              "--session", path("session"), "--shard", "2/8", "--format", "json"});
+  ASSERT_TRUE(ended_with(ended, 0));
+  EXPECT_GT(json_of(ended)["wall_s"].get<double>(), 0);
+}
+
 // With a circuit, the job is the material of one run, and the run is estimated as well. On a link
 // whose round trips take longer than everything else, the time is within 10 %.
 TEST_F(EstimateTest, RunOfACircuitOverALink) {
