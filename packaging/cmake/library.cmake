@@ -42,5 +42,6 @@ if(TINYOT_INSTALL)
     install(TARGETS tinyot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/report
             DESTINATION ${CMAKE_INSTALL_DATADIR}/tinyot FILES_MATCHING PATTERN "*.py")
+    add_subdirectory(${PROJECT_SOURCE_DIR}/packaging ${PROJECT_BINARY_DIR}/packaging)
   endif()
 endif()
