@@ -6,6 +6,16 @@
 #include "base/error.h"
 
 namespace tinyot::online {
+namespace {
+
+// The gate whose operands are prefetched at gate `i`. Only an XOR has two of them.
+const circuit::LocalGate* xor_ahead(std::span<const circuit::LocalGate> gates, std::size_t i) {
+  if (i + kGatesAhead >= gates.size()) return nullptr;
+  const circuit::LocalGate& gate = gates[i + kGatesAhead];
+  return gate.kind == circuit::GateKind::Xor ? &gate : nullptr;
+}
+
+}  // namespace
 
 void WireBits::grow(const circuit::Round& round) {
   for (auto& tile : tiles_)
@@ -25,9 +35,9 @@ void WireBits::evaluate(std::span<const circuit::LocalGate> gates, std::size_t t
   };
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const circuit::LocalGate& gate = gates[i];
-    if (i + kGatesAhead < gates.size()) {
-      __builtin_prefetch(&word(gates[i + kGatesAhead].in0));
-      __builtin_prefetch(&word(gates[i + kGatesAhead].in1));
+    if (const circuit::LocalGate* later = xor_ahead(gates, i)) {
+      __builtin_prefetch(&word(later->in0));
+      __builtin_prefetch(&word(later->in1));
     }
     switch (gate.kind) {
       case circuit::GateKind::Xor:
@@ -68,9 +78,9 @@ void WireBlocks::evaluate(std::span<const circuit::LocalGate> gates, const Table
   };
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const circuit::LocalGate& gate = gates[i];
-    if (i + kGatesAhead < gates.size()) {
-      __builtin_prefetch(row(gates[i + kGatesAhead].in0));
-      __builtin_prefetch(row(gates[i + kGatesAhead].in1));
+    if (const circuit::LocalGate* later = xor_ahead(gates, i)) {
+      __builtin_prefetch(row(later->in0));
+      __builtin_prefetch(row(later->in1));
     }
     Block* out = row(gate.out);
     switch (gate.kind) {

@@ -64,7 +64,8 @@ void refuse_parameter_options(const CommandLine& line, const std::string& reason
 
 void add_parameter_options(Options& options) {
   options.group("Security")
-      .value("profile", "nnob12: the paper's protocols; fast: triples, from SoftSpokenOT", "nnob12")
+      .value("profile", "nnob12 (the paper's protocols) or fast (triples, from SoftSpokenOT)",
+             "nnob12")
       .value("material",
              "pairs (two aANDs, two aOTs and two aBits per AND, the default of nnob12) or triples "
              "(one per AND; fast makes nothing else)")

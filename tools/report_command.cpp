@@ -116,7 +116,8 @@ int report_command(const Arguments& arguments) {
     throw UsageError(output.string() +
                      " has a report: continue it with --resume, or use another "
                      "--output");
-  Arguments draw = {python(), drawing_program().string(), output.string()};
+  // -B: nothing is written beside the installed files.
+  Arguments draw = {python(), "-B", drawing_program().string(), output.string()};
   if (line.has("compare")) {
     draw.insert(draw.end(), {"--compare", line.text("compare")});
     if (!fs::exists(fs::path(line.text("compare")) / "results.jsonl", error))
