@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <span>
 
-#include "base/error.h"
-
 namespace tinyot {
 
 class BitWriter {

@@ -284,17 +284,12 @@ void CommandLine::print_help(bool all) const {
   std::cout << "Example:\n  " << example_ << "\n";
 }
 
-const std::string& CommandLine::required(const std::string& name) const {
-  if (!has(name)) throw UsageError("--" + name + " is missing; see --help");
-  return text(name);
-}
-
 std::vector<std::string> CommandLine::list(const std::string& name) const {
   return has(name) ? values_.at(name).texts : std::vector<std::string>{};
 }
 
 std::uint64_t CommandLine::size(const std::string& name) const {
-  return parse_size(name, required(name));
+  return parse_size(name, text(name));
 }
 
 std::optional<std::uint64_t> CommandLine::optional_size(const std::string& name) const {
@@ -334,7 +329,7 @@ net::TcpTimeouts timeouts_from(const CommandLine& line) {
 }
 
 Party party_from(const CommandLine& line) {
-  const std::string text = line.required("party");
+  const std::string text = line.text("party");
   if (text == "A" || text == "a") return Party::A;
   if (text == "B" || text == "b") return Party::B;
   throw UsageError("--party must be A or B, not '" + text + "'");

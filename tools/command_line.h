@@ -91,8 +91,6 @@ class CommandLine {
   bool given(const std::string& name) const { return has(name) && !values_.at(name).by_default; }
   // The value of an option that is present.
   const std::string& text(const std::string& name) const { return values_.at(name).texts.at(0); }
-  // A required option's text. Fails: UsageError if it is missing.
-  const std::string& required(const std::string& name) const;
   std::vector<std::string> list(const std::string& name) const;
   // Sizes: see parse_size. Fails: UsageError naming the option.
   std::uint64_t size(const std::string& name) const;
