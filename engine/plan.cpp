@@ -10,14 +10,66 @@ namespace {
 
 constexpr std::uint64_t kUnitsMax = std::uint64_t{1} << 20;
 
+template <class Value>
+Value value_named(const std::string& name, std::initializer_list<Value> values) {
+  for (const Value value : values)
+    if (name == name_of(value)) return value;
+  throw StoreError("the store was begun with '" + name + "', which this program does not know");
+}
+
+void check_same(const std::string& begun, const char* what, const std::string& stored,
+                const std::string& requested, Remedy remedy = Remedy::None) {
+  if (stored != requested)
+    throw StoreError(begun + " was begun with " + what + " " + stored + ", not " + requested +
+                         "; use the same value, or begin a new one",
+                     remedy);
+}
+
+// "1024", "1024 more", "1024 left"
+std::string amount_text(Amount amount, std::uint64_t count) {
+  return std::to_string(count) + (amount == Amount::More   ? " more"
+                                  : amount == Amount::Left ? " left"
+                                                           : "");
+}
+
 }  // namespace
+
+ParameterRequest begun_parameters(const storage::Manifest& manifest) {
+  ParameterRequest parameters;
+  parameters.profile = value_named(manifest.profile, {Profile::Nnob12, Profile::Fast});
+  parameters.material =
+      value_named(manifest.material, {MaterialForm::Pairs, MaterialForm::Triples});
+  if (!manifest.columns.empty())
+    parameters.columns = value_named(manifest.columns, {Columns::Theorem, Columns::Experiment});
+  if (manifest.softspoken_k != 0) parameters.softspoken_k = manifest.softspoken_k;
+  parameters.sigma = manifest.sigma;
+  parameters.unit = manifest.unit;
+  parameters.bucket = manifest.bucket;
+  parameters.shards = manifest.shards;
+  return parameters;
+}
+
+PreprocessRequest last_job(PreprocessRequest request, const storage::Manifest& manifest) {
+  const ParameterRequest wanted = request.parameters;
+  request.parameters = begun_parameters(manifest);
+  request.parameters.workers = wanted.workers;
+  request.parameters.weak_allowed = wanted.weak_allowed;
+  request.amount = Amount::Total;
+  request.ands = manifest.ands_requested - manifest.ands_before;
+  request.inputs = manifest.inputs_requested.value_or(request.inputs);
+  return request;
+}
 
 PreprocessRequest planned(PreprocessRequest job, const storage::Manifest* begun) {
   ParameterRequest& request = job.parameters;
   request.workers = static_cast<std::uint32_t>(job.threads);
   request.shards = job.shards;
-  if (begun != nullptr && begun->profile == name_of(request.profile) &&
-      begun->sigma == request.sigma) {
+  if (begun != nullptr && job.amount == Amount::Total && job.ands == 0) {
+    job.ands = begun->ands_requested;
+    job.inputs = begun->inputs_requested.value_or(job.inputs);
+  }
+  if (begun != nullptr && job.amount == Amount::Total &&
+      begun->profile == name_of(request.profile) && begun->sigma == request.sigma) {
     if (!request.unit) request.unit = begun->unit;
     if (!request.bucket && request.unit == begun->unit) request.bucket = begun->bucket;
   }
@@ -39,30 +91,39 @@ JobEstimate estimate_of(const PreprocessRequest& request, const net::LinkShape& 
                       request.threads, link);
 }
 
-std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& job,
-                                                const SecurityParameters& params,
-                                                const storage::Manifest& security) {
+JobPlan::JobPlan(const PreprocessRequest& planned)
+    : request(planned), params(SecurityParameters::make(request.parameters)),
+      units(requests_of(params, request)), work(work_of(units)),
+      estimate(estimate_job(params, work.ands, work.inputs, request.threads)),
+      security(security_of(params, estimate)) {}
+
+std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& job, const JobPlan& plan,
+                                                bool continues) {
+  const bool as_begun = continues && job.amount == Amount::Total;
   // The parameters that determine unit and bucket come before them, so that a disagreement names
   // the cause.
   std::vector<net::Parameter> parameters = {
       {"command", "preprocess"},
-      {"ands", std::to_string(job.ands)},
-      {"inputs", std::to_string(job.inputs)},
+      {"ands", as_begun ? "as begun" : amount_text(job.amount, job.ands)},
+      {"inputs", as_begun ? "as begun" : amount_text(job.amount, job.inputs)},
       {"threads", std::to_string(job.threads)},
       {"session file", job.session ? "yes" : "no"},
       {"shard", std::to_string(job.shard) + "/" + std::to_string(job.shards)}};
-  for (net::Parameter& parameter : parameters_of(params, security))
-    parameters.push_back(std::move(parameter));
+  for (net::Parameter& parameter : parameters_of(plan.params, plan.security))
+    if (!continues || (parameter.name != "unit" && parameter.name != "bucket"))
+      parameters.push_back(std::move(parameter));
   return parameters;
 }
 
-storage::Manifest new_manifest(const PreprocessRequest& job, storage::Manifest manifest,
-                               const SessionId& session, std::size_t units) {
+storage::Manifest new_manifest(const JobPlan& plan, const SessionId& session) {
+  const PreprocessRequest& job = plan.request;
+  storage::Manifest manifest = plan.security;
   std::memcpy(manifest.session_id.data(), session.bytes.data(), session.bytes.size());
   manifest.me = job.party;
   manifest.peer = job.endpoint.peer();
   manifest.ands_requested = job.ands;
-  manifest.units_requested = units;
+  manifest.inputs_requested = job.inputs;
+  manifest.units_requested = plan.units.size();
   manifest.shard = job.shard;
   manifest.shards = job.shards;
   return manifest;
@@ -101,13 +162,21 @@ Work work_of(std::span<const offline::UnitRequest> requests) {
   return work;
 }
 
+void check_same_amount(const std::string& begun, const storage::Manifest& manifest,
+                       const PreprocessRequest& job) {
+  if (job.amount != Amount::Total || job.ands == 0) return;
+  check_same(begun, "ands", std::to_string(manifest.ands_requested), std::to_string(job.ands),
+             Remedy::AddMaterial);
+  if (manifest.inputs_requested && manifest.units_before == 0)
+    check_same(begun, "inputs", std::to_string(*manifest.inputs_requested),
+               std::to_string(job.inputs));
+}
+
 void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,
                            const PreprocessRequest& job, const storage::Manifest& wanted) {
-  const auto differ = [&](const std::string& what, const std::string& stored,
+  const auto differ = [&](const char* what, const std::string& stored,
                           const std::string& requested) {
-    if (stored != requested)
-      throw StoreError(begun + " was begun with " + what + " " + stored + ", not " + requested +
-                       "; use the same value, or begin a new one");
+    check_same(begun, what, stored, requested);
   };
   differ("party", std::string(1, letter(manifest.me)), std::string(1, letter(job.party)));
   differ("profile", manifest.profile, wanted.profile);
@@ -116,10 +185,10 @@ void check_same_parameters(const std::string& begun, const storage::Manifest& ma
   differ("softspoken-k", std::to_string(manifest.softspoken_k),
          std::to_string(wanted.softspoken_k));
   differ("sigma", std::to_string(manifest.sigma), std::to_string(wanted.sigma));
+  differ("shards", std::to_string(manifest.shards), std::to_string(job.shards));
+  if (job.amount != Amount::Total) return;
   differ("unit", std::to_string(manifest.unit), std::to_string(wanted.unit));
   differ("bucket", std::to_string(manifest.bucket), std::to_string(wanted.bucket));
-  differ("shards", std::to_string(manifest.shards), std::to_string(job.shards));
-  differ("ands", std::to_string(manifest.ands_requested), std::to_string(job.ands));
 }
 
 std::vector<net::Parameter> parameters_of(const SecurityParameters& params,

@@ -13,9 +13,16 @@
 
 namespace tinyot::engine {
 
-// The request with a unit size and everything that its bucket depends on. The values that the
-// session was begun with take precedence over new choices. Fails: UsageError naming the parameter.
+// The request with a unit size and everything that its bucket depends on. If it continues what was
+// begun, the values that the session was begun with take precedence over new choices. Fails:
+// UsageError naming the parameter.
 PreprocessRequest planned(PreprocessRequest request, const storage::Manifest* begun = nullptr);
+
+// The parameters that a session was begun with; unit and bucket are those of its last job. Fails:
+// StoreError for an unknown name.
+ParameterRequest begun_parameters(const storage::Manifest& manifest);
+// The last job of a store, to be continued as `request` asks.
+PreprocessRequest last_job(PreprocessRequest request, const storage::Manifest& manifest);
 
 // The cost of a planned request, over such a link.
 JobEstimate estimate_of(const PreprocessRequest& request, const net::LinkShape& link = {});
@@ -26,15 +33,6 @@ storage::Manifest security_of(const SecurityParameters& params, const JobEstimat
 // Those of the parameters that both parties must agree on.
 std::vector<net::Parameter> parameters_of(const SecurityParameters& params,
                                           const storage::Manifest& security);
-
-// Everything that both parties must agree on before a unit is made.
-std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& request,
-                                                const SecurityParameters& params,
-                                                const storage::Manifest& security);
-
-// The manifest of an empty store.
-storage::Manifest new_manifest(const PreprocessRequest& request, storage::Manifest security,
-                               const SessionId& session, std::size_t units);
 
 // The units of this job's shard.
 std::vector<offline::UnitRequest> requests_of(const SecurityParameters& params,
@@ -48,8 +46,35 @@ struct Work {
 };
 Work work_of(std::span<const offline::UnitRequest> requests);
 
-// A store or session that is continued keeps the parameters that it was begun with; `begun` names
-// it. Fails: StoreError naming the parameter.
+// A planned job and what follows from it.
+struct JobPlan {
+  explicit JobPlan(const PreprocessRequest& planned);
+
+  PreprocessRequest request;
+  SecurityParameters params;
+  std::vector<offline::UnitRequest> units;  // of this shard
+  Work work;                                // of these
+  JobEstimate estimate;
+  storage::Manifest security;
+};
+
+// What both parties must agree on before the session is established. If each of them has a store
+// already (`continues`), the last job may be complete for one of them and not for the other, so its
+// amounts, unit and bucket are compared later (growth.h).
+std::vector<net::Parameter> parameters_to_agree(const PreprocessRequest& request,
+                                                const JobPlan& plan, bool continues);
+
+// The manifest of an empty store.
+storage::Manifest new_manifest(const JobPlan& plan, const SessionId& session);
+
+// The amounts of a store or session that is continued do not change, except that a complete store
+// can grow. `begun` names it. Fails: StoreError naming what differs.
+void check_same_amount(const std::string& begun, const storage::Manifest& manifest,
+                       const PreprocessRequest& request);
+
+// A store or session that is continued keeps the parameters that it was begun with; a store that
+// grows may have units of another size in each job. `begun` names it. Fails: StoreError naming the
+// parameter.
 void check_same_parameters(const std::string& begun, const storage::Manifest& manifest,
                            const PreprocessRequest& request, const storage::Manifest& wanted);
 

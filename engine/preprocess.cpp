@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "engine/connection.h"
-#include "engine/estimate.h"
+#include "engine/growth.h"
 #include "engine/peer_identity.h"
 #include "engine/plan.h"
 #include "engine/synchronise.h"
@@ -30,45 +30,69 @@ struct Begun {
   const storage::Manifest* manifest() const {
     return store ? &store->manifest() : session_file ? &session_file->manifest : nullptr;
   }
+  std::string name(const PreprocessRequest& request) const {
+    return store ? "the store in " + request.store.string()
+                 : "the session of " + request.session->string();
+  }
 };
+
+// The job that a connection continues or, if the store is to grow, begins. The amounts of the
+// latter depend on what is left, so this is what is made if nothing is.
+JobPlan plan_of(const PreprocessRequest& request, const Begun& begun) {
+  const storage::Manifest* const manifest = begun.manifest();
+  const bool grows = request.amount != Amount::Total;
+  if (manifest == nullptr || (grows && manifest->state == storage::SessionState::Complete))
+    return JobPlan(planned(request));
+  check_same_amount(begun.name(request), *manifest, request);
+  return JobPlan(last_job(grows ? request : planned(request, manifest), *manifest));
+}
 
 class PreprocessRun {
  public:
-  // `job` is planned.
-  PreprocessRun(const PreprocessRequest& job, Begun begun, Observer& observer,
+  PreprocessRun(const PreprocessRequest& request, Begun begun, Observer& observer,
                 std::stop_token cancel)
-      : job_(job), params_(SecurityParameters::make(job.parameters)),
-        requests_(requests_of(params_, job)), work_(work_of(requests_)),
-        estimate_(estimate_job(params_, work_.ands, work_.inputs, job.threads)),
-        security_(security_of(params_, estimate_)), observer_(observer), cancel_(std::move(cancel)),
-        session_file_(std::move(begun.session_file)), store_(std::move(begun.store)) {}
+      : request_(request), plan_(plan_of(request, begun)), observer_(observer),
+        cancel_(std::move(cancel)), session_file_(std::move(begun.session_file)),
+        store_(std::move(begun.store)) {}
 
   PreprocessResult run();
+  // Whether the connection only finished a job that was begun before, and another one has to ensure
+  // what the request asks for.
+  bool is_to_be_continued() const {
+    return grows() && is_resumed_ && is_complete() && !cancel_.stop_requested();
+  }
 
  private:
+  bool grows() const { return request_.amount != Amount::Total; }
+  bool is_complete() const {
+    return store_ && store_->manifest().state == storage::SessionState::Complete;
+  }
   void check_existing() const;
   // Makes the store after the handshake, so that nothing is left behind if the peer never connects.
   void connect();
+  void agree_on_job();
+  void plan_next_job(const StoreStatuses& statuses);
   void connect_workers();
   void begin_session(const storage::Manifest& manifest, const Delta& global_key);
   void check_delta(offline::Preprocessor& preprocessor);
   ReferenceBits reference_bits() const;
+  // The units of the job that the store lacks.
+  std::span<const offline::UnitRequest> still_to_make() const;
+  void keep_reference_bits();
   void make_units();
   void check_disk() const;
   void erase_keys() const noexcept;
   PreprocessResult result_of(double wall_s) const;
 
-  const PreprocessRequest& job_;
-  const SecurityParameters params_;
-  std::vector<offline::UnitRequest> requests_;
-  Work work_;
-  JobEstimate estimate_;
-  storage::Manifest security_;
+  const PreprocessRequest& request_;
+  JobPlan plan_;
   Observer& observer_;
   std::stop_token cancel_;
   std::optional<storage::SessionFile> session_file_;
   net::PhaseLog log_;
   std::optional<storage::Store> store_;
+  bool is_new_ = false;
+  bool is_resumed_ = false;             // this connection finishes a job that an earlier one began
   std::optional<Connector> connector_;  // until all workers are connected
   std::unique_ptr<net::Channel> channel_;
   checks::SessionIds ids_;
@@ -80,7 +104,7 @@ class PreprocessRun {
 };
 
 void PreprocessRun::connect() {
-  connector_.emplace(job_.endpoint, cancel_);
+  connector_.emplace(request_.endpoint, cancel_);
   channel_ = connector_->open();
   const CancelsWaits guard(cancel_, *channel_);
   crypto::Rng rng = crypto::Rng::from_system();
@@ -88,38 +112,70 @@ void PreprocessRun::connect() {
   if (store_ || session_file_)
     existing = session_id_of(store_ ? store_->manifest() : session_file_->manifest);
   const checks::SessionIds ids = checks::establish_session(
-      *channel_, rng, job_.party, parameters_to_agree(job_, params_, security_), existing);
+      *channel_, rng, request_.party,
+      parameters_to_agree(request_, plan_, store_ && !request_.session), existing);
   const ScopedSecret<Delta> global_key(
       store_          ? store_->global_key()
       : session_file_ ? session_file_->global_key
-                      : offline::draw_global_key(rng, job_.party, params_.profile()));
-  session_.emplace(job_.party, ids, global_key, *channel_, std::move(rng), log_);
-  const storage::Manifest manifest = new_manifest(job_, security_, ids.session, requests_.size());
-  if (job_.session && !session_file_)
+                      : offline::draw_global_key(rng, request_.party, plan_.params.profile()));
+  session_.emplace(request_.party, ids, global_key, *channel_, std::move(rng), log_);
+  const storage::Manifest manifest = new_manifest(plan_, ids.session);
+  if (request_.session && !session_file_)
     within_session({}, *channel_, [&] { begin_session(manifest, global_key); });
-  if (!store_)
-    store_ = storage::Store::create(job_.store, manifest, global_key, estimate_.disk_bytes,
-                                    job_.store_key);
+  is_new_ = !store_;
+  if (is_new_)
+    store_ = storage::Store::create(request_.store, manifest, global_key, plan_.estimate.disk_bytes,
+                                    request_.store_key);
   ids_ = ids;
+}
+
+// A party that crashed may have lost units that the other one has: both continue from the units
+// that both have.
+void PreprocessRun::agree_on_job() {
+  const CancelsWaits guard(cancel_, *channel_);
+  // Recorded before the peer can begin a job: a party that is killed before it has recorded the job
+  // connects again, instead of ending because everything is complete.
+  if (grows() && store_->manifest().peer_complete)
+    store_->update_manifest([](storage::Manifest& manifest) { manifest.peer_complete = false; });
+  const StoreStatuses statuses = synchronise(*session_, *store_, SynchroniseFor::Making);
+  if (settle_last_job(*session_, *store_, plan_))
+    is_resumed_ = !is_new_;
+  else if (grows())
+    plan_next_job(statuses);
+}
+
+void PreprocessRun::plan_next_job(const StoreStatuses& statuses) {
+  PreprocessRequest next = planned(request_);
+  if (request_.amount == Amount::Left) {
+    const JobPlan most(next);
+    const Work work = lacking({request_.ands, request_.inputs}, left_at_both(*store_, statuses),
+                              most.params.material(), most.params.unit());
+    next.ands = work.ands;
+    next.inputs = work.inputs;
+  }
+  plan_ = JobPlan(next);
+  if (plan_.units.empty()) return;
+  check_disk();
+  begin_next_job(*session_, *store_, plan_);
 }
 
 // Inside the session: a peer that deviates revokes it.
 void PreprocessRun::connect_workers() {
   const CancelsWaits guard(cancel_, *channel_);
   latency_ = latency_of(*channel_);
-  waiting_ = waiting_workers(params_, work_.ands, job_.threads, latency_);
-  for (std::uint64_t worker = 1; worker < job_.threads + waiting_; ++worker)
-    more_channels_.push_back(connector_->open_worker(ids_, job_.party, worker));
+  waiting_ = waiting_workers(plan_.params, plan_.work.ands, request_.threads, latency_);
+  for (std::uint64_t worker = 1; worker < request_.threads + waiting_; ++worker)
+    more_channels_.push_back(connector_->open_worker(ids_, request_.party, worker));
   connector_.reset();
 }
 
 void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta& global_key) {
-  ReferenceBits reference = offline::make_reference_bits(*session_, params_);
+  ReferenceBits reference = offline::make_reference_bits(*session_, plan_.params);
   session_file_.emplace();
   session_file_->manifest = manifest;
   session_file_->global_key = global_key;
   session_file_->reference = std::move(reference);
-  storage::write_session_file(*job_.session, *session_file_, job_.store_key);
+  storage::write_session_file(*request_.session, *session_file_, request_.store_key);
 }
 
 // The reference bits for the Delta-consistency check of this connection. Units have already been
@@ -129,7 +185,7 @@ ReferenceBits PreprocessRun::reference_bits() const {
   if (!reference || reference->bits_a.count != offline::kReferenceBits ||
       reference->bits_b.count != offline::kReferenceBits)
     throw StoreError(
-        "the store in " + job_.store.string() +
+        "the store in " + request_.store.string() +
             " does not have reference bits to check new units against, so no more units can be "
             "made for it: if it was begun with a session file, give that file; otherwise use what "
             "it has, and start a new session in a new store for more",
@@ -143,29 +199,42 @@ void PreprocessRun::check_delta(offline::Preprocessor& preprocessor) {
   preprocessor.set_reference_bits(reference);
 }
 
+std::span<const offline::UnitRequest> PreprocessRun::still_to_make() const {
+  if (is_complete()) return {};
+  const storage::Manifest& manifest = store_->manifest();
+  return std::span(plan_.units)
+      .subspan(
+          std::min<std::size_t>(manifest.units_made - manifest.units_before, plan_.units.size()));
+}
+
+// A shard keeps those of its session, so that the store that it is merged into can grow.
+void PreprocessRun::keep_reference_bits() {
+  for (const MaterialBatch* bits :
+       {&session_file_->reference.bits_a, &session_file_->reference.bits_b}) {
+    MaterialBatch copy(bits->kind, request_.party, bits->count);
+    copy_objects(*bits, 0, bits->count, copy, 0);
+    store_->add_reference_bits(std::move(copy));
+  }
+}
+
 void PreprocessRun::make_units() {
-  offline::Preprocessor preprocessor(*session_, params_, more_channels_, offline::Pace(latency_),
-                                     waiting_);
-  // A party that crashed may have lost units that the other one has: both continue from the units
-  // that both have.
-  synchronise(*session_, *store_, SynchroniseFor::Making);
-  const std::size_t already_made =
-      std::min<std::size_t>(store_->manifest().units_made, requests_.size());
-  const auto still_to_make = std::span(requests_).subspan(already_made);
-  if (!still_to_make.empty() && (session_file_ || already_made > 0)) check_delta(preprocessor);
-  std::uint64_t ands_before = 0;
-  for (std::size_t u = 0; u < already_made; ++u) ands_before += requests_[u].plan.ands;
-  observer_.began(work_.ands, ands_before);
+  offline::Preprocessor preprocessor(*session_, plan_.params, more_channels_,
+                                     offline::Pace(latency_), waiting_);
+  const auto units = still_to_make();
+  const std::uint64_t already_made = store_->manifest().units_made;
+  if (!units.empty() && (session_file_ || already_made > 0)) check_delta(preprocessor);
+  if (session_file_ && already_made == 0) keep_reference_bits();
+  observer_.began(plan_.work.ands, plan_.work.ands - work_of(units).ands);
   NoSink no_sink;
-  offline::UnitAccount account(job_.stores ? static_cast<MaterialSink&>(*store_) : no_sink,
-                               params_);
+  offline::UnitAccount account(request_.stores ? static_cast<MaterialSink&>(*store_) : no_sink,
+                               plan_.params);
   storage::BackgroundSink sink(account);
   const std::size_t made = preprocessor.make_units(
-      still_to_make, sink, account,
+      units, sink, account,
       {.wanted = [&] { return !cancel_.stop_requested(); },
        .observer =
            [&](std::size_t unit, std::string_view phase, std::uint64_t done, std::uint64_t total) {
-             observer_.advanced(unit, still_to_make[unit].plan.ands, phase, done, total);
+             observer_.advanced(unit, units[unit].plan.ands, phase, done, total);
            },
        .check_failed = [&](const std::exception_ptr&) { erase_keys(); }});
   {
@@ -174,12 +243,10 @@ void PreprocessRun::make_units() {
   }
   const storage::BackgroundSink::Cost cost = sink.cost();
   log_.add({.name = "store, meanwhile", .wall_s = cost.wall_s, .cpu_s = cost.cpu_s, .items = made});
-  for (const offline::UnitRequest& request : still_to_make.first(made))
-    ands_now_ += request.plan.ands;
-  if (!job_.stores) return;
+  ands_now_ = work_of(units.first(made)).ands;
+  if (!request_.stores) return;
   synchronise(*session_, *store_, SynchroniseFor::Making);
-  if (store_->manifest().state == storage::SessionState::Complete)
-    confirm_completion(*session_, *store_);
+  if (is_complete()) confirm_completion(*session_, *store_);
 }
 
 // A failed check is recorded before anything else is done about it, by the thread that finds it. No
@@ -187,7 +254,7 @@ void PreprocessRun::make_units() {
 void PreprocessRun::erase_keys() const noexcept {
   try {
     store_->erase_keys();
-    if (session_file_) storage::erase_session_file(*job_.session);
+    if (session_file_) storage::erase_session_file(*request_.session);
   } catch (const std::exception&) {
     // Retried once the workers have stopped; the failed check is what to report.
   }
@@ -196,6 +263,9 @@ void PreprocessRun::erase_keys() const noexcept {
 Begun open_existing(const PreprocessRequest& job) {
   Begun begun;
   std::error_code error;
+  if (job.session && job.amount != Amount::Total)
+    throw UsageError(
+        "nothing can be added to the shards of a session: merge them, and add to the merged store");
   if (job.session && std::filesystem::exists(*job.session, error)) {
     begun.session_file = storage::read_session_file(*job.session, job.store_key);
     if (begun.session_file->reference.bits_a.count != offline::kReferenceBits)
@@ -205,7 +275,9 @@ Begun open_existing(const PreprocessRequest& job) {
     throw StoreError("there is no session file " + job.session->string() +
                      " yet: begin shard 1, which makes it, and copy it here");
   }
-  if (job.resume && (!job.session || storage::Store::exists(job.store)))
+  const bool exists = storage::Store::exists(job.store);
+  if ((job.resume && (!job.session || exists)) || job.amount == Amount::More ||
+      (job.amount == Amount::Left && exists))
     begun.store = storage::Store::open(
         job.store, {.purpose = storage::Purpose::Make, .store_key = job.store_key});
   else
@@ -214,33 +286,36 @@ Begun open_existing(const PreprocessRequest& job) {
 }
 
 void PreprocessRun::check_existing() const {
-  if (session_file_) {
-    const std::string name = "the session of " + job_.session->string();
-    check_same_parameters(name, session_file_->manifest, job_, security_);
-    check_peer(session_file_->manifest, job_.endpoint, name);
-  }
+  const auto check = [&](const std::string& name, const storage::Manifest& manifest) {
+    const JobPlan wanted(planned(request_, &manifest));
+    check_same_parameters(name, manifest, wanted.request, wanted.security);
+    check_peer(manifest, request_.endpoint, name);
+  };
+  if (session_file_) check("the session of " + request_.session->string(), session_file_->manifest);
   if (!store_) return;
   (void)store_->global_key();  // a revoked session is refused here
-  const std::string name = "the store in " + job_.store.string();
-  check_same_parameters(name, store_->manifest(), job_, security_);
-  check_peer(store_->manifest(), job_.endpoint, name);
-  if (store_->manifest().shard != job_.shard)
-    throw StoreError(name + " is shard " + std::to_string(store_->manifest().shard) + ", not " +
-                     std::to_string(job_.shard));
-  if (job_.session &&
-      (!session_file_ || session_file_->manifest.session_id != store_->manifest().session_id))
-    throw StoreError(name + " does not belong to the session of " + job_.session->string());
+  const std::string name = "the store in " + request_.store.string();
+  const storage::Manifest& manifest = store_->manifest();
+  check(name, manifest);
+  if (manifest.shard != request_.shard)
+    throw StoreError(name + " is shard " + std::to_string(manifest.shard) + ", not " +
+                     std::to_string(request_.shard));
+  if (request_.session &&
+      (!session_file_ || session_file_->manifest.session_id != manifest.session_id))
+    throw StoreError(name + " does not belong to the session of " + request_.session->string());
+  if (request_.amount == Amount::More && !is_complete())
+    throw StoreError(name + " is not complete, so nothing can be added to it yet", Remedy::Resume);
   // Nothing is sent if it is certain that nothing can be made.
-  const std::uint64_t made = store_->manifest().units_made;
-  if (!session_file_ && made > 0 && made < requests_.size()) (void)reference_bits();
+  if (!session_file_ && manifest.units_made > 0 && (grows() || !still_to_make().empty()))
+    (void)reference_bits();
 }
 
 // The disk space for the missing units, in proportion to their number.
 void PreprocessRun::check_disk() const {
-  const std::uint64_t made =
-      store_ ? std::min<std::uint64_t>(store_->manifest().units_made, requests_.size()) : 0;
-  storage::require_free_space(job_.store,
-                              estimate_.disk_bytes / requests_.size() * (requests_.size() - made),
+  if (plan_.units.empty()) return;
+  const std::size_t missing = store_ && !grows() ? still_to_make().size() : plan_.units.size();
+  storage::require_free_space(request_.store,
+                              plan_.estimate.disk_bytes / plan_.units.size() * missing,
                               "the material to be made");
 }
 
@@ -248,9 +323,10 @@ PreprocessResult PreprocessRun::result_of(double wall_s) const {
   return {.store = store_->manifest(),
           .attempts = store_->attempts(),
           .ands = ands_now_,
-          .threads = job_.threads,
+          .left = store_->left(),
+          .threads = request_.threads,
           .latency_s = std::chrono::duration<double>(latency_).count(),
-          .units_in_flight = job_.threads + waiting_,
+          .units_in_flight = request_.threads + waiting_,
           .wall_s = wall_s,
           .store_bytes = store_->store_bytes(),
           .phases = log_.phases()};
@@ -258,22 +334,26 @@ PreprocessResult PreprocessRun::result_of(double wall_s) const {
 
 PreprocessResult PreprocessRun::run() {
   check_existing();
-  const bool is_complete = store_ && store_->manifest().state == storage::SessionState::Complete;
-  if (is_complete && store_->manifest().peer_complete) return result_of(0);
-  if (job_.stores) check_disk();
+  const bool was_complete = is_complete();
+  if (was_complete && store_->manifest().peer_complete && !grows()) return result_of(0);
+  // What a store that grows lacks is known once connected.
+  if (request_.stores && request_.amount != Amount::Left) check_disk();
   try {
     unless_cancelled(cancel_, [this] { connect(); });
   } catch (const NetworkError&) {
     // The peer may have been killed before its half was complete; then it waits for this party. A
     // peer that is not there does not need this party.
-    if (!is_complete) throw;
+    if (!was_complete || grows()) throw;
     return result_of(0);
   }
   observer_.connected();
   auto start = std::chrono::steady_clock::now();
   try {
     within_session(std::span(&*store_, 1), *channel_, [&] {
-      unless_cancelled(cancel_, [this] { connect_workers(); });
+      unless_cancelled(cancel_, [this] {
+        agree_on_job();
+        connect_workers();
+      });
       start = std::chrono::steady_clock::now();
       make_units();
       channel_->flush();
@@ -281,7 +361,7 @@ PreprocessResult PreprocessRun::run() {
   } catch (...) {
     // No shard may be begun under a global key that the peer has tried to guess.
     if (session_file_ && store_->manifest().state == storage::SessionState::Revoked)
-      storage::erase_session_file(*job_.session);
+      storage::erase_session_file(*request_.session);
     throw;
   }
   const double wall_s =
@@ -293,9 +373,20 @@ PreprocessResult PreprocessRun::run() {
 
 PreprocessResult preprocess(const PreprocessRequest& request, Observer& observer,
                             std::stop_token cancel) {
-  Begun begun = open_existing(request);
-  const PreprocessRequest whole = planned(request, begun.manifest());
-  return PreprocessRun(whole, std::move(begun), observer, std::move(cancel)).run();
+  // A store that is to grow while its last job is incomplete takes two connections: what hashes are
+  // bound to would be the same for units of both jobs in one.
+  std::optional<PreprocessResult> earlier;
+  for (;;) {
+    PreprocessRun run(request, open_existing(request), observer, cancel);
+    PreprocessResult result = run.run();
+    if (earlier) {
+      result.ands += earlier->ands;
+      result.wall_s += earlier->wall_s;
+      result.phases.insert(result.phases.begin(), earlier->phases.begin(), earlier->phases.end());
+    }
+    if (earlier || !run.is_to_be_continued()) return result;
+    earlier = std::move(result);
+  }
 }
 
 }  // namespace tinyot::engine

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "base/material.h"
 #include "base/parameters.h"
 #include "engine/endpoint.h"
 #include "engine/unit_size.h"
@@ -26,8 +27,9 @@ struct PreprocessRequest {
   std::optional<std::filesystem::path> session = {};
   std::uint32_t shard = 1, shards = 1;
   ParameterRequest parameters;
-  std::uint64_t ands = 0;    // in the store in total, including earlier calls
-  std::uint64_t inputs = 0;  // aBits of each party beyond one per AND
+  Amount amount = Amount::Total;  // of `ands` and `inputs`
+  std::uint64_t ands = 0;         // with `resume`, 0 means as requested before
+  std::uint64_t inputs = 0;       // aBits of each party in addition to those of the ANDs
   std::uint64_t threads = 1;
   // limit for the units in progress, used to choose the unit size if it is left open
   std::uint64_t memory_bytes = kPlanMemoryBytes;
@@ -39,6 +41,7 @@ struct PreprocessResult {
   storage::Manifest store;  // manifest of the store, with the security reached so far
   storage::AttemptTotals attempts;
   std::uint64_t ands = 0;  // made by this call
+  MaterialCounts left;     // unused in the store
   std::uint64_t threads = 1;
   double latency_s = 0;               // to the peer, as net::measure_latency
   std::uint64_t units_in_flight = 1;  // `threads`, and more where messages take long
@@ -49,9 +52,9 @@ struct PreprocessResult {
   bool complete() const { return store.state == storage::SessionState::Complete; }
 };
 
-// Role: both, symmetric. Makes the material that the request's store lacks. A store that is
-// complete at both parties is not changed. If `cancel` requests a stop, both parties stop after the
-// current unit.
+// Role: both, symmetric. Makes the material that the request's store lacks. With Amount::Total, a
+// store that is complete at both parties is not changed. If `cancel` requests a stop, both parties
+// stop after the current unit.
 // Fails: before the first byte is sent UsageError for a request that cannot be met and StoreError
 // for a store that cannot be used; then as Preprocessor and synchronise(). Committed material
 // stays.

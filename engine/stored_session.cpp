@@ -6,16 +6,11 @@
 #include "base/secret.h"
 #include "engine/connection.h"
 #include "engine/peer_identity.h"
+#include "engine/plan.h"
 #include "engine/synchronise.h"
 
 namespace tinyot::engine {
 namespace {
-
-MaterialForm form_of(const storage::Manifest& manifest) {
-  for (const MaterialForm form : {MaterialForm::Pairs, MaterialForm::Triples})
-    if (manifest.material == name_of(form)) return form;
-  throw StoreError("this store has material of an unknown kind: " + manifest.material);
-}
 
 // In the order of their shards. Fails: StoreError if they are not different shards of one session.
 std::vector<storage::Store> open_stores(const RunRequest& request) {
@@ -44,7 +39,8 @@ std::string shards_text(std::span<const storage::Store> stores) {
 }  // namespace
 
 StoredSession::StoredSession(const RunRequest& request)
-    : request_(request), stores_(open_stores(request_)), form_(form_of(manifest())) {
+    : request_(request), stores_(open_stores(request_)),
+      form_(*begun_parameters(manifest()).material) {
   for (const storage::Store& store : stores_) {
     if (store.manifest().me != request_.party)
       throw StoreError("the store in " + store.directory().string() + " is party " +

@@ -134,7 +134,7 @@ void check_enough(std::span<const storage::Store> stores, const MaterialCounts& 
                  std::to_string(left) + ", needs " + std::to_string(needed[kind]);
   }
   if (!shortages.empty())
-    throw OutOfMaterial("not enough material in this store: " + shortages, Remedy::MakeMaterial);
+    throw OutOfMaterial("not enough material in this store: " + shortages, Remedy::AddMaterial);
 }
 
 StoreStatus status_of(const storage::Store& store) {

@@ -167,11 +167,7 @@ void AuthBitMaker::prepare(std::size_t runs) {
   const RunLayout layout(params_, 0, lanes);
   AuthBits bits;
   AuthBitRun(session_, params_, pace_, std::move(seeds), layout.length, bits).make();
-  if (delta_check_.has_reference())
-    check_delta(session_, layout, bits);
-  else
-    delta_check_.set_reference_bits(copy_of(bits.mine.view(layout.check_delta, kReferenceBits),
-                                            bits.peers.view(layout.check_delta, kReferenceBits)));
+  check_delta(session_, layout, bits);
   for (std::size_t lane = 0; lane < lanes; ++lane)
     lanes_.put(lane, seeds_from(session_, layout, lane, bits));
 }
@@ -181,14 +177,19 @@ void AuthBitMaker::make(checks::Session& session, std::size_t run, std::size_t w
   ENSURE(run < runs_);
   const RunLayout layout(params_, wanted, 1);
   AuthBitRun(session, params_, pace_, lanes_.take(run), layout.length, bits).make();
-  if (delta_check_.has_reference()) check_delta(session, layout, bits);
+  check_delta(session, layout, bits);
   if (run + kLanes < runs_) lanes_.put(run + kLanes, seeds_from(session, layout, 0, bits));
 }
 
-void AuthBitMaker::check_delta(checks::Session& session, const RunLayout& layout,
-                               AuthBits& bits) const {
-  delta_check_.check(session, bits.mine.view(layout.check_delta, kReferenceBits),
-                     bits.peers.view(layout.check_delta, kReferenceBits));
+// The first run of a session's first connection makes the reference bits; there is nothing yet that
+// they could differ from.
+void AuthBitMaker::check_delta(checks::Session& session, const RunLayout& layout, AuthBits& bits) {
+  const auto mine = bits.mine.view(layout.check_delta, kReferenceBits);
+  const auto peers = bits.peers.view(layout.check_delta, kReferenceBits);
+  if (delta_check_.has_reference())
+    delta_check_.check(session, mine, peers);
+  else
+    delta_check_.set_reference_bits(copy_of(mine, peers));
 }
 
 BaseOts AuthBitMaker::seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,

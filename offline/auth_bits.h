@@ -77,8 +77,8 @@ class AuthBitMaker {
   void set_reference_bits(AuthBits reference) {
     delta_check_.set_reference_bits(std::move(reference));
   }
-  // The reference bits of the runs; null if there is only one run and no earlier connection. Valid
-  // after prepare.
+  // The reference bits of the runs; null before the first run, which is part of prepare if there
+  // are several.
   const AuthBits* reference() const { return delta_check_.reference(); }
 
   // Role: both, on the session's own channel. Wire: 96 T bytes each way in 2 rounds; then, for more
@@ -101,7 +101,7 @@ class AuthBitMaker {
   void stop() noexcept { lanes_.stop(); }
 
  private:
-  void check_delta(checks::Session& session, const RunLayout& layout, AuthBits& bits) const;
+  void check_delta(checks::Session& session, const RunLayout& layout, AuthBits& bits);
   BaseOts seeds_from(checks::Session& session, const RunLayout& layout, std::size_t set,
                      AuthBits& bits) const;
 

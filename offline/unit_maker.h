@@ -72,8 +72,7 @@ class UnitMaker {
   // Makes only reference bits: kReferenceBits of each direction.
   virtual AuthBits make_reference_bits() = 0;
 
-  // The units' reference bits, after prepare; null for a single unit of a session's first
-  // connection.
+  // The units' reference bits; null before the first unit is made.
   virtual const AuthBits* reference() const = 0;
 
   // Makes what all units share, on the session's own channel.

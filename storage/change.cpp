@@ -39,8 +39,19 @@ void Change::add_reference_bits(const MaterialBatch& bits) {
                    .shard = manifest_.shard,
                    .origin = kReferenceFirst};
   seal_new_batch(entry, bits);
+  put_reference_entry(entry);
+}
+
+void Change::add_sealed_reference_bits(BatchEntry entry, const crypto::SealKey& key,
+                                       ByteView sealed) {
+  ENSURE(!reference_entry(entry.kind));
+  copy_record(entry, key, sealed);
+  put_reference_entry(entry);
+}
+
+void Change::put_reference_entry(const BatchEntry& entry) {
   put_tagged(transaction_, database_.state_table_, database_.keys(),
-             view_of(reference_name(bits.kind)), encode_entry(entry));
+             view_of(reference_name(entry.kind)), encode_entry(entry));
 }
 
 void Change::drop_reference_bits() {
@@ -55,10 +66,14 @@ void Change::drop_reference_bits() {
 }
 
 void Change::add_sealed(BatchEntry entry, const crypto::SealKey& key, ByteView sealed) {
+  copy_record(entry, key, sealed);
+  put_entry(entry);
+}
+
+void Change::copy_record(BatchEntry& entry, const crypto::SealKey& key, ByteView sealed) {
   const auto room = reserve_record(entry, key);
   ENSURE(room.size() == sealed.size());
   std::memcpy(room.data(), sealed.data(), sealed.size());
-  put_entry(entry);
 }
 
 void Change::put_entry(const BatchEntry& entry) {

@@ -79,6 +79,8 @@ class Change final : public View {
   void put_entry(const BatchEntry& entry);
   // Stores reference bits of a kind that has none yet.
   void add_reference_bits(const MaterialBatch& bits);
+  // The same, of a record that is already sealed, with its key.
+  void add_sealed_reference_bits(BatchEntry entry, const crypto::SealKey& key, ByteView sealed);
   // Drops the reference bits and lists their slots for erasure.
   void drop_reference_bits();
   // Drops record and entry, but not the key.
@@ -99,6 +101,8 @@ class Change final : public View {
 
  private:
   std::span<std::byte> reserve_record(BatchEntry& entry, const crypto::SealKey& key);
+  void copy_record(BatchEntry& entry, const crypto::SealKey& key, ByteView sealed);
+  void put_reference_entry(const BatchEntry& entry);
   void seal_new_batch(BatchEntry& entry, const MaterialBatch& objects);
 
   Database& writable_;

@@ -52,6 +52,10 @@ const char* invalid_field_in(const Manifest& manifest) {
   if (manifest.units_made > kCountMax) return "units made";
   if (manifest.ands_requested > kCountMax) return "ANDs requested";
   if (manifest.units_requested > kCountMax) return "units requested";
+  if (manifest.inputs_requested.value_or(0) > kCountMax) return "inputs requested";
+  if (manifest.units_before > std::max(manifest.units_requested, manifest.units_made))
+    return "units before the last job";
+  if (manifest.ands_before > manifest.ands_requested) return "ANDs before the last job";
   if (!is_bits(manifest.sigma_paper_bound)) return "sigma by the paper's bound";
   if (!is_bits(manifest.sigma_exact)) return "exact sigma";
   return nullptr;
@@ -156,6 +160,9 @@ std::string serialize_manifest(const Manifest& manifest) {
   record.set_ands_requested(manifest.ands_requested);
   record.set_units_requested(manifest.units_requested);
   record.set_peer_complete(manifest.peer_complete);
+  record.set_units_before(manifest.units_before);
+  record.set_ands_before(manifest.ands_before);
+  if (manifest.inputs_requested) record.set_inputs_requested(*manifest.inputs_requested);
   record.set_sigma_paper_bound(manifest.sigma_paper_bound);
   record.set_sigma_exact(manifest.sigma_exact);
   return record.SerializeAsString();
@@ -199,6 +206,9 @@ Manifest parse_manifest(std::span<const std::byte> bytes) {
   manifest.ands_requested = record.ands_requested();
   manifest.units_requested = record.units_requested();
   manifest.peer_complete = record.peer_complete();
+  manifest.units_before = record.units_before();
+  manifest.ands_before = record.ands_before();
+  if (record.has_inputs_requested()) manifest.inputs_requested = record.inputs_requested();
   manifest.sigma_paper_bound = record.sigma_paper_bound();
   manifest.sigma_exact = record.sigma_exact();
   if (const char* field = invalid_field_in(manifest)) throw_corrupt_manifest(field);

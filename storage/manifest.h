@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,17 +37,21 @@ struct Manifest {
   std::uint32_t softspoken_k = 0;  // 0 where the profile has none
   std::uint32_t kappa = kKappa;
   std::uint32_t sigma = 0;              // bits
-  std::uint32_t bucket = 0;             // B
-  std::uint64_t unit = 0;               // ANDs permuted together
+  std::uint32_t bucket = 0;             // B, of the last job's full units
+  std::uint64_t unit = 0;               // ANDs permuted together, likewise
   std::uint32_t shard = 1, shards = 1;  // this store's part of the session, and the number of parts
   SessionState state = SessionState::Open;
   std::string revoked_reason;  // set if and only if the session is revoked
   std::uint64_t units_made = 0;
-  std::uint64_t ands_requested = 0;   // of the whole session
-  std::uint64_t units_requested = 0;  // of this store; 0 while unknown
+  std::uint64_t ands_requested = 0;   // of the whole session, in all jobs
+  std::uint64_t units_requested = 0;  // of this store, likewise; 0 while unknown
   bool peer_complete = false;         // the peer has confirmed that its half is complete
-  double sigma_paper_bound = 0;       // bits, minimum over the units made so far
-  double sigma_exact = 0;             // bits, likewise
+  // A store that grows is made in several jobs, one after the other. Of the last one: the units and
+  // requested ANDs before it, and its aBits for inputs; absent if earlier versions began it.
+  std::uint64_t units_before = 0, ands_before = 0;
+  std::optional<std::uint64_t> inputs_requested = {};
+  double sigma_paper_bound = 0;  // bits, minimum over the units made so far
+  double sigma_exact = 0;        // bits, likewise
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };

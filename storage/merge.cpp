@@ -114,6 +114,7 @@ class Copier {
         made[kind] += view.marks().made[kind];
       }
       out_.change("merge", 0, [&](Change& change) {
+        copy_reference_bits(view, change);
         for (std::uint64_t unit = 1; unit <= view.manifest().units_made; ++unit) {
           MaterialCounts counts = view.made_by(unit);
           for (const MaterialKind kind : kAllMaterialKinds) counts[kind] += before[kind];
@@ -129,6 +130,13 @@ class Copier {
   }
 
  private:
+  // All shards have the same ones.
+  static void copy_reference_bits(const View& view, Change& change) {
+    for (const MaterialKind kind : {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB})
+      if (const auto entry = view.reference_entry(kind); entry && !change.reference_entry(kind))
+        change.add_sealed_reference_bits(*entry, view.key_of(*entry), view.record(*entry));
+  }
+
   std::size_t copy_some(const View& view, std::span<const BatchEntry> entries, std::size_t begin,
                         std::uint64_t offset) {
     std::uint64_t bytes = 0;

@@ -69,7 +69,7 @@ void check_available(const Marks& marks, const Range& range) {
                (start > marks.position[kind] ? " from index " + std::to_string(start) + " on" : "");
   }
   if (!missing.empty())
-    throw OutOfMaterial("the store is out of material: " + missing, Remedy::MakeMaterial);
+    throw OutOfMaterial("the store is out of material: " + missing, Remedy::AddMaterial);
 }
 
 }  // namespace

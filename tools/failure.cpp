@@ -75,7 +75,9 @@ std::string text_of(Remedy remedy) {
     case Remedy::GiveSessionFile:
       return "give it with --session FILE";
     case Remedy::MakeMaterial:
-      return "make material with tinyot preprocess, in a new store";
+      return "make material with tinyot preprocess --ands N, in a new store";
+    case Remedy::AddMaterial:
+      return "a complete store gets more with tinyot preprocess --add N or --until-left N";
     case Remedy::Resume:
       return "to continue, use tinyot preprocess with --resume";
     case Remedy::AdoptStore:

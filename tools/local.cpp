@@ -23,17 +23,18 @@ std::string pair_text(const Json& report, const std::function<std::string(const 
 }  // namespace
 
 int local_preprocess(const Arguments& arguments) {
-  CommandLine line("local preprocess", "--store DIR --ands N [options]",
+  CommandLine line("local preprocess",
+                   "--store DIR (--ands N | --add N | --until-left N | --for CIRCUIT) [options]",
                    "tinyot local preprocess --store trial --ands 2^18");
   line.options().group("Store").value("store", "directory for both stores, DIR/A and DIR/B");
   add_store_key_option(line.options());
   add_preprocess_options(line.options());
+  add_amount_options(line.options());
   add_local_link_options(line.options());
   line.require("store");
-  line.require("ands");
+  line.require_one_of(amount_options());
   if (!line.parse(arguments)) return 0;
-  PreprocessJob job = preprocess_job_from(line);
-  job.store_key = store_key_from(line);
+  const PreprocessJob job = stored_job_from(line, store_of(line.text("store"), Party::A));
   const JobResult result = preprocess_locally(job, line.text("store"), local_link_from(line));
   print_report(line.common().format, result.report, pair_text(result.report, preprocess_text));
   return result.exit_status;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
+#include "engine/growth.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
 #include "tools/progress.h"
@@ -20,6 +21,10 @@ Json report_of(Party party, const engine::PreprocessResult& result) {
   report["units_in_flight"] = result.units_in_flight;
   report["latency_ms"] = 1e3 * result.latency_s;
   report["complete"] = result.complete();
+  const engine::Work left =
+      engine::work_in(result.left, *engine::begun_parameters(result.store).material);
+  report["ands_left"] = left.ands;
+  report["inputs_left"] = left.inputs;
   report["wall_s"] = result.wall_s;
   report["ands_per_s"] = result.wall_s > 0 ? static_cast<double>(result.ands) / result.wall_s : 0;
   add_units(report, result.store, result.attempts);
@@ -83,38 +88,43 @@ std::string preprocess_text(const Json& report) {
     sent += phase["bytes_sent"].get<std::uint64_t>();
     received += phase["bytes_received"].get<std::uint64_t>();
   }
-  return "party " + report["party"].get<std::string>() + ": made " + grouped(report["ands"]) +
-         " ANDs in " + seconds_text(report["wall_s"]) + " (" +
-         grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) + "/s), sent " +
-         bytes_text(static_cast<double>(sent)) + ", received " +
+  const bool is_complete = report["complete"];
+  const std::string party = "party " + report["party"].get<std::string>() + ": ",
+                    left = "left: " + grouped(report["ands_left"]) + " ANDs, " +
+                           grouped(report["inputs_left"]) + " inputs of each party\n";
+  if (is_complete && report["ands"] == 0) return party + "nothing was missing\n" + left;
+  return party + "made " + grouped(report["ands"]) + " ANDs in " + seconds_text(report["wall_s"]) +
+         " (" + grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) +
+         "/s), sent " + bytes_text(static_cast<double>(sent)) + ", received " +
          bytes_text(static_cast<double>(received)) + "\n" + "security: sigma " +
          std::to_string(report["sigma"].get<unsigned>()) + ", reached " +
          decimals(report["sigma_paper_bound"], 1) +
          " bits by the paper's bound (exact: " + decimals(report["sigma_exact"], 1) + "), bucket " +
          std::to_string(report["bucket"].get<unsigned>()) + ", unit " + grouped(report["unit"]) +
-         ", " + profile_text(report) + "\n" + units_text(report) +
+         ", " + profile_text(report) + "\n" + units_text(report) + left +
          "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
          bytes_text(report["peak_rss_bytes"]) +
-         (report["complete"].get<bool>() ? "\n" : "; interrupted, continue with --resume\n");
+         (is_complete ? "\n" : "; interrupted, continue with --resume\n");
 }
 
 int preprocess_command(const Arguments& arguments) {
   CommandLine line(
-      "preprocess", "--party A|B (--listen | --connect) HOST:PORT --store DIR --ands N [options]",
+      "preprocess",
+      "--party A|B (--listen | --connect) HOST:PORT --store DIR\n"
+      "                         (--ands N | --add N | --until-left N | --for CIRCUIT) [options]",
       "tinyot preprocess --party A --listen 127.0.0.1:7766 --store store-a --ands 2^18");
   add_endpoint_options(line.options());
   add_store_options(line.options());
   add_preprocess_options(line.options());
+  add_amount_options(line.options());
   line.require("party");
   line.require_one_of({"listen", "connect"});
   line.require("store");
-  line.require("ands");
+  line.require_one_of(amount_options());
   if (!line.parse(arguments)) return 0;
-  PreprocessJob job = preprocess_job_from(line);
+  PreprocessJob job = stored_job_from(line, line.text("store"));
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
-  job.store = line.text("store");
-  job.store_key = store_key_from(line);
   check_memory(engine::planned(job), 1, engine::available_memory_bytes());
   const JobResult result = preprocess(job);
   print_report(line.common().format, result.report, preprocess_text(result.report));

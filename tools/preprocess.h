@@ -22,7 +22,9 @@ struct PreprocessJob : engine::PreprocessRequest {
 // the profile's default.
 void add_parameter_options(Options& options);
 void add_preprocess_options(Options& options);
-ParameterRequest parameters_from(const CommandLine& line);
+std::uint64_t default_inputs(std::uint64_t ands);
+// `begun` has the values of parameters that are not given.
+ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun = nullptr);
 // Fails: UsageError naming the first of the parameters' options that is given.
 void refuse_parameter_options(const CommandLine& line, const std::string& reason);
 // The one of `values` with this name. Fails: UsageError naming the option and all values.
@@ -37,9 +39,17 @@ Value value_named(const std::string& option, const std::string& name,
   throw UsageError("--" + option + " must be " + known + ", not '" + name + "'");
 }
 // Everything but party, endpoint and store. `wanted` is what the job makes if --ands and --inputs
-// are not given.
+// are not given; `begun` has what is not given at all.
 PreprocessJob preprocess_job_from(const CommandLine& line,
-                                  const std::optional<engine::Work>& wanted = {});
+                                  const std::optional<engine::Work>& wanted = {},
+                                  const storage::Manifest* begun = nullptr);
+
+// Options of a job that stores its material: how much it makes, other than --ands. A job of
+// `stored_job_from` needs one of amount_options().
+void add_amount_options(Options& options);
+std::vector<std::string> amount_options();
+// Everything but party and endpoint, for this party's store in the directory `store`.
+PreprocessJob stored_job_from(const CommandLine& line, const std::filesystem::path& store);
 
 // Fails: UsageError if `parties` such jobs do not fit into this machine's memory, with what they
 // need, what is free, and the unit and threads that would fit.

@@ -34,12 +34,26 @@ void refuse_option_of_another_profile(const CommandLine& line, Profile profile) 
 
 }  // namespace
 
-ParameterRequest parameters_from(const CommandLine& line) {
+std::uint64_t default_inputs(std::uint64_t ands) { return 1024 + ands / 16; }
+
+ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun) {
+  const auto is_set = [&](const std::string& name) {
+    return begun != nullptr ? line.given(name) : line.has(name);
+  };
   const auto small = [&](const std::string& name) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(line.size(name), UINT32_MAX));
   };
   ParameterRequest request;
-  request.profile = value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
+  if (begun != nullptr) request = engine::begun_parameters(*begun);
+  request.unit.reset();  // each job of a store has its own
+  request.bucket.reset();
+  if (is_set("profile")) {
+    const Profile profile =
+        value_named("profile", line.text("profile"), {Profile::Nnob12, Profile::Fast});
+    // The store's other parameters would not fit; the engine refuses another profile.
+    if (profile != request.profile) request = {};
+    request.profile = profile;
+  }
   refuse_option_of_another_profile(line, request.profile);
   if (line.has("material"))
     request.material = value_named("material", line.text("material"),
@@ -48,8 +62,8 @@ ParameterRequest parameters_from(const CommandLine& line) {
     request.columns = value_named("labit-columns", line.text("labit-columns"),
                                   {Columns::Theorem, Columns::Experiment});
   if (line.has("softspoken-k")) request.softspoken_k = small("softspoken-k");
-  request.sigma = small("sigma");
-  request.unit = line.optional_size("unit");
+  if (is_set("sigma")) request.sigma = small("sigma");
+  if (line.has("unit")) request.unit = line.size("unit");
   if (line.has("bucket")) request.bucket = small("bucket");
   request.weak_allowed = line.has("allow-weak");
   return request;
@@ -115,18 +129,20 @@ void add_preprocess_options(Options& options) {
 }
 
 PreprocessJob preprocess_job_from(const CommandLine& line,
-                                  const std::optional<engine::Work>& wanted) {
+                                  const std::optional<engine::Work>& wanted,
+                                  const storage::Manifest* begun) {
   PreprocessJob job;
   job.ands = wanted && !line.has("ands") ? wanted->ands : line.size("ands");
-  if (job.ands < 1 || job.ands > kAndsMax) throw UsageError("--ands is out of range: 1 to 2^40");
+  if (job.ands < 1 || job.ands > kAndsMax)
+    throw UsageError("the number of ANDs is out of range: 1 to 2^40");
   job.inputs =
-      line.optional_size("inputs").value_or(wanted ? wanted->inputs : 1024 + job.ands / 16);
+      line.optional_size("inputs").value_or(wanted ? wanted->inputs : default_inputs(job.ands));
   if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
   job.threads = line.size("threads");
   if (job.threads < 1 || job.threads > offline::Preprocessor::kWorkersMax)
     throw UsageError("--threads is out of range: 1 to " +
                      std::to_string(offline::Preprocessor::kWorkersMax));
-  job.parameters = parameters_from(line);
+  job.parameters = parameters_from(line, begun);
   job.memory_bytes = line.size("memory");
   if (line.has("session")) job.session = line.text("session");
   if (line.has("shard")) std::tie(job.shard, job.shards) = shard_from(line.text("shard"));

@@ -78,12 +78,18 @@ void add_units(Json& report, const storage::Manifest& manifest,
 }
 
 std::string units_text(const Json& report) {
+  // The jobs of a store that grows may each have had units of other sizes.
+  constexpr std::size_t kSizesMax = 4;
   std::string text;
-  for (const Json& unit : report["units"])
+  const Json& sizes = report["units"];
+  for (std::size_t i = 0; i < std::min(sizes.size(), kSizesMax); ++i) {
+    const Json& unit = sizes[i];
     text += (text.empty() ? "units: " : "; ") + grouped(unit["count"]) + " of " +
             grouped(unit["ands"]) + " in buckets of " + unit["bucket"].dump() + " (" +
             decimals(unit["bound_paper"], 1) + " bits, exact " + decimals(unit["bound_exact"], 1) +
             ")";
+  }
+  if (sizes.size() > kSizesMax) text += "; " + grouped(sizes.size() - kSizesMax) + " more sizes";
   if (!text.empty()) text += "\n";
   const Json& outstanding = report["outstanding"];
   if (const std::uint64_t units = outstanding["units"]; units > 0)

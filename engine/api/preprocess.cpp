@@ -16,6 +16,7 @@ PreprocessResult preprocess(const PreprocessRequest& request, Observer* observer
                                       .shard = request.shard,
                                       .shards = request.shards,
                                       .parameters = request.parameters,
+                                      .amount = request.amount,
                                       .ands = request.ands,
                                       .inputs = request.inputs,
                                       .threads = request.threads,

@@ -39,6 +39,7 @@ enum class Remedy {
   OmitStoreKey,         // a store key was given, but the store is not sealed under one
   GiveSessionFile,      // give the session file with which the store was begun
   MakeMaterial,         // preprocess into a new store
+  AddMaterial,          // preprocess into this store, which is complete
   Resume,               // continue what has been started
   AdoptStore,           // declare that the original of this copy no longer exists
   VerifyStore,          // list everything that is corrupt

@@ -20,6 +20,13 @@ std::string_view name_of(Columns columns);
 enum class MaterialForm : std::uint8_t { Pairs = 0, Triples = 1 };
 std::string_view name_of(MaterialForm form);
 
+// What the amounts of a preprocessing job mean.
+enum class Amount : std::uint8_t {
+  Total,  // in the store in total, including earlier calls
+  More,   // in addition to what a complete store has been given
+  Left,   // unused in the store when the job ends; material is made only if less is left
+};
+
 // Requested values. Absent ones are chosen to fit the others; a combination that does not reach
 // sigma is refused with UsageError.
 struct ParameterRequest {

@@ -20,11 +20,14 @@ namespace tinyot {
 struct PreprocessRequest {
   Party party = Party::A;
   Endpoint endpoint;
-  std::filesystem::path store;  // a new directory, unless `resume`
+  // A new directory for Amount::Total, unless `resume`; a complete store for Amount::More; either for
+  // Amount::Left.
+  std::filesystem::path store;
   // File with the key under which the store is sealed: any bytes, at least 16.
   std::optional<std::filesystem::path> store_key = {};
   ParameterRequest parameters = {};
-  std::uint64_t ands = 0;  // in the store in total, including earlier calls
+  Amount amount = Amount::Total;  // of `ands` and `inputs`
+  std::uint64_t ands = 0;         // with `resume`, 0 means as requested before
   // Authenticated bits of each party, for inputs and for outputs that only one party learns; with
   // pairs, in addition to those for the ANDs.
   std::uint64_t inputs = 0;
@@ -45,7 +48,7 @@ struct PreprocessResult {
 };
 
 // Role: both, at the same time. Makes the material that the store lacks; on return, the stores of
-// both parties are complete. If `cancel` requests a stop, both parties stop after the current unit;
+// both parties are complete. Runs may use the stores meanwhile. If `cancel` requests a stop, both parties stop after the current unit;
 // if the session is not established yet, only this party stops, with Cancelled. Blocks until then,
 // and runs `threads` threads of its own. Fails: as in error.h; finished units stay in the store.
 // After PeerCheated or PeerAborted the store is revoked.

@@ -74,7 +74,33 @@ TEST(Plan, ErrorNamesParameterThatDiffers) {
   expect_error(changed([](Manifest& m) { m.sigma = 64; }), "sigma 64, not 40");
   expect_error(changed([](Manifest& m) { m.unit = 1024; }), "unit 1024, not 2048");
   expect_error(changed([](Manifest& m) { m.shards = 2; }), "shards 2, not 1");
-  expect_error(changed([](Manifest& m) { m.ands_requested = 1; }), "ands 1, not 4096");
+}
+
+TEST(Plan, AmountsDoNotChange) {
+  PreprocessRequest job = job_of(1 << 12, 1 << 11);
+  job.inputs = 7;
+  Manifest begun;
+  begun.ands_requested = 1 << 12;
+  begun.inputs_requested = 7;
+  EXPECT_NO_THROW(check_same_amount("the store", begun, job));
+  const auto message = [&] {
+    try {
+      check_same_amount("the store", begun, job);
+    } catch (const StoreError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  job.inputs = 8;
+  EXPECT_EQ(message(),
+            "the store was begun with inputs 7, not 8; use the same value, or begin a new one");
+  begun.inputs_requested.reset();  // begun by an earlier version
+  EXPECT_EQ(message(), "");
+  job.ands = 1;
+  EXPECT_EQ(message(),
+            "the store was begun with ands 4096, not 1; use the same value, or begin a new one");
+  job.ands = 0;  // as before
+  EXPECT_EQ(message(), "");
 }
 
 }  // namespace

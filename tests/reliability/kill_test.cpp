@@ -1,6 +1,6 @@
-// Kills parties at random times during preprocess, run, resume and merge. Nothing is served twice,
-// confirmed material is lost only if the loss is reported, both stores agree, results are correct,
-// and no process hangs.
+// Kills parties at random times during preprocess, run, resume, merge and growth. Nothing is served
+// twice, confirmed material is lost only if the loss is reported, both stores agree, results are
+// correct, and no process hangs.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,6 +25,7 @@ using namespace std::chrono_literals;
 constexpr int kShards = 2;
 constexpr std::size_t kBits = 1024;  // of each input
 constexpr int kAttemptsMax = 200;
+constexpr int kGrowthsMax = 2;
 
 struct Tally {
   std::atomic<std::uint64_t> sessions = 0, commands = 0, runs_done = 0, served = 0, burnt = 0,
@@ -46,17 +47,20 @@ class SessionTrial {
     for (int shard = 1; shard <= kShards && !::testing::Test::HasFailure(); ++shard)
       make_shard(shard);
     if (::testing::Test::HasFailure()) return;
-    const std::uint64_t made = total("A", "made");
-    EXPECT_EQ(made, total("B", "made"));
     bool is_merged = false;
+    int growths = 0;
     for (bool has_material = true; has_material && !::testing::Test::HasFailure();) {
       if (!is_merged && tally_.sessions % 2 == 1) {
         merge();
         is_merged = true;
       }
+      if (is_merged && growths < kGrowthsMax && killer_.random() % 2 == 0) {
+        grow();
+        ++growths;
+      }
       has_material = killer_.random() % 4 == 0 ? run_two() : run();
     }
-    expect_consistent(made);
+    expect_consistent();
     ++tally_.sessions;
   }
 
@@ -179,6 +183,31 @@ class SessionTrial {
     }
   }
 
+  // The merged store gets more, while a run draws from it.
+  void grow() {
+    auto growing = std::async(std::launch::async, [this] { make_more(); });
+    run();
+    growing.get();
+  }
+
+  void make_more() {
+    for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+      const auto arguments = [&](const std::string& party) {
+        Arguments all = stores_of(party);
+        for (const char* more :
+             {"--until-left", "2^13", "--unit", "2^11", "--inputs", "2^14", "--allow-weak"})
+          all.emplace_back(more);
+        return all;
+      };
+      const PairEnded ended =
+          run_pair(killer_, "preprocess", arguments("A"), arguments("B"), 250ms);
+      ++tally_.commands;
+      for (const Ended& party : {ended.a, ended.b}) expect_allowed_status(party);
+      if (ended.both_done() || ::testing::Test::HasFailure()) return;
+    }
+    ADD_FAILURE() << "the merged store does not grow in " << kAttemptsMax << " attempts";
+  }
+
   json info(const fs::path& store) const {
     const Ended ended =
         Process(tinyot(), {"store", "info", store.string(), "--format", "json"}).end();
@@ -211,7 +240,8 @@ class SessionTrial {
 
   fs::path ledger_of(const std::string& party) const { return root_ / ("ledger." + party); }
 
-  void expect_consistent(std::uint64_t made) {
+  void expect_consistent() {
+    const std::uint64_t made = total("A", "made");
     Ledger ledger;
     for (const std::string party : {"A", "B"}) ledger.read(ledger_of(party));
     EXPECT_EQ(ledger.reused(), 0u);

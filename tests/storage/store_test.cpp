@@ -173,7 +173,7 @@ TEST_F(StoreTest, OutOfMaterialNamesEveryShortKindAndChangesNothing) {
   EXPECT_TRUE(message.ends_with(": auth_ands_a has 10, needs 20, auth_ots_ab has 0, needs 1"))
       << message;
   EXPECT_FALSE(mentions(message, "auth_bits_b"));
-  EXPECT_EQ(remedy_of([&] { store.reserve({}, needed); }), Remedy::MakeMaterial);
+  EXPECT_EQ(remedy_of([&] { store.reserve({}, needed); }), Remedy::AddMaterial);
   // A start beyond what was made, and sums that overflow.
   EXPECT_TRUE(mentions(message_of<OutOfMaterial>([&] {
                          store.reserve(counts_of(MaterialKind::AuthAndsA, 11),

@@ -107,6 +107,16 @@ TEST_F(BrokenAttempts, FinallyLeaveNoRoom) {
   EXPECT_EQ(attempts('A').outstanding, 2u) << "a unit that was refused was not begun";
 }
 
+// What broken attempts have spent is spent for the units of later jobs as well.
+TEST_F(BrokenAttempts, LeaveNoRoomInStoreThatGrows) {
+  ASSERT_TRUE(ended_with(both("preprocess", kJob, kJob).a, 0));
+  Store::open(path("A"), {.purpose = Purpose::Make}).begin_unit({0, kPlan, params().risk_limit()});
+  const Arguments more = {"--unit", "128", "--bucket", "6", "--add", "128"};
+  const BothEnded ended = both("preprocess", more, more);
+  EXPECT_TRUE(ended_with(ended.a, 5, "leave no room for another unit"));
+  EXPECT_EQ(store_info('A')["units_made"], 1);
+}
+
 // Relays the bytes of two parties until the connecting one has sent `bytes`. After that it reads
 // nothing more from the listening one, and floods it.
 class NonReadingPeer {

@@ -131,6 +131,18 @@ TEST_F(DeltaCheckTest, DetectsAnotherGlobalKeyInResumedJobOfTriples) {
 
 TEST_F(DeltaCheckTest, DetectsAnotherGlobalKeyInResumedJobOfPairs) { expect_change_found(kPairs); }
 
+// A store that grows has been complete, and its units used, before the peer reconnects.
+TEST_F(DeltaCheckTest, DetectsAnotherGlobalKeyInStoreThatGrows) {
+  for (const Arguments& profile : {Arguments{"--profile", "fast"}, kFewColumns}) {
+    for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
+    const Arguments few = profile + Arguments{"--ands", "1000"}, more = {"--add", "500"};
+    ASSERT_TRUE(ended_with(both("preprocess", few, few).a, 0));
+    change_global_key('B');
+    EXPECT_TRUE(ended_with(both("preprocess", more, more).a, 4, "global key"));
+    EXPECT_EQ(store_info('A')["state"], "dead");
+  }
+}
+
 // Like a store of an earlier version, or of a session whose file is not given.
 TEST_F(DeltaCheckTest, DoesNotResumeWithoutReferenceBits) {
   make_some_units(kOnlyTriples);

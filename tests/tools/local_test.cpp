@@ -158,7 +158,7 @@ TEST_F(LocalTest, EachPartysFailureHasItsOwnLine) {
   EXPECT_EQ(ended.status, 5);
   for (const char* party : {"A", "B"}) {
     const std::string line = std::string(party) + ": no store in " + path(party) +
-                             "; make material with tinyot preprocess, in a new store\n";
+                             "; make material with tinyot preprocess --ands N, in a new store\n";
     EXPECT_NE(ended.err.find(line), std::string::npos) << ended.err;
   }
 }

@@ -229,6 +229,44 @@ TEST_F(ShardsTest, ServeOnlyMergedStoreAfterMerge) {
   }
 }
 
+TEST_F(ShardsTest, MergedStoreGrows) {
+  make_all();
+  Arguments merged[2];
+  for (const char party : {'A', 'B'}) {
+    const std::string name = std::string(1, party);
+    Arguments merge = {"store", "merge", path("merged." + name)};
+    for (int shard = 1; shard <= kShards; ++shard) merge.push_back(store_of(party, shard));
+    ASSERT_TRUE(ended_with(tinyot(merge), 0));
+    std::filesystem::remove(path(name + ".session"));
+    merged[party == 'B'] = {"--store", path("merged." + name)};
+  }
+  const Arguments more = {"--add", "3000"};
+  const BothEnded ended = both_ends("preprocess", merged[0] + more, merged[1] + more);
+  for (const Ended& each : {ended.a, ended.b}) {
+    ASSERT_TRUE(ended_with(each, 0));
+    EXPECT_EQ(json_of(each)["ands"], 3000);
+    EXPECT_EQ(json_of(each)["ands_left"], 12288 + 3000);
+  }
+  for (const char party : {'A', 'B'}) {
+    const Ended verified =
+        tinyot({"store", "verify", path(std::string("merged.") + party), "--format", "json"});
+    EXPECT_TRUE(ended_with(verified, 0));
+  }
+}
+
+TEST_F(ShardsTest, AloneDoNotGrow) {
+  make_all();
+  for (const Arguments& more : {Arguments{"--add", "5"}, Arguments{"--until-left", "5"}}) {
+    const Ended ended = tinyot(
+        end_of('A', "preprocess") + more +
+        Arguments{"--store", store_of('A', 1), "--session", path("A.session"), "--shard", "1/3"});
+    EXPECT_TRUE(ended_with(ended, 2, "merge them, and add to the merged store"));
+  }
+  const Ended ended =
+      tinyot(end_of('A', "preprocess") + Arguments{"--store", store_of('A', 1), "--add", "5"});
+  EXPECT_TRUE(ended_with(ended, 5, "was begun with shards 3, not 1"));
+}
+
 TEST_F(ShardsTest, RejectMergeOfSome) {
   make_all();
   EXPECT_TRUE(

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "checks/session.h"
 #include "crypto/rng.h"
+#include "engine/growth.h"
 #include "engine/synchronise.h"
 #include "storage/verify.h"
 #include "tools/adversary/scenario.h"
@@ -37,6 +38,7 @@ class StoreAgreement final : public Scenario {
     pour(store, me, rng);
     engine::synchronise(session, store, engine::SynchroniseFor::Making);
     engine::confirm_completion(session, store);
+    agree_on_more(session, store);
     MaterialCounts needed;
     needed[kStoredKind] = kRunTriples;
     storage::Reservation first = engine::reserve_with_peer(session, store, needed);
@@ -79,7 +81,23 @@ class StoreAgreement final : public Scenario {
     manifest.sigma = 40;
     manifest.bucket = 3;
     manifest.unit = kUnitTriples;
+    manifest.softspoken_k = 2;
+    manifest.units_requested = kStoredUnits;
     return manifest;
+  }
+
+  // A further job of two units, which is not made.
+  static void agree_on_more(checks::Session& session, storage::Store& store) {
+    engine::PreprocessRequest request;
+    request.party = session.me();
+    request.parameters = engine::begun_parameters(store.manifest());
+    request.parameters.weak_allowed = true;
+    request.ands = kStoredUnits * kUnitTriples;
+    const engine::JobPlan plan(request);
+    if (engine::settle_last_job(session, store, plan))
+      throw Disagreement("a job is left to finish");
+    engine::begin_next_job(session, store, plan);
+    if (!engine::settle_last_job(session, store, plan)) throw Disagreement("the job is lost");
   }
 
   void pour(storage::Store& store, Party me, crypto::Rng& rng) {

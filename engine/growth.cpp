@@ -1,0 +1,141 @@
+#include "engine/growth.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tinyot::engine {
+namespace {
+
+constexpr net::MessageTag kLastJob{0x300a, "store.last_job"};
+constexpr net::MessageTag kNextJob{0x300b, "store.next_job"};
+
+// Inputs that are made in one unit, however few its ANDs are.
+constexpr std::uint64_t kInputsOfOneUnit = std::uint64_t{1} << 18;
+
+// A job, as the parties compare it.
+struct Terms {
+  std::uint64_t units_before, units_requested;  // of the store
+  std::uint64_t ands, inputs, unit, bucket;
+};
+struct LastJob {
+  std::uint64_t is_open;
+  Terms terms;
+};
+
+Terms terms_of(const JobPlan& plan, std::uint64_t units_before) {
+  return {units_before,       units_before + plan.units.size(),
+          plan.request.ands,  plan.request.inputs,
+          plan.params.unit(), plan.params.bucket()};
+}
+
+void check_same(const Terms& mine, const Terms& peers) {
+  const auto compare = [](const char* what, std::uint64_t ours, std::uint64_t theirs) {
+    if (ours != theirs)
+      throw Disagreement(std::string("the parties disagree on the ") + what +
+                         " of the job: mine is " + std::to_string(ours) + ", the peer's is " +
+                         std::to_string(theirs) + "; give both parties the same command");
+  };
+  compare("units before the begin", mine.units_before, peers.units_before);
+  compare("unit", mine.unit, peers.unit);
+  compare("bucket", mine.bucket, peers.bucket);
+  compare("number of ANDs", mine.ands, peers.ands);
+  compare("number of inputs", mine.inputs, peers.inputs);
+  compare("units at the end", mine.units_requested, peers.units_requested);
+}
+
+void forget_last_job(storage::Store& store) {
+  const storage::Manifest& manifest = store.manifest();
+  if (manifest.units_made != manifest.units_before)
+    throw Disagreement(
+        "the peer's store does not have the job of which this store has made units: it is an older "
+        "copy; the peer has to use its newest one, or start a new session in a new store");
+  store.update_manifest([](storage::Manifest& changed) {
+    changed.units_requested = changed.units_before;
+    changed.ands_requested = changed.ands_before;
+    changed.inputs_requested = 0;
+    changed.state = storage::SessionState::Complete;
+  });
+}
+
+}  // namespace
+
+Work work_in(const MaterialCounts& counts, MaterialForm form) {
+  const MaterialCounts of_an_and = offline::counts_of({{.ands = 1, .bucket = 1}, 0}, form);
+  std::uint64_t ands = ~std::uint64_t{0};
+  const MaterialKind bits[] = {MaterialKind::AuthBitsA, MaterialKind::AuthBitsB};
+  std::uint64_t of_inputs = std::min(counts[bits[0]], counts[bits[1]]);
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (of_an_and[kind] > 0) ands = std::min(ands, counts[kind]);
+  if (of_an_and[bits[0]] > 0) of_inputs -= ands;
+  return {ands, of_inputs};
+}
+
+Work lacking(const Work& target, const MaterialCounts& left, MaterialForm form,
+             std::uint64_t unit) {
+  const MaterialCounts of_an_and = offline::counts_of({{.ands = 1, .bucket = 1}, 0}, form),
+                       wanted = offline::counts_of(
+                           {{.ands = target.ands, .bucket = 1}, target.inputs}, form);
+  const auto missing = [&](MaterialKind kind) {
+    return wanted[kind] - std::min(left[kind], wanted[kind]);
+  };
+  const bool ands_take_bits = of_an_and[MaterialKind::AuthBitsA] > 0;
+  const std::uint64_t bits =
+      std::max(missing(MaterialKind::AuthBitsA), missing(MaterialKind::AuthBitsB));
+  Work work;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    if (of_an_and[kind] > 0 && kind != MaterialKind::AuthBitsA && kind != MaterialKind::AuthBitsB)
+      work.ands = std::max(work.ands, missing(kind));
+  work.inputs = bits - (ands_take_bits ? std::min(bits, work.ands) : 0);
+  if (work.inputs > 0)
+    work.ands = std::max(
+        work.ands, work.inputs > std::max(unit, kInputsOfOneUnit) ? work.inputs : std::uint64_t{1});
+  return work;
+}
+
+MaterialCounts left_at_both(const storage::Store& store, const StoreStatuses& statuses) {
+  MaterialCounts left;
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    const std::uint64_t unlocked = store.marks().unlocked[kind];
+    left[kind] = unlocked - std::min(unlocked, std::max(statuses.mine.position[kind],
+                                                        statuses.peers.position[kind]));
+  }
+  return left;
+}
+
+bool settle_last_job(checks::Session& session, storage::Store& store, const JobPlan& plan) {
+  const storage::Manifest& manifest = store.manifest();
+  const bool is_open = manifest.state == storage::SessionState::Open;
+  const Terms mine = terms_of(plan, manifest.units_before);
+  net::send_object(session.channel(), kLastJob, LastJob{is_open, mine});
+  const auto peers = net::recv_object<LastJob>(session.channel(), kLastJob);
+  if (peers.is_open > 1) throw PeerCheated("store standing");
+  if (is_open && peers.is_open == 1) {
+    check_same(mine, peers.terms);
+    return true;
+  }
+  if (is_open) forget_last_job(store);
+  return false;
+}
+
+void begin_next_job(checks::Session& session, storage::Store& store, const JobPlan& plan) {
+  const Terms mine = terms_of(plan, store.manifest().units_made);
+  net::send_object(session.channel(), kNextJob, mine);
+  check_same(mine, net::recv_object<Terms>(session.channel(), kNextJob));
+  store.update_manifest([&](storage::Manifest& manifest) {
+    manifest.units_before = manifest.units_made;
+    manifest.ands_before = manifest.ands_requested;
+    manifest.units_requested = manifest.units_made + plan.units.size();
+    manifest.ands_requested += plan.request.ands;
+    manifest.inputs_requested = plan.request.inputs;
+    manifest.unit = plan.params.unit();
+    manifest.bucket = plan.params.bucket();
+    manifest.sigma_paper_bound =
+        std::min(manifest.sigma_paper_bound, plan.estimate.paper_bound_bits);
+    manifest.sigma_exact = std::min(manifest.sigma_exact, plan.estimate.exact_bound_bits);
+    manifest.state = storage::SessionState::Open;
+  });
+}
+
+}  // namespace tinyot::engine
