@@ -246,9 +246,10 @@ void CommandLine::check_required() const {
   for (const std::vector<std::string>& alternatives : required_) {
     if (std::ranges::any_of(alternatives, [&](const std::string& name) { return has(name); }))
       continue;
-    std::string names;
-    for (const std::string& name : alternatives) names += (names.empty() ? "--" : " or --") + name;
-    missing.push_back(names);
+    std::string names = "--" + alternatives[0];
+    for (std::size_t i = 1; i < alternatives.size(); ++i)
+      names += (i > 1 ? ", --" : alternatives.size() > 2 ? " (or --" : " or --") + alternatives[i];
+    missing.push_back(names + (alternatives.size() > 2 ? ")" : ""));
   }
   refuse_missing(missing, "; see tinyot " + name_ + " --help");
 }

@@ -20,8 +20,8 @@ namespace tinyot {
 struct PreprocessRequest {
   Party party = Party::A;
   Endpoint endpoint;
-  // A new directory for Amount::Total, unless `resume`; a complete store for Amount::More; either for
-  // Amount::Left.
+  // A new directory for Amount::Total, unless `resume`; a complete store for Amount::More; either
+  // for Amount::Left.
   std::filesystem::path store;
   // File with the key under which the store is sealed: any bytes, at least 16.
   std::optional<std::filesystem::path> store_key = {};
@@ -48,10 +48,10 @@ struct PreprocessResult {
 };
 
 // Role: both, at the same time. Makes the material that the store lacks; on return, the stores of
-// both parties are complete. Runs may use the stores meanwhile. If `cancel` requests a stop, both parties stop after the current unit;
-// if the session is not established yet, only this party stops, with Cancelled. Blocks until then,
-// and runs `threads` threads of its own. Fails: as in error.h; finished units stay in the store.
-// After PeerCheated or PeerAborted the store is revoked.
+// both parties are complete. Runs may use them meanwhile. If `cancel` requests a stop, both parties
+// stop after the current unit; if the session is not established yet, only this party stops, with
+// Cancelled. Blocks until then, and runs `threads` threads of its own. Fails: as in error.h; finished
+// units stay in the store. After PeerCheated or PeerAborted the store is revoked.
 PreprocessResult preprocess(const PreprocessRequest& request, Observer* observer = nullptr,
                             std::stop_token cancel = {});
 

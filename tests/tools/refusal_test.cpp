@@ -52,7 +52,9 @@ TEST_F(RefusalTest, UnknownMissingOrMalformedOptions) {
        {{"params"}, 2, "--ands or --circuit is missing"},
        {{"preprocess", "--listen", "127.0.0.1:1"},
         2,
-        "these are missing: --party, --store, --ands; see tinyot preprocess --help"},
+        "these are missing: --party, --store, --ands (or --add, --until-left, --for, --resume); "
+        "see "
+        "tinyot preprocess --help"},
        {{"preprocess", "--pary", "A"}, 2, "'--pary' of tinyot preprocess (did you mean --party?)"},
        {{"preprocess", "--connect", "127.0.0.1:1", "--peer", "127.0.0.1:1"},
         2,
@@ -136,7 +138,7 @@ TEST_F(RefusalTest, FastStoresWithOtherParameters) {
     return as('A', "preprocess", Arguments{"--ands", "2^10", "--resume"} + with);
   };
   expect_refusals(
-      {{resume({}), 5,
+      {{resume({"--profile", "nnob12"}), 5,
         "begun with profile fast, not nnob12; use the same value, or begin a new one\n"},
        {resume({"--profile", "fast", "--softspoken-k", "1"}), 5,
         "begun with softspoken-k 2, not 1; use the same value, or begin a new one\n"}});
@@ -237,8 +239,11 @@ TEST_F(RefusalTest, MissingForeignOrExistingStores) {
                     path("A") + " already holds a store; continue it, or choose another directory; "
                                 "to continue, use tinyot preprocess with --resume\n"},
                    {as('B', "preprocess", Arguments{"--ands", "2^11", "--resume"} + kFewColumns), 5,
-                    "begun with ands 1024, not 2048; use the same value, or begin a new one\n"},
-                   {as('B', "preprocess", {"--ands", "2^10", "--resume"}), 5,
+                    "begun with ands 1024, not 2048; use the same value, or begin a new one; a "
+                    "complete store gets more with tinyot preprocess --add N or --until-left N\n"},
+                   {as('B', "preprocess",
+                       {"--ands", "2^10", "--resume", "--labit-columns", "theorem"}),
+                    5,
                     "begun with labit-columns experiment, not theorem; use the same value, or "
                     "begin a new one\n"},
                    {as('B', "preprocess",
