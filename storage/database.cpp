@@ -184,8 +184,8 @@ void Database::make(const StoreFiles& files, const Manifest& manifest, const Key
 
 Database::Database(const StoreFiles& files, std::unique_ptr<StoreLock> lock,
                    const std::optional<StoreKey>& store_key)
-    : files_(files), lock_(std::move(lock)), environment_(files.database, 0, Locking::ByLmdb) {
-  environment_.read("read the manifest", [&](Transaction& transaction) {
+    : files_(files), lock_(std::move(lock)), environment_(files.database) {
+  environment_->open_tables("read the manifest", [&](Transaction& transaction) {
     find_state(transaction);
     // The session id is needed to open the key table; the manifest's tag is checked afterwards,
     // under the table's keys.
@@ -230,14 +230,14 @@ void Database::refresh() {
 
 void Database::read(const std::string& operation,
                     const std::function<void(const View&)>& body) const {
-  environment_.read(operation, [&](Transaction& transaction) { body(View(*this, transaction)); });
+  environment_->read(operation, [&](Transaction& transaction) { body(View(*this, transaction)); });
 }
 
 void Database::change(const std::string& operation, std::uint64_t bytes,
                       const std::function<void(Change&)>& body) {
   Manifest manifest;
   Marks marks;
-  environment_.write(operation, bytes + kTreeBytes, [&](Transaction& transaction) {
+  environment_->write(operation, bytes + kTreeBytes, [&](Transaction& transaction) {
     Change change(*this, transaction);
     std::erase_if(change.marks().slots_to_erase, [&](std::uint64_t slot) {
       return std::ranges::find(erased_, slot) != erased_.end();

@@ -17,6 +17,7 @@
 #include "storage/lmdb_env.h"
 #include "storage/manifest.h"
 #include "storage/marks.h"
+#include "storage/shared_environment.h"
 #include "storage/store_files.h"
 
 namespace tinyot::storage {
@@ -141,7 +142,7 @@ class Database {
   const KeyTable& keys() const { return *keys_; }
   const StoreFiles& files() const { return files_; }
   StoreLock& lock() { return *lock_; }
-  std::uint64_t used_bytes() const { return environment_.used_bytes(); }
+  std::uint64_t used_bytes() const { return environment_->used_bytes(); }
 
  private:
   friend class View;
@@ -154,7 +155,7 @@ class Database {
 
   StoreFiles files_;
   std::unique_ptr<StoreLock> lock_;
-  Environment environment_;
+  SharedEnvironment environment_;
   Table state_table_ = 0, units_table_ = 0, attempts_table_ = 0, records_table_ = 0;
   std::array<Table, kMaterialKinds> catalogues_{};
   std::unique_ptr<KeyTable> keys_;

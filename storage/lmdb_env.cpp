@@ -54,11 +54,13 @@ std::optional<std::uint64_t> index_of(ByteView key) {
 }
 
 Transaction::Transaction(const Environment& environment, std::string operation, unsigned flags)
-    : environment_(environment), operation_(std::move(operation)) {
+    : environment_(environment), operation_(std::move(operation)),
+      map_stays_(environment.map_mutex_) {
   int status = mdb_txn_begin(environment_.env_, nullptr, flags, &txn_);
-  if (status == MDB_MAP_RESIZED) {
-    // Another process has enlarged the map; size 0 adopts its size.
-    check(mdb_env_set_mapsize(environment_.env_, 0));
+  while (status == MDB_MAP_RESIZED) {
+    map_stays_.unlock();
+    environment_.adopt_map_size();
+    map_stays_.lock();
     status = mdb_txn_begin(environment_.env_, nullptr, flags, &txn_);
   }
   check(status);
@@ -179,8 +181,10 @@ void Environment::write(const std::string& operation, std::uint64_t bytes,
   // LMDB itself removes killed readers only when its list is full.
   (void)forget_killed_readers();
   for (;;) {
+    std::uint64_t map = 0;
     try {
       Transaction transaction(*this, operation, 0);
+      map = map_bytes();
       // Under the writer lock: of two processes that resize the file at once, one could truncate
       // what the other has written.
       make_room(bytes);
@@ -188,7 +192,7 @@ void Environment::write(const std::string& operation, std::uint64_t bytes,
       transaction.commit();
       return;
     } catch (const MapFull&) {
-      grow_map();
+      grow_map(map);
     }
   }
 }
@@ -198,6 +202,12 @@ void Environment::read(const std::string& operation,
   Transaction transaction(*this, operation, MDB_RDONLY);
   body(transaction);
   transaction.commit();
+}
+
+void Environment::open_tables(const std::string& operation,
+                              const std::function<void(Transaction&)>& body) const {
+  const std::lock_guard lock(tables_mutex_);
+  read(operation, body);
 }
 
 void Environment::release_pages(ByteView value) {
@@ -220,7 +230,7 @@ std::uint64_t Environment::used_bytes() const {
 // fails if they do not. The length is set in any case.
 void Environment::make_room(std::uint64_t bytes) {
   pending_bytes_ = bytes + kSlackBytes;
-  const std::uint64_t wanted = used_bytes() + pending_bytes_;
+  const std::uint64_t wanted = used_bytes() + bytes + kSlackBytes;
   mdb_filehandle_t descriptor;
   if (const int status = mdb_env_get_fd(env_, &descriptor)) fail("measure", status);
   struct stat now;
@@ -232,11 +242,23 @@ void Environment::make_room(std::uint64_t bytes) {
   if (::ftruncate(descriptor, static_cast<off_t>(wanted)) != 0) fail("grow", errno);
 }
 
-void Environment::grow_map() {
+std::uint64_t Environment::map_bytes() const {
   MDB_envinfo info;
   if (const int status = mdb_env_info(env_, &info)) fail("measure", status);
-  if (const int status = mdb_env_set_mapsize(env_, info.me_mapsize * 2))
+  return info.me_mapsize;
+}
+
+void Environment::grow_map(std::uint64_t map_bytes_before) {
+  const std::lock_guard no_transactions(map_mutex_);
+  if (map_bytes() != map_bytes_before) return;
+  if (const int status = mdb_env_set_mapsize(env_, map_bytes_before * 2))
     fail("enlarge the map of", status);
+}
+
+// Another process has enlarged the map; size 0 adopts its size.
+void Environment::adopt_map_size() const {
+  const std::lock_guard no_transactions(map_mutex_);
+  if (const int status = mdb_env_set_mapsize(env_, 0)) fail("enlarge the map of", status);
 }
 
 void Environment::fail(const std::string& operation, int status) const {

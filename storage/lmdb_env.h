@@ -10,11 +10,14 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string>
 
@@ -65,6 +68,7 @@ class Transaction {
 
   const Environment& environment_;
   std::string operation_;
+  std::shared_lock<std::shared_mutex> map_stays_;
   MDB_txn* txn_ = nullptr;
 };
 
@@ -98,6 +102,8 @@ class Cursor {
 
 enum class Locking { ByLmdb, None };
 
+// May be used by several threads at a time. A thread must not begin a transaction while it is in
+// another one of the same environment.
 class Environment {
  public:
   // Opens or makes the file, and removes killed processes from the list of readers. With map_bytes
@@ -122,6 +128,10 @@ class Environment {
   // Runs the body in a read transaction.
   void read(const std::string& operation, const std::function<void(Transaction&)>& body) const;
 
+  // The same for a body that opens tables, which only one thread may do at a time.
+  void open_tables(const std::string& operation,
+                   const std::function<void(Transaction&)>& body) const;
+
   // Releases the value's pages from the process; they stay in the page cache. The value can still
   // be read.
   static void release_pages(ByteView value);
@@ -132,12 +142,18 @@ class Environment {
  private:
   friend class Transaction;
   void make_room(std::uint64_t bytes);
-  void grow_map();
+  std::uint64_t map_bytes() const;
+  // Unless another thread has changed it.
+  void grow_map(std::uint64_t map_bytes_before);
+  void adopt_map_size() const;
   [[noreturn]] void fail(const std::string& operation, int status) const;
 
   std::filesystem::path file_;
   MDB_env* env_ = nullptr;
-  std::uint64_t pending_bytes_ = 0;  // what the current transaction is expected to add
+  // Held shared by every transaction of this process, exclusively while the map changes.
+  mutable std::shared_mutex map_mutex_;
+  mutable std::mutex tables_mutex_;
+  std::atomic<std::uint64_t> pending_bytes_ = 0;  // what the write transaction is expected to add
 };
 
 }  // namespace tinyot::storage

@@ -6,15 +6,13 @@
 // a reservation is returned, the new positions are durable and the keys of the reserved batches are
 // overwritten. So no index is served twice, no matter when a process ends, and served material is
 // unreadable.
-// Several processes may use a store at once; one of them may pour. A process can have one handle to
-// a store; a second one is refused. A handle and its reservations are used by one thread at a time,
-// and not across fork(). Reservations share ownership of the database and its lock, and may outlive
-// the handle.
-// Memory: up to 16 MB of poured material before a commit; in a reservation one batch of each kind
-// and all keys.
-// Secret: the global key and the keys of the batches, in a file of their own (key_table.h). The
-// LMDB file has only sealed records. Fails: StoreError naming the operation, the path and what to
-// do; committed material stays valid after any failure.
+// Several processes, and several handles in one process, may use a store at once; one of them may
+// pour. A handle and its reservations are used by one thread at a time, and not across fork().
+// Reservations share ownership of the database and its lock, and may outlive the handle. Memory: up
+// to 16 MB of poured material before a commit; in a reservation one batch of each kind and all
+// keys. Secret: the global key and the keys of the batches, in a file of their own (key_table.h).
+// The LMDB file has only sealed records. Fails: StoreError naming the operation, the path and what
+// to do; committed material stays valid after any failure.
 #pragma once
 
 #include <cstdint>

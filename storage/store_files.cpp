@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kGroupAndOthers = 0077;
 
-// Bytes of the lock file: shared by all handles, held by the maker, one for each process id.
-constexpr std::int64_t kSharedByte = 0, kMakerByte = 1, kProcessBytes = std::int64_t{1} << 32;
+// Bytes of the lock file: shared by all handles, held by the maker.
+constexpr std::int64_t kSharedByte = 0, kMakerByte = 1;
 constexpr std::int64_t kMakerPidAt = 64;
-constexpr int kWaitSeconds = 10;  // while another process holds the store alone to recover it
+constexpr int kWaitSeconds = 10;  // while another handle has the store alone to recover it
 
 void check_private(const fs::path& path, mode_t wanted) {
   struct stat found;
@@ -113,9 +113,6 @@ bool StoreLock::set_within(short type, std::int64_t at, int seconds) const {
 StoreLock::StoreLock(const StoreFiles& files, Purpose purpose)
     : file_(files.lock, O_RDWR | O_CREAT | O_NOFOLLOW) {
   const std::string store = "the store in " + files.directory.string();
-  if (!set(F_WRLCK, kProcessBytes + ::getpid()))
-    throw StoreError(store + " is in use by process " + std::to_string(::getpid()) +
-                     " (this process)");
   if (purpose == Purpose::Make || purpose == Purpose::Own) {
     if (!set(F_WRLCK, kMakerByte)) {
       std::array<char, 24> name{};
@@ -130,11 +127,12 @@ StoreLock::StoreLock(const StoreFiles& files, Purpose purpose)
     std::snprintf(name.data(), name.size(), "%d", static_cast<int>(::getpid()));
     file_.write_at(kMakerPidAt, std::as_bytes(std::span(name)));
   }
-  // The first of several processes gets the exclusive lock, and shares it after recovery.
+  // The first of several handles gets the exclusive lock, and shares it after recovery.
   is_alone_ = set(F_WRLCK, kSharedByte);
   const bool is_held =
       is_alone_ || (purpose != Purpose::Own && set_within(F_RDLCK, kSharedByte, kWaitSeconds));
-  if (!is_held) throw StoreError(store + " is in use by other processes; wait until they end");
+  if (!is_held)
+    throw StoreError(store + " is in use by other processes or threads; wait until they end");
 }
 
 void StoreLock::share() {

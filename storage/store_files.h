@@ -40,23 +40,23 @@ struct StoreFiles {
 // it, its birth time.
 std::uint64_t identity_of(const std::filesystem::path& path);
 
-// The purpose for which a store is opened. Any number of processes may Inspect and Use at once, and
+// The purpose for which a store is opened. Any number of handles may Inspect and Use at once, and
 // one may Make. Own is exclusive.
 enum class Purpose {
   Inspect,  // changes nothing
   Use,      // reserves and draws
   Make,     // pours as well
-  Own,      // no other process has it open
+  Own,      // no other handle is open
 };
 
-// The lock of a handle, released on destruction or by the kernel when the process ends. A process
-// can have one handle only: LMDB must not open a file twice in one process.
+// The lock of a handle, released on destruction or by the kernel when the process ends. Handles of
+// one process exclude each other as those of different processes do.
 class StoreLock {
  public:
   // Fails: StoreError naming the process that has the store open, if it is known.
   StoreLock(const StoreFiles& files, Purpose purpose);
 
-  // Whether no other process had the store open. Others then wait until share().
+  // Whether no other handle was open. Others then wait until share().
   bool is_alone() const { return is_alone_; }
   void share();
 

@@ -50,8 +50,8 @@ struct PreprocessResult {
 // Role: both, at the same time. Makes the material that the store lacks; on return, the stores of
 // both parties are complete. Runs may use them meanwhile. If `cancel` requests a stop, both parties
 // stop after the current unit; if the session is not established yet, only this party stops, with
-// Cancelled. Blocks until then, and runs `threads` threads of its own. Fails: as in error.h; finished
-// units stay in the store. After PeerCheated or PeerAborted the store is revoked.
+// Cancelled. Blocks until then, and runs `threads` threads of its own. Fails: as in error.h;
+// finished units stay in the store. After PeerCheated or PeerAborted the store is revoked.
 PreprocessResult preprocess(const PreprocessRequest& request, Observer* observer = nullptr,
                             std::stop_token cancel = {});
 

@@ -1,5 +1,8 @@
 // Several processes with one store: compatible purposes, and disjoint ranges.
+#include <algorithm>
 #include <atomic>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "storage/record.h"
@@ -16,23 +19,67 @@ std::string open_message(const std::filesystem::path& dir, Purpose purpose) {
   return message_of([&] { Store::open(dir, {.purpose = purpose}); });
 }
 
-TEST_F(StoreTest, RejectsSecondHandleOfProcess) {
-  const std::string by_me = "in use by process " + std::to_string(::getpid());
+// Handles of one process exclude each other as those of several do.
+TEST_F(StoreTest, ProcessHasSeveralHandles) {
+  Store store = make_store(dir_);
+  add_unit(store, kShared, 10);
+  for (const Purpose purpose : {Purpose::Make, Purpose::Own})
+    EXPECT_TRUE(mentions(open_message(dir_, purpose), ", which adds to it"));
+  Store other = Store::open(dir_);
+  const Store third = Store::open(dir_, {.purpose = Purpose::Inspect});
+  Reservation first = store.reserve({}, counts_of(kShared, 4)),
+              second = other.reserve({}, counts_of(kShared, 6));
+  EXPECT_TRUE(holds(second.draw(kShared, 6), kShared, Party::A, 4, 6));
+  EXPECT_TRUE(holds(first.draw(kShared, 4), kShared, Party::A, 0, 4));
+  EXPECT_THROW(other.reserve({}, counts_of(kShared, 1)), OutOfMaterial);
+  // A revocation by one handle ends the use by all others.
+  other.revoke("a reason");
+  EXPECT_TRUE(mentions(message_of([&] { (void)store.global_key(); }), "session is revoked"));
+}
+
+// The map grows while other threads read, and handles come and go.
+TEST_F(StoreTest, HandlesOfThreadsServeDisjointRanges) {
+  constexpr std::size_t kThreads = 4, kUnits = 40;
+  constexpr std::uint64_t kUnitObjects = 20000, kRun = 997;
+  std::optional<Store> maker = make_store(dir_);
+  add_unit(*maker, kShared, kUnitObjects);
+  std::atomic<bool> is_made = false;
+  std::vector<std::vector<std::uint64_t>> starts(kThreads);
   {
-    Store store = make_store(dir_);
-    for (const Purpose purpose : {Purpose::Inspect, Purpose::Use, Purpose::Make, Purpose::Own})
-      EXPECT_TRUE(mentions(open_message(dir_, purpose), by_me));
-    add_unit(store, kShared, 10);
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < kThreads; ++t)
+      threads.emplace_back([&, t] {
+        for (bool is_last = false;;) {
+          Store store = Store::open(dir_);
+          try {
+            Grant grant = store.grant({counts_of(kShared, kRun), {}, false});
+            const std::uint64_t start = grant.range.start[kShared];
+            Reservation reservation = store.hold(grant);
+            EXPECT_TRUE(holds(reservation.draw(kShared, kRun), kShared, Party::A, start, kRun));
+            reservation.finish();
+            starts[t].push_back(start);
+          } catch (const OutOfMaterial&) {
+            if (is_last) return;
+            is_last = is_made;
+          }
+        }
+      });
+    for (std::size_t unit = 1; unit < kUnits; ++unit) add_unit(*maker, kShared, kUnitObjects);
+    maker.reset();
+    is_made = true;
   }
-  const Store store = Store::open(dir_, {.purpose = Purpose::Inspect});
-  EXPECT_TRUE(mentions(open_message(dir_, Purpose::Inspect), by_me));
+  std::vector<std::uint64_t> all;
+  for (const auto& of_thread : starts) all.insert(all.end(), of_thread.begin(), of_thread.end());
+  std::ranges::sort(all);
+  ASSERT_EQ(all.size(), kUnits * kUnitObjects / kRun);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], i * kRun);
 }
 
 TEST_F(StoreTest, PurposesExcludeEachOtherAsDocumented) {
   { const Store store = make_store(dir_); }
   const std::string by_me =
       "in use by process " + std::to_string(::getpid()) + ", which adds to it";
-  const std::string by_others = "in use by other processes; wait until they end";
+  const std::string by_others = "in use by other processes or threads; wait until they end";
   // The error of another process that opens the store while this one has it open.
   const auto refusal = [&](Purpose first, Purpose second, const std::string& part) {
     // The child starts before the store is open here.

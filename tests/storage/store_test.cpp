@@ -210,7 +210,8 @@ TEST_F(StoreTest, ReservationOutlivesHandle) {
   auto reservation = std::make_unique<Reservation>(store->reserve({}, counts_of(kind, 60)));
   store.reset();
   EXPECT_TRUE(holds(reservation->draw(kind, 60), kind, Party::A, 0, 60));
-  EXPECT_TRUE(mentions(message_of([&] { Store::open(dir_); }), "in use"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { Store::open(dir_, {.purpose = Purpose::Own}); }), "in use"));
   reservation.reset();
   EXPECT_EQ(Store::open(dir_).left(), counts_of(kind, 40));
 }
