@@ -165,6 +165,11 @@ Work work_of(std::span<const offline::UnitRequest> requests) {
 void check_same_amount(const std::string& begun, const storage::Manifest& manifest,
                        const PreprocessRequest& job) {
   if (job.amount != Amount::Total || job.ands == 0) return;
+  if (manifest.units_before > 0 && job.ands != manifest.ands_requested)
+    throw StoreError(begun + " has been given " + std::to_string(manifest.ands_requested) +
+                         " ANDs in all jobs since it was begun, not " + std::to_string(job.ands) +
+                         "; to continue its last job, leave the number out",
+                     Remedy::AddMaterial);
   check_same(begun, "ands", std::to_string(manifest.ands_requested), std::to_string(job.ands),
              Remedy::AddMaterial);
   if (manifest.inputs_requested && manifest.units_before == 0)

@@ -358,11 +358,15 @@ PreprocessResult PreprocessRun::run() {
       make_units();
       channel_->flush();
     });
-  } catch (...) {
+  } catch (const Error& error) {
     // No shard may be begun under a global key that the peer has tried to guess.
     if (session_file_ && store_->manifest().state == storage::SessionState::Revoked)
       storage::erase_session_file(*request_.session);
-    throw;
+    const auto* const lost = dynamic_cast<const NetworkError*>(&error);
+    if (lost == nullptr || lost->remedy() != Remedy::None ||
+        store_->manifest().state == storage::SessionState::Revoked)
+      throw;
+    throw NetworkError(lost->what(), lost->phase(), Remedy::Resume);
   }
   const double wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -42,6 +42,7 @@ std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeo
   auto io = std::make_unique<asio::io_context>();
   const auto endpoints = resolve(*io, address);
   const auto deadline = Clock::now() + timeouts.connect;
+  std::string why = "no answer";
   for (;;) {
     tcp::socket socket(*io);
     error_code result = asio::error::would_block;
@@ -62,10 +63,14 @@ std::unique_ptr<TcpStream> connect_socket(const Address& address, const TcpTimeo
       socket.close(ignored);
       io->restart();
       io->run();
+    } else {
+      why = result.message();
     }
     if (Clock::now() + kRetryInterval >= deadline)
       throw NetworkError("no connection to " + text_of(address) + within_connect_timeout(timeouts) +
-                             ": " + result.message() + "; check that the peer listens there",
+                             ": " + why +
+                             "; check that the peer listens there, and that its command has not "
+                             "ended with an error",
                          {}, Remedy::AllowLongerConnect);
     std::this_thread::sleep_for(kRetryInterval);
   }

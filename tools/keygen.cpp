@@ -36,7 +36,7 @@ int keygen_command(const Arguments& arguments) {
   print_report(format, report,
                "fingerprint " + fingerprint + ", valid " + identity.dates() + "\nprivate key: " +
                    file.string() + ", for --key; keep it secret\n" + "certificate: " + certificate +
-                   ", for the peer, which gives it or the fingerprint as --peer-key\n");
+                   "; send this file or the fingerprint to the peer, for its --peer-key\n");
   return 0;
 }
 

@@ -32,10 +32,13 @@ int params_command(const Arguments& arguments) {
   CommandLine line("params", "(--ands N | --circuit NAME|FILE) [options]",
                    "tinyot params --ands 2^24 --unit 2^20 --sigma 64");
   add_preprocess_options(line.options());
-  line.options().group("Circuit").value(
-      "circuit",
-      "a circuit: estimates a run as well, and the material for one run unless "
-      "--ands is given");
+  line.options()
+      .group("Circuit")
+      .value("circuit",
+             "a circuit: estimates a run as well, and the material for its runs unless --ands is "
+             "given")
+      .also_named("for")
+      .value("runs", "with --circuit: the number of runs to make material for", "1");
   add_circuit_options(line.options());
   add_window_option(line.options());
   add_estimated_link_options(line.options());
@@ -50,8 +53,8 @@ int params_command(const Arguments& arguments) {
   if (line.has("circuit")) circuit.emplace(circuit_spec_from(line, line.text("circuit")));
   std::optional<engine::Work> of_run;
   if (circuit)
-    of_run = engine::work_of_runs(*circuit,
-                                  SecurityParameters::make(parameters_from(line)).material(), 1);
+    of_run = engine::work_of_runs(
+        *circuit, SecurityParameters::make(parameters_from(line)).material(), line.size("runs"));
   const engine::PreprocessRequest job = engine::planned(preprocess_job_from(line, of_run));
   const SecurityParameters params = SecurityParameters::make(job.parameters);
   const engine::JobEstimate estimate = engine::estimate_of(job, link);
@@ -75,9 +78,10 @@ int params_command(const Arguments& arguments) {
   report["memory_available_bytes"] = engine::available_memory_bytes();
   report["version"] = version_text();
   std::string text =
-      grouped(job.ands) + " ANDs in " + grouped(estimate.units) + " units of at most " +
-      grouped(params.unit()) + ", bucket " + std::to_string(params.bucket()) + "\n" +
-      units_text(report) + "security: sigma " + std::to_string(params.sigma()) + ", reached " +
+      grouped(job.ands) + " ANDs in " + grouped(estimate.units) +
+      (estimate.units == 1 ? " unit" : " units") + " of at most " + grouped(params.unit()) +
+      ", bucket " + std::to_string(params.bucket()) + "\n" + units_text(report) +
+      "security: sigma " + std::to_string(params.sigma()) + ", reached " +
       decimals(estimate.paper_bound_bits, 1) +
       " bits by the paper's bound (exact: " + decimals(estimate.exact_bound_bits, 1) + "); kappa " +
       std::to_string(kKappa) + "\n" + profile_text(report) + ": " +
@@ -85,8 +89,8 @@ int params_command(const Arguments& arguments) {
            ? "tau = " + std::to_string(params.columns_kept()) + " columns, "
            : "") +
       grouped(estimate.base_ots) + " base OTs each way, once\n" + "traffic: each party sends " +
-      bytes_text(static_cast<double>(estimate.bytes_sent)) + ", " + bytes_text(per_and) +
-      " per AND, both ways together\n" +
+      bytes_text(static_cast<double>(estimate.bytes_sent)) + "; both together " +
+      bytes_text(per_and) + " per AND\n" +
       "memory: " + bytes_text(static_cast<double>(estimate.memory_bytes)) +
       " per party; disk: " + bytes_text(static_cast<double>(estimate.disk_bytes)) + " per party\n";
   std::optional<RunForecast> run;

@@ -5,6 +5,7 @@
 #include "engine/growth.h"
 #include "engine/memory.h"
 #include "engine/plan.h"
+#include "tools/log.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 
@@ -41,7 +42,10 @@ class Terminal final : public Observer {
 
   std::stop_token cancel() const { return cancel_.get_token(); }
 
-  void connected() override { signals_.emplace(cancel_); }
+  void connected() override {
+    signals_.emplace(cancel_);
+    if (!quiet_) announce_.emplace(cancel_.get_token(), announce_stop);
+  }
   void began(std::uint64_t ands, std::uint64_t ands_before) override {
     progress_.emplace("ANDs", ands, quiet_);
     progress_->skip(ands_before);
@@ -52,8 +56,15 @@ class Terminal final : public Observer {
   }
 
  private:
+  static void announce_stop() {
+    log_line(LogLevel::Info,
+             "stopping after the unit at hand, together with the peer; a second signal ends the "
+             "process at once, which counts as a broken attempt");
+  }
+
   bool quiet_;
   std::stop_source cancel_;
+  std::optional<std::stop_callback<void (*)()>> announce_;
   std::optional<StopSignals> signals_;
   std::optional<Progress> progress_;
 };
@@ -92,7 +103,8 @@ std::string preprocess_text(const Json& report) {
   const std::string party = "party " + report["party"].get<std::string>() + ": ",
                     left = "left: " + grouped(report["ands_left"]) + " ANDs, " +
                            grouped(report["inputs_left"]) + " inputs of each party\n";
-  if (is_complete && report["ands"] == 0) return party + "nothing was missing\n" + left;
+  if (is_complete && report["ands"] == 0)
+    return party + "nothing to make, the store has what was asked for\n" + left;
   return party + "made " + grouped(report["ands"]) + " ANDs in " + seconds_text(report["wall_s"]) +
          " (" + grouped(static_cast<std::uint64_t>(report["ands_per_s"].get<double>())) +
          "/s), sent " + bytes_text(static_cast<double>(sent)) + ", received " +
@@ -104,7 +116,9 @@ std::string preprocess_text(const Json& report) {
          ", " + profile_text(report) + "\n" + units_text(report) + left +
          "store: " + bytes_text(report["store_bytes"]) + ", peak memory " +
          bytes_text(report["peak_rss_bytes"]) +
-         (is_complete ? "\n" : "; interrupted, continue with --resume\n");
+         (is_complete
+              ? "\n"
+              : "; interrupted here or by the peer, continue with --resume on both sides\n");
 }
 
 int preprocess_command(const Arguments& arguments) {

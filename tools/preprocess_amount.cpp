@@ -54,7 +54,7 @@ std::optional<engine::Work> work_from(const CommandLine& line, const std::string
 void add_amount_options(Options& options) {
   options.group("Amount, in place of --ands")
       .value("add", "ANDs that a complete store gets in addition")
-      .value("until-left", "ANDs that are to be left unused in the store: makes those that lack")
+      .value("until-left", "ANDs to be left unused in the store: makes as many as are missing")
       .value("for", "a circuit: makes what the store lacks for runs of it")
       .value("runs", "with --for: the number of runs", "1");
   add_circuit_options(options);

@@ -89,7 +89,9 @@ std::string units_text(const Json& report) {
             decimals(unit["bound_paper"], 1) + " bits, exact " + decimals(unit["bound_exact"], 1) +
             ")";
   }
-  if (sizes.size() > kSizesMax) text += "; " + grouped(sizes.size() - kSizesMax) + " more sizes";
+  if (sizes.size() > kSizesMax)
+    text += "; " + grouped(sizes.size() - kSizesMax) + " other " +
+            (sizes.size() == kSizesMax + 1 ? "size" : "sizes");
   if (!text.empty()) text += "\n";
   const Json& outstanding = report["outstanding"];
   if (const std::uint64_t units = outstanding["units"]; units > 0)

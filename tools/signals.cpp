@@ -33,12 +33,19 @@ void note_with_origin(int signal, siginfo_t* info, void*) {
   is_from_process = info->si_code == SI_USER || info->si_code == SI_TKILL ? 1 : 0;
 }
 
+// SIGHUP, when a terminal is closed, stops a job as well, unless it is ignored (nohup).
+void install(const struct sigaction& action) {
+  struct sigaction hangup {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (signal != SIGHUP || hangup.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+}
+
 void install(void (*handler)(int), int flags) {
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = flags;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  install(action);
 }
 
 }  // namespace
@@ -74,8 +81,7 @@ NotedSignals::NotedSignals() {
   struct sigaction action {};
   action.sa_sigaction = note_with_origin;
   action.sa_flags = SA_SIGINFO;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  install(action);
 }
 
 NotedSignals::~NotedSignals() { restore_defaults(); }

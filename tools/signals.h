@@ -1,5 +1,5 @@
-// SIGINT and SIGTERM. To a party: the first one requests that a job stop at the next unit, a second
-// one ends the process. To a process that measures: it ends its parties and cleans up.
+// SIGINT, SIGTERM and SIGHUP. To a party: the first one requests that a job stop at the next unit,
+// a second one ends the process. To a process that measures: it ends its parties and cleans up.
 #pragma once
 
 #include <sys/types.h>

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "engine/growth.h"
 #include "storage/merge.h"
 #include "storage/retire.h"
 #include "storage/store.h"
@@ -29,14 +30,29 @@ std::optional<StoreLine> store_line(const std::string& command, const Arguments&
   return StoreLine{line.text("store"), store_key_from(line), line.common()};
 }
 
+// Empty if the store cannot be opened.
+std::optional<engine::Work> unused_in(const StoreLine& line) {
+  try {
+    const storage::Store store = storage::Store::open(
+        line.directory, {.purpose = storage::Purpose::Inspect, .store_key = line.store_key});
+    return engine::work_in(store.left(), *engine::begun_parameters(store.manifest()).material);
+  } catch (const StoreError&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 int store_retire(const Arguments& arguments) {
   const auto line = store_line("retire", arguments);
   if (!line) return 0;
+  const std::optional<engine::Work> unused = unused_in(*line);
   const storage::Retired retired = storage::retire_store(line->directory, line->store_key);
   std::string text = "the session has ended: the keys of " + line->directory.string() +
                      " are erased, and its directory can be removed\n";
+  if (unused)
+    text += "it had " + grouped(unused->ands) + " unused ANDs and " + grouped(unused->inputs) +
+            " unused inputs of each party\n";
   for (const std::string& left : retired.not_done) text += "not done: " + left + "\n";
   print_report(line->common.format,
                {{"store", line->directory.string()},

@@ -32,9 +32,10 @@ struct StoreInfo {
   std::uint64_t bytes = 0;      // of its files
 };
 
-// A handle to a directory; each call opens the store and closes it again. Several processes may use
-// a store at the same time. `store_key` is the file with the key under which the store is sealed,
-// if any. Fails, all calls: StoreError naming the path and the reason.
+// A handle to a directory; each call opens the store and closes it again. Several processes, and
+// several threads of a process, may use a store at the same time, each with calls of its own.
+// `store_key` is the file with the key under which the store is sealed, if any. Fails, all calls:
+// StoreError naming the path and the reason.
 class Store {
  public:
   explicit Store(std::filesystem::path directory,

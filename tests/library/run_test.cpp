@@ -1,7 +1,9 @@
 // Stores and runs through the public headers.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "tests/library/two_threads.h"
@@ -20,6 +22,13 @@ std::unique_ptr<circuit::Circuit> product(std::uint32_t bits = 16) {
     program.output("z", x * y);
     program.output("low of y", y.bits().first(4), Receiver::A);
   });
+}
+
+// What is left at both parties.
+std::uint64_t ands_left_in(const Stores& stores) {
+  const std::uint64_t left = Store(stores.of(Party::A)).info().ands_left;
+  EXPECT_EQ(left, Store(stores.of(Party::B)).info().ands_left);
+  return left;
 }
 
 TEST(Library, PreprocessesAndRuns) {
@@ -107,6 +116,41 @@ TEST(Library, ReportsShortageBeforeConnecting) {
   EXPECT_THROW(run(request, *product(), input_of(Party::A, 1), 1000), UsageError);
   const std::vector<std::uint64_t> many(100'000);
   EXPECT_THROW(run(request, *product(), Values().set("x", many), many.size()), OutOfMaterial);
+}
+
+// One process of each party evaluates several circuits at a time while it makes more material.
+// (Here both parties are in one process.)
+TEST(Library, RunsAtTheSameTimeWhileTheStoreGrows) {
+  constexpr std::uint64_t kThreads = 3, kRuns = 6, kMore = std::uint64_t{1} << 16;
+  const Stores stores(1 << 14, 4096);
+  const std::uint64_t ands = ands_left_in(stores);
+  std::atomic<std::uint64_t> used = 0;
+  std::vector<std::future<void>> work;
+  for (std::uint64_t thread = 0; thread < kThreads; ++thread)
+    work.push_back(std::async(std::launch::async, [&, thread] {
+      for (std::uint64_t i = 0; i < kRuns; ++i) {
+        const Endpoints connection;
+        both([&](Party party) {
+          RunRequest request = stores.run(party);
+          request.endpoint = connection.of(party);
+          const std::uint64_t x = 100 * thread + i, y = 7 * i;
+          const RunResult result =
+              run(request, *product(), input_of(party, party == Party::A ? x : y));
+          EXPECT_EQ(result.outputs.integer("z"), x * y);
+          if (party == Party::A) used += result.ands;
+        });
+      }
+    }));
+  both([&](Party party) {
+    PreprocessRequest request{
+        .party = party, .endpoint = stores.endpoints.of(party), .store = stores.of(party)};
+    request.parameters = {.profile = Profile::Fast, .unit = 1024};
+    request.amount = Amount::More;
+    request.ands = kMore;
+    EXPECT_EQ(preprocess(request).ands, kMore);
+  });
+  for (std::future<void>& each : work) each.get();
+  EXPECT_EQ(ands_left_in(stores), ands + kMore - used);
 }
 
 TEST(Library, RetiredStoresAreRevoked) {
