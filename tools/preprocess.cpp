@@ -6,6 +6,7 @@
 #include "engine/memory.h"
 #include "engine/plan.h"
 #include "tools/log.h"
+#include "tools/metrics_option.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 
@@ -131,6 +132,7 @@ int preprocess_command(const Arguments& arguments) {
   add_store_options(line.options());
   add_preprocess_options(line.options());
   add_amount_options(line.options());
+  add_metrics_option(line.options());
   line.require("party");
   line.require_one_of({"listen", "connect"});
   line.require("store");
@@ -139,8 +141,10 @@ int preprocess_command(const Arguments& arguments) {
   PreprocessJob job = stored_job_from(line, line.text("store"));
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
-  check_memory(engine::planned(job), 1, engine::available_memory_bytes());
-  const JobResult result = preprocess(job);
+  const JobResult result = with_metrics(line, {"preprocess", {job.store}, job.store_key}, [&] {
+    check_memory(engine::planned(job), 1, engine::available_memory_bytes());
+    return preprocess(job);
+  });
   print_report(line.common().format, result.report, preprocess_text(result.report));
   return result.exit_status;
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "engine/connection.h"
+#include "tools/metrics_option.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
 
@@ -249,6 +250,7 @@ int run_command(const Arguments& arguments) {
       "store", "directory of this party's store, or of several shards of a session, or 'DIR/*'");
   add_store_key_option(line.options());
   add_run_options(line.options());
+  add_metrics_option(line.options());
   line.require("party");
   line.require_one_of({"listen", "connect"});
   line.require_one_of({"store", "live"});
@@ -258,7 +260,8 @@ int run_command(const Arguments& arguments) {
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
   set_store(job, line);
-  const JobResult result = run(job);
+  const JobResult result =
+      with_metrics(line, {"run", job.stores, job.store_key}, [&] { return run(job); });
   print_report(line.common().format, result.report, run_text(result.report));
   return result.exit_status;
 }

@@ -10,6 +10,7 @@ namespace engine {}
 namespace net {}
 namespace offline {}
 namespace online {}
+namespace service {}
 namespace storage {}
 namespace tools {}
 
@@ -20,6 +21,7 @@ using namespace engine;
 using namespace net;
 using namespace offline;
 using namespace online;
+using namespace service;
 using namespace storage;
 using namespace tools;
 

@@ -1,0 +1,138 @@
+#include "service/metrics.h"
+
+#include <prometheus/gauge.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "base/error.h"
+#include "engine/connection.h"
+#include "engine/growth.h"
+#include "engine/plan.h"
+
+namespace tinyot::service {
+namespace {
+
+using Labels = prometheus::Labels;
+
+constexpr char kSuccessTime[] = "tinyot_command_success_timestamp_seconds";
+
+class Gauges {
+ public:
+  void set(const std::string& name, const std::string& help, const Labels& labels, double value) {
+    prometheus::BuildGauge().Name(name).Help(help).Register(registry_).Add(labels).Set(value);
+  }
+  std::string text() const { return prometheus::TextSerializer().Serialize(registry_.Collect()); }
+
+ private:
+  prometheus::Registry registry_{prometheus::Registry::InsertBehavior::Merge};
+};
+
+// The value of a command's metric in a text of metrics; 0 if there is none.
+double value_in(const std::string& text, const std::string& name, const std::string& command) {
+  const std::string begin = name + "{command=\"" + command + "\"} ";
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(begin)) return std::strtod(line.c_str() + begin.size(), nullptr);
+  return 0;
+}
+
+void add_command(Gauges& gauges, const CommandRecord& record, const std::string& before) {
+  const auto set = [&](const std::string& name, const std::string& help, double value) {
+    gauges.set("tinyot_command_" + name, help, {{"command", record.command}}, value);
+  };
+  set("exit_status", "Exit status of the last run; 4: the peer cheated", record.exit_status);
+  set("end_timestamp_seconds", "Time at which the last run ended", record.end_s);
+  set("duration_seconds", "Duration of the last run", record.duration_s);
+  set("ands", "ANDs that the last run made or evaluated", static_cast<double>(record.ands));
+  set("sent_bytes", "Bytes that the last run sent", static_cast<double>(record.bytes_sent));
+  set("received_bytes", "Bytes that the last run received",
+      static_cast<double>(record.bytes_received));
+  gauges.set(
+      kSuccessTime, "Time at which the last successful run ended", {{"command", record.command}},
+      record.exit_status == 0 ? record.end_s : value_in(before, kSuccessTime, record.command));
+}
+
+void add_store(Gauges& gauges, const storage::Inventory& store) {
+  const storage::Manifest& manifest = store.manifest;
+  const Labels labels = {{"session", short_name(engine::session_id_of(manifest))},
+                         {"party", std::string(1, letter(manifest.me))},
+                         {"shard", std::to_string(manifest.shard)}};
+  const auto set = [&](const std::string& name, const std::string& help, double value,
+                       const Labels& more = {}) {
+    Labels all = labels;
+    all.insert(more.begin(), more.end());
+    gauges.set("tinyot_store_" + name, help, all, value);
+  };
+  set("complete", "1 if the store has all material that was asked for",
+      manifest.state == storage::SessionState::Complete);
+  set("revoked", "1 if the session is revoked or retired",
+      manifest.state == storage::SessionState::Revoked);
+  set("bytes", "Bytes of the store's files", static_cast<double>(store.store_bytes));
+  set("units_outstanding", "Units that were broken off or are being made",
+      static_cast<double>(store.attempts.outstanding));
+  const double limit =
+      as_double(SecurityParameters::make(engine::begun_parameters(manifest)).risk_limit());
+  set("budget_spent_ratio", "Part of the session's sigma that outstanding units have spent",
+      as_double(store.attempts.risk) / limit);
+  MaterialCounts left;
+  for (const MaterialKind kind : kAllMaterialKinds) {
+    const storage::KindInventory& of_kind = store.of(kind);
+    left[kind] = of_kind.left;
+    if (of_kind.made == 0) continue;
+    const auto set_objects = [&](const char* state, std::uint64_t count) {
+      set("objects", "Objects of material by kind and state", static_cast<double>(count),
+          {{"kind", std::string(name_of(kind))}, {"state", state}});
+    };
+    set_objects("made", of_kind.made);
+    set_objects("left", of_kind.left);
+    set_objects("reserved", of_kind.planned);
+    set_objects("burnt", of_kind.burnt);
+    set_objects("unconfirmed", of_kind.locked);
+  }
+  const engine::Work work = engine::work_in(left, *engine::begun_parameters(manifest).material);
+  set("ands_left", "ANDs that can be evaluated with what is left", static_cast<double>(work.ands));
+  set("inputs_left", "Inputs of each party that are left", static_cast<double>(work.inputs));
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+}  // namespace
+
+std::string metrics_text(const CommandRecord& record, std::span<const storage::Inventory> stores,
+                         const std::string& version, const std::string& before) {
+  Gauges gauges;
+  gauges.set("tinyot_build_info", "1, with the version of the program", {{"version", version}}, 1);
+  add_command(gauges, record, before);
+  for (const storage::Inventory& store : stores) add_store(gauges, store);
+  return gauges.text();
+}
+
+void write_metrics_file(const std::filesystem::path& file, const CommandRecord& record,
+                        std::span<const storage::Inventory> stores, const std::string& version) {
+  const std::string text = metrics_text(record, stores, version, content_of(file));
+  // Readers of a directory of metrics look at *.prom only.
+  const std::filesystem::path partial = file.string() + "." + std::to_string(::getpid());
+  errno = 0;
+  std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
+  stream << text;
+  stream.close();
+  if (!stream || ::chmod(partial.c_str(), 0644) != 0) {
+    const std::error_code error(errno, std::generic_category());
+    std::error_code ignored;
+    std::filesystem::remove(partial, ignored);
+    throw std::filesystem::filesystem_error("cannot write", file, error);
+  }
+  std::filesystem::rename(partial, file);
+}
+
+}  // namespace tinyot::service
