@@ -34,7 +34,7 @@ void check_same(const Terms& mine, const Terms& peers) {
   const auto compare = [](const char* what, std::uint64_t ours, std::uint64_t theirs) {
     if (ours != theirs)
       throw Disagreement(std::string("the parties disagree on the ") + what +
-                         " of the job: mine is " + std::to_string(ours) + ", the peer's is " +
+                         " of the job: this party has " + std::to_string(ours) + ", the peer has " +
                          std::to_string(theirs) + "; give both parties the same command");
   };
   compare("units before the begin", mine.units_before, peers.units_before);

@@ -25,8 +25,10 @@ SecretVector<char> read_small_file(const std::string& path, Readers readers) {
   struct stat status {};
   if (!file.is_open() || ::fstat(file.get(), &status) != 0) throw refuse(std::strerror(errno));
   if (readers == Readers::OwnerOnly && (status.st_mode & 077) != 0)
-    throw UsageError("the private key in " + path +
-                     " is readable by other users; restrict it with: chmod 600 " + path);
+    throw UsageError(path +
+                     " is readable by other users, and a file with a private key must not be; "
+                     "restrict it with: chmod 600 " +
+                     path);
   SecretVector<char> text(kFileBytesMax + 1);
   std::size_t size = 0;
   while (size < text.size()) {

@@ -36,8 +36,8 @@ struct Begun {
   }
 };
 
-// The job that a connection continues or, if the store is to grow, begins. The amounts of the
-// latter depend on what is left, so this is what is made if nothing is.
+// The job that a connection continues or, in a complete store that is to grow, the most that it may
+// begin: how much is known once connected, since it depends on what is left.
 JobPlan plan_of(const PreprocessRequest& request, const Begun& begun) {
   const storage::Manifest* const manifest = begun.manifest();
   const bool grows = request.amount != Amount::Total;

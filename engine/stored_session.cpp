@@ -44,7 +44,7 @@ StoredSession::StoredSession(const RunRequest& request)
   for (const storage::Store& store : stores_) {
     if (store.manifest().me != request_.party)
       throw StoreError("the store in " + store.directory().string() + " is party " +
-                       letter(store.manifest().me) + "'s, not " + letter(request_.party));
+                       letter(store.manifest().me) + "'s, not " + letter(request_.party) + "'s");
     check_peer(store.manifest(), request_.endpoint, "the store in " + store.directory().string());
   }
   global_key_ = stores_.front().global_key();

@@ -31,8 +31,8 @@ struct Plan {
 };
 
 std::string counts_text(MaterialKind kind, std::uint64_t position, std::uint64_t confirmed) {
-  return "the position of " + std::string(name_of(kind)) + " is " + std::to_string(position) +
-         ", and was " + std::to_string(confirmed) + " before";
+  return "it has used " + std::to_string(position) + " of its " + std::string(name_of(kind)) +
+         ", and earlier " + std::to_string(confirmed);
 }
 
 // A store that was rolled back would serve material again.

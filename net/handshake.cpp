@@ -54,8 +54,8 @@ std::string quoted(const std::string& value) {
 
 void compare(const Hello& mine, const wire::Hello& peers) {
   if (peers.wire_version() != kWireVersion)
-    throw Disagreement("the parties disagree on the wire version: mine is " +
-                       std::to_string(kWireVersion) + ", the peer's " +
+    throw Disagreement("the parties disagree on the wire version: this party has " +
+                       std::to_string(kWireVersion) + ", the peer has " +
                        std::to_string(peers.wire_version()) +
                        "; run the same release on both sides");
   if (peers.party() > 1 || peers.nonce().size() != mine.nonce.size() ||
@@ -71,12 +71,13 @@ void compare(const Hello& mine, const wire::Hello& peers) {
     const Parameter& ours = mine.parameters[i];
     const auto& theirs = peers.parameters(static_cast<int>(i));
     if (ours.name != theirs.name())
-      throw Disagreement("the parties disagree on the name of a parameter: mine is " + ours.name +
-                         ", the peer's " + quoted(theirs.name()) +
+      throw Disagreement("the parties disagree on the name of a parameter: this party has " +
+                         ours.name + ", the peer has " + quoted(theirs.name()) +
                          "; run the same job and release on both sides");
     if (ours.value != theirs.value())
-      throw Disagreement("the parties disagree on " + ours.name + ": mine is " +
-                         quoted(ours.value) + ", the peer's " + quoted(theirs.value()));
+      throw Disagreement("the parties disagree on " + ours.name + ": this party has " +
+                         quoted(ours.value) + ", the peer has " + quoted(theirs.value()) +
+                         "; give both parties the same");
   }
   if (mine.parameters.size() != static_cast<std::size_t>(peers.parameters_size()))
     throw Disagreement(

@@ -87,8 +87,10 @@ Address parse_address(const std::string& text) {
   unsigned port = 0;
   const auto* end = address.port.data() + address.port.size();
   const auto [stop, error] = std::from_chars(address.port.data(), end, port);
-  if (address.host.empty() || address.port.empty() || error != std::errc() || stop != end ||
-      port > 65535)
+  const bool is_number = !address.port.empty() && stop == end;
+  if (!address.host.empty() && is_number && (error != std::errc() || port > 65535))
+    throw UsageError("the port of '" + text + "' is not within 0 to 65535");
+  if (address.host.empty() || !is_number)
     throw UsageError("'" + text +
                      "' is not an address: write HOST:PORT, for example 127.0.0.1:7766");
   return address;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -34,7 +35,7 @@ SecretText read_all(int descriptor, const std::string& name) {
     if (text.size() < size + kPart) text.resize(2 * size + kPart);
     const ssize_t count = ::read(descriptor, text.data() + size, kPart);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw UsageError("cannot read " + name);
+    if (count < 0) throw UsageError("cannot read " + name + ": " + std::strerror(errno));
     size += static_cast<std::size_t>(count);
     if (count > 0) continue;
     text.resize(size);
@@ -44,7 +45,8 @@ SecretText read_all(int descriptor, const std::string& name) {
 
 SecretText read_file(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return read_all(file.get(), path);  // which fails if it could not be opened
+  if (!file.is_open()) throw UsageError("cannot read " + path + ": " + std::strerror(errno));
+  return read_all(file.get(), path);
 }
 
 // Splits at commas and white space; empty pieces are ignored.

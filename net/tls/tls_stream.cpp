@@ -200,11 +200,11 @@ std::size_t TlsStream::decrypt_ready(std::span<std::byte> bytes) {
 bool TlsStream::accepts(const X509& certificate) noexcept {
   try {
     const Fingerprint shown = fingerprint_of(certificate);
-    const std::string of_both = "pinned " + text_of(settings_.peers) + ", presented " +
+    const std::string of_both = "expected " + text_of(settings_.peers) + ", but the peer has " +
                                 text_of(shown) + " in a certificate valid from " +
                                 dates_of(certificate);
     if (shown != settings_.peers)
-      refusal_ = "the peer's key is not the pinned one: " + of_both,
+      refusal_ = "the peer's key is not the expected one: " + of_both,
       remedy_ = Remedy::CheckPinnedKey;
     else if (!is_valid_now(certificate))
       refusal_ = "the peer's certificate is not valid now: " + of_both;
@@ -233,7 +233,7 @@ void TlsStream::fail(int error) {
   else if (error == SSL_ERROR_WANT_READ)
     failure_ = "TLS 1.3 failed: an incomplete message after the handshake";
   else if (reason >= SSL_AD_REASON_OFFSET)
-    failure_ = "the peer rejected the connection (" + text + ")" + pin_hint();
+    failure_ = "the peer rejected the connection" + pin_hint();
   else
     failure_ = "TLS 1.3 failed: " + text;
   try {
@@ -246,14 +246,14 @@ void TlsStream::fail(int error) {
 }
 
 void TlsStream::fail_cut(const ConnectionClosed& closed) {
-  failure_ = closed.what() +
-             std::string(" without close_notify (the peer failed, or the connection was cut)");
+  failure_ =
+      closed.what() + std::string(" without ending TLS: it failed, or the connection was cut");
   failure_ += pin_hint_if_no_data();
   throw NetworkError(failure_);
 }
 
 std::string TlsStream::pin_hint() const {
-  return "; it may have pinned another key: this side's is " + text_of(settings_.mine);
+  return "; it may expect another key: this party's is " + text_of(settings_.mine);
 }
 
 // A peer that has pinned another key rejects this side's after the handshake is complete here.

@@ -60,10 +60,11 @@ void expect_disagreement(const Hello& of_b, const std::vector<std::string>& part
 
 TEST(Handshake, ReportsDifferentParameterWithBothValues) {
   expect_disagreement(hello_of(Party::B, {{"profile", "nnob12"}, {"sigma", "64"}}),
-                      {"sigma", "mine is 40", "peer's 64"}, {"sigma", "mine is 64", "peer's 40"});
+                      {"sigma", "this party has 40", "the peer has 64"},
+                      {"sigma", "this party has 64", "the peer has 40"});
   expect_disagreement(hello_of(Party::B, {{"profile", ""}, {"sigma", "40"}}),
-                      {"profile", "mine is nnob12", "peer's nothing"},
-                      {"profile", "mine is nothing", "peer's nnob12"});
+                      {"profile", "this party has nnob12", "the peer has nothing"},
+                      {"profile", "this party has nothing", "the peer has nnob12"});
 }
 
 TEST(Handshake, ReportsDifferentParameterNames) {
@@ -113,8 +114,8 @@ TEST(Handshake, AcceptsHandWrittenHello) {
 TEST(Handshake, ReportsDifferentVersionWithBothValues) {
   const std::string message = reaction_to<Disagreement>(protobuf_hello(kWireVersion + 6, 1, 32, 0));
   expect_contains(message, "wire version");
-  expect_contains(message, "mine is " + std::to_string(kWireVersion));
-  expect_contains(message, "peer's " + std::to_string(kWireVersion + 6));
+  expect_contains(message, "this party has " + std::to_string(kWireVersion));
+  expect_contains(message, "the peer has " + std::to_string(kWireVersion + 6));
 }
 
 TEST(Handshake, RejectsMalformedHello) {

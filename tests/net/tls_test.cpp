@@ -77,8 +77,8 @@ TEST(Tls, ListenerRejectsAnotherKey) {
                    TlsAdmission(other_identity(), identity_of(Side::Listens).fingerprint()));
   ASSERT_EQ(both.log.size(), 1u);
   for (const std::string& text : {both.log[0], both.of_listener}) {
-    expect_contains(text, "pinned " + text_of(identity_of(Side::Connects).fingerprint()));
-    expect_contains(text, "presented " + text_of(other_identity().fingerprint()));
+    expect_contains(text, "expected " + text_of(identity_of(Side::Connects).fingerprint()));
+    expect_contains(text, "the peer has " + text_of(other_identity().fingerprint()));
     expect_contains(text, other_identity().dates());
   }
   expect_contains(both.of_listener, "no peer connected");
@@ -91,8 +91,9 @@ TEST(Tls, ConnectorRejectsAnotherKey) {
   const Connected both =
       connect_both(TlsAdmission(other_identity(), identity_of(Side::Connects).fingerprint()),
                    tls_of(Side::Connects));
-  expect_contains(both.of_connector, "pinned " + text_of(identity_of(Side::Listens).fingerprint()));
-  expect_contains(both.of_connector, "presented " + text_of(other_identity().fingerprint()));
+  expect_contains(both.of_connector,
+                  "expected " + text_of(identity_of(Side::Listens).fingerprint()));
+  expect_contains(both.of_connector, "the peer has " + text_of(other_identity().fingerprint()));
   expect_contains(both.of_connector, other_identity().dates());
   EXPECT_EQ(both.remedy_of_connector, Remedy::CheckPinnedKey);
   expect_contains(both.of_listener, "no peer connected");
@@ -109,7 +110,7 @@ TEST(Tls, ComparesEveryByteOfThePin) {
     expect_contains(connect_both(listener, tls_of(Side::Connects)).of_listener,
                     "no peer connected");
     expect_contains(connect_both(tls_of(Side::Listens), connector).of_connector,
-                    "pinned " + text_of(near_listener));
+                    "expected " + text_of(near_listener));
   }
 }
 
@@ -303,7 +304,7 @@ TEST(Tls, ReportsEndWithoutCloseNotify) {
   relay.drop();
   for (ByteStream* stream : {a.get(), b.get()}) {
     const std::string message = message_of<NetworkError>([&] { stream->read(received); });
-    expect_contains(message, "closed the connection without close_notify");
+    expect_contains(message, "closed the connection without ending TLS");
     message_of<NetworkError>([&] { stream->read(received); });
   }
 }

@@ -144,8 +144,8 @@ TEST_F(CircuitTest, RunsTruthTableFile) {
   const Arguments run = {"--circuit", circuit_file("lt16.lps"), "--input"};
   const BothEnded ended =
       both("run", run + Arguments{"0=1"} + kBundles, run + Arguments{"1=1", "--bundles", "15,17"});
-  EXPECT_TRUE(ended_with(ended.a, 6, "circuit: mine is lt16 "));
-  EXPECT_TRUE(ended_with(ended.b, 6, "circuit: mine is lt16 "));
+  EXPECT_TRUE(ended_with(ended.a, 6, "circuit: this party has lt16 "));
+  EXPECT_TRUE(ended_with(ended.b, 6, "circuit: this party has lt16 "));
 }
 
 // Two input bits; the outputs are their XOR and their AND.

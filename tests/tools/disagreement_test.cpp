@@ -10,8 +10,10 @@ class DisagreementTest : public CommandTest {
   // Expects both parties to report A's value and B's value.
   static void expect_disagreement(const BothEnded& ended, const std::string& what,
                                   const std::string& of_a, const std::string& of_b) {
-    EXPECT_TRUE(ended_with(ended.a, 6, what + ": mine is " + of_a + ", the peer's " + of_b));
-    EXPECT_TRUE(ended_with(ended.b, 6, what + ": mine is " + of_b + ", the peer's " + of_a));
+    EXPECT_TRUE(
+        ended_with(ended.a, 6, what + ": this party has " + of_a + ", the peer has " + of_b));
+    EXPECT_TRUE(
+        ended_with(ended.b, 6, what + ": this party has " + of_b + ", the peer has " + of_a));
   }
 };
 
@@ -71,7 +73,7 @@ TEST_F(DisagreementTest, OnRunParameters) {
 
   BothEnded ended = both("run", a, {"--circuit", sub, "--input", "1=1"});
   for (const Ended& each : {ended.a, ended.b}) {
-    EXPECT_TRUE(ended_with(each, 6, "circuit: mine is "));
+    EXPECT_TRUE(ended_with(each, 6, "circuit: this party has "));
     EXPECT_TRUE(ended_with(each, 6, "adder64"));
     EXPECT_TRUE(ended_with(each, 6, "sub64"));
   }
@@ -81,8 +83,8 @@ TEST_F(DisagreementTest, OnRunParameters) {
   std::filesystem::create_directory(path("other"));
   write_file(path("other/adder64.txt"), text);
   ended = both("run", a, {"--circuit", path("other/adder64.txt"), "--input", "1=1"});
-  EXPECT_TRUE(ended_with(ended.a, 6, "circuit: mine is adder64 "));
-  EXPECT_TRUE(ended_with(ended.b, 6, "circuit: mine is adder64 "));
+  EXPECT_TRUE(ended_with(ended.a, 6, "circuit: this party has adder64 "));
+  EXPECT_TRUE(ended_with(ended.b, 6, "circuit: this party has adder64 "));
   ended = both("run", a + Arguments{"--to", "A"}, b);
   EXPECT_TRUE(ended_with(ended.a, 6, "outputs to A"));
   EXPECT_TRUE(ended_with(ended.b, 6, "outputs to A"));

@@ -193,11 +193,12 @@ TEST_F(GrowthTest, PartiesDisagree) {
     EXPECT_TRUE(ended_with(ended.b, 6, "the parties disagree on " + on));
     EXPECT_EQ(store_info('A')["state"], "complete");
   };
-  expect_disagreement({"--add", "1000"}, {"--add", "2000"}, "ands: mine is ");
-  expect_disagreement({"--add", "1000"}, {"--until-left", "1000"}, "ands: mine is ");
-  expect_disagreement({"--add", "1000"}, {"--add", "1000", "--inputs", "3"}, "inputs: mine is ");
+  expect_disagreement({"--add", "1000"}, {"--add", "2000"}, "ands: this party has ");
+  expect_disagreement({"--add", "1000"}, {"--until-left", "1000"}, "ands: this party has ");
+  expect_disagreement({"--add", "1000"}, {"--add", "1000", "--inputs", "3"},
+                      "inputs: this party has ");
   expect_disagreement({"--add", "2^11"}, {"--add", "2^11", "--unit", "2^10"},
-                      "the unit of the job: mine is ");
+                      "the unit of the job: this party has ");
   grow({"--add", "1000"});
 }
 

@@ -248,15 +248,15 @@ TEST_F(KeysTest, RejectsAnotherKeyNamingBothFingerprints) {
   // B pins another key and rejects A, which continues to listen.
   BothEnded ended = both("preprocess", quick + keys('a', 'b'), quick + keys('b', 'c'));
   EXPECT_TRUE(ended_with(ended.b, 3,
-                         "pinned " + fingerprints_['c'] + ", presented " + fingerprints_['a'] +
-                             " in a certificate valid from "));
+                         "expected " + fingerprints_['c'] + ", but the peer has " +
+                             fingerprints_['a'] + " in a certificate valid from "));
   EXPECT_TRUE(ended_with(ended.b, 3, "; check --peer-key\n"));
   EXPECT_TRUE(ended_with(ended.a, 3, "no peer connected"));
   // A pins another key.
   ended = both("preprocess", quick + keys('a', 'c'), quick + keys('b', 'a'));
   EXPECT_TRUE(ended_with(ended.a, 3,
-                         "pinned " + fingerprints_['c'] + ", presented " + fingerprints_['b'] +
-                             " in a certificate valid from "));
+                         "expected " + fingerprints_['c'] + ", but the peer has " +
+                             fingerprints_['b'] + " in a certificate valid from "));
   EXPECT_TRUE(ended_with(ended.a, 3, "; check --peer-key\n"));
   EXPECT_TRUE(ended_with(ended.b, 3, fingerprints_['b']));
   for (const Ended& each : {ended.a, ended.b}) EXPECT_EQ(each.err.find("BEGIN"), std::string::npos);
@@ -288,7 +288,7 @@ TEST_F(KeysTest, AdmitsThePeerAmongUnauthenticatedOnes) {
   EXPECT_TRUE(ended_with(b, 0));
   const Ended of_a = a.end();
   EXPECT_TRUE(ended_with(of_a, 0, "does not use TLS"));
-  EXPECT_TRUE(ended_with(of_a, 0, "presented " + fingerprints_['c']));
+  EXPECT_TRUE(ended_with(of_a, 0, "the peer has " + fingerprints_['c']));
   EXPECT_TRUE(ended_with(of_a, 0, "closed the connection"));
 }
 

@@ -85,8 +85,8 @@ TEST_F(LiveTest, BothPartiesMustRunLive) {
   const Arguments circuit = {"--circuit", "millionaires"};
   Process a(TINYOT_BINARY, live('A', circuit + Arguments{"--input", "a=5"})),
       b(TINYOT_BINARY, as('B', "run", circuit + Arguments{"--input", "b=6"}));
-  EXPECT_TRUE(ended_with(a.end(), 6, "command: mine is live run, the peer's run"));
-  EXPECT_TRUE(ended_with(b.end(), 6, "command: mine is run, the peer's live run"));
+  EXPECT_TRUE(ended_with(a.end(), 6, "command: this party has live run, the peer has run"));
+  EXPECT_TRUE(ended_with(b.end(), 6, "command: this party has run, the peer has live run"));
 }
 
 TEST_F(LiveTest, RejectsUnsuitableOptions) {
@@ -106,10 +106,10 @@ TEST_F(LiveTest, ComparesMaterialAndWindow) {
                   a = circuit + Arguments{"--input", "a=5"},
                   b = circuit + Arguments{"--input", "b=6"};
   const BothEnded profile = run_live(a + kLiveFast, b + kFewColumns);
-  EXPECT_TRUE(ended_with(profile.a, 6, "profile: mine is fast, the peer's nnob12"));
-  EXPECT_TRUE(ended_with(profile.b, 6, "profile: mine is nnob12, the peer's fast"));
+  EXPECT_TRUE(ended_with(profile.a, 6, "profile: this party has fast, the peer has nnob12"));
+  EXPECT_TRUE(ended_with(profile.b, 6, "profile: this party has nnob12, the peer has fast"));
   const BothEnded window = run_live(a + kLiveFast, b + kLiveFast + Arguments{"--window", "77"});
-  EXPECT_TRUE(ended_with(window.a, 6, "window: mine is 1048576, the peer's 77"));
+  EXPECT_TRUE(ended_with(window.a, 6, "window: this party has 1048576, the peer has 77"));
 }
 
 // Waits until a process has the threads that make and read material, which start once the parties

@@ -86,7 +86,7 @@ TEST_F(RefusalTest, UnknownMissingOrMalformedOptions) {
        {{"preprocess", "--ands", "2^10", "--store", path("x"), "--party", "A", "--listen",
          "127.0.0.1:99999"},
         2,
-        "HOST:PORT"},
+        "the port of '127.0.0.1:99999' is not within 0 to 65535"},
        {as('A', "preprocess", {"--ands", "2^10", "--connect-timeout", "0"}), 2,
         "--connect-timeout"},
        {as('A', "run", {}), 2, "--circuit is missing"}});
@@ -230,25 +230,24 @@ TEST_F(RefusalTest, MissingForeignOrExistingStores) {
     write_file(path(name), random_hex(20000));
     ASSERT_EQ(::chmod(path(name).c_str(), 0600), 0);
   }
-  expect_refusals({{{"store", "info", path("none")}, 5, "no store in " + path("none")},
-                   {{"store", "info", path("notes")}, 5, path("notes")},
-                   {{"store", "info", path("notes/diary.txt")}, 5, "no store in"},
-                   {{"store", "info", path("noise")}, 5, path("noise")},
-                   {{"store", "info"}, 2, "--store is missing"},
-                   {as('A', "preprocess", {"--ands", "2^10"}), 5,
-                    path("A") + " already holds a store; continue it, or choose another directory; "
-                                "to continue, use tinyot preprocess with --resume\n"},
-                   {as('B', "preprocess", Arguments{"--ands", "2^11", "--resume"} + kFewColumns), 5,
-                    "begun with ands 1024, not 2048; use the same value, or begin a new one; a "
-                    "complete store gets more with tinyot preprocess --add N or --until-left N\n"},
-                   {as('B', "preprocess",
-                       {"--ands", "2^10", "--resume", "--labit-columns", "theorem"}),
-                    5,
-                    "begun with labit-columns experiment, not theorem; use the same value, or "
-                    "begin a new one\n"},
-                   {as('B', "preprocess",
-                       Arguments{"--ands", "2^10", "--resume", "--sigma", "64"} + kFewColumns),
-                    5, "begun with sigma 40, not 64; use the same value, or begin a new one\n"}});
+  expect_refusals(
+      {{{"store", "info", path("none")}, 5, "no store in " + path("none")},
+       {{"store", "info", path("notes")}, 5, path("notes")},
+       {{"store", "info", path("notes/diary.txt")}, 5, "no store in"},
+       {{"store", "info", path("noise")}, 5, path("noise")},
+       {{"store", "info"}, 2, "--store is missing"},
+       {as('A', "preprocess", {"--ands", "2^10"}), 5,
+        path("A") + " already holds a store; continue it, or choose another directory; "
+                    "to continue, use tinyot preprocess with --resume\n"},
+       {as('B', "preprocess", Arguments{"--ands", "2^11", "--resume"} + kFewColumns), 5,
+        "begun with ands 1024, not 2048; use the same value, or begin a new one; a "
+        "complete store gets more with tinyot preprocess --add N or --until-left N\n"},
+       {as('B', "preprocess", {"--ands", "2^10", "--resume", "--labit-columns", "theorem"}), 5,
+        "begun with labit-columns experiment, not theorem; use the same value, or "
+        "begin a new one\n"},
+       {as('B', "preprocess",
+           Arguments{"--ands", "2^10", "--resume", "--sigma", "64"} + kFewColumns),
+        5, "begun with sigma 40, not 64; use the same value, or begin a new one\n"}});
   std::filesystem::rename(path("A"), path("a")), std::filesystem::rename(path("B"), path("A"));
   expect_refusals({{as('A', "run", value), 5, "party B's"}});
   std::filesystem::remove_all(path("A"));
