@@ -177,9 +177,10 @@ JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, s
                          std::uint64_t threads, const net::LinkShape& link) {
   const auto plans = params.plan(ands);
   JobEstimate job;
+  job.paper_bound_bits = job.exact_bound_bits = std::numeric_limits<double>::infinity();
+  if (plans.empty()) return job;
   job.base_ots = params.profile() == Profile::Fast ? kKappa : params.columns_made();
   job.bytes_sent = set_up_bytes(params, plans.size());
-  job.paper_bound_bits = job.exact_bound_bits = std::numeric_limits<double>::infinity();
   std::uint64_t first = 0, memory = 0;
   for (const UnitPlan& plan : plans) {
     const UnitEstimate unit =

@@ -29,6 +29,7 @@ struct JobEstimate {
   double paper_bound_bits = 0;  // least over the units
   double exact_bound_bits = 0;
 };
+// Without ANDs, nothing is made and no bound applies.
 JobEstimate estimate_job(const SecurityParameters& params, std::uint64_t ands, std::uint64_t inputs,
                          std::uint64_t threads, const net::LinkShape& link = {});
 

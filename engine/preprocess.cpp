@@ -159,14 +159,13 @@ void PreprocessRun::plan_next_job(const StoreStatuses& statuses) {
   begin_next_job(*session_, *store_, plan_);
 }
 
-// Inside the session: a peer that deviates revokes it.
+// Inside the session: a peer that deviates revokes it. Both parties lack the same units.
 void PreprocessRun::connect_workers() {
   const CancelsWaits guard(cancel_, *channel_);
   latency_ = latency_of(*channel_);
   waiting_ = waiting_workers(plan_.params, plan_.work.ands, request_.threads, latency_);
   for (std::uint64_t worker = 1; worker < request_.threads + waiting_; ++worker)
     more_channels_.push_back(connector_->open_worker(ids_, request_.party, worker));
-  connector_.reset();
 }
 
 void PreprocessRun::begin_session(const storage::Manifest& manifest, const Delta& global_key) {
@@ -352,7 +351,8 @@ PreprocessResult PreprocessRun::run() {
     within_session(std::span(&*store_, 1), *channel_, [&] {
       unless_cancelled(cancel_, [this] {
         agree_on_job();
-        connect_workers();
+        if (!still_to_make().empty()) connect_workers();
+        connector_.reset();
       });
       start = std::chrono::steady_clock::now();
       make_units();

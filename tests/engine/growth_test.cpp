@@ -213,7 +213,9 @@ TEST_F(Jobs, JobThatOnlyOnePartyHasIsForgotten) {
     EXPECT_EQ(manifest_of(party).state, SessionState::Complete);
     EXPECT_EQ(manifest_of(party).units_requested, 1u);
     EXPECT_EQ(manifest_of(party).ands_requested, kUnit);
-    EXPECT_TRUE(JobPlan(last_job(request_of(0), manifest_of(party))).units.empty());
+    const JobPlan forgotten(last_job(request_of(0), manifest_of(party)));
+    EXPECT_TRUE(forgotten.units.empty());
+    EXPECT_EQ(forgotten.estimate.units, 0u);
   }
   // and does not stand in the way of the next one
   begin_at(Party::A, 3 * kUnit);
