@@ -147,9 +147,9 @@ void PreprocessRun::agree_on_job() {
 void PreprocessRun::plan_next_job(const StoreStatuses& statuses) {
   PreprocessRequest next = planned(request_);
   if (request_.amount == Amount::Left) {
-    const JobPlan most(next);
+    const SecurityParameters params = SecurityParameters::make(next.parameters);
     const Work work = lacking({request_.ands, request_.inputs}, left_at_both(*store_, statuses),
-                              most.params.material(), most.params.unit());
+                              params.material(), params.unit());
     next.ands = work.ands;
     next.inputs = work.inputs;
   }

@@ -77,10 +77,11 @@ void add_store(Gauges& gauges, const storage::Inventory& store) {
   set("bytes", "Bytes of the store's files", static_cast<double>(store.store_bytes));
   set("units_outstanding", "Units that were broken off or are being made",
       static_cast<double>(store.attempts.outstanding));
-  const double limit =
-      as_double(SecurityParameters::make(engine::begun_parameters(manifest)).risk_limit());
+  ParameterRequest request = engine::begun_parameters(manifest);
+  request.weak_allowed = true;
+  const SecurityParameters params = SecurityParameters::make(request);
   set("budget_spent_ratio", "Part of the session's sigma that outstanding units have spent",
-      as_double(store.attempts.risk) / limit);
+      as_double(store.attempts.risk) / as_double(params.risk_limit()));
   MaterialCounts left;
   for (const MaterialKind kind : kAllMaterialKinds) {
     const storage::KindInventory& of_kind = store.of(kind);
@@ -96,7 +97,7 @@ void add_store(Gauges& gauges, const storage::Inventory& store) {
     set_objects("burnt", of_kind.burnt);
     set_objects("unconfirmed", of_kind.locked);
   }
-  const engine::Work work = engine::work_in(left, *engine::begun_parameters(manifest).material);
+  const engine::Work work = engine::work_in(left, params.material());
   set("ands_left", "ANDs that can be evaluated with what is left", static_cast<double>(work.ands));
   set("inputs_left", "Inputs of each party that are left", static_cast<double>(work.inputs));
 }

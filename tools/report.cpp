@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/parameters.h"
+#include "engine/plan.h"
 #include "net/handshake.h"
 #include "tinyot/version.h"
 #include "tools/memory_use.h"
@@ -57,13 +58,8 @@ void add_security(Json& report, const storage::Manifest& manifest) {
 
 void add_units(Json& report, const storage::Manifest& manifest,
                const storage::AttemptTotals& attempts) {
-  ParameterRequest request{
-      .profile = manifest.profile == name_of(Profile::Fast) ? Profile::Fast : Profile::Nnob12,
-      .sigma = manifest.sigma,
-      .unit = manifest.unit,
-      .bucket = manifest.bucket,
-      .weak_allowed = true,
-      .shards = manifest.shards};
+  ParameterRequest request = engine::begun_parameters(manifest);
+  request.weak_allowed = true;
   const SecurityParameters params = SecurityParameters::make(request);
   report["units"] = Json::array();
   for (const auto& [plan, count] : attempts.units)

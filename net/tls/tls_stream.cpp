@@ -247,7 +247,7 @@ void TlsStream::fail(int error) {
 
 void TlsStream::fail_cut(const ConnectionClosed& closed) {
   failure_ =
-      closed.what() + std::string(" without ending TLS: it failed, or the connection was cut");
+      closed.what() + std::string(" without close_notify: it failed, or the connection was cut");
   failure_ += pin_hint_if_no_data();
   throw NetworkError(failure_);
 }

@@ -304,7 +304,7 @@ TEST(Tls, ReportsEndWithoutCloseNotify) {
   relay.drop();
   for (ByteStream* stream : {a.get(), b.get()}) {
     const std::string message = message_of<NetworkError>([&] { stream->read(received); });
-    expect_contains(message, "closed the connection without ending TLS");
+    expect_contains(message, "closed the connection without close_notify");
     message_of<NetworkError>([&] { stream->read(received); });
   }
 }

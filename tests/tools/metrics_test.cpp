@@ -73,6 +73,13 @@ TEST_F(MetricsTest, FailureKeepsTimeOfLastSuccess) {
   EXPECT_EQ(value_of('A', "tinyot_store_ands_left"), 0);
 }
 
+TEST_F(MetricsTest, ReportsStoresOfWeakParameters) {
+  const Arguments weak = {"--profile", "fast", "--ands", "1024", "--bucket", "2", "--allow-weak"};
+  const BothEnded made = both("preprocess", weak + file_of('A'), weak);
+  for (const Ended& each : {made.a, made.b}) ASSERT_TRUE(ended_with(each, 0));
+  EXPECT_EQ(value_of('A', "tinyot_store_ands_left"), 1024);
+}
+
 TEST_F(MetricsTest, DirectoryMustBeWritable) {
   const Arguments job = {"--profile", "fast", "--ands", "1000"};
   const Ended ended =
