@@ -94,14 +94,29 @@ std::optional<LoadedCircuit> LoadedCircuit::generated(const std::string& name, s
 LoadedCircuit LoadedCircuit::from_file(const std::string& path,
                                        const circuit::CircuitFileOptions& options,
                                        std::size_t lanes) {
-  const auto text = circuit::open_text_file(path);
-  auto circuit = circuit::read_circuit(text, std::filesystem::path(path).stem().string(), options);
-  std::string fingerprint = circuit->info().name + " " + digest_of(*text) + " inputs";
+  return read(circuit::open_text_file(path), std::filesystem::path(path).stem().string(), options,
+              lanes);
+}
+
+LoadedCircuit LoadedCircuit::from_text(std::string text, const std::string& name,
+                                       const circuit::CircuitFileOptions& options,
+                                       std::size_t lanes) {
+  return read(circuit::text_in_memory(name, std::move(text)), name, options, lanes);
+}
+
+LoadedCircuit LoadedCircuit::read(const std::shared_ptr<const circuit::TextSource>& text,
+                                  const std::string& name,
+                                  const circuit::CircuitFileOptions& options, std::size_t lanes) {
+  auto circuit = circuit::read_circuit(text, name, options);
+  const std::string digest = digest_of(*text);
+  std::string fingerprint = circuit->info().name + " " + digest + " inputs";
   for (const circuit::InputBundle& bundle : circuit->info().inputs)
     fingerprint += std::string(" ") + letter(*bundle.owner) + std::to_string(bundle.bits);
   fingerprint += " outputs to " + std::string(name_of(options.other_receivers));
   const auto cost = circuit::cost_within(*circuit, kSmallGates);
-  return LoadedCircuit(std::move(circuit), std::move(fingerprint), lanes, cost);
+  LoadedCircuit loaded(std::move(circuit), std::move(fingerprint), lanes, cost);
+  loaded.digest_ = digest;
+  return loaded;
 }
 
 LoadedCircuit LoadedCircuit::borrowed(const circuit::Circuit& circuit, std::size_t lanes) {

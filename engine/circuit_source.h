@@ -21,6 +21,9 @@ class LoadedCircuit {
   // do not apply.
   static LoadedCircuit from_file(const std::string& path,
                                  const circuit::CircuitFileOptions& options, std::size_t lanes);
+  // The same for the content of a file; `name` is the file's without its extension.
+  static LoadedCircuit from_text(std::string text, const std::string& name,
+                                 const circuit::CircuitFileOptions& options, std::size_t lanes);
   // A circuit of the caller's, which outlives this object. It is counted at once, whatever its
   // size, as all its gates are read for the fingerprint.
   static LoadedCircuit borrowed(const circuit::Circuit& circuit, std::size_t lanes);
@@ -43,13 +46,18 @@ class LoadedCircuit {
   // inputs, and the receivers; for a circuit of the caller's a digest of its inputs, outputs and
   // gates.
   const std::string& fingerprint() const { return fingerprint_; }
+  // Of a file's bytes; empty for other circuits.
+  const std::string& digest() const { return digest_; }
 
  private:
+  static LoadedCircuit read(const std::shared_ptr<const circuit::TextSource>& text,
+                            const std::string& name, const circuit::CircuitFileOptions& options,
+                            std::size_t lanes);
   LoadedCircuit(std::shared_ptr<const circuit::Circuit> circuit, std::string fingerprint,
                 std::size_t lanes, std::optional<circuit::CircuitCost> cost);
 
   std::shared_ptr<const circuit::Circuit> circuit_;
-  std::string fingerprint_;
+  std::string fingerprint_, digest_;
   std::size_t lanes_;
   mutable std::optional<circuit::CircuitCost> cost_;
 };

@@ -34,7 +34,7 @@ std::string Evaluator::connection() const { return short_name(state_->stored.con
 std::uint64_t Evaluator::runs() const { return state_->runs; }
 
 RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues& inputs,
-                         const std::vector<Shared>& shared) {
+                         const std::vector<Shared>& shared, const std::string& job) {
   require(!state_->has_failed, "the connection has ended with an error");
   state_->has_failed = true;  // until this call succeeds
   const RunPlan plan(state_->request, circuit);
@@ -42,6 +42,7 @@ RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues
   stored.require_material(plan.material(stored.form(), plan.ands()));
   circuit::CircuitRounds rounds = plan.rounds();
   std::vector<net::Parameter> parameters = plan.parameters();
+  if (!job.empty()) parameters.push_back({"job", job});
   online::SharedInputs values;
   for (std::size_t i = 0; i < shared.size(); ++i) {
     values.push_back(shared[i].value);

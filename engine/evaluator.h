@@ -27,11 +27,12 @@ class Evaluator {
 
   // Role: both. As run(); `shared` has an entry for each input bundle, null for those with an
   // owner. The phases of the report are those of the whole connection so far.
+  // `job` names what the result is for, if the parties have agreed on a name.
   // Wire: 1 message each way, then as a run.
-  // Fails: Disagreement if the parties request different circuits, lanes or shared values; else as
-  // run(). After a failure every call fails.
+  // Fails: Disagreement if the parties request different circuits, lanes, shared values or jobs;
+  // else as run(). After a failure every call fails.
   RunReport run(const LoadedCircuit& circuit, const online::InputValues& inputs,
-                const std::vector<Shared>& shared);
+                const std::vector<Shared>& shared, const std::string& job = {});
 
   // The name of the connection, and the number of circuits evaluated over it.
   std::string connection() const;

@@ -153,6 +153,8 @@ storage::AttemptTotals units_of(std::span<const offline::UnitRequest> requests) 
   return totals;
 }
 
+std::uint64_t default_inputs(std::uint64_t ands) { return 1024 + ands / 16; }
+
 Work work_of(std::span<const offline::UnitRequest> requests) {
   Work work;
   for (const offline::UnitRequest& request : requests) {

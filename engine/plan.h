@@ -45,6 +45,8 @@ struct Work {
   std::uint64_t ands = 0, inputs = 0;
 };
 Work work_of(std::span<const offline::UnitRequest> requests);
+// Inputs of each party that are made with these ANDs unless another number is given.
+std::uint64_t default_inputs(std::uint64_t ands);
 
 // A planned job and what follows from it.
 struct JobPlan {

@@ -11,10 +11,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "base/error.h"
-#include "engine/connection.h"
-#include "engine/growth.h"
-#include "engine/plan.h"
+#include "service/store_metrics.h"
 
 namespace tinyot::service {
 namespace {
@@ -59,49 +56,6 @@ void add_command(Gauges& gauges, const CommandRecord& record, const std::string&
       record.exit_status == 0 ? record.end_s : value_in(before, kSuccessTime, record.command));
 }
 
-void add_store(Gauges& gauges, const storage::Inventory& store) {
-  const storage::Manifest& manifest = store.manifest;
-  const Labels labels = {{"session", short_name(engine::session_id_of(manifest))},
-                         {"party", std::string(1, letter(manifest.me))},
-                         {"shard", std::to_string(manifest.shard)}};
-  const auto set = [&](const std::string& name, const std::string& help, double value,
-                       const Labels& more = {}) {
-    Labels all = labels;
-    all.insert(more.begin(), more.end());
-    gauges.set("tinyot_store_" + name, help, all, value);
-  };
-  set("complete", "1 if the store has all material that was asked for",
-      manifest.state == storage::SessionState::Complete);
-  set("revoked", "1 if the session is revoked or retired",
-      manifest.state == storage::SessionState::Revoked);
-  set("bytes", "Bytes of the store's files", static_cast<double>(store.store_bytes));
-  set("units_outstanding", "Units that were broken off or are being made",
-      static_cast<double>(store.attempts.outstanding));
-  ParameterRequest request = engine::begun_parameters(manifest);
-  request.weak_allowed = true;
-  const SecurityParameters params = SecurityParameters::make(request);
-  set("budget_spent_ratio", "Part of the session's sigma that outstanding units have spent",
-      as_double(store.attempts.risk) / as_double(params.risk_limit()));
-  MaterialCounts left;
-  for (const MaterialKind kind : kAllMaterialKinds) {
-    const storage::KindInventory& of_kind = store.of(kind);
-    left[kind] = of_kind.left;
-    if (of_kind.made == 0) continue;
-    const auto set_objects = [&](const char* state, std::uint64_t count) {
-      set("objects", "Objects of material by kind and state", static_cast<double>(count),
-          {{"kind", std::string(name_of(kind))}, {"state", state}});
-    };
-    set_objects("made", of_kind.made);
-    set_objects("left", of_kind.left);
-    set_objects("reserved", of_kind.planned);
-    set_objects("burnt", of_kind.burnt);
-    set_objects("unconfirmed", of_kind.locked);
-  }
-  const engine::Work work = engine::work_in(left, params.material());
-  set("ands_left", "ANDs that can be evaluated with what is left", static_cast<double>(work.ands));
-  set("inputs_left", "Inputs of each party that are left", static_cast<double>(work.inputs));
-}
-
 std::string content_of(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -114,7 +68,10 @@ std::string metrics_text(const CommandRecord& record, std::span<const storage::I
   Gauges gauges;
   gauges.set("tinyot_build_info", "1, with the version of the program", {{"version", version}}, 1);
   add_command(gauges, record, before);
-  for (const storage::Inventory& store : stores) add_store(gauges, store);
+  for (const storage::Inventory& store : stores)
+    add_store_metrics(store, {},
+                      [&](const std::string& name, const std::string& help, const Labels& labels,
+                          double value) { gauges.set(name, help, labels, value); });
   return gauges.text();
 }
 

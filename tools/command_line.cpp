@@ -105,13 +105,16 @@ CommandLine::CommandLine(std::string name, std::string usage, std::string exampl
     : name_(std::move(name)), usage_(std::move(usage)), example_(std::move(example)) {}
 
 bool CommandLine::parse(const Arguments& arguments) {
+  // A subcommand may have a configuration of its own.
+  const bool takes_file = std::ranges::find(options_, "config", &Option::name) == options_.end();
   options_.group("General")
       .flag("help", "print the usual options")
-      .flag("help-all", "print all options")
-      .value("config",
-             "FILE of further options: lines such as sigma = 64, in sections such as "
-             "[preprocess] for one subcommand")
-      .value("format", "text, or json: one object on stdout", "text")
+      .flag("help-all", "print all options");
+  if (takes_file)
+    options_.value("config",
+                   "FILE of further options: lines such as sigma = 64, in sections such as "
+                   "[preprocess] for one subcommand");
+  options_.value("format", "text, or json: one object on stdout", "text")
       .flag("quiet", "no progress and no log lines");
   take_arguments(arguments);
   if (has("help") || has("help-all")) {
@@ -119,7 +122,7 @@ bool CommandLine::parse(const Arguments& arguments) {
     return false;
   }
   take_environment();
-  if (has("config")) take_file(text("config"));
+  if (takes_file && has("config")) take_file(text("config"));
   take_defaults();
   check_required();
   return true;

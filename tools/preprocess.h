@@ -22,7 +22,6 @@ struct PreprocessJob : engine::PreprocessRequest {
 // the profile's default.
 void add_parameter_options(Options& options);
 void add_preprocess_options(Options& options);
-std::uint64_t default_inputs(std::uint64_t ands);
 // `begun` has the values of parameters that are not given.
 ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun = nullptr);
 // Fails: UsageError naming the first of the parameters' options that is given.

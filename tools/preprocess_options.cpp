@@ -34,8 +34,6 @@ void refuse_option_of_another_profile(const CommandLine& line, Profile profile) 
 
 }  // namespace
 
-std::uint64_t default_inputs(std::uint64_t ands) { return 1024 + ands / 16; }
-
 ParameterRequest parameters_from(const CommandLine& line, const storage::Manifest* begun) {
   const auto is_set = [&](const std::string& name) {
     return begun != nullptr ? line.given(name) : line.has(name);
@@ -137,7 +135,7 @@ PreprocessJob preprocess_job_from(const CommandLine& line,
     throw UsageError(std::string(line.has("ands") ? "--ands" : "the number of ANDs") +
                      " is out of range: 1 to 2^40");
   job.inputs =
-      line.optional_size("inputs").value_or(wanted ? wanted->inputs : default_inputs(job.ands));
+      line.optional_size("inputs").value_or(wanted ? wanted->inputs : engine::default_inputs(job.ands));
   if (job.inputs > kAndsMax) throw UsageError("--inputs is out of range: 0 to 2^40");
   job.threads = line.size("threads");
   if (job.threads < 1 || job.threads > offline::Preprocessor::kWorkersMax)

@@ -16,6 +16,7 @@
 #include "tools/report_command.h"
 #include "tools/run.h"
 #include "tools/selftest.h"
+#include "tools/serve.h"
 #include "tools/signals.h"
 #include "tools/store_command.h"
 #include "tools/suggestion.h"
@@ -42,6 +43,7 @@ constexpr Subcommand kSubcommands[] = {
      keygen_command},
     {"preprocess", "make material with the peer and store it", preprocess_command},
     {"run", "evaluate a circuit with the peer on stored material", run_command},
+    {"serve", "a party's daemon: jobs of clients, and the material for them", serve_command},
     {"local", "preprocess or run, both parties as two processes on this machine", nullptr,
      "tinyot local preprocess --store trial --ands 2^18"},
     {"local preprocess", "make material and store it, for both parties", local_preprocess},

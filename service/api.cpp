@@ -1,0 +1,333 @@
+#include "service/api.h"
+
+#include <grpcpp/grpcpp.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.h"
+#include "service/submission.h"
+#include "tinyot/v1/party.grpc.pb.h"
+
+namespace tinyot::service {
+namespace {
+
+constexpr std::chrono::milliseconds kStopTime{2000}, kLookInterval{200};
+constexpr std::size_t kPartBytes = std::size_t{1} << 20;
+constexpr int kThreadsMax = 1024;
+
+v1::ErrorClass class_of(ErrorClass error_class) {
+  switch (error_class) {
+    case ErrorClass::Usage:
+      return v1::USAGE;
+    case ErrorClass::Network:
+      return v1::NETWORK;
+    case ErrorClass::PeerCheated:
+      return v1::PEER_CHEATED;
+    case ErrorClass::Store:
+      return v1::STORE;
+    case ErrorClass::Disagreement:
+      return v1::DISAGREEMENT;
+    case ErrorClass::Other:
+    case ErrorClass::Cancelled:
+      break;
+  }
+  return v1::INTERNAL;
+}
+
+grpc::Status failure(grpc::StatusCode code, ErrorClass error_class, const std::string& message) {
+  v1::Error error;
+  error.set_error_class(class_of(error_class));
+  error.set_message(message);
+  return {code, message, error.SerializeAsString()};
+}
+
+grpc::Status no_job(const std::string& id) {
+  return failure(grpc::StatusCode::NOT_FOUND, ErrorClass::Usage, "there is no job '" + id + "'");
+}
+
+v1::State state_of(JobState state) {
+  switch (state) {
+    case JobState::WaitingForPeer:
+      return v1::WAITING_FOR_PEER;
+    case JobState::Queued:
+      return v1::QUEUED;
+    case JobState::Running:
+      return v1::RUNNING;
+    case JobState::Done:
+      return v1::DONE;
+    case JobState::Failed:
+      return v1::FAILED;
+    case JobState::Cancelled:
+      break;
+  }
+  return v1::CANCELLED;
+}
+
+std::string content_of(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw UsageError("cannot read " + file + ": " + std::strerror(errno));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::shared_ptr<grpc::ServerCredentials> credentials_from(const config::Tls& tls) {
+  grpc::SslServerCredentialsOptions options(
+      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_root_certs = content_of(tls.clients());
+  options.pem_key_cert_pairs.push_back({content_of(tls.key()), content_of(tls.certificate())});
+  return grpc::SslServerCredentials(options);
+}
+
+// Of all lanes, each padded to whole bytes.
+std::string bits_of(const online::BundleValues& values) {
+  std::string bits;
+  for (const BitVector& value : values) {
+    const auto bytes = value.bytes();
+    bits.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return bits;
+}
+
+class PartyService final : public v1::Party::Service {
+ public:
+  PartyService(const config::Daemon& config, Jobs& jobs, const service::Peers& peers)
+      : config_(config), jobs_(jobs), peers_(peers) {}
+
+  void refuse_jobs() { is_stopping_ = true; }
+
+  grpc::Status Submit(grpc::ServerContext*, grpc::ServerReader<v1::SubmitRequest>* parts,
+                      v1::Job* reply) override {
+    return answered([&] {
+      Submission submission(config_.job_bytes_max());
+      for (v1::SubmitRequest part; parts->Read(&part);) submission.add(part);
+      return submit(submission, reply);
+    });
+  }
+
+  grpc::Status Status(grpc::ServerContext*, const v1::StatusRequest* request,
+                      v1::Job* reply) override {
+    const SharedJob job = jobs_.find(request->id());
+    if (!job) return no_job(request->id());
+    describe(*job, reply);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Result(grpc::ServerContext* context, const v1::ResultRequest* request,
+                      grpc::ServerWriter<v1::ResultPart>* parts) override {
+    const SharedJob job = jobs_.find(request->id());
+    if (!job) return no_job(request->id());
+    while (!jobs_.wait(*job, Jobs::Clock::now() + kLookInterval))
+      if (context->IsCancelled()) return grpc::Status::CANCELLED;
+    v1::ResultPart first;
+    describe(*job, first.mutable_job());
+    if (!parts->Write(first) || !write_outputs(*job, *parts)) return grpc::Status::CANCELLED;
+    if (request->forget()) jobs_.forget(*job);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Cancel(grpc::ServerContext*, const v1::CancelRequest* request,
+                      v1::Job* reply) override {
+    const SharedJob job = jobs_.find(request->id());
+    if (!job) return no_job(request->id());
+    find_peer(job->request().peer)->cancel(job);
+    describe(*job, reply);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Stock(grpc::ServerContext*, const v1::StockRequest* request,
+                     v1::StockReply* reply) override {
+    return answered([&] {
+      if (!request->peer().empty()) (void)peer_named(request->peer());
+      for (const auto& peer : peers_)
+        if (request->peer().empty() || peer->name() == request->peer()) add_stock(*peer, *reply);
+      return grpc::Status::OK;
+    });
+  }
+
+  grpc::Status Peers(grpc::ServerContext*, const v1::PeersRequest*,
+                     v1::PeersReply* reply) override {
+    for (const auto& peer : peers_) {
+      const PeerStatus status = peer->status();
+      v1::PeerState& state = *reply->add_peers();
+      state.set_name(status.name);
+      state.set_party(std::string(1, letter(status.party)));
+      state.set_is_connected(status.is_connected);
+      state.set_last_error(status.last_error);
+      state.set_sessions_revoked(status.revoked);
+      std::uint64_t running = 0, waiting = 0;
+      for (const SharedJob& job : jobs_.of_peer(status.name))
+        ++(jobs_.status(*job).state == JobState::Running ? running : waiting);
+      state.set_jobs_running(running);
+      state.set_jobs_waiting(waiting);
+    }
+    return grpc::Status::OK;
+  }
+
+  grpc::Status Retire(grpc::ServerContext*, const v1::RetireRequest* request,
+                      v1::RetireReply* reply) override {
+    return answered([&] {
+      reply->set_session(peer_named(request->peer()).retire());
+      return grpc::Status::OK;
+    });
+  }
+
+ private:
+  // Turns errors into statuses.
+  template <class Work>
+  static grpc::Status answered(const Work& work) {
+    try {
+      return work();
+    } catch (const UsageError& error) {
+      return failure(grpc::StatusCode::INVALID_ARGUMENT, ErrorClass::Usage, error.what());
+    } catch (const StoreError& error) {
+      return failure(grpc::StatusCode::FAILED_PRECONDITION, ErrorClass::Store, error.what());
+    } catch (const Jobs::Refusal& error) {
+      return error.why() == Jobs::Refused::Exists
+                 ? failure(grpc::StatusCode::ALREADY_EXISTS, ErrorClass::Usage, error.what())
+                 : failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Other, error.what());
+    } catch (const std::exception& error) {
+      return failure(grpc::StatusCode::INTERNAL, ErrorClass::Other, error.what());
+    }
+  }
+
+  Peer* find_peer(const std::string& name) const {
+    const auto found = std::ranges::find_if(
+        peers_, [&](const std::unique_ptr<Peer>& peer) { return peer->name() == name; });
+    return found == peers_.end() ? nullptr : found->get();
+  }
+
+  // An empty name is that of the only peer. Fails: UsageError.
+  Peer& peer_named(const std::string& name) const {
+    if (name.empty() && peers_.size() == 1) return *peers_.front();
+    if (Peer* const peer = find_peer(name)) return *peer;
+    std::string known;
+    for (const auto& peer : peers_) known += (known.empty() ? "" : ", ") + peer->name();
+    throw UsageError(name.empty() ? "give one of the peers: " + known
+                                  : "there is no peer '" + name + "'; there are " + known);
+  }
+
+  grpc::Status submit(Submission& submission, v1::Job* reply) {
+    Peer& peer = peer_named(submission.job().peer());
+    if (is_stopping_)
+      return failure(grpc::StatusCode::UNAVAILABLE, ErrorClass::Network,
+                     "the daemon is stopping: submit the job again");
+    engine::LoadedCircuit circuit = submission.circuit();
+    wire::Terms terms = terms_of(circuit);
+    if (const auto reason = peer.refusal(terms))
+      return failure(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
+    auto inputs =
+        std::make_shared<const online::InputValues>(submission.inputs(circuit, peer.me()));
+    if (const auto reason = peer.too_large(circuit))
+      return failure(grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorClass::Store, *reason);
+    const SharedJob job = jobs_.add({submission.job().id(), peer.name(), std::move(circuit),
+                                     std::move(terms), std::move(inputs)});
+    peer.submit(job);
+    describe(*job, reply);
+    return grpc::Status::OK;
+  }
+
+  void describe(const Job& job, v1::Job* reply) const {
+    const JobStatus status = jobs_.status(job);
+    reply->set_id(job.id());
+    reply->set_peer(job.request().peer);
+    reply->set_circuit(job.request().terms.circuit());
+    reply->set_lanes(job.request().terms.lanes());
+    reply->set_ands(job.ands());
+    reply->set_state(state_of(status.state));
+    if (status.state == JobState::Failed) {
+      reply->mutable_error()->set_error_class(class_of(status.error.error_class));
+      reply->mutable_error()->set_message(status.error.message);
+    }
+    reply->set_session(status.session);
+    reply->set_submitted_at_s(
+        std::chrono::duration<double>(status.submitted_at.time_since_epoch()).count());
+    reply->set_evaluation_s(status.evaluation_s);
+    reply->set_total_s(status.total_s);
+  }
+
+  bool write_outputs(const Job& job, grpc::ServerWriter<v1::ResultPart>& parts) const {
+    const online::InputValues& outputs = jobs_.outputs(job);
+    const auto& bundles = job.request().circuit.info().outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i]) continue;
+      const std::string bits = bits_of(*outputs[i]);
+      std::size_t at = 0;
+      do {
+        v1::ResultPart part;
+        v1::Output& output = *part.add_outputs();
+        output.set_name(bundles[i].name);
+        output.set_bits_per_lane(bundles[i].bits);
+        output.set_bits(bits.substr(at, kPartBytes));
+        if (!parts.Write(part)) return false;
+        at += kPartBytes;
+      } while (at < bits.size());
+    }
+    return true;
+  }
+
+  static void add_stock(Peer& peer, v1::StockReply& reply) {
+    const PeerStatus status = peer.status();
+    for (const SessionStock& session : status.stock) {
+      v1::SessionStock& stock = *reply.add_sessions();
+      stock.set_peer(status.name);
+      stock.set_session(session.id);
+      stock.set_is_current(session.number == status.current);
+      stock.set_ands_left(session.left.ands);
+      stock.set_inputs_left(session.left.inputs);
+      stock.set_low_ands(peer.low().ands);
+      stock.set_high_ands(peer.high().ands);
+      stock.set_budget_spent(session.budget_spent);
+      stock.set_bytes(session.bytes);
+      stock.set_is_refilling(status.is_refilling);
+    }
+  }
+
+  const config::Daemon& config_;
+  Jobs& jobs_;
+  const service::Peers& peers_;
+  std::atomic<bool> is_stopping_ = false;
+};
+
+}  // namespace
+
+struct Api::State {
+  State(const config::Daemon& config, Jobs& jobs, const Peers& peers)
+      : service(config, jobs, peers) {}
+
+  PartyService service;
+  std::unique_ptr<grpc::Server> server;
+};
+
+Api::Api(const config::Daemon& config, Jobs& jobs, const Peers& peers)
+    : state_(std::make_unique<State>(config, jobs, peers)) {
+  grpc::ServerBuilder builder;
+  grpc::ResourceQuota quota;
+  quota.SetMaxThreads(kThreadsMax);
+  builder.SetResourceQuota(quota);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddListeningPort("unix:" + config.socket(), grpc::InsecureServerCredentials());
+  int port = 0;
+  if (config.has_tls())
+    builder.AddListeningPort(config.tls().listen(), credentials_from(config.tls()), &port);
+  builder.RegisterService(&state_->service);
+  state_->server = builder.BuildAndStart();
+  if (!state_->server || (config.has_tls() && port == 0))
+    throw NetworkError("cannot serve the interface at " + config.socket() +
+                       (config.has_tls() ? " and " + config.tls().listen() : "") +
+                       ": is the directory of the socket there, and the address free?");
+  const auto mode = static_cast<mode_t>(std::stoul(config.socket_mode(), nullptr, 8));
+  if (::chmod(config.socket().c_str(), mode) != 0)
+    throw NetworkError("cannot change the mode of " + config.socket() + ": " +
+                       std::strerror(errno));
+}
+
+Api::~Api() { state_->server->Shutdown(std::chrono::system_clock::now() + kStopTime); }
+
+void Api::refuse_jobs() { state_->service.refuse_jobs(); }
+
+}  // namespace tinyot::service

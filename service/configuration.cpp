@@ -1,0 +1,200 @@
+#include "service/configuration.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "base/error.h"
+#include "circuitgen/generators/registry.h"
+#include "engine/circuit_source.h"
+#include "net/tcp.h"
+
+namespace tinyot::service {
+namespace {
+
+namespace pb = google::protobuf;
+
+constexpr std::uintmax_t kFileBytesMax = 1 << 20;
+constexpr std::uint32_t kSigmaMin = 40, kSigmaMax = 128;
+
+// Keeps the first error.
+class FirstError final : public pb::io::ErrorCollector {
+ public:
+  explicit FirstError(std::string name) : name_(std::move(name)) {}
+  void AddError(int line, int column, const std::string& message) override {
+    if (!text_.empty()) return;
+    text_ = name_;
+    if (line >= 0) text_ += ":" + std::to_string(line + 1) + ":" + std::to_string(column + 1);
+    text_ += ": " + message;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string name_, text_;
+};
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw UsageError("cannot read " + file.string() + ": " + std::strerror(errno));
+  std::error_code error;
+  if (std::filesystem::file_size(file, error) > kFileBytesMax || error)
+    throw UsageError(file.string() + " is not a file of at most 1 MiB");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+template <class Message>
+Message parsed(const std::string& text, const std::string& name) {
+  Message message;
+  FirstError error(name);
+  pb::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  if (!parser.ParseFromString(text, &message)) throw UsageError(error.text());
+  return message;
+}
+
+class Checks {
+ public:
+  explicit Checks(std::string name) : name_(std::move(name)) {}
+  void require(bool holds, const std::string& otherwise) const {
+    if (!holds) throw UsageError(name_ + ": " + otherwise);
+  }
+  void in_range(const std::string& field, std::uint64_t value, std::uint64_t min,
+                std::uint64_t max) const {
+    require(min <= value && value <= max,
+            field + " is out of range: " + std::to_string(min) + " to " + std::to_string(max));
+  }
+  // Fails: UsageError if the value cannot be used.
+  template <class Parse>
+  void parses(const std::string& field, const Parse& parse) const {
+    try {
+      parse();
+    } catch (const UsageError& error) {
+      throw UsageError(name_ + ": " + field + ": " + error.what());
+    }
+  }
+
+ private:
+  std::string name_;
+};
+
+void check_peer(const config::Peer& peer, const Checks& file) {
+  file.require(is_name(peer.name()),
+               "a peer's name has 1 to 64 letters, digits and . _ -, unlike '" + peer.name() + "'");
+  const std::string of = "peer " + peer.name() + ": ";
+  file.require(peer.has_listen() != peer.has_connect(),
+               of + "give one of listen and connect, as HOST:PORT");
+  file.parses(of + "address",
+              [&] { net::parse_address(peer.has_listen() ? peer.listen() : peer.connect()); });
+  file.require(peer.has_key() == peer.has_peer_key(), of + "key and peer_key go together");
+  file.in_range(of + "sigma", peer.sigma(), kSigmaMin, kSigmaMax);
+  file.in_range(of + "evaluations", peer.evaluations(), 1, 64);
+  file.in_range(of + "idle_timeout_s", peer.idle_timeout_s(), 1, 3600);
+  constexpr std::uint64_t kAndsMax = std::uint64_t{1} << 40;
+  file.in_range(of + "high.ands", peer.high().ands(), 1, kAndsMax);
+  file.in_range(of + "low.ands", peer.low().ands(), 1, peer.high().ands());
+  file.require(peer.low().has_inputs() == peer.high().has_inputs(),
+               of + "give inputs for both low and high, or for none");
+  if (peer.high().has_inputs()) {
+    file.in_range(of + "high.inputs", peer.high().inputs(), 1, kAndsMax);
+    file.in_range(of + "low.inputs", peer.low().inputs(), 0, peer.high().inputs());
+  }
+}
+
+void check_circuit(const config::Rule& rule, const std::string& of, const Checks& file) {
+  const auto& families = circuit::circuit_families();
+  const auto family = std::ranges::find(families, rule.circuit(), &circuit::CircuitFamily::name);
+  file.require(family != families.end(), of + "there is no circuit '" + rule.circuit() +
+                                             "'; bounds of its parameters are fields of their own");
+  file.require(rule.input_size() == 0 && !rule.has_outputs(),
+               of + "input and outputs are for circuit files; " + rule.circuit() + " has its own");
+  for (const config::Parameter& parameter : rule.parameter()) {
+    const std::string name = of + "parameter " + parameter.name() + ": ";
+    const auto known =
+        std::ranges::find(family->parameters, parameter.name(), &circuit::CircuitParameter::name);
+    file.require(known != family->parameters.end(),
+                 name + rule.circuit() + " has no such parameter");
+    if (known->choices.empty()) {
+      file.require((parameter.has_min() || parameter.has_max()) && parameter.value_size() == 0,
+                   name + "give min, max or both");
+      file.require(!parameter.has_max() || parameter.min() <= parameter.max(),
+                   name + "min is greater than max");
+    } else {
+      file.require(!parameter.has_min() && !parameter.has_max() && parameter.value_size() > 0,
+                   name + "give the values that are allowed");
+    }
+  }
+}
+
+void check_rule(const config::Rule& rule, const std::string& of, const Checks& file) {
+  file.require(rule.has_circuit() != rule.has_digest(),
+               of + "give one of circuit and digest: a circuit's name, or a file's digest");
+  if (rule.has_circuit()) {
+    check_circuit(rule, of, file);
+  } else {
+    file.require(rule.parameter_size() == 0, of + "a circuit file has no parameters");
+  }
+  file.in_range(of + "lanes_max", rule.lanes_max(), 1, engine::LoadedCircuit::kLanesMax);
+  if (!rule.has_rate()) return;
+  file.in_range(of + "rate.jobs", rule.rate().jobs(), 1, 1'000'000);
+  file.in_range(of + "rate.seconds", rule.rate().seconds(), 1, 31 * 86400);
+}
+
+}  // namespace
+
+bool is_name(const std::string& text) {
+  constexpr std::string_view kAllowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !text.empty() && text.size() <= 64 && text != "." && text != ".." &&
+         text.find_first_not_of(kAllowed) == std::string::npos;
+}
+
+config::Daemon parse_configuration(const std::string& text, const std::string& name) {
+  auto daemon = parsed<config::Daemon>(text, name);
+  const Checks file(name);
+  file.require(!daemon.directory().empty(), "directory is empty");
+  file.require(daemon.peer_size() > 0, "there is no peer");
+  const std::string& mode = daemon.socket_mode();
+  file.require(mode.size() >= 3 && mode.size() <= 4 &&
+                   mode.find_first_not_of("01234567") == std::string::npos,
+               "socket_mode is an octal number such as 0660");
+  std::set<std::string> names, addresses;
+  for (const config::Peer& peer : daemon.peer()) {
+    check_peer(peer, file);
+    file.require(names.insert(peer.name()).second, "peer " + peer.name() + " is given twice");
+    file.require(!peer.has_listen() || addresses.insert(peer.listen()).second,
+                 "two peers listen on " + peer.listen());
+  }
+  if (daemon.has_metrics()) file.parses("metrics", [&] { net::parse_address(daemon.metrics()); });
+  if (daemon.has_tls())
+    file.parses("tls.listen", [&] { net::parse_address(daemon.tls().listen()); });
+  file.in_range("refill_threads", daemon.refill_threads(), 1, 256);
+  file.in_range("jobs_max", daemon.jobs_max(), 1, 1'000'000);
+  file.in_range("job_bytes_max", daemon.job_bytes_max(), 1 << 10, std::uint64_t{1} << 40);
+  file.in_range("job_timeout_s", daemon.job_timeout_s(), 1, 31 * 86400);
+  file.in_range("result_timeout_s", daemon.result_timeout_s(), 1, 31 * 86400);
+  return daemon;
+}
+
+config::Policy parse_policy(const std::string& text, const std::string& name) {
+  auto policy = parsed<config::Policy>(text, name);
+  const Checks file(name);
+  for (int i = 0; i < policy.allow_size(); ++i)
+    check_rule(policy.allow(i), "rule " + std::to_string(i + 1) + ": ", file);
+  return policy;
+}
+
+config::Daemon read_configuration(const std::filesystem::path& file) {
+  return parse_configuration(content_of(file), file.string());
+}
+
+config::Policy read_policy(const std::filesystem::path& file) {
+  return parse_policy(content_of(file), file.string());
+}
+
+}  // namespace tinyot::service

@@ -1,0 +1,112 @@
+#include "service/daemon.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/descriptor.h"
+#include "base/error.h"
+#include "service/api.h"
+#include "service/configuration.h"
+#include "service/event_log.h"
+
+namespace tinyot::service {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLookInterval{500}, kStopTime{30'000};
+
+// One daemon for a directory.
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(const std::filesystem::path& directory) {
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    const std::filesystem::path path = directory / "lock";
+    file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!file_.is_open())
+      throw StoreError("cannot open " + path.string() + ": " + std::strerror(errno));
+    if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
+      throw StoreError("another daemon uses " + directory.string());
+  }
+
+ private:
+  Descriptor file_;
+};
+
+bool is_any_running(const Peers& peers, Jobs& jobs) {
+  for (const auto& peer : peers)
+    for (const SharedJob& job : jobs.of_peer(peer->name()))
+      if (jobs.status(*job).state == JobState::Running) return true;
+  return false;
+}
+
+void give_up_late_jobs(const Peers& peers, Jobs& jobs, std::uint32_t timeout_s) {
+  for (const SharedJob& job : jobs.expire()) {
+    const bool is_queued = jobs.status(*job).state == JobState::Queued;
+    const std::string why = is_queued ? "no material or no free connection for the job"
+                                      : "the peer has not submitted the job";
+    for (const auto& peer : peers)
+      if (peer->name() == job->request().peer)
+        peer->give_up(job, {is_queued ? ErrorClass::Store : ErrorClass::Network,
+                            why + " within " + std::to_string(timeout_s) + " s"});
+  }
+}
+
+// Returns after the interval, or when a stop is requested.
+void pause(const std::stop_token& cancel) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::unique_lock lock(mutex);
+  changed.wait_for(lock, cancel, kLookInterval, [] { return false; });
+}
+
+}  // namespace
+
+void serve(const std::filesystem::path& configuration, const std::string& version,
+           const std::stop_token& cancel) {
+  // Until its mode is set, nobody else can use the socket.
+  ::umask(0077);
+  const config::Daemon config = read_configuration(configuration);
+  const DirectoryLock directory(config.directory());
+  Jobs jobs({config.jobs_max(), config.job_bytes_max(),
+             std::chrono::seconds(config.job_timeout_s()),
+             std::chrono::seconds(config.result_timeout_s())});
+  DaemonMetrics metrics(version);
+  Shared shared{config, {}, jobs, metrics, {}};
+  if (config.has_store_key()) shared.store_key = storage::read_store_key(config.store_key());
+  Peers peers;
+  for (const config::Peer& peer : config.peer()) {
+    peers.push_back(std::make_unique<Peer>(peer, shared));
+  }
+  Api api(config, jobs, peers);
+  if (config.has_metrics())
+    metrics.serve(net::parse_address(config.metrics()), [&] {
+      std::vector<PeerGauges> all;
+      for (const auto& peer : peers) all.push_back(peer->gauges());
+      return all;
+    });
+  log_event(LogLevel::Info, "daemon started",
+            {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
+  ::sd_notify(0, "READY=1");
+  while (!cancel.stop_requested()) {
+    give_up_late_jobs(peers, jobs, config.job_timeout_s());
+    for (const auto& peer : peers) (void)peer->status();  // a deadlock would stop the watchdog
+    ::sd_notify(0, "WATCHDOG=1");
+    pause(cancel);
+  }
+  ::sd_notify(0, "STOPPING=1");
+  log_event(LogLevel::Info, "daemon stops", {});
+  api.refuse_jobs();
+  for (const auto& peer : peers) peer->stop_beginning();
+  const auto until = Clock::now() + kStopTime;
+  while (is_any_running(peers, jobs) && Clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+}  // namespace tinyot::service

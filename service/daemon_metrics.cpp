@@ -1,0 +1,169 @@
+#include "service/daemon_metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/exposer.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <chrono>
+
+#include "base/error.h"
+#include "service/store_metrics.h"
+
+namespace tinyot::service {
+namespace {
+
+using Labels = prometheus::Labels;
+using Counters = prometheus::Family<prometheus::Counter>;
+using Gauges = prometheus::Family<prometheus::Gauge>;
+
+const prometheus::Histogram::BucketBoundaries kLatencyBuckets = {
+    0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3,
+    0.5,   1,     2,     3,     5,    10,   30,   60,   120, 300, 600};
+
+double now_s() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+}
+
+// Reads what a scrape asks for.
+class PeerCollector final : public prometheus::Collectable {
+ public:
+  explicit PeerCollector(std::function<std::vector<PeerGauges>()> gauges)
+      : gauges_(std::move(gauges)) {}
+
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    prometheus::Registry registry(prometheus::Registry::InsertBehavior::Merge);
+    const auto set = [&](const std::string& name, const std::string& help, const Labels& labels,
+                         double value) {
+      prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add(labels).Set(value);
+    };
+    for (const PeerGauges& of : gauges_()) {
+      const Labels peer = {{"peer", of.peer}};
+      const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+      set("tinyot_peer_connected", "1 if the peer's daemon is connected", peer, of.is_connected);
+      const auto jobs = [&](const char* state, std::uint64_t count) {
+        set("tinyot_jobs", "Jobs that have not ended", {{"peer", of.peer}, {"state", state}},
+            number(count));
+      };
+      jobs("waiting", of.waiting);
+      jobs("queued", of.queued);
+      jobs("running", of.running);
+      set("tinyot_stock_ands", "ANDs that both parties have material for", peer, number(of.ands));
+      set("tinyot_stock_inputs", "Inputs of each party that both have material for", peer,
+          number(of.inputs));
+      set("tinyot_low_watermark_ands", "ANDs in stock below which it is refilled", peer,
+          number(of.low_ands));
+      set("tinyot_high_watermark_ands", "ANDs in stock up to which it is refilled", peer,
+          number(of.high_ands));
+      for (const storage::Inventory& store : of.stores) add_store_metrics(store, peer, set);
+    }
+    return registry.Collect();
+  }
+
+ private:
+  std::function<std::vector<PeerGauges>()> gauges_;
+};
+
+}  // namespace
+
+struct DaemonMetrics::State {
+  std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+  std::shared_ptr<PeerCollector> peers;
+  std::unique_ptr<prometheus::Exposer> exposer;
+
+  Counters& counters(const std::string& name, const std::string& help) {
+    return prometheus::BuildCounter().Name("tinyot_" + name).Help(help).Register(*registry);
+  }
+  Gauges& gauges(const std::string& name, const std::string& help) {
+    return prometheus::BuildGauge().Name("tinyot_" + name).Help(help).Register(*registry);
+  }
+
+  Gauges& build = gauges("build_info", "1, with the version of the program");
+  Gauges& started = gauges("daemon_start_time_seconds", "Time at which the daemon started");
+  Counters& evaluations = counters("evaluations_total", "Jobs that have ended, by outcome");
+  prometheus::Family<prometheus::Histogram>& latencies =
+      prometheus::BuildHistogram()
+          .Name("tinyot_evaluation_latency_seconds")
+          .Help("From the submission by both parties until the result is there")
+          .Register(*registry);
+  Counters& ands = counters("ands_evaluated_total", "ANDs evaluated, of all lanes");
+  Counters& rounds = counters("and_rounds_total", "Rounds of ANDs evaluated");
+  Counters& sent = counters("sent_bytes_total", "Bytes sent to the peer");
+  Counters& received = counters("received_bytes_total", "Bytes received from the peer");
+  Counters& refusals = counters("refusals_total", "Jobs refused by a policy or for their terms");
+  Counters& cheating = counters("cheating_detected_total", "Checks that the peer failed");
+  Counters& begun = counters("sessions_begun_total", "Sessions begun");
+  Counters& ended = counters("sessions_ended_total", "Sessions ended, by reason");
+  Counters& refills = counters("refills_total", "Refills, by outcome");
+  Counters& refilled = counters("refilled_ands_total", "ANDs that refills have made");
+  Gauges& last_refill =
+      gauges("last_refill_success_timestamp_seconds", "Time at which the last refill succeeded");
+  Gauges& last_evaluation = gauges("last_evaluation_success_timestamp_seconds",
+                                   "Time at which the last evaluation succeeded");
+};
+
+DaemonMetrics::DaemonMetrics(const std::string& version) : state_(std::make_unique<State>()) {
+  state_->build.Add({{"version", version}}).Set(1);
+  state_->started.Add({}).Set(now_s());
+}
+
+DaemonMetrics::~DaemonMetrics() = default;
+
+void DaemonMetrics::evaluation(const std::string& peer, const std::string& outcome) {
+  state_->evaluations.Add({{"peer", peer}, {"outcome", outcome}}).Increment();
+}
+
+void DaemonMetrics::latency(const std::string& peer, double seconds) {
+  state_->latencies.Add({{"peer", peer}}, kLatencyBuckets).Observe(seconds);
+  state_->last_evaluation.Add({{"peer", peer}}).Set(now_s());
+}
+
+void DaemonMetrics::evaluated(const std::string& peer, std::uint64_t ands, std::uint64_t rounds) {
+  state_->ands.Add({{"peer", peer}}).Increment(static_cast<double>(ands));
+  state_->rounds.Add({{"peer", peer}}).Increment(static_cast<double>(rounds));
+}
+
+void DaemonMetrics::traffic(const std::string& peer, const std::string& phase, std::uint64_t sent,
+                            std::uint64_t received) {
+  const Labels labels = {{"peer", peer}, {"phase", phase}};
+  state_->sent.Add(labels).Increment(static_cast<double>(sent));
+  state_->received.Add(labels).Increment(static_cast<double>(received));
+}
+
+void DaemonMetrics::refusal(const std::string& peer, const std::string& by) {
+  state_->refusals.Add({{"peer", peer}, {"by", by}}).Increment();
+}
+
+void DaemonMetrics::cheating(const std::string& peer) {
+  state_->cheating.Add({{"peer", peer}}).Increment();
+}
+
+void DaemonMetrics::session_begun(const std::string& peer) {
+  state_->begun.Add({{"peer", peer}}).Increment();
+}
+
+void DaemonMetrics::session_ended(const std::string& peer, const std::string& reason) {
+  state_->ended.Add({{"peer", peer}, {"reason", reason}}).Increment();
+}
+
+void DaemonMetrics::refill(const std::string& peer, bool is_done, std::uint64_t ands) {
+  state_->refills.Add({{"peer", peer}, {"outcome", is_done ? "done" : "failed"}}).Increment();
+  state_->refilled.Add({{"peer", peer}}).Increment(static_cast<double>(ands));
+  if (is_done) state_->last_refill.Add({{"peer", peer}}).Set(now_s());
+}
+
+void DaemonMetrics::serve(const net::Address& address,
+                          std::function<std::vector<PeerGauges>()> gauges) {
+  try {
+    state_->exposer = std::make_unique<prometheus::Exposer>(net::text_of(address), 2);
+  } catch (const std::exception& error) {
+    throw NetworkError("cannot serve metrics at " + net::text_of(address) + ": " + error.what());
+  }
+  state_->peers = std::make_shared<PeerCollector>(std::move(gauges));
+  state_->exposer->RegisterCollectable(state_->registry);
+  state_->exposer->RegisterCollectable(state_->peers);
+}
+
+}  // namespace tinyot::service

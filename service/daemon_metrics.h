@@ -1,0 +1,50 @@
+// The metrics of a running daemon; doc/metrics.md lists them. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/tcp.h"
+#include "storage/inventory.h"
+
+namespace tinyot::service {
+
+// What is read at each scrape.
+struct PeerGauges {
+  std::string peer;
+  bool is_connected = false;
+  std::uint64_t waiting = 0, queued = 0, running = 0;  // jobs
+  std::uint64_t ands = 0, inputs = 0;                  // in stock
+  std::uint64_t low_ands = 0, high_ands = 0;
+  std::vector<storage::Inventory> stores;
+};
+
+class DaemonMetrics {
+ public:
+  explicit DaemonMetrics(const std::string& version);
+  ~DaemonMetrics();
+
+  // `outcome` as in doc/metrics.md.
+  void evaluation(const std::string& peer, const std::string& outcome);
+  void latency(const std::string& peer, double seconds);  // of an evaluation that is done
+  void evaluated(const std::string& peer, std::uint64_t ands, std::uint64_t rounds);
+  void traffic(const std::string& peer, const std::string& phase, std::uint64_t sent,
+               std::uint64_t received);
+  void refusal(const std::string& peer, const std::string& by);
+  void cheating(const std::string& peer);
+  void session_begun(const std::string& peer);
+  void session_ended(const std::string& peer, const std::string& reason);
+  void refill(const std::string& peer, bool is_done, std::uint64_t ands);
+
+  // Serves /metrics at an address until the object ends. Fails: NetworkError.
+  void serve(const net::Address& address, std::function<std::vector<PeerGauges>()> gauges);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tinyot::service

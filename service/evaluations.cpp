@@ -1,0 +1,123 @@
+#include "service/evaluations.h"
+
+namespace tinyot::service {
+
+engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel) {
+  engine::Endpoint endpoint = port.endpoint();
+  const auto number = std::make_shared<std::uint32_t>(0);
+  endpoint.open_stream = [&port, group, cancel, number] {
+    return port.open({group, (*number)++}, cancel);
+  };
+  return endpoint;
+}
+
+Evaluations::Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions,
+                         Ended ended)
+    : me_(me), port_(port), sessions_(sessions), ended_(std::move(ended)), workers_(workers) {
+  for (std::size_t i = 0; i < workers; ++i)
+    workers_[i].thread = std::jthread([this, i](const std::stop_token& stop) { work(i, stop); });
+}
+
+Evaluations::~Evaluations() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (Worker& worker : workers_) worker.cancel.request_stop();
+  }
+  for (Worker& worker : workers_) worker.thread.request_stop();
+}
+
+bool Evaluations::begin(std::size_t worker, Order order) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (workers_[worker].next) return false;
+    workers_[worker].next = std::move(order);
+  }
+  changed_.notify_all();
+  return true;
+}
+
+void Evaluations::cancel(const Job& job) {
+  const std::lock_guard lock(mutex_);
+  for (Worker& worker : workers_)
+    if (worker.running.get() == &job) worker.cancel.request_stop();
+}
+
+void Evaluations::close_idle() {
+  {
+    const std::lock_guard lock(mutex_);
+    for (Worker& worker : workers_) worker.is_to_close = !worker.running && worker.group != 0;
+  }
+  changed_.notify_all();
+}
+
+void Evaluations::work(std::size_t index, const std::stop_token& stop) {
+  Worker& worker = workers_[index];
+  for (;;) {
+    Order order;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, stop, [&] { return worker.next || worker.is_to_close; });
+      if (stop.stop_requested()) break;
+      if (worker.is_to_close || worker.next->group != worker.group) {
+        worker.evaluator.reset();
+        worker.group = 0;
+        worker.is_to_close = false;
+        if (!worker.next) continue;
+        worker.cancel = {};
+      }
+      order = std::move(*worker.next);
+      worker.next.reset();
+      worker.running = order.job;
+    }
+    Outcome outcome = evaluate(worker, order);
+    {
+      const std::lock_guard lock(mutex_);
+      worker.running.reset();
+      // The stop request came too late for this job, but would end the next one.
+      if (outcome.error || worker.cancel.stop_requested()) {
+        worker.evaluator.reset();
+        worker.group = 0;
+      }
+    }
+    ended_(index, order, std::move(outcome));
+  }
+  worker.evaluator.reset();
+}
+
+void Evaluations::connect(Worker& worker, const Order& order) {
+  const std::stop_token cancel = worker.cancel.get_token();
+  engine::RunRequest request{.party = me_,
+                             .endpoint = endpoint_of(port_, order.group, cancel),
+                             .stores = {sessions_.path_of(order.session)},
+                             .store_key = sessions_.store_key()};
+  worker.evaluator = std::make_unique<engine::Evaluator>(request, cancel);
+  worker.bytes_sent = worker.bytes_received = 0;
+  const std::lock_guard lock(mutex_);
+  worker.group = order.group;
+}
+
+Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
+  Outcome outcome;
+  try {
+    if (!worker.evaluator) connect(worker, order);
+    const JobRequest& job = order.job->request();
+    if (!order.inputs) throw Cancelled();
+    const std::vector<engine::Evaluator::Shared> none(order.inputs->size());
+    engine::RunReport report = worker.evaluator->run(job.circuit, *order.inputs, none, job.id);
+    std::uint64_t sent = 0, received = 0;
+    for (const PhaseCost& phase : report.phases) {
+      sent += phase.bytes_sent;
+      received += phase.bytes_received;
+    }
+    outcome.bytes_sent = sent - worker.bytes_sent;
+    outcome.bytes_received = received - worker.bytes_received;
+    worker.bytes_sent = sent;
+    worker.bytes_received = received;
+    outcome.report = std::move(report);
+  } catch (const std::exception&) {
+    outcome.error = current_error();
+  }
+  return outcome;
+}
+
+}  // namespace tinyot::service

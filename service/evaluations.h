@@ -1,0 +1,78 @@
+// The evaluations with one peer, several at a time. Each worker has a connection of its own, which
+// it keeps from one job to the next of the same session.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/evaluator.h"
+#include "service/jobs.h"
+#include "service/sessions.h"
+#include "service/stream_port.h"
+
+namespace tinyot::service {
+
+// Opens the streams of a group, one after the other.
+engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel);
+
+class Evaluations {
+ public:
+  // A job of this party, on a connection and the material of a session.
+  struct Order {
+    SharedJob job;
+    std::shared_ptr<const online::InputValues> inputs;
+    std::uint64_t group = 0, session = 0;
+  };
+  // Exactly one of report and error is set.
+  struct Outcome {
+    std::optional<engine::RunReport> report;
+    std::optional<JobError> error;
+    std::uint64_t bytes_sent = 0, bytes_received = 0;
+  };
+  // Called on the worker's thread.
+  using Ended = std::function<void(std::size_t worker, const Order&, Outcome)>;
+
+  Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions, Ended ended);
+  // Cancels what is running.
+  ~Evaluations();
+
+  // False if the worker has an order that it has not begun yet.
+  bool begin(std::size_t worker, Order order);
+  void cancel(const Job& job);
+  // Closes the connections that are not in use.
+  void close_idle();
+
+ private:
+  struct Worker {
+    std::optional<Order> next;     // to be begun
+    std::shared_ptr<Job> running;  // null: idle
+    std::stop_source cancel;       // of the connection
+    std::uint64_t group = 0;       // of the connection; 0: there is none
+    bool is_to_close = false;
+    std::unique_ptr<engine::Evaluator> evaluator;  // of the worker's thread
+    std::uint64_t bytes_sent = 0, bytes_received = 0;
+    std::jthread thread;
+  };
+
+  void work(std::size_t index, const std::stop_token& stop);
+  Outcome evaluate(Worker& worker, const Order& order);
+  void connect(Worker& worker, const Order& order);
+
+  const Party me_;
+  StreamPort& port_;
+  Sessions& sessions_;
+  const Ended ended_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace tinyot::service

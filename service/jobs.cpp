@@ -1,0 +1,147 @@
+#include "service/jobs.h"
+
+namespace tinyot::service {
+namespace {
+
+std::uint64_t bytes_of(const online::InputValues& values) {
+  std::uint64_t bytes = 0;
+  for (const auto& bundle : values)
+    if (bundle)
+      for (const BitVector& value : *bundle) bytes += sizeof value + value.words().size_bytes();
+  return bytes;
+}
+
+double seconds_between(Jobs::Clock::time_point begin, Jobs::Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+}  // namespace
+
+JobError current_error() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return {error.error_class(), error.what()};
+  } catch (const std::exception& error) {
+    return {ErrorClass::Other, error.what()};
+  }
+}
+
+SharedJob Jobs::add(JobRequest request) {
+  const SharedJob job(new Job(std::move(request)));
+  job->bytes_ = bytes_of(*job->request_.inputs);
+  job->status_.submitted_at = std::chrono::system_clock::now();
+  const std::lock_guard lock(mutex_);
+  if (jobs_.contains(job->id()))
+    throw Refusal(Refused::Exists, "there is a job " + job->id() + " already");
+  if (jobs_.size() >= limits_.jobs || bytes_ + job->bytes_ > limits_.bytes)
+    throw Refusal(Refused::Full,
+                  "the daemon has as many jobs as it may have (jobs_max and "
+                  "job_bytes_max of its configuration): submit the job later");
+  jobs_.emplace(job->id(), job);
+  bytes_ += job->bytes_;
+  return job;
+}
+
+SharedJob Jobs::find(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : found->second;
+}
+
+JobStatus Jobs::status(const Job& job) const {
+  const std::lock_guard lock(mutex_);
+  return job.status_;
+}
+
+void Jobs::set_state(Job& job, JobState state) {
+  const std::lock_guard lock(mutex_);
+  if (!has_ended(job.status_.state)) job.status_.state = state;
+}
+
+std::shared_ptr<const online::InputValues> Jobs::inputs(const Job& job) const {
+  const std::lock_guard lock(mutex_);
+  return job.request_.inputs;
+}
+
+bool Jobs::end(Job& job, JobState state, JobError error) {
+  if (has_ended(job.status_.state)) return false;
+  job.request_.inputs.reset();
+  job.ended_ = Clock::now();
+  job.status_.state = state;
+  job.status_.error = std::move(error);
+  job.status_.total_s = seconds_between(job.submitted_, job.ended_);
+  const std::uint64_t bytes = bytes_of(job.outputs_);
+  if (jobs_.contains(job.id())) bytes_ += bytes - job.bytes_;
+  job.bytes_ = bytes;
+  changed_.notify_all();
+  return true;
+}
+
+bool Jobs::finish(Job& job, online::RunResult result, double evaluation_s,
+                  const std::string& session) {
+  const std::lock_guard lock(mutex_);
+  if (has_ended(job.status_.state)) return false;
+  job.outputs_ = std::move(result.outputs);
+  job.status_.evaluation_s = evaluation_s;
+  job.status_.session = session;
+  return end(job, JobState::Done, {});
+}
+
+bool Jobs::fail(Job& job, JobError error) {
+  const std::lock_guard lock(mutex_);
+  return end(job, JobState::Failed, std::move(error));
+}
+
+bool Jobs::cancel(Job& job) {
+  const std::lock_guard lock(mutex_);
+  return end(job, JobState::Cancelled, {ErrorClass::Cancelled, "the job was cancelled"});
+}
+
+bool Jobs::wait(const Job& job, Clock::time_point until) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, until, [&] { return has_ended(job.status_.state); });
+}
+
+const online::InputValues& Jobs::outputs(const Job& job) const {
+  const std::lock_guard lock(mutex_);
+  return job.outputs_;
+}
+
+void Jobs::drop(std::map<std::string, SharedJob>::iterator at) {
+  bytes_ -= at->second->bytes_;
+  jobs_.erase(at);
+}
+
+void Jobs::forget(const Job& job) {
+  const std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(job.id());
+  if (found != jobs_.end() && found->second.get() == &job) drop(found);
+}
+
+std::vector<SharedJob> Jobs::expire() {
+  std::vector<SharedJob> late;
+  const auto now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    const auto here = at++;
+    const Job& job = *here->second;
+    if (has_ended(job.status_.state)) {
+      if (job.ended_ + limits_.results_kept <= now) drop(here);
+    } else if (job.status_.state != JobState::Running &&
+               job.submitted_ + limits_.until_matched <= now) {
+      late.push_back(here->second);
+    }
+  }
+  return late;
+}
+
+std::vector<SharedJob> Jobs::of_peer(const std::string& peer) const {
+  std::vector<SharedJob> jobs;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, job] : jobs_)
+    if (job->request().peer == peer && !has_ended(job->status_.state)) jobs.push_back(job);
+  return jobs;
+}
+
+}  // namespace tinyot::service

@@ -1,0 +1,128 @@
+// The jobs of a daemon's clients, from their submission until their results are dropped.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "engine/circuit_source.h"
+#include "online/runtime.h"
+#include "peer.pb.h"
+
+namespace tinyot::service {
+
+struct JobError {
+  ErrorClass error_class = ErrorClass::Other;
+  std::string message;
+};
+// The current exception, in a catch block.
+JobError current_error();
+
+enum class JobState { WaitingForPeer, Queued, Running, Done, Failed, Cancelled };
+constexpr bool has_ended(JobState state) { return state >= JobState::Done; }
+
+struct JobRequest {
+  std::string id, peer;
+  engine::LoadedCircuit circuit;
+  wire::Terms terms;
+  std::shared_ptr<const online::InputValues> inputs;
+};
+
+struct JobStatus {
+  JobState state = JobState::WaitingForPeer;
+  JobError error;       // of a failed job
+  std::string session;  // that it was evaluated in
+  std::chrono::system_clock::time_point submitted_at{};
+  double evaluation_s = 0;  // of a job that is done
+  double total_s = 0;       // of a job that has ended, since its submission
+};
+
+class Jobs;
+
+// A job as submitted. Its inputs are dropped when it ends.
+class Job {
+ public:
+  const JobRequest& request() const { return request_; }
+  const std::string& id() const { return request_.id; }
+  std::uint64_t ands() const { return request_.circuit.cost().ands_of(request_.circuit.lanes()); }
+
+ private:
+  friend class Jobs;
+  using Clock = std::chrono::steady_clock;
+  explicit Job(JobRequest request) : request_(std::move(request)) {}
+
+  JobRequest request_;
+  JobStatus status_;
+  online::InputValues outputs_;
+  std::uint64_t bytes_ = 0;
+  Clock::time_point submitted_ = Clock::now(), ended_{};
+};
+using SharedJob = std::shared_ptr<Job>;
+
+// What a daemon may hold.
+struct JobLimits {
+  std::uint64_t jobs, bytes;  // of jobs; of their inputs and results
+  std::chrono::seconds until_matched, results_kept;
+};
+
+// Thread-safe.
+class Jobs {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  enum class Refused { Exists, Full };
+  class Refusal : public std::runtime_error {
+   public:
+    Refusal(Refused why, const std::string& text) : std::runtime_error(text), why_(why) {}
+    Refused why() const { return why_; }
+
+   private:
+    Refused why_;
+  };
+
+  explicit Jobs(const JobLimits& limits) : limits_(limits) {}
+
+  // Fails: Refusal.
+  SharedJob add(JobRequest request);
+  // Null if there is none.
+  SharedJob find(const std::string& id) const;
+  JobStatus status(const Job& job) const;
+  void set_state(Job& job, JobState state);
+  // Null once the job has ended.
+  std::shared_ptr<const online::InputValues> inputs(const Job& job) const;
+  // Of a job that has ended nothing changes any more; these return whether it had not.
+  bool finish(Job& job, online::RunResult result, double evaluation_s, const std::string& session);
+  bool fail(Job& job, JobError error);
+  bool cancel(Job& job);
+
+  // Waits until the job has ended; false at `until`.
+  bool wait(const Job& job, Clock::time_point until) const;
+  // Outputs of a job that is done, by output bundle; they stay as long as the job is shared.
+  const online::InputValues& outputs(const Job& job) const;
+  void forget(const Job& job);
+
+  // Drops results that have been kept long enough, and returns the jobs that have waited for too
+  // long.
+  std::vector<SharedJob> expire();
+  std::vector<SharedJob> of_peer(const std::string& peer) const;  // that have not ended
+
+ private:
+  bool end(Job& job, JobState state, JobError error);
+  void drop(std::map<std::string, SharedJob>::iterator at);
+
+  const JobLimits limits_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::map<std::string, SharedJob> jobs_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace tinyot::service

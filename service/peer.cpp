@@ -1,0 +1,167 @@
+#include "service/peer.h"
+
+#include "base/error.h"
+#include "engine/endpoint.h"
+#include "service/configuration.h"
+#include "service/event_log.h"
+
+namespace tinyot::service {
+namespace {
+
+constexpr auto kConnectTime = std::chrono::seconds(10);
+
+engine::Work work_of(const config::Level& level) {
+  return {level.ands(), level.has_inputs() ? level.inputs() : engine::default_inputs(level.ands())};
+}
+
+engine::Endpoint endpoint_from(const config::Peer& peer) {
+  engine::Endpoint endpoint{
+      .listen = peer.has_listen(),
+      .address = net::parse_address(peer.has_listen() ? peer.listen() : peer.connect()),
+      .timeouts = {kConnectTime, std::chrono::seconds(peer.idle_timeout_s())},
+      .rejected =
+          [name = peer.name()](const std::string& text, Remedy) {
+            log_event(LogLevel::Warning, "connection rejected", {{"peer", name}, {"error", text}});
+          },
+  };
+  if (peer.has_key()) engine::authenticate(endpoint, peer.key(), peer.peer_key());
+  engine::require_authenticated(endpoint);
+  return endpoint;
+}
+
+}  // namespace
+
+Peer::Peer(const config::Peer& config, Shared& shared)
+    : config_(config), shared_(shared), me_(config.party() == config::A ? Party::A : Party::B),
+      profile_(config.profile() == config::fast ? Profile::Fast : Profile::Nnob12),
+      low_(work_of(config.low())), high_(work_of(config.high())),
+      port_(endpoint_from(config),
+            [this] {
+              const Lock lock(mutex_);
+              if (link_) link_->shut_down();
+            }),
+      sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key),
+      policy_(read_policy(config.policy())), connections_(config.evaluations()) {
+  evaluations_ = std::make_unique<Evaluations>(
+      config.evaluations(), me_, port_, sessions_,
+      [this](std::size_t worker, const Evaluations::Order& order, Evaluations::Outcome outcome) {
+        ended(worker, order, std::move(outcome));
+      });
+  stocker_ = std::jthread([this](const std::stop_token& stop) { keep_stocked(stop); });
+  linker_ = std::jthread([this](const std::stop_token& stop) { keep_linked(stop); });
+}
+
+Peer::~Peer() {
+  linker_.request_stop();
+  stocker_.request_stop();
+}
+
+std::optional<std::string> Peer::refusal(const wire::Terms& terms) {
+  const Lock lock(mutex_);
+  return policy_.refusal(terms, Clock::now());
+}
+
+std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit) const {
+  const std::uint64_t ands = circuit.cost().ands_of(circuit.lanes());
+  const MaterialCounts needed =
+      online::material_for(circuit.info(), ands, MaterialForm::Triples, circuit.lanes());
+  const std::uint64_t inputs =
+      std::max(needed[MaterialKind::AuthBitsA], needed[MaterialKind::AuthBitsB]);
+  if (ands <= high_.ands && inputs <= high_.inputs) return std::nullopt;
+  return "the job takes " + std::to_string(ands) + " ANDs and " + std::to_string(inputs) +
+         " inputs of a party, more than the stock may have (high: " + std::to_string(high_.ands) +
+         " and " + std::to_string(high_.inputs) + ")";
+}
+
+void Peer::submit(const SharedJob& job) {
+  const Lock lock(mutex_);
+  if (!link_) return;  // it is offered once connected
+  offer(*job);
+  if (const auto offered = offers_.find(job->id()); offered != offers_.end())
+    match(job, offered->second);
+}
+
+void Peer::cancel(const SharedJob& job) {
+  const Lock lock(mutex_);
+  if (!shared_.jobs.cancel(*job)) return;
+  shared_.metrics.evaluation(name(), "cancelled");
+  leave_queue(*job);
+  evaluations_->cancel(*job);
+  wire::Message message;
+  message.mutable_withdraw()->set_job(job->id());
+  send(message);
+}
+
+void Peer::give_up(const SharedJob& job, const JobError& error) {
+  const Lock lock(mutex_);
+  leave_queue(*job);
+  fail(job, error);
+  wire::Message message;
+  message.mutable_withdraw()->set_job(job->id());
+  send(message);
+}
+
+PeerStatus Peer::status() {
+  const Lock lock(mutex_);
+  PeerStatus status;
+  status.name = name();
+  status.last_error = last_error_;
+  status.party = me_;
+  status.is_connected = link_ != nullptr;
+  status.is_refilling = is_refilling_;
+  status.revoked = revoked_;
+  status.stock = sessions_.stock();
+  for (const SessionStock& session : common_stock()) {
+    if (status.current == 0 && session.left.ands > 0) status.current = session.number;
+    status.at_both.ands += session.left.ands;
+    status.at_both.inputs += session.left.inputs;
+  }
+  return status;
+}
+
+PeerGauges Peer::gauges() {
+  PeerGauges gauges;
+  gauges.peer = name();
+  gauges.low_ands = low_.ands;
+  gauges.high_ands = high_.ands;
+  {
+    const Lock lock(mutex_);
+    gauges.is_connected = link_ != nullptr;
+    for (const SessionStock& session : common_stock()) {
+      gauges.ands += session.left.ands;
+      gauges.inputs += session.left.inputs;
+    }
+  }
+  for (const SharedJob& job : shared_.jobs.of_peer(name())) {
+    const JobState state = shared_.jobs.status(*job).state;
+    gauges.waiting += state == JobState::WaitingForPeer;
+    gauges.queued += state == JobState::Queued;
+    gauges.running += state == JobState::Running;
+  }
+  gauges.stores = sessions_.inventories();
+  return gauges;
+}
+
+std::string Peer::retire() {
+  const Lock lock(mutex_);
+  const auto stock = sessions_.stock();
+  if (stock.empty()) throw StoreError("there is no session with " + name());
+  retired_below_ = stock.back().number + 1;
+  refill_stop_.request_stop();
+  is_to_look_ = true;
+  changed_.notify_all();
+  send_stock();
+  return stock.back().id;
+}
+
+void Peer::stop_beginning() {
+  const Lock lock(mutex_);
+  is_stopping_ = true;
+  refill_stop_.request_stop();
+  queue_.clear();
+  for (const SharedJob& job : shared_.jobs.of_peer(name()))
+    if (shared_.jobs.status(*job).state != JobState::Running)
+      fail(job, {ErrorClass::Network, "the daemon is stopping: submit the job again"});
+}
+
+}  // namespace tinyot::service

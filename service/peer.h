@@ -1,0 +1,166 @@
+// One peer of a daemon: the link, the jobs that both parties want, the stock of material and its
+// refills. Party A leads: it begins each job and each refill once both parties have what it takes.
+//
+// A job is evaluated once this party's client has submitted it, the peer has offered it on the same
+// terms, and the policy allows it. A job that fails after it began is never begun again by the
+// daemon: the peer may have learnt its outputs, and a second evaluation could use other inputs.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "config.pb.h"
+#include "service/daemon_metrics.h"
+#include "service/evaluations.h"
+#include "service/jobs.h"
+#include "service/peer_link.h"
+#include "service/policy.h"
+#include "service/sessions.h"
+
+namespace tinyot::service {
+
+// What the peers of a daemon share.
+struct Shared {
+  const config::Daemon& config;
+  std::optional<storage::StoreKey> store_key;
+  Jobs& jobs;
+  DaemonMetrics& metrics;
+  std::atomic_flag is_refilling{};  // one refill at a time
+};
+
+// The state of a peer, for operators.
+struct PeerStatus {
+  std::string name, last_error;
+  Party party = Party::A;
+  bool is_connected = false, is_refilling = false;
+  std::uint64_t revoked = 0;  // sessions since the daemon started
+  std::vector<SessionStock> stock;
+  std::uint64_t current = 0;  // number of the session that the next job uses; 0 if there is none
+  engine::Work at_both;       // left, in all sessions that both parties have
+};
+
+class Peer {
+ public:
+  // Fails: UsageError, StoreError, NetworkError if the configuration cannot be used.
+  Peer(const config::Peer& config, Shared& shared);
+  ~Peer();
+
+  const std::string& name() const { return config_.name(); }
+  Party me() const { return me_; }
+  const config::Peer& config() const { return config_; }
+
+  // Why a job of these terms may not be submitted; empty if it may.
+  std::optional<std::string> refusal(const wire::Terms& terms);
+  // Why the stock never has enough for this circuit; empty if it can.
+  std::optional<std::string> too_large(const engine::LoadedCircuit& circuit) const;
+  const engine::Work& low() const { return low_; }
+  const engine::Work& high() const { return high_; }
+  // The job is among the daemon's jobs.
+  void submit(const SharedJob& job);
+  void cancel(const SharedJob& job);
+  void give_up(const SharedJob& job, const JobError& error);
+
+  PeerStatus status();
+  PeerGauges gauges();
+  // Ends the current session; a new one begins. Fails: StoreError if there is none.
+  std::string retire();
+
+  // From now on no job begins; refills end.
+  void stop_beginning();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Lock = std::unique_lock<std::mutex>;
+  struct Running {
+    SharedJob job;
+    Clock::time_point matched;
+    std::uint64_t session = 0;
+  };
+  // The connection of a worker as the leading party sees it.
+  struct Connection {
+    std::uint64_t group = 0, session = 0;
+  };
+
+  bool leads() const { return me_ == Party::A; }
+
+  // peer_messages.cpp: the link and its messages.
+  void keep_linked(const std::stop_token& stop);
+  void link_is_up(std::shared_ptr<PeerLink> link);
+  void link_is_down(const std::string& why);
+  std::vector<net::Parameter> parameters() const;
+  void handle(const wire::Message& message);
+  void send(const wire::Message& message);
+  void offer(const Job& job);
+  void refuse(const std::string& job, const std::string& reason, bool by_policy);
+  void offered(const wire::Offer& offer);
+  void refused(const wire::Refuse& refuse);
+  void started(const wire::Start& start);
+
+  // peer_jobs.cpp: jobs.
+  void match(const SharedJob& job, const wire::Terms& theirs);
+  void dispatch();
+  std::optional<SessionStock> session_for(const Job& job);
+  void begin(const SharedJob& job, std::size_t worker, const SessionStock& session);
+  void ended(std::size_t worker, const Evaluations::Order& order, Evaluations::Outcome outcome);
+  void fail(const SharedJob& job, JobError error);
+  void leave_queue(const Job& job);
+  std::vector<SessionStock> common_stock();
+
+  // peer_refills.cpp: refills.
+  void keep_stocked(const std::stop_token& stop);
+  void end_old_sessions();
+  bool is_refill_due();
+  void lead_refill(const std::stop_token& stop);
+  void follow_refill(const wire::Refill& order, const std::stop_token& stop);
+  wire::Refill next_refill();
+  void refill(const wire::Refill& order, const std::stop_token& stop);
+  void send_stock();
+
+  const config::Peer config_;
+  Shared& shared_;
+  const Party me_;
+  const Profile profile_;
+  const engine::Work low_, high_;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::shared_ptr<PeerLink> link_;  // null: not connected
+  StreamPort port_;
+  Sessions sessions_;
+  Policy policy_;
+  std::string last_error_;
+  bool is_stopping_ = false;
+  std::map<std::string, wire::Terms> offers_;  // of the peer, by job
+  std::map<std::string, Clock::time_point> matched_;
+  std::deque<SharedJob> queue_;             // of the leading party
+  std::map<std::size_t, Running> running_;  // by worker
+  std::vector<Connection> connections_;     // by worker
+  std::uint64_t last_group_ = 0;
+  wire::Stock peers_stock_;
+  std::uint64_t current_ = 0;        // the session of the last job that began
+  std::uint64_t retired_below_ = 0;  // sessions that an operator has ended
+  std::uint64_t revoked_ = 0;
+  bool is_starved_ = false;  // the next job takes more than is left
+  bool is_to_look_ = false;  // at the stock
+
+  std::optional<wire::Refill> refill_order_;  // of the leading party, to be begun
+  std::optional<wire::RefillAnswer> refill_answer_;
+  bool is_refilling_ = false;
+  std::stop_source refill_stop_;
+  Clock::time_point next_refill_{};
+  std::chrono::milliseconds refill_pause_{0};
+
+  std::unique_ptr<Evaluations> evaluations_;
+  std::jthread stocker_, linker_;
+};
+
+}  // namespace tinyot::service

@@ -1,0 +1,203 @@
+// The jobs that both parties want: they are matched, get a connection and material, and end.
+#include <google/protobuf/util/message_differencer.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "engine/connection.h"
+#include "service/event_log.h"
+#include "service/peer.h"
+
+namespace tinyot::service {
+namespace {
+
+std::string difference(const wire::Terms& mine, const wire::Terms& theirs) {
+  if (mine.circuit() != theirs.circuit() || mine.digest() != theirs.digest())
+    return "circuit: this party has " + mine.circuit() + " " + mine.digest() + ", the peer has " +
+           theirs.circuit() + " " + theirs.digest();
+  if (mine.lanes() != theirs.lanes())
+    return "lanes: this party has " + std::to_string(mine.lanes()) + ", the peer has " +
+           std::to_string(theirs.lanes());
+  return "owners of inputs or receivers of outputs";
+}
+
+const char* outcome_name(ErrorClass error_class) {
+  switch (error_class) {
+    case ErrorClass::Network:
+      return "failed_network";
+    case ErrorClass::PeerCheated:
+      return "failed_cheated";
+    case ErrorClass::Store:
+      return "failed_store";
+    case ErrorClass::Disagreement:
+      return "failed_disagreement";
+    case ErrorClass::Other:
+    case ErrorClass::Usage:
+    case ErrorClass::Cancelled:
+      break;
+  }
+  return "failed_internal";
+}
+
+MaterialCounts needed_by(const Job& job, MaterialForm form) {
+  const engine::LoadedCircuit& circuit = job.request().circuit;
+  return online::material_for(circuit.info(), job.ands(), form, circuit.lanes());
+}
+
+bool suffices(const MaterialCounts& left, const MaterialCounts& needed) {
+  return std::ranges::all_of(kAllMaterialKinds,
+                             [&](MaterialKind kind) { return left[kind] >= needed[kind]; });
+}
+
+}  // namespace
+
+void Peer::match(const SharedJob& job, const wire::Terms& theirs) {
+  const wire::Terms& mine = job->request().terms;
+  matched_.try_emplace(job->id(), Clock::now());
+  if (!leads() || shared_.jobs.status(*job).state != JobState::WaitingForPeer) return;
+  offers_.erase(job->id());
+  std::optional<std::string> reason;
+  bool by_policy = false;
+  if (!google::protobuf::util::MessageDifferencer::Equals(mine, theirs)) {
+    reason = "the parties disagree on the job's " + difference(mine, theirs);
+  } else if ((reason = policy_.begin(mine, Clock::now()))) {
+    by_policy = true;
+  }
+  if (reason) {
+    fail(job, {ErrorClass::Disagreement, *reason});
+    return refuse(job->id(), *reason, by_policy);
+  }
+  shared_.jobs.set_state(*job, JobState::Queued);
+  queue_.push_back(job);
+  dispatch();
+}
+
+void Peer::leave_queue(const Job& job) {
+  std::erase_if(queue_, [&](const SharedJob& queued) {
+    if (queued.get() != &job) return false;
+    shared_.jobs.set_state(*queued, JobState::WaitingForPeer);
+    return true;
+  });
+}
+
+void Peer::fail(const SharedJob& job, JobError error) {
+  if (!shared_.jobs.fail(*job, error)) return;
+  matched_.erase(job->id());
+  shared_.metrics.evaluation(name(), outcome_name(error.error_class));
+  log_event(LogLevel::Warning, "job failed",
+            {{"peer", name()}, {"job", job->id()}, {"error", error.message}});
+}
+
+// What can be used: of each session that both parties have, what is left at both.
+std::vector<SessionStock> Peer::common_stock() {
+  std::vector<SessionStock> common;
+  for (SessionStock session : sessions_.stock()) {
+    const auto peers =
+        std::ranges::find(peers_stock_.sessions(), session.number, &wire::Session::number);
+    if (peers == peers_stock_.sessions().end() || peers->id() != session.id ||
+        session.number < retired_below_)
+      continue;
+    session.left.ands = std::min(session.left.ands, peers->ands());
+    session.left.inputs = std::min(session.left.inputs, peers->inputs());
+    session.has_room = session.has_room && peers->has_room() && session.profile == profile_ &&
+                       session.sigma == config_.sigma();
+    common.push_back(std::move(session));
+  }
+  return common;
+}
+
+// The oldest session that has enough for the job besides what running jobs take.
+std::optional<SessionStock> Peer::session_for(const Job& job) {
+  bool is_running = false;
+  for (SessionStock& session : common_stock()) {
+    MaterialCounts needed = needed_by(job, session.form);
+    std::uint64_t ands = job.ands();
+    for (const auto& [worker, running] : running_) {
+      if (running.session != session.number) continue;
+      is_running = true;
+      const MaterialCounts taken = needed_by(*running.job, session.form);
+      for (const MaterialKind kind : kAllMaterialKinds) needed[kind] += taken[kind];
+      ands += running.job->ands();
+    }
+    if (suffices(session.counts, needed) && ands <= session.left.ands) return session;
+  }
+  // Running jobs may have taken their part already: then the next one to end says what is left.
+  is_starved_ = !is_running;
+  return std::nullopt;
+}
+
+void Peer::dispatch() {
+  if (!leads() || !link_ || is_stopping_) return;
+  is_starved_ = false;
+  for (std::size_t worker = 0; worker < connections_.size() && !queue_.empty(); ++worker) {
+    if (running_.contains(worker)) continue;
+    const SharedJob job = queue_.front();
+    const auto session = session_for(*job);
+    if (!session) break;
+    queue_.pop_front();
+    begin(job, worker, *session);
+  }
+  is_to_look_ = true;
+  changed_.notify_all();
+}
+
+void Peer::begin(const SharedJob& job, std::size_t worker, const SessionStock& session) {
+  Connection& connection = connections_[worker];
+  if (connection.group == 0 || connection.session != session.number)
+    connection = {++last_group_, session.number};
+  current_ = std::max(current_, session.number);
+  const auto matched = matched_.find(job->id());
+  running_[worker] = {job, matched != matched_.end() ? matched->second : Clock::now(),
+                      session.number};
+  shared_.jobs.set_state(*job, JobState::Running);
+  wire::Message message;
+  wire::Start& start = *message.mutable_start();
+  start.set_job(job->id());
+  start.set_worker(static_cast<std::uint32_t>(worker));
+  start.set_group(connection.group);
+  start.set_session(session.number);
+  send(message);
+  evaluations_->begin(worker, {job, shared_.jobs.inputs(*job), connection.group, session.number});
+}
+
+void Peer::ended(std::size_t worker, const Evaluations::Order& order,
+                 Evaluations::Outcome outcome) {
+  const Lock lock(mutex_);
+  const SharedJob& job = order.job;
+  running_.erase(worker);
+  shared_.metrics.traffic(name(), "evaluation", outcome.bytes_sent, outcome.bytes_received);
+  if (outcome.error) {
+    connections_[worker] = {};
+    if (outcome.error->error_class == ErrorClass::PeerCheated) {
+      shared_.metrics.cheating(name());
+      log_event(LogLevel::Error, "peer cheated",
+                {{"peer", name()}, {"job", job->id()}, {"error", outcome.error->message}});
+    }
+    if (outcome.error->error_class == ErrorClass::Cancelled)
+      *outcome.error = {ErrorClass::Network, "the evaluation was ended: the daemon is stopping"};
+    fail(job, *outcome.error);
+  } else {
+    const engine::RunReport& report = *outcome.report;
+    const std::string session = short_name(engine::session_id_of(report.security));
+    const double evaluation_s = report.wall_s;
+    shared_.metrics.evaluated(name(), report.result.ands, report.result.and_rounds);
+    const auto matched = matched_.find(job->id());
+    if (matched != matched_.end())
+      shared_.metrics.latency(
+          name(), std::chrono::duration<double>(Clock::now() - matched->second).count());
+    if (shared_.jobs.finish(*job, std::move(outcome.report->result), evaluation_s, session)) {
+      shared_.metrics.evaluation(name(), "done");
+      log_event(LogLevel::Info, "job done",
+                {{"peer", name()},
+                 {"job", job->id()},
+                 {"session", session},
+                 {"circuit", job->request().terms.circuit()},
+                 {"ands", job->ands()},
+                 {"evaluation_s", evaluation_s}});
+    }
+  }
+  matched_.erase(job->id());
+  dispatch();
+}
+
+}  // namespace tinyot::service

@@ -1,0 +1,88 @@
+#include "service/peer_link.h"
+
+#include "base/error.h"
+#include "crypto/rng.h"
+
+namespace tinyot::service {
+namespace {
+
+constexpr net::MessageTag kParameters{0x4001, "daemon.parameters"};
+constexpr net::MessageTag kMessage{0x4002, "daemon.message"};
+constexpr std::size_t kMessageBytesMax = std::size_t{1} << 20, kOutboxMax = 100'000;
+constexpr auto kSilenceMax = std::chrono::seconds(5), kHandshakeTime = std::chrono::seconds(10),
+               kLastWords = std::chrono::seconds(1);
+
+}  // namespace
+
+PeerLink::PeerLink(StreamPort& port, Party me, std::vector<net::Parameter> parameters,
+                   const std::stop_token& cancel) {
+  std::array<std::unique_ptr<net::ByteStream>, 2> streams;
+  if (port.listens()) {
+    streams = port.accept_link(cancel);
+  } else {
+    const auto group = crypto::Rng::from_system().object<std::uint64_t>();
+    for (std::uint32_t number = 0; number < 2; ++number)
+      streams[number] = port.open({group | StreamPort::kLinkBit, number}, cancel);
+  }
+  const std::size_t out = me == Party::A ? 0 : 1;
+  out_ = net::make_framed_channel(std::move(streams[out]));
+  in_ = net::make_framed_channel(std::move(streams[1 - out]));
+  net::Channel& first = me == Party::A ? *out_ : *in_;
+  first.set_deadline(std::chrono::steady_clock::now() + kHandshakeTime);
+  net::compare_parameters(first, kParameters, me, std::move(parameters));
+  first.set_deadline(std::chrono::steady_clock::time_point::max());
+  writer_ = std::jthread([this](const std::stop_token& stop) { write_all(stop); });
+}
+
+PeerLink::~PeerLink() { shut_down(); }
+
+void PeerLink::send(const wire::Message& message) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (outbox_.size() < kOutboxMax)
+      outbox_.push_back(message.SerializeAsString());
+    else
+      in_->set_deadline(std::chrono::steady_clock::now());
+  }
+  changed_.notify_all();
+}
+
+wire::Message PeerLink::receive() {
+  for (;;) {
+    const auto bytes = in_->recv_variable(kMessage, kMessageBytesMax);
+    if (bytes.empty()) continue;
+    wire::Message message;
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+        message.body_case() == wire::Message::BODY_NOT_SET)
+      throw NetworkError("the peer sent a malformed message");
+    return message;
+  }
+}
+
+void PeerLink::write_all(const std::stop_token& stop) {
+  try {
+    for (;;) {
+      std::deque<std::string> messages;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, stop, kSilenceMax, [&] { return !outbox_.empty(); });
+        messages.swap(outbox_);
+      }
+      if (messages.empty() && stop.stop_requested()) return;
+      if (messages.empty()) messages.emplace_back();
+      for (const std::string& message : messages)
+        out_->send(kMessage, std::as_bytes(std::span(message)));
+      out_->flush();
+    }
+  } catch (const Error&) {
+    in_->set_deadline(std::chrono::steady_clock::now());
+  }
+}
+
+void PeerLink::shut_down() noexcept {
+  out_->set_deadline(std::chrono::steady_clock::now() + kLastWords);
+  in_->set_deadline(std::chrono::steady_clock::now());
+  writer_.request_stop();
+}
+
+}  // namespace tinyot::service

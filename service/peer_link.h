@@ -1,0 +1,52 @@
+// The link on which two daemons exchange their messages (peer.proto), any time and in both
+// directions. It has a stream for each direction. Empty messages show that the peer is there.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "net/channel.h"
+#include "net/handshake.h"
+#include "peer.pb.h"
+#include "service/stream_port.h"
+
+namespace tinyot::service {
+
+class PeerLink {
+ public:
+  // Role: both, symmetric. Connects, and compares the parameters. Fails: NetworkError; Disagreement
+  // naming what differs; PeerCheated if the peer does not follow the protocol, which here revokes
+  // nothing; Cancelled.
+  PeerLink(StreamPort& port, Party me, std::vector<net::Parameter> parameters,
+           const std::stop_token& cancel);
+  ~PeerLink();
+  PeerLink(const PeerLink&) = delete;
+  PeerLink& operator=(const PeerLink&) = delete;
+
+  // From any thread. Does not wait; a message that cannot be sent ends the link.
+  void send(const wire::Message& message);
+
+  // Waits for the next message. Fails: NetworkError once the link has ended, or if the message is
+  // malformed; PeerCheated likewise.
+  wire::Message receive();
+
+  // From any thread: ends the link, with what was sent before.
+  void shut_down() noexcept;
+
+ private:
+  void write_all(const std::stop_token& stop);
+
+  std::unique_ptr<net::Channel> out_, in_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<std::string> outbox_;
+  std::jthread writer_;
+};
+
+}  // namespace tinyot::service

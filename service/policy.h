@@ -1,0 +1,46 @@
+// What a peer may ask for. A job is checked on its terms alone, before its circuit is generated and
+// before any material is used; also those that this party's own clients submit.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config.pb.h"
+#include "engine/circuit_source.h"
+#include "peer.pb.h"
+
+namespace tinyot::service {
+
+// What both parties have to agree on. `circuit` is the base of its name for a file.
+wire::Terms terms_of(const engine::LoadedCircuit& circuit);
+
+class Policy {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Policy(config::Policy policy) : policy_(std::move(policy)) {
+    begun_.resize(static_cast<std::size_t>(policy_.allow_size()));
+  }
+
+  // Why a job of these terms may not begin now; empty if it may.
+  std::optional<std::string> refusal(const wire::Terms& terms, Clock::time_point now) const;
+
+  // The same for a job that begins, which counts for the rate of the rule that allows it.
+  std::optional<std::string> begin(const wire::Terms& terms, Clock::time_point now);
+
+ private:
+  struct Verdict {
+    std::optional<std::size_t> rule;  // that allows it
+    std::string reason;               // otherwise
+  };
+  Verdict verdict(const wire::Terms& terms, Clock::time_point now) const;
+
+  config::Policy policy_;
+  // By rule: when the last jobs that it allowed began, as many as its rate allows.
+  std::vector<std::deque<Clock::time_point>> begun_;
+};
+
+}  // namespace tinyot::service

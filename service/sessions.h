@@ -1,0 +1,64 @@
+// The sessions with one peer, each with a store in a directory of its own, named by the session's
+// number. Numbers only increase, and both parties use the same.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/plan.h"
+#include "storage/inventory.h"
+#include "storage/store.h"
+
+namespace tinyot::service {
+
+// A session that is not revoked.
+struct SessionStock {
+  std::uint64_t number = 0;
+  std::string id;
+  MaterialForm form = MaterialForm::Triples;
+  Profile profile = Profile::Fast;
+  std::uint32_t sigma = 0;
+  MaterialCounts counts;  // left
+  engine::Work left;
+  bool has_room = false;  // the budget allows further units
+  double budget_spent = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Thread-safe.
+class Sessions {
+ public:
+  // Makes the directory, and recovers what an earlier process left. Fails: StoreError.
+  Sessions(std::filesystem::path directory, std::optional<storage::StoreKey> store_key);
+
+  std::filesystem::path path_of(std::uint64_t number) const;
+  const std::optional<storage::StoreKey>& store_key() const { return store_key_; }
+
+  // Oldest first. Sessions that have been revoked are removed; `revoked` gets their reasons.
+  std::vector<SessionStock> stock(std::vector<std::string>* revoked = nullptr);
+  std::uint64_t last_number() const;  // 0 if there has been none
+
+  // Ends all sessions below `number` whose stores are not in use: their keys are erased, and the
+  // directories removed. Returns their numbers.
+  std::vector<std::uint64_t> retire_below(std::uint64_t number);
+
+  // For metrics. Sessions whose store cannot be read are left out.
+  std::vector<storage::Inventory> inventories();
+
+ private:
+  std::vector<std::uint64_t> numbers() const;
+  storage::Store* look_at(std::uint64_t number);
+  bool remove(std::uint64_t number);
+
+  const std::filesystem::path directory_;
+  const std::optional<storage::StoreKey> store_key_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, storage::Store> open_;  // to be looked at
+};
+
+}  // namespace tinyot::service

@@ -1,0 +1,125 @@
+#include "service/stream_port.h"
+
+#include <array>
+#include <cstring>
+
+#include "base/error.h"
+#include "service/event_log.h"
+
+namespace tinyot::service {
+namespace {
+
+constexpr std::size_t kArrivedMax = 256;
+constexpr auto kHeaderTime = std::chrono::seconds(5), kClaimTime = std::chrono::seconds(60);
+constexpr std::uint64_t kMagic = 0x3164746F796E6974;  // "tinyotd1"
+
+struct Header {
+  std::uint64_t magic, group;
+  std::uint32_t number, zero;
+};
+static_assert(sizeof(Header) == 24);
+
+const net::Admission& admission_of(const engine::Endpoint& endpoint) {
+  return endpoint.tls ? static_cast<const net::Admission&>(*endpoint.tls) : net::open_admission();
+}
+
+}  // namespace
+
+StreamPort::StreamPort(engine::Endpoint endpoint, std::function<void()> link_arrived)
+    : endpoint_(std::move(endpoint)), link_arrived_(std::move(link_arrived)) {
+  if (!endpoint_.listen) return;
+  listener_.emplace(endpoint_.address, endpoint_.timeouts, endpoint_.rejected);
+  acceptor_ = std::jthread([this](const std::stop_token& stop) { accept_all(stop); });
+}
+
+StreamPort::~StreamPort() = default;
+
+void StreamPort::accept_all(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    try {
+      admit(listener_->accept(admission_of(endpoint_), stop));
+    } catch (const Error&) {
+      // None arrived, or this one is not the peer's; the next may be.
+    }
+  }
+}
+
+void StreamPort::admit(std::unique_ptr<net::ByteStream> stream) {
+  Header header{};
+  stream->set_deadline(Clock::now() + kHeaderTime);
+  stream->read(std::as_writable_bytes(std::span(&header, 1)));
+  stream->set_deadline(Clock::time_point::max());
+  if (header.magic != kMagic || header.zero != 0)
+    throw NetworkError("the connection does not begin as one of a daemon");
+  const StreamName name{header.group, header.number};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = Clock::now();
+    std::erase_if(arrived_, [&](const Arrived& other) {
+      return other.name == name || other.at + kClaimTime < now;
+    });
+    if (arrived_.size() == kArrivedMax) arrived_.pop_front();
+    arrived_.push_back({name, std::move(stream), now});
+  }
+  changed_.notify_all();
+  if ((name.group & kLinkBit) != 0) link_arrived_();
+}
+
+std::unique_ptr<net::ByteStream> StreamPort::take(const StreamName& name) {
+  for (auto at = arrived_.begin(); at != arrived_.end(); ++at) {
+    if (at->name != name) continue;
+    auto stream = std::move(at->stream);
+    arrived_.erase(at);
+    return stream;
+  }
+  return nullptr;
+}
+
+template <class Attempt>
+auto StreamPort::wait_for(const std::stop_token& cancel, const Attempt& attempt) {
+  const auto until = Clock::now() + endpoint_.timeouts.connect;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (auto found = attempt()) return std::move(*found);
+    const auto status = changed_.wait_until(lock, cancel, until, [] { return false; });
+    if (cancel.stop_requested()) throw Cancelled();
+    if (!status && Clock::now() >= until)
+      throw NetworkError("no connection of the peer within the connect timeout");
+  }
+}
+
+std::unique_ptr<net::ByteStream> StreamPort::open(const StreamName& name,
+                                                  const std::stop_token& cancel) {
+  if (listens())
+    return wait_for(cancel, [&]() -> std::optional<std::unique_ptr<net::ByteStream>> {
+      auto stream = take(name);
+      if (!stream) return std::nullopt;
+      return stream;
+    });
+  auto stream =
+      net::tcp_connect(endpoint_.address, endpoint_.timeouts, admission_of(endpoint_), cancel);
+  const Header header{kMagic, name.group, name.number, 0};
+  stream->write(std::as_bytes(std::span(&header, 1)));
+  stream->flush();
+  return stream;
+}
+
+std::array<std::unique_ptr<net::ByteStream>, 2> StreamPort::accept_link(
+    const std::stop_token& cancel) {
+  using Streams = std::array<std::unique_ptr<net::ByteStream>, 2>;
+  return wait_for(cancel, [&]() -> std::optional<Streams> {
+    for (auto at = arrived_.rbegin(); at != arrived_.rend(); ++at) {
+      const std::uint64_t group = at->name.group;
+      if ((group & kLinkBit) == 0 || at->name.number != 1) continue;
+      Streams streams{take({group, 0}), nullptr};
+      if (!streams[0]) continue;
+      streams[1] = take({group, 1});
+      std::erase_if(arrived_,
+                    [](const Arrived& other) { return (other.name.group & kLinkBit) != 0; });
+      return streams;
+    }
+    return std::nullopt;
+  });
+}
+
+}  // namespace tinyot::service

@@ -1,0 +1,75 @@
+// All connections with one peer: one party listens on one port, the other connects to it. Each
+// connection has a name, so that the two ends of the same use find each other.
+//
+// Wire: once the connection is admitted, the connecting side sends 24 bytes: "tinyotd1", u64 group,
+// u32 number, u32 zero, little-endian.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "engine/endpoint.h"
+
+namespace tinyot::service {
+
+struct StreamName {
+  std::uint64_t group = 0;
+  std::uint32_t number = 0;
+  friend bool operator==(const StreamName&, const StreamName&) = default;
+};
+
+class StreamPort {
+ public:
+  // Groups of links (peer_link.h) have this bit, others do not.
+  static constexpr std::uint64_t kLinkBit = std::uint64_t{1} << 63;
+
+  // `link_arrived` is called, on another thread, when the connecting peer begins a new link. Fails:
+  // NetworkError if it cannot listen.
+  StreamPort(engine::Endpoint endpoint, std::function<void()> link_arrived);
+  ~StreamPort();
+  StreamPort(const StreamPort&) = delete;
+  StreamPort& operator=(const StreamPort&) = delete;
+
+  bool listens() const { return listener_.has_value(); }
+  const engine::Endpoint& endpoint() const { return endpoint_; }
+
+  // The stream of this name, once both parties ask for it. Fails: NetworkError after the connect
+  // timeout; Cancelled.
+  std::unique_ptr<net::ByteStream> open(const StreamName& name, const std::stop_token& cancel);
+
+  // The listening side: the newest link of which both streams have arrived, number 0 first. Fails:
+  // likewise.
+  std::array<std::unique_ptr<net::ByteStream>, 2> accept_link(const std::stop_token& cancel);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Arrived {
+    StreamName name;
+    std::unique_ptr<net::ByteStream> stream;
+    Clock::time_point at;
+  };
+  void accept_all(const std::stop_token& stop);
+  void admit(std::unique_ptr<net::ByteStream> stream);
+  std::unique_ptr<net::ByteStream> take(const StreamName& name);
+  // Returns what `attempt` finds, which is called under the lock after each arrival.
+  template <class Attempt>
+  auto wait_for(const std::stop_token& cancel, const Attempt& attempt);
+
+  engine::Endpoint endpoint_;
+  std::function<void()> link_arrived_;
+  std::optional<net::TcpListener> listener_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::list<Arrived> arrived_;  // oldest first
+  std::jthread acceptor_;
+};
+
+}  // namespace tinyot::service
