@@ -34,12 +34,12 @@ engine::Endpoint endpoint_from(const config::Peer& peer) {
 Peer::Peer(const config::Peer& config, Shared& shared)
     : config_(config), shared_(shared), me_(config.party() == config::A ? Party::A : Party::B),
       profile_(config.profile() == config::fast ? Profile::Fast : Profile::Nnob12),
-      low_(work_of(config.low())), high_(work_of(config.high())),
-      port_(endpoint_from(config),
-            [this] {
-              const Lock lock(mutex_);
-              if (link_) link_->shut_down();
-            }),
+      low_(work_of(config.low())), high_(work_of(config.high())), port_(endpoint_from(config),
+                                                                        [this] {
+                                                                          const Lock lock(mutex_);
+                                                                          if (link_)
+                                                                            link_->shut_down();
+                                                                        }),
       sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key),
       policy_(read_policy(config.policy())), connections_(config.evaluations()) {
   evaluations_ = std::make_unique<Evaluations>(

@@ -146,6 +146,7 @@ class Peer {
   std::vector<Connection> connections_;     // by worker
   std::uint64_t last_group_ = 0;
   wire::Stock peers_stock_;
+  bool is_stock_awaited_ = false;    // the peer will send its stock
   std::uint64_t current_ = 0;        // the session of the last job that began
   std::uint64_t retired_below_ = 0;  // sessions that an operator has ended
   std::uint64_t revoked_ = 0;

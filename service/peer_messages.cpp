@@ -57,6 +57,7 @@ void Peer::keep_linked(const std::stop_token& stop) {
 void Peer::link_is_up(std::shared_ptr<PeerLink> link) {
   const Lock lock(mutex_);
   link_ = std::move(link);
+  is_stock_awaited_ = true;
   last_error_.clear();
   log_event(LogLevel::Info, "peer connected", {{"peer", name()}});
   send_stock();
@@ -118,6 +119,7 @@ void Peer::handle(const wire::Message& message) {
       return refused(message.refuse());
     case wire::Message::kStock:
       peers_stock_ = message.stock();
+      is_stock_awaited_ = false;
       dispatch();
       return;
     case wire::Message::kStart:

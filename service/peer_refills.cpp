@@ -86,7 +86,8 @@ void Peer::end_old_sessions() {
 
 // Of the leading party.
 bool Peer::is_refill_due() {
-  if (!leads() || !link_ || is_stopping_ || Clock::now() < next_refill_) return false;
+  if (!leads() || !link_ || is_stopping_ || is_stock_awaited_ || Clock::now() < next_refill_)
+    return false;
   engine::Work left;
   for (const SessionStock& session : common_stock()) {
     left.ands += session.left.ands;
@@ -126,6 +127,7 @@ void Peer::lead_refill(const std::stop_token& stop) {
     begins = link_ && refill_answer_ && refill_answer_->group() == order.group() &&
              refill_answer_->begins();
     if (!begins) next_refill_ = Clock::now() + kPauseMin;
+    is_stock_awaited_ = begins;
   }
   if (begins) refill(order, stop);
   shared_.is_refilling.clear();
@@ -157,15 +159,15 @@ void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop)
 void Peer::refill(const wire::Refill& order, const std::stop_token& stop) {
   std::stop_source cancel;
   const std::stop_callback end(stop, [&] { cancel.request_stop(); });
-  engine::PreprocessRequest request{
-      .party = me_,
-      .endpoint = endpoint_of(port_, order.group(), cancel.get_token()),
-      .store = sessions_.path_of(order.session()),
-      .store_key = sessions_.store_key(),
-      .amount = Amount::Left,
-      .ands = order.ands(),
-      .inputs = order.inputs(),
-      .threads = shared_.config.refill_threads()};
+  engine::PreprocessRequest request;
+  request.party = me_;
+  request.endpoint = endpoint_of(port_, order.group(), cancel.get_token());
+  request.store = sessions_.path_of(order.session());
+  request.store_key = sessions_.store_key();
+  request.amount = Amount::Left;
+  request.ands = order.ands();
+  request.inputs = order.inputs();
+  request.threads = shared_.config.refill_threads();
   request.parameters.profile = profile_;
   request.parameters.sigma = config_.sigma();
   const bool is_new = !storage::Store::exists(request.store);

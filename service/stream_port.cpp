@@ -77,15 +77,13 @@ std::unique_ptr<net::ByteStream> StreamPort::take(const StreamName& name) {
 
 template <class Attempt>
 auto StreamPort::wait_for(const std::stop_token& cancel, const Attempt& attempt) {
-  const auto until = Clock::now() + endpoint_.timeouts.connect;
   std::unique_lock lock(mutex_);
-  for (;;) {
-    if (auto found = attempt()) return std::move(*found);
-    const auto status = changed_.wait_until(lock, cancel, until, [] { return false; });
-    if (cancel.stop_requested()) throw Cancelled();
-    if (!status && Clock::now() >= until)
-      throw NetworkError("no connection of the peer within the connect timeout");
-  }
+  auto found = attempt();
+  changed_.wait_for(lock, cancel, endpoint_.timeouts.connect,
+                    [&] { return found || (found = attempt()); });
+  if (found) return std::move(*found);
+  if (cancel.stop_requested()) throw Cancelled();
+  throw NetworkError("no connection of the peer within the connect timeout");
 }
 
 std::unique_ptr<net::ByteStream> StreamPort::open(const StreamName& name,
