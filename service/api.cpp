@@ -7,17 +7,16 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "base/error.h"
+#include "service/configuration.h"
 #include "service/submission.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
 namespace tinyot::service {
 namespace {
 
-constexpr std::chrono::milliseconds kStopTime{2000}, kLookInterval{200};
+constexpr std::chrono::milliseconds kServerStopTime{2000}, kCancelInterval{200};
 constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 constexpr int kThreadsMax = 1024;
 
@@ -69,17 +68,11 @@ v1::State state_of(JobState state) {
   return v1::CANCELLED;
 }
 
-std::string content_of(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UsageError("cannot read " + file + ": " + std::strerror(errno));
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 std::shared_ptr<grpc::ServerCredentials> credentials_from(const config::Tls& tls) {
   grpc::SslServerCredentialsOptions options(
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  options.pem_root_certs = content_of(tls.clients());
-  options.pem_key_cert_pairs.push_back({content_of(tls.key()), content_of(tls.certificate())});
+  options.pem_root_certs = read_text(tls.clients());
+  options.pem_key_cert_pairs.push_back({read_text(tls.key()), read_text(tls.certificate())});
   return grpc::SslServerCredentials(options);
 }
 
@@ -95,10 +88,9 @@ std::string bits_of(const online::BundleValues& values) {
 
 class PartyService final : public v1::Party::Service {
  public:
-  PartyService(const config::Daemon& config, Jobs& jobs, const service::Peers& peers)
-      : config_(config), jobs_(jobs), peers_(peers) {}
-
-  void refuse_jobs() { is_stopping_ = true; }
+  PartyService(const config::Daemon& config, Jobs& jobs, const service::Peers& peers,
+               const std::atomic<bool>& is_stopping)
+      : config_(config), jobs_(jobs), peers_(peers), is_stopping_(is_stopping) {}
 
   grpc::Status Submit(grpc::ServerContext*, grpc::ServerReader<v1::SubmitRequest>* parts,
                       v1::Job* reply) override {
@@ -121,7 +113,7 @@ class PartyService final : public v1::Party::Service {
                       grpc::ServerWriter<v1::ResultPart>* parts) override {
     const SharedJob job = jobs_.find(request->id());
     if (!job) return no_job(request->id());
-    while (!jobs_.wait(*job, Jobs::Clock::now() + kLookInterval))
+    while (!jobs_.wait(*job, Jobs::Clock::now() + kCancelInterval))
       if (context->IsCancelled()) return grpc::Status::CANCELLED;
     v1::ResultPart first;
     describe(*job, first.mutable_job());
@@ -290,21 +282,20 @@ class PartyService final : public v1::Party::Service {
   const config::Daemon& config_;
   Jobs& jobs_;
   const service::Peers& peers_;
-  std::atomic<bool> is_stopping_ = false;
+  const std::atomic<bool>& is_stopping_;
 };
 
 }  // namespace
 
 struct Api::State {
-  State(const config::Daemon& config, Jobs& jobs, const Peers& peers)
-      : service(config, jobs, peers) {}
-
-  PartyService service;
+  std::atomic<bool> is_stopping = false;
+  std::unique_ptr<grpc::Service> service;
   std::unique_ptr<grpc::Server> server;
 };
 
 Api::Api(const config::Daemon& config, Jobs& jobs, const Peers& peers)
-    : state_(std::make_unique<State>(config, jobs, peers)) {
+    : state_(std::make_unique<State>()) {
+  state_->service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
   grpc::ServerBuilder builder;
   grpc::ResourceQuota quota;
   quota.SetMaxThreads(kThreadsMax);
@@ -314,7 +305,7 @@ Api::Api(const config::Daemon& config, Jobs& jobs, const Peers& peers)
   int port = 0;
   if (config.has_tls())
     builder.AddListeningPort(config.tls().listen(), credentials_from(config.tls()), &port);
-  builder.RegisterService(&state_->service);
+  builder.RegisterService(state_->service.get());
   state_->server = builder.BuildAndStart();
   if (!state_->server || (config.has_tls() && port == 0))
     throw NetworkError("cannot serve the interface at " + config.socket() +
@@ -326,8 +317,8 @@ Api::Api(const config::Daemon& config, Jobs& jobs, const Peers& peers)
                        std::strerror(errno));
 }
 
-Api::~Api() { state_->server->Shutdown(std::chrono::system_clock::now() + kStopTime); }
+Api::~Api() { state_->server->Shutdown(std::chrono::system_clock::now() + kServerStopTime); }
 
-void Api::refuse_jobs() { state_->service.refuse_jobs(); }
+void Api::refuse_jobs() { state_->is_stopping = true; }
 
 }  // namespace tinyot::service

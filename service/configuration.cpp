@@ -39,15 +39,6 @@ class FirstError final : public pb::io::ErrorCollector {
   std::string name_, text_;
 };
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UsageError("cannot read " + file.string() + ": " + std::strerror(errno));
-  std::error_code error;
-  if (std::filesystem::file_size(file, error) > kFileBytesMax || error)
-    throw UsageError(file.string() + " is not a file of at most 1 MiB");
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 template <class Message>
 Message parsed(const std::string& text, const std::string& name) {
   Message message;
@@ -147,6 +138,15 @@ void check_rule(const config::Rule& rule, const std::string& of, const Checks& f
 
 }  // namespace
 
+std::string read_text(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw UsageError("cannot read " + file.string() + ": " + std::strerror(errno));
+  std::error_code error;
+  if (std::filesystem::file_size(file, error) > kFileBytesMax || error)
+    throw UsageError(file.string() + " is not a file of at most 1 MiB");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 bool is_name(const std::string& text) {
   constexpr std::string_view kAllowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -190,11 +190,11 @@ config::Policy parse_policy(const std::string& text, const std::string& name) {
 }
 
 config::Daemon read_configuration(const std::filesystem::path& file) {
-  return parse_configuration(content_of(file), file.string());
+  return parse_configuration(read_text(file), file.string());
 }
 
 config::Policy read_policy(const std::filesystem::path& file) {
-  return parse_policy(content_of(file), file.string());
+  return parse_policy(read_text(file), file.string());
 }
 
 }  // namespace tinyot::service

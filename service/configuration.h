@@ -12,6 +12,9 @@ namespace tinyot::service {
 config::Daemon read_configuration(const std::filesystem::path& file);
 config::Policy read_policy(const std::filesystem::path& file);
 
+// A file of at most 1 MiB. Fails: UsageError.
+std::string read_text(const std::filesystem::path& file);
+
 // The same from a text; `name` stands for the file in errors.
 config::Daemon parse_configuration(const std::string& text, const std::string& name);
 config::Policy parse_policy(const std::string& text, const std::string& name);

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLookInterval{500}, kStopTime{30'000};
+constexpr std::chrono::milliseconds kWatchInterval{500}, kGraceTime{30'000};
 
 // One daemon for a directory.
 class DirectoryLock {
@@ -63,7 +63,7 @@ void pause(const std::stop_token& cancel) {
   std::mutex mutex;
   std::condition_variable_any changed;
   std::unique_lock lock(mutex);
-  changed.wait_for(lock, cancel, kLookInterval, [] { return false; });
+  changed.wait_for(lock, cancel, kWatchInterval, [] { return false; });
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   log_event(LogLevel::Info, "daemon stops", {});
   api.refuse_jobs();
   for (const auto& peer : peers) peer->stop_beginning();
-  const auto until = Clock::now() + kStopTime;
+  const auto until = Clock::now() + kGraceTime;
   while (is_any_running(peers, jobs) && Clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }

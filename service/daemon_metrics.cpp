@@ -15,8 +15,8 @@ namespace tinyot::service {
 namespace {
 
 using Labels = prometheus::Labels;
-using Counters = prometheus::Family<prometheus::Counter>;
-using Gauges = prometheus::Family<prometheus::Gauge>;
+using CounterFamily = prometheus::Family<prometheus::Counter>;
+using GaugeFamily = prometheus::Family<prometheus::Gauge>;
 
 const prometheus::Histogram::BucketBoundaries kLatencyBuckets = {
     0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3,
@@ -70,38 +70,39 @@ class PeerCollector final : public prometheus::Collectable {
 
 struct DaemonMetrics::State {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
-  std::shared_ptr<PeerCollector> peers;
+  std::shared_ptr<prometheus::Collectable> peers;
   std::unique_ptr<prometheus::Exposer> exposer;
 
-  Counters& counters(const std::string& name, const std::string& help) {
+  CounterFamily& counters(const std::string& name, const std::string& help) {
     return prometheus::BuildCounter().Name("tinyot_" + name).Help(help).Register(*registry);
   }
-  Gauges& gauges(const std::string& name, const std::string& help) {
+  GaugeFamily& gauges(const std::string& name, const std::string& help) {
     return prometheus::BuildGauge().Name("tinyot_" + name).Help(help).Register(*registry);
   }
 
-  Gauges& build = gauges("build_info", "1, with the version of the program");
-  Gauges& started = gauges("daemon_start_time_seconds", "Time at which the daemon started");
-  Counters& evaluations = counters("evaluations_total", "Jobs that have ended, by outcome");
+  GaugeFamily& build = gauges("build_info", "1, with the version of the program");
+  GaugeFamily& started = gauges("daemon_start_time_seconds", "Time at which the daemon started");
+  CounterFamily& evaluations = counters("evaluations_total", "Jobs that have ended, by outcome");
   prometheus::Family<prometheus::Histogram>& latencies =
       prometheus::BuildHistogram()
           .Name("tinyot_evaluation_latency_seconds")
           .Help("From the submission by both parties until the result is there")
           .Register(*registry);
-  Counters& ands = counters("ands_evaluated_total", "ANDs evaluated, of all lanes");
-  Counters& rounds = counters("and_rounds_total", "Rounds of ANDs evaluated");
-  Counters& sent = counters("sent_bytes_total", "Bytes sent to the peer");
-  Counters& received = counters("received_bytes_total", "Bytes received from the peer");
-  Counters& refusals = counters("refusals_total", "Jobs refused by a policy or for their terms");
-  Counters& cheating = counters("cheating_detected_total", "Checks that the peer failed");
-  Counters& begun = counters("sessions_begun_total", "Sessions begun");
-  Counters& ended = counters("sessions_ended_total", "Sessions ended, by reason");
-  Counters& refills = counters("refills_total", "Refills, by outcome");
-  Counters& refilled = counters("refilled_ands_total", "ANDs that refills have made");
-  Gauges& last_refill =
+  CounterFamily& ands = counters("ands_evaluated_total", "ANDs evaluated, of all lanes");
+  CounterFamily& rounds = counters("and_rounds_total", "Rounds of ANDs evaluated");
+  CounterFamily& sent = counters("sent_bytes_total", "Bytes sent to the peer");
+  CounterFamily& received = counters("received_bytes_total", "Bytes received from the peer");
+  CounterFamily& refusals =
+      counters("refusals_total", "Jobs refused by a policy or for their terms");
+  CounterFamily& cheating = counters("cheating_detected_total", "Checks that the peer failed");
+  CounterFamily& begun = counters("sessions_begun_total", "Sessions begun");
+  CounterFamily& ended = counters("sessions_ended_total", "Sessions ended, by reason");
+  CounterFamily& refills = counters("refills_total", "Refills, by outcome");
+  CounterFamily& refilled = counters("refilled_ands_total", "ANDs that refills have made");
+  GaugeFamily& last_refill =
       gauges("last_refill_success_timestamp_seconds", "Time at which the last refill succeeded");
-  Gauges& last_evaluation = gauges("last_evaluation_success_timestamp_seconds",
-                                   "Time at which the last evaluation succeeded");
+  GaugeFamily& last_evaluation = gauges("last_evaluation_success_timestamp_seconds",
+                                        "Time at which the last evaluation succeeded");
 };
 
 DaemonMetrics::DaemonMetrics(const std::string& version) : state_(std::make_unique<State>()) {

@@ -12,8 +12,9 @@ engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::s
 }
 
 Evaluations::Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions,
-                         Ended ended)
-    : me_(me), port_(port), sessions_(sessions), ended_(std::move(ended)), workers_(workers) {
+                         std::filesystem::path ledger, Ended ended)
+    : me_(me), port_(port), sessions_(sessions), ledger_(std::move(ledger)),
+      ended_(std::move(ended)), workers_(workers) {
   for (std::size_t i = 0; i < workers; ++i)
     workers_[i].thread = std::jthread([this, i](const std::stop_token& stop) { work(i, stop); });
 }
@@ -84,12 +85,18 @@ void Evaluations::work(std::size_t index, const std::stop_token& stop) {
   worker.evaluator.reset();
 }
 
+std::optional<std::filesystem::path> Evaluations::ledger_of(const Worker& worker) const {
+  if (ledger_.empty()) return std::nullopt;
+  return ledger_.string() + std::to_string(&worker - workers_.data());
+}
+
 void Evaluations::connect(Worker& worker, const Order& order) {
   const std::stop_token cancel = worker.cancel.get_token();
   engine::RunRequest request{.party = me_,
                              .endpoint = endpoint_of(port_, order.group, cancel),
                              .stores = {sessions_.path_of(order.session)},
-                             .store_key = sessions_.store_key()};
+                             .store_key = sessions_.store_key(),
+                             .ledger = ledger_of(worker)};
   worker.evaluator = std::make_unique<engine::Evaluator>(request, cancel);
   worker.bytes_sent = worker.bytes_received = 0;
   const std::lock_guard lock(mutex_);

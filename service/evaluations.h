@@ -40,7 +40,9 @@ class Evaluations {
   // Called on the worker's thread.
   using Ended = std::function<void(std::size_t worker, const Order&, Outcome)>;
 
-  Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions, Ended ended);
+  // `ledger`: the path of the ledgers without the worker's number, or empty.
+  Evaluations(std::size_t workers, Party me, StreamPort& port, Sessions& sessions,
+              std::filesystem::path ledger, Ended ended);
   // Cancels what is running.
   ~Evaluations();
 
@@ -65,10 +67,12 @@ class Evaluations {
   void work(std::size_t index, const std::stop_token& stop);
   Outcome evaluate(Worker& worker, const Order& order);
   void connect(Worker& worker, const Order& order);
+  std::optional<std::filesystem::path> ledger_of(const Worker& worker) const;
 
   const Party me_;
   StreamPort& port_;
   Sessions& sessions_;
+  const std::filesystem::path ledger_;  // followed by the worker's number
   const Ended ended_;
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -29,6 +29,11 @@ engine::Endpoint endpoint_from(const config::Peer& peer) {
   return endpoint;
 }
 
+std::filesystem::path ledger_of(const config::Daemon& daemon, const config::Peer& peer) {
+  if (!daemon.has_ledger()) return {};
+  return std::filesystem::path(daemon.ledger()) / (peer.name() + "-");
+}
+
 }  // namespace
 
 Peer::Peer(const config::Peer& config, Shared& shared)
@@ -43,7 +48,7 @@ Peer::Peer(const config::Peer& config, Shared& shared)
       sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key),
       policy_(read_policy(config.policy())), connections_(config.evaluations()) {
   evaluations_ = std::make_unique<Evaluations>(
-      config.evaluations(), me_, port_, sessions_,
+      config.evaluations(), me_, port_, sessions_, ledger_of(shared.config, config),
       [this](std::size_t worker, const Evaluations::Order& order, Evaluations::Outcome outcome) {
         ended(worker, order, std::move(outcome));
       });

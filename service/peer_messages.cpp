@@ -9,8 +9,8 @@
 namespace tinyot::service {
 namespace {
 
-constexpr const char* kVersion = "1";  // of peer.proto
-constexpr std::chrono::milliseconds kPauseMin{200}, kPauseMax{10'000};
+constexpr const char* kMessagesVersion = "1";  // of peer.proto
+constexpr std::chrono::milliseconds kLinkPauseMin{200}, kLinkPauseMax{10'000};
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::vector<net::Parameter> Peer::parameters() const {
   };
   // As each party sees it, the peer is the other one.
   const Party listener = port_.listens() ? me_ : peer_of(me_);
-  return {{"version of the daemon's messages", kVersion},
+  return {{"version of the daemon's messages", kMessagesVersion},
           {"listening party", std::string(1, letter(listener))},
           {"profile", config::Profile_Name(config_.profile())},
           {"sigma", std::to_string(config_.sigma())},
@@ -31,14 +31,14 @@ std::vector<net::Parameter> Peer::parameters() const {
 }
 
 void Peer::keep_linked(const std::stop_token& stop) {
-  auto pause = kPauseMin;
+  auto pause = kLinkPauseMin;
   while (!stop.stop_requested()) {
     std::string why;
     try {
       const auto link = std::make_shared<PeerLink>(port_, me_, parameters(), stop);
       const std::stop_callback end(stop, [&] { link->shut_down(); });
       link_is_up(link);
-      pause = kPauseMin;
+      pause = kLinkPauseMin;
       for (;;) handle(link->receive());
     } catch (const Cancelled&) {
       return;
@@ -50,7 +50,7 @@ void Peer::keep_linked(const std::stop_token& stop) {
     if (!stop.stop_requested()) link_is_down(why);
     Lock lock(mutex_);
     changed_.wait_for(lock, stop, pause, [] { return false; });
-    pause = std::min(2 * pause, kPauseMax);
+    pause = std::min(2 * pause, kLinkPauseMax);
   }
 }
 

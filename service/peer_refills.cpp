@@ -10,8 +10,8 @@
 namespace tinyot::service {
 namespace {
 
-constexpr auto kLookInterval = std::chrono::seconds(1), kAnswerTime = std::chrono::seconds(30);
-constexpr std::chrono::milliseconds kPauseMin{1000}, kPauseMax{300'000};
+constexpr auto kStockInterval = std::chrono::seconds(1), kAnswerTime = std::chrono::seconds(30);
+constexpr std::chrono::milliseconds kRefillPauseMin{1000}, kRefillPauseMax{300'000};
 constexpr int kRefillNice = 10;
 
 // Of this thread and those that it starts: evaluations go first.
@@ -45,7 +45,7 @@ void Peer::keep_stocked(const std::stop_token& stop) {
     bool is_due = false;
     {
       Lock lock(mutex_);
-      changed_.wait_for(lock, stop, kLookInterval, [&] { return refill_order_ || is_to_look_; });
+      changed_.wait_for(lock, stop, kStockInterval, [&] { return refill_order_ || is_to_look_; });
       if (stop.stop_requested()) return;
       is_to_look_ = false;
       end_old_sessions();
@@ -126,7 +126,7 @@ void Peer::lead_refill(const std::stop_token& stop) {
     changed_.wait_for(lock, stop, kAnswerTime, is_answered);
     begins = link_ && refill_answer_ && refill_answer_->group() == order.group() &&
              refill_answer_->begins();
-    if (!begins) next_refill_ = Clock::now() + kPauseMin;
+    if (!begins) next_refill_ = Clock::now() + kRefillPauseMin;
     is_stock_awaited_ = begins;
   }
   if (begins) refill(order, stop);
@@ -204,7 +204,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop) {
                {"seconds", result->wall_s}});
   } else if (!stop.stop_requested()) {
     if (error->error_class == ErrorClass::PeerCheated) shared_.metrics.cheating(name());
-    refill_pause_ = std::min(kPauseMax, std::max(kPauseMin, 2 * refill_pause_));
+    refill_pause_ = std::min(kRefillPauseMax, std::max(kRefillPauseMin, 2 * refill_pause_));
     log_event(error->error_class == ErrorClass::PeerCheated ? LogLevel::Error : LogLevel::Warning,
               "refill failed", {{"peer", name()}, {"error", error->message}});
   }
