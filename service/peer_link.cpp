@@ -16,17 +16,18 @@ constexpr auto kSilenceMax = std::chrono::seconds(5), kHandshakeTime = std::chro
 
 PeerLink::PeerLink(StreamPort& port, Party me, std::vector<net::Parameter> parameters,
                    const std::stop_token& cancel) {
-  std::array<std::unique_ptr<net::ByteStream>, 2> streams;
+  StreamPort::LinkStreams link;
   if (port.listens()) {
-    streams = port.accept_link(cancel);
+    link = port.accept_link(cancel);
   } else {
-    const auto group = crypto::Rng::from_system().object<std::uint64_t>();
+    link.group = crypto::Rng::from_system().object<std::uint64_t>() | StreamPort::kLinkBit;
     for (std::uint32_t number = 0; number < 2; ++number)
-      streams[number] = port.open({group | StreamPort::kLinkBit, number}, cancel);
+      link.streams[number] = port.open({link.group, number}, cancel);
   }
+  group_ = link.group;
   const std::size_t out = me == Party::A ? 0 : 1;
-  out_ = net::make_framed_channel(std::move(streams[out]));
-  in_ = net::make_framed_channel(std::move(streams[1 - out]));
+  out_ = net::make_framed_channel(std::move(link.streams[out]));
+  in_ = net::make_framed_channel(std::move(link.streams[1 - out]));
   net::Channel& first = me == Party::A ? *out_ : *in_;
   first.set_deadline(std::chrono::steady_clock::now() + kHandshakeTime);
   net::compare_parameters(first, kParameters, me, std::move(parameters));

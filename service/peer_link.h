@@ -29,6 +29,9 @@ class PeerLink {
   PeerLink(const PeerLink&) = delete;
   PeerLink& operator=(const PeerLink&) = delete;
 
+  // Of its streams; different for every link.
+  std::uint64_t group() const { return group_; }
+
   // From any thread. Does not wait; a message that cannot be sent ends the link.
   void send(const wire::Message& message);
 
@@ -42,6 +45,7 @@ class PeerLink {
  private:
   void write_all(const std::stop_token& stop);
 
+  std::uint64_t group_ = 0;
   std::unique_ptr<net::Channel> out_, in_;
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -25,7 +25,7 @@ const net::Admission& admission_of(const engine::Endpoint& endpoint) {
 
 }  // namespace
 
-StreamPort::StreamPort(engine::Endpoint endpoint, std::function<void()> link_arrived)
+StreamPort::StreamPort(engine::Endpoint endpoint, std::function<void(std::uint64_t)> link_arrived)
     : endpoint_(std::move(endpoint)), link_arrived_(std::move(link_arrived)) {
   if (!endpoint_.listen) return;
   listener_.emplace(endpoint_.address, endpoint_.timeouts, endpoint_.rejected);
@@ -62,7 +62,7 @@ void StreamPort::admit(std::unique_ptr<net::ByteStream> stream) {
     arrived_.push_back({name, std::move(stream), now});
   }
   changed_.notify_all();
-  if ((name.group & kLinkBit) != 0) link_arrived_();
+  if ((name.group & kLinkBit) != 0) link_arrived_(name.group);
 }
 
 std::unique_ptr<net::ByteStream> StreamPort::take(const StreamName& name) {
@@ -102,19 +102,17 @@ std::unique_ptr<net::ByteStream> StreamPort::open(const StreamName& name,
   return stream;
 }
 
-std::array<std::unique_ptr<net::ByteStream>, 2> StreamPort::accept_link(
-    const std::stop_token& cancel) {
-  using Streams = std::array<std::unique_ptr<net::ByteStream>, 2>;
-  return wait_for(cancel, [&]() -> std::optional<Streams> {
+StreamPort::LinkStreams StreamPort::accept_link(const std::stop_token& cancel) {
+  return wait_for(cancel, [&]() -> std::optional<LinkStreams> {
     for (auto at = arrived_.rbegin(); at != arrived_.rend(); ++at) {
       const std::uint64_t group = at->name.group;
       if ((group & kLinkBit) == 0 || at->name.number != 1) continue;
-      Streams streams{take({group, 0}), nullptr};
-      if (!streams[0]) continue;
-      streams[1] = take({group, 1});
+      LinkStreams link{group, {take({group, 0}), nullptr}};
+      if (!link.streams[0]) continue;
+      link.streams[1] = take({group, 1});
       std::erase_if(arrived_,
                     [](const Arrived& other) { return (other.name.group & kLinkBit) != 0; });
-      return streams;
+      return link;
     }
     return std::nullopt;
   });

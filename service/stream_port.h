@@ -31,9 +31,9 @@ class StreamPort {
   // Groups of links (peer_link.h) have this bit, others do not.
   static constexpr std::uint64_t kLinkBit = std::uint64_t{1} << 63;
 
-  // `link_arrived` is called, on another thread, when the connecting peer begins a new link. Fails:
-  // NetworkError if it cannot listen.
-  StreamPort(engine::Endpoint endpoint, std::function<void()> link_arrived);
+  // `link_arrived` is called, on another thread, when a stream of a link arrives, with its group.
+  // Fails: NetworkError if it cannot listen.
+  StreamPort(engine::Endpoint endpoint, std::function<void(std::uint64_t)> link_arrived);
   ~StreamPort();
   StreamPort(const StreamPort&) = delete;
   StreamPort& operator=(const StreamPort&) = delete;
@@ -47,7 +47,11 @@ class StreamPort {
 
   // The listening side: the newest link of which both streams have arrived, number 0 first. Fails:
   // likewise.
-  std::array<std::unique_ptr<net::ByteStream>, 2> accept_link(const std::stop_token& cancel);
+  struct LinkStreams {
+    std::uint64_t group = 0;
+    std::array<std::unique_ptr<net::ByteStream>, 2> streams;
+  };
+  LinkStreams accept_link(const std::stop_token& cancel);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -64,7 +68,7 @@ class StreamPort {
   auto wait_for(const std::stop_token& cancel, const Attempt& attempt);
 
   engine::Endpoint endpoint_;
-  std::function<void()> link_arrived_;
+  std::function<void(std::uint64_t)> link_arrived_;
   std::optional<net::TcpListener> listener_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
