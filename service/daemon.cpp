@@ -74,6 +74,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   ::umask(0077);
   const config::Daemon config = read_configuration(configuration);
   const DirectoryLock directory(config.directory());
+  if (config.has_ledger()) std::filesystem::create_directories(config.ledger());
   Jobs jobs({config.jobs_max(), config.job_bytes_max(),
              std::chrono::seconds(config.job_timeout_s()),
              std::chrono::seconds(config.result_timeout_s())});

@@ -39,12 +39,13 @@ std::filesystem::path ledger_of(const config::Daemon& daemon, const config::Peer
 Peer::Peer(const config::Peer& config, Shared& shared)
     : config_(config), shared_(shared), me_(config.party() == config::A ? Party::A : Party::B),
       profile_(config.profile() == config::fast ? Profile::Fast : Profile::Nnob12),
-      low_(work_of(config.low())), high_(work_of(config.high())), port_(endpoint_from(config),
-                                                                        [this] {
-                                                                          const Lock lock(mutex_);
-                                                                          if (link_)
-                                                                            link_->shut_down();
-                                                                        }),
+      low_(work_of(config.low())), high_(work_of(config.high())),
+      port_(endpoint_from(config),
+            [this](std::uint64_t group) {
+              // The peer has begun a new link, so it has lost this one.
+              const Lock lock(mutex_);
+              if (link_ && link_->group() != group) link_->shut_down();
+            }),
       sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key),
       policy_(read_policy(config.policy())), connections_(config.evaluations()) {
   evaluations_ = std::make_unique<Evaluations>(

@@ -14,18 +14,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The budget allows another unit of the parameters that the session has.
-bool has_room(const storage::AttemptTotals& attempts, const SecurityParameters& params) {
-  const UnitPlan unit = params.plan(params.unit()).front();
-  return params.within(unit, attempts.risk).has_value();
-}
+// A session does not get more: its log of attempts is read now and then, and new keys are safer.
+constexpr std::uint64_t kUnitsMax = 4096;
+constexpr auto kBudgetInterval = std::chrono::seconds(1);
 
-SessionStock stock_of(std::uint64_t number, const storage::Store& store) {
-  const storage::Manifest& manifest = store.manifest();
+SecurityParameters parameters_of(const storage::Manifest& manifest) {
   ParameterRequest request = engine::begun_parameters(manifest);
   request.weak_allowed = true;
-  const SecurityParameters params = SecurityParameters::make(request);
-  const storage::AttemptTotals attempts = store.attempts();
+  return SecurityParameters::make(request);
+}
+
+}  // namespace
+
+Sessions::Open::Open(storage::Store opened)
+    : store(std::move(opened)), params(parameters_of(store.manifest())) {}
+
+SessionStock Sessions::Open::stock(std::uint64_t number) {
+  const storage::Manifest& manifest = store.manifest();
+  if (budget_read + kBudgetInterval < Clock::now()) {
+    budget_read = Clock::now();
+    const Risk risk = store.attempts().risk;
+    const UnitPlan unit = params.plan(params.unit()).front();
+    has_room = params.within(unit, risk).has_value() && manifest.units_made < kUnitsMax;
+    budget_spent = as_double(risk) / as_double(params.risk_limit());
+  }
   const MaterialCounts left = store.left();
   return {.number = number,
           .id = short_name(engine::session_id_of(manifest)),
@@ -34,12 +46,10 @@ SessionStock stock_of(std::uint64_t number, const storage::Store& store) {
           .sigma = params.sigma(),
           .counts = left,
           .left = engine::work_in(left, params.material()),
-          .has_room = has_room(attempts, params),
-          .budget_spent = as_double(attempts.risk) / as_double(params.risk_limit()),
+          .has_room = has_room,
+          .budget_spent = budget_spent,
           .bytes = store.store_bytes()};
 }
-
-}  // namespace
 
 Sessions::Sessions(fs::path directory, std::optional<storage::StoreKey> store_key)
     : directory_(std::move(directory)), store_key_(std::move(store_key)) {
@@ -75,7 +85,7 @@ std::vector<std::uint64_t> Sessions::numbers() const {
   return found;
 }
 
-storage::Store* Sessions::look_at(std::uint64_t number) {
+Sessions::Open* Sessions::look_at(std::uint64_t number) {
   auto found = open_.find(number);
   if (found == open_.end()) {
     // It may be about to be made.
@@ -86,7 +96,7 @@ storage::Store* Sessions::look_at(std::uint64_t number) {
                                                        .store_key = store_key_}))
                 .first;
   }
-  found->second.refresh();
+  found->second.store.refresh();
   return &found->second;
 }
 
@@ -95,13 +105,14 @@ std::vector<SessionStock> Sessions::stock(std::vector<std::string>* revoked) {
   const std::lock_guard lock(mutex_);
   for (const std::uint64_t number : numbers()) {
     try {
-      const storage::Store* const store = look_at(number);
-      if (store == nullptr) continue;
-      if (store->manifest().state != storage::SessionState::Revoked) {
-        sessions.push_back(stock_of(number, *store));
+      Open* const open = look_at(number);
+      if (open == nullptr) continue;
+      const storage::Manifest& manifest = open->store.manifest();
+      if (manifest.state != storage::SessionState::Revoked) {
+        sessions.push_back(open->stock(number));
         continue;
       }
-      const std::string reason = store->manifest().revoked_reason;
+      const std::string reason = manifest.revoked_reason;
       if (remove(number) && revoked != nullptr) revoked->push_back(reason);
     } catch (const StoreError& error) {
       open_.erase(number);
@@ -142,8 +153,8 @@ std::vector<storage::Inventory> Sessions::inventories() {
   const std::lock_guard lock(mutex_);
   for (const std::uint64_t number : numbers()) {
     try {
-      if (const storage::Store* const store = look_at(number))
-        all.push_back(storage::take_inventory(*store));
+      if (const Open* const open = look_at(number))
+        all.push_back(storage::take_inventory(open->store));
     } catch (const StoreError&) {
       // stock() reports it.
     }

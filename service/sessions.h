@@ -2,6 +2,7 @@
 // number. Numbers only increase, and both parties use the same.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -25,8 +26,8 @@ struct SessionStock {
   std::uint32_t sigma = 0;
   MaterialCounts counts;  // left
   engine::Work left;
-  bool has_room = false;  // the budget allows further units
-  double budget_spent = 0;
+  bool has_room = false;    // for further units
+  double budget_spent = 0;  // part of the session's sigma
   std::uint64_t bytes = 0;
 };
 
@@ -51,14 +52,26 @@ class Sessions {
   std::vector<storage::Inventory> inventories();
 
  private:
+  using Clock = std::chrono::steady_clock;
+  // A store to be looked at.
+  struct Open {
+    explicit Open(storage::Store opened);
+    SessionStock stock(std::uint64_t number);
+    storage::Store store;
+    SecurityParameters params;
+    Clock::time_point budget_read{};  // its log of attempts is long
+    bool has_room = false;
+    double budget_spent = 0;
+  };
+
   std::vector<std::uint64_t> numbers() const;
-  storage::Store* look_at(std::uint64_t number);
+  Open* look_at(std::uint64_t number);
   bool remove(std::uint64_t number);
 
   const std::filesystem::path directory_;
   const std::optional<storage::StoreKey> store_key_;
   std::mutex mutex_;
-  std::map<std::uint64_t, storage::Store> open_;  // to be looked at
+  std::map<std::uint64_t, Open> open_;
 };
 
 }  // namespace tinyot::service
