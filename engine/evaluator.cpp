@@ -12,10 +12,12 @@ constexpr net::MessageTag kRunBegin{0x2201, "run.begin"};
 }  // namespace
 
 struct Evaluator::State {
-  explicit State(const RunRequest& run_request) : request(run_request), stored(request) {}
+  explicit State(const RunRequest& run_request)
+      : request(run_request), stored(request), advance(request.advance_ands) {}
 
   RunRequest request;
   StoredSession stored;
+  Advance advance;
   std::uint64_t runs = 0;
   bool has_failed = false;
 };
@@ -23,8 +25,12 @@ struct Evaluator::State {
 Evaluator::Evaluator(const RunRequest& request, const std::stop_token& cancel) {
   if (request.live || request.reservation)
     throw UsageError("an evaluator needs stored material that is not reserved");
+  require(request.advance_ands == 0 || request.stores.size() == 1,
+          "an evaluator reserves in advance from one store only");
   state_ = std::make_unique<State>(request);
-  state_->stored.connect({{"command", "evaluator"}}, "none", cancel);
+  state_->stored.connect(
+      {{"command", "evaluator"}, {"reserved in advance", std::to_string(request.advance_ands)}},
+      "none", cancel);
 }
 
 Evaluator::~Evaluator() = default;
@@ -39,7 +45,9 @@ RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues
   state_->has_failed = true;  // until this call succeeds
   const RunPlan plan(state_->request, circuit);
   StoredSession& stored = state_->stored;
-  stored.require_material(plan.material(stored.form(), plan.ands()));
+  const bool has_advance = state_->request.advance_ands > 0;
+  const MaterialCounts needed = plan.material(stored.form(), plan.ands());
+  if (!state_->advance.holds(needed)) stored.require_material(needed);
   circuit::CircuitRounds rounds = plan.rounds();
   std::vector<net::Parameter> parameters = plan.parameters();
   if (!job.empty()) parameters.push_back({"job", job});
@@ -52,7 +60,8 @@ RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues
   RunReport report;
   stored.with_peer([&](checks::Session& session) {
     net::compare_parameters(session.channel(), kRunBegin, session.me(), parameters);
-    report = evaluate_stored(plan, stored, session, rounds, inputs, values);
+    report = evaluate_stored(plan, stored, session, rounds, inputs, values,
+                             has_advance ? &state_->advance : nullptr);
   });
   add_costs(stored, report);
   report.window = plan.window;

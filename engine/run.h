@@ -29,8 +29,11 @@ struct RunRequest {
   // Records the material that the run takes from the stores, before it is used (ledger.h).
   std::optional<std::filesystem::path> ledger = {};
   std::optional<std::uint64_t> reservation = {};  // made by reserve()
-  std::optional<ParameterRequest> live = {};      // how to make the material during the run
-  std::optional<std::uint64_t> window = {};       // gates that are layered together
+  // Of an evaluator on one store: ANDs that are reserved at a time for its next short runs, and
+  // lost when it ends (advance.h).
+  std::uint64_t advance_ands = 0;
+  std::optional<ParameterRequest> live = {};  // how to make the material during the run
+  std::optional<std::uint64_t> window = {};   // gates that are layered together
   // Called after each round, from any thread, with the ANDs evaluated and the circuit's.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };

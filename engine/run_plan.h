@@ -2,6 +2,7 @@
 #pragma once
 
 #include "circuitgen/circuit_rounds.h"
+#include "engine/advance.h"
 #include "engine/run.h"
 #include "net/handshake.h"
 
@@ -30,11 +31,12 @@ struct RunPlan {
 
 class StoredSession;
 
-// Evaluates the circuit in a session on stores, with its own reservations. The report is complete
-// only after add_costs(), which is called once with_peer() has ended.
+// Evaluates the circuit in a session on stores, with its own reservations or, on one store, with
+// those of `advance`. The report is complete only after add_costs(), which is called once
+// with_peer() has ended.
 RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
                           circuit::CircuitRounds& rounds, const online::InputValues& inputs,
-                          const online::SharedInputs& shared);
+                          const online::SharedInputs& shared, Advance* advance = nullptr);
 void add_costs(StoredSession& stored, RunReport& report);
 
 RunReport run_stored(const RunPlan& plan, const online::InputValues& inputs,

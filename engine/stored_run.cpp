@@ -11,6 +11,7 @@
 namespace tinyot::engine {
 namespace {
 
+// The material of a run, reserved or claimed for it alone.
 storage::ReservationChain take_material(const RunRequest& request, StoredSession& stored,
                                         checks::Session& session, const MaterialCounts& needed) {
   if (!request.reservation) return reserve_with_peer(session, stored.stores(), needed);
@@ -25,18 +26,29 @@ storage::ReservationChain take_material(const RunRequest& request, StoredSession
 
 RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Session& session,
                           circuit::CircuitRounds& rounds, const online::InputValues& inputs,
-                          const online::SharedInputs& shared) {
+                          const online::SharedInputs& shared, Advance* advance) {
   const MaterialCounts needed = plan.material(stored.form(), plan.ands());
   RunReport report;
-  const auto reserved = [&] {
-    const net::PhaseLog::Scope phase(stored.log(), session.channel(), "reserve", plan.ands());
-    return take_material(plan.request, stored, session, needed);
+  const auto record = [&](std::span<const storage::Reservation> reserved) {
+    for (const storage::Reservation& link : reserved) {
+      if (plan.request.ledger)
+        append_to_ledger(*plan.request.ledger, stored.manifest(), link.batches());
+      for (const MaterialKind kind : kAllMaterialKinds) report.burnt[kind] += link.burnt()[kind];
+    }
   };
-  storage::ReservationChain material = reserved();
-  if (plan.request.ledger)
-    for (const storage::Reservation& link : material.links())
-      append_to_ledger(*plan.request.ledger, stored.manifest(), link.batches());
-  report.burnt = material.burnt();
+  storage::ReservationChain own{{}};
+  {
+    const net::PhaseLog::Scope phase(stored.log(), session.channel(), "reserve", plan.ands());
+    if (advance != nullptr) {
+      if (const storage::Reservation* const reserved =
+              advance->reserve(session, stored.stores().front(), needed, plan.ands()))
+        record(std::span(reserved, 1));
+    } else {
+      own = take_material(plan.request, stored, session, needed);
+      record(own.links());
+    }
+  }
+  MaterialSource& material = advance != nullptr ? advance->source() : own;
   const auto start = std::chrono::steady_clock::now();
   report.result = online::run_circuit(session, material, needed, stored.form(), rounds, inputs,
                                       shared, plan.progress());

@@ -109,11 +109,16 @@ void check_not_far_ahead(const MaterialCounts& mine, const MaterialCounts& peers
 }
 
 // A range from the peer is checked before it affects the store.
-void check_offer(const Offer& offer, const MaterialCounts& needed, bool is_plan) {
+void check_offer(const Offer& offer, const MaterialCounts& needed, bool is_plan,
+                 const MaterialCounts& preferred) {
+  MaterialCounts counts;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    counts[kind] = offer.range.end[kind] - offer.range.start[kind];
+  const bool is_preferred = counts == preferred;
   for (const MaterialKind kind : kAllMaterialKinds) {
     const std::uint64_t start = offer.range.start[kind], end = offer.range.end[kind];
     if (start > end) throw PeerCheated("store allotment");
-    if (end - start != needed[kind])
+    if (!is_preferred && end - start != needed[kind])
       throw Disagreement("the peer grants " + std::to_string(end - start) + " " +
                          std::string(name_of(kind)) + ", but this party needs " +
                          std::to_string(needed[kind]) +
@@ -173,19 +178,27 @@ void confirm_completion(checks::Session& session, storage::Store& store) {
 
 storage::Grant grant_with_peer(checks::Session& session, storage::Store& store,
                                const StoreStatuses& statuses, const MaterialCounts& needed,
-                               bool is_plan) {
+                               bool is_plan, const std::optional<MaterialCounts>& preferred) {
   net::Channel& channel = session.channel();
   const StoreStatus& peers = statuses.peers;
   check_not_far_ahead(store.position(), peers.position);
   if (session.me() == Party::A) {
-    const storage::Grant granted =
-        store.grant({.counts = needed, .at_least = peers.position, .is_plan = is_plan});
+    const auto grant = [&](const MaterialCounts& counts) {
+      return store.grant({.counts = counts, .at_least = peers.position, .is_plan = is_plan});
+    };
+    const storage::Grant granted = [&] {
+      try {
+        return grant(preferred.value_or(needed));
+      } catch (const OutOfMaterial&) {
+        return grant(needed);
+      }
+    }();
     net::send_object(channel, kGrant, Offer{granted.range, granted.plan});
     if (net::recv_object<std::uint64_t>(channel, kTaken) != 1) throw PeerCheated("store allotment");
     return granted;
   }
   const auto offer = net::recv_object<Offer>(channel, kGrant);
-  check_offer(offer, needed, is_plan);
+  check_offer(offer, needed, is_plan, preferred.value_or(needed));
   check_not_far_ahead(store.position(), offer.range.start);
   const storage::Grant granted = store.take({offer.range, offer.plan, {}}, peers.position);
   net::send_object(channel, kTaken, std::uint64_t{1});

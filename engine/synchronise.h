@@ -46,12 +46,12 @@ StoreStatuses synchronise(checks::Session& session, storage::Store& store, Synch
 void confirm_completion(checks::Session& session, storage::Store& store);
 
 // Role: A grants, B takes. On return both have durably reserved the range, from the higher of the
-// two positions on; the objects in between are burnt. Wire: 1 message of A, then 1 of B. Fails:
-// OutOfMaterial; Disagreement if the peer is further ahead than kBurnMax, or grants objects that
-// have been served.
+// two positions on; the objects in between are burnt. The range has what is needed, or what is
+// preferred if A's store has as much. Wire: 1 message of A, then 1 of B. Fails: OutOfMaterial;
+// Disagreement if the peer is further ahead than kBurnMax, or grants objects that have been served.
 storage::Grant grant_with_peer(checks::Session& session, storage::Store& store,
                                const StoreStatuses& statuses, const MaterialCounts& needed,
-                               bool is_plan);
+                               bool is_plan, const std::optional<MaterialCounts>& preferred = {});
 
 // synchronise, grant_with_peer and hold.
 storage::Reservation reserve_with_peer(checks::Session& session, storage::Store& store,

@@ -1,6 +1,12 @@
 #include "service/evaluations.h"
 
 namespace tinyot::service {
+namespace {
+
+// A twentieth of a second's making, and ten blocks of AES.
+constexpr std::uint64_t kAdvanceAnds = std::uint64_t{1} << 16;
+
+}  // namespace
 
 engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel) {
   engine::Endpoint endpoint = port.endpoint();
@@ -96,7 +102,8 @@ void Evaluations::connect(Worker& worker, const Order& order) {
                              .endpoint = endpoint_of(port_, order.group, cancel),
                              .stores = {sessions_.path_of(order.session)},
                              .store_key = sessions_.store_key(),
-                             .ledger = ledger_of(worker)};
+                             .ledger = ledger_of(worker),
+                             .advance_ands = kAdvanceAnds};
   worker.evaluator = std::make_unique<engine::Evaluator>(request, cancel);
   worker.bytes_sent = worker.bytes_received = 0;
   const std::lock_guard lock(mutex_);

@@ -321,6 +321,10 @@ MaterialBatch ReservationChain::draw_some(MaterialKind kind, std::size_t count) 
   return MaterialBatch(kind, links_.front().me(), 0);
 }
 
+void ReservationChain::drop_empty() {
+  std::erase_if(links_, [](const Reservation& link) { return link.left() == MaterialCounts{}; });
+}
+
 MaterialCounts ReservationChain::left() const {
   MaterialCounts left;
   for (const Reservation& link : links_)

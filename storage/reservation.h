@@ -85,6 +85,10 @@ class ReservationChain final : public MaterialSource {
   MaterialBatch draw_some(MaterialKind kind, std::size_t count) override;
 
   const std::vector<Reservation>& links() const { return links_; }
+  // Appends one.
+  void add(Reservation link) { links_.push_back(std::move(link)); }
+  // Finishes those that have nothing left.
+  void drop_empty();
   MaterialCounts left() const;
   MaterialCounts burnt() const;
 

@@ -1,0 +1,34 @@
+// Material that a connection holds for its next runs. A reservation waits for the disks of both
+// parties, which takes longer than a short run; so one is made for several short runs. What is held
+// when the connection ends is lost.
+#pragma once
+
+#include <cstdint>
+
+#include "checks/session.h"
+#include "storage/reservation.h"
+#include "storage/store.h"
+
+namespace tinyot::engine {
+
+class Advance {
+ public:
+  // `ands`: for as many ANDs at a time; runs that need more are reserved for alone. 0: no run is
+  // reserved for before it begins.
+  explicit Advance(std::uint64_t ands) : ands_(ands) {}
+
+  bool holds(const MaterialCounts& needed) const;
+
+  // Role: both, symmetric. Holds at least `needed` on return, which is for `ands` ANDs. Returns
+  // what has been reserved now; null if enough was held. Wire: nothing, or as synchronise() and
+  // grant_with_peer(). Fails: likewise.
+  const storage::Reservation* reserve(checks::Session& session, storage::Store& store,
+                                      const MaterialCounts& needed, std::uint64_t ands);
+  MaterialSource& source() { return held_; }
+
+ private:
+  std::uint64_t ands_;
+  storage::ReservationChain held_{{}};
+};
+
+}  // namespace tinyot::engine
