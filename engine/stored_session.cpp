@@ -52,7 +52,8 @@ StoredSession::StoredSession(const RunRequest& request)
 
 StoredSession::~StoredSession() { wipe_object(global_key_); }
 
-void StoredSession::require_material(const MaterialCounts& needed) const {
+void StoredSession::require_material(const MaterialCounts& needed) {
+  for (storage::Store& store : stores_) store.refresh();
   check_enough(stores_, needed);
 }
 

@@ -28,8 +28,8 @@ class StoredSession {
   MaterialForm form() const { return form_; }
   // After connect().
   const SessionId& connection() const { return session_->id(); }
-  // Fails: OutOfMaterial.
-  void require_material(const MaterialCounts& needed) const;
+  // Of what the stores have now: other handles may have changed them. Fails: OutOfMaterial.
+  void require_material(const MaterialCounts& needed);
 
   // Connects, and establishes the session. `parameters` are what both parties must agree on besides
   // the stores; `reservation` is the number of the reservation to use, or says why there is none.

@@ -67,7 +67,13 @@ void Peer::end_old_sessions() {
     shared_.metrics.session_ended(name(), "revoked");
     log_event(LogLevel::Error, "session revoked", {{"peer", name()}, {"reason", reason}});
   }
-  const std::uint64_t below = std::max(current_, retired_below_);
+  // Sessions older than those that can be used at both parties are of no use.
+  std::uint64_t below = std::max(current_, retired_below_);
+  for (const SessionStock& session : common_stock())
+    if (session.left.ands > 0) {
+      below = std::max(below, session.number);
+      break;
+    }
   const auto all = sessions_.stock();
   if (all.empty() || all.front().number >= below) {
     if (!reasons.empty()) send_stock();

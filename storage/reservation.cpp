@@ -332,11 +332,4 @@ MaterialCounts ReservationChain::left() const {
   return left;
 }
 
-MaterialCounts ReservationChain::burnt() const {
-  MaterialCounts burnt;
-  for (const Reservation& link : links_)
-    for (const MaterialKind kind : kAllMaterialKinds) burnt[kind] += link.burnt()[kind];
-  return burnt;
-}
-
 }  // namespace tinyot::storage

@@ -90,7 +90,6 @@ class ReservationChain final : public MaterialSource {
   // Finishes those that have nothing left.
   void drop_empty();
   MaterialCounts left() const;
-  MaterialCounts burnt() const;
 
  private:
   void check_left(MaterialKind kind, std::size_t count) const;

@@ -1,0 +1,102 @@
+#include "service/configuration.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/support/layers.h"
+
+namespace tinyot::test {
+namespace {
+
+using service::parse_configuration;
+using service::parse_policy;
+
+constexpr const char* kPeer =
+    "peer { name: 'bob' party: A listen: '127.0.0.1:7766' policy: 'p'\n"
+    "       low { ands: 10 } high { ands: 20 } }\n";
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_configuration(text, "conf");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+std::string policy_error_of(const std::string& text) {
+  try {
+    parse_policy(text, "policy");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Configuration, HasDefaults) {
+  const auto daemon = parse_configuration(std::string("directory: '/d'\n") + kPeer, "conf");
+  EXPECT_EQ(daemon.socket(), "/run/tinyot/tinyot.sock");
+  EXPECT_EQ(daemon.socket_mode(), "0660");
+  ASSERT_EQ(daemon.peer_size(), 1);
+  EXPECT_EQ(daemon.peer(0).sigma(), 40u);
+  EXPECT_EQ(daemon.peer(0).evaluations(), 4u);
+  EXPECT_EQ(daemon.peer(0).profile(), service::config::fast);
+}
+
+TEST(Configuration, ErrorsNameThePlace) {
+  EXPECT_NE(error_of("directory: '/d'\n\nsokcet: 's'\n").find("conf:3:7"), std::string::npos);
+  EXPECT_NE(error_of("socket: 's'").find("directory"), std::string::npos);
+}
+
+TEST(Configuration, RefusesValuesThatDoNotFit) {
+  const std::string head = "directory: '/d'\n";
+  const auto peer = [&](const std::string& fields) {
+    return error_of(head + "peer { policy: 'p' party: A " + fields + " }");
+  };
+  const std::string levels = " low { ands: 10 } high { ands: 20 }",
+                    listen = " listen: '127.0.0.1:1'";
+  EXPECT_EQ(peer("name: 'b'" + listen + levels), "");
+  EXPECT_NE(peer("name: '../b'" + listen + levels).find("name"), std::string::npos);
+  EXPECT_NE(peer("name: 'b'" + levels).find("listen and connect"), std::string::npos);
+  EXPECT_NE(peer("name: 'b' connect: 'h:1'" + listen + levels).find("listen and connect"),
+            std::string::npos);
+  EXPECT_NE(peer("name: 'b' listen: 'nowhere'" + levels).find("address"), std::string::npos);
+  EXPECT_NE(peer("name: 'b'" + listen + " low { ands: 30 } high { ands: 20 }").find("low.ands"),
+            std::string::npos);
+  EXPECT_NE(peer("name: 'b' sigma: 39" + listen + levels).find("sigma"), std::string::npos);
+  EXPECT_NE(peer("name: 'b' key: 'k'" + listen + levels).find("peer_key"), std::string::npos);
+  EXPECT_NE(peer("name: 'b' evaluations: 0" + listen + levels).find("evaluations"),
+            std::string::npos);
+  EXPECT_NE(error_of(head + kPeer + kPeer).find("given twice"), std::string::npos);
+  EXPECT_NE(error_of(head + kPeer + "socket_mode: '0999'").find("socket_mode"), std::string::npos);
+  EXPECT_NE(error_of(head + kPeer + "metrics: 'x'").find("metrics"), std::string::npos);
+  EXPECT_NE(error_of(head).find("no peer"), std::string::npos);
+}
+
+TEST(Configuration, RefusesRulesThatDoNotFit) {
+  EXPECT_EQ(policy_error_of("allow { circuit: 'aes128' lanes_max: 2 rate { jobs: 1 seconds: 1 } }"),
+            "");
+  EXPECT_NE(policy_error_of("allow { }").find("circuit and digest"), std::string::npos);
+  EXPECT_NE(policy_error_of("allow { circuit: 'aes' }").find("no circuit 'aes'"),
+            std::string::npos);
+  EXPECT_NE(policy_error_of("allow { circuit: 'aes128:sbox=small' }").find("no circuit"),
+            std::string::npos);
+  EXPECT_NE(policy_error_of("allow { circuit: 'sort' parameter { name: 'x' max: 1 } }")
+                .find("no such parameter"),
+            std::string::npos);
+  EXPECT_NE(policy_error_of("allow { circuit: 'sort' parameter { name: 'bits' } }").find("min"),
+            std::string::npos);
+  EXPECT_NE(policy_error_of("allow { circuit: 'aes128' parameter { name: 'sbox' max: 1 } }")
+                .find("values"),
+            std::string::npos);
+  EXPECT_NE(policy_error_of("allow { circuit: 'aes128' outputs: ONLY_A }").find("circuit files"),
+            std::string::npos);
+  EXPECT_NE(policy_error_of("allow { digest: 'd' parameter { name: 'bits' max: 1 } }")
+                .find("no parameters"),
+            std::string::npos);
+  EXPECT_NE(policy_error_of("allow { circuit: 'aes128' rate { jobs: 0 seconds: 1 } }").find("jobs"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tinyot::test

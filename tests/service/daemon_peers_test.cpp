@@ -1,0 +1,221 @@
+// Peers that go away, come back, stop, run out of stock, or cheat.
+#include <algorithm>
+#include <thread>
+
+#include "tests/service/daemons.h"
+#include "tests/service/link_relay.h"
+
+namespace tinyot::test {
+namespace {
+
+TEST_F(DaemonTest, RefillsBelowLowWatermark) {
+  start();
+  for (int i = 0; i < 8; ++i) {
+    const std::string id = "aes-" + std::to_string(i);
+    ASSERT_TRUE(a_->client()
+                    .submit({id,
+                             "aes128",
+                             "",
+                             {{"key_a", std::string(32, '0')}, {"message", std::string(32, '0')}}})
+                    .ok());
+    ASSERT_TRUE(b_->client().submit({id, "aes128", "", {{"key_b", std::string(32, '0')}}}).ok());
+    ASSERT_EQ(b_->client().result(id).job.state(), v1::DONE);
+  }
+  EXPECT_TRUE(is_stocked(40000));
+  EXPECT_TRUE(becomes_true(
+      [&] { return std::stoi(a_->metric("tinyot_refills_total{outcome=\"done\"")) >= 2; }));
+  EXPECT_EQ(a_->client().stock().sessions_size(), 1);
+  EXPECT_LE(a_->client().ands_left(), 60000u);
+}
+
+// A job that takes more than is left, though not below the low watermark, waits for a refill.
+TEST_F(DaemonTest, LargeJobWaitsForRefill) {
+  start();
+  const std::string most = "random:width=1000,depth=55";
+  for (const std::string id : {"large-1", "large-2"}) {
+    ASSERT_TRUE(a_->client().submit({id, most, "", {{"a", "0"}}}).ok());
+    ASSERT_TRUE(b_->client().submit({id, most, "", {{"b", "0"}}}).ok());
+  }
+  for (const std::string id : {"large-1", "large-2"})
+    EXPECT_EQ(a_->client().result(id, false).job.state(), v1::DONE)
+        << a_->client().status(id).error().message();
+}
+
+TEST_F(DaemonTest, JobsWaitForPeerThatStartsLater) {
+  make({});
+  a_->start();
+  EXPECT_FALSE(a_->client().peer().is_connected());
+  ASSERT_TRUE(a_->client().submit(millionaires_a("early", 7)).ok());
+  b_->start();
+  ASSERT_TRUE(b_->client().submit(millionaires_b("early", 8)).ok());
+  EXPECT_EQ(a_->client().result("early").job.state(), v1::DONE);
+}
+
+TEST_F(DaemonTest, SurvivesKillsOfEitherParty) {
+  start();
+  evaluate("before");
+  for (Daemon* const killed : {a_.get(), b_.get()}) {
+    Daemon* const other = killed == a_.get() ? b_.get() : a_.get();
+    killed->kill();
+    EXPECT_TRUE(becomes_true([&] { return !other->client().peer().is_connected(); }));
+    killed->start();
+    ASSERT_TRUE(is_stocked());
+    evaluate(killed == a_.get() ? "after-a" : "after-b");
+  }
+  // The session has gone on.
+  EXPECT_EQ(a_->client().stock().sessions_size(), 1);
+}
+
+TEST_F(DaemonTest, KilledDuringRefillContinues) {
+  Setup setup;
+  setup.low = "low { ands: 4000000 }";
+  setup.high = "high { ands: 5000000 }";
+  make(setup);
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(becomes_true([&] {
+    return a_->client().ands_left() > 0 || b_->client().ands_left() > 0 ||
+           (a_->client().stock().sessions_size() > 0 &&
+            a_->client().stock().sessions(0).is_refilling());
+  }));
+  b_->kill();
+  b_->start();
+  EXPECT_TRUE(is_stocked(4000000));
+  evaluate("after");
+}
+
+TEST_F(DaemonTest, StopsGracefully) {
+  Setup setup;
+  setup.low = "low { ands: 200000 }";
+  setup.high = "high { ands: 400000 }";
+  start(setup);
+  const std::string slow = "random:width=2,depth=50000";
+  ASSERT_TRUE(a_->client().submit({"runs", slow, "", {{"a", "1"}}}).ok());
+  ASSERT_TRUE(b_->client().submit({"runs", slow, "", {{"b", "1"}}}).ok());
+  ASSERT_TRUE(b_->client().submit(millionaires_b("waits", 1)).ok());
+  ASSERT_TRUE(becomes_true([&] { return b_->client().status("runs").state() == v1::RUNNING; }));
+  Client::Result waits, runs;
+  std::thread waiter([&] { waits = b_->client().result("waits"); });
+  std::thread runner([&] { runs = b_->client().result("runs"); });
+  const Ended ended = b_->stop();
+  waiter.join();
+  runner.join();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(runs.job.state(), v1::DONE) << runs.job.error().message();
+  EXPECT_EQ(waits.job.state(), v1::FAILED);
+  EXPECT_NE(waits.job.error().message().find("stopping"), std::string::npos);
+  EXPECT_EQ(a_->client().result("runs").job.state(), v1::DONE);
+  b_->start();
+  ASSERT_TRUE(is_stocked());
+  evaluate("after");
+}
+
+TEST_F(DaemonTest, RetiredSessionIsReplaced) {
+  start();
+  evaluate("before");
+  const std::string first = a_->client().stock().sessions(0).session();
+  ASSERT_TRUE(b_->client().retire("alice").ok());
+  ASSERT_TRUE(becomes_true([&] {
+    const v1::StockReply stock = a_->client().stock();
+    return stock.sessions_size() == 1 && stock.sessions(0).session() != first &&
+           stock.sessions(0).ands_left() > 0;
+  }));
+  ASSERT_TRUE(is_stocked());
+  evaluate("after");
+  EXPECT_EQ(b_->client().stock().sessions_size(), 1);
+  EXPECT_EQ(b_->metric("tinyot_sessions_ended_total{peer=\"alice\",reason=\"retired\""), "1");
+}
+
+TEST_F(DaemonTest, DifferentConfigurationsAreReported) {
+  Setup setup;
+  setup.peer_b = "sigma: 64";
+  make(setup);
+  a_->start();
+  b_->start();
+  for (const Daemon* daemon : {a_.get(), b_.get()})
+    EXPECT_TRUE(becomes_true([&] {
+      return daemon->client().peer().last_error().find("sigma") != std::string::npos;
+    })) << daemon->client().peer().last_error();
+}
+
+TEST_F(DaemonTest, UnknownKeyIsRejected) {
+  const auto make_key = [&](const std::string& name) {
+    Process(TINYOT_BINARY, {"keygen", "--out", (dir_ / name).string(), "--quiet"}).end();
+    return (dir_ / name).string();
+  };
+  const std::string a = make_key("a.key"), b = make_key("b.key"), other = make_key("other.key");
+  Setup setup;
+  setup.peer_a = "key: '" + a + "' peer_key: '@" + b + ".crt'";
+  setup.peer_b = "key: '" + other + "' peer_key: '@" + a + ".crt'";
+  make(setup);
+  a_->start();
+  b_->start();
+  EXPECT_TRUE(becomes_true([&] { return !b_->client().peer().last_error().empty(); }));
+  EXPECT_FALSE(a_->client().peer().is_connected());
+  b_->stop();
+  setup.peer_b = "key: '" + b + "' peer_key: '@" + a + ".crt'";
+  a_->stop();
+  start(setup);
+  evaluate("with-keys");
+}
+
+TEST_F(DaemonTest, ConnectsAgainAfterCut) {
+  LinkRelay relay(port_);
+  Setup setup;
+  setup.port_b = relay.port();
+  start(setup);
+  evaluate("before");
+  relay.cut();
+  ASSERT_TRUE(is_stocked());
+  EXPECT_TRUE(becomes_true([&] { return b_->client().peer().is_connected(); }));
+  evaluate("after");
+}
+
+// Bytes of an evaluation are changed on the way, as a cheating peer would send them: the session is
+// revoked at both, a new one begins, and the daemon's other jobs go on.
+TEST_F(DaemonTest, CheatingCostsTheSession) {
+  LinkRelay relay(port_);
+  Setup setup;
+  setup.port_b = relay.port();
+  start(setup);
+  evaluate("before");
+  const std::string first = a_->client().stock().sessions(0).session();
+  relay.change_evaluations();
+  ASSERT_TRUE(a_->client().submit(millionaires_a("cheated", 1)).ok());
+  ASSERT_TRUE(b_->client().submit(millionaires_b("cheated", 1)).ok());
+  std::vector<v1::ErrorClass> classes;
+  for (const Daemon* daemon : {a_.get(), b_.get()}) {
+    const Client::Result result = daemon->client().result("cheated");
+    EXPECT_EQ(result.job.state(), v1::FAILED);
+    EXPECT_TRUE(result.outputs.empty());
+    classes.push_back(result.job.error().error_class());
+  }
+  EXPECT_NE(std::ranges::find(classes, v1::PEER_CHEATED), classes.end());
+  relay.pass_on();
+  ASSERT_TRUE(becomes_true([&] {
+    for (const Daemon* daemon : {a_.get(), b_.get()}) {
+      const v1::StockReply stock = daemon->client().stock();
+      if (stock.sessions_size() != 1 || stock.sessions(0).session() == first) return false;
+    }
+    return true;
+  }));
+  ASSERT_TRUE(is_stocked());
+  evaluate("after");
+  EXPECT_GE(a_->client().peer().sessions_revoked() + b_->client().peer().sessions_revoked(), 1u);
+}
+
+TEST_F(DaemonTest, OtherBytesOnThePortHarmNothing) {
+  start();
+  for (const std::string& bytes : {std::string("GET / HTTP/1.1\r\n\r\n"), std::string(24, '\0'),
+                                   std::string(1000, '\xff'), std::string("tinyotd1"),
+                                   std::string("tinyotd1") + std::string(7, '\0') + "\x80" +
+                                       std::string(8, '\0') + std::string(100, 'x')}) {
+    const Socket socket = connect_to(port_);
+    ASSERT_TRUE(socket.send_all(bytes));
+  }
+  evaluate("after");
+  ASSERT_TRUE(is_stocked());
+}
+
+}  // namespace
+}  // namespace tinyot::test

@@ -1,0 +1,261 @@
+// Jobs of two daemons: what both submit is evaluated, everything else ends with a stated error.
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "engine/circuit_source.h"
+#include "tests/service/daemons.h"
+
+namespace tinyot::test {
+namespace {
+
+std::string digest_of(const std::string& circuit_file) {
+  return engine::LoadedCircuit::from_text(circuit_file, "file", {}, 1).digest();
+}
+
+TEST_F(DaemonTest, EvaluatesWhatBothSubmit) {
+  start();
+  evaluate("job-1", 20, 10);
+  evaluate("job-2", 10, 20);
+  const Client& a = a_->client();
+  ASSERT_TRUE(a.submit({"aes",
+                        "aes128",
+                        "bob",
+                        {{"key_a", "000102030405060708090a0b0c0d0e0f"},
+                         {"message", "00112233445566778899aabbccddeeff"}}})
+                  .ok());
+  ASSERT_TRUE(
+      b_->client()
+          .submit({"aes", "aes128", "alice", {{"key_b", "00000000000000000000000000000000"}}})
+          .ok());
+  EXPECT_TRUE(a.result("aes").outputs.empty());
+  const Client::Result result = b_->client().result("aes", false);
+  ASSERT_EQ(result.outputs.size(), 1u);
+  EXPECT_EQ(result.outputs.at("ciphertext"),
+            "\x69\xc4\xe0\xd8\x6a\x7b\x04\x30\xd8\xcd\xb7\x80\x70"
+            "\xb4\xc5\x5a");
+  EXPECT_EQ(result.job.ands(), 6400u);
+  EXPECT_FALSE(result.job.session().empty());
+  EXPECT_GT(result.job.evaluation_s(), 0);
+  EXPECT_EQ(b_->client().status("aes").state(), v1::DONE);
+  // A result that is kept can be read again; A's has been forgotten.
+  EXPECT_EQ(b_->client().result("aes").outputs, result.outputs);
+  EXPECT_EQ(a.result("aes").status.error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(DaemonTest, InputsAsBitsInPartsAndLanes) {
+  start();
+  const auto part = [](const std::string& bits) {
+    v1::SubmitRequest request;
+    v1::Input& input = *request.add_inputs();
+    input.set_name("a");
+    input.set_bits(bits);
+    return request;
+  };
+  v1::SubmitRequest first = part(std::string("\x05\0\0\0\x06", 5));
+  first.mutable_job()->set_id("lanes");
+  first.mutable_job()->set_circuit("millionaires");
+  first.mutable_job()->set_lanes(2);
+  ASSERT_TRUE(a_->client().submit({first, part(std::string("\0\0\0", 3))}).ok());
+  Client::NewJob job = millionaires_b("lanes", 5);
+  job.lanes = 2;
+  ASSERT_TRUE(b_->client().submit(job).ok());
+  EXPECT_EQ(a_->client().result("lanes").outputs.at("a_has_more"), std::string("\0\1", 2));
+}
+
+TEST_F(DaemonTest, CircuitFileByItsDigest) {
+  const std::string file = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
+  const std::string name = "and";
+  Setup setup;
+  setup.policy_a = setup.policy_b = "allow { digest: '" + digest_of(file) + "' }";
+  start(setup);
+  const auto request = [&](const std::string& id, const std::string& input,
+                           const std::string& text) {
+    v1::SubmitRequest part;
+    part.mutable_job()->set_id(id);
+    part.mutable_job()->set_circuit(name);
+    part.mutable_job()->set_is_file(true);
+    part.set_circuit_part(text);
+    v1::Input& value = *part.add_inputs();
+    value.set_name(input);
+    value.add_numbers("1");
+    return part;
+  };
+  ASSERT_TRUE(a_->client().submit({request("file", "0", file)}).ok());
+  ASSERT_TRUE(b_->client().submit({request("file", "1", file)}).ok());
+  EXPECT_EQ(a_->client().result("file").outputs.at("0"), std::string("\1", 1));
+  // Another file, and other owners than the policy allows.
+  std::string other = file;
+  other.replace(other.find("AND"), 3, "XOR");
+  EXPECT_EQ(a_->client().submit({request("other", "0", other)}).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  v1::SubmitRequest roles = request("roles", "1", file);
+  (*roles.mutable_job()->mutable_roles()->mutable_owners())[0] = "B";
+  (*roles.mutable_job()->mutable_roles()->mutable_owners())[1] = "A";
+  EXPECT_EQ(a_->client().submit({roles}).error_code(), grpc::StatusCode::PERMISSION_DENIED);
+}
+
+TEST_F(DaemonTest, BadRequestsAreRefusedWithTheirClass) {
+  start();
+  const Client& a = a_->client();
+  const auto refused = [&](const Client::NewJob& job, grpc::StatusCode code,
+                           v1::ErrorClass error_class, const std::string& part) {
+    const grpc::Status status = a.submit(job);
+    EXPECT_EQ(status.error_code(), code) << status.error_message();
+    EXPECT_EQ(class_of(status), error_class);
+    EXPECT_NE(status.error_message().find(part), std::string::npos) << status.error_message();
+  };
+  using enum grpc::StatusCode;
+  refused({"x", "no-such", "", {}}, INVALID_ARGUMENT, v1::USAGE, "no circuit 'no-such'");
+  refused({"x", "millionaires", "carol", {{"a", "1"}}}, INVALID_ARGUMENT, v1::USAGE, "no peer");
+  refused({"../x", "millionaires", "", {{"a", "1"}}}, INVALID_ARGUMENT, v1::USAGE, "id of a job");
+  refused({"x", "millionaires", "", {}}, INVALID_ARGUMENT, v1::USAGE, "input a");
+  refused({"x", "millionaires", "", {{"a", "1"}, {"b", "1"}}}, INVALID_ARGUMENT, v1::USAGE,
+          "does not belong");
+  refused({"x", "millionaires", "", {{"a", "4294967296"}}}, INVALID_ARGUMENT, v1::USAGE, "input a");
+  refused({"x", "sort", "", {{"a", "1"}}}, PERMISSION_DENIED, v1::USAGE, "no rule for sort");
+  refused({"x", "millionaires:bits=65", "", {{"a", "1"}}}, PERMISSION_DENIED, v1::USAGE, "no rule");
+  refused({"x", "millionaires", "", {{"a", "1"}}, 17}, PERMISSION_DENIED, v1::USAGE, "16 lanes");
+  refused({"x", "random:width=4096", "", {{"a", "1"}}}, RESOURCE_EXHAUSTED, v1::STORE, "high");
+  // None of them is there, and none has taken material.
+  EXPECT_EQ(a.result("x").status.error_code(), NOT_FOUND);
+  EXPECT_EQ(a.cancel("x").error_code(), NOT_FOUND);
+  ASSERT_TRUE(a.submit(millionaires_a("y", 1)).ok());
+  refused(millionaires_a("y", 2), ALREADY_EXISTS, v1::USAGE, "a job y already");
+  EXPECT_EQ(a.ands_left(), 60000u);
+}
+
+TEST_F(DaemonTest, SecretsAreNotInErrors) {
+  start();
+  const grpc::Status status =
+      a_->client().submit({"x", "millionaires", "", {{"a", "0x5ec4e7777777"}}});
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message().find("5ec4e7"), std::string::npos) << status.error_message();
+}
+
+TEST_F(DaemonTest, DifferentJobsUnderOneIdEndBoth) {
+  start();
+  ASSERT_TRUE(a_->client().submit(millionaires_a("same", 1)).ok());
+  ASSERT_TRUE(b_->client().submit({"same", "hamming", "", {{"b", "0"}}}).ok());
+  for (const Daemon* daemon : {a_.get(), b_.get()}) {
+    const v1::Job job = daemon->client().result("same").job;
+    EXPECT_EQ(job.state(), v1::FAILED);
+    EXPECT_EQ(job.error().error_class(), v1::DISAGREEMENT);
+    EXPECT_NE(job.error().message().find("circuit"), std::string::npos) << job.error().message();
+  }
+  EXPECT_EQ(a_->client().ands_left(), 60000u);
+}
+
+// The policy of a party also holds for what its peer asks for.
+TEST_F(DaemonTest, PolicyOfEitherPartyRefuses) {
+  Setup setup;
+  setup.policy_b = "allow { circuit: 'millionaires' rate { jobs: 2 seconds: 3600 } }";
+  start(setup);
+  ASSERT_TRUE(a_->client().submit({"hamming", "hamming", "", {{"a", "0"}}}).ok());
+  const v1::Job job = a_->client().result("hamming").job;
+  EXPECT_EQ(job.state(), v1::FAILED);
+  EXPECT_EQ(job.error().error_class(), v1::DISAGREEMENT);
+  EXPECT_NE(job.error().message().find("the policy has no rule for hamming"), std::string::npos);
+  EXPECT_EQ(a_->metric("tinyot_refusals_total{by=\"peer\""), "1");
+  EXPECT_EQ(b_->metric("tinyot_refusals_total{by=\"this_party\""), "1");
+  EXPECT_EQ(b_->client().ands_left(), 60000u);
+
+  evaluate("first");
+  evaluate("second");
+  ASSERT_TRUE(a_->client().submit(millionaires_a("third", 1)).ok());
+  EXPECT_EQ(b_->client().submit(millionaires_b("third", 1)).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(a_->client().result("third").job.state(), v1::FAILED);
+}
+
+TEST_F(DaemonTest, CancelledJobIsNotEvaluated) {
+  start();
+  ASSERT_TRUE(a_->client().submit(millionaires_a("gone", 1)).ok());
+  ASSERT_TRUE(a_->client().cancel("gone").ok());
+  EXPECT_EQ(a_->client().status("gone").state(), v1::CANCELLED);
+  ASSERT_TRUE(b_->client().submit(millionaires_b("gone", 1)).ok());
+  // A's job has not been forgotten, so B's cannot be matched with another one of that name.
+  const v1::Job job = b_->client().result("gone").job;
+  EXPECT_EQ(job.state(), v1::FAILED);
+  EXPECT_NE(job.error().message().find("has ended"), std::string::npos) << job.error().message();
+  evaluate("next");
+}
+
+TEST_F(DaemonTest, CancelsEvaluationInProgress) {
+  Setup setup;
+  setup.low = "low { ands: 1000000 }";
+  setup.high = "high { ands: 2000000 }";
+  start(setup);
+  const std::string slow = "random:width=2,depth=500000";
+  ASSERT_TRUE(a_->client().submit({"slow", slow, "", {{"a", "1"}}}).ok());
+  ASSERT_TRUE(b_->client().submit({"slow", slow, "", {{"b", "1"}}}).ok());
+  ASSERT_TRUE(becomes_true([&] { return a_->client().status("slow").state() == v1::RUNNING; }));
+  ASSERT_TRUE(b_->client().cancel("slow").ok());
+  EXPECT_EQ(b_->client().result("slow").job.state(), v1::CANCELLED);
+  EXPECT_EQ(a_->client().result("slow").job.error().error_class(), v1::NETWORK);
+  evaluate("next");
+}
+
+TEST_F(DaemonTest, JobWithoutCounterpartEndsAfterItsTime) {
+  Setup setup;
+  setup.daemon_a = "job_timeout_s: 1";
+  start(setup);
+  ASSERT_TRUE(a_->client().submit(millionaires_a("alone", 1)).ok());
+  const v1::Job job = a_->client().result("alone").job;
+  EXPECT_EQ(job.state(), v1::FAILED);
+  EXPECT_EQ(job.error().error_class(), v1::NETWORK);
+  EXPECT_NE(job.error().message().find("within 1 s"), std::string::npos) << job.error().message();
+}
+
+TEST_F(DaemonTest, LimitsOfJobsAndResults) {
+  Setup setup;
+  setup.daemon_a = "jobs_max: 2 result_timeout_s: 1";
+  start(setup);
+  ASSERT_TRUE(a_->client().submit(millionaires_a("1", 1)).ok());
+  ASSERT_TRUE(a_->client().submit(millionaires_a("2", 1)).ok());
+  const grpc::Status status = a_->client().submit(millionaires_a("3", 1));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  ASSERT_TRUE(b_->client().submit(millionaires_b("1", 1)).ok());
+  ASSERT_EQ(b_->client().result("1").job.state(), v1::DONE);
+  // Its result is dropped, and there is room for another job.
+  EXPECT_TRUE(becomes_true([&] { return a_->client().submit(millionaires_a("3", 1)).ok(); }));
+}
+
+TEST_F(DaemonTest, SocketHasItsMode) {
+  Setup setup;
+  setup.daemon_a = "socket_mode: '0600'";
+  start(setup);
+  struct stat file {};
+  ASSERT_EQ(::stat(a_->socket().c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600u);
+  ASSERT_EQ(::stat(b_->socket().c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0660u);
+  ASSERT_EQ(::stat(a_->stores().c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0700u);
+}
+
+TEST_F(DaemonTest, OneDaemonForDirectory) {
+  start();
+  Process second(TINYOT_BINARY, {"serve", "--config", a_->configuration().string()});
+  const Ended ended = second.end();
+  EXPECT_EQ(ended.status, 5);
+  EXPECT_NE(ended.err.find("another daemon uses"), std::string::npos) << ended.err;
+  evaluate("still");
+}
+
+TEST_F(DaemonTest, BadConfigurationIsRefusedAtStart) {
+  make({});
+  const auto refused = [&](const std::string& text, const std::string& part) {
+    const auto file = dir_ / "conf";
+    std::ofstream(file) << text;
+    Process process(TINYOT_BINARY, {"serve", "--config", file.string()});
+    const Ended ended = process.end();
+    EXPECT_EQ(ended.status, 2) << ended.err;
+    EXPECT_NE(ended.err.find(part), std::string::npos) << ended.err;
+  };
+  refused("directory: 'x'\nsocked: 'y'\n", "conf:2:7");
+  refused("directory: 'x'", "there is no peer");
+}
+
+}  // namespace
+}  // namespace tinyot::test

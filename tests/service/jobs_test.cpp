@@ -1,0 +1,103 @@
+#include "service/jobs.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/support/layers.h"
+
+namespace tinyot::test {
+namespace {
+
+using service::Jobs;
+using service::JobState;
+using service::SharedJob;
+
+service::JobRequest request(const std::string& id, std::size_t bits = 64) {
+  online::InputValues inputs(1);
+  inputs[0] = online::BundleValues{BitVector(bits)};
+  return {id,
+          "bob",
+          *engine::LoadedCircuit::generated("millionaires", 1),
+          {},
+          std::make_shared<const online::InputValues>(std::move(inputs))};
+}
+
+constexpr service::JobLimits kLimits{3, 10'000, std::chrono::seconds(60), std::chrono::seconds(60)};
+
+Jobs::Refused refused(Jobs& jobs, service::JobRequest job) {
+  try {
+    jobs.add(std::move(job));
+  } catch (const Jobs::Refusal& refusal) {
+    return refusal.why();
+  }
+  ADD_FAILURE();
+  return {};
+}
+
+TEST(JobsTest, OneJobOfAnId) {
+  Jobs jobs(kLimits);
+  const SharedJob job = jobs.add(request("1"));
+  EXPECT_EQ(refused(jobs, request("1")), Jobs::Refused::Exists);
+  EXPECT_EQ(jobs.find("1"), job);
+  EXPECT_EQ(jobs.find("2"), nullptr);
+  jobs.forget(*job);
+  EXPECT_EQ(jobs.find("1"), nullptr);
+  jobs.add(request("1"));
+  jobs.forget(*job);  // not the new one of the same id
+  EXPECT_NE(jobs.find("1"), nullptr);
+}
+
+TEST(JobsTest, LimitsCountJobsAndBytes) {
+  Jobs jobs(kLimits);
+  for (const char* id : {"1", "2", "3"}) jobs.add(request(id));
+  EXPECT_EQ(refused(jobs, request("4")), Jobs::Refused::Full);
+  jobs.forget(*jobs.find("1"));
+  EXPECT_EQ(refused(jobs, request("4", 80'000)), Jobs::Refused::Full);
+  jobs.add(request("4", 40'000));
+}
+
+TEST(JobsTest, EndedJobDropsItsInputsAndDoesNotChange) {
+  Jobs jobs(kLimits);
+  const SharedJob job = jobs.add(request("1"));
+  EXPECT_NE(jobs.inputs(*job), nullptr);
+  EXPECT_TRUE(jobs.fail(*job, {ErrorClass::Network, "gone"}));
+  EXPECT_EQ(jobs.inputs(*job), nullptr);
+  EXPECT_FALSE(jobs.cancel(*job));
+  EXPECT_FALSE(jobs.finish(*job, {}, 1, "session"));
+  jobs.set_state(*job, JobState::Running);
+  EXPECT_EQ(jobs.status(*job).state, JobState::Failed);
+  EXPECT_EQ(jobs.status(*job).error.message, "gone");
+}
+
+TEST(JobsTest, WaitersSeeTheEnd) {
+  Jobs jobs(kLimits);
+  const SharedJob job = jobs.add(request("1"));
+  EXPECT_FALSE(jobs.wait(*job, Jobs::Clock::now()));
+  std::thread evaluation([&] {
+    online::RunResult result;
+    result.outputs.resize(1);
+    result.outputs[0] = online::BundleValues{BitVector(1)};
+    jobs.finish(*job, std::move(result), 0.5, "session");
+  });
+  EXPECT_TRUE(jobs.wait(*job, Jobs::Clock::now() + std::chrono::seconds(60)));
+  evaluation.join();
+  EXPECT_EQ(jobs.status(*job).state, JobState::Done);
+  EXPECT_EQ(jobs.outputs(*job).size(), 1u);
+}
+
+TEST(JobsTest, ExpiresWhatWaitsAndWhatIsKept) {
+  Jobs jobs({3, 10'000, std::chrono::seconds(0), std::chrono::seconds(0)});
+  const SharedJob waits = jobs.add(request("waits")), runs = jobs.add(request("runs")),
+                  ended = jobs.add(request("ended"));
+  jobs.set_state(*runs, JobState::Running);
+  jobs.cancel(*ended);
+  EXPECT_EQ(jobs.expire(), std::vector{waits});
+  EXPECT_EQ(jobs.find("ended"), nullptr);
+  EXPECT_NE(jobs.find("runs"), nullptr);
+  EXPECT_EQ(jobs.of_peer("bob").size(), 2u);
+  EXPECT_EQ(jobs.of_peer("carol").size(), 0u);
+}
+
+}  // namespace
+}  // namespace tinyot::test

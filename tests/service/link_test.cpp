@@ -1,0 +1,144 @@
+// The link between two daemons, and the port on which their connections find each other.
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "base/error.h"
+#include "service/peer_link.h"
+#include "tests/support/layers.h"
+#include "tests/support/ports.h"
+
+namespace tinyot::test {
+namespace {
+
+using service::PeerLink;
+using service::StreamPort;
+namespace wire = service::wire;
+
+struct Ports {
+  static engine::Endpoint endpoint(const std::string& port, bool listen) {
+    engine::Endpoint endpoint;
+    endpoint.listen = listen;
+    endpoint.address = {"127.0.0.1", port};
+    endpoint.timeouts = {std::chrono::seconds(10), std::chrono::seconds(10)};
+    return endpoint;
+  }
+  std::string port = quiet_port();
+  std::atomic<int> arrivals{0};
+  StreamPort a{endpoint(port, true), [this](std::uint64_t) { ++arrivals; }};
+  StreamPort b{endpoint(port, false), [](std::uint64_t) {}};
+};
+
+struct Links {
+  explicit Links(Ports& ports, const std::string& b_has = "1") {
+    auto opening = std::async(std::launch::async, [&] {
+      return std::make_unique<PeerLink>(
+          ports.a, Party::A, std::vector<net::Parameter>{{"low", "1"}}, std::stop_token());
+    });
+    try {
+      b = std::make_unique<PeerLink>(ports.b, Party::B, std::vector<net::Parameter>{{"low", b_has}},
+                                     std::stop_token());
+    } catch (const Error&) {
+      opening.wait();
+      throw;
+    }
+    a = opening.get();
+  }
+  std::unique_ptr<PeerLink> a, b;
+};
+
+wire::Message withdrawal(const std::string& job) {
+  wire::Message message;
+  message.mutable_withdraw()->set_job(job);
+  return message;
+}
+
+TEST(LinkTest, MessagesGoBothWaysInOrder) {
+  Ports ports;
+  Links links(ports);
+  for (int i = 0; i < 100; ++i) {
+    links.a->send(withdrawal("a" + std::to_string(i)));
+    links.b->send(withdrawal("b" + std::to_string(i)));
+  }
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(links.b->receive().withdraw().job(), "a" + std::to_string(i));
+    EXPECT_EQ(links.a->receive().withdraw().job(), "b" + std::to_string(i));
+  }
+  EXPECT_EQ(links.a->group(), links.b->group());
+  EXPECT_EQ(ports.arrivals, 2);
+}
+
+TEST(LinkTest, DifferenceIsNamed) {
+  Ports ports;
+  try {
+    Links links(ports, "2");
+    FAIL();
+  } catch (const Disagreement& error) {
+    EXPECT_NE(std::string(error.what()).find("low"), std::string::npos);
+  }
+}
+
+TEST(LinkTest, EndIsSeenAtBoth) {
+  Ports ports;
+  Links links(ports);
+  links.b->send(withdrawal("last"));
+  links.b.reset();
+  EXPECT_EQ(links.a->receive().withdraw().job(), "last");
+  EXPECT_THROW(links.a->receive(), NetworkError);
+}
+
+// As a peer that does not follow the protocol would send them.
+TEST(LinkTest, MalformedMessagesEndTheLink) {
+  for (const std::string& bytes : {std::string("\xff\xff"), std::string("\x52\x00", 2)}) {
+    Ports ports;
+    auto opening = std::async(std::launch::async, [&] {
+      return std::make_unique<PeerLink>(ports.a, Party::A, std::vector<net::Parameter>{},
+                                        std::stop_token());
+    });
+    const std::uint64_t group = StreamPort::kLinkBit | 7;
+    auto in = net::make_framed_channel(ports.b.open({group, 0}, {}));
+    auto out = net::make_framed_channel(ports.b.open({group, 1}, {}));
+    net::compare_parameters(*in, {0x4001, "daemon.parameters"}, Party::B, {});
+    out->send({0x4002, "daemon.message"}, std::as_bytes(std::span(bytes)));
+    out->flush();
+    const auto link = opening.get();
+    EXPECT_THROW(link->receive(), NetworkError);
+  }
+}
+
+TEST(LinkTest, TooLongMessageEndsTheLink) {
+  Ports ports;
+  Links links(ports);
+  links.b->send(withdrawal(std::string(2 << 20, 'x')));
+  EXPECT_THROW(links.a->receive(), PeerCheated);
+}
+
+TEST(StreamPortTest, StreamsFindTheirCounterparts) {
+  Ports ports;
+  std::vector<std::unique_ptr<net::ByteStream>> sent;
+  for (std::uint32_t number = 0; number < 3; ++number) {
+    sent.push_back(ports.b.open({5, number}, {}));
+    const auto byte = static_cast<std::byte>(number);
+    sent.back()->write(std::span(&byte, 1));
+    sent.back()->flush();
+  }
+  for (const std::uint32_t number : {2u, 0u, 1u}) {
+    std::byte byte{};
+    const auto stream = ports.a.open({5, number}, {});
+    stream->read(std::span(&byte, 1));
+    EXPECT_EQ(byte, static_cast<std::byte>(number));
+  }
+}
+
+TEST(StreamPortTest, WaitIsCancelled) {
+  Ports ports;
+  std::stop_source cancel;
+  auto waits = std::async(std::launch::async, [&] {
+    return ports.a.open({6, 0}, cancel.get_token());
+  });
+  cancel.request_stop();
+  EXPECT_THROW(waits.get(), Cancelled);
+}
+
+}  // namespace
+}  // namespace tinyot::test
