@@ -120,6 +120,10 @@ int circuit_info(const Arguments& arguments) {
   std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " +
                      grouped(cost.xors) + " XORs, " + grouped(cost.nots) + " NOTs, AND depth " +
                      grouped(cost.and_depth) + "\n";
+  if (!circuit.digest().empty()) {
+    report["digest"] = circuit.digest();
+    text += "digest: " + circuit.digest() + "\n";
+  }
   if (cost.common_ands > 0)
     text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
   report["inputs"] = Json::array();

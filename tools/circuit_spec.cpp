@@ -43,12 +43,6 @@ SecretText read_all(int descriptor, const std::string& name) {
   }
 }
 
-SecretText read_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) throw UsageError("cannot read " + path + ": " + std::strerror(errno));
-  return read_all(file.get(), path);
-}
-
 // Splits at commas and white space; empty pieces are ignored.
 std::vector<std::string_view> split_values(std::string_view text) {
   constexpr std::string_view kBetween = ", \n\r\t";
@@ -72,20 +66,6 @@ std::vector<std::uint32_t> parse_widths(const std::string& text) {
   }
   if (widths.empty()) throw UsageError("--bundles takes widths in bits, such as 16,16");
   return widths;
-}
-
-circuit::CircuitFileOptions file_options(const CircuitSpec& spec) {
-  circuit::CircuitFileOptions options;
-  for (const std::string& owner : spec.owners) {
-    const auto [index, party] = split_assignment("owner", owner);
-    options.owners[static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        parse_size("owner", index), UINT32_MAX))] = parse_party("owner", party);
-  }
-  if (spec.receiver)
-    options.other_receivers =
-        parse_party("to", *spec.receiver) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
-  if (spec.bundles) options.bundles = parse_widths(*spec.bundles);
-  return options;
 }
 
 template <class Bundles>
@@ -122,7 +102,7 @@ engine::LoadedCircuit load(const CircuitSpec& spec) {
     throw UsageError(
         "'" + spec.name + "' is neither a known circuit (see tinyot circuit list) nor a file" +
         did_you_mean(spec.name.substr(0, spec.name.find(':')), circuit::circuit_names()));
-  return engine::LoadedCircuit::from_file(spec.name, file_options(spec), lanes);
+  return engine::LoadedCircuit::from_file(spec.name, file_options_of(spec), lanes);
 }
 
 }  // namespace
@@ -187,6 +167,20 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name) 
   spec.lanes = line.optional_size("lanes");
   spec.blocks = line.optional_size("blocks");
   return spec;
+}
+
+circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec) {
+  circuit::CircuitFileOptions options;
+  for (const std::string& owner : spec.owners) {
+    const auto [index, party] = split_assignment("owner", owner);
+    options.owners[static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        parse_size("owner", index), UINT32_MAX))] = parse_party("owner", party);
+  }
+  if (spec.receiver)
+    options.other_receivers =
+        parse_party("to", *spec.receiver) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
+  if (spec.bundles) options.bundles = parse_widths(*spec.bundles);
+  return options;
 }
 
 LostRoles roles_lost_in_file(const circuit::CircuitInfo& info) {
@@ -284,12 +278,18 @@ Json NamedCircuit::print(std::size_t output, const circuit::LaneValues& values) 
   return all;
 }
 
+SecretText read_secret_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) throw UsageError("cannot read " + path + ": " + std::strerror(errno));
+  return read_all(file.get(), path);
+}
+
 InputTexts read_inputs(const std::vector<std::string>& assignments) {
   InputTexts texts;
   for (const std::string& assignment : assignments) {
     const auto [name, value] = split_assignment("input", assignment);
     SecretText text = value == "-"             ? read_all(STDIN_FILENO, "the input")
-                      : value.starts_with("@") ? read_file(value.substr(1))
+                      : value.starts_with("@") ? read_secret_file(value.substr(1))
                                                : secret_text(value);
     if (!texts.emplace(name, std::move(text)).second)
       throw UsageError("--input " + name + " is given twice");

@@ -20,14 +20,14 @@ namespace tinyot::tools {
 
 // Options that choose a circuit and the format of its values.
 struct CircuitSpec {
-  std::string name;                         // of a generator, or a file
-  std::vector<std::string> owners;          // i=A|B
-  std::optional<std::string> receiver;      // A or B; both if absent
-  std::optional<std::string> bundles = {};  // widths of input bundles, W0,W1,...
+  std::string name = {};                     // of a generator, or a file
+  std::vector<std::string> owners = {};      // i=A|B
+  std::optional<std::string> receiver = {};  // A or B; both if absent
+  std::optional<std::string> bundles = {};   // widths of input bundles, W0,W1,...
   bool msb_first = false;
   circuit::NumberBase output_base = circuit::NumberBase::Hexadecimal;
-  std::optional<std::uint64_t> lanes;   // --lanes
-  std::optional<std::uint64_t> blocks;  // --blocks: lanes that are the blocks of one message
+  std::optional<std::uint64_t> lanes = {};   // --lanes
+  std::optional<std::uint64_t> blocks = {};  // --blocks: lanes that are the blocks of one message
 };
 void add_circuit_options(Options& options);
 // --window: gates that a run layers together. Fails: UsageError.
@@ -35,6 +35,9 @@ void add_output_base_option(Options& options);
 void add_window_option(Options& options);
 std::optional<std::uint64_t> window_from(const CommandLine& line);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
+
+// What the options say of a circuit file. Fails: UsageError.
+circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec);
 
 // The owners and receivers that a circuit loses in a file: circuit files record none, and are read
 // with defaults.
@@ -53,6 +56,7 @@ class NamedCircuit : public engine::LoadedCircuit {
 
   // The lanes are the blocks of one message: its value, and the outputs, are one string.
   bool has_blocks() const { return blocks_; }
+  bool is_file() const { return !digest().empty(); }
 
   // Index of an input (output) bundle. Fails: UsageError with the existing names.
   std::size_t input_index(const std::string& name) const;
@@ -70,6 +74,9 @@ class NamedCircuit : public engine::LoadedCircuit {
   bool list_of_lanes_, blocks_ = false, msb_first_;
   circuit::NumberBase base_;
 };
+
+// Fails: UsageError.
+SecretText read_secret_file(const std::string& path);
 
 // By name of their bundles.
 using InputTexts = std::map<std::string, SecretText>;

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "engine/connection.h"
 #include "tools/metrics_option.h"
-#include "tools/output_file.h"
 #include "tools/progress.h"
 
 namespace tinyot::tools {
@@ -28,38 +27,19 @@ std::vector<std::optional<online::BundleValues>> my_values(const NamedCircuit& c
   return values;
 }
 
-using OutputFiles = std::map<std::string, OutputFile>;
-
 // Fails: UsageError if the party does not learn an output that it wants in a file.
 OutputFiles open_outputs(const NamedCircuit& circuit, const RunJob& job) {
-  OutputFiles files;
-  for (const auto& [name, path] : job.outputs) {
+  for (const auto& [name, path] : job.outputs)
     if (!circuit::receives(circuit.info().outputs[circuit.output_index(name)].to, job.party))
       throw UsageError("--output " + name + ": party " + letter(job.party) + " does not learn it");
-    files.emplace(name, OutputFile(path));
-  }
-  return files;
+  return OutputFiles(job.outputs);
 }
 
-std::string lines_of(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  std::string text;
-  for (const Json& entry : value) text += (text.empty() ? "" : "\n") + entry.get<std::string>();
-  return text;
-}
-
-// Outputs that have a file go there, the others into the report.
 Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const online::RunResult& result) {
   Json outputs = Json::object();
-  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-    if (!result.outputs[i]) continue;
-    const std::string& name = circuit.info().outputs[i].name;
-    const Json value = circuit.print(i, *result.outputs[i]);
-    if (const auto file = files.find(name); file != files.end())
-      file->second.write(lines_of(value) + "\n");
-    else
-      outputs[name] = value;
-  }
+  for (std::size_t i = 0; i < result.outputs.size(); ++i)
+    if (result.outputs[i])
+      files.hand_out(circuit.info().outputs[i].name, circuit.print(i, *result.outputs[i]), outputs);
   return outputs;
 }
 
@@ -101,15 +81,10 @@ Json report_of(const RunJob& job, const NamedCircuit& circuit,
 }  // namespace
 
 void add_run_options(Options& options) {
-  options.group("Circuit")
-      .value("circuit",
-             "name of a circuit (tinyot circuit list), such as aes128:sbox=shallow, or a file")
-      .values("input",
-              "NAME=HEX for trials; for real secrets NAME=@FILE or NAME=- (stdin), since "
-              "command lines can be seen by others")
-      .secret()
-      .values("output", "NAME=@FILE: write this output there (mode 0600) instead of to the report");
-  add_output_base_option(options);
+  options.group("Circuit").value(
+      "circuit", "name of a circuit (tinyot circuit list), such as aes128:sbox=shallow, or a file");
+  add_input_option(options);
+  add_output_options(options);
   add_circuit_options(options);
   add_window_option(options);
   options.group("Material")
@@ -144,11 +119,7 @@ RunJob run_job_from(const CommandLine& line) {
   RunJob job;
   job.circuit = circuit_spec_from(line, line.text("circuit"));
   job.inputs = read_inputs(line.list("input"));
-  for (const std::string& assignment : line.list("output")) {
-    const auto [name, value] = split_assignment("output", assignment);
-    if (!value.starts_with("@") || value.size() == 1) throw UsageError("--output takes NAME=@FILE");
-    job.outputs[name] = value.substr(1);
-  }
+  job.outputs = output_paths_from(line);
   job.window = window_from(line);
   job.quiet = line.common().quiet;
   if (line.has("ledger")) job.ledger = line.text("ledger");
@@ -233,9 +204,7 @@ std::string run_text(const Json& report) {
     for (const auto& [name, value] : report["burnt"].items())
       text += grouped(value.get<std::uint64_t>()) + " " + name +
               " were skipped, because the peer's store was ahead\n";
-  for (const auto& [name, value] : report["outputs"].items())
-    text += name + " = " + lines_of(value) + "\n";
-  return text;
+  return text + outputs_text(report["outputs"]);
 }
 
 int run_command(const Arguments& arguments) {

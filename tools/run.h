@@ -3,10 +3,10 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 
 #include "engine/run.h"
 #include "tools/circuit_spec.h"
+#include "tools/outputs.h"
 #include "tools/preprocess.h"
 
 namespace tinyot::tools {
@@ -15,9 +15,8 @@ struct RunJob : engine::RunRequest {
   bool reserve_only = false;  // for a later run
   bool quiet = true;
   CircuitSpec circuit;
-  InputTexts inputs;  // of this party's bundles
-  // file of an output by name; the others go into the report
-  std::map<std::string, std::string> outputs;
+  InputTexts inputs;    // of this party's bundles
+  OutputPaths outputs;  // the others go into the report
 };
 
 void add_run_options(Options& options);

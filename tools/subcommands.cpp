@@ -7,6 +7,7 @@
 #include "storage/manifest.h"
 #include "tools/bench.h"
 #include "tools/circuit.h"
+#include "tools/client.h"
 #include "tools/demo.h"
 #include "tools/failure.h"
 #include "tools/keygen.h"
@@ -44,6 +45,17 @@ constexpr Subcommand kSubcommands[] = {
     {"preprocess", "make material with the peer and store it", preprocess_command},
     {"run", "evaluate a circuit with the peer on stored material", run_command},
     {"serve", "a party's daemon: jobs of clients, and the material for them", serve_command},
+    {"client", "jobs for this party's daemon, and its state", nullptr,
+     "tinyot client run --job payroll-7 --circuit aes128 --input key_b=@key.hex"},
+    {"client run", "submit a job, wait for it and print its outputs", client_run},
+    {"client submit", "submit a job", client_submit},
+    {"client status", "the state of a job", client_status},
+    {"client result", "wait for a job and print its outputs", client_result},
+    {"client cancel", "cancel a job", client_cancel},
+    {"client stock", "the material that is left, by session", client_stock},
+    {"client peers", "the peers, and whether they are connected", client_peers},
+    {"client retire", "end the session with a peer: all its material is lost, and a new one begins",
+     client_retire},
     {"local", "preprocess or run, both parties as two processes on this machine", nullptr,
      "tinyot local preprocess --store trial --ands 2^18"},
     {"local preprocess", "make material and store it, for both parties", local_preprocess},

@@ -54,10 +54,13 @@ const std::vector<Library>& libraries() {
       {"boost/program_options", "", {"tools/command_line.cpp"}},
       {"openssl/", "", {"net/tls", "crypto/aead.cpp"}},
       {"lmdb.h", "", {"storage/lmdb_env.cpp"}},
-      {"google/protobuf", "", {"net", "storage"}},
-      {"", ".pb.h", {"net", "storage"}},
-      {"nlohmann/", "", {"tools"}},
-      {"prometheus/", "", {"service/metrics.cpp"}},
+      {"google/protobuf", "", {"net", "storage", "service"}},
+      {"grpcpp/", "", {"service", "tools/client_connection.cpp"}},
+      {"tinyot/v1/", "", {"service", "tools/client_connection.cpp"}},
+      {"", ".pb.h", {"net", "storage", "service"}},
+      {"systemd/", "", {"service/daemon.cpp"}},
+      {"nlohmann/", "", {"tools", "service/event_log.cpp"}},
+      {"prometheus/", "", {"service/metrics.cpp", "service/daemon_metrics.cpp"}},
       {"valgrind/", "", {"base/declassify.h"}},
       {"gtest/", "", {}},
       {"gmock/", "", {}},
@@ -241,6 +244,12 @@ TEST(IncludeRules, RejectLibrariesInOtherFolders) {
   EXPECT_TRUE(refusal("storage/store.cpp", "#include <lmdb.h>"));
   EXPECT_FALSE(refusal("storage/lmdb_env.cpp", "#include <lmdb.h>"));
   EXPECT_TRUE(refusal("tools/run.cpp", "#include \"handshake.pb.h\""));
+  EXPECT_TRUE(refusal("tools/run.cpp", "#include \"tinyot/v1/party.pb.h\""));
+  EXPECT_TRUE(refusal("engine/a.cpp", "#include \"tinyot/v1/party.grpc.pb.h\""));
+  EXPECT_TRUE(refusal("tools/client.cpp", "#include <grpcpp/grpcpp.h>"));
+  EXPECT_TRUE(refusal("engine/a.cpp", "#include <google/protobuf/message.h>"));
+  EXPECT_TRUE(refusal("service/api.cpp", "#include <systemd/sd-daemon.h>"));
+  EXPECT_TRUE(refusal("service/api.cpp", "#include <nlohmann/json.hpp>"));
   EXPECT_TRUE(refusal("storage/a.cpp", "#include <nlohmann/json.hpp>"));
   EXPECT_TRUE(refusal("base/a.cpp", "#include <gtest/gtest.h>"));
   EXPECT_TRUE(refusal("base/a.cpp", "#include <boost/algorithm/string.hpp>"));
@@ -255,6 +264,9 @@ TEST(IncludeRules, AllowPermittedIncludes) {
   EXPECT_TRUE(refusal("engine/a.cpp", "#include \"tools/report.h\""));
   EXPECT_TRUE(refusal("storage/a.cpp", "#include \"engine/connection.h\""));
   EXPECT_FALSE(refusal("net/handshake.cpp", "#include \"handshake.pb.h\""));
+  EXPECT_FALSE(refusal("service/api.cpp", "#include \"tinyot/v1/party.grpc.pb.h\""));
+  EXPECT_FALSE(refusal("tools/client_connection.cpp", "#include <grpcpp/grpcpp.h>"));
+  EXPECT_FALSE(refusal("service/peer.h", "#include \"peer.pb.h\""));
   EXPECT_FALSE(refusal("base/a.cpp", "#include <vector>"));
   EXPECT_FALSE(refusal("base/a.h", "#include \"tinyot/error.h\""));
   EXPECT_FALSE(refusal("include/tinyot/a.h", "#include \"tinyot/error.h\""));

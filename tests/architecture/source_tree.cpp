@@ -75,7 +75,7 @@ class CodeFilter {
 const std::vector<std::string>& product_folders() {
   static const std::vector<std::string> kFolders = {"include", "base",    "crypto",  "net",
                                                     "checks",  "offline", "storage", "circuitgen",
-                                                    "online",  "engine",  "tools"};
+                                                    "online",  "engine",  "service", "tools"};
   return kFolders;
 }
 

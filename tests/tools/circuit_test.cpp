@@ -39,6 +39,20 @@ TEST_F(CircuitTest, ConvertedGeneratorHasSameCostAndFunction) {
   EXPECT_EQ(eval["outputs"]["0"], "0x5ac5b47080b7cdd830047b6ad8e0c469");
 }
 
+// The policy of the daemon names a file by it.
+TEST_F(CircuitTest, InfoPrintsDigestOfFileWhateverItsRoles) {
+  const std::string adder = circuit_file("adder64.txt");
+  const std::string digest = LoadedCircuit::from_file(adder, CircuitFileOptions{}, 1).digest();
+  ASSERT_FALSE(digest.empty());
+  EXPECT_EQ(json({"info", adder})["digest"], digest);
+  EXPECT_EQ(json({"info", adder, "--to", "A"})["digest"], digest);
+  EXPECT_NE(tinyot({"circuit", "info", adder}).out.find("\ndigest: " + digest + "\n"),
+            std::string::npos);
+  write_file(path("other.txt"), read_file(adder) + "\n");
+  EXPECT_NE(json({"info", path("other.txt")})["digest"], digest);
+  EXPECT_FALSE(json({"info", "aes128"}).contains("digest"));
+}
+
 TEST_F(CircuitTest, RejectsConversionThatLosesReceiversOrOwners) {
   const std::size_t before = files();
   const std::string adder = circuit_file("adder64.txt");

@@ -10,6 +10,15 @@ namespace {
 const std::vector<Arguments> kLeaves = {{"demo"},
                                         {"preprocess"},
                                         {"run"},
+                                        {"serve"},
+                                        {"client", "run"},
+                                        {"client", "submit"},
+                                        {"client", "status"},
+                                        {"client", "result"},
+                                        {"client", "cancel"},
+                                        {"client", "stock"},
+                                        {"client", "peers"},
+                                        {"client", "retire"},
                                         {"local", "preprocess"},
                                         {"local", "run"},
                                         {"params"},
@@ -39,7 +48,7 @@ TEST(HelpTest, EverySubcommandHasAnExample) {
 }
 
 TEST(HelpTest, EveryGroupOfSubcommandsHasAnExample) {
-  for (const char* group : {"local", "store", "circuit", "bench"}) {
+  for (const char* group : {"client", "local", "store", "circuit", "bench"}) {
     const Ended ended = tinyot({group, "--help"});
     EXPECT_TRUE(ended_with(ended, 0));
     EXPECT_NE(ended.out.find(std::string("Usage: tinyot ") + group), std::string::npos)
@@ -57,6 +66,7 @@ TEST(HelpTest, HelpAndVersionHaveSeveralNames) {
   EXPECT_EQ(tinyot({"help", "run"}).out, tinyot({"run", "--help"}).out);
   EXPECT_EQ(tinyot({"help", "store"}).out, tinyot({"store", "--help"}).out);
   EXPECT_EQ(tinyot({"store", "help", "info"}).out, tinyot({"store", "info", "--help"}).out);
+  EXPECT_EQ(tinyot({"help", "client", "run"}).out, tinyot({"client", "run", "--help"}).out);
   EXPECT_EQ(tinyot({"help", "store", "info"}).out, tinyot({"store", "info", "--help"}).out);
 }
 
@@ -78,15 +88,15 @@ TEST(HelpTest, RareOptionsAreInHelpAllOnly) {
 TEST(HelpTest, TopLevelNamesEverySubcommandAndStatus) {
   const Ended ended = tinyot({"--help"});
   EXPECT_TRUE(ended_with(ended, 0));
-  for (const char* word : {"demo", "keygen", "preprocess", "run", "local", "params", "store",
-                           "circuit", "--version", "2 usage", "6 the parties disagree"})
+  for (const char* word :
+       {"demo", "keygen", "preprocess", "run", "serve", "client", "local", "params", "store",
+        "circuit", "--version", "2 usage", "6 the parties disagree"})
     EXPECT_NE(ended.out.find(word), std::string::npos) << word;
 }
 
 TEST(HelpTest, AdvisesFilesForSecrets) {
-  for (const char* command : {"run", "local"}) {
-    const Ended ended = tinyot(command == std::string("run") ? Arguments{"run", "--help"}
-                                                             : Arguments{"local", "run", "--help"});
+  for (const Arguments& command : {Arguments{"run"}, {"local", "run"}, {"client", "run"}}) {
+    const Ended ended = tinyot(command + Arguments{"--help"});
     EXPECT_NE(ended.out.find("@FILE"), std::string::npos);
     EXPECT_NE(ended.out.find("for real secrets"), std::string::npos) << ended.out;
   }
