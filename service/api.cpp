@@ -92,11 +92,13 @@ class PartyService final : public v1::Party::Service {
                const std::atomic<bool>& is_stopping)
       : config_(config), jobs_(jobs), peers_(peers), is_stopping_(is_stopping) {}
 
-  grpc::Status Submit(grpc::ServerContext*, grpc::ServerReader<v1::SubmitRequest>* parts,
+  grpc::Status Submit(grpc::ServerContext* context, grpc::ServerReader<v1::SubmitRequest>* parts,
                       v1::Job* reply) override {
     return answered([&] {
       Submission submission(config_.job_bytes_max());
       for (v1::SubmitRequest part; parts->Read(&part);) submission.add(part);
+      // A client that has gone has not sent everything.
+      if (context->IsCancelled()) return grpc::Status::CANCELLED;
       return submit(submission, reply);
     });
   }

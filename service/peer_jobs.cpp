@@ -1,6 +1,4 @@
 // The jobs that both parties want: they are matched, get a connection and material, and end.
-#include <google/protobuf/util/message_differencer.h>
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -58,7 +56,7 @@ void Peer::match(const SharedJob& job, const wire::Terms& theirs) {
   offers_.erase(job->id());
   std::optional<std::string> reason;
   bool by_policy = false;
-  if (!google::protobuf::util::MessageDifferencer::Equals(mine, theirs)) {
+  if (!same_terms(mine, theirs)) {
     reason = "the parties disagree on the job's " + difference(mine, theirs);
   } else if ((reason = policy_.begin(mine, Clock::now()))) {
     by_policy = true;

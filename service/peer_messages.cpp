@@ -1,6 +1,4 @@
 // The link with a peer, and what its messages ask for.
-#include <google/protobuf/util/message_differencer.h>
-
 #include "base/error.h"
 #include "service/configuration.h"
 #include "service/event_log.h"
@@ -179,8 +177,7 @@ void Peer::started(const wire::Start& start) {
   else if (!job || job->request().peer != name() || offered == offers_.end() ||
            shared_.jobs.status(*job).state != JobState::WaitingForPeer)
     reason = "the job has not been submitted, or no longer waits";
-  else if (!google::protobuf::util::MessageDifferencer::Equals(job->request().terms,
-                                                               offered->second))
+  else if (!same_terms(job->request().terms, offered->second))
     reason = "the parties have submitted different jobs under this id";
   else if (start.session() < retired_below_)
     reason = "the session has been retired";

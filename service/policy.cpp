@@ -105,6 +105,10 @@ wire::Terms terms_of(const engine::LoadedCircuit& circuit) {
   return terms;
 }
 
+bool same_terms(const wire::Terms& mine, const wire::Terms& theirs) {
+  return mine.SerializeAsString() == theirs.SerializeAsString();
+}
+
 Policy::Verdict Policy::verdict(const wire::Terms& terms, Clock::time_point now) const {
   const std::string name =
       terms.digest().empty() ? terms.circuit() : "the circuit file of digest " + terms.digest();

@@ -17,6 +17,8 @@ namespace tinyot::service {
 // What both parties have to agree on. `circuit` is the base of its name for a file.
 wire::Terms terms_of(const engine::LoadedCircuit& circuit);
 
+bool same_terms(const wire::Terms& mine, const wire::Terms& theirs);
+
 class Policy {
  public:
   using Clock = std::chrono::steady_clock;

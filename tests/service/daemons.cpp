@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include <fstream>
+#include <iostream>
 #include <iterator>
 
 #include "tests/tools/sockets.h"
@@ -202,6 +203,9 @@ DaemonTest::DaemonTest() {
 }
 
 DaemonTest::~DaemonTest() {
+  if (HasFailure())
+    for (Daemon* const daemon : {a_.get(), b_.get()})
+      if (daemon != nullptr && daemon->runs()) std::cerr << daemon->stop().err << "\n";
   a_.reset();
   b_.reset();
   std::error_code error;
