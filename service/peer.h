@@ -106,7 +106,7 @@ class Peer {
   void started(const wire::Start& start);
 
   // peer_jobs.cpp: jobs.
-  void match(const SharedJob& job, const wire::Terms& theirs);
+  void match(const SharedJob& job, wire::Terms theirs);
   void dispatch();
   std::optional<SessionStock> session_for(const Job& job);
   void begin(const SharedJob& job, std::size_t worker, const SessionStock& session);

@@ -49,7 +49,8 @@ bool suffices(const MaterialCounts& left, const MaterialCounts& needed) {
 
 }  // namespace
 
-void Peer::match(const SharedJob& job, const wire::Terms& theirs) {
+// `theirs` is a copy, as the offer is erased.
+void Peer::match(const SharedJob& job, wire::Terms theirs) {
   const wire::Terms& mine = job->request().terms;
   matched_.try_emplace(job->id(), Clock::now());
   if (!leads() || shared_.jobs.status(*job).state != JobState::WaitingForPeer) return;

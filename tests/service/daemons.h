@@ -114,7 +114,7 @@ class DaemonTest : public ::testing::Test {
       "allow { circuit: 'aes128' lanes_max: 64 }\n"
       "allow { circuit: 'millionaires' parameter { name: 'bits' max: 64 } lanes_max: 16 }\n"
       "allow { circuit: 'sha256' parameter { name: 'bytes' max: 128 } }\n"
-      "allow { circuit: 'hamming' }\n"
+      "allow { circuit: 'hamming' lanes_max: 2 }\n"
       "allow { circuit: 'random' parameter { name: 'width' max: 4096 }\n"
       "        parameter { name: 'depth' max: 1048576 } }\n";
 
