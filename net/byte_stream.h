@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +40,10 @@ class ByteStream {
   // ends, and different for every other connection. Empty without authentication. Valid as long as
   // the stream. Secret: the binding.
   virtual std::span<const std::byte> binding() const { return {}; }
+
+  // Sends at most so many bytes per second, in the long run, if the system supports it. For TCP and
+  // TLS; other streams ignore it.
+  virtual void limit_rate(std::uint64_t /*bytes_per_s*/) {}
 
   // Thread-safe. A call that waits at `deadline` or later, now or in future, fails with
   // NetworkError within 0.1 s; so does a read that needs more than this side has received by then,

@@ -1,6 +1,7 @@
 #include "net/tcp_stream.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -80,6 +81,10 @@ std::size_t TcpStream::receive(std::span<std::byte> bytes, IdleTimer& timer) {
     if (const std::size_t count = read_ready(bytes)) return count;
     wait(true, outbox_.size() > 0, timer);
   }
+}
+
+void TcpStream::limit_rate(std::uint64_t bytes_per_s) {
+  ::setsockopt(descriptor(), SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_per_s, sizeof bytes_per_s);
 }
 
 void TcpStream::flush() { drain_outbox_to(0); }

@@ -174,6 +174,8 @@ config::Daemon parse_configuration(const std::string& text, const std::string& n
   if (daemon.has_tls())
     file.parses("tls.listen", [&] { net::parse_address(daemon.tls().listen()); });
   file.in_range("refill_threads", daemon.refill_threads(), 1, 256);
+  if (daemon.has_refill_bytes_per_s())
+    file.in_range("refill_bytes_per_s", daemon.refill_bytes_per_s(), 1000, std::uint64_t{1} << 40);
   file.in_range("jobs_max", daemon.jobs_max(), 1, 1'000'000);
   file.in_range("job_bytes_max", daemon.job_bytes_max(), 1 << 10, std::uint64_t{1} << 40);
   file.in_range("job_timeout_s", daemon.job_timeout_s(), 1, 31 * 86400);

@@ -1,6 +1,7 @@
 #include "service/daemon.h"
 
 #include <fcntl.h>
+#include <google/protobuf/stubs/logging.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
@@ -72,6 +73,8 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
            const std::stop_token& cancel) {
   // Until its mode is set, nobody else can use the socket.
   ::umask(0077);
+  // Its lines about malformed messages of a peer or a client would not be events.
+  google::protobuf::SetLogHandler(nullptr);
   const config::Daemon config = read_configuration(configuration);
   const DirectoryLock directory(config.directory());
   if (config.has_ledger()) std::filesystem::create_directories(config.ledger());
@@ -83,6 +86,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   if (config.has_store_key()) shared.store_key = storage::read_store_key(config.store_key());
   Peers peers;
   for (const config::Peer& peer : config.peer()) {
+    metrics.add_peer(peer.name());
     peers.push_back(std::make_unique<Peer>(peer, shared));
   }
   Api api(config, jobs, peers);

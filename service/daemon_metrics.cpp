@@ -112,6 +112,25 @@ DaemonMetrics::DaemonMetrics(const std::string& version) : state_(std::make_uniq
 
 DaemonMetrics::~DaemonMetrics() = default;
 
+void DaemonMetrics::add_peer(const std::string& peer) {
+  const auto add = [&](CounterFamily& family, const char* label,
+                       std::initializer_list<const char*> values) {
+    for (const char* value : values) family.Add({{"peer", peer}, {label, value}});
+  };
+  add(state_->evaluations, "outcome",
+      {"done", "cancelled", "failed_network", "failed_cheated", "failed_store",
+       "failed_disagreement", "failed_internal"});
+  add(state_->refusals, "by", {"this_party", "peer"});
+  add(state_->ended, "reason", {"revoked", "retired", "replaced"});
+  add(state_->refills, "outcome", {"done", "failed"});
+  add(state_->sent, "phase", {"evaluation", "refill"});
+  add(state_->received, "phase", {"evaluation", "refill"});
+  for (CounterFamily* const family :
+       {&state_->ands, &state_->rounds, &state_->cheating, &state_->begun, &state_->refilled})
+    family->Add({{"peer", peer}});
+  state_->latencies.Add({{"peer", peer}}, kLatencyBuckets);
+}
+
 void DaemonMetrics::evaluation(const std::string& peer, const std::string& outcome) {
   state_->evaluations.Add({{"peer", peer}, {"outcome", outcome}}).Increment();
 }

@@ -27,6 +27,9 @@ class DaemonMetrics {
   explicit DaemonMetrics(const std::string& version);
   ~DaemonMetrics();
 
+  // Its counters are 0 from now on, so that the first event is an increase.
+  void add_peer(const std::string& peer);
+
   // `outcome` as in doc/metrics.md.
   void evaluation(const std::string& peer, const std::string& outcome);
   void latency(const std::string& peer, double seconds);  // of an evaluation that is done

@@ -20,8 +20,9 @@
 
 namespace tinyot::service {
 
-// Opens the streams of a group, one after the other.
-engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel);
+// Opens the streams of a group, one after the other. Each sends at most so many bytes per second.
+engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel,
+                             std::optional<std::uint64_t> bytes_per_s = {});
 
 class Evaluations {
  public:

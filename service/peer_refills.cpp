@@ -167,7 +167,9 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop) {
   const std::stop_callback end(stop, [&] { cancel.request_stop(); });
   engine::PreprocessRequest request;
   request.party = me_;
-  request.endpoint = endpoint_of(port_, order.group(), cancel.get_token());
+  std::optional<std::uint64_t> rate;
+  if (shared_.config.has_refill_bytes_per_s()) rate = shared_.config.refill_bytes_per_s();
+  request.endpoint = endpoint_of(port_, order.group(), cancel.get_token(), rate);
   request.store = sessions_.path_of(order.session());
   request.store_key = sessions_.store_key();
   request.amount = Amount::Left;

@@ -1,0 +1,91 @@
+// What a daemon parses; the first byte chooses: its configuration, the policy for a peer, a message
+// of the peer's daemon, a client's submission. The result is a value or a UsageError; anything else
+// ends the program. A policy that is accepted decides on any terms.
+#include <google/protobuf/stubs/logging.h>
+
+#include "base/error.h"
+#include "service/configuration.h"
+#include "service/policy.h"
+#include "service/submission.h"
+#include "tests/fuzz/fuzz_circuit.h"
+
+namespace {
+
+using namespace tinyot;
+using namespace tinyot::service;
+
+constexpr std::uint64_t kBytesMax = 1 << 16;
+
+// Terms as honest parties have them, and as the text has them.
+void try_policy(std::string_view text) {
+  const auto end = std::min(text.find('\0'), text.size());
+  Policy policy(parse_policy(std::string(text.substr(0, end)), "policy"));
+  wire::Terms terms = terms_of(*engine::LoadedCircuit::generated("minimum:count=10", 1));
+  const auto now = Policy::Clock::now();
+  const bool is_refused = policy.refusal(terms, now).has_value();
+  ENSURE(policy.begin(terms, now).has_value() == is_refused);
+  terms.set_circuit(std::string(text.substr(end)));
+  (void)policy.begin(terms, now);
+}
+
+void try_message(std::string_view text) {
+  static Policy policy(
+      parse_policy("allow { circuit: 'minimum' parameter { name: 'count' max: 100 } }\n"
+                   "allow { digest: '00112233' input { number: 0 owner: B } outputs: ONLY_A }",
+                   "policy"));
+  wire::Message message;
+  if (!message.ParseFromArray(text.data(), static_cast<int>(text.size()))) return;
+  if (!message.has_offer()) return;
+  (void)policy.begin(message.offer().terms(), Policy::Clock::now());
+  (void)is_name(message.offer().job());
+  ENSURE(same_terms(message.offer().terms(), message.offer().terms()));
+}
+
+// Two messages, of which the first byte is the length of the first.
+void try_submission(std::string_view text) {
+  if (text.empty()) return;
+  const std::size_t length = static_cast<unsigned char>(text[0]);
+  text.remove_prefix(1);
+  Submission submission(kBytesMax);
+  for (const std::string_view part :
+       {text.substr(0, length), text.substr(std::min(length, text.size()))}) {
+    v1::SubmitRequest request;
+    if (!request.ParseFromArray(part.data(), static_cast<int>(part.size()))) return;
+    // Large circuits are refused by the policy; they would only take time here.
+    if (request.has_job() && !request.job().is_file())
+      request.mutable_job()->set_circuit("hamming:bits=9");
+    if (request.job().lanes() > 64) request.mutable_job()->set_lanes(64);
+    submission.add(request);
+  }
+  const engine::LoadedCircuit circuit = submission.circuit();
+  (void)terms_of(circuit);
+  for (const Party me : {Party::A, Party::B}) {
+    const online::InputValues values = submission.inputs(circuit, me);
+    ENSURE(values.size() == circuit.info().inputs.size());
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  google::protobuf::SetLogHandler(nullptr);
+  if (text.empty() || text.size() > fuzz::kTextMax) return 0;
+  try {
+    switch (text[0]) {
+      case 'c':
+        parse_configuration(std::string(text.substr(1)), "configuration");
+        break;
+      case 'p':
+        try_policy(text.substr(1));
+        break;
+      case 'm':
+        try_message(text.substr(1));
+        break;
+      default:
+        try_submission(text.substr(1));
+    }
+  } catch (const UsageError&) {
+  }
+  return 0;
+}
