@@ -18,16 +18,11 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kUnitsMax = 4096;
 constexpr auto kBudgetInterval = std::chrono::seconds(1);
 
-SecurityParameters parameters_of(const storage::Manifest& manifest) {
-  ParameterRequest request = engine::begun_parameters(manifest);
-  request.weak_allowed = true;
-  return SecurityParameters::make(request);
-}
-
 }  // namespace
 
 Sessions::Open::Open(storage::Store opened)
-    : store(std::move(opened)), params(parameters_of(store.manifest())) {}
+    : store(std::move(opened)),
+      params(SecurityParameters::make(engine::begun_parameters(store.manifest()))) {}
 
 SessionStock Sessions::Open::stock(std::uint64_t number) {
   const storage::Manifest& manifest = store.manifest();
@@ -114,7 +109,7 @@ std::vector<SessionStock> Sessions::stock(std::vector<std::string>* revoked) {
       }
       const std::string reason = manifest.revoked_reason;
       if (remove(number) && revoked != nullptr) revoked->push_back(reason);
-    } catch (const StoreError& error) {
+    } catch (const Error& error) {
       open_.erase(number);
       log_event(LogLevel::Warning, "store cannot be read",
                 {{"store", path_of(number).string()}, {"error", error.what()}});
@@ -155,7 +150,7 @@ std::vector<storage::Inventory> Sessions::inventories() {
     try {
       if (const Open* const open = look_at(number))
         all.push_back(storage::take_inventory(open->store));
-    } catch (const StoreError&) {
+    } catch (const Error&) {
       // stock() reports it.
     }
   }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/parameters.h"
+#include "storage/store.h"
 #include "tests/service/daemons.h"
 #include "tests/service/link_relay.h"
 
@@ -124,6 +126,55 @@ TEST_F(DaemonTest, RetiredSessionIsReplaced) {
   evaluate("after");
   EXPECT_EQ(b_->client().stock().sessions_size(), 1);
   EXPECT_EQ(b_->metric("tinyot_sessions_ended_total{peer=\"alice\",reason=\"retired\""), "1");
+}
+
+// A session whose budget is spent is used up, and further material is that of a new one.
+TEST_F(DaemonTest, SpentBudgetBeginsNewSession) {
+  start();
+  const std::string first = a_->client().stock().sessions(0).session();
+  a_->stop();
+  {
+    storage::Store store =
+        storage::Store::open(a_->stores() / "bob" / "000001", {.purpose = storage::Purpose::Make});
+    const auto params = SecurityParameters::make({.profile = Profile::Fast});
+    store.begin_unit({0, params.plan(1 << 10).front(), params.risk_limit()});
+  }
+  a_->start();
+  ASSERT_TRUE(is_stocked());
+  EXPECT_GE(a_->client().stock().sessions(0).budget_spent(), 1);
+  evaluate("in-the-first");
+  const std::string most = "random:width=1000,depth=45";
+  for (const std::string id : {"large-1", "large-2"}) {
+    ASSERT_TRUE(a_->client().submit({id, most, "", {{"a", "0"}}}).ok());
+    ASSERT_TRUE(b_->client().submit({id, most, "", {{"b", "0"}}}).ok());
+    ASSERT_EQ(a_->client().result(id, false).job.state(), v1::DONE)
+        << a_->client().status(id).error().message();
+  }
+  EXPECT_EQ(a_->client().status("large-1").session(), first);
+  EXPECT_NE(a_->client().status("large-2").session(), first);
+  // The first session ends at both.
+  for (const Daemon* daemon : {a_.get(), b_.get()})
+    EXPECT_TRUE(becomes_true([&] {
+      const v1::StockReply stock = daemon->client().stock();
+      return stock.sessions_size() == 1 && stock.sessions(0).session() != first;
+    }));
+  EXPECT_EQ(a_->metric("tinyot_sessions_ended_total{peer=\"bob\",reason=\"replaced\""), "1");
+}
+
+// Of a link of ten megabytes a second, a refill takes what it is allowed to.
+TEST_F(DaemonTest, RefillKeepsToItsRate) {
+  Setup setup;
+  setup.low = "low { ands: 100000 }";
+  setup.high = "high { ands: 100000 }";
+  setup.daemon_a = setup.daemon_b = "refill_bytes_per_s: 10000000";
+  const auto begin = std::chrono::steady_clock::now();
+  start(setup);
+  ASSERT_TRUE(becomes_true([&] { return a_->client().ands_left() == 100000; }));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double sent =
+      std::stod(a_->metric("tinyot_sent_bytes_total{peer=\"bob\",phase=\"refill\""));
+  EXPECT_LT(sent / seconds, 12e6) << sent << " bytes in " << seconds << " s";
 }
 
 TEST_F(DaemonTest, DifferentConfigurationsAreReported) {
