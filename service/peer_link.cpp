@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "crypto/rng.h"
+#include "engine/connection.h"
 
 namespace tinyot::service {
 namespace {
@@ -30,7 +31,9 @@ PeerLink::PeerLink(StreamPort& port, Party me, std::vector<net::Parameter> param
   in_ = net::make_framed_channel(std::move(link.streams[1 - out]));
   net::Channel& first = me == Party::A ? *out_ : *in_;
   first.set_deadline(std::chrono::steady_clock::now() + kHandshakeTime);
-  net::compare_parameters(first, kParameters, me, std::move(parameters));
+  const engine::CancelsWaits guard(cancel, first);
+  engine::unless_cancelled(
+      cancel, [&] { net::compare_parameters(first, kParameters, me, std::move(parameters)); });
   first.set_deadline(std::chrono::steady_clock::time_point::max());
   writer_ = std::jthread([this](const std::stop_token& stop) { write_all(stop); });
 }

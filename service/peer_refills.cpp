@@ -210,7 +210,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop) {
                {"session", short_name(engine::session_id_of(result->store))},
                {"ands", result->ands},
                {"seconds", result->wall_s}});
-  } else if (!stop.stop_requested()) {
+  } else if (!stop.stop_requested() && !is_stopping_) {
     if (error->error_class == ErrorClass::PeerCheated) shared_.metrics.cheating(name());
     refill_pause_ = std::min(kRefillPauseMax, std::max(kRefillPauseMin, 2 * refill_pause_));
     log_event(error->error_class == ErrorClass::PeerCheated ? LogLevel::Error : LogLevel::Warning,

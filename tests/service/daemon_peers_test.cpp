@@ -255,6 +255,44 @@ TEST_F(DaemonTest, CheatingCostsTheSession) {
   EXPECT_GE(a_->client().peer().sessions_revoked() + b_->client().peer().sessions_revoked(), 1u);
 }
 
+// Of two peers one cheats: the session with the other one and its jobs go on.
+TEST_F(DaemonTest, CheatingPeerDoesNotConcernOthers) {
+  LinkRelay relay(port_);
+  const std::string port = quiet_port(),
+                    levels = " POLICY low { ands: 20000 } high { ands: 60000 } ";
+  Setup setup;
+  setup.port_b = relay.port();
+  setup.other_peers_a =
+      "peer { name: 'carol' party: A listen: '127.0.0.1:" + port + "'" + levels + "}";
+  Daemon c(dir_ / "c", "",
+           "peer { name: 'alice' party: B connect: '127.0.0.1:" + port + "'" + levels + "}",
+           kPolicy);
+  c.start();
+  start(setup);
+  ASSERT_TRUE(becomes_true([&] { return c.client().ands_left() > 0; }));
+  const std::string session = c.client().stock().sessions(0).session();
+  const auto with = [](Client::NewJob job, const std::string& peer) {
+    job.peer = peer;
+    return job;
+  };
+  // A connection of each, then jobs of both peers side by side.
+  for (const std::string id : {"first", "second"}) {
+    ASSERT_TRUE(a_->client().submit(with(millionaires_a("bob-" + id, 2), "bob")).ok());
+    ASSERT_TRUE(b_->client().submit(millionaires_b("bob-" + id, 1)).ok());
+    ASSERT_TRUE(a_->client().submit(with(millionaires_a("carol-" + id, 2), "carol")).ok());
+    ASSERT_TRUE(c.client().submit(millionaires_b("carol-" + id, 1)).ok());
+    EXPECT_EQ(a_->client().result("carol-" + id).job.state(), v1::DONE);
+    EXPECT_EQ(c.client().result("carol-" + id).outputs.at("a_has_more"), std::string(1, 1));
+    EXPECT_EQ(a_->client().result("bob-" + id).job.state(), id == "first" ? v1::DONE : v1::FAILED);
+    relay.change_evaluations();
+  }
+  relay.pass_on();
+  EXPECT_EQ(c.client().stock().sessions(0).session(), session);
+  EXPECT_EQ(a_->client().peer(1).sessions_revoked(), 0u);
+  EXPECT_EQ(a_->metric("tinyot_cheating_detected_total{peer=\"carol\""), "0");
+  EXPECT_TRUE(is_stocked());
+}
+
 TEST_F(DaemonTest, OtherBytesOnThePortHarmNothing) {
   start();
   for (const std::string& bytes : {std::string("GET / HTTP/1.1\r\n\r\n"), std::string(24, '\0'),

@@ -5,6 +5,7 @@
 
 #include "engine/circuit_source.h"
 #include "tests/service/daemons.h"
+#include "tests/tools/certificates.h"
 
 namespace tinyot::test {
 namespace {
@@ -189,7 +190,9 @@ TEST_F(DaemonTest, CancelsEvaluationInProgress) {
   const std::string slow = "random:width=2,depth=500000";
   ASSERT_TRUE(a_->client().submit({"slow", slow, "", {{"a", "1"}}}).ok());
   ASSERT_TRUE(b_->client().submit({"slow", slow, "", {{"b", "1"}}}).ok());
-  ASSERT_TRUE(becomes_true([&] { return a_->client().status("slow").state() == v1::RUNNING; }));
+  for (const Daemon* daemon : {a_.get(), b_.get()})
+    ASSERT_TRUE(
+        becomes_true([&] { return daemon->client().status("slow").state() == v1::RUNNING; }));
   ASSERT_TRUE(b_->client().cancel("slow").ok());
   EXPECT_EQ(b_->client().result("slow").job.state(), v1::CANCELLED);
   EXPECT_EQ(a_->client().result("slow").job.error().error_class(), v1::NETWORK);
@@ -232,6 +235,27 @@ TEST_F(DaemonTest, SocketHasItsMode) {
   EXPECT_EQ(file.st_mode & 0777, 0660u);
   ASSERT_EQ(::stat(a_->stores().c_str(), &file), 0);
   EXPECT_EQ(file.st_mode & 0777, 0700u);
+}
+
+TEST_F(DaemonTest, InterfaceOnTcpNeedsClientCertificate) {
+  if (!make_certificates(dir_)) GTEST_SKIP() << "no openssl command";
+  const std::string address = "127.0.0.1:" + quiet_port();
+  const auto path = [&](const std::string& name) { return (dir_ / name).string(); };
+  Setup setup;
+  setup.daemon_a = "tls { listen: '" + address + "' certificate: '" + path("server.pem") +
+                   "' key: '" + path("server.key") + "' clients: '" + path("ca.pem") + "' }";
+  make(setup);
+  a_->start();
+  const auto peers = [&](const std::string& name) {
+    Process client(TINYOT_BINARY,
+                   {"client", "peers", "--server", address, "--tls-ca", path("ca.pem"),
+                    "--tls-certificate", path(name + ".pem"), "--tls-key", path(name + ".key")});
+    return client.end();
+  };
+  const Ended allowed = peers("client");
+  EXPECT_EQ(allowed.status, 0) << allowed.err;
+  EXPECT_NE(allowed.out.find("bob"), std::string::npos) << allowed.out;
+  EXPECT_EQ(peers("other").status, 3);
 }
 
 TEST_F(DaemonTest, OneDaemonForDirectory) {

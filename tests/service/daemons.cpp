@@ -214,10 +214,10 @@ DaemonTest::~DaemonTest() {
 
 void DaemonTest::make(const Setup& setup) {
   const std::string both = " POLICY " + setup.low + " " + setup.high + " ";
-  a_ = std::make_unique<Daemon>(
-      dir_ / "a", setup.daemon_a,
-      "peer { name: 'bob' party: A listen: '127.0.0.1:" + port_ + "'" + both + setup.peer_a + " }",
-      setup.policy_a);
+  a_ = std::make_unique<Daemon>(dir_ / "a", setup.daemon_a,
+                                "peer { name: 'bob' party: A listen: '127.0.0.1:" + port_ + "'" +
+                                    both + setup.peer_a + " }\n" + setup.other_peers_a,
+                                setup.policy_a);
   b_ = std::make_unique<Daemon>(dir_ / "b", setup.daemon_b,
                                 "peer { name: 'alice' party: B connect: '127.0.0.1:" +
                                     (setup.port_b.empty() ? port_ : setup.port_b) + "'" + both +

@@ -3,6 +3,7 @@
 #include <sys/un.h>
 
 #include "base/descriptor.h"
+#include "tests/tools/certificates.h"
 #include "tests/tools/client_test.h"
 
 namespace tinyot::test {
@@ -163,17 +164,7 @@ TEST_F(ClientTest, ErrorsContainNoInput) {
 class ClientTlsTest : public CommandTest {
  protected:
   void SetUp() override {
-    const std::string script =
-        "set -e; cd '" + dir_.string() +
-        "'; new() { openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes "
-        "-subj \"/CN=$1\" -keyout \"$1.key\" \"${@:2}\" 2>/dev/null; }; "
-        "new ca -x509 -days 2 -out ca.pem; new other -x509 -days 2 -out other.pem; "
-        "echo subjectAltName=IP:127.0.0.1 >ext; "
-        "for name in server client; do new $name -out $name.csr; "
-        "openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 "
-        "-extfile ext -out $name.pem 2>/dev/null; done";
-    if (Process("/bin/bash", {"-c", script}).end().status != 0)
-      GTEST_SKIP() << "no openssl command";
+    if (!make_certificates(dir_)) GTEST_SKIP() << "no openssl command";
     grpc::SslServerCredentialsOptions options(
         GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
     options.pem_root_certs = read_file(path("ca.pem"));
