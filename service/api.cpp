@@ -1,5 +1,6 @@
 #include "service/api.h"
 
+#include <grpc/support/log.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/stat.h>
 
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "service/configuration.h"
+#include "service/event_log.h"
 #include "service/submission.h"
 #include "tinyot/v1/party.grpc.pb.h"
 
@@ -298,6 +300,10 @@ struct Api::State {
 Api::Api(const config::Daemon& config, Jobs& jobs, const Peers& peers)
     : state_(std::make_unique<State>()) {
   state_->service = std::make_unique<PartyService>(config, jobs, peers, state_->is_stopping);
+  ::gpr_set_log_function([](gpr_log_func_args* line) {
+    if (line->severity == GPR_LOG_SEVERITY_ERROR)
+      log_event(LogLevel::Warning, "interface", {{"error", line->message}});
+  });
   grpc::ServerBuilder builder;
   grpc::ResourceQuota quota;
   quota.SetMaxThreads(kThreadsMax);

@@ -155,7 +155,8 @@ void CampaignTest::attempt(int party, const Task& task) {
       ++tally_.failed;
       EXPECT_FALSE(result.job.error().message().empty());
       const std::lock_guard lock(tally_.mutex);
-      ++tally_.errors[result.job.error().message().substr(0, 60)];
+      const std::string& message = result.job.error().message();
+      ++tally_.errors[message.substr(0, message.find(" (phase"))];
     }
     return;
   }
