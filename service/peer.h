@@ -122,6 +122,7 @@ class Peer {
   void lead_refill(const std::stop_token& stop);
   void follow_refill(const wire::Refill& order, const std::stop_token& stop);
   wire::Refill next_refill();
+  std::uint64_t last_session() const;
   void refill(const wire::Refill& order, const std::stop_token& stop);
   void send_stock();
 

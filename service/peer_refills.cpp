@@ -34,7 +34,7 @@ void Peer::send_stock() {
     sent.set_inputs(session.left.inputs);
     sent.set_has_room(session.has_room);
   }
-  stock.set_last_session(std::max(sessions_.last_number(), retired_below_));
+  stock.set_last_session(last_session());
   send(message);
 }
 
@@ -102,14 +102,19 @@ bool Peer::is_refill_due() {
   return left.ands < low_.ands || left.inputs < low_.inputs || is_starved_;
 }
 
+// The highest number that this party has used: those of sessions that have ended are not used
+// again.
+std::uint64_t Peer::last_session() const {
+  return std::max({sessions_.last_number(), current_, retired_below_});
+}
+
 wire::Refill Peer::next_refill() {
   const auto common = common_stock();
   wire::Refill order;
   order.set_group(++last_group_);
-  order.set_session(
-      !common.empty() && common.back().has_room
-          ? common.back().number
-          : std::max({sessions_.last_number(), peers_stock_.last_session(), retired_below_}) + 1);
+  order.set_session(!common.empty() && common.back().has_room
+                        ? common.back().number
+                        : std::max(last_session(), peers_stock_.last_session()) + 1);
   order.set_ands(high_.ands);
   order.set_inputs(high_.inputs);
   return order;
@@ -151,7 +156,7 @@ void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop)
     else if (!is_free)
       answer.set_reason("another refill is in progress");
     else if (order.ands() != high_.ands || order.inputs() != high_.inputs ||
-             order.session() <= retired_below_ || order.group() == 0 ||
+             order.session() < std::max(current_, retired_below_) || order.group() == 0 ||
              (order.group() & StreamPort::kLinkBit) != 0)
       answer.set_reason("the refill is not what the configuration says");
     else
