@@ -197,7 +197,8 @@ std::uint64_t CampaignTest::ledger_reused() const {
 TEST_F(CampaignTest, EveryJobEndsWithItsResultOrAnError) {
   LinkRelay relay(port_);
   Setup setup;
-  setup.port_b = relay.port();
+  // The relay takes time, which undisturbed runs measure.
+  if (cuts_ + cheats_ > 0) setup.port_b = relay.port();
   setup.low = "low { ands: 300000 }";
   setup.high = "high { ands: 600000 }";
   setup.daemon_a = setup.daemon_b = "job_timeout_s: 5 result_timeout_s: 30";
