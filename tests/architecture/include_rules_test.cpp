@@ -55,6 +55,7 @@ const std::vector<Library>& libraries() {
       {"openssl/", "", {"net/tls", "crypto/aead.cpp"}},
       {"lmdb.h", "", {"storage/lmdb_env.cpp"}},
       {"google/protobuf", "", {"net", "storage", "service"}},
+      {"grpc/", "", {"service/api.cpp"}},
       {"grpcpp/", "", {"service", "tools/client_connection.cpp"}},
       {"tinyot/v1/", "", {"service", "tools/client_connection.cpp"}},
       {"", ".pb.h", {"net", "storage", "service"}},

@@ -201,7 +201,7 @@ TEST_F(CampaignTest, EveryJobEndsWithItsResultOrAnError) {
   if (cuts_ + cheats_ > 0) setup.port_b = relay.port();
   setup.low = "low { ands: 300000 }";
   setup.high = "high { ands: 600000 }";
-  setup.daemon_a = setup.daemon_b = "job_timeout_s: 5 result_timeout_s: 30";
+  setup.daemon_a = setup.daemon_b = "jobs_max: 10000 job_timeout_s: 5 result_timeout_s: 30";
   setup.peer_a = setup.peer_b = "idle_timeout_s: 5";
   start(setup);
 
