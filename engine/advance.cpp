@@ -6,6 +6,15 @@
 
 namespace tinyot::engine {
 
+MaterialCounts in_advance(const MaterialCounts& needed, std::uint64_t ands,
+                          std::uint64_t advance_ands) {
+  const std::uint64_t runs = advance_ands / std::max<std::uint64_t>(ands, 1);
+  MaterialCounts counts = needed;
+  for (const MaterialKind kind : kAllMaterialKinds)
+    counts[kind] *= std::max<std::uint64_t>(runs, 1);
+  return counts;
+}
+
 bool Advance::holds(const MaterialCounts& needed) const {
   const MaterialCounts left = held_.left();
   return std::ranges::all_of(kAllMaterialKinds,
@@ -16,10 +25,7 @@ const storage::Reservation* Advance::reserve(checks::Session& session, storage::
                                              const MaterialCounts& needed, std::uint64_t ands) {
   held_.drop_empty();
   if (holds(needed)) return nullptr;
-  const std::uint64_t runs = ands_ / std::max<std::uint64_t>(ands, 1);
-  MaterialCounts preferred = needed;
-  for (const MaterialKind kind : kAllMaterialKinds)
-    preferred[kind] *= std::max<std::uint64_t>(runs, 1);
+  const MaterialCounts preferred = in_advance(needed, ands, ands_);
   const StoreStatuses statuses = synchronise(session, store, SynchroniseFor::Running);
   held_.add(store.hold(grant_with_peer(session, store, statuses, needed, false, preferred)));
   return &held_.links().back();

@@ -11,6 +11,11 @@
 
 namespace tinyot::engine {
 
+// What is reserved at a time for runs like one that needs `needed` for its `ands` ANDs, if as much
+// is left.
+MaterialCounts in_advance(const MaterialCounts& needed, std::uint64_t ands,
+                          std::uint64_t advance_ands);
+
 class Advance {
  public:
   // `ands`: for as many ANDs at a time; runs that need more are reserved for alone. 0: no run is

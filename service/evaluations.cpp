@@ -1,13 +1,6 @@
 #include "service/evaluations.h"
 
 namespace tinyot::service {
-namespace {
-
-// A twentieth of a second's making, and ten blocks of AES.
-constexpr std::uint64_t kAdvanceAnds = std::uint64_t{1} << 16;
-
-}  // namespace
-
 engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel,
                              std::optional<std::uint64_t> bytes_per_s) {
   engine::Endpoint endpoint = port.endpoint();

@@ -24,6 +24,10 @@ namespace tinyot::service {
 engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel,
                              std::optional<std::uint64_t> bytes_per_s = {});
 
+// ANDs that a connection reserves at a time for short jobs: a twentieth of a second's making, and
+// ten blocks of AES.
+inline constexpr std::uint64_t kAdvanceAnds = std::uint64_t{1} << 16;
+
 class Evaluations {
  public:
   // A job of this party, on a connection and the material of a session.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "engine/advance.h"
 #include "engine/connection.h"
 #include "service/event_log.h"
 #include "service/peer.h"
@@ -105,23 +106,30 @@ std::vector<SessionStock> Peer::common_stock() {
   return common;
 }
 
-// The oldest session that has enough for the job besides what running jobs take.
+// The oldest session that has enough for the job besides what running jobs may still reserve, in
+// advance as well.
 std::optional<SessionStock> Peer::session_for(const Job& job) {
-  bool is_running = false;
+  bool is_any_running = false;
   for (SessionStock& session : common_stock()) {
-    MaterialCounts needed = needed_by(job, session.form);
+    const auto most_of = [&](const Job& other) {
+      return engine::in_advance(needed_by(other, session.form), other.ands(), kAdvanceAnds);
+    };
+    MaterialCounts wanted = needed_by(job, session.form);
     std::uint64_t ands = job.ands();
+    bool is_running = false;
     for (const auto& [worker, running] : running_) {
       if (running.session != session.number) continue;
+      if (!is_running) wanted = most_of(job);
       is_running = true;
-      const MaterialCounts taken = needed_by(*running.job, session.form);
-      for (const MaterialKind kind : kAllMaterialKinds) needed[kind] += taken[kind];
+      const MaterialCounts taken = most_of(*running.job);
+      for (const MaterialKind kind : kAllMaterialKinds) wanted[kind] += taken[kind];
       ands += running.job->ands();
     }
-    if (suffices(session.counts, needed) && ands <= session.left.ands) return session;
+    if (suffices(session.counts, wanted) && ands <= session.left.ands) return session;
+    is_any_running = is_any_running || is_running;
   }
-  // Running jobs may have taken their part already: then the next one to end says what is left.
-  is_starved_ = !is_running;
+  // Once a running job has ended, what is left is known.
+  is_starved_ = !is_any_running;
   return std::nullopt;
 }
 
