@@ -1,6 +1,7 @@
 #include "service/evaluations.h"
 
 namespace tinyot::service {
+
 engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel,
                              std::optional<std::uint64_t> bytes_per_s) {
   engine::Endpoint endpoint = port.endpoint();
