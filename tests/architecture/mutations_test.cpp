@@ -98,6 +98,7 @@ TEST(Mutations, FiltersSelectTests) {
       // Executables of one folder: storage_test, store_flips_test; hygiene_test is in tools.
       std::string folder = program.substr(0, program.find("_test"));
       if (folder.starts_with("store_")) folder = "storage";
+      if (folder == "daemon") folder = "service";
       if (!fs::exists(kRoot / "tests" / folder)) folder = "tools";
       const std::vector<std::string> tests = tests_in(kRoot / "tests" / folder);
       bool selects = false;

@@ -1,0 +1,144 @@
+// A peer that leads and does not keep to the protocol of daemons, as a program of this test.
+#include "service/peer_link.h"
+#include "tests/service/daemons.h"
+
+namespace tinyot::test {
+namespace {
+
+using service::PeerLink;
+using service::StreamPort;
+namespace wire = service::wire;
+
+engine::Endpoint loopback(const std::string& port) {
+  engine::Endpoint endpoint;
+  endpoint.address = {"127.0.0.1", port};
+  endpoint.timeouts = {std::chrono::seconds(30), std::chrono::seconds(30)};
+  return endpoint;
+}
+
+// Leads, as party A, the daemon of party B.
+class CheatingLeaderTest : public DaemonTest {
+ protected:
+  CheatingLeaderTest() : leader_(loopback(port_), [](std::uint64_t) {}) {
+    make({});
+    b_->start();
+    connect();
+  }
+
+  void connect() {
+    link_ = std::make_unique<PeerLink>(
+        leader_, Party::A,
+        std::vector<net::Parameter>{{"version of the daemon's messages", "1"},
+                                    {"listening party", "A"},
+                                    {"profile", "fast"},
+                                    {"sigma", "40"},
+                                    {"low", "20000 ANDs, 2274 inputs"},
+                                    {"high", "60000 ANDs, 4774 inputs"},
+                                    {"refill_threads", "1"},
+                                    {"evaluations", "4"}},
+        std::stop_token());
+  }
+
+  // The next message of this kind.
+  wire::Message next(wire::Message::BodyCase kind) {
+    for (;;)
+      if (wire::Message message = link_->receive(); message.body_case() == kind) return message;
+  }
+  std::string refusal(const std::string& job) {
+    const wire::Message message = next(wire::Message::kRefuse);
+    EXPECT_EQ(message.refuse().job(), job);
+    return message.refuse().reason();
+  }
+  void start_job(const std::string& job, std::uint32_t worker = 0) {
+    wire::Message message;
+    message.mutable_start()->set_job(job);
+    message.mutable_start()->set_worker(worker);
+    message.mutable_start()->set_group(1);
+    message.mutable_start()->set_session(1);
+    link_->send(message);
+  }
+  // B's client submits the job; returns its offer.
+  wire::Message submitted(const std::string& job) {
+    EXPECT_TRUE(b_->client().submit(millionaires_b(job, 1)).ok());
+    return next(wire::Message::kOffer);
+  }
+  // After a message that is none, the link ends, and the daemon connects again.
+  void expect_link_ends() {
+    EXPECT_THROW(next(wire::Message::BODY_NOT_SET), NetworkError);
+    link_.reset();
+    connect();
+    EXPECT_TRUE(becomes_true([&] { return b_->client().peer().is_connected(); }));
+  }
+
+  StreamPort leader_;
+  std::unique_ptr<PeerLink> link_;
+};
+
+TEST_F(CheatingLeaderTest, BeginsWhatNoClientHasSubmitted) {
+  start_job("none");
+  EXPECT_NE(refusal("none").find("has not been submitted"), std::string::npos);
+}
+
+TEST_F(CheatingLeaderTest, BeginsWithoutOffer) {
+  submitted("mine");
+  start_job("mine");
+  EXPECT_NE(refusal("mine").find("has not been submitted"), std::string::npos);
+  EXPECT_EQ(b_->client().status("mine").state(), v1::WAITING_FOR_PEER);
+}
+
+TEST_F(CheatingLeaderTest, BeginsOnOtherTerms) {
+  wire::Message offer = submitted("mine");
+  offer.mutable_offer()->mutable_terms()->set_lanes(2);
+  link_->send(offer);
+  start_job("mine");
+  EXPECT_NE(refusal("mine").find("different jobs"), std::string::npos);
+  EXPECT_EQ(b_->client().status("mine").state(), v1::WAITING_FOR_PEER);
+}
+
+// The second evaluation would be with other inputs of the peer.
+TEST_F(CheatingLeaderTest, BeginsTwice) {
+  const wire::Message offer = submitted("twice");
+  for (const std::uint32_t worker : {0u, 1u}) {
+    link_->send(offer);
+    start_job("twice", worker);
+  }
+  // The first one fails soon, since there is no session; then the second offer is refused as well.
+  std::string reason = refusal("twice");
+  if (reason.find("has ended") != std::string::npos) reason = refusal("twice");
+  EXPECT_NE(reason.find("no longer waits"), std::string::npos) << reason;
+}
+
+TEST_F(CheatingLeaderTest, OffersWhatThePolicyForbids) {
+  wire::Message offer = submitted("mine");
+  offer.mutable_offer()->set_job("other");
+  offer.mutable_offer()->mutable_terms()->set_circuit("millionaires:bits=65");
+  link_->send(offer);
+  EXPECT_NE(refusal("other").find("no rule"), std::string::npos);
+  EXPECT_EQ(b_->metric("tinyot_refusals_total{by=\"this_party\""), "1");
+}
+
+TEST_F(CheatingLeaderTest, RefillsMoreThanTheHighWatermark) {
+  wire::Message message;
+  message.mutable_refill()->set_group(1);
+  message.mutable_refill()->set_session(1);
+  message.mutable_refill()->set_ands(60001);
+  message.mutable_refill()->set_inputs(4774);
+  link_->send(message);
+  EXPECT_FALSE(next(wire::Message::kRefillAnswer).refill_answer().begins());
+}
+
+TEST_F(CheatingLeaderTest, SendsWhatItMayNot) {
+  wire::Message answer;
+  answer.mutable_refill_answer()->set_begins(true);
+  link_->send(answer);
+  expect_link_ends();
+  start_job("worker", 99);
+  expect_link_ends();
+  wire::Message offer;
+  offer.mutable_offer()->set_job("../name");
+  link_->send(offer);
+  expect_link_ends();
+}
+
+}  // namespace
+}  // namespace tinyot::test
