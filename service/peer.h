@@ -123,6 +123,7 @@ class Peer {
   void follow_refill(const wire::Refill& order, const std::stop_token& stop);
   wire::Refill next_refill();
   std::uint64_t last_session() const;
+  bool has_session(std::uint64_t number);
   void refill(const wire::Refill& order, const std::stop_token& stop);
   void send_stock();
 

@@ -179,8 +179,8 @@ void Peer::started(const wire::Start& start) {
     reason = "the job has not been submitted, or no longer waits";
   else if (!same_terms(job->request().terms, offered->second))
     reason = "the parties have submitted different jobs under this id";
-  else if (start.session() < retired_below_)
-    reason = "the session has been retired";
+  else if (start.session() < retired_below_ || !has_session(start.session()))
+    reason = "there is no such session, or it has been retired";
   if (!reason.empty()) return refuse(start.job(), reason, false);
   if (const auto against = policy_.begin(job->request().terms, Clock::now())) {
     fail(job, {ErrorClass::Disagreement, *against});

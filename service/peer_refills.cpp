@@ -1,6 +1,8 @@
 // The stock of material with a peer: refills, new sessions, and the end of old ones.
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "engine/connection.h"
 #include "engine/preprocess.h"
@@ -13,6 +15,8 @@ namespace {
 constexpr auto kStockInterval = std::chrono::seconds(1), kAnswerTime = std::chrono::seconds(30);
 constexpr std::chrono::milliseconds kRefillPauseMin{1000}, kRefillPauseMax{300'000};
 constexpr int kRefillNice = 10;
+// By so many sessions a peer may be ahead of this party, which may have lost its disk.
+constexpr std::uint64_t kSessionsAhead = std::uint64_t{1} << 20;
 
 // Of this thread and those that it starts: evaluations go first.
 class LowPriority {
@@ -108,13 +112,20 @@ std::uint64_t Peer::last_session() const {
   return std::max({sessions_.last_number(), current_, retired_below_});
 }
 
+bool Peer::has_session(std::uint64_t number) {
+  const auto stock = sessions_.stock();
+  return std::ranges::find(stock, number, &SessionStock::number) != stock.end();
+}
+
 wire::Refill Peer::next_refill() {
   const auto common = common_stock();
   wire::Refill order;
   order.set_group(++last_group_);
   order.set_session(!common.empty() && common.back().has_room
                         ? common.back().number
-                        : std::max(last_session(), peers_stock_.last_session()) + 1);
+                        : std::clamp(peers_stock_.last_session(), last_session(),
+                                     last_session() + kSessionsAhead) +
+                              1);
   order.set_ands(high_.ands);
   order.set_inputs(high_.inputs);
   return order;
@@ -156,7 +167,8 @@ void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop)
     else if (!is_free)
       answer.set_reason("another refill is in progress");
     else if (order.ands() != high_.ands || order.inputs() != high_.inputs ||
-             order.session() < std::max(current_, retired_below_) || order.group() == 0 ||
+             order.session() < std::max(current_, retired_below_) ||
+             order.session() > last_session() + kSessionsAhead + 1 || order.group() == 0 ||
              (order.group() & StreamPort::kLinkBit) != 0)
       answer.set_reason("the refill is not what the configuration says");
     else
