@@ -70,8 +70,8 @@ TEST_F(DaemonTest, SurvivesKillsOfEitherParty) {
 
 TEST_F(DaemonTest, KilledDuringRefillContinues) {
   Setup setup;
-  setup.low = "low { ands: 4000000 }";
-  setup.high = "high { ands: 5000000 }";
+  setup.low = "low { ands: 400000 }";
+  setup.high = "high { ands: 500000 }";
   make(setup);
   a_->start();
   b_->start();
@@ -82,7 +82,7 @@ TEST_F(DaemonTest, KilledDuringRefillContinues) {
   }));
   b_->kill();
   b_->start();
-  EXPECT_TRUE(is_stocked(4000000));
+  EXPECT_TRUE(is_stocked(400000));
   evaluate("after");
 }
 
