@@ -71,7 +71,7 @@ void pause(const std::stop_token& cancel) {
 
 void serve(const std::filesystem::path& configuration, const std::string& version,
            const std::stop_token& cancel) {
-  // Until its mode is set, nobody else can use the socket.
+  // Until its mode is set, no other user can use the socket.
   ::umask(0077);
   // Its lines about malformed messages of a peer or a client would not be events.
   google::protobuf::SetLogHandler(nullptr);

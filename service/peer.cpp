@@ -93,18 +93,14 @@ void Peer::cancel(const SharedJob& job) {
   shared_.metrics.evaluation(name(), "cancelled");
   leave_queue(*job);
   evaluations_->cancel(*job);
-  wire::Message message;
-  message.mutable_withdraw()->set_job(job->id());
-  send(message);
+  withdraw(*job);
 }
 
 void Peer::give_up(const SharedJob& job, const JobError& error) {
   const Lock lock(mutex_);
   leave_queue(*job);
   fail(job, error);
-  wire::Message message;
-  message.mutable_withdraw()->set_job(job->id());
-  send(message);
+  withdraw(*job);
 }
 
 PeerStatus Peer::status() {
@@ -118,9 +114,9 @@ PeerStatus Peer::status() {
   status.revoked = revoked_;
   status.stock = sessions_.stock();
   for (const SessionStock& session : common_stock()) {
-    if (status.current == 0 && session.left.ands > 0) status.current = session.number;
-    status.at_both.ands += session.left.ands;
-    status.at_both.inputs += session.left.inputs;
+    if (session.left.ands == 0) continue;
+    status.current = session.number;
+    break;
   }
   return status;
 }
@@ -133,10 +129,9 @@ PeerGauges Peer::gauges() {
   {
     const Lock lock(mutex_);
     gauges.is_connected = link_ != nullptr;
-    for (const SessionStock& session : common_stock()) {
-      gauges.ands += session.left.ands;
-      gauges.inputs += session.left.inputs;
-    }
+    const engine::Work left = left_at_both();
+    gauges.ands = left.ands;
+    gauges.inputs = left.inputs;
   }
   for (const SharedJob& job : shared_.jobs.of_peer(name())) {
     const JobState state = shared_.jobs.status(*job).state;

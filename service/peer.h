@@ -45,7 +45,6 @@ struct PeerStatus {
   std::uint64_t revoked = 0;  // sessions since the daemon started
   std::vector<SessionStock> stock;
   std::uint64_t current = 0;  // number of the session that the next job uses; 0 if there is none
-  engine::Work at_both;       // left, in all sessions that both parties have
 };
 
 class Peer {
@@ -56,7 +55,6 @@ class Peer {
 
   const std::string& name() const { return config_.name(); }
   Party me() const { return me_; }
-  const config::Peer& config() const { return config_; }
 
   // Why a job of these terms may not be submitted; empty if it may.
   std::optional<std::string> refusal(const wire::Terms& terms);
@@ -82,7 +80,6 @@ class Peer {
   using Lock = std::unique_lock<std::mutex>;
   struct Running {
     SharedJob job;
-    Clock::time_point matched;
     std::uint64_t session = 0;
   };
   // The connection of a worker as the leading party sees it.
@@ -100,7 +97,8 @@ class Peer {
   void handle(const wire::Message& message);
   void send(const wire::Message& message);
   void offer(const Job& job);
-  void refuse(const std::string& job, const std::string& reason, bool by_policy);
+  void withdraw(const Job& job);
+  void refuse(const std::string& job, const std::string& reason);
   void offered(const wire::Offer& offer);
   void refused(const wire::Refuse& refuse);
   void started(const wire::Start& start);
@@ -114,6 +112,7 @@ class Peer {
   void fail(const SharedJob& job, JobError error);
   void leave_queue(const Job& job);
   std::vector<SessionStock> common_stock();
+  engine::Work left_at_both();
 
   // peer_refills.cpp: refills.
   void keep_stocked(const std::stop_token& stop);

@@ -57,15 +57,14 @@ void Peer::match(const SharedJob& job, wire::Terms theirs) {
   if (!leads() || shared_.jobs.status(*job).state != JobState::WaitingForPeer) return;
   offers_.erase(job->id());
   std::optional<std::string> reason;
-  bool by_policy = false;
   if (!same_terms(mine, theirs)) {
     reason = "the parties disagree on the job's " + difference(mine, theirs);
-  } else if ((reason = policy_.begin(mine, Clock::now()))) {
-    by_policy = true;
+  } else {
+    reason = policy_.begin(mine, Clock::now());
   }
   if (reason) {
     fail(job, {ErrorClass::Disagreement, *reason});
-    return refuse(job->id(), *reason, by_policy);
+    return refuse(job->id(), *reason);
   }
   shared_.jobs.set_state(*job, JobState::Queued);
   queue_.push_back(job);
@@ -104,6 +103,15 @@ std::vector<SessionStock> Peer::common_stock() {
     common.push_back(std::move(session));
   }
   return common;
+}
+
+engine::Work Peer::left_at_both() {
+  engine::Work left;
+  for (const SessionStock& session : common_stock()) {
+    left.ands += session.left.ands;
+    left.inputs += session.left.inputs;
+  }
+  return left;
 }
 
 // The oldest session that has enough for the job besides what running jobs may still reserve, in
@@ -153,9 +161,7 @@ void Peer::begin(const SharedJob& job, std::size_t worker, const SessionStock& s
   if (connection.group == 0 || connection.session != session.number)
     connection = {++last_group_, session.number};
   current_ = std::max(current_, session.number);
-  const auto matched = matched_.find(job->id());
-  running_[worker] = {job, matched != matched_.end() ? matched->second : Clock::now(),
-                      session.number};
+  running_[worker] = {job, session.number};
   shared_.jobs.set_state(*job, JobState::Running);
   wire::Message message;
   wire::Start& start = *message.mutable_start();

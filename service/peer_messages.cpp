@@ -91,14 +91,19 @@ void Peer::offer(const Job& job) {
   send(message);
 }
 
-void Peer::refuse(const std::string& job, const std::string& reason, bool by_policy) {
+void Peer::withdraw(const Job& job) {
+  wire::Message message;
+  message.mutable_withdraw()->set_job(job.id());
+  send(message);
+}
+
+void Peer::refuse(const std::string& job, const std::string& reason) {
   shared_.metrics.refusal(name(), "this_party");
   log_event(LogLevel::Warning, "job refused",
             {{"peer", name()}, {"job", job}, {"reason", reason}, {"by", "this party"}});
   wire::Message message;
   message.mutable_refuse()->set_job(job);
   message.mutable_refuse()->set_reason(reason);
-  message.mutable_refuse()->set_by_policy(by_policy);
   send(message);
 }
 
@@ -143,13 +148,12 @@ void Peer::offered(const wire::Offer& offer) {
   const std::string& id = offer.job();
   if (!is_name(id)) throw NetworkError("the peer offers a job without a name");
   if (offers_.size() >= shared_.config.jobs_max() && !offers_.contains(id))
-    return refuse(id, "the peer has offered more jobs than jobs_max", false);
-  if (const auto reason = policy_.refusal(offer.terms(), Clock::now()))
-    return refuse(id, *reason, true);
+    return refuse(id, "the peer has offered more jobs than jobs_max");
+  if (const auto reason = policy_.refusal(offer.terms(), Clock::now())) return refuse(id, *reason);
   const SharedJob job = shared_.jobs.find(id);
   const bool is_ours = job && job->request().peer == name();
   if (is_ours && has_ended(shared_.jobs.status(*job).state))
-    return refuse(id, "the job has ended at the other party: submit it under another id", false);
+    return refuse(id, "the job has ended at the other party: submit it under another id");
   offers_[id] = offer.terms();
   if (is_ours) match(job, offer.terms());
 }
@@ -181,10 +185,10 @@ void Peer::started(const wire::Start& start) {
     reason = "the parties have submitted different jobs under this id";
   else if (start.session() < retired_below_ || !has_session(start.session()))
     reason = "there is no such session, or it has been retired";
-  if (!reason.empty()) return refuse(start.job(), reason, false);
+  if (!reason.empty()) return refuse(start.job(), reason);
   if (const auto against = policy_.begin(job->request().terms, Clock::now())) {
     fail(job, {ErrorClass::Disagreement, *against});
-    return refuse(start.job(), *against, true);
+    return refuse(start.job(), *against);
   }
   offers_.erase(offered);
   shared_.jobs.set_state(*job, JobState::Running);
@@ -192,7 +196,7 @@ void Peer::started(const wire::Start& start) {
   if (!evaluations_->begin(start.worker(),
                            {job, shared_.jobs.inputs(*job), start.group(), start.session()})) {
     fail(job, {ErrorClass::Network, "the peer began two jobs on one connection"});
-    refuse(start.job(), "two jobs on one connection", false);
+    refuse(start.job(), "two jobs on one connection");
   }
 }
 

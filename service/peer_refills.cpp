@@ -98,11 +98,7 @@ void Peer::end_old_sessions() {
 bool Peer::is_refill_due() {
   if (!leads() || !link_ || is_stopping_ || is_stock_awaited_ || Clock::now() < next_refill_)
     return false;
-  engine::Work left;
-  for (const SessionStock& session : common_stock()) {
-    left.ands += session.left.ands;
-    left.inputs += session.left.inputs;
-  }
+  const engine::Work left = left_at_both();
   return left.ands < low_.ands || left.inputs < low_.inputs || is_starved_;
 }
 
