@@ -5,6 +5,7 @@
 
 #include "engine/circuit_source.h"
 #include "tests/service/daemons.h"
+#include "tests/service/link_relay.h"
 #include "tests/tools/certificates.h"
 
 namespace tinyot::test {
@@ -183,19 +184,20 @@ TEST_F(DaemonTest, CancelledJobIsNotEvaluated) {
 }
 
 TEST_F(DaemonTest, CancelsEvaluationInProgress) {
+  LinkRelay relay(port_);
   Setup setup;
-  setup.low = "low { ands: 1000000 }";
-  setup.high = "high { ands: 2000000 }";
+  setup.port_b = relay.port();
   start(setup);
-  const std::string slow = "random:width=2,depth=500000";
-  ASSERT_TRUE(a_->client().submit({"slow", slow, "", {{"a", "1"}}}).ok());
-  ASSERT_TRUE(b_->client().submit({"slow", slow, "", {{"b", "1"}}}).ok());
+  relay.lose_evaluations();
+  ASSERT_TRUE(a_->client().submit(millionaires_a("slow", 1)).ok());
+  ASSERT_TRUE(b_->client().submit(millionaires_b("slow", 1)).ok());
   for (const Daemon* daemon : {a_.get(), b_.get()})
     ASSERT_TRUE(
         becomes_true([&] { return daemon->client().status("slow").state() == v1::RUNNING; }));
   ASSERT_TRUE(b_->client().cancel("slow").ok());
   EXPECT_EQ(b_->client().result("slow").job.state(), v1::CANCELLED);
   EXPECT_EQ(a_->client().result("slow").job.error().error_class(), v1::NETWORK);
+  relay.pass_on();
   evaluate("next");
 }
 

@@ -5,16 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <vector>
 
 namespace tinyot::test {
 namespace {
 
-// Of the header that daemons send first: "tinyotd1" and the group, whose highest bit is that of
-// links.
-constexpr std::size_t kGroupEnd = 16;
-// A message of a few bits, with its header, such as the openings of a round.
-constexpr std::size_t kFrameHeader = 16, kFewBits = 20;
+// What daemons send first: "tinyotd1", the group, whose highest bit is that of links, and a number.
+constexpr std::size_t kConnectionHeader = 24, kGroupEnd = 16;
+// Then messages: a length of 8 bytes, tag and sequence number, payload.
+constexpr std::size_t kMessageHeader = 16, kFewBytes = 4;
 
 }  // namespace
 
@@ -63,14 +63,34 @@ bool LinkRelay::forward(Connection& connection, int from) {
   const ssize_t count = ::recv(connection.ends[from].get(), buffer, sizeof buffer, MSG_DONTWAIT);
   if (count <= 0) return count < 0 && (errno == EAGAIN || errno == EINTR);
   std::string bytes(buffer, static_cast<std::size_t>(count));
-  if (from == 0) {
-    if (connection.sent == 0 && bytes.size() >= kGroupEnd)
-      connection.is_link = (static_cast<unsigned char>(bytes[kGroupEnd - 1]) & 0x80) != 0;
-    if (changes_ && !connection.is_link && bytes.size() > kFrameHeader && bytes.size() <= kFewBits)
-      bytes.back() = static_cast<char>(bytes.back() ^ 1);
-    connection.sent += bytes.size();
-  }
+  if (from == 0) bytes = pass(connection, bytes);
   return connection.ends[1 - from].send_all(bytes);
+}
+
+std::string LinkRelay::pass(Connection& connection, const std::string& bytes) const {
+  std::string passed;
+  for (const char byte : bytes) {
+    if (connection.left > 0) {
+      const bool is_last = --connection.left == 0;
+      const Openings openings = connection.is_short ? openings_.load() : Openings::kPassedOn;
+      const bool is_changed = openings == Openings::kChanged && is_last;
+      if (openings != Openings::kLost) passed += static_cast<char>(byte ^ (is_changed ? 1 : 0));
+      continue;
+    }
+    passed += byte;
+    std::string& header = connection.header;
+    header += byte;
+    if (header.size() < (connection.is_open ? kMessageHeader : kConnectionHeader)) continue;
+    if (connection.is_open) {
+      std::memcpy(&connection.left, header.data(), sizeof connection.left);
+      connection.is_short = !connection.is_link && connection.left <= kFewBytes;
+    } else {
+      connection.is_open = true;
+      connection.is_link = (static_cast<unsigned char>(header[kGroupEnd - 1]) & 0x80) != 0;
+    }
+    header.clear();
+  }
+  return passed;
 }
 
 }  // namespace tinyot::test

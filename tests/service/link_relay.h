@@ -1,4 +1,4 @@
-// The network between two daemons: it can be cut, and change what is sent in evaluations.
+// The network between two daemons: it can be cut, and change or lose what is sent in evaluations.
 #pragma once
 
 #include <atomic>
@@ -21,25 +21,31 @@ class LinkRelay {
 
   // Ends all connections; new ones are possible.
   void cut();
-  // From now on a bit is changed in each message of a few bits that the connecting side sends on
-  // connections that are not of the link: in the openings of small rounds.
-  void change_evaluations() { changes_ = true; }
-  void pass_on() { changes_ = false; }
+  // What happens from now on to messages of a few bits that the connecting side sends on
+  // connections that are not of the link: to the openings of small rounds. Wherever TCP divides
+  // them, a bit of each is changed, or it is lost, so that the other side waits.
+  void change_evaluations() { openings_ = Openings::kChanged; }
+  void lose_evaluations() { openings_ = Openings::kLost; }
+  void pass_on() { openings_ = Openings::kPassedOn; }
 
  private:
+  enum class Openings { kPassedOn, kChanged, kLost };
   struct Connection {
-    Socket ends[2];  // of the connecting and of the listening side
-    bool is_link = false, is_known = false;
-    std::uint64_t sent = 0;
+    Socket ends[2];      // of the connecting and of the listening side
+    std::string header;  // of the connection, then of the message that is being sent
+    bool is_open = false, is_link = false, is_short = false;
+    std::uint64_t left = 0;  // bytes of the message
   };
   void work();
   bool forward(Connection& connection, int from);
+  std::string pass(Connection& connection, const std::string& bytes) const;
 
   const std::string target_port_;
   Listener listener_;
   std::mutex mutex_;
   std::list<Connection> connections_;
-  std::atomic<bool> changes_{false}, is_over_{false};
+  std::atomic<Openings> openings_{Openings::kPassedOn};
+  std::atomic<bool> is_over_{false};
   std::thread thread_;
 };
 
