@@ -88,10 +88,10 @@ TEST_F(DaemonTest, KilledDuringRefillContinues) {
 
 TEST_F(DaemonTest, StopsGracefully) {
   Setup setup;
-  setup.low = "low { ands: 200000 }";
-  setup.high = "high { ands: 400000 }";
+  setup.low = "low { ands: 100000 }";
+  setup.high = "high { ands: 150000 }";
   start(setup);
-  const std::string slow = "random:width=2,depth=50000";
+  const std::string slow = "random:width=2,depth=20000";
   ASSERT_TRUE(a_->client().submit({"runs", slow, "", {{"a", "1"}}}).ok());
   ASSERT_TRUE(b_->client().submit({"runs", slow, "", {{"b", "1"}}}).ok());
   ASSERT_TRUE(b_->client().submit(millionaires_b("waits", 1)).ok());

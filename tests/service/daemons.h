@@ -89,7 +89,7 @@ class Daemon {
 // Waits until `holds`; fails the test if it takes too long.
 template <class Condition>
 ::testing::AssertionResult becomes_true(const Condition& holds,
-                                        std::chrono::seconds patience = std::chrono::seconds(60)) {
+                                        std::chrono::seconds patience = std::chrono::seconds(180)) {
   const auto until = std::chrono::steady_clock::now() + patience;
   while (!holds()) {
     if (std::chrono::steady_clock::now() > until)
