@@ -15,11 +15,7 @@ MaterialCounts in_advance(const MaterialCounts& needed, std::uint64_t ands,
   return counts;
 }
 
-bool Advance::holds(const MaterialCounts& needed) const {
-  const MaterialCounts left = held_.left();
-  return std::ranges::all_of(kAllMaterialKinds,
-                             [&](MaterialKind kind) { return left[kind] >= needed[kind]; });
-}
+bool Advance::holds(const MaterialCounts& needed) const { return held_.left().covers(needed); }
 
 const storage::Reservation* Advance::reserve(checks::Session& session, storage::Store& store,
                                              const MaterialCounts& needed, std::uint64_t ands) {

@@ -33,7 +33,7 @@ RunReport evaluate_stored(const RunPlan& plan, StoredSession& stored, checks::Se
     for (const storage::Reservation& link : reserved) {
       if (plan.request.ledger)
         append_to_ledger(*plan.request.ledger, stored.manifest(), link.batches());
-      for (const MaterialKind kind : kAllMaterialKinds) report.burnt[kind] += link.burnt()[kind];
+      report.burnt += link.burnt();
     }
   };
   storage::ReservationChain own{{}};

@@ -155,11 +155,9 @@ class PartyService final : public v1::Party::Service {
       state.set_is_connected(status.is_connected);
       state.set_last_error(status.last_error);
       state.set_sessions_revoked(status.revoked);
-      std::uint64_t running = 0, waiting = 0;
-      for (const SharedJob& job : jobs_.of_peer(status.name))
-        ++(jobs_.status(*job).state == JobState::Running ? running : waiting);
-      state.set_jobs_running(running);
-      state.set_jobs_waiting(waiting);
+      const JobCounts jobs = jobs_.counts(status.name);
+      state.set_jobs_running(jobs.running);
+      state.set_jobs_waiting(jobs.waiting + jobs.queued);
     }
     return grpc::Status::OK;
   }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
@@ -40,11 +41,9 @@ class DirectoryLock {
   Descriptor file_;
 };
 
-bool is_any_running(const Peers& peers, Jobs& jobs) {
-  for (const auto& peer : peers)
-    for (const SharedJob& job : jobs.of_peer(peer->name()))
-      if (jobs.status(*job).state == JobState::Running) return true;
-  return false;
+bool is_any_running(const Peers& peers, const Jobs& jobs) {
+  return std::ranges::any_of(
+      peers, [&](const auto& peer) { return jobs.counts(peer->name()).running > 0; });
 }
 
 void give_up_late_jobs(const Peers& peers, Jobs& jobs, std::uint32_t timeout_s) {

@@ -47,9 +47,9 @@ class PeerCollector final : public prometheus::Collectable {
         set("tinyot_jobs", "Jobs that have not ended", {{"peer", of.peer}, {"state", state}},
             number(count));
       };
-      jobs("waiting", of.waiting);
-      jobs("queued", of.queued);
-      jobs("running", of.running);
+      jobs("waiting", of.jobs.waiting);
+      jobs("queued", of.jobs.queued);
+      jobs("running", of.jobs.running);
       set("tinyot_stock_ands", "ANDs that both parties have material for", peer, number(of.ands));
       set("tinyot_stock_inputs", "Inputs of each party that both have material for", peer,
           number(of.inputs));
@@ -105,6 +105,15 @@ struct DaemonMetrics::State {
                                         "Time at which the last evaluation succeeded");
 };
 
+Traffic traffic_of(const std::vector<PhaseCost>& phases) {
+  Traffic traffic;
+  for (const PhaseCost& phase : phases) {
+    traffic.sent += phase.bytes_sent;
+    traffic.received += phase.bytes_received;
+  }
+  return traffic;
+}
+
 DaemonMetrics::DaemonMetrics(const std::string& version) : state_(std::make_unique<State>()) {
   state_->build.Add({{"version", version}}).Set(1);
   state_->started.Add({}).Set(now_s());
@@ -145,11 +154,11 @@ void DaemonMetrics::evaluated(const std::string& peer, std::uint64_t ands, std::
   state_->rounds.Add({{"peer", peer}}).Increment(static_cast<double>(rounds));
 }
 
-void DaemonMetrics::traffic(const std::string& peer, const std::string& phase, std::uint64_t sent,
-                            std::uint64_t received) {
+void DaemonMetrics::traffic(const std::string& peer, const std::string& phase,
+                            const Traffic& traffic) {
   const Labels labels = {{"peer", peer}, {"phase", phase}};
-  state_->sent.Add(labels).Increment(static_cast<double>(sent));
-  state_->received.Add(labels).Increment(static_cast<double>(received));
+  state_->sent.Add(labels).Increment(static_cast<double>(traffic.sent));
+  state_->received.Add(labels).Increment(static_cast<double>(traffic.received));
 }
 
 void DaemonMetrics::refusal(const std::string& peer, const std::string& by) {

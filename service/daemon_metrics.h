@@ -8,16 +8,23 @@
 #include <vector>
 
 #include "net/tcp.h"
+#include "service/jobs.h"
 #include "storage/inventory.h"
+#include "tinyot/phase_cost.h"
 
 namespace tinyot::service {
+
+struct Traffic {
+  std::uint64_t sent = 0, received = 0;  // bytes
+};
+Traffic traffic_of(const std::vector<PhaseCost>& phases);
 
 // What is read at each scrape.
 struct PeerGauges {
   std::string peer;
   bool is_connected = false;
-  std::uint64_t waiting = 0, queued = 0, running = 0;  // jobs
-  std::uint64_t ands = 0, inputs = 0;                  // in stock
+  JobCounts jobs;
+  std::uint64_t ands = 0, inputs = 0;  // in stock
   std::uint64_t low_ands = 0, high_ands = 0;
   std::vector<storage::Inventory> stores;
 };
@@ -34,8 +41,7 @@ class DaemonMetrics {
   void evaluation(const std::string& peer, const std::string& outcome);
   void latency(const std::string& peer, double seconds);  // of an evaluation that is done
   void evaluated(const std::string& peer, std::uint64_t ands, std::uint64_t rounds);
-  void traffic(const std::string& peer, const std::string& phase, std::uint64_t sent,
-               std::uint64_t received);
+  void traffic(const std::string& peer, const std::string& phase, const Traffic& traffic);
   void refusal(const std::string& peer, const std::string& by);
   void cheating(const std::string& peer);
   void session_begun(const std::string& peer);

@@ -102,7 +102,7 @@ void Evaluations::connect(Worker& worker, const Order& order) {
                              .ledger = ledger_of(worker),
                              .advance_ands = kAdvanceAnds};
   worker.evaluator = std::make_unique<engine::Evaluator>(request, cancel);
-  worker.bytes_sent = worker.bytes_received = 0;
+  worker.traffic = {};
   const std::lock_guard lock(mutex_);
   worker.group = order.group;
 }
@@ -115,15 +115,10 @@ Evaluations::Outcome Evaluations::evaluate(Worker& worker, const Order& order) {
     if (!order.inputs) throw Cancelled();
     const std::vector<engine::Evaluator::Shared> none(order.inputs->size());
     engine::RunReport report = worker.evaluator->run(job.circuit, *order.inputs, none, job.id);
-    std::uint64_t sent = 0, received = 0;
-    for (const PhaseCost& phase : report.phases) {
-      sent += phase.bytes_sent;
-      received += phase.bytes_received;
-    }
-    outcome.bytes_sent = sent - worker.bytes_sent;
-    outcome.bytes_received = received - worker.bytes_received;
-    worker.bytes_sent = sent;
-    worker.bytes_received = received;
+    const Traffic traffic = traffic_of(report.phases);
+    outcome.traffic = {traffic.sent - worker.traffic.sent,
+                       traffic.received - worker.traffic.received};
+    worker.traffic = traffic;
     outcome.report = std::move(report);
   } catch (const std::exception&) {
     outcome.error = current_error();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/evaluator.h"
+#include "service/daemon_metrics.h"
 #include "service/jobs.h"
 #include "service/sessions.h"
 #include "service/stream_port.h"
@@ -40,7 +41,7 @@ class Evaluations {
   struct Outcome {
     std::optional<engine::RunReport> report;
     std::optional<JobError> error;
-    std::uint64_t bytes_sent = 0, bytes_received = 0;
+    Traffic traffic;
   };
   // Called on the worker's thread.
   using Ended = std::function<void(std::size_t worker, const Order&, Outcome)>;
@@ -65,7 +66,7 @@ class Evaluations {
     std::uint64_t group = 0;       // of the connection; 0: there is none
     bool is_to_close = false;
     std::unique_ptr<engine::Evaluator> evaluator;  // of the worker's thread
-    std::uint64_t bytes_sent = 0, bytes_received = 0;
+    Traffic traffic;                               // of the connection
     std::jthread thread;
   };
 

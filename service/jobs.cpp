@@ -144,4 +144,16 @@ std::vector<SharedJob> Jobs::of_peer(const std::string& peer) const {
   return jobs;
 }
 
+JobCounts Jobs::counts(const std::string& peer) const {
+  JobCounts counts;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, job] : jobs_) {
+    if (job->request().peer != peer) continue;
+    counts.waiting += job->status_.state == JobState::WaitingForPeer;
+    counts.queued += job->status_.state == JobState::Queued;
+    counts.running += job->status_.state == JobState::Running;
+  }
+  return counts;
+}
+
 }  // namespace tinyot::service

@@ -67,6 +67,11 @@ class Job {
 };
 using SharedJob = std::shared_ptr<Job>;
 
+// Of jobs that have not ended.
+struct JobCounts {
+  std::uint64_t waiting = 0, queued = 0, running = 0;
+};
+
 // What a daemon may hold.
 struct JobLimits {
   std::uint64_t jobs, bytes;  // of jobs; of their inputs and results
@@ -113,6 +118,7 @@ class Jobs {
   // long.
   std::vector<SharedJob> expire();
   std::vector<SharedJob> of_peer(const std::string& peer) const;  // that have not ended
+  JobCounts counts(const std::string& peer) const;
 
  private:
   bool end(Job& job, JobState state, JobError error);

@@ -113,7 +113,7 @@ PeerStatus Peer::status() {
   status.is_refilling = is_refilling_;
   status.revoked = revoked_;
   status.stock = sessions_.stock();
-  for (const SessionStock& session : common_stock()) {
+  for (const SessionStock& session : common_of(status.stock)) {
     if (session.left.ands == 0) continue;
     status.current = session.number;
     break;
@@ -133,12 +133,7 @@ PeerGauges Peer::gauges() {
     gauges.ands = left.ands;
     gauges.inputs = left.inputs;
   }
-  for (const SharedJob& job : shared_.jobs.of_peer(name())) {
-    const JobState state = shared_.jobs.status(*job).state;
-    gauges.waiting += state == JobState::WaitingForPeer;
-    gauges.queued += state == JobState::Queued;
-    gauges.running += state == JobState::Running;
-  }
+  gauges.jobs = shared_.jobs.counts(name());
   gauges.stores = sessions_.inventories();
   return gauges;
 }

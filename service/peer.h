@@ -111,7 +111,7 @@ class Peer {
   void ended(std::size_t worker, const Evaluations::Order& order, Evaluations::Outcome outcome);
   void fail(const SharedJob& job, JobError error);
   void leave_queue(const Job& job);
-  std::vector<SessionStock> common_stock();
+  std::vector<SessionStock> common_of(std::vector<SessionStock> stock) const;
   engine::Work left_at_both();
 
   // peer_refills.cpp: refills.

@@ -43,11 +43,6 @@ MaterialCounts needed_by(const Job& job, MaterialForm form) {
   return online::material_for(circuit.info(), job.ands(), form, circuit.lanes());
 }
 
-bool suffices(const MaterialCounts& left, const MaterialCounts& needed) {
-  return std::ranges::all_of(kAllMaterialKinds,
-                             [&](MaterialKind kind) { return left[kind] >= needed[kind]; });
-}
-
 }  // namespace
 
 // `theirs` is a copy, as the offer is erased.
@@ -88,9 +83,9 @@ void Peer::fail(const SharedJob& job, JobError error) {
 }
 
 // What can be used: of each session that both parties have, what is left at both.
-std::vector<SessionStock> Peer::common_stock() {
+std::vector<SessionStock> Peer::common_of(std::vector<SessionStock> stock) const {
   std::vector<SessionStock> common;
-  for (SessionStock session : sessions_.stock()) {
+  for (SessionStock& session : stock) {
     const auto peers =
         std::ranges::find(peers_stock_.sessions(), session.number, &wire::Session::number);
     if (peers == peers_stock_.sessions().end() || peers->id() != session.id ||
@@ -107,7 +102,7 @@ std::vector<SessionStock> Peer::common_stock() {
 
 engine::Work Peer::left_at_both() {
   engine::Work left;
-  for (const SessionStock& session : common_stock()) {
+  for (const SessionStock& session : common_of(sessions_.stock())) {
     left.ands += session.left.ands;
     left.inputs += session.left.inputs;
   }
@@ -118,7 +113,7 @@ engine::Work Peer::left_at_both() {
 // advance as well.
 std::optional<SessionStock> Peer::session_for(const Job& job) {
   bool is_any_running = false;
-  for (SessionStock& session : common_stock()) {
+  for (SessionStock& session : common_of(sessions_.stock())) {
     const auto most_of = [&](const Job& other) {
       return engine::in_advance(needed_by(other, session.form), other.ands(), kAdvanceAnds);
     };
@@ -129,11 +124,10 @@ std::optional<SessionStock> Peer::session_for(const Job& job) {
       if (running.session != session.number) continue;
       if (!is_running) wanted = most_of(job);
       is_running = true;
-      const MaterialCounts taken = most_of(*running.job);
-      for (const MaterialKind kind : kAllMaterialKinds) wanted[kind] += taken[kind];
+      wanted += most_of(*running.job);
       ands += running.job->ands();
     }
-    if (suffices(session.counts, wanted) && ands <= session.left.ands) return session;
+    if (session.counts.covers(wanted) && ands <= session.left.ands) return session;
     is_any_running = is_any_running || is_running;
   }
   // Once a running job has ended, what is left is known.
@@ -178,7 +172,7 @@ void Peer::ended(std::size_t worker, const Evaluations::Order& order,
   const Lock lock(mutex_);
   const SharedJob& job = order.job;
   running_.erase(worker);
-  shared_.metrics.traffic(name(), "evaluation", outcome.bytes_sent, outcome.bytes_received);
+  shared_.metrics.traffic(name(), "evaluation", outcome.traffic);
   if (outcome.error) {
     connections_[worker] = {};
     if (outcome.error->error_class == ErrorClass::PeerCheated) {

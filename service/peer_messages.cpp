@@ -9,6 +9,7 @@ namespace {
 
 constexpr const char* kMessagesVersion = "1";  // of peer.proto
 constexpr std::chrono::milliseconds kLinkPauseMin{200}, kLinkPauseMax{10'000};
+constexpr std::size_t kReasonMax = 400;  // characters of a peer's text that are kept
 
 }  // namespace
 
@@ -164,7 +165,8 @@ void Peer::refused(const wire::Refuse& refuse) {
   if (!job || job->request().peer != name()) return;
   shared_.metrics.refusal(name(), "peer");
   leave_queue(*job);
-  fail(job, {ErrorClass::Disagreement, "the peer refuses the job: " + refuse.reason()});
+  fail(job, {ErrorClass::Disagreement,
+             "the peer refuses the job: " + refuse.reason().substr(0, kReasonMax)});
   evaluations_->cancel(*job);
 }
 

@@ -65,7 +65,7 @@ void Peer::keep_stocked(const std::stop_token& stop) {
 
 void Peer::end_old_sessions() {
   std::vector<std::string> reasons;
-  (void)sessions_.stock(&reasons);
+  const std::vector<SessionStock> all = sessions_.stock(&reasons);
   for (const std::string& reason : reasons) {
     ++revoked_;
     shared_.metrics.session_ended(name(), "revoked");
@@ -73,12 +73,11 @@ void Peer::end_old_sessions() {
   }
   // Sessions older than those that can be used at both parties are of no use.
   std::uint64_t below = std::max(current_, retired_below_);
-  for (const SessionStock& session : common_stock())
+  for (const SessionStock& session : common_of(all))
     if (session.left.ands > 0) {
       below = std::max(below, session.number);
       break;
     }
-  const auto all = sessions_.stock();
   if (all.empty() || all.front().number >= below) {
     if (!reasons.empty()) send_stock();
     return;
@@ -114,7 +113,7 @@ bool Peer::has_session(std::uint64_t number) {
 }
 
 wire::Refill Peer::next_refill() {
-  const auto common = common_stock();
+  const auto common = common_of(sessions_.stock());
   wire::Refill order;
   order.set_group(++last_group_);
   order.set_session(!common.empty() && common.back().has_room
@@ -158,17 +157,11 @@ void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop)
   const bool is_free = !shared_.is_refilling.test_and_set();
   {
     const Lock lock(mutex_);
-    if (is_stopping_)
-      answer.set_reason("the daemon is stopping");
-    else if (!is_free)
-      answer.set_reason("another refill is in progress");
-    else if (order.ands() != high_.ands || order.inputs() != high_.inputs ||
-             order.session() < std::max(current_, retired_below_) ||
-             order.session() > last_session() + kSessionsAhead + 1 || order.group() == 0 ||
-             (order.group() & StreamPort::kLinkBit) != 0)
-      answer.set_reason("the refill is not what the configuration says");
-    else
-      answer.set_begins(true);
+    answer.set_begins(is_free && !is_stopping_ && order.ands() == high_.ands &&
+                      order.inputs() == high_.inputs &&
+                      order.session() >= std::max(current_, retired_below_) &&
+                      order.session() <= last_session() + kSessionsAhead + 1 &&
+                      order.group() != 0 && (order.group() & StreamPort::kLinkBit) == 0);
     send(message);
   }
   if (answer.begins()) refill(order, stop);
@@ -210,12 +203,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop) {
   is_refilling_ = false;
   shared_.metrics.refill(name(), result.has_value(), result ? result->ands : 0);
   if (result) {
-    std::uint64_t sent = 0, received = 0;
-    for (const PhaseCost& phase : result->phases) {
-      sent += phase.bytes_sent;
-      received += phase.bytes_received;
-    }
-    shared_.metrics.traffic(name(), "refill", sent, received);
+    shared_.metrics.traffic(name(), "refill", traffic_of(result->phases));
     if (is_new) shared_.metrics.session_begun(name());
     refill_pause_ = {};
     log_event(LogLevel::Info, "stock refilled",

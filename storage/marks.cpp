@@ -31,20 +31,15 @@ MaterialCounts counts_from(const StoredCounts& stored, const char* field) {
   return counts;
 }
 
-bool in_order(const MaterialCounts& a, const MaterialCounts& b) {
-  return std::ranges::all_of(kAllMaterialKinds,
-                             [&](MaterialKind kind) { return a[kind] <= b[kind]; });
-}
-
 MaterialKind kind_from(std::uint32_t number) {
   if (number >= kMaterialKinds) throw_corrupt_marks("kind of a gap");
   return static_cast<MaterialKind>(number);
 }
 
 void check(const Marks& marks) {
-  if (!in_order(marks.unlocked, marks.made)) throw_corrupt_marks("unlocked");
-  if (!in_order(marks.position, marks.unlocked)) throw_corrupt_marks("position");
-  if (!in_order(marks.burnt, marks.position)) throw_corrupt_marks("burnt");
+  if (!marks.made.covers(marks.unlocked)) throw_corrupt_marks("unlocked");
+  if (!marks.unlocked.covers(marks.position)) throw_corrupt_marks("position");
+  if (!marks.position.covers(marks.burnt)) throw_corrupt_marks("burnt");
   if (marks.gaps.size() > Marks::kGapsMax) throw_corrupt_marks("gaps");
   if (marks.planned.size() > Marks::kPlannedMax) throw_corrupt_marks("planned reservations");
   if (marks.slots_to_erase.size() > Marks::kSlotsToEraseMax) throw_corrupt_marks("slots to erase");
@@ -53,8 +48,7 @@ void check(const Marks& marks) {
   for (const Gap& gap : marks.gaps)
     if (gap.first >= gap.end || gap.end > marks.position[gap.kind]) throw_corrupt_marks("gaps");
   for (const PlannedReservation& planned : marks.planned)
-    if (!in_order(planned.range.start, planned.range.end) ||
-        !in_order(planned.range.end, marks.position))
+    if (!planned.range.end.covers(planned.range.start) || !marks.position.covers(planned.range.end))
       throw_corrupt_marks("planned reservations");
   for (const std::uint64_t slot : marks.slots_to_erase)
     if (slot < 1 || slot >= marks.next_slot) throw_corrupt_marks("slots to erase");

@@ -117,7 +117,7 @@ class Copier {
         copy_reference_bits(view, change);
         for (std::uint64_t unit = 1; unit <= view.manifest().units_made; ++unit) {
           MaterialCounts counts = view.made_by(unit);
-          for (const MaterialKind kind : kAllMaterialKinds) counts[kind] += before[kind];
+          counts += before;
           change.put_unit(change.manifest().units_made++, counts);
         }
         change.marks().made = made;

@@ -328,7 +328,7 @@ void ReservationChain::drop_empty() {
 MaterialCounts ReservationChain::left() const {
   MaterialCounts left;
   for (const Reservation& link : links_)
-    for (const MaterialKind kind : kAllMaterialKinds) left[kind] += link.left()[kind];
+    left += link.left();
   return left;
 }
 

@@ -10,9 +10,11 @@
 //   triples        A and B: a, b, c = ab as shared bits with shares of their MACs
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 namespace tinyot {
@@ -42,6 +44,14 @@ struct MaterialCounts {
   std::uint64_t& operator[](MaterialKind kind) { return of[static_cast<std::size_t>(kind)]; }
   std::uint64_t operator[](MaterialKind kind) const { return of[static_cast<std::size_t>(kind)]; }
   friend bool operator==(const MaterialCounts&, const MaterialCounts&) = default;
+  MaterialCounts& operator+=(const MaterialCounts& more) {
+    for (const MaterialKind kind : kAllMaterialKinds) (*this)[kind] += more[kind];
+    return *this;
+  }
+  // Whether there are as many of each kind.
+  bool covers(const MaterialCounts& needed) const {
+    return std::ranges::equal(of, needed.of, std::ranges::greater_equal());
+  }
 };
 
 }  // namespace tinyot
