@@ -111,11 +111,16 @@ LoadedCircuit LoadedCircuit::read(const std::shared_ptr<const circuit::TextSourc
   const std::string digest = digest_of(*text);
   std::string fingerprint = circuit->info().name + " " + digest + " inputs";
   for (const circuit::InputBundle& bundle : circuit->info().inputs)
-    fingerprint += std::string(" ") + letter(*bundle.owner) + std::to_string(bundle.bits);
-  fingerprint += " outputs to " + std::string(name_of(options.other_receivers));
+    fingerprint += " " + (bundle.owner ? std::string(1, letter(*bundle.owner)) : "none") +
+                   std::to_string(bundle.bits);
+  fingerprint += " outputs";
+  for (const circuit::OutputBundle& bundle : circuit->info().outputs)
+    fingerprint += " " + std::string(name_of(bundle.to)) + std::to_string(bundle.bits);
   const auto cost = circuit::cost_within(*circuit, kSmallGates);
+  const bool has_roles = circuit->has_description();
   LoadedCircuit loaded(std::move(circuit), std::move(fingerprint), lanes, cost);
   loaded.digest_ = digest;
+  loaded.has_roles_ = has_roles;
   return loaded;
 }
 

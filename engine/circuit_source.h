@@ -48,6 +48,8 @@ class LoadedCircuit {
   const std::string& fingerprint() const { return fingerprint_; }
   // Of a file's bytes; empty for other circuits.
   const std::string& digest() const { return digest_; }
+  // Whether the circuit says who owns its inputs and who receives its outputs; a file may not.
+  bool has_roles() const { return has_roles_; }
 
  private:
   static LoadedCircuit read(const std::shared_ptr<const circuit::TextSource>& text,
@@ -58,6 +60,7 @@ class LoadedCircuit {
 
   std::shared_ptr<const circuit::Circuit> circuit_;
   std::string fingerprint_, digest_;
+  bool has_roles_ = true;
   std::size_t lanes_;
   mutable std::optional<circuit::CircuitCost> cost_;
 };

@@ -19,7 +19,9 @@ Party party_of(const std::string& text) {
 circuit::CircuitFileOptions options_of(const v1::FileRoles& roles) {
   circuit::CircuitFileOptions options;
   for (const auto& [number, owner] : roles.owners()) options.owners[number] = party_of(owner);
-  if (!roles.receiver().empty() && roles.receiver() != "both")
+  if (roles.receiver() == "both")
+    options.other_receivers = circuit::Receiver::Both;
+  else if (!roles.receiver().empty())
     options.other_receivers =
         party_of(roles.receiver()) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
   options.bundles.assign(roles.bundles().begin(), roles.bundles().end());

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/formats/bristol_writer.h"
+#include "circuitgen/formats/file_description.h"
 #include "circuitgen/generators/registry.h"
 #include "tools/circuit_spec.h"
 #include "tools/failure.h"
@@ -73,6 +74,25 @@ class NewFile {
   std::ofstream stream_;
 };
 
+std::string owner_of(const circuit::InputBundle& bundle) {
+  return bundle.owner ? std::string(1, letter(*bundle.owner)) : "none";
+}
+
+// The circuit as a file describes it, whose numbers may be mirrored.
+circuit::CircuitInfo described(const NamedCircuit& circuit, bool msb_first) {
+  circuit::CircuitInfo info = circuit.info();
+  if (!msb_first) return info;
+  const auto mirror = [](circuit::ValueFormat& format) {
+    if (format == circuit::ValueFormat::Bytes)
+      throw UsageError("--bit-order msb is for numbers, and the circuit has strings of bytes");
+    format = format == circuit::ValueFormat::Integer ? circuit::ValueFormat::MsbInteger
+                                                     : circuit::ValueFormat::Integer;
+  };
+  for (circuit::InputBundle& bundle : info.inputs) mirror(bundle.format);
+  for (circuit::OutputBundle& bundle : info.outputs) mirror(bundle.format);
+  return info;
+}
+
 }  // namespace
 
 int circuit_list(const Arguments& arguments) {
@@ -128,11 +148,10 @@ int circuit_info(const Arguments& arguments) {
     text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
   report["inputs"] = Json::array();
   for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-    report["inputs"].push_back({{"name", bundle.name},
-                                {"bits", bundle.bits},
-                                {"owner", std::string(1, letter(*bundle.owner))}});
+    report["inputs"].push_back(
+        {{"name", bundle.name}, {"bits", bundle.bits}, {"owner", owner_of(bundle)}});
     text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " +
-            letter(*bundle.owner) + "\n";
+            owner_of(bundle) + "\n";
   }
   report["outputs"] = Json::array();
   for (const circuit::OutputBundle& bundle : circuit.info().outputs) {
@@ -191,23 +210,18 @@ int circuit_convert(const Arguments& arguments) {
   line.options()
       .value("output", "Bristol Fashion file to write; it gets its name only when it is complete")
       .flag("forget-receivers",
-            "convert even if the file loses who owns an input or who learns an output: it is "
-            "read with input 1 as B's, "
-            "the others as A's, and outputs to both, unless --owner and --to say otherwise");
+            "write a plain file, without the comments that say what the inputs and outputs are "
+            "called, who owns and who learns them; it is read with input 1 as B's, the others as "
+            "A's, and outputs to both, unless --owner and --to say otherwise");
   line.require("output");
   if (!line.parse(arguments)) return 0;
   const NamedCircuit circuit(circuit_spec_from(line, line.text("circuit")));
   const std::string path = line.text("output");
-  const LostRoles lost = roles_lost_in_file(circuit.info());
-  if (!lost.text.empty() && !line.has("forget-receivers"))
-    throw UsageError("a circuit file cannot record that " + lost.text +
-                     ": convert it with --forget-receivers, and use the file with " + lost.options);
   NewFile file(path);
   circuit::write_bristol_fashion(circuit.circuit(), file.stream());
+  if (!line.has("forget-receivers"))
+    circuit::write_description(described(circuit, line.text("bit-order") == "msb"), file.stream());
   file.finish();
-  if (!lost.text.empty())
-    log_line(LogLevel::Warning,
-             path + " does not record that " + lost.text + ": use it with " + lost.options);
   const std::uint64_t bytes = std::filesystem::file_size(path);
   print_report(line.common().format,
                {{"circuit", circuit.info().name},

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <set>
 
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -16,6 +15,7 @@
 #include "circuitgen/formats/values.h"
 #include "circuitgen/generators/registry.h"
 #include "crypto/random_oracle.h"
+#include "tools/log.h"
 #include "tools/suggestion.h"
 
 namespace tinyot::tools {
@@ -102,7 +102,14 @@ engine::LoadedCircuit load(const CircuitSpec& spec) {
     throw UsageError(
         "'" + spec.name + "' is neither a known circuit (see tinyot circuit list) nor a file" +
         did_you_mean(spec.name.substr(0, spec.name.find(':')), circuit::circuit_names()));
-  return engine::LoadedCircuit::from_file(spec.name, file_options_of(spec), lanes);
+  engine::LoadedCircuit file =
+      engine::LoadedCircuit::from_file(spec.name, file_options_of(spec), lanes);
+  if (!file.has_roles() && spec.owners.empty() && !spec.receiver)
+    log_line(LogLevel::Info,
+             spec.name +
+                 " does not say who owns its inputs and who learns its outputs: input 1 is "
+                 "B's, others are A's, and both parties learn the outputs (--owner, --to)");
+  return file;
 }
 
 }  // namespace
@@ -181,38 +188,6 @@ circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec) {
         parse_party("to", *spec.receiver) == Party::A ? circuit::Receiver::A : circuit::Receiver::B;
   if (spec.bundles) options.bundles = parse_widths(*spec.bundles);
   return options;
-}
-
-LostRoles roles_lost_in_file(const circuit::CircuitInfo& info) {
-  LostRoles lost;
-  const auto lose = [&](const std::string& role) {
-    lost.text += (lost.text.empty() ? "" : ", ") + role;
-  };
-  std::uint32_t number = 0;
-  for (const circuit::InputBundle& bundle : info.inputs) {
-    if (bundle.bits == 0) continue;  // not in the file
-    const std::string owner(1, letter(*bundle.owner));
-    if (bundle.owner != circuit::default_owner(number)) {
-      lose("input " + bundle.name + " is " + owner + "'s");
-      lost.options += " --owner " + std::to_string(number) + "=" + owner;
-    }
-    ++number;
-  }
-  std::set<circuit::Receiver> receivers;
-  for (const circuit::OutputBundle& bundle : info.outputs) {
-    if (bundle.bits == 0) continue;
-    receivers.insert(bundle.to);
-    if (bundle.to != circuit::Receiver::Both)
-      lose("output " + bundle.name + " goes to " + std::string(name_of(bundle.to)) + " alone");
-  }
-  if (receivers.size() > 1)
-    throw UsageError(info.name +
-                     " cannot be a circuit file: its outputs have different receivers (" +
-                     lost.text + ")");
-  if (receivers.size() == 1 && *receivers.begin() != circuit::Receiver::Both)
-    lost.options += " --to " + std::string(name_of(*receivers.begin()));
-  if (!lost.options.empty()) lost.options.erase(0, 1);
-  return lost;
 }
 
 NamedCircuit::NamedCircuit(const CircuitSpec& spec)

@@ -39,15 +39,6 @@ CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 // What the options say of a circuit file. Fails: UsageError.
 circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec);
 
-// The owners and receivers that a circuit loses in a file: circuit files record none, and are read
-// with defaults.
-struct LostRoles {
-  std::string text;     // what is lost, for messages; empty if nothing is
-  std::string options;  // options that restore it when the file is used
-};
-// Fails: UsageError if no options restore it, as outputs of one file have the same receivers.
-LostRoles roles_lost_in_file(const circuit::CircuitInfo& info);
-
 // A circuit ready to run, and the format of its values.
 class NamedCircuit : public engine::LoadedCircuit {
  public:

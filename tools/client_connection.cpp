@@ -101,7 +101,8 @@ v1::NewJob message_of(const NewRemoteJob& job) {
   v1::FileRoles& roles = *message.mutable_roles();
   for (const auto& [number, owner] : options.owners)
     (*roles.mutable_owners())[number] = std::string(1, letter(owner));
-  roles.set_receiver(std::string(circuit::name_of(options.other_receivers)));
+  if (options.other_receivers)
+    roles.set_receiver(std::string(circuit::name_of(*options.other_receivers)));
   roles.mutable_bundles()->Add(options.bundles.begin(), options.bundles.end());
   return message;
 }

@@ -1,5 +1,6 @@
 #include "circuitgen/formats/circuit_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -10,7 +11,7 @@
 namespace tinyot::circuit {
 namespace {
 
-class FileCircuit final : public Circuit {
+class FileCircuit final : public CircuitFile {
  public:
   FileCircuit(std::shared_ptr<const TextSource> text, const std::string& name,
               const CircuitFileOptions& options)
@@ -22,6 +23,7 @@ class FileCircuit final : public Circuit {
 
   const CircuitInfo& info() const override { return info_; }
   void generate(GateSink& sink) const override;
+  bool has_description() const override { return file_.description.has_value(); }
 
  private:
   void name_bundles(const CircuitFileOptions& options);
@@ -32,31 +34,52 @@ class FileCircuit final : public Circuit {
   CircuitInfo info_;
 };
 
-// Options refer to bundles by name, which in the old format may differ from their index.
+// The bundle that an option names by its number.
 template <class Bundles>
-auto& bundle_named(Bundles& bundles, std::uint32_t number, const std::string& file,
-                   const char* what) {
-  for (auto& bundle : bundles) {
-    if (bundle.name == std::to_string(number)) return bundle;
-  }
-  throw UsageError(file + ": no " + what + " bundle " + std::to_string(number));
+auto& bundle_numbered(Bundles& bundles, const std::vector<std::uint32_t>& numbers,
+                      std::uint32_t number, const std::string& file, const char* what) {
+  const auto found = std::ranges::find(numbers, number);
+  if (found == numbers.end())
+    throw UsageError(file + ": no " + what + " bundle " + std::to_string(number));
+  return bundles[static_cast<std::size_t>(found - numbers.begin())];
+}
+
+// Of each of the bundles; those without bits, which only a description has, have none.
+template <class Bundles>
+std::vector<std::uint32_t> numbers_of(const Bundles& bundles) {
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t next = 0;
+  for (const auto& bundle : bundles) numbers.push_back(bundle.bits == 0 ? UINT32_MAX : next++);
+  return numbers;
 }
 
 void FileCircuit::name_bundles(const CircuitFileOptions& options) {
-  for (std::uint32_t i = 0; i < file_.input_widths.size(); ++i) {
-    if (file_.input_widths[i] == 0) continue;
-    info_.inputs.push_back(
-        {std::to_string(i), file_.input_widths[i], default_owner(i), ValueFormat::Integer, false});
+  std::vector<std::uint32_t> inputs, outputs;  // numbers
+  if (file_.description) {
+    info_.inputs = file_.description->inputs;
+    info_.outputs = file_.description->outputs;
+    inputs = numbers_of(info_.inputs);
+    outputs = numbers_of(info_.outputs);
+  } else {
+    for (std::uint32_t i = 0; i < file_.input_widths.size(); ++i) {
+      if (file_.input_widths[i] == 0) continue;
+      info_.inputs.push_back({std::to_string(i), file_.input_widths[i], default_owner(i),
+                              ValueFormat::Integer, false});
+      inputs.push_back(i);
+    }
+    for (std::uint32_t i = 0; i < file_.output_widths.size(); ++i) {
+      if (file_.output_widths[i] == 0) continue;
+      info_.outputs.push_back(
+          {std::to_string(i), file_.output_widths[i], Receiver::Both, ValueFormat::Integer});
+      outputs.push_back(i);
+    }
   }
-  for (std::uint32_t i = 0; i < file_.output_widths.size(); ++i) {
-    if (file_.output_widths[i] == 0) continue;
-    info_.outputs.push_back(
-        {std::to_string(i), file_.output_widths[i], options.other_receivers, ValueFormat::Integer});
-  }
+  if (options.other_receivers)
+    for (OutputBundle& bundle : info_.outputs) bundle.to = *options.other_receivers;
   for (const auto& [number, owner] : options.owners)
-    bundle_named(info_.inputs, number, text_->name(), "input").owner = owner;
+    bundle_numbered(info_.inputs, inputs, number, text_->name(), "input").owner = owner;
   for (const auto& [number, to] : options.receivers)
-    bundle_named(info_.outputs, number, text_->name(), "output").to = to;
+    bundle_numbered(info_.outputs, outputs, number, text_->name(), "output").to = to;
 }
 
 void FileCircuit::generate(GateSink& sink) const {
@@ -87,13 +110,14 @@ void FileCircuit::generate(GateSink& sink) const {
 
 }  // namespace
 
-std::unique_ptr<Circuit> open_circuit_file(const std::filesystem::path& file,
-                                           const CircuitFileOptions& options) {
+std::unique_ptr<CircuitFile> open_circuit_file(const std::filesystem::path& file,
+                                               const CircuitFileOptions& options) {
   return read_circuit(open_text_file(file), file.stem().string(), options);
 }
 
-std::unique_ptr<Circuit> read_circuit(std::shared_ptr<const TextSource> text,
-                                      const std::string& name, const CircuitFileOptions& options) {
+std::unique_ptr<CircuitFile> read_circuit(std::shared_ptr<const TextSource> text,
+                                          const std::string& name,
+                                          const CircuitFileOptions& options) {
   return std::make_unique<FileCircuit>(std::move(text), name, options);
 }
 

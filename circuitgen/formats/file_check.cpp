@@ -45,7 +45,8 @@ class BristolCheck {
                      header_.inputs,
                      header_.outputs,
                      {},
-                     {}};
+                     {},
+                     description_in(lines_)};
     file.inputs.resize(header_.input_wires);
     std::iota(file.inputs.begin(), file.inputs.end(), 0);
     collect_outputs(file.outputs);
@@ -93,7 +94,7 @@ class TableCheck {
       : lines_(text), wires_max_(std::min(text.bytes() + kUnreadWiresMax, kFileWiresMax)) {}
 
   CheckedFile check(const std::vector<std::uint32_t>& bundles) && {
-    CheckedFile file{FileFormat::TruthTables, 0, 0, 0, 0, 0, {}, {}, {}, {}};
+    CheckedFile file{FileFormat::TruthTables, 0, 0, 0, 0, 0, {}, {}, {}, {}, {}};
     for (; lines_.next(); ++file.gate_lines) {
       if (!parse_gate(file.format, lines_.line(), gate_)) refuse_gate(file.format, lines_);
       for (const FileWire wire : gate_.ins()) read(wire);
@@ -102,7 +103,9 @@ class TableCheck {
     }
     file.digest = lines_.digest();
     file.wires = made_.size();
-    collect_inputs(bundles, file);
+    file.description = description_in(lines_);
+    const bool is_described = bundles.empty() && file.description;
+    collect_inputs(is_described ? file.description->input_widths() : bundles, file);
     for (std::size_t wire = 0; wire < made_.size(); ++wire) {
       if (made_[wire] && !read_[wire]) file.outputs.push_back(static_cast<FileWire>(wire));
     }
@@ -154,6 +157,20 @@ class TableCheck {
   std::size_t lowest_made_ = SIZE_MAX;
 };
 
+// The widths of a description are those of the file.
+void require_match(const TextSource& text, const char* kind,
+                   const std::vector<std::uint32_t>& described, std::vector<std::uint32_t> widths) {
+  std::erase(widths, 0);
+  const auto list = [](const std::vector<std::uint32_t>& of) {
+    std::string numbers;
+    for (const std::uint32_t width : of) numbers += ' ' + std::to_string(width);
+    return numbers;
+  };
+  if (described != widths)
+    throw UsageError(text.name() + ": its description has " + kind + " bundles of" +
+                     list(described) + " bits, but the circuit has" + list(widths));
+}
+
 }  // namespace
 
 CheckedFile check_file(const TextSource& text, const std::vector<std::uint32_t>& bundles) {
@@ -161,12 +178,18 @@ CheckedFile check_file(const TextSource& text, const std::vector<std::uint32_t>&
   for (const std::uint32_t width : bundles) {
     if (width == 0) throw UsageError(text.name() + ": an input bundle cannot be 0 bits wide");
   }
-  if (header.format == FileFormat::TruthTables) return TableCheck(text).check(bundles);
-  if (!bundles.empty())
+  const bool has_header = header.format != FileFormat::TruthTables;
+  if (has_header && !bundles.empty())
     throw UsageError(
         text.name() +
         ": the header of the file has the widths of its bundles; give no other widths");
-  return BristolCheck(text, header).check();
+  CheckedFile file =
+      has_header ? BristolCheck(text, header).check() : TableCheck(text).check(bundles);
+  if (file.description) {
+    require_match(text, "input", file.description->input_widths(), file.input_widths);
+    require_match(text, "output", file.description->output_widths(), file.output_widths);
+  }
+  return file;
 }
 
 }  // namespace tinyot::circuit

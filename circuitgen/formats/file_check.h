@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "circuitgen/formats/file_description.h"
 #include "circuitgen/formats/file_header.h"
 
 namespace tinyot::circuit {
@@ -20,10 +22,11 @@ struct CheckedFile {
   std::uint64_t digest;                                    // FileLines::digest() at the end
   std::vector<std::uint32_t> input_widths, output_widths;  // of the bundles; some may be 0
   std::vector<FileWire> inputs, outputs;                   // the wires of all bundles
+  std::optional<FileDescription> description;              // it has these widths
 };
 
-// `bundles`: widths of the input bundles of a file with truth tables; if it is empty, all inputs
-// are one bundle.
+// `bundles`: widths of the input bundles of a file with truth tables; if it is empty, those of the
+// description, or all inputs are one bundle.
 //
 // The inputs of such a file are the wires that gates read and no gate writes, and also all wires
 // below the lowest written one, whether read or not, so that an unread input does not shift the

@@ -13,8 +13,12 @@ namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 18;
 constexpr std::size_t kShownMax = 24;
+constexpr std::size_t kNoteBytesMax = std::size_t{1} << 24;
 
-bool all_blank(std::string_view line) { return std::all_of(line.begin(), line.end(), is_blank); }
+bool is_comment(std::string_view line) { return line.starts_with('#'); }
+bool has_content(std::string_view line) {
+  return !is_comment(line) && !std::all_of(line.begin(), line.end(), is_blank);
+}
 
 // Four independent sums, to hide the latency of the multiplications. A block whose length is not a
 // multiple of 32 bytes, which only the last one is, is padded with zeros.
@@ -41,9 +45,16 @@ FileLines::FileLines(const TextSource& text) : text_(text), buffer_(1) {
 
 bool FileLines::next() {
   while (next_of_any_kind()) {
-    if (!all_blank(line_)) return true;
+    if (has_content(line_)) return true;
+    if (line_.starts_with(kNote)) keep_note();
   }
   return false;
+}
+
+void FileLines::keep_note() {
+  note_bytes_ += line_.size() + sizeof(Note);
+  if (note_bytes_ > kNoteBytesMax) fail("the description is too long");
+  notes_.push_back({number_, std::string(line_)});
 }
 
 bool FileLines::next_of_any_kind() {
@@ -93,11 +104,11 @@ std::uint64_t FileLines::digest() const {
   return digest;
 }
 
-std::vector<std::string_view> FileLines::words() const {
+std::vector<std::string_view> FileLines::split(std::string_view line) {
   std::vector<std::string_view> words;
-  for (auto at = line_.begin(); at != line_.end();) {
-    at = std::find_if_not(at, line_.end(), is_blank);
-    const auto end = std::find_if(at, line_.end(), is_blank);
+  for (auto at = line.begin(); at != line.end();) {
+    at = std::find_if_not(at, line.end(), is_blank);
+    const auto end = std::find_if(at, line.end(), is_blank);
     if (at != end) words.emplace_back(at, end);
     at = end;
   }
@@ -114,8 +125,8 @@ std::uint64_t FileLines::integer(std::string_view word) const {
   return value;
 }
 
-void FileLines::fail(const std::string& reason) const {
-  throw UsageError(text_.name() + ", line " + std::to_string(number_) + ": " + reason);
+void FileLines::fail_at(std::uint64_t line, const std::string& reason) const {
+  throw UsageError(text_.name() + ", line " + std::to_string(line) + ": " + reason);
 }
 
 std::string FileLines::shown(std::string_view word) {
@@ -129,7 +140,7 @@ FileLinesFromEnd::FileLinesFromEnd(const TextSource& text)
 
 bool FileLinesFromEnd::next() {
   while (next_of_any_kind()) {
-    if (!all_blank(line_)) return true;
+    if (has_content(line_)) return true;
   }
   return false;
 }

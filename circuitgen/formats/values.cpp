@@ -159,7 +159,7 @@ BitVector parse_value(std::string_view text, std::uint32_t bits, ValueFormat for
                     : has_hex_prefix(text)       ? parse_hex_number(text, bits)
                     : has_binary_prefix(text)    ? parse_binary_number(text, bits)
                                                  : parse_decimal_number(text, bits);
-  if (msb_first) mirror(value);
+  if (msb_first != (format == ValueFormat::MsbInteger)) mirror(value);
   return value;
 }
 
@@ -167,10 +167,10 @@ std::string print_value(const BitVector& value, ValueFormat format, bool msb_fir
                         NumberBase base) {
   ENSURE(format != ValueFormat::Bytes || value.size() % 8 == 0);
   BitVector ordered = value;
-  if (msb_first) mirror(ordered);
-  if (format == ValueFormat::Integer && base == NumberBase::Decimal)
+  if (msb_first != (format == ValueFormat::MsbInteger)) mirror(ordered);
+  if (format != ValueFormat::Bytes && base == NumberBase::Decimal)
     return print_decimal_number(ordered);
-  if (format == ValueFormat::Integer && base == NumberBase::Binary)
+  if (format != ValueFormat::Bytes && base == NumberBase::Binary)
     return print_binary_number(ordered);
   const std::size_t digits = (value.size() + 3) / 4;
   std::string text = format == ValueFormat::Bytes ? "" : "0x";

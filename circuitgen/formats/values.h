@@ -5,6 +5,7 @@
 //             byte k is wires 8k..8k+7, lowest bit first
 //   Integer   0x and hex digits, 0b and bits, or a decimal number; leading zeros are optional when
 //             read; bit j is wire j
+//   MsbInteger  the same, but wire 0 has the highest bit
 #pragma once
 
 #include <cstdint>

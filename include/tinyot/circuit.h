@@ -56,8 +56,9 @@ std::unique_ptr<Circuit> make_circuit(std::string name, std::function<void(Progr
 // list` prints all of them). Fails: UsageError.
 std::unique_ptr<Circuit> named_circuit(const std::string& name);
 
-// Reads a circuit from a file in one of the Bristol formats. Input bundle 1 belongs to B, the
-// others to A; both parties receive the outputs. Fails: UsageError naming the line.
+// Reads a circuit from a file in one of the Bristol formats. If the file has no description of them
+// (`tinyot circuit convert` writes one), input bundle 1 belongs to B, the others to A, and both
+// parties receive the outputs. Fails: UsageError naming the line.
 std::unique_ptr<Circuit> read_circuit_file(const std::filesystem::path& file);
 
 }  // namespace tinyot::circuit

@@ -16,8 +16,8 @@
 
 namespace tinyot {
 
-inline std::unique_ptr<Circuit> parse(const std::string& text,
-                                      const CircuitFileOptions& options = {}) {
+inline std::unique_ptr<CircuitFile> parse(const std::string& text,
+                                          const CircuitFileOptions& options = {}) {
   return read_circuit(text_in_memory("test.txt", text), "test", options);
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/formats/bristol_writer.h"
+#include "circuitgen/formats/file_description.h"
 #include "tests/support/layers.h"
 
 namespace tinyot::fuzz {
@@ -48,7 +49,7 @@ void require_same(const std::vector<LaneValues>& x, const std::vector<LaneValues
 }  // namespace
 
 void try_text(std::shared_ptr<const TextSource> text, const CircuitFileOptions& options) {
-  std::unique_ptr<Circuit> circuit;
+  std::unique_ptr<CircuitFile> circuit;
   std::vector<LaneValues> inputs, outputs;
   std::ostringstream written;
   try {
@@ -57,11 +58,14 @@ void try_text(std::shared_ptr<const TextSource> text, const CircuitFileOptions& 
     inputs = some_inputs(circuit->info());
     outputs = evaluate(*circuit, kLanes, inputs);
     write_bristol_fashion(*circuit, written);
+    write_description(circuit->info(), written);
   } catch (const UsageError&) {
     return;
   }
   const auto again = read_circuit(text_in_memory("again", written.str()), "again");
   require_same(outputs, evaluate(*again, kLanes, inputs));
+  ENSURE(std::ranges::equal(again->info().inputs, circuit->info().inputs, {}, &InputBundle::name,
+                            &InputBundle::name));
 }
 
 }  // namespace tinyot::fuzz

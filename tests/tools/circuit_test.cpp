@@ -53,50 +53,58 @@ TEST_F(CircuitTest, InfoPrintsDigestOfFileWhateverItsRoles) {
   EXPECT_FALSE(json({"info", "aes128"}).contains("digest"));
 }
 
-TEST_F(CircuitTest, RejectsConversionThatLosesReceiversOrOwners) {
-  const std::size_t before = files();
-  const std::string adder = circuit_file("adder64.txt");
-  const auto convert = [&](const Arguments& more) {
-    return tinyot(Arguments{"circuit", "convert", "--output", path("new.txt")} + more);
-  };
-  EXPECT_TRUE(ended_with(convert({"aes128"}), 2,
-                         "output ciphertext goes to B alone: convert it with --forget-receivers, "
-                         "and use the file with --to B"));
-  EXPECT_TRUE(ended_with(convert({adder, "--to", "A"}), 2, "use the file with --to A"));
+TEST_F(CircuitTest, ConvertedFileKeepsNamesOwnersAndReceivers) {
+  const Ended convert = tinyot({"circuit", "convert", "aes128", "--output", path("aes.txt")});
+  EXPECT_TRUE(ended_with(convert, 0));
+  EXPECT_EQ(convert.err, "");
+  const Json generator = json({"info", "aes128"}), file = json({"info", path("aes.txt")});
+  EXPECT_EQ(file["inputs"], generator["inputs"]);
+  EXPECT_EQ(file["outputs"], generator["outputs"]);
+  // FIPS-197 C.1, as A and B give it to the generator. A does not learn the ciphertext.
+  const Ended run = tinyot({"local", "run", "--live", "--profile", "fast", "--unit", "2^13",
+                            "--circuit", path("aes.txt"), "--format", "json", "--input",
+                            "key_a=000102030405060708090a0b0c0d0e0f", "--input",
+                            "key_b=00000000000000000000000000000000", "--input",
+                            "message=00112233445566778899aabbccddeeff"});
+  const Json report = json_of(run);
+  EXPECT_EQ(report["B"]["outputs"]["ciphertext"], "69c4e0d86a7b0430d8cdb78070b4c55a");
+  EXPECT_FALSE(report["A"]["outputs"].contains("ciphertext"));
+  EXPECT_EQ(run.err.find("does not say who owns"), std::string::npos);
+}
+
+TEST_F(CircuitTest, ConvertedFileKeepsOptions) {
+  const Ended convert =
+      tinyot({"circuit", "convert", circuit_file("adder64.txt"), "--owner", "0=B", "--owner", "1=A",
+              "--to", "A", "--bit-order", "msb", "--output", path("adder.txt")});
+  EXPECT_TRUE(ended_with(convert, 0));
+  const Json info = json({"info", path("adder.txt")});
+  EXPECT_EQ(info["inputs"][0]["owner"], "B");
+  EXPECT_EQ(info["inputs"][1]["owner"], "A");
+  EXPECT_EQ(info["outputs"][0]["to"], "A");
+  const Arguments eval = {"eval", path("adder.txt"), "--input", "0=0x8000000000000000", "--input",
+                          "1=1"};
+  // Bit 63 is wire 0, and bit 0 is wire 63: mirrored, the sum of 1 and 2^63.
+  EXPECT_EQ(json(eval)["outputs"]["0"], "0x8000000000000001");
+  EXPECT_EQ(json({"eval", path("adder.txt"), "--input", "0=0x8000000000000000", "--input",
+                  "1=0x8000000000000000"})["outputs"]["0"],
+            "0x4000000000000000");
   EXPECT_TRUE(ended_with(
-      convert({adder, "--owner", "1=A"}), 2,
-      "input 1 is A's: convert it with --forget-receivers, and use the file with --owner 1=A"));
-  EXPECT_EQ(files(), before);
-  const Ended defaults = convert({adder, "--owner", "1=B"});
-  EXPECT_TRUE(ended_with(defaults, 0));
-  EXPECT_EQ(defaults.err, "");
+      tinyot({"circuit", "convert", "aes128", "--bit-order", "msb", "--output", path("aes.txt")}),
+      2, "--bit-order msb is for numbers"));
 }
 
-TEST_F(CircuitTest, NamesOptionsThatRestoreReceiversAndOwners) {
-  const Ended aes = tinyot({"circuit", "convert", "aes128", "--output", path("aes.txt"),
-                            "--forget-receivers", "--quiet"});
-  EXPECT_TRUE(ended_with(aes, 0, "output ciphertext goes to B alone: use it with --to B\n"));
-  EXPECT_EQ(json({"info", path("aes.txt")})["outputs"][0]["to"], "both");
-  EXPECT_EQ(json({"info", path("aes.txt"), "--to", "B"})["outputs"][0]["to"], "B");
-  const Arguments roles = {"--owner", "0=B", "--owner", "1=A", "--to", "A"};
-  const Ended adder = tinyot(Arguments{"circuit", "convert", circuit_file("adder64.txt"),
-                                       "--output", path("adder.txt"), "--forget-receivers"} +
-                             roles);
-  EXPECT_TRUE(ended_with(adder, 0, "use it with --owner 0=B --owner 1=A --to A\n"));
-  EXPECT_EQ(json(Arguments{"info", path("adder.txt")} + roles)["inputs"][0]["owner"], "B");
-}
-
-TEST_F(CircuitTest, RejectsConversionOfOutputsWithDifferentReceivers) {
-  const auto to = [](std::vector<Receiver> receivers) {
-    CircuitInfo info{"mixed", {}, {}};
-    for (const Receiver receiver : receivers)
-      info.outputs.push_back({"x", 1, receiver, ValueFormat::Integer});
-    return info;
-  };
-  EXPECT_THROW(roles_lost_in_file(to({Receiver::A, Receiver::B})), UsageError);
-  EXPECT_THROW(roles_lost_in_file(to({Receiver::A, Receiver::Both})), UsageError);
-  EXPECT_EQ(roles_lost_in_file(to({Receiver::B, Receiver::B})).options, "--to B");
-  EXPECT_EQ(roles_lost_in_file(to({Receiver::Both, Receiver::Both})).text, "");
+TEST_F(CircuitTest, FileWithoutDescriptionIsReadWithDefaultsThatAreSaid) {
+  const std::string said = "does not say who owns its inputs and who learns its outputs";
+  const Ended convert =
+      tinyot({"circuit", "convert", "aes128", "--forget-receivers", "--output", path("aes.txt")});
+  EXPECT_TRUE(ended_with(convert, 0));
+  EXPECT_EQ(read_file(path("aes.txt")).find('#'), std::string::npos);
+  const Ended info = tinyot({"circuit", "info", path("aes.txt")});
+  EXPECT_TRUE(ended_with(info, 0, said));
+  EXPECT_NE(info.out.find("output 0: 128 bits to both"), std::string::npos);
+  for (const Arguments& roles : {Arguments{"--to", "B"}, Arguments{"--owner", "0=B"}})
+    EXPECT_EQ(tinyot(Arguments{"circuit", "info", path("aes.txt")} + roles).err.find(said),
+              std::string::npos);
 }
 
 TEST_F(CircuitTest, ConversionReplacesFileEvenItsInput) {

@@ -86,8 +86,8 @@ TEST_F(DisagreementTest, OnRunParameters) {
   EXPECT_TRUE(ended_with(ended.a, 6, "circuit: this party has adder64 "));
   EXPECT_TRUE(ended_with(ended.b, 6, "circuit: this party has adder64 "));
   ended = both("run", a + Arguments{"--to", "A"}, b);
-  EXPECT_TRUE(ended_with(ended.a, 6, "outputs to A"));
-  EXPECT_TRUE(ended_with(ended.b, 6, "outputs to A"));
+  EXPECT_TRUE(ended_with(ended.a, 6, "outputs A64"));
+  EXPECT_TRUE(ended_with(ended.b, 6, "outputs A64"));
 
   for (const char party : {'A', 'B'})
     EXPECT_EQ(store_info(party)["kinds"]["auth_ands_a"]["reserved"], 0) << party;

@@ -57,8 +57,9 @@ constexpr bool receives(Receiver receiver, Party party) {
 }
 
 // The text format of a bundle's values. Bytes: hex digits as in the standards, byte k on wires
-// 8k..8k+7, lowest bit first. Integer: 0x..., bit j of the number on wire j.
-enum class ValueFormat : std::uint8_t { Bytes, Integer };
+// 8k..8k+7, lowest bit first. Integer: 0x..., bit j of the number on wire j. MsbInteger: wire 0 has
+// the highest bit.
+enum class ValueFormat : std::uint8_t { Bytes, Integer, MsbInteger };
 
 struct InputBundle {
   std::string name;
