@@ -35,6 +35,15 @@ Evaluator::Evaluator(const RunRequest& request, const std::stop_token& cancel) {
 
 Evaluator::~Evaluator() = default;
 
+MaterialCounts Evaluator::needed(const LoadedCircuit& circuit) const {
+  const RunPlan plan(state_->request, circuit);
+  return plan.material(state_->stored.form(), plan.ands());
+}
+
+void Evaluator::require_material(const MaterialCounts& needed) {
+  state_->stored.require_material(needed);
+}
+
 std::string Evaluator::connection() const { return short_name(state_->stored.connection()); }
 
 std::uint64_t Evaluator::runs() const { return state_->runs; }

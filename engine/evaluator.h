@@ -34,6 +34,11 @@ class Evaluator {
   RunReport run(const LoadedCircuit& circuit, const online::InputValues& inputs,
                 const std::vector<Shared>& shared, const std::string& job = {});
 
+  // What a run of the circuit takes.
+  MaterialCounts needed(const LoadedCircuit& circuit) const;
+  // Fails: OutOfMaterial unless the stores have as much.
+  void require_material(const MaterialCounts& needed);
+
   // The name of the connection, and the number of circuits evaluated over it.
   std::string connection() const;
   std::uint64_t runs() const;

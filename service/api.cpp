@@ -212,7 +212,7 @@ class PartyService final : public v1::Party::Service {
                      "the daemon is stopping: submit the job again");
     engine::LoadedCircuit circuit = submission.circuit();
     wire::Terms terms = terms_of(circuit);
-    if (const auto reason = peer.refusal(terms))
+    if (const auto reason = peer.refusal(submission.job().id(), terms))
       return failure(grpc::StatusCode::PERMISSION_DENIED, ErrorClass::Usage, *reason);
     auto inputs =
         std::make_shared<const online::InputValues>(submission.inputs(circuit, peer.me()));
@@ -256,6 +256,7 @@ class PartyService final : public v1::Party::Service {
         v1::Output& output = *part.add_outputs();
         output.set_name(bundles[i].name);
         output.set_bits_per_lane(bundles[i].bits);
+        output.set_format(std::string(name_of(bundles[i].format)));
         output.set_bits(bits.substr(at, kPartBytes));
         if (!parts.Write(part)) return false;
         at += kPartBytes;

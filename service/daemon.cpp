@@ -32,7 +32,7 @@ class DirectoryLock {
     const std::filesystem::path path = directory / "lock";
     file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!file_.is_open())
-      throw StoreError("cannot open " + path.string() + ": " + std::strerror(errno));
+      throw UsageError("directory: cannot open " + path.string() + ": " + std::strerror(errno));
     if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
       throw StoreError("another daemon uses " + directory.string());
   }
@@ -41,21 +41,10 @@ class DirectoryLock {
   Descriptor file_;
 };
 
-bool is_any_running(const Peers& peers, const Jobs& jobs) {
-  return std::ranges::any_of(
-      peers, [&](const auto& peer) { return jobs.counts(peer->name()).running > 0; });
-}
-
-void give_up_late_jobs(const Peers& peers, Jobs& jobs, std::uint32_t timeout_s) {
-  for (const SharedJob& job : jobs.expire()) {
-    const bool is_queued = jobs.status(*job).state == JobState::Queued;
-    const std::string why = is_queued ? "no material or no free connection for the job"
-                                      : "the peer has not submitted the job";
+void give_up_late_jobs(const Peers& peers, Jobs& jobs) {
+  for (const SharedJob& job : jobs.expire())
     for (const auto& peer : peers)
-      if (peer->name() == job->request().peer)
-        peer->give_up(job, {is_queued ? ErrorClass::Store : ErrorClass::Network,
-                            why + " within " + std::to_string(timeout_s) + " s"});
-  }
+      if (peer->name() == job->request().peer) peer->give_up(job);
 }
 
 // Returns after the interval, or when a stop is requested.
@@ -67,6 +56,11 @@ void pause(const std::stop_token& cancel) {
 }
 
 }  // namespace
+
+void check_configuration(const std::filesystem::path& configuration) {
+  const config::Daemon config = read_configuration(configuration);
+  for (const config::Peer& peer : config.peer()) Peer::check(peer);
+}
 
 void serve(const std::filesystem::path& configuration, const std::string& version,
            const std::stop_token& cancel) {
@@ -99,7 +93,7 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
             {{"version", version}, {"socket", config.socket()}, {"peers", peers.size()}});
   ::sd_notify(0, "READY=1");
   while (!cancel.stop_requested()) {
-    give_up_late_jobs(peers, jobs, config.job_timeout_s());
+    give_up_late_jobs(peers, jobs);
     for (const auto& peer : peers) (void)peer->status();  // a deadlock would stop the watchdog
     ::sd_notify(0, "WATCHDOG=1");
     pause(cancel);
@@ -109,7 +103,8 @@ void serve(const std::filesystem::path& configuration, const std::string& versio
   api.refuse_jobs();
   for (const auto& peer : peers) peer->stop_beginning();
   const auto until = Clock::now() + kGraceTime;
-  while (is_any_running(peers, jobs) && Clock::now() < until)
+  while (std::ranges::any_of(peers, &Peer::is_busy, &std::unique_ptr<Peer>::operator*) &&
+         Clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
 

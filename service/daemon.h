@@ -7,7 +7,11 @@
 
 namespace tinyot::service {
 
-// Serves until `cancel` requests a stop; then running evaluations end, and no further job begins.
+// Reads all that the configuration names. Fails: UsageError.
+void check_configuration(const std::filesystem::path& configuration);
+
+// Serves until `cancel` requests a stop; then no further job begins, and evaluations and units in
+// progress get 30 seconds to end.
 // Fails: UsageError for a configuration that cannot be used; StoreError if another daemon uses its
 // directory; NetworkError if an address is in use.
 void serve(const std::filesystem::path& configuration, const std::string& version,

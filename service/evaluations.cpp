@@ -2,14 +2,11 @@
 
 namespace tinyot::service {
 
-engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel,
-                             std::optional<std::uint64_t> bytes_per_s) {
+engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel) {
   engine::Endpoint endpoint = port.endpoint();
   const auto number = std::make_shared<std::uint32_t>(0);
-  endpoint.open_stream = [&port, group, cancel, number, bytes_per_s] {
-    auto stream = port.open({group, (*number)++}, cancel);
-    if (bytes_per_s) stream->limit_rate(*bytes_per_s);
-    return stream;
+  endpoint.open_stream = [&port, group, cancel, number] {
+    return port.open({group, (*number)++}, cancel);
   };
   return endpoint;
 }

@@ -21,9 +21,8 @@
 
 namespace tinyot::service {
 
-// Opens the streams of a group, one after the other. Each sends at most so many bytes per second.
-engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel,
-                             std::optional<std::uint64_t> bytes_per_s = {});
+// Opens the streams of a group, one after the other.
+engine::Endpoint endpoint_of(StreamPort& port, std::uint64_t group, const std::stop_token& cancel);
 
 // ANDs that a connection reserves at a time for short jobs: a twentieth of a second's making, and
 // ten blocks of AES.

@@ -19,13 +19,21 @@ engine::Endpoint endpoint_from(const config::Peer& peer) {
       .listen = peer.has_listen(),
       .address = net::parse_address(peer.has_listen() ? peer.listen() : peer.connect()),
       .timeouts = {kConnectTime, std::chrono::seconds(peer.idle_timeout_s())},
-      .rejected =
-          [name = peer.name()](const std::string& text, Remedy) {
-            log_event(LogLevel::Warning, "connection rejected", {{"peer", name}, {"error", text}});
-          },
   };
-  if (peer.has_key()) engine::authenticate(endpoint, peer.key(), peer.peer_key());
-  engine::require_authenticated(endpoint);
+  try {
+    if (peer.has_key()) engine::authenticate(endpoint, peer.key(), peer.peer_key());
+    engine::require_authenticated(endpoint);
+  } catch (const UsageError& error) {
+    throw UsageError("peer " + peer.name() + ": " + error.what());
+  }
+  return endpoint;
+}
+
+engine::Endpoint logging(engine::Endpoint endpoint,
+                         std::function<void(const std::string&)> rejected) {
+  endpoint.rejected = [rejected = std::move(rejected)](const std::string& text, Remedy) {
+    rejected(text);
+  };
   return endpoint;
 }
 
@@ -40,7 +48,7 @@ Peer::Peer(const config::Peer& config, Shared& shared)
     : config_(config), shared_(shared), me_(config.party() == config::A ? Party::A : Party::B),
       profile_(config.profile() == config::fast ? Profile::Fast : Profile::Nnob12),
       low_(work_of(config.low())), high_(work_of(config.high())),
-      port_(endpoint_from(config),
+      port_(logging(endpoint_from(config), [this](const std::string& text) { rejected(text); }),
             [this](std::uint64_t group) {
               // The peer has begun a new link, so it has lost this one.
               const Lock lock(mutex_);
@@ -48,6 +56,9 @@ Peer::Peer(const config::Peer& config, Shared& shared)
             }),
       sessions_(std::filesystem::path(shared.config.directory()) / config.name(), shared.store_key),
       policy_(read_policy(config.policy())), connections_(config.evaluations()) {
+  if (policy_.is_empty())
+    log_event(LogLevel::Warning, "policy allows nothing",
+              {{"peer", name()}, {"policy", config.policy()}});
   evaluations_ = std::make_unique<Evaluations>(
       config.evaluations(), me_, port_, sessions_, ledger_of(shared.config, config),
       [this](std::size_t worker, const Evaluations::Order& order, Evaluations::Outcome outcome) {
@@ -60,11 +71,20 @@ Peer::Peer(const config::Peer& config, Shared& shared)
 Peer::~Peer() {
   linker_.request_stop();
   stocker_.request_stop();
+  const Lock lock(mutex_);
+  refill_break_.request_stop();
 }
 
-std::optional<std::string> Peer::refusal(const wire::Terms& terms) {
+void Peer::check(const config::Peer& config) {
+  (void)endpoint_from(config);
+  (void)read_policy(config.policy());
+}
+
+std::optional<std::string> Peer::refusal(const std::string& job, const wire::Terms& terms) {
   const Lock lock(mutex_);
-  return policy_.refusal(terms, Clock::now());
+  const auto reason = policy_.refusal(terms, Clock::now());
+  if (reason) log_refusal(job, *reason);
+  return reason;
 }
 
 std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit) const {
@@ -96,10 +116,15 @@ void Peer::cancel(const SharedJob& job) {
   withdraw(*job);
 }
 
-void Peer::give_up(const SharedJob& job, const JobError& error) {
+void Peer::give_up(const SharedJob& job) {
   const Lock lock(mutex_);
-  leave_queue(*job);
-  fail(job, error);
+  const bool is_queued = leave_queue(*job);
+  std::string why = is_queued ? "no material or no free connection for the job"
+                              : "the peer has not submitted the job";
+  why += " within " + std::to_string(shared_.config.job_timeout_s()) + " s";
+  if (!link_)
+    why += "; " + name() + " is not connected" + (last_error_.empty() ? "" : ": " + last_error_);
+  fail(job, {is_queued ? ErrorClass::Store : ErrorClass::Network, why});
   withdraw(*job);
 }
 
@@ -142,8 +167,8 @@ std::string Peer::retire() {
   const Lock lock(mutex_);
   const auto stock = sessions_.stock();
   if (stock.empty()) throw StoreError("there is no session with " + name());
-  retired_below_ = stock.back().number + 1;
-  refill_stop_.request_stop();
+  sessions_.set_retired_below(stock.back().number + 1);
+  refill_break_.request_stop();
   is_to_look_ = true;
   changed_.notify_all();
   send_stock();
@@ -151,13 +176,22 @@ std::string Peer::retire() {
 }
 
 void Peer::stop_beginning() {
+  {
+    const Lock lock(mutex_);
+    is_stopping_ = true;
+    refill_stop_.request_stop();
+    queue_.clear();
+    for (const SharedJob& job : shared_.jobs.of_peer(name()))
+      if (shared_.jobs.status(*job).state != JobState::Running)
+        fail(job, {ErrorClass::Network, "the daemon is stopping: submit the job again"});
+  }
+  // Without the link, the peer keeps its jobs, and begins none with this party.
+  linker_.request_stop();
+}
+
+bool Peer::is_busy() {
   const Lock lock(mutex_);
-  is_stopping_ = true;
-  refill_stop_.request_stop();
-  queue_.clear();
-  for (const SharedJob& job : shared_.jobs.of_peer(name()))
-    if (shared_.jobs.status(*job).state != JobState::Running)
-      fail(job, {ErrorClass::Network, "the daemon is stopping: submit the job again"});
+  return is_refilling_ || shared_.jobs.counts(name()).running > 0;
 }
 
 }  // namespace tinyot::service

@@ -56,8 +56,11 @@ class Peer {
   const std::string& name() const { return config_.name(); }
   Party me() const { return me_; }
 
-  // Why a job of these terms may not be submitted; empty if it may.
-  std::optional<std::string> refusal(const wire::Terms& terms);
+  // Reads what the configuration names. Fails: UsageError.
+  static void check(const config::Peer& config);
+
+  // Why a job of these terms may not be submitted, which is logged; empty if it may.
+  std::optional<std::string> refusal(const std::string& job, const wire::Terms& terms);
   // Why the stock never has enough for this circuit; empty if it can.
   std::optional<std::string> too_large(const engine::LoadedCircuit& circuit) const;
   const engine::Work& low() const { return low_; }
@@ -65,15 +68,18 @@ class Peer {
   // The job is among the daemon's jobs.
   void submit(const SharedJob& job);
   void cancel(const SharedJob& job);
-  void give_up(const SharedJob& job, const JobError& error);
+  // It has not begun within its time.
+  void give_up(const SharedJob& job);
 
   PeerStatus status();
   PeerGauges gauges();
   // Ends the current session; a new one begins. Fails: StoreError if there is none.
   std::string retire();
 
-  // From now on no job begins; refills end.
+  // From now on no job begins and the peer gets no more messages; a refill ends after its unit.
   void stop_beginning();
+  // Whether evaluations or a refill are in progress.
+  bool is_busy();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -99,6 +105,8 @@ class Peer {
   void offer(const Job& job);
   void withdraw(const Job& job);
   void refuse(const std::string& job, const std::string& reason);
+  void log_refusal(const std::string& job, const std::string& reason);
+  void rejected(const std::string& connection);
   void offered(const wire::Offer& offer);
   void refused(const wire::Refuse& refuse);
   void started(const wire::Start& start);
@@ -110,7 +118,7 @@ class Peer {
   void begin(const SharedJob& job, std::size_t worker, const SessionStock& session);
   void ended(std::size_t worker, const Evaluations::Order& order, Evaluations::Outcome outcome);
   void fail(const SharedJob& job, JobError error);
-  void leave_queue(const Job& job);
+  bool leave_queue(const Job& job);
   std::vector<SessionStock> common_of(std::vector<SessionStock> stock) const;
   engine::Work left_at_both();
 
@@ -138,18 +146,17 @@ class Peer {
   StreamPort port_;
   Sessions sessions_;
   Policy policy_;
-  std::string last_error_;
+  std::string last_error_, last_rejection_;
   bool is_stopping_ = false;
   std::map<std::string, wire::Terms> offers_;  // of the peer, by job
   std::map<std::string, Clock::time_point> matched_;
-  std::deque<SharedJob> queue_;             // of the leading party
+  std::deque<SharedJob> queue_;             // that both parties want, on the same terms
   std::map<std::size_t, Running> running_;  // by worker
   std::vector<Connection> connections_;     // by worker
   std::uint64_t last_group_ = 0;
   wire::Stock peers_stock_;
-  bool is_stock_awaited_ = false;    // the peer will send its stock
-  std::uint64_t current_ = 0;        // the session of the last job that began
-  std::uint64_t retired_below_ = 0;  // sessions that an operator has ended
+  bool is_stock_awaited_ = false;  // the peer will send its stock
+  std::uint64_t current_ = 0;      // the session of the last job that began
   std::uint64_t revoked_ = 0;
   bool is_starved_ = false;  // the next job takes more than is left
   bool is_to_look_ = false;  // at the stock
@@ -157,7 +164,7 @@ class Peer {
   std::optional<wire::Refill> refill_order_;  // of the leading party, to be begun
   std::optional<wire::RefillAnswer> refill_answer_;
   bool is_refilling_ = false;
-  std::stop_source refill_stop_;
+  std::stop_source refill_stop_, refill_break_;  // after the unit, and at once
   Clock::time_point next_refill_{};
   std::chrono::milliseconds refill_pause_{0};
 

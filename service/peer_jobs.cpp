@@ -11,9 +11,11 @@ namespace tinyot::service {
 namespace {
 
 std::string difference(const wire::Terms& mine, const wire::Terms& theirs) {
-  if (mine.circuit() != theirs.circuit() || mine.digest() != theirs.digest())
-    return "circuit: this party has " + mine.circuit() + " " + mine.digest() + ", the peer has " +
-           theirs.circuit() + " " + theirs.digest();
+  const auto circuit = [](const wire::Terms& terms) {
+    return terms.circuit() + (terms.digest().empty() ? "" : " " + terms.digest());
+  };
+  if (circuit(mine) != circuit(theirs))
+    return "circuit: this party has " + circuit(mine) + ", the peer has " + circuit(theirs);
   if (mine.lanes() != theirs.lanes())
     return "lanes: this party has " + std::to_string(mine.lanes()) + ", the peer has " +
            std::to_string(theirs.lanes());
@@ -45,33 +47,35 @@ MaterialCounts needed_by(const Job& job, MaterialForm form) {
 
 }  // namespace
 
-// `theirs` is a copy, as the offer is erased.
+// `theirs` is a copy, as the offer is erased. Both parties compare; the leading one begins the job.
 void Peer::match(const SharedJob& job, wire::Terms theirs) {
   const wire::Terms& mine = job->request().terms;
   matched_.try_emplace(job->id(), Clock::now());
-  if (!leads() || shared_.jobs.status(*job).state != JobState::WaitingForPeer) return;
-  offers_.erase(job->id());
+  if (shared_.jobs.status(*job).state != JobState::WaitingForPeer) return;
+  if (leads()) offers_.erase(job->id());
   std::optional<std::string> reason;
   if (!same_terms(mine, theirs)) {
     reason = "the parties disagree on the job's " + difference(mine, theirs);
-  } else {
+  } else if (leads()) {
     reason = policy_.begin(mine, Clock::now());
   }
   if (reason) {
     fail(job, {ErrorClass::Disagreement, *reason});
-    return refuse(job->id(), *reason);
+    if (leads()) refuse(job->id(), *reason);
+    return;
   }
   shared_.jobs.set_state(*job, JobState::Queued);
   queue_.push_back(job);
   dispatch();
 }
 
-void Peer::leave_queue(const Job& job) {
-  std::erase_if(queue_, [&](const SharedJob& queued) {
-    if (queued.get() != &job) return false;
-    shared_.jobs.set_state(*queued, JobState::WaitingForPeer);
-    return true;
-  });
+// Whether it was in the queue.
+bool Peer::leave_queue(const Job& job) {
+  return std::erase_if(queue_, [&](const SharedJob& queued) {
+           if (queued.get() != &job) return false;
+           shared_.jobs.set_state(*queued, JobState::WaitingForPeer);
+           return true;
+         }) > 0;
 }
 
 void Peer::fail(const SharedJob& job, JobError error) {
@@ -89,7 +93,7 @@ std::vector<SessionStock> Peer::common_of(std::vector<SessionStock> stock) const
     const auto peers =
         std::ranges::find(peers_stock_.sessions(), session.number, &wire::Session::number);
     if (peers == peers_stock_.sessions().end() || peers->id() != session.id ||
-        session.number < retired_below_)
+        session.number < sessions_.retired_below())
       continue;
     session.left.ands = std::min(session.left.ands, peers->ands());
     session.left.inputs = std::min(session.left.inputs, peers->inputs());

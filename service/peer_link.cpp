@@ -35,6 +35,8 @@ PeerLink::PeerLink(StreamPort& port, Party me, std::vector<net::Parameter> param
   engine::unless_cancelled(
       cancel, [&] { net::compare_parameters(first, kParameters, me, std::move(parameters)); });
   first.set_deadline(std::chrono::steady_clock::time_point::max());
+  out_->set_phase("link");
+  in_->set_phase("link");
   writer_ = std::jthread([this](const std::stop_token& stop) { write_all(stop); });
 }
 

@@ -67,10 +67,12 @@ void Peer::link_is_up(std::shared_ptr<PeerLink> link) {
 void Peer::link_is_down(const std::string& why) {
   std::shared_ptr<PeerLink> ended;  // destroyed without the lock
   const Lock lock(mutex_);
-  if (link_ || why != last_error_)
+  if (link_ || !last_error_.starts_with(why))
     log_event(LogLevel::Warning, "peer not connected", {{"peer", name()}, {"error", why}});
   ended.swap(link_);
   last_error_ = why;
+  if (!last_rejection_.empty()) last_error_ += "; rejected: " + last_rejection_;
+  last_rejection_.clear();
   for (const SharedJob& job : queue_) shared_.jobs.set_state(*job, JobState::WaitingForPeer);
   queue_.clear();
   offers_.clear();
@@ -98,10 +100,20 @@ void Peer::withdraw(const Job& job) {
   send(message);
 }
 
-void Peer::refuse(const std::string& job, const std::string& reason) {
+void Peer::rejected(const std::string& connection) {
+  log_event(LogLevel::Warning, "connection rejected", {{"peer", name()}, {"error", connection}});
+  const Lock lock(mutex_);
+  last_rejection_ = connection;
+}
+
+void Peer::log_refusal(const std::string& job, const std::string& reason) {
   shared_.metrics.refusal(name(), "this_party");
   log_event(LogLevel::Warning, "job refused",
             {{"peer", name()}, {"job", job}, {"reason", reason}, {"by", "this party"}});
+}
+
+void Peer::refuse(const std::string& job, const std::string& reason) {
+  log_refusal(job, reason);
   wire::Message message;
   message.mutable_refuse()->set_job(job);
   message.mutable_refuse()->set_reason(reason);
@@ -181,11 +193,11 @@ void Peer::started(const wire::Start& start) {
   if (is_stopping_)
     reason = "the daemon is stopping";
   else if (!job || job->request().peer != name() || offered == offers_.end() ||
-           shared_.jobs.status(*job).state != JobState::WaitingForPeer)
+           shared_.jobs.status(*job).state != JobState::Queued)
     reason = "the job has not been submitted, or no longer waits";
   else if (!same_terms(job->request().terms, offered->second))
     reason = "the parties have submitted different jobs under this id";
-  else if (start.session() < retired_below_ || !has_session(start.session()))
+  else if (start.session() < sessions_.retired_below() || !has_session(start.session()))
     reason = "there is no such session, or it has been retired";
   if (!reason.empty()) return refuse(start.job(), reason);
   if (const auto against = policy_.begin(job->request().terms, Clock::now())) {
@@ -193,6 +205,7 @@ void Peer::started(const wire::Start& start) {
     return refuse(start.job(), *against);
   }
   offers_.erase(offered);
+  std::erase(queue_, job);
   shared_.jobs.set_state(*job, JobState::Running);
   current_ = std::max(current_, start.session());
   if (!evaluations_->begin(start.worker(),

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engine/connection.h"
 #include "engine/preprocess.h"
+#include "service/breakable_stream.h"
 #include "service/event_log.h"
 #include "service/peer.h"
 
@@ -30,7 +31,7 @@ void Peer::send_stock() {
   wire::Message message;
   wire::Stock& stock = *message.mutable_stock();
   for (const SessionStock& session : sessions_.stock()) {
-    if (session.number < retired_below_) continue;
+    if (session.number < sessions_.retired_below()) continue;
     wire::Session& sent = *stock.add_sessions();
     sent.set_number(session.number);
     sent.set_id(session.id);
@@ -72,7 +73,7 @@ void Peer::end_old_sessions() {
     log_event(LogLevel::Error, "session revoked", {{"peer", name()}, {"reason", reason}});
   }
   // Sessions older than those that can be used at both parties are of no use.
-  std::uint64_t below = std::max(current_, retired_below_);
+  std::uint64_t below = std::max(current_, sessions_.retired_below());
   for (const SessionStock& session : common_of(all))
     if (session.left.ands > 0) {
       below = std::max(below, session.number);
@@ -85,7 +86,7 @@ void Peer::end_old_sessions() {
   evaluations_->close_idle();
   connections_.assign(connections_.size(), {});
   for (const std::uint64_t number : sessions_.retire_below(below)) {
-    const char* const reason = number < retired_below_ ? "retired" : "replaced";
+    const char* const reason = number < sessions_.retired_below() ? "retired" : "replaced";
     shared_.metrics.session_ended(name(), reason);
     log_event(LogLevel::Info, "session ended",
               {{"peer", name()}, {"number", number}, {"reason", reason}});
@@ -104,7 +105,7 @@ bool Peer::is_refill_due() {
 // The highest number that this party has used: those of sessions that have ended are not used
 // again.
 std::uint64_t Peer::last_session() const {
-  return std::max({sessions_.last_number(), current_, retired_below_});
+  return std::max({sessions_.last_number(), current_, sessions_.retired_below()});
 }
 
 bool Peer::has_session(std::uint64_t number) {
@@ -159,7 +160,7 @@ void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop)
     const Lock lock(mutex_);
     answer.set_begins(is_free && !is_stopping_ && order.ands() == high_.ands &&
                       order.inputs() == high_.inputs &&
-                      order.session() >= std::max(current_, retired_below_) &&
+                      order.session() >= std::max(current_, sessions_.retired_below()) &&
                       order.session() <= last_session() + kSessionsAhead + 1 &&
                       order.group() != 0 && (order.group() & StreamPort::kLinkBit) == 0);
     send(message);
@@ -169,13 +170,19 @@ void Peer::follow_refill(const wire::Refill& order, const std::stop_token& stop)
 }
 
 void Peer::refill(const wire::Refill& order, const std::stop_token& stop) {
-  std::stop_source cancel;
+  std::stop_source cancel, broken;
   const std::stop_callback end(stop, [&] { cancel.request_stop(); });
+  const std::stop_callback give_up(broken.get_token(), [&] { cancel.request_stop(); });
   engine::PreprocessRequest request;
   request.party = me_;
-  std::optional<std::uint64_t> rate;
-  if (shared_.config.has_refill_bytes_per_s()) rate = shared_.config.refill_bytes_per_s();
-  request.endpoint = endpoint_of(port_, order.group(), cancel.get_token(), rate);
+  request.endpoint = endpoint_of(port_, order.group(), cancel.get_token());
+  request.endpoint.open_stream = [&, open = request.endpoint.open_stream] {
+    std::unique_ptr<net::ByteStream> stream =
+        std::make_unique<BreakableStream>(open(), broken.get_token());
+    if (shared_.config.has_refill_bytes_per_s())
+      stream->limit_rate(shared_.config.refill_bytes_per_s());
+    return stream;
+  };
   request.store = sessions_.path_of(order.session());
   request.store_key = sessions_.store_key();
   request.amount = Amount::Left;
@@ -187,10 +194,12 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop) {
   const bool is_new = !storage::Store::exists(request.store);
   {
     const Lock lock(mutex_);
-    if (is_stopping_) return;
+    if (is_stopping_ || order.session() < sessions_.retired_below()) return;
     is_refilling_ = true;
     refill_stop_ = cancel;
+    refill_break_ = broken;
   }
+  log_event(LogLevel::Info, "refill begins", {{"peer", name()}, {"number", order.session()}});
   std::optional<engine::PreprocessResult> result;
   std::optional<JobError> error;
   try {
@@ -211,7 +220,7 @@ void Peer::refill(const wire::Refill& order, const std::stop_token& stop) {
                {"session", short_name(engine::session_id_of(result->store))},
                {"ands", result->ands},
                {"seconds", result->wall_s}});
-  } else if (!stop.stop_requested() && !is_stopping_) {
+  } else if (!cancel.stop_requested()) {
     if (error->error_class == ErrorClass::PeerCheated) shared_.metrics.cheating(name());
     refill_pause_ = std::min(kRefillPauseMax, std::max(kRefillPauseMin, 2 * refill_pause_));
     log_event(error->error_class == ErrorClass::PeerCheated ? LogLevel::Error : LogLevel::Warning,

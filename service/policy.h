@@ -27,6 +27,8 @@ class Policy {
     begun_.resize(static_cast<std::size_t>(policy_.allow_size()));
   }
 
+  bool is_empty() const { return policy_.allow().empty(); }
+
   // Why a job of these terms may not begin now; empty if it may.
   std::optional<std::string> refusal(const wire::Terms& terms, Clock::time_point now) const;
 

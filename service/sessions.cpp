@@ -7,6 +7,7 @@
 #include "engine/connection.h"
 #include "engine/growth.h"
 #include "service/event_log.h"
+#include "storage/file_io.h"
 #include "storage/retire.h"
 
 namespace tinyot::service {
@@ -17,6 +18,15 @@ namespace fs = std::filesystem;
 // A session does not get more: its log of attempts is read now and then, and new keys are safer.
 constexpr std::uint64_t kUnitsMax = 4096;
 constexpr auto kBudgetInterval = std::chrono::seconds(1);
+// An empty file of this name and a number: older sessions have been retired.
+constexpr std::string_view kRetiredBelow = "retired-below-";
+
+// Of digits alone; 0 for anything else.
+std::uint64_t number_in(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() ? number : 0;
+}
 
 }  // namespace
 
@@ -52,11 +62,30 @@ Sessions::Sessions(fs::path directory, std::optional<storage::StoreKey> store_ke
   fs::create_directories(directory_, error);
   fs::permissions(directory_, fs::perms::owner_all, error);
   if (error) throw StoreError("cannot make " + directory_.string() + ": " + error.message());
-  for (const std::uint64_t number : numbers()) {
-    if (!storage::Store::exists(path_of(number))) continue;
-    // Opened alone, a store is recovered.
-    (void)storage::Store::open(path_of(number), {.store_key = store_key_});
+  for (const auto& entry : fs::directory_iterator(directory_)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kRetiredBelow))
+      retired_below_ = std::max(retired_below_.load(),
+                                number_in(std::string_view(name).substr(kRetiredBelow.size())));
   }
+  for (const std::uint64_t number : numbers()) {
+    if (!storage::Store::exists(path_of(number)))
+      fs::remove_all(path_of(number), error);  // not made completely
+    else
+      // Opened alone, a store is recovered.
+      (void)storage::Store::open(path_of(number), {.store_key = store_key_});
+  }
+}
+
+void Sessions::set_retired_below(std::uint64_t number) {
+  const auto file = [&](std::uint64_t of) {
+    return directory_ / (std::string(kRetiredBelow) + std::to_string(of));
+  };
+  (void)storage::File::make_new(file(number));
+  storage::sync_directory(directory_);
+  std::error_code error;
+  const std::uint64_t before = retired_below_.exchange(number);
+  if (before != number) fs::remove(file(before), error);
 }
 
 fs::path Sessions::path_of(std::uint64_t number) const {
@@ -69,12 +98,8 @@ std::vector<std::uint64_t> Sessions::numbers() const {
   std::vector<std::uint64_t> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory_, error)) {
-    const std::string name = entry.path().filename().string();
-    std::uint64_t number = 0;
-    const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (read.ec == std::errc() && read.ptr == name.data() + name.size() && number > 0 &&
-        entry.path() == path_of(number))
-      found.push_back(number);
+    const std::uint64_t number = number_in(entry.path().filename().string());
+    if (number > 0 && entry.path() == path_of(number)) found.push_back(number);
   }
   std::ranges::sort(found);
   return found;

@@ -2,6 +2,7 @@
 // number. Numbers only increase, and both parties use the same.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -44,6 +45,11 @@ class Sessions {
   std::vector<SessionStock> stock(std::vector<std::string>* revoked = nullptr);
   std::uint64_t last_number() const;  // 0 if there has been none
 
+  // Sessions below this number have been retired by an operator; 0 if there are none.
+  std::uint64_t retired_below() const { return retired_below_; }
+  // Durable on return. Fails: StoreError.
+  void set_retired_below(std::uint64_t number);
+
   // Ends all sessions below `number` whose stores are not in use: their keys are erased, and the
   // directories removed. Returns their numbers.
   std::vector<std::uint64_t> retire_below(std::uint64_t number);
@@ -72,6 +78,7 @@ class Sessions {
   const std::optional<storage::StoreKey> store_key_;
   std::mutex mutex_;
   std::map<std::uint64_t, Open> open_;
+  std::atomic<std::uint64_t> retired_below_ = 0;
 };
 
 }  // namespace tinyot::service

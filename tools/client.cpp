@@ -67,7 +67,8 @@ void print_job(const CommandLine& line, const std::string& verb, const RemoteJob
   print_report(line.common().format, report, text_of(job));
 }
 
-// Without the job's circuit, its outputs are printed as numbers.
+// Without the job's circuit, outputs are printed in their format, a list of them if there are
+// lanes.
 class OutputFormat {
  public:
   OutputFormat(const CommandLine& line, const NamedCircuit* circuit)
@@ -86,7 +87,7 @@ class OutputFormat {
     }
     std::vector<std::string> texts;
     for (const BitVector& value : output.values)
-      texts.push_back(circuit::print_value(value, circuit::ValueFormat::Integer, false, base_));
+      texts.push_back(circuit::print_value(value, output.format, false, base_));
     return texts.size() == 1 ? Json(texts[0]) : Json(texts);
   }
 

@@ -170,7 +170,8 @@ class ResultParts {
       const auto known = std::ranges::find(outputs_, output.name(), &Bits::name);
       Bits& bits = known != outputs_.end()
                        ? *known
-                       : outputs_.emplace_back(Bits{output.name(), output.bits_per_lane(), {}});
+                       : outputs_.emplace_back(
+                             Bits{output.name(), output.bits_per_lane(), format_of(output), {}});
       bits.bytes.insert(bits.bytes.end(), output.bits().begin(), output.bits().end());
       wipe_text(*output.mutable_bits());
     }
@@ -186,8 +187,17 @@ class ResultParts {
   struct Bits {
     std::string name;
     std::uint32_t per_value;
+    circuit::ValueFormat format;
     SecretVector<char> bytes;
   };
+
+  static circuit::ValueFormat format_of(const v1::Output& output) {
+    using circuit::ValueFormat;
+    if (output.format() == name_of(ValueFormat::Bytes) && output.bits_per_lane() % 8 == 0)
+      return ValueFormat::Bytes;
+    return output.format() == name_of(ValueFormat::MsbInteger) ? ValueFormat::MsbInteger
+                                                               : ValueFormat::Integer;
+  }
 
   RemoteOutput output_of(const Bits& bits) const {
     const std::size_t bytes = bytes_for(bits.per_value);
@@ -195,7 +205,7 @@ class ResultParts {
       throw CommandError("the daemon sent " + std::to_string(bits.bytes.size()) +
                          " bytes for output " + bits.name + ", not " +
                          std::to_string(job_->lanes * bytes));
-    RemoteOutput output{bits.name, bits.per_value, {}};
+    RemoteOutput output{bits.name, bits.per_value, bits.format, {}};
     for (std::size_t lane = 0; lane < job_->lanes; ++lane) {
       BitVector& value = output.values.emplace_back(bits.per_value);
       if (bytes > 0) std::memcpy(value.bytes().data(), bits.bytes.data() + lane * bytes, bytes);
@@ -257,7 +267,9 @@ struct DaemonConnection::State {
         is_unix(address.text)
             ? "check that tinyot serve is running, that its socket is " +
                   address.text.substr(kUnixPrefix.size()) +
-                  " (else give --server), and that this user may open it"
+                  " (else give --server), and that this user may open it: members of its group "
+                  "may, "
+                  "from their next login"
             : "check that tinyot serve is running with tls { listen: \"" + address.text +
                   "\" }, that --tls-ca signed its certificate, and its clients file this one";
     throw CommandError(

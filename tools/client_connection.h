@@ -45,6 +45,7 @@ struct RemoteJob {
 struct RemoteOutput {
   std::string name;
   std::uint32_t bits;  // of each value
+  circuit::ValueFormat format;
   circuit::LaneValues values;
 };
 

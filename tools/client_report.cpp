@@ -1,5 +1,7 @@
 #include "tools/client_report.h"
 
+#include <cmath>
+
 namespace tinyot::tools {
 namespace {
 
@@ -79,7 +81,9 @@ std::string stock_text(const Json& sessions) {
             counted(session["inputs_left"], "input") + " of each party left, refilled below " +
             grouped(session["low_ands"]) + " up to " + grouped(session["high_ands"]) + " ANDs" +
             (session["is_refilling"] ? ", refilling" : "") + ", " +
-            bytes_text(session["store_bytes"].get<double>()) + "\n";
+            bytes_text(session["store_bytes"].get<double>()) + ", " +
+            std::to_string(std::lround(100 * session["budget_spent"].get<double>())) +
+            " % of its budget spent\n";
   }
   return text.empty() ? "no sessions\n" : text;
 }

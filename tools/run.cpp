@@ -4,6 +4,7 @@
 #include "engine/connection.h"
 #include "tools/metrics_option.h"
 #include "tools/progress.h"
+#include "tools/rows/run_rows.h"
 
 namespace tinyot::tools {
 namespace {
@@ -43,8 +44,10 @@ Json hand_out(const NamedCircuit& circuit, OutputFiles& files, const online::Run
   return outputs;
 }
 
-Json report_of(const RunJob& job, const NamedCircuit& circuit,
-               const engine::RunReport& evaluation) {
+}  // namespace
+
+Json run_report(const RunJob& job, const NamedCircuit& circuit,
+                const engine::RunReport& evaluation) {
   const online::RunResult& result = evaluation.result;
   const std::uint64_t ands = result.ands, gates = ands + result.xors;
   const auto rate = [&](std::uint64_t count) {
@@ -77,8 +80,6 @@ Json report_of(const RunJob& job, const NamedCircuit& circuit,
   add_measurements(report, evaluation.phases);
   return report;
 }
-
-}  // namespace
 
 void add_run_options(Options& options) {
   options.group("Circuit").value(
@@ -170,6 +171,7 @@ JobResult reserve(const RunJob& job) {
 
 JobResult run(const RunJob& job) {
   if (job.reserve_only) return reserve(job);
+  if (job.rows) return run_rows(job);
   // Errors on this side are found before the first byte is sent.
   const NamedCircuit circuit(job.circuit);
   const auto inputs = my_values(circuit, job);
@@ -184,7 +186,7 @@ JobResult run(const RunJob& job) {
   }
   const engine::RunReport evaluation = engine::run(request, circuit, inputs);
   progress.reset();
-  Json report = report_of(job, circuit, evaluation);
+  Json report = run_report(job, circuit, evaluation);
   report["outputs"] = hand_out(circuit, files, evaluation.result);
   return {report, 0};
 }
@@ -219,6 +221,7 @@ int run_command(const Arguments& arguments) {
       "store", "directory of this party's store, or of several shards of a session, or 'DIR/*'");
   add_store_key_option(line.options());
   add_run_options(line.options());
+  add_rows_options(line.options());
   add_metrics_option(line.options());
   line.require("party");
   line.require_one_of({"listen", "connect"});
@@ -226,6 +229,7 @@ int run_command(const Arguments& arguments) {
   line.require("circuit");
   if (!line.parse(arguments)) return 0;
   RunJob job = run_job_from(line);
+  job.rows = rows_from(line);
   job.party = party_from(line);
   job.endpoint = endpoint_from(line);
   set_store(job, line);

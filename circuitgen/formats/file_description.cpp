@@ -14,28 +14,21 @@ namespace {
 
 constexpr std::string_view kVersion = "1", kCommon = "common";
 
-constexpr std::array<std::pair<std::string_view, ValueFormat>, 3> kFormats = {
-    {{"bytes", ValueFormat::Bytes},
-     {"integer", ValueFormat::Integer},
-     {"msb-integer", ValueFormat::MsbInteger}}};
-constexpr std::array<std::pair<std::string_view, std::optional<Party>>, 3> kOwners = {
-    {{"A", Party::A}, {"B", Party::B}, {"none", std::nullopt}}};
-constexpr std::array<std::pair<std::string_view, Receiver>, 4> kReceivers = {
-    {{"A", Receiver::A}, {"B", Receiver::B}, {"both", Receiver::Both}, {"none", Receiver::None}}};
+constexpr std::array kFormats = {ValueFormat::Bytes, ValueFormat::Integer, ValueFormat::MsbInteger};
+constexpr std::array<std::optional<Party>, 3> kOwners = {Party::A, Party::B, std::nullopt};
+constexpr std::array kReceivers = {Receiver::A, Receiver::B, Receiver::Both, Receiver::None};
 
-template <class Table>
-std::string words_of(const Table& table) {
-  std::string words;
-  for (const auto& [word, value] : table) words += (words.empty() ? "" : ", ") + std::string(word);
-  return words;
+std::string_view name_of(const std::optional<Party>& owner) {
+  return !owner ? "none" : *owner == Party::A ? "A" : "B";
 }
+using circuit::name_of;
 
-template <class Table, class Value>
-std::string_view word_of(const Table& table, const Value& value) {
-  const auto found =
-      std::ranges::find_if(table, [&](const auto& row) { return row.second == value; });
-  ENSURE(found != table.end());
-  return found->first;
+template <class Values>
+std::string names_of(const Values& values) {
+  std::string names;
+  for (const auto& value : values)
+    names += (names.empty() ? "" : ", ") + std::string(name_of(value));
+  return names;
 }
 
 class DescriptionReader {
@@ -61,13 +54,13 @@ class DescriptionReader {
   }
 
  private:
-  template <class Table>
-  auto value(const Table& table, std::string_view word, const char* what) const {
+  template <class Values>
+  auto value(const Values& values, std::string_view word, const char* what) const {
     const auto found =
-        std::ranges::find_if(table, [&](const auto& row) { return row.first == word; });
-    if (found == table.end())
-      fail(FileLines::shown(word) + " is no " + what + ": " + words_of(table));
-    return found->second;
+        std::ranges::find_if(values, [&](const auto& value) { return name_of(value) == word; });
+    if (found == values.end())
+      fail(FileLines::shown(word) + " is no " + what + ": " + names_of(values));
+    return *found;
   }
 
   void read_bundle() {
@@ -151,12 +144,11 @@ void write_description(const CircuitInfo& info, std::ostream& out) {
   const std::string begin(FileLines::kNote);
   out << begin << " description " << kVersion << '\n';
   for (const InputBundle& bundle : info.inputs)
-    out << begin << " input " << bundle.name << ' ' << bundle.bits << ' '
-        << word_of(kOwners, bundle.owner) << ' ' << word_of(kFormats, bundle.format)
-        << (bundle.same_in_all_lanes ? " common\n" : "\n");
+    out << begin << " input " << bundle.name << ' ' << bundle.bits << ' ' << name_of(bundle.owner)
+        << ' ' << name_of(bundle.format) << (bundle.same_in_all_lanes ? " common\n" : "\n");
   for (const OutputBundle& bundle : info.outputs)
-    out << begin << " output " << bundle.name << ' ' << bundle.bits << ' '
-        << word_of(kReceivers, bundle.to) << ' ' << word_of(kFormats, bundle.format) << '\n';
+    out << begin << " output " << bundle.name << ' ' << bundle.bits << ' ' << name_of(bundle.to)
+        << ' ' << name_of(bundle.format) << '\n';
 }
 
 }  // namespace tinyot::circuit

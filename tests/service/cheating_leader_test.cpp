@@ -90,11 +90,22 @@ TEST_F(CheatingLeaderTest, BeginsWithoutOffer) {
 
 TEST_F(CheatingLeaderTest, BeginsOnOtherTerms) {
   wire::Message offer = submitted("mine");
+  link_->send(offer);
   offer.mutable_offer()->mutable_terms()->set_lanes(2);
   link_->send(offer);
   start_job("mine");
   EXPECT_NE(refusal("mine").find("different jobs"), std::string::npos);
-  EXPECT_EQ(b_->client().status("mine").state(), v1::WAITING_FOR_PEER);
+  EXPECT_EQ(b_->client().status("mine").state(), v1::QUEUED);
+}
+
+TEST_F(CheatingLeaderTest, OffersOtherTerms) {
+  wire::Message offer = submitted("mine");
+  offer.mutable_offer()->mutable_terms()->set_lanes(2);
+  link_->send(offer);
+  const v1::Job job = b_->client().result("mine").job;
+  EXPECT_EQ(job.error().error_class(), v1::DISAGREEMENT);
+  EXPECT_NE(job.error().message().find("lanes: this party has 1, the peer has 2"),
+            std::string::npos);
 }
 
 // The second evaluation would be with other inputs of the peer.

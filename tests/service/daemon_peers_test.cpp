@@ -128,6 +128,58 @@ TEST_F(DaemonTest, RetiredSessionIsReplaced) {
   EXPECT_EQ(b_->metric("tinyot_sessions_ended_total{peer=\"alice\",reason=\"retired\""), "1");
 }
 
+// The retirement is durable before it is confirmed: a refill breaks off, and a daemon that is
+// killed ends the session when it starts again.
+TEST_F(DaemonTest, RetirementDuringRefillSurvivesKill) {
+  Setup setup;
+  setup.low = "low { ands: 200000 }";
+  setup.high = "high { ands: 200000 }";
+  setup.daemon_a = setup.daemon_b = "refill_bytes_per_s: 300000";
+  make(setup);
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(becomes_true([&] {
+    const v1::StockReply stock = a_->client().stock();
+    return stock.sessions_size() == 1 && stock.sessions(0).is_refilling();
+  }));
+  const std::string first = a_->client().stock().sessions(0).session();
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(a_->client().retire("bob").ok());
+  a_->kill();
+  a_->start();
+  for (const Daemon* daemon : {a_.get(), b_.get()})
+    EXPECT_TRUE(becomes_true([&] {
+      const v1::StockReply stock = daemon->client().stock();
+      return std::ranges::none_of(stock.sessions(), [&](const v1::SessionStock& session) {
+        return session.session() == first && (daemon == a_.get() || session.is_refilling());
+      });
+    }));
+  // Its unit would have taken a minute.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
+  EXPECT_FALSE(std::filesystem::exists(a_->stores() / "bob" / "000001"));
+}
+
+TEST_F(DaemonTest, StopBreaksOffRefillThatTakesLong) {
+  Setup setup;
+  setup.low = "low { ands: 400000 }";
+  setup.high = "high { ands: 400000 }";
+  setup.daemon_a = setup.daemon_b = "refill_bytes_per_s: 100000";
+  make(setup);
+  a_->start();
+  b_->start();
+  ASSERT_TRUE(becomes_true([&] {
+    const v1::StockReply stock = b_->client().stock();
+    return stock.sessions_size() == 1 && stock.sessions(0).is_refilling();
+  }));
+  ASSERT_TRUE(a_->client().submit(millionaires_a("kept", 20)).ok());
+  std::thread stopped([&] { EXPECT_EQ(b_->stop().status, 0); });
+  // The peer knows at once, and keeps its job for the daemon's return.
+  EXPECT_TRUE(
+      becomes_true([&] { return !a_->client().peer().is_connected(); }, std::chrono::seconds(20)));
+  stopped.join();
+  EXPECT_EQ(a_->client().status("kept").state(), v1::WAITING_FOR_PEER);
+}
+
 // A session whose budget is spent is used up, and further material is that of a new one.
 TEST_F(DaemonTest, SpentBudgetBeginsNewSession) {
   start();

@@ -60,6 +60,11 @@ constexpr bool receives(Receiver receiver, Party party) {
 // 8k..8k+7, lowest bit first. Integer: 0x..., bit j of the number on wire j. MsbInteger: wire 0 has
 // the highest bit.
 enum class ValueFormat : std::uint8_t { Bytes, Integer, MsbInteger };
+// "bytes", "integer" or "msb-integer".
+constexpr std::string_view name_of(ValueFormat format) {
+  constexpr std::string_view kNames[] = {"bytes", "integer", "msb-integer"};
+  return kNames[static_cast<std::size_t>(format)];
+}
 
 struct InputBundle {
   std::string name;
