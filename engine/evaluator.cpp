@@ -59,7 +59,7 @@ RunReport Evaluator::run(const LoadedCircuit& circuit, const online::InputValues
   if (!state_->advance.holds(needed)) stored.require_material(needed);
   circuit::CircuitRounds rounds = plan.rounds();
   std::vector<net::Parameter> parameters = plan.parameters();
-  if (!job.empty()) parameters.push_back({"job", job});
+  if (!job.empty()) parameters.insert(parameters.begin(), {"job", job});
   online::SharedInputs values;
   for (std::size_t i = 0; i < shared.size(); ++i) {
     values.push_back(shared[i].value);

@@ -10,7 +10,7 @@ namespace tinyot::tools {
 namespace {
 
 constexpr std::uint32_t kNumberBitsMax = 64;
-using Wide = unsigned __int128;
+__extension__ using Wide = unsigned __int128;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -113,7 +113,7 @@ ColumnType::ColumnType(std::string_view text, std::uint32_t bits, circuit::Value
   } else if (const auto digits_s = after("str")) {
     kind_ = Kind::Text;
     width = number_of(*digits_s);
-    if (width && *width <= UINT32_MAX / 8) *width *= 8;
+    if (width) width = *width <= UINT32_MAX / 8 ? 8 * *width : 0;
   } else if (const auto digits_f = after("fix")) {
     kind_ = Kind::Fixed;
     const std::size_t point = digits_f->find('.');

@@ -122,13 +122,23 @@ class OutputTable {
                                               " learns no output: no --out"
                                         : "--rows needs --out FILE for the outputs");
     if (!job.rows->out) return;
-    writer_.emplace(*job.rows->out);
+    path_ = *job.rows->out;
+    writer_.emplace(path_);
     writer_->write_row(header);
     writer_->flush();
   }
 
+  // A file without rows is removed.
+  ~OutputTable() {
+    std::error_code error;
+    if (writer_ && is_empty_) std::filesystem::remove(path_, error);
+  }
+  OutputTable(const OutputTable&) = delete;
+  OutputTable& operator=(const OutputTable&) = delete;
+
   void write(const online::InputValues& outputs, std::uint64_t rows) {
     if (!writer_) return;
+    is_empty_ = false;
     std::vector<std::string> fields(columns_.size());
     for (std::uint64_t row = 0; row < rows; ++row) {
       for (std::size_t i = 0; i < columns_.size(); ++i)
@@ -140,7 +150,9 @@ class OutputTable {
 
  private:
   std::vector<std::pair<std::size_t, ColumnType>> columns_;  // by bundle
+  std::filesystem::path path_;
   std::optional<CsvWriter> writer_;
+  bool is_empty_ = true;
 };
 
 // Inputs that are the same in all rows.
