@@ -95,8 +95,8 @@ std::optional<std::string> Peer::too_large(const engine::LoadedCircuit& circuit)
       std::max(needed[MaterialKind::AuthBitsA], needed[MaterialKind::AuthBitsB]);
   if (ands <= high_.ands && inputs <= high_.inputs) return std::nullopt;
   return "the job takes " + std::to_string(ands) + " ANDs and " + std::to_string(inputs) +
-         " inputs of a party, more than the stock may have (high: " + std::to_string(high_.ands) +
-         " and " + std::to_string(high_.inputs) + ")";
+         " inputs of a party, more than the stock may have (high { } of the configuration: " +
+         std::to_string(high_.ands) + " and " + std::to_string(high_.inputs) + ")";
 }
 
 void Peer::submit(const SharedJob& job) {

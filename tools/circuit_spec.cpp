@@ -227,7 +227,8 @@ circuit::LaneValues NamedCircuit::parse(std::size_t input, std::string_view text
     pieces = split_blocks(pieces[0], digits);
   if (pieces.size() != wanted)
     throw UsageError("input " + bundle.name + ": " + std::to_string(pieces.size()) +
-                     " values given, " + std::to_string(wanted) + " expected" +
+                     (pieces.size() == 1 ? " value given, " : " values given, ") +
+                     std::to_string(wanted) + " expected" +
                      (bundle.format == circuit::ValueFormat::Bytes
                           ? " of " + std::to_string(digits) + " hex digits each"
                           : ""));
