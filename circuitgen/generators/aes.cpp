@@ -10,7 +10,7 @@ using Column = std::array<ByteWord, 4>;
 // The schedule of FIPS-197 section 5.2, a column at a time. Only the last Nk columns are stored.
 class KeySchedule {
  public:
-  KeySchedule(std::vector<ByteWord> key, AesSbox sbox) : columns_(key.size() / 4), sbox_(sbox) {
+  KeySchedule(ByteWords key, AesSbox sbox) : columns_(key.size() / 4), sbox_(sbox) {
     for (std::size_t k = 0; k < key.size(); ++k) columns_[k / 4][k % 4] = std::move(key[k]);
   }
 
@@ -52,12 +52,20 @@ void add_round_key(AesState& state, const AesState& key) {
   for (std::size_t k = 0; k < 16; ++k) state[k] ^= key[k];
 }
 
-AesState sub_bytes_and_shift_rows(const AesState& state, AesSbox sbox) {
+AesState sub_bytes(const AesState& state, AesSbox sbox) {
   AesState next;
-  for (std::size_t column = 0; column < 4; ++column) {
-    for (std::size_t row = 0; row < 4; ++row)
-      next[4 * column + row] = aes_sbox(state[4 * ((column + row) % 4) + row], sbox);
-  }
+  for (std::size_t k = 0; k < 16; ++k) next[k] = aes_sbox(state[k], sbox);
+  return next;
+}
+
+// The byte that ShiftRows moves to `row` of `column`.
+std::size_t origin_of(std::size_t column, std::size_t row) {
+  return 4 * ((column + row) % 4) + row;
+}
+
+AesState shift_rows(const AesState& state) {
+  AesState next;
+  for (std::size_t k = 0; k < 16; ++k) next[k] = state[origin_of(k / 4, k % 4)];
   return next;
 }
 
@@ -68,41 +76,121 @@ ByteWord doubled(const ByteWord& x) {
   return z;
 }
 
+Column mixed(const Column& a) {
+  const ByteWord sum = a[0] ^ a[1] ^ a[2] ^ a[3];
+  Column b;
+  for (std::size_t row = 0; row < 4; ++row)
+    b[row] = a[row] ^ sum ^ doubled(a[row] ^ a[(row + 1) % 4]);
+  return b;
+}
+
 void mix_columns(AesState& state) {
   for (std::size_t first = 0; first < 16; first += 4) {
-    const Column a = {state[first], state[first + 1], state[first + 2], state[first + 3]};
-    const ByteWord sum = a[0] ^ a[1] ^ a[2] ^ a[3];
-    for (std::size_t row = 0; row < 4; ++row)
-      state[first + row] = a[row] ^ sum ^ doubled(a[row] ^ a[(row + 1) % 4]);
+    Column column = mixed({state[first], state[first + 1], state[first + 2], state[first + 3]});
+    std::move(column.begin(), column.end(), state.begin() + static_cast<std::ptrdiff_t>(first));
   }
 }
 
+// Round `round` after SubBytes; the last one, `rounds`, has no MixColumns.
+void finish_round(AesState& state, std::size_t round, std::size_t rounds, const AesState& key) {
+  state = shift_rows(state);
+  if (round < rounds) mix_columns(state);
+  add_round_key(state, key);
+}
+
+std::size_t rounds_of(const ByteWords& key) {
+  ENSURE(key.size() == 16 || key.size() == 24 || key.size() == 32);
+  return key.size() / 4 + 6;
+}
+
+// Byte k of the block `nonce` || `counter`.
+ByteWord counter_byte(const ByteWords& nonce, std::uint32_t counter, std::size_t k) {
+  return k < 12 ? nonce[k] : ByteWord::constant(counter >> (8 * (15 - k)) & 0xff);
+}
+
 void encrypt(Builder& builder, std::uint32_t key_bits, AesSbox sbox) {
-  std::vector<ByteWord> key;
-  for (std::uint32_t k = 0; k < key_bits / 8; ++k) {
-    key.push_back(ByteWord(builder.input_bits(0, 8 * k, 8)) ^
-                  ByteWord(builder.input_bits(1, 8 * k, 8)));
-  }
+  ByteWords key = shared_bytes(builder, 0, 1, key_bits / 8);
   AesState state;
-  for (std::uint32_t k = 0; k < 16; ++k) state[k] = ByteWord(builder.input_bits(2, 8 * k, 8));
+  for (std::uint32_t k = 0; k < 16; ++k) state[k] = input_byte(builder, 2, k);
   state = aes_encrypt(std::move(key), std::move(state), sbox);
-  for (std::uint32_t k = 0; k < 16; ++k) builder.output_bits(0, 8 * k, state[k]);
+  output_bytes(builder, 0, 0, state);
 }
 
 }  // namespace
 
-AesState aes_encrypt(std::vector<ByteWord> key, AesState state, AesSbox sbox) {
-  ENSURE(key.size() == 16 || key.size() == 24 || key.size() == 32);
-  const std::size_t rounds = key.size() / 4 + 6;
+AesState aes_encrypt(ByteWords key, AesState state, AesSbox sbox) {
+  const std::size_t rounds = rounds_of(key);
   KeySchedule schedule(std::move(key), sbox);
   add_round_key(state, schedule.next_round_key());
   for (std::size_t round = 1; round <= rounds; ++round) {
     const AesState round_key = schedule.next_round_key();
-    state = sub_bytes_and_shift_rows(state, sbox);
-    if (round < rounds) mix_columns(state);
-    add_round_key(state, round_key);
+    state = sub_bytes(state, sbox);
+    finish_round(state, round, rounds, round_key);
   }
   return state;
+}
+
+AesCipher::AesCipher(ByteWords key, AesSbox sbox) : sbox_(sbox) {
+  const std::size_t rounds = rounds_of(key);
+  KeySchedule schedule(std::move(key), sbox);
+  for (std::size_t round = 0; round <= rounds; ++round)
+    round_keys_.push_back(schedule.next_round_key());
+}
+
+AesState AesCipher::encrypt(AesState state) const {
+  const std::size_t rounds = round_keys_.size() - 1;
+  add_round_key(state, round_keys_[0]);
+  for (std::size_t round = 1; round <= rounds; ++round) {
+    state = sub_bytes(state, sbox_);
+    finish_round(state, round, rounds, round_keys_[round]);
+  }
+  return state;
+}
+
+AesCounter::AesCounter(const AesCipher& cipher, ByteWords nonce)
+    : cipher_(cipher), nonce_(std::move(nonce)) {
+  ENSURE(nonce_.size() == 12);
+}
+
+AesState AesCounter::block(std::uint32_t counter) {
+  const std::vector<AesState>& keys = cipher_.round_keys_;
+  const AesSbox sbox = cipher_.sbox_;
+  const std::uint32_t changes = last_ ? counter ^ *last_ : 0;
+  std::array<bool, 16> changed{};
+  for (std::size_t k = 0; k < 16; ++k) {
+    changed[k] = !last_ || (k >= 12 && (changes >> (8 * (15 - k)) & 0xff) != 0);
+    if (changed[k]) first_[k] = aes_sbox(counter_byte(nonce_, counter, k) ^ keys[0][k], sbox);
+  }
+  for (std::size_t c = 0; c < 4; ++c) {
+    Column column;
+    bool column_changed = false;
+    for (std::size_t row = 0; row < 4; ++row) {
+      column[row] = first_[origin_of(c, row)];
+      column_changed = column_changed || changed[origin_of(c, row)];
+    }
+    if (!column_changed) continue;
+    column = mixed(column);
+    for (std::size_t row = 0; row < 4; ++row)
+      second_[4 * c + row] = aes_sbox(column[row] ^ keys[1][4 * c + row], sbox);
+  }
+  last_ = counter;
+
+  const std::size_t rounds = keys.size() - 1;
+  AesState state = second_;
+  finish_round(state, 2, rounds, keys[2]);
+  for (std::size_t round = 3; round <= rounds; ++round) {
+    state = sub_bytes(state, sbox);
+    finish_round(state, round, rounds, keys[round]);
+  }
+  return state;
+}
+
+CircuitParameter sbox_parameter() {
+  return CircuitParameter::choice("sbox", {"small", "shallow"}, "fewest ANDs, or least AND-depth");
+}
+
+AesSbox sbox_of(const CircuitArguments& arguments) {
+  return arguments.choice("sbox") == "small" ? AesSbox::Small : AesSbox::Shallow;
 }
 
 CircuitFamily aes_family(std::uint32_t key_bits) {
@@ -112,16 +200,15 @@ CircuitFamily aes_family(std::uint32_t key_bits) {
   family.description =
       "AES-" + std::to_string(key_bits) +
       " of A's message, one block per lane, under key_a ^ key_b; B learns the ciphertext";
-  family.parameters = {
-      CircuitParameter::choice("sbox", {"small", "shallow"}, "fewest ANDs, or least AND-depth")};
+  family.parameters = {sbox_parameter()};
   family.make = [key_bits](const CircuitArguments& arguments) {
-    const AesSbox sbox = arguments.choice("sbox") == "small" ? AesSbox::Small : AesSbox::Shallow;
+    const AesSbox sbox = sbox_of(arguments);
     CircuitInfo info;
     info.name = arguments.spec();
-    info.inputs = {{"key_a", key_bits, Party::A, ValueFormat::Bytes, true},
-                   {"key_b", key_bits, Party::B, ValueFormat::Bytes, true},
-                   {"message", 128, Party::A, ValueFormat::Bytes, false}};
-    info.outputs = {{"ciphertext", 128, Receiver::B, ValueFormat::Bytes}};
+    info.inputs = {key_input("key_a", key_bits / 8, Party::A),
+                   key_input("key_b", key_bits / 8, Party::B),
+                   bytes_input("message", 16, Party::A)};
+    info.outputs = {bytes_output("ciphertext", 16, Receiver::B)};
     return std::make_unique<GeneratedCircuit>(
         std::move(info), [=](Builder& builder) { encrypt(builder, key_bits, sbox); });
   };

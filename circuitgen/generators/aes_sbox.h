@@ -7,11 +7,9 @@
 // Peralta, "A small depth-16 circuit for the AES S-box", IFIP SEC 2012.
 #pragma once
 
-#include "tinyot/circuit/word.h"
+#include "circuitgen/generators/bytes.h"
 
 namespace tinyot::circuit {
-
-using ByteWord = Word<8>;
 
 enum class AesSbox {
   Small,    // 32 ANDs at AND-depth 6

@@ -1,7 +1,12 @@
 #include "circuitgen/generators/registry.h"
 
+#include <iterator>
+#include <utility>
+
 #include "base/error.h"
 #include "circuitgen/generators/aes.h"
+#include "circuitgen/generators/aes_ctr.h"
+#include "circuitgen/generators/aes_gcm.h"
 #include "circuitgen/generators/comparisons.h"
 #include "circuitgen/generators/hamming.h"
 #include "circuitgen/generators/levenshtein.h"
@@ -13,11 +18,27 @@
 
 namespace tinyot::circuit {
 
+namespace {
+
+std::vector<CircuitFamily> all_families() {
+  std::vector<CircuitFamily> families = {aes_family(128), aes_family(192), aes_family(256)};
+  const auto append = [&families](std::vector<CircuitFamily> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(families));
+  };
+  for (const std::uint32_t key_bits : {128, 256}) {
+    append({aes_ctr_family(key_bits)});
+    append(aes_gcm_families(key_bits));
+  }
+  append({sha256_family(), millionaires_family(), hamming_family(), set_intersection_family(),
+          minimum_family(), levenshtein_family(), sort_family(), comparisons_family(),
+          random_layers_family()});
+  return families;
+}
+
+}  // namespace
+
 const std::vector<CircuitFamily>& circuit_families() {
-  static const std::vector<CircuitFamily> kFamilies = {
-      aes_family(128),       aes_family(192),  aes_family(256),           sha256_family(),
-      millionaires_family(), hamming_family(), set_intersection_family(), minimum_family(),
-      levenshtein_family(),  sort_family(),    comparisons_family(),      random_layers_family()};
+  static const std::vector<CircuitFamily> kFamilies = all_families();
   return kFamilies;
 }
 

@@ -96,8 +96,9 @@ TEST(Registry, MakesTheLargestCircuitOfEachFamily) {
 // after it is freed, each output bit once (checked by the evaluator).
 TEST(Registry, StreamsAreWellFormedAndDeterministic) {
   for (const std::string spec :
-       {"aes192", "sha256:bytes=9", "hamming:bits=9", "set_intersection:element_bits=4",
-        "minimum:count=9", "sort:count=9", "comparisons:rows=3,columns=4", "millionaires",
+       {"aes192", "aes128_ctr:bytes=40", "aes128_gcm:bytes=40,aad=9", "aes256_gcm_open:bytes=17",
+        "sha256:bytes=9", "hamming:bits=9", "set_intersection:element_bits=4", "minimum:count=9",
+        "sort:count=9", "comparisons:rows=3,columns=4", "millionaires",
         "levenshtein:rows=7,columns=5", "levenshtein:rows=5,columns=7,cells=distances"}) {
     const auto circuit = find_circuit(spec);
     RecordingSink once, again;
