@@ -108,6 +108,17 @@ CircuitArguments CircuitFamily::parse(std::string_view text) const {
   return arguments;
 }
 
+CircuitParameter receiver_parameter() {
+  return CircuitParameter::choice("to", {"both", "A", "B", "none"}, "who learns the outputs");
+}
+
+Receiver receiver_of(const CircuitArguments& arguments) {
+  for (const Receiver receiver : {Receiver::A, Receiver::B, Receiver::None}) {
+    if (arguments.choice("to") == name_of(receiver)) return receiver;
+  }
+  return Receiver::Both;
+}
+
 bool same_name(std::string_view x, std::string_view y) { return plain(x) == plain(y); }
 
 }  // namespace tinyot::circuit

@@ -81,6 +81,10 @@ inline OutputBundle integer_output(std::string name, std::uint64_t bits) {
   return {std::move(name), bundle_bits(bits), Receiver::Both, ValueFormat::Integer};
 }
 
+// The parameter `to` of a circuit whose outputs are keys, and its value. `none`: they stay shared.
+CircuitParameter receiver_parameter();
+Receiver receiver_of(const CircuitArguments& arguments);
+
 // Equality of names of circuits, parameters and choices without case, '-' and '_': "AES-128" is
 // "aes128".
 bool same_name(std::string_view x, std::string_view y);

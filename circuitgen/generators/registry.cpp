@@ -9,12 +9,15 @@
 #include "circuitgen/generators/aes_gcm.h"
 #include "circuitgen/generators/comparisons.h"
 #include "circuitgen/generators/hamming.h"
+#include "circuitgen/generators/hmac.h"
 #include "circuitgen/generators/levenshtein.h"
 #include "circuitgen/generators/minimum.h"
 #include "circuitgen/generators/random_layers.h"
 #include "circuitgen/generators/set_intersection.h"
-#include "circuitgen/generators/sha256.h"
+#include "circuitgen/generators/sha2.h"
+#include "circuitgen/generators/sha3.h"
 #include "circuitgen/generators/sort.h"
+#include "circuitgen/generators/tls13.h"
 
 namespace tinyot::circuit {
 
@@ -29,9 +32,10 @@ std::vector<CircuitFamily> all_families() {
     append({aes_ctr_family(key_bits)});
     append(aes_gcm_families(key_bits));
   }
-  append({sha256_family(), millionaires_family(), hamming_family(), set_intersection_family(),
-          minimum_family(), levenshtein_family(), sort_family(), comparisons_family(),
-          random_layers_family()});
+  append({sha256_family(), sha512_family(), sha3_family(), hmac_sha256_family(),
+          hkdf_sha256_family(), tls13_family(), millionaires_family(), hamming_family(),
+          set_intersection_family(), minimum_family(), levenshtein_family(), sort_family(),
+          comparisons_family(), random_layers_family()});
   return families;
 }
 

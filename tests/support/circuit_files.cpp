@@ -14,7 +14,7 @@
 
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/generators/aes.h"
-#include "circuitgen/generators/sha256.h"
+#include "circuitgen/generators/sha2.h"
 #include "tests/support/layers.h"
 #include "tinyot/circuit/integer.h"
 
@@ -89,12 +89,12 @@ std::string aes_128(std::uint32_t key_bundle, AesSbox sbox, BitOrder order) {
 
 std::string sha256_compression() {
   return bristol_fashion({512, 256}, 256, [](Builder& builder) {
-    Sha256Block block;
-    Sha256State hash;
+    Sha2Block<32> block;
+    Sha2State<32> hash;
     for (std::size_t i = 0; i < 16; ++i)
       block[i] = Word<32>(builder.input_bits(0, 32 * (15 - i), 32));
     for (std::size_t i = 0; i < 8; ++i) hash[i] = Word<32>(builder.input_bits(1, 32 * (7 - i), 32));
-    sha256_compress(hash, std::move(block));
+    sha2_compress<32>(hash, std::move(block));
     for (std::size_t i = 0; i < 8; ++i) builder.output_bits(0, 32 * (7 - i), hash[i]);
   });
 }

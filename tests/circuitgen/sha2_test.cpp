@@ -1,7 +1,9 @@
-#include "circuitgen/generators/sha256.h"
+#include "circuitgen/generators/sha2.h"
 
+#include <cryptopp/sha.h>
 #include <gtest/gtest.h>
 
+#include "byte_strings.h"
 #include "circuitgen/cost.h"
 #include "circuitgen/formats/values.h"
 #include "circuitgen/generators/registry.h"
@@ -53,6 +55,49 @@ TEST(Sha256, PadsMessagesOfAllLengths) {
   };
   for (const auto& [bytes, digest] : vectors)
     EXPECT_EQ(digest_of(std::string(bytes, 'a')), digest) << bytes;
+}
+
+// FIPS 180-4 examples, and the one of the empty message.
+TEST(Sha512, HashesTheVectorsOfNist) {
+  const auto digest = [](const std::string& message) {
+    return to_hex(evaluate_strings("sha512:bytes=" + std::to_string(message.size()),
+                                   {{"message", message}})[0]);
+  };
+  EXPECT_EQ(digest(""),
+            "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce"
+            "47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e");
+  EXPECT_EQ(digest("abc"),
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+            "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f");
+  EXPECT_EQ(
+      digest("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopq"
+             "klmnopqrlmnopqrsmnopqrstnopqrstu"),
+      "8e959b75dae313da8cf4f72814fc143f8f7779c6eb9f7fa17299aeadb6889018"
+      "501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909");
+}
+
+TEST(Sha512, AgreesWithCryptoppOnLengthsAroundBlocks) {
+  std::mt19937_64 rng(34);
+  for (const std::size_t bytes : {1, 110, 111, 112, 113, 119, 120, 121, 127, 128, 129, 239, 240}) {
+    const std::string message = random_string(bytes, rng);
+    std::string wanted(64, '\0');
+    CryptoPP::SHA512().CalculateDigest(data_of(wanted), data_of(message), bytes);
+    EXPECT_EQ(to_hex(evaluate_strings("sha512:bytes=" + std::to_string(bytes),
+                                      {{"message", message}})[0]),
+              to_hex(wanted))
+        << bytes;
+  }
+}
+
+TEST(Sha512, TakesOneAndPerFullAdder) {
+  const CircuitCost one = cost_of(*find_circuit("sha512:bytes=111")),
+                    two = cost_of(*find_circuit("sha512:bytes=128")),
+                    three = cost_of(*find_circuit("sha512:bytes=256"));
+  const std::uint64_t block = 80 * (4 * 63 - 1 + 63 + 125 + 128) + 64 * (3 * 63 - 1) + 8 * 63;
+  EXPECT_LE(one.ands, block);
+  EXPECT_LE(three.ands - two.ands, block);
+  EXPECT_GE(three.ands - two.ands, block - 800);
+  EXPECT_LE(one.and_depth, 5000u);
 }
 
 TEST(Sha256, HashesEachLane) {
