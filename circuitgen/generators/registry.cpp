@@ -17,6 +17,7 @@
 #include "circuitgen/generators/sha2.h"
 #include "circuitgen/generators/sha3.h"
 #include "circuitgen/generators/sort.h"
+#include "circuitgen/generators/sorted_set_intersection.h"
 #include "circuitgen/generators/tls13.h"
 
 namespace tinyot::circuit {
@@ -34,8 +35,8 @@ std::vector<CircuitFamily> all_families() {
   }
   append({sha256_family(), sha512_family(), sha3_family(), hmac_sha256_family(),
           hkdf_sha256_family(), tls13_family(), millionaires_family(), hamming_family(),
-          set_intersection_family(), minimum_family(), levenshtein_family(), sort_family(),
-          comparisons_family(), random_layers_family()});
+          set_intersection_family(), sorted_set_intersection_family(), minimum_family(),
+          levenshtein_family(), sort_family(), comparisons_family(), random_layers_family()});
   return families;
 }
 

@@ -18,25 +18,24 @@ void exchange_each(Columns& values, std::span<const Pair> comparators) {
   }
 }
 
-// Algorithm M, with its variable names.
-void merge_exchange(Columns& values) {
+// Algorithm M for one p, with its variable names: sequences of integers that are 2 p apart are
+// sorted; afterwards those that are p apart are.
+void merge_at(Columns& values, std::size_t p) {
   const std::size_t n = values[0].size(), top = std::bit_ceil(n) / 2;
-  for (std::size_t p = top; p > 0; p /= 2) {
-    std::size_t q = top, r = 0, d = p;
-    while (true) {
-      std::vector<Pair> stage;
-      for (std::size_t i = 0; i + d < n; ++i) {
-        if ((i & p) == r) stage.push_back({i + d, i});
-      }
-      for (std::size_t first = 0; first < stage.size(); first += kParallelComparisons) {
-        exchange_each(values, std::span(stage).subspan(
-                                  first, std::min(kParallelComparisons, stage.size() - first)));
-      }
-      if (q == p) break;
-      d = q - p;
-      q /= 2;
-      r = p;
+  std::size_t q = top, r = 0, d = p;
+  while (true) {
+    std::vector<Pair> stage;
+    for (std::size_t i = 0; i + d < n; ++i) {
+      if ((i & p) == r) stage.push_back({i + d, i});
     }
+    for (std::size_t first = 0; first < stage.size(); first += kParallelComparisons) {
+      exchange_each(values, std::span(stage).subspan(
+                                first, std::min(kParallelComparisons, stage.size() - first)));
+    }
+    if (q == p) break;
+    d = q - p;
+    q /= 2;
+    r = p;
   }
 }
 
@@ -44,7 +43,7 @@ void emit_sorted(Builder& builder, std::uint64_t count, std::uint64_t bits) {
   Columns values(bits);
   append_inputs(values, builder, 0, 0, (count + 1) / 2);
   append_inputs(values, builder, 1, 0, count / 2);
-  merge_exchange(values);
+  for (std::size_t p = std::bit_ceil(count) / 2; p > 0; p /= 2) merge_at(values, p);
   for (std::uint64_t k = 0; k < count; ++k) {
     for (std::uint64_t i = 0; i < bits; ++i)
       builder.output_bit(0, static_cast<std::uint32_t>(k * bits + i), values[i][k]);
@@ -52,6 +51,8 @@ void emit_sorted(Builder& builder, std::uint64_t count, std::uint64_t bits) {
 }
 
 }  // namespace
+
+void merge_interleaved(Columns& values) { merge_at(values, 1); }
 
 CircuitFamily sort_family() {
   CircuitFamily family;

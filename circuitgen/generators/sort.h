@@ -9,9 +9,14 @@
 // merge exchange for any count, Knuth, The Art of Computer Programming 3, 5.2.2, Algorithm M.
 #pragma once
 
+#include "circuitgen/generators/columns.h"
 #include "circuitgen/generators/family.h"
 
 namespace tinyot::circuit {
+
+// Sorts integers of which those at even indices and those at odd indices are sorted: n log2 n + 1
+// comparators for 2 n integers, if n is a power of two (Batcher's odd-even merge).
+void merge_interleaved(Columns& values);
 
 CircuitFamily sort_family();
 

@@ -75,6 +75,10 @@ TEST(Registry, ErrorsNameKnownParametersAndAllowedValues) {
       {"aes128_ctr:bytes=0", "circuit aes128_ctr: bytes is 1 to 16777216, not '0'"},
       {"aes256_gcm_open:bytes=1048577",
        "circuit aes256_gcm_open: bytes is 0 to 1048576, not '1048577'"},
+      {"sorted_set_intersection:count=0",
+       "circuit sorted_set_intersection: count is 1 to 262144, not '0'"},
+      {"sorted_set_intersection:bits=65",
+       "circuit sorted_set_intersection: bits is 1 to 64, not '65'"},
       {"sha3:digest=128", "circuit sha3: digest is 256 or 224 or 384 or 512, not '128'"},
       {"hkdf_sha256:bytes=8161", "circuit hkdf_sha256: bytes is 1 to 8160, not '8161'"},
       {"hkdf_sha256:to=C", "circuit hkdf_sha256: to is both or A or B or none, not 'C'"},
@@ -106,9 +110,9 @@ TEST(Registry, StreamsAreWellFormedAndDeterministic) {
        {"aes192", "aes128_ctr:bytes=40", "aes128_gcm:bytes=40,aad=9", "aes256_gcm_open:bytes=17",
         "sha256:bytes=9", "sha512:bytes=9", "sha3:bytes=9,digest=384", "hmac_sha256:bytes=9",
         "hkdf_sha256:salt=9,info=9", "tls13_keys", "hamming:bits=9",
-        "set_intersection:element_bits=4", "minimum:count=9", "sort:count=9",
-        "comparisons:rows=3,columns=4", "millionaires", "levenshtein:rows=7,columns=5",
-        "levenshtein:rows=5,columns=7,cells=distances"}) {
+        "set_intersection:element_bits=4", "sorted_set_intersection:count=5,bits=3",
+        "minimum:count=9", "sort:count=9", "comparisons:rows=3,columns=4", "millionaires",
+        "levenshtein:rows=7,columns=5", "levenshtein:rows=5,columns=7,cells=distances"}) {
     const auto circuit = find_circuit(spec);
     RecordingSink once, again;
     circuit->generate(once);
