@@ -198,6 +198,15 @@ TEST(AesGcm, MatchesTheDocumentedCost) {
   EXPECT_LE(cost_of(*find_circuit("aes128_gcm:bytes=8192")).and_depth, 60u + 513 / 16 + 5);
 }
 
+// The key schedule and 16 powers of H, whatever the length.
+TEST(AesGcm, HoldsFewWiresOfALongMessage) {
+  const auto live = [](const std::string& spec) { return most_live_wires(*find_circuit(spec)); };
+  const std::uint64_t of_8_kib = live("aes128_gcm:bytes=8192");
+  EXPECT_LE(of_8_kib, 16 * 2187 + 16'000u);
+  EXPECT_EQ(live("aes128_gcm:bytes=32768,aad=8192"), of_8_kib);
+  EXPECT_EQ(live("aes256_ctr:bytes=8192"), live("aes256_ctr:bytes=2048"));
+}
+
 TEST(AesGcm, ComputesKeyScheduleAndPowersOnceForAllLanes) {
   const CircuitCost cost = cost_of(*find_circuit("aes128_gcm:bytes=4096"));
   const std::uint64_t counters = 4 + 256 + 1;  // S-boxes of round 1 of the counter's bytes

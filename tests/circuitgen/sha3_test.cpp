@@ -50,6 +50,10 @@ TEST(Sha3, AgreesWithCryptoppOnLengthsAroundBlocks) {
   }
 }
 
+TEST(Sha3, HoldsFewWiresOfALongMessage) {
+  EXPECT_LE(most_live_wires(*find_circuit(sha3_spec(256, 10'000))), 8'000u);
+}
+
 TEST(Sha3, MatchesTheDocumentedCost) {
   const auto cost = [](std::size_t digest, std::size_t bytes) {
     return cost_of(*find_circuit(sha3_spec(digest, bytes)));

@@ -143,6 +143,12 @@ TEST(SortedSetIntersection, MatchesTheDocumentedCost) {
   }
 }
 
+TEST(SortedSetIntersection, HoldsLittleMoreThanTheKeys) {
+  const std::uint64_t keys = 2 * 4096 * 17;
+  EXPECT_LE(most_live_wires(*find_circuit("sorted_set_intersection:count=4096,bits=16")),
+            keys + keys / 4);
+}
+
 CircuitInfo compaction_info(std::uint32_t count, std::uint32_t bits) {
   return test_info({count, count * bits},
                    {static_cast<std::uint32_t>(std::bit_width(count)), count * bits});
