@@ -99,6 +99,30 @@ void multiply(std::span<Bit> out, BitSpan x, BitSpan y) {
   std::move(product.begin(), product.end(), out.begin());
 }
 
+void divide(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x, BitSpan y) {
+  const std::size_t n = x.size();
+  ENSURE(y.size() == n && quotient.size() == n && remainder.size() == n);
+  // exceeds[k]: y has a 1 at bit k or above, so that it exceeds every number of k bits.
+  Bits exceeds(n + 1);
+  for (std::size_t k = n; k > 1; --k) exceeds[k - 1] = exceeds[k] | y[k - 1];
+  // The remainder of the k highest bits of x, which has k bits itself.
+  Bits rest;
+  for (std::size_t k = 1; k <= n; ++k) {
+    rest.insert(rest.begin(), x[n - k]);
+    Bits difference(k);
+    Bit borrow;
+    for (std::size_t i = 0; i < k; ++i) {
+      Digit digit = full_subtract(rest[i], y[i], borrow);
+      difference[i] = std::move(digit.value);
+      borrow = std::move(digit.carry);
+    }
+    const Bit is_less = borrow | exceeds[k];
+    quotient[n - k] = ~is_less;
+    select(rest, is_less, rest, difference);
+  }
+  std::move(rest.begin(), rest.end(), remainder.begin());
+}
+
 Bit less(BitSpan x, BitSpan y) {
   ENSURE(x.size() == y.size());
   Bit borrow;

@@ -36,8 +36,12 @@ inline bool packed_bit(std::span<const std::byte> bytes, std::size_t bit) {
   return ((std::to_integer<unsigned>(bytes[bit / 8]) >> (bit % 8)) & 1) != 0;
 }
 
-// Fails: UsageError naming the bundle, for values that are missing, superfluous or of the wrong
-// shape.
+// Fails, these four: UsageError naming the bundle, for values that are missing, superfluous or of
+// the wrong shape.
+void check_lanes(std::size_t lanes);
+void check_names(const circuit::CircuitInfo& info, const Values& values);
+online::BundleValues bundle_values(const circuit::InputBundle& bundle, std::size_t lanes,
+                                   const Values& values);
 online::InputValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
                                  const Values& values);
 Values output_values(const circuit::CircuitInfo& info, const online::InputValues& outputs);

@@ -70,38 +70,50 @@ std::uint64_t Values::integer(const std::string& name, std::size_t lane) const {
   return integer;
 }
 
-online::InputValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
-                                 const Values& values) {
+online::BundleValues bundle_values(const circuit::InputBundle& bundle, std::size_t lanes,
+                                   const Values& values) {
+  const std::size_t count = bundle.same_in_all_lanes ? 1 : lanes;
+  if (values.lanes(bundle.name) != count)
+    throw UsageError("input " + bundle.name + " has " + std::to_string(values.lanes(bundle.name)) +
+                     " values instead of " + std::to_string(count));
+  online::BundleValues result(count, BitVector(bundle.bits));
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    const auto bytes = values.bytes(bundle.name, lane);
+    for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+      const bool value = packed_bit(bytes, bit);
+      if (bit < bundle.bits)
+        result[lane].put(bit, value);
+      else if (value)
+        throw UsageError("a value of input " + bundle.name + " has more than " +
+                         std::to_string(bundle.bits) + " bits");
+    }
+  }
+  return result;
+}
+
+void check_lanes(std::size_t lanes) {
   if (lanes < 1 || lanes > engine::LoadedCircuit::kLanesMax)
     throw UsageError("lanes are out of range: 1 to 2^24");
+}
+
+void check_names(const circuit::CircuitInfo& info, const Values& values) {
+  for (const std::string& name : values.names())
+    if (std::ranges::find(info.inputs, name, &circuit::InputBundle::name) == info.inputs.end())
+      throw UsageError("the circuit has no input " + name);
+}
+
+online::InputValues input_values(const circuit::CircuitInfo& info, Party party, std::size_t lanes,
+                                 const Values& values) {
+  check_lanes(lanes);
   online::InputValues result(info.inputs.size());
   for (std::size_t b = 0; b < info.inputs.size(); ++b) {
     const circuit::InputBundle& bundle = info.inputs[b];
     const bool is_mine = bundle.owner == party, is_given = values.contains(bundle.name);
     if (is_mine != is_given)
       throw UsageError("input " + bundle.name + (is_mine ? " is missing" : " belongs to the peer"));
-    if (!is_mine) continue;
-    const std::size_t count = bundle.same_in_all_lanes ? 1 : lanes;
-    if (values.lanes(bundle.name) != count)
-      throw UsageError("input " + bundle.name + " has " +
-                       std::to_string(values.lanes(bundle.name)) + " values instead of " +
-                       std::to_string(count));
-    online::BundleValues& mine = result[b].emplace(count, BitVector(bundle.bits));
-    for (std::size_t lane = 0; lane < count; ++lane) {
-      const auto bytes = values.bytes(bundle.name, lane);
-      for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
-        const bool value = packed_bit(bytes, bit);
-        if (bit < bundle.bits)
-          mine[lane].put(bit, value);
-        else if (value)
-          throw UsageError("a value of input " + bundle.name + " has more than " +
-                           std::to_string(bundle.bits) + " bits");
-      }
-    }
+    if (is_mine) result[b] = bundle_values(bundle, lanes, values);
   }
-  for (const std::string& name : values.names())
-    if (std::ranges::find(info.inputs, name, &circuit::InputBundle::name) == info.inputs.end())
-      throw UsageError("the circuit has no input " + name);
+  check_names(info, values);
   return result;
 }
 

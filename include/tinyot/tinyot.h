@@ -5,6 +5,8 @@
 #include "tinyot/circuit.h"
 #include "tinyot/endpoint.h"
 #include "tinyot/error.h"
+#include "tinyot/estimate.h"
+#include "tinyot/evaluate.h"
 #include "tinyot/material.h"
 #include "tinyot/observer.h"
 #include "tinyot/ot.h"

@@ -262,6 +262,25 @@ TEST(Integer, LooksUpInATable) {
   }
 }
 
+TEST(Integer, Divides) {
+  const Program quotient = [](const Number& x, const Number& y) {
+    Number q(x.size()), r(x.size());
+    divide(q.bits(), r.bits(), x, y);
+    return q;
+  };
+  const Program remainder = [](const Number& x, const Number& y) {
+    Number q(x.size()), r(x.size());
+    divide(q.bits(), r.bits(), x, y);
+    return r;
+  };
+  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 13, 32}) {
+    expect_function(bits, bits, quotient,
+                    [&](auto x, auto y) { return y == 0 ? mask(bits) : x / y; });
+    expect_function(bits, bits, remainder, [](auto x, auto y) { return y == 0 ? x : x % y; });
+    EXPECT_LE(cost_of_function(bits, bits, quotient).ands, bits * bits + 3 * bits - 2);
+  }
+}
+
 TEST(Integer, RejectsOperandsOfDifferentWidths) {
   const Number x(3), y(4);
   EXPECT_THROW(x + y, std::logic_error);

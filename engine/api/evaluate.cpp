@@ -1,0 +1,28 @@
+#include "tinyot/evaluate.h"
+
+#include "base/error.h"
+#include "circuitgen/cost.h"
+#include "circuitgen/evaluate.h"
+#include "engine/api/state.h"
+
+namespace tinyot::circuit {
+
+GateCounts count_gates(const Circuit& circuit) {
+  const CircuitCost cost = cost_of(circuit);
+  return {.ands = cost.ands, .xors = cost.xors, .nots = cost.nots, .and_depth = cost.and_depth};
+}
+
+Values evaluate(const Circuit& circuit, const Values& inputs, std::size_t lanes) {
+  const CircuitInfo& info = circuit.info();
+  check_lanes(lanes);
+  check_names(info, inputs);
+  std::vector<LaneValues> values;
+  for (const InputBundle& bundle : info.inputs) {
+    if (!inputs.contains(bundle.name)) throw UsageError("input " + bundle.name + " is missing");
+    values.push_back(bundle_values(bundle, lanes, inputs));
+  }
+  std::vector<LaneValues> outputs = evaluate(circuit, lanes, values);
+  return output_values(info, {outputs.begin(), outputs.end()});
+}
+
+}  // namespace tinyot::circuit

@@ -1,0 +1,19 @@
+// The extension tinyot._native. The package in python/tinyot wraps it: conversions of values,
+// operators, and threads that Ctrl-C can interrupt are written in Python there.
+#include <pybind11/pybind11.h>
+
+#include "python/src/bits.h"
+#include "python/src/circuits.h"
+#include "python/src/errors.h"
+#include "python/src/jobs.h"
+#include "python/src/values.h"
+
+PYBIND11_MODULE(_native, module) {
+  using namespace tinyot::python;
+  register_errors();
+  register_bits(module);
+  register_values(module);
+  register_circuits(module);
+  register_jobs(module);
+  register_stores(module);
+}

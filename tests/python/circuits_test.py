@@ -1,0 +1,269 @@
+"""Circuits from functions: their interface, misuse, lifetime of values, and memory."""
+
+import gc
+import threading
+import time
+import unittest
+
+import tinyot
+from support import TestCase, memory_bytes
+from tinyot import A, B, Bit, Int, UInt, lookup, mux, out
+
+
+@tinyot.circuit
+def multiply_add(
+    x: UInt = A.uint(16), y: UInt = B.uint(16, same_in_all_lanes=True), z: UInt = tinyot.shared.uint(16)
+) -> tinyot.Outputs:
+    """x y + z."""
+    return {"value": out(x * y + z, "none"), "odd": x[0], "negative": out(x.to_int(16), "A")}
+
+
+class CircuitTest(TestCase):
+    def test_has_its_interface(self):
+        self.assertEqual(multiply_add.name, "multiply_add")
+        self.assertEqual(multiply_add.__doc__, "x y + z.")
+        self.assertEqual(
+            [(of.name, of.bits, of.party, of.kind, of.same_in_all_lanes) for of in multiply_add.inputs],
+            [("x", 16, "A", "uint", False), ("y", 16, "B", "uint", True), ("z", 16, "", "uint", False)],
+        )
+        self.assertEqual(
+            [(of.name, of.bits, of.party, of.kind) for of in multiply_add.outputs],
+            [("value", 16, "none", "uint"), ("odd", 1, "both", "bool"), ("negative", 16, "A", "int")],
+        )
+        self.assertIn("x: 16 bits, A", repr(multiply_add))
+
+    def test_is_evaluated_plainly(self):
+        result = multiply_add.evaluate({"x": 65535, "y": 3, "z": 10})
+        self.assertEqual(result, {"value": (65535 * 3 + 10) % 65536, "odd": True, "negative": -1})
+
+    def test_is_part_of_other_circuits(self):
+        @tinyot.circuit
+        def smaller(x: UInt = A.uint(8), y: UInt = B.uint(8)) -> UInt:
+            return mux(x < y, x, y)
+
+        @tinyot.circuit
+        def smallest(x: UInt = A.uint(8), y: UInt = B.uint(8), z: UInt = B.uint(8)) -> UInt:
+            return smaller(smaller(x, y), y=z)
+
+        self.assertEqual(smallest.evaluate({"x": 9, "y": 7, "z": 8}), {"result": 7})
+        self.refused(TypeError, "needs values for y", smaller, UInt(8))
+
+    def test_built_in_circuits(self):
+        aes = tinyot.named("aes128")
+        self.assertEqual(aes.cost().ands, 6400)
+        self.assertEqual([of.kind for of in aes.inputs], ["bytes"] * 3)
+        result = aes.evaluate(
+            {
+                "message": bytes.fromhex("00112233445566778899aabbccddeeff"),
+                "key_a": bytes(range(16)),
+                "key_b": bytes(16),
+            }
+        )
+        self.assertEqual(result["ciphertext"].hex(), "69c4e0d86a7b0430d8cdb78070b4c55a")
+        self.refused(tinyot.UsageError, "no-such", tinyot.named, "no-such")
+
+    def test_circuit_files(self):
+        file = self.directory / "and.txt"
+        file.write_text("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n")
+        circuit = tinyot.read(file)
+        self.assertEqual([of.party for of in circuit.inputs], ["A", "B"])
+        self.assertEqual(circuit.evaluate({"0": 1, "1": 1}), {"0": 1})
+        file.write_text("1 3\n")
+        self.refused(tinyot.UsageError, "and.txt", tinyot.read, file)
+
+
+class MisuseTest(TestCase):
+    def refused_in(self, kind, text, function):
+        """A circuit of the function of a UInt is refused."""
+
+        def f(x: UInt = A.uint(8), y: UInt = B.uint(9)):
+            return function(x, y)
+
+        self.refused(kind, text, tinyot.circuit(f).cost)
+
+    def test_secrets_decide_nothing_in_python(self):
+        self.refused_in(TypeError, "tinyot.mux", lambda x, y: x if x == 3 else x + 1)
+        self.refused_in(TypeError, "tinyot.mux", lambda x, y: x and x)
+        self.refused_in(TypeError, "tinyot.mux", lambda x, y: x if x else x + 1)
+        self.refused_in(TypeError, "instead of 'and'", lambda x, y: not x[0])
+        self.refused_in(TypeError, "tinyot.mux", lambda x, y: x if x in (1, 2) else x + 1)
+        self.refused_in(TypeError, "tinyot.mux", lambda x, y: max(x, x + 1))
+
+        def loop(x, y):
+            while x > 0:
+                x = x - 1
+            return x
+
+        self.refused_in(TypeError, "instead of 'while'", loop)
+        self.refused_in(TypeError, "tinyot.lookup", lambda x, y: [1, 2, 3][x])
+        self.refused_in(TypeError, "public bound", lambda x, y: [x for _ in range(x)])
+        self.refused_in(TypeError, "not a Python int", lambda x, y: int(x))
+        self.refused_in(TypeError, "not a Python int", lambda x, y: float(x))
+        self.refused_in(TypeError, "unhashable", lambda x, y: {x: 1})
+
+    def test_types_and_widths_agree(self):
+        self.refused_in(TypeError, "to_uint(width)", lambda x, y: x + y)
+        self.refused_in(TypeError, "8 and 9 bits", lambda x, y: x < y)
+        self.refused_in(TypeError, "unsupported operand", lambda x, y: x + x.to_int(8))
+        self.refused_in(TypeError, "unsupported operand", lambda x, y: x + 1.5)
+        self.refused_in(TypeError, "unsupported operand", lambda x, y: x & x[0])
+        self.refused_in(TypeError, "cannot be compared", lambda x, y: x == "x")
+        self.refused_in(TypeError, "cannot be compared", lambda x, y: x[0] == "x")
+        self.refused_in(TypeError, "use //", lambda x, y: x / 2)
+        self.refused_in(ValueError, "256 is not a value of UInt", lambda x, y: x + 256)
+        self.refused_in(ValueError, "-1 is not a value of UInt", lambda x, y: x + -1)
+        self.refused_in(ValueError, "negative", lambda x, y: x << -1)
+        self.refused_in(TypeError, "count of a shift", lambda x, y: x << x.to_int(3))
+        self.refused_in(IndexError, "no bit 8", lambda x, y: x[8])
+        self.refused_in(ValueError, "no bits", lambda x, y: x[3:3])
+        self.refused_in(ValueError, "out of range", lambda x, y: x.to_uint(0))
+        self.refused_in(TypeError, "condition of mux", lambda x, y: mux(x, x, x))
+        self.refused_in(TypeError, "mux of UInt and Bit", lambda x, y: mux(x[0], x, x[0]))
+        self.refused_in(TypeError, "needs width", lambda x, y: lookup([1, 2], x))
+        self.refused_in(ValueError, "do not reach", lambda x, y: lookup([1, 2, 3], x[:1], 2))
+        self.refused_in(ValueError, "does not have 1 bits", lambda x, y: lookup([2], x, 1))
+
+    def test_outputs_are_values(self):
+        self.refused_in(TypeError, "output result of circuit f is a int", lambda x, y: 3)
+        self.refused_in(TypeError, "output a of circuit f is a NoneType", lambda x, y: {"a": None})
+        self.refused_in(tinyot.UsageError, "'C'", lambda x, y: out(x, "C"))
+
+    def test_inputs_have_owners(self):
+        self.refused(TypeError, "parameter x of circuit f", tinyot.circuit, self.without_owner())
+        self.refused(ValueError, "out of range", A.uint, 0)
+
+    def without_owner(self):
+        def f(x: UInt) -> UInt:
+            return x
+
+        return f
+
+    def test_function_makes_the_same_declarations_each_time(self):
+        calls = []
+
+        @tinyot.circuit
+        def f(x: UInt = A.uint(4)) -> tinyot.Outputs:
+            calls.append(1)
+            return {str(len(calls)): x}
+
+        self.refused(ValueError, "does not always declare the same", f.cost)
+
+    def test_exceptions_of_the_function_are_raised(self):
+        class Mine(Exception):
+            pass
+
+        calls = []
+
+        @tinyot.circuit
+        def f(x: UInt = A.uint(4)) -> UInt:
+            calls.append(1)
+            if len(calls) > 1:
+                raise Mine("from the function")
+            return x
+
+        self.refused(Mine, "from the function", f.cost)
+        with tinyot.local() as parties:
+            calls.clear()
+            f.inputs
+            self.refused(Mine, "from the function", parties.run, f, {"x": 1})
+
+
+class LifetimeTest(TestCase):
+    def test_values_end_with_the_circuit(self):
+        kept = []
+
+        @tinyot.circuit
+        def f(x: UInt = A.uint(8)) -> UInt:
+            kept.append(x + 1)
+            return x
+
+        f.cost()
+        self.refused(tinyot.UsageError, "has returned", lambda: kept[0] + 1)
+        kept.clear()
+
+        @tinyot.circuit
+        def g(x: UInt = A.uint(8)) -> UInt:
+            return kept[0] if kept else x
+
+        f.cost()
+        self.refused(tinyot.UsageError, "another circuit", g.cost)
+
+        @tinyot.circuit
+        def h(x: UInt = A.uint(8)) -> UInt:
+            return x + kept[0]
+
+        self.refused(tinyot.UsageError, "different circuits", h.cost)
+
+    def test_values_may_be_released_by_other_threads(self):
+        @tinyot.circuit
+        def f(x: UInt = A.uint(32), y: UInt = B.uint(32)) -> UInt:
+            for _ in range(200):
+                dropped = [x * y]
+                dropped.append(dropped)  # a cycle, for the garbage collector
+                del dropped
+                collector = threading.Thread(target=gc.collect)
+                collector.start()
+                x = x + y
+                collector.join()
+            return x
+
+        self.assertEqual(f.evaluate({"x": 1, "y": 3}), {"result": 601})
+
+    def test_values_belong_to_one_thread(self):
+        @tinyot.circuit
+        def f(x: UInt = A.uint(8)) -> UInt:
+            failures = []
+
+            def use():
+                try:
+                    x + x
+                except tinyot.UsageError as error:
+                    failures.append(str(error))
+
+            thread = threading.Thread(target=use)
+            thread.start()
+            thread.join()
+            self.assertIn("another thread", failures[0])
+            return x
+
+        self.assertEqual(f.evaluate({"x": 5}), {"result": 5})
+
+    def test_constants_need_no_circuit(self):
+        self.assertEqual(len(UInt(70, 3) + UInt(70, 1 << 69)), 70)
+
+        @tinyot.circuit
+        def f(x: Int = A.int(70)) -> Int:
+            return x * constant
+
+        constant = Int(70, -3)
+        self.assertEqual(f.evaluate({"x": 1 << 60}), {"result": -3 << 60})
+
+
+class StreamTest(TestCase):
+    def test_memory_of_a_long_circuit_is_flat(self):
+        @tinyot.circuit
+        def f(x: UInt = A.uint(64), y: UInt = B.uint(64)) -> UInt:
+            for i in range(loops):
+                x = x * y + i
+            return x
+
+        loops = 10
+        f.cost()
+        before = memory_bytes()
+        g, loops = tinyot.circuit(f._function), 850
+        cost = g.cost()
+        self.assertGreater(cost.ands + cost.xors, 10_000_000)
+        self.assertLess(memory_bytes() - before, 20_000_000)
+
+    def test_a_word_takes_one_call(self):
+        @tinyot.circuit
+        def f(x: UInt = A.uint(1 << 20), y: UInt = B.uint(1 << 20)) -> Bit:
+            return x < (x ^ y)
+
+        begin = time.monotonic()
+        self.assertEqual(f.cost().ands, 1 << 20)
+        self.assertLess(time.monotonic() - begin, 20)
+
+
+if __name__ == "__main__":
+    unittest.main()

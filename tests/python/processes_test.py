@@ -1,0 +1,237 @@
+"""The two parties as two processes: keys, stores, peers that fail, cheat or ask for something else,
+and Ctrl-C."""
+
+import time
+import unittest
+
+import tinyot
+from support import Process, Relay, TestCase, free_port
+
+RICHER = """
+@tinyot.circuit
+def richer(a: UInt = A.uint(32), b: UInt = B.uint(32)) -> Bit:
+    return a > b
+
+"""
+LONG = """
+calls = 0
+
+@tinyot.circuit
+def long(a: UInt = A.uint(64), b: UInt = B.uint(64)) -> UInt:
+    global calls
+    calls += 1
+    for i in range(loops):
+        a = a * b + i
+        if calls == 3 and i == 50 and len(sys.argv) > 1 and sys.argv[1] == "A":
+            print("ready")
+    return a
+
+"""
+# Arguments: party, port, further ones.
+PARTY = RICHER + """
+def party(**more):
+    where = {"listen" if sys.argv[1] == "A" else "connect": "127.0.0.1:" + sys.argv[2]}
+    return Party(sys.argv[1], store="store-" + sys.argv[1], **where, **more)
+
+def report(call):
+    try:
+        return call()
+    except tinyot.Error as error:
+        print(type(error).__name__, error.check, error, sep="|")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("KeyboardInterrupt")
+        sys.exit(1)
+
+"""
+
+
+class TwoProcesses(TestCase):
+    def both(self, program, *arguments, ports=None):
+        """Runs the program as A and as B; the lines that each prints."""
+        port = free_port()
+        ports = ports or (port, port)
+        processes = [
+            Process(
+                PARTY, program, arguments=(party, ports[i], *arguments), directory=self.directory
+            )
+            for i, party in enumerate("AB")
+        ]
+        results = [process.end() for process in processes]
+        for _, errors in results:
+            self.assertEqual(errors, "")
+        return [lines for lines, _ in results]
+
+    def interrupted(self, *program):
+        """Sends SIGINT to A once it prints "ready". The lines that A and B print, and the seconds
+        until A ended."""
+        port = free_port()
+        a, b = (
+            Process(PARTY, *program, arguments=(party, port), directory=self.directory)
+            for party in "AB"
+        )
+        self.assertEqual(a.line(), "ready")
+        begin = time.monotonic()
+        a.interrupt()
+        of_a, errors = a.end()
+        seconds = time.monotonic() - begin
+        self.assertEqual(errors, "")
+        return of_a, b.end()[0], seconds
+
+
+class ProcessesTest(TwoProcesses):
+    def test_run_with_keys(self):
+        keys = [tinyot.keygen(self.directory / name) for name in ("A.pem", "B.pem", "other.pem")]
+        self.refused(tinyot.UsageError, "A.pem", tinyot.keygen, self.directory / "A.pem")
+        program = """
+            me, peer = sys.argv[1], sys.argv[3 if sys.argv[1] == "B" else 4]
+            one = party(key=me + ".pem", peer_key=peer, connect_timeout=3)
+            made = report(lambda: one.preprocess(1024, 256))
+            print(made.store.peer == peer)
+            inputs = {"a": 30} if me == "A" else {"b": 20}
+            print(report(lambda: one.run(richer, inputs)).outputs)
+        """
+        expected = ["True", "{'result': True}"]
+        self.assertEqual(self.both(program, keys[0], keys[1]), [expected, expected])
+        # A expects another key.
+        (a,), (b,) = self.both(program, keys[0], keys[2])
+        self.assertTrue(a.startswith("NetworkError|") or a.startswith("StoreError|"), a)
+        self.assertIn("Error|", b)
+
+    def test_other_addresses_need_keys(self):
+        party = tinyot.Party("A", connect="192.0.2.1:9", store=self.directory / "A")
+        error = self.refused(tinyot.UsageError, "tinyot.keygen(path)", party.preprocess, 1024)
+        self.assertIn("allow_plaintext=True", error.hint)
+        for wrong in ({}, {"listen": "h:1", "connect": "h:1"}, {"listen": "h:1", "key": "a"}):
+            with self.assertRaises(tinyot.UsageError):
+                tinyot.Party("A", **wrong)
+        self.refused(tinyot.UsageError, "'C'", tinyot.Party, "C", listen="127.0.0.1:1")
+
+    def test_requests_differ(self):
+        a, b = self.both(
+            "report(lambda: party(connect_timeout=5).preprocess(1024 if sys.argv[1] == 'A' else 2048))"
+        )
+        self.assertTrue(a[0].startswith("Disagreement|"), a)
+        self.assertTrue(b[0].startswith("Disagreement|"), b)
+
+    def test_no_peer(self):
+        party = tinyot.Party(
+            "B", connect=f"127.0.0.1:{free_port()}", store=self.directory / "B", connect_timeout=0.3
+        )
+        error = self.refused(tinyot.NetworkError, "", party.preprocess, 1024)
+        self.assertEqual(error.phase, "")
+        self.assertIn("connect_timeout", error.hint)
+
+    def test_altered_message_is_cheating(self):
+        port = free_port()
+        relay = Relay(port, 700_000)
+        program = "report(lambda: party(connect_timeout=10).preprocess(8192, 64))"
+        lines = self.both(program, ports=(port, relay.port))
+        classes = [line[0].split("|")[0] for line in lines]
+        self.assertEqual(sorted(classes), ["PeerAborted", "PeerCheated"], lines)
+        cheated = lines[classes.index("PeerCheated")][0]
+        self.assertNotEqual(cheated.split("|")[1], "")
+        for party in "AB":
+            self.assertEqual(tinyot.Store(self.directory / f"store-{party}").info().state, "revoked")
+
+    def test_broken_connection_names_its_phase(self):
+        port = free_port()
+        relay = Relay(port, 700_000, closes=True)
+        lines = self.both(
+            """
+            try:
+                party(connect_timeout=10).preprocess(8192, 64)
+            except tinyot.NetworkError as error:
+                print(type(error).__name__, error.phase != "")
+            """,
+            ports=(port, relay.port),
+        )
+        self.assertEqual(lines, [["NetworkError True"]] * 2)
+
+
+class InterruptTest(TwoProcesses):
+    def test_preprocessing_can_be_resumed(self):
+        of_a, of_b, seconds = self.interrupted(
+            """
+            def progress(state):
+                global ready
+                if not ready and state.unit == 3:
+                    ready = True
+                    print("ready")
+            ready = sys.argv[1] == "B"
+            report(lambda: print(party().preprocess(1 << 22, 64, unit=4096, progress=progress)))
+            """
+        )
+        self.assertEqual(of_a, ["KeyboardInterrupt"])
+        self.assertLess(seconds, 1.5)
+        made = {}
+        for party in "AB":
+            info = tinyot.Store(self.directory / f"store-{party}").info()
+            self.assertEqual(info.state, "open")
+            made[party] = info.made["triples"]
+            self.assertGreaterEqual(made[party], 3 * 4096)
+        # The same session goes on.
+        of_a, of_b = self.both(
+            """
+            def progress(state):
+                if state.ands_before > 0 and state.unit * 4096 >= state.ands_before + 8192:
+                    raise ValueError("enough")
+            try:
+                party().preprocess(resume=True, unit=4096, progress=progress)
+            except (ValueError, tinyot.Error) as error:
+                print(type(error).__name__)
+            """
+        )
+        for party in "AB":
+            info = tinyot.Store(self.directory / f"store-{party}").info()
+            self.assertGreater(info.made["triples"], made[party])
+
+    def test_run_ends(self):
+        of_a, of_b, seconds = self.interrupted(
+            LONG,
+            """
+            loops = 1000
+            inputs = {"a": 3} if sys.argv[1] == "A" else {"b": 5}
+            report(lambda: party().run(long, inputs, live=Parameters(unit=4096)))
+            """,
+        )
+        self.assertEqual(of_a, ["KeyboardInterrupt"])
+        self.assertLess(seconds, 1.5)
+        self.assertEqual(of_b[0].split("|")[0], "NetworkError")
+
+    def test_generation_ends(self):
+        process = Process(
+            LONG,
+            """
+            import threading
+            loops = 100_000
+            threading.Timer(0.5, lambda: print("ready")).start()
+            try:
+                long.cost()
+            except KeyboardInterrupt:
+                print("KeyboardInterrupt")
+            """,
+        )
+        self.assertEqual(process.line(), "ready")
+        begin = time.monotonic()
+        process.interrupt()
+        self.assertEqual(process.end()[0], ["KeyboardInterrupt"])
+        self.assertLess(time.monotonic() - begin, 1.5)
+
+    def test_waiting_for_a_peer_ends(self):
+        process = Process(
+            PARTY,
+            "print('ready')\nreport(lambda: party().preprocess(1024))",
+            arguments=("A", free_port()),
+            directory=self.directory,
+        )
+        self.assertEqual(process.line(), "ready")
+        time.sleep(0.3)
+        begin = time.monotonic()
+        process.interrupt()
+        self.assertEqual(process.end()[0], ["KeyboardInterrupt"])
+        self.assertLess(time.monotonic() - begin, 1.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

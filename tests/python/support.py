@@ -1,0 +1,121 @@
+"""What the tests of the Python package share."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import unittest
+from pathlib import Path
+
+PRELUDE = "import signal, sys, time, tinyot\nfrom tinyot import *\n"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Process:
+    """A Python process with the parts of a program, whose lines of output are read one by one."""
+
+    def __init__(self, *program, arguments=(), directory=None):
+        text = PRELUDE + "".join(textwrap.dedent(part) for part in program)
+        self.process = subprocess.Popen(
+            [sys.executable, "-u", "-c", text, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=directory,
+        )
+
+    def line(self):
+        return self.process.stdout.readline().strip()
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def end(self, timeout=60):
+        """The lines of output and the text of the error stream."""
+        try:
+            output, errors = self.process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            output, errors = self.process.communicate()
+            raise AssertionError(f"the process does not end: {output} {errors}") from None
+        finally:
+            self.process.stdout.close()
+            self.process.stderr.close()
+        return output.split("\n")[:-1], errors
+
+
+class TestCase(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory(prefix="tinyot-test-")
+        self.addCleanup(self.temporary.cleanup)
+        self.directory = Path(self.temporary.name)
+
+    def refused(self, kind, text, call, *arguments, **named):
+        """Calls and checks the class and the text of the exception."""
+        with self.assertRaises(kind) as context:
+            call(*arguments, **named)
+        self.assertIn(text, str(context.exception))
+        return context.exception
+
+
+class Relay:
+    """Forwards one connection to a port, and complements 64 bytes of what comes from the connecting
+    party after `position` bytes; closes both sides instead if `closes`."""
+
+    def __init__(self, port, position, closes=False):
+        self.target = port
+        self.position = position
+        self.closes = closes
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.forward, daemon=True).start()
+
+    def forward(self):
+        client, _ = self.listener.accept()
+        self.listener.close()
+        while True:
+            try:
+                server = socket.create_connection(("127.0.0.1", self.target))
+                break
+            except ConnectionRefusedError:
+                threading.Event().wait(0.02)
+        back = threading.Thread(target=self.copy, args=(server, client, None), daemon=True)
+        back.start()
+        self.copy(client, server, self.position)
+        back.join()
+        client.close()
+        server.close()
+
+    def copy(self, source, sink, position):
+        seen = 0
+        try:
+            while data := bytearray(source.recv(1 << 16)):
+                if position is not None and position < seen + len(data):
+                    if self.closes:
+                        break
+                    for i in range(max(position - seen, 0), min(position + 64 - seen, len(data))):
+                        data[i] ^= 255
+                seen += len(data)
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def memory_bytes():
+    """Resident memory of this process."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
