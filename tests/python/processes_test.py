@@ -124,10 +124,12 @@ class ProcessesTest(TwoProcesses):
 
     def test_altered_message_is_cheating(self):
         port = free_port()
-        relay = Relay(port, 700_000)
+        # In the corrections of the OT extension. A single one may meet a zero digit of the global
+        # key, where it has no effect.
+        relay = Relay(port, 500_000)
         program = "report(lambda: party(connect_timeout=10).preprocess(8192, 64))"
         lines = self.both(program, ports=(port, relay.port))
-        classes = [line[0].split("|")[0] for line in lines]
+        classes = [line[0].split("|")[0] if line else "" for line in lines]
         self.assertEqual(sorted(classes), ["PeerAborted", "PeerCheated"], lines)
         cheated = lines[classes.index("PeerCheated")][0]
         self.assertNotEqual(cheated.split("|")[1], "")
@@ -150,6 +152,9 @@ class ProcessesTest(TwoProcesses):
 
 
 class InterruptTest(TwoProcesses):
+    # A tenth of it on an idle machine.
+    SECONDS_MAX = 3
+
     def test_preprocessing_can_be_resumed(self):
         of_a, of_b, seconds = self.interrupted(
             """
@@ -163,7 +168,7 @@ class InterruptTest(TwoProcesses):
             """
         )
         self.assertEqual(of_a, ["KeyboardInterrupt"])
-        self.assertLess(seconds, 1.5)
+        self.assertLess(seconds, self.SECONDS_MAX)
         made = {}
         for party in "AB":
             info = tinyot.Store(self.directory / f"store-{party}").info()
@@ -196,7 +201,7 @@ class InterruptTest(TwoProcesses):
             """,
         )
         self.assertEqual(of_a, ["KeyboardInterrupt"])
-        self.assertLess(seconds, 1.5)
+        self.assertLess(seconds, self.SECONDS_MAX)
         self.assertEqual(of_b[0].split("|")[0], "NetworkError")
 
     def test_generation_ends(self):
@@ -216,7 +221,7 @@ class InterruptTest(TwoProcesses):
         begin = time.monotonic()
         process.interrupt()
         self.assertEqual(process.end()[0], ["KeyboardInterrupt"])
-        self.assertLess(time.monotonic() - begin, 1.5)
+        self.assertLess(time.monotonic() - begin, self.SECONDS_MAX)
 
     def test_waiting_for_a_peer_ends(self):
         process = Process(
@@ -230,7 +235,7 @@ class InterruptTest(TwoProcesses):
         begin = time.monotonic()
         process.interrupt()
         self.assertEqual(process.end()[0], ["KeyboardInterrupt"])
-        self.assertLess(time.monotonic() - begin, 1.5)
+        self.assertLess(time.monotonic() - begin, self.SECONDS_MAX)
 
 
 if __name__ == "__main__":

@@ -68,8 +68,8 @@ class TestCase(unittest.TestCase):
 
 
 class Relay:
-    """Forwards one connection to a port, and complements 64 bytes of what comes from the connecting
-    party after `position` bytes; closes both sides instead if `closes`."""
+    """Forwards one connection to a port. Of what comes from the connecting party, complements one
+    byte in 8192 from `position` on; with `closes`, closes both sides there instead."""
 
     def __init__(self, port, position, closes=False):
         self.target = port
@@ -96,23 +96,34 @@ class Relay:
         server.close()
 
     def copy(self, source, sink, position):
-        seen = 0
-        try:
-            while data := bytearray(source.recv(1 << 16)):
-                if position is not None and position < seen + len(data):
-                    if self.closes:
-                        break
-                    for i in range(max(position - seen, 0), min(position + 64 - seen, len(data))):
+        """What the source sends is read until it closes, even if the sink takes no more."""
+        seen, is_open = 0, True
+        while data := self.received(source):
+            if position is not None and position < seen + len(data):
+                if self.closes:
+                    for end in (source, sink):
+                        end.shutdown(socket.SHUT_RDWR)
+                    return
+                for i in range(len(data)):
+                    if seen + i >= position and (seen + i - position) % 8192 == 0:
                         data[i] ^= 255
-                seen += len(data)
-                sink.sendall(data)
-        except OSError:
-            pass
-        for end in (source, sink):
+            seen += len(data)
             try:
-                end.shutdown(socket.SHUT_RDWR)
+                if is_open:
+                    sink.sendall(data)
             except OSError:
-                pass
+                is_open = False
+        try:
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # it is closed
+
+    @staticmethod
+    def received(source):
+        try:
+            return bytearray(source.recv(1 << 16))
+        except OSError:
+            return bytearray()
 
 
 def memory_bytes():
