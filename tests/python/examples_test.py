@@ -1,0 +1,75 @@
+"""The examples run, and the package and its examples are typed."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from support import TestCase
+
+PACKAGE = Path(__file__).resolve().parents[2] / "python"
+EXAMPLES = PACKAGE / "examples"
+DOCUMENT = PACKAGE.parent / "doc" / "python.md"
+
+
+def without(*modules):
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    return unittest.skipIf(missing, f"without {', '.join(missing)}")
+
+
+class ExamplesTest(TestCase):
+    def run_python(self, file, *arguments):
+        ended = subprocess.run(
+            [sys.executable, file, *arguments],
+            cwd=self.directory, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        return ended.stdout
+
+    def test_first_script(self):
+        text = (EXAMPLES / "first.py").read_text()
+        self.assertLessEqual(len(text.splitlines()), 15)
+        self.assertTrue(self.run_python(EXAMPLES / "first.py").startswith("A is richer: True\n"))
+
+    def test_scripts_of_the_document(self):
+        scripts = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+        self.assertGreater(len(scripts), 3)
+        for number, script in enumerate(scripts):
+            file = self.directory / f"script{number}.py"
+            file.write_text(script)
+            self.run_python(file)
+
+    @without("nbclient", "ipykernel", "pandas", "matplotlib")
+    def test_notebooks(self):
+        import nbclient
+        import nbformat
+
+        notebooks = sorted(EXAMPLES.glob("*.ipynb"))
+        self.assertEqual(len(notebooks), 3)
+        for file in notebooks:
+            notebook = nbformat.read(file, as_version=4)
+            for cell in notebook.cells:
+                self.assertFalse(cell.get("outputs"), f"{file.name} is stored with outputs")
+            client = nbclient.NotebookClient(
+                notebook, timeout=120, resources={"metadata": {"path": str(self.directory)}}
+            )
+            client.execute()
+
+    @unittest.skipUnless(shutil.which("mypy"), "without mypy")
+    def test_is_typed(self):
+        # mypy reads the types of the sources, as the directory of the package is that of the module.
+        ended = subprocess.run(
+            [
+                "mypy", "--strict", "--python-executable", sys.executable, "--cache-dir",
+                self.directory / "cache", PACKAGE / "tinyot", EXAMPLES / "first.py",
+            ],
+            cwd=PACKAGE, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
