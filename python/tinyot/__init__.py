@@ -26,6 +26,7 @@ from tinyot._errors import (
     StoreError,
     UsageError,
 )
+from tinyot._functions import concat, lookup
 from tinyot._local import BothPreprocessed, BothResults, Local, bench, estimate, local
 from tinyot._native import SharedBits, version
 from tinyot._party import (
@@ -39,7 +40,7 @@ from tinyot._party import (
     StoreInfo,
     keygen,
 )
-from tinyot._types import Bit, Int, UInt, concat, lookup, mux
+from tinyot._types import Bit, Int, UInt, mux
 from tinyot._values import Bundle
 
 __all__ = [

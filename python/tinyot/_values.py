@@ -57,7 +57,7 @@ def _pack_one(bundle: Bundle, value: Any) -> bytes:
     if not isinstance(value, (int, np.integer, np.bool_)):
         raise _refused(bundle, f"a value is an int or bytes, not {type(value).__name__}")
     if bundle.kind == "bytes" and bundle.bits > 1:
-        raise _refused(bundle, f"a value is {bundle.size} bytes, as the bits have the order of bytes")
+        raise _refused(bundle, f"a value is {bundle.size} bytes, in their order")
     number = int(value)
     _check_range(bundle, number, number)
     return (number % (1 << bundle.bits)).to_bytes(bundle.size, "little")

@@ -53,7 +53,7 @@ bool exists(const std::string& path) {
 TEST(Documentation, NamesExistingFiles) {
   static const std::regex kPath(
       "`((?:base|crypto|net|checks|offline|storage|circuitgen|online|engine|include|tools|tests|"
-      "examples|packaging)/[A-Za-z0-9_/.]+)`");
+      "examples|packaging|python)/[A-Za-z0-9_/.]+)`");
   // Folders reserved for later.
   static const std::set<std::string> kPlanned = {"offline/silent/", "online/garbled/"};
   std::size_t named = 0;

@@ -32,6 +32,7 @@ const std::map<std::string, Names>& allowed_folders() {
       {"tools",
        {"tools", "service", "engine", "offline", "online", "storage", "circuitgen", "checks",
         "crypto", "net", "base"}},
+      {"python", {"python"}},
   };
   return kAllowed;
 }
@@ -62,6 +63,7 @@ const std::vector<Library>& libraries() {
       {"systemd/", "", {"service/daemon.cpp"}},
       {"nlohmann/", "", {"tools", "service/event_log.cpp"}},
       {"prometheus/", "", {"service/metrics.cpp", "service/daemon_metrics.cpp"}},
+      {"pybind11/", "", {"python"}},
       {"valgrind/", "", {"base/declassify.h"}},
       {"gtest/", "", {}},
       {"gmock/", "", {}},
@@ -86,7 +88,9 @@ const std::map<std::string, Names>& library_headers() {
       {"tinyot/preprocess.h", kEngine},
       {"tinyot/run.h", kEngine},
       {"tinyot/store.h", kEngine},
-      {"tinyot/tinyot.h", {}},
+      {"tinyot/estimate.h", kEngine},
+      {"tinyot/evaluate.h", kEngine},
+      {"tinyot/tinyot.h", {"python"}},
       {"tinyot/values.h", kEngine},
       {"tinyot/version.h", kEngine},
   };
@@ -223,6 +227,9 @@ TEST(IncludeRules, RejectForbiddenFolders) {
   EXPECT_TRUE(refusal("storage/a.h", "#include \"tinyot/store.h\""));
   EXPECT_FALSE(refusal("engine/api/run.cpp", "#include \"tinyot/run.h\""));
   EXPECT_TRUE(refusal("include/tinyot/a.h", "#include <boost/asio.hpp>"));
+  EXPECT_TRUE(refusal("python/src/a.cpp", "#include \"engine/run.h\""));
+  EXPECT_TRUE(refusal("python/src/a.cpp", "#include \"base/error.h\""));
+  EXPECT_TRUE(refusal("engine/a.cpp", "#include \"python/src/bits.h\""));
   EXPECT_TRUE(refusal("tools/a.cpp", "#include \"tests/support/oracle.h\""));
   EXPECT_TRUE(refusal("tools/a.cpp", "#include \"bench/aes.h\""));
   EXPECT_TRUE(refusal("base/a.cpp", "#include \"../crypto/rng.h\""));
@@ -254,6 +261,7 @@ TEST(IncludeRules, RejectLibrariesInOtherFolders) {
   EXPECT_TRUE(refusal("storage/a.cpp", "#include <nlohmann/json.hpp>"));
   EXPECT_TRUE(refusal("base/a.cpp", "#include <gtest/gtest.h>"));
   EXPECT_TRUE(refusal("base/a.cpp", "#include <boost/algorithm/string.hpp>"));
+  EXPECT_TRUE(refusal("engine/a.cpp", "#include <pybind11/pybind11.h>"));
 }
 
 TEST(IncludeRules, AllowPermittedIncludes) {
@@ -272,6 +280,8 @@ TEST(IncludeRules, AllowPermittedIncludes) {
   EXPECT_FALSE(refusal("base/a.h", "#include \"tinyot/error.h\""));
   EXPECT_FALSE(refusal("include/tinyot/a.h", "#include \"tinyot/error.h\""));
   EXPECT_FALSE(refusal("tools/a.cpp", "#include <sys/wait.h>"));
+  EXPECT_FALSE(refusal("python/src/a.cpp", "#include \"tinyot/tinyot.h\""));
+  EXPECT_FALSE(refusal("python/src/a.cpp", "#include <pybind11/stl.h>"));
 }
 
 }  // namespace

@@ -73,9 +73,9 @@ class CodeFilter {
 }  // namespace
 
 const std::vector<std::string>& product_folders() {
-  static const std::vector<std::string> kFolders = {"include", "base",    "crypto",  "net",
-                                                    "checks",  "offline", "storage", "circuitgen",
-                                                    "online",  "engine",  "service", "tools"};
+  static const std::vector<std::string> kFolders = {
+      "include",    "base",   "crypto", "net",     "checks", "offline", "storage",
+      "circuitgen", "online", "engine", "service", "tools",  "python"};
   return kFolders;
 }
 

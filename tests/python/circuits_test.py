@@ -12,7 +12,9 @@ from tinyot import A, B, Bit, Int, UInt, lookup, mux, out
 
 @tinyot.circuit
 def multiply_add(
-    x: UInt = A.uint(16), y: UInt = B.uint(16, same_in_all_lanes=True), z: UInt = tinyot.shared.uint(16)
+    x: UInt = A.uint(16),
+    y: UInt = B.uint(16, same_in_all_lanes=True),
+    z: UInt = tinyot.shared.uint(16),
 ) -> tinyot.Outputs:
     """x y + z."""
     return {"value": out(x * y + z, "none"), "odd": x[0], "negative": out(x.to_int(16), "A")}
@@ -23,12 +25,16 @@ class CircuitTest(TestCase):
         self.assertEqual(multiply_add.name, "multiply_add")
         self.assertEqual(multiply_add.__doc__, "x y + z.")
         self.assertEqual(
-            [(of.name, of.bits, of.party, of.kind, of.same_in_all_lanes) for of in multiply_add.inputs],
-            [("x", 16, "A", "uint", False), ("y", 16, "B", "uint", True), ("z", 16, "", "uint", False)],
+            [(of.name, of.party, of.kind, of.same_in_all_lanes) for of in multiply_add.inputs],
+            [("x", "A", "uint", False), ("y", "B", "uint", True), ("z", "", "uint", False)],
         )
         self.assertEqual(
             [(of.name, of.bits, of.party, of.kind) for of in multiply_add.outputs],
-            [("value", 16, "none", "uint"), ("odd", 1, "both", "bool"), ("negative", 16, "A", "int")],
+            [
+                ("value", 16, "none", "uint"),
+                ("odd", 1, "both", "bool"),
+                ("negative", 16, "A", "int"),
+            ],
         )
         self.assertIn("x: 16 bits, A", repr(multiply_add))
 

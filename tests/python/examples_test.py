@@ -60,7 +60,6 @@ class ExamplesTest(TestCase):
 
     @unittest.skipUnless(shutil.which("mypy"), "without mypy")
     def test_is_typed(self):
-        # mypy reads the types of the sources, as the directory of the package is that of the module.
         ended = subprocess.run(
             [
                 "mypy", "--strict", "--python-executable", sys.executable, "--cache-dir",

@@ -163,7 +163,8 @@ class LocalTest(TestCase):
             store = tinyot.Store(self.directory / "B")
             self.assertEqual(store.retire(), [])
             self.assertEqual(store.info().state, "revoked")
-            self.refused(tinyot.StoreError, "retired by its owner", parties.run, richer, {"a": 1, "b": 2})
+            inputs = {"a": 1, "b": 2}
+            self.refused(tinyot.StoreError, "retired by its owner", parties.run, richer, inputs)
 
 
 class RecordsTest(TestCase):

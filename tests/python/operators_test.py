@@ -79,7 +79,8 @@ class OperatorsTest(TestCase):
             results = [
                 None if result is None else modulo(result, width, signed) for result in results
             ]
-            results += [int(f(a, b)) for f in COMPARISONS] + [int(f(a, public)) for f in COMPARISONS]
+            results += [int(f(a, b)) for f in COMPARISONS]
+            results += [int(f(a, public)) for f in COMPARISONS]
             bits = a % (1 << width)
             results += [bits >> (width - 1), (bits >> first) & ((1 << (last - first)) - 1)]
             results += [modulo(a, wider, False), modulo(a, wider, True)]
@@ -125,8 +126,9 @@ class OperatorsTest(TestCase):
             for _ in range(5):
                 tree = self.tree(rng, 5)
                 x, y = values_of(width, rng, False), values_of(width, rng, False)
+                inputs = [(A, False, width)] * 2
                 found = evaluated(
-                    lambda a, b: [self.value(tree, a, b, lambda v: v)], [(A, False, width)] * 2, [x, y]
+                    lambda a, b: [self.value(tree, a, b, lambda v: v)], inputs, [x, y]
                 )
                 mask = (1 << width) - 1
                 for lane in range(LANES):

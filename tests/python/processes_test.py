@@ -109,7 +109,10 @@ class ProcessesTest(TwoProcesses):
 
     def test_requests_differ(self):
         a, b = self.both(
-            "report(lambda: party(connect_timeout=5).preprocess(1024 if sys.argv[1] == 'A' else 2048))"
+            """
+            ands = 1024 if sys.argv[1] == "A" else 2048
+            report(lambda: party(connect_timeout=5).preprocess(ands))
+            """
         )
         self.assertTrue(a[0].startswith("Disagreement|"), a)
         self.assertTrue(b[0].startswith("Disagreement|"), b)
@@ -134,7 +137,8 @@ class ProcessesTest(TwoProcesses):
         cheated = lines[classes.index("PeerCheated")][0]
         self.assertNotEqual(cheated.split("|")[1], "")
         for party in "AB":
-            self.assertEqual(tinyot.Store(self.directory / f"store-{party}").info().state, "revoked")
+            info = tinyot.Store(self.directory / f"store-{party}").info()
+            self.assertEqual(info.state, "revoked")
 
     def test_broken_connection_names_its_phase(self):
         port = free_port()

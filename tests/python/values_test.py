@@ -92,7 +92,8 @@ class LanesTest(TestCase):
         one = aes.evaluate(dict(given, message=messages[1].tobytes()))["ciphertext"]
         self.assertEqual(one, result[1].tobytes())
         self.refused(UsageError, "16 bytes", aes.evaluate, dict(given, message=5))
-        self.refused(UsageError, "(3, 16)", aes.evaluate, dict(given, message=np.arange(3)), lanes=3)
+        wrong = dict(given, message=np.arange(3))
+        self.refused(UsageError, "(3, 16)", aes.evaluate, wrong, lanes=3)
 
 
 SECRET = 0xC0FFEE
