@@ -2,7 +2,7 @@
 # with numpy are found. A sanitizer's library would have to be loaded before the interpreter, so
 # there is none in such builds.
 set(TINYOT_PYTHON_FOUND OFF)
-if(TINYOT_TESTS AND NOT CMAKE_CXX_FLAGS MATCHES "fsanitize")
+if(TINYOT_TESTS AND NOT TINYOT_LIBFUZZER AND NOT CMAKE_CXX_FLAGS MATCHES "fsanitize")
   # Debian's packages belong to the first one, even if another Python precedes it in PATH.
   foreach(python /usr/bin/python3 python3)
     execute_process(COMMAND ${python} -c "import numpy" RESULT_VARIABLE failed ERROR_QUIET)

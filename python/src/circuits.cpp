@@ -46,6 +46,7 @@ class TraceScope {
 // the GIL, see bits.h.
 void describe(Program& program, const std::vector<Input>& inputs, const py::function& function) {
   std::vector<Number> values;
+  values.reserve(inputs.size());
   for (const Input& input : inputs) values.push_back(input.in(program));
   const py::gil_scoped_acquire gil;
   const TraceScope scope;

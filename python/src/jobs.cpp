@@ -268,7 +268,7 @@ void register_jobs(py::module_& module) {
   module.def("make_key_file", &make_key_file, py::call_guard<py::gil_scoped_release>());
   module.def("version", &version);
 
-  py::class_<ParameterRequest>(module, "Parameters");
+  const py::class_<ParameterRequest> parameters(module, "Parameters");
   module.def("parameters", &parameters_of);
   module.def("estimate", &estimated);
   py::enum_<Amount>(module, "Amount")

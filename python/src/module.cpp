@@ -9,11 +9,11 @@
 #include "python/src/values.h"
 
 PYBIND11_MODULE(_native, module) {
-  using namespace tinyot::python;
-  register_errors();
-  register_bits(module);
-  register_values(module);
-  register_circuits(module);
-  register_jobs(module);
-  register_stores(module);
+  namespace python = tinyot::python;
+  python::register_errors();
+  python::register_bits(module);
+  python::register_values(module);
+  python::register_circuits(module);
+  python::register_jobs(module);
+  python::register_stores(module);
 }

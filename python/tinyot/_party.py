@@ -207,7 +207,8 @@ class Party:
         `ands` into a new store, `add` more into a complete one, or as many as it lacks to have
         `left` unused ones; with `resume`, the rest of a job that was interrupted. `inputs` bits for
         inputs, and for outputs of one party, are made besides: 1024 and one for 16 ANDs by default.
-        Ctrl-C ends the job after the current unit. `progress` is called on threads of the library.
+        Ctrl-C ends the job after the current unit, at both parties: the peer's call returns with a
+        store that is "open". `progress` is called on threads of the library.
         """
         parameters = Parameters(
             profile, sigma, unit, bucket, material, columns, softspoken_k, weak_allowed

@@ -173,6 +173,7 @@ class InterruptTest(TwoProcesses):
         )
         self.assertEqual(of_a, ["KeyboardInterrupt"])
         self.assertLess(seconds, self.SECONDS_MAX)
+        self.assertIn("state='open'", of_b[0])
         made = {}
         for party in "AB":
             info = tinyot.Store(self.directory / f"store-{party}").info()
