@@ -126,7 +126,7 @@ class Local:
 
 
 def local(directory: Path | None = None) -> Local:
-    """Both parties in one process, with stores in A and B of the directory, or of a temporary one."""
+    """Both parties in one process, with stores in the directory, or in a temporary one."""
     return Local(directory)
 
 
