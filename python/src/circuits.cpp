@@ -77,18 +77,17 @@ std::shared_ptr<Circuit> from_function(const std::string& name, std::vector<Inpu
 
 py::dict info_of(const Circuit& circuit) {
   py::list inputs, outputs;
-  const auto is_integer = [](auto format) { return format == circuit::ValueFormat::Integer; };
   for (const auto& input : circuit.info().inputs)
     inputs.append(py::dict(py::arg("name") = input.name, py::arg("bits") = input.bits,
                            py::arg("owner") = input.owner
                                                   ? py::cast(std::string(1, letter(*input.owner)))
                                                   : py::object(py::none()),
-                           py::arg("is_integer") = is_integer(input.format),
+                           py::arg("format") = name_of(input.format),
                            py::arg("same_in_all_lanes") = input.same_in_all_lanes));
   for (const auto& output : circuit.info().outputs)
     outputs.append(py::dict(py::arg("name") = output.name, py::arg("bits") = output.bits,
                             py::arg("to") = name_of(output.to),
-                            py::arg("is_integer") = is_integer(output.format)));
+                            py::arg("format") = name_of(output.format)));
   return py::dict(py::arg("name") = circuit.info().name, py::arg("inputs") = inputs,
                   py::arg("outputs") = outputs);
 }

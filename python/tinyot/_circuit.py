@@ -17,6 +17,7 @@ from tinyot._types import Bit, Int, UInt, Value, _wrap
 from tinyot._values import Bundle, pack, unpack
 
 _KINDS: dict[type, str] = {Bit: "bool", UInt: "uint", Int: "int"}
+_FORMATS = {"bytes": "bytes", "integer": "uint", "msb-integer": "msb-uint"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Circuit:
                 of["name"],
                 of["bits"],
                 of["owner"] or "",
-                self._input_kinds().get(of["name"], "uint" if of["is_integer"] else "bytes"),
+                self._input_kinds().get(of["name"], _FORMATS[of["format"]]),
                 of["same_in_all_lanes"],
             )
             for of in self._native().info()["inputs"]
@@ -70,7 +71,7 @@ class Circuit:
                 of["name"],
                 of["bits"],
                 of["to"],
-                self._output_kinds().get(of["name"], "uint" if of["is_integer"] else "bytes"),
+                self._output_kinds().get(of["name"], _FORMATS[of["format"]]),
             )
             for of in self._native().info()["outputs"]
         )
@@ -99,8 +100,8 @@ def named(name: str) -> Circuit:
 
 
 def read(file: str | PathLike[str]) -> Circuit:
-    """A circuit from a file in one of the Bristol formats. The second input belongs to B, the
-    others to A; both parties receive the outputs."""
+    """A circuit from a file in one of the Bristol formats. Unless the file describes them, the
+    second input belongs to B, the others to A, and both parties receive the outputs."""
     return Circuit(_native.Circuit.read(file))
 
 

@@ -25,7 +25,8 @@ class Bundle:
     """The owner of an input: "A", "B", or "" for one that takes a shared value. The receiver of an
     output: "A", "B", "both" or "none"."""
     kind: str
-    """What its values are: "bool", "uint", "int" or "bytes"."""
+    """What its values are: "bool", "uint", "int", "bytes", or "msb-uint", an unsigned integer whose
+    highest bit is on the first wire."""
     same_in_all_lanes: bool = False
 
     @property
@@ -85,6 +86,17 @@ def _pack_array(bundle: Bundle, array: npt.NDArray[Any], lanes: int) -> bytes:
     return words.view(np.uint8).reshape(lanes, 8)[:, : bundle.size].tobytes()
 
 
+def _mirrored(bundle: Bundle, values: bytes) -> bytes:
+    """Packed values, with the bits of each one in the order of the wires, or back."""
+    if bundle.kind != "msb-uint":
+        return values
+    rows = np.frombuffer(values, np.uint8).reshape(-1, bundle.size)
+    if bundle.bits % 8 and (rows[:, -1] >> (bundle.bits % 8)).any():
+        raise _refused(bundle, f"a value has more than {bundle.bits} bits")
+    bits = np.unpackbits(rows, axis=1, count=bundle.bits, bitorder="little")
+    return np.packbits(bits[:, ::-1], axis=1, bitorder="little").tobytes()
+
+
 def pack(
     bundles: Iterable[Bundle], inputs: Mapping[str, Any], lanes: int | None
 ) -> Values:
@@ -98,15 +110,16 @@ def pack(
         if bundle is None:
             raise UsageError(f"the circuit has no input {name}; it has {', '.join(known)}")
         if lanes is None or bundle.same_in_all_lanes:
-            packed.add(name, _pack_one(bundle, value), 1)
+            values, count = _pack_one(bundle, value), 1
         elif isinstance(value, np.ndarray) and value.ndim > 0:
-            packed.add(name, _pack_array(bundle, value, lanes), lanes)
+            values, count = _pack_array(bundle, value, lanes), lanes
         elif isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, str)):
             if len(value) != lanes:
                 raise _refused(bundle, f"the list has {len(value)} values for {lanes} lanes")
-            packed.add(name, b"".join(_pack_one(bundle, one) for one in value), lanes)
+            values, count = b"".join(_pack_one(bundle, one) for one in value), lanes
         else:
             raise _refused(bundle, "with lanes, an input is a list or an array with one value each")
+        packed.add(name, _mirrored(bundle, values), count)
     return packed
 
 
@@ -144,6 +157,7 @@ def unpack(
         if bundle.name not in packed:
             continue
         value, count = packed[bundle.name]
+        value = _mirrored(bundle, value)
         if lanes is None:
             outputs[bundle.name] = _unpack_one(bundle, value)
         else:

@@ -96,6 +96,36 @@ class LanesTest(TestCase):
         self.refused(UsageError, "(3, 16)", aes.evaluate, wrong, lanes=3)
 
 
+class FirstBitHighestTest(TestCase):
+    """Numbers of circuit files whose highest bit is on the first wire."""
+
+    def circuit(self, bits):
+        gates = "".join(f"2 1 {i} {bits + i} {2 * bits + i} XOR\n" for i in range(bits))
+        file = self.directory / f"xor{bits}.txt"
+        file.write_text(
+            f"{bits} {3 * bits}\n2 {bits} {bits}\n1 {bits}\n\n{gates}"
+            f"#tinyot description 1\n#tinyot input x {bits} A msb-integer\n"
+            f"#tinyot input y {bits} B integer\n#tinyot output z {bits} both msb-integer\n"
+        )
+        return tinyot.read(file)
+
+    def test_bits_are_mirrored(self):
+        circuit = self.circuit(11)
+        self.assertEqual(circuit.inputs[0].kind, "msb-uint")
+        self.assertEqual(circuit.evaluate({"x": 0b10, "y": 0b1})["z"], 0b10000000010)
+        given = {"x": np.array([1, 2047, 5]), "y": [0, 0, 1 << 10]}
+        self.assertEqual(circuit.evaluate(given, lanes=3)["z"].tolist(), [1, 2047, 4])
+        wrong = {"x": b"\0\xff", "y": 0}
+        self.refused(UsageError, "more than 11 bits", circuit.evaluate, wrong)
+
+    def test_arrays_of_bytes(self):
+        circuit = self.circuit(72)
+        rows = np.arange(18, dtype=np.uint8).reshape(2, 9)
+        result = circuit.evaluate({"x": rows, "y": np.zeros((2, 9), np.uint8)}, lanes=2)
+        np.testing.assert_array_equal(result["z"], rows)
+        self.assertEqual(circuit.evaluate({"x": 0, "y": 1})["z"], 1 << 71)
+
+
 SECRET = 0xC0FFEE
 SECRET_BYTES = b"attack at dawn"
 # The secrets as they might be printed.
