@@ -62,7 +62,7 @@ Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
 Evaluator::~Evaluator() = default;
 
 RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
-                         const SharedInputs& shared, std::size_t lanes) {
+                         const SharedInputs& shared, std::size_t lanes, const std::string& label) {
   const circuit::CircuitInfo& info = circuit.info();
   const online::InputValues values = input_values(info, state_->party, lanes, inputs);
   std::vector<engine::Evaluator::Shared> continued;
@@ -84,8 +84,8 @@ RunResult Evaluator::run(const circuit::Circuit& circuit, const Values& inputs,
   }
   const std::string origin = state_->evaluator.connection() + ", circuit " +
                              std::to_string(state_->evaluator.runs()) + ", output ";
-  engine::RunReport report =
-      state_->evaluator.run(engine::LoadedCircuit::borrowed(circuit, lanes), values, continued);
+  engine::RunReport report = state_->evaluator.run(engine::LoadedCircuit::borrowed(circuit, lanes),
+                                                   values, continued, label);
   RunResult result = result_of(info, report);
   for (std::size_t b = 0; b < info.outputs.size(); ++b) {
     if (!report.result.shared[b]) continue;

@@ -87,10 +87,12 @@ class Evaluator {
   ~Evaluator();
 
   // As tinyot::run(), over this connection. `shared` has a value for each input bundle without an
-  // owner, the same at both parties, with as many lanes as this run.
+  // owner, the same at both parties, with as many lanes as this run. `label` names the run, if the
+  // parties have agreed on a name.
   // Fails: Disagreement if the parties' calls differ; and as tinyot::run().
   RunResult run(const circuit::Circuit& circuit, const Values& inputs,
-                const SharedInputs& shared = {}, std::size_t lanes = 1);
+                const SharedInputs& shared = {}, std::size_t lanes = 1,
+                const std::string& label = {});
 
  private:
   struct State;

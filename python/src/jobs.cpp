@@ -173,13 +173,13 @@ class Connection {
       : stop_(std::move(stop)), evaluator_(std::in_place, request, stop_.get_token()) {}
 
   py::dict run(const circuit::Circuit& circuit, const Values& inputs, const SharedInputs& shared,
-               std::size_t lanes) {
+               std::size_t lanes, const std::string& label) {
     if (!evaluator_) throw UsageError("the connection is closed");
     const CancelScope scope(stop_.get_token());
     RunResult result;
     {
       const py::gil_scoped_release release;
-      result = evaluator_->run(circuit, inputs, shared, lanes);
+      result = evaluator_->run(circuit, inputs, shared, lanes, label);
     }
     return dict_of(result);
   }

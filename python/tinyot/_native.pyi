@@ -106,7 +106,12 @@ class SharedBits:
 class Connection:
     def __init__(self, request: RunRequest, stop: Stop) -> None: ...
     def run(
-        self, circuit: Circuit, inputs: Values, shared: Mapping[str, SharedBits], lanes: int
+        self,
+        circuit: Circuit,
+        inputs: Values,
+        shared: Mapping[str, SharedBits],
+        lanes: int,
+        label: str,
     ) -> dict[str, Any]: ...
     def close(self) -> None: ...
 

@@ -12,6 +12,7 @@ from tinyot._circuit import Circuit
 from tinyot._errors import UsageError
 from tinyot._interrupt import interruptible
 from tinyot._native import SharedBits, Stop
+from tinyot._rows import run_rows
 from tinyot._values import pack, unpack
 
 Path = Union[str, "PathLike[str]"]
@@ -305,6 +306,25 @@ class Party:
         ran = _native.run(self._request(live), circuit._native(), packed, lanes or 1, stop)
         return _result(circuit, ran, lanes)
 
+    def run_rows(
+        self,
+        circuit: Circuit,
+        table: Any,
+        *,
+        inputs: Mapping[str, Any] | None = None,
+        rows_at_once: int = 8192,
+    ) -> dict[str, Any]:
+        """Evaluates a circuit on each row of a table, on stored material: a pandas.DataFrame, or a
+        dict of columns, one for each input of this party; or the number of rows, if it has none.
+        `inputs` has those that are the same in all rows. All rows are checked, and the parties
+        compare their numbers, before the first is evaluated. Returns the outputs as columns.
+        """
+        return run_rows(self, circuit, table, inputs, rows_at_once)
+
+    def ands_left(self) -> int:
+        """That can be evaluated with what is left in the party's stores."""
+        return sum(Store(store, self._store_key).info().ands_left for store in self._stores)
+
     def connect(self) -> Connection:
         """A connection for several runs on stored material, as a context manager."""
         return Connection(self._request(False))
@@ -326,12 +346,14 @@ class Connection:
         *,
         shared: Mapping[str, SharedBits] | None = None,
         lanes: int | None = None,
+        label: str = "",
     ) -> Result:
-        """As Party.run. `shared` has the values of the circuit's shared inputs, by their names."""
+        """As Party.run. `shared` has the values of the circuit's shared inputs, by their names.
+        `label` names the run; the parties compare it."""
         packed = pack(circuit.inputs, inputs, lanes)
         native = circuit._native()
         ran = self._interruptible(
-            lambda: self._native.run(native, packed, shared or {}, lanes or 1)
+            lambda: self._native.run(native, packed, shared or {}, lanes or 1, label)
         )
         return _result(circuit, ran, lanes)
 

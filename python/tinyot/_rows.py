@@ -1,0 +1,125 @@
+"""Circuits on the rows of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from tinyot._circuit import Circuit
+from tinyot._errors import OutOfMaterial, UsageError
+from tinyot._values import Bundle, pack
+
+if TYPE_CHECKING:
+    from tinyot._party import Party
+
+Columns = dict[str, npt.NDArray[Any]]
+
+
+def _text_bytes(bundle: Bundle, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rows of bytes, filled up with zeros."""
+    rows = np.zeros((len(values), bundle.size), np.uint8)
+    for row, value in enumerate(values):
+        encoded = value.encode() if isinstance(value, str) else bytes(value)
+        if len(encoded) > bundle.size:
+            raise UsageError(
+                f"column {bundle.name}, row {row}: the text has {len(encoded)} bytes, more than "
+                f"{bundle.size}"
+            )
+        rows[row, : len(encoded)] = np.frombuffer(encoded, np.uint8)
+    return rows
+
+
+def _column(bundle: Bundle, values: Any) -> npt.NDArray[Any]:
+    column: npt.NDArray[Any] = np.asarray(values)
+    if column.ndim == 1 and (
+        column.dtype.kind in "SU"
+        or (column.dtype == object and all(isinstance(v, (str, bytes)) for v in column))
+    ):
+        return _text_bytes(bundle, column)
+    if column.dtype == object and column.ndim == 1:
+        for row, value in enumerate(column):
+            if not isinstance(value, (int, np.integer)):
+                raise UsageError(
+                    f"column {bundle.name}, row {row}: a value is an int or text, not "
+                    f"{type(value).__name__}"
+                )
+    return column
+
+
+def _columns(
+    bundles: Iterable[Bundle], party: str, table: Any
+) -> tuple[Columns, int]:
+    """The columns of this party's inputs, and the number of rows."""
+    wanted = {b.name: b for b in bundles if b.party == party and not b.same_in_all_lanes}
+    if isinstance(table, int):
+        if wanted:
+            raise UsageError(f"the table has no column {', '.join(wanted)}")
+        return {}, table
+    given = set(map(str, table.keys()))
+    if missing := [name for name in wanted if name not in given]:
+        raise UsageError(f"the table has no column {', '.join(missing)}")
+    if unknown := sorted(given - set(wanted)):
+        raise UsageError(
+            f"column {unknown[0]} is no input of party {party} that differs from row to row; "
+            f"those are {', '.join(wanted)}"
+        )
+    columns = {name: _column(bundle, table[name]) for name, bundle in wanted.items()}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1:
+        raise UsageError("the columns have different lengths")
+    return columns, lengths.pop()
+
+
+def _check(
+    circuit: Circuit, part: Callable[[int, int], dict[str, Any]], begin: int, count: int
+) -> None:
+    """Refuses values that do not fit, naming the row."""
+    try:
+        pack(circuit.inputs, part(begin, count), count)
+    except UsageError:
+        for row in range(begin, begin + count):
+            try:
+                pack(circuit.inputs, part(row, 1), 1)
+            except UsageError as error:
+                raise UsageError(f"row {row}: {error}") from None
+        raise
+
+
+def run_rows(
+    party: Party,
+    circuit: Circuit,
+    table: Any,
+    inputs: Mapping[str, Any] | None,
+    rows_at_once: int,
+) -> Columns:
+    columns, rows = _columns(circuit.inputs, party.party, table)
+    if rows < 1 or rows_at_once < 1:
+        raise UsageError("there are no rows")
+
+    def part(begin: int, count: int) -> dict[str, Any]:
+        values: dict[str, Any] = {
+            name: column[begin : begin + count] if column.dtype != object
+            else list(column[begin : begin + count])
+            for name, column in columns.items()
+        }
+        return {**values, **(inputs or {})}
+
+    def count_at(begin: int) -> int:
+        return min(rows_at_once, rows - begin)
+
+    begins = range(0, rows, rows_at_once)
+    for begin in begins:
+        _check(circuit, part, begin, count_at(begin))
+    wanted, left = rows * circuit.cost().ands, party.ands_left()
+    if left < wanted:
+        raise OutOfMaterial(f"{rows} rows take {wanted} ANDs, and {left} are left")
+    parts: list[dict[str, Any]] = []
+    with party.connect() as connection:
+        for begin in begins:
+            count = count_at(begin)
+            label = f"{rows} rows, from row {begin}"
+            result = connection.run(circuit, part(begin, count), lanes=count, label=label)
+            parts.append(result.outputs)
+    return {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
