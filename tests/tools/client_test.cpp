@@ -235,7 +235,8 @@ TEST_F(ClientTest, StockPeersAndRetire) {
   stock.set_is_refilling(true);
   EXPECT_EQ(ask("stock").out,
             "bank: session 5e551011 (current), 1,234,567 ANDs and 1,000 inputs of each party left, "
-            "refilled below 1,000,000 up to 4,000,000 ANDs, refilling, 98.8 MB\n");
+            "refilled below 1,000,000 up to 4,000,000 ANDs, refilling, 98.8 MB, 25 % of its budget "
+            "spent\n");
   EXPECT_EQ(server_->stock_peer, "");
   const Json report = json("stock", {"--peer", "bank"});
   EXPECT_EQ(server_->stock_peer, "bank");
