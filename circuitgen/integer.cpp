@@ -99,28 +99,44 @@ void multiply(std::span<Bit> out, BitSpan x, BitSpan y) {
   std::move(product.begin(), product.end(), out.begin());
 }
 
+// Non-restoring division: a subtraction that was too large is made good by adding y in the next
+// step, so a step takes one addition and no selection. After step k, `rest` is the partial
+// remainder, or that less y if `is_negative`, as a signed number. A partial remainder of k + 1 <= m
+// bits is compared with as many bits of y; if y has higher bits, the difference is negative.
 void divide(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x, BitSpan y) {
-  const std::size_t n = x.size();
-  ENSURE(y.size() == n && quotient.size() == n && remainder.size() == n);
-  // exceeds[k]: y has a 1 at bit k or above, so that it exceeds every number of k bits.
-  Bits exceeds(n + 1);
-  for (std::size_t k = n; k > 1; --k) exceeds[k - 1] = exceeds[k] | y[k - 1];
-  // The remainder of the k highest bits of x, which has k bits itself.
-  Bits rest;
-  for (std::size_t k = 1; k <= n; ++k) {
-    rest.insert(rest.begin(), x[n - k]);
-    Bits difference(k);
-    Bit borrow;
-    for (std::size_t i = 0; i < k; ++i) {
-      Digit digit = full_subtract(rest[i], y[i], borrow);
-      difference[i] = std::move(digit.value);
-      borrow = std::move(digit.carry);
+  const std::size_t n = x.size(), m = y.size();
+  ENSURE(quotient.size() == n && (remainder.empty() || remainder.size() == m));
+  Bits higher(m + 1);  // [i]: whether y >= 2^i
+  const std::size_t lowest = n > m ? 0 : 1;
+  for (std::size_t i = m; i-- > lowest;) higher[i] = higher[i + 1] | y[i];
+
+  Bits rest, divisor(y.begin(), y.end()), digits(n);
+  divisor.emplace_back();
+  Bit is_negative;
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t width = std::min(k + 1, m);
+    rest.insert(rest.begin(), x[n - 1 - k]);
+    rest.resize(width + 1);
+    Bits addend(divisor.begin(), divisor.begin() + static_cast<std::ptrdiff_t>(width) + 1);
+    for (Bit& bit : addend) bit ^= ~is_negative;
+    Bit carry = ~is_negative;
+    for (std::size_t i = 0; i < width; ++i) {
+      Digit digit = full_add(rest[i], addend[i], carry);
+      rest[i] = std::move(digit.value);
+      carry = std::move(digit.carry);
     }
-    const Bit is_less = borrow | exceeds[k];
-    quotient[n - k] = ~is_less;
-    select(rest, is_less, rest, difference);
+    rest[width] ^= addend[width] ^ carry;
+    // Without bits of y above these, the sign is the highest bit. y = 0 subtracts nothing.
+    is_negative = k < m ? higher[width] | rest[width] : higher[0] & rest[width];
+    digits[n - 1 - k] = ~is_negative;
   }
-  std::move(rest.begin(), rest.end(), remainder.begin());
+  if (!remainder.empty()) {
+    const std::size_t width = std::min(n, m);  // the remainder is not larger than x
+    for (std::size_t i = 0; i < width; ++i) divisor[i] &= is_negative;
+    add(remainder.first(width), BitSpan(rest).first(width), BitSpan(divisor).first(width));
+    for (std::size_t i = width; i < m; ++i) remainder[i] = Bit();
+  }
+  std::move(digits.begin(), digits.end(), quotient.begin());
 }
 
 Bit less(BitSpan x, BitSpan y) {
@@ -180,14 +196,20 @@ Bits population_count(BitSpan x) {
 
 void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index) {
   ENSURE(index.size() <= 16 && table.size() == std::size_t{1} << index.size() && out.size() <= 64);
-  // products[s] is the product of the index bits in the set s; coefficients[s] has the output bits
-  // in which it occurs.
+  // products[s] is the product of the index bits in the set s, from those of its halves;
+  // coefficients[s] has the output bits in which it occurs.
   Bits products = {Bit(true)};
+  for (std::size_t s = 1; s < table.size(); ++s) {
+    std::size_t high = s;
+    for (int i = std::popcount(s) / 2; i > 0; --i) high &= high - 1;
+    if (high == s)
+      products.push_back(index[static_cast<std::size_t>(std::countr_zero(s))]);
+    else
+      products.push_back(products[high] & products[s ^ high]);
+  }
   std::vector<std::uint64_t> coefficients(table.begin(), table.end());
   for (std::size_t i = 0; i < index.size(); ++i) {
     const std::size_t bit = std::size_t{1} << i;
-    products.reserve(2 * bit);
-    for (std::size_t s = 0; s < bit; ++s) products.push_back(products[s] & index[i]);
     for (std::size_t s = 0; s < table.size(); ++s) {
       if ((s & bit) != 0) coefficients[s] ^= coefficients[s ^ bit];
     }
@@ -202,7 +224,7 @@ void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan i
 }
 
 void BitSum::add(Bit bit, std::size_t place) {
-  if (place >= columns_.size()) return;
+  if (place >= columns_.size() || (bit.is_constant() && !bit.constant())) return;
   columns_[place].push_back(std::move(bit));
   if (columns_[place].size() >= kHeld) compress(place, 2);
 }

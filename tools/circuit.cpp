@@ -1,22 +1,15 @@
 #include "tools/circuit.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "circuitgen/evaluate.h"
 #include "circuitgen/formats/bristol_writer.h"
 #include "circuitgen/formats/file_description.h"
 #include "circuitgen/generators/registry.h"
+#include "tools/circuit_report.h"
 #include "tools/circuit_spec.h"
-#include "tools/failure.h"
-#include "tools/log.h"
+#include "tools/new_file.h"
 #include "tools/preprocess.h"
 #include "tools/run_estimate.h"
 
@@ -33,49 +26,6 @@ CommandLine circuit_line(const std::string& verb, const std::string& more,
   line.require("circuit");
   add_circuit_options(line.options());
   return line;
-}
-
-// A file that is written under a temporary name and renamed when it is complete; it replaces an
-// existing file.
-class NewFile {
- public:
-  explicit NewFile(const std::string& path)
-      : path_(path), part_(path + ".part-" + std::to_string(::getpid())) {
-    if (std::error_code error;
-        std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error))
-      throw UsageError(path + " exists and is not a regular file");
-    stream_.open(part_, std::ios::binary | std::ios::trunc);
-    if (!stream_) fail();
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    std::error_code error;
-    std::filesystem::remove(part_, error);
-  }
-
-  std::ostream& stream() { return stream_; }
-
-  void finish() {
-    stream_.close();
-    if (!stream_) fail();
-    const Descriptor written(::open(part_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!written.is_open() || ::fsync(written.get()) != 0 ||
-        ::rename(part_.c_str(), path_.c_str()) != 0)
-      fail();
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw CommandError("cannot write " + path_ + ": " + std::strerror(errno));
-  }
-
-  std::string path_, part_;
-  std::ofstream stream_;
-};
-
-std::string owner_of(const circuit::InputBundle& bundle) {
-  return bundle.owner ? std::string(1, letter(*bundle.owner)) : "none";
 }
 
 // The circuit as a file describes it, whose numbers may be mirrored.
@@ -134,32 +84,18 @@ int circuit_info(const Arguments& arguments) {
   // Layering a large circuit takes minutes.
   const bool layers = circuit.known_cost() || link || line.has("lanes") || line.has("window");
   const circuit::CircuitCost& cost = circuit.cost();
-  Json report = {{"name", circuit.info().name}, {"ands", cost.ands},
-                 {"xors", cost.xors},           {"nots", cost.nots},
-                 {"and_depth", cost.and_depth}, {"common_ands", cost.common_ands}};
-  std::string text = circuit.info().name + ": " + grouped(cost.ands) + " ANDs, " +
-                     grouped(cost.xors) + " XORs, " + grouped(cost.nots) + " NOTs, AND depth " +
-                     grouped(cost.and_depth) + "\n";
+  Json report = {{"name", circuit.info().name}};
+  std::string text = circuit.info().name + ": " + gates_text(cost) + "\n";
+  add_gates(report, cost);
+  report["common_ands"] = cost.common_ands;
   if (!circuit.digest().empty()) {
     report["digest"] = circuit.digest();
     text += "digest: " + circuit.digest() + "\n";
   }
   if (cost.common_ands > 0)
     text += "the same in all lanes, and evaluated once: " + grouped(cost.common_ands) + " ANDs\n";
-  report["inputs"] = Json::array();
-  for (const circuit::InputBundle& bundle : circuit.info().inputs) {
-    report["inputs"].push_back(
-        {{"name", bundle.name}, {"bits", bundle.bits}, {"owner", owner_of(bundle)}});
-    text += "input " + bundle.name + ": " + std::to_string(bundle.bits) + " bits from " +
-            owner_of(bundle) + "\n";
-  }
-  report["outputs"] = Json::array();
-  for (const circuit::OutputBundle& bundle : circuit.info().outputs) {
-    report["outputs"].push_back(
-        {{"name", bundle.name}, {"bits", bundle.bits}, {"to", std::string(name_of(bundle.to))}});
-    text += "output " + bundle.name + ": " + std::to_string(bundle.bits) + " bits to " +
-            std::string(name_of(bundle.to)) + "\n";
-  }
+  add_bundles(report, circuit.info());
+  text += bundles_text(circuit.info());
   if (layers) {
     const RunForecast run = run_forecast(circuit, form, line);
     report["run"] = fields_of(run, link);

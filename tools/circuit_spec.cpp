@@ -21,12 +21,6 @@
 namespace tinyot::tools {
 namespace {
 
-Party parse_party(const std::string& option, const std::string& text) {
-  if (text == "A" || text == "a") return Party::A;
-  if (text == "B" || text == "b") return Party::B;
-  throw UsageError("--" + option + " must be A or B, not '" + text + "'");
-}
-
 // Reads to the end, without a buffer that would retain the text.
 SecretText read_all(int descriptor, const std::string& name) {
   constexpr std::size_t kPart = std::size_t{1} << 16;
@@ -113,6 +107,12 @@ engine::LoadedCircuit load(const CircuitSpec& spec) {
 }
 
 }  // namespace
+
+Party parse_party(const std::string& option, const std::string& text) {
+  if (text == "A" || text == "a") return Party::A;
+  if (text == "B" || text == "b") return Party::B;
+  throw UsageError("--" + option + " must be A or B, not '" + text + "'");
+}
 
 void add_circuit_options(Options& options) {
   options.group("Circuit")

@@ -36,6 +36,9 @@ void add_window_option(Options& options);
 std::optional<std::uint64_t> window_from(const CommandLine& line);
 CircuitSpec circuit_spec_from(const CommandLine& line, const std::string& name);
 
+// "A" or "B", in either case. Fails: UsageError naming the option.
+Party parse_party(const std::string& option, const std::string& text);
+
 // What the options say of a circuit file. Fails: UsageError.
 circuit::CircuitFileOptions file_options_of(const CircuitSpec& spec);
 

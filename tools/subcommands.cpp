@@ -21,6 +21,7 @@
 #include "tools/signals.h"
 #include "tools/store_command.h"
 #include "tools/suggestion.h"
+#include "tools/verilog/import.h"
 
 namespace tinyot::tools {
 namespace {
@@ -77,6 +78,7 @@ constexpr Subcommand kSubcommands[] = {
     {"circuit info", "gates, depth, inputs and outputs; what a run takes", circuit_info},
     {"circuit eval", "plain evaluation", circuit_eval},
     {"circuit convert", "write a circuit file in the Bristol Fashion", circuit_convert},
+    {"circuit import", "make a circuit file from a Verilog design", circuit_import},
     {"bench", "measurements on this machine", nullptr,
      "tinyot bench offline --unit 2^18 --repeat 3"},
     {"bench offline", "preprocessing: ANDs per second, bytes, memory", run_bench<bench_offline>},

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 
@@ -115,6 +116,94 @@ TEST(Integer, FullProductHasAllItsBits) {
     expect_function(bits, 2 * bits, full_product, std::multiplies<>());
     EXPECT_LE(cost_of_function(bits, 2 * bits, full_product).ands, 2 * bits * bits - bits);
   }
+}
+
+// x by the lowest `divisor_bits` bits of y: the quotient, and the remainder above it.
+Program division(std::uint32_t divisor_bits, bool has_remainder) {
+  return [=](const Number& x, const Number& y) {
+    Number result(x.size() + (has_remainder ? divisor_bits : 0));
+    divide(result.bits().first(x.size()), result.bits().subspan(x.size()), x,
+           BitSpan(y).first(divisor_bits));
+    return result;
+  };
+}
+
+TEST(Integer, DividesAllSmallAndRandomLargeNumbers) {
+  for (const std::uint32_t bits : {1, 2, 3, 4, 5, 6, 16, 31, 32})
+    for (const std::uint32_t divisor_bits : {1u, 2u, 3u, 5u, 16u, bits})
+      for (const bool has_remainder : {true, false}) {
+        if (divisor_bits > bits) continue;
+        expect_function(bits, bits + (has_remainder ? divisor_bits : 0),
+                        division(divisor_bits, has_remainder), [=](auto x, auto y) {
+                          y &= mask(divisor_bits);
+                          const std::uint64_t quotient = y == 0 ? mask(bits) : x / y,
+                                              remainder = y == 0 ? x : x % y;
+                          return quotient | (remainder & mask(divisor_bits)) << bits;
+                        });
+      }
+}
+
+TEST(Integer, DividesByWiderNumbers) {
+  for (const std::uint32_t bits : {1, 2, 3, 7})
+    expect_function(
+        12, bits + 12,
+        [=](const Number& x, const Number& y) {
+          Number result(bits + 12);
+          divide(result.bits().first(bits), result.bits().subspan(bits), BitSpan(x).first(bits), y);
+          return result;
+        },
+        [=](auto x, auto y) {
+          x &= mask(bits);
+          return y == 0 ? mask(bits) | x << bits : x / y | x % y << bits;
+        });
+}
+
+// More than 64 bits: q * y + r = x and r < y, computed by circuits that are tested above.
+TEST(Integer, DivisionOfLongNumbersInvertsMultiplication) {
+  for (const std::uint32_t bits : {65, 70}) {
+    const TestCircuit circuit =
+        TestCircuit(test_info({bits, bits}, {bits, 1}), [=](GateSink& sink) {
+          const CircuitInfo info = test_info({bits, bits}, {bits, 1});
+          Builder builder(sink, info);
+          const Number x(builder.input(0)), y(builder.input(1));
+          Number quotient(bits), remainder(bits);
+          divide(quotient.bits(), remainder.bits(), x, y);
+          builder.output(0, quotient * y + remainder);
+          builder.output_bit(1, 0, less(remainder, y));
+        });
+    std::mt19937_64 rng(bits);
+    std::vector<LaneValues> inputs(2);
+    for (std::uint32_t lane = 0; lane < 300; ++lane)
+      for (LaneValues& values : inputs) {
+        const std::uint32_t width = &values == &inputs[0] ? bits : 1 + lane % bits;
+        BitVector value(bits);
+        for (std::uint32_t i = 0; i < width; ++i) value.put(i, (rng() & 1) != 0);
+        value.put(width - 1, true);
+        values.push_back(value);
+      }
+    const std::vector<LaneValues> outputs = evaluate(circuit, inputs[0].size(), inputs);
+    for (std::size_t lane = 0; lane < inputs[0].size(); ++lane) {
+      EXPECT_TRUE(outputs[1][lane][0]) << lane;
+      EXPECT_TRUE(std::ranges::equal(outputs[0][lane].words(), inputs[0][lane].words())) << lane;
+    }
+  }
+}
+
+TEST(Integer, DivisionTakesStatedAnds) {
+  const auto ands = [](std::uint32_t bits, std::uint32_t divisor_bits, bool has_remainder) {
+    return cost_of_function(bits, bits + (has_remainder ? divisor_bits : 0),
+                            division(divisor_bits, has_remainder))
+        .ands;
+  };
+  for (const std::uint32_t n : {1, 2, 7, 32, 64})
+    for (const std::uint32_t m : {1u, 2u, 5u, n}) {
+      if (m > n) continue;
+      const std::uint64_t stated = std::max(n * m - m * (m - 1) / 2 + n + m - 2, 1u);
+      EXPECT_LE(ands(n, m, false), stated) << n << " by " << m;
+      EXPECT_LE(ands(n, m, true), stated + 2 * m - 1) << n << " by " << m;
+    }
+  EXPECT_EQ(ands(64, 64, false), 2205u);
+  EXPECT_EQ(ands(64, 64, true), 2205u + 127u);
 }
 
 TEST(Integer, AddsIntoAnOperand) {

@@ -133,7 +133,9 @@ class ProcessesTest(TwoProcesses):
         program = "report(lambda: party(connect_timeout=10).preprocess(8192, 64))"
         lines = self.both(program, ports=(port, relay.port))
         classes = [line[0].split("|")[0] if line else "" for line in lines]
-        self.assertEqual(sorted(classes), ["PeerAborted", "PeerCheated"], lines)
+        # The other party is told, unless it finds its own.
+        self.assertIn("PeerCheated", classes, lines)
+        self.assertLessEqual(set(classes), {"PeerAborted", "PeerCheated"}, lines)
         cheated = lines[classes.index("PeerCheated")][0]
         self.assertNotEqual(cheated.split("|")[1], "")
         for party in "AB":

@@ -41,9 +41,10 @@ void carry_save(std::span<Bit> sum, std::span<Bit> carries, BitSpan x, BitSpan y
 // 2 n^2 - n ANDs.
 void multiply(std::span<Bit> out, BitSpan x, BitSpan y);
 
-// x = quotient * y + remainder with remainder < y, by restoring division: n^2 + 3 n - 2 ANDs at
-// most at depth about n^2 / 2. For y = 0 the quotient is all ones and the remainder x. The outputs
-// do not overlap, nor with the operands.
+// x / y and x % y; y = 0 gives all ones and the low bits of x. `quotient` has the width n of x;
+// `remainder` has the width m of y, or is empty. With k = min(n, m), the quotient takes at most
+// n k - k (k - 1) / 2 + n + m - 2 ANDs (and at least 1), the remainder 2 k - 1 more; the depth is
+// of the same order.
 void divide(std::span<Bit> quotient, std::span<Bit> remainder, BitSpan x, BitSpan y);
 
 Bit less(BitSpan x, BitSpan y);    // x < y: n ANDs at depth n
@@ -66,7 +67,7 @@ void shift_right(std::span<Bit> out, BitSpan x, BitSpan count);
 Bits population_count(BitSpan x);
 
 // Bit j of table[index] for j < out.size(), from a public table of 2^index.size() entries: 2^n - n
-// - 1 ANDs for n index bits, for any width of the entries. At most 16 index bits.
+// - 1 ANDs at depth log n for n index bits, for any width of the entries. At most 16 index bits.
 void look_up(std::span<Bit> out, std::span<const std::uint64_t> table, BitSpan index);
 
 // A sum of single bits, each weighted by a power of two. Full adders compress the bits of one

@@ -1,0 +1,193 @@
+#include "tools/verilog/netlist.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "tools/verilog/cells.h"
+
+namespace tinyot::tools {
+namespace {
+
+constexpr Net kNetsMax = Net{1} << 30;
+
+// "a flip-flop", for a cell that a circuit cannot have; empty for others.
+std::string forbidden_kind(const std::string& type) {
+  const auto has = [&](const char* part) { return type.find(part) != std::string::npos; };
+  if (has("latch") || has("LATCH") || has("$sr") || has("$_SR_")) return "a latch";
+  if (has("ff") || has("FF")) return "a flip-flop";
+  if (has("tribuf") || has("TBUF")) return "a tristate buffer";
+  return "";
+}
+
+std::string described(const Cell& cell) {
+  return (cell.source.empty() ? "" : cell.source + ": ") + "cell " + cell.name + " (" + cell.type +
+         ")";
+}
+
+[[noreturn]] void refuse(const Cell& cell, const std::string& reason) {
+  throw UsageError(described(cell) + " " + reason);
+}
+
+// The place in the design, which comes after those in the library of Yosys that the cell was mapped
+// with.
+std::string source_of(const Json& attributes) {
+  const std::string places = attributes.value("src", std::string());
+  return places.substr(places.rfind('|') + 1);
+}
+
+class NetlistReader {
+ public:
+  NetlistReader(const Json& module, const std::string& name) : module_(module) {
+    netlist_.name = name;
+  }
+
+  Netlist read() && {
+    for (const auto& [name, port] : module_.at("ports").items()) read_port(name, port);
+    for (const auto& [name, cell] : module_.at("cells").items()) read_cell(name, cell);
+    join_divisions();
+    const std::vector<std::size_t> writers = find_writers();
+    sort(writers);
+    return std::move(netlist_);
+  }
+
+ private:
+  Nets nets_of(const Json& bits, const std::string& where) {
+    Nets nets;
+    for (const Json& bit : bits) {
+      if (bit.is_string()) {
+        if (bit == "z")
+          throw UsageError(where +
+                           " has the value z, which a circuit does not have: drive it with 0 "
+                           "or 1");
+        nets.push_back(bit == "1" ? 1 : 0);
+        continue;
+      }
+      const auto net = bit.get<std::uint64_t>();
+      if (net < kFirstNet || net >= kNetsMax) throw UsageError("the netlist has too many nets");
+      nets.push_back(static_cast<Net>(net));
+      netlist_.nets = std::max(netlist_.nets, nets.back() + 1);
+    }
+    return nets;
+  }
+
+  void read_port(const std::string& name, const Json& port) {
+    const std::string direction = port.at("direction");
+    if (direction == "inout")
+      throw UsageError("port " + name + " is bidirectional: make it an input or an output");
+    DesignPort read{name, direction == "input", nets_of(port.at("bits"), "port " + name), {}};
+    for (const auto& [attribute, value] : module_.at("netnames").at(name).at("attributes").items())
+      if (value.is_string()) read.attributes[attribute] = value;
+    netlist_.ports.push_back(std::move(read));
+  }
+
+  void read_cell(const std::string& name, const Json& json) {
+    Cell cell{name, json.at("type"), source_of(json.at("attributes")), {}, {}, {}};
+    if (const std::string kind = forbidden_kind(cell.type); !kind.empty())
+      refuse(cell, "is " + kind +
+                       ": a circuit keeps no state and always drives its wires. Give each output a "
+                       "value for all inputs, without clocks");
+    for (const auto& [parameter, value] : json.at("parameters").items())
+      if (value.is_string()) cell.parameters[parameter] = value;
+    for (const auto& [port, bits] : json.at("connections").items())
+      (is_output(port) ? cell.outputs : cell.inputs)[port] = nets_of(bits, described(cell));
+    if (const std::string reason = unsupported(cell); !reason.empty()) refuse(cell, reason);
+    if (cell.type == "$mod") {
+      auto remainder = cell.outputs.extract(kQuotient);
+      remainder.key() = kRemainder;
+      cell.outputs.insert(std::move(remainder));
+    }
+    netlist_.cells.push_back(std::move(cell));
+  }
+
+  // A quotient and a remainder of the same operands take one division.
+  void join_divisions() {
+    const auto joins = [](const Cell& quotient, const Cell& remainder) {
+      return quotient.inputs == remainder.inputs &&
+             quotient.parameters.at("A_SIGNED") == remainder.parameters.at("A_SIGNED") &&
+             quotient.parameters.at("B_SIGNED") == remainder.parameters.at("B_SIGNED");
+    };
+    std::vector<Cell*> quotients;
+    for (Cell& cell : netlist_.cells)
+      if (cell.type == "$div") quotients.push_back(&cell);
+    for (Cell& cell : netlist_.cells) {
+      if (cell.type != "$mod") continue;
+      const auto quotient =
+          std::ranges::find_if(quotients, [&](const Cell* each) { return joins(*each, cell); });
+      if (quotient != quotients.end()) (*quotient)->outputs.merge(cell.outputs);
+    }
+    std::erase_if(netlist_.cells,
+                  [](const Cell& cell) { return cell.type == "$mod" && cell.outputs.empty(); });
+  }
+
+  static constexpr std::size_t kNone = SIZE_MAX, kInput = SIZE_MAX - 1;
+
+  // By net: the cell that writes it.
+  std::vector<std::size_t> find_writers() const {
+    std::vector<std::size_t> writers(netlist_.nets, kNone);
+    writers[0] = writers[1] = kInput;
+    for (const DesignPort& port : netlist_.ports)
+      if (port.is_input)
+        for (const Net net : port.nets) writers[net] = kInput;
+    for (std::size_t i = 0; i < netlist_.cells.size(); ++i)
+      for (const auto& [port, nets] : netlist_.cells[i].outputs)
+        for (const Net net : nets) writers[net] = i;
+    for (const DesignPort& port : netlist_.ports)
+      for (const Net net : port.nets)
+        if (writers[net] == kNone)
+          throw UsageError("output " + port.name + " has a bit without a value: assign it");
+    return writers;
+  }
+
+  // Each cell after those that it reads (Kahn).
+  void sort(const std::vector<std::size_t>& writers) {
+    std::vector<std::size_t> awaited(netlist_.cells.size(), 0);
+    std::vector<std::vector<std::size_t>> readers(netlist_.cells.size());
+    for (std::size_t i = 0; i < netlist_.cells.size(); ++i)
+      for (const auto& [port, nets] : netlist_.cells[i].inputs)
+        for (const Net net : nets)
+          if (writers[net] < netlist_.cells.size()) {
+            readers[writers[net]].push_back(i);
+            ++awaited[i];
+          }
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < awaited.size(); ++i)
+      if (awaited[i] == 0) order.push_back(i);
+    for (std::size_t next = 0; next < order.size(); ++next)
+      for (const std::size_t reader : readers[order[next]])
+        if (--awaited[reader] == 0) order.push_back(reader);
+    for (std::size_t i = 0; i < awaited.size(); ++i)
+      if (awaited[i] > 0) refuse(netlist_.cells[i], "is part of a loop, or reads one");
+    std::vector<Cell> sorted;
+    for (const std::size_t i : order) sorted.push_back(std::move(netlist_.cells[i]));
+    netlist_.cells = std::move(sorted);
+  }
+
+  const Json& module_;
+  Netlist netlist_;
+};
+
+}  // namespace
+
+std::uint64_t Cell::number(const std::string& parameter) const {
+  const auto found = parameters.find(parameter);
+  std::uint64_t value = 0;
+  if (found == parameters.end() || found->second.empty())
+    throw UsageError(described(*this) + " has no parameter " + parameter);
+  for (const char digit : found->second) {
+    if ((digit != '0' && digit != '1') || value >> 63 != 0)
+      throw UsageError(described(*this) + ": parameter " + parameter + " is not a number");
+    value = value << 1 | (digit == '1' ? 1 : 0);
+  }
+  return value;
+}
+
+Netlist read_netlist(const Json& design, const std::string& top) {
+  try {
+    return NetlistReader(design.at("modules").at(top), top).read();
+  } catch (const Json::exception& error) {
+    throw UsageError("the netlist of module " + top + " is not as expected: " + error.what());
+  }
+}
+
+}  // namespace tinyot::tools
