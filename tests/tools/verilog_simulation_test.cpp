@@ -36,7 +36,7 @@ class VerilogSimulationTest : public CommandTest {
  protected:
   void SetUp() override {
     if (std::system("yosys -V > /dev/null 2>&1 && iverilog -V > /dev/null 2>&1") != 0)
-      GTEST_SKIP() << "yosys or iverilog is not installed: tools/setup-verilog installs them";
+      GTEST_SKIP() << "yosys or iverilog is not installed: tools/setup-tests installs them";
   }
 
   // The outputs of the vectors, as text in binary that may contain x.

@@ -11,7 +11,7 @@ class VerilogTest : public CommandTest {
  protected:
   void SetUp() override {
     if (std::system("yosys -V > /dev/null 2>&1") != 0)
-      GTEST_SKIP() << "yosys is not installed: tools/setup-verilog installs it";
+      GTEST_SKIP() << "yosys is not installed: tools/setup-tests installs it";
   }
 
   // Imports the module `top` of the text.
