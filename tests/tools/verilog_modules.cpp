@@ -176,15 +176,15 @@ endmodule
                      {{"op", 4}, {"a", 16}, {"b", 16}},
                      {{"y", 16}, {"zero", 1}}});
   modules.push_back({R"(
-module top(input [19:0] a, input [8:0] b, input signed [12:0] c, d, output [19:0] q, r,
-           output signed [12:0] sq, sr, output [19:0] tenth);
+module top(input [11:0] a, input [4:0] b, input signed [6:0] c, d, output [11:0] q, r,
+           output signed [6:0] sq, sr, output [11:0] tenth);
   assign q = b == 0 ? 0 : a / b, r = b == 0 ? 0 : a % b;
   assign sq = d == 0 ? 0 : c / d, sr = d == 0 ? 0 : c % d;
   assign tenth = a / 10;
 endmodule
 )",
-                     {{"a", 20}, {"b", 9}, {"c", 13}, {"d", 13}},
-                     {{"q", 20}, {"r", 20}, {"sq", 13}, {"sr", 13}, {"tenth", 20}}});
+                     {{"a", 12}, {"b", 5}, {"c", 7}, {"d", 7}},
+                     {{"q", 12}, {"r", 12}, {"sq", 7}, {"sr", 7}, {"tenth", 12}}});
   modules.push_back({R"(
 module top(input [18:0] x, y, output reg [18:0] sum);
   // sign, exponent, mantissa; rounds towards 0, without subnormal numbers

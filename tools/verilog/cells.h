@@ -73,8 +73,7 @@ module _80_tinyot_fa (A, B, C, X, Y);
     assign X[i] = A[i] ^ B[i] ? C[i] : A[i];
 endmodule
 
-(* techmap_celltype = "$__div_mod_u" *)
-module _80_tinyot_divide (A, B, Y, R);
+module \$__div_mod_u (A, B, Y, R);
   parameter WIDTH = 1;
   (* force_downto *) input [WIDTH-1:0] A, B;
   (* force_downto *) output [WIDTH-1:0] Y, R;

@@ -70,7 +70,7 @@ opt_clean
 alumacc
 maccmap
 opt
-techmap -map +/techmap.v -map DIRECTORY/arithmetic.v t:* @tables %d @sequential %d
+techmap -map DIRECTORY/arithmetic.v -map +/techmap.v t:* @tables %d @sequential %d
 opt
 )"},
 };
