@@ -178,9 +178,10 @@ endmodule
   modules.push_back({R"(
 module top(input [11:0] a, input [4:0] b, input signed [6:0] c, d, output [11:0] q, r,
            output signed [6:0] sq, sr, output [11:0] tenth);
-  assign q = b == 0 ? 0 : a / b, r = b == 0 ? 0 : a % b;
-  assign sq = d == 0 ? 0 : c / d, sr = d == 0 ? 0 : c % d;
-  assign tenth = a / 10;
+  // sized constants: a division is as wide as its widest operand
+  assign q = b == 0 ? 12'd0 : a / b, r = b == 0 ? 12'd0 : a % b;
+  assign sq = d == 0 ? 7'sd0 : c / d, sr = d == 0 ? 7'sd0 : c % d;
+  assign tenth = a / 12'd10;
 endmodule
 )",
                      {{"a", 12}, {"b", 5}, {"c", 7}, {"d", 7}},
@@ -189,23 +190,23 @@ endmodule
 module top(input [18:0] x, y, output reg [18:0] sum);
   // sign, exponent, mantissa; rounds towards 0, without subnormal numbers
   wire swap = x[17:0] < y[17:0];
-  wire [18:0] large = swap ? y : x, small = swap ? x : y;
-  wire [7:0] shift = large[17:10] - small[17:10];
-  wire [13:0] a = {large[17:10] != 0, large[9:0], 3'd0};
-  wire [13:0] b = {small[17:10] != 0, small[9:0], 3'd0} >> shift;
-  wire [14:0] total = large[18] == small[18] ? a + b : a - b;
+  wire [18:0] greater = swap ? y : x, lesser = swap ? x : y;
+  wire [7:0] shift = greater[17:10] - lesser[17:10];
+  wire [13:0] a = {greater[17:10] != 0, greater[9:0], 3'd0};
+  wire [13:0] b = {lesser[17:10] != 0, lesser[9:0], 3'd0} >> shift;
+  wire [14:0] total = greater[18] == lesser[18] ? a + b : a - b;
   reg [14:0] value;
   reg [8:0] exponent;
   integer i;
   always @* begin
     value = total;
-    exponent = {1'b0, large[17:10]} + 1;
+    exponent = {1'b0, greater[17:10]} + 1;
     for (i = 0; i < 14; i = i + 1)
       if (!value[14] && exponent != 0) begin
         value = value << 1;
         exponent = exponent - 1;
       end
-    sum = value[14] && exponent != 0 ? {large[18], exponent[7:0], value[13:4]} : {large[18], 18'd0};
+    sum = value[14] && exponent != 0 ? {greater[18], exponent[7:0], value[13:4]} : {greater[18], 18'd0};
   end
 endmodule
 )",
