@@ -53,10 +53,15 @@ opt_clean
 design -save words
 )";
 
+// Not opt among gates and $pmux: opt_muxtree of Yosys 0.23 then changes values.
 constexpr Way kWays[] = {
     {"direct", false, R"(
 techmap t:* @arithmetic %d @tables %d @sequential %d
-opt
+opt_expr
+opt_merge
+opt_expr
+opt_merge
+opt_clean
 )"},
     {"logic by ABC", false, R"(
 memory_map
@@ -71,7 +76,11 @@ alumacc
 maccmap
 opt
 techmap -map DIRECTORY/arithmetic.v -map +/techmap.v t:* @tables %d @sequential %d
-opt
+opt_expr
+opt_merge
+opt_expr
+opt_merge
+opt_clean
 )"},
 };
 
