@@ -206,7 +206,8 @@ module top(input [18:0] x, y, output reg [18:0] sum);
         value = value << 1;
         exponent = exponent - 1;
       end
-    sum = value[14] && exponent != 0 ? {greater[18], exponent[7:0], value[13:4]} : {greater[18], 18'd0};
+    sum = {greater[18], 18'd0};
+    if (value[14] && exponent != 0) sum[17:0] = {exponent[7:0], value[13:4]};
   end
 endmodule
 )",

@@ -135,9 +135,11 @@ TEST_F(VerilogSimulationTest, RandomModulesHaveValuesOfSimulation) {
   const std::uint64_t first = number_from("TINYOT_VERILOG_SEED", 1),
                       count = number_from("TINYOT_VERILOG_MODULES", 20);
   std::size_t compared = 0;
-  for (std::uint64_t seed = first; seed < first + count; ++seed)
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
     compared += expect_same(random_module(seed), seed,
                             seed % 2 == 0 ? tools::Goal::Depth : tools::Goal::Ands);
+  }
   EXPECT_GT(compared, count * kVectors) << "most bits are undefined";
 }
 

@@ -25,8 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Commands that come after the design is flat: each starts from the same state, saved as "words",
-// and selects cells by these names.
+// Commands that come after the design is flat; each way starts from the same state, saved as
+// "words". -ARITHMETIC and the like leave the cells of these types out of a selection; named
+// selections would keep cells whose type has changed since.
 struct Way {
   const char* name;
   bool serves_depth_only;
@@ -53,21 +54,24 @@ opt_clean
 design -save words
 )";
 
-// Not opt among gates and $pmux: opt_muxtree of Yosys 0.23 then changes values.
+// Not opt among gates and $pmux: opt_muxtree of Yosys 0.23 then changes values. What the other
+// passes make of cells that were left is mapped too.
 constexpr Way kWays[] = {
     {"direct", false, R"(
-techmap t:* @arithmetic %d @tables %d @sequential %d
+techmap t:* -ARITHMETIC -TABLES -SEQUENTIAL
 opt_expr
 opt_merge
 opt_expr
 opt_merge
+techmap t:* -ARITHMETIC -TABLES -SEQUENTIAL
 opt_clean
 )"},
     {"logic by ABC", false, R"(
 memory_map
 opt
-techmap t:* @arithmetic %d @sequential %d
+techmap t:* -ARITHMETIC -SEQUENTIAL
 opt
+techmap t:* -ARITHMETIC -SEQUENTIAL
 abc -genlib DIRECTORY/gates.genlib
 opt_clean
 )"},
@@ -75,11 +79,12 @@ opt_clean
 alumacc
 maccmap
 opt
-techmap -map DIRECTORY/arithmetic.v -map +/techmap.v t:* @tables %d @sequential %d
+techmap -map DIRECTORY/arithmetic.v -map +/techmap.v t:* -TABLES -SEQUENTIAL
 opt_expr
 opt_merge
 opt_expr
 opt_merge
+techmap -map DIRECTORY/arithmetic.v -map +/techmap.v t:* -TABLES -SEQUENTIAL
 opt_clean
 )"},
 };
@@ -150,19 +155,29 @@ int run_yosys(const Arguments& arguments, const fs::path& log) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+void replace_all(std::string& text, const std::string& word, const std::string& by) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
+    text.replace(at, word.size(), by);
+}
+
+// Each selection of the list is taken from the one before it ("%d").
+std::string deselected(const std::string& cells) {
+  std::istringstream words(cells);
+  std::string text;
+  for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word + " %d";
+  return text;
+}
+
 std::string script_for(const std::string& top, const fs::path& directory, Goal goal) {
   std::string script = "hierarchy -check -top " + top + kPrepare;
   for (const Way& way : kWays) {
     if (way.serves_depth_only && goal != Goal::Depth) continue;
-    script += "design -load words";
-    for (const auto& [name, cells] :
-         {std::pair("arithmetic", kArithmeticCells), std::pair("tables", kTableCells),
-          std::pair("sequential", kSequentialCells)})
-      script += std::string("\nselect -set ") + name + " " + cells;
+    script += "design -load words\n";
     std::string commands = way.commands;
-    constexpr std::string_view kDirectory = "DIRECTORY";
-    if (const auto at = commands.find(kDirectory); at != std::string::npos)
-      commands.replace(at, kDirectory.size(), directory.string());
+    replace_all(commands, "DIRECTORY", directory.string());
+    replace_all(commands, "-ARITHMETIC", deselected(kArithmeticCells));
+    replace_all(commands, "-TABLES", deselected(kTableCells));
+    replace_all(commands, "-SEQUENTIAL", deselected(kSequentialCells));
     script += commands + "write_json " +
               (directory / (std::to_string(&way - kWays) + ".json")).string() + "\n";
   }
