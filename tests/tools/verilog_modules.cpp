@@ -59,7 +59,8 @@ class ModuleMaker {
   }
 
   std::string case_of(const std::string& name) {
-    std::string text = "  always @* case (" + expression(1) + ")\n";
+    // unsigned, as Icarus Verilog 11 does not extend the sign of $signed(...) in a case
+    std::string text = "  always @* case ({" + expression(1) + "})\n";
     for (std::uint32_t i = 0; i < 5; ++i)
       text += "    " + std::to_string(i) + ": " + name + " = " + expression(1) + ";\n";
     return text + "    default: " + name + " = " + expression(1) + ";\n  endcase\n";
