@@ -40,7 +40,7 @@ void Peer::keep_linked(const std::stop_token& stop) {
       pause = kLinkPauseMin;
       for (;;) handle(link->receive());
     } catch (const Cancelled&) {
-      return;
+      break;
     } catch (const PeerCheated& error) {
       why = "the peer does not follow the protocol of the link (check: " + error.check() + ")";
     } catch (const Error& error) {
@@ -51,6 +51,9 @@ void Peer::keep_linked(const std::stop_token& stop) {
     changed_.wait_for(lock, stop, pause, [] { return false; });
     pause = std::min(2 * pause, kLinkPauseMax);
   }
+  std::shared_ptr<PeerLink> ended;  // destroyed without the lock
+  const Lock lock(mutex_);
+  ended.swap(link_);
 }
 
 void Peer::link_is_up(std::shared_ptr<PeerLink> link) {

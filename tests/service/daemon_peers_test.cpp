@@ -146,6 +146,7 @@ TEST_F(DaemonTest, RetirementEndsSessionDuringRefill) {
       session = stock.sessions(0).session();
       return true;
     }));
+    std::this_thread::sleep_for(std::chrono::seconds(2));  // into the unit
     const auto begin = std::chrono::steady_clock::now();
     ASSERT_TRUE(a_->client().retire("bob").ok());
     if (is_killed) {
@@ -175,6 +176,7 @@ TEST_F(DaemonTest, StopBreaksOffRefillThatTakesLong) {
     const v1::StockReply stock = b_->client().stock();
     return stock.sessions_size() == 1 && stock.sessions(0).is_refilling();
   }));
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // into the unit
   ASSERT_TRUE(a_->client().submit(millionaires_a("kept", 20)).ok());
   std::thread stopped([&] { EXPECT_EQ(b_->stop().status, 0); });
   // The peer knows at once, and keeps its job for the daemon's return.
