@@ -39,7 +39,7 @@ struct Netlist {
 };
 
 // The module `top`, with its cells sorted. Fails: UsageError naming the cell or port if the design
-// keeps state, has an output that can be switched off, a bidirectional port, a loop, or a cell
+// keeps state, has a tristate output, a bidirectional port, a loop, or a cell
 // without a function that is known (cells.h).
 Netlist read_netlist(const Json& design, const std::string& top);
 
