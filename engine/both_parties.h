@@ -20,14 +20,15 @@ namespace tinyot::engine {
 template <class Work>
 auto as_both_parties(const net::TcpTimeouts& timeouts, Work work) {
   using Result = decltype(work(Party::A, Endpoint{}));
-  const net::Address address = net::free_loopback_address();
+  const net::LoopbackPort port;
   std::array<std::optional<Result>, 2> results;
   std::array<std::exception_ptr, 2> failures;
   const auto run = [&](Party party) {
     const auto index = static_cast<std::size_t>(party);
     try {
       results[index] = work(
-          party, Endpoint{.listen = party == Party::A, .address = address, .timeouts = timeouts});
+          party,
+          Endpoint{.listen = party == Party::A, .address = port.address(), .timeouts = timeouts});
     } catch (...) {
       failures[index] = std::current_exception();
     }

@@ -1,9 +1,14 @@
 #include "net/tcp.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <thread>
 
 #include "base/error.h"
@@ -104,10 +109,22 @@ bool is_loopback(const Address& address) {
   return error ? address.host == "localhost" : literal.is_loopback();
 }
 
-Address free_loopback_address() {
-  asio::io_context io;
-  tcp::acceptor acceptor(io, {asio::ip::make_address("127.0.0.1"), 0});
-  return {"127.0.0.1", std::to_string(acceptor.local_endpoint().port())};
+// Linux lets a listener with SO_REUSEADDR bind the port of another socket that has this option and
+// does not listen, and assigns such a port neither to bind(0) nor to connect().
+LoopbackPort::LoopbackPort()
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), address_{"127.0.0.1", {}} {
+  const int yes = 1;
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof name;
+  auto* const generic = reinterpret_cast<sockaddr*>(&name);
+  if (!socket_.is_open() ||
+      ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+      ::bind(socket_.get(), generic, size) != 0 ||
+      ::getsockname(socket_.get(), generic, &size) != 0)
+    throw NetworkError(std::string("no port of 127.0.0.1 is free: ") + std::strerror(errno));
+  address_.port = std::to_string(ntohs(name.sin_port));
 }
 
 struct TcpListener::State {

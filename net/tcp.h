@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "base/descriptor.h"
 #include "net/admission.h"
 #include "net/byte_stream.h"
 
@@ -26,8 +27,18 @@ std::string text_of(const Address& address);
 // count, as their resolution may change.
 bool is_loopback(const Address& address);
 
-// A loopback address with a port that was free at the time of the call.
-Address free_loopback_address();
+// A loopback address for a listener of this process or its children. While this object exists, the
+// system assigns the port to no other program.
+class LoopbackPort {
+ public:
+  // Fails: NetworkError if no port is free.
+  LoopbackPort();
+  const Address& address() const { return address_; }
+
+ private:
+  Descriptor socket_;  // bound, never listening
+  Address address_;
+};
 
 struct TcpTimeouts {
   // until a connection is established; refused attempts are repeated

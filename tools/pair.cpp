@@ -147,8 +147,8 @@ void check_not_interrupted() {
 
 JobResult run_pair(const PartyJob& job, const LocalLink& link) {
   check_not_interrupted();
-  const net::Address here = net::free_loopback_address(),
-                     there = link.shape ? net::free_loopback_address() : here;
+  const net::LoopbackPort port, beyond_link;
+  const net::Address &here = port.address(), &there = link.shape ? beyond_link.address() : here;
   const auto endpoint = [&](Party party) {
     return engine::Endpoint{party == Party::A, party == Party::A ? there : here, link.timeouts,
                             link.channels == Channels::Tls ? tls_of(party) : nullptr,

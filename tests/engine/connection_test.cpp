@@ -53,7 +53,7 @@ class OpenWorker : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(recv_object<int>(*b, kGreeting), 42);
   }
 
-  const std::string port_ = quiet_port();
+  const std::string port_ = reserved_port();
 };
 
 INSTANTIATE_TEST_SUITE_P(Over, OpenWorker, ::testing::Bool(),

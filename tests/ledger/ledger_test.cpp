@@ -37,7 +37,7 @@ const LedgerCase kCases[] = {
 
 class LedgerOf : public StoreTest, public testing::WithParamInterface<LedgerCase> {
  protected:
-  LedgerOf() : params_(SecurityParameters::make(GetParam().request)), port_(quiet_port()) {}
+  LedgerOf() : params_(SecurityParameters::make(GetParam().request)), port_(reserved_port()) {}
 
   using Connections = std::vector<std::unique_ptr<Channel>>;
   Connections connect(Party me) const {

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 inline constexpr TcpTimeouts kLongTimeouts{10s, 10s};
 
-inline Address free_address() { return {"127.0.0.1", quiet_port()}; }
+inline Address free_address() { return {"127.0.0.1", reserved_port()}; }
 // A party's identity, generated once.
 inline const Identity& identity_of(Side side) {
   static const Identity kListens = Identity::generate(), kConnects = Identity::generate();

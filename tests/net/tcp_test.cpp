@@ -1,6 +1,8 @@
 // TCP over loopback: connecting, timeouts, and addresses.
 #include "net/tcp.h"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <thread>
 
 #include "tests/net/stream_pair.h"
@@ -58,6 +60,23 @@ TEST(Tcp, RejectsPortInUse) {
   expect_contains(message, "cannot listen on " + text_of(address));
   expect_contains(message, "another port");
   message_of<NetworkError>([&] { waiting.get(); });
+}
+
+TEST(LoopbackPort, IsForListenersOfThisProcess) {
+  const LoopbackPort port, another;
+  EXPECT_NE(port.address().port, another.address().port);
+  // As another program would be assigned a port: without SO_REUSEADDR.
+  boost::asio::io_context io;
+  boost::asio::ip::tcp::socket socket(io, boost::asio::ip::tcp::v4());
+  boost::system::error_code error;
+  const boost::asio::ip::tcp::endpoint endpoint(
+      boost::asio::ip::make_address(port.address().host),
+      static_cast<std::uint16_t>(std::stoi(port.address().port)));
+  EXPECT_EQ(socket.bind(endpoint, error), boost::asio::error::address_in_use);
+  auto connecting =
+      std::async(std::launch::async, [&] { return tcp_connect(port.address(), kLongTimeouts); });
+  EXPECT_NE(TcpListener(port.address(), kLongTimeouts).accept(), nullptr);
+  EXPECT_NE(connecting.get(), nullptr);
 }
 
 TEST(Tcp, RejectsUnknownHost) {

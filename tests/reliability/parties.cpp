@@ -6,8 +6,8 @@
 #include <sstream>
 #include <thread>
 
+#include "net/tcp.h"
 #include "tests/support/layers.h"
-#include "tests/support/ports.h"
 
 namespace tinyot::test {
 namespace {
@@ -61,7 +61,8 @@ Arguments party_arguments(char party, const std::string& command, const LinkSett
 
 PairEnded run_pair(Killer& killer, const std::string& command, const Arguments& of_a,
                    const Arguments& of_b, std::chrono::milliseconds usual_time) {
-  const std::string port = quiet_port();
+  const LoopbackPort reserved;
+  const std::string& port = reserved.address().port;
   const LinkSettings link{port, port, kConnectTimeoutOfPairs, kIdleTimeoutOfPairs};
   const Kill kill = killer.next(usual_time);
   Process a(tinyot(), party_arguments('A', command, link, of_a)),

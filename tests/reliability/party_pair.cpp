@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "net/tcp.h"
 #include "tests/reliability/ledger.h"
 #include "tests/support/layers.h"
-#include "tests/support/ports.h"
 
 namespace tinyot::test {
 namespace {
@@ -128,7 +128,8 @@ Traffic PartyPair::run_session(const std::string& command, const Arguments& of_a
                                std::initializer_list<int> others) {
   WirePlan seeded = plan;
   seeded.seed = random_();
-  const std::string port = quiet_port();
+  const LoopbackPort reserved;
+  const std::string& port = reserved.address().port;
   Wire wire(port, seeded);
   const LinkSettings link{port, wire.port(), kConnectTimeout, kIdleTimeout};
   const auto start = std::chrono::steady_clock::now();
@@ -137,9 +138,6 @@ Traffic PartyPair::run_session(const std::string& command, const Arguments& of_a
   const bool is_disturbed = meanwhile_ != nullptr;
   if (is_disturbed) std::exchange(meanwhile_, nullptr)(a, b, wire);
   ended_ = {a.end(), b.end()};
-  // Another program may have taken the port.
-  if (!is_disturbed && ended_.a.err.find("cannot listen on") != std::string::npos)
-    return run_session(command, of_a, of_b, plan, others);
   tally_.count(ended_,
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   is_injected_ = wire.is_injected();

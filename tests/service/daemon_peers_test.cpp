@@ -316,7 +316,7 @@ TEST_F(DaemonTest, CheatingCostsTheSession) {
 // Of two peers one cheats: the session with the other one and its jobs go on.
 TEST_F(DaemonTest, CheatingPeerDoesNotConcernOthers) {
   LinkRelay relay(port_);
-  const std::string port = quiet_port(),
+  const std::string port = reserved_port(),
                     levels = " POLICY low { ands: 20000 } high { ands: 60000 } ";
   Setup setup;
   setup.port_b = relay.port();

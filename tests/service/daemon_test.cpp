@@ -241,7 +241,7 @@ TEST_F(DaemonTest, SocketHasItsMode) {
 
 TEST_F(DaemonTest, InterfaceOnTcpNeedsClientCertificate) {
   if (!make_certificates(dir_)) GTEST_SKIP() << "no openssl command";
-  const std::string address = "127.0.0.1:" + quiet_port();
+  const std::string address = "127.0.0.1:" + reserved_port();
   const auto path = [&](const std::string& name) { return (dir_ / name).string(); };
   Setup setup;
   setup.daemon_a = "tls { listen: '" + address + "' certificate: '" + path("server.pem") +

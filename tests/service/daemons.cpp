@@ -144,7 +144,7 @@ std::uint64_t Client::ands_left() const {
 
 Daemon::Daemon(fs::path directory, const std::string& settings, const std::string& peers,
                const std::string& policy)
-    : directory_(std::move(directory)), metrics_port_(quiet_port()) {
+    : directory_(std::move(directory)), metrics_port_(reserved_port()) {
   fs::create_directories(directory_);
   write_file(directory_ / "policy", policy);
   std::string all_peers = peers;

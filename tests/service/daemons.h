@@ -133,7 +133,7 @@ class DaemonTest : public ::testing::Test {
   void evaluate(const std::string& id, std::uint32_t a = 20, std::uint32_t b = 10);
 
   std::filesystem::path dir_;
-  std::string port_ = quiet_port();
+  std::string port_ = reserved_port();
   std::unique_ptr<Daemon> a_, b_;
 };
 

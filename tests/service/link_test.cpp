@@ -26,7 +26,7 @@ struct Ports {
     endpoint.timeouts = {std::chrono::seconds(10), std::chrono::seconds(10)};
     return endpoint;
   }
-  std::string port = quiet_port();
+  std::string port = reserved_port();
   std::atomic<int> arrivals{0};
   StreamPort a{endpoint(port, true), [this](std::uint64_t) { ++arrivals; }};
   StreamPort b{endpoint(port, false), [](std::uint64_t) {}};

@@ -1,5 +1,6 @@
 // `tinyot client`: errors, interrupted waits, malformed command lines, and TLS.
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "base/descriptor.h"

@@ -61,7 +61,7 @@ class CommandTest : public ::testing::Test {
   Json store_info(char party) const;
 
   std::filesystem::path dir_;
-  std::string port_ = quiet_port();
+  std::string port_ = reserved_port();
   // The port to which the connecting side connects: that of the relay, if there is one.
   std::string peer_port_ = port_;
   char listener_ = 'A';

@@ -166,7 +166,7 @@ TEST_F(DurabilityTest, LedgerIsSyncedBeforeTheRunSends) {
                               "--profile", "fast", "--unit", "2^8", "--allow-weak"})
           .end();
   ASSERT_EQ(made.status, 0) << made.err;
-  const std::string port = quiet_port();
+  const std::string port = reserved_port();
   Trace trace;
   tracing = &trace;
   const auto run_as = [&](Party party) {

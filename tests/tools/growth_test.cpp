@@ -176,7 +176,7 @@ TEST_F(GrowthTest, RunsDrawMeanwhile) {
   Process a(TINYOT_BINARY, as('A', "preprocess", more)),
       b(TINYOT_BINARY, as('B', "preprocess", more));
   const std::string growing_port = port_;
-  port_ = peer_port_ = quiet_port();
+  port_ = peer_port_ = reserved_port();
   int runs = 0;
   for (; store_info('A')["units_made"] < 1 + 64 && runs < 50; ++runs) run_once();
   EXPECT_TRUE(ended_with(a.end(), 0));

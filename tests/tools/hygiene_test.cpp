@@ -197,7 +197,7 @@ class HygieneTest : public CommandTest {
     for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
     preprocess("2^14");
     keep_global_keys_secret(false);
-    port_ = quiet_port();
+    port_ = reserved_port();
     Relay relay(port_, {.garble_from = 2500, .garble_to = 2600});
     peer_port_ = relay.port();
     const BothEnded ended = both("run", aes("A.hex", "A"), aes("B.hex", "B"));
@@ -214,7 +214,7 @@ class HygieneTest : public CommandTest {
   };
   Garbled garbled_job(std::uint64_t from, std::uint64_t to) {
     for (const char* party : {"A", "B"}) std::filesystem::remove_all(path(party));
-    port_ = quiet_port();
+    port_ = reserved_port();
     Relay relay(port_, {.garble_from = from, .garble_to = to});
     peer_port_ = relay.port();
     const Arguments job = kFast + Arguments{"--idle-timeout", "3", "--connect-timeout", "5"};

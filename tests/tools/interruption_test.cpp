@@ -221,7 +221,7 @@ const Arguments kFastJob = {"--profile", "fast", "--ands", std::to_string(kFastU
 class InFlightTest : public InterruptionTest {
  protected:
   InFlightTest() {
-    peer_port_ = quiet_port();
+    peer_port_ = reserved_port();
     link_ =
         std::make_unique<ShapedLink>(LinkShape{.rtt = std::chrono::milliseconds(4)},
                                      Address{"127.0.0.1", peer_port_}, Address{"127.0.0.1", port_});

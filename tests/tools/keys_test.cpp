@@ -299,7 +299,7 @@ TEST_F(KeysTest, AdmitsThePeerAmongOthersOverPlainTcp) {
   EXPECT_TRUE(ended_with(tinyot(as('B', "preprocess", kSmallJob)), 0));
   EXPECT_TRUE(ended_with(a.end(), 0, "rejected a connection"));
 
-  port_ = peer_port_ = quiet_port();
+  port_ = peer_port_ = reserved_port();
   for (const char* name : {"A", "B"}) std::filesystem::remove_all(path(name));
   Process quiet(TINYOT_BINARY, as('A', "preprocess", kSmallJob + Arguments{"--quiet"}));
   connect_to(port_).send_all("GET / HTTP/1.1\r\n\r\n");

@@ -158,7 +158,7 @@ class Memory : public ::testing::Test {
   // is searched.
   void both(int (*command)(const Arguments&), const Arguments& more_of_a,
             const Arguments& more_of_b) {
-    const std::string port = quiet_port();
+    const std::string port = reserved_port();
     const auto of_party = [&](char party, const Arguments& more) {
       Arguments all = {"--party",
                        std::string(1, party),

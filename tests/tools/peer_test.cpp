@@ -50,7 +50,7 @@ class PeerTest : public CommandTest {
   // Expects a listening party to reject a peer that sends these bytes and waits, and to continue to
   // listen.
   void expect_rejected_by_listener(const std::string& bytes, const std::string& message) {
-    listener_ = 'A', port_ = quiet_port();
+    listener_ = 'A', port_ = reserved_port();
     Process party(TINYOT_BINARY,
                   as('A', "preprocess", kSmall + Arguments{"--connect-timeout", "1"}), {}, kSoon);
     const Socket peer = connect_to(port_);

@@ -78,7 +78,7 @@ TEST_F(UnlockRunTest, ConcurrentFirstRunsUnlock) {
   for (const char party : {'A', 'B'}) lock(party);
   std::vector<std::unique_ptr<Process>> processes;
   for (int pair = 0; pair < kPairsOfProcesses; ++pair) {
-    const std::string port = quiet_port();
+    const std::string port = reserved_port();
     for (const char party : {'A', 'B'})
       processes.push_back(std::make_unique<Process>(TINYOT_BINARY, sum(party, port)));
   }
