@@ -86,14 +86,14 @@ Bit Builder::make(GateKind kind, std::uint64_t in0, std::uint64_t in1) {
   if (node >= nodes_.size()) [[unlikely]]
     nodes_.resize(ids_->limit());
   sink_.emit({kind, node, in0, in1});
-  nodes_[node] = {1, kEnd};
+  nodes_[node] = 1;
   return Bit(this, node);
 }
 
 void Builder::free_dead() {
   while (dead_ != kEnd) {
     const std::uint32_t node = dead_;
-    dead_ = nodes_[node].next_dead;
+    dead_ = nodes_[node];
     ids_->give_back(node);
     sink_.emit({GateKind::Free, 0, node, 0});
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 
 #include "base/error.h"
@@ -26,6 +27,10 @@ constexpr std::array<std::array<std::uint32_t, 2>, 7> kPhaseOf = {{{kInputs, kIn
 
 // The wires of a gate.
 enum Operand : std::uint32_t { kIn0, kIn1, kOut };
+constexpr bool has_in1(GateKind kind) { return kind == GateKind::Xor || kind == GateKind::And; }
+constexpr bool has_in0(GateKind kind) {
+  return has_in1(kind) || kind == GateKind::Not || kind == GateKind::Output;
+}
 
 // A buffered gate. An operand is the slot of a wire that was scheduled before the window, or the
 // item that writes it; in an Input, in0 and in1 are bundle and bit, in a Const in0 is the bit, and
@@ -37,7 +42,6 @@ struct Item {
   std::array<bool, 2> is_slot;  // of in0, in1
   // By operand: no item evaluated after this one uses the wire, and no later gate reads it.
   std::array<bool, 3> last_use;
-  bool kept;  // the wire that it writes is live after the window
   std::uint32_t in0;
   std::uint32_t in1;
   std::uint32_t out;  // id of a wire; bundle of an Output
@@ -45,19 +49,43 @@ struct Item {
 static_assert(sizeof(Item) == 24);
 using ItemIndex = std::uint32_t;
 
-// A use of a wire by a buffered gate: item . 4 + operand.
-using Use = std::uint32_t;
-constexpr Use kNoUse = ~Use{0};
-
 struct Wire {
   std::uint32_t source;      // the item that writes it; once that is scheduled, its slot
   std::uint32_t level : 30;  // in the window; 0 once scheduled
   std::uint32_t scheduled : 1;
   std::uint32_t common : 1;
-  Use last_use;               // in the order of evaluation
-  std::uint32_t last_bucket;  // of that item
 };
-static_assert(sizeof(Wire) == 16);
+static_assert(sizeof(Wire) == 8);
+
+// A set of items or slots, a bit for each, so that it stays in the cache.
+class Marks {
+ public:
+  void set(std::size_t i) {
+    if (i / 64 >= words_.size()) [[unlikely]]
+      words_.resize(2 * (i / 64) + 1);
+    words_[i / 64] |= std::uint64_t{1} << (i % 64);
+  }
+  // Removes an element less than the argument of grow(). Returns whether it was in the set.
+  bool take(std::size_t i) {
+    const bool was_set = words_[i / 64] >> (i % 64) & 1;
+    words_[i / 64] ^= std::uint64_t{was_set} << (i % 64);
+    return was_set;
+  }
+  void grow(std::size_t size) { words_.resize(std::max(words_.size(), size / 64 + 1)); }
+  // Calls use(i) for the elements less than `size`, as for grow(), that are not in the set.
+  template <class Use>
+  void for_each_other(std::size_t size, Use use) const {
+    for (std::size_t i = 0; i < size; i += 64) {
+      std::uint64_t others = ~words_[i / 64];
+      if (size - i < 64) others &= (std::uint64_t{1} << (size - i)) - 1;
+      for (; others != 0; others &= others - 1)
+        use(i + static_cast<std::size_t>(std::countr_zero(others)));
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
 
 // Allocator of slots. Reuses the slot released last, which is most likely in the cache.
 class SlotPool {
@@ -97,13 +125,11 @@ class Layering final : public GateSink {
   };
   Place place_without_operands(const Gate& gate) const;
   Item& buffer(GateKind kind, const Place& place);
-  void make_wire(Item& item, WireId id, const Place& place);
-  // The item buffered last uses the wire.
-  void use(WireId id, Wire& wire, Operand operand);
   void free_wire(WireId id);
 
   void emit_window();
   void sort_window();
+  void mark_last_uses();
   std::span<const ItemIndex> bucket(std::size_t round, Phase phase) const {
     const std::size_t index = round * kPhases + phase;
     const std::size_t first = index == 0 ? 0 : bucket_ends_[index - 1];
@@ -126,6 +152,9 @@ class Layering final : public GateSink {
   void release(Slot slot) {
     (is_common(slot) ? common_slots_ : slots_).release(static_cast<Slot>(index_of(slot)));
   }
+  Marks& freed_slots_like(Slot slot) {
+    return is_common(slot) ? freed_common_slots_ : freed_slots_;
+  }
 
   const CircuitInfo& info_;
   const bool several_lanes_;
@@ -136,7 +165,11 @@ class Layering final : public GateSink {
   SlotPool slots_, common_slots_;
 
   std::vector<Item> items_;
-  std::vector<WireId> read_again_;  // scheduled wires with a use in the window; may be freed
+  // Wires that are freed in the window and whose last use has not been found: by the item that
+  // writes them or, of wires scheduled before, by slot.
+  Marks freed_items_, freed_slots_, freed_common_slots_;
+  std::vector<Slot> freed_before_;  // all such slots
+  std::vector<ItemIndex> kept_;     // write wires that are live after the window
   std::vector<Slot> slot_of_;       // by item: of the wire that it writes
   std::vector<ItemIndex> sorted_;
   std::vector<std::uint32_t> bucket_ends_;  // bucket sizes until the window is sorted
@@ -149,23 +182,27 @@ void Layering::emit(const Gate& gate) {
   // it.
   if (items_.size() == window_) emit_window();
 
-  const bool has_in1 = gate.kind == GateKind::Xor || gate.kind == GateKind::And;
-  const bool has_in0 = has_in1 || gate.kind == GateKind::Not || gate.kind == GateKind::Output;
-  Wire* const in0 = has_in0 ? &wires_.at(gate.in0) : nullptr;
-  Wire* const in1 = has_in1 ? &wires_.at(gate.in1) : nullptr;
+  const Wire* const in0 = has_in0(gate.kind) ? &wires_.at(gate.in0) : nullptr;
+  const Wire* const in1 = has_in1(gate.kind) ? &wires_.at(gate.in1) : nullptr;
   Place place = in0 == nullptr ? place_without_operands(gate) : Place{in0->level, in0->common != 0};
   if (in1 != nullptr) {
     place.level = std::max<std::uint32_t>(place.level, in1->level);
     place.common = place.common && in1->common != 0;
   }
   Item& item = buffer(gate.kind, place);
-  item.in0 = static_cast<std::uint32_t>(gate.in0);
-  item.in1 = static_cast<std::uint32_t>(gate.in1);
+  item.in0 = in0 != nullptr ? in0->source : static_cast<std::uint32_t>(gate.in0);
+  item.in1 = in1 != nullptr ? in1->source : static_cast<std::uint32_t>(gate.in1);
+  item.is_slot = {in0 != nullptr && in0->scheduled, in1 != nullptr && in1->scheduled};
   item.out = static_cast<std::uint32_t>(gate.out);
-  if (in0 != nullptr) use(gate.in0, *in0, kIn0);
-  if (in1 != nullptr) use(gate.in1, *in1, kIn1);
-  if (gate.kind != GateKind::Output) return make_wire(item, gate.out, place);
-  ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
+  if (gate.kind == GateKind::Output) {
+    ENSURE(gate.out < info_.outputs.size() && gate.in1 < info_.outputs[gate.out].bits);
+    return;
+  }
+  Wire& wire = wires_.make(gate.out);
+  wire.source = static_cast<ItemIndex>(items_.size() - 1);
+  wire.level = place.level + (gate.kind == GateKind::And);
+  wire.scheduled = 0;
+  wire.common = place.common;
 }
 
 Layering::Place Layering::place_without_operands(const Gate& gate) const {
@@ -191,35 +228,11 @@ Item& Layering::buffer(GateKind kind, const Place& place) {
   return item;
 }
 
-// Gates of one bucket are evaluated in the order of the stream.
-void Layering::use(WireId id, Wire& wire, Operand operand) {
-  Item& item = items_.back();
-  (operand == kIn0 ? item.in0 : item.in1) = wire.source;
-  item.is_slot[operand] = wire.scheduled != 0;
-  if (wire.last_use == kNoUse) [[unlikely]]
-    read_again_.push_back(id);
-  else if (wire.last_bucket > item.bucket)
-    return;
-  wire.last_use = static_cast<Use>((items_.size() - 1) * 4 + operand);
-  wire.last_bucket = item.bucket;
-}
-
-void Layering::make_wire(Item& item, WireId id, const Place& place) {
-  Wire& wire = wires_.make(id);
-  wire.source = static_cast<ItemIndex>(items_.size() - 1);
-  wire.level = place.level + (item.kind == GateKind::And);
-  wire.scheduled = 0;
-  wire.common = place.common;
-  wire.last_use = wire.source * 4 + kOut;
-  wire.last_bucket = item.bucket;
-  item.kept = true;
-}
-
 void Layering::free_wire(WireId id) {
   const Wire wire = wires_.free(id);
-  if (!wire.scheduled) items_[wire.source].kept = false;
-  if (wire.last_use == kNoUse) return release(wire.source);
-  items_[wire.last_use / 4].last_use[wire.last_use % 4] = true;
+  if (!wire.scheduled) return freed_items_.set(wire.source);
+  freed_slots_like(wire.source).set(index_of(wire.source));
+  freed_before_.push_back(wire.source);
 }
 
 // Counting sort by round and phase; gates of one bucket keep the order of the stream, which is a
@@ -235,9 +248,35 @@ void Layering::sort_window() {
   for (ItemIndex i = 0; i < items_.size(); ++i) sorted_[bucket_ends_[items_[i].bucket]++] = i;
 }
 
+// In reverse order of evaluation, the first use of a wire that was freed is its last one. Wires
+// that were scheduled before and have no use in the window are released.
+void Layering::mark_last_uses() {
+  freed_items_.grow(items_.size());
+  kept_.clear();
+  freed_items_.for_each_other(items_.size(), [&](std::size_t i) {
+    if (items_[i].kind != GateKind::Output) kept_.push_back(static_cast<ItemIndex>(i));
+  });
+  freed_slots_.grow(slots_.used());
+  freed_common_slots_.grow(common_slots_.used());
+  const auto takes = [&](const Item& item, Operand operand, std::uint32_t source) {
+    return item.is_slot[operand] ? freed_slots_like(source).take(index_of(source))
+                                 : freed_items_.take(source);
+  };
+  for (std::size_t k = sorted_.size(); k-- > 0;) {
+    Item& item = items_[sorted_[k]];
+    item.last_use[kIn0] = has_in0(item.kind) && takes(item, kIn0, item.in0);
+    item.last_use[kIn1] = has_in1(item.kind) && takes(item, kIn1, item.in1);
+    item.last_use[kOut] = freed_items_.take(sorted_[k]);
+  }
+  for (const Slot slot : freed_before_)
+    if (freed_slots_like(slot).take(index_of(slot))) release(slot);
+  freed_before_.clear();
+}
+
 // Every round except the last contains ANDs that the next round depends on, so no round is empty.
 void Layering::emit_window() {
   sort_window();
+  mark_last_uses();
   slot_of_.resize(items_.size());
   const std::size_t rounds = bucket_ends_.size() / kPhases;
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -306,16 +345,11 @@ void Layering::schedule_ands(std::span<const ItemIndex> items, std::vector<Round
 }
 
 void Layering::keep_live_wires() {
-  for (const WireId id : read_again_)
-    if (Wire* wire = wires_.find(id)) wire->last_use = kNoUse;
-  read_again_.clear();
-  for (ItemIndex i = 0; i < items_.size(); ++i) {
-    if (!items_[i].kept) continue;
+  for (const ItemIndex i : kept_) {
     Wire& wire = wires_.at(items_[i].out);
     wire.source = slot_of_[i];
     wire.level = 0;
     wire.scheduled = 1;
-    wire.last_use = kNoUse;
   }
 }
 

@@ -68,7 +68,6 @@ class WireTable {
     return records_[id];
   }
   Record& at(WireId id) { return const_cast<Record&>(std::as_const(*this).at(id)); }
-  Record* find(WireId id) { return id < records_.size() && is_live(id) ? &records_[id] : nullptr; }
   Record free(WireId id) {
     const Record record = at(id);
     live_[id / 64] &= ~bit(id);

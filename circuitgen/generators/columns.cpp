@@ -25,4 +25,18 @@ Bits less_each(const Columns& xs, const Columns& ys, std::span<const Pair> pairs
   return borrows;
 }
 
+// The borrow of x - y - borrow is y where x and y differ, and the borrow elsewhere.
+Bits less_each_with_differences(Columns& values, std::span<const Pair> pairs) {
+  Bits borrows(pairs.size());
+  for (Bits& column : values) {
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      Bit& x = column[pairs[k].x];
+      const Bit& y = column[pairs[k].y];
+      x ^= y;
+      borrows[k] ^= x & (y ^ borrows[k]);
+    }
+  }
+  return borrows;
+}
+
 }  // namespace tinyot::circuit

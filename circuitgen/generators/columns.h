@@ -34,4 +34,8 @@ struct Pair {
 // xs[x] < ys[y] for each pair: one AND per bit and pair. The widths are equal.
 Bits less_each(const Columns& xs, const Columns& ys, std::span<const Pair> pairs);
 
+// The same for disjoint pairs of one list: values[x] < values[y]. Leaves values[x] ^ values[y] in
+// place of values[x], for choosing between the two with one XOR less.
+Bits less_each_with_differences(Columns& values, std::span<const Pair> pairs);
+
 }  // namespace tinyot::circuit

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "circuitgen/generators/columns.h"
-#include "tinyot/circuit/integer.h"
 
 namespace tinyot::circuit {
 namespace {
@@ -39,11 +38,11 @@ class MinimumTree {
     Columns values = std::exchange(waiting_[level], Columns(bits_));
     std::vector<Pair> pairs;
     for (std::size_t k = 0; k + 1 < values[0].size(); k += 2) pairs.push_back({k + 1, k});
-    const Bits second_is_less = less_each(values, values, pairs);
+    const Bits second_is_less = less_each_with_differences(values, pairs);
     for (std::size_t i = 0; i < bits_; ++i) {
       Bits &column = values[i], &next = waiting_[level + 1][i];
       for (std::size_t k = 0; k < pairs.size(); ++k) {
-        next.push_back(select(second_is_less[k], column[2 * k + 1], column[2 * k]));
+        next.push_back(column[2 * k] ^ (second_is_less[k] & column[2 * k + 1]));
         column[2 * k] = column[2 * k + 1] = Bit();
       }
       if (column.size() % 2 == 1) next.push_back(std::move(column.back()));

@@ -4,17 +4,19 @@
 #include <bit>
 
 #include "circuitgen/generators/columns.h"
-#include "tinyot/circuit/integer.h"
 
 namespace tinyot::circuit {
 namespace {
 
 // The pairs are disjoint, so they are compared in parallel. The larger one becomes `x`.
 void exchange_each(Columns& values, std::span<const Pair> comparators) {
-  const Bits swap = less_each(values, values, comparators);
+  const Bits swap = less_each_with_differences(values, comparators);
   for (Bits& column : values) {
-    for (std::size_t k = 0; k < comparators.size(); ++k)
-      exchange(swap[k], {&column[comparators[k].x], 1}, {&column[comparators[k].y], 1});
+    for (std::size_t k = 0; k < comparators.size(); ++k) {
+      Bit &x = column[comparators[k].x], &y = column[comparators[k].y];
+      y ^= swap[k] & x;
+      x ^= y;
+    }
   }
 }
 

@@ -90,21 +90,16 @@ class Builder {
   friend Bit operator&(const Bit& x, const Bit& y);
   friend Bit operator~(const Bit& x);
 
-  // By wire id: a wire with handles, a wire whose Free event is pending, or an unused entry.
-  struct Node {
-    std::uint32_t handles;
-    std::uint32_t next_dead;
-  };
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
   Bit make(GateKind kind, std::uint64_t in0, std::uint64_t in1);
-  void hold(std::uint32_t node) { ++nodes_[node].handles; }
+  void hold(std::uint32_t node) { ++nodes_[node]; }
 
   // Called by destructors, so it only queues the wire: the sink may throw when the next gate emits
   // the Free event.
   void drop(std::uint32_t node) noexcept {
-    if (--nodes_[node].handles != 0) return;
-    nodes_[node].next_dead = dead_;
+    if (--nodes_[node] != 0) return;
+    nodes_[node] = dead_;
     dead_ = node;
   }
   void free_dead();
@@ -112,7 +107,8 @@ class Builder {
   GateSink& sink_;
   const CircuitInfo& info_;
   std::unique_ptr<WireIds> ids_;
-  std::vector<Node> nodes_;
+  // By wire id: the handles to a wire or, once its Free event is pending, the next such wire.
+  std::vector<std::uint32_t> nodes_;
   std::uint32_t dead_ = kEnd;
 };
 
